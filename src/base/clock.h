@@ -1,0 +1,44 @@
+// Time as a parameter: everything that asks what time it is takes a Clock, so that tests can turn it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <optional>
+
+namespace sk {
+
+// Microseconds since 1970-01-01 UTC.
+using TimeUs = int64_t;
+
+constexpr int64_t kMillisecondUs = 1'000;
+constexpr int64_t kSecondUs = 1'000'000;
+
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  virtual TimeUs now_us() const = 0;
+};
+
+class SystemClock final : public Clock {
+ public:
+  TimeUs now_us() const override;
+};
+
+// For tests. Any thread may read it while one thread turns it.
+class ManualClock final : public Clock {
+ public:
+  explicit ManualClock(TimeUs start_us) : now_us_(start_us) {}
+  TimeUs now_us() const override { return now_us_.load(); }
+  void advance_us(int64_t by) { now_us_ += by; }
+
+ private:
+  std::atomic<TimeUs> now_us_;
+};
+
+// "2026-03-01T12:34:56.789012Z", and back; nullopt when the text is not such a time (fraction and offset optional).
+std::string to_iso8601(TimeUs time_us);
+std::optional<TimeUs> parse_iso8601(std::string_view text);
+
+}  // namespace sk

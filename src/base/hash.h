@@ -1,0 +1,66 @@
+// SHA-256 and the few other uses of OpenSSL's primitives that all rooms share.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstring>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/text.h"
+
+struct evp_md_ctx_st;
+
+namespace sk {
+
+struct Sha256 {
+  std::array<std::byte, 32> bytes{};
+
+  auto operator<=>(const Sha256&) const = default;
+  std::string hex() const { return to_hex(bytes); }
+  Bytes view() const { return bytes; }
+  static std::optional<Sha256> from_hex(std::string_view text);
+  // From exactly 32 raw bytes, as stored in the catalog. CHECKs the length.
+  static Sha256 from_raw(std::string_view raw);
+  std::string raw() const { return std::string(as_text(bytes)); }
+};
+
+Sha256 sha256(Bytes data);
+inline Sha256 sha256(std::string_view text) { return sha256(as_bytes(text)); }
+Sha256 hmac_sha256(std::string_view key, std::string_view message);
+
+// Incremental SHA-256. One thread at a time; may be copied to fork a state.
+class Sha256Stream {
+ public:
+  Sha256Stream();
+  Sha256Stream(const Sha256Stream& other);
+  Sha256Stream& operator=(const Sha256Stream&) = delete;
+  ~Sha256Stream();
+  void update(Bytes data);
+  // The hash of all so far; the stream may go on.
+  Sha256 digest() const;
+
+ private:
+  evp_md_ctx_st* context_;
+};
+
+// Compares in time that depends on the lengths only.
+bool equal_constant_time(std::string_view a, std::string_view b);
+
+// Bytes from the kernel's generator; dies when there are none.
+void fill_random(std::span<std::byte> out);
+std::string random_base64url(size_t byte_count);
+
+}  // namespace sk
+
+template <>
+struct std::hash<sk::Sha256> {
+  size_t operator()(const sk::Sha256& value) const noexcept {
+    size_t out;
+    std::memcpy(&out, value.bytes.data(), sizeof out);
+    return out;
+  }
+};

@@ -1,0 +1,61 @@
+// Ids: 126 bits, 48 of them the time in milliseconds, so that ids sort by when they were made. One value is written in each
+// dialect's own form: 32 hex digits behind a prefix (ours: "f_…", "v_…"; OpenAI's: "cfile_…", "file-…"), or 21 base64url characters.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstring>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/text.h"
+
+namespace sk {
+
+// Big-endian; the two highest bits are zero. The zero id stands for "none" and is never made.
+struct Id {
+  std::array<std::byte, 16> bytes{};
+
+  auto operator<=>(const Id&) const = default;
+  explicit operator bool() const { return *this != Id{}; }
+  std::string hex() const { return to_hex(bytes); }
+  std::string base64url21() const;
+  std::string raw() const { return std::string(as_text(bytes)); }
+  std::string with_prefix(std::string_view prefix) const { return std::string(prefix) + hex(); }
+  TimeUs time_us() const;
+
+  // Each yields nullopt for anything that is not exactly the form that it names.
+  static std::optional<Id> from_hex(std::string_view text);
+  static std::optional<Id> from_base64url21(std::string_view text);
+  static std::optional<Id> from_prefixed(std::string_view text, std::string_view prefix);
+  // From exactly 16 raw bytes, as stored in the catalog. CHECKs the length.
+  static Id from_raw(std::string_view raw);
+};
+
+// Makes ids that grow strictly within one process, also when the clock stands still or steps back. Any thread.
+class IdMaker {
+ public:
+  explicit IdMaker(const Clock& clock) : clock_(clock) {}
+  Id next();
+
+ private:
+  const Clock& clock_;
+  std::mutex mutex_;
+  int64_t last_ms_ = 0;        // guarded by mutex_
+  uint64_t sequence_ = 0;      // guarded by mutex_: the 14 bits after the time, counted up within a millisecond
+};
+
+}  // namespace sk
+
+template <>
+struct std::hash<sk::Id> {
+  size_t operator()(const sk::Id& id) const noexcept {
+    size_t out;
+    std::memcpy(&out, id.bytes.data() + 8, sizeof out);
+    return out;
+  }
+};

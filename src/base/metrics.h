@@ -1,0 +1,78 @@
+// Counters, gauges and histograms for /metrics. Made once at construction of whoever counts, then updated without a lock.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace sk {
+
+using Labels = std::vector<std::pair<std::string, std::string>>;
+
+class Counter {
+ public:
+  void add(uint64_t by = 1) { value_.fetch_add(by, std::memory_order_relaxed); }
+  uint64_t value() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<uint64_t> value_{0};
+};
+
+class Gauge {
+ public:
+  void set(int64_t value) { value_.store(value, std::memory_order_relaxed); }
+  void add(int64_t by) { value_.fetch_add(by, std::memory_order_relaxed); }
+  int64_t value() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<int64_t> value_{0};
+};
+
+// Durations in seconds, in buckets from 100 µs to 100 s.
+class Histogram {
+ public:
+  static constexpr std::array<double, 13> kBounds = {0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100};
+  void observe_us(int64_t us);
+
+ private:
+  friend class Metrics;
+  std::array<std::atomic<uint64_t>, kBounds.size() + 1> buckets_{};
+  std::atomic<uint64_t> count_{0};
+  std::atomic<int64_t> sum_us_{0};
+};
+
+// Owns all metrics; what it returns lives as long as it does. Any thread. Asking again for the same name and labels gives the same one.
+class Metrics {
+ public:
+  Counter& counter(std::string_view name, std::string_view help, Labels labels = {});
+  Gauge& gauge(std::string_view name, std::string_view help, Labels labels = {});
+  Histogram& histogram(std::string_view name, std::string_view help, Labels labels = {});
+  // Called before each rendering, to set gauges that are cheaper to ask for than to keep.
+  void before_render(std::function<void()> refresh);
+  // Prometheus text format 0.0.4.
+  std::string render();
+
+ private:
+  template <class T>
+  struct Family {
+    std::string help;
+    std::map<std::string, T*> members;  // by rendered labels
+  };
+  std::mutex mutex_;  // guards all below; the metrics themselves are atomic
+  std::deque<Counter> counters_;
+  std::deque<Gauge> gauges_;
+  std::deque<Histogram> histograms_;
+  std::map<std::string, Family<Counter>, std::less<>> counter_families_;
+  std::map<std::string, Family<Gauge>, std::less<>> gauge_families_;
+  std::map<std::string, Family<Histogram>, std::less<>> histogram_families_;
+  std::vector<std::function<void()>> refreshers_;
+};
+
+}  // namespace sk
