@@ -1,0 +1,59 @@
+// The access log: reads and denied attempts, beside the journal. Batched and coalesced in memory, written every few seconds to segment files, never
+// awaited; when a segment is closed its SHA-256 goes into the server's journal. Old segments are removed after their retention.
+#pragma once
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "workspace/ground.h"
+#include "workspace/types.h"
+
+namespace sk::workspace {
+
+struct AccessRecord {
+  Id workspace;         // zero if none
+  Id principal;         // zero if unknown
+  std::string action;   // read, list, link, denied
+  std::string target;   // path or version id
+  std::string outcome;  // ok, or the error's code
+  std::string address;
+
+  auto key() const { return std::tie(workspace, principal, action, target, outcome, address); }
+  bool operator<(const AccessRecord& other) const { return key() < other.key(); }
+};
+
+// Any thread. Starts its own thread; stop() writes what is pending and joins.
+class AccessLog {
+ public:
+  AccessLog(Ground& ground, std::string directory, int retention_days);
+  ~AccessLog();
+  // Equal records within a batch are written once, with a count.
+  void note(AccessRecord record);
+  // Writes what is pending now; for tests and stop.
+  void flush();
+  void stop();
+
+ private:
+  void run();
+  void write_pending();
+  void close_segment();
+
+  Ground& ground_;
+  const std::string directory_;
+  const int retention_days_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  struct Seen { int64_t count = 0; TimeUs first_us = 0, last_us = 0; };
+  std::map<AccessRecord, Seen> pending_;  // guarded by mutex_
+  bool stopping_ = false;                 // guarded by mutex_
+  std::mutex file_mutex_;                 // guards all below
+  std::string segment_path_;
+  TimeUs segment_started_us_ = 0;
+  int64_t segment_records_ = 0;
+  std::thread thread_;
+};
+
+}  // namespace sk::workspace

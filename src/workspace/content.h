@@ -1,0 +1,32 @@
+// Reading a version's bytes: from the catalog, from one file, or from a list of pieces, verified on the way.
+#pragma once
+
+#include "workspace/ground.h"
+#include "workspace/types.h"
+
+namespace sk::workspace {
+
+// A part of a content: bytes in memory, or a range of a verified file.
+struct ContentPiece {
+  std::string bytes;
+  std::shared_ptr<Fd> file;
+  uint64_t offset = 0, size = 0;
+};
+
+// The pieces of [offset, offset+size) in order; next() opens and verifies lazily, and throws Error(corrupt).
+class ContentReader {
+ public:
+  ContentReader(Ground& ground, const Sha256& content, uint64_t offset, uint64_t size);
+  std::optional<ContentPiece> next();
+  // Everything that is left, in memory; for small contents.
+  std::string read_all();
+
+ private:
+  struct Part { Sha256 hash; uint64_t skip, take; };
+  Ground& ground_;
+  std::vector<Part> parts_;
+  size_t at_ = 0;
+  std::optional<blobs::Blob> whole_;
+};
+
+}  // namespace sk::workspace

@@ -1,0 +1,44 @@
+// Wakes those who wait for changes: long polls, event streams, followers of the journal. Says that something changed, never what.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <mutex>
+#include <unordered_map>
+
+#include "base/id.h"
+
+namespace sk::workspace {
+
+// Any thread. Callbacks run on the committing thread, must be short, and must not call the Feed or the database.
+class Feed {
+ public:
+  class Subscription {
+   public:
+    Subscription() = default;
+    Subscription(Subscription&& other) noexcept;
+    Subscription& operator=(Subscription&& other) noexcept;
+    // No callback runs after the destructor returned.
+    ~Subscription();
+
+   private:
+    friend class Feed;
+    Feed* feed_ = nullptr;
+    Id workspace_;
+    uint64_t number_ = 0;
+  };
+
+  // A zero workspace hears the server's journal only; `any` hears all.
+  [[nodiscard]] Subscription subscribe(const Id& workspace, std::function<void()> on_change);
+  [[nodiscard]] Subscription subscribe_any(std::function<void()> on_change);
+  void notify(const Id& workspace);
+
+ private:
+  static Id any_id();
+  void unsubscribe(const Id& workspace, uint64_t number);
+  std::mutex mutex_;
+  uint64_t next_ = 1;                                                                    // guarded by mutex_
+  std::unordered_map<Id, std::map<uint64_t, std::function<void()>>> by_workspace_;       // guarded by mutex_
+};
+
+}  // namespace sk::workspace

@@ -1,0 +1,60 @@
+// The keep: the whole domain in one object, wired in order. What a dialect needs, it takes from here.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "workspace/access.h"
+#include "workspace/access_log.h"
+#include "workspace/audit.h"
+#include "workspace/blob_ledger.h"
+#include "workspace/content.h"
+#include "workspace/feed.h"
+#include "workspace/files.h"
+#include "workspace/journal.h"
+#include "workspace/links.h"
+#include "workspace/locks.h"
+#include "workspace/upkeep.h"
+#include "workspace/workspaces.h"
+
+namespace sk::workspace {
+
+struct KeepOptions {
+  std::string directory;  // the data folder; created, mode 0700
+  Limits limits;
+  int access_log_retention_days = 90;
+  size_t group_commit_max = 128;
+  int64_t collect_interval_s = 3600;   // 0: never by itself
+  int64_t scrub_interval_s = 60;       // a slice of blobs each time; 0: never
+  uint64_t scrub_slice_bytes = 64 << 20;
+  int64_t checkpoint_interval_s = 300;
+};
+
+// Owns a data folder: catalog, blobs, keys. Opening takes an exclusive lock on it: a second server on the same folder is Error(conflict).
+class Keep {
+ public:
+  Keep(KeepOptions options, const Clock& clock, Metrics& metrics);
+  ~Keep();
+  // Starts the background work (collector, scrubber, lock expiry, checkpoints); stop() ends it, writes what is pending, and joins.
+  void start_background();
+  void stop();
+
+  Ground& ground();
+  Access& access();
+  Workspaces& workspaces();
+  Files& files();
+  Locks& locks();
+  Journal& journal();
+  Feed& feed();
+  Links& links();
+  Audit& audit();
+  Upkeep& upkeep();
+  AccessLog& access_log();
+  const std::string& directory() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace sk::workspace

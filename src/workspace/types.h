@@ -1,0 +1,164 @@
+// The nouns of the domain as values (see the glossary in ARCHITECTURE.md).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/id.h"
+#include "base/json.h"
+
+namespace sk::workspace {
+
+// Prefixes of ids in our own API.
+namespace prefix {
+inline constexpr std::string_view workspace = "ws_";
+inline constexpr std::string_view file = "f_";
+inline constexpr std::string_view version = "v_";
+inline constexpr std::string_view principal = "p_";
+inline constexpr std::string_view key = "key_";
+inline constexpr std::string_view lock = "lock_";
+inline constexpr std::string_view session = "s_";
+inline constexpr std::string_view execution = "x_";
+}  // namespace prefix
+
+// Who acts, as authentication found out: a principal through one of its keys. Every call of the domain takes one.
+struct Actor {
+  Id principal;
+  std::string name;
+  bool admin = false;                // may manage principals and see the server's own journal
+  bool read_only = false;            // by the key's scope
+  std::optional<Id> only_workspace;  // by the key's scope
+  Id key;
+};
+
+struct Principal {
+  Id id;
+  std::string name;
+  std::string kind;  // person | agent
+  bool admin = false;
+  TimeUs created_us = 0;
+};
+
+struct KeyInfo {
+  Id id;
+  Id principal;
+  std::string principal_name;
+  std::string name;
+  std::string hint;  // its first characters, to recognise it by
+  bool read_only = false;
+  std::optional<Id> only_workspace;
+  std::optional<TimeUs> expires_us;
+  std::optional<TimeUs> revoked_us;
+  std::optional<TimeUs> last_used_us;
+  TimeUs created_us = 0;
+};
+
+enum class Right { read, write, own };
+
+struct Workspace {
+  Id id;
+  std::string name;
+  Id owner;
+  std::string owner_name;
+  Right role = Right::read;  // the asking actor's, its key's scope included
+  uint64_t quota_bytes = 0;
+  uint64_t used_bytes = 0;
+  TimeUs created_us = 0;
+  std::optional<TimeUs> trashed_us;
+};
+
+enum class EntryKind : int { file = 0, folder = 1 };
+
+// A file or folder at its path.
+struct Entry {
+  Id id;
+  Id workspace;
+  std::string path;
+  EntryKind kind = EntryKind::file;
+  Id head;  // the current version; zero for folders
+  uint64_t size = 0;
+  Sha256 sha256;
+  std::string mime;
+  uint32_t mode = 0644;
+  TimeUs mtime_us = 0;    // as the writer said, else when written
+  TimeUs created_us = 0;
+  TimeUs changed_us = 0;  // by our clock
+  int64_t version_count = 0;
+  bool diverged = false;  // two writers wrote from one base; both are among the versions
+  std::optional<TimeUs> trashed_us;
+};
+
+// Where a version came from.
+struct Source {
+  std::string kind = "upload";  // upload | execution | import | restore | copy
+  Json detail = Json::object();  // ids of session, execution, restored version…
+};
+
+struct Version {
+  Id id;
+  Id file;
+  Id workspace;
+  std::string path;     // where the file is now; where it was when trashed
+  int64_t number = 0;   // 1, 2, … within its file
+  uint64_t size = 0;
+  Sha256 sha256;
+  std::string mime;
+  uint32_t mode = 0644;
+  TimeUs mtime_us = 0;
+  Id base;  // the version it was made from; zero if none
+  TimeUs created_us = 0;
+  Id author;
+  std::string author_name;
+  Source source;
+  bool complete = true;      // false: kept while its writer had it open
+  bool is_head = false;
+};
+
+// What every write may carry.
+struct Conditions {
+  std::vector<Id> if_match;      // the head must be one of these
+  bool if_match_any = false;     // If-Match: *: something must be there
+  bool if_none_match_any = false;  // If-None-Match: *: nothing may be there
+  std::vector<std::string> lock_tokens;
+  std::optional<int64_t> fence;  // refused when a later lock covered the path
+};
+
+struct Lock {
+  Id id;
+  Id workspace;
+  std::string path;
+  bool deep = false;
+  bool shared = false;
+  Id owner;
+  std::string owner_name;
+  std::string purpose;
+  int64_t fence = 0;
+  TimeUs created_us = 0;
+  TimeUs expires_us = 0;
+  std::string token;  // only in the answer to acquire and renew
+};
+
+// One line of a journal.
+struct JournalEntry {
+  Id workspace;  // zero: the server's own journal
+  int64_t seq = 0;
+  TimeUs time_us = 0;
+  std::string kind;  // file.put, file.move, lock.acquire, …
+  Id actor;
+  Json facts;       // ids, sizes, numbers
+  Json personal;    // names, paths, texts: null once erased
+  Sha256 hash;
+};
+
+template <class T>
+struct Page {
+  std::vector<T> items;
+  bool has_more = false;
+  std::string next_cursor;  // empty when !has_more
+};
+
+}  // namespace sk::workspace
