@@ -3,9 +3,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <optional>
 
 namespace sk {
 
@@ -37,7 +37,8 @@ class ManualClock final : public Clock {
   std::atomic<TimeUs> now_us_;
 };
 
-// "2026-03-01T12:34:56.789012Z", and back; nullopt when the text is not such a time (fraction and offset optional).
+// "2026-03-01T12:34:56.789012Z", and back; nullopt when the text is not such a time (fraction and offset
+// optional).
 std::string to_iso8601(TimeUs time_us);
 std::optional<TimeUs> parse_iso8601(std::string_view text);
 

@@ -1,5 +1,6 @@
-// The one error type. Thrown where the fault is found, turned into each dialect's shape in one place per dialect, and not caught in
-// between. Expected absence is an optional, not an Error; a bug is a CHECK, never an Error.
+// The one error type. Thrown where the fault is found, turned into each dialect's shape in one place per
+// dialect, and not caught in between. Expected absence is an optional, not an Error; a bug is a CHECK, never
+// an Error.
 #pragma once
 
 #include <cstdint>
@@ -31,17 +32,33 @@ std::span<const CodeInfo> all_codes();
 
 class Error : public std::exception {
  public:
-  // A machine-readable detail that the answer carries beside code and message, such as the current version id of a 412.
+  // A machine-readable detail that the answer carries beside code and message, such as the current version id
+  // of a 412.
   using Fact = std::pair<std::string, std::variant<std::string, int64_t>>;
 
   Error(Code code, std::string message) : code_(code), message_(std::move(message)) {}
 
-  Error& with(std::string name, std::string value) & { facts_.emplace_back(std::move(name), std::move(value)); return *this; }
-  Error& with(std::string name, int64_t value) & { facts_.emplace_back(std::move(name), value); return *this; }
-  Error&& with(std::string name, std::string value) && { facts_.emplace_back(std::move(name), std::move(value)); return std::move(*this); }
-  Error&& with(std::string name, int64_t value) && { facts_.emplace_back(std::move(name), value); return std::move(*this); }
+  Error& with(std::string name, std::string value) & {
+    facts_.emplace_back(std::move(name), std::move(value));
+    return *this;
+  }
+  Error& with(std::string name, int64_t value) & {
+    facts_.emplace_back(std::move(name), value);
+    return *this;
+  }
+  Error&& with(std::string name, std::string value) && {
+    facts_.emplace_back(std::move(name), std::move(value));
+    return std::move(*this);
+  }
+  Error&& with(std::string name, int64_t value) && {
+    facts_.emplace_back(std::move(name), value);
+    return std::move(*this);
+  }
   // Replaces the table's general advice by one that fits this case.
-  Error&& hint(std::string text) && { hint_ = std::move(text); return std::move(*this); }
+  Error&& hint(std::string text) && {
+    hint_ = std::move(text);
+    return std::move(*this);
+  }
 
   Code code() const { return code_; }
   const std::string& message() const { return message_; }
@@ -57,11 +74,12 @@ class Error : public std::exception {
   std::vector<Fact> facts_;
 };
 
-// An Error(internal) or Error(disk_full) from errno, for system calls whose failure is the environment's fault.
+// An Error(internal) or Error(disk_full) from errno, for system calls whose failure is the environment's
+// fault.
 [[nodiscard]] Error system_error(std::string_view what, int err);
 
-// Prints the message and ends the process at once, without destructors: for a failed fsync and for broken invariants. What was
-// acknowledged is durable; going on could acknowledge what is not.
+// Prints the message and ends the process at once, without destructors: for a failed fsync and for broken
+// invariants. What was acknowledged is durable; going on could acknowledge what is not.
 [[noreturn]] void die(std::string_view message);
 
 // An invariant of our own code. Never on input.

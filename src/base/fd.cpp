@@ -67,7 +67,8 @@ std::string read_file(const std::string& path, size_t bytes_max) {
     if (count < 0) throw system_error("cannot read " + path, errno);
     if (count == 0) return out;
     out.append(buffer, static_cast<size_t>(count));
-    if (out.size() > bytes_max) throw Error(Code::too_large, path + " is larger than " + human_size(bytes_max));
+    if (out.size() > bytes_max)
+      throw Error(Code::too_large, path + " is larger than " + human_size(bytes_max));
   }
 }
 
@@ -91,7 +92,8 @@ void fsync_or_die(int fd, std::string_view what) {
   while (result != 0 && errno == EINTR);
   if (result == 0) return;
   if (errno == ENOSPC || errno == EDQUOT) throw system_error("cannot sync " + std::string(what), errno);
-  die("cannot sync " + std::string(what) + ": " + std::strerror(errno) + "; what the disk holds is unknown, so the server stops");
+  die("cannot sync " + std::string(what) + ": " + std::strerror(errno) +
+      "; what the disk holds is unknown, so the server stops");
 }
 
 void fsync_directory(const std::string& path) {

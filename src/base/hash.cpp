@@ -26,16 +26,17 @@ Sha256 Sha256::from_raw(std::string_view raw) {
 
 Sha256 sha256(Bytes data) {
   Sha256 out;
-  SK_CHECK(EVP_Digest(data.data(), data.size(), reinterpret_cast<unsigned char*>(out.bytes.data()), nullptr, EVP_sha256(),
-                      nullptr) == 1);
+  SK_CHECK(EVP_Digest(data.data(), data.size(), reinterpret_cast<unsigned char*>(out.bytes.data()), nullptr,
+                      EVP_sha256(), nullptr) == 1);
   return out;
 }
 
 Sha256 hmac_sha256(std::string_view key, std::string_view message) {
   Sha256 out;
   unsigned length = 32;
-  SK_CHECK(HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), reinterpret_cast<const unsigned char*>(message.data()),
-                message.size(), reinterpret_cast<unsigned char*>(out.bytes.data()), &length) != nullptr);
+  SK_CHECK(HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
+                reinterpret_cast<const unsigned char*>(message.data()), message.size(),
+                reinterpret_cast<unsigned char*>(out.bytes.data()), &length) != nullptr);
   return out;
 }
 
@@ -54,7 +55,8 @@ void Sha256Stream::update(Bytes data) { SK_CHECK(EVP_DigestUpdate(context_, data
 Sha256 Sha256Stream::digest() const {
   Sha256Stream copy(*this);
   Sha256 out;
-  SK_CHECK(EVP_DigestFinal_ex(copy.context_, reinterpret_cast<unsigned char*>(out.bytes.data()), nullptr) == 1);
+  SK_CHECK(EVP_DigestFinal_ex(copy.context_, reinterpret_cast<unsigned char*>(out.bytes.data()), nullptr) ==
+           1);
   return out;
 }
 

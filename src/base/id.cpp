@@ -36,10 +36,13 @@ std::string Id::base64url21() const {
   return out;
 }
 
-TimeUs Id::time_us() const { return static_cast<int64_t>(to_number(*this) >> (kSequenceBits + kRandomBits)) * kMillisecondUs; }
+TimeUs Id::time_us() const {
+  return static_cast<int64_t>(to_number(*this) >> (kSequenceBits + kRandomBits)) * kMillisecondUs;
+}
 
 std::optional<Id> Id::from_hex(std::string_view text) {
-  if (text.size() != 32 || std::any_of(text.begin(), text.end(), [](char c) { return c >= 'A' && c <= 'F'; })) return std::nullopt;
+  if (text.size() != 32 || std::any_of(text.begin(), text.end(), [](char c) { return c >= 'A' && c <= 'F'; }))
+    return std::nullopt;
   auto raw = sk::from_hex(text);
   if (!raw || (static_cast<uint8_t>((*raw)[0]) & 0xC0) != 0) return std::nullopt;
   return from_raw(*raw);

@@ -1,5 +1,6 @@
-// Ids: 126 bits, 48 of them the time in milliseconds, so that ids sort by when they were made. One value is written in each
-// dialect's own form: 32 hex digits behind a prefix (ours: "f_…", "v_…"; OpenAI's: "cfile_…", "file-…"), or 21 base64url characters.
+// Ids: 126 bits, 48 of them the time in milliseconds, so that ids sort by when they were made. One value is
+// written in each dialect's own form: 32 hex digits behind a prefix (ours: "f_…", "v_…"; OpenAI's: "cfile_…",
+// "file-…"), or 21 base64url characters.
 #pragma once
 
 #include <array>
@@ -36,7 +37,8 @@ struct Id {
   static Id from_raw(std::string_view raw);
 };
 
-// Makes ids that grow strictly within one process, also when the clock stands still or steps back. Any thread.
+// Makes ids that grow strictly within one process, also when the clock stands still or steps back. Any
+// thread.
 class IdMaker {
  public:
   explicit IdMaker(const Clock& clock) : clock_(clock) {}
@@ -45,8 +47,8 @@ class IdMaker {
  private:
   const Clock& clock_;
   std::mutex mutex_;
-  int64_t last_ms_ = 0;        // guarded by mutex_
-  uint64_t sequence_ = 0;      // guarded by mutex_: the 14 bits after the time, counted up within a millisecond
+  int64_t last_ms_ = 0;    // guarded by mutex_
+  uint64_t sequence_ = 0;  // guarded by mutex_: the 14 bits after the time, counted up within a millisecond
 };
 
 }  // namespace sk

@@ -39,7 +39,8 @@ void write(Level level, std::string_view message, std::initializer_list<Field> f
   std::string line;
   if (line_format == Format::json) {
     Json object = {{"time", time}, {"level", kNames[static_cast<int>(level)]}, {"message", message}};
-    for (const auto& field : fields) std::visit([&](const auto& v) { object[std::string(field.name)] = v; }, field.value);
+    for (const auto& field : fields)
+      std::visit([&](const auto& v) { object[std::string(field.name)] = v; }, field.value);
     line = to_text(object) + "\n";
   } else {
     line = time + " " + std::string(kNames[static_cast<int>(level)]) + " " + std::string(message);

@@ -1,5 +1,6 @@
-// Structured log lines on standard error: time, level, message, then key=value; or JSON objects with --log-format=json. The logger is the
-// only global: everything may log, and nothing may put a secret into a log line.
+// Structured log lines on standard error: time, level, message, then key=value; or JSON objects with
+// --log-format=json. The logger is the only global: everything may log, and nothing may put a secret into a
+// log line.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +19,12 @@ using Value = std::variant<std::string, int64_t, double>;
 struct Field {
   template <class T>
   Field(std::string_view field_name, const T& field_value) : name(field_name) {
-    if constexpr (std::is_integral_v<T>) value = static_cast<int64_t>(field_value);
-    else if constexpr (std::is_floating_point_v<T>) value = static_cast<double>(field_value);
-    else value = std::string(field_value);
+    if constexpr (std::is_integral_v<T>)
+      value = static_cast<int64_t>(field_value);
+    else if constexpr (std::is_floating_point_v<T>)
+      value = static_cast<double>(field_value);
+    else
+      value = std::string(field_value);
   }
   std::string_view name;
   Value value;
@@ -30,9 +34,17 @@ void configure(Level least, Format format);
 bool enabled(Level level);
 void write(Level level, std::string_view message, std::initializer_list<Field> fields = {});
 
-inline void debug(std::string_view message, std::initializer_list<Field> fields = {}) { write(Level::debug, message, fields); }
-inline void info(std::string_view message, std::initializer_list<Field> fields = {}) { write(Level::info, message, fields); }
-inline void warn(std::string_view message, std::initializer_list<Field> fields = {}) { write(Level::warn, message, fields); }
-inline void error(std::string_view message, std::initializer_list<Field> fields = {}) { write(Level::error, message, fields); }
+inline void debug(std::string_view message, std::initializer_list<Field> fields = {}) {
+  write(Level::debug, message, fields);
+}
+inline void info(std::string_view message, std::initializer_list<Field> fields = {}) {
+  write(Level::info, message, fields);
+}
+inline void warn(std::string_view message, std::initializer_list<Field> fields = {}) {
+  write(Level::warn, message, fields);
+}
+inline void error(std::string_view message, std::initializer_list<Field> fields = {}) {
+  write(Level::error, message, fields);
+}
 
 }  // namespace sk::log

@@ -13,8 +13,10 @@ std::string render_labels(const Labels& labels) {
     out += name + "=\"";
     for (char c : value) {
       if (c == '\\' || c == '"') out += '\\';
-      if (c == '\n') out += "\\n";
-      else out += c;
+      if (c == '\n')
+        out += "\\n";
+      else
+        out += c;
     }
     out += "\"";
   }
@@ -85,11 +87,13 @@ std::string Metrics::render() {
   std::string out;
   for (const auto& [name, family] : counter_families_) {
     header(out, name, family.help, "counter");
-    for (const auto& [labels, member] : family.members) out += name + braced(labels) + " " + std::to_string(member->value()) + "\n";
+    for (const auto& [labels, member] : family.members)
+      out += name + braced(labels) + " " + std::to_string(member->value()) + "\n";
   }
   for (const auto& [name, family] : gauge_families_) {
     header(out, name, family.help, "gauge");
-    for (const auto& [labels, member] : family.members) out += name + braced(labels) + " " + std::to_string(member->value()) + "\n";
+    for (const auto& [labels, member] : family.members)
+      out += name + braced(labels) + " " + std::to_string(member->value()) + "\n";
   }
   for (const auto& [name, family] : histogram_families_) {
     header(out, name, family.help, "histogram");
@@ -99,9 +103,11 @@ std::string Metrics::render() {
       for (size_t i = 0; i <= Histogram::kBounds.size(); ++i) {
         cumulative += member->buckets_[i].load(std::memory_order_relaxed);
         std::string bound = i < Histogram::kBounds.size() ? number(Histogram::kBounds[i]) : "+Inf";
-        out += name + "_bucket{" + labels + comma + "le=\"" + bound + "\"} " + std::to_string(cumulative) + "\n";
+        out +=
+            name + "_bucket{" + labels + comma + "le=\"" + bound + "\"} " + std::to_string(cumulative) + "\n";
       }
-      out += name + "_sum" + braced(labels) + " " + number(static_cast<double>(member->sum_us_.load()) / 1e6) + "\n";
+      out += name + "_sum" + braced(labels) + " " +
+             number(static_cast<double>(member->sum_us_.load()) / 1e6) + "\n";
       out += name + "_count" + braced(labels) + " " + std::to_string(member->count_.load()) + "\n";
     }
   }

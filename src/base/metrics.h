@@ -1,4 +1,5 @@
-// Counters, gauges and histograms for /metrics. Made once at construction of whoever counts, then updated without a lock.
+// Counters, gauges and histograms for /metrics. Made once at construction of whoever counts, then updated
+// without a lock.
 #pragma once
 
 #include <array>
@@ -38,7 +39,8 @@ class Gauge {
 // Durations in seconds, in buckets from 100 µs to 100 s.
 class Histogram {
  public:
-  static constexpr std::array<double, 13> kBounds = {0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100};
+  static constexpr std::array<double, 13> kBounds = {0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1,
+                                                     0.3,    1,      3,     10,    30,   100};
   void observe_us(int64_t us);
 
  private:
@@ -48,7 +50,8 @@ class Histogram {
   std::atomic<int64_t> sum_us_{0};
 };
 
-// Owns all metrics; what it returns lives as long as it does. Any thread. Asking again for the same name and labels gives the same one.
+// Owns all metrics; what it returns lives as long as it does. Any thread. Asking again for the same name and
+// labels gives the same one.
 class Metrics {
  public:
   Counter& counter(std::string_view name, std::string_view help, Labels labels = {});

@@ -1,7 +1,9 @@
-// What an operator can set, as one typed struct. The table in base/settings.def is the only list of settings: it makes this struct, the
-// flags, the SANDKEEP_* variables, the keys of the TOML file and docs/settings.md, so that they cannot disagree.
+// What an operator can set, as one typed struct. The table in base/settings.def is the only list of settings:
+// it makes this struct, the flags, the SANDKEEP_* variables, the keys of the TOML file and docs/settings.md,
+// so that they cannot disagree.
 //
-// Loaded once by main, then constant; whoever needs a setting gets the value, not the struct, wherever that is short enough.
+// Loaded once by main, then constant; whoever needs a setting gets the value, not the struct, wherever that
+// is short enough.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +20,12 @@ namespace sk {
 
 enum class Tls { off, self_signed };
 enum class SandboxMode { required, weak };
+
+struct Address {
+  std::string host;  // without the brackets of IPv6
+  uint16_t port = 0;
+  bool operator==(const Address&) const = default;
+};
 
 struct Settings {
   // All defaults, as if nothing had been set; "~/" in paths is not expanded yet.
@@ -36,8 +44,8 @@ struct SettingInfo {
   std::string expected;    // what is accepted, as a phrase: "a size from 1 KiB to 1 MiB"
   std::string_view default_text;
   std::string_view about;
-  bool is_flag;    // false: must not stand on the command line
-  bool in_file;    // false: must not stand in the TOML file
+  bool is_flag;  // false: must not stand on the command line
+  bool in_file;  // false: must not stand in the TOML file
 
   std::string flag() const;      // "--lock-ttl-max-s"
   std::string variable() const;  // "SANDKEEP_LOCK_TTL_MAX_S"
@@ -50,11 +58,14 @@ using Environment = std::map<std::string, std::string, std::less<>>;
 // This process's environment.
 Environment process_environment();
 
-// Flags win over variables, variables over the file, the file over defaults. `arguments` are those after the command's name: "--data DIR",
-// "--data=DIR"; a list is separated by commas, or its flag repeated. Names may be written with dashes or underscores.
+// Flags win over variables, variables over the file, the file over defaults. `arguments` are those after the
+// command's name: "--data DIR",
+// "--data=DIR"; a list is separated by commas, or its flag repeated. Names may be written with dashes or
+// underscores.
 //
-// Throws Error(bad_request) that says what is wrong and what is expected: for an unknown setting in any of the three (naming the nearest
-// known one), for a bad value, for settings that contradict each other, for a file that cannot be read.
+// Throws Error(bad_request) that says what is wrong and what is expected: for an unknown setting in any of
+// the three (naming the nearest known one), for a bad value, for settings that contradict each other, for a
+// file that cannot be read.
 Settings load_settings(std::span<const std::string> arguments, const Environment& environment);
 
 // Variables of the command-line client, which are therefore not unknown to the server.

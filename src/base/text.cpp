@@ -40,7 +40,8 @@ std::string encode64(Bytes bytes, std::string_view alphabet) {
 std::optional<std::string> decode64(std::string_view text, std::string_view alphabet) {
   std::array<int8_t, 256> values;
   values.fill(-1);
-  for (size_t i = 0; i < alphabet.size(); ++i) values[static_cast<uint8_t>(alphabet[i])] = static_cast<int8_t>(i);
+  for (size_t i = 0; i < alphabet.size(); ++i)
+    values[static_cast<uint8_t>(alphabet[i])] = static_cast<int8_t>(i);
   if (text.size() % 4 == 1) return std::nullopt;
   std::string out;
   out.reserve(text.size() * 3 / 4);
@@ -64,8 +65,8 @@ std::string encode_percent(std::string_view text, bool keep_slash) {
   std::string out;
   out.reserve(text.size());
   for (char c : text) {
-    bool unreserved = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
-                      c == '_' || c == '~' || (keep_slash && c == '/');
+    bool unreserved = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      c == '-' || c == '.' || c == '_' || c == '~' || (keep_slash && c == '/');
     if (unreserved) {
       out += c;
     } else {
@@ -197,7 +198,8 @@ std::optional<uint64_t> parse_unsigned(std::string_view text) {
 std::optional<uint64_t> parse_size(std::string_view text) {
   text = trim(text);
   size_t digits = 0;
-  while (digits < text.size() && ((text[digits] >= '0' && text[digits] <= '9') || text[digits] == '.')) ++digits;
+  while (digits < text.size() && ((text[digits] >= '0' && text[digits] <= '9') || text[digits] == '.'))
+    ++digits;
   auto number_text = text.substr(0, digits);
   std::string unit = ascii_lower(trim(text.substr(digits)));
   if (number_text.empty()) return std::nullopt;
@@ -215,7 +217,8 @@ std::optional<uint64_t> parse_size(std::string_view text) {
     if (!whole || static_cast<double>(*whole) * scale > 9e18) return std::nullopt;
     return *whole * static_cast<uint64_t>(scale);
   }
-  if (std::count(number_text.begin(), number_text.end(), '.') != 1 || number_text.size() > 18) return std::nullopt;
+  if (std::count(number_text.begin(), number_text.end(), '.') != 1 || number_text.size() > 18)
+    return std::nullopt;
   double value = std::stod("0" + std::string(number_text) + "0") * scale;
   if (value > 9e18) return std::nullopt;
   return static_cast<uint64_t>(value);
@@ -254,12 +257,23 @@ std::string html_escape(std::string_view text) {
   out.reserve(text.size() + text.size() / 8);
   for (char c : text) {
     switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      case '\'': out += "&#39;"; break;
-      default: out += c;
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += c;
     }
   }
   return out;

@@ -12,18 +12,24 @@ namespace sk {
 
 using Bytes = std::span<const std::byte>;
 
-inline Bytes as_bytes(std::string_view text) { return {reinterpret_cast<const std::byte*>(text.data()), text.size()}; }
-inline std::string_view as_text(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+inline Bytes as_bytes(std::string_view text) {
+  return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
+}
+inline std::string_view as_text(Bytes bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 
 std::string to_hex(Bytes bytes);
 std::optional<std::string> from_hex(std::string_view text);
-// base64url without padding (RFC 4648 §5), and ordinary base64 with it. Decoding accepts exactly the canonical form.
+// base64url without padding (RFC 4648 §5), and ordinary base64 with it. Decoding accepts exactly the
+// canonical form.
 std::string to_base64url(Bytes bytes);
 std::optional<std::string> from_base64url(std::string_view text);
 std::string to_base64(Bytes bytes);
 std::optional<std::string> from_base64(std::string_view text);
 
-// Percent-encoding of one path segment (RFC 3986 unreserved characters stay) or of a path, in which '/' stays too.
+// Percent-encoding of one path segment (RFC 3986 unreserved characters stay) or of a path, in which '/' stays
+// too.
 std::string percent_encode(std::string_view text);
 std::string percent_encode_path(std::string_view path);
 // nullopt on a malformed escape. '+' is not a space.
