@@ -181,7 +181,6 @@ void check_together(const Settings& s) {
   require(s.tls_cert.empty() == s.tls_key.empty(), "tls_cert and tls_key must be set together");
   require(s.tls == Tls::off || s.tls_cert.empty(), "tls = self-signed and tls_cert exclude each other");
   require(s.root_key.empty() || s.root_key_file.empty(), "root_key and root_key_file exclude each other");
-  require(s.name_bytes_max <= s.path_bytes_max, "name_bytes_max is larger than path_bytes_max");
   require(s.lock_ttl_min_s <= s.lock_ttl_max_s, "lock_ttl_min_s is larger than lock_ttl_max_s");
   require(s.session_memory_default_bytes <= s.session_memory_max_bytes,
           "session_memory_default_bytes is larger than session_memory_max_bytes");

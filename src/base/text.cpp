@@ -202,7 +202,7 @@ std::optional<uint64_t> parse_size(std::string_view text) {
     ++digits;
   auto number_text = text.substr(0, digits);
   std::string unit = ascii_lower(trim(text.substr(digits)));
-  if (number_text.empty()) return std::nullopt;
+  if (number_text.find_first_not_of('.') == std::string_view::npos) return std::nullopt;
   constexpr std::string_view kUnits = "kmgtp";
   double scale = 1;
   if (!unit.empty() && unit != "b") {

@@ -1,0 +1,57 @@
+#include "base/json.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "base/text.h"
+#include "support/expect_error.h"
+
+namespace sk {
+namespace {
+
+using test::expect_error;
+
+std::string nested(size_t levels, const std::string& open, const std::string& close,
+                   const std::string& inner) {
+  std::string out;
+  for (size_t i = 0; i < levels; ++i) out += open;
+  out += inner;
+  for (size_t i = 0; i < levels; ++i) out += close;
+  return out;
+}
+
+TEST(Json, FieldsKeepTheOrderInWhichTheyWereWritten) {
+  EXPECT_EQ(to_text(parse_json(R"({"z":1, "a":{"y":2,"b":3}})")), R"({"z":1,"a":{"y":2,"b":3}})");
+}
+
+TEST(Json, SixtyFourLevelsAreReadAndSixtyFiveRefused) {
+  EXPECT_NO_THROW(parse_json(nested(64, "[", "]", "1")));
+  expect_error(Code::bad_request, [] { parse_json(nested(65, "[", "]", "1")); });
+  EXPECT_NO_THROW(parse_json(nested(64, R"({"a":)", "}", "1")));
+  expect_error(Code::bad_request, [] { parse_json(nested(65, R"({"a":)", "}", "1")); });
+}
+
+TEST(Json, AMillionBracketsDoNotCostTheStack) {
+  expect_error(Code::bad_request, [] { parse_json(std::string(1'000'000, '[')); });
+}
+
+TEST(Json, BracketsInsideStringsAreNotLevels) {
+  auto text = "[\"" + std::string(200, '[') + "\\\"" + std::string(200, '{') + "\"]";
+  EXPECT_NO_THROW(parse_json(text));
+}
+
+TEST(Json, WhatIsNotJsonIsABadRequestThatNamesIt) {
+  for (const char* bad :
+       {"", "{", "[1,]", "{'a':1}", "nul", "1 2", "{\"a\":1}x", "\"\x01\"", "\"\xFF\"", "NaN"}) {
+    auto message = expect_error(Code::bad_request, [&] { parse_json(bad, "the batch"); });
+    EXPECT_NE(message.find("the batch"), std::string::npos) << message;
+  }
+}
+
+RC_GTEST_PROP(JsonProperty, AnyBytesCanBeWrittenAndTheTextReadBack, (const std::string& bytes)) {
+  auto back = parse_json(to_text(Json{{"value", bytes}})).at("value").get<std::string>();
+  if (is_utf8(bytes)) RC_ASSERT(back == bytes);
+}
+
+}  // namespace
+}  // namespace sk
