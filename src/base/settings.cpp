@@ -169,7 +169,8 @@ void expand_home(Settings& settings, const Environment& environment) {
           .hint("Name one with --data DIR.");
     return;
   }
-  for (const auto& row : setting_rows()) row.expand_home(settings, home->second);
+  for (const auto& row : setting_rows())
+    if (row.expand_home) row.expand_home(settings, home->second);
 }
 
 void require(bool holds, const std::string& message) {

@@ -36,9 +36,8 @@ SettingRow make_row(Field Settings::* field, std::string_view name, const Rule& 
     if (value) settings.*field = std::move(*value);
     return value.has_value();
   };
-  row.expand_home = [field]([[maybe_unused]] Settings& settings, [[maybe_unused]] const std::string& home) {
-    if constexpr (requires { Rule::kIsPath; }) expand(settings.*field, home);
-  };
+  if constexpr (requires { Rule::kIsPath; })
+    row.expand_home = [field](Settings& settings, const std::string& home) { expand(settings.*field, home); };
   return row;
 }
 

@@ -18,7 +18,7 @@ struct SettingRow {
   bool is_secret = false;  // never repeated in messages
   // False, leaving the field alone, when the text is not what the rule expects.
   std::function<bool(Settings&, std::string_view text)> assign;
-  // Replaces "~/" at the start of paths; does nothing for what is not a path.
+  // Replaces "~/" at the start of paths; empty for what is not a path.
   std::function<void(Settings&, const std::string& home)> expand_home;
 };
 
