@@ -4,6 +4,8 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -13,11 +15,12 @@ namespace sk::http {
 
 struct ClientOptions {
   std::chrono::milliseconds connect_timeout{10'000};
-  std::chrono::milliseconds total_timeout{0};   // 0: none
-  std::chrono::seconds stall_timeout{60};       // no byte either way for so long ends it
-  int redirects_max = 5;                        // followed for GET and HEAD only, http(s) only
-  int retries_max = 2;                          // connect failures, 502, 503, 504, 429; only where a repeat is harmless (GET, HEAD, PUT, DELETE)
-  std::string ca_file;                          // beside the system's
+  std::chrono::milliseconds total_timeout{0};  // 0: none
+  std::chrono::seconds stall_timeout{60};      // no byte either way for so long ends it
+  int redirects_max = 5;                       // followed for GET and HEAD only, http(s) only
+  int retries_max =
+      2;  // connect failures, 502, 503, 504, 429; only where a repeat is harmless (GET, HEAD, PUT, DELETE)
+  std::string ca_file;  // beside the system's
   bool insecure_tls = false;
 };
 
@@ -26,7 +29,8 @@ struct ClientRequest {
   std::string url;
   Headers headers;
   std::string body;
-  // A streamed body: fills `out`, returns the count, 0 at the end. `body_size` may be unknown. With one, retries need `rewind_body`.
+  // A streamed body: fills `out`, returns the count, 0 at the end. `body_size` may be unknown. With one,
+  // retries need `rewind_body`.
   std::function<size_t(std::span<char> out)> body_source;
   std::optional<uint64_t> body_size;
   std::function<void()> rewind_body;

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -23,16 +24,22 @@ class Headers {
  public:
   void add(std::string name, std::string value) { fields_.emplace_back(std::move(name), std::move(value)); }
   void set(std::string name, std::string value);
+  void remove(std::string_view name);
   bool has(std::string_view name) const { return get(name).has_value(); }
   // The first value of that name.
   std::optional<std::string> get(std::string_view name) const;
+  // All values of that name, joined by ", ", which is what a list-valued header such as If-Match means by
+  // repeating.
+  std::optional<std::string> get_list(std::string_view name) const;
+  size_t count(std::string_view name) const;
   const std::vector<std::pair<std::string, std::string>>& all() const { return fields_; }
 
  private:
   std::vector<std::pair<std::string, std::string>> fields_;
 };
 
-// One request, valid until its reply was sent. The path is percent-decoded per segment, so a parameter may contain '/'.
+// One request, valid until its reply was sent. The path is percent-decoded per segment, so a parameter may
+// contain '/'.
 struct Request {
   std::string method;
   std::string target;  // as sent, with query
@@ -40,11 +47,12 @@ struct Request {
   Headers headers;
   std::vector<std::pair<std::string, std::string>> query;  // decoded ('+' is a space there), in order
   std::map<std::string, std::string, std::less<>> params;  // from the route's pattern, decoded
-  std::string route;          // the pattern that matched, for logs and metrics
-  std::string body;           // whole, for buffered routes; empty for streaming ones
-  std::string request_id;     // ours, or the client's X-Request-Id when it is harmless
-  std::string remote_address; // the client's, through trusted proxies
-  std::string base_url;       // "https://host:port" to mint links with: --public-url, else what proxies we trust and Host say
+  std::string route;                                       // the pattern that matched, for logs and metrics
+  std::string body;            // whole, for buffered routes; empty for streaming ones
+  std::string request_id;      // ours, or the client's X-Request-Id when it is harmless
+  std::string remote_address;  // the client's, through trusted proxies
+  std::string base_url;  // "https://host:port" to mint links with: --public-url, else what proxies we trust
+                         // and Host say
   TimeUs received_us = 0;
   // Free for the layers above, such as the principal that authentication found.
   std::shared_ptr<void> context;
@@ -61,8 +69,9 @@ struct FileRange {
   uint64_t size = 0;
 };
 
-// A body of known length in pieces; the server asks for them in order, one at a time, on a worker thread, never twice.
-// next() gives the following piece, nullopt at the end; it may throw Error, which cuts the connection (headers are out by then).
+// A body of known length in pieces; the server asks for them in order, one at a time, on a worker thread,
+// never twice. next() gives the following piece, nullopt at the end; it may throw Error, which cuts the
+// connection (headers are out by then).
 class PieceSource {
  public:
   using Piece = std::variant<std::string, FileRange>;
@@ -74,15 +83,20 @@ class EventStream;
 class Deferred;
 
 struct Reply {
-  struct Pieces { uint64_t size; std::shared_ptr<PieceSource> source; };
-  using Body = std::variant<std::string, FileRange, Pieces, std::shared_ptr<EventStream>, std::shared_ptr<Deferred>>;
+  struct Pieces {
+    uint64_t size;
+    std::shared_ptr<PieceSource> source;
+  };
+  using Body =
+      std::variant<std::string, FileRange, Pieces, std::shared_ptr<EventStream>, std::shared_ptr<Deferred>>;
 
   int status = 200;
   Headers headers;
   Body body;
 
   static Reply json(const Json& value, int status = 200);
-  static Reply text(std::string text, std::string_view content_type = "text/plain; charset=utf-8", int status = 200);
+  static Reply text(std::string text, std::string_view content_type = "text/plain; charset=utf-8",
+                    int status = 200);
   static Reply empty(int status = 204);
   static Reply redirect(std::string location, int status = 303);
   // The connection is suspended and no thread is held until somebody completes `deferred`.
@@ -91,12 +105,14 @@ struct Reply {
   static Reply events(std::shared_ptr<EventStream> stream);
 };
 
-// A promise of a reply. complete() may be called once, from any thread; later calls are ignored. When the client goes away first,
-// or the deadline passes, `on_cancel` runs (once, on a worker thread) and the reply, if any still comes, is dropped.
+// A promise of a reply. complete() may be called once, from any thread; later calls are ignored. When the
+// client goes away first, or the deadline passes, `on_cancel` runs (once, on a worker thread) and the reply,
+// if any still comes, is dropped.
 class Deferred {
  public:
   // At the deadline `at_deadline` makes the reply (e.g. an empty long poll).
-  Deferred(std::chrono::milliseconds deadline, std::function<Reply()> at_deadline, std::function<void()> on_cancel = {});
+  Deferred(std::chrono::milliseconds deadline, std::function<Reply()> at_deadline,
+           std::function<void()> on_cancel = {});
   ~Deferred();
   void complete(Reply reply);
   bool done() const;  // completed, cancelled or past its deadline
@@ -108,13 +124,16 @@ class Deferred {
   std::unique_ptr<Impl> impl_;
 };
 
-// Server-sent events. send() may be called from any thread, also before the reply was returned; it never blocks: over the limit of unsent
-// bytes the stream is closed and send() says false, and the client resumes by Last-Event-ID. Heartbeat comments go out by themselves.
+// Server-sent events. send() may be called from any thread, also before the reply was returned; it never
+// blocks: over the limit of unsent bytes the stream is closed and send() says false, and the client resumes
+// by Last-Event-ID. Heartbeat comments go out by themselves.
 class EventStream {
  public:
   explicit EventStream(std::function<void()> on_close = {});
   ~EventStream();
-  struct Event { std::string id, name, data; };
+  struct Event {
+    std::string id, name, data;
+  };
   bool send(const Event& event);
   // Ends the stream after what was sent.
   void close();
@@ -127,9 +146,10 @@ class EventStream {
   std::unique_ptr<Impl> impl_;
 };
 
-// Where a streamed request body goes. Chosen when the headers arrive; pieces come in order, one at a time, on worker threads, with
-// back-pressure: no further bytes are read from the client while one runs. end() makes the reply. Destroyed without end() when the
-// client goes away or a piece() threw (that Error is then the reply). May end early: a piece() that throws refuses the rest of the body.
+// Where a streamed request body goes. Chosen when the headers arrive; pieces come in order, one at a time, on
+// worker threads, with back-pressure: no further bytes are read from the client while one runs. end() makes
+// the reply. Destroyed without end() when the client goes away or a piece() threw (that Error is then the
+// reply). May end early: a piece() that throws refuses the rest of the body.
 class BodySink {
  public:
   virtual ~BodySink() = default;

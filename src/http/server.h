@@ -20,22 +20,36 @@ struct RouteOptions {
   size_t body_bytes_max = 1 << 20;  // for buffered routes
 };
 
-// Method and pattern to handler. Patterns: "/api/v1/workspaces/{ws}/files/{path...}"; {name} is one segment, {name...} the rest, which may be empty.
-// A literal segment wins over a parameter. HEAD is served by GET's handler, its body dropped; OPTIONS and 405 with Allow come by themselves.
+// Method and pattern to handler. Patterns: "/api/v1/workspaces/{ws}/files/{path...}"; {name} is one segment,
+// {name...} the rest, which may be empty. A literal segment wins over a parameter. HEAD is served by GET's
+// handler, its body dropped; OPTIONS and 405 with Allow come by themselves.
 class Router {
  public:
   void add(std::string method, std::string pattern, Handler handler, RouteOptions options = {});
   void add_streaming(std::string method, std::string pattern, SinkHandler handler);
 
-  struct Route { std::string method, pattern; Handler handler; SinkHandler sink_handler; RouteOptions options; };
-  struct Match { const Route* route = nullptr; std::map<std::string, std::string, std::less<>> params; std::vector<std::string> allowed; };
-  // route is null when nothing matches; `allowed` lists the methods that this path has.
+  struct Route {
+    std::string method, pattern;
+    Handler handler;
+    SinkHandler sink_handler;
+    RouteOptions options;
+  };
+  struct Match {
+    const Route* route = nullptr;
+    std::map<std::string, std::string, std::less<>> params;
+    std::vector<std::string> allowed;
+  };
+  // route is null when nothing matches; `allowed` lists the methods that this path has. Throws
+  // Error(bad_request) when the path has a malformed escape or an encoded NUL.
   Match match(std::string_view method, std::string_view path) const;
   const std::vector<std::unique_ptr<Route>>& routes() const { return routes_; }
 
  private:
-  std::vector<std::unique_ptr<Route>> routes_;
   struct Node;
+  struct Search;
+  void insert(Route route);
+
+  std::vector<std::unique_ptr<Route>> routes_;
   std::shared_ptr<Node> root_;
 };
 
@@ -50,7 +64,7 @@ struct ServerOptions {
   size_t connections_max = 4096;
   size_t connections_per_address_max = 0;  // 0: no limit of its own
   size_t header_bytes_max = 32 << 10;
-  int idle_timeout_s = 60;     // between requests, and for a client that neither sends nor reads
+  int idle_timeout_s = 60;  // between requests, and for a client that neither sends nor reads
   int event_heartbeat_s = 15;
   size_t event_buffer_bytes_max = 4 << 20;
   std::vector<std::string> cors_origins;  // "*" for any; empty: none
@@ -64,7 +78,8 @@ class Server {
   Server(ServerOptions options, Router router, Metrics& metrics);
   ~Server();
   uint16_t port() const;
-  // Stops accepting, lets requests under way finish for up to `drain`, cancels deferred ones, joins. Idempotent.
+  // Stops accepting, lets requests under way finish for up to `drain`, cancels deferred ones, joins.
+  // Idempotent.
   void stop(std::chrono::milliseconds drain);
 
  private:

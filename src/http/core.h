@@ -1,0 +1,64 @@
+// What all parts of one server share. Internal to this room; owned by Server::Impl, outlives every request.
+#pragma once
+
+#include <array>
+#include <atomic>
+
+#include "base/id.h"
+#include "base/metrics.h"
+#include "base/worker_pool.h"
+#include "http/connections.h"
+#include "http/forwarded.h"
+#include "http/server.h"
+#include "http/tally.h"
+#include "http/watcher.h"
+
+namespace sk::http {
+
+// The counters of one server, made on first use of each route and status class, so that /metrics shows what
+// happened and not what could.
+class RequestMetrics {
+ public:
+  RequestMetrics(Metrics& metrics, const Router& router);
+  // `route` is null for requests that matched none.
+  void finished(const Router::Route* route, int status, int64_t duration_us);
+
+  Counter& received_bytes;
+  Counter& sent_bytes;
+
+ private:
+  struct PerRoute {
+    std::string method, pattern;
+    std::array<std::atomic<Counter*>, 6> by_class{};
+    std::atomic<Histogram*> duration = nullptr;
+  };
+  Metrics& metrics_;
+  PerRoute unmatched_;
+  std::map<const Router::Route*, PerRoute> routes_;  // constant after construction but for the atomics
+};
+
+struct Core {
+  Core(ServerOptions server_options, Router server_router, Metrics& metrics);
+
+  bool tls() const { return !options.tls_cert_pem.empty(); }
+  // The reply for an error, in the shape that the options give.
+  Reply error_reply(const Request& request, const Error& error) const;
+
+  // Constant after construction.
+  const ServerOptions options;
+  const Router router;
+  const TrustedProxies proxies;
+
+  SystemClock clock;
+  IdMaker ids{clock};
+  RequestMetrics request_metrics;
+  Connections connections;
+  std::atomic<bool> draining{false};  // stop() has begun: replies close their connection
+  std::atomic<bool> closing{false};   // the drain is over: requests are dropped
+  Tally requests;                     // between their headers and the end of their reply
+  Tally parked;                       // connections that are suspended or about to be resumed
+  Watcher watcher;
+  WorkerPool pool;  // last: its jobs use all above
+};
+
+}  // namespace sk::http

@@ -1,0 +1,49 @@
+#include "http/deferred.h"
+
+namespace sk::http {
+
+Deferred::Deferred(std::chrono::milliseconds deadline, std::function<Reply()> at_deadline,
+                   std::function<void()> on_cancel)
+    : impl_(std::make_unique<Impl>(deadline, std::move(at_deadline), std::move(on_cancel))) {}
+
+Deferred::~Deferred() = default;
+
+void Deferred::complete(Reply reply) {
+  std::function<void(Reply)> deliver;
+  {
+    std::lock_guard lock(impl_->mutex);
+    if (impl_->done) return;
+    impl_->done = true;
+    deliver = std::move(impl_->deliver);
+    if (!deliver) {
+      impl_->early = std::move(reply);
+      return;
+    }
+  }
+  deliver(std::move(reply));
+}
+
+bool Deferred::done() const {
+  std::lock_guard lock(impl_->mutex);
+  return impl_->done;
+}
+
+Deferred::Impl::Attached Deferred::Impl::attach(std::function<void(Reply)> deliver_to) {
+  std::lock_guard lock(mutex);
+  if (early) return Attached::completed;
+  if (done) return Attached::claimed;
+  deliver = std::move(deliver_to);
+  return Attached::waiting;
+}
+
+bool Deferred::Impl::claim() {
+  std::function<void(Reply)>
+      dropped;  // destroyed after the lock: it may hold the last reference to a request
+  std::lock_guard lock(mutex);
+  if (done) return false;
+  done = true;
+  dropped.swap(deliver);
+  return true;
+}
+
+}  // namespace sk::http

@@ -1,0 +1,100 @@
+#include "http/event_stream.h"
+
+#include <cstring>
+
+#include "base/text.h"
+
+namespace sk::http {
+
+namespace {
+
+// Field values are one line each; a line break inside data becomes another data line, as the format wants it.
+std::string render(const EventStream::Event& event) {
+  auto one_line = [](std::string text) {
+    std::erase_if(text, [](char c) { return c == '\r' || c == '\n' || c == '\0'; });
+    return text;
+  };
+  std::string out;
+  if (!event.id.empty()) out += "id: " + one_line(event.id) + "\n";
+  if (!event.name.empty()) out += "event: " + one_line(event.name) + "\n";
+  std::string data;
+  for (size_t i = 0; i < event.data.size(); ++i) {
+    char c = event.data[i];
+    bool pair = c == '\r' && i + 1 < event.data.size() && event.data[i + 1] == '\n';
+    if (!pair) data += c == '\r' ? '\n' : c;
+  }
+  for (auto line : split(data, '\n')) out += "data: " + std::string(line) + "\n";
+  return out + "\n";
+}
+
+}  // namespace
+
+EventStream::EventStream(std::function<void()> on_close)
+    : impl_(std::make_unique<Impl>(std::move(on_close))) {}
+
+EventStream::~EventStream() = default;
+
+bool EventStream::send(const Event& event) {
+  auto text = render(event);
+  std::lock_guard lock(impl_->mutex);
+  return impl_->append(text, impl_->unsent_max);
+}
+
+void EventStream::close() {
+  std::lock_guard lock(impl_->mutex);
+  impl_->closed = true;
+  impl_->wake_locked();
+}
+
+bool EventStream::closed() const {
+  std::lock_guard lock(impl_->mutex);
+  return impl_->closed;
+}
+
+EventStream::Impl::Taken EventStream::Impl::take(std::span<char> out, const std::function<bool()>& park,
+                                                 std::function<void()> wake) {
+  std::lock_guard lock(mutex);
+  if (broken) return {Taken::Kind::broken};
+  if (!unsent.empty()) {
+    size_t size = std::min(out.size(), unsent.size());
+    std::memcpy(out.data(), unsent.data(), size);
+    unsent.erase(0, size);
+    return {Taken::Kind::bytes, size};
+  }
+  if (closed) return {Taken::Kind::end};
+  if (!park()) return {Taken::Kind::broken};
+  wake_waiting = std::move(wake);
+  return {Taken::Kind::nothing_yet};
+}
+
+void EventStream::Impl::heartbeat() {
+  std::lock_guard lock(mutex);
+  if (unsent.empty()) append(":\n\n", unsent_max);
+}
+
+void EventStream::Impl::break_off() {
+  std::lock_guard lock(mutex);
+  closed = broken = true;
+  wake_locked();
+}
+
+bool EventStream::Impl::append(std::string_view text, size_t limit_bytes) {
+  if (closed) return false;
+  if (unsent.size() + text.size() > limit_bytes) {
+    // The reader is too slow. What it has not got is dropped with the connection: it resumes by
+    // Last-Event-ID.
+    closed = broken = true;
+    unsent.clear();
+    wake_locked();
+    return false;
+  }
+  unsent += text;
+  wake_locked();
+  return true;
+}
+
+void EventStream::Impl::wake_locked() {
+  if (auto wake = std::exchange(wake_waiting, {})) wake();
+}
+
+}  // namespace sk::http

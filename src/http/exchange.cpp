@@ -1,0 +1,381 @@
+#include "http/exchange.h"
+
+#include <sys/socket.h>
+
+#include "base/log.h"
+#include "http/deferred.h"
+#include "http/event_stream.h"
+#include "http/outgoing.h"
+
+namespace sk::http {
+
+namespace {
+
+// A refused body up to this size is read to its end, after which the connection can go on.
+constexpr uint64_t kDrainBytesMax = 1 << 20;
+// After the reply to a larger one, this much more is read and dropped, so that the client gets to see the
+// reply instead of a reset.
+constexpr uint64_t kLingerBytesMax = 64 << 20;
+
+constexpr auto kNoWait = std::chrono::steady_clock::time_point::max().time_since_epoch().count();
+
+MHD_Result collect_header(void* headers, MHD_ValueKind, const char* name, const char* value) {
+  static_cast<Headers*>(headers)->add(name, value ? value : "");
+  return MHD_YES;
+}
+
+}  // namespace
+
+Exchange::Exchange(Core& core, Connection& connection, MHD_Connection* handle, std::string target)
+    : core_(core), connection_(connection), handle_(handle) {
+  request_.target = std::move(target);
+  request_.received_us = core_.clock.now_us();
+  connection_.waiting_since = kNoWait;
+  core_.requests.add();
+}
+
+Exchange::~Exchange() = default;
+
+bool Exchange::park() {
+  core_.parked.add();
+  // Counted before the question is asked: whoever waits for the parked ones either sees this one or has told
+  // us to stop.
+  if (core_.closing) {
+    core_.parked.remove();
+    return false;
+  }
+  MHD_suspend_connection(handle_);
+  return true;
+}
+
+void Exchange::unpark() {
+  auto& core = core_;
+  MHD_resume_connection(handle_);
+  core.parked.remove();
+}
+
+MHD_Result Exchange::on_call(const char* method, const char* version, const char* data, size_t* size) {
+  if (core_.closing || abandoned_) return MHD_NO;
+  if (stage_ == Stage::head) return on_head(method, version);
+  if (stage_ == Stage::opening) {
+    stage_ = Stage::body;
+    return reply_ ? refuse() : MHD_YES;
+  }
+  if (*size > 0) return on_body({data, *size}, size);
+  return on_request_complete();
+}
+
+MHD_Result Exchange::on_head(const char* method, const char* version) {
+  stage_ = Stage::body;
+  try {
+    read_head(method, version);
+    route_ = route();
+    if (reply_) return refuse();
+    if (route_->sink_handler) return open_sink();
+    if (framing_.length > route_->options.body_bytes_max)
+      throw Error(Code::too_large,
+                  "The body is larger than " + std::to_string(route_->options.body_bytes_max) + " bytes.")
+          .with("limit_bytes", static_cast<int64_t>(route_->options.body_bytes_max));
+    return MHD_YES;
+  } catch (...) {
+    set_reply(reply_to(std::current_exception()));
+    return refuse();
+  }
+}
+
+void Exchange::read_head(const char* method, const char* version) {
+  request_.method = method;
+  MHD_get_connection_values(handle_, MHD_HEADER_KIND, &collect_header, &request_.headers);
+  request_.request_id = harmless_request_id(request_.headers).value_or("");
+  if (request_.request_id.empty()) request_.request_id = core_.ids.next().with_prefix("req_");
+  auto forwarded = resolve_forwarded(core_.proxies,
+                                     {.peer_address = connection_.address,
+                                      .public_url = core_.options.public_url,
+                                      .scheme = core_.tls() ? "https" : "http"},
+                                     request_.headers);
+  request_.remote_address = std::move(forwarded.remote_address);
+  request_.base_url = std::move(forwarded.base_url);
+  auto* head_bytes = MHD_get_connection_info(handle_, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+  if (head_bytes && head_bytes->header_size > core_.options.header_bytes_max)
+    throw Error(Code::headers_too_large,
+                "The headers are larger than " + std::to_string(core_.options.header_bytes_max) + " bytes.");
+  framing_ = parse_framing(request_.headers, version);
+  parse_target(request_);
+}
+
+// The route that serves the request; or null, with the reply set (OPTIONS). Throws not_found and
+// method_not_allowed.
+const Router::Route* Exchange::route() {
+  if (request_.path == "*") {
+    set_reply(options_reply(core_.options, request_, {"GET", "HEAD", "POST", "PUT", "DELETE"}));
+    return nullptr;
+  }
+  bool preflight = request_.method == "OPTIONS" && request_.headers.has("Access-Control-Request-Method");
+  auto match = core_.router.match(request_.method, request_.path);
+  if (match.route && !preflight) {
+    request_.params = std::move(match.params);
+    request_.route = match.route->pattern;
+    return match.route;
+  }
+  if (match.allowed.empty()) throw Error(Code::not_found, "There is nothing at " + request_.path + ".");
+  if (request_.method == "OPTIONS") {
+    set_reply(options_reply(core_.options, request_, match.allowed));
+    return nullptr;
+  }
+  match.allowed.emplace_back("OPTIONS");
+  auto reply = core_.error_reply(
+      request_, Error(Code::method_not_allowed, request_.path + " does not know " + request_.method + "."));
+  std::string allow;
+  for (const auto& name : match.allowed) allow += (allow.empty() ? "" : ", ") + name;
+  reply.headers.set("Allow", allow);
+  set_reply(std::move(reply));
+  return nullptr;
+}
+
+MHD_Result Exchange::open_sink() {
+  if (!park()) return MHD_NO;
+  stage_ = Stage::opening;
+  core_.pool.submit_always([self = shared_from_this()] { self->run_sink_handler(); });
+  return MHD_YES;
+}
+
+void Exchange::run_sink_handler() {
+  try {
+    upload_ = std::make_unique<Upload>(*this, route_->sink_handler(request_));
+  } catch (...) {
+    set_reply(reply_to(std::current_exception()));
+  }
+  unpark();
+}
+
+// The reply is known before the body was read.
+MHD_Result Exchange::refuse() {
+  if (!framing_.has_body()) return MHD_YES;  // the next call sends it
+  if (framing_.expects_continue) return queue_reply();
+  return refuse_in_body();
+}
+
+// The client is sending. libmicrohttpd takes a reply only before the body or after it, so a small rest is
+// read to its end; otherwise the reply goes straight to the socket, and the rest is read and dropped for a
+// while: closing with unread bytes would reset the connection under the reply.
+MHD_Result Exchange::refuse_in_body() {
+  discarding_ = true;
+  bool short_rest = !framing_.chunked && framing_.length - received_bytes_ <= kDrainBytesMax;
+  if (short_rest) return MHD_YES;
+  if (answer_at_once()) answered_raw_ = true;
+  return MHD_YES;
+}
+
+bool Exchange::answer_at_once() {
+  if (core_.tls() || !std::holds_alternative<std::string>(reply_->body)) return false;
+  auto bytes = serialize_closing(*reply_);
+  status_ = reply_->status;
+  sent_bytes_ = bytes.size();
+  return ::send(connection_.fd, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL) ==
+         static_cast<ssize_t>(bytes.size());
+}
+
+MHD_Result Exchange::on_body(std::string_view bytes, size_t* left) {
+  if (discarding_) {
+    discarded_bytes_ += bytes.size();
+    *left = 0;
+    return discarded_bytes_ > kLingerBytesMax ? MHD_NO : MHD_YES;
+  }
+  if (upload_) {
+    switch (upload_->take(bytes)) {
+      case Upload::Taken::later:
+        return MHD_YES;
+      case Upload::Taken::cut:
+        return MHD_NO;
+      case Upload::Taken::failed:
+        return refuse_in_body();
+      case Upload::Taken::all:
+        break;
+    }
+  } else {
+    if (request_.body.size() + bytes.size() > route_->options.body_bytes_max) {
+      request_.body = std::string();
+      set_reply(reply_to(std::make_exception_ptr(
+          Error(Code::too_large,
+                "The body is larger than " + std::to_string(route_->options.body_bytes_max) + " bytes.")
+              .with("limit_bytes", static_cast<int64_t>(route_->options.body_bytes_max)))));
+      return refuse_in_body();
+    }
+    request_.body.append(bytes);
+  }
+  received_bytes_ += bytes.size();
+  *left = 0;
+  return MHD_YES;
+}
+
+MHD_Result Exchange::on_request_complete() {
+  if (answered_raw_) return MHD_NO;
+  if (stage_ == Stage::handling || discarding_ || (reply_ && !upload_)) return queue_reply();
+  stage_ = Stage::handling;
+  if (upload_) {
+    auto taken = upload_->finish();
+    if (taken == Upload::Taken::failed) return queue_reply();
+    return taken == Upload::Taken::cut ? MHD_NO : MHD_YES;
+  }
+  if (!park()) return MHD_NO;
+  core_.pool.submit_always([self = shared_from_this()] { self->run_handler(); });
+  return MHD_YES;
+}
+
+void Exchange::run_handler() {
+  Reply reply;
+  try {
+    reply = route_->handler(request_);
+  } catch (...) {
+    reply = reply_to(std::current_exception());
+  }
+  settle(std::move(reply));
+}
+
+Reply Exchange::reply_to(const std::exception_ptr& failure) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const Error& error) {
+    if (error.http_status() >= 500)
+      log::warn("request failed", {{"request_id", request_.request_id},
+                                   {"code", info(error.code()).name},
+                                   {"reason", error.message()}});
+    return core_.error_reply(request_, error);
+  } catch (const std::exception& unexpected) {
+    log::error(
+        "handler threw",
+        {{"request_id", request_.request_id}, {"route", request_.route}, {"reason", unexpected.what()}});
+  } catch (...) {
+    log::error("handler threw something unknown",
+               {{"request_id", request_.request_id}, {"route", request_.route}});
+  }
+  return core_.error_reply(request_,
+                           Error(Code::internal, "The server made a mistake; its log has the details."));
+}
+
+void Exchange::set_reply(Reply reply) {
+  finish_reply(core_.options, request_, reply);
+  if (request_.method == "HEAD")
+    if (auto* stream = std::get_if<std::shared_ptr<EventStream>>(&reply.body)) {
+      (*stream)->close();
+      reply.body = std::string();
+    }
+  reply_ = std::move(reply);
+}
+
+void Exchange::settle(Reply reply) {
+  if (auto* deferred = std::get_if<std::shared_ptr<Deferred>>(&reply.body))
+    return await(std::move(*deferred));
+  set_reply(std::move(reply));
+  unpark();
+}
+
+// Nobody answers any more; the loop cuts the connection.
+void Exchange::abandon() {
+  abandoned_ = true;
+  unpark();
+}
+
+// Watched before it is attached: once attached, a completion on another thread may resume the connection and
+// close its socket.
+void Exchange::await(std::shared_ptr<Deferred> deferred) {
+  auto self = shared_from_this();
+  auto due = std::chrono::steady_clock::now() + deferred->impl().deadline;
+  watch_ = core_.watcher.watch(socket(), due, [self, deferred](Watcher::Event event) {
+    if (!deferred->impl().claim()) return;
+    self->core_.pool.submit_always([self, deferred, event] { self->give_up(*deferred, event); });
+  });
+  auto attached = deferred->impl().attach([self](Reply reply) {
+    self->core_.watcher.forget(self->watch_);
+    self->settle(std::move(reply));
+  });
+  if (attached != Deferred::Impl::Attached::completed) return;
+  core_.watcher.forget(watch_);
+  settle(std::move(*deferred->impl().early));
+}
+
+// Worker thread, the deferred reply claimed: its client is gone, its time is over, or the server stops.
+void Exchange::give_up(Deferred& deferred, Watcher::Event event) {
+  Reply reply;
+  try {
+    if (event == Watcher::Event::stopping)
+      reply = core_.error_reply(request_, Error(Code::unavailable, "The server is stopping."));
+    else if (event == Watcher::Event::due)
+      reply = deferred.impl().at_deadline();
+    if (deferred.impl().on_cancel) deferred.impl().on_cancel();
+  } catch (...) {
+    reply = reply_to(std::current_exception());
+  }
+  if (event == Watcher::Event::disconnected) return abandon();
+  settle(std::move(reply));
+}
+
+MHD_Result Exchange::queue_reply() {
+  SK_CHECK(reply_.has_value(), "no reply for " + request_.target);
+  if (auto* stream = std::get_if<std::shared_ptr<EventStream>>(&reply_->body)) start_events(*stream);
+  status_ = reply_->status;
+  if (core_.draining) reply_->headers.set("Connection", "close");
+  ResponsePtr response;
+  try {
+    response = make_response(*reply_, shared_from_this());
+  } catch (...) {
+    auto failed = reply_to(std::current_exception());
+    set_reply(std::move(failed));
+    status_ = reply_->status;
+    response = make_response(*reply_, shared_from_this());
+  }
+  return MHD_queue_response(handle_, static_cast<unsigned>(status_), response.get());
+}
+
+void Exchange::start_events(std::shared_ptr<EventStream> stream) {
+  events_ = std::move(stream);
+  {
+    std::lock_guard lock(events_->impl().mutex);
+    events_->impl().unsent_max = core_.options.event_buffer_bytes_max;
+  }
+  schedule_heartbeat(core_, events_);
+}
+
+// Again and again until the stream is closed. The timer does not keep the stream alive.
+void Exchange::schedule_heartbeat(Core& core, const std::weak_ptr<EventStream>& stream) {
+  auto due = std::chrono::steady_clock::now() + std::chrono::seconds(core.options.event_heartbeat_s);
+  core.watcher.watch(-1, due, [&core, stream](Watcher::Event event) {
+    auto alive = stream.lock();
+    if (!alive || event == Watcher::Event::stopping || alive->closed()) return;
+    alive->impl().heartbeat();
+    schedule_heartbeat(core, stream);
+  });
+}
+
+void Exchange::on_completed(MHD_RequestTerminationCode how) {
+  if (upload_) upload_->abort();
+  if (events_) {
+    events_->impl().break_off();
+    if (events_->impl().on_close) core_.pool.submit_always([stream = events_] { stream->impl().on_close(); });
+  }
+  log_and_count(how);
+  connection_.waiting_since = std::chrono::steady_clock::now().time_since_epoch().count();
+  core_.requests.remove();
+}
+
+void Exchange::log_and_count(MHD_RequestTerminationCode how) {
+  bool whole = how == MHD_REQUEST_TERMINATED_COMPLETED_OK;
+  auto duration_us = core_.clock.now_us() - request_.received_us;
+  core_.request_metrics.finished(route_, status_, duration_us);
+  core_.request_metrics.received_bytes.add(received_bytes_);
+  if (whole) core_.request_metrics.sent_bytes.add(sent_bytes_);
+  log::info("request", {{"method", request_.method},
+                        {"route", route_ ? route_->pattern : "-"},
+                        {"path", request_.path},
+                        {"status", status_},
+                        {"received", received_bytes_},
+                        {"sent", sent_bytes_},
+                        {"us", duration_us},
+                        {"from", request_.remote_address},
+                        {"request_id", request_.request_id},
+                        {"outcome", whole           ? "ok"
+                                    : answered_raw_ ? "refused"
+                                                    : "aborted"}});
+}
+
+}  // namespace sk::http

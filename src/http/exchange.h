@@ -1,0 +1,98 @@
+// One request and its reply, from the first header to the last byte. The loop thread calls in when something
+// arrived or may be sent; everything that could block runs as a job on the worker pool while the connection
+// is parked (suspended). Internal to this room.
+//
+// Shared ownership: the loop holds one reference until the request has ended, jobs and deferred replies hold
+// others, because a client may go away while a job runs.
+#pragma once
+
+#include <microhttpd.h>
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "http/core.h"
+#include "http/request_head.h"
+#include "http/upload.h"
+
+namespace sk::http {
+
+class Exchange : public std::enable_shared_from_this<Exchange> {
+ public:
+  Exchange(Core& core, Connection& connection, MHD_Connection* handle, std::string target);
+  ~Exchange();
+
+  // Loop thread: libmicrohttpd's access handler. MHD_NO cuts the connection.
+  MHD_Result on_call(const char* method, const char* version, const char* data, size_t* size);
+  // Loop thread, last call: the reply is out, or the connection is gone.
+  void on_completed(MHD_RequestTerminationCode how);
+
+  // Loop thread: suspends the connection, until unpark(). False when the server is closing: the caller cuts
+  // the connection.
+  bool park();
+  // Any thread, once per park(). Nothing of this object may be used after it without a reference of one's
+  // own.
+  void unpark();
+
+  Core& core() { return core_; }
+  int socket() const { return connection_.fd; }
+  void count_sent(uint64_t bytes) { sent_bytes_ += bytes; }
+
+ private:
+  friend class Upload;
+
+  // Loop thread.
+  MHD_Result on_head(const char* method, const char* version);
+  MHD_Result on_body(std::string_view bytes, size_t* left);
+  MHD_Result on_request_complete();
+  void read_head(const char* method, const char* version);
+  const Router::Route* route();
+  MHD_Result open_sink();
+  MHD_Result refuse();
+  MHD_Result refuse_in_body();
+  bool answer_at_once();
+  MHD_Result queue_reply();
+  void start_events(std::shared_ptr<EventStream> stream);
+  static void schedule_heartbeat(Core& core, const std::weak_ptr<EventStream>& stream);
+  void log_and_count(MHD_RequestTerminationCode how);
+
+  // Worker threads, connection parked.
+  void run_handler();
+  void run_sink_handler();
+  void settle(Reply reply);
+  void await(std::shared_ptr<Deferred> deferred);
+  void give_up(Deferred& deferred, Watcher::Event event);
+
+  // Any thread that owns the outcome at the time.
+  Reply reply_to(const std::exception_ptr& failure);
+  void set_reply(Reply reply);
+  void abandon();
+
+  Core& core_;
+  Connection& connection_;
+  MHD_Connection* const handle_;
+  Request request_;
+
+  // Loop thread only.
+  enum class Stage { head, opening, body, handling } stage_ = Stage::head;
+  Framing framing_;
+  const Router::Route* route_ = nullptr;
+  bool discarding_ = false;    // the body is read and dropped
+  bool answered_raw_ = false;  // the reply went out past libmicrohttpd, in the middle of the body
+  uint64_t received_bytes_ = 0;
+  uint64_t discarded_bytes_ = 0;
+  uint64_t sent_bytes_ = 0;
+  int status_ = 0;
+  std::shared_ptr<EventStream> events_;
+
+  // Written by a job while the connection is parked or under the upload's mutex, read by the loop after.
+  std::optional<Reply> reply_;
+  bool abandoned_ = false;
+  Watcher::Id watch_ = 0;
+
+  std::unique_ptr<Upload> upload_;
+};
+
+}  // namespace sk::http

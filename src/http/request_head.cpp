@@ -1,0 +1,96 @@
+#include "http/request_head.h"
+
+#include "base/text.h"
+#include "http/forwarded.h"
+
+namespace sk::http {
+
+namespace {
+
+std::string decode_query(std::string_view text) {
+  std::string spaced(text);
+  for (char& c : spaced)
+    if (c == '+') c = ' ';
+  auto decoded = percent_decode(spaced);
+  if (!decoded) throw Error(Code::bad_request, "The query has a malformed percent escape.");
+  if (decoded->find('\0') != std::string::npos)
+    throw Error(Code::bad_request, "The query contains a NUL byte (%00).");
+  return std::move(*decoded);
+}
+
+// "http://host/path" as proxies send it; the authority is dropped, Host says the same.
+std::string_view without_authority(std::string_view target) {
+  for (std::string_view scheme : {"http://", "https://"}) {
+    if (ascii_lower(target.substr(0, scheme.size())) != scheme) continue;
+    auto rest = target.substr(scheme.size());
+    auto slash = rest.find_first_of("/?");
+    if (slash == std::string_view::npos) return "/";
+    return rest.substr(slash);
+  }
+  return target;
+}
+
+uint64_t content_length(const Headers& headers) {
+  auto text = headers.get("Content-Length");
+  if (!text) return 0;
+  for (const auto& [name, value] : headers.all())
+    if (ascii_lower(name) == "content-length" && value != *text)
+      throw Error(Code::bad_request, "The request has several Content-Length headers that differ.");
+  auto length = parse_unsigned(trim(*text));
+  if (!length) throw Error(Code::bad_request, "Content-Length is not a number.");
+  return *length;
+}
+
+}  // namespace
+
+void parse_target(Request& request) {
+  auto target = without_authority(request.target);
+  auto question = target.find('?');
+  request.path = target.substr(0, question);
+  if (request.path.empty() && question == 0) request.path = "/";
+  bool asterisk = request.path == "*" && request.method == "OPTIONS";
+  if (!asterisk && !request.path.starts_with('/'))
+    throw Error(Code::bad_request, "The request target is not a path.");
+  if (question == std::string_view::npos) return;
+  for (auto part : split(target.substr(question + 1), '&')) {
+    if (part.empty()) continue;
+    auto equals = part.find('=');
+    auto value = equals == std::string_view::npos ? std::string_view() : part.substr(equals + 1);
+    request.query.emplace_back(decode_query(part.substr(0, equals)), decode_query(value));
+  }
+}
+
+Framing parse_framing(const Headers& headers, std::string_view version) {
+  Framing framing;
+  bool http_1_1 = version != "HTTP/1.0";
+  if (headers.count("Host") > 1) throw Error(Code::bad_request, "The request has several Host headers.");
+  auto host = headers.get("Host");
+  if (!host && http_1_1) throw Error(Code::bad_request, "The request has no Host header.");
+  if (host && !host->empty() && !is_host(*host))
+    throw Error(Code::bad_request, "The Host header is not a host name.");
+  if (auto coding = headers.get_list("Transfer-Encoding")) {
+    if (ascii_lower(trim(*coding)) != "chunked")
+      throw Error(Code::not_implemented, "The only transfer coding that this server reads is 'chunked'.");
+    if (headers.has("Content-Length"))
+      throw Error(Code::bad_request, "The request has both Transfer-Encoding and Content-Length.");
+    if (!http_1_1) throw Error(Code::bad_request, "Transfer-Encoding needs HTTP/1.1.");
+    framing.chunked = true;
+  } else {
+    framing.length = content_length(headers);
+  }
+  framing.expects_continue = ascii_lower(headers.get("Expect").value_or("")) == "100-continue" && http_1_1;
+  return framing;
+}
+
+std::optional<std::string> harmless_request_id(const Headers& headers) {
+  auto id = headers.get("X-Request-Id");
+  if (!id || id->empty() || id->size() > 64) return std::nullopt;
+  for (char c : *id) {
+    bool fine = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+                c == '_' || c == '.';
+    if (!fine) return std::nullopt;
+  }
+  return id;
+}
+
+}  // namespace sk::http

@@ -1,0 +1,165 @@
+#include "http/server.h"
+
+#include <microhttpd.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include "base/log.h"
+#include "http/acceptor.h"
+#include "http/core.h"
+#include "http/exchange.h"
+
+namespace sk::http {
+
+namespace {
+
+// Memory of one connection in libmicrohttpd: half of it is the read buffer, which makes uploads arrive in
+// large reads. It is cleared after each request, so larger is not better.
+constexpr size_t kConnectionMemoryBytes = 128 << 10;
+constexpr size_t kReadIncrementBytes = 64 << 10;
+
+struct DaemonDeleter {
+  void operator()(MHD_Daemon* daemon) const { MHD_stop_daemon(daemon); }
+};
+using DaemonPtr = std::unique_ptr<MHD_Daemon, DaemonDeleter>;
+
+// The reference that the loop holds of a request.
+using Held = std::shared_ptr<Exchange>;
+
+void* on_uri(void* core, const char* uri, MHD_Connection* handle) {
+  auto* info = MHD_get_connection_info(handle, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+  auto& connection = *static_cast<Connection*>(info->socket_context);
+  auto exchange = std::make_shared<Exchange>(*static_cast<Core*>(core), connection, handle, uri ? uri : "");
+  // libmicrohttpd would split the query into its own records next, which nobody reads and which overflow its
+  // memory on long queries. The text is in its own buffer and about to be overwritten by it anyway.
+  if (uri)
+    if (auto* question = std::strchr(const_cast<char*>(uri), '?')) question[1] = '\0';
+  return std::make_unique<Held>(std::move(exchange)).release();
+}
+
+MHD_Result on_request(void*, MHD_Connection*, const char*, const char* method, const char* version,
+                      const char* data, size_t* size, void** context) {
+  return (*static_cast<Held*>(*context))->on_call(method, version, data, size);
+}
+
+void on_request_completed(void*, MHD_Connection*, void** context, MHD_RequestTerminationCode how) {
+  if (!*context) return;
+  std::unique_ptr<Held> held(static_cast<Held*>(std::exchange(*context, nullptr)));
+  (*held)->on_completed(how);
+}
+
+void on_connection(void* self, MHD_Connection* handle, void** context, MHD_ConnectionNotificationCode code) {
+  auto& core = *static_cast<Core*>(self);
+  if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+    auto connection = std::make_unique<Connection>();
+    connection->fd = MHD_get_connection_info(handle, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+    connection->address =
+        address_text(MHD_get_connection_info(handle, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
+    connection->waiting_since = std::chrono::steady_clock::now().time_since_epoch().count();
+    core.connections.open(*connection);
+    *context = connection.release();
+  } else {
+    std::unique_ptr<Connection> connection(static_cast<Connection*>(std::exchange(*context, nullptr)));
+    core.connections.close(*connection);
+  }
+}
+
+// Targets are decoded by our own code, per segment.
+size_t keep_escaped(void*, MHD_Connection*, char* text) { return std::strlen(text); }
+
+DaemonPtr start_loop(Core& core) {
+  unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET;
+  // Without it libmicrohttpd shuts a socket down before it tells us that it closes it; with TLS that is what
+  // ends the session properly.
+  flags |= core.tls() ? static_cast<unsigned>(MHD_USE_TLS) : static_cast<unsigned>(MHD_USE_TURBO);
+  std::vector<MHD_OptionItem> tls;
+  if (core.tls()) {
+    tls.push_back({MHD_OPTION_HTTPS_MEM_KEY, 0, const_cast<char*>(core.options.tls_key_pem.c_str())});
+    tls.push_back({MHD_OPTION_HTTPS_MEM_CERT, 0, const_cast<char*>(core.options.tls_cert_pem.c_str())});
+  }
+  tls.push_back({MHD_OPTION_END, 0, nullptr});
+  DaemonPtr daemon(MHD_start_daemon(
+      flags, 0, nullptr, nullptr, &on_request, &core,                                              //
+      MHD_OPTION_URI_LOG_CALLBACK, &on_uri, &core,                                                 //
+      MHD_OPTION_NOTIFY_COMPLETED, &on_request_completed, &core,                                   //
+      MHD_OPTION_NOTIFY_CONNECTION, &on_connection, &core,                                         //
+      MHD_OPTION_UNESCAPE_CALLBACK, &keep_escaped, nullptr,                                        //
+      MHD_OPTION_CONNECTION_TIMEOUT, static_cast<unsigned>(core.options.idle_timeout_s),           //
+      MHD_OPTION_CONNECTION_LIMIT, static_cast<unsigned>(core.options.connections_max + 16),       //
+      MHD_OPTION_CONNECTION_MEMORY_LIMIT, kConnectionMemoryBytes + core.options.header_bytes_max,  //
+      MHD_OPTION_CONNECTION_MEMORY_INCREMENT, kReadIncrementBytes,                                 //
+      MHD_OPTION_ARRAY, tls.data(), MHD_OPTION_END));
+  if (!daemon)
+    throw Error(Code::unavailable,
+                core.tls() ? "cannot start the server: are certificate and key in PEM form and of each other?"
+                           : "cannot start the server's loop");
+  return daemon;
+}
+
+}  // namespace
+
+struct Server::Impl {
+  Impl(ServerOptions options, Router router, Metrics& metrics);
+  void hand_over(Fd socket, const sockaddr* address, socklen_t length);
+  void schedule_sweep();
+
+  Core core;
+  std::vector<DaemonPtr> loops;
+  size_t next_loop = 0;  // acceptor's thread only
+  Acceptor acceptor;     // after the loops: it feeds them
+  std::mutex stop_mutex;
+  bool stopped = false;  // guarded by stop_mutex
+};
+
+Server::Impl::Impl(ServerOptions options, Router router, Metrics& metrics)
+    : core(std::move(options), std::move(router), metrics),
+      acceptor({core.options.host, core.options.port, core.tls(), core.options.idle_timeout_s},
+               core.connections, [this](Fd socket, const sockaddr* address, socklen_t length) {
+                 hand_over(std::move(socket), address, length);
+               }) {
+  for (size_t i = 0; i < std::max<size_t>(core.options.loop_threads, 1); ++i)
+    loops.push_back(start_loop(core));
+  schedule_sweep();
+  acceptor.start();
+}
+
+void Server::Impl::hand_over(Fd socket, const sockaddr* address, socklen_t length) {
+  auto* loop = loops[next_loop++ % loops.size()].get();
+  auto text = address_text(address);
+  // The socket is libmicrohttpd's from here on, also when it fails.
+  if (MHD_add_connection(loop, socket.release(), address, length) != MHD_YES) core.connections.leave(text);
+}
+
+// Time for headers: as long as a connection may idle, and as long again to send them.
+void Server::Impl::schedule_sweep() {
+  auto period = std::chrono::seconds(std::max(1, core.options.idle_timeout_s / 4));
+  core.watcher.watch(-1, std::chrono::steady_clock::now() + period, [this](Watcher::Event event) {
+    if (event == Watcher::Event::stopping) return;
+    core.connections.shut_down_slow(std::chrono::seconds(core.options.idle_timeout_s * 2));
+    schedule_sweep();
+  });
+}
+
+Server::Server(ServerOptions options, Router router, Metrics& metrics)
+    : impl_(std::make_unique<Impl>(std::move(options), std::move(router), metrics)) {}
+
+Server::~Server() { stop(std::chrono::milliseconds(0)); }
+
+uint16_t Server::port() const { return impl_->acceptor.port(); }
+
+void Server::stop(std::chrono::milliseconds drain) {
+  std::lock_guard lock(impl_->stop_mutex);
+  if (std::exchange(impl_->stopped, true)) return;
+  auto& core = impl_->core;
+  impl_->acceptor.stop();
+  core.draining = true;
+  core.watcher.cancel_all();
+  if (!core.requests.wait_none_for(drain)) log::warn("requests are cut off at the end of the drain");
+  core.closing = true;
+  // A suspended connection cannot be closed; its job or its deferred reply ends the suspension.
+  core.parked.wait_none();
+  impl_->loops.clear();
+  core.pool.stop();
+}
+
+}  // namespace sk::http

@@ -1,0 +1,110 @@
+#include "http/upload.h"
+
+#include "http/exchange.h"
+
+namespace sk::http {
+
+Upload::Taken Upload::take(std::string_view bytes) {
+  std::lock_guard lock(mutex_);
+  if (parked_)
+    return Taken::later;  // several chunks may sit in one read: the loop offers each before it sees the
+                          // suspension
+  if (failed_) return Taken::failed;
+  filling_.append(bytes);
+  if (!busy_ && filling_.size() >= kPieceBytesMin) {
+    start_locked();
+  } else if (busy_ && filling_.size() >= kReadAheadBytesMax) {
+    if (!exchange_.park()) return Taken::cut;
+    parked_ = true;
+  }
+  return Taken::all;
+}
+
+Upload::Taken Upload::finish() {
+  std::lock_guard lock(mutex_);
+  if (failed_) return Taken::failed;
+  if (!exchange_.park()) return Taken::cut;
+  parked_ = complete_ = true;
+  if (!busy_) start_locked();
+  return Taken::all;
+}
+
+void Upload::abort() {
+  std::lock_guard lock(mutex_);
+  if (failed_ || complete_)
+    return;  // the sink is gone already: the reply was made while the connection was parked
+  aborted_ = true;
+  if (!busy_) start_locked();
+}
+
+void Upload::start_locked() {
+  busy_ = true;
+  exchange_.core().pool.submit_always([self = exchange_.shared_from_this()] { self->upload_->pump(); });
+}
+
+// Takes the next piece, if there is one to take; `last` when only end() is left.
+bool Upload::choose_locked(bool& last) {
+  bool enough = filling_.size() >= kPieceBytesMin || (complete_ && !filling_.empty());
+  last = complete_ && !enough;
+  if (!enough) return last;
+  running_.clear();
+  running_.swap(filling_);  // and the emptied one keeps its memory for what comes next
+  if (parked_ && !complete_) {
+    parked_ = false;
+    exchange_.unpark();
+  }
+  return true;
+}
+
+// One short job per piece, so that one fast client does not hold a worker.
+void Upload::pump() {
+  bool last = false;
+  std::unique_ptr<BodySink> dropped;  // destroyed outside the lock
+  {
+    std::lock_guard lock(mutex_);
+    if (aborted_) {
+      dropped = std::move(sink_);
+      return;
+    }
+    if (!choose_locked(last)) {
+      busy_ = false;
+      return;
+    }
+  }
+  if (last) return end();
+  try {
+    sink_->piece(running_);
+  } catch (...) {
+    return fail(std::current_exception());
+  }
+  std::lock_guard lock(mutex_);
+  bool more = aborted_ || complete_ || filling_.size() >= kPieceBytesMin;
+  if (more)
+    start_locked();
+  else
+    busy_ = false;
+}
+
+void Upload::fail(const std::exception_ptr& failure) {
+  sink_.reset();
+  auto reply = exchange_.reply_to(failure);
+  std::lock_guard lock(mutex_);
+  failed_ = true;
+  busy_ = false;
+  filling_ = std::string();
+  exchange_.set_reply(std::move(reply));
+  if (std::exchange(parked_, false)) exchange_.unpark();
+}
+
+void Upload::end() {
+  Reply reply;
+  try {
+    reply = sink_->end();
+  } catch (...) {
+    reply = exchange_.reply_to(std::current_exception());
+  }
+  sink_.reset();
+  exchange_.settle(std::move(reply));
+}
+
+}  // namespace sk::http

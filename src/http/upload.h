@@ -1,0 +1,55 @@
+// The bytes of one streamed request body on their way from the loop thread to its sink on worker threads:
+// gathered into large pieces, one piece in the sink, at most one more being filled meanwhile; when that is
+// full too, the connection is parked. Internal to this room.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "http/message.h"
+
+namespace sk::http {
+
+class Exchange;
+
+// A member of its Exchange, whose references its jobs hold.
+class Upload {
+ public:
+  static constexpr size_t kPieceBytesMin = 64 << 10;
+  static constexpr size_t kReadAheadBytesMax = 512 << 10;
+
+  Upload(Exchange& exchange, std::unique_ptr<BodySink> sink) : exchange_(exchange), sink_(std::move(sink)) {}
+
+  // Loop thread. `later`: the connection is parked, none of the bytes were taken; offer them again. `failed`:
+  // the sink threw, and the exchange has the reply. `cut`: the server is closing.
+  enum class Taken { all, later, failed, cut };
+  Taken take(std::string_view bytes);
+  // Loop thread: the body is complete. Parks the connection until the sink made its reply (all) or had
+  // already failed (failed).
+  Taken finish();
+  // Loop thread: the client is gone. The sink is destroyed on a worker thread.
+  void abort();
+
+ private:
+  void start_locked();
+  void pump();
+  bool choose_locked(bool& last);
+  void fail(const std::exception_ptr& failure);
+  void end();
+
+  Exchange& exchange_;
+  std::unique_ptr<BodySink> sink_;  // used by the job under way, otherwise by nobody
+  std::string running_;             // the piece in the sink
+
+  std::mutex mutex_;  // guards all below
+  std::string filling_;
+  bool busy_ = false;    // a job is queued or running
+  bool parked_ = false;  // the loop waits for the job
+  bool complete_ = false;
+  bool failed_ = false;
+  bool aborted_ = false;
+};
+
+}  // namespace sk::http

@@ -1,0 +1,51 @@
+// A server on a free port with a few routes, and events that tests can wait for.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+
+#include "http/server.h"
+#include "raw_client.h"
+
+namespace sk::http::testing {
+
+// Something that happens on another thread, awaited with a limit.
+class Flag {
+ public:
+  void raise() {
+    std::lock_guard lock(mutex_);
+    raised_ = true;
+    changed_.notify_all();
+  }
+  bool await() {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::milliseconds(kPatienceMs), [this] { return raised_; });
+  }
+  bool raised() {
+    std::lock_guard lock(mutex_);
+    return raised_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool raised_ = false;
+};
+
+class ServerTest : public ::testing::Test {
+ protected:
+  // Tests add their routes and options first.
+  Router router;
+  ServerOptions options;
+  Metrics metrics;
+
+  void start() {
+    options.worker_threads = 4;
+    server = std::make_unique<Server>(options, std::move(router), metrics);
+  }
+  uint16_t port() { return server->port(); }
+
+  std::unique_ptr<Server> server;
+};
+
+}  // namespace sk::http::testing
