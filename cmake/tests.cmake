@@ -34,3 +34,5 @@ if(SK_FUZZ)
     target_link_options(${name} PRIVATE -fsanitize=fuzzer)
   endforeach()
 endif()
+
+include(cmake/tidy.cmake)
