@@ -36,3 +36,18 @@ if(SK_FUZZ)
 endif()
 
 include(cmake/tidy.cmake)
+
+# Fault injection (tests/fault). Without sanitizers: the library is loaded into programs that may have none.
+add_library(fault SHARED tests/fault/faultlib.c)
+add_executable(fault_probe tests/fault/probe.c)
+foreach(target fault fault_probe)
+  target_compile_options(${target} PRIVATE -fno-sanitize=all)
+  target_link_options(${target} PRIVATE -fno-sanitize=all)
+endforeach()
+target_link_libraries(fault PRIVATE ${CMAKE_DL_LIBS})
+add_executable(blob_keeper tests/fault/blob_keeper.cpp)
+target_precompile_headers(blob_keeper REUSE_FROM sk_pch)
+target_link_libraries(blob_keeper PRIVATE sk_blobs)
+if(TARGET test_blobs)
+  add_dependencies(test_blobs fault fault_probe blob_keeper)
+endif()

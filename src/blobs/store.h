@@ -1,7 +1,9 @@
-// Content-addressed bytes. A *blob* is bytes named by their SHA-256: kept inline by the catalog (small), as a file of this store, or as a
-// list of other blobs (a file over 1 MiB, split where its content says so that versions share what did not change).
+// Content-addressed bytes. A *blob* is bytes named by their SHA-256: kept inline by the catalog (small), as a
+// file of this store, or as a list of other blobs (a file over 1 MiB, split where its content says so that
+// versions share what did not change).
 //
-// This room writes and reads bytes; which blobs exist and who needs them is the catalog's knowledge, reached through KnownBlobs.
+// This room writes and reads bytes; which blobs exist and who needs them is the catalog's knowledge, reached
+// through KnownBlobs.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +18,8 @@
 
 namespace sk::blobs {
 
-constexpr size_t kInlineBytesMax = 64 << 10;   // up to this size a blob's bytes travel in its catalog row
-constexpr size_t kWholeBytesMax = 1 << 20;     // up to this size a file is one blob
+constexpr size_t kInlineBytesMax = 64 << 10;  // up to this size a blob's bytes travel in its catalog row
+constexpr size_t kWholeBytesMax = 1 << 20;    // up to this size a file is one blob
 
 enum class Kind : int { inline_bytes = 0, file = 1, list = 2 };
 
@@ -31,12 +33,16 @@ struct Blob {
   bool known = false;    // it was in the catalog already; nothing was written
 };
 
-struct PieceRef { Sha256 hash; uint32_t size; };
+struct PieceRef {
+  Sha256 hash;
+  uint32_t size;
+};
 std::string encode_pieces(const std::vector<PieceRef>& pieces);
 std::vector<PieceRef> decode_pieces(std::string_view text);  // throws Error(corrupt)
 
-// What a writer asks while it writes. pin() says whether the blob is kept already and, if it is, holds off the collector until unpin();
-// a hash that is not kept is pinned too, so that two writers and the collector agree. Any thread.
+// What a writer asks while it writes. pin() says whether the blob is kept already and, if it is, holds off
+// the collector until unpin(); a hash that is not kept is pinned too, so that two writers and the collector
+// agree. unpin() does not throw. Any thread.
 class KnownBlobs {
  public:
   virtual ~KnownBlobs() = default;
@@ -44,9 +50,9 @@ class KnownBlobs {
   virtual void unpin(const Sha256& hash) = 0;
 };
 
-// The durable result of one write: `root` names the whole content; `pieces` are the further blobs that a list root needs, each once.
-// Holds its pins until destroyed, so keep it alive until the catalog has committed. Files that the catalog did not take over (commit()
-// not called) are unlinked by the destructor.
+// The durable result of one write: `root` names the whole content; `pieces` are the further blobs that a list
+// root needs, each once. Holds its pins until destroyed, so keep it alive until the catalog has committed.
+// Files that the catalog did not take over (commit() not called) are unlinked by the destructor.
 class Written {
  public:
   Written();
@@ -65,8 +71,8 @@ class Written {
   std::unique_ptr<Impl> impl_;
 };
 
-// Takes one file's bytes in order. Not yet durable until finish() returns; destroyed before that, it leaves nothing behind.
-// One thread at a time. Memory use is bounded whatever the size.
+// Takes one file's bytes in order. Not yet durable until finish() returns; destroyed before that, it leaves
+// nothing behind. One thread at a time. Memory use is bounded whatever the size.
 class Writer {
  public:
   virtual ~Writer() = default;
@@ -83,23 +89,27 @@ struct OpenBlob {
   uint64_t size = 0;
 };
 
-// Where blob files live: local disk now, S3 later. Every implementation passes tests/unit/blobs/store_conformance.h. Any thread.
+// Where blob files live: local disk now, S3 later. Every implementation passes
+// tests/unit/blobs/store_conformance.h. Any thread.
 class Store {
  public:
   virtual ~Store() = default;
-  // `known` outlives the writer and what it wrote.
+  // `known` and the store outlive the writer and what it wrote.
   virtual std::unique_ptr<Writer> begin_write(KnownBlobs& known) = 0;
-  // Opens a blob's file and, the first time since start, verifies its bytes against `hash`: Error(corrupt) if they differ or are missing.
+  // Opens a blob's file and, the first time since start, verifies its bytes against `hash`: Error(corrupt) if
+  // they differ or are missing.
   virtual OpenBlob open(const std::string& location, const Sha256& hash, uint64_t size) = 0;
   // Reads and hashes regardless of what was verified before; false if missing or different.
   virtual bool verify(const std::string& location, const Sha256& hash, uint64_t size) = 0;
   // Removing what is not there is not an error.
   virtual void remove(const std::string& location) = 0;
   // Every location with its age, for finding orphans; `visit` returns false to stop.
-  virtual void for_each(const std::function<bool(const std::string& location, uint64_t size, int64_t age_s)>& visit) = 0;
+  virtual void for_each(
+      const std::function<bool(const std::string& location, uint64_t size, int64_t age_s)>& visit) = 0;
 };
 
-// Blob files below `directory`, which is created. Left-overs of unfinished writes are removed at construction.
+// Blob files below `directory`, which is created. Left-overs of unfinished writes are removed at
+// construction.
 std::unique_ptr<Store> open_local_store(const std::string& directory);
 
 }  // namespace sk::blobs

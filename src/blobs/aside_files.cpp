@@ -1,0 +1,68 @@
+#include "blobs/aside_files.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/error.h"
+#include "blobs/location.h"
+
+namespace sk::blobs {
+
+AsideFiles::AsideFiles(std::string directory) : directory_(std::move(directory)), place_(random_place()) {}
+
+AsideFiles::~AsideFiles() {
+  if (published_) return;
+  // After a failure half-way through publish() a file may be in either place.
+  for (const auto& name : names_) {
+    ::unlink(aside_path(name).c_str());
+    ::unlink(final_path(name).c_str());
+  }
+}
+
+std::string AsideFiles::add(const Sha256& hash, std::span<const Slice> slices) {
+  const auto name = unique_file_name(hash);
+  {
+    std::lock_guard lock(mutex_);
+    names_.push_back(name);
+  }
+  Fd fd = open_file(aside_path(name), O_WRONLY | O_CREAT | O_EXCL);
+  for (const auto& slice : slices) write_all(fd.get(), slice.bytes, name);
+  // Only begins the writing; whether it went well is what fsync says.
+  ::sync_file_range(fd.get(), 0, 0, SYNC_FILE_RANGE_WRITE);
+  bool too_many;
+  {
+    std::lock_guard lock(mutex_);
+    open_files_.push_back({std::move(fd), name});
+    too_many = open_files_.size() > kOpenFilesMax;
+  }
+  // Half of them at once, because the first sync of a row does most of the file system's work for all of
+  // them.
+  if (too_many) sync_down_to(kOpenFilesMax / 2);
+  return place_ + "/" + name;
+}
+
+void AsideFiles::sync_down_to(size_t open_files) {
+  std::deque<OpenFile> to_sync;
+  {
+    std::lock_guard lock(mutex_);
+    while (open_files_.size() > open_files) {
+      to_sync.push_back(std::move(open_files_.front()));
+      open_files_.pop_front();
+    }
+  }
+  for (const auto& file : to_sync) fsync_or_die(file.fd.get(), file.name);
+}
+
+void AsideFiles::publish() {
+  if (names_.empty()) return;
+  sync_down_to(0);
+  for (const auto& name : names_)
+    if (::rename(aside_path(name).c_str(), final_path(name).c_str()) != 0)
+      throw system_error("cannot move the blob " + name + " to its place", errno);
+  fsync_directory(directory_ + "/" + place_);
+  published_ = true;
+}
+
+}  // namespace sk::blobs

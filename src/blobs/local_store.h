@@ -1,0 +1,43 @@
+// Blobs as files of one directory tree, laid out as STORAGE_FORMAT.md says: unfinished writes below new/,
+// everything else below sixteen directories 0…f.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_set>
+
+#include "base/worker_pool.h"
+#include "blobs/location.h"
+#include "blobs/store.h"
+
+namespace sk::blobs {
+
+// Outlives its writers and what they wrote. One process at a time uses a directory: the owner of the data
+// folder sees to that.
+class LocalStore final : public Store {
+ public:
+  explicit LocalStore(std::string directory);
+
+  std::unique_ptr<Writer> begin_write(KnownBlobs& known) override;
+  OpenBlob open(const std::string& location, const Sha256& hash, uint64_t size) override;
+  bool verify(const std::string& location, const Sha256& hash, uint64_t size) override;
+  void remove(const std::string& location) override;
+  void for_each(
+      const std::function<bool(const std::string& location, uint64_t size, int64_t age_s)>& visit) override;
+
+ private:
+  std::string path_of(const std::string& location) const;
+  bool is_verified(const FileKey& key);
+  void remember_verified(const FileKey& key);
+  void forget_verified(const FileKey& key);
+
+  const std::string directory_;
+  std::mutex mutex_;
+  std::unordered_set<FileKey, FileKeyHash> verified_;  // guarded by mutex_: read since start, and found good
+  WorkerPool pool_;                                    // hashes and writes for all writers
+};
+
+}  // namespace sk::blobs

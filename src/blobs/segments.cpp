@@ -1,0 +1,30 @@
+#include "blobs/segments.h"
+
+namespace sk::blobs {
+
+Segment SegmentPool::take() {
+  std::unique_ptr<std::byte[]> memory;
+  {
+    std::unique_lock lock(mutex_);
+    returned_.wait(lock, [this] { return !free_.empty() || left_to_make_ > 0; });
+    if (free_.empty()) {
+      memory = std::make_unique_for_overwrite<std::byte[]>(kSegmentBytes);
+      --left_to_make_;
+      free_.reserve(free_.capacity() + 1);  // so that giving back never needs memory
+    } else {
+      memory = std::move(free_.back());
+      free_.pop_back();
+    }
+  }
+  return Segment(memory.release(), [this](std::byte* returned) { give_back(returned); });
+}
+
+void SegmentPool::give_back(std::byte* memory) {
+  {
+    std::lock_guard lock(mutex_);
+    free_.emplace_back(memory);
+  }
+  returned_.notify_one();
+}
+
+}  // namespace sk::blobs

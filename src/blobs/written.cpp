@@ -1,0 +1,48 @@
+#include "blobs/written.h"
+
+#include "base/error.h"
+#include "base/log.h"
+
+namespace sk::blobs {
+
+// Files go before the pins: while a hash is pinned, nobody takes its files for orphans. What cannot be
+// removed is left to those who do.
+Written::Impl::~Impl() {
+  const auto remove_file = [this](const Blob& blob) {
+    if (blob.kind != Kind::file || blob.known || blob.location.empty()) return;
+    try {
+      store.remove(blob.location);
+    } catch (const Error& error) {
+      log::warn("a blob file that nobody needs was not removed",
+                {{"location", blob.location}, {"why", error.message()}});
+    }
+  };
+  if (!committed) {
+    remove_file(root);
+    for (const auto& piece : pieces) remove_file(piece);
+  }
+  for (const auto& hash : pins) known.unpin(hash);
+}
+
+Written::Written() = default;
+Written::Written(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Written::Written(Written&&) noexcept = default;
+Written& Written::operator=(Written&&) noexcept = default;
+Written::~Written() = default;
+
+const Blob& Written::root() const {
+  SK_CHECK(impl_ != nullptr);
+  return impl_->root;
+}
+
+const std::vector<Blob>& Written::pieces() const {
+  SK_CHECK(impl_ != nullptr);
+  return impl_->pieces;
+}
+
+void Written::commit() {
+  SK_CHECK(impl_ != nullptr);
+  impl_->committed = true;
+}
+
+}  // namespace sk::blobs
