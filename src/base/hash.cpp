@@ -60,6 +60,20 @@ Sha256 Sha256Stream::digest() const {
   return out;
 }
 
+Md5Stream::Md5Stream() : context_(EVP_MD_CTX_new()) {
+  SK_CHECK(context_ != nullptr && EVP_DigestInit_ex(context_, EVP_md5(), nullptr) == 1);
+}
+
+Md5Stream::~Md5Stream() { EVP_MD_CTX_free(context_); }
+
+void Md5Stream::update(Bytes data) { SK_CHECK(EVP_DigestUpdate(context_, data.data(), data.size()) == 1); }
+
+std::string Md5Stream::digest() {
+  std::string out(16, '\0');
+  SK_CHECK(EVP_DigestFinal_ex(context_, reinterpret_cast<unsigned char*>(out.data()), nullptr) == 1);
+  return out;
+}
+
 bool equal_constant_time(std::string_view a, std::string_view b) {
   return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }

@@ -47,6 +47,21 @@ class Sha256Stream {
   evp_md_ctx_st* context_;
 };
 
+// Incremental MD5, for Content-MD5 only: a checksum against accidents that old clients send, never a safeguard.
+class Md5Stream {
+ public:
+  Md5Stream();
+  Md5Stream(const Md5Stream&) = delete;
+  Md5Stream& operator=(const Md5Stream&) = delete;
+  ~Md5Stream();
+  void update(Bytes data);
+  // The 16 bytes of the hash of all so far; the stream ends with it.
+  std::string digest();
+
+ private:
+  evp_md_ctx_st* context_;
+};
+
 // Compares in time that depends on the lengths only.
 bool equal_constant_time(std::string_view a, std::string_view b);
 

@@ -1,0 +1,26 @@
+#include "api/app.h"
+
+#include "api/links/links.h"
+#include "api/page/page.h"
+#include "api/rest/rest.h"
+
+namespace sk::api {
+
+App::App(workspace::Keep& the_keep, const Settings& the_settings, Metrics& the_metrics, std::string the_version)
+    : keep(the_keep),
+      settings(the_settings),
+      metrics(the_metrics),
+      version(std::move(the_version)),
+      clock(the_keep.ground().clock),
+      sessions(clock) {}
+
+http::Router make_router(App& app) {
+  http::Router router;
+  Routes routes(router, app);
+  rest::add_routes(routes);
+  links::add_routes(routes);
+  page::add_routes(routes);
+  return router;
+}
+
+}  // namespace sk::api

@@ -1,0 +1,36 @@
+// The application behind HTTP: what every dialect needs, and the router that mounts them all.
+#pragma once
+
+#include <string>
+
+#include "api/common/background.h"
+#include "api/common/sessions.h"
+#include "base/metrics.h"
+#include "base/settings.h"
+#include "http/server.h"
+#include "workspace/keep.h"
+
+namespace sk::api {
+
+// Made by main after the keep and before the server, destroyed between them: it outlives the server, whose handlers use it, and the keep,
+// the settings and the metrics outlive it. Any thread.
+class App {
+ public:
+  App(workspace::Keep& the_keep, const Settings& the_settings, Metrics& the_metrics, std::string the_version);
+
+  workspace::Keep& keep;
+  const Settings& settings;
+  Metrics& metrics;
+  const std::string version;  // of the program, as answers and pages show it
+  const Clock& clock;
+  Sessions sessions;      // of people signed in to the page
+  Background background;  // last: its threads use all of the above
+
+  // Ends background work, so that replies that wait for it are given up. After the server has stopped; idempotent.
+  void stop() { background.stop(); }
+};
+
+// All routes. `app` outlives the router.
+http::Router make_router(App& app);
+
+}  // namespace sk::api

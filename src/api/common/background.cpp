@@ -1,0 +1,62 @@
+#include "api/common/background.h"
+
+namespace sk::api {
+
+namespace {
+// They mostly read a few rows; more threads would compete with requests for the catalog's readers.
+constexpr size_t kShortJobThreads = 4;
+// A collection and a verification can run beside each other, and each only once at a time.
+constexpr size_t kChoreThreads = 2;
+constexpr size_t kChoresWaitingMax = 8;
+}  // namespace
+
+Background::Background()
+    : short_jobs_(kShortJobThreads, 0),
+      chores_(kChoreThreads, kChoresWaitingMax),
+      timer_thread_([this] { watch_timers(); }) {}
+
+Background::~Background() { stop(); }
+
+void Background::run(std::function<void()> job) { short_jobs_.submit_always(std::move(job)); }
+
+void Background::run_after(std::chrono::milliseconds delay, std::function<void()> job) {
+  {
+    std::lock_guard lock(mutex_);
+    timers_.emplace(std::chrono::steady_clock::now() + delay, std::move(job));
+  }
+  wake_.notify_one();
+}
+
+bool Background::run_chore(std::function<void()> job) { return chores_.submit(std::move(job)); }
+
+void Background::stop() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  if (timer_thread_.joinable()) timer_thread_.join();
+  chores_.stop();
+  short_jobs_.stop();
+}
+
+void Background::watch_timers() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    if (timers_.empty()) {
+      wake_.wait(lock);
+      continue;
+    }
+    auto first = timers_.begin();
+    if (first->first > std::chrono::steady_clock::now()) {
+      auto due = first->first;
+      wake_.wait_until(lock, due);
+      continue;
+    }
+    auto job = std::move(first->second);
+    timers_.erase(first);
+    run(std::move(job));
+  }
+}
+
+}  // namespace sk::api

@@ -1,0 +1,43 @@
+// Work that no request's thread may wait for: waking long polls and event streams, retrying at a time, and long chores.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "base/worker_pool.h"
+
+namespace sk::api {
+
+// Any thread. Jobs must not throw. What is queued when stop() is called still runs; timers that are not due are dropped.
+class Background {
+ public:
+  Background();
+  ~Background();
+
+  // Soon, on one of a few threads; for short jobs. Callers bound their number: one per open connection.
+  void run(std::function<void()> job);
+  // The same, after a time.
+  void run_after(std::chrono::milliseconds delay, std::function<void()> job);
+  // On threads of their own; false when too many chores wait. A chore looks at stopping() now and then.
+  [[nodiscard]] bool run_chore(std::function<void()> job);
+  bool stopping() const { return stopping_; }
+  void stop();
+
+ private:
+  using SteadyTime = std::chrono::steady_clock::time_point;
+  void watch_timers();
+
+  std::atomic<bool> stopping_ = false;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::multimap<SteadyTime, std::function<void()>> timers_;  // guarded by mutex_
+  WorkerPool short_jobs_;
+  WorkerPool chores_;
+  std::thread timer_thread_;
+};
+
+}  // namespace sk::api

@@ -1,0 +1,83 @@
+#include "api/common/call.h"
+
+#include "base/text.h"
+#include "workspace/path.h"
+
+namespace sk::api {
+
+namespace {
+
+// What strangers can write into the access log is bounded.
+constexpr size_t kNoteTargetBytesMax = 512;
+
+Json read_json_body(const http::Request& request) {
+  auto type = request.headers.get("Content-Type");
+  if (type && ascii_lower(*type).starts_with("multipart/")) {
+    throw Error(Code::unsupported_media_type, "this takes a JSON body: Content-Type: application/json");
+  }
+  if (trim(request.body).empty()) return Json::object();
+  return parse_json(request.body);
+}
+
+}  // namespace
+
+void Call::prepare() {
+  if (operation.auth != Auth::nobody) credential = find_credential(app, request);
+  if (operation.auth == Auth::key) actor = authenticate(app, request, credential);
+  query = Query(operation.query, request.query);
+  if (operation.body_kind == BodyKind::json) body = Body(operation.body, read_json_body(request));
+  if (operation.body_kind == BodyKind::form) form = Query(operation.body, parse_form(request.body));
+}
+
+workspace::Workspace Call::open_workspace(workspace::Right right) { return open_workspace(request.param("ws"), right); }
+
+workspace::Workspace Call::open_workspace(std::string_view id_or_name, workspace::Right right) {
+  auto workspace = app.keep.workspaces().open(actor, id_or_name, right);
+  workspace_ = workspace.id;
+  return workspace;
+}
+
+std::string Call::path() const { return workspace::clean_path(request.param("path")); }
+std::string Call::file_path() const { return workspace::clean_file_path(request.param("path")); }
+
+void Call::need_admin() const {
+  if (!actor.admin) throw Error(Code::forbidden, "only an administrator may do this");
+  if (actor.only_workspace) throw Error(Code::forbidden, "this key is bound to one workspace");
+}
+
+size_t Call::limit(uint64_t most) const {
+  auto limit = query.integer("limit");
+  return limit ? static_cast<size_t>(within(*limit, 1, static_cast<int64_t>(most), "limit")) : most;
+}
+
+std::function<workspace::Actor()> Call::renewer() const {
+  SK_CHECK(credential.has_value());
+  return [&keep = app.keep, secret = credential->secret] { return keep.access().authenticate(secret); };
+}
+
+void Call::note(std::string_view action, std::string target) const { write_note(action, std::move(target), "ok"); }
+
+void Call::note_denied(const Error& error) const {
+  switch (error.code()) {
+    case Code::unauthorized:
+    case Code::forbidden:
+    case Code::not_found:
+    case Code::locked:
+      write_note("denied", request.method + " " + request.path, info(error.code()).name);
+      break;
+    default:
+      break;
+  }
+}
+
+void Call::write_note(std::string_view action, std::string target, std::string_view outcome) const {
+  if (target.size() > kNoteTargetBytesMax) target.resize(kNoteTargetBytesMax);
+  app.keep.access_log().note({.workspace = workspace_,
+                              .principal = actor.principal,
+                              .action = std::string(action),
+                              .target = std::move(target),
+                              .outcome = std::string(outcome),
+                              .address = request.remote_address});
+}
+
+}  // namespace sk::api

@@ -1,0 +1,70 @@
+#include "api/common/routes.h"
+
+namespace sk::api {
+
+namespace {
+
+// Passes on to the dialect's sink and notes refusals that come only with the body, such as a lock taken meanwhile.
+class NotingSink final : public http::BodySink {
+ public:
+  NotingSink(std::shared_ptr<Call> call, std::unique_ptr<http::BodySink> inner)
+      : call_(std::move(call)), inner_(std::move(inner)) {}
+
+  void piece(std::string_view bytes) override { inner_->piece(bytes); }
+
+  http::Reply end() override {
+    try {
+      return inner_->end();
+    } catch (const Error& error) {
+      call_->note_denied(error);
+      throw;
+    }
+  }
+
+ private:
+  std::shared_ptr<Call> call_;
+  std::unique_ptr<http::BodySink> inner_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Operation> Routes::keep(Operation operation) {
+  auto kept = std::make_shared<const Operation>(std::move(operation));
+  operations_->push_back(kept);
+  return kept;
+}
+
+void Routes::add(Operation operation, CallHandler handler) {
+  auto kept = keep(std::move(operation));
+  http::RouteOptions options;
+  options.body_bytes_max = kept->body_kind == BodyKind::none ? 64 << 10 : app_.settings.json_body_bytes_max;
+  auto run = [&app = app_, kept, handler = std::move(handler)](http::Request& request) {
+    Call call(app, *kept, request);
+    try {
+      call.prepare();
+      return handler(call);
+    } catch (const Error& error) {
+      call.note_denied(error);
+      throw;
+    }
+  };
+  router_.add(kept->method, kept->pattern, std::move(run), options);
+}
+
+void Routes::add_streaming(Operation operation, CallSinkHandler handler) {
+  auto kept = keep(std::move(operation));
+  auto run = [&app = app_, kept,
+              handler = std::move(handler)](http::Request& request) -> std::unique_ptr<http::BodySink> {
+    auto call = std::make_shared<Call>(app, *kept, request);
+    try {
+      call->prepare();
+      return std::make_unique<NotingSink>(call, handler(call));
+    } catch (const Error& error) {
+      call->note_denied(error);
+      throw;
+    }
+  };
+  router_.add_streaming(kept->method, kept->pattern, std::move(run));
+}
+
+}  // namespace sk::api

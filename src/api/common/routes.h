@@ -1,0 +1,39 @@
+// The route table of a dialect: adds handlers to the router together with their descriptions, and keeps the descriptions.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "api/common/call.h"
+#include "api/common/operation.h"
+#include "http/server.h"
+
+namespace sk::api {
+
+using CallHandler = std::function<http::Reply(Call&)>;
+// The sink may keep the call until it made its reply.
+using CallSinkHandler = std::function<std::unique_ptr<http::BodySink>(std::shared_ptr<Call>)>;
+using Operations = std::vector<std::shared_ptr<const Operation>>;
+
+// Used while the router is made. Handlers are called with a prepared Call; an Error that tells of a missing right is noted in the access
+// log on its way to the client.
+class Routes {
+ public:
+  Routes(http::Router& router, App& app) : router_(router), app_(app) {}
+
+  void add(Operation operation, CallHandler handler);
+  void add_streaming(Operation operation, CallSinkHandler handler);
+
+  // Grows as routes are added; shared with the handler that shows it.
+  std::shared_ptr<const Operations> operations() const { return operations_; }
+
+ private:
+  std::shared_ptr<const Operation> keep(Operation operation);
+
+  http::Router& router_;
+  App& app_;
+  std::shared_ptr<Operations> operations_ = std::make_shared<Operations>();
+};
+
+}  // namespace sk::api

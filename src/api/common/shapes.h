@@ -1,0 +1,48 @@
+// The domain's values as the JSON of our own API; the only place that knows these shapes. docs/rest.md and the schemas describe them.
+#pragma once
+
+#include <string>
+
+#include "base/json.h"
+#include "workspace/access.h"
+#include "workspace/audit.h"
+#include "workspace/files.h"
+#include "workspace/journal.h"
+#include "workspace/types.h"
+#include "workspace/upkeep.h"
+
+namespace sk::api {
+
+// `base_url` stands before the links that are minted: request.base_url.
+Json entry_json(const workspace::Entry& entry, const std::string& base_url);
+Json version_json(const workspace::Version& version, const std::string& base_url);
+Json change_json(const workspace::ChangeResult& result, const std::string& base_url);
+Json purge_json(const workspace::PurgeResult& result, const std::string& base_url);
+Json workspace_json(const workspace::Workspace& workspace);
+Json principal_json(const workspace::Principal& principal);
+Json key_json(const workspace::KeyInfo& key);
+Json lock_json(const workspace::Lock& lock);
+Json event_json(const workspace::JournalEntry& entry);
+
+std::string_view role_name(workspace::Right right);
+std::string mode_text(uint32_t mode);
+// null for nothing.
+Json time_json(std::optional<TimeUs> time_us);
+
+// {items, has_more, next_cursor} from a page and how an item is written.
+template <class T, class F>
+Json page_json(const workspace::Page<T>& page, F item_json) {
+  Json items = Json::array();
+  for (const auto& item : page.items) items.push_back(item_json(item));
+  Json out = {{"items", std::move(items)}, {"has_more", page.has_more}};
+  out["next_cursor"] = page.has_more ? Json(page.next_cursor) : Json(nullptr);
+  return out;
+}
+
+// The same for lists that come whole.
+template <class T, class F>
+Json list_json(const std::vector<T>& all, F item_json) {
+  return page_json(workspace::Page<T>{.items = all, .has_more = false, .next_cursor = ""}, item_json);
+}
+
+}  // namespace sk::api

@@ -1,0 +1,118 @@
+#include "api/links/links.h"
+
+#include "api/common/download.h"
+#include "api/page/layout.h"
+#include "base/text.h"
+#include "workspace/links.h"
+
+namespace sk::api::links {
+
+namespace {
+
+using http::Reply;
+
+// A version id in any dialect's form: ours, OpenAI's container file and Files API, or bare.
+std::optional<Id> parse_version(std::string_view text) {
+  for (std::string_view prefix : {"v_", "cfile_", "file-", ""}) {
+    if (auto id = Id::from_prefixed(text, prefix)) return id;
+  }
+  return std::nullopt;
+}
+
+Error no_such_link() {
+  return Error(Code::not_found, "there is nothing behind this link, or it is not for you")
+      .hint("Sign in, send a key that may read the workspace, or ask for a signed link.");
+}
+
+// Whether the asking key or session may read the workspace, also when it lies in the trash: links outlive that.
+bool may_read(Call& call, const workspace::Version& version) {
+  if (!call.credential) return false;
+  call.actor = call.app.keep.access().authenticate(call.credential->secret);
+  auto& workspaces = call.app.keep.workspaces();
+  auto here = [&](const workspace::Workspace& workspace) { return workspace.id == version.workspace; };
+  auto live = workspaces.list(call.actor);
+  if (std::any_of(live.begin(), live.end(), here)) return true;
+  auto trashed = workspaces.list_trashed(call.actor);
+  return std::any_of(trashed.begin(), trashed.end(), here);
+}
+
+enum class Way { signature, right };
+
+Way find_way(Call& call, const workspace::Version& version) {
+  auto signature = call.query.text("s");
+  if (signature && call.app.keep.links().opens(version, *signature)) return Way::signature;
+  if (may_read(call, version)) return Way::right;
+  throw no_such_link();
+}
+
+workspace::Version find_version(Call& call) {
+  auto id = parse_version(call.request.param("version"));
+  auto version = id ? call.app.keep.files().find_version_anywhere(*id) : std::nullopt;
+  if (!version) throw no_such_link();
+  return *version;
+}
+
+Reply open_link(Call& call) {
+  auto version = find_version(call);
+  auto way = find_way(call, version);
+  call.note("link", version.id.with_prefix(workspace::prefix::version));
+  DownloadOptions options;
+  options.attachment = call.query.flag("download");
+  // A signed address carries its right in itself, so shared caches may keep it too.
+  options.cache_control = way == Way::signature ? "public, max-age=31536000, immutable" : "private, max-age=31536000, immutable";
+  auto reply = download(call.app, call.request, version, options);
+  if (way == Way::right) reply.headers.set("Vary", "Authorization, Cookie, X-API-Key");
+  return reply;
+}
+
+bool is_browser(const http::Request& request) {
+  auto accept = request.headers.get("Accept");
+  return accept && accept->find("text/html") != std::string::npos;
+}
+
+// A person who follows a link from a chat is told what to do; the browser keeps the page's cookie back on such a visit, so that "sign in"
+// may only mean "click here".
+Reply explain(const Call& call, const Error& error) {
+  page::Markup out;
+  out << "<div class=\"card message\" role=\"alert\"><h1>" << page::esc(error.message()) << "</h1>";
+  if (error.code() == Code::not_found) {
+    out << "<p>If the file is yours: <a href=\"" << page::esc(call.request.path) << "\">open it again</a>, or <a href=\"/?next="
+        << page::esc(percent_encode(call.request.path)) << "\">sign in first</a>.</p>";
+  } else {
+    out << "<p>" << page::esc(error.hint()) << "</p>";
+  }
+  out << "</div>";
+  return page::html_page({.title = "Link", .user = "", .form_token = ""}, out, error.http_status());
+}
+
+Reply answer_link(Call& call) {
+  try {
+    return open_link(call);
+  } catch (const Error& error) {
+    bool for_people = error.code() == Code::not_found || error.code() == Code::gone;
+    if (!for_people || !is_browser(call.request)) throw;
+    call.note_denied(error);
+    return explain(call, error);
+  }
+}
+
+}  // namespace
+
+void add_routes(Routes& routes) {
+  routes.add({.method = "GET",
+              .pattern = "/k/{version}/{name}",
+              .id = "open_link",
+              .tag = "links",
+              .summary = "The permanent link of one version",
+              .details = "Private: it needs a key (or the page's sign-in) that may read the workspace, else it is 404. With the "
+                         "signature of a `signed_link` anybody who has it may read, until the workspace's links are revoked. The id may "
+                         "also be written with `cfile_`, `file-` or no prefix.",
+              .auth = Auth::maybe,
+              .query = {{.name = "s", .about = "The signature."},
+                        {.name = "download", .type = FieldType::boolean, .about = "To be saved, not shown."}},
+              .answers = {{200, "The bytes.", "", "*/*"}, {206, "A range of them.", "", "*/*"}, {304, "Unchanged."}},
+              .errors = {Code::unauthorized, Code::not_found, Code::gone, Code::range_not_satisfiable}},
+             answer_link);
+}
+
+}  // namespace sk::api::links

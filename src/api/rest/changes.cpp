@@ -1,0 +1,181 @@
+// mkdir, move, copy, restore.
+#include "api/rest/changes.h"
+
+#include "api/common/conditions.h"
+#include "api/common/download.h"
+#include "api/common/shapes.h"
+#include "api/rest/rest.h"
+#include "workspace/path.h"
+
+namespace sk::api::rest {
+
+using http::Reply;
+using workspace::OnExisting;
+using workspace::Right;
+namespace prefix = workspace::prefix;
+
+namespace {
+
+Field on_existing_field() {
+  return {.name = "on_existing",
+          .about = "If something is there: `refuse` (unless given), `replace` it (it goes to the trash; a file copied onto a "
+                   "file becomes its new version), or `rename` to \"name (2)\".",
+          .choices = {"refuse", "replace", "rename"}};
+}
+
+// A path in a body, with the field's name in what is said about it.
+std::string path_field(const Body& body, std::string_view name) { return workspace::clean_file_path(body.need_text(name)); }
+
+Reply apply(Call& call, const workspace::Workspace& workspace, workspace::Change change) {
+  return change_reply(call, call.app.keep.files().apply_one(call.actor, workspace, std::move(change)));
+}
+
+Reply make_folder(Call& call) {
+  auto workspace = call.open_workspace(Right::write);
+  return apply(call, workspace, mkdir_change(call.body, conditions_from_body(call.request.headers, call.body)));
+}
+
+Reply move(Call& call) {
+  auto workspace = call.open_workspace(Right::write);
+  return apply(call, workspace, move_change(call.body, conditions_from_body(call.request.headers, call.body)));
+}
+
+Reply copy(Call& call) {
+  auto change = copy_change(call, call.body, conditions_from_body(call.request.headers, call.body));
+  auto workspace = call.open_workspace(Right::write);
+  return apply(call, workspace, std::move(change));
+}
+
+Reply restore_version(Call& call) {
+  auto workspace = call.open_workspace(Right::write);
+  return apply(call, workspace, restore_version_change(call.body, conditions_from_body(call.request.headers, call.body)));
+}
+
+Reply restore_as_of(Call& call) {
+  auto workspace = call.open_workspace(Right::write);
+  auto folder = workspace::clean_path(call.body.text("folder").value_or(""));
+  auto result = call.app.keep.files().restore_as_of(call.actor, workspace, folder, *call.body.time("time"),
+                                                    call.body.boolean("dry_run").value_or(false));
+  return Reply::json({{"restored", result.restored},
+                      {"trashed", result.trashed},
+                      {"unchanged", result.unchanged},
+                      {"dry_run", result.dry_run}});
+}
+
+Operation change_operation(std::string name, std::string id, std::string summary, Fields body) {
+  return {.method = "POST",
+          .pattern = kWorkspace + "/" + name,
+          .id = std::move(id),
+          .tag = "files",
+          .summary = std::move(summary),
+          .body_kind = BodyKind::json,
+          .body = std::move(body) + condition_fields(),
+          .answers = {{200, "Done.", "ChangeResult"}, {201, "Done; something new is there.", "ChangeResult"}},
+          .errors = {Code::forbidden, Code::not_found, Code::conflict, Code::precondition_failed, Code::locked,
+                     Code::quota_exceeded},
+          .conditional_write = true};
+}
+
+}  // namespace
+
+Fields mkdir_fields() {
+  return {{.name = "path", .about = "Where; folders above it are made too.", .required = true},
+          {.name = "mode", .about = "Its permissions in octal; 0755 unless given."}};
+}
+
+Fields move_fields() {
+  return {{.name = "from", .about = "What: a file, or a folder with all that is below it.", .required = true},
+          {.name = "to", .about = "Its new path.", .required = true},
+          on_existing_field()};
+}
+
+Fields copy_fields() {
+  return move_fields() + Fields{{.name = "from_version", .about = "An older version of the file, by its id."},
+                                {.name = "from_workspace", .about = "Where `from` is, if elsewhere: an id or a name."}};
+}
+
+Fields restore_version_fields() {
+  return {{.name = "version_id", .about = "The version whose bytes become the file's newest version.", .required = true}};
+}
+
+Fields set_fields() {
+  return {{.name = "mode", .about = "Permissions in octal."},
+          {.name = "mtime", .type = FieldType::time, .about = "When its content was changed, as programs see it."}};
+}
+
+OnExisting parse_on_existing(const std::optional<std::string>& text) {
+  if (!text || *text == "refuse") return OnExisting::refuse;
+  return *text == "replace" ? OnExisting::replace : OnExisting::rename;
+}
+
+workspace::MkdirChange mkdir_change(const Body& body, workspace::Conditions conditions) {
+  workspace::MkdirChange change;
+  change.path = path_field(body, "path");
+  if (auto mode = body.text("mode")) change.mode = parse_mode(*mode, body.label("mode"));
+  change.conditions = std::move(conditions);
+  return change;
+}
+
+workspace::MoveChange move_change(const Body& body, workspace::Conditions conditions) {
+  return {.from = path_field(body, "from"),
+          .to = path_field(body, "to"),
+          .on_existing = parse_on_existing(body.text("on_existing")),
+          .conditions = std::move(conditions)};
+}
+
+workspace::CopyChange copy_change(Call& call, const Body& body, workspace::Conditions conditions) {
+  workspace::CopyChange change;
+  change.from = path_field(body, "from");
+  change.to = path_field(body, "to");
+  change.on_existing = parse_on_existing(body.text("on_existing"));
+  if (auto text = body.text("from_version")) change.from_version = parse_id(*text, prefix::version, body.label("from_version"));
+  if (auto name = body.text("from_workspace")) change.from_workspace = call.open_workspace(*name, Right::read).id;
+  change.conditions = std::move(conditions);
+  return change;
+}
+
+workspace::RestoreVersionChange restore_version_change(const Body& body, workspace::Conditions conditions) {
+  return {.version = parse_id(body.need_text("version_id"), prefix::version, body.label("version_id")),
+          .conditions = std::move(conditions)};
+}
+
+workspace::SetModeChange set_change(std::string path, const Body& body, workspace::Conditions conditions) {
+  workspace::SetModeChange change;
+  change.path = std::move(path);
+  if (auto mode = body.text("mode")) change.mode = parse_mode(*mode, body.label("mode"));
+  change.mtime_us = body.time("mtime");
+  if (!change.mode && !change.mtime_us) throw Error(Code::bad_request, "give 'mode' or 'mtime'");
+  change.conditions = std::move(conditions);
+  return change;
+}
+
+Reply change_reply(const Call& call, const workspace::ChangeResult& result) {
+  auto reply = Reply::json(change_json(result, call.request.base_url), result.created ? 201 : 200);
+  if (result.entry.head) reply.headers.set("ETag", etag_of(result.entry.head));
+  return reply;
+}
+
+void add_change_routes(Routes& routes) {
+  routes.add(change_operation("mkdir", "make_folder", "Makes a folder; one that is there already is no error", mkdir_fields()),
+             make_folder);
+  routes.add(change_operation("move", "move", "Moves or renames; ids, versions and links stay", move_fields()), move);
+  routes.add(change_operation("copy", "copy", "Copies a file or a folder; no bytes are copied", copy_fields()), copy);
+  routes.add(change_operation("restore-version", "restore_version", "Makes an old version the newest one, as a new version",
+                              restore_version_fields()),
+             restore_version);
+  routes.add({.method = "POST",
+              .pattern = kWorkspace + "/restore-as-of",
+              .id = "restore_as_of",
+              .tag = "files",
+              .summary = "Brings a folder, or everything, back to how it was at a time, in one transaction",
+              .details = "What came later goes to the trash; nothing is lost.",
+              .body_kind = BodyKind::json,
+              .body = {{.name = "time", .type = FieldType::time, .about = "The moment to go back to.", .required = true},
+                       {.name = "folder", .about = "Only this folder; everything unless given."},
+                       {.name = "dry_run", .type = FieldType::boolean, .about = "Only count what would change."}},
+              .answers = {{200, "What was done, or would be.", "RestoreResult"}},
+              .errors = {Code::forbidden, Code::not_found, Code::locked, Code::quota_exceeded}},
+             restore_as_of);
+}
+
+}  // namespace sk::api::rest

@@ -1,0 +1,218 @@
+// Locks, and waiting for one without holding a thread.
+#include "api/common/shapes.h"
+#include "api/common/watch.h"
+#include "api/rest/rest.h"
+#include "workspace/path.h"
+
+namespace sk::api::rest {
+
+namespace {
+
+using http::Reply;
+using workspace::Right;
+
+Reply lock_reply(const workspace::Lock& lock) { return Reply::json(lock_json(lock), 201); }
+
+// A client that waits for a lock. Owned by the closures of its Deferred, so it goes when the connection does. Tries again whenever the
+// workspace's journal grew and when the lock in the way runs out.
+class LockWait : public std::enable_shared_from_this<LockWait> {
+ public:
+  LockWait(Call& call, workspace::Workspace workspace, workspace::LockWanted wanted)
+      : app_(call.app), renew_(call.renewer()), workspace_(std::move(workspace)), wanted_(std::move(wanted)) {
+    request_.request_id = call.request.request_id;
+    request_.path = call.request.path;
+  }
+
+  static Reply start(std::shared_ptr<LockWait> self, std::chrono::milliseconds wait) {
+    auto deferred = std::make_shared<http::Deferred>(
+        wait, [self] { return self->at_deadline(); }, [self] { self->at_cancel(); });
+    self->deferred_ = deferred;
+    std::weak_ptr<LockWait> weak = self;
+    self->retry_ = [weak] {
+      if (auto strong = weak.lock()) strong->attempt();
+    };
+    self->watch_.emplace(self->app_.keep.feed(), self->app_.background, self->workspace_.id, self->retry_);
+    self->watch_->poke();
+    return Reply::deferred(std::move(deferred));
+  }
+
+ private:
+  void attempt() {
+    std::lock_guard lock(mutex_);
+    auto deferred = deferred_.lock();
+    if (ended_ || !deferred || deferred->done()) return;
+    try {
+      auto result = app_.keep.locks().try_acquire(current_actor(), workspace_, wanted_);
+      if (!result.lock) return retry_when_expired(result.in_the_way);
+      acquired_ = std::move(result.lock);
+      ended_ = true;
+      deferred->complete(lock_reply(*acquired_));
+    } catch (const Error& error) {
+      ended_ = true;
+      deferred->complete(http::error_to_reply(request_, error));
+    }
+  }
+
+  // Nobody may wake us when a lock merely runs out.
+  void retry_when_expired(const std::optional<workspace::Lock>& in_the_way) {
+    if (!in_the_way) return;
+    if (in_the_way->expires_us == retry_at_us_) return;
+    retry_at_us_ = in_the_way->expires_us;
+    auto left_us = std::max<int64_t>(retry_at_us_ - app_.clock.now_us(), 0);
+    app_.background.run_after(std::chrono::milliseconds(left_us / 1000 + 10), retry_);
+  }
+
+  // The rights may have changed while we waited.
+  workspace::Actor current_actor() {
+    auto actor = renew_();
+    app_.keep.workspaces().open(actor, workspace_.id.with_prefix(workspace::prefix::workspace), Right::write);
+    return actor;
+  }
+
+  // One last attempt, whose error tells who holds the lock. An attempt that won at the same moment is answered with its lock.
+  Reply at_deadline() {
+    std::lock_guard lock(mutex_);
+    ended_ = true;
+    try {
+      if (!acquired_) acquired_ = app_.keep.locks().acquire(current_actor(), workspace_, wanted_);
+      return lock_reply(*acquired_);
+    } catch (const Error& error) {
+      return http::error_to_reply(request_, error);
+    }
+  }
+
+  // Nobody will learn the token of a lock that was acquired after the client left: give it back.
+  void at_cancel() {
+    std::lock_guard lock(mutex_);
+    ended_ = true;
+    if (!acquired_) return;
+    try {
+      app_.keep.locks().release(renew_(), workspace_, acquired_->token);
+    } catch (const Error&) {
+      // It runs out by itself.
+    }
+  }
+
+  App& app_;
+  const std::function<workspace::Actor()> renew_;
+  const workspace::Workspace workspace_;
+  const workspace::LockWanted wanted_;
+  http::Request request_;  // what an error's reply needs of it
+  std::function<void()> retry_;
+  std::weak_ptr<http::Deferred> deferred_;
+  std::mutex mutex_;
+  bool ended_ = false;                      // guarded by mutex_
+  TimeUs retry_at_us_ = 0;                  // guarded by mutex_: for which a timer is set
+  std::optional<workspace::Lock> acquired_;  // guarded by mutex_
+  std::optional<Watch> watch_;
+};
+
+Reply acquire_lock(Call& call) {
+  auto workspace = call.open_workspace(Right::write);
+  const auto& limits = call.app.settings;
+  workspace::LockWanted wanted;
+  wanted.path = workspace::clean_path(call.body.need_text("path"));
+  wanted.deep = call.body.boolean("deep").value_or(true);
+  wanted.shared = call.body.boolean("shared").value_or(false);
+  wanted.purpose = call.body.text("purpose").value_or("");
+  wanted.ttl_s = call.body.integer("ttl_s").value_or(wanted.ttl_s);
+  auto wait_s = within(call.body.integer("wait_s").value_or(0), 0, limits.lock_wait_max_s, "wait_s");
+  if (wait_s == 0) return lock_reply(call.app.keep.locks().acquire(call.actor, workspace, wanted));
+
+  auto first = call.app.keep.locks().try_acquire(call.actor, workspace, wanted);
+  if (first.lock) return lock_reply(*first.lock);
+  auto wait = std::make_shared<LockWait>(call, std::move(workspace), std::move(wanted));
+  return LockWait::start(std::move(wait), std::chrono::seconds(wait_s));
+}
+
+Reply list_locks(Call& call) {
+  auto workspace = call.open_workspace();
+  auto below = workspace::clean_path(call.query.text("below").value_or(""));
+  call.note("list", "locks");
+  return Reply::json(list_json(call.app.keep.locks().list(workspace, below), lock_json));
+}
+
+Reply renew_lock(Call& call) {
+  auto workspace = call.open_workspace(Right::write);
+  auto ttl_s = call.body.integer("ttl_s").value_or(workspace::LockWanted{}.ttl_s);
+  return Reply::json(lock_json(call.app.keep.locks().renew(call.actor, workspace, call.body.need_text("token"), ttl_s)));
+}
+
+Reply release_lock(Call& call) {
+  auto workspace = call.open_workspace(Right::write);
+  call.app.keep.locks().release(call.actor, workspace, call.body.need_text("token"));
+  return Reply::empty(204);
+}
+
+Reply break_lock(Call& call) {
+  auto workspace = call.open_workspace(Right::own);
+  auto lock = parse_id(call.request.param("lock"), workspace::prefix::lock, "the lock");
+  call.app.keep.locks().break_lock(call.actor, workspace, lock);
+  return Reply::empty(204);
+}
+
+void add_held_lock_routes(Routes& routes) {
+  routes.add({.method = "POST",
+              .pattern = kWorkspace + "/locks/renew",
+              .id = "renew_lock",
+              .tag = "locks",
+              .summary = "Prolongs a lock from now on",
+              .body_kind = BodyKind::json,
+              .body = {{.name = "token", .about = "The lock's token.", .required = true},
+                       {.name = "ttl_s", .type = FieldType::integer, .about = "Its new life; 300 unless given."}},
+              .answers = {{200, "The lock.", "Lock"}},
+              .errors = {Code::not_found}},
+             renew_lock);
+  routes.add({.method = "POST",
+              .pattern = kWorkspace + "/locks/release",
+              .id = "release_lock",
+              .tag = "locks",
+              .summary = "Gives a lock back",
+              .body_kind = BodyKind::json,
+              .body = {{.name = "token", .about = "The lock's token.", .required = true}},
+              .answers = {{204, "Others may lock and write now."}},
+              .errors = {Code::not_found}},
+             release_lock);
+  routes.add({.method = "DELETE",
+              .pattern = kWorkspace + "/locks/{lock}",
+              .id = "break_lock",
+              .tag = "locks",
+              .summary = "Breaks somebody's lock; for the workspace's owner, and recorded as such",
+              .answers = {{204, "The lock is gone."}},
+              .errors = {Code::forbidden, Code::not_found}},
+             break_lock);
+}
+
+}  // namespace
+
+void add_lock_routes(Routes& routes) {
+  routes.add({.method = "GET",
+              .pattern = kWorkspace + "/locks",
+              .id = "list_locks",
+              .tag = "locks",
+              .summary = "Who holds what, and until when",
+              .query = {{.name = "below", .about = "Only locks at or below this path."}},
+              .answers = {{200, "The locks, without their tokens.", "LockList"}},
+              .errors = {Code::not_found}},
+             list_locks);
+  routes.add({.method = "POST",
+              .pattern = kWorkspace + "/locks",
+              .id = "acquire_lock",
+              .tag = "locks",
+              .summary = "Locks a file, a folder, or a path where nothing is yet",
+              .details = "Writes below it then need the token, in every way in. `fence` grows with every lock: send it as "
+                         "`X-Sandkeep-Fence`, and a write that comes after somebody else's lock is refused.",
+              .body_kind = BodyKind::json,
+              .body = {{.name = "path", .about = "What to lock.", .required = true},
+                       {.name = "deep", .type = FieldType::boolean, .about = "Everything below too; true unless given."},
+                       {.name = "shared", .type = FieldType::boolean, .about = "Others may hold shared locks beside it."},
+                       {.name = "purpose", .about = "What others are told."},
+                       {.name = "ttl_s", .type = FieldType::integer, .about = "Its life, 60 to 3600; 300 unless given."},
+                       {.name = "wait_s", .type = FieldType::integer, .about = "How long to wait for it; 0 unless given."}},
+              .answers = {{201, "The lock, with its token.", "Lock"}},
+              .errors = {Code::forbidden, Code::not_found, Code::locked}},
+             acquire_lock);
+  add_held_lock_routes(routes);
+}
+
+}  // namespace sk::api::rest

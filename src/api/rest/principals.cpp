@@ -1,0 +1,113 @@
+// Principals, and the keys that speak for them.
+#include "api/common/shapes.h"
+#include "api/rest/rest.h"
+
+namespace sk::api::rest {
+
+namespace {
+
+using http::Reply;
+namespace prefix = workspace::prefix;
+
+// A century: longer lives are better said by leaving the expiry out.
+constexpr int64_t kKeyLifeMaxS = 100ll * 365 * 86'400;
+
+Reply list_principals(Call& call) {
+  return Reply::json(list_json(call.app.keep.access().list_principals(call.actor), principal_json));
+}
+
+Reply create_principal(Call& call) {
+  auto kind = call.body.text("kind").value_or("agent");
+  auto principal = call.app.keep.access().create_principal(call.actor, call.body.need_text("name"), kind);
+  return Reply::json(principal_json(principal), 201);
+}
+
+Reply list_keys(Call& call) { return Reply::json(list_json(call.app.keep.access().list_keys(call.actor), key_json)); }
+
+std::optional<TimeUs> expiry_of(const Call& call) {
+  auto at = call.body.time("expires_at");
+  auto in_s = call.body.integer("expires_in_s");
+  if (at && in_s) throw Error(Code::bad_request, "give 'expires_at' or 'expires_in_s', not both");
+  if (!in_s) return at;
+  return call.app.clock.now_us() + within(*in_s, 1, kKeyLifeMaxS, "expires_in_s") * kSecondUs;
+}
+
+Reply create_key(Call& call) {
+  workspace::NewKey wanted;
+  wanted.name = call.body.need_text("name");
+  wanted.read_only = call.body.boolean("read_only").value_or(false);
+  wanted.expires_us = expiry_of(call);
+  if (auto name = call.body.text("workspace")) {
+    wanted.only_workspace = call.open_workspace(*name, workspace::Right::read).id;
+  }
+  auto principal = call.actor.principal;
+  if (auto text = call.body.text("principal_id")) principal = parse_id(*text, prefix::principal, "principal_id");
+  auto made = call.app.keep.access().create_key(call.actor, principal, wanted);
+  return Reply::json({{"key", key_json(made.info)}, {"secret", made.secret}}, 201);
+}
+
+Reply revoke_key(Call& call) {
+  call.app.keep.access().revoke_key(call.actor, parse_id(call.request.param("key"), prefix::key, "the key"));
+  return Reply::empty(204);
+}
+
+void add_key_routes(Routes& routes) {
+  routes.add({.method = "GET",
+              .pattern = kRoot + "/keys",
+              .id = "list_keys",
+              .tag = "keys",
+              .summary = "Your keys; for administrators all keys",
+              .answers = {{200, "The keys, without their secrets.", "KeyList"}}},
+             list_keys);
+  routes.add({.method = "POST",
+              .pattern = kRoot + "/keys",
+              .id = "create_key",
+              .tag = "keys",
+              .summary = "Makes a key, with no more rights than the one that asks",
+              .body_kind = BodyKind::json,
+              .body = {{.name = "name", .about = "What it is for, to recognise it by.", .required = true},
+                       {.name = "principal_id", .about = "Whose key it is; others than oneself for administrators."},
+                       {.name = "read_only", .type = FieldType::boolean, .about = "It may change nothing."},
+                       {.name = "workspace", .about = "The only workspace that it opens: its id or name."},
+                       {.name = "expires_at", .type = FieldType::time, .about = "When it ends."},
+                       {.name = "expires_in_s", .type = FieldType::integer, .about = "The same, in seconds from now."}},
+              .answers = {{201, "The key, and its secret: it is not shown again.", "MadeKey"}},
+              .errors = {Code::forbidden, Code::not_found}},
+             create_key);
+  routes.add({.method = "DELETE",
+              .pattern = kRoot + "/keys/{key}",
+              .id = "revoke_key",
+              .tag = "keys",
+              .summary = "Revokes a key at once",
+              .answers = {{204, "It opens nothing any more."}},
+              .errors = {Code::forbidden, Code::not_found}},
+             revoke_key);
+}
+
+}  // namespace
+
+void add_principal_routes(Routes& routes) {
+  routes.add({.method = "GET",
+              .pattern = kRoot + "/principals",
+              .id = "list_principals",
+              .tag = "keys",
+              .summary = "All principals, for administrators",
+              .answers = {{200, "The principals.", "PrincipalList"}},
+              .errors = {Code::forbidden}},
+             list_principals);
+  routes.add({.method = "POST",
+              .pattern = kRoot + "/principals",
+              .id = "create_principal",
+              .tag = "keys",
+              .summary = "Makes a person or agent, with a workspace `default` of its own; for administrators",
+              .details = "It has no key yet: make one with `POST /api/v1/keys` and its `principal_id`.",
+              .body_kind = BodyKind::json,
+              .body = {{.name = "name", .about = "Unique among principals.", .required = true},
+                       {.name = "kind", .about = "`agent` unless given.", .choices = {"person", "agent"}}},
+              .answers = {{201, "The principal.", "Principal"}},
+              .errors = {Code::forbidden, Code::conflict}},
+             create_principal);
+  add_key_routes(routes);
+}
+
+}  // namespace sk::api::rest

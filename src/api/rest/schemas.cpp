@@ -1,0 +1,216 @@
+// JSON Schema (2020-12) of every object that answers have. api/common/shapes.cpp writes them; an end-to-end test compares the two.
+#include "api/rest/openapi.h"
+
+namespace sk::api::rest {
+
+namespace {
+
+using Properties = std::vector<std::pair<std::string, Json>>;
+
+Json text() { return {{"type", "string"}}; }
+Json text_or_null() { return {{"type", {"string", "null"}}}; }
+Json number() { return {{"type", "integer"}}; }
+Json boolean() { return {{"type", "boolean"}}; }
+Json time() { return {{"type", "string"}, {"format", "date-time"}}; }
+Json time_or_null() { return {{"type", {"string", "null"}}, {"format", "date-time"}}; }
+Json url() { return {{"type", "string"}, {"format", "uri"}}; }
+Json choice(std::vector<std::string> values) { return {{"type", "string"}, {"enum", std::move(values)}}; }
+Json id(const std::string& prefix) { return {{"type", "string"}, {"pattern", "^" + prefix + "[0-9a-f]{32}$"}}; }
+Json id_or_null(const std::string& prefix) {
+  return {{"type", {"string", "null"}}, {"pattern", "^" + prefix + "[0-9a-f]{32}$"}};
+}
+Json sha256() { return {{"type", "string"}, {"pattern", "^[0-9a-f]{64}$"}}; }
+Json ref(const std::string& name) { return {{"$ref", "#/components/schemas/" + name}}; }
+Json list_of(Json items) { return {{"type", "array"}, {"items", std::move(items)}}; }
+
+// Closed; `optional` fields may be missing.
+Json object(const Properties& required, const Properties& optional = {}) {
+  Json properties = Json::object();
+  Json names = Json::array();
+  for (const auto& [name, schema] : required) {
+    properties[name] = schema;
+    names.push_back(name);
+  }
+  for (const auto& [name, schema] : optional) properties[name] = schema;
+  return {{"type", "object"},
+          {"properties", std::move(properties)},
+          {"required", std::move(names)},
+          {"additionalProperties", false}};
+}
+
+Json page_of(const std::string& name) {
+  return object({{"items", list_of(ref(name))}, {"has_more", boolean()}, {"next_cursor", text_or_null()}});
+}
+
+Json named(const std::string& prefix) { return object({{"id", id(prefix)}, {"name", text()}}); }
+
+Json entry_schema() {
+  return object({{"id", id_or_null("f_")},
+                 {"workspace_id", id("ws_")},
+                 {"path", text()},
+                 {"name", text()},
+                 {"kind", choice({"file", "folder"})},
+                 {"size", number()},
+                 {"sha256", {{"type", {"string", "null"}}, {"pattern", "^[0-9a-f]{64}$"}}},
+                 {"mime", text_or_null()},
+                 {"mode", {{"type", "string"}, {"pattern", "^[0-7]{4}$"}}},
+                 {"mtime", time()},
+                 {"created_at", time()},
+                 {"changed_at", time()},
+                 {"version_id", id_or_null("v_")},
+                 {"version_count", number()},
+                 {"diverged", boolean()},
+                 {"link", {{"type", {"string", "null"}}, {"format", "uri"}}}},
+                {{"trashed_at", time()}});
+}
+
+Json version_schema() {
+  Json source = {{"type", "object"},
+                 {"properties", {{"kind", choice({"upload", "execution", "import", "restore", "copy"})}}},
+                 {"required", {"kind"}}};
+  return object({{"id", id("v_")},
+                 {"file_id", id("f_")},
+                 {"workspace_id", id("ws_")},
+                 {"path", text()},
+                 {"number", number()},
+                 {"size", number()},
+                 {"sha256", sha256()},
+                 {"mime", text()},
+                 {"mode", {{"type", "string"}, {"pattern", "^[0-7]{4}$"}}},
+                 {"mtime", time()},
+                 {"base_id", id_or_null("v_")},
+                 {"created_at", time()},
+                 {"author", named("p_")},
+                 {"source", std::move(source)},
+                 {"complete", boolean()},
+                 {"is_head", boolean()},
+                 {"link", url()}},
+                {{"signed_link", url()}});
+}
+
+void add_file_schemas(Json& out) {
+  out["Entry"] = entry_schema();
+  out["EntryPage"] = page_of("Entry");
+  out["Version"] = version_schema();
+  out["VersionPage"] = page_of("Version");
+  out["ChangeResult"] = object({{"entry", ref("Entry")},
+                                {"created", boolean()},
+                                {"unchanged", boolean()},
+                                {"diverged", boolean()},
+                                {"kept_aside", boolean()}},
+                               {{"version", ref("Version")}});
+  out["ChangeResultList"] = object({{"items", list_of(ref("ChangeResult"))}});
+  out["RestoreResult"] =
+      object({{"restored", number()}, {"trashed", number()}, {"unchanged", number()}, {"dry_run", boolean()}});
+  auto broken = object({{"version_id", id("v_")}, {"path", text()}, {"link", url()}});
+  out["PurgeResult"] = object({{"files", number()},
+                               {"versions", number()},
+                               {"freed_bytes", number()},
+                               {"broken_links", list_of(std::move(broken))}});
+  out["BlobResult"] = object({{"file_id", id("f_")},
+                              {"version_id", id("v_")},
+                              {"blob_id", id("v_")},
+                              {"size", number()},
+                              {"sha256", sha256()},
+                              {"mime", text()},
+                              {"path", text()},
+                              {"link", url()},
+                              {"signed_link", url()}});
+}
+
+void add_access_schemas(Json& out) {
+  out["Principal"] = object({{"id", id("p_")},
+                             {"name", text()},
+                             {"kind", choice({"person", "agent"})},
+                             {"admin", boolean()},
+                             {"created_at", time()}});
+  out["PrincipalList"] = page_of("Principal");
+  out["Key"] = object({{"id", id("key_")},
+                       {"principal", named("p_")},
+                       {"name", text()},
+                       {"hint", text()},
+                       {"read_only", boolean()},
+                       {"workspace_id", id_or_null("ws_")},
+                       {"expires_at", time_or_null()},
+                       {"revoked_at", time_or_null()},
+                       {"last_used_at", time_or_null()},
+                       {"created_at", time()}});
+  out["KeyList"] = page_of("Key");
+  out["MadeKey"] = object({{"key", ref("Key")}, {"secret", text()}});
+  out["Me"] = object({{"principal", object({{"id", id("p_")}, {"name", text()}, {"admin", boolean()}})},
+                      {"key", object({{"id", id("key_")}})},
+                      {"scope", object({{"read_only", boolean()}, {"workspace_id", id_or_null("ws_")}})}});
+}
+
+void add_workspace_schemas(Json& out) {
+  auto role = choice({"read", "write", "own"});
+  out["Workspace"] = object({{"id", id("ws_")},
+                             {"name", text()},
+                             {"owner", named("p_")},
+                             {"role", role},
+                             {"quota_bytes", number()},
+                             {"used_bytes", number()},
+                             {"created_at", time()}},
+                            {{"trashed_at", time()}});
+  out["WorkspaceList"] = page_of("Workspace");
+  out["Member"] = object({{"principal_id", id("p_")}, {"role", role}});
+  out["Lock"] = object({{"id", id("lock_")},
+                        {"path", text()},
+                        {"deep", boolean()},
+                        {"shared", boolean()},
+                        {"owner", named("p_")},
+                        {"purpose", text()},
+                        {"fence", number()},
+                        {"created_at", time()},
+                        {"expires_at", time()}},
+                       {{"token", text()}});
+  out["LockList"] = page_of("Lock");
+  out["Event"] = object({{"seq", number()},
+                         {"time", time()},
+                         {"kind", text()},
+                         {"actor_id", id_or_null("p_")},
+                         {"facts", {{"type", "object"}}},
+                         {"personal", {{"type", {"object", "null"}}}},
+                         {"hash", sha256()}});
+  out["EventPage"] = object({{"items", list_of(ref("Event"))}, {"cursor", number()}, {"has_more", boolean()}});
+}
+
+void add_server_schemas(Json& out) {
+  Json numbers = {{"type", "object"}, {"additionalProperties", number()}};
+  Json links = {{"type", "object"}, {"additionalProperties", url()}};
+  out["Status"] = object({{"status", choice({"ok"})}});
+  out["Server"] = object({{"name", text()}, {"version", text()}, {"limits", numbers}, {"links", links}});
+  out["OpenApi"] = {{"type", "object"}, {"required", {"openapi", "info", "paths"}}};
+  out["CollectResult"] = object({{"blobs", number()}, {"orphans", number()}, {"freed_bytes", number()}});
+  out["VerifyResult"] = object({{"ok", boolean()},
+                                {"blobs", number()},
+                                {"versions", number()},
+                                {"entries", number()},
+                                {"journal_entries", number()},
+                                {"bytes", number()},
+                                {"problems", list_of(text())}});
+  Json codes = Json::array();
+  for (const auto& code : all_codes()) codes.push_back(code.name);
+  // Beside these an error carries facts of its own, such as `current_version_id`.
+  Json error = {{"type", "object"},
+                {"properties",
+                 {{"code", {{"type", "string"}, {"enum", std::move(codes)}}},
+                  {"message", text()},
+                  {"hint", text()},
+                  {"request_id", text()}}},
+                {"required", {"code", "message", "hint", "request_id"}}};
+  out["Error"] = object({{"error", std::move(error)}});
+}
+
+}  // namespace
+
+Json answer_schemas() {
+  Json out = Json::object();
+  add_server_schemas(out);
+  add_access_schemas(out);
+  add_workspace_schemas(out);
+  add_file_schemas(out);
+  return out;
+}
+
+}  // namespace sk::api::rest

@@ -1,0 +1,116 @@
+// What this server is and how it does; who is asking.
+#include "api/common/shapes.h"
+#include "api/rest/openapi.h"
+#include "api/rest/rest.h"
+#include "workspace/path.h"
+
+namespace sk::api::rest {
+
+namespace {
+
+using http::Reply;
+
+Reply describe_server(Call& call) {
+  const auto& settings = call.app.settings;
+  const auto& base = call.request.base_url;
+  return Reply::json({
+      {"name", "sandkeep"},
+      {"version", call.app.version},
+      {"limits",
+       {{"file_bytes_max", settings.file_bytes_max},
+        {"json_body_bytes_max", settings.json_body_bytes_max},
+        {"multipart_parts_max", settings.multipart_parts_max},
+        {"path_bytes_max", workspace::kPathBytesMax},
+        {"name_bytes_max", workspace::kNameBytesMax},
+        {"path_depth_max", workspace::kDepthMax},
+        {"list_page_max", settings.list_page_max},
+        {"batch_operations_max", settings.batch_operations_max},
+        {"lock_ttl_min_s", settings.lock_ttl_min_s},
+        {"lock_ttl_max_s", settings.lock_ttl_max_s},
+        {"lock_wait_max_s", settings.lock_wait_max_s},
+        {"events_wait_max_s", settings.events_wait_max_s}}},
+      {"links", {{"openapi", base + "/api/v1/openapi.json"}, {"page", base + "/"}, {"health", base + "/healthz"}}},
+  });
+}
+
+Reply describe_actor(Call& call) {
+  const auto& actor = call.actor;
+  Json workspace = actor.only_workspace ? Json(actor.only_workspace->with_prefix(workspace::prefix::workspace)) : Json(nullptr);
+  return Reply::json({
+      {"principal",
+       {{"id", actor.principal.with_prefix(workspace::prefix::principal)}, {"name", actor.name}, {"admin", actor.admin}}},
+      {"key", {{"id", actor.key.with_prefix(workspace::prefix::key)}}},
+      {"scope", {{"read_only", actor.read_only}, {"workspace_id", workspace}}},
+  });
+}
+
+// Ready is who can read the catalog; alive is who can answer.
+Reply answer_ready(Call& call) {
+  call.app.keep.journal().head_seq(Id{});
+  return Reply::json({{"status", "ok"}});
+}
+
+Reply show_metrics(Call& call) {
+  return Reply::text(call.app.metrics.render(), "text/plain; version=0.0.4; charset=utf-8");
+}
+
+void add_health_routes(Routes& routes) {
+  routes.add({.method = "GET",
+              .pattern = "/healthz",
+              .id = "get_health",
+              .tag = "server",
+              .summary = "Whether the server answers",
+              .auth = Auth::nobody,
+              .answers = {{200, "It does.", "Status"}}},
+             [](Call&) { return Reply::json({{"status", "ok"}}); });
+  routes.add({.method = "GET",
+              .pattern = "/readyz",
+              .id = "get_readiness",
+              .tag = "server",
+              .summary = "Whether the server can read its catalog",
+              .auth = Auth::nobody,
+              .answers = {{200, "It can.", "Status"}},
+              .errors = {Code::unavailable}},
+             answer_ready);
+  routes.add({.method = "GET",
+              .pattern = "/metrics",
+              .id = "get_metrics",
+              .tag = "server",
+              .summary = "Counters and timings for Prometheus",
+              .auth = Auth::nobody,
+              .answers = {{200, "Prometheus text format 0.0.4.", "", "text/plain"}}},
+             show_metrics);
+}
+
+}  // namespace
+
+void add_server_routes(Routes& routes) {
+  routes.add({.method = "GET",
+              .pattern = kRoot,
+              .id = "get_server",
+              .tag = "server",
+              .summary = "What this server is: version, limits, where to read on",
+              .auth = Auth::nobody,
+              .answers = {{200, "The server.", "Server"}}},
+             describe_server);
+  routes.add({.method = "GET",
+              .pattern = kRoot + "/openapi.json",
+              .id = "get_openapi",
+              .tag = "server",
+              .summary = "This document",
+              .auth = Auth::nobody,
+              .answers = {{200, "OpenAPI 3.1.", "OpenApi"}}},
+             [operations = routes.operations()](Call& call) {
+               return Reply::json(openapi_document(*operations, call.app.version, call.request.base_url));
+             });
+  routes.add({.method = "GET",
+              .pattern = kRoot + "/me",
+              .id = "get_me",
+              .tag = "keys",
+              .summary = "Who the key belongs to and what it opens",
+              .answers = {{200, "The actor.", "Me"}}},
+             describe_actor);
+  add_health_routes(routes);
+}
+
+}  // namespace sk::api::rest

@@ -1,0 +1,89 @@
+// What was deleted: looking, restoring, purging.
+#include "api/common/shapes.h"
+#include "api/rest/changes.h"
+#include "api/rest/rest.h"
+#include "workspace/path.h"
+
+namespace sk::api::rest {
+
+namespace {
+
+using http::Reply;
+using workspace::Right;
+
+Id file_of(const Call& call) { return parse_id(call.request.param("file"), workspace::prefix::file, "the file"); }
+
+Reply list_trash(Call& call) {
+  auto workspace = call.open_workspace();
+  auto page = call.app.keep.files().trash(workspace, call.query.text("cursor").value_or(""),
+                                          call.limit(call.app.settings.list_page_max));
+  call.note("list", "trash");
+  return Reply::json(page_json(
+      page, [&](const workspace::Entry& entry) { return entry_json(entry, call.request.base_url); }));
+}
+
+Reply restore_file(Call& call) {
+  auto workspace = call.open_workspace(Right::write);
+  std::optional<std::string> to = call.body.text("to");
+  if (to) to = workspace::clean_file_path(*to);
+  auto entry = call.app.keep.files().restore(call.actor, workspace, file_of(call),
+                                             parse_on_existing(call.body.text("on_existing")), std::move(to));
+  return Reply::json(entry_json(entry, call.request.base_url));
+}
+
+Reply purge_file(Call& call) {
+  auto workspace = call.open_workspace(Right::own);
+  return Reply::json(
+      purge_json(call.app.keep.files().purge(call.actor, workspace, file_of(call)), call.request.base_url));
+}
+
+Reply empty_trash(Call& call) {
+  auto workspace = call.open_workspace(Right::own);
+  return Reply::json(purge_json(call.app.keep.files().empty_trash(call.actor, workspace), call.request.base_url));
+}
+
+}  // namespace
+
+void add_trash_routes(Routes& routes) {
+  routes.add({.method = "GET",
+              .pattern = kWorkspace + "/trash",
+              .id = "list_trash",
+              .tag = "trash",
+              .summary = "What is in the trash, newest first; a folder is one entry",
+              .query = page_fields(),
+              .answers = {{200, "Trashed entries.", "EntryPage"}},
+              .errors = {Code::not_found}},
+             list_trash);
+  routes.add({.method = "POST",
+              .pattern = kWorkspace + "/trash/{file}/restore",
+              .id = "restore_file",
+              .tag = "trash",
+              .summary = "Brings a file or folder back",
+              .body_kind = BodyKind::json,
+              .body = {{.name = "to", .about = "Where to; its old path unless given."},
+                       {.name = "on_existing",
+                        .about = "If something is there: `refuse` (unless given), `replace` or `rename`.",
+                        .choices = {"refuse", "replace", "rename"}}},
+              .answers = {{200, "The entry.", "Entry"}},
+              .errors = {Code::forbidden, Code::not_found, Code::conflict, Code::locked}},
+             restore_file);
+  routes.add({.method = "DELETE",
+              .pattern = kWorkspace + "/trash/{file}",
+              .id = "purge_file",
+              .tag = "trash",
+              .summary = "Purges a trashed file or folder for ever; for the workspace's owner",
+              .details = "Links to its versions answer 410 from now on; the answer names them.",
+              .answers = {{200, "What was purged.", "PurgeResult"}},
+              .errors = {Code::forbidden, Code::not_found}},
+             purge_file);
+  routes.add({.method = "DELETE",
+              .pattern = kWorkspace + "/trash",
+              .id = "empty_trash",
+              .tag = "trash",
+              .summary = "Purges everything in the trash for ever; for the workspace's owner",
+              .answers = {{200, "What was purged.", "PurgeResult"}},
+              .errors = {Code::forbidden, Code::not_found}},
+             empty_trash);
+}
+
+}  // namespace sk::api::rest

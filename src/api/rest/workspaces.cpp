@@ -1,0 +1,180 @@
+// Workspaces, their members and their links.
+#include "api/common/shapes.h"
+#include "api/rest/rest.h"
+
+namespace sk::api::rest {
+
+namespace {
+
+using http::Reply;
+using workspace::Right;
+
+uint64_t quota_of(const Body& body) {
+  return static_cast<uint64_t>(within(*body.integer("quota_bytes"), 0, INT64_MAX, "quota_bytes"));
+}
+
+Reply list_workspaces(Call& call) {
+  auto& workspaces = call.app.keep.workspaces();
+  auto found = call.query.flag("trashed") ? workspaces.list_trashed(call.actor) : workspaces.list(call.actor);
+  call.note("list", "workspaces");
+  return Reply::json(list_json(found, workspace_json));
+}
+
+Reply create_workspace(Call& call) {
+  std::optional<uint64_t> quota;
+  if (call.body.has("quota_bytes")) quota = quota_of(call.body);
+  auto made = call.app.keep.workspaces().create(call.actor, call.body.need_text("name"), quota);
+  return Reply::json(workspace_json(made), 201);
+}
+
+Reply get_workspace(Call& call) {
+  auto workspace = call.open_workspace();
+  call.note("read", "workspace");
+  return Reply::json(workspace_json(workspace));
+}
+
+Reply change_workspace(Call& call) {
+  auto& workspaces = call.app.keep.workspaces();
+  auto name = call.body.text("name");
+  bool has_quota = call.body.has("quota_bytes");
+  if (!name && !has_quota) throw Error(Code::bad_request, "give 'name' or 'quota_bytes'");
+  if (name && has_quota) throw Error(Code::bad_request, "change 'name' and 'quota_bytes' one at a time");
+  auto workspace = call.open_workspace(name ? Right::own : Right::read);
+  auto changed = name ? workspaces.rename(call.actor, workspace, *name)
+                      : workspaces.set_quota(call.actor, workspace, quota_of(call.body));
+  return Reply::json(workspace_json(changed));
+}
+
+Reply trash_workspace(Call& call) {
+  call.app.keep.workspaces().trash(call.actor, call.open_workspace(Right::own));
+  return Reply::empty(204);
+}
+
+Reply restore_workspace(Call& call) {
+  return Reply::json(workspace_json(call.app.keep.workspaces().restore(call.actor, call.request.param("ws"))));
+}
+
+Right parse_role(const std::string& name) {
+  return name == "own" ? Right::own : name == "write" ? Right::write : Right::read;
+}
+
+Id principal_of(const Call& call) {
+  return parse_id(call.request.param("principal"), workspace::prefix::principal, "the principal");
+}
+
+Reply set_member(Call& call) {
+  auto workspace = call.open_workspace(Right::own);
+  auto role = call.body.need_text("role");
+  auto principal = principal_of(call);
+  call.app.keep.workspaces().set_member(call.actor, workspace, principal, parse_role(role));
+  return Reply::json({{"principal_id", principal.with_prefix(workspace::prefix::principal)}, {"role", role}});
+}
+
+Reply remove_member(Call& call) {
+  auto workspace = call.open_workspace(Right::own);
+  call.app.keep.workspaces().set_member(call.actor, workspace, principal_of(call), std::nullopt);
+  return Reply::empty(204);
+}
+
+Reply revoke_links(Call& call) {
+  call.app.keep.workspaces().revoke_links(call.actor, call.open_workspace(Right::own));
+  return Reply::empty(204);
+}
+
+void add_member_routes(Routes& routes) {
+  routes.add({.method = "PUT",
+              .pattern = kWorkspace + "/members/{principal}",
+              .id = "set_member",
+              .tag = "workspaces",
+              .summary = "Lets a principal in, or changes its role",
+              .body_kind = BodyKind::json,
+              .body = {{.name = "role", .about = "What it may do.", .required = true, .choices = {"read", "write", "own"}}},
+              .answers = {{200, "The member.", "Member"}},
+              .errors = {Code::forbidden, Code::not_found}},
+             set_member);
+  routes.add({.method = "DELETE",
+              .pattern = kWorkspace + "/members/{principal}",
+              .id = "remove_member",
+              .tag = "workspaces",
+              .summary = "Shuts a principal out",
+              .answers = {{204, "It cannot open the workspace any more."}},
+              .errors = {Code::forbidden, Code::not_found}},
+             remove_member);
+  routes.add({.method = "POST",
+              .pattern = kWorkspace + "/revoke-links",
+              .id = "revoke_links",
+              .tag = "workspaces",
+              .summary = "Ends every signed link that was minted so far",
+              .details = "Links without a signature keep working for whoever may read the workspace.",
+              .body_kind = BodyKind::json,
+              .answers = {{204, "They answer 404 now."}},
+              .errors = {Code::forbidden, Code::not_found}},
+             revoke_links);
+}
+
+void add_one_workspace_routes(Routes& routes) {
+  routes.add({.method = "GET",
+              .pattern = kWorkspace,
+              .id = "get_workspace",
+              .tag = "workspaces",
+              .summary = "One workspace, by id or name",
+              .answers = {{200, "The workspace.", "Workspace"}},
+              .errors = {Code::not_found}},
+             get_workspace);
+  routes.add({.method = "PATCH",
+              .pattern = kWorkspace,
+              .id = "change_workspace",
+              .tag = "workspaces",
+              .summary = "Renames a workspace, or sets its quota (administrators)",
+              .body_kind = BodyKind::json,
+              .body = {{.name = "name", .about = "Its new name."},
+                       {.name = "quota_bytes", .type = FieldType::integer, .about = "Its new quota; 0 for none."}},
+              .answers = {{200, "The workspace.", "Workspace"}},
+              .errors = {Code::forbidden, Code::not_found, Code::conflict}},
+             change_workspace);
+  routes.add({.method = "DELETE",
+              .pattern = kWorkspace,
+              .id = "trash_workspace",
+              .tag = "workspaces",
+              .summary = "Puts a workspace into the trash; its permanent links keep working",
+              .answers = {{204, "It is in the trash."}},
+              .errors = {Code::forbidden, Code::not_found}},
+             trash_workspace);
+  routes.add({.method = "POST",
+              .pattern = kWorkspace + "/restore",
+              .id = "restore_workspace",
+              .tag = "workspaces",
+              .summary = "Brings a workspace back from the trash",
+              .body_kind = BodyKind::json,
+              .answers = {{200, "The workspace, under its name or \"name (2)\".", "Workspace"}},
+              .errors = {Code::forbidden, Code::not_found}},
+             restore_workspace);
+}
+
+}  // namespace
+
+void add_workspace_routes(Routes& routes) {
+  routes.add({.method = "GET",
+              .pattern = kWorkspaces,
+              .id = "list_workspaces",
+              .tag = "workspaces",
+              .summary = "The workspaces that the key opens",
+              .query = {{.name = "trashed", .type = FieldType::boolean, .about = "Those in the trash instead."}},
+              .answers = {{200, "The workspaces.", "WorkspaceList"}}},
+             list_workspaces);
+  routes.add({.method = "POST",
+              .pattern = kWorkspaces,
+              .id = "create_workspace",
+              .tag = "workspaces",
+              .summary = "Makes a workspace",
+              .body_kind = BodyKind::json,
+              .body = {{.name = "name", .about = "Unique among yours.", .required = true},
+                       {.name = "quota_bytes", .type = FieldType::integer, .about = "The server's default unless given."}},
+              .answers = {{201, "The workspace.", "Workspace"}},
+              .errors = {Code::forbidden, Code::conflict}},
+             create_workspace);
+  add_one_workspace_routes(routes);
+  add_member_routes(routes);
+}
+
+}  // namespace sk::api::rest
