@@ -1,8 +1,8 @@
-// The catalog's database: typed access to one SQL store. SQL is written once, with $1 parameters, for SQLite and PostgreSQL; what only
-// one engine knows stays in its driver.
+// The catalog's database: typed access to one SQL store. SQL is written once, with $1 parameters, for SQLite
+// and PostgreSQL; what only one engine knows stays in its driver.
 //
-// Writes are closures. They are queued, run in order and committed in groups, so that many small writes share one fsync; each is rolled
-// back alone when it throws. Reads run beside them on a consistent snapshot.
+// Writes are closures. They are queued, run in order and committed in groups, so that many small writes share
+// one fsync; each is rolled back alone when it throws. Reads run beside them on a consistent snapshot.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,12 @@ namespace sk::catalog {
 class Param {
  public:
   struct Null {};
-  struct Text { std::string_view text; };
-  struct Raw { std::string_view bytes; };
+  struct Text {
+    std::string_view text;
+  };
+  struct Raw {
+    std::string_view bytes;
+  };
 
   Param(std::nullptr_t) : value_(Null{}) {}
   template <std::integral T>
@@ -64,7 +68,9 @@ class Row {
   std::optional<int64_t> maybe_integer(int column) const {
     return is_null(column) ? std::nullopt : std::optional(integer(column));
   }
-  std::optional<std::string> maybe_str(int column) const { return is_null(column) ? std::nullopt : std::optional(str(column)); }
+  std::optional<std::string> maybe_str(int column) const {
+    return is_null(column) ? std::nullopt : std::optional(str(column));
+  }
 };
 
 // Statements inside one transaction or snapshot. Not to be kept beyond the closure that received it.
@@ -79,7 +85,8 @@ class Statements {
 
   // The first row through `take`, or nullopt when there is none.
   template <class F>
-  auto one(const char* sql, std::initializer_list<Param> params, F take) -> std::optional<decltype(take(std::declval<const Row&>()))> {
+  auto one(const char* sql, std::initializer_list<Param> params, F take)
+      -> std::optional<decltype(take(std::declval<const Row&>()))> {
     std::optional<decltype(take(std::declval<const Row&>()))> result;
     query(sql, params, [&](const Row& row) {
       result.emplace(take(row));
@@ -89,7 +96,8 @@ class Statements {
   }
 
   template <class F>
-  auto all(const char* sql, std::initializer_list<Param> params, F take) -> std::vector<decltype(take(std::declval<const Row&>()))> {
+  auto all(const char* sql, std::initializer_list<Param> params, F take)
+      -> std::vector<decltype(take(std::declval<const Row&>()))> {
     std::vector<decltype(take(std::declval<const Row&>()))> result;
     query(sql, params, [&](const Row& row) {
       result.push_back(take(row));
@@ -103,7 +111,8 @@ class Tx : public Statements {
  public:
   // Runs a statement; the number of rows changed. A broken UNIQUE constraint throws Error(conflict).
   virtual size_t exec(const char* sql, std::initializer_list<Param> params) = 0;
-  // Runs after the commit is durable, in order, on the committing thread; must be short and must not throw. Dropped on rollback.
+  // Runs after the commit is durable, in order, on the committing thread; must be short and must not throw.
+  // Dropped on rollback.
   virtual void after_commit(std::function<void()> action) = 0;
 };
 
@@ -112,7 +121,8 @@ class Database {
  public:
   virtual ~Database() = default;
 
-  // Runs `f(Tx&)` and returns its result once it is durable. What f throws is thrown here, and nothing of f is kept.
+  // Runs `f(Tx&)` and returns its result once it is durable. What f throws is thrown here, and nothing of f
+  // is kept.
   template <class F>
   auto write(F f) -> decltype(f(std::declval<Tx&>())) {
     using Result = decltype(f(std::declval<Tx&>()));
@@ -144,13 +154,13 @@ class Database {
 };
 
 struct SqliteOptions {
-  size_t group_max = 128;       // writes per commit
-  size_t readers_max = 8;       // connections kept for reads
+  size_t group_max = 128;  // writes per commit
+  size_t readers_max = 8;  // connections kept for reads
   uint64_t cache_bytes = 64 << 20;
 };
 
-// Opens or creates the SQLite file, in WAL mode with synchronous=FULL, and applies the migrations. Throws Error when the file is of a
-// newer version or not a catalog.
+// Opens or creates the SQLite file, in WAL mode with synchronous=FULL, and applies the migrations. Throws
+// Error when the file is of a newer version or not a catalog.
 std::unique_ptr<Database> open_sqlite(const std::string& path, SqliteOptions options = {});
 
 }  // namespace sk::catalog

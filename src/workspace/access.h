@@ -22,23 +22,27 @@ struct MadeKey {
   std::string secret;  // shown once, never stored
 };
 
-// Any thread. Keys are stored as SHA-256 of their secret, which has 256 random bits (a chosen root key has at least 16 characters).
+// Any thread. Keys are stored as SHA-256 of their secret, which has 256 random bits (a chosen root key has at
+// least 16 characters).
 class Access {
  public:
   explicit Access(Ground& ground);
 
-  // The first principal with its workspace `default`, if there is none yet, and its key. With a `root_key` that is the key (also on later
-  // starts: it is added when missing); else one is made on the first start only. Returns the secret when one was made.
+  // The first principal with its workspace `default`, if there is none yet, and its key. With a `root_key`
+  // that is the key (also on later starts: it is added when missing); else one is made on the first start
+  // only. Returns the secret when one was made.
   std::optional<std::string> ensure_first_principal(const std::string& root_key);
 
-  // Throws Error(unauthorized) for unknown, revoked or expired keys; the message tells which only where the secret was right.
+  // Throws Error(unauthorized) for unknown, revoked or expired keys; the message tells which only where the
+  // secret was right.
   Actor authenticate(std::string_view secret);
 
   // For admins. A new principal gets a workspace `default` of its own.
   Principal create_principal(const Actor& actor, const std::string& name, const std::string& kind);
   std::vector<Principal> list_principals(const Actor& actor);
 
-  // A key for oneself, or, for admins, for another principal; a key's scope can only be narrower than the actor's.
+  // A key for oneself, or, for admins, for another principal; a key's scope can only be narrower than the
+  // actor's.
   MadeKey create_key(const Actor& actor, const Id& principal, const NewKey& wanted);
   std::vector<KeyInfo> list_keys(const Actor& actor);
   void revoke_key(const Actor& actor, const Id& key);
@@ -50,8 +54,12 @@ class Access {
   Ground& ground_;
   std::mutex mutex_;
   std::unordered_map<Id, TimeUs> last_use_us_;  // guarded by mutex_
-  struct Cached { Actor actor; std::optional<TimeUs> expires_us; };
-  std::unordered_map<Sha256, Cached> cache_;  // guarded by mutex_; emptied whenever a key or principal changes
+  struct Cached {
+    Actor actor;
+    std::optional<TimeUs> expires_us;
+  };
+  std::unordered_map<Sha256, Cached>
+      cache_;  // guarded by mutex_; emptied whenever a key or principal changes
 };
 
 }  // namespace sk::workspace

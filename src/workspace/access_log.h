@@ -1,5 +1,6 @@
-// The access log: reads and denied attempts, beside the journal. Batched and coalesced in memory, written every few seconds to segment files, never
-// awaited; when a segment is closed its SHA-256 goes into the server's journal. Old segments are removed after their retention.
+// The access log: reads and denied attempts, beside the journal. Batched and coalesced in memory, written
+// every few seconds to segment files, never awaited; when a segment is closed its SHA-256 goes into the
+// server's journal. Old segments are removed after their retention.
 #pragma once
 
 #include <condition_variable>
@@ -46,7 +47,10 @@ class AccessLog {
   const int retention_days_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  struct Seen { int64_t count = 0; TimeUs first_us = 0, last_us = 0; };
+  struct Seen {
+    int64_t count = 0;
+    TimeUs first_us = 0, last_us = 0;
+  };
   std::map<AccessRecord, Seen> pending_;  // guarded by mutex_
   bool stopping_ = false;                 // guarded by mutex_
   std::mutex file_mutex_;                 // guards all below

@@ -23,9 +23,11 @@ class Audit {
  public:
   Audit(Ground& ground, std::string signing_key_path);
 
-  // Signs the heads of all chains, if any changed since the last time. Called every few minutes, before an export and at stop.
+  // Signs the heads of all chains, if any changed since the last time. Called every few minutes, before an
+  // export and at stop.
   void checkpoint();
-  // Lines of JSON: header, entries of one workspace's (or, for zero, the server's) journal, checkpoints. Checkpoints first.
+  // Lines of JSON: header, entries of one workspace's (or, for zero, the server's) journal, checkpoints.
+  // Checkpoints first.
   void export_to(const Id& workspace, const std::function<void(std::string_view line)>& sink);
   // Offline. With `trusted_key` the file must be signed by it.
   static AuditVerdict verify_file(const std::string& path, const std::string& trusted_key_pem = "");

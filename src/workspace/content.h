@@ -22,11 +22,13 @@ class ContentReader {
   std::string read_all();
 
  private:
-  struct Part { Sha256 hash; uint64_t skip, take; };
+  struct Part {
+    Sha256 hash;
+    uint64_t skip, take;
+  };
   Ground& ground_;
   std::vector<Part> parts_;
   size_t at_ = 0;
-  std::optional<blobs::Blob> whole_;
 };
 
 }  // namespace sk::workspace

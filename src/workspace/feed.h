@@ -1,4 +1,5 @@
-// Wakes those who wait for changes: long polls, event streams, followers of the journal. Says that something changed, never what.
+// Wakes those who wait for changes: long polls, event streams, followers of the journal. Says that something
+// changed, never what.
 #pragma once
 
 #include <functional>
@@ -10,7 +11,8 @@
 
 namespace sk::workspace {
 
-// Any thread. Callbacks run on the committing thread, must be short, and must not call the Feed or the database.
+// Any thread. Callbacks run on the committing thread, must be short, and must not call the Feed or the
+// database.
 class Feed {
  public:
   class Subscription {
@@ -37,8 +39,8 @@ class Feed {
   static Id any_id();
   void unsubscribe(const Id& workspace, uint64_t number);
   std::mutex mutex_;
-  uint64_t next_ = 1;                                                                    // guarded by mutex_
-  std::unordered_map<Id, std::map<uint64_t, std::function<void()>>> by_workspace_;       // guarded by mutex_
+  uint64_t next_ = 1;                                                               // guarded by mutex_
+  std::unordered_map<Id, std::map<uint64_t, std::function<void()>>> by_workspace_;  // guarded by mutex_
 };
 
 }  // namespace sk::workspace

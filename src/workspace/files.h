@@ -1,5 +1,6 @@
-// Files and folders of a workspace, and every change to them. A change is a value; a list of changes is applied in one transaction: all or
-// nothing, each with its preconditions and locks checked, its quota counted and its journal entry written, before anything is answered.
+// Files and folders of a workspace, and every change to them. A change is a value; a list of changes is
+// applied in one transaction: all or nothing, each with its preconditions and locks checked, its quota
+// counted and its journal entry written, before anything is answered.
 #pragma once
 
 #include "blobs/store.h"
@@ -14,27 +15,54 @@ enum class OnExisting { refuse, replace, rename };
 struct PutChange {
   std::string path;
   std::shared_ptr<blobs::Written> content;
-  std::string mime;  // empty: found out from bytes and name
+  std::string mime;        // empty: found out from bytes and name
   std::string head_bytes;  // the first bytes of the content, for that
   std::optional<uint32_t> mode;
   std::optional<TimeUs> mtime_us;
   Source source;
   bool complete = true;
-  // The version that the writer started from. When given and the head is another one by now, the write still becomes the head, but the
-  // file is marked diverged; without it the head is taken as the base.
+  // The version that the writer started from. When given and the head is another one by now, the write still
+  // becomes the head, but the file is marked diverged; without it the head is taken as the base.
   std::optional<Id> base;
   // On a path locked by someone else: keep the version without making it the head, instead of Error(locked).
   bool keep_when_locked = false;
   Conditions conditions;
 };
-struct MkdirChange { std::string path; std::optional<uint32_t> mode; Conditions conditions; bool exist_ok = true; };
-struct MoveChange { std::string from, to; OnExisting on_existing = OnExisting::refuse; Conditions conditions; };
-struct CopyChange { std::string from; std::optional<Id> from_version; std::string to; OnExisting on_existing = OnExisting::refuse; Conditions conditions;
-                    std::optional<Id> from_workspace; };
-struct TrashChange { std::string path; Conditions conditions; };
-struct RestoreVersionChange { Id version; Conditions conditions; };
-struct SetModeChange { std::string path; std::optional<uint32_t> mode; std::optional<TimeUs> mtime_us; Conditions conditions; };
-using Change = std::variant<PutChange, MkdirChange, MoveChange, CopyChange, TrashChange, RestoreVersionChange, SetModeChange>;
+struct MkdirChange {
+  std::string path;
+  std::optional<uint32_t> mode;
+  Conditions conditions;
+  bool exist_ok = true;
+};
+struct MoveChange {
+  std::string from, to;
+  OnExisting on_existing = OnExisting::refuse;
+  Conditions conditions;
+};
+struct CopyChange {
+  std::string from;
+  std::optional<Id> from_version;
+  std::string to;
+  OnExisting on_existing = OnExisting::refuse;
+  Conditions conditions;
+  std::optional<Id> from_workspace;
+};
+struct TrashChange {
+  std::string path;
+  Conditions conditions;
+};
+struct RestoreVersionChange {
+  Id version;
+  Conditions conditions;
+};
+struct SetModeChange {
+  std::string path;
+  std::optional<uint32_t> mode;
+  std::optional<TimeUs> mtime_us;
+  Conditions conditions;
+};
+using Change = std::variant<PutChange, MkdirChange, MoveChange, CopyChange, TrashChange, RestoreVersionChange,
+                            SetModeChange>;
 
 struct ChangeResult {
   Entry entry;                     // after the change (of a trash: as it was)
@@ -42,7 +70,7 @@ struct ChangeResult {
   bool created = false;            // a new file or folder, not a new version
   bool unchanged = false;          // same bytes as the head: no version was made
   bool diverged = false;
-  bool kept_aside = false;         // locked by someone else: kept, not the head
+  bool kept_aside = false;  // locked by someone else: kept, not the head
 };
 
 struct ListOptions {
@@ -55,7 +83,7 @@ struct ListOptions {
 
 struct PurgeResult {
   int64_t files = 0, versions = 0;
-  uint64_t freed_bytes = 0;          // of the workspace's quota
+  uint64_t freed_bytes = 0;           // of the workspace's quota
   std::vector<Version> broken_links;  // the first 1,000 versions whose links now answer 410
 };
 
@@ -64,32 +92,42 @@ class Files {
  public:
   explicit Files(Ground& ground) : ground_(ground) {}
 
-  // A writer for a new content; hand the result of finish() to a PutChange. Refuses more than the server's limit.
+  // A writer for a new content; hand the result of finish() to a PutChange. Refuses more than the server's
+  // limit.
   std::unique_ptr<blobs::Writer> begin_content();
-  std::vector<ChangeResult> apply(const Actor& actor, const Workspace& workspace, std::vector<Change> changes);
+  std::vector<ChangeResult> apply(const Actor& actor, const Workspace& workspace,
+                                  std::vector<Change> changes);
   ChangeResult apply_one(const Actor& actor, const Workspace& workspace, Change change);
 
   std::optional<Entry> find(const Workspace& workspace, std::string_view path);
-  Entry get(const Workspace& workspace, std::string_view path);  // Error(not_found); tells when it is in the trash
+  Entry get(const Workspace& workspace,
+            std::string_view path);  // Error(not_found); tells when it is in the trash
   std::optional<Entry> find_by_id(const Workspace& workspace, const Id& file);
   Page<Entry> list(const Workspace& workspace, const ListOptions& options);
 
   Page<Version> versions(const Workspace& workspace, const Id& file, std::string_view cursor, size_t limit);
   std::optional<Version> find_version(const Workspace& workspace, const Id& version);
-  // Whatever workspace it is in; for permanent links. Error(gone) with `purged_at` when it was purged, nullopt when it never was.
+  // Whatever workspace it is in; for permanent links. Error(gone) with `purged_at` when it was purged,
+  // nullopt when it never was.
   std::optional<Version> find_version_anywhere(const Id& version);
 
   // Trash, newest first; a trashed folder is one entry.
   Page<Entry> trash(const Workspace& workspace, std::string_view cursor, size_t limit);
-  Entry restore(const Actor& actor, const Workspace& workspace, const Id& file, OnExisting on_existing, std::optional<std::string> to = {});
+  Entry restore(const Actor& actor, const Workspace& workspace, const Id& file, OnExisting on_existing,
+                std::optional<std::string> to = {});
   // Purges for ever: one trashed entry (with everything below a folder), one old version, or the whole trash.
   PurgeResult purge(const Actor& actor, const Workspace& workspace, const Id& file);
   PurgeResult purge_version(const Actor& actor, const Workspace& workspace, const Id& version);
   PurgeResult empty_trash(const Actor& actor, const Workspace& workspace);
 
-  struct RestoreAsOf { int64_t restored = 0, trashed = 0, unchanged = 0; bool dry_run = false; };
-  // Brings a folder ("" for all) back to how it was at a time, in one transaction; what came later goes to the trash.
-  RestoreAsOf restore_as_of(const Actor& actor, const Workspace& workspace, std::string_view folder, TimeUs time_us, bool dry_run);
+  struct RestoreAsOf {
+    int64_t restored = 0, trashed = 0, unchanged = 0;
+    bool dry_run = false;
+  };
+  // Brings a folder ("" for all) back to how it was at a time, in one transaction; what came later goes to
+  // the trash.
+  RestoreAsOf restore_as_of(const Actor& actor, const Workspace& workspace, std::string_view folder,
+                            TimeUs time_us, bool dry_run);
 
  private:
   Ground& ground_;

@@ -1,5 +1,5 @@
-// The journal: the ordered, hash-chained list of every change in a workspace (and one for the server). Entries are written inside the change's
-// own transaction. STORAGE_FORMAT.md says how an entry is hashed.
+// The journal: the ordered, hash-chained list of every change in a workspace (and one for the server).
+// Entries are written inside the change's own transaction. STORAGE_FORMAT.md says how an entry is hashed.
 #pragma once
 
 #include "catalog/database.h"
@@ -25,9 +25,10 @@ class Journal {
  public:
   explicit Journal(Ground& ground) : ground_(ground) {}
 
-  // Appends inside `tx`, and wakes the feed's waiters once it is durable. `workspace` zero: the server's journal.
-  static int64_t append(catalog::Tx& tx, Ground& ground, const Id& workspace, const Actor& actor, std::string_view kind, const Json& facts,
-                        const Json& personal);
+  // Appends inside `tx`, and wakes the feed's waiters once it is durable. `workspace` zero: the server's
+  // journal.
+  static int64_t append(catalog::Tx& tx, Ground& ground, const Id& workspace, const Actor& actor,
+                        std::string_view kind, const Json& facts, const Json& personal);
 
   Events events(const Id& workspace, int64_t after, size_t limit, const EventFilter& filter);
   int64_t head_seq(const Id& workspace);

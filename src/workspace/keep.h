@@ -24,18 +24,20 @@ struct KeepOptions {
   Limits limits;
   int access_log_retention_days = 90;
   size_t group_commit_max = 128;
-  int64_t collect_interval_s = 3600;   // 0: never by itself
-  int64_t scrub_interval_s = 60;       // a slice of blobs each time; 0: never
+  int64_t collect_interval_s = 3600;  // 0: never by itself
+  int64_t scrub_interval_s = 60;      // a slice of blobs each time; 0: never
   uint64_t scrub_slice_bytes = 64 << 20;
   int64_t checkpoint_interval_s = 300;
 };
 
-// Owns a data folder: catalog, blobs, keys. Opening takes an exclusive lock on it: a second server on the same folder is Error(conflict).
+// Owns a data folder: catalog, blobs, keys. Opening takes an exclusive lock on it: a second server on the
+// same folder is Error(conflict).
 class Keep {
  public:
   Keep(KeepOptions options, const Clock& clock, Metrics& metrics);
   ~Keep();
-  // Starts the background work (collector, scrubber, lock expiry, checkpoints); stop() ends it, writes what is pending, and joins.
+  // Starts the background work (collector, scrubber, lock expiry, checkpoints); stop() ends it, writes what
+  // is pending, and joins.
   void start_background();
   void stop();
 

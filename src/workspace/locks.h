@@ -7,11 +7,11 @@
 namespace sk::workspace {
 
 struct LockWanted {
-  std::string path;      // a file, a folder, or nothing yet
-  bool deep = true;      // for folders: everything below too
+  std::string path;  // a file, a folder, or nothing yet
+  bool deep = true;  // for folders: everything below too
   bool shared = false;
   std::string purpose;
-  int64_t ttl_s = 300;   // 60–3600
+  int64_t ttl_s = 300;  // 60–3600
 };
 
 // Any thread.
@@ -21,8 +21,12 @@ class Locks {
 
   // Error(locked) with holder, expiry and purpose when another lock is in the way.
   Lock acquire(const Actor& actor, const Workspace& workspace, const LockWanted& wanted);
-  // nullopt instead of that error; then call again when Feed says that locks changed, or at `retry_at_us` (the first expiry in the way).
-  struct Attempt { std::optional<Lock> lock; std::optional<Lock> in_the_way; };
+  // nullopt instead of that error; then call again when Feed says that locks changed, or at `retry_at_us`
+  // (the first expiry in the way).
+  struct Attempt {
+    std::optional<Lock> lock;
+    std::optional<Lock> in_the_way;
+  };
   Attempt try_acquire(const Actor& actor, const Workspace& workspace, const LockWanted& wanted);
   Lock renew(const Actor& actor, const Workspace& workspace, const std::string& token, int64_t ttl_s);
   void release(const Actor& actor, const Workspace& workspace, const std::string& token);

@@ -25,7 +25,8 @@ inline constexpr std::string_view session = "s_";
 inline constexpr std::string_view execution = "x_";
 }  // namespace prefix
 
-// Who acts, as authentication found out: a principal through one of its keys. Every call of the domain takes one.
+// Who acts, as authentication found out: a principal through one of its keys. Every call of the domain takes
+// one.
 struct Actor {
   Id principal;
   std::string name;
@@ -84,7 +85,7 @@ struct Entry {
   Sha256 sha256;
   std::string mime;
   uint32_t mode = 0644;
-  TimeUs mtime_us = 0;    // as the writer said, else when written
+  TimeUs mtime_us = 0;  // as the writer said, else when written
   TimeUs created_us = 0;
   TimeUs changed_us = 0;  // by our clock
   int64_t version_count = 0;
@@ -94,7 +95,7 @@ struct Entry {
 
 // Where a version came from.
 struct Source {
-  std::string kind = "upload";  // upload | execution | import | restore | copy
+  std::string kind = "upload";   // upload | execution | import | restore | copy
   Json detail = Json::object();  // ids of session, execution, restored version…
 };
 
@@ -102,8 +103,8 @@ struct Version {
   Id id;
   Id file;
   Id workspace;
-  std::string path;     // where the file is now; where it was when trashed
-  int64_t number = 0;   // 1, 2, … within its file
+  std::string path;    // where the file is now; where it was when trashed
+  int64_t number = 0;  // 1, 2, … within its file
   uint64_t size = 0;
   Sha256 sha256;
   std::string mime;
@@ -114,14 +115,14 @@ struct Version {
   Id author;
   std::string author_name;
   Source source;
-  bool complete = true;      // false: kept while its writer had it open
+  bool complete = true;  // false: kept while its writer had it open
   bool is_head = false;
 };
 
 // What every write may carry.
 struct Conditions {
-  std::vector<Id> if_match;      // the head must be one of these
-  bool if_match_any = false;     // If-Match: *: something must be there
+  std::vector<Id> if_match;        // the head must be one of these
+  bool if_match_any = false;       // If-Match: *: something must be there
   bool if_none_match_any = false;  // If-None-Match: *: nothing may be there
   std::vector<std::string> lock_tokens;
   std::optional<int64_t> fence;  // refused when a later lock covered the path
@@ -149,8 +150,8 @@ struct JournalEntry {
   TimeUs time_us = 0;
   std::string kind;  // file.put, file.move, lock.acquire, …
   Id actor;
-  Json facts;       // ids, sizes, numbers
-  Json personal;    // names, paths, texts: null once erased
+  Json facts;     // ids, sizes, numbers
+  Json personal;  // names, paths, texts: null once erased
   Sha256 hash;
 };
 

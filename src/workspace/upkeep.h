@@ -1,4 +1,5 @@
-// What runs behind the scenes: the collector of blobs that nobody needs, the scrubber that re-reads what is stored, and `verify`.
+// What runs behind the scenes: the collector of blobs that nobody needs, the scrubber that re-reads what is
+// stored, and `verify`.
 #pragma once
 
 #include <condition_variable>
@@ -10,7 +11,10 @@
 
 namespace sk::workspace {
 
-struct CollectResult { int64_t blobs = 0, orphans = 0; uint64_t freed_bytes = 0; };
+struct CollectResult {
+  int64_t blobs = 0, orphans = 0;
+  uint64_t freed_bytes = 0;
+};
 struct VerifyResult {
   int64_t blobs = 0, versions = 0, entries = 0, journal_entries = 0;
   uint64_t bytes = 0;
@@ -21,7 +25,8 @@ struct VerifyResult {
 class Upkeep {
  public:
   explicit Upkeep(Ground& ground) : ground_(ground) {}
-  // Deletes unreferenced blobs: the row in a write, then the file; and files older than a day that no row names.
+  // Deletes unreferenced blobs: the row in a write, then the file; and files older than a day that no row
+  // names.
   CollectResult collect(int64_t orphan_age_s = 86'400);
   // Reads every blob and follows every reference. `progress` may be called often; returning false stops.
   VerifyResult verify(const std::function<bool(const VerifyResult&)>& progress = {});

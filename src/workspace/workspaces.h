@@ -11,7 +11,8 @@ class Workspaces {
  public:
   explicit Workspaces(Ground& ground) : ground_(ground) {}
 
-  // By id ("ws_…") or name: the actor's own first, then those it is a member of. Error(forbidden) when it may read but not `right`.
+  // By id ("ws_…") or name: the actor's own first, then those it is a member of. Error(forbidden) when it may
+  // read but not `right`.
   Workspace open(const Actor& actor, std::string_view id_or_name, Right right = Right::read);
   // The one named `default`, or the only one that a scoped key opens.
   Workspace open_default(const Actor& actor, Right right = Right::read);
@@ -21,13 +22,15 @@ class Workspaces {
   std::vector<Workspace> list_trashed(const Actor& actor);
   Workspace rename(const Actor& actor, const Workspace& workspace, const std::string& name);
   Workspace set_quota(const Actor& actor, const Workspace& workspace, uint64_t quota_bytes);
-  // To the trash: hidden, but its permanent links keep working; restore brings it back under its name (or "name (2)").
+  // To the trash: hidden, but its permanent links keep working; restore brings it back under its name (or
+  // "name (2)").
   void trash(const Actor& actor, const Workspace& workspace);
   Workspace restore(const Actor& actor, std::string_view id_or_name);
   // Makes every signed link of the workspace that was minted so far invalid.
   void revoke_links(const Actor& actor, const Workspace& workspace);
 
-  void set_member(const Actor& actor, const Workspace& workspace, const Id& principal, std::optional<Right> right);
+  void set_member(const Actor& actor, const Workspace& workspace, const Id& principal,
+                  std::optional<Right> right);
 
  private:
   Ground& ground_;

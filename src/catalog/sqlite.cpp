@@ -1,0 +1,260 @@
+// The embedded catalog: SQLite in WAL mode. Writers queue; the one in front runs a whole group in one
+// transaction and commits it with one fsync, while the others sleep. Readers have connections of their own.
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "catalog/database.h"
+#include "catalog/migrations.h"
+#include "catalog/sqlite_connection.h"
+
+namespace sk::catalog {
+
+namespace {
+
+// From here a background thread moves pages while writers go on; from there the front writer waits for the
+// log to begin anew.
+constexpr int kPassiveCheckpointPages = 2'000;
+constexpr int kRestartCheckpointPages = 16'000;
+
+class SqliteStatements final : public Statements {
+ public:
+  explicit SqliteStatements(SqliteConnection& connection) : connection_(connection) {}
+  size_t query(const char* sql, std::initializer_list<Param> params, const OnRow& on_row) override {
+    return connection_.query(sql, params, on_row);
+  }
+
+ private:
+  SqliteConnection& connection_;
+};
+
+class SqliteTx final : public Tx {
+ public:
+  explicit SqliteTx(SqliteConnection& connection) : connection_(connection) {}
+  size_t query(const char* sql, std::initializer_list<Param> params, const OnRow& on_row) override {
+    return connection_.query(sql, params, on_row);
+  }
+  size_t exec(const char* sql, std::initializer_list<Param> params) override {
+    return connection_.exec(sql, params);
+  }
+  void after_commit(std::function<void()> action) override { actions_.push_back(std::move(action)); }
+  std::vector<std::function<void()>> take_actions() { return std::move(actions_); }
+
+ private:
+  SqliteConnection& connection_;
+  std::vector<std::function<void()>> actions_;
+};
+
+struct PendingWrite {
+  const std::function<void(Tx&)>* closure;
+  std::exception_ptr error;
+  std::vector<std::function<void()>> actions;
+  bool done = false;
+  std::condition_variable wake;
+};
+
+class SqliteDatabase final : public Database {
+ public:
+  SqliteDatabase(std::string path, SqliteOptions options)
+      : path_(std::move(path)),
+        options_(options),
+        writer_(path_, SqliteConnection::Mode::read_write, options.cache_bytes) {
+    migrate();
+    checkpointer_ = std::thread([this] { run_checkpointer(); });
+  }
+
+  ~SqliteDatabase() override {
+    {
+      std::lock_guard lock(checkpoint_mutex_);
+      stopping_ = true;
+    }
+    checkpoint_wake_.notify_all();
+    checkpointer_.join();
+  }
+
+ protected:
+  void run_write(const std::function<void(Tx&)>& closure) override {
+    PendingWrite mine{&closure, nullptr, {}, false, {}};
+    std::unique_lock lock(queue_mutex_);
+    queue_.push_back(&mine);
+    mine.wake.wait(lock, [&] { return mine.done || queue_.front() == &mine; });
+    if (!mine.done) {
+      std::vector<PendingWrite*> group(
+          queue_.begin(), queue_.begin() + static_cast<long>(std::min(queue_.size(), options_.group_max)));
+      lock.unlock();
+      run_group(group);
+      lock.lock();
+      for (PendingWrite* write : group) {
+        queue_.pop_front();
+        write->done = true;
+        if (write != &mine) write->wake.notify_one();
+      }
+      if (!queue_.empty()) queue_.front()->wake.notify_one();
+    }
+    lock.unlock();
+    if (mine.error) std::rethrow_exception(mine.error);
+  }
+
+  void run_read(const std::function<void(Statements&)>& closure) override {
+    Reader reader(*this);
+    SqliteStatements statements(reader.get());
+    reader.get().exec("BEGIN", {});
+    try {
+      closure(statements);
+    } catch (...) {
+      reader.get().exec("ROLLBACK", {});
+      throw;
+    }
+    reader.get().exec("COMMIT", {});
+  }
+
+ private:
+  // Borrows a reading connection for one closure.
+  class Reader {
+   public:
+    explicit Reader(SqliteDatabase& database) : database_(database) {
+      std::unique_lock lock(database.readers_mutex_);
+      database.readers_free_.wait(lock, [&] {
+        return !database.idle_readers_.empty() || database.readers_ < database.options_.readers_max;
+      });
+      if (!database.idle_readers_.empty()) {
+        connection_ = std::move(database.idle_readers_.back());
+        database.idle_readers_.pop_back();
+        return;
+      }
+      ++database.readers_;
+      lock.unlock();
+      try {
+        connection_ = std::make_unique<SqliteConnection>(database.path_, SqliteConnection::Mode::read_only,
+                                                         database.options_.cache_bytes / 4);
+      } catch (...) {
+        lock.lock();
+        --database.readers_;
+        database.readers_free_.notify_one();
+        throw;
+      }
+    }
+    ~Reader() {
+      std::lock_guard lock(database_.readers_mutex_);
+      database_.idle_readers_.push_back(std::move(connection_));
+      database_.readers_free_.notify_one();
+    }
+    SqliteConnection& get() { return *connection_; }
+
+   private:
+    SqliteDatabase& database_;
+    std::unique_ptr<SqliteConnection> connection_;
+  };
+
+  void migrate() {
+    writer_.script("CREATE TABLE IF NOT EXISTS schema_migrations (name TEXT PRIMARY KEY)");
+    auto known = migrations();
+    std::vector<std::string> applied;
+    writer_.query("SELECT name FROM schema_migrations ORDER BY name", {}, [&](const Row& row) {
+      applied.push_back(row.str(0));
+      return true;
+    });
+    for (size_t i = 0; i < applied.size(); ++i)
+      if (i >= known.size() || applied[i] != known[i].name)
+        throw Error(
+            Code::conflict,
+            "the catalog " + path_ + " was written by a newer Sandkeep (it has migration " + applied[i] + ")")
+            .hint("Start the newer program, or restore a backup that this one wrote.");
+    for (size_t i = applied.size(); i < known.size(); ++i) {
+      std::string sql = known[i].sql;
+      for (size_t at; (at = sql.find("/*clustered*/")) != std::string::npos;)
+        sql.replace(at, 13, "WITHOUT ROWID");
+      writer_.script("BEGIN IMMEDIATE");
+      writer_.script(sql);
+      writer_.exec("INSERT INTO schema_migrations (name) VALUES ($1)", {known[i].name});
+      writer_.script("COMMIT");
+    }
+  }
+
+  // On the front writer's thread, alone. Fills in each write's error and runs the actions of those that were
+  // committed.
+  void run_group(const std::vector<PendingWrite*>& group) {
+    size_t run = 0;
+    try {
+      writer_.exec("BEGIN IMMEDIATE", {});
+      for (; run < group.size(); ++run) run_one(*group[run]);
+      writer_.exec("COMMIT", {});
+    } catch (...) {
+      // The transaction is lost as a whole (disk full, I/O): nothing of it was acknowledged, so every member
+      // fails.
+      for (PendingWrite* write : group) {
+        write->error = std::current_exception();
+        write->actions.clear();
+      }
+      if (writer_.in_transaction()) writer_.exec("ROLLBACK", {});
+      return;
+    }
+    for (PendingWrite* write : group)
+      for (auto& action : write->actions) action();
+    int pages = writer_.wal_pages();
+    if (pages >= kRestartCheckpointPages) {
+      writer_.checkpoint(SqliteConnection::Checkpoint::restart);
+    } else if (pages >= kPassiveCheckpointPages) {
+      checkpoint_wake_.notify_one();
+    }
+  }
+
+  void run_one(PendingWrite& write) {
+    SqliteTx tx(writer_);
+    writer_.exec("SAVEPOINT one", {});
+    try {
+      (*write.closure)(tx);
+    } catch (...) {
+      write.error = std::current_exception();
+      if (!writer_.in_transaction()) throw;
+      writer_.exec("ROLLBACK TO one", {});
+      writer_.exec("RELEASE one", {});
+      return;
+    }
+    writer_.exec("RELEASE one", {});
+    write.actions = tx.take_actions();
+  }
+
+  void run_checkpointer() {
+    SqliteConnection connection(path_, SqliteConnection::Mode::read_write, 1 << 20);
+    std::unique_lock lock(checkpoint_mutex_);
+    while (!stopping_) {
+      checkpoint_wake_.wait_for(lock, std::chrono::seconds(60));
+      lock.unlock();
+      try {
+        connection.checkpoint(SqliteConnection::Checkpoint::passive);
+      } catch (const Error& error) {
+        log::warn("catalog checkpoint failed", {{"error", error.message()}});
+      }
+      lock.lock();
+    }
+  }
+
+  const std::string path_;
+  const SqliteOptions options_;
+  SqliteConnection writer_;  // only the front writer
+
+  std::mutex queue_mutex_;
+  std::deque<PendingWrite*> queue_;  // guarded by queue_mutex_; the front one is the leader
+
+  std::mutex readers_mutex_;
+  std::condition_variable readers_free_;
+  std::vector<std::unique_ptr<SqliteConnection>> idle_readers_;  // guarded by readers_mutex_
+  size_t readers_ = 0;                                           // guarded by readers_mutex_
+
+  std::mutex checkpoint_mutex_;
+  std::condition_variable checkpoint_wake_;
+  bool stopping_ = false;  // guarded by checkpoint_mutex_
+  std::thread checkpointer_;
+};
+
+}  // namespace
+
+std::unique_ptr<Database> open_sqlite(const std::string& path, SqliteOptions options) {
+  return std::make_unique<SqliteDatabase>(path, options);
+}
+
+}  // namespace sk::catalog

@@ -1,0 +1,49 @@
+// One SQLite connection with its prepared statements. One thread at a time.
+#pragma once
+
+#include <unordered_map>
+
+#include "catalog/database.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace sk::catalog {
+
+class SqliteConnection {
+ public:
+  enum class Mode { read_write, read_only };
+  SqliteConnection(const std::string& path, Mode mode, uint64_t cache_bytes);
+  ~SqliteConnection();
+  SqliteConnection(const SqliteConnection&) = delete;
+  SqliteConnection& operator=(const SqliteConnection&) = delete;
+
+  size_t query(const char* sql, std::initializer_list<Param> params, const Statements::OnRow& on_row);
+  size_t exec(const char* sql, std::initializer_list<Param> params);
+  // Several statements without parameters, not cached.
+  void script(const std::string& sql);
+  bool in_transaction() const;
+  // Pages in the write-ahead log after the last commit of this connection.
+  int wal_pages() const { return wal_pages_; }
+  // Moves the log's pages into the database file; restart also lets the log begin anew.
+  enum class Checkpoint { passive, restart };
+  void checkpoint(Checkpoint how);
+
+ private:
+  // SQLite numbers "$2" by where it first stands in the text, so each statement remembers which position
+  // "$1", "$2", … got.
+  struct Prepared {
+    sqlite3_stmt* statement = nullptr;
+    std::vector<int> positions;
+  };
+  const Prepared& prepare(const char* sql);
+  void bind(const Prepared& prepared, std::initializer_list<Param> params);
+  // Throws the Error that fits SQLite's code; dies where a sync failed.
+  [[noreturn]] void fail(int code, const char* what);
+
+  sqlite3* db_ = nullptr;
+  int wal_pages_ = 0;
+  std::unordered_map<const char*, Prepared> statements_;
+};
+
+}  // namespace sk::catalog

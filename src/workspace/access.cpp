@@ -1,0 +1,267 @@
+#include "workspace/access.h"
+
+#include "base/error.h"
+#include "workspace/journal.h"
+#include "workspace/workspace_rows.h"
+
+namespace sk::workspace {
+
+namespace {
+
+constexpr size_t kRootKeyBytesMin = 16;
+constexpr size_t kCacheMax = 10'000;
+
+void check_display_name(const std::string& name, std::string_view what) {
+  bool control = false;
+  for (char c : name) control = control || static_cast<unsigned char>(c) < 32 || c == 127;
+  if (trim(name).empty() || name.size() > 100 || control || !is_utf8(name))
+    throw Error(Code::bad_request,
+                std::string(what) + " must be 1 to 100 bytes of text without control characters");
+}
+
+void insert_key(catalog::Tx& tx, Ground& ground, const Id& id, const Id& principal, std::string_view secret,
+                const NewKey& wanted) {
+  tx.exec(
+      "INSERT INTO keys (id, principal, hash, name, hint, read_only, only_workspace, expires_us, created_us) "
+      "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+      {id, principal, sha256(secret), wanted.name, std::string(secret.substr(0, 6)) + "…",
+       wanted.read_only ? 1 : 0, wanted.only_workspace, wanted.expires_us, ground.clock.now_us()});
+}
+
+std::string make_secret() { return "skey_" + random_base64url(32); }
+
+KeyInfo read_key(const catalog::Row& row) {
+  KeyInfo key;
+  key.id = row.id(0);
+  key.principal = row.id(1);
+  key.principal_name = row.str(2);
+  key.name = row.str(3);
+  key.hint = row.str(4);
+  key.read_only = row.integer(5) != 0;
+  if (!row.is_null(6)) key.only_workspace = row.id(6);
+  key.expires_us = row.maybe_integer(7);
+  key.revoked_us = row.maybe_integer(8);
+  key.last_used_us = row.maybe_integer(9);
+  key.created_us = row.integer(10);
+  return key;
+}
+
+}  // namespace
+
+Access::Access(Ground& ground) : ground_(ground) {}
+
+std::optional<std::string> Access::ensure_first_principal(const std::string& root_key) {
+  if (!root_key.empty() && root_key.size() < kRootKeyBytesMin)
+    throw Error(Code::bad_request, "SANDKEEP_ROOT_KEY has fewer than 16 characters")
+        .hint("Choose a longer one, for example: openssl rand -base64 32");
+  std::string secret = root_key.empty() ? make_secret() : root_key;
+  bool made = ground_.db.write([&](catalog::Tx& tx) {
+    auto admin = tx.one("SELECT id FROM principals WHERE admin = 1 ORDER BY created_us LIMIT 1", {},
+                        [](const catalog::Row& row) { return row.id(0); });
+    if (admin && root_key.empty()) return false;
+    Actor actor;
+    actor.name = "admin";
+    actor.admin = true;
+    if (!admin) {
+      actor.principal = ground_.ids.next();
+      tx.exec(
+          "INSERT INTO principals (id, name, kind, admin, created_us) VALUES ($1, 'admin', 'person', 1, $2)",
+          {actor.principal, ground_.clock.now_us()});
+      Journal::append(tx, ground_, Id{}, actor, "principal.create",
+                      {{"principal_id", actor.principal.with_prefix(prefix::principal)}},
+                      {{"name", "admin"}});
+      insert_workspace(tx, ground_, actor, "default", ground_.limits.quota_default_bytes);
+    } else {
+      actor.principal = *admin;
+      if (tx.query("SELECT 1 FROM keys WHERE hash = $1", {sha256(secret)},
+                   [](const catalog::Row&) { return false; }) > 0)
+        return false;
+    }
+    NewKey wanted;
+    wanted.name = "root";
+    Id id = ground_.ids.next();
+    insert_key(tx, ground_, id, actor.principal, secret, wanted);
+    Journal::append(tx, ground_, Id{}, actor, "key.create",
+                    {{"key_id", id.with_prefix(prefix::key)},
+                     {"principal_id", actor.principal.with_prefix(prefix::principal)}},
+                    {{"name", "root"}});
+    return true;
+  });
+  return made ? std::optional(secret) : std::nullopt;
+}
+
+Actor Access::authenticate(std::string_view secret) {
+  Sha256 hash = sha256(secret);
+  TimeUs now_us = ground_.clock.now_us();
+  auto expired = [] {
+    return Error(Code::unauthorized, "this key has expired").hint("Make a new key: 'sandkeep key create'.");
+  };
+  {
+    std::lock_guard lock(mutex_);
+    auto found = cache_.find(hash);
+    if (found != cache_.end()) {
+      if (found->second.expires_us && *found->second.expires_us <= now_us) throw expired();
+      last_use_us_[found->second.actor.key] = now_us;
+      return found->second.actor;
+    }
+  }
+  struct Found {
+    Cached cached;
+    bool revoked;
+  };
+  auto found = ground_.db.read([&](catalog::Statements& statements) {
+    return statements.one(
+        "SELECT k.id, k.principal, p.name, p.admin, k.read_only, k.only_workspace, k.expires_us, "
+        "k.revoked_us "
+        "FROM keys k JOIN principals p ON p.id = k.principal WHERE k.hash = $1",
+        {hash}, [](const catalog::Row& row) {
+          Found result;
+          result.cached.actor.key = row.id(0);
+          result.cached.actor.principal = row.id(1);
+          result.cached.actor.name = row.str(2);
+          result.cached.actor.read_only = row.integer(4) != 0;
+          if (!row.is_null(5)) result.cached.actor.only_workspace = row.id(5);
+          // A key that is limited to one workspace, or to reading, does not carry its principal's
+          // administration.
+          result.cached.actor.admin = row.integer(3) != 0 && row.is_null(5);
+          result.cached.expires_us = row.maybe_integer(6);
+          result.revoked = !row.is_null(7);
+          return result;
+        });
+  });
+  if (!found) throw Error(Code::unauthorized, "this key is not known here");
+  if (found->revoked)
+    throw Error(Code::unauthorized, "this key was revoked").hint("Make a new key: 'sandkeep key create'.");
+  if (found->cached.expires_us && *found->cached.expires_us <= now_us) throw expired();
+  std::lock_guard lock(mutex_);
+  if (cache_.size() >= kCacheMax) cache_.clear();
+  cache_.emplace(hash, found->cached);
+  last_use_us_[found->cached.actor.key] = now_us;
+  return found->cached.actor;
+}
+
+Principal Access::create_principal(const Actor& actor, const std::string& name, const std::string& kind) {
+  if (!actor.admin || actor.read_only)
+    throw Error(Code::forbidden, "only an administrator's key may create principals");
+  check_display_name(name, "a principal's name");
+  if (kind != "person" && kind != "agent") throw Error(Code::bad_request, "kind must be 'person' or 'agent'");
+  Principal made{ground_.ids.next(), name, kind, false, ground_.clock.now_us()};
+  ground_.db.write([&](catalog::Tx& tx) {
+    if (tx.query("SELECT 1 FROM principals WHERE name = $1", {name},
+                 [](const catalog::Row&) { return false; }) > 0)
+      throw Error(Code::conflict, "there is a principal named '" + name + "' already")
+          .hint("Choose another name.");
+    tx.exec("INSERT INTO principals (id, name, kind, admin, created_us) VALUES ($1, $2, $3, 0, $4)",
+            {made.id, name, kind, made.created_us});
+    Journal::append(tx, ground_, Id{}, actor, "principal.create",
+                    {{"principal_id", made.id.with_prefix(prefix::principal)}, {"kind", kind}},
+                    {{"name", name}});
+    Actor owner;
+    owner.principal = made.id;
+    owner.name = name;
+    insert_workspace(tx, ground_, owner, "default", ground_.limits.quota_default_bytes);
+  });
+  return made;
+}
+
+std::vector<Principal> Access::list_principals(const Actor& actor) {
+  if (!actor.admin) throw Error(Code::forbidden, "only an administrator's key may list principals");
+  return ground_.db.read([&](catalog::Statements& statements) {
+    return statements.all("SELECT id, name, kind, admin, created_us FROM principals ORDER BY created_us", {},
+                          [](const catalog::Row& row) {
+                            return Principal{row.id(0), row.str(1), row.str(2), row.integer(3) != 0,
+                                             row.integer(4)};
+                          });
+  });
+}
+
+MadeKey Access::create_key(const Actor& actor, const Id& principal, const NewKey& wanted) {
+  if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot make keys");
+  if (principal != actor.principal && !actor.admin)
+    throw Error(Code::forbidden, "only an administrator's key may make keys for others");
+  if (actor.only_workspace && wanted.only_workspace != actor.only_workspace)
+    throw Error(Code::forbidden, "this key opens one workspace, so it can only make keys for that workspace");
+  if (wanted.expires_us && *wanted.expires_us <= ground_.clock.now_us())
+    throw Error(Code::bad_request, "the key would expire in the past");
+  check_display_name(wanted.name, "a key's name");
+  MadeKey made;
+  made.secret = make_secret();
+  Id id = ground_.ids.next();
+  made.info = ground_.db.write([&](catalog::Tx& tx) {
+    if (tx.query("SELECT 1 FROM principals WHERE id = $1", {principal},
+                 [](const catalog::Row&) { return false; }) == 0)
+      throw Error(Code::not_found, "there is no such principal");
+    insert_key(tx, ground_, id, principal, made.secret, wanted);
+    Json facts = {{"key_id", id.with_prefix(prefix::key)},
+                  {"principal_id", principal.with_prefix(prefix::principal)},
+                  {"read_only", wanted.read_only}};
+    if (wanted.only_workspace) facts["workspace_id"] = wanted.only_workspace->with_prefix(prefix::workspace);
+    Journal::append(tx, ground_, Id{}, actor, "key.create", facts, {{"name", wanted.name}});
+    return *tx.one(
+        "SELECT k.id, k.principal, p.name, k.name, k.hint, k.read_only, k.only_workspace, k.expires_us, "
+        "k.revoked_us, k.last_used_us, "
+        "k.created_us FROM keys k JOIN principals p ON p.id = k.principal WHERE k.id = $1",
+        {id}, read_key);
+  });
+  return made;
+}
+
+std::vector<KeyInfo> Access::list_keys(const Actor& actor) {
+  flush_last_use();
+  auto keys = ground_.db.read([&](catalog::Statements& statements) {
+    return statements.all(
+        "SELECT k.id, k.principal, p.name, k.name, k.hint, k.read_only, k.only_workspace, k.expires_us, "
+        "k.revoked_us, k.last_used_us, "
+        "k.created_us FROM keys k JOIN principals p ON p.id = k.principal WHERE $2 = 1 OR k.principal = $1 "
+        "ORDER BY k.id",
+        {actor.principal, actor.admin ? 1 : 0}, read_key);
+  });
+  if (actor.only_workspace)
+    std::erase_if(keys, [&](const KeyInfo& key) { return key.only_workspace != actor.only_workspace; });
+  return keys;
+}
+
+void Access::revoke_key(const Actor& actor, const Id& key) {
+  if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot revoke keys");
+  ground_.db.write([&](catalog::Tx& tx) {
+    struct Found {
+      Id principal;
+      std::string name;
+      bool revoked;
+      std::optional<Id> workspace;
+    };
+    auto found = tx.one("SELECT principal, name, revoked_us, only_workspace FROM keys WHERE id = $1", {key},
+                        [](const catalog::Row& row) {
+                          return Found{row.id(0), row.str(1), !row.is_null(2),
+                                       row.is_null(3) ? std::nullopt : std::optional(row.id(3))};
+                        });
+    bool visible =
+        found && (actor.admin || (found->principal == actor.principal &&
+                                  (!actor.only_workspace || found->workspace == actor.only_workspace)));
+    if (!visible)
+      throw Error(Code::not_found, "there is no such key").hint("'sandkeep key ls' lists your keys.");
+    if (found->revoked) return;
+    tx.exec("UPDATE keys SET revoked_us = $2 WHERE id = $1", {key, ground_.clock.now_us()});
+    Journal::append(tx, ground_, Id{}, actor, "key.revoke", {{"key_id", key.with_prefix(prefix::key)}},
+                    {{"name", found->name}});
+    tx.after_commit([this] {
+      std::lock_guard lock(mutex_);
+      cache_.clear();
+    });
+  });
+}
+
+void Access::flush_last_use() {
+  std::unordered_map<Id, TimeUs> uses;
+  {
+    std::lock_guard lock(mutex_);
+    uses.swap(last_use_us_);
+  }
+  if (uses.empty()) return;
+  ground_.db.write([&](catalog::Tx& tx) {
+    for (const auto& [key, time_us] : uses)
+      tx.exec("UPDATE keys SET last_used_us = $2 WHERE id = $1", {key, time_us});
+  });
+}
+
+}  // namespace sk::workspace

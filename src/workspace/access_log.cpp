@@ -1,0 +1,146 @@
+#include "workspace/access_log.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/log.h"
+#include "workspace/journal.h"
+
+namespace sk::workspace {
+
+namespace {
+
+constexpr auto kFlushInterval = std::chrono::seconds(5);
+constexpr size_t kPendingMax = 10'000;
+constexpr int64_t kSegmentSeconds = 3600;
+constexpr int64_t kSegmentRecordsMax = 1'000'000;
+
+}  // namespace
+
+AccessLog::AccessLog(Ground& ground, std::string directory, int retention_days)
+    : ground_(ground), directory_(std::move(directory)), retention_days_(retention_days) {
+  std::filesystem::create_directories(directory_);
+  // A segment that a crash left open is closed now, so that its hash is on the record too.
+  for (const auto& file : std::filesystem::directory_iterator(directory_)) {
+    if (file.path().extension() != ".open") continue;
+    segment_path_ = file.path().string();
+    close_segment();
+  }
+  thread_ = std::thread([this] { run(); });
+}
+
+AccessLog::~AccessLog() { stop(); }
+
+void AccessLog::note(AccessRecord record) {
+  TimeUs now_us = ground_.clock.now_us();
+  std::lock_guard lock(mutex_);
+  auto [at, is_new] = pending_.try_emplace(std::move(record));
+  if (is_new) at->second.first_us = now_us;
+  at->second.last_us = now_us;
+  ++at->second.count;
+  if (pending_.size() >= kPendingMax) wake_.notify_one();
+}
+
+void AccessLog::flush() { write_pending(); }
+
+void AccessLog::stop() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  if (!thread_.joinable()) return;
+  thread_.join();
+  write_pending();
+  std::lock_guard lock(file_mutex_);
+  close_segment();
+}
+
+void AccessLog::run() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    wake_.wait_for(lock, kFlushInterval, [this] { return stopping_ || pending_.size() >= kPendingMax; });
+    if (pending_.empty()) continue;
+    lock.unlock();
+    try {
+      write_pending();
+    } catch (const std::exception& error) {
+      log::error("the access log could not be written", {{"error", error.what()}});
+    }
+    lock.lock();
+  }
+}
+
+void AccessLog::write_pending() {
+  std::lock_guard file_lock(file_mutex_);
+  std::map<AccessRecord, Seen> batch;
+  {
+    std::lock_guard lock(mutex_);
+    batch.swap(pending_);
+  }
+  if (batch.empty()) return;
+  TimeUs now_us = ground_.clock.now_us();
+  bool full = !segment_path_.empty() && (now_us - segment_started_us_ > kSegmentSeconds * kSecondUs ||
+                                         segment_records_ >= kSegmentRecordsMax);
+  if (full) close_segment();
+  if (segment_path_.empty()) {
+    segment_started_us_ = now_us;
+    segment_path_ = directory_ + "/" + ground_.ids.next().hex() + ".open";
+  }
+  std::string lines;
+  for (const auto& [record, seen] : batch) {
+    Json line = {{"first", to_iso8601(seen.first_us)},
+                 {"last", to_iso8601(seen.last_us)},
+                 {"count", seen.count},
+                 {"action", record.action},
+                 {"outcome", record.outcome},
+                 {"target", record.target}};
+    if (record.workspace) line["workspace_id"] = record.workspace.with_prefix(prefix::workspace);
+    if (record.principal) line["principal_id"] = record.principal.with_prefix(prefix::principal);
+    if (!record.address.empty()) line["address"] = record.address;
+    lines += to_text(line) + "\n";
+  }
+  Fd file = open_file(segment_path_, O_WRONLY | O_CREAT | O_APPEND, 0600);
+  write_all(file.get(), as_bytes(lines), segment_path_);
+  segment_records_ += static_cast<int64_t>(batch.size());
+}
+
+void AccessLog::close_segment() {
+  if (segment_path_.empty()) return;
+  std::filesystem::path open_path(segment_path_);
+  std::filesystem::path closed_path = open_path;
+  closed_path.replace_extension(".jsonl");
+  Sha256Stream hash;
+  int64_t size = 0;
+  {
+    Fd file = open_file(segment_path_, O_RDONLY);
+    std::vector<std::byte> buffer(1 << 16);
+    for (size_t got; (got = read_at(file.get(), buffer, static_cast<uint64_t>(size), segment_path_)) > 0;
+         size += static_cast<int64_t>(got))
+      hash.update(Bytes(buffer).first(got));
+  }
+  std::filesystem::rename(open_path, closed_path);
+  segment_path_.clear();
+  segment_records_ = 0;
+  Actor server;
+  server.name = "server";
+  ground_.db.write([&](catalog::Tx& tx) {
+    Journal::append(
+        tx, ground_, Id{}, server, "access_log.segment",
+        {{"segment", closed_path.filename().string()}, {"sha256", hash.digest().hex()}, {"size", size}},
+        Json::object());
+  });
+  if (retention_days_ <= 0) return;
+  auto oldest_us = ground_.clock.now_us() - static_cast<int64_t>(retention_days_) * 86'400 * kSecondUs;
+  for (const auto& file : std::filesystem::directory_iterator(directory_)) {
+    auto id = Id::from_hex(file.path().stem().string());
+    if (id && file.path().extension() == ".jsonl" && id->time_us() < oldest_us)
+      std::filesystem::remove(file.path());
+  }
+}
+
+}  // namespace sk::workspace

@@ -1,0 +1,128 @@
+#include "workspace/blob_ledger.h"
+
+#include "base/error.h"
+
+namespace sk::workspace {
+
+namespace {
+
+using blobs::Blob;
+using blobs::Kind;
+
+// True when the row is new; false when an equal blob was recorded meanwhile.
+bool insert_blob(catalog::Tx& tx, const Blob& blob, TimeUs now_us) {
+  bool in_row = blob.kind != Kind::file;
+  return tx.exec(
+             "INSERT INTO blobs (hash, size, kind, refs, location, checked_us, bytes) VALUES ($1, $2, $3, 0, "
+             "$4, $5, $6) "
+             "ON CONFLICT (hash) DO NOTHING",
+             {blob.hash, blob.size, static_cast<int>(blob.kind),
+              in_row ? catalog::Param(nullptr) : catalog::Param(blob.location), now_us,
+              in_row ? catalog::Param::raw(blob.bytes) : catalog::Param(nullptr)}) == 1;
+}
+
+uint64_t add_reference(catalog::Tx& tx, const Id& workspace, const Sha256& hash) {
+  auto refs = tx.one(
+      "INSERT INTO workspace_blobs (workspace, hash, refs) VALUES ($1, $2, 1) "
+      "ON CONFLICT (workspace, hash) DO UPDATE SET refs = workspace_blobs.refs + 1 RETURNING refs",
+      {workspace, hash}, [](const catalog::Row& row) { return row.integer(0); });
+  if (*refs > 1) return 0;
+  tx.exec("UPDATE blobs SET refs = refs + 1 WHERE hash = $1", {hash});
+  auto blob = BlobLedger::find(tx, hash);
+  if (!blob) throw Error(Code::internal, "blob " + hash.hex() + " is not in the catalog");
+  if (blob->kind != Kind::list) return blob->size;
+  uint64_t grew = 0;
+  for (const auto& piece : blobs::decode_pieces(blob->bytes))
+    grew += add_reference(tx, workspace, piece.hash);
+  return grew;
+}
+
+uint64_t drop_reference(catalog::Tx& tx, const Id& workspace, const Sha256& hash) {
+  auto refs =
+      tx.one("UPDATE workspace_blobs SET refs = refs - 1 WHERE workspace = $1 AND hash = $2 RETURNING refs",
+             {workspace, hash}, [](const catalog::Row& row) { return row.integer(0); });
+  if (!refs) throw Error(Code::internal, "blob " + hash.hex() + " is not counted for its workspace");
+  if (*refs > 0) return 0;
+  tx.exec("DELETE FROM workspace_blobs WHERE workspace = $1 AND hash = $2", {workspace, hash});
+  tx.exec("UPDATE blobs SET refs = refs - 1 WHERE hash = $1", {hash});
+  auto blob = BlobLedger::find(tx, hash);
+  if (!blob) throw Error(Code::internal, "blob " + hash.hex() + " is not in the catalog");
+  if (blob->kind != Kind::list) return blob->size;
+  uint64_t shrank = 0;
+  for (const auto& piece : blobs::decode_pieces(blob->bytes))
+    shrank += drop_reference(tx, workspace, piece.hash);
+  return shrank;
+}
+
+}  // namespace
+
+bool BlobLedger::pin(const Sha256& hash) {
+  {
+    std::lock_guard lock(mutex_);
+    ++pins_[hash];
+    if (doomed_.contains(hash)) return false;
+  }
+  return db_.read([&](catalog::Statements& statements) {
+    return statements.query("SELECT 1 FROM blobs WHERE hash = $1", {hash},
+                            [](const catalog::Row&) { return false; }) > 0;
+  });
+}
+
+void BlobLedger::unpin(const Sha256& hash) {
+  std::lock_guard lock(mutex_);
+  auto found = pins_.find(hash);
+  SK_CHECK(found != pins_.end(), hash.hex());
+  if (--found->second == 0) pins_.erase(found);
+}
+
+BlobLedger::Added BlobLedger::add(catalog::Tx& tx, const Id& workspace, const blobs::Written& written,
+                                  TimeUs now_us) {
+  Added added;
+  auto record = [&](const Blob& blob) {
+    if (blob.known) return;
+    if (!insert_blob(tx, blob, now_us) && blob.kind == Kind::file) added.unneeded.push_back(blob.location);
+  };
+  for (const Blob& piece : written.pieces()) record(piece);
+  record(written.root());
+  added.grew_bytes = add_reference(tx, workspace, written.root().hash);
+  return added;
+}
+
+uint64_t BlobLedger::add_known(catalog::Tx& tx, const Id& workspace, const Sha256& content) {
+  return add_reference(tx, workspace, content);
+}
+
+uint64_t BlobLedger::drop(catalog::Tx& tx, const Id& workspace, const Sha256& content) {
+  return drop_reference(tx, workspace, content);
+}
+
+std::optional<Blob> BlobLedger::find(catalog::Statements& statements, const Sha256& hash) {
+  // An inline blob's bytes are fetched by those who read it; here only a list's pieces are needed.
+  return statements.one(
+      "SELECT size, kind, location, CASE WHEN kind = 2 THEN bytes END FROM blobs WHERE hash = $1", {hash},
+      [&](const catalog::Row& row) {
+        Blob blob;
+        blob.hash = hash;
+        blob.size = static_cast<uint64_t>(row.integer(0));
+        blob.kind = static_cast<Kind>(row.integer(1));
+        blob.location = row.str(2);
+        blob.bytes = row.str(3);
+        blob.known = true;
+        return blob;
+      });
+}
+
+std::vector<Sha256> BlobLedger::doom(const std::vector<Sha256>& hashes) {
+  std::lock_guard lock(mutex_);
+  std::vector<Sha256> result;
+  for (const auto& hash : hashes)
+    if (!pins_.contains(hash) && doomed_.insert(hash).second) result.push_back(hash);
+  return result;
+}
+
+void BlobLedger::undoom(const std::vector<Sha256>& hashes) {
+  std::lock_guard lock(mutex_);
+  for (const auto& hash : hashes) doomed_.erase(hash);
+}
+
+}  // namespace sk::workspace

@@ -1,0 +1,236 @@
+#include "workspace/change_run.h"
+
+#include "base/error.h"
+#include "workspace/journal.h"
+#include "workspace/lock_check.h"
+#include "workspace/path.h"
+#include "workspace/workspace_rows.h"
+
+namespace sk::workspace {
+
+ChangeRun::ChangeRun(catalog::Tx& tx, Ground& ground, const Actor& actor, const Id& workspace)
+    : tx_(tx), ground_(ground), actor_(actor), workspace_(workspace), now_us_(ground.clock.now_us()) {}
+
+ChangeResult ChangeRun::run(Change& change) {
+  tick();
+  return std::visit(
+      [this](auto& one) -> ChangeResult {
+        using T = std::decay_t<decltype(one)>;
+        if constexpr (std::is_same_v<T, PutChange>)
+          return put(one);
+        else if constexpr (std::is_same_v<T, MkdirChange>)
+          return mkdir(one);
+        else if constexpr (std::is_same_v<T, MoveChange>)
+          return move(one);
+        else if constexpr (std::is_same_v<T, CopyChange>)
+          return copy(one);
+        else if constexpr (std::is_same_v<T, TrashChange>)
+          return trash_change(one);
+        else if constexpr (std::is_same_v<T, RestoreVersionChange>)
+          return restore_version(one);
+        else
+          return set_mode(one);
+      },
+      change);
+}
+
+std::optional<Entry> ChangeRun::find(std::string_view path) {
+  auto [parent, name] = split_path(path);
+  return tx_.one(
+      "SELECT " SK_ENTRY_COLUMNS
+      " FROM entries e WHERE e.workspace = $1 AND e.parent = $2 AND e.name = $3 AND e.trashed_us IS NULL",
+      {workspace_, parent, name}, read_entry);
+}
+
+Entry ChangeRun::get(std::string_view path) {
+  auto entry = find(path);
+  if (!entry) throw Error(Code::not_found, "there is nothing at '" + std::string(path) + "'");
+  return *entry;
+}
+
+std::vector<Entry> ChangeRun::below(std::string_view folder) {
+  Below range(folder);
+  if (folder.empty())
+    return tx_.all(
+        "SELECT " SK_ENTRY_COLUMNS
+        " FROM entries e WHERE e.workspace = $1 AND e.trashed_us IS NULL ORDER BY e.parent, e.name",
+        {workspace_}, read_entry);
+  return tx_.all(
+      "SELECT " SK_ENTRY_COLUMNS
+      " FROM entries e WHERE e.workspace = $1 AND e.trashed_us IS NULL AND e.parent >= $2 AND e.parent < $4 "
+      "AND (e.parent = $2 OR e.parent >= $3) ORDER BY e.parent, e.name",
+      {workspace_, range.exact, range.from, range.to}, read_entry);
+}
+
+void ChangeRun::check_conditions(std::string_view path, const std::optional<Entry>& entry,
+                                 const Conditions& conditions) {
+  auto fail = [&](std::string message) {
+    Error error(Code::precondition_failed, std::move(message));
+    error.with("path", std::string(path));
+    if (entry && entry->head) error.with("current_version_id", entry->head.with_prefix(prefix::version));
+    throw error;
+  };
+  if (conditions.if_none_match_any && entry) fail("'" + std::string(path) + "' exists already");
+  if (conditions.if_match_any && !entry) fail("there is nothing at '" + std::string(path) + "'");
+  if (conditions.if_match.empty()) return;
+  if (!entry) fail("there is nothing at '" + std::string(path) + "'");
+  for (const Id& wanted : conditions.if_match)
+    if (entry->head == wanted) return;
+  fail("'" + std::string(path) + "' has changed: its current version is another one");
+}
+
+void ChangeRun::check_locks(std::string_view path, Touches touches, const Conditions& conditions) {
+  workspace::check_locks(tx_, workspace_, ground_.clock.now_us(), path, touches, conditions);
+}
+
+void ChangeRun::ensure_parents(std::string_view path) {
+  auto [parent, name] = split_path(path);
+  if (parent.empty()) return;
+  auto entry = find(parent);
+  if (entry) {
+    if (entry->kind == EntryKind::folder) return;
+    throw Error(Code::conflict, "'" + parent + "' is a file, so nothing can be put below it")
+        .hint("Choose another path, or move that file away.");
+  }
+  ensure_parents(parent);
+  insert_folder(parent, 0755);
+}
+
+std::string ChangeRun::settle_target(const std::string& path, OnExisting on_existing,
+                                     const Conditions& conditions) {
+  auto existing = find(path);
+  if (!existing) return path;
+  if (on_existing == OnExisting::refuse)
+    throw Error(Code::conflict, "'" + path + "' exists already")
+        .hint("Choose another path, or say on_existing: replace or rename.");
+  if (on_existing == OnExisting::replace) {
+    check_locks(path, existing->kind == EntryKind::folder ? Touches::subtree : Touches::membership,
+                conditions);
+    trash(*existing);
+    tick();
+    return path;
+  }
+  auto [parent, name] = split_path(path);
+  auto dot = existing->kind == EntryKind::file ? name.rfind('.') : std::string::npos;
+  if (dot == 0) dot = std::string::npos;
+  std::string stem = name.substr(0, dot), extension = dot == std::string::npos ? "" : name.substr(dot);
+  for (int n = 2; n < 10'000; ++n) {
+    std::string candidate = join_path(parent, stem + " (" + std::to_string(n) + ")" + extension);
+    if (!find(clean_path(candidate))) return candidate;
+  }
+  throw Error(Code::conflict, "there are too many entries named like '" + path + "'");
+}
+
+Entry ChangeRun::insert_folder(const std::string& path, uint32_t mode) {
+  auto [parent, name] = split_path(path);
+  Entry entry;
+  entry.id = ground_.ids.next();
+  entry.workspace = workspace_;
+  entry.path = path;
+  entry.kind = EntryKind::folder;
+  entry.mode = mode;
+  entry.mtime_us = entry.created_us = entry.changed_us = now_us_;
+  tx_.exec(
+      "INSERT INTO entries (id, workspace, parent, name, kind, size, mime, mode, mtime_us, created_us, "
+      "changed_us, placed_us, version_count, diverged) "
+      "VALUES ($1, $2, $3, $4, 1, 0, '', $5, $6, $6, $6, $6, 0, 0)",
+      {entry.id, workspace_, parent, name, mode, now_us_});
+  journal("folder.create", {{"file_id", entry.id.with_prefix(prefix::file)}}, {{"path", path}});
+  return entry;
+}
+
+Entry ChangeRun::insert_file(const std::string& path) {
+  auto [parent, name] = split_path(path);
+  Entry entry;
+  entry.id = ground_.ids.next();
+  entry.workspace = workspace_;
+  entry.path = path;
+  entry.created_us = now_us_;
+  tx_.exec(
+      "INSERT INTO entries (id, workspace, parent, name, kind, size, mime, mode, mtime_us, created_us, "
+      "changed_us, placed_us, version_count, diverged) "
+      "VALUES ($1, $2, $3, $4, 0, 0, '', 420, $5, $5, $5, $5, 0, 0)",
+      {entry.id, workspace_, parent, name, now_us_});
+  return entry;
+}
+
+Version ChangeRun::insert_version(Entry& entry, const NewVersion& wanted) {
+  bool becomes = wanted.head == NewVersion::Head::becomes;
+  Version version;
+  version.id = ground_.ids.next();
+  version.file = entry.id;
+  version.workspace = workspace_;
+  version.path = entry.path;
+  version.number = entry.version_count + 1;
+  version.size = wanted.size;
+  version.sha256 = wanted.sha256;
+  version.mime = wanted.mime;
+  version.mode = wanted.mode;
+  version.mtime_us = wanted.mtime_us;
+  version.base = wanted.base;
+  version.created_us = now_us_;
+  version.author = actor_.principal;
+  version.author_name = actor_.name;
+  version.source = wanted.source;
+  version.complete = wanted.complete;
+  version.is_head = becomes;
+  tx_.exec(
+      "INSERT INTO versions (id, file, workspace, number, sha256, size, mime, mode, mtime_us, base, "
+      "created_us, head_us, author, source, "
+      "source_detail, complete) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, "
+      "$16)",
+      {version.id, entry.id, workspace_, version.number, version.sha256, version.size, version.mime,
+       version.mode, version.mtime_us, wanted.base ? catalog::Param(wanted.base) : catalog::Param(nullptr),
+       now_us_, becomes ? catalog::Param(now_us_) : catalog::Param(nullptr), actor_.principal,
+       wanted.source.kind, to_text(wanted.source.detail), wanted.complete ? 1 : 0});
+  entry.version_count = version.number;
+  if (becomes) {
+    entry.head = version.id;
+    entry.size = version.size;
+    entry.sha256 = version.sha256;
+    entry.mime = version.mime;
+    entry.mode = version.mode;
+    entry.mtime_us = version.mtime_us;
+    entry.changed_us = now_us_;
+    entry.diverged = wanted.diverged;
+    tx_.exec(
+        "UPDATE entries SET head = $2, size = $3, sha256 = $4, mime = $5, mode = $6, mtime_us = $7, "
+        "changed_us = $8, version_count = $9, "
+        "diverged = $10 WHERE id = $1",
+        {entry.id, entry.head, entry.size, entry.sha256, entry.mime, entry.mode, entry.mtime_us, now_us_,
+         entry.version_count, entry.diverged ? 1 : 0});
+  } else {
+    tx_.exec("UPDATE entries SET version_count = $2 WHERE id = $1", {entry.id, entry.version_count});
+  }
+  return version;
+}
+
+void ChangeRun::grow(uint64_t bytes) {
+  if (bytes == 0) return;
+  struct Figures {
+    int64_t used, quota;
+  };
+  auto figures = tx_.one(
+      "UPDATE workspaces SET used_bytes = used_bytes + $2 WHERE id = $1 RETURNING used_bytes, quota_bytes",
+      {workspace_, bytes}, [](const catalog::Row& row) { return Figures{row.integer(0), row.integer(1)}; });
+  if (!figures) throw Error(Code::not_found, "the workspace is gone");
+  if (figures->used <= figures->quota) return;
+  uint64_t before = static_cast<uint64_t>(figures->used) - bytes;
+  throw Error(Code::quota_exceeded, "this needs " + human_size(bytes) + ", but the workspace holds " +
+                                        human_size(before) + " of its " +
+                                        human_size(static_cast<uint64_t>(figures->quota)))
+      .with("needed_bytes", static_cast<int64_t>(bytes))
+      .with("used_bytes", static_cast<int64_t>(before))
+      .with("quota_bytes", figures->quota);
+}
+
+void ChangeRun::shrink(uint64_t bytes) {
+  if (bytes > 0)
+    tx_.exec("UPDATE workspaces SET used_bytes = used_bytes - $2 WHERE id = $1", {workspace_, bytes});
+}
+
+void ChangeRun::journal(std::string_view kind, const Json& facts, const Json& personal) {
+  Journal::append(tx_, ground_, workspace_, actor_, kind, facts, personal);
+}
+
+}  // namespace sk::workspace

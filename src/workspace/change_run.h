@@ -1,0 +1,105 @@
+// One transaction's worth of changes to a workspace's tree: what files.cpp's changes share. Private to this
+// room.
+#pragma once
+
+#include "workspace/files.h"
+#include "workspace/ground.h"
+#include "workspace/types.h"
+
+namespace sk::workspace {
+
+// What a write touches besides the entry itself; decides which locks stand in its way.
+enum class Touches {
+  content,     // the entry's bytes or attributes
+  membership,  // it comes into or leaves its folder
+  subtree,     // it and everything below it
+};
+
+// Lives inside one write closure.
+class ChangeRun {
+ public:
+  ChangeRun(catalog::Tx& tx, Ground& ground, const Actor& actor, const Id& workspace);
+
+  ChangeResult run(Change& change);
+
+  std::optional<Entry> find(std::string_view path);
+  Entry get(std::string_view path);
+  // Every entry below a folder, folders before what they hold.
+  std::vector<Entry> below(std::string_view folder);
+
+  void check_conditions(std::string_view path, const std::optional<Entry>& entry,
+                        const Conditions& conditions);
+  // Error(locked) unless every lock in the way is opened by a token; Error(precondition_failed) for a token
+  // or fence that is stale.
+  void check_locks(std::string_view path, Touches touches, const Conditions& conditions);
+  // Makes the folders above `path` that are missing. Error(conflict) when one of them is a file.
+  void ensure_parents(std::string_view path);
+  // Where something goes that wants to be at `path`: there, or (rename) at "name (2)"; what is there goes to
+  // the trash (replace) or is Error(conflict) (refuse).
+  std::string settle_target(const std::string& path, OnExisting on_existing, const Conditions& conditions);
+
+  Entry insert_folder(const std::string& path, uint32_t mode);
+  // Moves an entry, with everything below a folder, to `to`; its earlier place goes into the history.
+  void place(const Entry& entry, const std::string& to);
+  void trash(const Entry& entry);
+  // Takes a whole trashed group (a root and all that went with it) out of the trash, to `to`.
+  void untrash(const Entry& root, const std::string& to);
+  // Makes the version the file's head: the one place where a head changes.
+  struct NewVersion {
+    Sha256 sha256;
+    uint64_t size = 0;
+    std::string mime;
+    uint32_t mode = 0644;
+    TimeUs mtime_us = 0;
+    Id base;
+    Source source;
+    bool complete = true;
+    enum class Head { becomes, stays } head = Head::becomes;
+    bool diverged = false;
+  };
+  Version insert_version(Entry& entry, const NewVersion& wanted);
+  Entry insert_file(const std::string& path);
+
+  // Counts against the quota: Error(quota_exceeded) when it does not fit.
+  void grow(uint64_t bytes);
+  void shrink(uint64_t bytes);
+  void journal(std::string_view kind, const Json& facts, const Json& personal);
+  // Grows by itself with every change, so that two changes never have the same time.
+  TimeUs now_us() const { return now_us_; }
+  void tick() { ++now_us_; }
+
+  catalog::Tx& tx() { return tx_; }
+  Ground& ground() { return ground_; }
+  const Actor& actor() const { return actor_; }
+  const Id& workspace() const { return workspace_; }
+  // Blob files that turned out superfluous; to be removed after the commit.
+  std::vector<std::string>& unneeded() { return unneeded_; }
+
+ private:
+  ChangeResult put(PutChange& change);
+  ChangeResult mkdir(const MkdirChange& change);
+  ChangeResult move(const MoveChange& change);
+  ChangeResult copy(const CopyChange& change);
+  ChangeResult trash_change(const TrashChange& change);
+  ChangeResult restore_version(const RestoreVersionChange& change);
+  ChangeResult set_mode(const SetModeChange& change);
+  Version copy_file(const Entry& from, const std::optional<Id>& from_version, Entry& to,
+                    std::string_view source_kind);
+
+  catalog::Tx& tx_;
+  Ground& ground_;
+  const Actor& actor_;
+  const Id workspace_;
+  TimeUs now_us_;
+  std::vector<std::string> unneeded_;
+};
+
+// Below `folder`, in the index's order: parent = folder, or folder + "/" <= parent < folder + "0" ('0'
+// follows '/').
+struct Below {
+  explicit Below(std::string_view folder)
+      : exact(folder), from(std::string(folder) + "/"), to(std::string(folder) + "0") {}
+  std::string exact, from, to;
+};
+
+}  // namespace sk::workspace

@@ -1,0 +1,261 @@
+// The changes that a client can ask for, each inside a ChangeRun's transaction.
+#include "base/error.h"
+#include "workspace/blob_ledger.h"
+#include "workspace/change_run.h"
+#include "workspace/mime.h"
+#include "workspace/path.h"
+#include "workspace/workspace_rows.h"
+
+namespace sk::workspace {
+
+namespace {
+
+Json version_facts(const Version& version, const Source& source) {
+  Json facts = {{"file_id", version.file.with_prefix(prefix::file)},
+                {"version_id", version.id.with_prefix(prefix::version)},
+                {"number", version.number},
+                {"size", version.size},
+                {"sha256", version.sha256.hex()},
+                {"source", source.kind}};
+  if (version.base) facts["base_id"] = version.base.with_prefix(prefix::version);
+  if (!version.complete) facts["complete"] = false;
+  return facts;
+}
+
+void refuse_folder(const Entry& entry) {
+  if (entry.kind == EntryKind::folder)
+    throw Error(Code::conflict, "'" + entry.path + "' is a folder")
+        .hint("Choose another path, or name a file inside it.");
+}
+
+}  // namespace
+
+ChangeResult ChangeRun::put(PutChange& change) {
+  auto existing = find(change.path);
+  if (existing) refuse_folder(*existing);
+  check_conditions(change.path, existing, change.conditions);
+  ChangeResult result;
+  try {
+    check_locks(change.path, existing ? Touches::content : Touches::membership, change.conditions);
+  } catch (const Error& error) {
+    if (error.code() != Code::locked || !change.keep_when_locked) throw;
+    result.kept_aside = true;
+  }
+  const blobs::Blob& root = change.content->root();
+  uint32_t mode = change.mode.value_or(existing ? existing->mode : 0644u);
+  if (existing && !result.kept_aside && existing->sha256 == root.hash && existing->head &&
+      existing->mode == mode && change.complete) {
+    auto head = tx_.one("SELECT " SK_VERSION_COLUMNS " FROM " SK_VERSION_TABLES " WHERE v.id = $1",
+                        {existing->head}, read_version);
+    if (head->complete) {
+      result.entry = *existing;
+      result.version = head;
+      result.unchanged = true;
+      return result;
+    }
+  }
+  result.created = !existing;
+  if (!existing) ensure_parents(change.path);
+  Entry entry = existing ? *existing : insert_file(change.path);
+  auto added = BlobLedger::add(tx_, workspace_, *change.content, now_us_);
+  unneeded_.insert(unneeded_.end(), added.unneeded.begin(), added.unneeded.end());
+  grow(added.grew_bytes);
+  NewVersion wanted;
+  wanted.sha256 = root.hash;
+  wanted.size = root.size;
+  wanted.mime = change.mime.empty() ? guess_mime(change.path, change.head_bytes) : change.mime;
+  wanted.mode = mode;
+  wanted.mtime_us = change.mtime_us.value_or(now_us_);
+  wanted.base = change.base.value_or(entry.head);
+  wanted.source = change.source;
+  wanted.complete = change.complete;
+  // A write that names the version it replaces has seen the divergence, if there was one, and ends it.
+  bool overtook = change.base && entry.head && *change.base != entry.head;
+  wanted.diverged = overtook || (entry.diverged && !change.base && change.conditions.if_match.empty());
+  result.diverged = overtook;
+  if (result.kept_aside) wanted.head = existing ? NewVersion::Head::stays : NewVersion::Head::becomes;
+  Version version = insert_version(entry, wanted);
+  Json facts = version_facts(version, change.source);
+  if (overtook) facts["diverged"] = true;
+  if (result.kept_aside) facts["kept_aside"] = true;
+  if (!change.source.detail.empty()) facts["source_detail"] = change.source.detail;
+  journal(result.created ? "file.create" : "file.write", facts, {{"path", change.path}});
+  result.entry = entry;
+  result.version = version;
+  return result;
+}
+
+ChangeResult ChangeRun::mkdir(const MkdirChange& change) {
+  auto existing = find(change.path);
+  check_conditions(change.path, existing, change.conditions);
+  ChangeResult result;
+  if (existing) {
+    if (existing->kind != EntryKind::folder)
+      throw Error(Code::conflict, "'" + change.path + "' is a file").hint("Choose another path.");
+    if (!change.exist_ok) throw Error(Code::conflict, "the folder '" + change.path + "' exists already");
+    result.entry = *existing;
+    result.unchanged = true;
+    return result;
+  }
+  check_locks(change.path, Touches::membership, change.conditions);
+  ensure_parents(change.path);
+  result.entry = insert_folder(change.path, change.mode.value_or(0755));
+  result.created = true;
+  return result;
+}
+
+ChangeResult ChangeRun::move(const MoveChange& change) {
+  Entry entry = get(change.from);
+  check_conditions(change.from, entry, change.conditions);
+  ChangeResult result;
+  if (change.from == change.to) {
+    result.entry = entry;
+    result.unchanged = true;
+    return result;
+  }
+  if (entry.kind == EntryKind::folder && is_within(change.to, change.from))
+    throw Error(Code::bad_request, "a folder cannot be moved into itself");
+  check_locks(change.from, entry.kind == EntryKind::folder ? Touches::subtree : Touches::membership,
+              change.conditions);
+  check_locks(change.to, Touches::membership, change.conditions);
+  if (is_within(change.from, change.to))
+    throw Error(Code::conflict, "'" + change.to + "' holds what would be moved there");
+  std::string to = settle_target(change.to, change.on_existing, change.conditions);
+  ensure_parents(to);
+  place(entry, to);
+  journal(entry.kind == EntryKind::folder ? "folder.move" : "file.move",
+          {{"file_id", entry.id.with_prefix(prefix::file)}}, {{"from", change.from}, {"to", to}});
+  result.entry = get(to);
+  return result;
+}
+
+Version ChangeRun::copy_file(const Entry& from, const std::optional<Id>& from_version, Entry& to,
+                             std::string_view source_kind) {
+  Id wanted_id = from_version.value_or(from.head);
+  auto source =
+      tx_.one("SELECT " SK_VERSION_COLUMNS " FROM " SK_VERSION_TABLES " WHERE v.id = $1 AND v.file = $2",
+              {wanted_id, from.id}, read_version);
+  if (!source)
+    throw Error(Code::not_found,
+                "'" + from.path + "' has no version " + wanted_id.with_prefix(prefix::version));
+  grow(BlobLedger::add_known(tx_, workspace_, source->sha256));
+  NewVersion wanted;
+  wanted.sha256 = source->sha256;
+  wanted.size = source->size;
+  wanted.mime = source->mime;
+  wanted.mode = source->mode;
+  wanted.mtime_us = source->mtime_us;
+  wanted.base = to.head;
+  wanted.source.kind = std::string(source_kind);
+  wanted.source.detail = {{"version_id", source->id.with_prefix(prefix::version)}};
+  Version made = insert_version(to, wanted);
+  Json facts = version_facts(made, wanted.source);
+  facts["from_version_id"] = source->id.with_prefix(prefix::version);
+  journal(made.number == 1 ? "file.create" : "file.write", facts, {{"path", to.path}, {"from", from.path}});
+  return made;
+}
+
+ChangeResult ChangeRun::copy(const CopyChange& change) {
+  Id from_workspace = change.from_workspace.value_or(workspace_);
+  ChangeRun source(tx_, ground_, actor_, from_workspace);
+  Entry from = source.get(change.from);
+  check_locks(change.to, Touches::membership, change.conditions);
+  if (from_workspace == workspace_ && from.kind == EntryKind::folder && is_within(change.to, change.from))
+    throw Error(Code::bad_request, "a folder cannot be copied into itself");
+  if (from_workspace == workspace_ && is_within(change.from, change.to)) {
+    if (change.from != change.to || change.on_existing != OnExisting::rename)
+      throw Error(Code::conflict, "'" + change.to + "' is, or holds, what would be copied there");
+  }
+  auto target = find(change.to);
+  check_conditions(change.to, target, change.conditions);
+  ChangeResult result;
+  if (from.kind == EntryKind::file && target && target->kind == EntryKind::file &&
+      change.on_existing == OnExisting::replace) {
+    // Onto a file: a new version of it, so that its id and history stay.
+    check_locks(change.to, Touches::content, change.conditions);
+    result.version = copy_file(from, change.from_version, *target, "copy");
+    result.entry = *target;
+    return result;
+  }
+  std::string to = settle_target(change.to, change.on_existing, change.conditions);
+  ensure_parents(to);
+  result.created = true;
+  if (from.kind == EntryKind::file) {
+    Entry made = insert_file(to);
+    result.version = copy_file(from, change.from_version, made, "copy");
+    result.entry = made;
+    return result;
+  }
+  if (change.from_version) throw Error(Code::bad_request, "a folder has no versions to copy from");
+  auto members = source.below(change.from);
+  result.entry = insert_folder(to, from.mode);
+  for (const Entry& member : members) {
+    std::string path = clean_path(to + member.path.substr(from.path.size()));
+    if (member.kind == EntryKind::folder) {
+      insert_folder(path, member.mode);
+    } else {
+      Entry made = insert_file(path);
+      copy_file(member, std::nullopt, made, "copy");
+    }
+  }
+  return result;
+}
+
+ChangeResult ChangeRun::trash_change(const TrashChange& change) {
+  Entry entry = get(change.path);
+  check_conditions(change.path, entry, change.conditions);
+  check_locks(change.path, entry.kind == EntryKind::folder ? Touches::subtree : Touches::membership,
+              change.conditions);
+  trash(entry);
+  ChangeResult result;
+  entry.trashed_us = now_us_;
+  result.entry = entry;
+  return result;
+}
+
+ChangeResult ChangeRun::restore_version(const RestoreVersionChange& change) {
+  auto version =
+      tx_.one("SELECT " SK_VERSION_COLUMNS " FROM " SK_VERSION_TABLES " WHERE v.id = $1 AND v.workspace = $2",
+              {change.version, workspace_}, read_version);
+  if (!version)
+    throw Error(Code::not_found,
+                "this workspace has no version " + change.version.with_prefix(prefix::version));
+  auto entry = tx_.one("SELECT " SK_ENTRY_COLUMNS " FROM entries e WHERE e.id = $1 AND e.trashed_us IS NULL",
+                       {version->file}, read_entry);
+  if (!entry)
+    throw Error(Code::conflict, "the file of this version is in the trash")
+        .hint("Restore the file first: 'sandkeep trash restore'.")
+        .with("file_id", version->file.with_prefix(prefix::file));
+  check_conditions(entry->path, entry, change.conditions);
+  check_locks(entry->path, Touches::content, change.conditions);
+  ChangeResult result;
+  if (entry->head == version->id) {
+    result.unchanged = true;
+    result.version = version;
+  } else {
+    result.version = copy_file(*entry, change.version, *entry, "restore");
+  }
+  result.entry = *entry;
+  return result;
+}
+
+ChangeResult ChangeRun::set_mode(const SetModeChange& change) {
+  Entry entry = get(change.path);
+  check_conditions(change.path, entry, change.conditions);
+  check_locks(change.path, Touches::content, change.conditions);
+  if (change.mode) entry.mode = *change.mode;
+  if (change.mtime_us) entry.mtime_us = *change.mtime_us;
+  entry.changed_us = now_us_;
+  tx_.exec("UPDATE entries SET mode = $2, mtime_us = $3, changed_us = $4 WHERE id = $1",
+           {entry.id, entry.mode, entry.mtime_us, now_us_});
+  journal("file.set",
+          {{"file_id", entry.id.with_prefix(prefix::file)},
+           {"mode", entry.mode},
+           {"mtime", to_iso8601(entry.mtime_us)}},
+          {{"path", change.path}});
+  ChangeResult result;
+  result.entry = entry;
+  return result;
+}
+
+}  // namespace sk::workspace

@@ -1,0 +1,63 @@
+#include "workspace/feed.h"
+
+#include <utility>
+
+namespace sk::workspace {
+
+Feed::Subscription::Subscription(Subscription&& other) noexcept
+    : feed_(std::exchange(other.feed_, nullptr)), workspace_(other.workspace_), number_(other.number_) {}
+
+Feed::Subscription& Feed::Subscription::operator=(Subscription&& other) noexcept {
+  if (this != &other) {
+    if (feed_ != nullptr) feed_->unsubscribe(workspace_, number_);
+    feed_ = std::exchange(other.feed_, nullptr);
+    workspace_ = other.workspace_;
+    number_ = other.number_;
+  }
+  return *this;
+}
+
+Feed::Subscription::~Subscription() {
+  if (feed_ != nullptr) feed_->unsubscribe(workspace_, number_);
+}
+
+Id Feed::any_id() {
+  Id id;
+  id.bytes.fill(std::byte{0xFF});  // its highest bits are set, so no real id equals it
+  return id;
+}
+
+Feed::Subscription Feed::subscribe(const Id& workspace, std::function<void()> on_change) {
+  std::lock_guard lock(mutex_);
+  Subscription subscription;
+  subscription.feed_ = this;
+  subscription.workspace_ = workspace;
+  subscription.number_ = next_++;
+  by_workspace_[workspace].emplace(subscription.number_, std::move(on_change));
+  return subscription;
+}
+
+Feed::Subscription Feed::subscribe_any(std::function<void()> on_change) {
+  return subscribe(any_id(), std::move(on_change));
+}
+
+void Feed::notify(const Id& workspace) {
+  // Callbacks run under the mutex: that is what lets unsubscribe() promise that none runs afterwards.
+  std::lock_guard lock(mutex_);
+  if (by_workspace_.empty()) return;
+  for (const Id& which : {workspace, any_id()}) {
+    auto found = by_workspace_.find(which);
+    if (found == by_workspace_.end()) continue;
+    for (auto& [number, callback] : found->second) callback();
+  }
+}
+
+void Feed::unsubscribe(const Id& workspace, uint64_t number) {
+  std::lock_guard lock(mutex_);
+  auto found = by_workspace_.find(workspace);
+  if (found == by_workspace_.end()) return;
+  found->second.erase(number);
+  if (found->second.empty()) by_workspace_.erase(found);
+}
+
+}  // namespace sk::workspace

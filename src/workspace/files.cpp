@@ -1,0 +1,267 @@
+#include "workspace/files.h"
+
+#include <utf8proc.h>
+
+#include "base/error.h"
+#include "workspace/blob_ledger.h"
+#include "workspace/change_run.h"
+#include "workspace/path.h"
+#include "workspace/workspace_rows.h"
+
+namespace sk::workspace {
+
+namespace {
+
+void clean(PutChange& change) { change.path = clean_file_path(change.path); }
+void clean(MkdirChange& change) { change.path = clean_file_path(change.path); }
+void clean(MoveChange& change) {
+  change.from = clean_file_path(change.from), change.to = clean_file_path(change.to);
+}
+void clean(CopyChange& change) {
+  change.from = clean_file_path(change.from), change.to = clean_file_path(change.to);
+}
+void clean(TrashChange& change) { change.path = clean_file_path(change.path); }
+void clean(RestoreVersionChange&) {}
+void clean(SetModeChange& change) { change.path = clean_file_path(change.path); }
+
+// macOS writes names decomposed, most others composed; a look-up that finds nothing by bytes tries the other
+// spelling.
+std::optional<std::string> other_spelling(std::string_view path) {
+  bool ascii = true;
+  for (char c : path) ascii = ascii && static_cast<unsigned char>(c) < 0x80;
+  if (ascii) return std::nullopt;
+  utf8proc_uint8_t* composed = nullptr;
+  auto length = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(path.data()),
+                             static_cast<utf8proc_ssize_t>(path.size()), &composed,
+                             static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
+  if (length < 0) return std::nullopt;
+  std::string result(reinterpret_cast<char*>(composed), static_cast<size_t>(length));
+  std::free(composed);
+  if (result == path) {
+    utf8proc_uint8_t* decomposed = nullptr;
+    length = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(path.data()),
+                          static_cast<utf8proc_ssize_t>(path.size()), &decomposed,
+                          static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_DECOMPOSE));
+    if (length < 0) return std::nullopt;
+    result.assign(reinterpret_cast<char*>(decomposed), static_cast<size_t>(length));
+    std::free(decomposed);
+  }
+  return result == path ? std::nullopt : std::optional(result);
+}
+
+std::optional<Entry> find_exactly(catalog::Statements& statements, const Id& workspace,
+                                  std::string_view path) {
+  auto [parent, name] = split_path(path);
+  return statements.one(
+      "SELECT " SK_ENTRY_COLUMNS
+      " FROM entries e WHERE e.workspace = $1 AND e.parent = $2 AND e.name = $3 AND e.trashed_us IS NULL",
+      {workspace, parent, name}, read_entry);
+}
+
+std::string encode_cursor(std::string_view parent, std::string_view name) {
+  return to_base64url(as_bytes(std::string(parent) + '\0' + std::string(name)));
+}
+
+std::pair<std::string, std::string> decode_cursor(std::string_view cursor) {
+  auto text = from_base64url(cursor);
+  auto zero = text ? text->find('\0') : std::string::npos;
+  if (zero == std::string::npos)
+    throw Error(Code::bad_request, "the cursor is not one that this server gave")
+        .hint("Begin without a cursor.");
+  return {text->substr(0, zero), text->substr(zero + 1)};
+}
+
+int64_t decode_number(std::string_view cursor) {
+  auto number = parse_unsigned(cursor);
+  if (!number || *number > (1ull << 62))
+    throw Error(Code::bad_request, "the cursor is not one that this server gave")
+        .hint("Begin without a cursor.");
+  return static_cast<int64_t>(*number);
+}
+
+// One query's worth of a listing, in the order of the path index, after (parent, name).
+std::vector<Entry> list_step(catalog::Statements& statements, const Id& workspace, const std::string& folder,
+                             bool recursive, const std::pair<std::string, std::string>& after, size_t count) {
+  if (!recursive)
+    return statements.all(
+        "SELECT " SK_ENTRY_COLUMNS
+        " FROM entries e WHERE e.workspace = $1 AND e.parent = $2 AND e.name > $3 AND e.trashed_us IS NULL "
+        "ORDER BY e.name LIMIT $4",
+        {workspace, folder, after.second, count}, read_entry);
+  if (folder.empty())
+    return statements.all(
+        "SELECT " SK_ENTRY_COLUMNS
+        " FROM entries e WHERE e.workspace = $1 AND (e.parent, e.name) > ($2, $3) AND e.trashed_us IS NULL "
+        "ORDER BY e.parent, e.name LIMIT $4",
+        {workspace, after.first, after.second, count}, read_entry);
+  Below range(folder);
+  return statements.all(
+      "SELECT " SK_ENTRY_COLUMNS
+      " FROM entries e WHERE e.workspace = $1 AND (e.parent, e.name) > ($2, $3) AND e.parent >= $4 AND "
+      "e.parent < $6 AND (e.parent = $4 OR e.parent >= $5) AND e.trashed_us IS NULL ORDER BY e.parent, "
+      "e.name LIMIT $7",
+      {workspace, after.first, after.second, range.exact, range.from, range.to, count}, read_entry);
+}
+
+}  // namespace
+
+std::unique_ptr<blobs::Writer> Files::begin_content() { return ground_.blobs.begin_write(ground_.ledger); }
+
+std::vector<ChangeResult> Files::apply(const Actor& actor, const Workspace& workspace,
+                                       std::vector<Change> changes) {
+  if (workspace.role < Right::write)
+    throw Error(Code::forbidden,
+                "this key may read the workspace '" + workspace.name + "', but not write to it");
+  if (changes.size() > ground_.limits.batch_max)
+    throw Error(Code::too_large,
+                "a batch holds at most " + std::to_string(ground_.limits.batch_max) + " changes")
+        .hint("Send several batches.");
+  for (Change& change : changes) std::visit([](auto& one) { clean(one); }, change);
+  std::vector<std::string> unneeded;
+  auto results = ground_.db.write([&](catalog::Tx& tx) {
+    ChangeRun run(tx, ground_, actor, workspace.id);
+    std::vector<ChangeResult> made;
+    made.reserve(changes.size());
+    for (size_t i = 0; i < changes.size(); ++i) {
+      try {
+        made.push_back(run.run(changes[i]));
+      } catch (Error& error) {
+        if (changes.size() > 1) error.with("change", static_cast<int64_t>(i));
+        throw;
+      }
+    }
+    unneeded = std::move(run.unneeded());
+    return made;
+  });
+  for (Change& change : changes)
+    if (auto put = std::get_if<PutChange>(&change)) put->content->commit();
+  for (const auto& location : unneeded) ground_.blobs.remove(location);
+  return results;
+}
+
+ChangeResult Files::apply_one(const Actor& actor, const Workspace& workspace, Change change) {
+  std::vector<Change> changes;
+  changes.push_back(std::move(change));
+  return std::move(apply(actor, workspace, std::move(changes))[0]);
+}
+
+std::optional<Entry> Files::find(const Workspace& workspace, std::string_view path) {
+  std::string wanted = clean_path(path);
+  if (wanted.empty()) {
+    Entry root;
+    root.workspace = workspace.id;
+    root.kind = EntryKind::folder;
+    root.mode = 0755;
+    root.created_us = root.changed_us = root.mtime_us = workspace.created_us;
+    return root;
+  }
+  return ground_.db.read([&](catalog::Statements& statements) {
+    auto found = find_exactly(statements, workspace.id, wanted);
+    if (!found)
+      if (auto other = other_spelling(wanted)) found = find_exactly(statements, workspace.id, *other);
+    return found;
+  });
+}
+
+Entry Files::get(const Workspace& workspace, std::string_view path) {
+  auto found = find(workspace, path);
+  if (found) return *found;
+  std::string wanted = clean_path(path);
+  auto [parent, name] = split_path(wanted);
+  auto trashed = ground_.db.read([&](catalog::Statements& statements) {
+    return statements.one("SELECT " SK_ENTRY_COLUMNS
+                          " FROM entries e WHERE e.workspace = $1 AND e.trashed_us IS NOT NULL AND e.parent "
+                          "= $2 AND e.name = $3 "
+                          "ORDER BY e.trashed_us DESC LIMIT 1",
+                          {workspace.id, parent, name}, read_entry);
+  });
+  if (trashed)
+    throw Error(Code::not_found,
+                "'" + wanted + "' was moved to the trash at " + to_iso8601(*trashed->trashed_us))
+        .hint("Bring it back with 'sandkeep trash restore " + trashed->id.with_prefix(prefix::file) + "'.")
+        .with("trashed_file_id", trashed->id.with_prefix(prefix::file));
+  throw Error(Code::not_found,
+              "there is nothing at '" + wanted + "' in the workspace '" + workspace.name + "'");
+}
+
+std::optional<Entry> Files::find_by_id(const Workspace& workspace, const Id& file) {
+  return ground_.db.read([&](catalog::Statements& statements) {
+    return statements.one("SELECT " SK_ENTRY_COLUMNS " FROM entries e WHERE e.id = $1 AND e.workspace = $2",
+                          {file, workspace.id}, read_entry);
+  });
+}
+
+Page<Entry> Files::list(const Workspace& workspace, const ListOptions& options) {
+  std::string folder = clean_path(options.folder);
+  size_t limit = std::clamp<size_t>(options.limit, 1, ground_.limits.list_max);
+  std::pair<std::string, std::string> after{folder, ""};
+  if (!options.cursor.empty()) after = decode_cursor(options.cursor);
+  Page<Entry> page;
+  ground_.db.read([&](catalog::Statements& statements) {
+    if (!folder.empty()) {
+      auto entry = find_exactly(statements, workspace.id, folder);
+      if (!entry) throw Error(Code::not_found, "there is no folder '" + folder + "'");
+      if (entry->kind != EntryKind::folder)
+        throw Error(Code::bad_request, "'" + folder + "' is a file, not a folder");
+    }
+    for (;;) {
+      auto step = list_step(statements, workspace.id, folder, options.recursive, after, limit + 1);
+      for (Entry& entry : step) {
+        auto [parent, name] = split_path(entry.path);
+        after = {parent, name};
+        std::string_view below = entry.path;
+        if (!folder.empty()) below.remove_prefix(folder.size() + 1);
+        if (!options.glob.empty() && !glob_match(options.glob, below)) continue;
+        if (page.items.size() == limit) {
+          page.has_more = true;
+          auto [last_parent, last_name] = split_path(page.items.back().path);
+          page.next_cursor = encode_cursor(last_parent, last_name);
+          return;
+        }
+        page.items.push_back(std::move(entry));
+      }
+      if (step.size() <= limit) return;
+    }
+  });
+  return page;
+}
+
+Page<Version> Files::versions(const Workspace& workspace, const Id& file, std::string_view cursor,
+                              size_t limit) {
+  limit = std::clamp<size_t>(limit, 1, ground_.limits.list_max);
+  int64_t before = cursor.empty() ? INT64_MAX : decode_number(cursor);
+  Page<Version> page;
+  page.items = ground_.db.read([&](catalog::Statements& statements) {
+    return statements.all("SELECT " SK_VERSION_COLUMNS " FROM " SK_VERSION_TABLES
+                          " WHERE v.file = $1 AND v.workspace = $2 AND v.number < $3 "
+                          "ORDER BY v.number DESC LIMIT $4",
+                          {file, workspace.id, before, limit + 1}, read_version);
+  });
+  if (page.items.size() > limit) {
+    page.items.pop_back();
+    page.has_more = true;
+    page.next_cursor = std::to_string(page.items.back().number);
+  }
+  return page;
+}
+
+std::optional<Version> Files::find_version(const Workspace& workspace, const Id& version) {
+  auto found = find_version_anywhere(version);
+  return found && found->workspace == workspace.id ? found : std::nullopt;
+}
+
+std::optional<Version> Files::find_version_anywhere(const Id& version) {
+  return ground_.db.read([&](catalog::Statements& statements) {
+    auto found = statements.one("SELECT " SK_VERSION_COLUMNS " FROM " SK_VERSION_TABLES " WHERE v.id = $1",
+                                {version}, read_version);
+    if (found) return found;
+    auto purged_us = statements.one("SELECT purged_us FROM purged_versions WHERE id = $1", {version},
+                                    [](const catalog::Row& row) { return row.integer(0); });
+    if (purged_us)
+      throw Error(Code::gone, "this version was purged at " + to_iso8601(*purged_us))
+          .with("purged_at", to_iso8601(*purged_us));
+    return found;
+  });
+}
+
+}  // namespace sk::workspace

@@ -1,0 +1,131 @@
+#include "workspace/journal.h"
+
+#include "base/error.h"
+#include "workspace/feed.h"
+#include "workspace/journal_hash.h"
+#include "workspace/path.h"
+
+namespace sk::workspace {
+
+namespace {
+
+JournalEntry read_entry(const catalog::Row& row) {
+  JournalEntry entry;
+  entry.workspace = row.id(0);
+  entry.seq = row.integer(1);
+  entry.time_us = row.integer(2);
+  entry.kind = row.str(3);
+  entry.actor = row.id(4);
+  entry.facts = Json::parse(row.text(5));
+  entry.personal = row.is_null(6) ? Json() : Json::parse(row.text(6));
+  entry.hash = row.hash(7);
+  return entry;
+}
+
+bool matches(const JournalEntry& entry, const EventFilter& filter) {
+  if (filter.actor && entry.actor != *filter.actor) return false;
+  if (!filter.kinds.empty()) {
+    bool any = false;
+    for (const auto& kind : filter.kinds)
+      any = any ||
+            (kind.ends_with('*') ? entry.kind.starts_with(std::string_view(kind).substr(0, kind.size() - 1))
+                                 : entry.kind == kind);
+    if (!any) return false;
+  }
+  if (filter.path_prefix.empty()) return true;
+  for (const char* name : {"path", "from", "to"}) {
+    if (!entry.personal.is_object()) continue;
+    auto found = entry.personal.find(name);
+    if (found != entry.personal.end() && found->is_string() &&
+        is_within(found->get<std::string>(), filter.path_prefix))
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+int64_t Journal::append(catalog::Tx& tx, Ground& ground, const Id& workspace, const Actor& actor,
+                        std::string_view kind, const Json& facts, const Json& personal) {
+  struct Head {
+    int64_t seq;
+    Sha256 hash;
+  };
+  auto head =
+      tx.one("SELECT seq, hash FROM journals WHERE workspace = $1", {workspace}, [](const catalog::Row& row) {
+          return Head{row.integer(0), row.hash(1)};
+        }).value_or(Head{0, Sha256{}});
+  std::array<std::byte, 16> salt;
+  fill_random(salt);
+  JournalLine line;
+  line.previous = head.hash;
+  line.workspace = workspace;
+  line.seq = head.seq + 1;
+  line.time_us = ground.clock.now_us();
+  line.kind = kind;
+  line.actor = actor.principal;
+  line.facts = to_text(facts);
+  std::string personal_text = to_text(personal);
+  line.commitment = commit_to(as_text(salt), personal_text);
+  Sha256 hash = hash_line(line);
+  tx.exec(
+      "INSERT INTO journal (workspace, seq, time_us, kind, actor, facts, personal, salt, commitment, hash) "
+      "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+      {workspace, line.seq, line.time_us, kind, actor.principal, line.facts, personal_text,
+       catalog::Param::raw(as_text(salt)), line.commitment, hash});
+  tx.exec(
+      "INSERT INTO journals (workspace, seq, hash, checkpointed_seq) VALUES ($1, $2, $3, 0) "
+      "ON CONFLICT (workspace) DO UPDATE SET seq = excluded.seq, hash = excluded.hash",
+      {workspace, line.seq, hash});
+  tx.after_commit([&feed = ground.feed, workspace] { feed.notify(workspace); });
+  return line.seq;
+}
+
+Events Journal::events(const Id& workspace, int64_t after, size_t limit, const EventFilter& filter) {
+  limit = std::min(limit, ground_.limits.list_max);
+  // A filter that matches little must not read a whole journal in one call; the cursor says how far it came.
+  const int64_t scan_max = static_cast<int64_t>(limit) * 20 + 1000;
+  Events events;
+  events.cursor = after;
+  ground_.db.read([&](catalog::Statements& statements) {
+    statements.query(
+        "SELECT workspace, seq, time_us, kind, actor, facts, personal, hash FROM journal WHERE workspace = "
+        "$1 AND seq > $2 "
+        "ORDER BY seq LIMIT $3",
+        {workspace, after, scan_max + 1}, [&](const catalog::Row& row) {
+          if (events.items.size() == limit || row.integer(1) > after + scan_max) {
+            events.has_more = true;
+            return false;
+          }
+          JournalEntry entry = read_entry(row);
+          events.cursor = entry.seq;
+          if (matches(entry, filter)) events.items.push_back(std::move(entry));
+          return true;
+        });
+  });
+  return events;
+}
+
+int64_t Journal::head_seq(const Id& workspace) {
+  return ground_.db.read([&](catalog::Statements& statements) {
+    return statements
+        .one("SELECT seq FROM journals WHERE workspace = $1", {workspace},
+             [](const catalog::Row& row) { return row.integer(0); })
+        .value_or(0);
+  });
+}
+
+int64_t Journal::erase_personal(const Actor& actor, const Id& principal) {
+  if (!actor.admin || actor.read_only)
+    throw Error(Code::forbidden, "only an administrator may erase personal data");
+  return ground_.db.write([&](catalog::Tx& tx) {
+    auto count =
+        tx.exec("UPDATE journal SET personal = NULL, salt = NULL WHERE actor = $1 AND personal IS NOT NULL",
+                {principal});
+    append(tx, ground_, Id{}, actor, "journal.erase",
+           {{"principal_id", principal.with_prefix(prefix::principal)}, {"entries", count}}, Json::object());
+    return static_cast<int64_t>(count);
+  });
+}
+
+}  // namespace sk::workspace

@@ -1,0 +1,143 @@
+#include "workspace/keep.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/log.h"
+
+namespace sk::workspace {
+
+namespace {
+
+Fd lock_directory(const std::string& directory) {
+  std::filesystem::create_directories(directory);
+  ::chmod(directory.c_str(), 0700);
+  Fd lock = open_file(directory + "/lock", O_RDWR | O_CREAT, 0600);
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0)
+    throw Error(Code::conflict, "another server is using the data folder " + directory)
+        .hint("Stop it, or choose another folder with --data.");
+  return lock;
+}
+
+}  // namespace
+
+struct Keep::Impl {
+  Impl(KeepOptions wanted, const Clock& clock, Metrics& metrics)
+      : options(std::move(wanted)),
+        lock(lock_directory(options.directory)),
+        ids(clock),
+        db(catalog::open_sqlite(options.directory + "/catalog.db", {.group_max = options.group_commit_max})),
+        store(blobs::open_local_store(options.directory + "/blobs")),
+        ledger(*db),
+        ground{*db, *store, ledger, feed, clock, ids, metrics, options.limits},
+        access(ground),
+        workspaces(ground),
+        files(ground),
+        locks(ground),
+        journal(ground),
+        links(ground),
+        audit(ground, options.directory + "/audit.key"),
+        upkeep(ground),
+        access_log(ground, options.directory + "/access", options.access_log_retention_days) {}
+
+  void run_background() {
+    auto start = std::chrono::steady_clock::now();
+    auto due = [start](int64_t interval_s) {
+      return interval_s <= 0 ? std::chrono::steady_clock::time_point::max()
+                             : start + std::chrono::seconds(interval_s);
+    };
+    auto next_collect = due(options.collect_interval_s), next_scrub = due(options.scrub_interval_s),
+         next_checkpoint = due(options.checkpoint_interval_s), next_minute = due(60);
+    std::unique_lock guard(mutex);
+    while (!stopping) {
+      wake.wait_for(guard, std::chrono::seconds(1), [this] { return stopping; });
+      if (stopping) break;
+      guard.unlock();
+      auto now = std::chrono::steady_clock::now();
+      auto run_if_due = [&](auto& next, int64_t interval_s, auto&& work) {
+        if (now < next) return;
+        next = now + std::chrono::seconds(interval_s);
+        work();
+      };
+      try {
+        locks.expire();
+        run_if_due(next_collect, options.collect_interval_s, [&] { upkeep.collect(); });
+        run_if_due(next_scrub, options.scrub_interval_s,
+                   [&] { upkeep.scrub_slice(options.scrub_slice_bytes); });
+        run_if_due(next_checkpoint, options.checkpoint_interval_s, [&] { audit.checkpoint(); });
+        run_if_due(next_minute, 60, [&] { access.flush_last_use(); });
+      } catch (const std::exception& error) {
+        log::error("background work failed; it is tried again", {{"error", error.what()}});
+      }
+      guard.lock();
+    }
+  }
+
+  void stop() {
+    {
+      std::lock_guard guard(mutex);
+      if (stopping) return;
+      stopping = true;
+    }
+    wake.notify_all();
+    if (background.joinable()) background.join();
+    try {
+      access.flush_last_use();
+      access_log.stop();
+      audit.checkpoint();
+    } catch (const std::exception& error) {
+      log::error("the last records could not be written", {{"error", error.what()}});
+    }
+  }
+
+  KeepOptions options;
+  Fd lock;
+  IdMaker ids;
+  std::unique_ptr<catalog::Database> db;
+  std::unique_ptr<blobs::Store> store;
+  BlobLedger ledger;
+  Feed feed;
+  Ground ground;
+  Access access;
+  Workspaces workspaces;
+  Files files;
+  Locks locks;
+  Journal journal;
+  Links links;
+  Audit audit;
+  Upkeep upkeep;
+  AccessLog access_log;
+
+  std::mutex mutex;
+  std::condition_variable wake;
+  bool stopping = false;  // guarded by mutex
+  std::thread background;
+};
+
+Keep::Keep(KeepOptions options, const Clock& clock, Metrics& metrics)
+    : impl_(std::make_unique<Impl>(std::move(options), clock, metrics)) {}
+Keep::~Keep() { impl_->stop(); }
+
+void Keep::start_background() {
+  impl_->background = std::thread([impl = impl_.get()] { impl->run_background(); });
+}
+
+void Keep::stop() { impl_->stop(); }
+Ground& Keep::ground() { return impl_->ground; }
+Access& Keep::access() { return impl_->access; }
+Workspaces& Keep::workspaces() { return impl_->workspaces; }
+Files& Keep::files() { return impl_->files; }
+Locks& Keep::locks() { return impl_->locks; }
+Journal& Keep::journal() { return impl_->journal; }
+Feed& Keep::feed() { return impl_->feed; }
+Links& Keep::links() { return impl_->links; }
+Audit& Keep::audit() { return impl_->audit; }
+Upkeep& Keep::upkeep() { return impl_->upkeep; }
+AccessLog& Keep::access_log() { return impl_->access_log; }
+const std::string& Keep::directory() const { return impl_->options.directory; }
+
+}  // namespace sk::workspace

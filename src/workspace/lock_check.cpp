@@ -1,0 +1,115 @@
+#include "workspace/lock_check.h"
+
+#include "base/error.h"
+#include "workspace/path.h"
+
+namespace sk::workspace {
+
+namespace {
+
+bool in_the_way(const Lock& lock, std::string_view path, Touches touches) {
+  if (lock.path == path || (lock.deep && is_within(path, lock.path))) return true;
+  if (touches == Touches::content) return false;
+  // A lock on a folder also guards who its members are.
+  if (lock.path == split_path(path).first && !path.empty()) return true;
+  return touches == Touches::subtree && is_within(lock.path, path);
+}
+
+bool opened_by(const Lock& lock, const std::vector<Sha256>& tokens) {
+  for (const auto& token : tokens)
+    if (equal_constant_time(lock.token, as_text(token.bytes))) return true;
+  return false;
+}
+
+void check_tokens(const std::vector<Lock>& locks, const std::vector<Sha256>& tokens) {
+  for (const auto& token : tokens) {
+    bool known = false;
+    for (const auto& lock : locks) known = known || equal_constant_time(lock.token, as_text(token.bytes));
+    if (!known)
+      throw Error(
+          Code::precondition_failed,
+          "a lock token that was sent is not valid any more: the lock ran out, was released or was broken")
+          .hint("Acquire the lock again, read the current version, and decide again.");
+  }
+}
+
+void check_fence(catalog::Statements& statements, const Id& workspace, std::string_view path, int64_t fence) {
+  int64_t latest = 0;
+  auto look = [&](std::string_view at, bool deep_only) {
+    statements.query("SELECT fence, deep_fence FROM fences WHERE workspace = $1 AND path = $2",
+                     {workspace, at}, [&](const catalog::Row& row) {
+                       latest = std::max(latest, row.integer(deep_only ? 1 : 0));
+                       return false;
+                     });
+  };
+  look(path, false);
+  for (std::string at(path); !at.empty();) {
+    at = split_path(at).first;
+    look(at, true);
+  }
+  if (fence < latest)
+    throw Error(Code::precondition_failed, "the fencing number " + std::to_string(fence) +
+                                               " is stale: a later lock had " + std::to_string(latest))
+        .hint("Acquire the lock again, read the current version, and decide again.")
+        .with("current_fence", latest);
+}
+
+}  // namespace
+
+std::vector<Lock> live_locks(catalog::Statements& statements, const Id& workspace, TimeUs now_us) {
+  return statements.all(
+      "SELECT l.id, l.path, l.deep, l.shared, l.token_hash, l.owner, p.name, l.purpose, l.fence, "
+      "l.created_us, l.expires_us "
+      "FROM locks l LEFT JOIN principals p ON p.id = l.owner WHERE l.workspace = $1 AND l.expires_us > $2 "
+      "ORDER BY l.path",
+      {workspace, now_us}, [&](const catalog::Row& row) {
+        Lock lock;
+        lock.id = row.id(0);
+        lock.workspace = workspace;
+        lock.path = row.str(1);
+        lock.deep = row.integer(2) != 0;
+        lock.shared = row.integer(3) != 0;
+        lock.token = row.str(4);
+        lock.owner = row.id(5);
+        lock.owner_name = row.str(6);
+        lock.purpose = row.str(7);
+        lock.fence = row.integer(8);
+        lock.created_us = row.integer(9);
+        lock.expires_us = row.integer(10);
+        return lock;
+      });
+}
+
+void check_locks(catalog::Statements& statements, const Id& workspace, TimeUs now_us, std::string_view path,
+                 Touches touches, const Conditions& conditions) {
+  if (conditions.fence) check_fence(statements, workspace, path, *conditions.fence);
+  auto locks = live_locks(statements, workspace, now_us);
+  if (locks.empty() && conditions.lock_tokens.empty()) return;
+  std::vector<Sha256> tokens;
+  for (const auto& token : conditions.lock_tokens) tokens.push_back(sha256(token));
+  check_tokens(locks, tokens);
+  // Exclusive locks each need their token; of the shared locks on one path, one token is enough.
+  for (const auto& lock : locks) {
+    if (!in_the_way(lock, path, touches) || opened_by(lock, tokens)) continue;
+    bool shared_and_held = false;
+    for (const auto& other : locks)
+      shared_and_held = shared_and_held ||
+                        (lock.shared && other.shared && other.path == lock.path && opened_by(other, tokens));
+    if (!shared_and_held) throw_locked(lock);
+  }
+}
+
+void throw_locked(const Lock& lock) {
+  std::string what = lock.path.empty() ? "the whole workspace" : "'" + lock.path + "'";
+  Error error(Code::locked, what + " is locked by " + lock.owner_name + " until " +
+                                to_iso8601(lock.expires_us) +
+                                (lock.purpose.empty() ? "" : " (" + lock.purpose + ")"));
+  error.with("lock_id", lock.id.with_prefix(prefix::lock));
+  error.with("locked_path", lock.path);
+  error.with("holder", lock.owner_name);
+  error.with("purpose", lock.purpose);
+  error.with("expires_at", to_iso8601(lock.expires_us));
+  throw error;
+}
+
+}  // namespace sk::workspace

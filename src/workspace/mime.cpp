@@ -1,0 +1,141 @@
+#include "workspace/mime.h"
+
+#include <magic.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/text.h"
+
+namespace sk::workspace {
+
+namespace {
+
+struct ByName {
+  std::string_view extension, mime;
+};
+
+// What libmagic cannot tell from bytes (text formats), or takes long to: the name decides.
+constexpr auto kByName = std::to_array<ByName>({
+    {"avif", "image/avif"},
+    {"bash", "text/x-shellscript"},
+    {"bmp", "image/bmp"},
+    {"c", "text/x-c"},
+    {"cc", "text/x-c++"},
+    {"cpp", "text/x-c++"},
+    {"css", "text/css"},
+    {"csv", "text/csv"},
+    {"docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"},
+    {"feather", "application/vnd.apache.arrow.file"},
+    {"gif", "image/gif"},
+    {"gz", "application/gzip"},
+    {"h", "text/x-c"},
+    {"h5", "application/x-hdf5"},
+    {"htm", "text/html"},
+    {"html", "text/html"},
+    {"ics", "text/calendar"},
+    {"ipynb", "application/x-ipynb+json"},
+    {"java", "text/x-java"},
+    {"jpeg", "image/jpeg"},
+    {"jpg", "image/jpeg"},
+    {"js", "text/javascript"},
+    {"json", "application/json"},
+    {"jsonl", "application/x-ndjson"},
+    {"log", "text/plain"},
+    {"md", "text/markdown"},
+    {"mjs", "text/javascript"},
+    {"mp3", "audio/mpeg"},
+    {"mp4", "video/mp4"},
+    {"ndjson", "application/x-ndjson"},
+    {"npy", "application/x-npy"},
+    {"npz", "application/x-npz"},
+    {"parquet", "application/vnd.apache.parquet"},
+    {"pdf", "application/pdf"},
+    {"pkl", "application/x-pickle"},
+    {"png", "image/png"},
+    {"pptx", "application/vnd.openxmlformats-officedocument.presentationml.presentation"},
+    {"py", "text/x-python"},
+    {"r", "text/x-r"},
+    {"rs", "text/x-rust"},
+    {"sh", "text/x-shellscript"},
+    {"sql", "application/sql"},
+    {"svg", "image/svg+xml"},
+    {"tar", "application/x-tar"},
+    {"tex", "application/x-tex"},
+    {"tif", "image/tiff"},
+    {"tiff", "image/tiff"},
+    {"toml", "application/toml"},
+    {"ts", "text/x-typescript"},
+    {"tsv", "text/tab-separated-values"},
+    {"txt", "text/plain"},
+    {"wav", "audio/wav"},
+    {"webm", "video/webm"},
+    {"webp", "image/webp"},
+    {"xls", "application/vnd.ms-excel"},
+    {"xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"},
+    {"xml", "application/xml"},
+    {"yaml", "application/yaml"},
+    {"yml", "application/yaml"},
+    {"zip", "application/zip"},
+    {"zst", "application/zstd"},
+});
+
+// Handles of libmagic are costly to load and serve one thread at a time; idle ones are kept.
+class Magic {
+ public:
+  std::string type_of(std::string_view bytes) {
+    Handle handle = take();
+    if (!handle) return {};
+    const char* type = magic_buffer(handle.get(), bytes.data(), bytes.size());
+    std::string result = type == nullptr ? "" : type;
+    std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(handle));
+    return result;
+  }
+
+ private:
+  struct Close {
+    void operator()(magic_set* handle) const { magic_close(handle); }
+  };
+  using Handle = std::unique_ptr<magic_set, Close>;
+
+  Handle take() {
+    {
+      std::lock_guard lock(mutex_);
+      if (!idle_.empty()) {
+        Handle handle = std::move(idle_.back());
+        idle_.pop_back();
+        return handle;
+      }
+    }
+    Handle handle(
+        magic_open(MAGIC_MIME_TYPE | MAGIC_NO_CHECK_COMPRESS | MAGIC_NO_CHECK_ELF | MAGIC_NO_CHECK_TAR));
+    if (handle && magic_load(handle.get(), nullptr) != 0) handle.reset();
+    return handle;
+  }
+
+  std::mutex mutex_;
+  std::vector<Handle> idle_;  // guarded by mutex_
+};
+
+}  // namespace
+
+std::string guess_mime(std::string_view name, std::string_view head_bytes) {
+  auto dot = name.rfind('.');
+  if (dot != std::string_view::npos && dot + 1 < name.size()) {
+    std::string extension = ascii_lower(name.substr(dot + 1));
+    auto found =
+        std::lower_bound(kByName.begin(), kByName.end(), extension,
+                         [](const ByName& row, const std::string& wanted) { return row.extension < wanted; });
+    if (found != kByName.end() && found->extension == extension) return std::string(found->mime);
+  }
+  if (head_bytes.empty()) return "application/octet-stream";
+  static Magic magic;
+  std::string type = magic.type_of(head_bytes);
+  return type.empty() ? "application/octet-stream" : type;
+}
+
+}  // namespace sk::workspace

@@ -1,0 +1,169 @@
+// The trash, and what leaves it: back to its place, or purged for ever.
+#include "base/error.h"
+#include "workspace/blob_ledger.h"
+#include "workspace/change_run.h"
+#include "workspace/path.h"
+#include "workspace/workspace_rows.h"
+
+namespace sk::workspace {
+
+namespace {
+
+constexpr size_t kBrokenLinksMax = 1'000;
+
+// Deletes versions that `where` selected, and remembers their ids so that links answer 410.
+void purge_versions(ChangeRun& run, const std::vector<Version>& versions, PurgeResult& result) {
+  for (const Version& version : versions) {
+    uint64_t freed = BlobLedger::drop(run.tx(), run.workspace(), version.sha256);
+    result.freed_bytes += freed;
+    run.tx().exec("DELETE FROM versions WHERE id = $1", {version.id});
+    run.tx().exec("INSERT INTO purged_versions (id, workspace, purged_us) VALUES ($1, $2, $3)",
+                  {version.id, run.workspace(), run.now_us()});
+    ++result.versions;
+    if (result.broken_links.size() < kBrokenLinksMax) result.broken_links.push_back(version);
+  }
+}
+
+std::vector<Version> versions_of(ChangeRun& run, const Id& file) {
+  return run.tx().all("SELECT " SK_VERSION_COLUMNS " FROM " SK_VERSION_TABLES
+                      " WHERE v.file = $1 ORDER BY v.number",
+                      {file}, read_version);
+}
+
+void purge_group(ChangeRun& run, const Entry& root, PurgeResult& result) {
+  auto ids = run.tx().all("SELECT id FROM entries WHERE trash_root = $1", {root.id},
+                          [](const catalog::Row& row) { return row.id(0); });
+  PurgeResult mine;
+  for (const Id& id : ids) {
+    purge_versions(run, versions_of(run, id), mine);
+    run.tx().exec("DELETE FROM placements WHERE workspace = $1 AND file = $2", {run.workspace(), id});
+    run.tx().exec("DELETE FROM entries WHERE id = $1", {id});
+    ++mine.files;
+  }
+  run.shrink(mine.freed_bytes);
+  run.journal("trash.purge",
+              {{"file_id", root.id.with_prefix(prefix::file)},
+               {"entries", mine.files},
+               {"versions", mine.versions},
+               {"freed_bytes", mine.freed_bytes}},
+              {{"path", root.path}});
+  result.files += mine.files;
+  result.versions += mine.versions;
+  result.freed_bytes += mine.freed_bytes;
+  for (auto& version : mine.broken_links)
+    if (result.broken_links.size() < kBrokenLinksMax) result.broken_links.push_back(std::move(version));
+}
+
+Entry trashed_root(ChangeRun& run, const Id& file) {
+  auto root = run.tx().one("SELECT " SK_ENTRY_COLUMNS
+                           " FROM entries e WHERE e.id = $1 AND e.workspace = $2 AND e.trash_root = $1",
+                           {file, run.workspace()}, read_entry);
+  if (!root)
+    throw Error(Code::not_found, "there is no " + file.with_prefix(prefix::file) + " in the trash")
+        .hint("'sandkeep trash ls' shows what is.");
+  return *root;
+}
+
+void require_write(const Workspace& workspace, Right right) {
+  if (workspace.role < right)
+    throw Error(Code::forbidden, right == Right::own
+                                     ? "only the workspace's owner may purge"
+                                     : "this key may read the workspace, but not write to it");
+}
+
+}  // namespace
+
+Page<Entry> Files::trash(const Workspace& workspace, std::string_view cursor, size_t limit) {
+  limit = std::clamp<size_t>(limit, 1, ground_.limits.list_max);
+  int64_t before = INT64_MAX;
+  Id before_id;
+  if (!cursor.empty()) {
+    auto parts = split(cursor, '-');
+    auto time = parse_unsigned(parts[0]);
+    auto id = parts.size() == 2 ? Id::from_hex(parts[1]) : std::nullopt;
+    if (!time || !id)
+      throw Error(Code::bad_request, "the cursor is not one that this server gave")
+          .hint("Begin without a cursor.");
+    before = static_cast<int64_t>(*time);
+    before_id = *id;
+  }
+  Page<Entry> page;
+  page.items = ground_.db.read([&](catalog::Statements& statements) {
+    return statements.all(
+        "SELECT " SK_ENTRY_COLUMNS
+        " FROM entries e WHERE e.workspace = $1 AND e.trashed_us IS NOT NULL AND e.trash_root = e.id "
+        "AND (e.trashed_us, e.id) < ($2, $3) ORDER BY e.trashed_us DESC, e.id DESC LIMIT $4",
+        {workspace.id, before, before_id, limit + 1}, read_entry);
+  });
+  if (page.items.size() > limit) {
+    page.items.pop_back();
+    page.has_more = true;
+    page.next_cursor = std::to_string(*page.items.back().trashed_us) + "-" + page.items.back().id.hex();
+  }
+  return page;
+}
+
+Entry Files::restore(const Actor& actor, const Workspace& workspace, const Id& file, OnExisting on_existing,
+                     std::optional<std::string> to) {
+  require_write(workspace, Right::write);
+  return ground_.db.write([&](catalog::Tx& tx) {
+    ChangeRun run(tx, ground_, actor, workspace.id);
+    Entry root = trashed_root(run, file);
+    std::string target = to ? clean_file_path(*to) : root.path;
+    run.check_locks(target, Touches::membership, {});
+    target = run.settle_target(target, on_existing, {});
+    run.ensure_parents(target);
+    run.untrash(root, target);
+    return run.get(target);
+  });
+}
+
+PurgeResult Files::purge(const Actor& actor, const Workspace& workspace, const Id& file) {
+  require_write(workspace, Right::own);
+  return ground_.db.write([&](catalog::Tx& tx) {
+    ChangeRun run(tx, ground_, actor, workspace.id);
+    PurgeResult result;
+    purge_group(run, trashed_root(run, file), result);
+    return result;
+  });
+}
+
+PurgeResult Files::purge_version(const Actor& actor, const Workspace& workspace, const Id& version) {
+  require_write(workspace, Right::own);
+  return ground_.db.write([&](catalog::Tx& tx) {
+    ChangeRun run(tx, ground_, actor, workspace.id);
+    auto found = tx.one("SELECT " SK_VERSION_COLUMNS " FROM " SK_VERSION_TABLES
+                        " WHERE v.id = $1 AND v.workspace = $2",
+                        {version, workspace.id}, read_version);
+    if (!found)
+      throw Error(Code::not_found, "this workspace has no version " + version.with_prefix(prefix::version));
+    if (found->is_head)
+      throw Error(Code::conflict, "this is the file's current version")
+          .hint("Write or restore another version first, or purge the file from the trash.");
+    PurgeResult result;
+    purge_versions(run, {*found}, result);
+    run.shrink(result.freed_bytes);
+    run.journal("version.purge",
+                {{"file_id", found->file.with_prefix(prefix::file)},
+                 {"version_id", version.with_prefix(prefix::version)},
+                 {"freed_bytes", result.freed_bytes}},
+                {{"path", found->path}});
+    return result;
+  });
+}
+
+PurgeResult Files::empty_trash(const Actor& actor, const Workspace& workspace) {
+  require_write(workspace, Right::own);
+  return ground_.db.write([&](catalog::Tx& tx) {
+    ChangeRun run(tx, ground_, actor, workspace.id);
+    auto roots =
+        tx.all("SELECT " SK_ENTRY_COLUMNS
+               " FROM entries e WHERE e.workspace = $1 AND e.trashed_us IS NOT NULL AND e.trash_root = e.id",
+               {workspace.id}, read_entry);
+    PurgeResult result;
+    for (const Entry& root : roots) purge_group(run, root, result);
+    return result;
+  });
+}
+
+}  // namespace sk::workspace

@@ -1,0 +1,124 @@
+#include "workspace/upkeep.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "workspace/blob_ledger.h"
+#include "workspace/journal_hash.h"
+#include "workspace/verify_run.h"
+
+namespace sk::workspace {
+
+namespace {
+constexpr size_t kBatch = 500;
+}
+
+CollectResult Upkeep::collect(int64_t orphan_age_s) {
+  std::lock_guard one_at_a_time(collecting_);
+  CollectResult result;
+  Sha256 after;
+  for (bool more = true; more;) {
+    auto candidates = ground_.db.read([&](catalog::Statements& statements) {
+      return statements.all("SELECT hash FROM blobs WHERE refs = 0 AND hash > $1 ORDER BY hash LIMIT $2",
+                            {after, kBatch}, [](const catalog::Row& row) { return row.hash(0); });
+    });
+    more = candidates.size() == kBatch;
+    if (!candidates.empty()) after = candidates.back();
+    // Between doom() and undoom() writers treat these as not kept and write their own copy; so the row can go
+    // first and the file after it.
+    auto doomed = ground_.ledger.doom(candidates);
+    std::vector<std::string> locations;
+    ground_.db.write([&](catalog::Tx& tx) {
+      for (const auto& hash : doomed) {
+        struct Gone {
+          std::string location;
+          int64_t size;
+        };
+        auto gone = tx.one("DELETE FROM blobs WHERE hash = $1 AND refs = 0 RETURNING location, size", {hash},
+                           [](const catalog::Row& row) { return Gone{row.str(0), row.integer(1)}; });
+        if (!gone) continue;
+        ++result.blobs;
+        result.freed_bytes += static_cast<uint64_t>(gone->size);
+        if (!gone->location.empty()) locations.push_back(gone->location);
+      }
+    });
+    for (const auto& location : locations) ground_.blobs.remove(location);
+    ground_.ledger.undoom(doomed);
+  }
+  // Files that no row names: left by a crash between rename and commit. Younger ones may belong to a write
+  // under way.
+  std::vector<std::pair<std::string, uint64_t>> old;
+  ground_.blobs.for_each([&](const std::string& location, uint64_t size, int64_t age_s) {
+    if (age_s >= orphan_age_s) old.emplace_back(location, size);
+    return true;
+  });
+  std::sort(old.begin(), old.end());
+  if (!old.empty()) {
+    std::vector<std::string> named = ground_.db.read([&](catalog::Statements& statements) {
+      return statements.all("SELECT location FROM blobs WHERE location IS NOT NULL", {},
+                            [](const catalog::Row& row) { return row.str(0); });
+    });
+    std::sort(named.begin(), named.end());
+    for (const auto& [location, size] : old) {
+      if (std::binary_search(named.begin(), named.end(), location)) continue;
+      ground_.blobs.remove(location);
+      ++result.orphans;
+      result.freed_bytes += size;
+    }
+  }
+  return result;
+}
+
+VerifyResult Upkeep::verify(const std::function<bool(const VerifyResult&)>& progress) {
+  std::lock_guard one_at_a_time(verifying_);
+  VerifyRun run(ground_, progress);
+  run.blobs();
+  run.references();
+  run.counts();
+  run.journals();
+  return run.result();
+}
+
+void Upkeep::scrub_slice(uint64_t bytes_max) {
+  struct Row {
+    Sha256 hash;
+    uint64_t size;
+    std::string location;
+  };
+  auto slice = ground_.db.read([&](catalog::Statements& statements) {
+    return statements.all(
+        "SELECT hash, size, location FROM blobs WHERE kind = 1 ORDER BY checked_us LIMIT 200", {},
+        [](const catalog::Row& row) {
+          return Row{row.hash(0), static_cast<uint64_t>(row.integer(1)), row.str(2)};
+        });
+  });
+  uint64_t bytes = 0;
+  std::vector<Sha256> checked;
+  for (const Row& row : slice) {
+    if (bytes >= bytes_max) break;
+    bytes += row.size;
+    if (!ground_.blobs.verify(row.location, row.hash, row.size)) {
+      // It may have been collected since we looked.
+      bool still_there = ground_.db.read([&](catalog::Statements& statements) {
+        return statements.query("SELECT 1 FROM blobs WHERE hash = $1 AND location = $2",
+                                {row.hash, row.location}, [](const catalog::Row&) { return false; }) > 0;
+      });
+      if (still_there) {
+        log::error("a stored blob does not match its hash",
+                   {{"sha256", row.hash.hex()}, {"location", row.location}});
+        ground_.metrics
+            .counter("sandkeep_corrupt_blobs_total",
+                     "Blobs whose bytes did not match their hash when they were re-read")
+            .add();
+      }
+    }
+    checked.push_back(row.hash);
+  }
+  if (checked.empty()) return;
+  TimeUs now_us = ground_.clock.now_us();
+  ground_.db.write([&](catalog::Tx& tx) {
+    for (const auto& hash : checked)
+      tx.exec("UPDATE blobs SET checked_us = $2 WHERE hash = $1", {hash, now_us});
+  });
+}
+
+}  // namespace sk::workspace

@@ -1,0 +1,29 @@
+// How the domain's values are read from and written to their rows; private to this room.
+#pragma once
+
+#include "workspace/ground.h"
+#include "workspace/types.h"
+
+namespace sk::workspace {
+
+// A new workspace with its journal's first line. Error(conflict) when the owner has a live one of that name.
+Workspace insert_workspace(catalog::Tx& tx, Ground& ground, const Actor& owner, const std::string& name,
+                           uint64_t quota_bytes);
+
+// Columns of an Entry in the order that read_entry() expects, for a table alias `e`.
+#define SK_ENTRY_COLUMNS                                                                                \
+  "e.id, e.workspace, e.parent, e.name, e.kind, e.head, e.size, e.sha256, e.mime, e.mode, e.mtime_us, " \
+  "e.created_us, e.changed_us, "                                                                        \
+  "e.version_count, e.diverged, e.trashed_us"
+Entry read_entry(const catalog::Row& row);
+
+// Columns of a Version for read_version(), for `v` (versions), `e` (its entry) and `p` (its author).
+#define SK_VERSION_COLUMNS                                                                                \
+  "v.id, v.file, v.workspace, e.parent, e.name, v.number, v.size, v.sha256, v.mime, v.mode, v.mtime_us, " \
+  "v.base, v.created_us, v.author, "                                                                      \
+  "p.name, v.source, v.source_detail, v.complete, e.head"
+#define SK_VERSION_TABLES \
+  "versions v JOIN entries e ON e.id = v.file LEFT JOIN principals p ON p.id = v.author"
+Version read_version(const catalog::Row& row);
+
+}  // namespace sk::workspace

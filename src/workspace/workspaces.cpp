@@ -1,0 +1,212 @@
+#include "workspace/workspaces.h"
+
+#include "base/error.h"
+#include "workspace/journal.h"
+#include "workspace/workspace_rows.h"
+
+namespace sk::workspace {
+
+namespace {
+
+#define SK_WORKSPACE_COLUMNS \
+  "w.id, w.name, w.owner, p.name, m.role, w.quota_bytes, w.used_bytes, w.created_us, w.trashed_us"
+#define SK_WORKSPACE_TABLES                                                                                  \
+  "members m JOIN workspaces w ON w.id = m.workspace JOIN principals p ON p.id = w.owner WHERE m.principal " \
+  "= $1"
+
+Workspace read_workspace(const catalog::Row& row, const Actor& actor) {
+  Workspace workspace;
+  workspace.id = row.id(0);
+  workspace.name = row.str(1);
+  workspace.owner = row.id(2);
+  workspace.owner_name = row.str(3);
+  workspace.role = actor.read_only ? Right::read : static_cast<Right>(row.integer(4));
+  workspace.quota_bytes = static_cast<uint64_t>(row.integer(5));
+  workspace.used_bytes = static_cast<uint64_t>(row.integer(6));
+  workspace.created_us = row.integer(7);
+  workspace.trashed_us = row.maybe_integer(8);
+  return workspace;
+}
+
+bool in_scope(const Actor& actor, const Id& workspace) {
+  return !actor.only_workspace || *actor.only_workspace == workspace;
+}
+
+void check_name(const std::string& name) {
+  bool bad = name.empty() || name.size() > 100 || !is_utf8(name) || trim(name) != name ||
+             name.starts_with(prefix::workspace) || name == "." || name == "..";
+  for (char c : name) bad = bad || static_cast<unsigned char>(c) < 32 || c == 127 || c == '/' || c == ':';
+  if (bad)
+    throw Error(Code::bad_request,
+                "a workspace's name must be 1 to 100 bytes of text without '/', ':', control characters, "
+                "spaces at its ends, "
+                "and must not begin with 'ws_'");
+}
+
+Error no_such_workspace(std::string_view name) {
+  return Error(Code::not_found, "there is no workspace '" + std::string(name) + "' that this key may open")
+      .hint("GET /api/v1/workspaces or 'sandkeep workspace ls' lists yours.");
+}
+
+void require(const Workspace& workspace, Right right) {
+  if (workspace.role >= right) return;
+  throw Error(Code::forbidden,
+              right == Right::own
+                  ? "only the workspace's owner may do that, with a key that may write"
+                  : "this key may read the workspace '" + workspace.name + "', but not write to it");
+}
+
+// Live ones first where a name fits several: own before others'.
+std::optional<Workspace> find(catalog::Statements& statements, const Actor& actor,
+                              std::string_view id_or_name, bool trashed) {
+  std::optional<Workspace> found;
+  auto take = [&](const catalog::Row& row) {
+    if (!in_scope(actor, row.id(0)) || row.is_null(8) == trashed) return true;
+    found = read_workspace(row, actor);
+    return false;
+  };
+  if (auto id = Id::from_prefixed(id_or_name, prefix::workspace)) {
+    statements.query("SELECT " SK_WORKSPACE_COLUMNS " FROM " SK_WORKSPACE_TABLES " AND w.id = $2",
+                     {actor.principal, *id}, take);
+  } else {
+    statements.query("SELECT " SK_WORKSPACE_COLUMNS " FROM " SK_WORKSPACE_TABLES
+                     " AND w.name = $2 ORDER BY CASE WHEN w.owner = $1 THEN 0 ELSE 1 END, w.id DESC",
+                     {actor.principal, id_or_name}, take);
+  }
+  return found;
+}
+
+}  // namespace
+
+Workspace Workspaces::open(const Actor& actor, std::string_view id_or_name, Right right) {
+  auto found = ground_.db.read(
+      [&](catalog::Statements& statements) { return find(statements, actor, id_or_name, false); });
+  if (!found) throw no_such_workspace(id_or_name);
+  require(*found, right);
+  return *found;
+}
+
+Workspace Workspaces::open_default(const Actor& actor, Right right) {
+  if (actor.only_workspace) return open(actor, actor.only_workspace->with_prefix(prefix::workspace), right);
+  return open(actor, "default", right);
+}
+
+Workspace Workspaces::create(const Actor& actor, const std::string& name,
+                             std::optional<uint64_t> quota_bytes) {
+  if (actor.read_only || actor.only_workspace)
+    throw Error(Code::forbidden, "this key may not create workspaces");
+  check_name(name);
+  if (quota_bytes && *quota_bytes > ground_.limits.quota_default_bytes && !actor.admin)
+    throw Error(Code::forbidden, "only an administrator may give a workspace more than " +
+                                     human_size(ground_.limits.quota_default_bytes));
+  return ground_.db.write([&](catalog::Tx& tx) {
+    return insert_workspace(tx, ground_, actor, name,
+                            quota_bytes.value_or(ground_.limits.quota_default_bytes));
+  });
+}
+
+static std::vector<Workspace> list_where(Ground& ground, const Actor& actor, bool trashed) {
+  std::vector<Workspace> result;
+  ground.db.read([&](catalog::Statements& statements) {
+    statements.query("SELECT " SK_WORKSPACE_COLUMNS " FROM " SK_WORKSPACE_TABLES " ORDER BY w.name, w.id",
+                     {actor.principal}, [&](const catalog::Row& row) {
+                       if (in_scope(actor, row.id(0)) && row.is_null(8) != trashed)
+                         result.push_back(read_workspace(row, actor));
+                       return true;
+                     });
+  });
+  return result;
+}
+
+std::vector<Workspace> Workspaces::list(const Actor& actor) { return list_where(ground_, actor, false); }
+std::vector<Workspace> Workspaces::list_trashed(const Actor& actor) {
+  return list_where(ground_, actor, true);
+}
+
+Workspace Workspaces::rename(const Actor& actor, const Workspace& workspace, const std::string& name) {
+  require(workspace, Right::own);
+  check_name(name);
+  ground_.db.write([&](catalog::Tx& tx) {
+    if (tx.query(
+            "SELECT 1 FROM workspaces WHERE owner = $1 AND name = $2 AND trashed_us IS NULL AND id <> $3",
+            {workspace.owner, name, workspace.id}, [](const catalog::Row&) { return false; }) > 0)
+      throw Error(Code::conflict, "there is a workspace named '" + name + "' already")
+          .hint("Choose another name.");
+    tx.exec("UPDATE workspaces SET name = $2 WHERE id = $1", {workspace.id, name});
+    Journal::append(tx, ground_, workspace.id, actor, "workspace.rename", Json::object(),
+                    {{"from", workspace.name}, {"to", name}});
+  });
+  return open(actor, workspace.id.with_prefix(prefix::workspace));
+}
+
+Workspace Workspaces::set_quota(const Actor& actor, const Workspace& workspace, uint64_t quota_bytes) {
+  if (!actor.admin || actor.read_only)
+    throw Error(Code::forbidden, "only an administrator's key may change a quota");
+  ground_.db.write([&](catalog::Tx& tx) {
+    tx.exec("UPDATE workspaces SET quota_bytes = $2 WHERE id = $1", {workspace.id, quota_bytes});
+    Journal::append(tx, ground_, workspace.id, actor, "workspace.quota", {{"quota_bytes", quota_bytes}},
+                    Json::object());
+  });
+  return open(actor, workspace.id.with_prefix(prefix::workspace));
+}
+
+void Workspaces::trash(const Actor& actor, const Workspace& workspace) {
+  require(workspace, Right::own);
+  ground_.db.write([&](catalog::Tx& tx) {
+    tx.exec("UPDATE workspaces SET trashed_us = $2 WHERE id = $1 AND trashed_us IS NULL",
+            {workspace.id, ground_.clock.now_us()});
+    Journal::append(tx, ground_, workspace.id, actor, "workspace.trash", Json::object(),
+                    {{"name", workspace.name}});
+  });
+}
+
+Workspace Workspaces::restore(const Actor& actor, std::string_view id_or_name) {
+  Id id = ground_.db.write([&](catalog::Tx& tx) {
+    auto found = find(tx, actor, id_or_name, true);
+    if (!found)
+      throw Error(Code::not_found, "there is no workspace '" + std::string(id_or_name) + "' in the trash");
+    require(*found, Right::own);
+    std::string name = found->name;
+    for (int n = 2; tx.query("SELECT 1 FROM workspaces WHERE owner = $1 AND name = $2 AND trashed_us IS NULL",
+                             {found->owner, name}, [](const catalog::Row&) { return false; }) > 0;
+         ++n)
+      name = found->name + " (" + std::to_string(n) + ")";
+    tx.exec("UPDATE workspaces SET trashed_us = NULL, name = $2 WHERE id = $1", {found->id, name});
+    Journal::append(tx, ground_, found->id, actor, "workspace.restore", Json::object(), {{"name", name}});
+    return found->id;
+  });
+  return open(actor, id.with_prefix(prefix::workspace));
+}
+
+void Workspaces::revoke_links(const Actor& actor, const Workspace& workspace) {
+  require(workspace, Right::own);
+  std::array<std::byte, 32> secret;
+  fill_random(secret);
+  ground_.db.write([&](catalog::Tx& tx) {
+    tx.exec("UPDATE workspaces SET link_secret = $2 WHERE id = $1",
+            {workspace.id, catalog::Param::raw(as_text(secret))});
+    Journal::append(tx, ground_, workspace.id, actor, "links.revoke", Json::object(), Json::object());
+  });
+}
+
+void Workspaces::set_member(const Actor& actor, const Workspace& workspace, const Id& principal,
+                            std::optional<Right> right) {
+  require(workspace, Right::own);
+  if (principal == workspace.owner) throw Error(Code::bad_request, "the owner's own role cannot be changed");
+  ground_.db.write([&](catalog::Tx& tx) {
+    if (tx.query("SELECT 1 FROM principals WHERE id = $1", {principal},
+                 [](const catalog::Row&) { return false; }) == 0)
+      throw Error(Code::not_found, "there is no such principal");
+    tx.exec("DELETE FROM members WHERE principal = $1 AND workspace = $2", {principal, workspace.id});
+    Json facts = {{"principal_id", principal.with_prefix(prefix::principal)}};
+    if (right) {
+      tx.exec("INSERT INTO members (principal, workspace, role) VALUES ($1, $2, $3)",
+              {principal, workspace.id, static_cast<int>(*right)});
+      facts["role"] = *right == Right::own ? "own" : *right == Right::write ? "write" : "read";
+    }
+    Journal::append(tx, ground_, workspace.id, actor, right ? "member.set" : "member.remove", facts,
+                    Json::object());
+  });
+}
+
+}  // namespace sk::workspace

@@ -1,0 +1,166 @@
+#include <gtest/gtest.h>
+
+#include <barrier>
+
+#include "base/error.h"
+#include "catalog/database.h"
+#include "catalog/migrations.h"
+#include "unit/temp_dir.h"
+
+namespace sk::catalog {
+namespace {
+
+class SqliteTest : public testing::Test {
+ protected:
+  void put(Tx& tx, const std::string& name) {
+    tx.exec("INSERT INTO principals (id, name, kind, admin, created_us) VALUES ($1, $2, 'agent', 0, 1)",
+            {sha256(name).raw().substr(0, 16), name});
+  }
+  int64_t count() {
+    return *db->read([](Statements& s) {
+      return s.one("SELECT count(*) FROM principals", {}, [](const Row& row) { return row.integer(0); });
+    });
+  }
+
+  TempDir dir;
+  std::unique_ptr<Database> db = open_sqlite(dir.file("catalog.db"));
+};
+
+TEST_F(SqliteTest, AWriteIsSeenByTheNextRead) {
+  db->write([&](Tx& tx) { put(tx, "a"); });
+  EXPECT_EQ(count(), 1);
+}
+
+TEST_F(SqliteTest, AWriteThatThrowsLeavesNothing) {
+  EXPECT_THROW(db->write([&](Tx& tx) {
+    put(tx, "a");
+    throw Error(Code::conflict, "no");
+  }),
+               Error);
+  EXPECT_EQ(count(), 0);
+}
+
+TEST_F(SqliteTest, ABrokenUniqueConstraintIsAConflict) {
+  db->write([&](Tx& tx) { put(tx, "a"); });
+  try {
+    db->write([&](Tx& tx) { put(tx, "a"); });
+    FAIL() << "the second insert passed";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::conflict);
+  }
+}
+
+TEST_F(SqliteTest, OneFailingWriteOfAGroupDoesNotHarmTheOthers) {
+  constexpr int kThreads = 16, kRounds = 50;
+  std::barrier start(kThreads);
+  std::atomic<int> failed{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t)
+    threads.emplace_back([&, t] {
+      start.arrive_and_wait();
+      for (int i = 0; i < kRounds; ++i) {
+        try {
+          db->write([&](Tx& tx) {
+            put(tx, std::to_string(t) + "/" + std::to_string(i));
+            if (i % 5 == 0) throw Error(Code::conflict, "on purpose");
+          });
+        } catch (const Error&) {
+          ++failed;
+        }
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(failed, kThreads * kRounds / 5);
+  EXPECT_EQ(count(), kThreads * kRounds * 4 / 5);
+}
+
+TEST_F(SqliteTest, ActionsRunAfterTheCommitAndNotAfterARollback) {
+  int ran = 0;
+  db->write([&](Tx& tx) {
+    tx.after_commit([&] {
+      EXPECT_EQ(count(), 1);
+      ++ran;
+    });
+    put(tx, "a");
+  });
+  EXPECT_EQ(ran, 1);
+  EXPECT_THROW(db->write([&](Tx& tx) {
+    tx.after_commit([&] { ++ran; });
+    throw Error(Code::conflict, "no");
+  }),
+               Error);
+  EXPECT_EQ(ran, 1);
+}
+
+TEST_F(SqliteTest, AReadKeepsItsSnapshotWhileOthersWrite) {
+  db->write([&](Tx& tx) { put(tx, "a"); });
+  db->read([&](Statements& s) {
+    auto seen = [&] {
+      return *s.one("SELECT count(*) FROM principals", {}, [](const Row& row) { return row.integer(0); });
+    };
+    EXPECT_EQ(seen(), 1);
+    db->write([&](Tx& tx) { put(tx, "b"); });
+    EXPECT_EQ(seen(), 1);
+  });
+  EXPECT_EQ(count(), 2);
+}
+
+TEST_F(SqliteTest, NullsTextBytesAndNumbersComeBackAsTheyWere) {
+  std::string raw("a\0b\xff", 4);
+  db->write([&](Tx& tx) {
+    tx.exec(
+        "INSERT INTO blobs (hash, size, kind, refs, location, checked_us, bytes) VALUES ($1, $2, 0, 0, $3, "
+        "0, $4)",
+        {sha256("x"), int64_t{1} << 60, nullptr, Param::raw(raw)});
+  });
+  db->read([&](Statements& s) {
+    s.query("SELECT hash, size, location, bytes FROM blobs", {}, [&](const Row& row) {
+      EXPECT_EQ(row.hash(0), sha256("x"));
+      EXPECT_EQ(row.integer(1), int64_t{1} << 60);
+      EXPECT_TRUE(row.is_null(2));
+      EXPECT_EQ(row.text(3), raw);
+      return true;
+    });
+  });
+}
+
+TEST_F(SqliteTest, ParametersGoByTheirNumberNotByWhereTheyStand) {
+  auto text = db->read([](Statements& s) {
+    return s.one("SELECT $2 || $1 || $2", {"a", "b"}, [](const Row& row) { return row.str(0); });
+  });
+  EXPECT_EQ(text, "bab");
+}
+
+TEST_F(SqliteTest, ReopeningFindsWhatWasWritten) {
+  db->write([&](Tx& tx) { put(tx, "a"); });
+  db.reset();
+  db = open_sqlite(dir.file("catalog.db"));
+  EXPECT_EQ(count(), 1);
+}
+
+TEST_F(SqliteTest, ACatalogOfANewerProgramIsRefused) {
+  db->write([&](Tx& tx) { tx.exec("INSERT INTO schema_migrations (name) VALUES ('9999_future')", {}); });
+  db.reset();
+  EXPECT_THROW(open_sqlite(dir.file("catalog.db")), Error);
+}
+
+TEST_F(SqliteTest, ManyWritesWithALongLogStayReadable) {
+  std::string big(60'000, 'x');
+  for (int i = 0; i < 1200; ++i) {
+    big.replace(0, 8, std::to_string(10'000'000 + i));
+    db->write([&](Tx& tx) {
+      tx.exec(
+          "INSERT INTO blobs (hash, size, kind, refs, location, checked_us, bytes) VALUES ($1, $2, 0, 0, "
+          "NULL, 0, $3)",
+          {sha256(big), big.size(), Param::raw(big)});
+    });
+  }
+  auto rows = db->read([](Statements& s) {
+    return *s.one("SELECT count(*) FROM blobs", {}, [](const Row& row) { return row.integer(0); });
+  });
+  EXPECT_EQ(rows, 1200);
+  EXPECT_LT(std::filesystem::file_size(dir.file("catalog.db-wal")), 200u << 20);
+}
+
+}  // namespace
+}  // namespace sk::catalog

@@ -1,0 +1,92 @@
+#include "keep_fixture.h"
+
+namespace sk::workspace {
+namespace {
+
+TEST_F(KeepTest, KeysOpenWhatTheirScopeSaysAndNoMore) {
+  auto other = keep->workspaces().create(actor, "other");
+  NewKey wanted;
+  wanted.name = "reader";
+  wanted.read_only = true;
+  wanted.only_workspace = ws.id;
+  auto made = keep->access().create_key(actor, actor.principal, wanted);
+  Actor reader = keep->access().authenticate(made.secret);
+  EXPECT_FALSE(reader.admin);
+  EXPECT_EQ(keep->workspaces().open(reader, "default").role, Right::read);
+  EXPECT_EQ(code_of([&] { keep->workspaces().open(reader, "default", Right::write); }), Code::forbidden);
+  EXPECT_EQ(code_of([&] { keep->workspaces().open(reader, "other"); }), Code::not_found);
+  EXPECT_EQ(code_of([&] { keep->workspaces().open(reader, other.id.with_prefix(prefix::workspace)); }),
+            Code::not_found);
+  EXPECT_EQ(code_of([&] { keep->access().create_key(reader, actor.principal, {}); }), Code::forbidden);
+}
+
+TEST_F(KeepTest, RevokedExpiredAndUnknownKeysAreRefused) {
+  NewKey wanted;
+  wanted.name = "k";
+  auto revoked = keep->access().create_key(actor, actor.principal, wanted);
+  keep->access().authenticate(revoked.secret);
+  keep->access().revoke_key(actor, revoked.info.id);
+  EXPECT_EQ(code_of([&] { keep->access().authenticate(revoked.secret); }), Code::unauthorized);
+  wanted.expires_us = clock.now_us() + kSecondUs;
+  auto expiring = keep->access().create_key(actor, actor.principal, wanted);
+  keep->access().authenticate(expiring.secret);
+  clock.advance_us(2 * kSecondUs);
+  EXPECT_EQ(code_of([&] { keep->access().authenticate(expiring.secret); }), Code::unauthorized);
+  EXPECT_EQ(code_of([&] { keep->access().authenticate("nonsense"); }), Code::unauthorized);
+}
+
+TEST_F(KeepTest, SomeoneElsesWorkspaceDoesNotExistUntilOneIsAMember) {
+  auto principal = keep->access().create_principal(actor, "robot", "agent");
+  NewKey wanted;
+  wanted.name = "k";
+  Actor robot = keep->access().authenticate(keep->access().create_key(actor, principal.id, wanted).secret);
+  std::string id = ws.id.with_prefix(prefix::workspace);
+  EXPECT_EQ(code_of([&] { keep->workspaces().open(robot, id); }), Code::not_found);
+  EXPECT_NE(keep->workspaces().open(robot, "default").id, ws.id);
+  keep->workspaces().set_member(actor, ws, principal.id, Right::read);
+  EXPECT_EQ(keep->workspaces().open(robot, id).role, Right::read);
+  keep->workspaces().set_member(actor, ws, principal.id, std::nullopt);
+  EXPECT_EQ(code_of([&] { keep->workspaces().open(robot, id); }), Code::not_found);
+  EXPECT_EQ(code_of([&] { keep->access().create_principal(robot, "x", "agent"); }), Code::forbidden);
+}
+
+TEST_F(KeepTest, TheRootKeyStaysAcrossRestartsAndSecretsAreNotStored) {
+  reopen();
+  EXPECT_EQ(keep->access().authenticate("a-root-key-for-tests").name, "admin");
+  keep.reset();
+  for (const char* name : {"catalog.db", "catalog.db-wal"}) {
+    if (!std::filesystem::exists(dir.file(name))) continue;
+    EXPECT_EQ(read_file(dir.file(name)).find("a-root-key-for-tests"), std::string::npos);
+  }
+  open();
+}
+
+TEST_F(KeepTest, ASecondServerOnTheSameFolderIsRefused) {
+  KeepOptions options;
+  options.directory = dir.path();
+  EXPECT_EQ(code_of([&] { Keep second(options, clock, metrics); }), Code::conflict);
+}
+
+TEST_F(KeepTest, ATrashedWorkspaceComesBackUnderAFreeName) {
+  auto other = keep->workspaces().create(actor, "other");
+  keep->workspaces().trash(actor, other);
+  EXPECT_EQ(code_of([&] { keep->workspaces().open(actor, "other"); }), Code::not_found);
+  keep->workspaces().create(actor, "other");
+  auto restored = keep->workspaces().restore(actor, other.id.with_prefix(prefix::workspace));
+  EXPECT_EQ(restored.name, "other (2)");
+}
+
+TEST_F(KeepTest, ASignedLinkOpensItsVersionUntilLinksAreRevoked) {
+  auto one = *put("a.png", "1").version;
+  auto two = *put("a.png", "2").version;
+  std::string path = keep->links().signed_path_of(ws, one);
+  std::string signature = path.substr(path.find("?s=") + 3);
+  EXPECT_TRUE(keep->links().opens(one, signature));
+  EXPECT_FALSE(keep->links().opens(two, signature));
+  EXPECT_FALSE(keep->links().opens(one, ""));
+  keep->workspaces().revoke_links(actor, ws);
+  EXPECT_FALSE(keep->links().opens(one, signature));
+}
+
+}  // namespace
+}  // namespace sk::workspace

@@ -1,0 +1,282 @@
+#include "keep_fixture.h"
+#include "workspace/path.h"
+
+namespace sk::workspace {
+namespace {
+
+using testing::Test;
+
+TEST_F(KeepTest, APutFileComesBackAndKeepsItsIdThroughOverwriteAndRename) {
+  auto first = put("data/a.txt", "one");
+  EXPECT_TRUE(first.created);
+  auto second = put("data/a.txt", "two");
+  EXPECT_FALSE(second.created);
+  EXPECT_EQ(first.entry.id, second.entry.id);
+  EXPECT_EQ(second.version->base, first.version->id);
+  EXPECT_EQ(second.version->number, 2);
+  auto moved = apply(MoveChange{"data/a.txt", "b.txt", OnExisting::refuse, {}});
+  EXPECT_EQ(moved.entry.id, first.entry.id);
+  EXPECT_EQ(bytes_at("b.txt"), "two");
+  EXPECT_EQ(bytes_of(*keep->files().find_version_anywhere(first.version->id)), "one");
+  expect_clean();
+}
+
+TEST_F(KeepTest, EverySizeClassComesBackByteForByteAfterReopening) {
+  std::map<std::string, std::string> contents;
+  for (size_t size : {size_t{0}, size_t{1}, size_t{65536}, size_t{65537}, size_t{1 << 20},
+                      size_t{(1 << 20) + 1}, size_t{9 << 20}}) {
+    std::string bytes(size, '\0');
+    fill_random(std::as_writable_bytes(std::span(bytes)));
+    std::string path = std::to_string(size);
+    put(path, bytes);
+    contents[path] = bytes;
+  }
+  reopen();
+  for (const auto& [path, bytes] : contents) EXPECT_TRUE(bytes_at(path) == bytes) << path;
+  expect_clean();
+}
+
+TEST_F(KeepTest, ThePiecesOfARangeAreExactlyThoseBytes) {
+  std::string bytes(20 << 20, '\0');
+  fill_random(std::as_writable_bytes(std::span(bytes)));
+  auto version = *put("big", bytes).version;
+  for (auto [offset, size] :
+       {std::pair<uint64_t, uint64_t>{0, 1}, {5 << 20, 9 << 20}, {(20 << 20) - 1, 1}, {20 << 20, 0}})
+    EXPECT_TRUE(ContentReader(keep->ground(), version.sha256, offset, size).read_all() ==
+                bytes.substr(offset, size))
+        << offset;
+}
+
+TEST_F(KeepTest, TheSameBytesAgainMakeNoNewVersion) {
+  auto first = put("a", "same");
+  auto again = put("a", "same");
+  EXPECT_TRUE(again.unchanged);
+  EXPECT_EQ(again.version->id, first.version->id);
+}
+
+TEST_F(KeepTest, IdenticalContentIsStoredOnceAcrossWorkspaces) {
+  std::string bytes(200'000, 'x');
+  put("a", bytes);
+  put("b", bytes);
+  auto other = keep->workspaces().create(actor, "other");
+  keep->files().apply_one(actor, other, put_change("c", bytes));
+  auto result = keep->upkeep().verify();
+  EXPECT_EQ(result.blobs, 1);
+  EXPECT_EQ(keep->workspaces().open(actor, "default").used_bytes, bytes.size());
+  EXPECT_EQ(keep->workspaces().open(actor, "other").used_bytes, bytes.size());
+}
+
+TEST_F(KeepTest, PreconditionsDecideWhoWrites) {
+  auto first = put("a", "one");
+  Conditions match;
+  match.if_match = {first.version->id};
+  auto second = put("a", "two", match);
+  EXPECT_EQ(code_of([&] { put("a", "three", match); }), Code::precondition_failed);
+  bool named = false;
+  for (const auto& [name, value] : last_error->facts())
+    named = named || (name == "current_version_id" &&
+                      std::get<std::string>(value) == second.version->id.with_prefix(prefix::version));
+  EXPECT_TRUE(named);
+  Conditions fresh;
+  fresh.if_none_match_any = true;
+  EXPECT_EQ(code_of([&] { put("a", "four", fresh); }), Code::precondition_failed);
+  put("new", "x", fresh);
+  EXPECT_EQ(bytes_at("a"), "two");
+}
+
+TEST_F(KeepTest, AWriteFromAnOldBaseBecomesTheHeadAndSaysDiverged) {
+  auto base = put("a", "base");
+  put("a", "theirs");
+  PutChange mine = put_change("a", "mine");
+  mine.base = base.version->id;
+  auto result = apply(std::move(mine));
+  EXPECT_TRUE(result.diverged);
+  EXPECT_TRUE(keep->files().get(ws, "a").diverged);
+  EXPECT_EQ(bytes_at("a"), "mine");
+  PutChange merged = put_change("a", "merged");
+  merged.base = result.version->id;
+  EXPECT_FALSE(apply(std::move(merged)).diverged);
+  EXPECT_FALSE(keep->files().get(ws, "a").diverged);
+}
+
+TEST_F(KeepTest, ABatchIsAllOrNothing) {
+  std::vector<Change> changes;
+  changes.push_back(put_change("x/1", "1"));
+  changes.push_back(put_change("x/2", "2"));
+  changes.push_back(MoveChange{"missing", "y", OnExisting::refuse, {}});
+  EXPECT_EQ(code_of([&] { keep->files().apply(actor, ws, std::move(changes)); }), Code::not_found);
+  EXPECT_EQ(paths(), std::vector<std::string>{});
+  expect_clean();
+}
+
+TEST_F(KeepTest, OverTheQuotaFailsWholeWithTheFigures) {
+  keep->workspaces().set_quota(actor, ws, 100);
+  put("a", std::string(60, 'a'));
+  EXPECT_EQ(code_of([&] { put("b", std::string(41, 'b')); }), Code::quota_exceeded);
+  put("b", std::string(40, 'b'));
+  EXPECT_EQ(keep->workspaces().open(actor, "default").used_bytes, 100u);
+  EXPECT_EQ(paths(), (std::vector<std::string>{"a", "b"}));
+}
+
+TEST_F(KeepTest, FoldersMoveWithEverythingInThemAndNothingElse) {
+  put("a/b/one", "1");
+  put("a/two", "2");
+  put("a-c/three", "3");
+  put("a0", "4");
+  apply(MoveChange{"a", "z/y", OnExisting::refuse, {}});
+  EXPECT_EQ(paths(), (std::vector<std::string>{"a-c/", "a0", "z/", "a-c/three", "z/y/", "z/y/b/", "z/y/two",
+                                               "z/y/b/one"}));
+  EXPECT_EQ(code_of([&] { apply(MoveChange{"z", "z/y/q", OnExisting::refuse, {}}); }), Code::bad_request);
+  expect_clean();
+}
+
+TEST_F(KeepTest, CopiesShareTheirBytesAndHaveTheirOwnHistory) {
+  put("a/one", std::string(100'000, 'x'));
+  auto used = keep->workspaces().open(actor, "default").used_bytes;
+  apply(CopyChange{"a", std::nullopt, "b", OnExisting::refuse, {}, {}});
+  EXPECT_EQ(keep->workspaces().open(actor, "default").used_bytes, used);
+  put("b/one", "changed");
+  EXPECT_EQ(bytes_at("a/one").size(), 100'000u);
+  expect_clean();
+}
+
+TEST_F(KeepTest, WhatWasTrashedComesBackAndALostNameIsKept) {
+  auto file = put("a/b/file", "x");
+  apply(TrashChange{"a", {}});
+  EXPECT_EQ(paths(), std::vector<std::string>{});
+  auto trashed = keep->files().trash(ws, "", 10).items;
+  ASSERT_EQ(trashed.size(), 1u);
+  EXPECT_EQ(trashed[0].path, "a");
+  EXPECT_EQ(code_of([&] { keep->files().get(ws, "a/b/file"); }), Code::not_found);
+  EXPECT_EQ(bytes_of(*keep->files().find_version_anywhere(file.version->id)), "x");
+  put("a", "in the way");
+  EXPECT_EQ(code_of([&] { keep->files().restore(actor, ws, trashed[0].id, OnExisting::refuse); }),
+            Code::conflict);
+  auto restored = keep->files().restore(actor, ws, trashed[0].id, OnExisting::rename);
+  EXPECT_EQ(restored.path, "a (2)");
+  EXPECT_EQ(bytes_at("a (2)/b/file"), "x");
+  EXPECT_EQ(keep->files().get(ws, "a (2)/b/file").id, file.entry.id);
+  expect_clean();
+}
+
+TEST_F(KeepTest, PurgingFreesBytesAndLinksAnswerGone) {
+  auto one = put("a", std::string(200'000, '1'));
+  auto two = put("a", std::string(200'000, '2'));
+  apply(TrashChange{"a", {}});
+  auto result = keep->files().purge(actor, ws, one.entry.id);
+  EXPECT_EQ(result.versions, 2);
+  EXPECT_EQ(result.broken_links.size(), 2u);
+  EXPECT_EQ(result.freed_bytes, 400'000u);
+  EXPECT_EQ(code_of([&] { keep->files().find_version_anywhere(two.version->id); }), Code::gone);
+  EXPECT_EQ(keep->upkeep().collect().blobs, 2);
+  EXPECT_EQ(keep->workspaces().open(actor, "default").used_bytes, 0u);
+  expect_clean();
+}
+
+TEST_F(KeepTest, TheCurrentVersionCannotBePurgedAloneButAnOldOneCan) {
+  auto one = put("a", "1");
+  auto two = put("a", "2");
+  EXPECT_EQ(code_of([&] { keep->files().purge_version(actor, ws, two.version->id); }), Code::conflict);
+  keep->files().purge_version(actor, ws, one.version->id);
+  put("a", "3");
+  EXPECT_EQ(keep->files().versions(ws, one.entry.id, "", 10).items.size(), 2u);
+  expect_clean();
+}
+
+TEST_F(KeepTest, AnOldVersionIsRestoredAsANewOne) {
+  auto one = put("a", "1");
+  put("a", "2");
+  auto restored = apply(RestoreVersionChange{one.version->id, {}});
+  EXPECT_EQ(restored.version->number, 3);
+  EXPECT_EQ(restored.version->source.kind, "restore");
+  EXPECT_EQ(bytes_at("a"), "1");
+}
+
+TEST_F(KeepTest, AWholeWorkspaceComesBackAsOfATime) {
+  put("keep", "k1");
+  put("swap/a", "A");
+  put("swap/b", "B");
+  put("gone/x", "X");
+  put("moved", "M");
+  clock.advance_us(kSecondUs);
+  TimeUs then = clock.now_us();
+  put("keep", "k2");
+  put("later", "L");
+  apply(MoveChange{"swap/a", "swap/t", OnExisting::refuse, {}});
+  apply(MoveChange{"swap/b", "swap/a", OnExisting::refuse, {}});
+  apply(MoveChange{"swap/t", "swap/b", OnExisting::refuse, {}});
+  apply(TrashChange{"gone", {}});
+  apply(MoveChange{"moved", "elsewhere/m", OnExisting::refuse, {}});
+  clock.advance_us(kSecondUs);
+  auto before = paths();
+  auto dry = keep->files().restore_as_of(actor, ws, "", then, true);
+  EXPECT_TRUE(dry.dry_run);
+  EXPECT_EQ(paths(), before);
+  auto done = keep->files().restore_as_of(actor, ws, "", then, false);
+  EXPECT_EQ(done.restored, dry.restored);
+  EXPECT_EQ(paths(),
+            (std::vector<std::string>{"gone/", "keep", "moved", "swap/", "gone/x", "swap/a", "swap/b"}));
+  EXPECT_EQ(bytes_at("keep"), "k1");
+  EXPECT_EQ(bytes_at("swap/a"), "A");
+  EXPECT_EQ(bytes_at("swap/b"), "B");
+  EXPECT_EQ(bytes_at("moved"), "M");
+  expect_clean();
+}
+
+TEST_F(KeepTest, ListingPagesAreHonestAndSorted) {
+  std::vector<Change> changes;
+  for (int i = 0; i < 250; ++i)
+    changes.push_back(put_change("f/" + std::to_string(1000 + i) + (i % 2 ? ".csv" : ".txt"), "x"));
+  keep->files().apply(actor, ws, std::move(changes));
+  ListOptions options;
+  options.folder = "f";
+  options.limit = 100;
+  options.glob = "*.csv";
+  std::vector<std::string> seen;
+  for (;;) {
+    auto page = keep->files().list(ws, options);
+    for (const auto& entry : page.items) seen.push_back(entry.path);
+    if (!page.has_more) break;
+    options.cursor = page.next_cursor;
+  }
+  EXPECT_EQ(seen.size(), 125u);
+  EXPECT_TRUE(std::is_sorted(seen.begin(), seen.end()));
+}
+
+TEST_F(KeepTest, AFileIsFoundByTheOtherUnicodeSpelling) {
+  put("caf\u00e9", "x");
+  EXPECT_TRUE(keep->files().find(ws, "cafe\u0301").has_value());
+}
+
+TEST_F(KeepTest, AFileBelowAFileIsRefusedAndNothingIsHalfDone) {
+  put("a", "x");
+  EXPECT_EQ(code_of([&] { put("a/b/c", "y"); }), Code::conflict);
+  EXPECT_EQ(paths(), std::vector<std::string>{"a"});
+  put("d/e", "x");
+  EXPECT_EQ(code_of([&] { put("d", "y"); }), Code::conflict);
+}
+
+TEST_F(KeepTest, TenThousandVersionsOfOneFileAreAllThere) {
+  for (int round = 0; round < 10; ++round) {
+    std::vector<Change> changes;
+    for (int i = 0; i < 1000; ++i) changes.push_back(put_change("a", std::to_string(round * 1000 + i)));
+    keep->files().apply(actor, ws, std::move(changes));
+  }
+  auto entry = keep->files().get(ws, "a");
+  EXPECT_EQ(entry.version_count, 10'000);
+  std::string cursor;
+  int64_t seen = 0;
+  for (;;) {
+    auto page = keep->files().versions(ws, entry.id, cursor, 1000);
+    for (const auto& version : page.items) {
+      EXPECT_EQ(version.number, 10'000 - seen);
+      ++seen;
+    }
+    if (!page.has_more) break;
+    cursor = page.next_cursor;
+  }
+  EXPECT_EQ(seen, 10'000);
+}
+
+}  // namespace
+}  // namespace sk::workspace

@@ -1,0 +1,120 @@
+#include <fstream>
+
+#include "keep_fixture.h"
+
+namespace sk::workspace {
+namespace {
+
+class AuditTest : public KeepTest {
+ protected:
+  std::string export_file() {
+    std::string text;
+    keep->audit().export_to(ws.id, [&](std::string_view line) { text += line; });
+    return text;
+  }
+  AuditVerdict verify(const std::string& text, const std::string& key = "") {
+    std::ofstream(dir.file("audit.jsonl"), std::ios::binary) << text;
+    return Audit::verify_file(dir.file("audit.jsonl"), key);
+  }
+};
+
+TEST_F(AuditTest, AnExportVerifiesOfflineAlsoAgainstItsKey) {
+  put("a", "1");
+  put("a", "2");
+  auto verdict = verify(export_file(), keep->audit().public_key_pem());
+  EXPECT_TRUE(verdict.valid) << verdict.problem;
+  EXPECT_EQ(verdict.entries, 3);
+  EXPECT_FALSE(verify(export_file(), SigningKey::make().public_key().pem()).valid);
+}
+
+TEST_F(AuditTest, AnExportWithAnyByteChangedOrRemovedIsRejected) {
+  put("a", "1");
+  keep->audit().checkpoint();
+  put("a", "2");
+  std::string text = export_file();
+  ASSERT_TRUE(verify(text).valid);
+  for (size_t i = 0; i < text.size(); ++i) {
+    std::string changed = text;
+    changed[i] = static_cast<char>(changed[i] ^ 1);
+    EXPECT_FALSE(verify(changed).valid) << "byte " << i;
+  }
+  for (size_t cut = 0; cut < text.size(); cut += 7)
+    EXPECT_FALSE(verify(text.substr(0, cut)).valid) << "cut at " << cut;
+  EXPECT_FALSE(verify(text + "\n").valid);
+}
+
+TEST_F(AuditTest, ATruncatedJournalShows) {
+  put("a", "1");
+  put("a", "2");
+  keep->audit().checkpoint();
+  keep->ground().db.write(
+      [&](catalog::Tx& tx) { tx.exec("DELETE FROM journal WHERE workspace = $1 AND seq = 3", {ws.id}); });
+  keep->ground().db.write([&](catalog::Tx& tx) {
+    tx.exec(
+        "UPDATE journals SET seq = 2, checkpointed_seq = 2, hash = (SELECT hash FROM journal WHERE workspace "
+        "= $1 AND seq = 2) WHERE workspace = $1",
+        {ws.id});
+  });
+  EXPECT_FALSE(verify(export_file()).valid);
+}
+
+TEST_F(AuditTest, ErasingPersonalPartsLeavesTheChainValid) {
+  put("secret-name.txt", "1");
+  keep->journal().erase_personal(actor, actor.principal);
+  std::string text = export_file();
+  EXPECT_EQ(text.find("secret-name"), std::string::npos);
+  EXPECT_TRUE(verify(text).valid);
+  expect_clean();
+}
+
+TEST_F(AuditTest, AChangedRowIsFoundByVerify) {
+  put("a", "1");
+  keep->ground().db.write([&](catalog::Tx& tx) {
+    tx.exec("UPDATE journal SET facts = '{}' WHERE workspace = $1 AND seq = 2", {ws.id});
+  });
+  EXPECT_EQ(keep->upkeep().verify().problems.size(), 1u);
+}
+
+TEST_F(KeepTest, TheFeedGoesOnFromItsCursorAndFilters) {
+  put("a/1", "x");
+  put("b/2", "x");
+  auto all = keep->journal().events(ws.id, 0, 100, {});
+  EXPECT_EQ(all.cursor, keep->journal().head_seq(ws.id));
+  EventFilter filter;
+  filter.path_prefix = "a";
+  auto some = keep->journal().events(ws.id, 0, 100, filter);
+  ASSERT_EQ(some.items.size(), 2u);
+  EXPECT_EQ(some.items[1].kind, "file.create");
+  EXPECT_EQ(some.cursor, all.cursor);
+  EXPECT_TRUE(keep->journal().events(ws.id, all.cursor, 100, {}).items.empty());
+}
+
+TEST_F(KeepTest, WaitersAreWokenOnceTheChangeIsDurable) {
+  int woken = 0;
+  auto subscription = keep->feed().subscribe(ws.id, [&] { ++woken; });
+  put("a", "1");
+  EXPECT_EQ(woken, 1);
+  subscription = {};
+  put("a", "2");
+  EXPECT_EQ(woken, 1);
+}
+
+TEST_F(KeepTest, AccessesAreCoalescedAndTheirSegmentsHashIsInTheJournal) {
+  for (int i = 0; i < 100; ++i)
+    keep->access_log().note({ws.id, actor.principal, "read", "a", "ok", "127.0.0.1"});
+  keep->access_log().stop();
+  std::vector<std::filesystem::path> files;
+  for (const auto& file : std::filesystem::directory_iterator(dir.file("access")))
+    files.push_back(file.path());
+  ASSERT_EQ(files.size(), 1u);
+  std::string text = read_file(files[0].string());
+  EXPECT_NE(text.find("\"count\":100"), std::string::npos);
+  EventFilter filter;
+  filter.kinds = {"access_log.segment"};
+  auto events = keep->journal().events(Id{}, 0, 100, filter).items;
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].facts["sha256"], sha256(text).hex());
+}
+
+}  // namespace
+}  // namespace sk::workspace

@@ -1,0 +1,135 @@
+#include "keep_fixture.h"
+
+namespace sk::workspace {
+namespace {
+
+class LocksTest : public KeepTest {
+ protected:
+  Lock lock(std::string path, bool shared = false, bool deep = true) {
+    LockWanted wanted;
+    wanted.path = std::move(path);
+    wanted.shared = shared;
+    wanted.deep = deep;
+    wanted.purpose = "testing";
+    return keep->locks().acquire(actor, ws, wanted);
+  }
+  static Conditions with(const Lock& lock) {
+    Conditions conditions;
+    conditions.lock_tokens = {lock.token};
+    return conditions;
+  }
+};
+
+TEST_F(LocksTest, WithoutTheTokenEveryKindOfWriteIsRefused) {
+  put("d/a", "1");
+  auto version = put("d/a", "2").version->id;
+  auto first = keep->files().versions(ws, keep->files().get(ws, "d/a").id, "", 10).items.back().id;
+  put("other", "x");
+  Lock held = lock("d/a");
+  EXPECT_EQ(code_of([&] { put("d/a", "3"); }), Code::locked);
+  EXPECT_EQ(code_of([&] { apply(MoveChange{"d/a", "e", OnExisting::refuse, {}}); }), Code::locked);
+  EXPECT_EQ(code_of([&] { apply(MoveChange{"d", "e", OnExisting::refuse, {}}); }), Code::locked);
+  EXPECT_EQ(code_of([&] { apply(MoveChange{"other", "d/a", OnExisting::replace, {}}); }), Code::locked);
+  EXPECT_EQ(code_of([&] { apply(CopyChange{"other", {}, "d/a", OnExisting::replace, {}, {}}); }),
+            Code::locked);
+  EXPECT_EQ(code_of([&] { apply(TrashChange{"d/a", {}}); }), Code::locked);
+  EXPECT_EQ(code_of([&] { apply(TrashChange{"d", {}}); }), Code::locked);
+  EXPECT_EQ(code_of([&] { apply(RestoreVersionChange{first, {}}); }), Code::locked);
+  EXPECT_EQ(code_of([&] { apply(SetModeChange{"d/a", 0600, {}, {}}); }), Code::locked);
+  EXPECT_EQ(code_of([&] { keep->files().restore_as_of(actor, ws, "", clock.now_us(), false); }),
+            Code::locked);
+  EXPECT_EQ(keep->files().get(ws, "d/a").head, version);
+  put("d/a", "3", with(held));
+  put("d/b", "beside it");
+}
+
+TEST_F(LocksTest, ADeepLockOnAFolderGuardsWhatIsNotThereYet) {
+  Lock held = lock("future/folder");
+  EXPECT_EQ(code_of([&] { put("future/folder/x/y", "1"); }), Code::locked);
+  EXPECT_EQ(code_of([&] { apply(MkdirChange{"future/folder", {}, {}, true}); }), Code::locked);
+  put("future/beside", "1");
+  put("future/folder/x/y", "1", with(held));
+}
+
+TEST_F(LocksTest, SharedLocksLiveTogetherButNotWithAnExclusiveOne) {
+  Lock one = lock("a", true), two = lock("a", true);
+  EXPECT_EQ(code_of([&] { lock("a"); }), Code::locked);
+  put("a", "x", with(two));
+  EXPECT_EQ(code_of([&] { put("a", "y"); }), Code::locked);
+  keep->locks().release(actor, ws, one.token);
+  keep->locks().release(actor, ws, two.token);
+  lock("a");
+}
+
+TEST_F(LocksTest, ALockRunsOutAndAStaleTokenOrFenceIsRefused) {
+  put("a", "x");
+  Lock old = lock("a");
+  clock.advance_us(301 * kSecondUs);
+  EXPECT_EQ(keep->locks().expire(), 1u);
+  Lock next = lock("a");
+  EXPECT_GT(next.fence, old.fence);
+  keep->locks().release(actor, ws, next.token);
+  EXPECT_EQ(code_of([&] { put("a", "y", with(old)); }), Code::precondition_failed);
+  Conditions fenced;
+  fenced.fence = old.fence;
+  EXPECT_EQ(code_of([&] { put("a", "y", fenced); }), Code::precondition_failed);
+  fenced.fence = next.fence;
+  put("a", "y", fenced);
+}
+
+TEST_F(LocksTest, TheFenceOfADeepLockCoversWhatLiesBelow) {
+  Lock deep = lock("d");
+  keep->locks().release(actor, ws, deep.token);
+  Conditions fenced;
+  fenced.fence = deep.fence - 1;
+  EXPECT_EQ(code_of([&] { put("d/x/y", "1", fenced); }), Code::precondition_failed);
+}
+
+TEST_F(LocksTest, RenewProlongsAndTheOwnerBreaks) {
+  Lock held = lock("a");
+  clock.advance_us(200 * kSecondUs);
+  keep->locks().renew(actor, ws, held.token, 300);
+  clock.advance_us(200 * kSecondUs);
+  EXPECT_EQ(code_of([&] { lock("a"); }), Code::locked);
+  keep->locks().break_lock(actor, ws, held.id);
+  lock("a");
+  EXPECT_EQ(code_of([&] { keep->locks().renew(actor, ws, held.token, 300); }), Code::not_found);
+}
+
+TEST_F(LocksTest, TimesOutsideTheLimitsAreRefused) {
+  LockWanted wanted;
+  wanted.path = "a";
+  for (int64_t ttl : {0, 59, 3601, -5}) {
+    wanted.ttl_s = ttl;
+    EXPECT_EQ(code_of([&] { keep->locks().acquire(actor, ws, wanted); }), Code::bad_request);
+  }
+}
+
+TEST_F(LocksTest, ACaptureOnALockedPathIsKeptAside) {
+  auto first = put("a", "x");
+  lock("a");
+  PutChange change = put_change("a", "captured");
+  change.keep_when_locked = true;
+  auto result = apply(std::move(change));
+  EXPECT_TRUE(result.kept_aside);
+  EXPECT_EQ(keep->files().get(ws, "a").head, first.version->id);
+  EXPECT_EQ(bytes_of(*keep->files().find_version_anywhere(result.version->id)), "captured");
+  expect_clean();
+}
+
+TEST_F(LocksTest, EveryActOfALockIsInTheJournal) {
+  Lock held = lock("a");
+  keep->locks().renew(actor, ws, held.token, 60);
+  keep->locks().release(actor, ws, held.token);
+  Lock second = lock("a");
+  keep->locks().break_lock(actor, ws, second.id);
+  EventFilter filter;
+  filter.kinds = {"lock.*"};
+  std::vector<std::string> kinds;
+  for (const auto& entry : keep->journal().events(ws.id, 0, 100, filter).items) kinds.push_back(entry.kind);
+  EXPECT_EQ(kinds, (std::vector<std::string>{"lock.acquire", "lock.renew", "lock.release", "lock.acquire",
+                                             "lock.break"}));
+}
+
+}  // namespace
+}  // namespace sk::workspace
