@@ -16,6 +16,7 @@ using Address = std::array<uint8_t, 16>;
 std::optional<Address> parse_address(std::string_view text) {
   Address address{};
   std::string copy(text);
+  if (copy.find('\0') != std::string::npos) return std::nullopt;
   if (copy.size() > 2 && copy.front() == '[' && copy.back() == ']') copy = copy.substr(1, copy.size() - 2);
   if (::inet_pton(AF_INET6, copy.c_str(), address.data()) == 1) return address;
   address = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};

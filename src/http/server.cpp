@@ -8,6 +8,7 @@
 #include "http/acceptor.h"
 #include "http/core.h"
 #include "http/exchange.h"
+#include "http/tls.h"
 
 namespace sk::http {
 
@@ -91,7 +92,7 @@ DaemonPtr start_loop(Core& core) {
       MHD_OPTION_ARRAY, tls.data(), MHD_OPTION_END));
   if (!daemon)
     throw Error(Code::unavailable,
-                core.tls() ? "cannot start the server: are certificate and key in PEM form and of each other?"
+                core.tls() ? "cannot start the server: the TLS library refuses the certificate or key"
                            : "cannot start the server's loop");
   return daemon;
 }
@@ -117,6 +118,7 @@ Server::Impl::Impl(ServerOptions options, Router router, Metrics& metrics)
                core.connections, [this](Fd socket, const sockaddr* address, socklen_t length) {
                  hand_over(std::move(socket), address, length);
                }) {
+  if (core.tls()) check_tls_pair(core.options.tls_cert_pem, core.options.tls_key_pem);
   for (size_t i = 0; i < std::max<size_t>(core.options.loop_threads, 1); ++i)
     loops.push_back(start_loop(core));
   schedule_sweep();
