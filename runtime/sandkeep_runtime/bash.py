@@ -1,0 +1,114 @@
+"""Bash as the second language of a session: one shell that keeps its variables, functions and folder from cell to cell."""
+
+import os
+import signal
+import subprocess
+
+CELL = "/tmp/.home/.sandkeep-cell"
+COMMANDS, STATUSES = 198, 199  # as the shell sees them; far from what scripts use
+
+LOOP = f"""
+while IFS= read -r -u {COMMANDS} __sandkeep_cell; do
+  source {CELL}
+  printf '%d\\n' "$?" >&{STATUSES}
+done
+"""
+
+KILL_AFTER_S = 1.0
+
+
+def end_group(process):
+    """Interrupts a process and all that it started; kills what does not listen."""
+    for number, patience_s in ((signal.SIGINT, KILL_AFTER_S), (signal.SIGKILL, None)):
+        try:
+            os.killpg(process.pid, number)
+        except ProcessLookupError:
+            pass
+        try:
+            process.wait(patience_s)
+            if number == signal.SIGINT:
+                continue  # the rest of the group may still run
+        except subprocess.TimeoutExpired:
+            pass
+
+
+class Bash:
+    def __init__(self, kernel):
+        self.kernel = kernel
+        self.process = None
+        self.folder = None
+
+    def run(self, code):
+        """Runs a cell; its status and exit code."""
+        if "\0" in code:
+            self.kernel.send_error("ValueError", "a shell script cannot contain a zero byte", "ValueError: zero byte")
+            return "error", None
+        with open(CELL, "w", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(code)
+        if self.process is None or self.process.poll() is not None:
+            self.start()
+        try:
+            os.write(self.commands, b"run\n")
+            code = self.wait()
+        except KeyboardInterrupt:
+            self.stop()
+            return "interrupted", None
+        return ("ok" if code == 0 else "error"), code
+
+    def start(self):
+        commands_read, self.commands = os.pipe2(os.O_CLOEXEC)
+        self.statuses, statuses_write = os.pipe2(os.O_CLOEXEC)
+
+        def place_descriptors():
+            os.dup2(commands_read, COMMANDS)
+            os.dup2(statuses_write, STATUSES)
+
+        self.process = subprocess.Popen(
+            ["/bin/bash", "--noprofile", "--norc", "-c", LOOP],
+            stdin=subprocess.DEVNULL,
+            cwd=self.folder or os.getcwd(),
+            start_new_session=True,
+            close_fds=False,
+            preexec_fn=place_descriptors,
+        )
+        os.close(commands_read)
+        os.close(statuses_write)
+        self.folder = None
+
+    def wait(self):
+        """The status of the cell. A cell may also end the shell: `exit 3`."""
+        line = b""
+        while not line.endswith(b"\n"):
+            piece = os.read(self.statuses, 64)
+            if not piece:
+                code = self.process.wait()
+                self.forget()
+                return code if code >= 0 else 128 - code
+            line += piece
+        return int(line)
+
+    def stop(self):
+        """Ends the shell; the next cell starts another in the same folder."""
+        try:
+            self.folder = os.readlink(f"/proc/{self.process.pid}/cwd")
+        except OSError:
+            self.folder = None
+        end_group(self.process)
+        self.forget()
+
+    def forget(self):
+        os.close(self.commands)
+        os.close(self.statuses)
+        self.process = None
+
+
+def run_command(command):
+    """For !command: its output goes where Python's goes. The exit code; negative for a signal, as subprocess has it."""
+    process = subprocess.Popen(["/bin/bash", "-c", command], stdin=subprocess.DEVNULL, start_new_session=True)
+    try:
+        return process.wait()
+    except KeyboardInterrupt:
+        end_group(process)
+        raise
+
+

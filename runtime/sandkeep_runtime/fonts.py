@@ -1,0 +1,53 @@
+"""Fonts for plots: the cache that makes Matplotlib start fast, and fallbacks, so that no script of the world is drawn as boxes."""
+
+import os
+
+CACHE = "/var/cache/sandkeep/matplotlib"  # written by the zygote, read-only in sessions
+CONFIG = "/tmp/.home/.config/matplotlib"  # of each session; programs that code starts look here
+
+# Matplotlib's own font first: plots look as they do elsewhere. Symbola has the emoji; the coloured ones cannot be drawn by Matplotlib.
+FALLBACKS = (
+    "Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans Arabic", "Noto Naskh Arabic", "Noto Sans Hebrew", "Noto Sans Devanagari",
+    "Noto Sans Thai", "Noto Sans Bengali", "Noto Sans Tamil", "Symbola",
+)
+
+
+def prepare_cache():
+    os.makedirs(CACHE, exist_ok=True)
+    with open(f"{CACHE}/matplotlibrc", "w", encoding="utf-8") as file:
+        file.write("font.family: sans-serif, " + ", ".join(FALLBACKS) + "\naxes.unicode_minus: True\n")
+
+
+def link_cache():
+    """In a session: its own folder of configuration, with the zygote's cache in it."""
+    os.makedirs(CONFIG, exist_ok=True)
+    for name in os.listdir(CACHE):
+        if name.endswith((".json", "rc")):
+            os.symlink(f"{CACHE}/{name}", f"{CONFIG}/{name}")
+    os.environ["MPLCONFIGDIR"] = CONFIG
+
+
+def available(names):
+    from matplotlib import font_manager
+
+    known = {entry.name for entry in font_manager.fontManager.ttflist}
+    return [name for name in names if name in known]
+
+
+def use_fallbacks():
+    """Fallbacks also where code or a style (seaborn's, for one) sets a font family of its own."""
+    import matplotlib
+    from matplotlib import font_manager
+
+    names = available(FALLBACKS)
+    matplotlib.rcParams["font.family"] = ["sans-serif", *names]
+    find = getattr(font_manager.FontManager, "_find_fonts_by_props", None)
+    if find is None:  # a Matplotlib without fallbacks, or one that works differently
+        return
+    fallback_paths = [font_manager.findfont(name) for name in names]
+
+    def find_with_fallbacks(self, prop, *args, **kwargs):
+        paths = find(self, prop, *args, **kwargs)
+        return paths + [path for path in fallback_paths if path not in paths]
+
+    font_manager.FontManager._find_fonts_by_props = find_with_fallbacks

@@ -1,0 +1,141 @@
+"""The kernel: takes cells from the channel, runs them in an IPython shell, and sends back what they show."""
+
+import os
+import random
+import sys
+import tempfile
+import time
+
+import sandkeep
+from sandkeep_runtime import fonts
+from sandkeep_runtime.bash import Bash
+from sandkeep_runtime.channel import Channel, Closed, TooLarge
+from sandkeep_runtime.interrupts import Interrupts
+from sandkeep_runtime.shell import make_shell
+from sandkeep_runtime.streams import Streams
+
+DATA = "/mnt/data"
+
+
+class Kernel:
+    """Made once in the zygote, forked with it; prepare() and run() happen in each session."""
+
+    def __init__(self):
+        self.channel = None
+        self.interrupts = Interrupts()
+        self.streams = Streams(lambda: self.channel.send({"t": "order"}))
+        self.sent_error = False
+        self.bash = Bash(self)
+        self.shell = make_shell(self)
+        self.warm_up()
+
+    # In the zygote.
+
+    def warm_up(self):
+        """Runs once what nearly every session runs first, so that its caches and lazy imports are paid for here."""
+        cells = (
+            "1 + 1",
+            "import numpy as np, pandas as pd\nframe = pd.DataFrame({'a': [1, 2], 'b': ['x', 'y']})\nframe.describe()\nframe",
+            "import matplotlib.pyplot as plt\nfig, axes = plt.subplots()\naxes.plot([1, 2])\naxes.set_title('x')\nplt.show()",
+            "x = !true",
+            "raise ValueError('x')",
+        )
+        for cell in cells:
+            self.shell.run(cell)
+        self.shell.forget_warm_up()
+
+    # In a session: privileged, before it waits in the pool. No user code has run.
+
+    def prepare(self):
+        """What the fork copied must not be the same in every session."""
+        random.seed()
+        tempfile._name_sequence = None
+        tempfile.tempdir = None
+        if "numpy" in sys.modules:
+            sys.modules["numpy"].random.seed()
+
+    # In a session, locked in.
+
+    def run(self, channel_fd):
+        self.pid = os.getpid()
+        self.streams.open()
+        self.channel = Channel(channel_fd, self.interrupts, self.streams.write_mark)
+        os.register_at_fork(after_in_child=self.leave)
+        sandkeep._request = self.channel.request
+        self.set_up_folders()
+        self.interrupts.listen()
+        while True:
+            try:
+                self.obey(self.channel.next_command())
+            except (Closed, ConnectionError):
+                os._exit(0)
+
+    def set_up_folders(self):
+        for folder in ("/tmp/.home", "/tmp/.shm"):
+            os.makedirs(folder, exist_ok=True)
+        fonts.link_cache()
+        os.environ.update(HOME="/home/user", USER="user", LOGNAME="user", SHELL="/bin/bash", PWD=DATA, TMPDIR="/tmp", TERM="dumb")
+
+    def obey(self, command):
+        kind = command.get("t")
+        if kind == "execute":
+            self.execute(command)
+        elif kind == "configure":
+            os.environ.update(command.get("env", {}))
+            if "word" in command:
+                self.streams.word = command["word"].encode("ascii")
+
+    def leave(self):
+        """In a child that code forked: the channel belongs to its parent."""
+        if self.channel is not None:
+            self.channel.socket.close()
+            self.channel = None
+        sandkeep._request = None
+        self.streams.leave()
+
+    def execute(self, command):
+        self.sent_error = False
+        self.interrupts.listen()
+        began, cpu_began = time.perf_counter(), time.process_time()
+        status, exit_code = self.run_code(command.get("language"), command["code"])
+        if os.getpid() != self.pid:
+            os._exit(0)  # a child that code forked, and that came back here
+        if status == "interrupted" and not self.sent_error:
+            self.send_error("KeyboardInterrupt", "", "KeyboardInterrupt")
+        done = {
+            "t": "done",
+            "id": command.get("id"),
+            "status": status,
+            "count": self.shell.execution_count - 1,
+            "wall_us": int((time.perf_counter() - began) * 1e6),
+            "cpu_us": int((time.process_time() - cpu_began) * 1e6),
+        }
+        if exit_code is not None:
+            done["exit_code"] = exit_code
+        self.send(done)
+
+    def run_code(self, language, code):
+        try:
+            self.interrupts.running = True
+            try:
+                return self.bash.run(code) if language == "bash" else self.shell.run(code)
+            finally:
+                self.interrupts.running = False
+        except KeyboardInterrupt:
+            return "interrupted", None
+        except SystemExit:
+            return "ok", 0
+
+    def send(self, message):
+        """What was printed before goes out before it."""
+        self.streams.flush()
+        if self.channel is not None:  # else warming up, or in a child of code's
+            self.channel.send(message)
+
+    def send_error(self, name, value, text):
+        self.sent_error = True
+        try:
+            self.send({"t": "error", "name": name, "value": value, "traceback": text})
+        except TooLarge:
+            self.send({"t": "error", "name": name[:1000], "value": value[:10000], "traceback": text[-100000:]})
+

@@ -1,0 +1,33 @@
+"""Rich displays as frames carry them: each MIME type with a text; bytes as base64, JSON as its text, so that nesting stays flat."""
+
+import base64
+import json
+
+
+def as_json(value):
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError):
+        return json.dumps(repr(value), ensure_ascii=False)
+
+
+def encode_bundle(data, metadata):
+    texts, binary = {}, []
+    for kind, value in (data or {}).items():
+        kind = str(kind)
+        if isinstance(value, (bytes, bytearray, memoryview)):
+            texts[kind] = base64.b64encode(bytes(value)).decode("ascii")
+            binary.append(kind)
+        elif isinstance(value, str):
+            if kind in BINARY_KINDS:
+                # IPython's own formatters hand these over encoded already, with line breaks.
+                texts[kind] = "".join(value.split())
+                binary.append(kind)
+            else:
+                texts[kind] = value
+        else:
+            texts[kind] = as_json(value)
+    return {"data": texts, "base64": binary, "metadata": as_json(metadata or {})}
+
+
+BINARY_KINDS = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf"))

@@ -1,0 +1,70 @@
+#include "sandbox/host.h"
+
+#include "base/error.h"
+#include "base/log.h"
+
+namespace sk::sandbox {
+
+namespace {
+
+// Fails closed: this is where a missing layer stops the server.
+void check_layers(const Report& report, const std::optional<WeakSandboxAllowed>& weak) {
+  if (report.complete()) return;
+  std::string missing = report.missing();
+  if (!report.possible() || !weak)
+    throw Error(Code::unavailable, "the sandbox lacks: " + missing)
+        .hint(
+            "'sandkeep doctor' says what to do about it. '--sandbox=weak' runs code without those layers, "
+            "where that is possible at "
+            "all; do it only for code that you trust.");
+  log::warn("THE SANDBOX IS WEAK: code runs without layers that protect this machine from it",
+            {{"missing", missing}});
+}
+
+}  // namespace
+
+SandboxHost::SandboxHost(Options options, Metrics& metrics)
+    : options_(std::move(options)),
+      metrics_(metrics),
+      cgroups_(CgroupTree::find()),
+      findings_(examine_host(cgroups_, options_.data_root)),
+      ids_(findings_.ids) {
+  SK_CHECK(!options_.runtimes.empty());
+  check_layers(findings_.report, options_.weak);
+  nursery_of("");
+}
+
+SandboxHost::~SandboxHost() = default;
+
+Report SandboxHost::doctor(const std::string& data_root) {
+  auto cgroups = CgroupTree::find();
+  return examine_host(cgroups, data_root).report;
+}
+
+bool SandboxHost::wait_ready(int timeout_ms) { return nursery_of("").wait_ready(timeout_ms); }
+
+std::unique_ptr<Session> SandboxHost::start(const SessionSpec& spec) {
+  return nursery_of(spec.runtime).start(spec);
+}
+
+Nursery& SandboxHost::nursery_of(const std::string& runtime) {
+  std::lock_guard lock(mutex_);
+  for (const auto& candidate : options_.runtimes) {
+    if (candidate.name != runtime && !runtime.empty()) continue;
+    auto& nursery = nurseries_[candidate.name];
+    if (nursery) return *nursery;
+    Nursery::Options options;
+    options.runtime_root = candidate.root;
+    options.python = candidate.python;
+    options.extra_dirs = options_.extra_dirs;
+    options.pool_size = &candidate == &options_.runtimes.front() ? options_.pool_size : 0;
+    options.zygote_forks_max = options_.zygote_forks_max;
+    options.zygote_age_max_s = options_.zygote_age_max_s;
+    nursery =
+        std::make_unique<Nursery>(std::move(options), Nursery::Shared{findings_, cgroups_, ids_, metrics_});
+    return *nursery;
+  }
+  throw Error(Code::not_found, "there is no runtime '" + runtime + "'");
+}
+
+}  // namespace sk::sandbox

@@ -1,0 +1,69 @@
+/* What the C files of this folder share. All of it runs after fork or in single-threaded helper processes: no
+ * allocation, no stdio, errors as (step, errno). The library must load in any runtime's libc, so newer calls
+ * go through syscall(). */
+#ifndef SANDBOX_INSIDE_COMMON_H
+#define SANDBOX_INSIDE_COMMON_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "wire.h"
+
+/* Fills `fault` with `step` and errno; always -1, so that callers can return it. */
+int sk_fail(struct sk_fault* fault, enum sk_step step);
+
+/* One packet and its descriptors. Returns the packet's size, 0 at the end, -1 with errno. `fd_count` holds
+ * the room in `fds` and then the number received; descriptors beyond it are closed. Received descriptors are
+ * close-on-exec. */
+ssize_t sk_receive(int socket_fd, void* packet, size_t bytes_max, int* fds, int* fd_count);
+int sk_send(int socket_fd, const void* packet, size_t bytes, const int* fds, int fd_count);
+
+/* Writes a short text to a file that exists, in one write, as /proc and cgroup files want it. */
+int sk_write_text(const char* path, const char* text, size_t bytes);
+/* Decimal digits of `value` at `out`; returns the end. No terminating zero. */
+char* sk_put_number(char* out, uint64_t value);
+
+/* namespaces.c */
+int sk_map_single_user(uint32_t inside_uid, uint32_t outside_uid, uint32_t inside_gid, uint32_t outside_gid,
+                       struct sk_fault* fault, enum sk_step step);
+int sk_enter_outer_user_namespace(uint32_t uid, uint32_t gid, struct sk_fault* fault);
+int sk_unshare_own_mounts(uint32_t layers, struct sk_fault* fault);
+int sk_join_template(int template_fd, struct sk_fault* fault);
+int sk_join_session(int init_pidfd, uint32_t layers, struct sk_fault* fault);
+int sk_enter_own_user_namespace(uint32_t uid, uint32_t gid, struct sk_fault* fault);
+/* A user namespace that maps owner ids (on disk) to session ids, as a descriptor for an id-mapped mount; -1
+ * with errno. */
+int sk_make_idmap_namespace(uint32_t owner_uid, uint32_t uid, uint32_t owner_gid, uint32_t gid);
+unsigned long sk_namespace_flags(uint32_t layers);
+
+/* root.c */
+int sk_build_root(const char* runtime_root, const char* extra_dirs, uint32_t extra_count,
+                  struct sk_fault* fault);
+
+/* mounts.c */
+int sk_open_tree(const struct sk_launcher_request* request, int same_fd, int idmap_fd,
+                 struct sk_fault* fault);
+int sk_mount_session_proc(struct sk_fault* fault);
+int sk_mount_tmp(uint64_t bytes, struct sk_fault* fault);
+int sk_limit_tmp(uint64_t bytes, struct sk_fault* fault);
+int sk_attach_folders(const struct sk_go* go, const int* mount_fds, struct sk_fault* fault);
+int sk_make_cache_writable(struct sk_fault* fault);
+
+/* rlimits.c, users.c, capabilities.c, descriptors.c, landlock.c, seccomp.c */
+int sk_set_rlimits(const struct sk_go* go, struct sk_fault* fault);
+int sk_take_identity(uint32_t uid, uint32_t gid, struct sk_fault* fault);
+int sk_drop_capabilities(struct sk_fault* fault);
+int sk_forbid_new_privileges(struct sk_fault* fault);
+int sk_close_from(int first_fd, struct sk_fault* fault);
+/* Moves `count` descriptors to 0, 1, 2, … in order, whatever numbers they have now. */
+int sk_arrange_descriptors(const int* fds, int count, struct sk_fault* fault);
+int sk_restrict_with_landlock(struct sk_fault* fault);
+int sk_landlock_abi(void);
+int sk_install_filter(const void* instructions, size_t instruction_count, struct sk_fault* fault);
+
+/* init.c: pid 1 of a session; never returns. `control_fd` is the only descriptor that it keeps. */
+void sk_init_main(int control_fd, int template_fd, const struct sk_launcher_request* request)
+    __attribute__((noreturn));
+
+#endif

@@ -1,0 +1,166 @@
+/* Pid 1 of a session: a few lines of C that user code cannot touch. It sets up what only a process inside the
+ * namespaces can, gives up every privilege, and then waits. When the server's end of the control socket
+ * closes (the server ended the session, or died), or when the main process ends, it exits, and the kernel
+ * ends everything else in the namespace. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "common.h"
+
+enum { kControl = 0, kTemplate = 1, kTmpBytesBeforeStart = 1 << 20 };
+
+static void report(uint32_t news, struct sk_fault fault) {
+  struct sk_init_report packet = {news, fault};
+  sk_send(kControl, &packet, sizeof packet, NULL, 0);
+}
+
+static int set_hostname(uint32_t layers, struct sk_fault* fault) {
+  static const char name[] = "sandkeep";
+  if (!(layers & SK_LAYER_IPC_UTS_NAMESPACES)) return 0;
+  if (sethostname(name, sizeof name - 1) != 0) return sk_fail(fault, SK_STEP_hostname);
+  return 0;
+}
+
+/* The steps, in order. After the last, nothing in this process can harm more than its own session. */
+static int set_up(int template_fd, const struct sk_launcher_request* request, struct sk_fault* fault) {
+  if (sk_join_template(template_fd, fault) != 0) return -1;
+  if (sk_mount_session_proc(fault) != 0) return -1;
+  if (sk_mount_tmp(kTmpBytesBeforeStart, fault) != 0) return -1;
+  if (set_hostname(request->layers, fault) != 0) return -1;
+  if (sk_close_from(kControl + 1, fault) != 0) return -1;
+  if (sk_take_identity(request->uid, request->gid, fault) != 0) return -1;
+  if (sk_drop_capabilities(fault) != 0) return -1;
+  if (sk_forbid_new_privileges(fault) != 0) return -1;
+  /* Nobody reads its memory or its descriptors, whoever they are. */
+  if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return sk_fail(fault, SK_STEP_capabilities);
+  return 0;
+}
+
+static uint64_t read_number_field(const char* text, const char* name) {
+  const char* at = strstr(text, name);
+  if (!at) return 0;
+  at += strlen(name);
+  while (*at == ' ' || *at == '\t') ++at;
+  uint64_t value = 0;
+  while (*at >= '0' && *at <= '9') value = value * 10 + (uint64_t)(*at++ - '0');
+  return value;
+}
+
+static size_t read_proc(const char* pid, const char* name, char* out, size_t bytes_max) {
+  char path[64] = "/proc/";
+  strcat(path, pid);
+  strcat(path, name);
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  ssize_t count = read(fd, out, bytes_max - 1);
+  close(fd);
+  out[count > 0 ? count : 0] = 0;
+  return count > 0 ? (size_t)count : 0;
+}
+
+/* Proportional share of each process, so that what they share with the zygote counts little, and the files in
+ * /tmp. */
+static uint64_t session_bytes(void) {
+  static char text[4096];
+  uint64_t total = 0;
+  struct statfs tmp;
+  if (statfs("/tmp", &tmp) == 0) total += (uint64_t)(tmp.f_blocks - tmp.f_bfree) * (uint64_t)tmp.f_bsize;
+  int fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return total;
+  static char entries[8192];
+  long count;
+  while ((count = syscall(SYS_getdents64, fd, entries, sizeof entries)) > 0) {
+    for (long at = 0; at < count;) {
+      struct {
+        uint64_t inode;
+        int64_t offset;
+        unsigned short bytes;
+        unsigned char type;
+      } head;
+      memcpy(&head, entries + at, 19);
+      const char* name = entries + at + 19;
+      at += head.bytes;
+      if (name[0] < '0' || name[0] > '9' || strlen(name) > 10 || strcmp(name, "1") == 0) continue;
+      if (read_proc(name, "/smaps_rollup", text, sizeof text) > 0)
+        total += read_number_field(text, "\nPss_Anon:") << 10;
+    }
+  }
+  close(fd);
+  return total;
+}
+
+static void end_session(void) { _exit(0); }
+
+struct watch {
+  int main_pidfd;
+  uint64_t memory_bytes;
+};
+
+static void obey(struct watch* watch) {
+  struct sk_control packet;
+  int fds[1], fd_count = 1;
+  ssize_t got = sk_receive(kControl, &packet, sizeof packet, fds, &fd_count);
+  if (got != (ssize_t)sizeof packet) end_session();
+  switch (packet.op) {
+    case SK_CONTROL_WATCH:
+      if (fd_count == 1) watch->main_pidfd = fds[0];
+      break;
+    case SK_CONTROL_MEMORY:
+      watch->memory_bytes = packet.memory_bytes;
+      break;
+    case SK_CONTROL_FREEZE:
+      kill(-1, SIGSTOP);
+      break;
+    case SK_CONTROL_THAW:
+      kill(-1, SIGCONT);
+      break;
+    default:
+      end_session();
+  }
+}
+
+/* A process can fill memory at a few GiB/s, so the nearer the limit, the sooner the next look. */
+static int next_look_ms(uint64_t used, uint64_t limit) {
+  if (limit == 0) return -1;
+  uint64_t left_ms = used >= limit ? 0 : ((limit - used) >> 20) / 4;
+  return left_ms < 20 ? 20 : left_ms > 250 ? 250 : (int)left_ms;
+}
+
+static void watch_over(void) {
+  struct watch watch = {-1, 0};
+  uint64_t used = 0;
+  for (;;) {
+    struct pollfd waits[2] = {{kControl, POLLIN, 0}, {watch.main_pidfd, POLLIN, 0}};
+    int ready = poll(waits, watch.main_pidfd >= 0 ? 2 : 1, next_look_ms(used, watch.memory_bytes));
+    if (ready < 0 && errno != EINTR) end_session();
+    if (ready > 0 && waits[0].revents) obey(&watch);
+    if (ready > 0 && watch.main_pidfd >= 0 && waits[1].revents) end_session();
+    if (ready != 0 || watch.memory_bytes == 0) continue;
+    used = session_bytes();
+    if (used <= watch.memory_bytes) continue;
+    report(SK_NEWS_MEMORY, (struct sk_fault){0, 0});
+    end_session();
+  }
+}
+
+void sk_init_main(int control_fd, int template_fd, const struct sk_launcher_request* request) {
+  struct sk_fault fault = {0, 0};
+  const int keep[] = {control_fd, template_fd};
+  prctl(PR_SET_NAME, "sk-init", 0, 0, 0);
+  /* Orphans that end are reaped by the kernel itself. */
+  signal(SIGCHLD, SIG_IGN);
+  if (sk_arrange_descriptors(keep, 2, &fault) != 0) _exit(1);
+  int failed = set_up(kTemplate, request, &fault);
+  report(SK_NEWS_READY, fault);
+  if (!failed) watch_over();
+  _exit(1);
+}

@@ -1,0 +1,208 @@
+/* The launcher: a small single-threaded process between the server and its sessions. It holds the privileges
+ * that making a session needs (root's, or those of root in a user namespace), the host's mounts as the server
+ * sees them, and the prepared root. One per runtime. It serves requests on descriptor 3 and ends when the
+ * server does. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common.h"
+
+enum { kServer = 3, kProgram = 4, kLibraryFd = 5, kProgramFd = 6, kZygoteFds = 5 };
+
+static int template_fd = -1;
+static uint32_t layers;
+static struct sk_fault early_fault; /* of what happened before the first request */
+
+/* In a child with mounts of its own: builds the root, says so, and lives until the parent holds its
+ * namespace. */
+static void build_in_child(const struct sk_launcher_request* request, int pipe_fd) {
+  struct sk_fault fault = {0, 0};
+  if (unshare(CLONE_NEWNS) != 0)
+    sk_fail(&fault, SK_STEP_namespaces);
+  else
+    sk_build_root(request->path, request->path + strlen(request->path) + 1, request->extra_count, &fault);
+  sk_send(pipe_fd, &fault, sizeof fault, NULL, 0);
+  char byte;
+  if (read(pipe_fd, &byte, 1) < 0) _exit(1);
+  _exit(0);
+}
+
+static int open_namespace_of(pid_t pid) {
+  char path[64] = "/proc/";
+  strcpy(sk_put_number(path + 6, (uint64_t)pid), "/ns/mnt");
+  return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static void set_up(const struct sk_launcher_request* request, struct sk_fault* fault) {
+  layers = request->layers;
+  if (early_fault.step != 0) {
+    *fault = early_fault;
+    return;
+  }
+  if (sk_unshare_own_mounts(layers, fault) != 0) return;
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+    sk_fail(fault, SK_STEP_root_build);
+    return;
+  }
+  pid_t pid = fork();
+  if (pid == 0) {
+    close(ends[0]);
+    build_in_child(request, ends[1]);
+  }
+  close(ends[1]);
+  int no_fds = 0;
+  if (pid < 0 || sk_receive(ends[0], fault, sizeof *fault, NULL, &no_fds) != (ssize_t)sizeof *fault)
+    sk_fail(fault, SK_STEP_root_build);
+  else if (fault->step == 0 && (template_fd = open_namespace_of(pid)) < 0)
+    sk_fail(fault, SK_STEP_template_join);
+  close(ends[0]);
+}
+
+static void exec_python(const struct sk_launcher_request* request, const int* fds) {
+  static char* const environment[] = {"PATH=/usr/local/bin:/usr/bin:/bin",
+                                      "LANG=C.UTF-8",
+                                      "HOME=/home/user",
+                                      "OPENBLAS_NUM_THREADS=1",
+                                      "OMP_NUM_THREADS=1",
+                                      "MKL_NUM_THREADS=1",
+                                      "NUMEXPR_NUM_THREADS=1",
+                                      "MPLBACKEND=Agg",
+                                      "MPLCONFIGDIR=/var/cache/sandkeep/matplotlib",
+                                      "IPYTHONDIR=/home/user/.ipython",
+                                      "PYTHONDONTWRITEBYTECODE=1",
+                                      NULL};
+  struct sk_fault fault = {0, 0};
+  /* 0 to 2 stay the server's: nothing is read, and what Python says when it cannot start belongs in the
+   * server's log. */
+  const int keep[3 + kZygoteFds] = {0, 1, 2, fds[0], fds[1], fds[2], fds[3], fds[4]};
+  char* const arguments[] = {(char*)request->path, "-I", "-B", "-X", "utf8", "/proc/self/fd/6", NULL};
+  if (sk_join_template(template_fd, &fault) == 0 && sk_make_cache_writable(&fault) == 0 &&
+      sk_mount_tmp(16 << 20, &fault) == 0 && sk_arrange_descriptors(keep, 3 + kZygoteFds, &fault) == 0 &&
+      sk_close_from(3 + kZygoteFds, &fault) == 0) {
+    signal(SIGCHLD, SIG_DFL);
+    execve(request->path, arguments, environment);
+    sk_fail(&fault, SK_STEP_zygote_exec);
+  }
+  sk_send(fds[0], &fault, sizeof fault, NULL, 0);
+  _exit(1);
+}
+
+/* fork, with a descriptor of the child. */
+static pid_t fork_with_pidfd(unsigned long flags, int* pidfd) {
+  return (pid_t)syscall(SYS_clone, flags | CLONE_PIDFD | SIGCHLD, NULL, pidfd, NULL, NULL);
+}
+
+static void start_zygote(const struct sk_launcher_request* request, const int* fds, int fd_count,
+                         struct sk_launcher_reply* reply, int* pidfd) {
+  errno = EPROTO;
+  if (fd_count != kZygoteFds) {
+    sk_fail(&reply->fault, SK_STEP_request);
+    return;
+  }
+  reply->pid = fork_with_pidfd(0, pidfd);
+  if (reply->pid == 0) exec_python(request, fds);
+  if (reply->pid < 0) sk_fail(&reply->fault, SK_STEP_zygote_exec);
+}
+
+static void start_init(const struct sk_launcher_request* request, const int* fds, int fd_count,
+                       struct sk_launcher_reply* reply, int* out_fds, int* out_count) {
+  errno = EPROTO;
+  if (fd_count != 1) {
+    sk_fail(&reply->fault, SK_STEP_request);
+    return;
+  }
+  if (request->layers & SK_LAYER_IDMAP) {
+    int idmap = sk_make_idmap_namespace(request->owner_uid, request->uid, request->owner_gid, request->gid);
+    if (idmap < 0) {
+      sk_fail(&reply->fault, SK_STEP_tree_idmap);
+      return;
+    }
+    out_fds[1] = idmap;
+    *out_count = 2;
+  }
+  reply->pid = fork_with_pidfd(sk_namespace_flags(request->layers), &out_fds[0]);
+  if (reply->pid == 0) sk_init_main(fds[0], template_fd, request);
+  if (reply->pid > 0) {
+    if (*out_count == 0) *out_count = 1;
+    return;
+  }
+  sk_fail(&reply->fault, SK_STEP_clone_init);
+  if (*out_count == 2) close(out_fds[1]);
+  *out_count = 0;
+}
+
+static void serve(const struct sk_launcher_request* request, const int* fds, int fd_count) {
+  struct sk_launcher_reply reply = {{0, 0}, 0};
+  int out_fds[2] = {-1, -1}, out_count = 0;
+  switch (request->op) {
+    case SK_OP_SETUP:
+      set_up(request, &reply.fault);
+      break;
+    case SK_OP_ZYGOTE:
+      start_zygote(request, fds, fd_count, &reply, &out_fds[0]);
+      out_count = reply.fault.step == 0;
+      break;
+    case SK_OP_INIT:
+      start_init(request, fds, fd_count, &reply, out_fds, &out_count);
+      break;
+    case SK_OP_OPEN_TREE:
+      out_fds[0] =
+          fd_count >= 1 ? sk_open_tree(request, fds[0], fd_count > 1 ? fds[1] : -1, &reply.fault) : -1;
+      out_count = out_fds[0] >= 0;
+      break;
+    default:
+      errno = EPROTO;
+      sk_fail(&reply.fault, SK_STEP_request);
+  }
+  if (sk_send(kServer, &reply, sizeof reply, out_fds, out_count) != 0) _exit(1);
+  for (int i = 0; i < out_count; ++i) close(out_fds[i]);
+}
+
+/* Without root: becomes root of a user namespace, and starts itself again there. Memory belongs to the user
+ * namespace in which its program was started; were that the host's, the zygote could not enter the namespaces
+ * of a first process that hides its memory. */
+static void enter_outer_user_namespace(void) {
+  char step[16], err[16];
+  uint32_t uid = (uint32_t)geteuid(), gid = (uint32_t)getegid();
+  sk_enter_outer_user_namespace(uid, gid, &early_fault);
+  *sk_put_number(step, (uint64_t)early_fault.step) = 0;
+  *sk_put_number(err, (uint64_t)early_fault.err) = 0;
+  char* const arguments[] = {"sandkeep-launcher", "inside", step, err, NULL};
+  char* const environment[] = {NULL};
+  syscall(SYS_execveat, kProgram, "", arguments, environment, AT_EMPTY_PATH);
+  _exit(127);
+}
+
+static int32_t parse_number(const char* text) {
+  int32_t value = 0;
+  while (*text >= '0' && *text <= '9') value = value * 10 + (*text++ - '0');
+  return value;
+}
+
+int main(int argc, char** argv) {
+  static struct sk_launcher_request request;
+  prctl(PR_SET_NAME, "sk-launcher", 0, 0, 0);
+  if (argc == 2) enter_outer_user_namespace();
+  if (argc == 4) early_fault = (struct sk_fault){parse_number(argv[2]), parse_number(argv[3])};
+  close(kProgram);
+  setsid(); /* Ctrl-C at the terminal of the server is not meant for sessions */
+  signal(SIGCHLD, SIG_IGN);
+  for (;;) {
+    int fds[SK_FDS_MAX], fd_count = SK_FDS_MAX;
+    ssize_t got = sk_receive(kServer, &request, sizeof request, fds, &fd_count);
+    if (got <= 0) return 0;
+    request.path[SK_PATH_MAX - 1] = 0;
+    if (got == (ssize_t)sizeof request) serve(&request, fds, fd_count);
+    for (int i = 0; i < fd_count; ++i) close(fds[i]);
+  }
+}

@@ -1,0 +1,123 @@
+/* Mounts of one session: the folders that the server gives it, its /proc and its /tmp. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "common.h"
+
+/* A detached mount of the folder at request->path, restricted and, where asked for, with its owner mapped to
+ * the session's user. The folder is looked up in this process's mounts, since those of the server cannot be
+ * cloned from here; it must be the very folder that the server holds open. */
+int sk_open_tree(const struct sk_launcher_request* request, int same_fd, int idmap_fd,
+                 struct sk_fault* fault) {
+  int tree = (int)syscall(SYS_open_tree, AT_FDCWD, request->path,
+                          OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW);
+  if (tree < 0) return sk_fail(fault, SK_STEP_tree_open);
+  struct stat found, wanted;
+  if (fstat(tree, &found) != 0 || fstat(same_fd, &wanted) != 0) goto failed_identity;
+  if (found.st_dev != wanted.st_dev || found.st_ino != wanted.st_ino) {
+    errno = ESTALE;
+    goto failed_identity;
+  }
+  struct mount_attr attributes = {.attr_set = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV};
+  if (request->read_only) attributes.attr_set |= MOUNT_ATTR_RDONLY;
+  if (syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH, &attributes, sizeof attributes) != 0) {
+    sk_fail(fault, SK_STEP_tree_attributes);
+    goto failed;
+  }
+  if (idmap_fd >= 0) {
+    struct mount_attr idmap = {.attr_set = MOUNT_ATTR_IDMAP, .userns_fd = (uint64_t)idmap_fd};
+    if (syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH, &idmap, sizeof idmap) != 0) {
+      sk_fail(fault, SK_STEP_tree_idmap);
+      goto failed;
+    }
+  }
+  return tree;
+failed_identity:
+  sk_fail(fault, SK_STEP_tree_identity);
+failed:
+  close(tree);
+  return -1;
+}
+
+/* Only the session's own processes, and of the rest of /proc nothing. The prepared root still shows the
+ * host's /proc, because without one in sight the kernel lets only real root mount another; it is detached
+ * once ours is there. */
+int sk_mount_session_proc(struct sk_fault* fault) {
+  const unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
+  if (mount("proc", "/run", "proc", flags, "subset=pid,hidepid=invisible") != 0 ||
+      umount2("/proc", MNT_DETACH) != 0 || mount("/run", "/proc", NULL, MS_MOVE, NULL) != 0)
+    return sk_fail(fault, SK_STEP_proc_mount);
+  return 0;
+}
+
+static void tmp_options(char* out, uint64_t bytes) {
+  memcpy(out, "mode=1777,size=", 15);
+  char* end = sk_put_number(out + 15, bytes);
+  memcpy(end, ",nr_inodes=", 11);
+  /* An inode of a tmpfs is kernel memory too: one for each 4 KiB is what a disk would give. */
+  end = sk_put_number(end + 11, bytes / 4096 + 1024);
+  *end = 0;
+}
+
+int sk_mount_tmp(uint64_t bytes, struct sk_fault* fault) {
+  char options[96];
+  tmp_options(options, bytes);
+  if (mount("tmp", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, options) != 0)
+    return sk_fail(fault, SK_STEP_tmp_mount);
+  return 0;
+}
+
+int sk_limit_tmp(uint64_t bytes, struct sk_fault* fault) {
+  char options[96];
+  tmp_options(options, bytes);
+  if (mount("tmp", "/tmp", "tmpfs", MS_REMOUNT | MS_NOSUID | MS_NODEV, options) != 0)
+    return sk_fail(fault, SK_STEP_tmp_limit);
+  return 0;
+}
+
+/* One path component that cannot mean anything else; the server checked it, and so do we. */
+static int is_plain_name(const char* name) {
+  size_t length = strnlen(name, SK_BIND_NAME_MAX);
+  return length > 0 && length < SK_BIND_NAME_MAX && !memchr(name, '/', length) && strcmp(name, ".") != 0 &&
+         strcmp(name, "..") != 0;
+}
+
+static int attach(int tree, const char* target) {
+  return (int)syscall(SYS_move_mount, tree, "", AT_FDCWD, target, MOVE_MOUNT_F_EMPTY_PATH);
+}
+
+int sk_attach_folders(const struct sk_go* go, const int* mount_fds, struct sk_fault* fault) {
+  if (go->bind_count > 0) {
+    if (mount("mnt", "/mnt", "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=755,size=64k") != 0 ||
+        mkdir("/mnt/data", 0755) != 0)
+      return sk_fail(fault, SK_STEP_bind_mount);
+  }
+  if (attach(mount_fds[0], "/mnt/data") != 0) return sk_fail(fault, SK_STEP_data_mount);
+  for (uint32_t i = 0; i < go->bind_count; ++i) {
+    char target[5 + SK_BIND_NAME_MAX] = "/mnt/";
+    errno = EINVAL;
+    if (!is_plain_name(go->bind_names[i])) return sk_fail(fault, SK_STEP_bind_mount);
+    memcpy(target + 5, go->bind_names[i], strlen(go->bind_names[i]) + 1);
+    if (mkdir(target, 0755) != 0 || attach(mount_fds[1 + i], target) != 0)
+      return sk_fail(fault, SK_STEP_bind_mount);
+  }
+  if (go->bind_count > 0 &&
+      mount(NULL, "/mnt", NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) !=
+          0)
+    return sk_fail(fault, SK_STEP_bind_mount);
+  return 0;
+}
+
+/* The zygote fills the cache of fonts that sessions then read. */
+int sk_make_cache_writable(struct sk_fault* fault) {
+  if (mount(NULL, "/var/cache/sandkeep", NULL, MS_REMOUNT | MS_BIND | MS_NOSUID | MS_NODEV | MS_NOEXEC,
+            NULL) != 0)
+    return sk_fail(fault, SK_STEP_root_seal);
+  return 0;
+}

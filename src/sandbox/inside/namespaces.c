@@ -1,0 +1,116 @@
+/* Namespaces: which a session gets, and how its processes enter them. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common.h"
+
+#ifndef CLONE_NEWCGROUP
+#define CLONE_NEWCGROUP 0x02000000
+#endif
+
+unsigned long sk_namespace_flags(uint32_t layers) {
+  unsigned long flags = CLONE_NEWPID;
+  if (layers & SK_LAYER_NETWORK_NAMESPACE) flags |= CLONE_NEWNET;
+  if (layers & SK_LAYER_CGROUP_NAMESPACE) flags |= CLONE_NEWCGROUP;
+  if (layers & SK_LAYER_IPC_UTS_NAMESPACES) flags |= CLONE_NEWIPC | CLONE_NEWUTS;
+  return flags;
+}
+
+static size_t map_line(char* out, uint32_t inside, uint32_t outside) {
+  char* end = sk_put_number(out, inside);
+  *end++ = ' ';
+  end = sk_put_number(end, outside);
+  *end++ = ' ';
+  *end++ = '1';
+  *end++ = '\n';
+  return (size_t)(end - out);
+}
+
+/* One id is all that a process may map of its own accord, and all that a session needs. */
+int sk_map_single_user(uint32_t inside_uid, uint32_t outside_uid, uint32_t inside_gid, uint32_t outside_gid,
+                       struct sk_fault* fault, enum sk_step step) {
+  char line[64];
+  if (sk_write_text("/proc/self/setgroups", "deny", 4) != 0 && errno != ENOENT) return sk_fail(fault, step);
+  size_t bytes = map_line(line, inside_uid, outside_uid);
+  if (sk_write_text("/proc/self/uid_map", line, bytes) != 0) return sk_fail(fault, step);
+  bytes = map_line(line, inside_gid, outside_gid);
+  if (sk_write_text("/proc/self/gid_map", line, bytes) != 0) return sk_fail(fault, step);
+  return 0;
+}
+
+int sk_enter_outer_user_namespace(uint32_t uid, uint32_t gid, struct sk_fault* fault) {
+  if (unshare(CLONE_NEWUSER) != 0) return sk_fail(fault, SK_STEP_user_namespace);
+  return sk_map_single_user(0, uid, 0, gid, fault, SK_STEP_user_map);
+}
+
+/* The launcher and the zygote need no network either. Mounts made on the host later still arrive; nothing
+ * goes back. */
+int sk_unshare_own_mounts(uint32_t layers, struct sk_fault* fault) {
+  unsigned long flags = CLONE_NEWNS;
+  if (layers & SK_LAYER_NETWORK_NAMESPACE) flags |= CLONE_NEWNET;
+  if (layers & SK_LAYER_IPC_UTS_NAMESPACES) flags |= CLONE_NEWIPC | CLONE_NEWUTS;
+  if (unshare((int)flags) != 0) return sk_fail(fault, SK_STEP_namespaces);
+  if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) != 0) return sk_fail(fault, SK_STEP_propagation);
+  return 0;
+}
+
+/* Enters the prepared root and takes a copy of its mounts, so that what is mounted next is seen by nobody
+ * else. */
+int sk_join_template(int template_fd, struct sk_fault* fault) {
+  if (setns(template_fd, CLONE_NEWNS) != 0) return sk_fail(fault, SK_STEP_template_join);
+  if (unshare(CLONE_NEWNS) != 0) return sk_fail(fault, SK_STEP_template_join);
+  return 0;
+}
+
+/* The pid namespace is entered by being forked into it: the zygote sees to that. */
+int sk_join_session(int init_pidfd, uint32_t layers, struct sk_fault* fault) {
+  unsigned long flags = (sk_namespace_flags(layers) & ~(unsigned long)CLONE_NEWPID) | CLONE_NEWNS;
+  if (setns(init_pidfd, (int)flags) != 0) return sk_fail(fault, SK_STEP_join);
+  return 0;
+}
+
+/* A user namespace that owns none of the session's other namespaces: whoever gained capabilities in it could
+ * do nothing with them. The caller has already become the session's user and kept its capabilities, because
+ * some hosts refuse this call without them. */
+int sk_enter_own_user_namespace(uint32_t uid, uint32_t gid, struct sk_fault* fault) {
+  /* Changing ids made /proc/self belong to root. */
+  if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) != 0) return sk_fail(fault, SK_STEP_own_user_namespace);
+  if (unshare(CLONE_NEWUSER) != 0) return sk_fail(fault, SK_STEP_own_user_namespace);
+  return sk_map_single_user(SK_INSIDE_ID, uid, SK_INSIDE_ID, gid, fault, SK_STEP_own_user_namespace);
+}
+
+static char* proc_path(char* out, pid_t pid, const char* name) {
+  memcpy(out, "/proc/", 6);
+  char* end = sk_put_number(out + 6, (uint64_t)pid);
+  strcpy(end, name);
+  return out;
+}
+
+int sk_make_idmap_namespace(uint32_t owner_uid, uint32_t uid, uint32_t owner_gid, uint32_t gid) {
+  pid_t pid = (pid_t)syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, NULL, NULL, NULL, NULL);
+  if (pid == 0)
+    for (;;) pause();
+  if (pid < 0) return -1;
+  char path[64], line[64];
+  int fd = -1;
+  size_t bytes = map_line(line, owner_uid, uid);
+  if (sk_write_text(proc_path(path, pid, "/uid_map"), line, bytes) == 0) {
+    bytes = map_line(line, owner_gid, gid);
+    if (sk_write_text(proc_path(path, pid, "/gid_map"), line, bytes) == 0)
+      fd = open(proc_path(path, pid, "/ns/user"), O_RDONLY | O_CLOEXEC);
+  }
+  int saved = errno;
+  kill(pid, SIGKILL);
+  waitpid(pid, NULL, 0); /* ECHILD once it is gone, as the launcher ignores SIGCHLD */
+  errno = saved;
+  return fd;
+}

@@ -1,0 +1,99 @@
+/* The way from a fork of the zygote to user code, as one list of steps: sk_session_enter is the sandbox's
+ * security argument. Loaded into the zygote's Python by ctypes. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "common.h"
+
+/* Descriptors of a session's main process. The last two are closed before user code runs. */
+enum { kNull = 0, kOut = 1, kErr = 2, kChannel = 3, kGate = 4, kInit = 5, kArranged = 6 };
+
+static struct sock_filter filter[SK_FILTER_INSTRUCTIONS_MAX];
+static size_t filter_instructions;
+
+/* Called once, in the zygote: sessions inherit the program that they install. */
+int sk_load_filter(int fd) {
+  ssize_t count = pread(fd, filter, sizeof filter, 0);
+  if (count <= 0 || (size_t)count % sizeof *filter != 0) return -1;
+  filter_instructions = (size_t)count / sizeof *filter;
+  return 0;
+}
+
+/* The zygote's next children start in the pid namespace of the process `init_pidfd`. */
+int sk_children_go_to(int init_pidfd) { return setns(init_pidfd, CLONE_NEWPID); }
+
+static int arrange(int init_pidfd, int gate_fd, int channel_fd, int out_fd, int err_fd,
+                   struct sk_fault* fault) {
+  int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (null_fd < 0) return sk_fail(fault, SK_STEP_descriptors);
+  const int keep[kArranged] = {null_fd, out_fd, err_fd, channel_fd, gate_fd, init_pidfd};
+  if (sk_arrange_descriptors(keep, kArranged, fault) != 0) return -1;
+  /* A program that user code starts has no business with the channel. */
+  if (fcntl(kChannel, F_SETFD, FD_CLOEXEC) != 0) return sk_fail(fault, SK_STEP_descriptors);
+  return sk_close_from(kArranged, fault);
+}
+
+static int receive_go(struct sk_go* go, int* mount_fds, struct sk_fault* fault) {
+  int fd_count = 1 + SK_BINDS_MAX;
+  ssize_t got = sk_receive(kGate, go, sizeof *go, mount_fds, &fd_count);
+  if (got == 0) _exit(0); /* the server needs this session no more */
+  if (got == (ssize_t)sizeof *go && go->bind_count <= SK_BINDS_MAX && fd_count == 1 + (int)go->bind_count)
+    return 0;
+  if (got >= 0) errno = EPROTO;
+  return sk_fail(fault, SK_STEP_go);
+}
+
+static int enter_work_folder(struct sk_fault* fault) {
+  umask(0022);
+  if (chdir("/mnt/data") != 0) return sk_fail(fault, SK_STEP_work_folder);
+  return 0;
+}
+
+static int take_steps(int init_pidfd, int gate_fd, int channel_fd, int out_fd, int err_fd, uint32_t layers,
+                      struct sk_fault* fault) {
+  static struct sk_go go;
+  int mount_fds[1 + SK_BINDS_MAX];
+
+  /* What every session needs: done ahead, while it waits in the pool. */
+  setsid();
+  if (arrange(init_pidfd, gate_fd, channel_fd, out_fd, err_fd, fault) != 0) return -1;
+  if (sk_join_session(kInit, layers, fault) != 0) return -1;
+
+  /* What this one needs: the last steps as root (of the machine, or of a user namespace). */
+  if (receive_go(&go, mount_fds, fault) != 0) return -1;
+  if (sk_attach_folders(&go, mount_fds, fault) != 0) return -1;
+  if (sk_limit_tmp(go.tmp_bytes, fault) != 0) return -1;
+  if (enter_work_folder(fault) != 0) return -1;
+  if (sk_close_from(kInit, fault) != 0) return -1;
+  if (sk_set_rlimits(&go, fault) != 0) return -1;
+  if (sk_take_identity(go.uid, go.gid, fault) != 0) return -1;
+  if ((go.layers & SK_LAYER_OWN_USER_NAMESPACE) && sk_enter_own_user_namespace(go.uid, go.gid, fault) != 0)
+    return -1;
+
+  /* Here ends every privilege. */
+  if (sk_drop_capabilities(fault) != 0) return -1;
+  if (sk_forbid_new_privileges(fault) != 0) return -1;
+  if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) != 0)
+    return sk_fail(fault, SK_STEP_capabilities); /* /proc/self is its own again */
+  if ((go.layers & SK_LAYER_LANDLOCK) && sk_restrict_with_landlock(fault) != 0) return -1;
+  if ((go.layers & SK_LAYER_SECCOMP) && sk_install_filter(filter, filter_instructions, fault) != 0) return -1;
+  return 0;
+}
+
+/* In a fresh child of the zygote. Returns only in a process that is locked in; otherwise reports the step and
+ * ends the process. */
+int sk_session_enter(int init_pidfd, int gate_fd, int channel_fd, int out_fd, int err_fd, uint32_t layers) {
+  struct sk_fault fault = {0, 0};
+  int failed = take_steps(init_pidfd, gate_fd, channel_fd, out_fd, err_fd, layers, &fault);
+  int told = sk_send(kGate, &fault, sizeof fault, NULL, 0);
+  if (failed || told != 0) _exit(1);
+  close(kGate);
+  return kChannel;
+}

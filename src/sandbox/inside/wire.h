@@ -1,0 +1,136 @@
+/* What the server and the processes that it starts say to each other before user code runs: fixed structures
+ * in single packets of SOCK_SEQPACKET sockets, descriptors beside them (SCM_RIGHTS). Included by C++ (the
+ * server), by C (launcher, init, session) and mirrored by struct formats in
+ * runtime/sandkeep_runtime/zygote.py. All sides come from one binary, so there are no versions. */
+#ifndef SANDBOX_INSIDE_WIRE_H
+#define SANDBOX_INSIDE_WIRE_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum sk_step {
+#define SK_STEP(name, text) SK_STEP_##name,
+#include "steps.def"
+#undef SK_STEP
+  SK_STEP_count
+};
+
+enum {
+  SK_PATH_MAX = 4096,
+  SK_BINDS_MAX = 16,
+  SK_BIND_NAME_MAX = 64,
+  SK_FDS_MAX = SK_BINDS_MAX + 8,
+  SK_FILTER_INSTRUCTIONS_MAX = 4096,
+  SK_EXTRA_DIRS_MAX = 16,
+  /* Ids as code inside a session sees them. */
+  SK_INSIDE_ID = 1000,
+};
+
+/* step 0: done. Otherwise the step that failed and its errno. */
+struct sk_fault {
+  int32_t step;
+  int32_t err;
+};
+
+/* Parts of the sandbox that a host may lack. What is not set here is always applied. */
+enum sk_layer {
+  SK_LAYER_OUTER_USER_NAMESPACE = 1u << 0, /* the server is not root: become root of a user namespace first */
+  SK_LAYER_OWN_USER_NAMESPACE = 1u << 1,   /* user code in a user namespace that owns nothing */
+  SK_LAYER_NETWORK_NAMESPACE = 1u << 2,
+  SK_LAYER_CGROUP_NAMESPACE = 1u << 3,
+  SK_LAYER_IPC_UTS_NAMESPACES = 1u << 4,
+  SK_LAYER_LANDLOCK = 1u << 5,
+  SK_LAYER_SECCOMP = 1u << 6,
+  SK_LAYER_MEMORY_WATCH = 1u << 7, /* no memory cgroup: the session's init counts, and ends it */
+  SK_LAYER_IDMAP = 1u << 8,        /* the owner of files on disk is not the session's uid */
+};
+
+enum sk_launcher_op {
+  SK_OP_SETUP = 1,     /* first and once: become what sessions are made from */
+  SK_OP_ZYGOTE = 2,    /* fds: socket, reports, library, program, filter → pid, fd: pidfd */
+  SK_OP_INIT = 3,      /* fds: control → pid, fd: pidfd */
+  SK_OP_OPEN_TREE = 4, /* path, fds: the same folder as the server sees it → fd: a detached mount of it */
+};
+
+struct sk_launcher_request {
+  uint32_t op;
+  uint32_t layers; /* enum sk_layer */
+  /* INIT: ids of the session, which its init has too.
+   * OPEN_TREE: the session's ids, which the mount shows for files of owner_uid and owner_gid. */
+  uint32_t uid, gid;
+  uint32_t owner_uid, owner_gid;
+  uint32_t read_only;     /* OPEN_TREE */
+  uint32_t extra_count;   /* SETUP: further folders, one after another in `path`, each ended by a zero byte */
+  uint64_t memory_bytes;  /* unused by SETUP; INIT: baseline for the memory watch is taken later */
+  char path[SK_PATH_MAX]; /* SETUP: the runtime's root folder, then the further ones. OPEN_TREE: the folder */
+};
+
+struct sk_launcher_reply {
+  struct sk_fault fault;
+  int32_t pid;
+};
+
+/* Server → zygote. fds: pidfd of init, gate, channel, output, errors. */
+struct sk_fork_request {
+  uint32_t layers;
+};
+
+/* Zygote → server: once with pid 0 when it is ready, then one per request, with a pidfd. */
+struct sk_fork_reply {
+  struct sk_fault fault;
+  int32_t pid;
+};
+
+/* Zygote → server, on the socket for reports: a main process has ended, with this status of waitpid(). */
+struct sk_exit_report {
+  int32_t pid;
+  int32_t status;
+};
+
+/* Server → init, on the control socket. Init ends the session when the socket closes. */
+enum sk_control_op {
+  SK_CONTROL_WATCH = 1,  /* fd: pidfd of the main process; init ends the session when it ends */
+  SK_CONTROL_MEMORY = 2, /* memory_bytes: kill above it */
+  SK_CONTROL_FREEZE = 3,
+  SK_CONTROL_THAW = 4,
+};
+
+struct sk_control {
+  uint32_t op;
+  uint32_t unused;
+  uint64_t memory_bytes;
+};
+
+/* Init → server. */
+enum sk_init_news {
+  SK_NEWS_READY = 1,  /* namespaces and mounts are there; or fault.step says what failed */
+  SK_NEWS_MEMORY = 2, /* the memory watch ended the session */
+};
+
+struct sk_init_report {
+  uint32_t news;
+  struct sk_fault fault;
+};
+
+/* Server → main process, on its gate: the last privileged steps. fds: mount of the data folder, then one per
+ * bind. Answer: sk_fault. */
+struct sk_go {
+  uint32_t layers;
+  uint32_t uid, gid;
+  uint32_t bind_count;
+  uint64_t tmp_bytes;
+  uint64_t file_bytes_max;
+  uint64_t open_files_max;
+  uint64_t processes_max;
+  uint64_t data_bytes_max; /* RLIMIT_DATA, 0: none */
+  char bind_names[SK_BINDS_MAX][SK_BIND_NAME_MAX];
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,178 @@
+// The nursery's own thread: fills the pool, renews the zygote, clears away what sessions leave.
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "sandbox/nursery.h"
+
+namespace sk::sandbox {
+
+namespace {
+
+constexpr int64_t kPatienceMinUs = 500'000, kPatienceMaxUs = 30'000'000;
+constexpr int kRemainsLookMs = 20;  // a control group may be busy for a moment after its last process
+
+int64_t steady_us() {
+  return std::chrono::duration_cast<std::chrono::microseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace
+
+void Nursery::wake() {
+  uint64_t one = 1;
+  [[maybe_unused]] auto written = ::write(wake_.get(), &one, sizeof one);  // a full counter wakes too
+}
+
+void Nursery::keep() {
+  for (;;) {
+    bool stopping;
+    {
+      std::lock_guard lock(mutex_);
+      stopping = stopping_;
+    }
+    if (stopping) {
+      coming_.reset();
+      std::deque<std::unique_ptr<SessionParts>> unused;
+      {
+        std::lock_guard lock(mutex_);
+        unused.swap(pool_);
+      }
+      for (auto& parts : unused) bury(std::move(parts));
+    } else {
+      renew_zygote();
+      fill_pool();
+    }
+    clear_remains();
+    if (stopping) {
+      std::lock_guard lock(mutex_);
+      if (remains_.empty()) break;
+    }
+    sleep_until_needed();
+  }
+  std::lock_guard lock(mutex_);
+  zygote_.reset();
+  launcher_.reset();
+}
+
+void Nursery::renew_zygote() {
+  auto now_us = steady_us();
+  if (coming_ && coming_->wait_ready(0)) {
+    patience_us_ = 0;
+    zygote_since_us_ = now_us;
+    forks_of_zygote_ = 0;
+    std::lock_guard lock(mutex_);
+    zygote_ = std::move(coming_);
+    zygote_ready_.notify_all();
+  } else if (coming_ && !coming_->alive()) {
+    coming_.reset();
+    patience_us_ = std::clamp(patience_us_ * 2, kPatienceMinUs, kPatienceMaxUs);
+    next_try_us_ = now_us + patience_us_;
+    log::error("Python did not start in the sandbox; trying again", {{"in_s", patience_us_ / 1'000'000}});
+  }
+  bool wanted;
+  {
+    std::lock_guard lock(mutex_);
+    if (zygote_ && !zygote_->alive()) {
+      log::error("the zygote has ended; its sessions go on, and another is started");
+      zygote_.reset();
+    }
+    wanted = !zygote_ || forks_of_zygote_ >= options_.zygote_forks_max ||
+             now_us - zygote_since_us_ >= options_.zygote_age_max_s * 1'000'000;
+  }
+  if (wanted && !coming_ && now_us >= next_try_us_) start_zygote();
+}
+
+void Nursery::start_zygote() {
+  try {
+    auto launcher = current_launcher();
+    if (!launcher || !launcher->alive()) {
+      launcher = std::make_shared<Launcher>(
+          Launcher::Setup{shared_.findings.layer_bits, options_.runtime_root, options_.extra_dirs});
+      std::lock_guard lock(mutex_);
+      launcher_ = launcher;
+    }
+    coming_ = std::make_shared<Zygote>(*launcher, Zygote::Options{options_.python, filter_});
+    std::erase_if(zygotes_, [](const auto& zygote) { return zygote.expired(); });
+    zygotes_.push_back(coming_);
+    zygotes_started_.add();
+  } catch (const Error& error) {
+    patience_us_ = std::clamp(patience_us_ * 2, kPatienceMinUs, kPatienceMaxUs);
+    next_try_us_ = steady_us() + patience_us_;
+    log::error("cannot start Python in the sandbox",
+               {{"why", error.message()}, {"next_try_s", patience_us_ / 1'000'000}});
+  }
+}
+
+void Nursery::fill_pool() {
+  auto now_us = steady_us();
+  {
+    std::lock_guard lock(mutex_);
+    if (!zygote_ || pool_.size() >= options_.pool_size || now_us < next_fill_us_) return;
+  }
+  try {
+    auto parts = prepare();
+    std::lock_guard lock(mutex_);
+    pool_.push_back(std::move(parts));
+    pooled_.set(static_cast<int64_t>(pool_.size()));
+    if (pool_.size() < options_.pool_size) wake();  // one at a time, so that other duties have their turn
+  } catch (const Error& error) {
+    next_fill_us_ = now_us + kPatienceMinUs;
+    log::warn("cannot prepare a sandbox", {{"why", error.message()}});
+  }
+}
+
+void Nursery::clear_remains() {
+  std::vector<std::unique_ptr<SessionParts>> taken;
+  {
+    std::lock_guard lock(mutex_);
+    taken.swap(remains_);
+  }
+  std::erase_if(taken, [this](auto& parts) {
+    if (parts->init_pidfd && !wait_readable(parts->init_pidfd.get(), 0)) return false;
+    if (parts->cgroup && !parts->cgroup->remove()) return false;
+    if (parts->main_pid) parts->zygote->take_status(parts->main_pid);
+    shared_.ids.release(parts->uid);
+    return true;
+  });
+  std::lock_guard lock(mutex_);
+  for (auto& parts : taken) remains_.push_back(std::move(parts));
+}
+
+void Nursery::sleep_until_needed() {
+  std::vector<pollfd> waits{{wake_.get(), POLLIN, 0}};
+  int timeout_ms = 60'000;
+  if (coming_) waits.push_back({coming_->ready_fd(), POLLIN, 0});
+  std::vector<std::shared_ptr<Zygote>> held;
+  for (const auto& weak : zygotes_)
+    if (auto zygote = weak.lock()) held.push_back(std::move(zygote));
+  size_t first_report = waits.size();
+  for (const auto& zygote : held) waits.push_back({zygote->reports_fd(), POLLIN, 0});
+  {
+    std::lock_guard lock(mutex_);
+    for (const auto& parts : remains_) {
+      if (parts->init_pidfd && !wait_readable(parts->init_pidfd.get(), 0))
+        waits.push_back({parts->init_pidfd.get(), POLLIN, 0});
+      else
+        timeout_ms = kRemainsLookMs;
+    }
+    if (!zygote_ && !coming_) timeout_ms = std::min<int>(timeout_ms, static_cast<int>(kPatienceMinUs / 1000));
+    if (zygote_ && pool_.size() < options_.pool_size)
+      timeout_ms = std::min<int>(timeout_ms, static_cast<int>(kPatienceMinUs / 1000));
+  }
+  ::poll(waits.data(), waits.size(), timeout_ms);
+  uint64_t count;
+  [[maybe_unused]] auto got = ::read(wake_.get(), &count, sizeof count);
+  for (size_t i = 0; i < held.size(); ++i) {
+    if (!(waits[first_report + i].revents) || held[i]->collect_reports()) continue;
+    // It has ended: nothing more comes from it.
+    std::erase_if(zygotes_, [&](const auto& weak) { return weak.lock() == held[i]; });
+  }
+}
+
+}  // namespace sk::sandbox

@@ -1,0 +1,239 @@
+#include "sandbox/nursery.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "sandbox/seccomp_policy.h"
+
+namespace sk::sandbox {
+
+namespace {
+
+constexpr int kStepTimeoutMs = 10'000;  // of steps that take a millisecond, on a machine that is drowning
+constexpr int kZygoteTimeoutMs = 60'000;
+constexpr uint64_t kDataHeadroomBytes = 256 << 20;  // what the zygote's own data takes
+
+int64_t steady_us() {
+  return std::chrono::duration_cast<std::chrono::microseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+void set_non_blocking(int fd) { ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK); }
+
+bool is_bind_name(const std::string& name) {
+  return !name.empty() && name.size() < SK_BIND_NAME_MAX && name != "." && name != ".." && name != "data" &&
+         name.find('/') == std::string::npos && name.find('\0') == std::string::npos;
+}
+
+Fd open_folder(const std::string& path) {
+  if (!path.starts_with('/')) throw Error(Code::bad_request, "not an absolute path: " + path);
+  return open_file(path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+}
+
+}  // namespace
+
+Nursery::Nursery(Options options, Shared shared)
+    : options_(std::move(options)),
+      shared_(shared),
+      filter_(compile_seccomp_policy(
+          {.uncounted_memory = !(shared.findings.layer_bits & SK_LAYER_MEMORY_WATCH)})),
+      started_(
+          shared.metrics.counter("sandkeep_sandbox_sessions_started_total", "Sandboxes that were started.")),
+      started_cold_(shared.metrics.counter("sandkeep_sandbox_cold_starts_total",
+                                           "Of those, the ones for which the pool was empty.")),
+      zygotes_started_(
+          shared.metrics.counter("sandkeep_sandbox_zygotes_started_total", "Zygotes that were started.")),
+      start_time_(shared.metrics.histogram("sandkeep_sandbox_start_seconds", "Time to start a sandbox.")),
+      pooled_(shared.metrics.gauge("sandkeep_sandbox_pooled", "Sandboxes that wait to be used.")),
+      wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (!wake_) throw system_error("cannot make an eventfd", errno);
+  launcher_ = std::make_shared<Launcher>(
+      Launcher::Setup{shared_.findings.layer_bits, options_.runtime_root, options_.extra_dirs});
+  keeper_ = std::thread([this] { keep(); });
+}
+
+Nursery::~Nursery() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake();
+  keeper_.join();
+}
+
+bool Nursery::wait_ready(int timeout_ms) {
+  std::unique_lock lock(mutex_);
+  return zygote_ready_.wait_for(lock, std::chrono::milliseconds(timeout_ms),
+                                [this] { return zygote_ != nullptr; });
+}
+
+std::shared_ptr<Zygote> Nursery::current_zygote() {
+  if (!wait_ready(kZygoteTimeoutMs))
+    throw Error(Code::unavailable, "Python did not start in the sandbox").hint("The server's log says why.");
+  std::lock_guard lock(mutex_);
+  if (!zygote_) throw Error(Code::unavailable, "the sandbox's zygote has ended");
+  return zygote_;
+}
+
+std::shared_ptr<Launcher> Nursery::current_launcher() {
+  std::lock_guard lock(mutex_);
+  return launcher_;
+}
+
+std::unique_ptr<Session> Nursery::start(const SessionSpec& spec) {
+  auto began_us = steady_us();
+  for (;;) {
+    auto parts = take_ready();
+    bool pooled = parts != nullptr;
+    if (!pooled) parts = prepare();
+    try {
+      open_gate(*parts, spec);
+    } catch (const Error& error) {
+      bool had_ended = wait_readable(parts->init_pidfd.get(), 0);
+      bury(std::move(parts));
+      if (pooled && had_ended) continue;  // it died while it waited: not this caller's fault
+      throw;
+    }
+    wake();  // to fill the gap
+    started_.add();
+    if (!pooled) started_cold_.add();
+    start_time_.observe_us(steady_us() - began_us);
+    return std::make_unique<Session>(spec, std::move(parts), *this);
+  }
+}
+
+std::unique_ptr<SessionParts> Nursery::take_ready() {
+  std::lock_guard lock(mutex_);
+  if (pool_.empty()) return nullptr;
+  auto parts = std::move(pool_.front());
+  pool_.pop_front();
+  pooled_.set(static_cast<int64_t>(pool_.size()));
+  return parts;
+}
+
+std::unique_ptr<SessionParts> Nursery::prepare() {
+  auto parts = std::make_unique<SessionParts>();
+  parts->zygote = current_zygote();
+  auto launcher = current_launcher();
+  const uint32_t layers = shared_.findings.layer_bits;
+  parts->uid = shared_.ids.acquire();
+  try {
+    const auto& plan = shared_.ids.plan();
+    Pair control = packet_sockets();
+    auto init = launcher->start_init(layers, {parts->uid, parts->uid, plan.owner_uid, plan.owner_gid},
+                                     control.theirs.get());
+    control.theirs.reset();
+    parts->control = std::move(control.ours);
+    parts->init_pid = init.pid;
+    parts->init_pidfd = std::move(init.pidfd);
+    parts->idmap = std::move(init.idmap);
+    // The main process joins the namespaces as they are at that moment, so init must be done with them.
+    sk_init_report report{};
+    std::vector<Fd> none;
+    if (!receive_packet(parts->control.get(), report, none, kStepTimeoutMs))
+      throw Error(Code::unavailable, "sandbox: the session's first process ended");
+    if (report.fault.step != 0) throw Error(Code::internal, "sandbox: " + describe(report.fault));
+
+    Pair gate = packet_sockets(), channel = stream_sockets(), output = output_pipe(), errors = output_pipe();
+    const std::array fds = {parts->init_pidfd.get(), gate.theirs.get(), channel.theirs.get(),
+                            output.theirs.get(), errors.theirs.get()};
+    auto main = parts->zygote->fork(layers, fds);
+    ++forks_of_zygote_;
+    parts->main_pid = main.pid;
+    parts->main_pidfd = std::move(main.pidfd);
+    parts->gate = std::move(gate.ours);
+    parts->channel = std::move(channel.ours);
+    parts->output = std::move(output.ours);
+    parts->errors = std::move(errors.ours);
+    for (int fd : {parts->channel.get(), parts->output.get(), parts->errors.get()}) set_non_blocking(fd);
+
+    parts->cgroup = shared_.cgroups.make("s" + std::to_string(++names_));
+    parts->cgroup->add(parts->main_pid);
+    sk_control watch{SK_CONTROL_WATCH, 0, 0};
+    int main_pidfd = parts->main_pidfd.get();
+    if (!send_packet(parts->control.get(), watch, std::span(&main_pidfd, 1)))
+      throw Error(Code::unavailable, "sandbox: the session's first process ended");
+  } catch (...) {
+    bury(std::move(parts));
+    throw;
+  }
+  return parts;
+}
+
+void Nursery::open_gate(SessionParts& parts, const SessionSpec& spec) {
+  auto launcher = current_launcher();
+  sk_go go{};
+  go.layers = shared_.findings.layer_bits;
+  go.uid = go.gid = parts.uid;
+  go.tmp_bytes = spec.limits.tmp_bytes;
+  go.file_bytes_max = spec.limits.file_bytes_max;
+  go.open_files_max = spec.limits.open_files_max;
+  go.processes_max = spec.limits.processes_max;
+  if (go.layers & SK_LAYER_MEMORY_WATCH) go.data_bytes_max = spec.limits.memory_bytes + kDataHeadroomBytes;
+  if (spec.binds.size() > SK_BINDS_MAX)
+    throw Error(Code::bad_request, "more than " + std::to_string(SK_BINDS_MAX) + " read-only folders");
+  go.bind_count = static_cast<uint32_t>(spec.binds.size());
+
+  std::vector<Fd> mounts;
+  Fd data = open_folder(spec.data_dir);
+  struct stat info{};
+  if (::fstat(data.get(), &info) != 0) throw system_error("cannot look at " + spec.data_dir, errno);
+  if (info.st_uid != shared_.ids.plan().owner_uid)
+    throw Error(Code::internal, spec.data_dir + " belongs to user " + std::to_string(info.st_uid) +
+                                    ", not to " + std::to_string(shared_.ids.plan().owner_uid) +
+                                    ": code could not write to it");
+  mounts.push_back(
+      launcher->open_tree(spec.data_dir, data.get(), Launcher::Access::read_write, parts.idmap.get()));
+  for (size_t i = 0; i < spec.binds.size(); ++i) {
+    const auto& bind = spec.binds[i];
+    if (!is_bind_name(bind.name))
+      throw Error(Code::bad_request, "not a name for a folder in /mnt: " + bind.name);
+    std::memcpy(go.bind_names[i], bind.name.data(), bind.name.size());
+    Fd folder = open_folder(bind.host_path);
+    mounts.push_back(
+        launcher->open_tree(bind.host_path, folder.get(), Launcher::Access::read_only, parts.idmap.get()));
+  }
+
+  parts.cgroup->set_limits(spec.limits);
+  sk_control memory{SK_CONTROL_MEMORY, 0, spec.limits.memory_bytes};
+  if ((go.layers & SK_LAYER_MEMORY_WATCH) && !send_packet(parts.control.get(), memory))
+    throw Error(Code::unavailable, "sandbox: the session's first process ended");
+
+  std::vector<int> fds;
+  for (const auto& mount : mounts) fds.push_back(mount.get());
+  sk_fault fault{};
+  std::vector<Fd> none;
+  if (!send_packet(parts.gate.get(), go, fds) ||
+      !receive_packet(parts.gate.get(), fault, none, kStepTimeoutMs))
+    throw Error(Code::unavailable, "sandbox: the session's main process ended");
+  if (fault.step != 0) throw Error(Code::internal, "sandbox: " + describe(fault));
+  parts.gate.reset();
+}
+
+void Nursery::bury(std::unique_ptr<SessionParts> parts) {
+  if (parts->init_pidfd) ::syscall(SYS_pidfd_send_signal, parts->init_pidfd.get(), SIGKILL, nullptr, 0u);
+  if (parts->cgroup) parts->cgroup->thaw();  // what is frozen cannot die
+  for (Fd* fd :
+       {&parts->control, &parts->gate, &parts->channel, &parts->output, &parts->errors, &parts->idmap})
+    fd->reset();
+  {
+    std::lock_guard lock(mutex_);
+    remains_.push_back(std::move(parts));
+  }
+  wake();
+}
+
+}  // namespace sk::sandbox

@@ -1,0 +1,102 @@
+// Makes sessions of one runtime: owns its launcher and zygote, keeps a few sessions ready, and clears away
+// those that ended.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/metrics.h"
+#include "sandbox/doctor.h"
+#include "sandbox/launcher.h"
+#include "sandbox/session.h"
+#include "sandbox/session_parts.h"
+
+namespace sk::sandbox {
+
+// Any thread. One thread of its own, the keeper, fills the pool, renews the zygote, and clears away.
+class Nursery {
+ public:
+  struct Options {
+    std::string runtime_root = "/";
+    std::string python = "/usr/bin/python3";
+    std::vector<std::string> extra_dirs;
+    size_t pool_size = 2;
+    uint64_t zygote_forks_max = 1'000;  // then a fresh one, with another memory layout and hash seed
+    int64_t zygote_age_max_s = 3'600;
+  };
+  struct Shared {
+    const Findings& findings;
+    const CgroupTree& cgroups;
+    UserIds& ids;
+    Metrics& metrics;
+  };
+  // Starts the launcher; throws as it does. The zygote gets ready in the background.
+  Nursery(Options options, Shared shared);
+  // Every session must be gone. Waits until nothing of them is left.
+  ~Nursery();
+  Nursery(const Nursery&) = delete;
+  Nursery& operator=(const Nursery&) = delete;
+
+  // False when no zygote got ready in time.
+  [[nodiscard]] bool wait_ready(int timeout_ms);
+  // Throws Error: unavailable when there is no zygote, bad_request for a spec that cannot be, internal with
+  // the step that failed.
+  std::unique_ptr<Session> start(const SessionSpec& spec);
+  // Takes what a session leaves behind.
+  void bury(std::unique_ptr<SessionParts> parts);
+
+ private:
+  std::unique_ptr<SessionParts> prepare();
+  std::unique_ptr<SessionParts> take_ready();
+  void open_gate(SessionParts& parts, const SessionSpec& spec);
+  std::shared_ptr<Zygote> current_zygote();
+  std::shared_ptr<Launcher> current_launcher();
+
+  // Keeper thread only.
+  void keep();
+  void renew_zygote();
+  void start_zygote();
+  void fill_pool();
+  void clear_remains();
+  void sleep_until_needed();
+  void wake();
+
+  const Options options_;
+  const Shared shared_;
+  const std::string filter_;
+  Counter& started_;
+  Counter& started_cold_;
+  Counter& zygotes_started_;
+  Histogram& start_time_;
+  Gauge& pooled_;
+
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable zygote_ready_;
+  std::shared_ptr<Launcher> launcher_;  // shared: requests under way keep a dead one alive
+  std::shared_ptr<Zygote> zygote_;      // ready; null while none is
+  std::deque<std::unique_ptr<SessionParts>> pool_;
+  std::vector<std::unique_ptr<SessionParts>> remains_;
+  bool stopping_ = false;
+
+  std::atomic<uint64_t> names_{0};
+  std::atomic<uint64_t> forks_of_zygote_{0};
+
+  // Keeper thread only.
+  std::shared_ptr<Zygote> coming_;  // started, not ready yet
+  std::vector<std::weak_ptr<Zygote>> zygotes_;
+  int64_t zygote_since_us_ = 0;
+  int64_t next_try_us_ = 0;
+  int64_t next_fill_us_ = 0;
+  int64_t patience_us_ = 0;
+
+  Fd wake_;  // eventfd
+  std::thread keeper_;
+};
+
+}  // namespace sk::sandbox

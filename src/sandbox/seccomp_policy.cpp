@@ -1,0 +1,476 @@
+#include "sandbox/seccomp_policy.h"
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <seccomp.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <initializer_list>
+#include <memory>
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "sandbox/inside/wire.h"
+
+namespace sk::sandbox {
+
+namespace {
+
+// Harmless whatever their arguments are, for a process without capabilities in namespaces of its own.
+constexpr const char* kAllowed[] = {
+    // files
+    "read",
+    "write",
+    "open",
+    "openat",
+    "openat2",
+    "creat",
+    "close",
+    "close_range",
+    "stat",
+    "fstat",
+    "lstat",
+    "newfstatat",
+    "statx",
+    "access",
+    "faccessat",
+    "faccessat2",
+    "lseek",
+    "pread64",
+    "pwrite64",
+    "readv",
+    "writev",
+    "preadv",
+    "pwritev",
+    "preadv2",
+    "pwritev2",
+    "sendfile",
+    "copy_file_range",
+    "splice",
+    "tee",
+    "dup",
+    "dup2",
+    "dup3",
+    "fcntl",
+    "flock",
+    "fsync",
+    "fdatasync",
+    "sync_file_range",
+    "truncate",
+    "ftruncate",
+    "getdents",
+    "getdents64",
+    "getcwd",
+    "chdir",
+    "fchdir",
+    "rename",
+    "renameat",
+    "renameat2",
+    "mkdir",
+    "mkdirat",
+    "rmdir",
+    "link",
+    "linkat",
+    "unlink",
+    "unlinkat",
+    "symlink",
+    "symlinkat",
+    "readlink",
+    "readlinkat",
+    "chmod",
+    "fchmod",
+    "fchmodat",
+    "chown",
+    "fchown",
+    "lchown",
+    "fchownat",
+    "umask",
+    "utime",
+    "utimes",
+    "utimensat",
+    "futimesat",
+    "getxattr",
+    "lgetxattr",
+    "fgetxattr",
+    "setxattr",
+    "lsetxattr",
+    "fsetxattr",
+    "listxattr",
+    "llistxattr",
+    "flistxattr",
+    "removexattr",
+    "lremovexattr",
+    "fremovexattr",
+    "statfs",
+    "fstatfs",
+    "readahead",
+    "fadvise64",
+    "inotify_init",
+    "inotify_init1",
+    "inotify_add_watch",
+    "inotify_rm_watch",
+    // waiting
+    "poll",
+    "ppoll",
+    "select",
+    "pselect6",
+    "epoll_create",
+    "epoll_create1",
+    "epoll_ctl",
+    "epoll_wait",
+    "epoll_pwait",
+    "epoll_pwait2",
+    "eventfd",
+    "eventfd2",
+    "signalfd",
+    "signalfd4",
+    "timerfd_create",
+    "timerfd_settime",
+    "timerfd_gettime",
+    "pipe",
+    "pipe2",
+    "pause",
+    // memory
+    "mmap",
+    "munmap",
+    "mprotect",
+    "mremap",
+    "madvise",
+    "mincore",
+    "msync",
+    "brk",
+    "mlock",
+    "mlock2",
+    "munlock",
+    "mlockall",
+    "munlockall",
+    "membarrier",
+    "pkey_alloc",
+    "pkey_free",
+    "pkey_mprotect",
+    // threads and processes
+    "fork",
+    "vfork",
+    "execve",
+    "execveat",
+    "exit",
+    "exit_group",
+    "wait4",
+    "waitid",
+    "kill",
+    "tkill",
+    "tgkill",
+    "rt_sigaction",
+    "rt_sigprocmask",
+    "rt_sigpending",
+    "rt_sigtimedwait",
+    "rt_sigsuspend",
+    "rt_sigreturn",
+    "rt_sigqueueinfo",
+    "rt_tgsigqueueinfo",
+    "sigaltstack",
+    "restart_syscall",
+    "futex",
+    "futex_waitv",
+    "set_robust_list",
+    "get_robust_list",
+    "set_tid_address",
+    "rseq",
+    "arch_prctl",
+    "getpid",
+    "gettid",
+    "getppid",
+    "getpgrp",
+    "getpgid",
+    "setpgid",
+    "getsid",
+    "setsid",
+    "pidfd_open",
+    "pidfd_send_signal",
+    "getrlimit",
+    "setrlimit",
+    "getrusage",
+    "times",
+    "sched_yield",
+    "sched_getaffinity",
+    "sched_setaffinity",
+    "sched_getparam",
+    "sched_setparam",
+    "sched_getscheduler",
+    "sched_setscheduler",
+    "sched_getattr",
+    "sched_setattr",
+    "sched_get_priority_max",
+    "sched_get_priority_min",
+    "sched_rr_get_interval",
+    "getpriority",
+    "setpriority",
+    "ioprio_get",
+    "ioprio_set",
+    "getcpu",
+    // identity: without capabilities these change nothing
+    "getuid",
+    "geteuid",
+    "getgid",
+    "getegid",
+    "getresuid",
+    "getresgid",
+    "getgroups",
+    "setuid",
+    "setgid",
+    "setreuid",
+    "setregid",
+    "setresuid",
+    "setresgid",
+    "setgroups",
+    "setfsuid",
+    "setfsgid",
+    "capget",
+    "capset",
+    // time and the machine
+    "clock_gettime",
+    "clock_getres",
+    "clock_nanosleep",
+    "gettimeofday",
+    "time",
+    "nanosleep",
+    "getitimer",
+    "setitimer",
+    "alarm",
+    "timer_create",
+    "timer_settime",
+    "timer_gettime",
+    "timer_getoverrun",
+    "timer_delete",
+    "uname",
+    "sysinfo",
+    "getrandom",
+    // sockets, of which only AF_UNIX can be made
+    "bind",
+    "connect",
+    "listen",
+    "accept",
+    "accept4",
+    "getsockname",
+    "getpeername",
+    "sendto",
+    "recvfrom",
+    "sendmsg",
+    "recvmsg",
+    "sendmmsg",
+    "recvmmsg",
+    "shutdown",
+    "setsockopt",
+    "getsockopt",
+    // stacking another, tighter wall
+    "landlock_create_ruleset",
+    "landlock_add_rule",
+    "landlock_restrict_self",
+};
+
+constexpr const char* kUncountedMemory[] = {"memfd_create", "shmget", "shmat",      "shmdt",  "shmctl",
+                                            "semget",       "semop",  "semtimedop", "semctl", "msgget",
+                                            "msgsnd",       "msgrcv", "msgctl"};
+
+// Known and refused: programs that check for privileges expect EPERM here, not a kernel without the call.
+constexpr const char* kRefused[] = {
+    "mount",
+    "umount2",
+    "pivot_root",
+    "chroot",
+    "unshare",
+    "setns",
+    "open_tree",
+    "move_mount",
+    "fsopen",
+    "fsconfig",
+    "fsmount",
+    "fspick",
+    "mount_setattr",
+    "ptrace",
+    "process_vm_readv",
+    "process_vm_writev",
+    "process_madvise",
+    "kcmp",
+    "pidfd_getfd",
+    "bpf",
+    "perf_event_open",
+    "userfaultfd",
+    "keyctl",
+    "add_key",
+    "request_key",
+    "init_module",
+    "finit_module",
+    "delete_module",
+    "kexec_load",
+    "kexec_file_load",
+    "reboot",
+    "swapon",
+    "swapoff",
+    "acct",
+    "quotactl",
+    "quotactl_fd",
+    "settimeofday",
+    "clock_settime",
+    "adjtimex",
+    "clock_adjtime",
+    "open_by_handle_at",
+    "fanotify_init",
+    "fanotify_mark",
+    "syslog",
+    "sethostname",
+    "setdomainname",
+    "vhangup",
+    "iopl",
+    "ioperm",
+    "modify_ldt",
+    "seccomp",
+    "lookup_dcookie",
+    "nfsservctl",
+    "vmsplice",
+    "migrate_pages",
+    "move_pages",
+};
+
+constexpr uint64_t k32Bits = 0xffffffff;
+
+constexpr uint32_t kPrctlAllowed[] = {
+    PR_SET_NAME,
+    PR_GET_NAME,
+    PR_SET_PDEATHSIG,
+    PR_GET_PDEATHSIG,
+    PR_SET_DUMPABLE,
+    PR_GET_DUMPABLE,
+    PR_SET_NO_NEW_PRIVS,
+    PR_GET_NO_NEW_PRIVS,
+    PR_SET_CHILD_SUBREAPER,
+    PR_GET_CHILD_SUBREAPER,
+    PR_SET_THP_DISABLE,
+    PR_GET_THP_DISABLE,
+    PR_SET_TIMERSLACK,
+    PR_GET_TIMERSLACK,
+    PR_CAPBSET_READ,
+    PR_GET_SECCOMP,
+    PR_GET_KEEPCAPS,
+    PR_GET_SECUREBITS,
+    PR_GET_TID_ADDRESS,
+    PR_GET_SPECULATION_CTRL,
+    PR_CAP_AMBIENT,
+    0x53564d41,  // PR_SET_VMA: names of anonymous memory
+};
+
+// On descriptors that a session can have: files, pipes, sockets. Among what stays unknown are TIOCSTI and
+// TIOCLINUX, project ids, encryption policies and everything of drivers.
+constexpr uint32_t kIoctlAllowed[] = {
+    0x5401,      // TCGETS: isatty
+    0x5413,      // TIOCGWINSZ
+    0x540f,      // TIOCGPGRP
+    0x5411,      // TIOCOUTQ
+    0x541b,      // FIONREAD
+    0x5421,      // FIONBIO
+    0x5450,      // FIONCLEX
+    0x5451,      // FIOCLEX
+    0x5452,      // FIOASYNC
+    0x40049409,  // FICLONE
+    0x4020940d,  // FICLONERANGE
+    0x80086601,  // FS_IOC_GETFLAGS
+    0xc020660b,  // FS_IOC_FIEMAP
+};
+
+// All namespaces; CLONE_NEWTIME shares its bit with the exit signal and cannot be asked of clone().
+constexpr uint64_t kCloneNewFlags =
+    0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000;
+
+class Policy {
+ public:
+  Policy() : context_(seccomp_init(SCMP_ACT_ERRNO(ENOSYS)), seccomp_release) {
+    require(context_ ? 0 : -ENOMEM, "start");
+    // Calls of another architecture (i386, x32) are as unknown as new ones.
+    require(seccomp_attr_set(context_.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(ENOSYS)),
+            "set the foreign action");
+    require(seccomp_attr_set(context_.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2), "optimise");
+    require(seccomp_attr_set(context_.get(), SCMP_FLTATR_CTL_NNP, 0), "leave no-new-privs alone");
+  }
+
+  void add(uint32_t action, const char* name, std::initializer_list<scmp_arg_cmp> conditions = {}) {
+    int number = seccomp_syscall_resolve_name(name);
+    if (number < 0) return;  // this machine has no such call: it stays ENOSYS
+    require(seccomp_rule_add_array(context_.get(), action, number, static_cast<unsigned>(conditions.size()),
+                                   conditions.begin()),
+            name);
+  }
+
+  std::string bytes() const {
+    Fd file(::memfd_create("filter", MFD_CLOEXEC));
+    if (!file) throw system_error("cannot make an anonymous file", errno);
+    require(seccomp_export_bpf(context_.get(), file.get()), "export");
+    std::string out(static_cast<size_t>(::lseek(file.get(), 0, SEEK_END)), '\0');
+    read_at(file.get(), std::as_writable_bytes(std::span(out)), 0, "the filter");
+    return out;
+  }
+
+ private:
+  static void require(int result, const char* what) {
+    if (result < 0) throw system_error(std::string("libseccomp: cannot ") + what, -result);
+  }
+  std::unique_ptr<void, void (*)(scmp_filter_ctx)> context_;
+};
+
+scmp_arg_cmp is(unsigned argument, uint64_t mask, uint64_t value) {
+  return {argument, SCMP_CMP_MASKED_EQ, mask, value};
+}
+
+void add_filtered_by_argument(Policy& policy) {
+  // glibc falls back to clone, whose flags lie in a register where a filter can see them.
+  policy.add(SCMP_ACT_ALLOW, "clone", {is(0, kCloneNewFlags, 0)});
+  for (uint64_t bit = 1; bit <= kCloneNewFlags; bit <<= 1)
+    if (kCloneNewFlags & bit) policy.add(SCMP_ACT_ERRNO(EPERM), "clone", {is(0, bit, bit)});
+
+  // The network namespace is empty; this also keeps code away from the kernel's less trodden families.
+  for (const char* name : {"socket", "socketpair"}) {
+    policy.add(SCMP_ACT_ALLOW, name, {is(0, k32Bits, AF_UNIX)});
+    policy.add(SCMP_ACT_ERRNO(EACCES), name, {{0, SCMP_CMP_NE, AF_UNIX, 0}});
+  }
+  for (uint32_t option : kPrctlAllowed) policy.add(SCMP_ACT_ALLOW, "prctl", {is(0, k32Bits, option)});
+  for (uint32_t request : kIoctlAllowed) policy.add(SCMP_ACT_ALLOW, "ioctl", {is(1, k32Bits, request)});
+  policy.add(SCMP_ACT_ALLOW, "personality", {is(0, k32Bits, 0xffffffff)});
+  policy.add(SCMP_ACT_ALLOW, "personality", {is(0, k32Bits, 0)});
+  policy.add(SCMP_ACT_ALLOW, "prlimit64", {is(0, k32Bits, 0)});
+
+  // Preallocation beyond a file's end (FALLOC_FL_KEEP_SIZE without PUNCH_HOLE) would pass RLIMIT_FSIZE by.
+  for (uint64_t mode : {0, 2, 3}) policy.add(SCMP_ACT_ALLOW, "fallocate", {is(1, 3, mode)});
+  policy.add(SCMP_ACT_ERRNO(EOPNOTSUPP), "fallocate", {is(1, 3, 1)});
+
+  for (auto [name, argument] : {std::pair{"mknod", 1u}, std::pair{"mknodat", 2u}})
+    for (uint64_t kind : {0u, static_cast<unsigned>(S_IFREG), static_cast<unsigned>(S_IFIFO),
+                          static_cast<unsigned>(S_IFSOCK)})
+      policy.add(SCMP_ACT_ALLOW, name, {is(argument, S_IFMT, kind)});
+}
+
+}  // namespace
+
+std::string compile_seccomp_policy(const SeccompOptions& options) {
+  Policy policy;
+  for (const char* name : kAllowed) policy.add(SCMP_ACT_ALLOW, name);
+  for (const char* name : kRefused) policy.add(SCMP_ACT_ERRNO(EPERM), name);
+  if (options.uncounted_memory)
+    for (const char* name : kUncountedMemory) policy.add(SCMP_ACT_ALLOW, name);
+  // These would flush everybody's files; the server syncs what it keeps.
+  for (const char* name : {"sync", "syncfs"}) policy.add(SCMP_ACT_ERRNO(0), name);
+  policy.add(SCMP_ACT_ERRNO(EOPNOTSUPP), "name_to_handle_at");
+  add_filtered_by_argument(policy);
+  std::string program = policy.bytes();
+  SK_CHECK(program.size() % sizeof(sock_filter) == 0 &&
+               program.size() / sizeof(sock_filter) <= SK_FILTER_INSTRUCTIONS_MAX,
+           std::to_string(program.size()));
+  return program;
+}
+
+bool kernel_has_seccomp() { return ::prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 0; }
+
+}  // namespace sk::sandbox

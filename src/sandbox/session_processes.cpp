@@ -1,0 +1,110 @@
+// What the host's /proc tells about the processes of a session.
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+
+#include "base/text.h"
+#include "sandbox/session.h"
+#include "sandbox/session_parts.h"
+
+namespace sk::sandbox {
+
+namespace {
+
+std::string read_proc(const std::string& path) {
+  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::string out;
+  char buffer[8192];
+  ssize_t count;
+  while (fd && (count = ::read(fd.get(), buffer, sizeof buffer)) > 0)
+    out.append(buffer, static_cast<size_t>(count));
+  return out;
+}
+
+// Calls `visit` with the name of each numbered entry of a folder of /proc.
+template <class Visit>
+void for_each_number(const std::string& folder, Visit visit) {
+  std::unique_ptr<DIR, int (*)(DIR*)> dir(::opendir(folder.c_str()), ::closedir);
+  while (dir) {
+    auto* entry = ::readdir(dir.get());
+    if (!entry) return;
+    if (entry->d_name[0] >= '0' && entry->d_name[0] <= '9') visit(::dirfd(dir.get()), entry->d_name);
+  }
+}
+
+void add_descendants(pid_t pid, std::vector<pid_t>& out) {
+  std::string task = "/proc/" + std::to_string(pid) + "/task";
+  for_each_number(task, [&](int, const char* thread) {
+    for (auto word : split(read_proc(task + "/" + thread + "/children"), ' ')) {
+      auto child = parse_unsigned(word);
+      if (!child) continue;
+      out.push_back(static_cast<pid_t>(*child));
+      add_descendants(static_cast<pid_t>(*child), out);
+    }
+  });
+}
+
+bool is_open_for_writing(pid_t pid, const char* fd) {
+  std::string info = read_proc("/proc/" + std::to_string(pid) + "/fdinfo/" + fd);
+  auto at = info.find("flags:");
+  if (at == std::string::npos) return false;
+  auto digits = trim(std::string_view(info).substr(at + 6, info.find('\n', at) - at - 6));
+  unsigned flags = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), flags, 8);
+  return (flags & O_ACCMODE) != O_RDONLY;
+}
+
+void add_open_files(pid_t pid, std::vector<OpenFile>& out) {
+  for_each_number("/proc/" + std::to_string(pid) + "/fd", [&](int folder, const char* name) {
+    struct stat info{};
+    if (::fstatat(folder, name, &info, 0) == 0 && S_ISREG(info.st_mode) && is_open_for_writing(pid, name))
+      out.push_back({info.st_dev, info.st_ino});
+  });
+}
+
+// "7f… rw-s 00000000 fe:00 1234  /mnt/data/x": shared and writable
+void add_mapped_files(pid_t pid, std::vector<OpenFile>& out) {
+  std::string maps = read_proc("/proc/" + std::to_string(pid) + "/maps");
+  for (auto line : split(maps, '\n')) {
+    auto fields = split(line, ' ');
+    if (fields.size() < 5 || fields[1].size() != 4 || fields[1][1] != 'w' || fields[1][3] != 's') continue;
+    auto colon = fields[3].find(':');
+    auto inode = parse_unsigned(fields[4]);
+    if (colon == std::string_view::npos || !inode || *inode == 0) continue;
+    unsigned major_number = 0, minor_number = 0;
+    std::from_chars(fields[3].data(), fields[3].data() + colon, major_number, 16);
+    std::from_chars(fields[3].data() + colon + 1, fields[3].data() + fields[3].size(), minor_number, 16);
+    out.push_back({::makedev(major_number, minor_number), *inode});
+  }
+}
+
+}  // namespace
+
+std::vector<pid_t> Session::processes() const {
+  auto out = parts_->cgroup->processes();
+  if (!out.empty() || wait_ended(0)) return out;
+  // Without control groups: the main process is the zygote's child, orphans are init's.
+  out.push_back(parts_->main_pid);
+  add_descendants(parts_->main_pid, out);
+  add_descendants(parts_->init_pid, out);
+  return out;
+}
+
+std::vector<OpenFile> Session::files_open_for_writing() const {
+  std::vector<OpenFile> out;
+  for (pid_t pid : processes()) {
+    add_open_files(pid, out);
+    add_mapped_files(pid, out);
+  }
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+}  // namespace sk::sandbox
