@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
+#include <system_error>
 
 #include "base/error.h"
 #include "base/hash.h"
@@ -92,7 +92,7 @@ void fsync_or_die(int fd, std::string_view what) {
   while (result != 0 && errno == EINTR);
   if (result == 0) return;
   if (errno == ENOSPC || errno == EDQUOT) throw system_error("cannot sync " + std::string(what), errno);
-  die("cannot sync " + std::string(what) + ": " + std::strerror(errno) +
+  die("cannot sync " + std::string(what) + ": " + std::system_category().message(errno) +
       "; what the disk holds is unknown, so the server stops");
 }
 

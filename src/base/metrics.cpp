@@ -56,17 +56,17 @@ void Histogram::observe_us(int64_t us) {
   sum_us_.fetch_add(us, std::memory_order_relaxed);
 }
 
-Counter& Metrics::counter(std::string_view name, std::string_view help, Labels labels) {
+Counter& Metrics::counter(std::string_view name, std::string_view help, const Labels& labels) {
   std::lock_guard lock(mutex_);
   return find_or_make(counter_families_, counters_, name, help, labels);
 }
 
-Gauge& Metrics::gauge(std::string_view name, std::string_view help, Labels labels) {
+Gauge& Metrics::gauge(std::string_view name, std::string_view help, const Labels& labels) {
   std::lock_guard lock(mutex_);
   return find_or_make(gauge_families_, gauges_, name, help, labels);
 }
 
-Histogram& Metrics::histogram(std::string_view name, std::string_view help, Labels labels) {
+Histogram& Metrics::histogram(std::string_view name, std::string_view help, const Labels& labels) {
   std::lock_guard lock(mutex_);
   return find_or_make(histogram_families_, histograms_, name, help, labels);
 }

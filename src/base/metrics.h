@@ -54,9 +54,9 @@ class Histogram {
 // labels gives the same one.
 class Metrics {
  public:
-  Counter& counter(std::string_view name, std::string_view help, Labels labels = {});
-  Gauge& gauge(std::string_view name, std::string_view help, Labels labels = {});
-  Histogram& histogram(std::string_view name, std::string_view help, Labels labels = {});
+  Counter& counter(std::string_view name, std::string_view help, const Labels& labels = {});
+  Gauge& gauge(std::string_view name, std::string_view help, const Labels& labels = {});
+  Histogram& histogram(std::string_view name, std::string_view help, const Labels& labels = {});
   // Called before each rendering, to set gauges that are cheaper to ask for than to keep.
   void before_render(std::function<void()> refresh);
   // Prometheus text format 0.0.4.

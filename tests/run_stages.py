@@ -1,0 +1,269 @@
+#!/usr/bin/python3
+"""Runs the stages of script/test one after the other and adds up their test cases.
+
+Each stage writes all output to build/test-logs/STAGE.log and one line to the screen; the end of the log follows when it fails. A stage
+in which no test ran has failed: a test that silently is not there must not look like one that passed.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ElementTree
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+LOGS = ROOT / "build" / "test-logs"
+# Programs of one stage that run side by side. Each has its own folders and ports, so only the cores limit it.
+PARALLEL = min(2, os.cpu_count() or 1)
+
+
+@dataclass
+class Result:
+    passed: int = 0
+    failures: list = field(default_factory=list)
+    note: str = ""
+
+    def __iadd__(self, other):
+        self.passed += other.passed
+        self.failures += other.failures
+        return self
+
+
+@dataclass
+class Run:
+    """One invocation of script/test: how thorough it is, and the log of the stage under way."""
+
+    long: bool
+    fuzz_seconds: int
+    log: Path = None
+
+    @property
+    def timeout_s(self):
+        return 6 * 3600 if self.long else 1200
+
+    def call(self, command, environment=None, log=None):
+        """Runs a command with its output in the log; its exit status, or None when it took too long."""
+        with open(log or self.log, "a", encoding="utf-8") as out:
+            print("$", *map(str, command), file=out, flush=True)
+            process = subprocess.Popen(
+                list(map(str, command)), cwd=ROOT, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                env={**os.environ, **(environment or {})}, start_new_session=True,
+            )
+            try:
+                return process.wait(self.timeout_s)
+            except subprocess.TimeoutExpired:
+                # The whole group: a test's server must not outlive it.
+                os.killpg(process.pid, 9)
+                process.wait()
+                print(f"killed after {self.timeout_s} s", file=out, flush=True)
+                return None
+
+    def build(self, preset, *targets):
+        """Builds; how it went counts as one test case."""
+        status = self.call(["script/build", preset, "-k", "0", *targets])
+        last = self.log.read_text(encoding="utf-8", errors="replace").rstrip().splitlines()[-1]
+        if status == 0:
+            return Result(passed=1, note=last)
+        return Result(failures=[f"build of {preset}"])
+
+
+def cases_of(xml):
+    """Test cases of a JUnit or GoogleTest report. Skipped ones count as neither."""
+    result = Result()
+    for case in ElementTree.parse(xml).iter("testcase"):
+        name = f"{case.get('classname')}.{case.get('name')}"
+        if case.find("failure") is not None or case.find("error") is not None:
+            result.failures.append(name)
+        elif case.find("skipped") is None and case.get("status", "run") == "run":
+            result.passed += 1
+    return result
+
+
+def pytest_stage(folder):
+    def stage(run):
+        report = LOGS / f"{run.log.stem}.xml"
+        report.unlink(missing_ok=True)
+        if not (ROOT / folder).is_dir():
+            return Result(failures=[f"{folder} does not exist"])
+        status = run.call(
+            ["/usr/bin/python3", "-m", "pytest", "-p", "no:cacheprovider", "-ra", f"--junitxml={report}", folder],
+            {"SK_PROGRAM": str(ROOT / "build/release/sandkeep")} | ({"SK_LONG": "1"} if run.long else {}),
+        )
+        result = cases_of(report) if report.exists() else Result()
+        if status != 0 and not result.failures:
+            result.failures.append(f"pytest {folder}: exit status {status}")
+        return result
+
+    return stage
+
+
+def unit_program(run, program, environment):
+    """One GoogleTest program. When it dies, what it had passed counts, and the death is a failure."""
+    log = LOGS / f"{run.log.stem}-{program.name}.log"
+    report = log.with_suffix(".xml")
+    for old in (log, report):
+        old.unlink(missing_ok=True)
+    status = run.call([program, f"--gtest_output=xml:{report}"], environment, log)
+    if report.exists():
+        result = cases_of(report)
+    else:
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+        result = Result(passed=sum(line.startswith("[       OK ]") for line in lines))
+    if status != 0 and not result.failures:
+        result.failures.append(f"{program.name}: " + ("too slow" if status is None else f"exit status {status}"))
+    if result.failures:
+        with open(run.log, "a", encoding="utf-8") as out:
+            out.write(log.read_text(encoding="utf-8", errors="replace")[-20_000:])
+    return result
+
+
+def run_units(run, preset, rooms, environment):
+    programs = [p for p in sorted((ROOT / "build" / preset).glob("test_*")) if p.is_file() and os.access(p, os.X_OK)]
+    if rooms:
+        programs = [p for p in programs if p.name.removeprefix("test_") in rooms]
+    environment = environment | ({"SK_LONG": "1"} if run.long else {})
+    with ThreadPoolExecutor(PARALLEL) as pool:
+        results = list(pool.map(lambda program: unit_program(run, program, environment), programs))
+    total = Result(note=f"{len(programs)} programs")
+    for result in results:
+        total += result
+    return total
+
+
+SANITIZERS = {
+    "ASAN_OPTIONS": "detect_leaks=1:abort_on_error=1:strict_string_checks=1:detect_stack_use_after_return=1",
+    "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+    "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1",
+    "ASAN_SYMBOLIZER_PATH": "/usr/bin/llvm-symbolizer-19",
+    "UBSAN_SYMBOLIZER_PATH": "/usr/bin/llvm-symbolizer-19",
+}
+# The rooms in which threads share data; elsewhere TSan finds nothing that costs its time.
+CONCURRENT_ROOMS = ("base", "http", "blobs", "catalog", "workspace", "interpreter")
+
+
+def build_stage(run):
+    return run.build("release")
+
+
+def unit_stage(run):
+    return run_units(run, "release", None, {})
+
+
+def clang_stage(run):
+    """Everything with the second compiler, and with the sanitizers and fuzzers that the next two stages run."""
+    return run.build("fuzz")
+
+
+def asan_stage(run):
+    return run_units(run, "fuzz", None, SANITIZERS)
+
+
+def tsan_stage(run):
+    rooms = [room for room in CONCURRENT_ROOMS if list((ROOT / "tests/unit" / room).glob("*_test.cpp"))]
+    result = run.build("tsan", *(f"test_{room}" for room in rooms))
+    if not result.failures:
+        result += run_units(run, "tsan", rooms, SANITIZERS)
+    return result
+
+
+def fuzz_program(run, program):
+    found = ROOT / "build/fuzz/corpus" / program.name
+    seeds = ROOT / "tests/fuzz/corpus" / program.name
+    found.mkdir(parents=True, exist_ok=True)
+    log = LOGS / f"fuzz-{program.name}.log"
+    log.unlink(missing_ok=True)
+    command = [program, f"-max_total_time={run.fuzz_seconds}", "-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1"]
+    command += [f"-artifact_prefix={LOGS}/{program.name}-", found] + ([seeds] if seeds.is_dir() else [])
+    if run.call(command, SANITIZERS, log) == 0:
+        return Result(passed=1)
+    with open(run.log, "a", encoding="utf-8") as out:
+        out.write(log.read_text(encoding="utf-8", errors="replace")[-20_000:])
+    return Result(failures=[program.name])
+
+
+def fuzz_stage(run):
+    programs = [p for p in sorted((ROOT / "build/fuzz").glob("*_fuzz")) if os.access(p, os.X_OK)]
+    with ThreadPoolExecutor(PARALLEL) as pool:
+        results = list(pool.map(lambda program: fuzz_program(run, program), programs))
+    total = Result(note=f"{run.fuzz_seconds} s each")
+    for result in results:
+        total += result
+    return total
+
+
+# In order: the quickest to find a mistake come first. Sanitizers marked as such are left out by --quick.
+STAGES = {
+    "build": build_stage,
+    "tidy": pytest_stage("tests/tidy"),
+    "unit": unit_stage,
+    "e2e": pytest_stage("tests/e2e"),
+    "readme": pytest_stage("tests/readme"),
+    "clang": clang_stage,
+    "asan": asan_stage,
+    "fuzz": fuzz_stage,
+    "tsan": tsan_stage,
+}
+THOROUGH = ("clang", "asan", "fuzz", "tsan")
+NEEDS = {"tidy": "build", "unit": "build", "e2e": "build", "readme": "build", "asan": "clang", "fuzz": "clang"}
+
+
+def chosen_stages(arguments):
+    if not arguments.stages:
+        return [name for name in STAGES if not (arguments.quick and name in THOROUGH)]
+    wanted = set(arguments.stages) | {NEEDS[name] for name in arguments.stages if name in NEEDS}
+    return [name for name in STAGES if name in wanted]
+
+
+def run_stage(run, name):
+    run.log = LOGS / f"{name}.log"
+    run.log.write_text("", encoding="utf-8")
+    started = time.monotonic()
+    result = STAGES[name](run)
+    if not result.passed and not result.failures:
+        result.failures.append(f"{name}: no test ran")
+    seconds = time.monotonic() - started
+    verdict = "ok    " if not result.failures else "FAILED"
+    print(f"{verdict} {name:<7} {seconds:6.0f} s  {result.passed} passed, {len(result.failures)} failed  {result.note}", flush=True)
+    if result.failures:
+        for failure in result.failures[:20]:
+            print(f"         {failure}")
+        tail = run.log.read_text(encoding="utf-8", errors="replace").splitlines()[-40:]
+        print(*(f"       | {line[:200]}" for line in tail), f"       all of it: {run.log.relative_to(ROOT)}", sep="\n", flush=True)
+    return result
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="script/test")
+    parser.add_argument("--quick", action="store_true", help="without sanitizers and fuzzers")
+    parser.add_argument("--long", action="store_true", help="the long variants (SK_LONG=1)")
+    parser.add_argument("stages", nargs="*", metavar="stage", help="only these: " + " ".join(STAGES))
+    arguments = parser.parse_args()
+    unknown = [name for name in arguments.stages if name not in STAGES]
+    if unknown:
+        parser.error(f"no stage '{unknown[0]}'; there are: {' '.join(STAGES)}")
+    default_seconds = 300 if arguments.long else 10
+    run = Run(long=arguments.long, fuzz_seconds=int(os.environ.get("FUZZ_SECONDS", default_seconds)))
+    LOGS.mkdir(parents=True, exist_ok=True)
+    started = time.monotonic()
+    total = Result()
+    failed_stages = set()
+    for name in chosen_stages(arguments):
+        if NEEDS.get(name) in failed_stages:
+            print(f"FAILED {name:<7} not run, because {NEEDS[name]} failed", flush=True)
+            total.failures.append(f"{name}: not run")
+            continue
+        result = run_stage(run, name)
+        if result.failures:
+            failed_stages.add(name)
+        total += result
+    print(f"{time.monotonic() - started:.0f} s in all")
+    print(f"{total.passed} passed, {len(total.failures)} failed")
+    return 1 if total.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,69 @@
+"""Documents say what is true now."""
+
+import re
+import subprocess
+
+from project import BUILD, ROOT, complain, files, lines_that_match, name, sources, text, text_files
+
+
+def test_documents_written_from_tables_are_up_to_date(tmp_path):
+    subprocess.run(["script/build", "release", "write_docs"], cwd=ROOT, check=True, capture_output=True)
+    subprocess.run([BUILD / "write_docs", tmp_path], check=True)
+    stale = [f"docs/{fresh.name}" for fresh in tmp_path.iterdir() if text(ROOT / "docs" / fresh.name) != text(fresh)]
+    complain(stale, "Run script/docs; out of date:")
+
+
+def table_names(definition, macro, position):
+    arguments = re.findall(rf"^{macro}\(([^\"]*)", text(ROOT / definition), re.M)
+    return [row.split(",")[position].strip() for row in arguments]
+
+
+def test_every_setting_is_documented():
+    settings = table_names("src/base/settings.def", "SK_SETTING", 1)
+    assert len(settings) > 20
+    document = text(ROOT / "docs/settings.md")
+    complain((s for s in settings if f"| `{s}` |" not in document), "Missing in docs/settings.md:")
+
+
+def test_every_setting_is_read_by_something():
+    """A limit that nothing enforces is a promise that nobody keeps."""
+    code = "\n".join(text(path) for path in sources() if not name(path).startswith("src/base/settings"))
+    # What base/settings.cpp itself acts on.
+    used_by_loader = {"config", "root_key_file"}
+    unread = [s for s in table_names("src/base/settings.def", "SK_SETTING", 1) if not re.search(rf"(\.|->){s}\b", code)]
+    complain(set(unread) - used_by_loader, "In the settings table, but no code reads it:")
+
+
+def test_every_error_code_is_documented_and_thrown():
+    codes = table_names("src/base/error_codes.def", "SK_ERROR", 0)
+    assert len(codes) > 10
+    document = text(ROOT / "docs/errors.md")
+    complain((c for c in codes if f"| `{c}` |" not in document), "Missing in docs/errors.md:")
+    code = "\n".join(text(path) for path in sources() if name(path) != "src/base/error_codes.def")
+    complain((c for c in codes if not re.search(rf"\bCode::{c}\b", code)), "In the table of errors, but nothing throws it:")
+
+
+def test_the_changelog_has_the_current_version():
+    version = re.search(r"project\(sandkeep VERSION ([\d.]+)", text(ROOT / "CMakeLists.txt")).group(1)
+    complain([] if f"## {version}" in text(ROOT / "CHANGELOG.md") else [version], "No heading in CHANGELOG.md for:")
+
+
+def test_the_documents_that_newcomers_look_for_are_there():
+    expected = ["README.md", "ARCHITECTURE.md", "STORAGE_FORMAT.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE"]
+    complain((e for e in expected if not (ROOT / e).is_file()), "Missing:")
+
+
+def test_links_between_documents_lead_somewhere():
+    def broken():
+        for path in files("*.md"):
+            for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text(path)):
+                if not re.match(r"[a-z]+:", target) and not (path.parent / target).exists():
+                    yield f"{name(path)}: {target}"
+
+    complain(broken(), "No such file:")
+
+
+def test_the_project_speaks_of_itself_only():
+    """Paths of the machine on which something was written mean nothing elsewhere."""
+    places = r"/w[o]rk/(main|shared|notes|steering)|/f[a]rm/|/roo[t]/\.|/User[s]/[a-z]|\.\./share[d]/"
+    complain(lines_that_match(text_files(), places), "Machine paths:")

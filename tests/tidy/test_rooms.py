@@ -1,0 +1,54 @@
+"""Arrows between rooms point one way, and third-party headers stay in their room."""
+
+import pytest
+from project import ONLY, OWNERS, ROOMS, ROOT, complain, files, includes_of, name, sources
+
+
+def test_every_folder_of_src_is_a_room():
+    folders = {path.name for path in (ROOT / "src").iterdir() if path.is_dir()}
+    complain(folders - ROOMS.keys(), "Add the room to ROOMS here, to CMakeLists.txt and to ARCHITECTURE.md:")
+
+
+def test_rooms_do_not_use_each_other_in_a_circle():
+    order = list(ROOMS)
+    complain(
+        (f"{room} uses {used}" for room, uses in ROOMS.items() for used in uses if order.index(used) >= order.index(room)),
+        "A room may only use rooms above it in the table:",
+    )
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_includes_only_rooms_that_it_may_use(room):
+    def is_allowed(include):
+        used = include.target.split("/")[0]
+        if used not in ROOMS or used in (room, "base"):
+            return True
+        return used in ROOMS[room] and include.target in ONLY.get((room, used), {include.target})
+
+    includes = [include for path in sources(room) for include in includes_of(path)]
+    complain((i for i in includes if not is_allowed(i)), f"{room} may use: {', '.join(sorted(ROOMS[room])) or 'only base'}.")
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_third_party_header_is_included_by_the_room_it_belongs_to(room):
+    def owners(include):
+        return next((rooms for start, rooms in OWNERS.items() if include.target.startswith(start)), {room})
+
+    # The precompiled header is parsed for all rooms at once, to save time; it gives no room a right.
+    own = [path for path in sources(room) if name(path) != "src/base/pch.h"]
+    includes = [include for path in own for include in includes_of(path)]
+    complain((i for i in includes if room not in owners(i)), "Use the owner's own header in front of it:")
+
+
+def test_a_dialect_does_not_include_another_dialect():
+    """src/api/common is what all dialects share; files directly in src/api put the dialects together."""
+
+    def problems():
+        for path in files("src/api/*/*"):
+            own = name(path).split("/")[2]
+            for include in includes_of(path):
+                parts = include.target.split("/")
+                if parts[0] == "api" and len(parts) > 2 and parts[1] not in (own, "common"):
+                    yield include
+
+    complain(problems(), "What two dialects need belongs into workspace or interpreter, or into src/api/common:")

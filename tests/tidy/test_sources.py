@@ -1,0 +1,80 @@
+"""What every source file keeps to."""
+
+import re
+import subprocess
+
+from project import BUILD, ROOT, complain, files, lines_that_match, name, sources, text, text_files
+
+CPP = ("src/*.h", "src/*.cpp", "src/*.c", "tests/*.h", "tests/*.cpp", "bench/*.h", "bench/*.cpp")
+
+
+def test_sources_are_formatted():
+    done = subprocess.run(
+        ["clang-format-19", "--dry-run", "-Werror", *map(name, files(*CPP))],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )
+    wrong = {line.split(":")[0] for line in done.stderr.splitlines() if "error: code should be clang-formatted" in line}
+    complain(
+        sorted(wrong) or ([done.stderr] if done.returncode else []),
+        "Run 'clang-format-19 -i' on:",
+    )
+
+
+def test_every_header_opens_with_what_it_is_for():
+    complain(
+        (name(path) for path in files("src/*.h", "src/*.def", "tests/*.h", "bench/*.h") if not text(path).startswith(("// ", "/* "))),
+        "Headers are the manual; begin with a comment:",
+    )
+
+
+def test_every_header_may_be_included_twice():
+    guarded = re.compile(r"^#(pragma once|ifndef \w+_H\b)", re.M)
+    complain((name(path) for path in files("src/*.h") if not guarded.search(text(path))), "Add '#pragma once':")
+
+
+def test_every_header_compiles_alone():
+    done = subprocess.run(
+        ["script/build", "release", "-k", "0", "headers_alone"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    errors = [line for line in done.stdout.splitlines() if " error: " in line]
+    complain(errors or ([done.stdout[-3000:] + done.stderr] if done.returncode else []), "A header must include what it uses:")
+
+
+def test_files_can_be_read_in_a_sitting():
+    code = ("*.h", "*.cpp", "*.c", "*.py", "*.ts", "*.js", "*.css", "*.cmake", "script/*", "bench/*")
+    counts = ((len(text(path).splitlines()), name(path)) for path in files(*code))
+    complain((f"{lines} {path}" for lines, path in sorted(counts, reverse=True) if lines > 600), "One idea per file, up to 600 lines:")
+
+
+def test_nothing_is_left_for_later():
+    complain(lines_that_match(text_files(), r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b"), "Finish it, or write an issue:")
+
+
+def test_no_namespace_std_in_scope():
+    # std::literals and std::chrono inside a function are fine; all of std is not.
+    complain(lines_that_match(files(*CPP), r"using namespace std\s*;"), "Write std:: where it is used:")
+
+
+def test_invariants_are_checked_in_every_build():
+    complain(
+        lines_that_match(sources(), r"(?<![\w_])assert\s*\("),
+        "assert() vanishes in some builds. SK_CHECK for our own bugs, sk::Error for input:",
+    )
+
+
+def test_nothing_is_owned_by_a_raw_new():
+    complain(
+        lines_that_match(sources(), r"(?<![\w\"'/])(=|return|\()\s*new\s+[\w:]+[\s({\[]|\bdelete\s+\w+;"),
+        "Use std::make_unique, or a container:",
+    )
+
+
+def test_no_bytes_are_printed_around_the_logger():
+    complain(
+        lines_that_match([p for p in sources() if not name(p).startswith(("src/cli/", "src/base/"))], r"std::(cout|cerr|clog)\b"),
+        "Rooms log through base/log.h; only the command line prints:",
+    )
+
+
+def test_the_release_was_built():
+    complain([] if BUILD.is_dir() else [BUILD], "Run script/build first:")
