@@ -47,7 +47,8 @@ class Sha256Stream {
   evp_md_ctx_st* context_;
 };
 
-// Incremental MD5, for Content-MD5 only: a checksum against accidents that old clients send, never a safeguard.
+// Incremental MD5, for Content-MD5 only: a checksum against accidents that old clients send, never a
+// safeguard.
 class Md5Stream {
  public:
   Md5Stream();
