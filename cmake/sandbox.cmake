@@ -41,3 +41,9 @@ set(SK_INSIDE_SHARED src/sandbox/inside/common.c src/sandbox/inside/landlock.c s
 target_sources(sk_sandbox PRIVATE ${SK_INSIDE_SHARED})
 set_source_files_properties(${SK_INSIDE_SHARED}
   PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+
+# A server of sandboxes for tests/sandbox, without files kept and without HTTP.
+add_executable(sandbox_run tests/sandbox/sandbox_run.cpp)
+target_include_directories(sandbox_run PRIVATE tests)
+target_precompile_headers(sandbox_run REUSE_FROM sk_pch)
+target_link_libraries(sandbox_run PRIVATE sk_sandbox)

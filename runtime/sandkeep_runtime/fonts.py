@@ -34,20 +34,44 @@ def available(names):
     return [name for name in names if name in known]
 
 
+class Fallbacks:
+    """Fallbacks also where code or a style (seaborn's, for one) sets a font family of its own.
+
+    They are large, and slow the first plot down by a third of a second: so they come in only with the first text that needs them.
+    """
+
+    def __init__(self, font_manager):
+        self.paths = [font_manager.findfont(name) for name in available(FALLBACKS)]
+        self.known = frozenset(font_manager.get_font(font_manager.findfont("DejaVu Sans")).get_charmap())
+        self.needed = False
+
+    def watch(self, text):
+        if self.needed or not isinstance(text, str) or text.isascii():
+            return
+        self.needed = not self.known.issuperset(map(ord, text))
+
+
 def use_fallbacks():
-    """Fallbacks also where code or a style (seaborn's, for one) sets a font family of its own."""
     import matplotlib
     from matplotlib import font_manager
+    from matplotlib.text import Text
 
-    names = available(FALLBACKS)
-    matplotlib.rcParams["font.family"] = ["sans-serif", *names]
     find = getattr(font_manager.FontManager, "_find_fonts_by_props", None)
     if find is None:  # a Matplotlib without fallbacks, or one that works differently
         return
-    fallback_paths = [font_manager.findfont(name) for name in names]
+    matplotlib.rcParams["font.family"] = ["sans-serif"]
+    matplotlib.rcParamsDefault["font.family"] = ["sans-serif"]
+    fallbacks = Fallbacks(font_manager)
+    set_text = Text.set_text
 
     def find_with_fallbacks(self, prop, *args, **kwargs):
         paths = find(self, prop, *args, **kwargs)
-        return paths + [path for path in fallback_paths if path not in paths]
+        return paths + [path for path in fallbacks.paths if path not in paths] if fallbacks.needed else paths
 
+    def set_text_and_watch(self, s):
+        fallbacks.watch(s)
+        set_text(self, s)
+
+    set_text_and_watch.__doc__ = set_text.__doc__
     font_manager.FontManager._find_fonts_by_props = find_with_fallbacks
+    Text.set_text = set_text_and_watch

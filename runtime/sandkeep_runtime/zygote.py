@@ -21,7 +21,7 @@ FORK_REQUEST = struct.Struct("=I")  # layers
 FORK_REPLY = struct.Struct("=iii")  # step, errno, pid
 EXIT_REPORT = struct.Struct("=ii")  # pid, status
 FORK_FDS = 5  # pidfd of init, gate, channel, output, errors
-STEP_ZYGOTE_FORK = 36
+STEP_ZYGOTE_FORK = 37
 
 # What most code imports. Each costs the zygote once, and every fork a little: page tables are copied.
 PRELOAD = (

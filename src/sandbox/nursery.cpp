@@ -23,6 +23,7 @@ namespace {
 
 constexpr int kStepTimeoutMs = 10'000;  // of steps that take a millisecond, on a machine that is drowning
 constexpr int kZygoteTimeoutMs = 60'000;
+constexpr uint64_t kProcessesHeadroom = 64;
 constexpr uint64_t kDataHeadroomBytes = 256 << 20;  // what the zygote's own data takes
 
 int64_t steady_us() {
@@ -181,7 +182,8 @@ void Nursery::open_gate(SessionParts& parts, const SessionSpec& spec) {
   go.tmp_bytes = spec.limits.tmp_bytes;
   go.file_bytes_max = spec.limits.file_bytes_max;
   go.open_files_max = spec.limits.open_files_max;
-  go.processes_max = spec.limits.processes_max;
+  // The control group counts exactly, and tells; the resource limit is for where there is none.
+  go.processes_max = spec.limits.processes_max + (shared_.cgroups.has("pids") ? kProcessesHeadroom : 0);
   if (go.layers & SK_LAYER_MEMORY_WATCH) go.data_bytes_max = spec.limits.memory_bytes + kDataHeadroomBytes;
   if (spec.binds.size() > SK_BINDS_MAX)
     throw Error(Code::bad_request, "more than " + std::to_string(SK_BINDS_MAX) + " read-only folders");

@@ -41,7 +41,8 @@ void for_each_number(const std::string& folder, Visit visit) {
 void add_descendants(pid_t pid, std::vector<pid_t>& out) {
   std::string task = "/proc/" + std::to_string(pid) + "/task";
   for_each_number(task, [&](int, const char* thread) {
-    for (auto word : split(read_proc(task + "/" + thread + "/children"), ' ')) {
+    std::string children = read_proc(task + "/" + thread + "/children");
+    for (auto word : split(children, ' ')) {
       auto child = parse_unsigned(word);
       if (!child) continue;
       out.push_back(static_cast<pid_t>(*child));

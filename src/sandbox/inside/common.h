@@ -31,6 +31,7 @@ int sk_enter_outer_user_namespace(uint32_t uid, uint32_t gid, struct sk_fault* f
 int sk_unshare_own_mounts(uint32_t layers, struct sk_fault* fault);
 int sk_join_template(int template_fd, struct sk_fault* fault);
 int sk_join_session(int init_pidfd, uint32_t layers, struct sk_fault* fault);
+int sk_enter_cgroup_namespace(struct sk_fault* fault);
 int sk_enter_own_user_namespace(uint32_t uid, uint32_t gid, struct sk_fault* fault);
 /* A user namespace that maps owner ids (on disk) to session ids, as a descriptor for an id-mapped mount; -1
  * with errno. */

@@ -3,7 +3,6 @@
  * closes (the server ended the session, or died), or when the main process ends, it exits, and the kernel
  * ends everything else in the namespace. */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -67,35 +66,55 @@ static size_t read_proc(const char* pid, const char* name, char* out, size_t byt
   return count > 0 ? (size_t)count : 0;
 }
 
-/* Proportional share of each process, so that what they share with the zygote counts little, and the files in
- * /tmp. */
-static uint64_t session_bytes(void) {
+typedef uint64_t count_process(const char* pid);
+
+/* All anonymous and shared memory that it sees: cheap to ask for, and never less than its share. */
+static uint64_t resident_bytes(const char* pid) {
   static char text[4096];
-  uint64_t total = 0;
-  struct statfs tmp;
-  if (statfs("/tmp", &tmp) == 0) total += (uint64_t)(tmp.f_blocks - tmp.f_bfree) * (uint64_t)tmp.f_bsize;
-  int fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return total;
+  if (read_proc(pid, "/status", text, sizeof text) == 0) return 0;
+  return (read_number_field(text, "\nRssAnon:") + read_number_field(text, "\nRssShmem:")) << 10;
+}
+
+/* Its proportional share, so that what it has in common with the zygote or with its siblings is not counted
+ * for each of them. */
+static uint64_t share_bytes(const char* pid) {
+  static char text[4096];
+  if (read_proc(pid, "/smaps_rollup", text, sizeof text) == 0) return 0;
+  return (read_number_field(text, "\nPss_Anon:") + read_number_field(text, "\nPss_Shmem:")) << 10;
+}
+
+static uint64_t for_all_processes(count_process* count) {
   static char entries[8192];
-  long count;
-  while ((count = syscall(SYS_getdents64, fd, entries, sizeof entries)) > 0) {
-    for (long at = 0; at < count;) {
-      struct {
-        uint64_t inode;
-        int64_t offset;
-        unsigned short bytes;
-        unsigned char type;
-      } head;
-      memcpy(&head, entries + at, 19);
+  uint64_t total = 0;
+  int fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  long bytes;
+  while ((bytes = syscall(SYS_getdents64, fd, entries, sizeof entries)) > 0) {
+    for (long at = 0; at < bytes;) {
+      unsigned short length;
+      memcpy(&length, entries + at + 16,
+             sizeof length); /* of struct linux_dirent64, whose name begins at 19 */
       const char* name = entries + at + 19;
-      at += head.bytes;
-      if (name[0] < '0' || name[0] > '9' || strlen(name) > 10 || strcmp(name, "1") == 0) continue;
-      if (read_proc(name, "/smaps_rollup", text, sizeof text) > 0)
-        total += read_number_field(text, "\nPss_Anon:") << 10;
+      at += length;
+      if (name[0] >= '0' && name[0] <= '9' && strlen(name) <= 10 && strcmp(name, "1") != 0)
+        total += count(name);
     }
   }
   close(fd);
   return total;
+}
+
+static uint64_t tmp_bytes(void) {
+  struct statfs tmp;
+  if (statfs("/tmp", &tmp) != 0) return 0;
+  return (uint64_t)(tmp.f_blocks - tmp.f_bfree) * (uint64_t)tmp.f_bsize;
+}
+
+/* What the session uses; exact only where it could be over the limit. */
+static uint64_t session_bytes(uint64_t limit) {
+  uint64_t tmp = tmp_bytes();
+  uint64_t at_most = tmp + for_all_processes(resident_bytes);
+  return at_most <= limit ? at_most : tmp + for_all_processes(share_bytes);
 }
 
 static void end_session(void) { _exit(0); }
@@ -128,24 +147,29 @@ static void obey(struct watch* watch) {
   }
 }
 
-/* A process can fill memory at a few GiB/s, so the nearer the limit, the sooner the next look. */
-static int next_look_ms(uint64_t used, uint64_t limit) {
-  if (limit == 0) return -1;
+/* A process can fill memory at a few GiB/s, so the nearer the limit, the sooner the next look; and one whose
+ * memory does not change is most likely idle. */
+static int next_look_ms(uint64_t used, uint64_t limit, int unchanged_looks) {
   uint64_t left_ms = used >= limit ? 0 : ((limit - used) >> 20) / 4;
-  return left_ms < 20 ? 20 : left_ms > 250 ? 250 : (int)left_ms;
+  int wait_ms = left_ms < 20 ? 20 : left_ms > 250 ? 250 : (int)left_ms;
+  return unchanged_looks > 4 ? wait_ms * 4 : wait_ms;
 }
 
 static void watch_over(void) {
   struct watch watch = {-1, 0};
   uint64_t used = 0;
+  int unchanged_looks = 0;
   for (;;) {
     struct pollfd waits[2] = {{kControl, POLLIN, 0}, {watch.main_pidfd, POLLIN, 0}};
-    int ready = poll(waits, watch.main_pidfd >= 0 ? 2 : 1, next_look_ms(used, watch.memory_bytes));
+    int timeout_ms = watch.memory_bytes ? next_look_ms(used, watch.memory_bytes, unchanged_looks) : -1;
+    int ready = poll(waits, watch.main_pidfd >= 0 ? 2 : 1, timeout_ms);
     if (ready < 0 && errno != EINTR) end_session();
     if (ready > 0 && waits[0].revents) obey(&watch);
     if (ready > 0 && watch.main_pidfd >= 0 && waits[1].revents) end_session();
     if (ready != 0 || watch.memory_bytes == 0) continue;
-    used = session_bytes();
+    uint64_t before = used;
+    used = session_bytes(watch.memory_bytes);
+    unchanged_looks = used == before ? unchanged_looks + 1 : 0;
     if (used <= watch.memory_bytes) continue;
     report(SK_NEWS_MEMORY, (struct sk_fault){0, 0});
     end_session();

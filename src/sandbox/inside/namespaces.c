@@ -20,7 +20,6 @@
 unsigned long sk_namespace_flags(uint32_t layers) {
   unsigned long flags = CLONE_NEWPID;
   if (layers & SK_LAYER_NETWORK_NAMESPACE) flags |= CLONE_NEWNET;
-  if (layers & SK_LAYER_CGROUP_NAMESPACE) flags |= CLONE_NEWCGROUP;
   if (layers & SK_LAYER_IPC_UTS_NAMESPACES) flags |= CLONE_NEWIPC | CLONE_NEWUTS;
   return flags;
 }
@@ -75,6 +74,12 @@ int sk_join_template(int template_fd, struct sk_fault* fault) {
 int sk_join_session(int init_pidfd, uint32_t layers, struct sk_fault* fault) {
   unsigned long flags = (sk_namespace_flags(layers) & ~(unsigned long)CLONE_NEWPID) | CLONE_NEWNS;
   if (setns(init_pidfd, (int)flags) != 0) return sk_fail(fault, SK_STEP_join);
+  return 0;
+}
+
+/* Entered once the session's process is in its control group, so that this group is the root that it sees. */
+int sk_enter_cgroup_namespace(struct sk_fault* fault) {
+  if (unshare(CLONE_NEWCGROUP) != 0) return sk_fail(fault, SK_STEP_cgroup_namespace);
   return 0;
 }
 

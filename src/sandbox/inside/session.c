@@ -70,6 +70,7 @@ static int take_steps(int init_pidfd, int gate_fd, int channel_fd, int out_fd, i
   if (receive_go(&go, mount_fds, fault) != 0) return -1;
   if (sk_attach_folders(&go, mount_fds, fault) != 0) return -1;
   if (sk_limit_tmp(go.tmp_bytes, fault) != 0) return -1;
+  if ((go.layers & SK_LAYER_CGROUP_NAMESPACE) && sk_enter_cgroup_namespace(fault) != 0) return -1;
   if (enter_work_folder(fault) != 0) return -1;
   if (sk_close_from(kInit, fault) != 0) return -1;
   if (sk_set_rlimits(&go, fault) != 0) return -1;

@@ -16,32 +16,16 @@
 
 #include "base/error.h"
 #include "base/fd.h"
-#include "base/hash.h"
 #include "base/metrics.h"
 #include "sandbox/host.h"
 #include "sandbox/kernel.h"
+#include "support/temp_folder.h"
 
 namespace sk::sandbox::testing {
 
+using test::TempFolder;
+
 constexpr int kPatienceMs = 60'000;
-
-// A folder that goes with its object.
-class TempFolder {
- public:
-  TempFolder() : path_("/tmp/sandbox-test-" + std::to_string(::getpid()) + "-" + random_base64url(6)) {
-    std::filesystem::create_directories(path_);
-  }
-  ~TempFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 // Everything that one cell showed.
 struct Cell {
@@ -152,7 +136,7 @@ class TestSession {
   Kernel& kernel() { return *kernel_; }
   Session& session() { return kernel_->session(); }
   Recorder& events() { return events_; }
-  const std::string& folder() const { return folder_.path(); }
+  std::string folder() const { return folder_.path(); }
 
  private:
   static SessionSpec spec_with(const Limits& limits) {
