@@ -6,7 +6,8 @@
 
 namespace sk::api {
 
-App::App(workspace::Keep& the_keep, const Settings& the_settings, Metrics& the_metrics, std::string the_version)
+App::App(workspace::Keep& the_keep, const Settings& the_settings, Metrics& the_metrics,
+         std::string the_version)
     : keep(the_keep),
       settings(the_settings),
       metrics(the_metrics),

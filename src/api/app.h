@@ -12,8 +12,8 @@
 
 namespace sk::api {
 
-// Made by main after the keep and before the server, destroyed between them: it outlives the server, whose handlers use it, and the keep,
-// the settings and the metrics outlive it. Any thread.
+// Made by main after the keep and before the server, destroyed between them: it outlives the server, whose
+// handlers use it, and the keep, the settings and the metrics outlive it. Any thread.
 class App {
  public:
   App(workspace::Keep& the_keep, const Settings& the_settings, Metrics& the_metrics, std::string the_version);
@@ -26,7 +26,8 @@ class App {
   Sessions sessions;      // of people signed in to the page
   Background background;  // last: its threads use all of the above
 
-  // Ends background work, so that replies that wait for it are given up. After the server has stopped; idempotent.
+  // Ends background work, so that replies that wait for it are given up. After the server has stopped;
+  // idempotent.
   void stop() { background.stop(); }
 };
 

@@ -27,8 +27,8 @@ class ChangeRun {
   // Every entry below a folder, folders before what they hold.
   std::vector<Entry> below(std::string_view folder);
 
-  void check_conditions(std::string_view path, const std::optional<Entry>& entry,
-                        const Conditions& conditions);
+  static void check_conditions(std::string_view path, const std::optional<Entry>& entry,
+                               const Conditions& conditions);
   // Error(locked) unless every lock in the way is opened by a token; Error(precondition_failed) for a token
   // or fence that is stale.
   void check_locks(std::string_view path, Touches touches, const Conditions& conditions);

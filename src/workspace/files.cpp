@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "workspace/blob_ledger.h"
 #include "workspace/change_run.h"
+#include "workspace/lock_check.h"
 #include "workspace/path.h"
 #include "workspace/workspace_rows.h"
 
@@ -143,6 +144,16 @@ ChangeResult Files::apply_one(const Actor& actor, const Workspace& workspace, Ch
   std::vector<Change> changes;
   changes.push_back(std::move(change));
   return std::move(apply(actor, workspace, std::move(changes))[0]);
+}
+
+void Files::check_put(const Workspace& workspace, std::string_view path, const Conditions& conditions) {
+  std::string wanted = clean_file_path(path);
+  ground_.db.read([&](catalog::Statements& statements) {
+    auto entry = find_exactly(statements, workspace.id, wanted);
+    ChangeRun::check_conditions(wanted, entry, conditions);
+    check_locks(statements, workspace.id, ground_.clock.now_us(), wanted,
+                entry ? Touches::content : Touches::membership, conditions);
+  });
 }
 
 std::optional<Entry> Files::find(const Workspace& workspace, std::string_view path) {

@@ -98,6 +98,9 @@ class Files {
   std::vector<ChangeResult> apply(const Actor& actor, const Workspace& workspace,
                                   std::vector<Change> changes);
   ChangeResult apply_one(const Actor& actor, const Workspace& workspace, Change change);
+  // What a put would be refused for as things are now: its conditions and locks. Lets a dialect refuse before
+  // it takes the bytes; apply() decides again.
+  void check_put(const Workspace& workspace, std::string_view path, const Conditions& conditions);
 
   std::optional<Entry> find(const Workspace& workspace, std::string_view path);
   Entry get(const Workspace& workspace,

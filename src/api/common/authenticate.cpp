@@ -24,7 +24,8 @@ std::string secret_from_authorization(std::string_view value) {
   auto rest = space == std::string_view::npos ? std::string_view{} : trim(value.substr(space + 1));
   if (scheme == "bearer" && !rest.empty()) return std::string(rest);
   if (scheme == "basic" && !rest.empty()) return secret_from_basic(rest);
-  throw Error(Code::unauthorized, "the Authorization header must be 'Bearer KEY' or Basic with the key as password");
+  throw Error(Code::unauthorized,
+              "the Authorization header must be 'Bearer KEY' or Basic with the key as password");
 }
 
 }  // namespace
@@ -35,14 +36,16 @@ std::optional<std::string> find_cookie(const http::Request& request, std::string
     for (auto part : split(value, ';')) {
       part = trim(part);
       auto equals = part.find('=');
-      if (equals != std::string_view::npos && part.substr(0, equals) == name) return std::string(part.substr(equals + 1));
+      if (equals != std::string_view::npos && part.substr(0, equals) == name)
+        return std::string(part.substr(equals + 1));
     }
   }
   return std::nullopt;
 }
 
 std::optional<Credential> find_credential(App& app, const http::Request& request) {
-  if (auto value = request.headers.get("Authorization")) return Credential{.secret = secret_from_authorization(*value)};
+  if (auto value = request.headers.get("Authorization"))
+    return Credential{.secret = secret_from_authorization(*value)};
   if (auto value = request.headers.get("X-API-Key")) return Credential{.secret = std::string(trim(*value))};
   auto cookie = find_cookie(request, kSessionCookie);
   if (!cookie) return std::nullopt;
@@ -51,7 +54,8 @@ std::optional<Credential> find_credential(App& app, const http::Request& request
   return Credential{.secret = session->secret, .from_cookie = true, .form_token = session->form_token};
 }
 
-workspace::Actor authenticate(App& app, const http::Request& request, const std::optional<Credential>& credential) {
+workspace::Actor authenticate(App& app, const http::Request& request,
+                              const std::optional<Credential>& credential) {
   if (!credential) throw Error(Code::unauthorized, "this needs a key");
   if (credential->from_cookie && request.method != "GET" && request.method != "HEAD") {
     throw Error(Code::forbidden, "a signed-in browser may only read here")

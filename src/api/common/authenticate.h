@@ -15,19 +15,22 @@ inline constexpr std::string_view kSessionCookie = "sandkeep_session";
 // What a request proves itself with.
 struct Credential {
   std::string secret;
-  // The page's cookie comes by itself with whatever a browser sends, so it only opens what changes nothing, and forms with their token.
+  // The page's cookie comes by itself with whatever a browser sends, so it only opens what changes nothing,
+  // and forms with their token.
   bool from_cookie = false;
   std::string form_token = {};  // of the session, for cookies
 };
 
-// Authorization: Bearer KEY or Basic (the key is the password), X-API-Key, or the page's cookie; nullopt without any of them.
-// Error(unauthorized) for an Authorization header that cannot be read.
+// Authorization: Bearer KEY or Basic (the key is the password), X-API-Key, or the page's cookie; nullopt
+// without any of them. Error(unauthorized) for an Authorization header that cannot be read.
 std::optional<Credential> find_credential(App& app, const http::Request& request);
 
 // The value of a cookie, if it was sent.
 std::optional<std::string> find_cookie(const http::Request& request, std::string_view name);
 
-// Error(unauthorized) without a valid key; Error(forbidden) for a cookie on a request that could change something.
-workspace::Actor authenticate(App& app, const http::Request& request, const std::optional<Credential>& credential);
+// Error(unauthorized) without a valid key; Error(forbidden) for a cookie on a request that could change
+// something.
+workspace::Actor authenticate(App& app, const http::Request& request,
+                              const std::optional<Credential>& credential);
 
 }  // namespace sk::api

@@ -1,4 +1,5 @@
-// Work that no request's thread may wait for: waking long polls and event streams, retrying at a time, and long chores.
+// Work that no request's thread may wait for: waking long polls and event streams, retrying at a time, and
+// long chores.
 #pragma once
 
 #include <chrono>
@@ -12,7 +13,8 @@
 
 namespace sk::api {
 
-// Any thread. Jobs must not throw. What is queued when stop() is called still runs; timers that are not due are dropped.
+// Any thread. Jobs must not throw. What is queued when stop() is called still runs; timers that are not due
+// are dropped.
 class Background {
  public:
   Background();

@@ -29,7 +29,9 @@ void Call::prepare() {
   if (operation.body_kind == BodyKind::form) form = Query(operation.body, parse_form(request.body));
 }
 
-workspace::Workspace Call::open_workspace(workspace::Right right) { return open_workspace(request.param("ws"), right); }
+workspace::Workspace Call::open_workspace(workspace::Right right) {
+  return open_workspace(request.param("ws"), right);
+}
 
 workspace::Workspace Call::open_workspace(std::string_view id_or_name, workspace::Right right) {
   auto workspace = app.keep.workspaces().open(actor, id_or_name, right);
@@ -55,7 +57,9 @@ std::function<workspace::Actor()> Call::renewer() const {
   return [&keep = app.keep, secret = credential->secret] { return keep.access().authenticate(secret); };
 }
 
-void Call::note(std::string_view action, std::string target) const { write_note(action, std::move(target), "ok"); }
+void Call::note(std::string_view action, std::string target) const {
+  write_note(action, std::move(target), "ok");
+}
 
 void Call::note_denied(const Error& error) const {
   switch (error.code()) {

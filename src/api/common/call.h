@@ -1,5 +1,5 @@
-// One request on its way through a dialect: who asks, what was sent (already checked against the operation's description), and the ways to
-// what it asks for. Lives as long as the request; one thread at a time.
+// One request on its way through a dialect: who asks, what was sent (already checked against the operation's
+// description), and the ways to what it asks for. Lives as long as the request; one thread at a time.
 #pragma once
 
 #include <functional>
@@ -45,7 +45,8 @@ class Call {
   // How many items a page may have: `limit`, from 1 to `most`.
   size_t limit(uint64_t most) const;
 
-  // Asks again who it is, for replies that come much later: throws once the key was revoked or ran out. Outlives the Call.
+  // Asks again who it is, for replies that come much later: throws once the key was revoked or ran out.
+  // Outlives the Call.
   std::function<workspace::Actor()> renewer() const;
 
   // A read for the access log; `target` is a path or an id.

@@ -40,7 +40,8 @@ void read_if_none_match(workspace::Conditions& conditions, std::string_view valu
 // A fence is a whole number, also where a client writes it as text.
 int64_t parse_fence(std::string_view value) {
   auto number = parse_unsigned(trim(value));
-  if (!number || *number > INT64_MAX) throw Error(Code::bad_request, "X-Sandkeep-Fence must be a whole number");
+  if (!number || *number > INT64_MAX)
+    throw Error(Code::bad_request, "X-Sandkeep-Fence must be a whole number");
   return static_cast<int64_t>(*number);
 }
 
@@ -49,12 +50,14 @@ void put_fields_over(workspace::Conditions& conditions, const Body& body) {
     conditions.if_match.clear();
     conditions.if_match_any = false;
     auto items = body.texts("if_match");
-    if (items.empty()) throw Error(Code::bad_request, "'" + body.label("if_match") + "' must name at least one version");
+    if (items.empty())
+      throw Error(Code::bad_request, "'" + body.label("if_match") + "' must name at least one version");
     for (const auto& item : items) add_if_match(conditions, item, body.label("if_match"));
   }
   if (body.has("if_none_match")) conditions.if_none_match_any = true;
   for (auto& token : body.texts("lock_tokens")) conditions.lock_tokens.push_back(std::move(token));
-  if (auto fence = body.integer("fence")) conditions.fence = within(*fence, 0, INT64_MAX, body.label("fence"));
+  if (auto fence = body.integer("fence"))
+    conditions.fence = within(*fence, 0, INT64_MAX, body.label("fence"));
 }
 
 }  // namespace

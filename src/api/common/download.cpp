@@ -40,44 +40,53 @@ class NoPieces final : public http::PieceSource {
   std::optional<Piece> next() override { return std::nullopt; }
 };
 
-http::Reply::Body content_body(App& app, const http::Request& request, const Sha256& content, const http::ByteRange& range) {
+http::Reply::Body content_body(App& app, const http::Request& request, const Sha256& content,
+                               const http::ByteRange& range) {
   if (range.size == 0) return std::string();
   if (request.method == "HEAD") return http::Reply::Pieces{range.size, std::make_shared<NoPieces>()};
   workspace::ContentReader reader(app.keep.ground(), content, range.first, range.size);
-  // The first piece is opened and verified before the headers go out, so that a missing one is an answer and not a cut connection.
+  // The first piece is opened and verified before the headers go out, so that a missing one is an answer and
+  // not a cut connection.
   auto first = reader.next();
   SK_CHECK(first.has_value());
   if (first->size == range.size) {
     return std::visit([](auto piece) -> http::Reply::Body { return piece; }, to_piece(std::move(*first)));
   }
-  return http::Reply::Pieces{range.size, std::make_shared<ContentPieces>(std::move(reader), std::move(first))};
+  return http::Reply::Pieces{range.size,
+                             std::make_shared<ContentPieces>(std::move(reader), std::move(first))};
 }
 
 http::Reply range_error(const http::Request& request, uint64_t size) {
-  Error error(Code::range_not_satisfiable, "the file has " + std::to_string(size) + " bytes, and none of them is in the range");
+  Error error(Code::range_not_satisfiable,
+              "the file has " + std::to_string(size) + " bytes, and none of them is in the range");
   auto reply = http::error_to_reply(request, error);
   reply.headers.set("Content-Range", http::content_range_unsatisfiable(size));
   reply.headers.set("Accept-Ranges", "bytes");
   return reply;
 }
 
-void add_common_headers(http::Headers& headers, const workspace::Version& version, const DownloadOptions& options) {
+void add_common_headers(http::Headers& headers, const workspace::Version& version,
+                        const DownloadOptions& options) {
   headers.set("ETag", etag_of(version.id));
   headers.set("Last-Modified", http::to_http_date(version.created_us));
   headers.set("Cache-Control", options.cache_control);
 }
 
-void add_content_headers(http::Headers& headers, const workspace::Version& version, const DownloadOptions& options) {
+void add_content_headers(http::Headers& headers, const workspace::Version& version,
+                         const DownloadOptions& options) {
   headers.set("Content-Type", content_type_of(version.mime));
   auto disposition = options.attachment ? http::Disposition::download : http::Disposition::show;
-  headers.set("Content-Disposition", http::content_disposition(disposition, workspace::split_path(version.path).second));
+  headers.set("Content-Disposition",
+              http::content_disposition(disposition, workspace::split_path(version.path).second));
   headers.set("Accept-Ranges", "bytes");
   add_content_guards(headers, version.mime);
 }
 
 }  // namespace
 
-std::string etag_of(const Id& version) { return http::quote_etag(version.with_prefix(workspace::prefix::version)); }
+std::string etag_of(const Id& version) {
+  return http::quote_etag(version.with_prefix(workspace::prefix::version));
+}
 
 std::string content_type_of(std::string_view mime) {
   if (mime.empty()) return "application/octet-stream";
@@ -87,17 +96,21 @@ std::string content_type_of(std::string_view mime) {
 
 void add_content_guards(http::Headers& headers, std::string_view mime) {
   headers.set("X-Content-Type-Options", "nosniff");
-  // Browsers show a PDF in a viewer of their own, which a sandbox would shut out; a PDF's scripts never reach the origin.
+  // Browsers show a PDF in a viewer of their own, which a sandbox would shut out; a PDF's scripts never reach
+  // the origin.
   bool pdf = mime.starts_with("application/pdf");
-  headers.set("Content-Security-Policy", pdf ? "default-src 'none'; object-src 'self'; style-src 'unsafe-inline'"
-                                             : "sandbox; default-src 'none'; img-src 'self' data:; style-src 'unsafe-inline'");
+  headers.set("Content-Security-Policy",
+              pdf ? "default-src 'none'; object-src 'self'; style-src 'unsafe-inline'"
+                  : "sandbox; default-src 'none'; img-src 'self' data:; style-src 'unsafe-inline'");
 }
 
-http::Reply download(App& app, const http::Request& request, const workspace::Version& version, const DownloadOptions& options) {
+http::Reply download(App& app, const http::Request& request, const workspace::Version& version,
+                     const DownloadOptions& options) {
   http::Validators validators{version.id.with_prefix(workspace::prefix::version), version.created_us};
   auto verdict = http::evaluate_conditions(request, validators);
   if (verdict == http::Verdict::precondition_failed) {
-    throw Error(Code::precondition_failed, "'" + version.path + "' is not what If-Match names").with("current_version_id", validators.etag);
+    throw Error(Code::precondition_failed, "'" + version.path + "' is not what If-Match names")
+        .with("current_version_id", validators.etag);
   }
   http::Reply reply;
   add_common_headers(reply.headers, version, options);
@@ -106,7 +119,8 @@ http::Reply download(App& app, const http::Request& request, const workspace::Ve
     return reply;
   }
   http::RangeChoice choice;
-  if (http::if_range_holds(request.headers, validators)) choice = http::choose_range(request.headers.get("Range"), version.size);
+  if (http::if_range_holds(request.headers, validators))
+    choice = http::choose_range(request.headers.get("Range"), version.size);
   if (choice.kind == http::RangeChoice::Kind::unsatisfiable) return range_error(request, version.size);
   http::ByteRange range{0, version.size};
   if (choice.kind == http::RangeChoice::Kind::partial) {

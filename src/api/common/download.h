@@ -13,14 +13,17 @@ namespace sk::api {
 std::string etag_of(const Id& version);
 
 struct DownloadOptions {
-  bool attachment = false;     // to be saved, not shown
-  std::string cache_control;   // how long the answer stays true
+  bool attachment = false;    // to be saved, not shown
+  std::string cache_control;  // how long the answer stays true
 };
 
-// Answers GET and HEAD: 200, 206 for ranges, 304 and 412 for conditions, Error(range_not_satisfiable). Bytes are read when they are sent.
-http::Reply download(App& app, const http::Request& request, const workspace::Version& version, const DownloadOptions& options);
+// Answers GET and HEAD: 200, 206 for ranges, 304 and 412 for conditions, Error(range_not_satisfiable). Bytes
+// are read when they are sent.
+http::Reply download(App& app, const http::Request& request, const workspace::Version& version,
+                     const DownloadOptions& options);
 
-// What browsers are told about bytes that anybody may have written: no scripts, no guessing of types, no framing by others.
+// What browsers are told about bytes that anybody may have written: no scripts, no guessing of types, no
+// framing by others.
 void add_content_guards(http::Headers& headers, std::string_view mime);
 
 // The stored type as a Content-Type; text without a charset is UTF-8.

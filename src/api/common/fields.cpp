@@ -13,7 +13,8 @@ namespace {
 std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 const Field* find_field(const Fields& fields, std::string_view name) {
-  auto found = std::find_if(fields.begin(), fields.end(), [&](const Field& field) { return field.name == name; });
+  auto found =
+      std::find_if(fields.begin(), fields.end(), [&](const Field& field) { return field.name == name; });
   return found == fields.end() ? nullptr : &*found;
 }
 
@@ -23,7 +24,8 @@ std::string list_names(const Fields& fields) {
   return out.empty() ? "none" : out;
 }
 
-[[noreturn]] void throw_unknown(const Fields& fields, std::string_view name, std::string_view label, std::string_view what) {
+[[noreturn]] void throw_unknown(const Fields& fields, std::string_view name, std::string_view label,
+                                std::string_view what) {
   std::string message = std::string(what) + " " + in_quotes(label) + " is not known here";
   const Field* nearest = nullptr;
   size_t distance = 3;
@@ -41,13 +43,17 @@ std::string list_names(const Fields& fields) {
 }
 
 [[noreturn]] void throw_wrong(std::string_view label, std::string_view expected) {
-  throw Error(Code::bad_request, in_quotes(label) + " must be " + std::string(expected)).with("field", std::string(label));
+  throw Error(Code::bad_request, in_quotes(label) + " must be " + std::string(expected))
+      .with("field", std::string(label));
 }
 
 void check_choice(const Field& field, const std::string& value, std::string_view label) {
-  if (field.choices.empty() || std::find(field.choices.begin(), field.choices.end(), value) != field.choices.end()) return;
+  if (field.choices.empty() ||
+      std::find(field.choices.begin(), field.choices.end(), value) != field.choices.end())
+    return;
   std::string expected;
-  for (const auto& choice : field.choices) expected += (expected.empty() ? "" : " or ") + ("\"" + choice + "\"");
+  for (const auto& choice : field.choices)
+    expected += (expected.empty() ? "" : " or ") + ("\"" + choice + "\"");
   throw_wrong(label, expected);
 }
 
@@ -73,7 +79,8 @@ void check_value(const Field& field, const Json& value, std::string_view label) 
       break;
     case FieldType::integer:
       if (!value.is_number_integer()) throw_wrong(label, "a whole number");
-      if (value.is_number_unsigned() && value.get<uint64_t>() > INT64_MAX) throw_wrong(label, "a whole number below 2^63");
+      if (value.is_number_unsigned() && value.get<uint64_t>() > INT64_MAX)
+        throw_wrong(label, "a whole number below 2^63");
       break;
     case FieldType::boolean:
       if (!value.is_boolean()) throw_wrong(label, "true or false");
@@ -168,9 +175,11 @@ Query::Query(const Fields& fields, const Pairs& pairs) : fields_(&fields), pairs
   for (const auto& [name, value] : pairs_) {
     const Field* field = find_field(fields, name);
     if (field == nullptr) throw_unknown(fields, name, name, "the query parameter");
-    if (!seen.insert(name).second) throw Error(Code::bad_request, "the query parameter " + in_quotes(name) + " is given twice");
+    if (!seen.insert(name).second)
+      throw Error(Code::bad_request, "the query parameter " + in_quotes(name) + " is given twice");
     if (field->type == FieldType::integer && !parse_unsigned(value)) throw_wrong(name, "a whole number");
-    if (field->type == FieldType::boolean && value != "true" && value != "false" && value != "1" && value != "0") {
+    if (field->type == FieldType::boolean && value != "true" && value != "false" && value != "1" &&
+        value != "0") {
       throw_wrong(name, "true or false");
     }
     check_choice(*field, value, name);
@@ -235,7 +244,8 @@ Query::Pairs parse_form(std::string_view text) {
 }
 
 int64_t within(int64_t value, int64_t least, int64_t most, std::string_view label) {
-  if (value < least || value > most) throw_wrong(label, "from " + std::to_string(least) + " to " + std::to_string(most));
+  if (value < least || value > most)
+    throw_wrong(label, "from " + std::to_string(least) + " to " + std::to_string(most));
   return value;
 }
 

@@ -1,5 +1,5 @@
-// Strict reading of what a client wrote, against the fields that its operation declares: unknown names, wrong types, missing and repeated
-// fields are Error(bad_request) that names the field.
+// Strict reading of what a client wrote, against the fields that its operation declares: unknown names, wrong
+// types, missing and repeated fields are Error(bad_request) that names the field.
 #pragma once
 
 #include <optional>
@@ -14,8 +14,8 @@
 
 namespace sk::api {
 
-// Values of declared fields, checked in the constructor. Getters CHECK that the field is declared with that type, so that a handler cannot
-// read what the document does not tell. Borrowed `fields` outlive it.
+// Values of declared fields, checked in the constructor. Getters CHECK that the field is declared with that
+// type, so that a handler cannot read what the document does not tell. Borrowed `fields` outlive it.
 class Body {
  public:
   Body() = default;

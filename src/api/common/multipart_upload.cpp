@@ -24,7 +24,9 @@ void MultipartSink::piece(std::string_view bytes) { parser_.feed(bytes); }
 
 http::Reply MultipartSink::end() {
   parser_.finish();
-  if (changes_.empty()) throw Error(Code::bad_request, "the form has no file").hint("Send files as parts with a filename: curl -F file=@NAME.");
+  if (changes_.empty())
+    throw Error(Code::bad_request, "the form has no file")
+        .hint("Send files as parts with a filename: curl -F file=@NAME.");
   return answer(call_->app.keep.files().apply(call_->actor, workspace_, std::move(changes_)));
 }
 
@@ -44,7 +46,8 @@ void MultipartSink::begin_part(const http::MultipartPart& part) {
 void MultipartSink::part_bytes(std::string_view bytes) {
   if (upload_) return upload_->write(bytes);
   if (field_value_.size() + bytes.size() > kFieldBytesMax) {
-    throw Error(Code::too_large, "the form's field '" + field_name_ + "' is too long").hint("Send files as parts with a filename.");
+    throw Error(Code::too_large, "the form's field '" + field_name_ + "' is too long")
+        .hint("Send files as parts with a filename.");
   }
   field_value_ += bytes;
 }

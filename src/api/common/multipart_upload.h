@@ -1,4 +1,5 @@
-// Files of a form on their way into the store: each part streamed, all of them put in one transaction at the end.
+// Files of a form on their way into the store: each part streamed, all of them put in one transaction at the
+// end.
 #pragma once
 
 #include <functional>
@@ -40,8 +41,8 @@ class MultipartSink : public http::BodySink {
   const workspace::Workspace workspace_;
   const workspace::Conditions conditions_;
   http::MultipartParser parser_;
-  std::optional<Upload> upload_;   // of the file part that is coming in
-  workspace::PutChange change_;    // of that part
+  std::optional<Upload> upload_;  // of the file part that is coming in
+  workspace::PutChange change_;   // of that part
   std::string field_name_, field_value_;
   std::vector<workspace::Change> changes_;
 };

@@ -1,4 +1,5 @@
-// What a route is called, takes and answers: the one description from which requests are checked and the OpenAPI document is written.
+// What a route is called, takes and answers: the one description from which requests are checked and the
+// OpenAPI document is written.
 #pragma once
 
 #include <string>

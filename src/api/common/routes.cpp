@@ -4,7 +4,8 @@ namespace sk::api {
 
 namespace {
 
-// Passes on to the dialect's sink and notes refusals that come only with the body, such as a lock taken meanwhile.
+// Passes on to the dialect's sink and notes refusals that come only with the body, such as a lock taken
+// meanwhile.
 class NotingSink final : public http::BodySink {
  public:
   NotingSink(std::shared_ptr<Call> call, std::unique_ptr<http::BodySink> inner)

@@ -1,4 +1,5 @@
-// The route table of a dialect: adds handlers to the router together with their descriptions, and keeps the descriptions.
+// The route table of a dialect: adds handlers to the router together with their descriptions, and keeps the
+// descriptions.
 #pragma once
 
 #include <functional>
@@ -16,8 +17,8 @@ using CallHandler = std::function<http::Reply(Call&)>;
 using CallSinkHandler = std::function<std::unique_ptr<http::BodySink>(std::shared_ptr<Call>)>;
 using Operations = std::vector<std::shared_ptr<const Operation>>;
 
-// Used while the router is made. Handlers are called with a prepared Call; an Error that tells of a missing right is noted in the access
-// log on its way to the client.
+// Used while the router is made. Handlers are called with a prepared Call; an Error that tells of a missing
+// right is noted in the access log on its way to the client.
 class Routes {
  public:
   Routes(http::Router& router, App& app) : router_(router), app_(app) {}

@@ -19,8 +19,10 @@ std::string Sessions::start(std::string secret) {
       return a.second.used_us < b.second.used_us;
     }));
   }
-  by_token_[sha256(token)] = {
-      .secret = std::move(secret), .form_token = random_base64url(24), .started_us = now_us, .used_us = now_us};
+  by_token_[sha256(token)] = {.secret = std::move(secret),
+                              .form_token = random_base64url(24),
+                              .started_us = now_us,
+                              .used_us = now_us};
   return token;
 }
 

@@ -1,4 +1,5 @@
-// Who is signed in to the page: opaque tokens in cookies, known to this process only. A restart signs everybody out.
+// Who is signed in to the page: opaque tokens in cookies, known to this process only. A restart signs
+// everybody out.
 #pragma once
 
 #include <mutex>
@@ -33,7 +34,8 @@ class Sessions {
  private:
   const Clock& clock_;
   std::mutex mutex_;
-  std::unordered_map<Sha256, Session> by_token_;  // guarded by mutex_; by hash, so that a look-up's timing tells nothing
+  std::unordered_map<Sha256, Session>
+      by_token_;  // guarded by mutex_; by hash, so that a look-up's timing tells nothing
 };
 
 }  // namespace sk::api

@@ -29,9 +29,12 @@ Json source_json(const workspace::Source& source) {
 
 std::string_view role_name(workspace::Right right) {
   switch (right) {
-    case workspace::Right::read: return "read";
-    case workspace::Right::write: return "write";
-    case workspace::Right::own: return "own";
+    case workspace::Right::read:
+      return "read";
+    case workspace::Right::write:
+      return "write";
+    case workspace::Right::own:
+      return "own";
   }
   return "read";
 }
@@ -64,7 +67,8 @@ Json entry_json(const workspace::Entry& entry, const std::string& base_url) {
       {"diverged", entry.diverged},
   };
   if (entry.trashed_us) out["trashed_at"] = to_iso8601(*entry.trashed_us);
-  out["link"] = entry.head ? Json(base_url + workspace::Links::path_of(entry.head, entry.path)) : Json(nullptr);
+  out["link"] =
+      entry.head ? Json(base_url + workspace::Links::path_of(entry.head, entry.path)) : Json(nullptr);
   return out;
 }
 
@@ -163,12 +167,9 @@ Json lock_json(const workspace::Lock& lock) {
 }
 
 Json event_json(const workspace::JournalEntry& entry) {
-  return {{"seq", entry.seq},
-          {"time", to_iso8601(entry.time_us)},
-          {"kind", entry.kind},
-          {"actor_id", id_or_null(prefix::principal, entry.actor)},
-          {"facts", entry.facts},
-          {"personal", entry.personal},
+  return {{"seq", entry.seq},        {"time", to_iso8601(entry.time_us)},
+          {"kind", entry.kind},      {"actor_id", id_or_null(prefix::principal, entry.actor)},
+          {"facts", entry.facts},    {"personal", entry.personal},
           {"hash", entry.hash.hex()}};
 }
 

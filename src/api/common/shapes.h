@@ -1,4 +1,5 @@
-// The domain's values as the JSON of our own API; the only place that knows these shapes. docs/rest.md and the schemas describe them.
+// The domain's values as the JSON of our own API; the only place that knows these shapes. docs/rest.md and
+// the schemas describe them.
 #pragma once
 
 #include <string>

@@ -14,7 +14,8 @@ Announced announced_checksums(const http::Headers& headers) {
   Announced announced;
   if (auto text = headers.get("X-Sandkeep-Sha256")) {
     announced.sha256 = Sha256::from_hex(trim(*text));
-    if (!announced.sha256) throw Error(Code::bad_request, "X-Sandkeep-Sha256 must have 64 hexadecimal digits");
+    if (!announced.sha256)
+      throw Error(Code::bad_request, "X-Sandkeep-Sha256 must have 64 hexadecimal digits");
   }
   if (auto text = headers.get("Content-MD5")) {
     announced.md5 = from_base64(trim(*text));
@@ -33,7 +34,8 @@ Upload::Upload(App& app, Announced announced)
 }
 
 void throw_too_large(uint64_t size_max) {
-  throw Error(Code::too_large, "a file may have at most " + human_size(size_max)).with("limit_bytes", static_cast<int64_t>(size_max));
+  throw Error(Code::too_large, "a file may have at most " + human_size(size_max))
+      .with("limit_bytes", static_cast<int64_t>(size_max));
 }
 
 void Upload::write(std::string_view bytes) {
@@ -49,7 +51,8 @@ void Upload::finish_into(workspace::PutChange& change) {
   }
   auto written = std::make_shared<blobs::Written>(writer_->finish());
   if (announced_.sha256 && written->root().hash != *announced_.sha256) {
-    throw Error(Code::bad_request, "the bytes that arrived do not have the announced SHA-256; nothing was kept")
+    throw Error(Code::bad_request,
+                "the bytes that arrived do not have the announced SHA-256; nothing was kept")
         .with("sha256", written->root().hash.hex());
   }
   change.content = std::move(written);

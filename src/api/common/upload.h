@@ -33,8 +33,8 @@ class Upload {
   // Error(too_large) over the server's limit.
   void write(std::string_view bytes);
   uint64_t size() const { return writer_->size(); }
-  // Makes the bytes durable and puts them, with what finding out their type needs, into `change`. Error(bad_request) when they are not what
-  // was announced.
+  // Makes the bytes durable and puts them, with what finding out their type needs, into `change`.
+  // Error(bad_request) when they are not what was announced.
   void finish_into(workspace::PutChange& change);
 
  private:
@@ -48,7 +48,8 @@ class Upload {
 // The same, when Content-Length alone says that the body does not fit; so nothing of it needs to be read.
 void check_announced_size(const App& app, const http::Headers& headers);
 
-// The MIME type that a client's Content-Type gives a file: empty where it only says "bytes", so that it is found out instead.
+// The MIME type that a client's Content-Type gives a file: empty where it only says "bytes", so that it is
+// found out instead.
 std::string stated_mime(const std::optional<std::string>& content_type);
 
 }  // namespace sk::api

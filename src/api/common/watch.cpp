@@ -39,7 +39,8 @@ struct Watch::State : std::enable_shared_from_this<State> {
   bool again = false;   // guarded by mutex: something changed since that call began
 };
 
-Watch::Watch(workspace::Feed& feed, Background& background, const Id& workspace, std::function<void()> on_change)
+Watch::Watch(workspace::Feed& feed, Background& background, const Id& workspace,
+             std::function<void()> on_change)
     : state_(std::make_shared<State>(background, std::move(on_change))),
       subscription_(feed.subscribe(workspace, [state = state_] { state->poke(); })) {}
 

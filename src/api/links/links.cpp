@@ -24,7 +24,8 @@ Error no_such_link() {
       .hint("Sign in, send a key that may read the workspace, or ask for a signed link.");
 }
 
-// Whether the asking key or session may read the workspace, also when it lies in the trash: links outlive that.
+// Whether the asking key or session may read the workspace, also when it lies in the trash: links outlive
+// that.
 bool may_read(Call& call, const workspace::Version& version) {
   if (!call.credential) return false;
   call.actor = call.app.keep.access().authenticate(call.credential->secret);
@@ -59,7 +60,8 @@ Reply open_link(Call& call) {
   DownloadOptions options;
   options.attachment = call.query.flag("download");
   // A signed address carries its right in itself, so shared caches may keep it too.
-  options.cache_control = way == Way::signature ? "public, max-age=31536000, immutable" : "private, max-age=31536000, immutable";
+  options.cache_control =
+      way == Way::signature ? "public, max-age=31536000, immutable" : "private, max-age=31536000, immutable";
   auto reply = download(call.app, call.request, version, options);
   if (way == Way::right) reply.headers.set("Vary", "Authorization, Cookie, X-API-Key");
   return reply;
@@ -70,14 +72,15 @@ bool is_browser(const http::Request& request) {
   return accept && accept->find("text/html") != std::string::npos;
 }
 
-// A person who follows a link from a chat is told what to do; the browser keeps the page's cookie back on such a visit, so that "sign in"
-// may only mean "click here".
+// A person who follows a link from a chat is told what to do; the browser keeps the page's cookie back on
+// such a visit, so that "sign in" may only mean "click here".
 Reply explain(const Call& call, const Error& error) {
   page::Markup out;
   out << "<div class=\"card message\" role=\"alert\"><h1>" << page::esc(error.message()) << "</h1>";
   if (error.code() == Code::not_found) {
-    out << "<p>If the file is yours: <a href=\"" << page::esc(call.request.path) << "\">open it again</a>, or <a href=\"/?next="
-        << page::esc(percent_encode(call.request.path)) << "\">sign in first</a>.</p>";
+    out << "<p>If the file is yours: <a href=\"" << page::esc(call.request.path)
+        << "\">open it again</a>, or <a href=\"/?next=" << page::esc(percent_encode(call.request.path))
+        << "\">sign in first</a>.</p>";
   } else {
     out << "<p>" << page::esc(error.hint()) << "</p>";
   }
@@ -99,20 +102,23 @@ Reply answer_link(Call& call) {
 }  // namespace
 
 void add_routes(Routes& routes) {
-  routes.add({.method = "GET",
-              .pattern = "/k/{version}/{name}",
-              .id = "open_link",
-              .tag = "links",
-              .summary = "The permanent link of one version",
-              .details = "Private: it needs a key (or the page's sign-in) that may read the workspace, else it is 404. With the "
-                         "signature of a `signed_link` anybody who has it may read, until the workspace's links are revoked. The id may "
-                         "also be written with `cfile_`, `file-` or no prefix.",
-              .auth = Auth::maybe,
-              .query = {{.name = "s", .about = "The signature."},
-                        {.name = "download", .type = FieldType::boolean, .about = "To be saved, not shown."}},
-              .answers = {{200, "The bytes.", "", "*/*"}, {206, "A range of them.", "", "*/*"}, {304, "Unchanged."}},
-              .errors = {Code::unauthorized, Code::not_found, Code::gone, Code::range_not_satisfiable}},
-             answer_link);
+  routes.add(
+      {.method = "GET",
+       .pattern = "/k/{version}/{name}",
+       .id = "open_link",
+       .tag = "links",
+       .summary = "The permanent link of one version",
+       .details = "Private: it needs a key (or the page's sign-in) that may read the workspace, else it is "
+                  "404. With the "
+                  "signature of a `signed_link` anybody who has it may read, until the workspace's links are "
+                  "revoked. The id may "
+                  "also be written with `cfile_`, `file-` or no prefix.",
+       .auth = Auth::maybe,
+       .query = {{.name = "s", .about = "The signature."},
+                 {.name = "download", .type = FieldType::boolean, .about = "To be saved, not shown."}},
+       .answers = {{200, "The bytes.", "", "*/*"}, {206, "A range of them.", "", "*/*"}, {304, "Unchanged."}},
+       .errors = {Code::unauthorized, Code::not_found, Code::gone, Code::range_not_satisfiable}},
+      answer_link);
 }
 
 }  // namespace sk::api::links

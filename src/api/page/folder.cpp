@@ -24,7 +24,8 @@ Markup entry_row(const workspace::Workspace& workspace, const workspace::Entry& 
   } else {
     out << "&#128196;";
   }
-  out << "</span><a href=\"" << esc(page_path(workspace, entry.path)) << "\">" << esc(workspace::split_path(entry.path).second);
+  out << "</span><a href=\"" << esc(page_path(workspace, entry.path)) << "\">"
+      << esc(workspace::split_path(entry.path).second);
   if (folder) out << "/";
   out << "</a>";
   if (entry.diverged) out << " <span class=\"badge\">diverged</span>";
@@ -36,24 +37,28 @@ Markup entry_row(const workspace::Workspace& workspace, const workspace::Entry& 
   return out;
 }
 
-Markup upload_forms(const workspace::Workspace& workspace, const std::string& path, const std::string& form_token) {
+Markup upload_forms(const workspace::Workspace& workspace, const std::string& path,
+                    const std::string& form_token) {
   Markup out;
   // The token comes first: the server looks at it before it takes the files that follow.
   out << "<div class=\"tools\"><form class=\"card\" method=\"post\" enctype=\"multipart/form-data\" action=\""
       << esc(form_path("upload", workspace, path)) << "\">" << token_field(form_token)
-      << "<label for=\"files\">Upload files here</label><div class=\"row\"><input id=\"files\" name=\"files\" type=\"file\" multiple "
-         "required><button>Upload</button></div><p class=\"soft\">A file that is there already gets a new version.</p></form>"
+      << "<label for=\"files\">Upload files here</label><div class=\"row\"><input id=\"files\" "
+         "name=\"files\" type=\"file\" multiple "
+         "required><button>Upload</button></div><p class=\"soft\">A file that is there already gets a new "
+         "version.</p></form>"
          "<form class=\"card\" method=\"post\" action=\""
       << esc(form_path("mkdir", workspace, path)) << "\">" << token_field(form_token)
-      << "<label for=\"name\">New folder</label><div class=\"row\"><input id=\"name\" name=\"name\" type=\"text\" maxlength=\"255\" "
+      << "<label for=\"name\">New folder</label><div class=\"row\"><input id=\"name\" name=\"name\" "
+         "type=\"text\" maxlength=\"255\" "
          "required><button class=\"quiet\">Make</button></div></form></div>";
   return out;
 }
 
 Markup next_link(const std::string& here, const std::string& cursor) {
   Markup out;
-  out << "<p class=\"acts-row\"><a class=\"button quiet\" href=\"" << esc(here) << "cursor=" << esc(percent_encode(cursor))
-      << "\">More</a></p>";
+  out << "<p class=\"acts-row\"><a class=\"button quiet\" href=\"" << esc(here)
+      << "cursor=" << esc(percent_encode(cursor)) << "\">More</a></p>";
   return out;
 }
 
@@ -63,8 +68,9 @@ Markup trash_row(const workspace::Workspace& workspace, const workspace::Entry& 
   if (entry.kind == workspace::EntryKind::file) out << size_of(entry.size);
   out << "</td><td class=\"when\">" << time_of(entry.trashed_us.value_or(0)) << "</td><td class=\"acts\">";
   if (workspace.role >= workspace::Right::write) {
-    out << "<form method=\"post\" action=\"" << esc(form_path("restore", workspace, "")) << "\">" << token_field(user.form_token)
-        << "<input type=\"hidden\" name=\"file\" value=\"" << esc(entry.id.with_prefix(workspace::prefix::file))
+    out << "<form method=\"post\" action=\"" << esc(form_path("restore", workspace, "")) << "\">"
+        << token_field(user.form_token) << "<input type=\"hidden\" name=\"file\" value=\""
+        << esc(entry.id.with_prefix(workspace::prefix::file))
         << "\"><button class=\"quiet small\">Restore</button></form>";
   }
   out << "</td></tr>";
@@ -73,15 +79,20 @@ Markup trash_row(const workspace::Workspace& workspace, const workspace::Entry& 
 
 }  // namespace
 
-Reply show_folder(Call& call, const User& user, const workspace::Workspace& workspace, const std::string& path) {
-  auto page = call.app.keep.files().list(
-      workspace, {.folder = path, .recursive = false, .glob = "", .cursor = call.query.text("cursor").value_or(""), .limit = kRowsPerPage});
+Reply show_folder(Call& call, const User& user, const workspace::Workspace& workspace,
+                  const std::string& path) {
+  auto page = call.app.keep.files().list(workspace, {.folder = path,
+                                                     .recursive = false,
+                                                     .glob = "",
+                                                     .cursor = call.query.text("cursor").value_or(""),
+                                                     .limit = kRowsPerPage});
   call.note("list", "/" + path);
   Markup out;
   auto name = path.empty() ? workspace.name : workspace::split_path(path).second;
   out << breadcrumbs(workspace, path) << "<h1>" << esc(name) << "</h1>";
   if (path.empty()) out << "<p class=\"soft\">" << quota_meter(workspace) << "</p>";
-  out << "<div class=\"table\"><table><thead><tr><th scope=\"col\">Name</th><th scope=\"col\" class=\"number\">Size</th>"
+  out << "<div class=\"table\"><table><thead><tr><th scope=\"col\">Name</th><th scope=\"col\" "
+         "class=\"number\">Size</th>"
          "<th scope=\"col\">Changed (UTC)</th><th scope=\"col\" class=\"number wide\">Versions</th>"
          "<th scope=\"col\" class=\"wide\">Type</th></tr></thead><tbody>";
   for (const auto& entry : page.items) out << entry_row(workspace, entry);
@@ -99,7 +110,8 @@ Reply show_trash(Call& call, const User& user, const workspace::Workspace& works
   call.note("list", "trash");
   Markup out;
   out << breadcrumbs(workspace, "") << "<h1>Trash of " << esc(workspace.name)
-      << "</h1><div class=\"table\"><table><thead><tr><th scope=\"col\">Was at</th><th scope=\"col\" class=\"number\">Size</th>"
+      << "</h1><div class=\"table\"><table><thead><tr><th scope=\"col\">Was at</th><th scope=\"col\" "
+         "class=\"number\">Size</th>"
          "<th scope=\"col\">Trashed (UTC)</th><th></th></tr></thead><tbody>";
   for (const auto& entry : page.items) out << trash_row(workspace, entry, user);
   out << "</tbody></table>";

@@ -26,7 +26,8 @@ Reply trash_entry(Call& call) {
   check_form(call);
   auto workspace = call.open_workspace(Right::write);
   auto path = call.file_path();
-  call.app.keep.files().apply_one(call.actor, workspace, workspace::TrashChange{.path = path, .conditions = {}});
+  call.app.keep.files().apply_one(call.actor, workspace,
+                                  workspace::TrashChange{.path = path, .conditions = {}});
   return Reply::redirect(page_path(workspace, workspace::split_path(path).first));
 }
 
@@ -34,8 +35,8 @@ Reply restore_version(Call& call) {
   check_form(call);
   auto workspace = call.open_workspace(Right::write);
   auto version = parse_id(call.form.text("version").value_or(""), prefix::version, "version");
-  auto result = call.app.keep.files().apply_one(call.actor, workspace,
-                                                workspace::RestoreVersionChange{.version = version, .conditions = {}});
+  auto result = call.app.keep.files().apply_one(
+      call.actor, workspace, workspace::RestoreVersionChange{.version = version, .conditions = {}});
   return Reply::redirect(page_path(workspace, result.entry.path));
 }
 
@@ -47,7 +48,8 @@ Reply restore_entry(Call& call) {
   return Reply::redirect(page_path(workspace, workspace::split_path(entry.path).first));
 }
 
-void add_form(Routes& routes, const std::string& act, const std::string& about, Fields fields, CallHandler handler) {
+void add_form(Routes& routes, const std::string& act, const std::string& about, Fields fields,
+              CallHandler handler) {
   routes.add({.method = "POST",
               .pattern = "/page/" + act + "/{ws}/{path...}",
               .id = "page_form_" + act,
@@ -66,8 +68,10 @@ void add_form(Routes& routes, const std::string& act, const std::string& about, 
 void add_form_routes(Routes& routes) {
   add_form(routes, "mkdir", "Makes a folder", {{.name = "name", .about = "Its name."}}, make_folder);
   add_form(routes, "trash", "Moves a file or folder to the trash", {}, trash_entry);
-  add_form(routes, "restore-version", "Makes an old version the newest", {{.name = "version", .about = "Its id."}}, restore_version);
-  add_form(routes, "restore", "Brings something back from the trash", {{.name = "file", .about = "Its id."}}, restore_entry);
+  add_form(routes, "restore-version", "Makes an old version the newest",
+           {{.name = "version", .about = "Its id."}}, restore_version);
+  add_form(routes, "restore", "Brings something back from the trash", {{.name = "file", .about = "Its id."}},
+           restore_entry);
 }
 
 }  // namespace sk::api::page

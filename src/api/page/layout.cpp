@@ -8,14 +8,16 @@ namespace sk::api::page {
 namespace {
 
 constexpr std::string_view kPolicy =
-    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'";
 
 Markup top_bar(const Frame& frame) {
   Markup out;
-  out << "<header class=\"bar\"><a class=\"brand\" href=\"/\"><span aria-hidden=\"true\">&#9970;</span> Sandkeep</a>";
+  out << "<header class=\"bar\"><a class=\"brand\" href=\"/\"><span aria-hidden=\"true\">&#9970;</span> "
+         "Sandkeep</a>";
   if (!frame.user.empty()) {
-    out << "<form class=\"who\" method=\"post\" action=\"/logout\">" << token_field(frame.form_token) << "<span>"
-        << esc(frame.user) << "</span> <button class=\"quiet\">Sign out</button></form>";
+    out << "<form class=\"who\" method=\"post\" action=\"/logout\">" << token_field(frame.form_token)
+        << "<span>" << esc(frame.user) << "</span> <button class=\"quiet\">Sign out</button></form>";
   }
   out << "</header>";
   return out;
@@ -27,7 +29,8 @@ http::Reply html_page(const Frame& frame, const Markup& content, int status) {
   Markup out;
   out << "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-         "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n<title>"
+         "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" "
+         "content=\"no-referrer\">\n<title>"
       << esc(frame.title) << " · Sandkeep</title>\n<link rel=\"stylesheet\" href=\"" << esc(stylesheet_path())
       << "\">\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">Skip to content</a>\n"
       << top_bar(frame) << "\n<main id=\"main\">\n"
@@ -59,7 +62,8 @@ Markup time_of(TimeUs time_us) {
 
 Markup size_of(uint64_t bytes) {
   Markup out;
-  out << "<span title=\"" << trusted(std::to_string(bytes)) << " bytes\">" << esc(human_size(bytes)) << "</span>";
+  out << "<span title=\"" << trusted(std::to_string(bytes)) << " bytes\">" << esc(human_size(bytes))
+      << "</span>";
   return out;
 }
 
@@ -99,8 +103,8 @@ Markup quota_meter(const workspace::Workspace& workspace) {
   if (workspace.quota_bytes == 0) return out << size_of(workspace.used_bytes) << " used";
   out << "<meter min=\"0\" max=\"" << trusted(std::to_string(workspace.quota_bytes)) << "\" high=\""
       << trusted(std::to_string(workspace.quota_bytes / 10 * 9)) << "\" value=\""
-      << trusted(std::to_string(workspace.used_bytes)) << "\" aria-label=\"Quota used\"></meter> " << size_of(workspace.used_bytes)
-      << " of " << size_of(workspace.quota_bytes);
+      << trusted(std::to_string(workspace.used_bytes)) << "\" aria-label=\"Quota used\"></meter> "
+      << size_of(workspace.used_bytes) << " of " << size_of(workspace.quota_bytes);
   return out;
 }
 

@@ -1,4 +1,5 @@
-// What all pages look like: the frame around them, small pieces that recur, and the headers that keep scripts out.
+// What all pages look like: the frame around them, small pieces that recur, and the headers that keep scripts
+// out.
 #pragma once
 
 #include <string>

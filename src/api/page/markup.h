@@ -1,4 +1,5 @@
-// HTML that cannot be written without escaping: only literals and Markup can be appended, and the only way from other text to Markup is esc().
+// HTML that cannot be written without escaping: only literals and Markup can be appended, and the only way
+// from other text to Markup is esc().
 #pragma once
 
 #include <string>

@@ -8,7 +8,8 @@ namespace sk::api::page {
 using http::Reply;
 
 User need_user(Call& call) {
-  if (!call.credential || !call.credential->from_cookie) throw Error(Code::unauthorized, "you are not signed in");
+  if (!call.credential || !call.credential->from_cookie)
+    throw Error(Code::unauthorized, "you are not signed in");
   call.actor = call.app.keep.access().authenticate(call.credential->secret);
   return {.actor = call.actor, .form_token = call.credential->form_token};
 }
@@ -16,7 +17,8 @@ User need_user(Call& call) {
 User need_form_user(Call& call, const std::string& token) {
   auto user = need_user(call);
   if (!equal_constant_time(token, user.form_token)) {
-    throw Error(Code::forbidden, "this form was not made by the page, or is from an earlier sign-in").hint("Go back, reload, and try again.");
+    throw Error(Code::forbidden, "this form was not made by the page, or is from an earlier sign-in")
+        .hint("Go back, reload, and try again.");
   }
   return user;
 }
@@ -27,10 +29,12 @@ Frame frame_for(const User& user, std::string title) {
 
 Reply error_page(const Call& call, const Error& error) {
   Markup out;
-  out << "<div class=\"card message bad\" role=\"alert\"><h1>" << esc(error.message()) << "</h1><p>" << esc(error.hint())
-      << "</p><p class=\"soft\">" << esc(info(error.code()).name) << " · request " << esc(call.request.request_id)
-      << "</p></div><p><a href=\"/\">To the workspaces</a></p>";
-  Frame frame{.title = "Not possible", .user = call.actor.name, .form_token = call.credential ? call.credential->form_token : ""};
+  out << "<div class=\"card message bad\" role=\"alert\"><h1>" << esc(error.message()) << "</h1><p>"
+      << esc(error.hint()) << "</p><p class=\"soft\">" << esc(info(error.code()).name) << " · request "
+      << esc(call.request.request_id) << "</p></div><p><a href=\"/\">To the workspaces</a></p>";
+  Frame frame{.title = "Not possible",
+              .user = call.actor.name,
+              .form_token = call.credential ? call.credential->form_token : ""};
   return html_page(frame, out, error.http_status());
 }
 
@@ -79,7 +83,8 @@ void add_routes(Routes& routes) {
               .tag = "page",
               .summary = "A folder or file, for people",
               .auth = Auth::maybe,
-              .query = Fields{{.name = "show", .about = "`trash`.", .choices = {"trash"}}, {.name = "done", .about = "What a form just did."}} +
+              .query = Fields{{.name = "show", .about = "`trash`.", .choices = {"trash"}},
+                              {.name = "done", .about = "What a form just did."}} +
                        page_fields(),
               .answers = {{200, "A page.", "", "text/html"}},
               .hidden = true},

@@ -14,7 +14,8 @@ struct User {
 
 // Error(unauthorized) for who is not.
 User need_user(Call& call);
-// The same for a form; Error(forbidden) when `token` is not the session's, which means that the form was made by somebody else.
+// The same for a form; Error(forbidden) when `token` is not the session's, which means that the form was made
+// by somebody else.
 User need_form_user(Call& call, const std::string& token);
 
 Frame frame_for(const User& user, std::string title);
@@ -24,8 +25,10 @@ CallHandler as_page(CallHandler handler);
 http::Reply error_page(const Call& call, const Error& error);
 
 // Adds what is in one folder, for readers of many files.
-http::Reply show_folder(Call& call, const User& user, const workspace::Workspace& workspace, const std::string& path);
-http::Reply show_file(Call& call, const User& user, const workspace::Workspace& workspace, const workspace::Entry& entry);
+http::Reply show_folder(Call& call, const User& user, const workspace::Workspace& workspace,
+                        const std::string& path);
+http::Reply show_file(Call& call, const User& user, const workspace::Workspace& workspace,
+                      const workspace::Entry& entry);
 http::Reply show_trash(Call& call, const User& user, const workspace::Workspace& workspace);
 
 void add_sign_in_routes(Routes& routes);

@@ -11,12 +11,14 @@ using http::Reply;
 
 // Only to our own pages: "//elsewhere.example" and "https:…" are addresses of others.
 std::string safe_next(const std::string& next) {
-  bool ours = (next.starts_with("/w/") || next.starts_with("/k/")) && next.find_first_of("\\\r\n") == std::string::npos;
+  bool ours = (next.starts_with("/w/") || next.starts_with("/k/")) &&
+              next.find_first_of("\\\r\n") == std::string::npos;
   return ours ? next : "/";
 }
 
 std::string cookie(const http::Request& request, const std::string& value, int64_t life_s) {
-  std::string out = std::string(kSessionCookie) + "=" + value + "; Path=/; HttpOnly; SameSite=Strict; Max-Age=" + std::to_string(life_s);
+  std::string out = std::string(kSessionCookie) + "=" + value +
+                    "; Path=/; HttpOnly; SameSite=Strict; Max-Age=" + std::to_string(life_s);
   return request.base_url.starts_with("https:") ? out + "; Secure" : out;
 }
 
@@ -25,19 +27,22 @@ Reply sign_in_page(const std::string& next, std::string_view problem, int status
   out << "<div class=\"sign-in\"><h1>Sign in</h1>";
   if (!problem.empty()) out << "<p class=\"card message bad\" role=\"alert\">" << esc(problem) << "</p>";
   out << "<form class=\"card\" method=\"post\" action=\"/login\"><label for=\"key\">Your key</label>"
-         "<input id=\"key\" name=\"key\" type=\"password\" autocomplete=\"current-password\" required autofocus>"
+         "<input id=\"key\" name=\"key\" type=\"password\" autocomplete=\"current-password\" required "
+         "autofocus>"
          "<input type=\"hidden\" name=\"next\" value=\""
       << esc(next)
       << "\"><button>Sign in</button></form>"
-         "<p class=\"soft\">The server printed the first key when it was started. <code>sandkeep key create</code> makes more.</p></div>";
+         "<p class=\"soft\">The server printed the first key when it was started. <code>sandkeep key "
+         "create</code> makes more.</p></div>";
   return html_page({.title = "Sign in", .user = "", .form_token = ""}, out, status);
 }
 
 Markup workspace_card(const workspace::Workspace& workspace) {
   Markup out;
-  out << "<li class=\"card\"><h2><a href=\"" << esc(page_path(workspace, "")) << "\">" << esc(workspace.name) << "</a></h2><p class=\"soft\">"
-      << esc(workspace.owner_name) << "’s · you may " << esc(role_name(workspace.role)) << " · since " << time_of(workspace.created_us)
-      << "</p><p>" << quota_meter(workspace) << "</p></li>";
+  out << "<li class=\"card\"><h2><a href=\"" << esc(page_path(workspace, "")) << "\">" << esc(workspace.name)
+      << "</a></h2><p class=\"soft\">" << esc(workspace.owner_name) << "’s · you may "
+      << esc(role_name(workspace.role)) << " · since " << time_of(workspace.created_us) << "</p><p>"
+      << quota_meter(workspace) << "</p></li>";
   return out;
 }
 
@@ -62,10 +67,12 @@ Reply show_start(Call& call) {
   return html_page(frame_for(user, "Workspaces"), out);
 }
 
-// A page elsewhere could sign a visitor in as somebody else, to see what they then upload; browsers tell where a form came from.
+// A page elsewhere could sign a visitor in as somebody else, to see what they then upload; browsers tell
+// where a form came from.
 void refuse_foreign_form(const http::Request& request) {
   auto site = request.headers.get("Sec-Fetch-Site");
-  if (site && *site != "same-origin" && *site != "none") throw Error(Code::forbidden, "this form came from another site");
+  if (site && *site != "same-origin" && *site != "none")
+    throw Error(Code::forbidden, "this form came from another site");
 }
 
 Reply sign_in(Call& call) {
@@ -79,14 +86,16 @@ Reply sign_in(Call& call) {
     return sign_in_page(next, error.message(), 401);
   }
   auto reply = Reply::redirect(next);
-  reply.headers.set("Set-Cookie", cookie(call.request, call.app.sessions.start(std::move(secret)), 7 * 86'400));
+  reply.headers.set("Set-Cookie",
+                    cookie(call.request, call.app.sessions.start(std::move(secret)), 7 * 86'400));
   reply.headers.set("Cache-Control", "no-store");
   return reply;
 }
 
 Reply sign_out(Call& call) {
   auto token = find_cookie(call.request, kSessionCookie);
-  if (call.credential && call.credential->from_cookie) need_form_user(call, call.form.text("token").value_or(""));
+  if (call.credential && call.credential->from_cookie)
+    need_form_user(call, call.form.text("token").value_or(""));
   if (token) call.app.sessions.end(*token);
   auto reply = Reply::redirect("/");
   reply.headers.set("Set-Cookie", cookie(call.request, "", 0));

@@ -24,11 +24,14 @@ class UploadFormSink final : public MultipartSink {
 
   std::string path_for(const http::MultipartPart& part) override {
     if (!token_seen_) throw Error(Code::forbidden, "the form's token must come before its files");
-    if (part.filename->empty()) throw Error(Code::bad_request, "no file was chosen").hint("Go back and choose one.");
+    if (part.filename->empty())
+      throw Error(Code::bad_request, "no file was chosen").hint("Go back and choose one.");
     return workspace::clean_file_path(workspace::join_path(folder_, *part.filename));
   }
 
-  Reply answer(const std::vector<workspace::ChangeResult>&) override { return Reply::redirect(page_path(workspace(), folder_)); }
+  Reply answer(const std::vector<workspace::ChangeResult>&) override {
+    return Reply::redirect(page_path(workspace(), folder_));
+  }
 
  private:
   const std::string folder_;
@@ -38,7 +41,8 @@ class UploadFormSink final : public MultipartSink {
 // What goes wrong with an upload is told on a page too.
 class PageSink final : public http::BodySink {
  public:
-  PageSink(std::shared_ptr<Call> call, std::unique_ptr<http::BodySink> inner) : call_(std::move(call)), inner_(std::move(inner)) {}
+  PageSink(std::shared_ptr<Call> call, std::unique_ptr<http::BodySink> inner)
+      : call_(std::move(call)), inner_(std::move(inner)) {}
 
   void piece(std::string_view bytes) override {
     if (failed_) return;

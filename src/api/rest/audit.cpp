@@ -9,9 +9,9 @@ namespace {
 
 using http::Reply;
 
-// Written aside first, because an answer states its length before its first byte. Nameless, so that nothing is left behind.
+// Written aside first, because an answer states its length before its first byte. Nameless, so that nothing
+// is left behind.
 Reply export_journal(Call& call, const Id& workspace) {
-  call.app.keep.audit().checkpoint();
   auto file = std::make_shared<Fd>(open_file(call.app.keep.directory(), O_TMPFILE | O_RDWR | O_CLOEXEC));
   uint64_t size = 0;
   std::string buffer;
@@ -52,7 +52,8 @@ Operation audit_operation(std::string pattern, std::string id, std::string summa
 void add_audit_routes(Routes& routes) {
   routes.add(audit_operation(kWorkspace + "/audit", "export_audit", "Exports a workspace's journal"),
              [](Call& call) { return export_journal(call, call.open_workspace().id); });
-  routes.add(audit_operation(kRoot + "/audit", "export_server_audit", "Exports the server's journal; for administrators"),
+  routes.add(audit_operation(kRoot + "/audit", "export_server_audit",
+                             "Exports the server's journal; for administrators"),
              [](Call& call) {
                call.need_admin();
                return export_journal(call, Id{});

@@ -55,7 +55,8 @@ std::string op_of(const Json& change, const std::string& where) {
     known = std::find(choices.begin(), choices.end(), op->get<std::string>()) != choices.end();
   }
   if (!known) {
-    throw Error(Code::bad_request, "'" + where + "op' must be put, mkdir, move, copy, trash, restore_version or set")
+    throw Error(Code::bad_request,
+                "'" + where + "op' must be put, mkdir, move, copy, trash, restore_version or set")
         .with("field", where + "op");
   }
   return op->get<std::string>();
@@ -80,7 +81,8 @@ workspace::PutChange put_change(App& app, const Body& body, workspace::Condition
   if (auto mime = body.text("mime")) change.mime = parse_mime(*mime, body.label("mime"));
   if (auto mode = body.text("mode")) change.mode = parse_mode(*mode, body.label("mode"));
   change.mtime_us = body.time("mtime");
-  if (auto base = body.text("base")) change.base = parse_id(*base, workspace::prefix::version, body.label("base"));
+  if (auto base = body.text("base"))
+    change.base = parse_id(*base, workspace::prefix::version, body.label("base"));
   change.conditions = std::move(conditions);
   Upload upload(app);
   upload.write(content_of(body));
@@ -103,7 +105,8 @@ workspace::Change change_of(Call& call, const std::string& op, const Body& body)
 Reply apply_batch(Call& call) {
   const auto& wanted = call.body.objects("changes");
   if (wanted.size() > call.app.settings.batch_operations_max) {
-    throw Error(Code::too_large, "a batch may have at most " + std::to_string(call.app.settings.batch_operations_max) + " changes");
+    throw Error(Code::too_large, "a batch may have at most " +
+                                     std::to_string(call.app.settings.batch_operations_max) + " changes");
   }
   std::vector<workspace::Change> changes;
   for (size_t i = 0; i < wanted.size(); ++i) {
@@ -121,21 +124,25 @@ Reply apply_batch(Call& call) {
 }  // namespace
 
 void add_batch_routes(Routes& routes) {
-  routes.add({.method = "POST",
-              .pattern = kWorkspace + "/batch",
-              .id = "apply_batch",
-              .tag = "files",
-              .summary = "Several changes in one transaction: all of them or none",
-              .details = "Each change is an object with `op` (put, mkdir, move, copy, trash, restore_version, set) and the fields "
-                         "of the call of that name; `put` has `path` and `content` (text) or `content_base64`, and `mime`, "
-                         "`mode`, `mtime`, `base`. Each may carry `if_match`, `if_none_match`, `lock_tokens` and `fence`. "
-                         "Later changes see what earlier ones did.",
-              .body_kind = BodyKind::json,
-              .body = {{.name = "changes", .type = FieldType::object_list, .about = "In this order.", .required = true}},
-              .answers = {{200, "What each change did, in order.", "ChangeResultList"}},
-              .errors = {Code::forbidden, Code::not_found, Code::conflict, Code::precondition_failed, Code::too_large, Code::locked,
-                         Code::quota_exceeded}},
-             apply_batch);
+  routes.add(
+      {.method = "POST",
+       .pattern = kWorkspace + "/batch",
+       .id = "apply_batch",
+       .tag = "files",
+       .summary = "Several changes in one transaction: all of them or none",
+       .details =
+           "Each change is an object with `op` (put, mkdir, move, copy, trash, restore_version, set) and the "
+           "fields "
+           "of the call of that name; `put` has `path` and `content` (text) or `content_base64`, and `mime`, "
+           "`mode`, `mtime`, `base`. Each may carry `if_match`, `if_none_match`, `lock_tokens` and `fence`. "
+           "Later changes see what earlier ones did.",
+       .body_kind = BodyKind::json,
+       .body =
+           {{.name = "changes", .type = FieldType::object_list, .about = "In this order.", .required = true}},
+       .answers = {{200, "What each change did, in order.", "ChangeResultList"}},
+       .errors = {Code::forbidden, Code::not_found, Code::conflict, Code::precondition_failed,
+                  Code::too_large, Code::locked, Code::quota_exceeded}},
+      apply_batch);
 }
 
 }  // namespace sk::api::rest

@@ -39,7 +39,8 @@ std::string path_in_folder(const Call& call, std::string_view name) {
 // What the client says, else a name that nothing else has.
 std::string wanted_name(const Call& call, const std::optional<std::string>& filename) {
   if (auto name = call.query.text("name")) return *name;
-  if (auto name = call.request.headers.get("X-Filename"); name && !trim(*name).empty()) return std::string(trim(*name));
+  if (auto name = call.request.headers.get("X-Filename"); name && !trim(*name).empty())
+    return std::string(trim(*name));
   if (filename && !filename->empty()) return *filename;
   return "upload-" + call.app.keep.ground().ids.next().hex();
 }
@@ -54,6 +55,7 @@ class RawSink final : public http::BodySink {
     change_.path = path_in_folder(*call_, wanted_name(*call_, std::nullopt));
     change_.mime = stated_mime(headers.get("Content-Type"));
     change_.conditions = conditions_from_headers(headers);
+    call_->app.keep.files().check_put(workspace_, change_.path, change_.conditions);
   }
 
   void piece(std::string_view bytes) override { upload_.write(bytes); }
@@ -84,10 +86,13 @@ class FieldSink final : public MultipartSink {
   }
 
   void field(const std::string& name, const std::string&) override {
-    throw Error(Code::bad_request, "the form's field '" + name + "' is not known here; the file goes into the field 'file'");
+    throw Error(Code::bad_request,
+                "the form's field '" + name + "' is not known here; the file goes into the field 'file'");
   }
 
-  Reply answer(const std::vector<workspace::ChangeResult>& results) override { return blob_reply(call(), workspace(), results.front()); }
+  Reply answer(const std::vector<workspace::ChangeResult>& results) override {
+    return blob_reply(call(), workspace(), results.front());
+  }
 
  private:
   bool seen_ = false;
@@ -95,7 +100,8 @@ class FieldSink final : public MultipartSink {
 
 std::unique_ptr<http::BodySink> post_blob(std::shared_ptr<Call> call) {
   auto name = call->query.text("workspace");
-  auto workspace = name ? call->open_workspace(*name, Right::write) : call->app.keep.workspaces().open_default(call->actor, Right::write);
+  auto workspace = name ? call->open_workspace(*name, Right::write)
+                        : call->app.keep.workspaces().open_default(call->actor, Right::write);
   check_announced_size(call->app, call->request.headers);
   auto type = call->request.headers.get("Content-Type");
   if (type && ascii_lower(*type).starts_with("multipart/")) {
@@ -107,22 +113,25 @@ std::unique_ptr<http::BodySink> post_blob(std::shared_ptr<Call> call) {
 }  // namespace
 
 void add_blob_routes(Routes& routes) {
-  routes.add_streaming({.method = "POST",
-                        .pattern = "/blob",
-                        .id = "post_blob",
-                        .tag = "files",
-                        .summary = "Keeps one file: raw bytes, or the field `file` of a form",
-                        .details = "Its name is `name`, the header `X-Filename`, the form's filename, or `upload-…`. A file of that name gets a new "
-                                   "version.",
-                        .query = {{.name = "name", .about = "The file's name."},
-                                  {.name = "folder", .about = "Where to; the root unless given."},
-                                  {.name = "workspace", .about = "Where to, by id or name; `default` unless given."}},
-                        .body_kind = BodyKind::bytes_or_multipart,
-                        .answers = {{201, "It is kept.", "BlobResult"}},
-                        .errors = {Code::forbidden, Code::not_found, Code::conflict, Code::precondition_failed, Code::too_large,
-                                   Code::unsupported_media_type, Code::locked, Code::quota_exceeded, Code::disk_full},
-                        .conditional_write = true},
-                       post_blob);
+  routes.add_streaming(
+      {.method = "POST",
+       .pattern = "/blob",
+       .id = "post_blob",
+       .tag = "files",
+       .summary = "Keeps one file: raw bytes, or the field `file` of a form",
+       .details = "Its name is `name`, the header `X-Filename`, the form's filename, or `upload-…`. A file "
+                  "of that name gets a new "
+                  "version.",
+       .query = {{.name = "name", .about = "The file's name."},
+                 {.name = "folder", .about = "Where to; the root unless given."},
+                 {.name = "workspace", .about = "Where to, by id or name; `default` unless given."}},
+       .body_kind = BodyKind::bytes_or_multipart,
+       .answers = {{201, "It is kept.", "BlobResult"}},
+       .errors = {Code::forbidden, Code::not_found, Code::conflict, Code::precondition_failed,
+                  Code::too_large, Code::unsupported_media_type, Code::locked, Code::quota_exceeded,
+                  Code::disk_full},
+       .conditional_write = true},
+      post_blob);
 }
 
 }  // namespace sk::api::rest

@@ -18,13 +18,17 @@ namespace {
 
 Field on_existing_field() {
   return {.name = "on_existing",
-          .about = "If something is there: `refuse` (unless given), `replace` it (it goes to the trash; a file copied onto a "
-                   "file becomes its new version), or `rename` to \"name (2)\".",
+          .about =
+              "If something is there: `refuse` (unless given), `replace` it (it goes to the trash; a file "
+              "copied onto a "
+              "file becomes its new version), or `rename` to \"name (2)\".",
           .choices = {"refuse", "replace", "rename"}};
 }
 
 // A path in a body, with the field's name in what is said about it.
-std::string path_field(const Body& body, std::string_view name) { return workspace::clean_file_path(body.need_text(name)); }
+std::string path_field(const Body& body, std::string_view name) {
+  return workspace::clean_file_path(body.need_text(name));
+}
 
 Reply apply(Call& call, const workspace::Workspace& workspace, workspace::Change change) {
   return change_reply(call, call.app.keep.files().apply_one(call.actor, workspace, std::move(change)));
@@ -32,12 +36,14 @@ Reply apply(Call& call, const workspace::Workspace& workspace, workspace::Change
 
 Reply make_folder(Call& call) {
   auto workspace = call.open_workspace(Right::write);
-  return apply(call, workspace, mkdir_change(call.body, conditions_from_body(call.request.headers, call.body)));
+  return apply(call, workspace,
+               mkdir_change(call.body, conditions_from_body(call.request.headers, call.body)));
 }
 
 Reply move(Call& call) {
   auto workspace = call.open_workspace(Right::write);
-  return apply(call, workspace, move_change(call.body, conditions_from_body(call.request.headers, call.body)));
+  return apply(call, workspace,
+               move_change(call.body, conditions_from_body(call.request.headers, call.body)));
 }
 
 Reply copy(Call& call) {
@@ -48,7 +54,8 @@ Reply copy(Call& call) {
 
 Reply restore_version(Call& call) {
   auto workspace = call.open_workspace(Right::write);
-  return apply(call, workspace, restore_version_change(call.body, conditions_from_body(call.request.headers, call.body)));
+  return apply(call, workspace,
+               restore_version_change(call.body, conditions_from_body(call.request.headers, call.body)));
 }
 
 Reply restore_as_of(Call& call) {
@@ -71,8 +78,8 @@ Operation change_operation(std::string name, std::string id, std::string summary
           .body_kind = BodyKind::json,
           .body = std::move(body) + condition_fields(),
           .answers = {{200, "Done.", "ChangeResult"}, {201, "Done; something new is there.", "ChangeResult"}},
-          .errors = {Code::forbidden, Code::not_found, Code::conflict, Code::precondition_failed, Code::locked,
-                     Code::quota_exceeded},
+          .errors = {Code::forbidden, Code::not_found, Code::conflict, Code::precondition_failed,
+                     Code::locked, Code::quota_exceeded},
           .conditional_write = true};
 }
 
@@ -90,17 +97,22 @@ Fields move_fields() {
 }
 
 Fields copy_fields() {
-  return move_fields() + Fields{{.name = "from_version", .about = "An older version of the file, by its id."},
-                                {.name = "from_workspace", .about = "Where `from` is, if elsewhere: an id or a name."}};
+  return move_fields() +
+         Fields{{.name = "from_version", .about = "An older version of the file, by its id."},
+                {.name = "from_workspace", .about = "Where `from` is, if elsewhere: an id or a name."}};
 }
 
 Fields restore_version_fields() {
-  return {{.name = "version_id", .about = "The version whose bytes become the file's newest version.", .required = true}};
+  return {{.name = "version_id",
+           .about = "The version whose bytes become the file's newest version.",
+           .required = true}};
 }
 
 Fields set_fields() {
   return {{.name = "mode", .about = "Permissions in octal."},
-          {.name = "mtime", .type = FieldType::time, .about = "When its content was changed, as programs see it."}};
+          {.name = "mtime",
+           .type = FieldType::time,
+           .about = "When its content was changed, as programs see it."}};
 }
 
 OnExisting parse_on_existing(const std::optional<std::string>& text) {
@@ -128,8 +140,10 @@ workspace::CopyChange copy_change(Call& call, const Body& body, workspace::Condi
   change.from = path_field(body, "from");
   change.to = path_field(body, "to");
   change.on_existing = parse_on_existing(body.text("on_existing"));
-  if (auto text = body.text("from_version")) change.from_version = parse_id(*text, prefix::version, body.label("from_version"));
-  if (auto name = body.text("from_workspace")) change.from_workspace = call.open_workspace(*name, Right::read).id;
+  if (auto text = body.text("from_version"))
+    change.from_version = parse_id(*text, prefix::version, body.label("from_version"));
+  if (auto name = body.text("from_workspace"))
+    change.from_workspace = call.open_workspace(*name, Right::read).id;
   change.conditions = std::move(conditions);
   return change;
 }
@@ -156,26 +170,34 @@ Reply change_reply(const Call& call, const workspace::ChangeResult& result) {
 }
 
 void add_change_routes(Routes& routes) {
-  routes.add(change_operation("mkdir", "make_folder", "Makes a folder; one that is there already is no error", mkdir_fields()),
+  routes.add(change_operation("mkdir", "make_folder", "Makes a folder; one that is there already is no error",
+                              mkdir_fields()),
              make_folder);
-  routes.add(change_operation("move", "move", "Moves or renames; ids, versions and links stay", move_fields()), move);
-  routes.add(change_operation("copy", "copy", "Copies a file or a folder; no bytes are copied", copy_fields()), copy);
-  routes.add(change_operation("restore-version", "restore_version", "Makes an old version the newest one, as a new version",
-                              restore_version_fields()),
-             restore_version);
-  routes.add({.method = "POST",
-              .pattern = kWorkspace + "/restore-as-of",
-              .id = "restore_as_of",
-              .tag = "files",
-              .summary = "Brings a folder, or everything, back to how it was at a time, in one transaction",
-              .details = "What came later goes to the trash; nothing is lost.",
-              .body_kind = BodyKind::json,
-              .body = {{.name = "time", .type = FieldType::time, .about = "The moment to go back to.", .required = true},
-                       {.name = "folder", .about = "Only this folder; everything unless given."},
-                       {.name = "dry_run", .type = FieldType::boolean, .about = "Only count what would change."}},
-              .answers = {{200, "What was done, or would be.", "RestoreResult"}},
-              .errors = {Code::forbidden, Code::not_found, Code::locked, Code::quota_exceeded}},
-             restore_as_of);
+  routes.add(
+      change_operation("move", "move", "Moves or renames; ids, versions and links stay", move_fields()),
+      move);
+  routes.add(
+      change_operation("copy", "copy", "Copies a file or a folder; no bytes are copied", copy_fields()),
+      copy);
+  routes.add(
+      change_operation("restore-version", "restore_version",
+                       "Makes an old version the newest one, as a new version", restore_version_fields()),
+      restore_version);
+  routes.add(
+      {.method = "POST",
+       .pattern = kWorkspace + "/restore-as-of",
+       .id = "restore_as_of",
+       .tag = "files",
+       .summary = "Brings a folder, or everything, back to how it was at a time, in one transaction",
+       .details = "What came later goes to the trash; nothing is lost.",
+       .body_kind = BodyKind::json,
+       .body =
+           {{.name = "time", .type = FieldType::time, .about = "The moment to go back to.", .required = true},
+            {.name = "folder", .about = "Only this folder; everything unless given."},
+            {.name = "dry_run", .type = FieldType::boolean, .about = "Only count what would change."}},
+       .answers = {{200, "What was done, or would be.", "RestoreResult"}},
+       .errors = {Code::forbidden, Code::not_found, Code::locked, Code::quota_exceeded}},
+      restore_as_of);
 }
 
 }  // namespace sk::api::rest

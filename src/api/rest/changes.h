@@ -1,4 +1,5 @@
-// The fields of the changes that a client can ask for, and how they become the domain's changes: alone, or as one of a batch.
+// The fields of the changes that a client can ask for, and how they become the domain's changes: alone, or as
+// one of a batch.
 #pragma once
 
 #include "api/common/call.h"

@@ -29,7 +29,8 @@ Json events_json(const Events& events) {
   return {{"items", std::move(items)}, {"cursor", events.cursor}, {"has_more", events.has_more}};
 }
 
-// What a poll and a stream share: the place in the journal, and the right to read it, which is asked for again every time.
+// What a poll and a stream share: the place in the journal, and the right to read it, which is asked for
+// again every time.
 class Reader {
  public:
   Reader(Call& call, Wanted wanted) : app_(call.app), renew_(call.renewer()), wanted_(std::move(wanted)) {}
@@ -65,17 +66,19 @@ class Reader {
 // A long poll. Owned by the closures of its Deferred, so it goes when the connection does.
 class EventPoll : public std::enable_shared_from_this<EventPoll> {
  public:
-  EventPoll(Call& call, Reader reader) : reader_(std::move(reader)) { request_.request_id = call.request.request_id; }
+  EventPoll(Call& call, Reader reader) : reader_(std::move(reader)) {
+    request_.request_id = call.request.request_id;
+  }
 
   static Reply start(std::shared_ptr<EventPoll> self, std::chrono::milliseconds wait) {
-    auto deferred = std::make_shared<http::Deferred>(
-        wait, [self] { return self->at_deadline(); }, [self] {});
+    auto deferred = std::make_shared<http::Deferred>(wait, [self] { return self->at_deadline(); }, [self] {});
     self->deferred_ = deferred;
     auto& app = self->reader_.app();
     std::lock_guard lock(self->mutex_);  // a first call may come before the watch is in place
-    self->watch_.emplace(app.keep.feed(), app.background, self->reader_.workspace(), [weak = self->weak_from_this()] {
-      if (auto strong = weak.lock()) strong->look();
-    });
+    self->watch_.emplace(app.keep.feed(), app.background, self->reader_.workspace(),
+                         [weak = self->weak_from_this()] {
+                           if (auto strong = weak.lock()) strong->look();
+                         });
     self->watch_->poke();
     return Reply::deferred(std::move(deferred));
   }
@@ -116,9 +119,10 @@ class EventFollower : public std::enable_shared_from_this<EventFollower> {
     self->stream_ = stream;
     auto& app = self->reader_.app();
     std::lock_guard lock(self->mutex_);  // a first call may come before the watch is in place
-    self->watch_.emplace(app.keep.feed(), app.background, self->reader_.workspace(), [weak = self->weak_from_this()] {
-      if (auto strong = weak.lock()) strong->pump();
-    });
+    self->watch_.emplace(app.keep.feed(), app.background, self->reader_.workspace(),
+                         [weak = self->weak_from_this()] {
+                           if (auto strong = weak.lock()) strong->pump();
+                         });
     self->watch_->poke();
     return Reply::events(std::move(stream));
   }
@@ -171,11 +175,13 @@ int64_t start_of(Call& call, const Id& workspace, bool stream) {
 
 EventFilter filter_of(const Call& call) {
   EventFilter filter;
-  for (auto kind : split(call.query.text("kinds").value_or(""), ',')) {
+  auto kinds = call.query.text("kinds").value_or("");
+  for (auto kind : split(kinds, ',')) {
     if (auto text = trim(kind); !text.empty()) filter.kinds.emplace_back(text);
   }
   filter.path_prefix = workspace::clean_path(call.query.text("path").value_or(""));
-  if (auto actor = call.query.text("actor")) filter.actor = parse_id(*actor, workspace::prefix::principal, "actor");
+  if (auto actor = call.query.text("actor"))
+    filter.actor = parse_id(*actor, workspace::prefix::principal, "actor");
   return filter;
 }
 
@@ -200,31 +206,38 @@ Reply answer_events(Call& call, const Id& workspace) {
 Fields event_query() {
   return {
       {.name = "after", .about = "Events after this number; 0 unless given, `now` for new ones only."},
-      {.name = "wait", .type = FieldType::integer, .about = "Seconds to wait for the first event, if there is none yet."},
+      {.name = "wait",
+       .type = FieldType::integer,
+       .about = "Seconds to wait for the first event, if there is none yet."},
       {.name = "limit", .type = FieldType::integer, .about = "How many events at most."},
-      {.name = "kinds", .about = "Only these kinds, separated by commas; `lock.*` stands for all that begin so."},
+      {.name = "kinds",
+       .about = "Only these kinds, separated by commas; `lock.*` stands for all that begin so."},
       {.name = "path", .about = "Only events about this path and what is below it."},
       {.name = "actor", .about = "Only what this principal did."},
   };
 }
 
 Operation event_operation(std::string pattern, std::string id, std::string summary) {
-  return {.method = "GET",
-          .pattern = std::move(pattern),
-          .id = std::move(id),
-          .tag = "events",
-          .summary = std::move(summary),
-          .details = "With `Accept: text/event-stream` the answer is a stream of server-sent events that goes on until the client "
-                     "leaves: `id` is the event's number, `event` its kind, `data` the event; `Last-Event-ID` resumes.",
-          .query = event_query(),
-          .answers = {{200, "Events, oldest first; pass `cursor` as the next `after`.", "EventPage"}},
-          .errors = {Code::forbidden, Code::not_found}};
+  return {
+      .method = "GET",
+      .pattern = std::move(pattern),
+      .id = std::move(id),
+      .tag = "events",
+      .summary = std::move(summary),
+      .details =
+          "With `Accept: text/event-stream` the answer is a stream of server-sent events that goes on until "
+          "the client "
+          "leaves: `id` is the event's number, `event` its kind, `data` the event; `Last-Event-ID` resumes.",
+      .query = event_query(),
+      .answers = {{200, "Events, oldest first; pass `cursor` as the next `after`.", "EventPage"}},
+      .errors = {Code::forbidden, Code::not_found}};
 }
 
 }  // namespace
 
 void add_event_routes(Routes& routes) {
-  routes.add(event_operation(kWorkspace + "/events", "list_events", "What happened in a workspace, and what happens next"),
+  routes.add(event_operation(kWorkspace + "/events", "list_events",
+                             "What happened in a workspace, and what happens next"),
              [](Call& call) { return answer_events(call, call.open_workspace().id); });
   routes.add(event_operation(kRoot + "/events", "list_server_events",
                              "The server's own journal: principals, keys, workspaces; for administrators"),

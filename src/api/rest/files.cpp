@@ -13,7 +13,8 @@ using http::Reply;
 using workspace::Right;
 namespace prefix = workspace::prefix;
 
-workspace::Version wanted_version(Call& call, const workspace::Workspace& workspace, const workspace::Entry& entry) {
+workspace::Version wanted_version(Call& call, const workspace::Workspace& workspace,
+                                  const workspace::Entry& entry) {
   auto id = entry.head;
   if (auto text = call.query.text("version")) id = parse_id(*text, prefix::version, "version");
   auto version = call.app.keep.files().find_version(workspace, id);
@@ -43,14 +44,16 @@ Reply read_file(Call& call) {
 
 Reply trash_file(Call& call) {
   auto workspace = call.open_workspace(Right::write);
-  workspace::TrashChange change{.path = call.file_path(), .conditions = conditions_from_headers(call.request.headers)};
+  workspace::TrashChange change{.path = call.file_path(),
+                                .conditions = conditions_from_headers(call.request.headers)};
   auto result = call.app.keep.files().apply_one(call.actor, workspace, std::move(change));
   return Reply::json(entry_json(result.entry, call.request.base_url));
 }
 
 Reply set_attributes(Call& call) {
   auto workspace = call.open_workspace(Right::write);
-  auto change = set_change(call.file_path(), call.body, conditions_from_body(call.request.headers, call.body));
+  auto change =
+      set_change(call.file_path(), call.body, conditions_from_body(call.request.headers, call.body));
   return change_reply(call, call.app.keep.files().apply_one(call.actor, workspace, std::move(change)));
 }
 
@@ -58,17 +61,19 @@ Reply set_attributes(Call& call) {
 
 void add_file_routes(Routes& routes) {
   const auto pattern = kWorkspace + "/files/{path...}";
-  routes.add({.method = "GET",
-              .pattern = pattern,
-              .id = "read_file",
-              .tag = "files",
-              .summary = "A file's bytes",
-              .details = "Ranges, `If-None-Match`, `If-Modified-Since` and `If-Range` work; `HEAD` answers without the bytes.",
-              .query = {{.name = "version", .about = "An older version's id."},
-                        {.name = "download", .type = FieldType::boolean, .about = "To be saved, not shown."}},
-              .answers = {{200, "The bytes.", "", "*/*"}, {206, "A range of them.", "", "*/*"}, {304, "Unchanged."}},
-              .errors = {Code::not_found, Code::gone, Code::precondition_failed, Code::range_not_satisfiable}},
-             read_file);
+  routes.add(
+      {.method = "GET",
+       .pattern = pattern,
+       .id = "read_file",
+       .tag = "files",
+       .summary = "A file's bytes",
+       .details = "Ranges, `If-None-Match`, `If-Modified-Since` and `If-Range` work; `HEAD` answers without "
+                  "the bytes.",
+       .query = {{.name = "version", .about = "An older version's id."},
+                 {.name = "download", .type = FieldType::boolean, .about = "To be saved, not shown."}},
+       .answers = {{200, "The bytes.", "", "*/*"}, {206, "A range of them.", "", "*/*"}, {304, "Unchanged."}},
+       .errors = {Code::not_found, Code::gone, Code::precondition_failed, Code::range_not_satisfiable}},
+      read_file);
   routes.add({.method = "DELETE",
               .pattern = pattern,
               .id = "trash_file",

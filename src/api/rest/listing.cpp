@@ -42,20 +42,22 @@ void add_listing_routes(Routes& routes) {
               .answers = {{200, "The entry.", "Entry"}},
               .errors = {Code::not_found}},
              get_entry);
-  routes.add({.method = "GET",
-              .pattern = kWorkspace + "/list",
-              .id = "list_entries",
-              .tag = "files",
-              .summary = "What is in a folder",
-              .query = Fields{{.name = "folder", .about = "Which; the root unless given."},
-                              {.name = "recursive", .type = FieldType::boolean, .about = "Everything below it too."},
-                              {.name = "glob",
-                               .about = "Only what matches: `*` and `?` within a name, `**` across folders; a pattern "
-                                        "without `/` is compared with the name."}} +
-                       page_fields(),
-              .answers = {{200, "Entries, sorted by path.", "EntryPage"}},
-              .errors = {Code::not_found}},
-             list_entries);
+  routes.add(
+      {.method = "GET",
+       .pattern = kWorkspace + "/list",
+       .id = "list_entries",
+       .tag = "files",
+       .summary = "What is in a folder",
+       .query =
+           Fields{{.name = "folder", .about = "Which; the root unless given."},
+                  {.name = "recursive", .type = FieldType::boolean, .about = "Everything below it too."},
+                  {.name = "glob",
+                   .about = "Only what matches: `*` and `?` within a name, `**` across folders; a pattern "
+                            "without `/` is compared with the name."}} +
+           page_fields(),
+       .answers = {{200, "Entries, sorted by path.", "EntryPage"}},
+       .errors = {Code::not_found}},
+      list_entries);
 }
 
 }  // namespace sk::api::rest

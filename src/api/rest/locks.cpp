@@ -13,8 +13,8 @@ using workspace::Right;
 
 Reply lock_reply(const workspace::Lock& lock) { return Reply::json(lock_json(lock), 201); }
 
-// A client that waits for a lock. Owned by the closures of its Deferred, so it goes when the connection does. Tries again whenever the
-// workspace's journal grew and when the lock in the way runs out.
+// A client that waits for a lock. Owned by the closures of its Deferred, so it goes when the connection does.
+// Tries again whenever the workspace's journal grew and when the lock in the way runs out.
 class LockWait : public std::enable_shared_from_this<LockWait> {
  public:
   LockWait(Call& call, workspace::Workspace workspace, workspace::LockWanted wanted)
@@ -69,7 +69,8 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
     return actor;
   }
 
-  // One last attempt, whose error tells who holds the lock. An attempt that won at the same moment is answered with its lock.
+  // One last attempt, whose error tells who holds the lock. An attempt that won at the same moment is
+  // answered with its lock.
   Reply at_deadline() {
     std::lock_guard lock(mutex_);
     ended_ = true;
@@ -101,8 +102,8 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
   std::function<void()> retry_;
   std::weak_ptr<http::Deferred> deferred_;
   std::mutex mutex_;
-  bool ended_ = false;                      // guarded by mutex_
-  TimeUs retry_at_us_ = 0;                  // guarded by mutex_: for which a timer is set
+  bool ended_ = false;                       // guarded by mutex_
+  TimeUs retry_at_us_ = 0;                   // guarded by mutex_: for which a timer is set
   std::optional<workspace::Lock> acquired_;  // guarded by mutex_
   std::optional<Watch> watch_;
 };
@@ -135,7 +136,8 @@ Reply list_locks(Call& call) {
 Reply renew_lock(Call& call) {
   auto workspace = call.open_workspace(Right::write);
   auto ttl_s = call.body.integer("ttl_s").value_or(workspace::LockWanted{}.ttl_s);
-  return Reply::json(lock_json(call.app.keep.locks().renew(call.actor, workspace, call.body.need_text("token"), ttl_s)));
+  return Reply::json(
+      lock_json(call.app.keep.locks().renew(call.actor, workspace, call.body.need_text("token"), ttl_s)));
 }
 
 Reply release_lock(Call& call) {
@@ -152,17 +154,18 @@ Reply break_lock(Call& call) {
 }
 
 void add_held_lock_routes(Routes& routes) {
-  routes.add({.method = "POST",
-              .pattern = kWorkspace + "/locks/renew",
-              .id = "renew_lock",
-              .tag = "locks",
-              .summary = "Prolongs a lock from now on",
-              .body_kind = BodyKind::json,
-              .body = {{.name = "token", .about = "The lock's token.", .required = true},
-                       {.name = "ttl_s", .type = FieldType::integer, .about = "Its new life; 300 unless given."}},
-              .answers = {{200, "The lock.", "Lock"}},
-              .errors = {Code::not_found}},
-             renew_lock);
+  routes.add(
+      {.method = "POST",
+       .pattern = kWorkspace + "/locks/renew",
+       .id = "renew_lock",
+       .tag = "locks",
+       .summary = "Prolongs a lock from now on",
+       .body_kind = BodyKind::json,
+       .body = {{.name = "token", .about = "The lock's token.", .required = true},
+                {.name = "ttl_s", .type = FieldType::integer, .about = "Its new life; 300 unless given."}},
+       .answers = {{200, "The lock.", "Lock"}},
+       .errors = {Code::forbidden, Code::not_found}},
+      renew_lock);
   routes.add({.method = "POST",
               .pattern = kWorkspace + "/locks/release",
               .id = "release_lock",
@@ -171,7 +174,7 @@ void add_held_lock_routes(Routes& routes) {
               .body_kind = BodyKind::json,
               .body = {{.name = "token", .about = "The lock's token.", .required = true}},
               .answers = {{204, "Others may lock and write now."}},
-              .errors = {Code::not_found}},
+              .errors = {Code::forbidden, Code::not_found}},
              release_lock);
   routes.add({.method = "DELETE",
               .pattern = kWorkspace + "/locks/{lock}",
@@ -195,23 +198,30 @@ void add_lock_routes(Routes& routes) {
               .answers = {{200, "The locks, without their tokens.", "LockList"}},
               .errors = {Code::not_found}},
              list_locks);
-  routes.add({.method = "POST",
-              .pattern = kWorkspace + "/locks",
-              .id = "acquire_lock",
-              .tag = "locks",
-              .summary = "Locks a file, a folder, or a path where nothing is yet",
-              .details = "Writes below it then need the token, in every way in. `fence` grows with every lock: send it as "
-                         "`X-Sandkeep-Fence`, and a write that comes after somebody else's lock is refused.",
-              .body_kind = BodyKind::json,
-              .body = {{.name = "path", .about = "What to lock.", .required = true},
-                       {.name = "deep", .type = FieldType::boolean, .about = "Everything below too; true unless given."},
-                       {.name = "shared", .type = FieldType::boolean, .about = "Others may hold shared locks beside it."},
-                       {.name = "purpose", .about = "What others are told."},
-                       {.name = "ttl_s", .type = FieldType::integer, .about = "Its life, 60 to 3600; 300 unless given."},
-                       {.name = "wait_s", .type = FieldType::integer, .about = "How long to wait for it; 0 unless given."}},
-              .answers = {{201, "The lock, with its token.", "Lock"}},
-              .errors = {Code::forbidden, Code::not_found, Code::locked}},
-             acquire_lock);
+  routes.add(
+      {.method = "POST",
+       .pattern = kWorkspace + "/locks",
+       .id = "acquire_lock",
+       .tag = "locks",
+       .summary = "Locks a file, a folder, or a path where nothing is yet",
+       .details =
+           "Writes below it then need the token, in every way in. `fence` grows with every lock: send it as "
+           "`X-Sandkeep-Fence`, and a write that comes after somebody else's lock is refused.",
+       .body_kind = BodyKind::json,
+       .body =
+           {{.name = "path", .about = "What to lock.", .required = true},
+            {.name = "deep", .type = FieldType::boolean, .about = "Everything below too; true unless given."},
+            {.name = "shared",
+             .type = FieldType::boolean,
+             .about = "Others may hold shared locks beside it."},
+            {.name = "purpose", .about = "What others are told."},
+            {.name = "ttl_s", .type = FieldType::integer, .about = "Its life, 60 to 3600; 300 unless given."},
+            {.name = "wait_s",
+             .type = FieldType::integer,
+             .about = "How long to wait for it; 0 unless given."}},
+       .answers = {{201, "The lock, with its token.", "Lock"}},
+       .errors = {Code::forbidden, Code::not_found, Code::locked}},
+      acquire_lock);
   add_held_lock_routes(routes);
 }
 

@@ -11,12 +11,24 @@ Json ref(const std::string& name) { return {{"$ref", "#/components/schemas/" + n
 Json field_schema(const Field& field) {
   Json schema;
   switch (field.type) {
-    case FieldType::text: schema = {{"type", "string"}}; break;
-    case FieldType::integer: schema = {{"type", "integer"}}; break;
-    case FieldType::boolean: schema = {{"type", "boolean"}}; break;
-    case FieldType::time: schema = {{"type", "string"}, {"format", "date-time"}}; break;
-    case FieldType::text_list: schema = {{"type", "array"}, {"items", {{"type", "string"}}}}; break;
-    case FieldType::object_list: schema = {{"type", "array"}, {"items", {{"type", "object"}}}}; break;
+    case FieldType::text:
+      schema = {{"type", "string"}};
+      break;
+    case FieldType::integer:
+      schema = {{"type", "integer"}};
+      break;
+    case FieldType::boolean:
+      schema = {{"type", "boolean"}};
+      break;
+    case FieldType::time:
+      schema = {{"type", "string"}, {"format", "date-time"}};
+      break;
+    case FieldType::text_list:
+      schema = {{"type", "array"}, {"items", {{"type", "string"}}}};
+      break;
+    case FieldType::object_list:
+      schema = {{"type", "array"}, {"items", {{"type", "object"}}}};
+      break;
   }
   if (!field.choices.empty()) schema["enum"] = field.choices;
   return schema;
@@ -37,7 +49,8 @@ Json body_schema(const Fields& fields) {
 
 std::string_view param_about(std::string_view name) {
   if (name == "ws") return "The workspace's id or name.";
-  if (name == "path") return "A path in the workspace. Its slashes are written as they are, each name percent-encoded.";
+  if (name == "path")
+    return "A path in the workspace. Its slashes are written as they are, each name percent-encoded.";
   if (name == "version") return "A version's id.";
   if (name == "file") return "A file's id.";
   if (name == "key") return "A key's id.";
@@ -48,7 +61,10 @@ std::string_view param_about(std::string_view name) {
 }
 
 Json header_param(std::string name, std::string about) {
-  return {{"name", std::move(name)}, {"in", "header"}, {"description", std::move(about)}, {"schema", {{"type", "string"}}}};
+  return {{"name", std::move(name)},
+          {"in", "header"},
+          {"description", std::move(about)},
+          {"schema", {{"type", "string"}}}};
 }
 
 Json parameters(const Operation& operation) {
@@ -81,11 +97,20 @@ Json request_body(const Operation& operation) {
   Json bytes = {{"schema", Json::object()}};
   Json form = {{"schema", {{"type", "object"}}}};
   switch (operation.body_kind) {
-    case BodyKind::none: return nullptr;
-    case BodyKind::json: content["application/json"] = {{"schema", body_schema(operation.body)}}; break;
-    case BodyKind::form: content["application/x-www-form-urlencoded"] = {{"schema", body_schema(operation.body)}}; break;
-    case BodyKind::bytes: content["*/*"] = bytes; break;
-    case BodyKind::multipart: content["multipart/form-data"] = form; break;
+    case BodyKind::none:
+      return nullptr;
+    case BodyKind::json:
+      content["application/json"] = {{"schema", body_schema(operation.body)}};
+      break;
+    case BodyKind::form:
+      content["application/x-www-form-urlencoded"] = {{"schema", body_schema(operation.body)}};
+      break;
+    case BodyKind::bytes:
+      content["*/*"] = bytes;
+      break;
+    case BodyKind::multipart:
+      content["multipart/form-data"] = form;
+      break;
     case BodyKind::bytes_or_multipart:
       content["*/*"] = bytes;
       content["multipart/form-data"] = form;
@@ -124,10 +149,12 @@ Json responses(const Operation& operation) {
   std::map<int, std::string> names;
   for (auto code : codes) {
     auto& text = names[info(code).http_status];
-    if (text.find(info(code).name) == std::string::npos) text += (text.empty() ? "" : ", ") + std::string(info(code).name);
+    if (text.find(info(code).name) == std::string::npos)
+      text += (text.empty() ? "" : ", ") + std::string(info(code).name);
   }
   for (const auto& [status, text] : names) {
-    out[std::to_string(status)] = {{"description", text + "."}, {"content", {{"application/json", {{"schema", ref("Error")}}}}}};
+    out[std::to_string(status)] = {{"description", text + "."},
+                                   {"content", {{"application/json", {{"schema", ref("Error")}}}}}};
   }
   return out;
 }
@@ -144,7 +171,8 @@ Json operation_json(const Operation& operation) {
 
 Json security_schemes() {
   return {{"bearer", {{"type", "http"}, {"scheme", "bearer"}, {"description", "The key."}}},
-          {"basic", {{"type", "http"}, {"scheme", "basic"}, {"description", "The key as password; any user name."}}},
+          {"basic",
+           {{"type", "http"}, {"scheme", "basic"}, {"description", "The key as password; any user name."}}},
           {"header", {{"type", "apiKey"}, {"in", "header"}, {"name", "X-API-Key"}}}};
 }
 
@@ -164,7 +192,8 @@ Json openapi_document(const Operations& operations, const std::string& version, 
         {"description", "Files that outlive the session: versioned, locked, on the record."},
         {"license", {{"name", "Apache-2.0"}, {"identifier", "Apache-2.0"}}}}},
       {"servers", Json::array({{{"url", base_url}}})},
-      {"security", Json::array({{{"bearer", Json::array()}}, {{"basic", Json::array()}}, {{"header", Json::array()}}})},
+      {"security",
+       Json::array({{{"bearer", Json::array()}}, {{"basic", Json::array()}}, {{"header", Json::array()}}})},
       {"paths", std::move(paths)},
       {"components", {{"schemas", answer_schemas()}, {"securitySchemes", security_schemes()}}},
   };

@@ -22,7 +22,9 @@ Reply create_principal(Call& call) {
   return Reply::json(principal_json(principal), 201);
 }
 
-Reply list_keys(Call& call) { return Reply::json(list_json(call.app.keep.access().list_keys(call.actor), key_json)); }
+Reply list_keys(Call& call) {
+  return Reply::json(list_json(call.app.keep.access().list_keys(call.actor), key_json));
+}
 
 std::optional<TimeUs> expiry_of(const Call& call) {
   auto at = call.body.time("expires_at");
@@ -41,7 +43,8 @@ Reply create_key(Call& call) {
     wanted.only_workspace = call.open_workspace(*name, workspace::Right::read).id;
   }
   auto principal = call.actor.principal;
-  if (auto text = call.body.text("principal_id")) principal = parse_id(*text, prefix::principal, "principal_id");
+  if (auto text = call.body.text("principal_id"))
+    principal = parse_id(*text, prefix::principal, "principal_id");
   auto made = call.app.keep.access().create_key(call.actor, principal, wanted);
   return Reply::json({{"key", key_json(made.info)}, {"secret", made.secret}}, 201);
 }
@@ -59,21 +62,24 @@ void add_key_routes(Routes& routes) {
               .summary = "Your keys; for administrators all keys",
               .answers = {{200, "The keys, without their secrets.", "KeyList"}}},
              list_keys);
-  routes.add({.method = "POST",
-              .pattern = kRoot + "/keys",
-              .id = "create_key",
-              .tag = "keys",
-              .summary = "Makes a key, with no more rights than the one that asks",
-              .body_kind = BodyKind::json,
-              .body = {{.name = "name", .about = "What it is for, to recognise it by.", .required = true},
-                       {.name = "principal_id", .about = "Whose key it is; others than oneself for administrators."},
-                       {.name = "read_only", .type = FieldType::boolean, .about = "It may change nothing."},
-                       {.name = "workspace", .about = "The only workspace that it opens: its id or name."},
-                       {.name = "expires_at", .type = FieldType::time, .about = "When it ends."},
-                       {.name = "expires_in_s", .type = FieldType::integer, .about = "The same, in seconds from now."}},
-              .answers = {{201, "The key, and its secret: it is not shown again.", "MadeKey"}},
-              .errors = {Code::forbidden, Code::not_found}},
-             create_key);
+  routes.add(
+      {.method = "POST",
+       .pattern = kRoot + "/keys",
+       .id = "create_key",
+       .tag = "keys",
+       .summary = "Makes a key, with no more rights than the one that asks",
+       .body_kind = BodyKind::json,
+       .body = {{.name = "name", .about = "What it is for, to recognise it by.", .required = true},
+                {.name = "principal_id", .about = "Whose key it is; others than oneself for administrators."},
+                {.name = "read_only", .type = FieldType::boolean, .about = "It may change nothing."},
+                {.name = "workspace", .about = "The only workspace that it opens: its id or name."},
+                {.name = "expires_at", .type = FieldType::time, .about = "When it ends."},
+                {.name = "expires_in_s",
+                 .type = FieldType::integer,
+                 .about = "The same, in seconds from now."}},
+       .answers = {{201, "The key, and its secret: it is not shown again.", "MadeKey"}},
+       .errors = {Code::forbidden, Code::not_found}},
+      create_key);
   routes.add({.method = "DELETE",
               .pattern = kRoot + "/keys/{key}",
               .id = "revoke_key",

@@ -1,4 +1,5 @@
-// JSON Schema (2020-12) of every object that answers have. api/common/shapes.cpp writes them; an end-to-end test compares the two.
+// JSON Schema (2020-12) of every object that answers have. api/common/shapes.cpp writes them; an end-to-end
+// test compares the two.
 #include "api/rest/openapi.h"
 
 namespace sk::api::rest {
@@ -15,7 +16,9 @@ Json time() { return {{"type", "string"}, {"format", "date-time"}}; }
 Json time_or_null() { return {{"type", {"string", "null"}}, {"format", "date-time"}}; }
 Json url() { return {{"type", "string"}, {"format", "uri"}}; }
 Json choice(std::vector<std::string> values) { return {{"type", "string"}, {"enum", std::move(values)}}; }
-Json id(const std::string& prefix) { return {{"type", "string"}, {"pattern", "^" + prefix + "[0-9a-f]{32}$"}}; }
+Json id(const std::string& prefix) {
+  return {{"type", "string"}, {"pattern", "^" + prefix + "[0-9a-f]{32}$"}};
+}
 Json id_or_null(const std::string& prefix) {
   return {{"type", {"string", "null"}}, {"pattern", "^" + prefix + "[0-9a-f]{32}$"}};
 }
@@ -100,8 +103,8 @@ void add_file_schemas(Json& out) {
                                 {"kept_aside", boolean()}},
                                {{"version", ref("Version")}});
   out["ChangeResultList"] = object({{"items", list_of(ref("ChangeResult"))}});
-  out["RestoreResult"] =
-      object({{"restored", number()}, {"trashed", number()}, {"unchanged", number()}, {"dry_run", boolean()}});
+  out["RestoreResult"] = object(
+      {{"restored", number()}, {"trashed", number()}, {"unchanged", number()}, {"dry_run", boolean()}});
   auto broken = object({{"version_id", id("v_")}, {"path", text()}, {"link", url()}});
   out["PurgeResult"] = object({{"files", number()},
                                {"versions", number()},
@@ -172,7 +175,8 @@ void add_workspace_schemas(Json& out) {
                          {"facts", {{"type", "object"}}},
                          {"personal", {{"type", {"object", "null"}}}},
                          {"hash", sha256()}});
-  out["EventPage"] = object({{"items", list_of(ref("Event"))}, {"cursor", number()}, {"has_more", boolean()}});
+  out["EventPage"] =
+      object({{"items", list_of(ref("Event"))}, {"cursor", number()}, {"has_more", boolean()}});
 }
 
 void add_server_schemas(Json& out) {

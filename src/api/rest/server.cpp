@@ -29,16 +29,21 @@ Reply describe_server(Call& call) {
         {"lock_ttl_max_s", settings.lock_ttl_max_s},
         {"lock_wait_max_s", settings.lock_wait_max_s},
         {"events_wait_max_s", settings.events_wait_max_s}}},
-      {"links", {{"openapi", base + "/api/v1/openapi.json"}, {"page", base + "/"}, {"health", base + "/healthz"}}},
+      {"links",
+       {{"openapi", base + "/api/v1/openapi.json"}, {"page", base + "/"}, {"health", base + "/healthz"}}},
   });
 }
 
 Reply describe_actor(Call& call) {
   const auto& actor = call.actor;
-  Json workspace = actor.only_workspace ? Json(actor.only_workspace->with_prefix(workspace::prefix::workspace)) : Json(nullptr);
+  Json workspace = actor.only_workspace
+                       ? Json(actor.only_workspace->with_prefix(workspace::prefix::workspace))
+                       : Json(nullptr);
   return Reply::json({
       {"principal",
-       {{"id", actor.principal.with_prefix(workspace::prefix::principal)}, {"name", actor.name}, {"admin", actor.admin}}},
+       {{"id", actor.principal.with_prefix(workspace::prefix::principal)},
+        {"name", actor.name},
+        {"admin", actor.admin}}},
       {"key", {{"id", actor.key.with_prefix(workspace::prefix::key)}}},
       {"scope", {{"read_only", actor.read_only}, {"workspace_id", workspace}}},
   });

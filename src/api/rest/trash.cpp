@@ -11,7 +11,9 @@ namespace {
 using http::Reply;
 using workspace::Right;
 
-Id file_of(const Call& call) { return parse_id(call.request.param("file"), workspace::prefix::file, "the file"); }
+Id file_of(const Call& call) {
+  return parse_id(call.request.param("file"), workspace::prefix::file, "the file");
+}
 
 Reply list_trash(Call& call) {
   auto workspace = call.open_workspace();
@@ -39,7 +41,8 @@ Reply purge_file(Call& call) {
 
 Reply empty_trash(Call& call) {
   auto workspace = call.open_workspace(Right::own);
-  return Reply::json(purge_json(call.app.keep.files().empty_trash(call.actor, workspace), call.request.base_url));
+  return Reply::json(
+      purge_json(call.app.keep.files().empty_trash(call.actor, workspace), call.request.base_url));
 }
 
 }  // namespace

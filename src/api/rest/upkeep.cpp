@@ -10,7 +10,8 @@ using http::Reply;
 // Longer than any store that one machine holds should need; a client that leaves ends its chore sooner.
 constexpr std::chrono::hours kChoreMax{24};
 
-// Runs `chore` aside and answers with what it returns. The chore is told through `cancelled` when nobody waits for it any more.
+// Runs `chore` aside and answers with what it returns. The chore is told through `cancelled` when nobody
+// waits for it any more.
 using Chore = std::function<Json(const std::atomic<bool>& cancelled)>;
 
 Reply run_aside(Call& call, Chore chore) {

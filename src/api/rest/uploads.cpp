@@ -1,4 +1,5 @@
-// Bytes coming in: PUT of one file, multipart POST of several. Nothing large is held in memory, and nothing is kept of what does not arrive whole.
+// Bytes coming in: PUT of one file, multipart POST of several. Nothing large is held in memory, and nothing
+// is kept of what does not arrive whole.
 #include "api/common/conditions.h"
 #include "api/common/multipart_upload.h"
 #include "api/common/shapes.h"
@@ -27,7 +28,8 @@ class PutSink final : public http::BodySink {
 
   Reply end() override {
     upload_.finish_into(change_);
-    return change_reply(*call_, call_->app.keep.files().apply_one(call_->actor, workspace_, std::move(change_)));
+    return change_reply(*call_,
+                        call_->app.keep.files().apply_one(call_->actor, workspace_, std::move(change_)));
   }
 
  private:
@@ -44,11 +46,13 @@ class FolderSink final : public http::BodySink {
 
   void piece(std::string_view bytes) override {
     if (bytes.empty()) return;
-    throw Error(Code::bad_request, "a path that ends in '/' names a folder, and a folder has no bytes").hint("Leave the '/' out to write a file.");
+    throw Error(Code::bad_request, "a path that ends in '/' names a folder, and a folder has no bytes")
+        .hint("Leave the '/' out to write a file.");
   }
 
   Reply end() override {
-    return change_reply(*call_, call_->app.keep.files().apply_one(call_->actor, workspace_, std::move(change_)));
+    return change_reply(*call_,
+                        call_->app.keep.files().apply_one(call_->actor, workspace_, std::move(change_)));
   }
 
  private:
@@ -61,11 +65,13 @@ class FolderSink final : public http::BodySink {
 void refuse_envelopes(const http::Headers& headers) {
   auto type = headers.get("Content-Type");
   if (type && ascii_lower(*type).starts_with("multipart/form-data")) {
-    throw Error(Code::unsupported_media_type, "PUT takes the file's raw bytes, not a form").hint("Use POST for multipart/form-data, or curl -T FILE.");
+    throw Error(Code::unsupported_media_type, "PUT takes the file's raw bytes, not a form")
+        .hint("Use POST for multipart/form-data, or curl -T FILE.");
   }
   auto encoding = headers.get("Content-Encoding");
   if (encoding && ascii_lower(trim(*encoding)) != "identity") {
-    throw Error(Code::unsupported_media_type, "a body with Content-Encoding is not taken").hint("Send the file's bytes as they are.");
+    throw Error(Code::unsupported_media_type, "a body with Content-Encoding is not taken")
+        .hint("Send the file's bytes as they are.");
   }
 }
 
@@ -74,8 +80,10 @@ workspace::PutChange put_from_headers(const http::Headers& headers, std::string 
   change.path = std::move(path);
   change.mime = stated_mime(headers.get("Content-Type"));
   if (auto text = headers.get("X-Sandkeep-Mode")) change.mode = parse_mode(trim(*text), "X-Sandkeep-Mode");
-  if (auto text = headers.get("X-Sandkeep-Mtime")) change.mtime_us = parse_time(trim(*text), "X-Sandkeep-Mtime");
-  if (auto text = headers.get("X-Sandkeep-Base")) change.base = parse_id(trim(*text), workspace::prefix::version, "X-Sandkeep-Base");
+  if (auto text = headers.get("X-Sandkeep-Mtime"))
+    change.mtime_us = parse_time(trim(*text), "X-Sandkeep-Mtime");
+  if (auto text = headers.get("X-Sandkeep-Base"))
+    change.base = parse_id(trim(*text), workspace::prefix::version, "X-Sandkeep-Base");
   change.conditions = conditions_from_headers(headers);
   return change;
 }
@@ -95,6 +103,7 @@ std::unique_ptr<http::BodySink> put_file(std::shared_ptr<Call> call) {
   refuse_envelopes(headers);
   check_announced_size(call->app, headers);
   auto change = put_from_headers(headers, std::move(path));
+  call->app.keep.files().check_put(workspace, change.path, change.conditions);
   return std::make_unique<PutSink>(std::move(call), std::move(workspace), std::move(change));
 }
 
@@ -106,11 +115,13 @@ class FormSink final : public MultipartSink {
 
  protected:
   std::string path_for(const http::MultipartPart& part) override {
-    return workspace::clean_file_path(workspace::join_path(folder_, workspace::clean_file_path(*part.filename)));
+    return workspace::clean_file_path(
+        workspace::join_path(folder_, workspace::clean_file_path(*part.filename)));
   }
 
   void field(const std::string& name, const std::string&) override {
-    throw Error(Code::bad_request, "the form's field '" + name + "' is not a file").hint("Every part needs a filename; conditions go into headers.");
+    throw Error(Code::bad_request, "the form's field '" + name + "' is not a file")
+        .hint("Every part needs a filename; conditions go into headers.");
   }
 
   Reply answer(const std::vector<workspace::ChangeResult>& results) override {
@@ -139,15 +150,20 @@ void add_upload_routes(Routes& routes) {
        .id = "put_file",
        .tag = "files",
        .summary = "Writes a file: a new one, or a new version",
-       .details = "The body is the file. A path that ends in `/`, or `kind=folder`, makes a folder. `Content-Type` is kept as the file's type "
-                  "unless it is `application/octet-stream` or curl's `application/x-www-form-urlencoded`. Headers: `X-Sandkeep-Mode` (octal), "
-                  "`X-Sandkeep-Mtime`, `X-Sandkeep-Base` (the version that you started from: if another one is current by now, both are kept and "
+       .details = "The body is the file. A path that ends in `/`, or `kind=folder`, makes a folder. "
+                  "`Content-Type` is kept as the file's type "
+                  "unless it is `application/octet-stream` or curl's `application/x-www-form-urlencoded`. "
+                  "Headers: `X-Sandkeep-Mode` (octal), "
+                  "`X-Sandkeep-Mtime`, `X-Sandkeep-Base` (the version that you started from: if another one "
+                  "is current by now, both are kept and "
                   "the file is marked diverged), `X-Sandkeep-Sha256` and `Content-MD5` (checked).",
        .query = {{.name = "kind", .about = "`file` unless given.", .choices = {"file", "folder"}}},
        .body_kind = BodyKind::bytes,
-       .answers = {{200, "A new version, or the same bytes as before (`unchanged`).", "ChangeResult"}, {201, "A new file or folder.", "ChangeResult"}},
-       .errors = {Code::forbidden, Code::not_found, Code::conflict, Code::precondition_failed, Code::too_large, Code::unsupported_media_type,
-                  Code::locked, Code::quota_exceeded, Code::disk_full},
+       .answers = {{200, "A new version, or the same bytes as before (`unchanged`).", "ChangeResult"},
+                   {201, "A new file or folder.", "ChangeResult"}},
+       .errors = {Code::forbidden, Code::not_found, Code::conflict, Code::precondition_failed,
+                  Code::too_large, Code::unsupported_media_type, Code::locked, Code::quota_exceeded,
+                  Code::disk_full},
        .conditional_write = true},
       put_file);
   routes.add_streaming(
@@ -159,8 +175,9 @@ void add_upload_routes(Routes& routes) {
        .details = "Each part with a filename becomes a file of that name; the name may have folders in it.",
        .body_kind = BodyKind::multipart,
        .answers = {{200, "What each file became, in the form's order.", "ChangeResultList"}},
-       .errors = {Code::forbidden, Code::not_found, Code::conflict, Code::precondition_failed, Code::too_large, Code::unsupported_media_type,
-                  Code::locked, Code::quota_exceeded, Code::disk_full},
+       .errors = {Code::forbidden, Code::not_found, Code::conflict, Code::precondition_failed,
+                  Code::too_large, Code::unsupported_media_type, Code::locked, Code::quota_exceeded,
+                  Code::disk_full},
        .conditional_write = true},
       post_form);
 }

@@ -36,13 +36,16 @@ Reply list_versions(Call& call) {
       page, [&](const workspace::Version& version) { return version_json(version, call.request.base_url); }));
 }
 
-Id version_of(const Call& call) { return parse_id(call.request.param("version"), prefix::version, "the version"); }
+Id version_of(const Call& call) {
+  return parse_id(call.request.param("version"), prefix::version, "the version");
+}
 
 Reply get_version(Call& call) {
   auto workspace = call.open_workspace();
   auto id = version_of(call);
   auto version = call.app.keep.files().find_version(workspace, id);
-  if (!version) throw Error(Code::not_found, "this workspace has no version " + id.with_prefix(prefix::version));
+  if (!version)
+    throw Error(Code::not_found, "this workspace has no version " + id.with_prefix(prefix::version));
   auto out = version_json(*version, call.request.base_url);
   out["signed_link"] = call.request.base_url + call.app.keep.links().signed_path_of(workspace, *version);
   call.note("read", id.with_prefix(prefix::version));
@@ -58,16 +61,17 @@ Reply purge_version(Call& call) {
 }  // namespace
 
 void add_version_routes(Routes& routes) {
-  routes.add({.method = "GET",
-              .pattern = kWorkspace + "/versions/{path...}",
-              .id = "list_versions",
-              .tag = "versions",
-              .summary = "A file's versions, newest first",
-              .details = "For a file in the trash leave the path empty and give `file_id`.",
-              .query = Fields{{.name = "file_id", .about = "The file's id, instead of a path."}} + page_fields(),
-              .answers = {{200, "The versions.", "VersionPage"}},
-              .errors = {Code::not_found}},
-             list_versions);
+  routes.add(
+      {.method = "GET",
+       .pattern = kWorkspace + "/versions/{path...}",
+       .id = "list_versions",
+       .tag = "versions",
+       .summary = "A file's versions, newest first",
+       .details = "For a file in the trash leave the path empty and give `file_id`.",
+       .query = Fields{{.name = "file_id", .about = "The file's id, instead of a path."}} + page_fields(),
+       .answers = {{200, "The versions.", "VersionPage"}},
+       .errors = {Code::not_found}},
+      list_versions);
   routes.add({.method = "GET",
               .pattern = kWorkspace + "/version/{version}",
               .id = "get_version",

@@ -51,7 +51,8 @@ Reply trash_workspace(Call& call) {
 }
 
 Reply restore_workspace(Call& call) {
-  return Reply::json(workspace_json(call.app.keep.workspaces().restore(call.actor, call.request.param("ws"))));
+  return Reply::json(
+      workspace_json(call.app.keep.workspaces().restore(call.actor, call.request.param("ws"))));
 }
 
 Right parse_role(const std::string& name) {
@@ -88,7 +89,10 @@ void add_member_routes(Routes& routes) {
               .tag = "workspaces",
               .summary = "Lets a principal in, or changes its role",
               .body_kind = BodyKind::json,
-              .body = {{.name = "role", .about = "What it may do.", .required = true, .choices = {"read", "write", "own"}}},
+              .body = {{.name = "role",
+                        .about = "What it may do.",
+                        .required = true,
+                        .choices = {"read", "write", "own"}}},
               .answers = {{200, "The member.", "Member"}},
               .errors = {Code::forbidden, Code::not_found}},
              set_member);
@@ -121,17 +125,18 @@ void add_one_workspace_routes(Routes& routes) {
               .answers = {{200, "The workspace.", "Workspace"}},
               .errors = {Code::not_found}},
              get_workspace);
-  routes.add({.method = "PATCH",
-              .pattern = kWorkspace,
-              .id = "change_workspace",
-              .tag = "workspaces",
-              .summary = "Renames a workspace, or sets its quota (administrators)",
-              .body_kind = BodyKind::json,
-              .body = {{.name = "name", .about = "Its new name."},
-                       {.name = "quota_bytes", .type = FieldType::integer, .about = "Its new quota; 0 for none."}},
-              .answers = {{200, "The workspace.", "Workspace"}},
-              .errors = {Code::forbidden, Code::not_found, Code::conflict}},
-             change_workspace);
+  routes.add(
+      {.method = "PATCH",
+       .pattern = kWorkspace,
+       .id = "change_workspace",
+       .tag = "workspaces",
+       .summary = "Renames a workspace, or sets its quota (administrators)",
+       .body_kind = BodyKind::json,
+       .body = {{.name = "name", .about = "Its new name."},
+                {.name = "quota_bytes", .type = FieldType::integer, .about = "Its new quota; 0 for none."}},
+       .answers = {{200, "The workspace.", "Workspace"}},
+       .errors = {Code::forbidden, Code::not_found, Code::conflict}},
+      change_workspace);
   routes.add({.method = "DELETE",
               .pattern = kWorkspace,
               .id = "trash_workspace",
@@ -154,14 +159,15 @@ void add_one_workspace_routes(Routes& routes) {
 }  // namespace
 
 void add_workspace_routes(Routes& routes) {
-  routes.add({.method = "GET",
-              .pattern = kWorkspaces,
-              .id = "list_workspaces",
-              .tag = "workspaces",
-              .summary = "The workspaces that the key opens",
-              .query = {{.name = "trashed", .type = FieldType::boolean, .about = "Those in the trash instead."}},
-              .answers = {{200, "The workspaces.", "WorkspaceList"}}},
-             list_workspaces);
+  routes.add(
+      {.method = "GET",
+       .pattern = kWorkspaces,
+       .id = "list_workspaces",
+       .tag = "workspaces",
+       .summary = "The workspaces that the key opens",
+       .query = {{.name = "trashed", .type = FieldType::boolean, .about = "Those in the trash instead."}},
+       .answers = {{200, "The workspaces.", "WorkspaceList"}}},
+      list_workspaces);
   routes.add({.method = "POST",
               .pattern = kWorkspaces,
               .id = "create_workspace",
@@ -169,7 +175,9 @@ void add_workspace_routes(Routes& routes) {
               .summary = "Makes a workspace",
               .body_kind = BodyKind::json,
               .body = {{.name = "name", .about = "Unique among yours.", .required = true},
-                       {.name = "quota_bytes", .type = FieldType::integer, .about = "The server's default unless given."}},
+                       {.name = "quota_bytes",
+                        .type = FieldType::integer,
+                        .about = "The server's default unless given."}},
               .answers = {{201, "The workspace.", "Workspace"}},
               .errors = {Code::forbidden, Code::conflict}},
              create_workspace);

@@ -1,0 +1,142 @@
+"""Locks and events through the command line."""
+
+import json
+import signal
+import sys
+
+import pytest
+from sandkeep_cli import Cli
+
+
+@pytest.fixture
+def cli(server, ws, tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"a")
+    return Cli(tmp_path, server, workspace=ws.id)
+
+
+def test_a_lock_keeps_others_out_until_it_is_released(cli):
+    acquired = cli("lock", "acquire", "data", "--ttl", "10m", "--purpose", "nightly import")
+    token = acquired.out.strip()
+    assert token and "\n" not in token
+    assert "locked data until" in acquired.err
+    assert token not in cli("lock", "ls").out
+    assert "nightly import" in cli("lock", "ls", "data").out
+    assert cli("put", "a.txt", "data/", "--json", code=5).error["code"] == "locked"
+    cli("put", "--lock", token, "a.txt", "data/")
+    cli("put", "a.txt", "data/again.txt", SANDKEEP_LOCK=token)
+    cli("rm", "data/a.txt", code=5)
+    assert cli("lock", "renew", token, "--ttl", "20m", "--json").json["path"] == "data"
+    cli("lock", "release", token)
+    cli("put", "a.txt", "data/free.txt")
+    cli("lock", "renew", token, code=3)
+    assert cli("lock", "ls").out == ""
+
+
+def test_a_second_lock_waits_or_says_who_holds_the_first(cli):
+    token = cli("lock", "acquire", "a").out.strip()
+    assert cli("lock", "acquire", "a", "--json", code=5).error["code"] == "locked"
+    waiting = cli.start("lock", "acquire", "a", "--wait", "60s", "--json")
+    cli("lock", "release", token)
+    out, err = waiting.communicate(timeout=60)
+    assert waiting.returncode == 0, err
+    assert json.loads(out)["path"] == "a"
+
+
+def test_the_owner_breaks_a_lock(cli):
+    cli("lock", "acquire", "a")
+    lock = cli("lock", "ls", "--json").json_lines[0]
+    cli("lock", "break", lock["id"])
+    cli("put", "a.txt", "a")
+
+
+def test_odd_lives_of_locks_are_refused(cli):
+    cli("lock", "acquire", "a", "--ttl", "soon", code=2)
+    cli("lock", "acquire", "a", "--ttl", "1s", code=2)
+
+
+def test_a_program_runs_under_a_lock_that_it_can_use(cli, ws):
+    binary = cli.command()[0]
+    script = f'{binary} put a.txt data/x && {binary} lock ls --json'
+    ran = cli("lock", "run", "data", "--", "sh", "-c", script)
+    assert json.loads(ran.lines[-1])["path"] == "data"
+    assert cli("lock", "ls").out == ""
+    assert cli("cat", "data/x").out == "a"
+
+
+def test_the_exit_code_is_the_programs_and_the_lock_is_always_released(cli):
+    cli("lock", "run", "data", "--", "sh", "-c", "exit 37", code=37)
+    cli("lock", "run", "data", "--", "sh", "-c", "kill -9 $$", code=137)
+    cli("lock", "run", "data", "--", "no-such-program-anywhere", code=3)
+    cli("lock", "run", "data", code=2)
+    assert cli("lock", "ls").out == ""
+
+
+def test_sigterm_reaches_the_program_and_the_lock_is_released(cli):
+    ready = "import signal,sys,time; signal.signal(signal.SIGTERM, lambda *_: sys.exit(5)); print('up', flush=True); time.sleep(600)"
+    running = cli.start("lock", "run", "data", "--", sys.executable, "-c", ready)
+    assert running.stdout.readline() == b"up\n"
+    running.send_signal(signal.SIGTERM)
+    assert running.wait(60) == 5
+    running.communicate()
+    assert cli("lock", "ls").out == ""
+
+
+def test_events_tell_what_happened(cli):
+    cli("put", "a.txt", "one.txt")
+    cli("put", "a.txt", "dir/two.txt")
+    cli("lock", "acquire", "dir")
+    kinds = [event["kind"] for event in cli("events", "--json").json_lines]
+    assert kinds.count("file.put") == 2 and "lock.acquire" in kinds
+    assert {event["kind"] for event in cli("events", "--kinds", "lock.*", "--json").json_lines} == {"lock.acquire"}
+    below = cli("events", "dir", "--kinds", "file.*").out
+    assert "two.txt" in below and "one.txt" not in below
+    last = cli("events", "--json").json_lines[-1]["seq"]
+    assert cli("events", "--after", last).out == ""
+
+
+def test_events_are_followed_until_interrupted(cli):
+    cli("put", "a.txt", "before.txt")
+    following = cli.start("events", "--follow", "--json", "--kinds", "file.put")
+    try:
+        assert "before.txt" in following.stdout.readline().decode()
+        cli("put", "a.txt", "after.txt")
+        assert "after.txt" in following.stdout.readline().decode()
+    finally:
+        following.send_signal(signal.SIGINT)
+        following.communicate(timeout=30)
+    assert following.returncode in (-signal.SIGINT, 130)
+
+
+def test_following_survives_a_restart_of_the_server(make_server, tmp_path):
+    server = make_server()
+    cli = Cli(tmp_path, server)
+    (tmp_path / "a.txt").write_bytes(b"a")
+    cli("put", "a.txt", "before.txt")
+    following = cli.start("events", "--follow", "--json", "--kinds", "file.put")
+    try:
+        assert "before.txt" in following.stdout.readline().decode()
+        server.kill()
+        assert "waiting" in following.stderr.readline().decode()
+        server.start()
+        cli("put", "a.txt", "after.txt")
+        assert "after.txt" in following.stdout.readline().decode()
+    finally:
+        following.kill()
+        following.communicate()
+
+
+def test_the_servers_own_journal_is_for_administrators(cli, server, api, unique, tmp_path):
+    assert "workspace.create" in cli("events", "--of-server").out
+    _, somebody = api.make_principal(unique("somebody"))
+    Cli(tmp_path, server, key=somebody.key)("events", "--of-server", code=4)
+
+
+def test_a_reader_that_leaves_is_no_error_to_complain_about(cli, ws):
+    ws.put("big.bin", b"x" * 5_000_000)
+    reading = cli.start("cat", "big.bin")
+    assert reading.stdout.read(1) == b"x"
+    reading.stdout.close()
+    err = reading.stderr.read()
+    assert reading.wait(60) == 1
+    reading.stderr.close()
+    assert err == b""

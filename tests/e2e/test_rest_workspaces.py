@@ -1,0 +1,123 @@
+"""Workspaces: making, renaming, sharing, losing and finding them."""
+
+import pytest
+
+from rest_client import Workspace
+
+
+def test_the_first_workspace_is_named_default(api):
+    described = api.get("/api/v1/workspaces/default", 200).json()
+    assert described["name"] == "default" and described["role"] == "own" and described["quota_bytes"] == 50 << 30
+    assert api.get(f"/api/v1/workspaces/{described['id']}", 200).json()["id"] == described["id"]
+
+
+def test_a_workspace_is_made_listed_renamed_trashed_and_restored(api, unique):
+    name, other = unique("work"), unique("renamed")
+    ws = api.workspace(name)
+    ws.put("a.txt", b"hello")
+    link = ws.entry("a.txt")["link"]
+    assert api.patch(ws.root, 200, json={"name": other}).json()["name"] == other
+    api.get(f"/api/v1/workspaces/{name}", 404)
+    listed = api.get("/api/v1/workspaces", 200).json()
+    assert other in [item["name"] for item in listed["items"]] and not listed["has_more"]
+
+    api.delete(ws.root, 204)
+    api.error("GET", ws.root, 404, "not_found")
+    api.error("GET", ws.file("a.txt"), 404, "not_found")
+    assert api.get(link, 200).content == b"hello"
+    assert ws.id in [item["id"] for item in api.get("/api/v1/workspaces?trashed=true", 200).json()["items"]]
+
+    assert api.post(f"{ws.root}/restore", 200).json()["name"] == other
+    assert ws.read("a.txt") == b"hello"
+    api.error("POST", f"{ws.root}/restore", 404, "not_found")
+
+
+def test_a_restored_workspace_gives_way_to_one_that_took_its_name(api, unique):
+    name = unique("work")
+    first = api.workspace(name)
+    api.delete(first.root, 204)
+    api.workspace(name)
+    assert api.post(f"{first.root}/restore", 200).json()["name"] == f"{name} (2)"
+
+
+@pytest.mark.parametrize("name", ["", " ", "a/b", "ws_x", "x" * 101, "a\nb", ".", "..", " a", "a:b"])
+def test_a_name_that_cannot_be_is_400(api, name):
+    api.error("POST", "/api/v1/workspaces", 400, "bad_request", json={"name": name})
+
+
+def test_a_taken_name_is_409(api, ws, unique):
+    api.error("POST", "/api/v1/workspaces", 409, "conflict", json={"name": ws.name})
+    other = api.workspace(unique("other"))
+    api.error("PATCH", other.root, 409, "conflict", json={"name": ws.name})
+    api.error("PATCH", other.root, 400, "bad_request", json={})
+
+
+def test_names_with_spaces_and_other_scripts_are_addresses(api, unique):
+    name = unique("Büro 日本")
+    ws = api.workspace(name)
+    assert api.get(f"/api/v1/workspaces/{name}", 200).json()["id"] == ws.id
+
+
+def test_a_write_over_the_quota_fails_whole_and_tells_the_figures(api, unique):
+    made = api.post("/api/v1/workspaces", 201, json={"name": unique("small"), "quota_bytes": 100_000}).json()
+    small = Workspace(api, made)
+    small.put("a.bin", b"a" * 60_000)
+    error = api.error("PUT", small.file("b.bin"), 507, "quota_exceeded", data=b"b" * 40_001)
+    assert error["quota_bytes"] == 100_000 and error["used_bytes"] == 60_000 and error["needed_bytes"] == 40_001
+    assert small.paths() == ["a.bin"]
+    # The same bytes again cost nothing; exactly the rest fits; not one byte more.
+    small.put("copy.bin", b"a" * 60_000)
+    small.put("b.bin", b"b" * 40_000)
+    assert api.get(small.root).json()["used_bytes"] == 100_000
+    api.error("PUT", small.file("c.bin"), 507, "quota_exceeded", data=b"c")
+    api.error("POST", f"{small.root}/batch", 507, "quota_exceeded", json={"changes": [
+        {"op": "trash", "path": "a.bin"}, {"op": "put", "path": "d", "content": "d"}]})
+    assert small.paths() == ["a.bin", "b.bin", "copy.bin"]
+    assert api.patch(small.root, 200, json={"quota_bytes": 200_000}).json()["quota_bytes"] == 200_000
+    small.put("c.bin", b"c")
+
+
+def test_trash_counts_until_it_is_purged(api, unique):
+    small = Workspace(api, api.post("/api/v1/workspaces", 201, json={"name": unique("small"), "quota_bytes": 1000}).json())
+    small.put("a", b"a" * 900)
+    api.delete(small.file("a"), 200)
+    api.error("PUT", small.file("b"), 507, "quota_exceeded", data=b"b" * 900)
+    assert api.delete(f"{small.root}/trash", 200).json()["freed_bytes"] == 900
+    small.put("b", b"b" * 900)
+
+
+def test_members_get_in_as_far_as_their_role(api, ws, unique):
+    ws.put("a.txt", b"x")
+    principal, friend = api.make_principal(unique("friend"))
+    seen = ws.seen_by(friend)
+    friend.error("GET", ws.root, 404, "not_found")
+    assert api.put(f"{ws.root}/members/{principal}", 200, json={"role": "read"}).json()["role"] == "read"
+    assert seen.read("a.txt") == b"x" and friend.get(ws.root).json()["role"] == "read"
+    friend.error("PUT", ws.file("b.txt"), 403, "forbidden", data=b"x")
+
+    api.put(f"{ws.root}/members/{principal}", 200, json={"role": "write"})
+    seen.put("b.txt", b"x")
+    friend.error("DELETE", f"{ws.root}/trash", 403, "forbidden")
+    friend.error("PUT", f"{ws.root}/members/{principal}", 403, "forbidden", json={"role": "own"})
+    friend.error("DELETE", ws.root, 403, "forbidden")
+    friend.error("POST", f"{ws.root}/revoke-links", 403, "forbidden")
+
+    api.put(f"{ws.root}/members/{principal}", 200, json={"role": "own"})
+    friend.delete(f"{ws.root}/trash", 200)
+    api.delete(f"{ws.root}/members/{principal}", 204)
+    friend.error("GET", ws.root, 404, "not_found")
+
+
+def test_a_member_that_cannot_be_is_refused(api, ws):
+    me = api.get("/api/v1/me").json()["principal"]["id"]
+    api.error("PUT", f"{ws.root}/members/{me}", 400, "bad_request", json={"role": "read"})
+    api.error("PUT", f"{ws.root}/members/p_{'0' * 31}1", 404, "not_found", json={"role": "read"})
+    api.error("PUT", f"{ws.root}/members/nobody", 400, "bad_request", json={"role": "read"})
+    api.error("PUT", f"{ws.root}/members/p_{'0' * 31}1", 400, "bad_request", json={"role": "king"})
+
+
+def test_quotas_are_for_administrators(api, unique):
+    _, somebody = api.make_principal(unique("somebody"))
+    mine = somebody.workspace("mine")
+    somebody.error("PATCH", mine.root, 403, "forbidden", json={"quota_bytes": 1 << 50})
+    somebody.error("POST", "/api/v1/workspaces", 403, "forbidden", json={"name": "big", "quota_bytes": 1 << 50})
