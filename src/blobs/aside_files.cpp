@@ -10,14 +10,14 @@
 
 namespace sk::blobs {
 
-AsideFiles::AsideFiles(std::string directory) : directory_(std::move(directory)), place_(random_place()) {}
+AsideFiles::AsideFiles(const BlobTree& tree) : tree_(tree), place_(random_place()) {}
 
 AsideFiles::~AsideFiles() {
   if (published_) return;
   // After a failure half-way through publish() a file may be in either place.
   for (const auto& name : names_) {
-    ::unlink(aside_path(name).c_str());
-    ::unlink(final_path(name).c_str());
+    ::unlink(tree_.aside_path(name).c_str());
+    ::unlink(tree_.path_of(location(name)).c_str());
   }
 }
 
@@ -27,7 +27,7 @@ std::string AsideFiles::add(const Sha256& hash, std::span<const Slice> slices) {
     std::lock_guard lock(mutex_);
     names_.push_back(name);
   }
-  Fd fd = open_file(aside_path(name), O_WRONLY | O_CREAT | O_EXCL);
+  Fd fd = open_file(tree_.aside_path(name), O_WRONLY | O_CREAT | O_EXCL);
   for (const auto& slice : slices) write_all(fd.get(), slice.bytes, name);
   // Only begins the writing; whether it went well is what fsync says.
   ::sync_file_range(fd.get(), 0, 0, SYNC_FILE_RANGE_WRITE);
@@ -40,7 +40,7 @@ std::string AsideFiles::add(const Sha256& hash, std::span<const Slice> slices) {
   // Half of them at once, because the first sync of a row does most of the file system's work for all of
   // them.
   if (too_many) sync_down_to(kOpenFilesMax / 2);
-  return place_ + "/" + name;
+  return location(name);
 }
 
 void AsideFiles::sync_down_to(size_t open_files) {
@@ -59,9 +59,9 @@ void AsideFiles::publish() {
   if (names_.empty()) return;
   sync_down_to(0);
   for (const auto& name : names_)
-    if (::rename(aside_path(name).c_str(), final_path(name).c_str()) != 0)
+    if (::rename(tree_.aside_path(name).c_str(), tree_.path_of(location(name)).c_str()) != 0)
       throw system_error("cannot move the blob " + name + " to its place", errno);
-  fsync_directory(directory_ + "/" + place_);
+  fsync_directory(tree_.directory_of(place_));
   published_ = true;
 }
 

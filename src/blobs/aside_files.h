@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "blobs/blob_tree.h"
 #include "blobs/sink.h"
 
 namespace sk::blobs {
@@ -19,8 +20,8 @@ constexpr size_t kOpenFilesMax = 32;
 
 class AsideFiles final : public Sink {
  public:
-  // `directory` is the store's root.
-  explicit AsideFiles(std::string directory);
+  // `tree` outlives it.
+  explicit AsideFiles(const BlobTree& tree);
   ~AsideFiles() override;
 
   std::string add(const Sha256& hash, std::span<const Slice> slices) override;
@@ -31,19 +32,17 @@ class AsideFiles final : public Sink {
     Fd fd;
     std::string name;
   };
-  std::string aside_path(const std::string& name) const { return directory_ + "/new/" + name; }
-  std::string final_path(const std::string& name) const { return directory_ + "/" + place_ + "/" + name; }
+  std::string location(const std::string& name) const { return place_ + "/" + name; }
   void sync_down_to(size_t open_files);
 
-  const std::string directory_;
-  const std::string place_;  // one of the directories for all files of the content, so that one sync of a
-                             // directory keeps them all
-  bool published_ = false;   // only the writer's thread
+  const BlobTree& tree_;
+  // One of the directories for all files of the content, so that one sync of a directory keeps them all.
+  const std::string place_;
+  bool published_ = false;  // only the writer's thread
 
   std::mutex mutex_;
-  std::vector<std::string> names_;  // guarded by mutex_: every file that was created
-  std::deque<OpenFile>
-      open_files_;  // guarded by mutex_: written, writeback begun, not synced; the oldest first
+  std::vector<std::string> names_;   // guarded by mutex_: every file that was created
+  std::deque<OpenFile> open_files_;  // guarded by mutex_: written, not yet synced; the oldest first
 };
 
 }  // namespace sk::blobs

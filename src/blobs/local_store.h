@@ -1,5 +1,4 @@
-// Blobs as files of one directory tree, laid out as STORAGE_FORMAT.md says: unfinished writes below new/,
-// everything else below sixteen directories 0…f.
+// Blobs as files on local disk.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +9,13 @@
 #include <unordered_set>
 
 #include "base/worker_pool.h"
+#include "blobs/blob_tree.h"
 #include "blobs/location.h"
 #include "blobs/store.h"
 
 namespace sk::blobs {
 
-// Outlives its writers and what they wrote. One process at a time uses a directory: the owner of the data
-// folder sees to that.
+// Outlives its writers and what they wrote.
 class LocalStore final : public Store {
  public:
   explicit LocalStore(std::string directory);
@@ -27,14 +26,15 @@ class LocalStore final : public Store {
   void remove(const std::string& location) override;
   void for_each(
       const std::function<bool(const std::string& location, uint64_t size, int64_t age_s)>& visit) override;
+  Compressed compress(int64_t older_than_s, const std::function<bool()>& go_on) override;
 
  private:
-  std::string path_of(const std::string& location) const;
   bool is_verified(const FileKey& key);
   void remember_verified(const FileKey& key);
   void forget_verified(const FileKey& key);
 
-  const std::string directory_;
+  BlobTree tree_;
+  std::mutex compress_mutex_;  // held by compress()
   std::mutex mutex_;
   std::unordered_set<FileKey, FileKeyHash> verified_;  // guarded by mutex_: read since start, and found good
   WorkerPool pool_;                                    // hashes and writes for all writers

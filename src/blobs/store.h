@@ -89,6 +89,14 @@ struct OpenBlob {
   uint64_t size = 0;
 };
 
+// What Store::compress() did.
+struct Compressed {
+  uint64_t files_tried = 0;
+  uint64_t files_compressed = 0;
+  uint64_t bytes_before = 0;  // of those compressed
+  uint64_t bytes_after = 0;
+};
+
 // Where blob files live: local disk now, S3 later. Every implementation passes
 // tests/unit/blobs/store_conformance.h. Any thread.
 class Store {
@@ -103,9 +111,14 @@ class Store {
   virtual bool verify(const std::string& location, const Sha256& hash, uint64_t size) = 0;
   // Removing what is not there is not an error.
   virtual void remove(const std::string& location) = 0;
-  // Every location with its age, for finding orphans; `visit` returns false to stop.
+  // Every location with the bytes that it takes up and its age, for finding orphans; `visit` returns false to
+  // stop.
   virtual void for_each(
       const std::function<bool(const std::string& location, uint64_t size, int64_t age_s)>& visit) = 0;
+  // Stores what is older than this in less room where that pays, one blob after the other while go_on() says
+  // so; for a background thread. Locations and what open() gives do not change. A store that has no use for
+  // it does nothing.
+  virtual Compressed compress(int64_t older_than_s, const std::function<bool()>& go_on);
 };
 
 // Blob files below `directory`, which is created. Left-overs of unfinished writes are removed at

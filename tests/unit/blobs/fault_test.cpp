@@ -152,14 +152,17 @@ class StoreUnderFaults : public testing::Test {
   // Runs the keeper with each operation going wrong in turn, until there are no more of them, and checks what
   // it left.
   template <class Check>
-  void for_every_operation(const Environment& faults, const Check& check) {
+  void for_every_operation(const Environment& faults, const Check& check,
+                           const std::vector<std::string>& mode = {}) {
     long n = 1;
     for (;; ++n) {
-      TemporaryFolder folder;
+      TemporaryFolder folder(TemporaryFolder::Where::memory);  // hundreds of runs, and no power to lose
       const auto directory = folder.path() + "/blobs";
+      std::vector<std::string> command = {built("blob_keeper"), directory};
+      command.insert(command.end(), mode.begin(), mode.end());
       auto all = faults;
       all.insert(all.end(), {{"FAULT_DIR", directory}, {"FAULT_N", number(n)}});
-      const auto ran = run({built("blob_keeper"), directory}, all, folder.path());
+      const auto ran = run(command, all, folder.path());
       SCOPED_TRACE("operation " + number(n) + ": " + ran.hit);
       check(ran);
       expect_kept(directory, ran);
@@ -232,6 +235,23 @@ TEST_F(StoreUnderFaults, AKillAtAnyOperationLosesNothingAcknowledged) {
 TEST_F(StoreUnderFaults, AKillInTheMiddleOfAWriteLosesNothingAcknowledged) {
   for_every_operation({{"FAULT_OP", "write"}, {"FAULT_KILL", "1"}, {"FAULT_SHORT", "1"}},
                       [](const Ran& ran) { EXPECT_EQ(WIFSIGNALED(ran.status), !ran.hit.empty()); });
+}
+
+TEST_F(StoreUnderFaults, CompressionThatFailsAnywhereLosesNothing) {
+  for (const char* error : {"ENOSPC", "EIO"}) {
+    for_every_operation({{"FAULT_OP", "write,create,rename,unlink,fsync"}, {"FAULT_ERRNO", error}},
+                        [](const Ran& ran) {
+                          EXPECT_EQ(has_line(ran, "compressed 2"),
+                                    ran.hit.empty() || ran.hit.starts_with("unlink"));
+                        },
+                        {"compress"});
+  }
+}
+
+TEST_F(StoreUnderFaults, AKillDuringCompressionLosesNothing) {
+  for_every_operation({{"FAULT_OP", "write,create,rename,unlink,fsync"}, {"FAULT_KILL", "1"}},
+                      [](const Ran& ran) { EXPECT_EQ(has_line(ran, "compressed 2"), ran.hit.empty()); },
+                      {"compress"});
 }
 
 #endif

@@ -12,39 +12,13 @@
 #include <set>
 
 #include "blobs/segments.h"
+#include "unit/blobs/local_harness.h"
 #include "unit/blobs/store_conformance.h"
 
 namespace sk::blobs::test {
 namespace {
 
 namespace fs = std::filesystem;
-
-size_t count_entries(const std::string& path) {
-  return static_cast<size_t>(std::distance(fs::directory_iterator(path), fs::directory_iterator()));
-}
-
-class LocalHarness {
- public:
-  LocalHarness() { reopen(); }
-  Store& store() { return *store_; }
-  void reopen() {
-    store_.reset();
-    store_ = open_local_store(directory());
-  }
-  void damage(const std::string& location) {
-    Fd fd = open_file(directory() + "/" + location, O_RDWR);
-    std::byte byte;
-    SK_CHECK(read_at(fd.get(), {&byte, 1}, 100, location) == 1);
-    byte ^= std::byte{1};
-    write_all_at(fd.get(), {&byte, 1}, 100, location);
-  }
-  size_t unfinished() { return count_entries(directory() + "/new"); }
-  std::string directory() const { return folder_.path() + "/data/blobs"; }
-
- private:
-  TemporaryFolder folder_;
-  std::unique_ptr<Store> store_;
-};
 
 INSTANTIATE_TYPED_TEST_SUITE_P(Local, StoreConformance, LocalHarness);
 

@@ -22,8 +22,12 @@ namespace sk::blobs::test {
 
 class TemporaryFolder {
  public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "sandkeep-blobs-XXXXXX").string();
+  enum class Where { disk, memory };
+  explicit TemporaryFolder(Where where = Where::disk) {
+    const bool in_memory = where == Where::memory && std::filesystem::is_directory("/dev/shm");
+    const auto parent =
+        in_memory ? std::filesystem::path("/dev/shm") : std::filesystem::temp_directory_path();
+    std::string name = (parent / "sandkeep-blobs-XXXXXX").string();
     SK_CHECK(::mkdtemp(name.data()) != nullptr, name);
     path_ = name;
   }
