@@ -42,6 +42,10 @@ class Run:
     log: Path = None
 
     @property
+    def environment(self):
+        return {"SK_LONG": "1"} if self.long else {}
+
+    @property
     def timeout_s(self):
         return 6 * 3600 if self.long else 1200
 
@@ -91,7 +95,7 @@ def pytest_stage(folder):
             return Result(failures=[f"{folder} does not exist"])
         status = run.call(
             ["/usr/bin/python3", "-m", "pytest", "-p", "no:cacheprovider", "-ra", f"--junitxml={report}", folder],
-            {"SK_PROGRAM": str(ROOT / "build/release/sandkeep")} | ({"SK_LONG": "1"} if run.long else {}),
+            run.environment,
         )
         result = cases_of(report) if report.exists() else Result()
         if status != 0 and not result.failures:
@@ -125,7 +129,7 @@ def run_units(run, preset, rooms, environment):
     programs = [p for p in sorted((ROOT / "build" / preset).glob("test_*")) if p.is_file() and os.access(p, os.X_OK)]
     if rooms:
         programs = [p for p in programs if p.name.removeprefix("test_") in rooms]
-    environment = environment | ({"SK_LONG": "1"} if run.long else {})
+    environment = environment | run.environment
     with ThreadPoolExecutor(PARALLEL) as pool:
         results = list(pool.map(lambda program: unit_program(run, program, environment), programs))
     total = Result(note=f"{len(programs)} programs")

@@ -25,6 +25,7 @@ constexpr auto kClientVariables = std::to_array<ClientVariable>({
     {"SANDKEEP_SERVER", "Address of the server that commands such as `put` and `ls` talk to."},
     {"SANDKEEP_KEY", "The key that they send."},
     {"SANDKEEP_WORKSPACE", "The workspace that they mean when none is named."},
+    {"SANDKEEP_LOCK", "Token of a lock that they write under; `sandkeep lock run` sets it."},
     {"SANDKEEP_CA_FILE",
      "Certificate authority (PEM) to trust beside the system's, for `--tls self-signed`."},
 });

@@ -34,6 +34,15 @@ def test_every_setting_is_read_by_something():
     complain(set(unread) - used_by_loader, "In the settings table, but no code reads it:")
 
 
+def test_every_variable_that_code_or_documents_mention_exists():
+    settings = {f"SANDKEEP_{s.upper()}" for s in table_names("src/base/settings.def", "SK_SETTING", 1)}
+    client = set(re.findall(r"\| `(SANDKEEP_\w+)` \|", text(ROOT / "docs/settings.md")))
+    mentions = lines_that_match([*files("*.md"), *sources()], r"\bSANDKEEP_[A-Z]")
+    # Variables that Kubernetes makes are known to the loader only.
+    known = settings | client | {"SANDKEEP_PORT", "SANDKEEP_PORT_", "SANDKEEP_SERVICE_"}
+    complain((m for m in mentions if set(re.findall(r"\bSANDKEEP_[A-Z][A-Z_]*", m)) - known), "No such variable:")
+
+
 def test_every_error_code_is_documented_and_thrown():
     codes = table_names("src/base/error_codes.def", "SK_ERROR", 0)
     assert len(codes) > 10
