@@ -3,7 +3,7 @@
 import re
 import subprocess
 
-from project import BUILD, ROOT, complain, files, lines_that_match, name, sources, text, text_files
+from project import ROOT, complain, files, lines_that_match, name, sources, text, text_files
 
 CPP = ("src/*.h", "src/*.cpp", "src/*.c", "tests/*.h", "tests/*.cpp", "bench/*.h", "bench/*.cpp")
 
@@ -74,7 +74,3 @@ def test_no_bytes_are_printed_around_the_logger():
         lines_that_match([p for p in sources() if not name(p).startswith(("src/cli/", "src/base/"))], r"std::(cout|cerr|clog)\b"),
         "Rooms log through base/log.h; only the command line prints:",
     )
-
-
-def test_the_release_was_built():
-    complain([] if BUILD.is_dir() else [BUILD], "Run script/build first:")
