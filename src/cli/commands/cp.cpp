@@ -1,0 +1,53 @@
+// cp: copies within a workspace or from one to another; no bytes are copied.
+#include "cli/columns.h"
+#include "cli/commands.h"
+#include "cli/fields.h"
+#include "cli/moving.h"
+#include "cli/versions.h"
+
+namespace sk::cli {
+
+namespace {
+
+ExitCode run_cp(Invocation& call) {
+  auto remote = call.remote();
+  http::Headers headers;
+  call.conditions().add_to(headers);
+  auto version = call.arguments.value("version");
+  if (version && call.arguments.positional.size() > 2)
+    throw Error(Code::bad_request, "--version is for a single file");
+  for_each_source(call, remote, [&](const RemotePath& from, const RemotePath& to) {
+    Json body = {{"from", from.path}, {"to", to.path}, {"on_existing", on_existing(call.arguments)}};
+    if (version) body["from_version"] = text_field(find_version(remote, from, *version), "id");
+    if (remote.workspace_of(from) != remote.workspace_of(to))
+      body["from_workspace"] = remote.workspace_of(from);
+    auto result = remote.call("POST", remote.url(to, "copy"), {}, body, headers);
+    call.print(result,
+               printable(from.path) + " -> " + printable(text_field(object_field(result, "entry"), "path")));
+  });
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Command cp_command() {
+  auto options = kOnExistingOptions;
+  options.insert(options.begin(),
+                 {"version", 0, "VERSION", "an older version of the file: an id (v_…) or a number"});
+  return {
+      .name = "cp",
+      .arguments = "PATH… TARGET",
+      .summary = "copies files and folders on the server",
+      .about =
+          "Within a workspace or from one to another (WS:PATH); no bytes are sent. A TARGET that is a "
+          "folder, or ends "
+          "in '/', gets them put into it; otherwise it is the new name.",
+      .options = with_write_options(options),
+      .positional_min = 2,
+      .examples = {"sandkeep cp report.md report-copy.md", "sandkeep cp team:plan.md plans/",
+                   "sandkeep cp report.md old.md --version 2"},
+      .run = run_cp,
+  };
+}
+
+}  // namespace sk::cli

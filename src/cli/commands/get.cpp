@@ -1,0 +1,192 @@
+// get: files and folders of a workspace onto this machine.
+#include <chrono>
+#include <filesystem>
+
+#include "base/text.h"
+#include "cli/columns.h"
+#include "cli/commands.h"
+#include "cli/download.h"
+#include "cli/fields.h"
+#include "cli/listing.h"
+#include "cli/local_files.h"
+#include "cli/run.h"
+#include "cli/transfer.h"
+#include "cli/versions.h"
+#include "cli/when.h"
+
+namespace sk::cli {
+
+namespace {
+
+struct Download {
+  RemoteFile file;
+  std::string local;
+};
+
+struct Plan {
+  std::vector<Download> files;
+  std::vector<std::string> folders;  // to make here
+  uint64_t bytes = 0;
+  bool single_file = false;
+};
+
+std::string join_local(const std::string& folder, const std::string& name) {
+  if (folder.empty() || folder == ".") return name;
+  return folder.ends_with('/') ? folder + name : folder + "/" + name;
+}
+
+void add_folder(Plan& plan, Remote& remote, const RemotePath& where, const std::string& local) {
+  plan.folders.push_back(local);
+  Query query = {{"folder", where.path}, {"recursive", "true"}};
+  for_each_item(remote, remote.url(where, "list"), query, [&](const Json& entry) {
+    auto path = text_field(entry, "path");
+    if (!where.path.empty() && !path.starts_with(where.path + "/"))
+      throw Error(Code::internal, "the server lists '" + path + "' below '" + where.path + "'");
+    auto below = std::string_view(path).substr(where.path.empty() ? 0 : where.path.size() + 1);
+    auto target = join_local(local, local_path_of(below));
+    if (text_field(entry, "kind") == "folder") {
+      plan.folders.push_back(target);
+    } else {
+      plan.files.push_back({remote_file_of_entry(where, entry), target});
+    }
+  });
+}
+
+// As cp does: into the target when that is a folder, else the target is the new name.
+void add_entry(Plan& plan, Remote& remote, RemotePath where, const Json& entry, const std::string& target,
+               bool into) {
+  where.path = text_field(entry, "path");
+  auto name =
+      where.is_root() ? local_path_of(remote.workspace_of(where)) : local_path_of(last_name(where.path));
+  auto local = into ? join_local(target, name) : target;
+  if (text_field(entry, "kind") == "folder") {
+    add_folder(plan, remote, where, local);
+  } else {
+    plan.files.push_back({remote_file_of_entry(where, entry), local});
+  }
+}
+
+Plan make_plan(Remote& remote, const std::vector<std::string>& sources, const std::string& target,
+               const std::optional<std::string>& version) {
+  Plan plan;
+  bool target_is_folder = target.ends_with('/') || is_folder(target);
+  if (version) {
+    auto where = parse_remote_path(sources.at(0));
+    auto local = target_is_folder ? join_local(target, local_path_of(last_name(where.path))) : target;
+    plan.files.push_back({remote_file_of_version(where, find_version(remote, where, *version)), local});
+  } else {
+    for (const auto& source : sources) {
+      auto where = parse_remote_path(source);
+      auto entries = find_or_glob(remote, where);
+      bool into = target_is_folder || sources.size() > 1 || entries.size() > 1;
+      for (const auto& entry : entries) add_entry(plan, remote, where, entry, target, into);
+    }
+  }
+  for (const auto& each : plan.files) plan.bytes += each.file.size;
+  plan.single_file = plan.files.size() == 1 && plan.folders.empty();
+  return plan;
+}
+
+void make_folders(const Plan& plan) {
+  auto make = [](const std::filesystem::path& folder) {
+    std::error_code failed;
+    if (!folder.empty()) std::filesystem::create_directories(folder, failed);
+    if (failed) throw system_error("cannot make the folder " + folder.string(), failed.value());
+  };
+  for (const auto& folder : plan.folders) make(folder);
+  for (const auto& each : plan.files) make(std::filesystem::path(each.local).parent_path());
+}
+
+void print_done(const Invocation& call, const Download& each) {
+  Json facts = {{"path", each.file.where.path},
+                {"local", each.local},
+                {"version_id", each.file.version_id},
+                {"size", each.file.size},
+                {"sha256", each.file.sha256}};
+  call.print(facts, printable(each.local) + "  " + human_size(each.file.size));
+}
+
+JobsOutcome download_all(const Invocation& call, const Target& target, const Plan& plan,
+                         InterruptGuard& interrupt) {
+  Progress progress(call.terminal, "get", plan.bytes, plan.files.size());
+  bool each_line = plan.single_file || call.json() || call.arguments.has("verbose");
+  auto work = [&](Remote& remote, size_t job) {
+    const auto& each = plan.files[job];
+    download_file(remote, each.file, each.local, interrupt, progress);
+    progress.file_done();
+    if (each_line) print_done(call, each);
+  };
+  auto on_failure = [&](size_t, const Error& error) {
+    call.terminal.note(describe_error(error, call.json(), call.terminal));
+  };
+  return run_jobs(plan.files.size(), workers_of(call.arguments), target, work, on_failure);
+}
+
+ExitCode get_to_stdout(const Invocation& call, Remote& remote, const std::vector<std::string>& sources,
+                       const std::optional<std::string>& version) {
+  for (const auto& source : sources) {
+    auto where = parse_remote_path(source);
+    auto id = version ? text_field(find_version(remote, where, *version), "id") : "";
+    download_stream(remote, where, id, [&](std::string_view bytes) { call.terminal.out(bytes); });
+  }
+  return ExitCode::ok;
+}
+
+ExitCode run_get(Invocation& call) {
+  auto sources = call.arguments.positional;
+  std::string target = ".";
+  if (sources.size() > 1) {
+    target = sources.back();
+    sources.pop_back();
+  }
+  auto version = call.arguments.value("version");
+  if (version && sources.size() > 1) throw Error(Code::bad_request, "--version is for a single file");
+  InterruptGuard interrupt(call.terminal);
+  auto remote = call.remote();
+  if (target == "-") return get_to_stdout(call, remote, sources, version);
+
+  auto plan = make_plan(remote, sources, target, version);
+  make_folders(plan);
+  auto started = std::chrono::steady_clock::now();
+  auto outcome = download_all(call, remote.resolved_target(), plan, interrupt);
+  auto seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - started).count();
+  if (!plan.single_file && !call.json())
+    call.terminal.line("got " + std::to_string(outcome.done) + (outcome.done == 1 ? " file, " : " files, ") +
+                       human_size(plan.bytes) + (seconds > 0 ? " in " + human_duration(seconds) : ""));
+  auto lost = outcome.failed + outcome.not_started;
+  if (lost > 0 && !plan.single_file)
+    call.terminal.note("sandkeep: " + std::to_string(lost) + " of " + std::to_string(plan.files.size()) +
+                       " files were not got");
+  return outcome.exit_code();
+}
+
+}  // namespace
+
+Command get_command() {
+  return {
+      .name = "get",
+      .arguments = "PATH… [TARGET]",
+      .summary = "copies files and folders to this machine",
+      .about =
+          "Without a TARGET into the current folder. A TARGET that is a folder, or ends in '/', gets "
+          "everything put "
+          "into it; otherwise it is the new name; '-' is standard output. PATH may have wildcards (in "
+          "quotes): "
+          "'data/*.csv'.\n\n"
+          "Each file is written aside, checked against its SHA-256, and only then takes its name, with the "
+          "mode and "
+          "time it was kept with.",
+      .options = {{"version", 0, "VERSION",
+                   "this version of the file: an id (v_…) or a number, as 'sandkeep log' shows them"},
+                  kJobsOption,
+                  {"verbose", 'v', "", "a line for each file"}},
+      .positional_min = 1,
+      .examples = {"sandkeep get report.csv", "sandkeep get report.csv --version 2 old.csv",
+                   "sandkeep get results backup/", "sandkeep get 'logs/*.txt' -",
+                   "sandkeep get team: team-copy"},
+      .run = run_get,
+  };
+}
+
+}  // namespace sk::cli

@@ -1,0 +1,113 @@
+// key: create, ls, revoke.
+#include "base/text.h"
+#include "cli/columns.h"
+#include "cli/commands.h"
+#include "cli/fields.h"
+#include "cli/when.h"
+
+namespace sk::cli {
+
+namespace {
+
+ExitCode run_create(Invocation& call) {
+  auto remote = call.remote();
+  Json body = {{"name", call.positional(0)}, {"read_only", call.arguments.has("read-only")}};
+  if (auto principal = call.arguments.value("principal")) body["principal_id"] = *principal;
+  if (auto only = call.arguments.value("only")) body["workspace"] = *only;
+  if (auto life = call.arguments.value("expires")) {
+    if (auto seconds = parse_duration_s(*life)) {
+      body["expires_in_s"] = *seconds;
+    } else {
+      body["expires_at"] = to_iso8601(parse_when(*life, call.clock.now_us()));
+    }
+  }
+  auto made = remote.call("POST", "/api/v1/keys", {}, body);
+  // The secret alone on standard output, so that KEY=$(sandkeep key create …) works.
+  call.print(made, text_field(made, "secret"));
+  const auto& key = object_field(made, "key");
+  if (!call.json())
+    call.terminal.note("made key " + text_field(key, "id") + " for " +
+                       printable(text_field(object_field(key, "principal"), "name")) +
+                       "; the line above is shown only this once");
+  return ExitCode::ok;
+}
+
+std::string state_of(const Json& key) {
+  std::string out;
+  auto add = [&](const std::string& text) { out += (out.empty() ? "" : ", ") + text; };
+  if (auto revoked = optional_text(key, "revoked_at"); !revoked.empty())
+    add("revoked " + local_minute(revoked));
+  if (auto expires = optional_text(key, "expires_at"); !expires.empty())
+    add("expires " + local_minute(expires));
+  if (flag_field(key, "read_only")) add("read-only");
+  if (auto only = optional_text(key, "workspace_id"); !only.empty()) add("only " + only);
+  return out;
+}
+
+ExitCode run_list(Invocation& call) {
+  auto remote = call.remote();
+  Table table({Align::left, Align::left, Align::left, Align::left, Align::left, Align::left});
+  for_each_item(remote, "/api/v1/keys", {}, [&](const Json& key) {
+    if (call.json()) {
+      call.terminal.line(to_text(key));
+      return;
+    }
+    auto used = optional_text(key, "last_used_at");
+    table.add({text_field(key, "id"),
+               {printable(text_field(key, "name")), Style::bold},
+               printable(text_field(object_field(key, "principal"), "name")),
+               printable(text_field(key, "hint")),
+               {used.empty() ? "never used" : "used " + local_minute(used), Style::dim},
+               {state_of(key), Style::yellow}});
+  });
+  table.print(call.terminal);
+  return ExitCode::ok;
+}
+
+ExitCode run_revoke(Invocation& call) {
+  auto remote = call.remote();
+  for (const auto& id : call.arguments.positional) {
+    remote.call("DELETE", "/api/v1/keys/" + percent_encode(id));
+    call.print({{"revoked", id}}, printable(id) + " opens nothing any more");
+  }
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+std::vector<Command> key_commands() {
+  return {
+      {.name = "key create",
+       .arguments = "NAME",
+       .summary = "makes a key, and prints its secret once",
+       .about = "NAME is what it is for, to recognise it by. A key never has more rights than the one that "
+                "made it.",
+       .options = {{"read-only", 0, "", "it may change nothing"},
+                   {"only", 0, "WS", "the only workspace that it opens"},
+                   {"expires", 0, "WHEN", "how long it lives (30d), or until when (2026-12-31)"},
+                   {"principal", 0, "PRINCIPAL_ID",
+                    "whose key it is; others than yourself for administrators"}},
+       .positional_min = 1,
+       .positional_max = 1,
+       .examples = {"sandkeep key create ci --only team --expires 30d"},
+       .run = run_create},
+      {.name = "key ls",
+       .arguments = "",
+       .summary = "lists your keys; for administrators all",
+       .about = "Shows id, name, whose it is, how it begins, when it was last used, and its limits.",
+       .options = {},
+       .positional_max = 0,
+       .examples = {"sandkeep key ls"},
+       .run = run_list},
+      {.name = "key revoke",
+       .arguments = "KEY_ID…",
+       .summary = "ends a key at once",
+       .about = "",
+       .options = {},
+       .positional_min = 1,
+       .examples = {"sandkeep key revoke key_018f6b2c9d3e7a41b5c60d7e8f901234"},
+       .run = run_revoke},
+  };
+}
+
+}  // namespace sk::cli

@@ -1,0 +1,132 @@
+// lock: acquire, renew, release, break, ls. 'lock run' has a file of its own.
+#include "base/text.h"
+#include "cli/columns.h"
+#include "cli/commands.h"
+#include "cli/fields.h"
+#include "cli/locking.h"
+#include "cli/when.h"
+
+namespace sk::cli {
+
+namespace {
+
+ExitCode run_acquire(Invocation& call) {
+  auto remote = call.remote();
+  auto where = parse_remote_path(call.positional(0));
+  auto lock = acquire_lock(call, remote, where);
+  // The token alone on standard output, so that TOKEN=$(sandkeep lock acquire …) works.
+  call.print(lock, text_field(lock, "token"));
+  if (!call.json())
+    call.terminal.note("locked " +
+                       printable(where.is_root() ? remote.workspace_of(where) + ":" : where.path) +
+                       " until " + local_second(text_field(lock, "expires_at")) + ", fence " +
+                       std::to_string(number_field(lock, "fence")));
+  return ExitCode::ok;
+}
+
+ExitCode run_renew(Invocation& call) {
+  auto remote = call.remote();
+  Json body = {{"token", call.positional(0)}, {"ttl_s", lock_ttl_s(call.arguments)}};
+  auto lock = remote.call("POST", remote.url({}, "locks/renew"), {}, body);
+  call.print(lock, printable(text_field(lock, "path")) + " is locked until " +
+                       local_second(text_field(lock, "expires_at")));
+  return ExitCode::ok;
+}
+
+ExitCode run_release(Invocation& call) {
+  auto remote = call.remote();
+  for (const auto& token : call.arguments.positional) {
+    remote.call("POST", remote.url({}, "locks/release"), {}, Json{{"token", token}});
+    call.print({{"released", true}}, "released");
+  }
+  return ExitCode::ok;
+}
+
+ExitCode run_break(Invocation& call) {
+  auto remote = call.remote();
+  for (const auto& id : call.arguments.positional) {
+    remote.call("DELETE", remote.url({}, "locks") + "/" + percent_encode(id));
+    call.print({{"broken", id}}, printable(id) + " is broken");
+  }
+  return ExitCode::ok;
+}
+
+ExitCode run_list(Invocation& call) {
+  auto remote = call.remote();
+  auto where = call.arguments.positional.empty() ? RemotePath{} : parse_remote_path(call.positional(0));
+  Query query;
+  if (!where.is_root()) query.emplace_back("below", where.path);
+  Table table({Align::left, Align::left, Align::left, Align::left, Align::left, Align::left});
+  for_each_item(remote, remote.url(where, "locks"), query, [&](const Json& lock) {
+    if (call.json()) {
+      call.terminal.line(to_text(lock));
+      return;
+    }
+    auto kind = std::string(flag_field(lock, "shared") ? "shared" : "exclusive") +
+                (flag_field(lock, "deep") ? "" : ", shallow");
+    auto path = text_field(lock, "path");
+    table.add({text_field(lock, "id"),
+               {path.empty() ? "(everything)" : printable(path), Style::bold},
+               kind,
+               printable(text_field(object_field(lock, "owner"), "name")),
+               {"until " + local_second(text_field(lock, "expires_at")), Style::dim},
+               {printable(text_field(lock, "purpose")), Style::dim}});
+  });
+  table.print(call.terminal);
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+std::vector<Command> lock_commands() {
+  return {
+      {.name = "lock acquire",
+       .arguments = "PATH",
+       .summary = "takes the right to write a path, and prints its token",
+       .about = "PATH is a file, a folder (with everything below it), or something that does not exist yet. "
+                "Until the lock is "
+                "released or runs out, nobody writes there without its token: pass it with --lock, or in "
+                "$SANDKEEP_LOCK.",
+       .options = kLockOptions,
+       .positional_min = 1,
+       .positional_max = 1,
+       .examples = {"TOKEN=$(sandkeep lock acquire data --ttl 10m --purpose 'nightly import')",
+                    "sandkeep put --lock \"$TOKEN\" new.csv data/"},
+       .run = run_acquire},
+      {.name = "lock renew",
+       .arguments = "TOKEN",
+       .summary = "prolongs a lock from now on",
+       .about = "",
+       .options = {kLockOptions[0]},
+       .positional_min = 1,
+       .positional_max = 1,
+       .examples = {"sandkeep lock renew \"$TOKEN\" --ttl 10m"},
+       .run = run_renew},
+      {.name = "lock release",
+       .arguments = "TOKEN…",
+       .summary = "gives a lock back",
+       .about = "",
+       .options = {},
+       .positional_min = 1,
+       .examples = {"sandkeep lock release \"$TOKEN\""},
+       .run = run_release},
+      {.name = "lock break",
+       .arguments = "LOCK_ID…",
+       .summary = "ends somebody else's lock; for the workspace's owner",
+       .about = "It is recorded who broke whose lock. 'sandkeep lock ls' shows the ids.",
+       .options = {},
+       .positional_min = 1,
+       .examples = {"sandkeep lock break lock_018f6b2c9d3e7a41b5c60d7e8f901234"},
+       .run = run_break},
+      {.name = "lock ls",
+       .arguments = "[PATH]",
+       .summary = "lists who holds what, and until when",
+       .about = "With a PATH only what is at or below it.",
+       .options = {},
+       .positional_max = 1,
+       .examples = {"sandkeep lock ls", "sandkeep lock ls data"},
+       .run = run_list},
+  };
+}
+
+}  // namespace sk::cli

@@ -1,0 +1,38 @@
+// mkdir: folders, with those above them.
+#include "cli/columns.h"
+#include "cli/commands.h"
+#include "cli/fields.h"
+
+namespace sk::cli {
+
+namespace {
+
+ExitCode run_mkdir(Invocation& call) {
+  auto remote = call.remote();
+  http::Headers headers;
+  call.conditions().add_to(headers);
+  for (const auto& word : call.arguments.positional) {
+    auto where = parse_remote_path(word);
+    auto result = remote.call("POST", remote.url(where, "mkdir"), {}, Json{{"path", where.path}}, headers);
+    auto state = flag_field(result, "created") ? " is made" : " is there already";
+    call.print(result, printable(where.path) + "/" + state);
+  }
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Command mkdir_command() {
+  return {
+      .name = "mkdir",
+      .arguments = "PATH…",
+      .summary = "makes folders, and those above them",
+      .about = "A folder that is there already is no error. 'put' makes the folders it needs by itself.",
+      .options = with_write_options({}),
+      .positional_min = 1,
+      .examples = {"sandkeep mkdir reports/2026"},
+      .run = run_mkdir,
+  };
+}
+
+}  // namespace sk::cli

@@ -1,0 +1,48 @@
+// mv: moves and renames within a workspace; ids, versions and links stay.
+#include "cli/columns.h"
+#include "cli/commands.h"
+#include "cli/fields.h"
+#include "cli/moving.h"
+
+namespace sk::cli {
+
+namespace {
+
+ExitCode run_mv(Invocation& call) {
+  auto remote = call.remote();
+  http::Headers headers;
+  call.conditions().add_to(headers);
+  for_each_source(call, remote, [&](const RemotePath& from, const RemotePath& to) {
+    if (remote.workspace_of(from) != remote.workspace_of(to))
+      throw Error(Code::bad_request, "'mv' stays within one workspace")
+          .hint(
+              "Copy with 'sandkeep cp', then 'sandkeep rm' the old one: its versions and links stay where "
+              "they are.");
+    Json body = {{"from", from.path}, {"to", to.path}, {"on_existing", on_existing(call.arguments)}};
+    auto result = remote.call("POST", remote.url(from, "move"), {}, body, headers);
+    call.print(result,
+               printable(from.path) + " -> " + printable(text_field(object_field(result, "entry"), "path")));
+  });
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Command mv_command() {
+  auto options = kOnExistingOptions;
+  return {
+      .name = "mv",
+      .arguments = "PATH… TARGET",
+      .summary = "moves or renames files and folders",
+      .about =
+          "A TARGET that is a folder, or ends in '/', gets them put into it; otherwise it is the new name. "
+          "Ids, "
+          "versions and links stay.",
+      .options = with_write_options(options),
+      .positional_min = 2,
+      .examples = {"sandkeep mv draft.md report.md", "sandkeep mv a.csv b.csv archive/"},
+      .run = run_mv,
+  };
+}
+
+}  // namespace sk::cli

@@ -1,0 +1,67 @@
+// principal: create, ls.
+#include "cli/columns.h"
+#include "cli/commands.h"
+#include "cli/fields.h"
+#include "cli/when.h"
+
+namespace sk::cli {
+
+namespace {
+
+const std::string kUrl = "/api/v1/principals";
+
+ExitCode run_create(Invocation& call) {
+  auto remote = call.remote();
+  Json body = {{"name", call.positional(0)}, {"kind", call.arguments.has("agent") ? "agent" : "person"}};
+  auto made = remote.call("POST", kUrl, {}, body);
+  auto id = text_field(made, "id");
+  call.print(made, id);
+  if (!call.json())
+    call.terminal.note("made " + printable(call.positional(0)) + "; 'sandkeep key create NAME --principal " +
+                       id + "' makes a key for it");
+  return ExitCode::ok;
+}
+
+ExitCode run_list(Invocation& call) {
+  auto remote = call.remote();
+  Table table({Align::left, Align::left, Align::left, Align::left, Align::left});
+  for_each_item(remote, kUrl, {}, [&](const Json& principal) {
+    if (call.json()) {
+      call.terminal.line(to_text(principal));
+      return;
+    }
+    table.add({text_field(principal, "id"),
+               {printable(text_field(principal, "name")), Style::bold},
+               printable(text_field(principal, "kind")),
+               {"since " + local_minute(text_field(principal, "created_at")), Style::dim},
+               {flag_field(principal, "admin") ? "administrator" : "", Style::yellow}});
+  });
+  table.print(call.terminal);
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+std::vector<Command> principal_commands() {
+  return {
+      {.name = "principal create",
+       .arguments = "NAME",
+       .summary = "makes a person or agent; for administrators",
+       .about = "It gets a workspace 'default' of its own, and no key yet. Prints its id.",
+       .options = {{"agent", 0, "", "an agent, not a person"}},
+       .positional_min = 1,
+       .positional_max = 1,
+       .examples = {"sandkeep principal create ada", "sandkeep principal create crawler --agent"},
+       .run = run_create},
+      {.name = "principal ls",
+       .arguments = "",
+       .summary = "lists them; for administrators",
+       .about = "",
+       .options = {},
+       .positional_max = 0,
+       .examples = {"sandkeep principal ls"},
+       .run = run_list},
+  };
+}
+
+}  // namespace sk::cli

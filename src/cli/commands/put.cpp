@@ -1,0 +1,233 @@
+// put: files and folders of this machine into a workspace.
+#include <chrono>
+
+#include "base/text.h"
+#include "cli/columns.h"
+#include "cli/commands.h"
+#include "cli/fields.h"
+#include "cli/local_files.h"
+#include "cli/progress.h"
+#include "cli/run.h"
+#include "cli/transfer.h"
+#include "cli/upload.h"
+#include "cli/when.h"
+#include "workspace/path.h"
+
+namespace sk::cli {
+
+namespace {
+
+// What the arguments come down to.
+struct Plan {
+  RemotePath target;  // its workspace is that of all files
+  LocalTree tree;
+  uint64_t bytes = 0;
+  bool single_file = false;
+};
+
+// "." and ".." have no name of their own: their content goes into the target.
+bool has_own_name(const std::string& source) {
+  auto name = last_name(std::string_view(source).substr(0, source.find_last_not_of('/') + 1));
+  return !name.empty() && name != "." && name != "..";
+}
+
+std::string own_name(const std::string& source) {
+  auto trimmed = std::string_view(source).substr(0, source.find_last_not_of('/') + 1);
+  return workspace::escape_name(last_name(trimmed));
+}
+
+// As cp does: into the target when that is a folder, else the target is the new name.
+bool goes_into(Remote& remote, const RemotePath& target, size_t source_count) {
+  if (target.as_folder || source_count > 1) return true;
+  auto entry = find_entry(remote, target);
+  return entry && text_field(*entry, "kind") == "folder";
+}
+
+void add_source(Plan& plan, const std::string& source, bool into) {
+  auto path =
+      into && has_own_name(source) ? join_remote(plan.target.path, own_name(source)) : plan.target.path;
+  if (is_folder(source)) {
+    auto tree = walk_folder(source, path);
+    auto move_to = [](auto& from, auto& to) {
+      to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+    };
+    move_to(tree.files, plan.tree.files);
+    move_to(tree.empty_folders, plan.tree.empty_folders);
+    move_to(tree.skipped, plan.tree.skipped);
+    return;
+  }
+  auto file = open_local(source);
+  plan.tree.files.push_back({source, workspace::clean_file_path(path), facts_of(file, source).size});
+}
+
+Plan make_plan(Remote& remote, const std::vector<std::string>& words) {
+  Plan plan;
+  auto sources = words;
+  plan.target.as_folder = true;
+  if (words.size() > 1) {
+    plan.target = parse_remote_path(words.back());
+    sources.pop_back();
+  }
+  bool into = goes_into(remote, plan.target, sources.size());
+  for (const auto& source : sources) add_source(plan, source, into);
+  for (const auto& file : plan.tree.files) plan.bytes += file.size;
+  plan.single_file = sources.size() == 1 && !is_folder(sources[0]);
+  return plan;
+}
+
+std::string outcome_word(const Json& result) {
+  if (flag_field(result, "unchanged")) return "unchanged";
+  if (flag_field(result, "created")) return "new";
+  return "version " + std::to_string(number_field(object_field(result, "version"), "number"));
+}
+
+void print_result(const Invocation& call, const Json& result) {
+  const auto& version = object_field(result, "version");
+  auto path = text_field(object_field(result, "entry"), "path");
+  call.print(result, printable(path) + "  " + outcome_word(result) + "  " +
+                         human_size(number_field(version, "size")) + "  " + text_field(version, "link"));
+  if (flag_field(result, "diverged"))
+    call.terminal.note("sandkeep: " + printable(path) +
+                       " has diverged: somebody else wrote it since your base; both are among its versions");
+}
+
+// Counts and prints what came back; from any worker.
+class Tally {
+ public:
+  Tally(const Invocation& call, bool each) : call_(call), each_(each) {}
+
+  void add(const Json& result) {
+    std::lock_guard guard(mutex_);
+    ++files_;
+    if (flag_field(result, "unchanged")) ++unchanged_;
+    if (flag_field(result, "created")) ++created_;
+    if (each_ || call_.json() || flag_field(result, "diverged")) print_result(call_, result);
+  }
+
+  std::string summary(uint64_t bytes, int64_t seconds) const {
+    auto out = "put " + std::to_string(files_) + (files_ == 1 ? " file, " : " files, ") + human_size(bytes);
+    if (seconds > 0) out += " in " + human_duration(seconds);
+    out += ": " + std::to_string(created_) + " new, " + std::to_string(files_ - created_ - unchanged_) +
+           " new versions, " + std::to_string(unchanged_) + " unchanged";
+    return out;
+  }
+
+ private:
+  const Invocation& call_;
+  const bool each_;
+  std::mutex mutex_;
+  size_t files_ = 0, created_ = 0, unchanged_ = 0;  // guarded by mutex_
+};
+
+UploadOptions upload_options(const Invocation& call) {
+  return {call.conditions(), call.arguments.value_or("base", ""), call.arguments.value_or("type", "")};
+}
+
+void make_empty_folders(Remote& remote, const Plan& plan, const WriteConditions& conditions) {
+  http::Headers headers;
+  conditions.add_to(headers);
+  for (const auto& folder : plan.tree.empty_folders)
+    remote.call("POST", remote.url(plan.target, "mkdir"), {}, Json{{"path", folder}}, headers);
+}
+
+ExitCode put_stdin(const Invocation& call) {
+  const auto& words = call.arguments.positional;
+  if (words.size() != 2)
+    throw Error(Code::bad_request, "'put -' needs the path to write to: sandkeep put - PATH");
+  auto where = parse_remote_path(words[1]);
+  if (where.as_folder)
+    throw Error(Code::bad_request, "'" + words[1] + "' is a folder; 'put -' needs the path of a file");
+  auto remote = call.remote();
+  Json result;
+  {
+    Progress progress(call.terminal, "put", std::nullopt, 1);
+    result = upload_stream(remote, call.terminal.in_fd(), where, upload_options(call), progress);
+  }
+  print_result(call, result);
+  return ExitCode::ok;
+}
+
+void check_single(const Invocation& call, const Plan& plan) {
+  if (plan.single_file) return;
+  for (auto name : {"if-match", "base", "type"})
+    if (call.arguments.has(name))
+      throw Error(Code::bad_request, "--" + std::string(name) + " is for a single file");
+}
+
+JobsOutcome upload_all(const Invocation& call, const Target& target, const Plan& plan, Tally& tally) {
+  Progress progress(call.terminal, "put", plan.bytes, plan.tree.files.size());
+  auto options = upload_options(call);
+  auto work = [&](Remote& remote, size_t job) {
+    const auto& file = plan.tree.files[job];
+    auto where = plan.target;
+    where.path = file.remote;
+    tally.add(upload_file(remote, file.path, where, options, progress));
+    progress.file_done();
+  };
+  auto on_failure = [&](size_t job, const Error& error) {
+    auto named = Error(error.code(), plan.tree.files[job].path + ": " + error.message())
+                     .hint(std::string(error.hint()));
+    for (const auto& [name, value] : error.facts())
+      std::visit([&, &fact = name](const auto& v) { named.with(fact, v); }, value);
+    call.terminal.note(describe_error(named, call.json(), call.terminal));
+  };
+  return run_jobs(plan.tree.files.size(), workers_of(call.arguments), target, work, on_failure);
+}
+
+ExitCode run_put(Invocation& call) {
+  if (call.positional(0) == "-") return put_stdin(call);
+  InterruptGuard interrupt(call.terminal);
+  auto remote = call.remote();
+  auto plan = make_plan(remote, call.arguments.positional);
+  check_single(call, plan);
+  for (const auto& skipped : plan.tree.skipped) call.terminal.note("sandkeep: skipped " + printable(skipped));
+
+  auto started = std::chrono::steady_clock::now();
+  Tally tally(call, plan.single_file || call.arguments.has("verbose"));
+  auto outcome = upload_all(call, remote.resolved_target(), plan, tally);
+  if (!outcome.first_failure) make_empty_folders(remote, plan, call.conditions());
+  auto seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - started).count();
+  if (!plan.single_file && !call.json()) call.terminal.line(tally.summary(plan.bytes, seconds));
+  auto lost = outcome.failed + outcome.not_started;
+  if (lost > 0 && !plan.single_file)
+    call.terminal.note("sandkeep: " + std::to_string(lost) + " of " + std::to_string(plan.tree.files.size()) +
+                       " files were not put");
+  if (outcome.first_failure) return outcome.exit_code();
+  return plan.tree.skipped.empty() ? ExitCode::ok : ExitCode::failed;
+}
+
+}  // namespace
+
+Command put_command() {
+  return {
+      .name = "put",
+      .arguments = "SOURCE… [TARGET]",
+      .summary = "keeps files and folders of this machine",
+      .about =
+          "With one SOURCE and no TARGET it goes to the root of the workspace, under its own name. A TARGET "
+          "that is a "
+          "folder, or ends in '/', gets the sources put into it; otherwise it is the new name. '-' as SOURCE "
+          "reads "
+          "standard input.\n\n"
+          "Every overwrite is a new version; the same bytes again make none. Mode and time are kept, and "
+          "empty "
+          "folders. Links to files are read as files; links to folders, devices and sockets are skipped, "
+          "named, and "
+          "make the exit code 1.",
+      .options = with_write_options({
+          {"if-new", 0, "", "only where nothing is yet"},
+          {"base", 0, "VERSION",
+           "the version you started from: if somebody overtook you, the file says that it diverged"},
+          {"type", 0, "MIME", "the content type, instead of what the server finds out"},
+          kJobsOption,
+          {"verbose", 'v', "", "a line for each file"},
+      }),
+      .positional_min = 1,
+      .examples = {"sandkeep put report.csv", "sandkeep put report.csv reports/q1.csv",
+                   "sandkeep put results archive/", "tar c logs | sandkeep put - backups/logs.tar"},
+      .run = run_put,
+  };
+}
+
+}  // namespace sk::cli

@@ -1,0 +1,45 @@
+// rm: to the trash.
+#include "cli/columns.h"
+#include "cli/commands.h"
+#include "cli/fields.h"
+
+namespace sk::cli {
+
+namespace {
+
+ExitCode run_rm(Invocation& call) {
+  auto remote = call.remote();
+  for (const auto& word : call.arguments.positional) {
+    auto where = parse_remote_path(word);
+    if (where.is_root())
+      throw Error(Code::bad_request, "'" + word + "' is a whole workspace")
+          .hint("'sandkeep workspace rm " + remote.workspace_of(where) + "' moves it to the trash.");
+    auto entry = get_entry(remote, where);
+    if (text_field(entry, "kind") == "folder" && !call.arguments.has("recursive"))
+      throw Error(Code::bad_request, where.path + " is a folder")
+          .hint("Add -r to move it to the trash with all that is in it.");
+    auto request = request_to("DELETE", remote.url_with_path(where, "files"));
+    call.conditions().add_to(request.headers);
+    auto trashed = parse_json(remote.send(std::move(request)).body, "the server's answer");
+    call.print(trashed, printable(where.path) + " is in the trash; 'sandkeep trash restore " +
+                            text_field(entry, "id") + "' brings it back");
+  }
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Command rm_command() {
+  return {
+      .name = "rm",
+      .arguments = "PATH…",
+      .summary = "moves files and folders to the trash",
+      .about = "They keep their versions, and their links keep working, until somebody purges them.",
+      .options = with_write_options({{"recursive", 'r', "", "folders too, with all that is in them"}}),
+      .positional_min = 1,
+      .examples = {"sandkeep rm draft.md", "sandkeep rm -r old-results"},
+      .run = run_rm,
+  };
+}
+
+}  // namespace sk::cli

@@ -1,0 +1,120 @@
+// serve: the server, in the foreground, until a signal ends it.
+#include <pthread.h>
+#include <sys/resource.h>
+
+#include <csignal>
+
+#include "base/log.h"
+#include "cli/commands.h"
+#include "cli/serve/assembly.h"
+#include "cli/serve/greeting.h"
+#include "cli/version.h"
+
+namespace sk::cli {
+
+namespace {
+
+// The signals that end the server. Blocked before any thread is made, so that only wait() sees them.
+class EndSignals {
+ public:
+  EndSignals() {
+    sigemptyset(&set_);
+    for (int number : {SIGINT, SIGTERM}) sigaddset(&set_, number);
+    pthread_sigmask(SIG_BLOCK, &set_, nullptr);
+  }
+  // The name of the signal that came. A second one then ends the process at once, which loses nothing that
+  // was answered.
+  std::string_view wait() {
+    int number = 0;
+    sigwait(&set_, &number);
+    for (int each : {SIGINT, SIGTERM}) std::signal(each, SIG_DFL);
+    pthread_sigmask(SIG_UNBLOCK, &set_, nullptr);
+    return number == SIGINT ? "SIGINT" : "SIGTERM";
+  }
+
+ private:
+  sigset_t set_{};
+};
+
+// Every connection and every open blob is a descriptor; the usual soft limit of 1024 is for programs that use
+// select().
+void raise_open_files_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+bool is_loopback(const std::string& host) {
+  return host.starts_with("127.") || host == "::1" || host == "localhost";
+}
+
+void warn_of_plain_http(const Settings& settings, bool tls) {
+  if (tls || is_loopback(settings.listen.host) || settings.public_url.starts_with("https://")) return;
+  log::warn(
+      "other machines can reach this server, and keys travel to it unencrypted; use --tls self-signed, or a "
+      "proxy with TLS",
+      {{"listen", settings.listen.host}});
+}
+
+std::string key_from(const Settings& settings, const Environment& environment) {
+  if (!settings.root_key_file.empty()) return "$(head -n 1 " + shell_word(settings.root_key_file) + ")";
+  auto at = environment.find("SANDKEEP_ROOT_KEY");
+  return at != environment.end() && !at->second.empty() ? "$SANDKEEP_ROOT_KEY" : "";
+}
+
+void greet(const Invocation& call, const Settings& settings, const Assembly& server) {
+  auto path = call.environment.find("PATH");
+  auto text = greeting({.url = server.url(),
+                        .public_url = settings.public_url,
+                        .data_folder = settings.data,
+                        .made_key = server.first_key().made,
+                        .key_file = server.first_key().file,
+                        .key_from = key_from(settings, call.environment),
+                        .authority_file = server.authority_file(),
+                        .program = program_name(path == call.environment.end() ? "" : path->second)});
+  try {
+    call.terminal.out(text);
+    call.terminal.flush();
+  } catch (const Error& error) {
+    log::warn("nobody reads what the server says", {{"error", error.message()}});
+  }
+}
+
+ExitCode run_serve(Invocation& call) {
+  auto settings = load_settings(call.words, call.environment);
+  log::configure(settings.log_level, settings.log_format);
+  EndSignals signals;
+  raise_open_files_limit();
+  Assembly server(settings, call.clock);
+  warn_of_plain_http(settings, server.url().starts_with("https://"));
+  log::info("ready", {{"version", kVersion}, {"url", server.url()}, {"data", settings.data}});
+  greet(call, settings, server);
+
+  auto name = signals.wait();
+  log::info("stopping: requests under way may finish; another signal ends it at once", {{"signal", name}});
+  server.stop();
+  log::info("stopped");
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Command serve_command() {
+  return {
+      .name = "serve",
+      .arguments = "[SETTING…]",
+      .summary = "runs the server, in the foreground",
+      .about =
+          "Needs no settings: it makes its data folder, a first key and a first workspace, and prints 'ready "
+          "URL' when it "
+          "answers, then lines to paste. SIGTERM or Ctrl-C lets requests under way finish, then ends it.",
+      .options = {},
+      .examples = {"sandkeep serve",
+                   "sandkeep serve --data /srv/sandkeep --listen 0.0.0.0:8420 --tls self-signed"},
+      .run = run_serve,
+      .reads = Reads::settings,
+  };
+}
+
+}  // namespace sk::cli

@@ -1,0 +1,148 @@
+// trash: what was removed, and how to get it back or rid of it.
+#include "base/text.h"
+#include "cli/columns.h"
+#include "cli/commands.h"
+#include "cli/fields.h"
+#include "cli/moving.h"
+#include "cli/versions.h"
+#include "cli/when.h"
+
+namespace sk::cli {
+
+namespace {
+
+const Option kYes = {"yes", 'y', "", "do it: what is purged cannot come back"};
+
+void need_yes(const Invocation& call, const std::string& what) {
+  if (call.arguments.has("yes")) return;
+  throw Error(Code::bad_request, "this would delete " + what + " for ever").hint("Add --yes if you mean it.");
+}
+
+ExitCode list_trash(Invocation& call) {
+  auto remote = call.remote();
+  auto where = call.arguments.positional.empty() ? RemotePath{} : parse_remote_path(call.positional(0));
+  if (!where.is_root()) throw Error(Code::bad_request, "'trash ls' lists a whole workspace: WS:");
+  Table table({Align::left, Align::right, Align::left, Align::left});
+  for_each_item(remote, remote.url(where, "trash"), {}, [&](const Json& entry) {
+    if (call.json()) {
+      call.terminal.line(to_text(entry));
+      return;
+    }
+    bool is_folder = text_field(entry, "kind") == "folder";
+    table.add({text_field(entry, "id"),
+               is_folder ? "" : human_size(number_field(entry, "size")),
+               {local_minute(text_field(entry, "trashed_at")), Style::dim},
+               {printable(text_field(entry, "path")) + (is_folder ? "/" : ""),
+                is_folder ? Style::blue : Style::plain}});
+  });
+  table.print(call.terminal);
+  return ExitCode::ok;
+}
+
+// A path may have been removed more than once; then only an id says which is meant.
+std::string find_trashed(Remote& remote, const RemotePath& where, const std::string& word) {
+  if (is_file_id(word)) return word;
+  std::vector<std::string> ids;
+  for_each_item(remote, remote.url(where, "trash"), {}, [&](const Json& entry) {
+    if (text_field(entry, "path") == where.path) ids.push_back(text_field(entry, "id"));
+  });
+  if (ids.empty())
+    throw Error(Code::not_found, where.path + " is not in the trash")
+        .hint("'sandkeep trash ls' shows what is.");
+  if (ids.size() > 1)
+    throw Error(Code::conflict, std::to_string(ids.size()) + " things in the trash were once " + where.path)
+        .hint("Name one by its id; 'sandkeep trash ls' shows them and when they were removed.");
+  return ids[0];
+}
+
+std::string trash_url(Remote& remote, const RemotePath& where, const std::string& id) {
+  return remote.url(where, "trash") + "/" + percent_encode(id);
+}
+
+ExitCode restore_trashed(Invocation& call) {
+  auto remote = call.remote();
+  for (const auto& word : call.arguments.positional) {
+    auto where = is_file_id(word) ? RemotePath{} : parse_remote_path(word);
+    Json body = {{"on_existing", on_existing(call.arguments)}};
+    if (auto to = call.arguments.value("to")) {
+      if (call.arguments.positional.size() > 1) throw Error(Code::bad_request, "--to is for a single one");
+      body["to"] = parse_remote_path(*to).path;
+    }
+    auto entry = remote.call("POST", trash_url(remote, where, find_trashed(remote, where, word)) + "/restore",
+                             {}, body);
+    call.print(entry, printable(text_field(entry, "path")) + " is back");
+  }
+  return ExitCode::ok;
+}
+
+void print_purged(const Invocation& call, const Json& result) {
+  auto links = list_field(result, "broken_links");
+  call.print(result, "purged " + std::to_string(number_field(result, "files")) + " files with " +
+                         std::to_string(number_field(result, "versions")) + " versions, " +
+                         human_size(number_field(result, "freed_bytes")) + " of the quota are free again");
+  if (call.json()) return;
+  for (const auto& link : links) call.terminal.line("  broken link: " + text_field(link, "link"));
+}
+
+ExitCode purge_trashed(Invocation& call) {
+  need_yes(call, std::to_string(call.arguments.positional.size()) + " of the trash, with all versions,");
+  auto remote = call.remote();
+  for (const auto& word : call.arguments.positional) {
+    auto where = is_file_id(word) ? RemotePath{} : parse_remote_path(word);
+    print_purged(call, remote.call("DELETE", trash_url(remote, where, find_trashed(remote, where, word))));
+  }
+  return ExitCode::ok;
+}
+
+ExitCode empty_trash(Invocation& call) {
+  auto where = call.arguments.positional.empty() ? RemotePath{} : parse_remote_path(call.positional(0));
+  if (!where.is_root())
+    throw Error(Code::bad_request, "'trash empty' empties the trash of a whole workspace: WS:");
+  need_yes(call, "everything in the trash");
+  auto remote = call.remote();
+  print_purged(call, remote.call("DELETE", remote.url(where, "trash")));
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+std::vector<Command> trash_commands() {
+  auto restore_options = kOnExistingOptions;
+  restore_options.insert(restore_options.begin(), {"to", 0, "PATH", "to another path than the one it had"});
+  return {
+      {.name = "trash ls",
+       .arguments = "[WS:]",
+       .summary = "lists what was removed",
+       .about = "Shows id, size, when it was removed (local time) and the path it had.",
+       .options = {},
+       .positional_max = 1,
+       .examples = {"sandkeep trash ls"},
+       .run = list_trash},
+      {.name = "trash restore",
+       .arguments = "PATH|FILE_ID…",
+       .summary = "brings it back to where it was",
+       .about = "",
+       .options = restore_options,
+       .positional_min = 1,
+       .examples = {"sandkeep trash restore draft.md", "sandkeep trash restore draft.md --to old/draft.md"},
+       .run = restore_trashed},
+      {.name = "trash purge",
+       .arguments = "PATH|FILE_ID…",
+       .summary = "deletes it for ever, with all its versions",
+       .about = "Says which links break by it; they answer 410 from then on.",
+       .options = {kYes},
+       .positional_min = 1,
+       .examples = {"sandkeep trash purge draft.md --yes"},
+       .run = purge_trashed},
+      {.name = "trash empty",
+       .arguments = "[WS:]",
+       .summary = "deletes everything in the trash for ever",
+       .about = "",
+       .options = {kYes},
+       .positional_max = 1,
+       .examples = {"sandkeep trash empty --yes"},
+       .run = empty_trash},
+  };
+}
+
+}  // namespace sk::cli

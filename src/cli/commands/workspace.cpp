@@ -1,0 +1,194 @@
+// workspace: create, ls, rename, rm, restore, quota, member, revoke-links.
+#include "base/text.h"
+#include "cli/columns.h"
+#include "cli/commands.h"
+#include "cli/fields.h"
+#include "cli/when.h"
+
+namespace sk::cli {
+
+namespace {
+
+const std::string kUrl = "/api/v1/workspaces";
+
+std::string url_of(const std::string& workspace) { return kUrl + "/" + percent_encode(workspace); }
+
+uint64_t parse_quota(const std::string& text) {
+  auto bytes = parse_size(text);
+  if (!bytes) throw Error(Code::bad_request, "'" + text + "' is not a size; write 500 MiB, 50G, 1.5 TB");
+  return *bytes;
+}
+
+ExitCode run_create(Invocation& call) {
+  auto remote = call.remote();
+  Json body = {{"name", call.positional(0)}};
+  if (auto quota = call.arguments.value("quota")) body["quota_bytes"] = parse_quota(*quota);
+  auto made = remote.call("POST", kUrl, {}, body);
+  call.print(made,
+             "made workspace " + printable(text_field(made, "name")) + " (" + text_field(made, "id") + ")");
+  return ExitCode::ok;
+}
+
+ExitCode run_list(Invocation& call) {
+  auto remote = call.remote();
+  Query query;
+  if (call.arguments.has("trashed")) query.emplace_back("trashed", "true");
+  Table table({Align::left, Align::left, Align::left, Align::left, Align::right, Align::left});
+  for_each_item(remote, kUrl, query, [&](const Json& workspace) {
+    if (call.json()) {
+      call.terminal.line(to_text(workspace));
+      return;
+    }
+    auto trashed = optional_text(workspace, "trashed_at");
+    table.add({{printable(text_field(workspace, "name")), Style::bold},
+               text_field(workspace, "id"),
+               printable(text_field(object_field(workspace, "owner"), "name")),
+               text_field(workspace, "role"),
+               human_size(number_field(workspace, "used_bytes")),
+               {"of " + human_size(number_field(workspace, "quota_bytes")) +
+                    (trashed.empty() ? "" : ", removed " + local_minute(trashed)),
+                Style::dim}});
+  });
+  table.print(call.terminal);
+  return ExitCode::ok;
+}
+
+ExitCode run_rename(Invocation& call) {
+  auto remote = call.remote();
+  auto changed = remote.call("PATCH", url_of(call.positional(0)), {}, Json{{"name", call.positional(1)}});
+  call.print(changed, printable(call.positional(0)) + " is now " + printable(text_field(changed, "name")));
+  return ExitCode::ok;
+}
+
+ExitCode run_quota(Invocation& call) {
+  auto remote = call.remote();
+  const auto& name = call.positional(0);
+  auto workspace =
+      call.arguments.positional.size() == 1
+          ? remote.call("GET", url_of(name))
+          : remote.call("PATCH", url_of(name), {}, Json{{"quota_bytes", parse_quota(call.positional(1))}});
+  call.print(workspace, printable(text_field(workspace, "name")) + ": " +
+                            human_size(number_field(workspace, "used_bytes")) + " of " +
+                            human_size(number_field(workspace, "quota_bytes")) + " used");
+  return ExitCode::ok;
+}
+
+ExitCode run_rm(Invocation& call) {
+  auto remote = call.remote();
+  for (const auto& name : call.arguments.positional) {
+    remote.call("DELETE", url_of(name));
+    call.print({{"trashed", name}}, printable(name) + " is in the trash; 'sandkeep workspace restore " +
+                                        printable(name) + "' brings it back");
+  }
+  return ExitCode::ok;
+}
+
+ExitCode run_restore(Invocation& call) {
+  auto remote = call.remote();
+  for (const auto& name : call.arguments.positional) {
+    auto workspace = remote.call("POST", url_of(name) + "/restore");
+    call.print(workspace, printable(text_field(workspace, "name")) + " is back");
+  }
+  return ExitCode::ok;
+}
+
+ExitCode run_member(Invocation& call) {
+  auto remote = call.remote();
+  const auto& role = call.positional(2);
+  auto url = url_of(call.positional(0)) + "/members/" + percent_encode(call.positional(1));
+  if (role == "none") {
+    remote.call("DELETE", url);
+    call.print({{"principal_id", call.positional(1)}, {"role", nullptr}},
+               printable(call.positional(1)) + " is out");
+  } else {
+    auto member = remote.call("PUT", url, {}, Json{{"role", role}});
+    call.print(member, printable(call.positional(1)) + " may " + role);
+  }
+  return ExitCode::ok;
+}
+
+ExitCode run_revoke_links(Invocation& call) {
+  auto remote = call.remote();
+  remote.call("POST", url_of(call.positional(0)) + "/revoke-links");
+  call.print({{"revoked", true}},
+             "all signed links of " + printable(call.positional(0)) + " so far are dead");
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+std::vector<Command> workspace_commands() {
+  return {
+      {.name = "workspace create",
+       .arguments = "NAME",
+       .summary = "makes a workspace of your own",
+       .about = "",
+       .options = {{"quota", 0, "SIZE", "its quota, such as 5GiB; else the server's default"}},
+       .positional_min = 1,
+       .positional_max = 1,
+       .examples = {"sandkeep workspace create team --quota 5GiB"},
+       .run = run_create},
+      {.name = "workspace ls",
+       .arguments = "",
+       .summary = "lists the workspaces that you may enter",
+       .about = "Shows name, id, owner, your role, and how much of the quota is used.",
+       .options = {{"trashed", 0, "", "those in the trash"}},
+       .positional_max = 0,
+       .examples = {"sandkeep workspace ls"},
+       .run = run_list},
+      {.name = "workspace rename",
+       .arguments = "WS NAME",
+       .summary = "gives it another name; its id stays",
+       .about = "",
+       .options = {},
+       .positional_min = 2,
+       .positional_max = 2,
+       .examples = {"sandkeep workspace rename team crew"},
+       .run = run_rename},
+      {.name = "workspace quota",
+       .arguments = "WS [SIZE]",
+       .summary = "shows or sets its quota; setting is for administrators",
+       .about = "It counts each distinct content of the workspace once, versions and trash included.",
+       .options = {},
+       .positional_min = 1,
+       .positional_max = 2,
+       .examples = {"sandkeep workspace quota team", "sandkeep workspace quota team 200GiB"},
+       .run = run_quota},
+      {.name = "workspace member",
+       .arguments = "WS PRINCIPAL_ID read|write|own|none",
+       .summary = "lets somebody in, changes the role, or shows them out",
+       .about = "",
+       .options = {},
+       .positional_min = 3,
+       .positional_max = 3,
+       .examples = {"sandkeep workspace member team p_018f6b2c9d3e7a41b5c60d7e8f901234 write"},
+       .run = run_member},
+      {.name = "workspace rm",
+       .arguments = "WS…",
+       .summary = "moves it to the trash; its links keep working",
+       .about = "",
+       .options = {},
+       .positional_min = 1,
+       .examples = {"sandkeep workspace rm team"},
+       .run = run_rm},
+      {.name = "workspace restore",
+       .arguments = "WS…",
+       .summary = "brings it back from the trash",
+       .about = "",
+       .options = {},
+       .positional_min = 1,
+       .examples = {"sandkeep workspace restore team"},
+       .run = run_restore},
+      {.name = "workspace revoke-links",
+       .arguments = "WS",
+       .summary = "ends all signed links of it that were made so far",
+       .about = "Permanent links for those who may read it are not touched.",
+       .options = {},
+       .positional_min = 1,
+       .positional_max = 1,
+       .examples = {"sandkeep workspace revoke-links team"},
+       .run = run_revoke_links},
+  };
+}
+
+}  // namespace sk::cli

@@ -1,0 +1,90 @@
+#include "cli/serve/assembly.h"
+
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "cli/version.h"
+
+namespace sk::cli {
+
+namespace {
+
+// A path that cannot be a folder is the operator's to mend, not a bug.
+bool prepare_folder(const std::string& path) {
+  std::error_code failed;
+  std::filesystem::create_directories(path, failed);
+  if (failed)
+    throw Error(Code::bad_request, "cannot make the data folder " + path + ": " + failed.message())
+        .hint("Choose another with --data DIR.");
+  return is_fresh(path);
+}
+
+}  // namespace
+
+workspace::KeepOptions keep_options(const Settings& settings) {
+  constexpr int64_t kDayS = 86'400;
+  workspace::KeepOptions out;
+  out.directory = settings.data;
+  out.limits = {.quota_default_bytes = settings.quota_default_bytes,
+                .file_bytes_max = settings.file_bytes_max,
+                .list_max = settings.list_page_max,
+                .batch_max = settings.batch_operations_max,
+                .lock_ttl_min_s = settings.lock_ttl_min_s,
+                .lock_ttl_max_s = settings.lock_ttl_max_s,
+                .locks_per_workspace_max = settings.locks_per_workspace_max};
+  out.access_log_retention_days = static_cast<int>((settings.access_log_retention_s + kDayS - 1) / kDayS);
+  out.group_commit_max = settings.commit_batch_max;
+  out.collect_interval_s = settings.gc_interval_s;
+  out.scrub_interval_s = settings.scrub_interval_s;
+  out.scrub_slice_bytes = settings.scrub_slice_bytes;
+  out.checkpoint_interval_s = settings.checkpoint_interval_s;
+  return out;
+}
+
+http::ServerOptions server_options(const Settings& settings, const TlsFiles& tls) {
+  http::ServerOptions out;
+  out.host = settings.listen.host;
+  out.port = settings.listen.port;
+  out.tls_cert_pem = tls.cert_pem;
+  out.tls_key_pem = tls.key_pem;
+  out.public_url = settings.public_url;
+  out.trusted_proxies = settings.trusted_proxies;
+  out.loop_threads = settings.loop_threads;
+  out.worker_threads = settings.worker_threads;
+  out.connections_max = settings.connections_max;
+  out.connections_per_address_max = settings.connections_per_address_max;
+  out.header_bytes_max = settings.header_bytes_max;
+  out.idle_timeout_s = static_cast<int>(settings.idle_timeout_s);
+  out.event_heartbeat_s = static_cast<int>(settings.event_heartbeat_s);
+  out.event_buffer_bytes_max = settings.event_buffer_bytes_max;
+  out.cors_origins = settings.cors_origins;
+  return out;
+}
+
+Assembly::Assembly(const Settings& settings, const Clock& clock)
+    : settings_(settings),
+      fresh_(prepare_folder(settings.data)),
+      keep_(keep_options(settings), clock, metrics_),
+      first_key_(ensure_first_key(keep_, settings, fresh_)),
+      tls_(prepare_tls(settings, settings.data, clock)),
+      app_(keep_, settings, metrics_, std::string(kVersion)),
+      server_(server_options(settings, tls_), api::make_router(app_), metrics_) {
+  keep_.start_background();
+}
+
+Assembly::~Assembly() { stop(); }
+
+std::string Assembly::url() const {
+  bool is_v6 = settings_.listen.host.find(':') != std::string::npos;
+  auto host = is_v6 ? "[" + settings_.listen.host + "]" : settings_.listen.host;
+  return (tls_.cert_pem.empty() ? "http://" : "https://") + host + ":" + std::to_string(server_.port());
+}
+
+void Assembly::stop() {
+  server_.stop(std::chrono::seconds(settings_.drain_timeout_s));
+  app_.stop();
+  keep_.stop();
+}
+
+}  // namespace sk::cli

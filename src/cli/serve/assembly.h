@@ -1,0 +1,51 @@
+// The whole server, wired in order: each part is given those before it, and all end in reverse. The
+// interpreter will stand between the keep and the dialects.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "api/app.h"
+#include "base/clock.h"
+#include "base/metrics.h"
+#include "base/settings.h"
+#include "cli/serve/first_key.h"
+#include "cli/serve/tls_files.h"
+#include "http/server.h"
+#include "workspace/keep.h"
+
+namespace sk::cli {
+
+// Answers from the end of its constructor until stop(). Made and stopped by one thread.
+class Assembly {
+ public:
+  // Throws Error(conflict) when another server has the data folder, and whatever else keeps it from starting.
+  Assembly(const Settings& settings, const Clock& clock);
+  ~Assembly();
+  Assembly(const Assembly&) = delete;
+  Assembly& operator=(const Assembly&) = delete;
+
+  const FirstKey& first_key() const { return first_key_; }
+  const std::string& authority_file() const { return tls_.authority_file; }
+  // "http://127.0.0.1:8420", where it listens.
+  std::string url() const;
+
+  // Lets requests under way finish, writes what is pending, ends all threads. Idempotent.
+  void stop();
+
+ private:
+  const Settings& settings_;
+  const bool fresh_;  // asked before the keep is opened, hence first
+  Metrics metrics_;
+  workspace::Keep keep_;
+  const FirstKey first_key_;
+  const TlsFiles tls_;
+  api::App app_;
+  http::Server server_;
+};
+
+// What the keep and the HTTP server are told of the settings.
+workspace::KeepOptions keep_options(const Settings& settings);
+http::ServerOptions server_options(const Settings& settings, const TlsFiles& tls);
+
+}  // namespace sk::cli
