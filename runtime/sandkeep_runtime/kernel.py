@@ -16,6 +16,15 @@ from sandkeep_runtime.streams import Streams
 
 DATA = "/mnt/data"
 
+ZYGOTE_CELLS = (
+    "1 + 1",
+    "import numpy as np, pandas as pd\nframe = pd.DataFrame({'a': [1, 2], 'b': ['x', 'y']})\nframe.describe()\nframe",
+    "import matplotlib.pyplot as plt\nfig, axes = plt.subplots()\naxes.plot([1, 2])\naxes.set_title('x')\nplt.show()",
+    "x = !true",
+    "raise ValueError('x')",
+)
+SESSION_CELLS = ("import pandas as pd\npd.DataFrame({'a': [1, 2], 'b': ['x', 'y']}).sum()",)
+
 
 class Kernel:
     """Made once in the zygote, forked with it; prepare() and run() happen in each session."""
@@ -27,27 +36,22 @@ class Kernel:
         self.sent_error = False
         self.bash = Bash(self)
         self.shell = make_shell(self)
-        self.warm_up()
+        self.warm_up(ZYGOTE_CELLS)
 
     # In the zygote.
 
-    def warm_up(self):
-        """Runs once what nearly every session runs first, so that its caches and lazy imports are paid for here."""
-        cells = (
-            "1 + 1",
-            "import numpy as np, pandas as pd\nframe = pd.DataFrame({'a': [1, 2], 'b': ['x', 'y']})\nframe.describe()\nframe",
-            "import matplotlib.pyplot as plt\nfig, axes = plt.subplots()\naxes.plot([1, 2])\naxes.set_title('x')\nplt.show()",
-            "x = !true",
-            "raise ValueError('x')",
-        )
+    def warm_up(self, cells):
+        """Runs what nearly every session runs first, so that its caches, lazy imports and page faults are paid for ahead."""
         for cell in cells:
             self.shell.run(cell)
         self.shell.forget_warm_up()
 
     # In a session: privileged, before it waits in the pool. No user code has run.
 
-    def prepare(self):
-        """What the fork copied must not be the same in every session."""
+    def prepare(self, warm):
+        """What the fork copied must not be the same in every session; and memory is copied now rather than when somebody waits."""
+        if warm:
+            self.warm_up(SESSION_CELLS)
         random.seed()
         tempfile._name_sequence = None
         tempfile.tempdir = None

@@ -17,7 +17,7 @@ import sys
 
 SOCKET, REPORTS, LIBRARY, PROGRAM, FILTER = 3, 4, 5, 6, 7
 
-FORK_REQUEST = struct.Struct("=I")  # layers
+FORK_REQUEST = struct.Struct("=II")  # layers, warm
 FORK_REPLY = struct.Struct("=iii")  # step, errno, pid
 EXIT_REPORT = struct.Struct("=ii")  # pid, status
 FORK_FDS = 5  # pidfd of init, gate, channel, output, errors
@@ -86,9 +86,9 @@ class Zygote:
         packet, fds = self.receive()
         if not packet:
             os._exit(0)  # the server is gone, or needs this zygote no more
-        (layers,) = FORK_REQUEST.unpack(packet)
+        layers, warm = FORK_REQUEST.unpack(packet)
         try:
-            pid = self.fork_session(layers, fds)
+            pid = self.fork_session(layers, warm, fds)
             pidfd = os.pidfd_open(pid)
         except OSError as error:
             self.socket.send(FORK_REPLY.pack(STEP_ZYGOTE_FORK, error.errno, 0))
@@ -103,23 +103,23 @@ class Zygote:
         packet, fds, _, _ = socket.recv_fds(self.socket, FORK_REQUEST.size, FORK_FDS)
         return packet, fds
 
-    def fork_session(self, layers, fds):
+    def fork_session(self, layers, warm, fds):
         # Children start in that pid namespace from now on; the next request names another. The zygote forks nothing else.
         if self.library.sk_children_go_to(fds[0]) != 0:
             raise OSError(ctypes.get_errno(), "setns")
         pid = os.fork()
         if pid == 0:
-            self.become_session(layers, fds)
+            self.become_session(layers, warm, fds)
         return pid
 
-    def become_session(self, layers, fds):
+    def become_session(self, layers, warm, fds):
         try:
             # The numbers mean other things soon: nothing of the zygote may close them later.
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             self.socket.detach()
             self.reports.detach()
-            self.kernel.prepare()
+            self.kernel.prepare(warm)
             channel = self.library.sk_session_enter(*fds, layers)
             self.kernel.run(channel)
         finally:

@@ -116,7 +116,7 @@ void Nursery::fill_pool() {
     if (!zygote_ || pool_.size() >= options_.pool_size || now_us < next_fill_us_) return;
   }
   try {
-    auto parts = prepare();
+    auto parts = prepare(Zygote::Haste::none);
     std::lock_guard lock(mutex_);
     pool_.push_back(std::move(parts));
     pooled_.set(static_cast<int64_t>(pool_.size()));

@@ -99,7 +99,7 @@ std::unique_ptr<Session> Nursery::start(const SessionSpec& spec) {
   for (;;) {
     auto parts = take_ready();
     bool pooled = parts != nullptr;
-    if (!pooled) parts = prepare();
+    if (!pooled) parts = prepare(Zygote::Haste::somebody_waits);
     try {
       open_gate(*parts, spec);
     } catch (const Error& error) {
@@ -125,7 +125,7 @@ std::unique_ptr<SessionParts> Nursery::take_ready() {
   return parts;
 }
 
-std::unique_ptr<SessionParts> Nursery::prepare() {
+std::unique_ptr<SessionParts> Nursery::prepare(Zygote::Haste haste) {
   auto parts = std::make_unique<SessionParts>();
   parts->zygote = current_zygote();
   auto launcher = current_launcher();
@@ -151,7 +151,7 @@ std::unique_ptr<SessionParts> Nursery::prepare() {
     Pair gate = packet_sockets(), channel = stream_sockets(), output = output_pipe(), errors = output_pipe();
     const std::array fds = {parts->init_pidfd.get(), gate.theirs.get(), channel.theirs.get(),
                             output.theirs.get(), errors.theirs.get()};
-    auto main = parts->zygote->fork(layers, fds);
+    auto main = parts->zygote->fork(layers, haste, fds);
     ++forks_of_zygote_;
     parts->main_pid = main.pid;
     parts->main_pidfd = std::move(main.pidfd);

@@ -52,7 +52,7 @@ class Nursery {
   void bury(std::unique_ptr<SessionParts> parts);
 
  private:
-  std::unique_ptr<SessionParts> prepare();
+  std::unique_ptr<SessionParts> prepare(Zygote::Haste haste);
   std::unique_ptr<SessionParts> take_ready();
   void open_gate(SessionParts& parts, const SessionSpec& spec);
   std::shared_ptr<Zygote> current_zygote();

@@ -101,6 +101,7 @@ class Seat : public KernelEvents {
     const char* names[] = {"ok", "error", "interrupted"};
     cell_["status"] = names[static_cast<int>(done.status)];
     if (done.exit_code) cell_["exit_code"] = *done.exit_code;
+    cell_["cpu_us"] = done.cpu_us;
     answer("done");
   }
   void on_ended(const Outcome& outcome) override {

@@ -76,6 +76,7 @@ struct sk_launcher_reply {
 /* Server → zygote. fds: pidfd of init, gate, channel, output, errors. */
 struct sk_fork_request {
   uint32_t layers;
+  uint32_t warm; /* nobody waits: copy ahead the memory that the first cells will touch */
 };
 
 /* Zygote → server: once with pid 0 when it is ready, then one per request, with a pidfd. */
