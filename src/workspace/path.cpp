@@ -49,7 +49,7 @@ std::string name_from_client(std::string_view text) {
 
 void check_name(std::string_view name) {
   if (name == "." || name == "..") throw Error(Code::bad_request, "a path may not contain '.' or '..'");
-  if (name.size() > kNameBytesMax)
+  if (name.size() > kNameBytesMax && unescape_name(name).size() > kNameBytesMax)
     throw Error(Code::bad_request,
                 "a name has " + std::to_string(name.size()) + " bytes; at most 255 are allowed")
         .hint("Use a shorter file or folder name.");
@@ -131,13 +131,13 @@ std::string clean_path(std::string_view raw) {
     std::string name = name_from_client(part);
     check_name(name);
     if (++depth > kDepthMax)
-      throw Error(Code::bad_request, "the path is deeper than 128 levels").hint("Use fewer nested folders.");
+      throw Error(Code::bad_request, "the path is deeper than 1024 levels").hint("Use fewer nested folders.");
     if (!out.empty()) out += '/';
     out += name;
   }
   if (out.size() > kPathBytesMax)
     throw Error(Code::bad_request,
-                "the path has " + std::to_string(out.size()) + " bytes; at most 4096 are allowed")
+                "the path has " + std::to_string(out.size()) + " bytes; at most 8192 are allowed")
         .hint("Use shorter names or fewer nested folders.");
   return out;
 }

@@ -22,7 +22,7 @@ TEST(Path, DotsNulAndLongNamesAreRefused) {
   EXPECT_THROW(clean_path(std::string(256, 'x')), Error);
   EXPECT_NO_THROW(clean_path(std::string(255, 'x')));
   std::string deep;
-  for (int i = 0; i < 129; ++i) deep += "a/";
+  for (int i = 0; i < 1025; ++i) deep += "a/";
   EXPECT_THROW(clean_path(deep), Error);
   EXPECT_THROW(clean_file_path("/"), Error);
 }
@@ -42,6 +42,11 @@ TEST(Path, CleaningAcceptsEscapedNamesUnchanged) {
     std::string name = escape_name(raw);
     EXPECT_EQ(clean_path(name), name);
   }
+}
+
+TEST(Path, ANameOf255BytesThatAreNotUtf8IsShortEnough) {
+  std::string raw(255, '\xff');
+  EXPECT_EQ(unescape_name(clean_path(raw)), raw);
 }
 
 TEST(Path, UnicodeNamesStayAsTheyAre) { EXPECT_EQ(clean_path("今週/наука/🎈.txt"), "今週/наука/🎈.txt"); }

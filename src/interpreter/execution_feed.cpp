@@ -1,0 +1,66 @@
+#include "interpreter/execution_feed.h"
+
+#include "base/error.h"
+
+namespace sk::interpreter {
+
+std::string_view name_of(Status status) {
+  return status == Status::running ? "running" : status == Status::asleep ? "asleep" : "deleted";
+}
+
+void ExecutionFeed::add(std::string kind, Json data) {
+  std::lock_guard lock(mutex_);
+  events_.push_back({static_cast<int64_t>(events_.size()) + 1, std::move(kind), std::move(data)});
+  for (auto& [number, follower] : followers_) follower(events_.back());
+}
+
+void ExecutionFeed::finish(Execution execution) {
+  std::map<uint64_t, std::function<void(const Execution&)>> waiters;
+  {
+    std::lock_guard lock(mutex_);
+    result_ = std::move(execution);
+    events_.push_back({static_cast<int64_t>(events_.size()) + 1, "done", Json::object()});
+    for (auto& [number, follower] : followers_) follower(events_.back());
+    waiters.swap(waiters_);
+  }
+  for (auto& [number, waiter] : waiters) waiter(*result_);  // it does not change any more
+}
+
+bool ExecutionFeed::finished() const {
+  std::lock_guard lock(mutex_);
+  return result_.has_value();
+}
+
+Execution ExecutionFeed::result() const {
+  std::lock_guard lock(mutex_);
+  SK_CHECK(result_.has_value());
+  return *result_;
+}
+
+uint64_t ExecutionFeed::follow(int64_t after, std::function<void(const ExecutionEvent&)> on_event) {
+  std::lock_guard lock(mutex_);
+  for (const auto& event : events_)
+    if (event.number > after) on_event(event);
+  followers_.emplace(next_, std::move(on_event));
+  return next_++;
+}
+
+void ExecutionFeed::unfollow(uint64_t number) {
+  std::lock_guard lock(mutex_);
+  followers_.erase(number);
+  waiters_.erase(number);
+}
+
+uint64_t ExecutionFeed::on_finish(std::function<void(const Execution&)> when_done) {
+  {
+    std::lock_guard lock(mutex_);
+    if (!result_) {
+      waiters_.emplace(next_, std::move(when_done));
+      return next_++;
+    }
+  }
+  when_done(*result_);
+  return 0;
+}
+
+}  // namespace sk::interpreter

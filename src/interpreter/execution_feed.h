@@ -1,0 +1,45 @@
+// What an execution says while it runs, for those who wait for it or follow it. Events have numbers, so that
+// a follower whose connection broke goes on where it was.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "interpreter/types.h"
+
+namespace sk::interpreter {
+
+struct ExecutionEvent {
+  int64_t number = 0;  // from 1
+  std::string kind;    // started | output | kept | done
+  Json data;
+};
+
+// Any thread. Bounded by the limit on an execution's output.
+class ExecutionFeed {
+ public:
+  void add(std::string kind, Json data);
+  // The last event: `execution` is complete, its files durable.
+  void finish(Execution execution);
+  bool finished() const;
+  Execution result() const;  // once finished
+
+  // Calls `on_event` for every event after `after`, first those that were, then those to come, in order, from
+  // whatever thread adds them; must be short. unfollow() waits for a call under way.
+  uint64_t follow(int64_t after, std::function<void(const ExecutionEvent&)> on_event);
+  void unfollow(uint64_t number);
+  // Calls `when_done` once finished; at once if it is.
+  uint64_t on_finish(std::function<void(const Execution&)> when_done);
+
+ private:
+  mutable std::mutex mutex_;  // guards all below; held while followers are called, which keeps their order
+  std::vector<ExecutionEvent> events_;
+  std::map<uint64_t, std::function<void(const ExecutionEvent&)>> followers_;
+  std::map<uint64_t, std::function<void(const Execution&)>> waiters_;
+  uint64_t next_ = 1;
+  std::optional<Execution> result_;
+};
+
+}  // namespace sk::interpreter

@@ -1,0 +1,427 @@
+#include "interpreter/interpreter.h"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <thread>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "interpreter/live_session.h"
+#include "workspace/path.h"
+
+namespace sk::interpreter {
+
+namespace {
+
+constexpr auto kTick = std::chrono::milliseconds(100);
+constexpr size_t kCodeBytesMax = 8 << 20;
+
+std::string safe_name(std::string_view name) {
+  std::string out;
+  for (char c : name) out += c == '/' || static_cast<unsigned char>(c) < 32 ? '-' : c;
+  return out.substr(0, 100);
+}
+
+}  // namespace
+
+struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
+  Impl(workspace::Keep& the_keep, sandbox::SandboxHost& the_host, InterpreterOptions wanted, Metrics& metrics)
+      : keep(the_keep),
+        host(the_host),
+        options(std::move(wanted)),
+        records(keep.ground()),
+        pool(options.threads, 1'000'000),
+        saver(1, 100'000),
+        shared{keep, host, options, records, watcher, pool, {}, {}, {}, {}},
+        awake_gauge(metrics.gauge("sandkeep_sessions_awake", "Sessions with a running interpreter")),
+        executions_total(metrics.counter("sandkeep_executions_total", "Executions that were accepted")),
+        epoll(::epoll_create1(EPOLL_CLOEXEC)),
+        wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    std::filesystem::create_directories(options.directory);
+    shared.watch_fd = [this](int fd, std::weak_ptr<LiveSession> session) {
+      {
+        std::lock_guard lock(fds_mutex);
+        by_fd[fd] = std::move(session);
+      }
+      epoll_event event{EPOLLIN | EPOLLONESHOT, {.fd = fd}};
+      ::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, fd, &event);
+    };
+    shared.rearm_fd = [this](int fd) {
+      epoll_event event{EPOLLIN | EPOLLONESHOT, {.fd = fd}};
+      ::epoll_ctl(epoll.get(), EPOLL_CTL_MOD, fd, &event);
+    };
+    shared.forget_fd = [this](int fd) {
+      ::epoll_ctl(epoll.get(), EPOLL_CTL_DEL, fd, nullptr);
+      std::lock_guard lock(fds_mutex);
+      by_fd.erase(fd);
+    };
+    shared.save_later = [this](const Execution& execution) {
+      saver.submit_always([this, execution] {
+        try {
+          records.save(execution);
+        } catch (const Error& error) {
+          log::error("an execution's record could not be saved", {{"error", error.message()}});
+        }
+      });
+    };
+    epoll_event event{EPOLLIN, {.fd = wake.get()}};
+    ::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, wake.get(), &event);
+    loop = std::thread([this] { run_loop(); });
+  }
+
+  void run_loop() {
+    auto next_tick = std::chrono::steady_clock::now() + kTick;
+    while (!stopping) {
+      epoll_event events[64];
+      auto wait =
+          std::chrono::duration_cast<std::chrono::milliseconds>(next_tick - std::chrono::steady_clock::now())
+              .count();
+      int count = ::epoll_wait(epoll.get(), events, 64, static_cast<int>(std::max<int64_t>(0, wait)));
+      for (int i = 0; i < count; ++i) {
+        std::shared_ptr<LiveSession> session;
+        {
+          std::lock_guard lock(fds_mutex);
+          auto found = by_fd.find(events[i].data.fd);
+          if (found != by_fd.end()) session = found->second.lock();
+        }
+        if (session) session->poll();
+      }
+      if (std::chrono::steady_clock::now() < next_tick) continue;
+      next_tick = std::chrono::steady_clock::now() + kTick;
+      tick();
+    }
+  }
+
+  void tick() {
+    TimeUs now_us = keep.ground().clock.now_us();
+    int64_t awake = 0;
+    for (auto& session : all_live()) {
+      session->tick(now_us);
+      if (session->awake()) ++awake;
+      int64_t idle_us = session->info().idle_s * kSecondUs;
+      bool idle = !session->busy() && idle_us > 0 && now_us - session->active_us() > idle_us;
+      bool over = !session->busy() && !session->awake() && now_us - session->active_us() > 60 * kSecondUs;
+      if (idle || over) {
+        {
+          std::lock_guard lock(mutex);
+          if (session->busy()) continue;
+          live.erase(session->info().id);
+          ending.insert({session->info().id, session});
+        }
+        session->put_to_sleep([this, id = session->info().id] {
+          std::lock_guard lock(mutex);
+          ending.erase(id);
+          ended.notify_all();
+        });
+      }
+    }
+    awake_gauge.set(awake);
+  }
+
+  std::vector<std::shared_ptr<LiveSession>> all_live() {
+    std::lock_guard lock(mutex);
+    std::vector<std::shared_ptr<LiveSession>> result;
+    for (auto& [id, session] : live) result.push_back(session);
+    return result;
+  }
+
+  SessionInfo find(const workspace::Actor& actor, const Id& id) {
+    auto found = records.find(id);
+    bool mine = found && found->owner == actor.principal &&
+                (!actor.only_workspace || *actor.only_workspace == found->workspace);
+    if (!mine)
+      throw Error(Code::not_found, "there is no session " + id.with_prefix(workspace::prefix::session))
+          .hint("'sandkeep sessions' lists yours.");
+    std::lock_guard lock(mutex);
+    auto alive = live.find(id);
+    if (alive != live.end()) {
+      found->active_us = alive->second->active_us();
+      found->execution_count = alive->second->execution_count();
+      if (alive->second->awake()) found->status = Status::running;
+    }
+    return *found;
+  }
+
+  // The live one, made when there is none; waits while an earlier one is going to sleep, since two must not
+  // share a copy.
+  std::shared_ptr<LiveSession> bring_to_life(const workspace::Actor& actor, const SessionInfo& info) {
+    std::unique_lock lock(mutex);
+    ended.wait(lock, [&] { return !ending.contains(info.id); });
+    auto found = live.find(info.id);
+    if (found != live.end()) return found->second;
+    size_t mine = 0, all = 0;
+    for (auto& [id, session] : live) {
+      ++all;
+      if (session->info().owner == actor.principal) ++mine;
+    }
+    auto refuse = [&](std::string what) {
+      return Error(Code::too_many_requests, std::move(what))
+          .hint("Wait until one goes to sleep, or delete one with DELETE /api/v1/sessions/{id}.");
+    };
+    if (mine >= options.sessions_per_principal_max)
+      throw refuse("you have " + std::to_string(mine) + " sessions awake, which is the limit");
+    if (all >= options.sessions_max)
+      throw refuse("the server has " + std::to_string(all) + " sessions awake, which is the limit");
+    auto made = LiveSession::make(shared, *records.find(info.id));
+    live.emplace(info.id, made);
+    return made;
+  }
+
+  void end(const Id& id) {
+    std::shared_ptr<LiveSession> session;
+    {
+      std::unique_lock lock(mutex);
+      ended.wait(lock, [&] { return !ending.contains(id); });
+      auto found = live.find(id);
+      if (found == live.end()) return;
+      session = found->second;
+      live.erase(found);
+      ending.insert({id, session});
+    }
+    session->put_to_sleep([this, id] {
+      std::lock_guard lock(mutex);
+      ending.erase(id);
+      ended.notify_all();
+    });
+    session.reset();
+    std::unique_lock lock(mutex);
+    ended.wait(lock, [&] { return !ending.contains(id); });
+  }
+
+  void stop() {
+    if (stopping.exchange(true)) return;
+    uint64_t one = 1;
+    [[maybe_unused]] auto written = ::write(wake.get(), &one, sizeof one);
+    loop.join();
+    std::vector<Id> ids;
+    {
+      std::lock_guard lock(mutex);
+      for (auto& [id, session] : live) ids.push_back(id);
+    }
+    for (const Id& id : ids) end(id);
+    pool.stop();
+    saver.stop();
+  }
+
+  workspace::Keep& keep;
+  sandbox::SandboxHost& host;
+  const InterpreterOptions options;
+  Records records;
+  Watcher watcher;
+  WorkerPool pool;
+  WorkerPool saver;
+  Shared shared;
+  Gauge& awake_gauge;
+  Counter& executions_total;
+  Fd epoll, wake;
+  std::atomic<bool> stopping{false};
+  std::mutex fds_mutex;
+  std::unordered_map<int, std::weak_ptr<LiveSession>> by_fd;  // guarded by fds_mutex
+  std::mutex mutex;
+  std::condition_variable ended;
+  std::unordered_map<Id, std::shared_ptr<LiveSession>> live;    // guarded by mutex
+  std::unordered_map<Id, std::shared_ptr<LiveSession>> ending;  // guarded by mutex
+  std::thread loop;
+};
+
+Interpreter::Interpreter(workspace::Keep& keep, sandbox::SandboxHost& host, InterpreterOptions options,
+                         Metrics& metrics)
+    : impl_(std::make_shared<Impl>(keep, host, std::move(options), metrics)) {}
+
+Interpreter::~Interpreter() { impl_->stop(); }
+void Interpreter::stop() { impl_->stop(); }
+
+void Interpreter::recover() {
+  impl_->records.end_interrupted_executions(impl_->keep.ground().clock.now_us());
+  for (auto& info : impl_->records.dirty_sessions()) {
+    if (!std::filesystem::exists(impl_->options.directory + "/" + info.id.hex())) continue;
+    auto session = LiveSession::make(impl_->shared, info);
+    {
+      std::lock_guard lock(impl_->mutex);
+      impl_->ending.insert({info.id, session});
+    }
+    session->recover([impl = impl_.get(), id = info.id] {
+      std::lock_guard lock(impl->mutex);
+      impl->ending.erase(id);
+      impl->ended.notify_all();
+    });
+  }
+  std::unique_lock lock(impl_->mutex);
+  impl_->ended.wait(lock, [&] { return impl_->ending.empty(); });
+}
+
+SessionInfo Interpreter::create(const workspace::Actor& actor, const NewSession& wanted) {
+  auto& keep = impl_->keep;
+  auto workspace = wanted.workspace.empty()
+                       ? keep.workspaces().open_default(actor, workspace::Right::write)
+                       : keep.workspaces().open(actor, wanted.workspace, workspace::Right::write);
+  const auto& options = impl_->options;
+  SessionInfo info;
+  info.id = keep.ground().ids.next();
+  info.workspace = workspace.id;
+  info.owner = actor.principal;
+  info.name = wanted.name.empty() ? "session" : wanted.name;
+  if (info.name.size() > 100 || !is_utf8(info.name))
+    throw Error(Code::bad_request, "name must be at most 100 bytes of text");
+  info.memory_bytes = wanted.memory_bytes.value_or(options.memory_default_bytes);
+  if (info.memory_bytes > options.memory_max_bytes)
+    throw Error(Code::bad_request,
+                "memory may be at most " + human_size(options.memory_max_bytes) + " on this server")
+        .hint("Ask for less, or ask the operator.");
+  if (info.memory_bytes < (64ull << 20)) throw Error(Code::bad_request, "memory must be at least 64 MiB");
+  info.timeout_s = wanted.timeout_s.value_or(options.timeout_default_s);
+  info.idle_s = wanted.idle_s.value_or(options.idle_default_s);
+  if (info.timeout_s < 1 || info.timeout_s > options.timeout_max_s)
+    throw Error(Code::bad_request,
+                "timeout_s must lie between 1 and " + std::to_string(options.timeout_max_s));
+  if (info.idle_s < 0) throw Error(Code::bad_request, "idle_minutes must not be negative; 0 means never");
+  for (const auto& [name, value] : wanted.environment.items())
+    if (!value.is_string()) throw Error(Code::bad_request, "environment." + name + " must be text");
+  info.environment = wanted.environment;
+  info.labels = wanted.labels;
+  info.runtime = wanted.runtime;
+  info.folder =
+      wanted.folder
+          ? workspace::clean_path(*wanted.folder)
+          : workspace::clean_path("sessions/" + safe_name(info.name) + "-" + info.id.hex().substr(24));
+  auto existing = info.folder.empty() ? std::nullopt : keep.files().find(workspace, info.folder);
+  if (existing && existing->kind != workspace::EntryKind::folder)
+    throw Error(Code::conflict, "'" + info.folder + "' is a file, so a session cannot have it as its folder")
+        .hint("Choose another folder.");
+  info.created_us = info.active_us = keep.ground().clock.now_us();
+  impl_->records.insert(info);
+  return info;
+}
+
+SessionInfo Interpreter::get(const workspace::Actor& actor, const Id& session) {
+  return impl_->find(actor, session);
+}
+
+std::vector<SessionInfo> Interpreter::list(const workspace::Actor& actor, const Id& before, size_t limit) {
+  auto sessions = impl_->records.list(actor.principal, before, limit);
+  std::lock_guard lock(impl_->mutex);
+  for (auto& info : sessions) {
+    auto alive = impl_->live.find(info.id);
+    if (alive == impl_->live.end()) continue;
+    info.active_us = alive->second->active_us();
+    info.execution_count = alive->second->execution_count();
+    if (alive->second->awake()) info.status = Status::running;
+  }
+  if (actor.only_workspace)
+    std::erase_if(sessions, [&](const SessionInfo& info) { return info.workspace != *actor.only_workspace; });
+  return sessions;
+}
+
+void Interpreter::remove(const workspace::Actor& actor, const Id& session) {
+  if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot delete sessions");
+  SessionInfo info = impl_->find(actor, session);
+  if (info.status == Status::deleted) return;
+  impl_->end(session);
+  impl_->records.mark_deleted(session, impl_->keep.ground().clock.now_us());
+  std::error_code ignored;
+  std::filesystem::remove_all(impl_->options.directory + "/" + session.hex(), ignored);
+}
+
+void Interpreter::sleep(const workspace::Actor& actor, const Id& session) {
+  if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot end sessions");
+  impl_->find(actor, session);
+  impl_->end(session);
+}
+
+RunningExecution Interpreter::execute(const workspace::Actor& actor, const Id& session, NewExecution wanted) {
+  if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot run code");
+  SessionInfo info = impl_->find(actor, session);
+  if (info.status == Status::deleted)
+    throw Error(Code::gone, "the session was deleted")
+        .hint("Create another one; its files are in the workspace.");
+  if (wanted.language != "python" && wanted.language != "bash")
+    throw Error(Code::bad_request, "language must be 'python' or 'bash'");
+  if (!is_utf8(wanted.code)) throw Error(Code::bad_request, "the code is not UTF-8");
+  if (wanted.code.size() > kCodeBytesMax)
+    throw Error(Code::too_large, "the code has more than 8 MiB")
+        .hint("Put data into files, and read them from the code.");
+  if (wanted.timeout_s && (*wanted.timeout_s < 1 || *wanted.timeout_s > impl_->options.timeout_max_s))
+    throw Error(Code::bad_request,
+                "timeout_s must lie between 1 and " + std::to_string(impl_->options.timeout_max_s));
+  impl_->keep.workspaces().open(actor, info.workspace.with_prefix(workspace::prefix::workspace),
+                                workspace::Right::write);
+  auto live = impl_->bring_to_life(actor, info);
+  if (live->queued() >= impl_->options.queue_max)
+    throw Error(Code::too_many_requests,
+                "the session has " + std::to_string(live->queued()) + " executions waiting")
+        .hint("Wait for some of them.");
+  QueuedExecution queued;
+  queued.execution.id = impl_->keep.ground().ids.next();
+  queued.execution.session = session;
+  queued.execution.number = live->next_number();
+  queued.execution.author = actor.principal;
+  queued.execution.language = wanted.language;
+  queued.execution.code = wanted.code;
+  queued.execution.created_us = impl_->keep.ground().clock.now_us();
+  queued.wanted = std::move(wanted);
+  queued.actor = actor;
+  queued.feed = std::make_shared<ExecutionFeed>();
+  RunningExecution running{queued.execution.id, queued.execution.number, queued.feed};
+  impl_->executions_total.add();
+  live->enqueue(std::move(queued));
+  return running;
+}
+
+bool Interpreter::cancel(const workspace::Actor& actor, const Id& session, const Id& execution) {
+  if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot cancel executions");
+  auto running = find_running(actor, session, execution);
+  if (!running) {
+    if (!find_execution(actor, session, execution))
+      throw Error(Code::not_found, "the session has no such execution");
+    return false;
+  }
+  if (running->feed->finished()) return false;
+  std::shared_ptr<LiveSession> live;
+  {
+    std::lock_guard lock(impl_->mutex);
+    auto found = impl_->live.find(session);
+    if (found == impl_->live.end()) return false;
+    live = found->second;
+  }
+  live->cancel(execution);
+  return true;
+}
+
+std::optional<RunningExecution> Interpreter::find_running(const workspace::Actor& actor, const Id& session,
+                                                          const Id& execution) {
+  impl_->find(actor, session);
+  std::lock_guard lock(impl_->mutex);
+  auto found = impl_->live.find(session);
+  return found == impl_->live.end() ? std::nullopt : found->second->find(execution);
+}
+
+std::optional<Execution> Interpreter::find_execution(const workspace::Actor& actor, const Id& session,
+                                                     const Id& execution) {
+  if (auto running = find_running(actor, session, execution); running && running->feed->finished())
+    return running->feed->result();
+  return impl_->records.find_execution(session, execution);
+}
+
+std::vector<Execution> Interpreter::executions(const workspace::Actor& actor, const Id& session,
+                                               int64_t before, size_t limit) {
+  impl_->find(actor, session);
+  return impl_->records.list_executions(session, before, limit);
+}
+
+std::vector<KeptFile> Interpreter::kept_files(const workspace::Actor& actor, const Id& session,
+                                              const Id& execution, int64_t after, size_t limit) {
+  auto found = find_execution(actor, session, execution);
+  if (!found) throw Error(Code::not_found, "the session has no such execution");
+  const auto& kept = found->files.kept;
+  std::vector<KeptFile> result;
+  for (size_t i = static_cast<size_t>(std::max<int64_t>(0, after)); i < kept.size() && result.size() < limit;
+       ++i)
+    result.push_back(kept[i]);
+  return result;
+}
+
+}  // namespace sk::interpreter

@@ -1,0 +1,82 @@
+// The interpreter: sessions that run code in sandboxes, and keep what it writes before they answer. What a
+// dialect needs, it takes from here.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/metrics.h"
+#include "interpreter/execution_feed.h"
+#include "interpreter/records.h"
+#include "interpreter/types.h"
+#include "sandbox/host.h"
+#include "workspace/keep.h"
+
+namespace sk::interpreter {
+
+struct InterpreterOptions {
+  std::string directory;  // below it lie the working copies
+  uint64_t memory_default_bytes = 1ull << 30;
+  uint64_t memory_max_bytes = 16ull << 30;
+  int64_t timeout_default_s = 120;
+  int64_t timeout_max_s = 3600;
+  int64_t idle_default_s = 20 * 60;
+  size_t output_bytes_max = 1 << 20;        // in an answer; the whole is kept as a file
+  uint64_t spill_bytes_max = 256ull << 20;  // of that file
+  uint64_t file_bytes_max = 64ull << 30;
+  size_t sessions_max = 200;               // awake at once on this server
+  size_t sessions_per_principal_max = 50;  // awake at once
+  size_t queue_max = 100;                  // executions waiting in one session
+  size_t threads = 8;
+};
+
+// A running or finished execution, as execute() hands it out.
+struct RunningExecution {
+  Id id;
+  int64_t number = 0;
+  std::shared_ptr<ExecutionFeed> feed;
+};
+
+// Any thread. A session that is not the caller's is Error(not_found).
+class Interpreter {
+ public:
+  Interpreter(workspace::Keep& keep, sandbox::SandboxHost& host, InterpreterOptions options,
+              Metrics& metrics);
+  ~Interpreter();
+
+  // Sessions whose server died are looked through, and what they had closed is kept. Call once, before
+  // serving.
+  void recover();
+  // Ends running executions, keeps their files, puts every session to sleep. Idempotent.
+  void stop();
+
+  SessionInfo create(const workspace::Actor& actor, const NewSession& wanted);
+  SessionInfo get(const workspace::Actor& actor, const Id& session);
+  std::vector<SessionInfo> list(const workspace::Actor& actor, const Id& before, size_t limit);
+  // Ends the process and forgets the session; the files stay in the workspace.
+  void remove(const workspace::Actor& actor, const Id& session);
+  // To sleep now: what is in memory goes, the files stay.
+  void sleep(const workspace::Actor& actor, const Id& session);
+
+  // Queued behind the session's others; the session is woken when it is asleep. Error(too_many_requests) over
+  // a limit.
+  RunningExecution execute(const workspace::Actor& actor, const Id& session, NewExecution wanted);
+  // KeyboardInterrupt for a running one (state stays), off the queue for a waiting one; false when it is done
+  // already.
+  bool cancel(const workspace::Actor& actor, const Id& session, const Id& execution);
+  // Running, or not long finished.
+  std::optional<RunningExecution> find_running(const workspace::Actor& actor, const Id& session,
+                                               const Id& execution);
+  std::optional<Execution> find_execution(const workspace::Actor& actor, const Id& session,
+                                          const Id& execution);
+  std::vector<Execution> executions(const workspace::Actor& actor, const Id& session, int64_t before,
+                                    size_t limit);
+  std::vector<KeptFile> kept_files(const workspace::Actor& actor, const Id& session, const Id& execution,
+                                   int64_t after, size_t limit);
+
+ private:
+  struct Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace sk::interpreter

@@ -1,0 +1,562 @@
+#include "interpreter/live_session.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "workspace/path.h"
+
+namespace sk::interpreter {
+
+namespace {
+
+constexpr int64_t kInterruptGraceUs = 2 * kSecondUs;
+constexpr size_t kRecentMax = 50;
+constexpr std::string_view kOutputsFolder = "outputs";
+
+}  // namespace
+
+LiveSession::LiveSession(Shared& shared, SessionInfo info)
+    : shared_(shared),
+      info_(std::move(info)),
+      strand_(shared.pool),
+      active_us_(info_.active_us),
+      count_(info_.execution_count) {
+  has_run_ = info_.execution_count > 0;
+}
+
+std::shared_ptr<LiveSession> LiveSession::make(Shared& shared, SessionInfo info) {
+  auto session = std::make_shared<LiveSession>(shared, std::move(info));
+  session->strand_.owned_by(session);
+  return session;
+}
+
+LiveSession::~LiveSession() { close_kernel(); }
+
+void LiveSession::enqueue(QueuedExecution execution) {
+  ++queued_;
+  active_us_ = shared_.keep.ground().clock.now_us();
+  {
+    std::lock_guard lock(recent_mutex_);
+    recent_.push_back({execution.execution.id, execution.execution.number, execution.feed});
+    while (recent_.size() > kRecentMax && recent_.front().feed->finished()) recent_.pop_front();
+  }
+  strand_.post(
+      [this, self = shared_from_this(), execution = std::make_shared<QueuedExecution>(std::move(execution))] {
+        queue_.push_back(std::move(*execution));
+        start_next();
+      });
+}
+
+std::optional<RunningExecution> LiveSession::find(const Id& execution) {
+  std::lock_guard lock(recent_mutex_);
+  for (const auto& running : recent_)
+    if (running.id == execution) return running;
+  return std::nullopt;
+}
+
+void LiveSession::cancel(const Id& execution) {
+  strand_.post([this, self = shared_from_this(), execution] {
+    if (current_ && current_->execution.id == execution && stop_ == Stop::none && kernel_) {
+      stop_ = Stop::cancelled;
+      kernel_->interrupt();
+      kill_us_ = shared_.keep.ground().clock.now_us() + kInterruptGraceUs;
+      return;
+    }
+    for (auto at = queue_.begin(); at != queue_.end(); ++at) {
+      if (at->execution.id != execution) continue;
+      QueuedExecution waiting = std::move(*at);
+      queue_.erase(at);
+      waiting.execution.status = "done";
+      waiting.execution.end = "interrupted";
+      waiting.execution.message = "it was cancelled before it started";
+      waiting.execution.ended_us = shared_.keep.ground().clock.now_us();
+      --queued_;
+      shared_.save_later(waiting.execution);
+      waiting.feed->finish(std::move(waiting.execution));
+      return;
+    }
+  });
+}
+
+void LiveSession::poll() {
+  strand_.post([this, self = shared_from_this()] {
+    if (!kernel_) return;
+    int fd = kernel_->poll_fd();
+    run_kernel_events();
+    if (kernel_ && kernel_->poll_fd() == fd) shared_.rearm_fd(fd);
+  });
+}
+
+void LiveSession::tick(TimeUs now_us) {
+  auto due = [&](std::atomic<TimeUs>& at) { return at != 0 && now_us >= at; };
+  bool any = due(deadline_us_) || due(kill_us_) || due(next_capture_us_);
+  if (!any) return;
+  strand_.post([this, self = shared_from_this(), now_us] {
+    if (!kernel_ || !current_) return;
+    if (kill_us_ != 0 && now_us >= kill_us_) {
+      // It did not listen: everything in the sandbox ends.
+      kill_us_ = deadline_us_ = 0;
+      kernel_->session().kill(sandbox::End::killed, stop_ == Stop::timeout ? "timeout" : "interrupted");
+    } else if (deadline_us_ != 0 && now_us >= deadline_us_) {
+      deadline_us_ = 0;
+      stop_ = Stop::timeout;
+      kernel_->interrupt();
+      kill_us_ = now_us + kInterruptGraceUs;
+    } else if (next_capture_us_ != 0 && now_us >= next_capture_us_) {
+      // Files are kept during long runs too, ever less often, so that a loop of appends makes a few versions
+      // and not thousands.
+      ++captures_;
+      next_capture_us_ = now_us + std::min<int64_t>(60, 1LL << std::min(captures_, 6)) * kSecondUs;
+      try {
+        Settled now = capture_now(false);
+        for (const auto& file : now.kept) current_->feed->add("kept", to_json(file));
+        settled_.append(std::move(now));
+      } catch (const std::exception& error) {
+        log::warn("files could not be kept during a run; they are tried again at its end",
+                  {{"error", error.what()}});
+        Touched again;
+        again.everything = true;
+        shared_.watcher.put_back(info_.id, again);
+      }
+    }
+  });
+}
+
+void LiveSession::put_to_sleep(std::function<void()> then) {
+  strand_.post([this, self = shared_from_this(), then = std::move(then)] {
+    if (current_ && kernel_) {
+      kernel_->session().kill(sandbox::End::killed, "interrupted");
+      if (kernel_->session().wait_ended(5'000))
+        while (kernel_ && current_ && !kernel_->has_ended()) run_kernel_events();
+    }
+    while (!queue_.empty()) {
+      QueuedExecution waiting = std::move(queue_.front());
+      queue_.pop_front();
+      waiting.execution.status = "done";
+      waiting.execution.end = "interrupted";
+      waiting.execution.message = "the session was ended before it started";
+      --queued_;
+      shared_.save_later(waiting.execution);
+      waiting.feed->finish(std::move(waiting.execution));
+    }
+    go_to_sleep();
+    then();
+  });
+}
+
+void LiveSession::recover(std::function<void()> then) {
+  strand_.post([this, self = shared_from_this(), then = std::move(then)] {
+    try {
+      open_copy();
+      go_to_sleep();
+    } catch (const std::exception& error) {
+      log::error(
+          "a session's files could not be looked through after a restart; its next execution tries again",
+          {{"session", info_.id.hex()}, {"error", error.what()}});
+    }
+    then();
+  });
+}
+
+CaptureAs LiveSession::capture_as() {
+  CaptureAs as;
+  if (current_) {
+    as.actor = current_->actor;
+  } else {
+    as.actor.principal = info_.owner;
+    as.actor.name = "session " + info_.name;
+  }
+  // The session was opened with the right to write; its captures do not depend on the scope of the key that
+  // happens to run it.
+  as.workspace.id = info_.workspace;
+  as.workspace.role = workspace::Right::write;
+  as.source.kind = "execution";
+  as.source.detail = {{"session_id", info_.id.with_prefix(workspace::prefix::session)}};
+  if (current_)
+    as.source.detail["execution_id"] = current_->execution.id.with_prefix(workspace::prefix::execution);
+  return as;
+}
+
+// The copy, brought up to date from both sides: what code left in it is kept first, then what others changed
+// comes in.
+void LiveSession::open_copy() {
+  auto owner = shared_.host.file_owner();
+  copy_ = std::make_unique<WorkingCopy>(shared_.options.directory + "/" + info_.id.hex(),
+                                        Owner{owner.uid, owner.gid});
+  manifest_ = std::make_unique<Manifest>(shared_.keep.ground(), info_.id);
+  capture_ = std::make_unique<Capture>(shared_.keep, *copy_, *manifest_, info_.folder,
+                                       shared_.options.file_bytes_max);
+  sync_ = std::make_unique<Sync>(shared_.keep, *copy_, *manifest_, *capture_, info_.folder);
+  CopyState state = shared_.records.copy_state(info_.id);
+  CaptureAs as = capture_as();
+  bool same_copy = state.identity == copy_->identity();
+  if (!same_copy) {
+    // Another directory than the manifest describes: nothing in it, or missing from it, means anything.
+    manifest_->load();
+    manifest_->clear();
+    synced_seq_ = sync_->bring_all(as.workspace);
+  } else {
+    manifest_->load();
+    if (state.dirty) {
+      Touched all;
+      all.everything = true;
+      settled_.append(capture_->settle(all, {}, as));
+    }
+    synced_seq_ = sync_->bring_changes(as.workspace, state.synced_seq);
+  }
+  manifest_->save();
+  if (!same_copy || !state.dirty)
+    shared_.records.save_copy_state(info_.id, {true, copy_->identity(), synced_seq_});
+}
+
+void LiveSession::wake() {
+  open_copy();
+  shared_.watcher.add(info_.id, *copy_);
+  outside_changes_ = true;
+  subscription_ = shared_.keep.feed().subscribe(info_.workspace, [this] { outside_changes_ = true; });
+  sandbox::SessionSpec spec;
+  spec.id = info_.id.hex();
+  spec.data_dir = copy_->directory();
+  spec.limits.memory_bytes = info_.memory_bytes;
+  spec.runtime = info_.runtime;
+  kernel_ =
+      std::make_unique<sandbox::Kernel>(shared_.host.start(spec), static_cast<sandbox::KernelEvents&>(*this));
+  std::vector<std::pair<std::string, std::string>> environment;
+  for (const auto& [name, value] : info_.environment.items())
+    environment.emplace_back(name, value.get<std::string>());
+  if (!environment.empty()) kernel_->configure(environment);
+  shared_.watch_fd(kernel_->poll_fd(), weak_from_this());
+  awake_ = true;
+}
+
+void LiveSession::close_kernel() {
+  if (!kernel_) return;
+  shared_.forget_fd(kernel_->poll_fd());
+  kernel_.reset();
+  awake_ = false;
+}
+
+void LiveSession::go_to_sleep() {
+  if (kernel_) {
+    kernel_->session().kill(sandbox::End::killed, "asleep");
+    if (!kernel_->session().wait_ended(10'000))
+      log::error("a sandbox did not end", {{"session", info_.id.hex()}});
+    close_kernel();
+  }
+  subscription_ = {};
+  if (!copy_) return;
+  try {
+    Touched all;
+    all.everything = true;
+    capture_->settle(all, {}, capture_as());
+    manifest_->save();
+    shared_.records.save_copy_state(info_.id, {false, copy_->identity(), synced_seq_});
+    shared_.records.save_activity(info_.id, active_us_, count_);
+  } catch (const std::exception& error) {
+    log::error("a session's last files could not be kept; its copy stays and is looked through again",
+               {{"session", info_.id.hex()}, {"error", error.what()}});
+  }
+  shared_.watcher.remove(info_.id);
+  sync_.reset();
+  capture_.reset();
+  manifest_.reset();
+  copy_.reset();
+}
+
+void LiveSession::add_files(QueuedExecution& next) {
+  for (const auto& file : next.wanted.files) {
+    workspace::CopyChange copy;
+    auto& workspaces = shared_.keep.workspaces();
+    auto from = file.workspace.empty()
+                    ? workspaces.open(next.actor, info_.workspace.with_prefix(workspace::prefix::workspace))
+                    : workspaces.open(next.actor, file.workspace);
+    copy.from_workspace = from.id;
+    copy.from = file.path;
+    if (file.version) {
+      auto version = shared_.keep.files().find_version(from, *file.version);
+      if (!version)
+        throw Error(Code::not_found,
+                    "there is no version " + file.version->with_prefix(workspace::prefix::version));
+      copy.from = version->path;
+      copy.from_version = version->id;
+    }
+    std::string name =
+        file.as.empty() ? workspace::split_path(workspace::clean_file_path(copy.from)).second : file.as;
+    copy.to = workspace::join_path(info_.folder, workspace::clean_file_path(name));
+    copy.on_existing = workspace::OnExisting::rename;
+    auto result = shared_.keep.files().apply_one(next.actor, capture_as().workspace, std::move(copy));
+    next.execution.added.emplace_back(file.path.empty() ? name : file.path, result.entry.path);
+  }
+}
+
+void LiveSession::start_next() {
+  while (!current_ && !queue_.empty()) {
+    QueuedExecution next = std::move(queue_.front());
+    queue_.pop_front();
+    start(next);
+  }
+}
+
+void LiveSession::start(QueuedExecution& next) {
+  const Clock& clock = shared_.keep.ground().clock;
+  TimeUs begin_us = clock.now_us();
+  next.execution.status = "running";
+  next.execution.started_us = begin_us;
+  next.execution.timings["queue_us"] = begin_us - next.execution.created_us;
+  current_ = std::move(next);
+  settled_ = {};
+  done_.reset();
+  ended_.reset();
+  cell_failed_ = false;
+  stop_ = Stop::none;
+  captures_ = 0;
+  outputs_ = std::make_unique<OutputCollector>(*current_->feed, current_->execution.number,
+                                               shared_.options.output_bytes_max,
+                                               shared_.options.spill_bytes_max, shared_.options.directory);
+  try {
+    if (!current_->wanted.files.empty()) add_files(*current_);
+    if (!kernel_) {
+      current_->execution.woke = has_run_;
+      wake();
+      current_->execution.timings["wake_us"] = clock.now_us() - begin_us;
+    }
+    if (outside_changes_.exchange(false)) {
+      synced_seq_ = sync_->bring_changes(capture_as().workspace, synced_seq_);
+    }
+    has_run_ = true;
+    current_->feed->add("started", {{"woke", current_->execution.woke}});
+    auto language =
+        current_->execution.language == "bash" ? sandbox::Language::bash : sandbox::Language::python;
+    run_started_us_ = clock.now_us();
+    kernel_->execute(current_->execution.id.hex(), current_->execution.code, language);
+    deadline_us_ = run_started_us_ + current_->wanted.timeout_s.value_or(info_.timeout_s) * kSecondUs;
+    next_capture_us_ = run_started_us_ + kSecondUs;
+  } catch (const Error& error) {
+    fail(error);
+  } catch (const std::exception& error) {
+    fail(Error(Code::internal, error.what()));
+  }
+}
+
+void LiveSession::run_kernel_events() {
+  try {
+    kernel_->on_ready();
+    std::vector<sandbox::KernelRequest> requests;
+    requests.swap(requests_);
+    for (const auto& request : requests) answer(request);
+  } catch (const std::exception& error) {
+    log::error("a session's kernel failed", {{"session", info_.id.hex()}, {"error", error.what()}});
+    kernel_->session().kill(sandbox::End::protocol, error.what());
+  }
+  if (ended_) {
+    sandbox::Outcome outcome = *ended_;
+    ended_.reset();
+    close_kernel();
+    if (!current_) {
+      go_to_sleep();
+      return;
+    }
+    std::string end = "crash", message = outcome.reason;
+    switch (outcome.end) {
+      case sandbox::End::oom:
+        end = "oom";
+        break;
+      case sandbox::End::exited:
+        end = outcome.exit_code.value_or(0) == 0 ? "ok" : "error";
+        current_->execution.exit_code = outcome.exit_code;
+        message = "the program ended its interpreter; variables are gone, files are kept";
+        break;
+      case sandbox::End::killed:
+        end = stop_ == Stop::timeout                                 ? "timeout"
+              : outcome.reason == "disk" || outcome.reason == "pids" ? outcome.reason
+                                                                     : "interrupted";
+        break;
+      default:
+        break;
+    }
+    finish(end, message);
+    go_to_sleep();
+    start_next();
+  } else if (done_ && current_) {
+    std::string end = done_->status == sandbox::CellStatus::ok      ? "ok"
+                      : done_->status == sandbox::CellStatus::error ? "error"
+                                                                    : "interrupted";
+    current_->execution.exit_code = done_->exit_code;
+    if (stop_ == Stop::timeout) end = "timeout";
+    done_.reset();
+    finish(end, end == "timeout"
+                    ? "it ran longer than its time-out and was interrupted; variables are still there"
+                    : "");
+    start_next();
+  }
+}
+
+Settled LiveSession::capture_now(bool everything) {
+  Touched touched = shared_.watcher.take(info_.id);
+  touched.everything = touched.everything || everything;
+  if (touched.empty()) return {};
+  std::set<std::pair<uint64_t, uint64_t>> open_files;
+  if (kernel_ && (touched.opened || touched.everything || !touched.paths.empty()))
+    for (const auto& file : kernel_->session().files_open_for_writing())
+      open_files.emplace(file.device, file.inode);
+  Settled settled = capture_->settle(touched, open_files, capture_as());
+  if (!open_files.empty()) {
+    // Still being written: look again next time, whether or not an event says so.
+    Touched again;
+    again.opened = true;
+    shared_.watcher.put_back(info_.id, again);
+  }
+  return settled;
+}
+
+// Images that were shown, and output that was too long for the answer, become files of the session.
+void LiveSession::keep_outputs() {
+  for (auto& file : outputs_->take_files()) {
+    std::string path = std::string(kOutputsFolder) + "/" + file.name;
+    auto fill = [&](int fd) {
+      if (!file.spilled) return write_all(fd, as_bytes(file.bytes), path);
+      std::vector<std::byte> buffer(1 << 20);
+      uint64_t offset = 0;
+      for (size_t got; (got = read_at(file.spilled->get(), buffer, offset, path)) > 0; offset += got)
+        write_all(fd, Bytes(buffer).first(got), path);
+    };
+    try {
+      copy_->write_file(path, fill, {.mode = 0644, .mtime_us = 0});
+      if (file.output_index >= 0)
+        outputs_->outputs()[static_cast<size_t>(file.output_index)]["file"] = capture_->workspace_path(path);
+    } catch (const Error& error) {
+      settled_.not_kept.push_back({capture_->workspace_path(path), "conflict", error.message()});
+    }
+  }
+}
+
+void LiveSession::finish(std::string end, std::string message) {
+  const Clock& clock = shared_.keep.ground().clock;
+  deadline_us_ = kill_us_ = next_capture_us_ = 0;
+  Execution& execution = current_->execution;
+  TimeUs ran_us = clock.now_us();
+  execution.timings["run_us"] = ran_us - run_started_us_;
+  try {
+    outputs_->flush();
+    keep_outputs();
+    settled_.append(capture_now(kernel_ == nullptr));
+  } catch (const Error& error) {
+    message += (message.empty() ? "" : "; ") + ("not everything could be kept: " + error.message());
+    settled_.not_kept.push_back({info_.folder, "error", error.message()});
+  }
+  execution.files = std::move(settled_);
+  execution.timings["keep_us"] = clock.now_us() - ran_us;
+  execution.outputs = outputs_->take_outputs();
+  execution.status = "done";
+  execution.end = std::move(end);
+  execution.message = std::move(message);
+  execution.ended_us = clock.now_us();
+  active_us_ = execution.ended_us;
+  auto feed = current_->feed;
+  shared_.save_later(execution);
+  feed->finish(std::move(execution));
+  current_.reset();
+  outputs_.reset();
+  --queued_;
+  // After the answer: the manifest only spares comparisons.
+  if (manifest_) {
+    try {
+      manifest_->save();
+    } catch (const Error& error) {
+      log::warn("a manifest could not be saved", {{"error", error.message()}});
+    }
+  }
+}
+
+void LiveSession::fail(const Error& error) {
+  // Nothing ran; what is there of the copy is kept when the session goes to sleep.
+  outputs_->note(error.message());
+  deadline_us_ = kill_us_ = next_capture_us_ = 0;
+  Execution& execution = current_->execution;
+  execution.status = "done";
+  execution.end = "crash";
+  execution.message = "the session could not run it: " + error.message();
+  execution.outputs = outputs_->take_outputs();
+  execution.ended_us = shared_.keep.ground().clock.now_us();
+  log::error("an execution could not start", {{"session", info_.id.hex()}, {"error", error.message()}});
+  shared_.save_later(execution);
+  current_->feed->finish(std::move(execution));
+  current_.reset();
+  outputs_.reset();
+  --queued_;
+  if (!kernel_) go_to_sleep();
+}
+
+void LiveSession::on_output(sandbox::Stream stream, std::string_view bytes) {
+  if (outputs_) outputs_->text(stream, bytes);
+}
+void LiveSession::on_display(sandbox::Display display) {
+  if (outputs_) outputs_->display(display);
+}
+void LiveSession::on_clear_output() {
+  if (outputs_) outputs_->clear();
+}
+void LiveSession::on_result(sandbox::CellResult result) {
+  if (outputs_) outputs_->result(result);
+}
+void LiveSession::on_error(sandbox::CellError error) {
+  cell_failed_ = true;
+  if (outputs_) outputs_->error(error);
+}
+void LiveSession::on_done(sandbox::CellDone done) { done_ = std::move(done); }
+void LiveSession::on_request(sandbox::KernelRequest request) { requests_.push_back(std::move(request)); }
+void LiveSession::on_ended(const sandbox::Outcome& outcome) { ended_ = outcome; }
+
+void LiveSession::answer(const sandbox::KernelRequest& request) {
+  try {
+    kernel_->reply(request.id, answer_request(request.method, request.params));
+  } catch (const Error& error) {
+    kernel_->refuse(request.id, sk::info(error.code()).name, error.message());
+  } catch (const Json::exception&) {
+    kernel_->refuse(request.id, "bad_request", "the request's parameters are not what this method takes");
+  }
+}
+
+// `import sandkeep` inside: with the session's own rights, for its own folder; fetch reads the rest of the
+// workspace.
+Json LiveSession::answer_request(const std::string& method, const Json& params) {
+  if (!current_) throw Error(Code::conflict, "no cell is running");
+  auto& keep = shared_.keep;
+  CaptureAs as = capture_as();
+  if (method == "fetch") {
+    auto entry = keep.files().get(as.workspace, params.at("path").get<std::string>());
+    if (entry.kind != workspace::EntryKind::file)
+      throw Error(Code::bad_request, "fetch takes a file, not a folder");
+    std::string path = workspace::is_within(entry.path, info_.folder)
+                           ? capture_->disk_path(entry.path)
+                           : workspace::unescape_name(workspace::split_path(entry.path).second);
+    sync_->materialise(entry, path);
+    if (!workspace::is_within(entry.path, info_.folder))
+      manifest_->erase(path);  // in this folder it is a new file
+    return {{"path", "/mnt/data/" + workspace::escape_name(path)}, {"size", entry.size}};
+  }
+  std::string path = params.at("path").get<std::string>();
+  if (path.starts_with("/mnt/data/")) path = path.substr(10);
+  std::string target = workspace::join_path(info_.folder, workspace::clean_file_path(path));
+  settled_.append(capture_now(false));
+  auto entry = keep.files().get(as.workspace, target);
+  auto versions = keep.files().versions(as.workspace, entry.id, "", method == "versions" ? 100 : 1).items;
+  if (versions.empty()) throw Error(Code::bad_request, "this is a folder");
+  auto describe = [&](const workspace::Version& version) {
+    return Json{{"path", version.path},
+                {"version_id", version.id.with_prefix(workspace::prefix::version)},
+                {"number", version.number},
+                {"size", version.size},
+                {"sha256", version.sha256.hex()},
+                {"created_at", to_iso8601(version.created_us)},
+                {"link", workspace::Links::path_of(version)}};
+  };
+  if (method == "keep" || method == "link") return describe(versions[0]);
+  if (method == "versions") {
+    Json list = Json::array();
+    for (const auto& version : versions) list.push_back(describe(version));
+    return list;
+  }
+  throw Error(Code::not_found, "there is no method '" + method + "'");
+}
+
+}  // namespace sk::interpreter

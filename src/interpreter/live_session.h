@@ -1,0 +1,130 @@
+// One session that is awake, or waking: its sandbox, its working copy, its queue of executions. Everything
+// happens on its strand, one thing at a time, so plain code may wait for disk and database; nothing else
+// waits for it.
+#pragma once
+
+#include <deque>
+#include <memory>
+
+#include "interpreter/capture.h"
+#include "interpreter/execution_feed.h"
+#include "interpreter/interpreter.h"
+#include "interpreter/output_collector.h"
+#include "interpreter/strand.h"
+#include "interpreter/sync.h"
+#include "interpreter/watcher.h"
+#include "sandbox/kernel.h"
+
+namespace sk::interpreter {
+
+// What live sessions share; owned by the Interpreter, outlives them.
+struct Shared {
+  workspace::Keep& keep;
+  sandbox::SandboxHost& host;
+  const InterpreterOptions& options;
+  Records& records;
+  Watcher& watcher;
+  WorkerPool& pool;
+  // Calls LiveSession::poll when the descriptor is readable; forget before it is closed.
+  std::function<void(int fd, std::weak_ptr<class LiveSession>)> watch_fd;
+  std::function<void(int fd)> rearm_fd;
+  std::function<void(int fd)> forget_fd;
+  // Writes an execution's record soon.
+  std::function<void(const Execution&)> save_later;
+};
+
+struct QueuedExecution {
+  Execution execution;
+  NewExecution wanted;
+  workspace::Actor actor;
+  std::shared_ptr<ExecutionFeed> feed;
+};
+
+class LiveSession : public std::enable_shared_from_this<LiveSession>, private sandbox::KernelEvents {
+ public:
+  static std::shared_ptr<LiveSession> make(Shared& shared, SessionInfo info);
+  LiveSession(Shared& shared, SessionInfo info);  // through make()
+  ~LiveSession() override;
+
+  // Any thread; the work itself happens on the strand.
+  void enqueue(QueuedExecution execution);
+  void cancel(const Id& execution);
+  void poll();                                    // its kernel's descriptor is readable
+  void tick(TimeUs now_us);                       // time-outs, captures during long runs, idle expiry
+  void put_to_sleep(std::function<void()> then);  // after what runs was ended and kept
+  // What a dead server left in the copy is kept now.
+  void recover(std::function<void()> then);
+
+  // Any thread.
+  bool awake() const { return awake_; }
+  bool busy() const { return queued_ > 0; }
+  TimeUs active_us() const { return active_us_; }
+  int64_t execution_count() const { return count_; }
+  size_t queued() const { return queued_; }
+  int64_t next_number() { return ++count_; }
+  const SessionInfo& info() const { return info_; }
+  std::optional<RunningExecution> find(const Id& execution);
+
+ private:
+  void on_output(sandbox::Stream stream, std::string_view bytes) override;
+  void on_display(sandbox::Display display) override;
+  void on_clear_output() override;
+  void on_result(sandbox::CellResult result) override;
+  void on_error(sandbox::CellError error) override;
+  void on_done(sandbox::CellDone done) override;
+  void on_request(sandbox::KernelRequest request) override;
+  void on_ended(const sandbox::Outcome& outcome) override;
+
+  void start_next();
+  void start(QueuedExecution& next);
+  void open_copy();
+  void wake();
+  void go_to_sleep();
+  void run_kernel_events();
+  void finish(std::string end, std::string message);
+  void fail(const Error& error);
+  void keep_outputs();
+  Settled capture_now(bool everything);
+  CaptureAs capture_as();
+  void add_files(QueuedExecution& next);
+  void answer(const sandbox::KernelRequest& request);
+  Json answer_request(const std::string& method, const Json& params);
+  void close_kernel();
+
+  Shared& shared_;
+  const SessionInfo info_;
+  Strand strand_;
+
+  // Any thread.
+  std::atomic<bool> awake_{false};
+  std::atomic<size_t> queued_{0};
+  std::atomic<TimeUs> active_us_;
+  std::atomic<int64_t> count_;
+  std::atomic<bool> outside_changes_{true};
+  std::atomic<TimeUs> deadline_us_{0}, kill_us_{0}, next_capture_us_{0};
+  std::mutex recent_mutex_;
+  std::deque<RunningExecution> recent_;  // guarded by recent_mutex_
+
+  // Strand only.
+  std::unique_ptr<WorkingCopy> copy_;
+  std::unique_ptr<Manifest> manifest_;
+  std::unique_ptr<Capture> capture_;
+  std::unique_ptr<Sync> sync_;
+  workspace::Feed::Subscription subscription_;
+  int64_t synced_seq_ = 0;
+  std::unique_ptr<sandbox::Kernel> kernel_;
+  std::deque<QueuedExecution> queue_;
+  std::optional<QueuedExecution> current_;
+  std::unique_ptr<OutputCollector> outputs_;
+  Settled settled_;
+  std::vector<sandbox::KernelRequest> requests_;
+  std::optional<sandbox::CellDone> done_;
+  std::optional<sandbox::Outcome> ended_;
+  bool cell_failed_ = false;
+  bool has_run_ = false;
+  enum class Stop { none, cancelled, timeout } stop_ = Stop::none;
+  TimeUs run_started_us_ = 0;
+  int captures_ = 0;
+};
+
+}  // namespace sk::interpreter

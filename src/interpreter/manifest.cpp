@@ -1,0 +1,149 @@
+#include "interpreter/manifest.h"
+
+namespace sk::interpreter {
+
+namespace {
+
+// File times step with the kernel's tick; 20 ms is more than any (HZ ≥ 100 gives 10 ms).
+constexpr int64_t kTickNs = 20'000'000;
+
+bool below_or_same(const std::string& path, const std::string& folder) {
+  return folder.empty() || path == folder ||
+         (path.size() > folder.size() && path.starts_with(folder) && path[folder.size()] == '/');
+}
+
+}  // namespace
+
+bool ManifestRow::matches(const Node& node) const {
+  if (kind != node.kind || device != node.device || inode != node.inode) return false;
+  if (kind == NodeKind::folder) return mode == node.mode;
+  if (size != node.size || mtime_ns != node.mtime_ns || ctime_ns != node.ctime_ns || mode != node.mode)
+    return false;
+  return seen_us * 1000 > ctime_ns + kTickNs;
+}
+
+void Manifest::load() {
+  rows_.clear();
+  by_inode_.clear();
+  changed_.clear();
+  ground_.db.read([&](catalog::Statements& statements) {
+    statements.query(
+        "SELECT path, kind, file, version, device, inode, size, mtime_ns, ctime_ns, mode, seen_us FROM "
+        "manifests WHERE session = $1",
+        {session_}, [&](const catalog::Row& row) {
+          ManifestRow one;
+          one.kind = row.integer(1) == 1 ? NodeKind::folder : NodeKind::file;
+          one.file = row.id(2);
+          one.version = row.id(3);
+          one.device = static_cast<uint64_t>(row.integer(4));
+          one.inode = static_cast<uint64_t>(row.integer(5));
+          one.size = static_cast<uint64_t>(row.integer(6));
+          one.mtime_ns = row.integer(7);
+          one.ctime_ns = row.integer(8);
+          one.mode = static_cast<uint32_t>(row.integer(9));
+          one.seen_us = row.integer(10);
+          by_inode_.emplace(one.inode, row.str(0));
+          rows_.emplace(row.str(0), one);
+          return true;
+        });
+  });
+}
+
+void Manifest::save() {
+  if (changed_.empty()) return;
+  ground_.db.write([&](catalog::Tx& tx) {
+    for (const auto& path : changed_) {
+      auto found = rows_.find(path);
+      if (found == rows_.end()) {
+        tx.exec("DELETE FROM manifests WHERE session = $1 AND path = $2",
+                {session_, catalog::Param::raw(path)});
+        continue;
+      }
+      const ManifestRow& row = found->second;
+      tx.exec(
+          "INSERT INTO manifests (session, path, kind, file, version, device, inode, size, mtime_ns, "
+          "ctime_ns, mode, seen_us) "
+          "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (session, path) DO UPDATE "
+          "SET kind = excluded.kind, "
+          "file = excluded.file, version = excluded.version, device = excluded.device, inode = "
+          "excluded.inode, size = excluded.size, "
+          "mtime_ns = excluded.mtime_ns, ctime_ns = excluded.ctime_ns, mode = excluded.mode, seen_us = "
+          "excluded.seen_us",
+          {session_, catalog::Param::raw(path), row.kind == NodeKind::folder ? 1 : 0, row.file,
+           row.version ? catalog::Param(row.version) : catalog::Param(nullptr), row.device, row.inode,
+           row.size, row.mtime_ns, row.ctime_ns, row.mode, row.seen_us});
+    }
+  });
+  changed_.clear();
+}
+
+void Manifest::clear() {
+  while (!rows_.empty()) erase(rows_.begin()->first);
+  save();
+}
+
+const ManifestRow* Manifest::find(const std::string& path) const {
+  auto found = rows_.find(path);
+  return found == rows_.end() ? nullptr : &found->second;
+}
+
+void Manifest::set(const std::string& path, const ManifestRow& row) {
+  erase(path);
+  rows_[path] = row;
+  by_inode_.emplace(row.inode, path);
+  changed_.insert(path);
+}
+
+void Manifest::set(const std::string& path, const Node& node, const Id& file, const Id& version,
+                   TimeUs now_us) {
+  ManifestRow row;
+  row.kind = node.kind;
+  row.file = file;
+  row.version = version;
+  row.device = node.device;
+  row.inode = node.inode;
+  row.size = node.size;
+  row.mtime_ns = node.mtime_ns;
+  row.ctime_ns = node.ctime_ns;
+  row.mode = node.mode;
+  row.seen_us = now_us;
+  set(path, row);
+}
+
+void Manifest::erase(const std::string& path_by_reference) {
+  std::string path = path_by_reference;  // it may live in the row that goes
+  auto found = rows_.find(path);
+  if (found == rows_.end()) return;
+  auto [first, last] = by_inode_.equal_range(found->second.inode);
+  for (auto at = first; at != last; ++at)
+    if (at->second == path) {
+      by_inode_.erase(at);
+      break;
+    }
+  rows_.erase(found);
+  changed_.insert(path);
+}
+
+void Manifest::rename(const std::string& from, const std::string& to) {
+  for (const auto& path : below(from)) {
+    ManifestRow row = rows_.at(path);
+    erase(path);
+    set(to + path.substr(from.size()), row);
+  }
+}
+
+std::vector<std::string> Manifest::below(const std::string& folder) const {
+  std::vector<std::string> result;
+  for (auto at = rows_.lower_bound(folder); at != rows_.end() && at->first.starts_with(folder); ++at)
+    if (below_or_same(at->first, folder)) result.push_back(at->first);
+  return result;
+}
+
+std::optional<std::string> Manifest::find_inode(uint64_t device, uint64_t inode) const {
+  auto [first, last] = by_inode_.equal_range(inode);
+  for (auto at = first; at != last; ++at)
+    if (rows_.at(at->second).device == device) return at->second;
+  return std::nullopt;
+}
+
+}  // namespace sk::interpreter

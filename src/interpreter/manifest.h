@@ -1,0 +1,62 @@
+// What a working copy holds as far as the server put it there or kept it: path on disk → the version it is,
+// and the marks by which a change shows. A scan compares with this, never with the workspace, so only a path
+// that is here can count as deleted.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "base/id.h"
+#include "interpreter/working_copy.h"
+#include "workspace/ground.h"
+
+namespace sk::interpreter {
+
+struct ManifestRow {
+  NodeKind kind = NodeKind::file;
+  Id file;     // the entry in the workspace
+  Id version;  // zero for folders
+  uint64_t device = 0, inode = 0, size = 0;
+  int64_t mtime_ns = 0, ctime_ns = 0;
+  uint32_t mode = 0;
+  TimeUs seen_us = 0;  // when these marks were read
+
+  // Whether the node is as it was. A change within a clock tick of when we looked could leave the marks as
+  // they are, so then it is not.
+  bool matches(const Node& node) const;
+};
+
+// Belongs to one session; one thread at a time. Lives in memory while the session is awake; save() writes
+// what changed to the catalog, after the copy itself: a row that is missing or old there only costs a
+// comparison.
+class Manifest {
+ public:
+  Manifest(workspace::Ground& ground, const Id& session) : ground_(ground), session_(session) {}
+
+  void load();
+  void save();
+  void clear();
+
+  const ManifestRow* find(const std::string& path) const;
+  void set(const std::string& path, const ManifestRow& row);
+  void set(const std::string& path, const Node& node, const Id& file, const Id& version, TimeUs now_us);
+  void erase(const std::string& path);
+  // A folder (or file) was renamed on disk: its rows, and all below it, go with it.
+  void rename(const std::string& from, const std::string& to);
+  // Paths of `folder` itself and everything below it.
+  std::vector<std::string> below(const std::string& folder) const;
+  // A path with that inode, if any.
+  std::optional<std::string> find_inode(uint64_t device, uint64_t inode) const;
+  const std::map<std::string, ManifestRow>& rows() const { return rows_; }
+
+ private:
+  workspace::Ground& ground_;
+  const Id session_;
+  std::map<std::string, ManifestRow> rows_;
+  std::unordered_multimap<uint64_t, std::string> by_inode_;
+  std::set<std::string> changed_;  // since save()
+};
+
+}  // namespace sk::interpreter

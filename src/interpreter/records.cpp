@@ -1,0 +1,257 @@
+#include "interpreter/records.h"
+
+#include "workspace/journal.h"
+
+namespace sk::interpreter {
+
+namespace {
+
+#define SK_SESSION_COLUMNS                                                                              \
+  "id, workspace, folder, name, owner, memory_bytes, timeout_s, idle_s, runtime, environment, labels, " \
+  "execution_count, created_us, "                                                                       \
+  "active_us, deleted_us"
+
+SessionInfo read_session(const catalog::Row& row) {
+  SessionInfo session;
+  session.id = row.id(0);
+  session.workspace = row.id(1);
+  session.folder = row.str(2);
+  session.name = row.str(3);
+  session.owner = row.id(4);
+  session.memory_bytes = static_cast<uint64_t>(row.integer(5));
+  session.timeout_s = row.integer(6);
+  session.idle_s = row.integer(7);
+  session.runtime = row.str(8);
+  session.environment = Json::parse(row.text(9));
+  session.labels = Json::parse(row.text(10));
+  session.execution_count = row.integer(11);
+  session.created_us = row.integer(12);
+  session.active_us = row.integer(13);
+  session.deleted_us = row.maybe_integer(14);
+  session.status = session.deleted_us ? Status::deleted : Status::asleep;
+  return session;
+}
+
+Json pairs_to_json(const std::vector<std::pair<std::string, std::string>>& pairs) {
+  Json list = Json::array();
+  for (const auto& [from, to] : pairs) list.push_back({{"from", from}, {"to", to}});
+  return list;
+}
+
+std::vector<std::pair<std::string, std::string>> pairs_from(const Json& list) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (const auto& item : list) pairs.emplace_back(item.at("from"), item.at("to"));
+  return pairs;
+}
+
+std::string detail_of(const Execution& execution) {
+  Json not_kept = Json::array();
+  for (const auto& item : execution.files.not_kept)
+    not_kept.push_back({{"path", item.path}, {"reason", item.reason}, {"message", item.message}});
+  Json detail = {{"message", execution.message},
+                 {"woke", execution.woke},
+                 {"outputs", execution.outputs},
+                 {"folders", execution.files.folders},
+                 {"renamed", pairs_to_json(execution.files.renamed)},
+                 {"deleted", execution.files.deleted},
+                 {"not_kept", not_kept},
+                 {"added", pairs_to_json(execution.added)},
+                 {"timings", execution.timings}};
+  if (execution.exit_code) detail["exit_code"] = *execution.exit_code;
+  return to_text(detail);
+}
+
+Execution read_execution(const catalog::Row& row) {
+  Execution execution;
+  execution.id = row.id(0);
+  execution.session = row.id(1);
+  execution.number = row.integer(2);
+  execution.author = row.id(3);
+  execution.language = row.str(4);
+  execution.code = row.str(5);
+  execution.status = row.str(6);
+  execution.end = row.str(7);
+  execution.created_us = row.integer(9);
+  execution.started_us = row.integer(10);
+  execution.ended_us = row.integer(11);
+  Json detail = Json::parse(row.text(8));
+  execution.message = detail.value("message", "");
+  execution.woke = detail.value("woke", false);
+  execution.outputs = detail.value("outputs", Json::array());
+  execution.timings = detail.value("timings", Json::object());
+  if (detail.contains("exit_code")) execution.exit_code = detail["exit_code"].get<int>();
+  execution.files.folders = detail.value("folders", std::vector<std::string>());
+  execution.files.deleted = detail.value("deleted", std::vector<std::string>());
+  execution.files.renamed = pairs_from(detail.value("renamed", Json::array()));
+  execution.added = pairs_from(detail.value("added", Json::array()));
+  for (const auto& item : detail.value("not_kept", Json::array()))
+    execution.files.not_kept.push_back({item.at("path"), item.at("reason"), item.at("message")});
+  return execution;
+}
+
+#define SK_EXECUTION_COLUMNS \
+  "id, session, number, author, language, code, status, outcome, detail, created_us, started_us, ended_us"
+
+}  // namespace
+
+Json to_json(const KeptFile& file) {
+  return {{"path", file.path},     {"file", file.file.hex()},     {"version", file.version.hex()},
+          {"size", file.size},     {"sha256", file.sha256.hex()}, {"mime", file.mime},
+          {"change", file.change}, {"complete", file.complete},   {"diverged", file.diverged},
+          {"locked", file.locked}};
+}
+
+KeptFile kept_file_from(const Json& json) {
+  KeptFile file;
+  file.path = json.at("path");
+  file.file = *Id::from_hex(json.at("file").get<std::string>());
+  file.version = *Id::from_hex(json.at("version").get<std::string>());
+  file.size = json.at("size");
+  file.sha256 = *Sha256::from_hex(json.at("sha256").get<std::string>());
+  file.mime = json.at("mime");
+  file.change = json.at("change");
+  file.complete = json.at("complete");
+  file.diverged = json.at("diverged");
+  file.locked = json.at("locked");
+  return file;
+}
+
+void Records::insert(const SessionInfo& session) {
+  workspace::Actor owner;
+  owner.principal = session.owner;
+  ground_.db.write([&](catalog::Tx& tx) {
+    tx.exec("INSERT INTO sessions (" SK_SESSION_COLUMNS
+            ", dirty, copy_identity, synced_seq) "
+            "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, NULL, 1, '', 0)",
+            {session.id, session.workspace, session.folder, session.name, session.owner, session.memory_bytes,
+             session.timeout_s, session.idle_s, session.runtime, to_text(session.environment),
+             to_text(session.labels), session.execution_count, session.created_us, session.active_us});
+    workspace::Journal::append(tx, ground_, session.workspace, owner, "session.create",
+                               {{"session_id", session.id.with_prefix(workspace::prefix::session)},
+                                {"memory_bytes", session.memory_bytes}},
+                               {{"name", session.name}, {"folder", session.folder}});
+  });
+}
+
+std::optional<SessionInfo> Records::find(const Id& session) {
+  return ground_.db.read([&](catalog::Statements& statements) {
+    return statements.one("SELECT " SK_SESSION_COLUMNS " FROM sessions WHERE id = $1", {session},
+                          read_session);
+  });
+}
+
+std::vector<SessionInfo> Records::list(const Id& owner, const Id& before, size_t limit) {
+  return ground_.db.read([&](catalog::Statements& statements) {
+    if (!before)
+      return statements.all(
+          "SELECT " SK_SESSION_COLUMNS
+          " FROM sessions WHERE owner = $1 AND deleted_us IS NULL ORDER BY id DESC LIMIT $2",
+          {owner, limit}, read_session);
+    return statements.all(
+        "SELECT " SK_SESSION_COLUMNS
+        " FROM sessions WHERE owner = $1 AND deleted_us IS NULL AND id < $2 ORDER BY id DESC LIMIT $3",
+        {owner, before, limit}, read_session);
+  });
+}
+
+std::vector<SessionInfo> Records::dirty_sessions() {
+  return ground_.db.read([&](catalog::Statements& statements) {
+    return statements.all("SELECT " SK_SESSION_COLUMNS " FROM sessions WHERE dirty = 1", {}, read_session);
+  });
+}
+
+void Records::mark_deleted(const Id& session, TimeUs now_us) {
+  auto found = find(session);
+  if (!found) return;
+  workspace::Actor owner;
+  owner.principal = found->owner;
+  ground_.db.write([&](catalog::Tx& tx) {
+    tx.exec("UPDATE sessions SET deleted_us = $2, dirty = 0 WHERE id = $1", {session, now_us});
+    tx.exec("DELETE FROM manifests WHERE session = $1", {session});
+    workspace::Journal::append(tx, ground_, found->workspace, owner, "session.delete",
+                               {{"session_id", session.with_prefix(workspace::prefix::session)}},
+                               {{"name", found->name}, {"folder", found->folder}});
+  });
+}
+
+void Records::save_activity(const Id& session, TimeUs active_us, int64_t execution_count) {
+  ground_.db.write([&](catalog::Tx& tx) {
+    tx.exec("UPDATE sessions SET active_us = $2, execution_count = $3 WHERE id = $1",
+            {session, active_us, execution_count});
+  });
+}
+
+CopyState Records::copy_state(const Id& session) {
+  return ground_.db
+      .read([&](catalog::Statements& statements) {
+        return statements.one("SELECT dirty, copy_identity, synced_seq FROM sessions WHERE id = $1",
+                              {session}, [](const catalog::Row& row) {
+                                return CopyState{row.integer(0) != 0, row.str(1), row.integer(2)};
+                              });
+      })
+      .value_or(CopyState{});
+}
+
+void Records::save_copy_state(const Id& session, const CopyState& state) {
+  ground_.db.write([&](catalog::Tx& tx) {
+    tx.exec("UPDATE sessions SET dirty = $2, copy_identity = $3, synced_seq = $4 WHERE id = $1",
+            {session, state.dirty ? 1 : 0, state.identity, state.synced_seq});
+  });
+}
+
+void Records::save(const Execution& execution) {
+  ground_.db.write([&](catalog::Tx& tx) {
+    tx.exec("INSERT INTO executions (" SK_EXECUTION_COLUMNS
+            ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) "
+            "ON CONFLICT (id) DO UPDATE SET status = excluded.status, outcome = excluded.outcome, detail = "
+            "excluded.detail, "
+            "started_us = excluded.started_us, ended_us = excluded.ended_us",
+            {execution.id, execution.session, execution.number, execution.author, execution.language,
+             execution.code, execution.status, execution.end, detail_of(execution), execution.created_us,
+             execution.started_us, execution.ended_us});
+    int64_t seq = 0;
+    for (const auto& file : execution.files.kept)
+      tx.exec(
+          "INSERT INTO execution_files (execution, seq, detail) VALUES ($1, $2, $3) ON CONFLICT (execution, "
+          "seq) DO NOTHING",
+          {execution.id, ++seq, to_text(to_json(file))});
+  });
+}
+
+std::optional<Execution> Records::find_execution(const Id& session, const Id& execution) {
+  auto found = ground_.db.read([&](catalog::Statements& statements) {
+    return statements.one("SELECT " SK_EXECUTION_COLUMNS " FROM executions WHERE id = $1 AND session = $2",
+                          {execution, session}, read_execution);
+  });
+  if (found) found->files.kept = kept_files(execution, 0, 1'000'000);
+  return found;
+}
+
+std::vector<Execution> Records::list_executions(const Id& session, int64_t before, size_t limit) {
+  return ground_.db.read([&](catalog::Statements& statements) {
+    return statements.all("SELECT " SK_EXECUTION_COLUMNS
+                          " FROM executions WHERE session = $1 AND number < $2 ORDER BY number DESC LIMIT $3",
+                          {session, before == 0 ? INT64_MAX : before, limit}, read_execution);
+  });
+}
+
+std::vector<KeptFile> Records::kept_files(const Id& execution, int64_t after, size_t limit) {
+  return ground_.db.read([&](catalog::Statements& statements) {
+    return statements.all(
+        "SELECT detail FROM execution_files WHERE execution = $1 AND seq > $2 ORDER BY seq LIMIT $3",
+        {execution, after, limit},
+        [](const catalog::Row& row) { return kept_file_from(Json::parse(row.text(0))); });
+  });
+}
+
+void Records::end_interrupted_executions(TimeUs now_us) {
+  ground_.db.write([&](catalog::Tx& tx) {
+    tx.exec(
+        "UPDATE executions SET status = 'done', outcome = 'crash', ended_us = $1, detail = $2 WHERE status "
+        "<> 'done'",
+        {now_us,
+         R"({"message":"the server was stopped while this ran; files that were closed by then are kept"})"});
+  });
+}
+
+}  // namespace sk::interpreter

@@ -1,0 +1,47 @@
+// Sessions and executions in the catalog.
+#pragma once
+
+#include "interpreter/types.h"
+#include "workspace/ground.h"
+
+namespace sk::interpreter {
+
+struct CopyState {
+  bool dirty = true;       // code may have run since the copy was last compared
+  std::string identity;    // of the directory that the manifest describes
+  int64_t synced_seq = 0;  // the workspace's journal up to here is in the copy
+};
+
+// Any thread.
+class Records {
+ public:
+  explicit Records(workspace::Ground& ground) : ground_(ground) {}
+
+  void insert(const SessionInfo& session);
+  std::optional<SessionInfo> find(const Id& session);
+  // Of one owner, newest first; `before` zero for the first page.
+  std::vector<SessionInfo> list(const Id& owner, const Id& before, size_t limit);
+  // Sessions whose copies may hold what was not kept: their server died.
+  std::vector<SessionInfo> dirty_sessions();
+  void mark_deleted(const Id& session, TimeUs now_us);
+  void save_activity(const Id& session, TimeUs active_us, int64_t execution_count);
+
+  CopyState copy_state(const Id& session);
+  void save_copy_state(const Id& session, const CopyState& state);
+
+  void save(const Execution& execution);
+  std::optional<Execution> find_execution(const Id& session, const Id& execution);
+  // Newest first, without code's outputs' files; `before` 0 for the first page.
+  std::vector<Execution> list_executions(const Id& session, int64_t before, size_t limit);
+  std::vector<KeptFile> kept_files(const Id& execution, int64_t after, size_t limit);
+  // Executions that a dead server left running end as `crash`.
+  void end_interrupted_executions(TimeUs now_us);
+
+ private:
+  workspace::Ground& ground_;
+};
+
+Json to_json(const KeptFile& file);
+KeptFile kept_file_from(const Json& json);
+
+}  // namespace sk::interpreter

@@ -1,0 +1,57 @@
+// Jobs that run one after the other, in order, on threads of a pool: a session's own thread without a thread.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+
+#include "base/worker_pool.h"
+
+namespace sk::interpreter {
+
+// Any thread. Jobs must not throw. Must be kept alive by its jobs (capture a shared_ptr to its owner).
+class Strand {
+ public:
+  explicit Strand(WorkerPool& pool) : pool_(pool) {}
+
+  void post(std::function<void()> job) {
+    {
+      std::lock_guard lock(mutex_);
+      jobs_.push_back(std::move(job));
+      if (running_) return;
+      running_ = true;
+    }
+    pool_.submit_always([this, alive = jobs_owner()] { run(); });
+  }
+
+  // What keeps the strand alive while it runs; set once, before the first job.
+  void owned_by(std::weak_ptr<void> owner) { owner_ = std::move(owner); }
+
+ private:
+  std::shared_ptr<void> jobs_owner() { return owner_.lock(); }
+
+  void run() {
+    for (;;) {
+      std::function<void()> job;
+      {
+        std::lock_guard lock(mutex_);
+        if (jobs_.empty()) {
+          running_ = false;
+          return;
+        }
+        job = std::move(jobs_.front());
+        jobs_.pop_front();
+      }
+      job();
+    }
+  }
+
+  WorkerPool& pool_;
+  std::weak_ptr<void> owner_;
+  std::mutex mutex_;
+  std::deque<std::function<void()>> jobs_;  // guarded by mutex_
+  bool running_ = false;                    // guarded by mutex_
+};
+
+}  // namespace sk::interpreter

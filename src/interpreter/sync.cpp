@@ -1,0 +1,127 @@
+#include "interpreter/sync.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "workspace/path.h"
+
+namespace sk::interpreter {
+
+using workspace::Entry;
+using workspace::EntryKind;
+
+namespace {
+constexpr size_t kEventsMax = 2'000;
+}
+
+void Sync::materialise(const Entry& entry, const std::string& path) {
+  workspace::ContentReader reader(keep_.ground(), entry.sha256, 0, entry.size);
+  auto fill = [&](int fd) {
+    std::vector<std::byte> buffer(1 << 20);
+    while (auto piece = reader.next()) {
+      if (!piece->file) {
+        write_all(fd, as_bytes(piece->bytes), "a working copy");
+        continue;
+      }
+      for (uint64_t done = 0; done < piece->size;) {
+        size_t want = std::min<uint64_t>(buffer.size(), piece->size - done);
+        size_t got =
+            read_at(piece->file->get(), std::span(buffer).first(want), piece->offset + done, "a blob");
+        if (got == 0) throw Error(Code::corrupt, "a stored blob is shorter than recorded");
+        write_all(fd, Bytes(buffer).first(got), "a working copy");
+        done += got;
+      }
+    }
+  };
+  Node node = copy_.write_file(path, fill, {.mode = entry.mode, .mtime_us = entry.mtime_us});
+  manifest_.set(path, node, entry.id, entry.head, keep_.ground().clock.now_us());
+}
+
+void Sync::bring_entry(const Entry& entry) {
+  std::string path = paths_.disk_path(entry.path);
+  const ManifestRow* row = manifest_.find(path);
+  auto local = copy_.look(path);
+  if (entry.kind == EntryKind::folder) {
+    if (local && local->kind == NodeKind::folder) {
+      if (row == nullptr) manifest_.set(path, *local, entry.id, Id{}, keep_.ground().clock.now_us());
+      return;
+    }
+    if (local) return;  // something else is there by the session's will; its capture decides
+    manifest_.set(path, copy_.make_folder(path, entry.mode), entry.id, Id{}, keep_.ground().clock.now_us());
+    return;
+  }
+  if (row != nullptr && row->version == entry.head && local) return;
+  bool untouched = !local || (row != nullptr && row->inode == local->inode && row->size == local->size &&
+                              row->mtime_ns == local->mtime_ns);
+  // A local change stays: when it is captured, it carries its base, and the file says that it diverged.
+  if (!untouched) return;
+  if (row != nullptr && row->version == entry.head && !local)
+    return;  // the session deleted it; not captured yet
+  materialise(entry, path);
+}
+
+void Sync::remove_if_unchanged(const std::string& path) {
+  const ManifestRow* row = manifest_.find(path);
+  if (row == nullptr) return;
+  auto local = copy_.look(path);
+  if (local && local->kind == NodeKind::file &&
+      (row->inode != local->inode || row->size != local->size || row->mtime_ns != local->mtime_ns))
+    return;
+  bool removed =
+      !local || (local->kind == NodeKind::folder ? copy_.remove_folder(path) : copy_.remove_file(path));
+  if (removed) manifest_.erase(path);
+}
+
+// Whatever is at that path in the workspace now, and below it, is what the copy should have.
+void Sync::bring(const workspace::Workspace& workspace, const std::string& workspace_path) {
+  std::string path = paths_.disk_path(workspace_path);
+  auto entry = keep_.files().find(workspace, workspace_path);
+  if (!entry || entry->path != workspace_path) {
+    auto below = manifest_.below(path);
+    for (auto at = below.rbegin(); at != below.rend(); ++at) remove_if_unchanged(*at);
+    return;
+  }
+  bring_entry(*entry);
+  if (entry->kind != EntryKind::folder) return;
+  workspace::ListOptions options;
+  options.folder = workspace_path;
+  options.recursive = true;
+  std::set<std::string> there;
+  do {
+    auto page = keep_.files().list(workspace, options);
+    for (const auto& item : page.items) {
+      there.insert(paths_.disk_path(item.path));
+      bring_entry(item);
+    }
+    options.cursor = page.next_cursor;
+  } while (!options.cursor.empty());
+  auto below = manifest_.below(path);
+  for (auto at = below.rbegin(); at != below.rend(); ++at)
+    if (*at != path && !there.contains(*at)) remove_if_unchanged(*at);
+}
+
+int64_t Sync::bring_all(const workspace::Workspace& workspace) {
+  int64_t position = keep_.journal().head_seq(workspace.id);
+  if (folder_.empty() || keep_.files().find(workspace, folder_)) bring(workspace, folder_);
+  return position;
+}
+
+int64_t Sync::bring_changes(const workspace::Workspace& workspace, int64_t after) {
+  workspace::EventFilter filter;
+  filter.path_prefix = folder_;
+  auto events = keep_.journal().events(workspace.id, after, kEventsMax, filter);
+  if (events.has_more) return bring_all(workspace);
+  std::set<std::string> paths;
+  for (const auto& event : events.items) {
+    if (event.personal.is_null() || event.kind == "folder.restore_as_of") return bring_all(workspace);
+    for (const char* name : {"path", "from", "to"}) {
+      auto found = event.personal.find(name);
+      if (found == event.personal.end() || !found->is_string()) continue;
+      std::string path = found->get<std::string>();
+      if (workspace::is_within(path, folder_)) paths.insert(path);
+    }
+  }
+  for (const auto& path : paths) bring(workspace, path);
+  return events.cursor;
+}
+
+}  // namespace sk::interpreter

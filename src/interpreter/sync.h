@@ -1,0 +1,37 @@
+// Bringing the workspace's side into a working copy: everything when a session first wakes, and before each
+// execution what others changed in its folder, where the local file is unchanged.
+#pragma once
+
+#include "interpreter/capture.h"
+#include "interpreter/manifest.h"
+#include "interpreter/working_copy.h"
+#include "workspace/keep.h"
+
+namespace sk::interpreter {
+
+// Belongs to one session; one thread at a time.
+class Sync {
+ public:
+  Sync(workspace::Keep& keep, WorkingCopy& copy, Manifest& manifest, const Capture& paths, std::string folder)
+      : keep_(keep), copy_(copy), manifest_(manifest), paths_(paths), folder_(std::move(folder)) {}
+
+  // Compares the whole folder with the manifest. The journal's position before it began.
+  int64_t bring_all(const workspace::Workspace& workspace);
+  // What the journal says since `after`; everything when it cannot say. The new position.
+  int64_t bring_changes(const workspace::Workspace& workspace, int64_t after);
+  // One file into the copy, under the path that it has in the folder, or under `as`. Its node.
+  void materialise(const workspace::Entry& entry, const std::string& path);
+
+ private:
+  void bring(const workspace::Workspace& workspace, const std::string& workspace_path);
+  void bring_entry(const workspace::Entry& entry);
+  void remove_if_unchanged(const std::string& path);
+
+  workspace::Keep& keep_;
+  WorkingCopy& copy_;
+  Manifest& manifest_;
+  const Capture& paths_;
+  const std::string folder_;
+};
+
+}  // namespace sk::interpreter

@@ -1,0 +1,83 @@
+// Sessions and executions as values.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "interpreter/capture.h"
+#include "workspace/types.h"
+
+namespace sk::interpreter {
+
+enum class Status { running, asleep, deleted };
+std::string_view name_of(Status status);
+
+struct SessionInfo {
+  Id id;
+  Id workspace;
+  std::string folder;  // in the workspace; code sees it as /mnt/data
+  std::string name;
+  Id owner;
+  uint64_t memory_bytes = 0;
+  int64_t timeout_s = 0;
+  int64_t idle_s = 0;  // 0: never expires
+  std::string runtime;
+  Json environment = Json::object();
+  Json labels = Json::object();  // free for dialects
+  int64_t execution_count = 0;
+  TimeUs created_us = 0;
+  TimeUs active_us = 0;
+  std::optional<TimeUs> deleted_us;
+  Status status = Status::asleep;
+};
+
+// A file or folder of any workspace that the caller may read, to be copied into the session's folder.
+struct AddedFile {
+  std::string workspace;  // id or name; empty: the session's own
+  std::string path;       // or a version:
+  std::optional<Id> version;
+  std::string as;  // empty: its own name
+};
+
+struct NewSession {
+  std::string name;
+  std::string workspace;              // empty: the caller's default
+  std::optional<std::string> folder;  // unset: sessions/<name>-<short id>
+  std::optional<uint64_t> memory_bytes;
+  std::optional<int64_t> timeout_s;
+  std::optional<int64_t> idle_s;
+  std::string runtime;
+  Json environment = Json::object();
+  Json labels = Json::object();
+  std::vector<AddedFile> files;
+};
+
+struct NewExecution {
+  std::string code;
+  std::string language = "python";  // python | bash
+  std::optional<int64_t> timeout_s;
+  std::vector<AddedFile> files;
+};
+
+// queued → running → done. `end` says how: ok, error, interrupted, timeout, oom, pids, disk, crash.
+struct Execution {
+  Id id;
+  Id session;
+  int64_t number = 0;
+  Id author;
+  std::string language;
+  std::string code;
+  std::string status = "queued";
+  std::string end;
+  std::string message;           // why it ended so, where that is not plain
+  std::optional<int> exit_code;  // of a program or of bash
+  bool woke = false;             // the session was asleep: variables are gone, files are there
+  Json outputs = Json::array();  // {type: stdout|stderr|display|result|error|note, …}
+  Settled files;
+  std::vector<std::pair<std::string, std::string>> added;  // asked for → where it is now
+  TimeUs created_us = 0, started_us = 0, ended_us = 0;
+  Json timings = Json::object();  // microseconds: queue, wake, run, keep
+};
+
+}  // namespace sk::interpreter

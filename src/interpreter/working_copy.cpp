@@ -1,0 +1,240 @@
+#include "interpreter/working_copy.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <vector>
+
+#include "base/error.h"
+#include "base/hash.h"
+
+namespace sk::interpreter {
+
+namespace {
+
+Node node_of(const struct stat& st) {
+  Node node;
+  node.device = st.st_dev;
+  node.inode = st.st_ino;
+  node.size = static_cast<uint64_t>(st.st_size);
+  node.allocated_bytes = static_cast<uint64_t>(st.st_blocks) * 512;
+  node.mtime_ns = st.st_mtim.tv_sec * 1'000'000'000LL + st.st_mtim.tv_nsec;
+  node.ctime_ns = st.st_ctim.tv_sec * 1'000'000'000LL + st.st_ctim.tv_nsec;
+  node.mode = st.st_mode & 07777;
+  node.links = static_cast<uint32_t>(st.st_nlink);
+  if (S_ISREG(st.st_mode))
+    node.kind = NodeKind::file;
+  else if (S_ISDIR(st.st_mode))
+    node.kind = NodeKind::folder;
+  else if (S_ISLNK(st.st_mode))
+    node.kind = NodeKind::link, node.what = "a symbolic link";
+  else if (S_ISFIFO(st.st_mode))
+    node.what = "a FIFO";
+  else if (S_ISSOCK(st.st_mode))
+    node.what = "a socket";
+  else
+    node.what = "a device";
+  return node;
+}
+
+int open_beneath_of(int directory, const char* path, uint64_t flags) {
+  open_how how{};
+  how.flags = flags | O_CLOEXEC;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV;
+  long fd;
+  do fd = ::syscall(SYS_openat2, directory, path, &how, sizeof how);
+  while (fd < 0 && (errno == EINTR || errno == EAGAIN));
+  return static_cast<int>(fd);
+}
+
+std::string parent_of(const std::string& path) {
+  auto slash = path.rfind('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash);
+}
+
+std::string name_of(const std::string& path) {
+  auto slash = path.rfind('/');
+  return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+
+std::string proc_path(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
+
+// Paths longer than PATH_MAX are reached in steps.
+constexpr size_t kStepBytes = 3'000;
+
+}  // namespace
+
+WorkingCopy::WorkingCopy(std::string directory, Owner owner)
+    : directory_(std::move(directory)), owner_(owner) {
+  std::filesystem::create_directories(directory_);
+  root_ = sk::open_file(directory_, O_PATH | O_DIRECTORY);
+  struct stat st;
+  if (::fstat(root_.get(), &st) != 0) throw system_error("cannot look at " + directory_, errno);
+  bool mine = st.st_uid == owner_.uid && st.st_gid == owner_.gid;
+  if (!mine && ::chown(directory_.c_str(), owner_.uid, owner_.gid) != 0)
+    throw system_error("cannot give " + directory_ + " to its session", errno);
+  ::chmod(directory_.c_str(), 0700);
+}
+
+std::string WorkingCopy::identity() const {
+  struct stat st;
+  if (::fstat(root_.get(), &st) != 0) throw system_error("cannot look at " + directory_, errno);
+  return std::to_string(st.st_dev) + ":" + std::to_string(st.st_ino);
+}
+
+Fd WorkingCopy::open_beneath(const std::string& path, uint64_t flags) const {
+  Fd folder;
+  std::string rest = path.empty() ? "." : path;
+  while (rest.size() > kStepBytes) {
+    auto slash = rest.rfind('/', kStepBytes);
+    if (slash == std::string::npos) return Fd();
+    int next = open_beneath_of(folder ? folder.get() : root_.get(), rest.substr(0, slash).c_str(),
+                               O_PATH | O_DIRECTORY);
+    if (next < 0) return Fd();
+    folder = Fd(next);
+    rest.erase(0, slash + 1);
+  }
+  return Fd(open_beneath_of(folder ? folder.get() : root_.get(), rest.c_str(), flags));
+}
+
+std::optional<Node> WorkingCopy::look(const std::string& path) const {
+  Fd fd = open_beneath(path, O_PATH | O_NOFOLLOW);
+  if (!fd) {
+    // With RESOLVE_NO_SYMLINKS a link as the last name is refused too; its folder can still tell that it is
+    // there.
+    Fd folder = open_beneath(parent_of(path), O_PATH | O_DIRECTORY);
+    struct stat st;
+    if (!folder || ::fstatat(folder.get(), name_of(path).c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+        !S_ISLNK(st.st_mode))
+      return std::nullopt;
+    return node_of(st);
+  }
+  struct stat st;
+  if (::fstat(fd.get(), &st) != 0) return std::nullopt;
+  return node_of(st);
+}
+
+std::optional<Fd> WorkingCopy::open_file(const std::string& path) const {
+  Fd fd = open_beneath(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+  if (!fd && errno == EACCES) {
+    // Our own file with a mode that forbids reading: give the permission for the moment of opening.
+    Fd handle = open_beneath(path, O_PATH | O_NOFOLLOW);
+    struct stat st;
+    if (!handle || ::fstat(handle.get(), &st) != 0 || !S_ISREG(st.st_mode)) return std::nullopt;
+    if (::chmod(proc_path(handle.get()).c_str(), (st.st_mode & 07777) | 0400) != 0) return std::nullopt;
+    fd = Fd(::open(proc_path(handle.get()).c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
+    ::chmod(proc_path(handle.get()).c_str(), st.st_mode & 07777);
+  }
+  struct stat st;
+  if (!fd || ::fstat(fd.get(), &st) != 0 || !S_ISREG(st.st_mode)) return std::nullopt;
+  return fd;
+}
+
+std::optional<Fd> WorkingCopy::open_folder(const std::string& path) const {
+  Fd fd = open_beneath(path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+  if (!fd) return std::nullopt;
+  return fd;
+}
+
+void WorkingCopy::walk(const std::string& folder,
+                       const std::function<bool(const std::string&, const Node&)>& visit) const {
+  std::vector<std::string> pending{folder};
+  while (!pending.empty()) {
+    std::string at = std::move(pending.back());
+    pending.pop_back();
+    Fd fd = open_beneath(at, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    if (!fd && errno == EACCES) {
+      Fd handle = open_beneath(at, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+      struct stat st;
+      if (handle && ::fstat(handle.get(), &st) == 0 &&
+          ::chmod(proc_path(handle.get()).c_str(), (st.st_mode & 07777) | 0500) == 0)
+        fd = open_beneath(at, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    }
+    if (!fd) continue;
+    DIR* stream = ::fdopendir(fd.get());
+    if (stream == nullptr) continue;
+    fd.release();
+    while (dirent* item = ::readdir(stream)) {
+      std::string_view name = item->d_name;
+      if (name == "." || name == "..") continue;
+      struct stat st;
+      if (::fstatat(::dirfd(stream), item->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0) continue;
+      std::string path = at.empty() ? std::string(name) : at + "/" + std::string(name);
+      Node node = node_of(st);
+      if (visit(path, node) && node.kind == NodeKind::folder) pending.push_back(path);
+    }
+    ::closedir(stream);
+  }
+}
+
+Fd WorkingCopy::make_folders(const std::string& path) {
+  if (path.empty()) return open_beneath("", O_PATH | O_DIRECTORY);
+  Fd existing = open_beneath(path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+  if (existing) return existing;
+  Fd parent = make_folders(parent_of(path));
+  std::string name = name_of(path);
+  if (::mkdirat(parent.get(), name.c_str(), 0755) != 0 && errno != EEXIST)
+    throw system_error("cannot make a folder in a working copy", errno);
+  int made = open_beneath_of(parent.get(), name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW);
+  if (made < 0)
+    throw Error(Code::conflict, "something that is not a folder is in the way in the session's own copy");
+  Fd folder(made);
+  if (::fchownat(folder.get(), "", owner_.uid, owner_.gid, AT_EMPTY_PATH) != 0)
+    throw system_error("cannot give a folder to its session", errno);
+  return folder;
+}
+
+Node WorkingCopy::write_file(const std::string& path, const std::function<void(int fd)>& fill,
+                             const Attributes& attributes) {
+  Fd folder = make_folders(parent_of(path));
+  std::string name = name_of(path), aside = ".sandkeep-new-" + random_base64url(9);
+  Fd fd(::openat(folder.get(), aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!fd) throw system_error("cannot write into a working copy", errno);
+  try {
+    fill(fd.get());
+    if (::fchown(fd.get(), owner_.uid, owner_.gid) != 0 || ::fchmod(fd.get(), attributes.mode & 0777) != 0)
+      throw system_error("cannot give a file to its session", errno);
+    if (attributes.mtime_us > 0) {
+      timespec times[2] = {{0, UTIME_NOW},
+                           {attributes.mtime_us / kSecondUs, (attributes.mtime_us % kSecondUs) * 1000}};
+      ::futimens(fd.get(), times);
+    }
+    if (::renameat(folder.get(), aside.c_str(), folder.get(), name.c_str()) != 0) {
+      if (errno == EISDIR || errno == ENOTEMPTY || errno == EEXIST)
+        throw Error(Code::conflict, "a folder is in the way in the session's own copy");
+      throw system_error("cannot put a file into a working copy", errno);
+    }
+  } catch (...) {
+    ::unlinkat(folder.get(), aside.c_str(), 0);
+    throw;
+  }
+  struct stat st;
+  if (::fstat(fd.get(), &st) != 0) throw system_error("cannot look at a working copy", errno);
+  return node_of(st);
+}
+
+Node WorkingCopy::make_folder(const std::string& path, uint32_t mode) {
+  Fd folder = make_folders(path);
+  ::chmod(proc_path(folder.get()).c_str(), mode & 0777);
+  struct stat st;
+  if (::fstat(folder.get(), &st) != 0) throw system_error("cannot look at a working copy", errno);
+  return node_of(st);
+}
+
+bool WorkingCopy::remove_file(const std::string& path) {
+  Fd folder = open_beneath(parent_of(path), O_PATH | O_DIRECTORY);
+  return folder && ::unlinkat(folder.get(), name_of(path).c_str(), 0) == 0;
+}
+
+bool WorkingCopy::remove_folder(const std::string& path) {
+  Fd folder = open_beneath(parent_of(path), O_PATH | O_DIRECTORY);
+  return folder && ::unlinkat(folder.get(), name_of(path).c_str(), AT_REMOVEDIR) == 0;
+}
+
+}  // namespace sk::interpreter

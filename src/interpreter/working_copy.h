@@ -1,0 +1,80 @@
+// A session's own directory on local disk, which code sees as /mnt/data. The server reads and writes in it
+// while untrusted code changes it under its hands, so every access is relative to the root's descriptor,
+// resolved beneath it, never through a link and never onto another filesystem.
+//
+// Paths here are bytes as on disk, relative, with '/' between names; "" is the root.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/fd.h"
+
+namespace sk::interpreter {
+
+enum class NodeKind { file, folder, link, other };
+
+// What tells whether a file changed: the manifest remembers it, a scan compares.
+struct Node {
+  NodeKind kind = NodeKind::other;
+  uint64_t device = 0, inode = 0;
+  uint64_t size = 0, allocated_bytes = 0;
+  int64_t mtime_ns = 0, ctime_ns = 0;
+  uint32_t mode = 0;  // permission bits
+  uint32_t links = 1;
+  std::string what;  // for links and others: "a symbolic link", "a FIFO", …
+};
+
+struct Owner {
+  uint32_t uid = 0, gid = 0;
+};
+
+// Any thread.
+class WorkingCopy {
+ public:
+  // Creates the directory when it is missing.
+  WorkingCopy(std::string directory, Owner owner);
+
+  const std::string& directory() const { return directory_; }
+  // Which directory it is: "device:inode". Another one in its place is another copy.
+  std::string identity() const;
+  int root_fd() const { return root_.get(); }
+
+  // nullopt when nothing is there, or only through a link.
+  std::optional<Node> look(const std::string& path) const;
+  // A regular file for reading; nullopt when it is not there or not regular. Opens what its mode forbids too.
+  std::optional<Fd> open_file(const std::string& path) const;
+  std::optional<Fd> open_folder(const std::string& path) const;
+
+  // Everything below a folder, each folder before what it holds; links are told, not followed. What vanishes
+  // meanwhile is left out. `visit` returns false not to go into a folder.
+  void walk(const std::string& folder,
+            const std::function<bool(const std::string& path, const Node& node)>& visit) const;
+
+  // Written aside and renamed into place, with the folders above it. Throws Error(conflict) when something
+  // that is no regular file is in the way.
+  struct Attributes {
+    uint32_t mode = 0644;
+    TimeUs mtime_us = 0;
+  };
+  Node write_file(const std::string& path, const std::function<void(int fd)>& fill,
+                  const Attributes& attributes);
+  Node make_folder(const std::string& path, uint32_t mode);
+  // False when nothing was there, or a folder was not empty.
+  bool remove_file(const std::string& path);
+  bool remove_folder(const std::string& path);
+
+ private:
+  Fd open_beneath(const std::string& path, uint64_t flags) const;  // invalid when it cannot
+  Fd make_folders(const std::string& path);                        // the folder's descriptor
+
+  const std::string directory_;
+  const Owner owner_;
+  Fd root_;
+};
+
+}  // namespace sk::interpreter
