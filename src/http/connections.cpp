@@ -1,6 +1,7 @@
 #include "http/connections.h"
 
 #include <arpa/inet.h>
+#include <linux/tcp.h>
 #include <netinet/in.h>
 
 #include <array>
@@ -20,6 +21,13 @@ std::string address_text(const sockaddr* address) {
       ::inet_ntop(AF_INET6, &v6->sin6_addr, text.data(), text.size());
   }
   return text.data();
+}
+
+Connection::Bytes socket_bytes(int fd) {
+  tcp_info info{};
+  socklen_t length = sizeof info;
+  if (::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return {};
+  return {info.tcpi_bytes_received, info.tcpi_bytes_sent};
 }
 
 Connections::Connections(Limits limits, Metrics& metrics)

@@ -24,11 +24,19 @@ struct Connection {
   // When the wait for a request's headers began; max() while a request is under way. Written by the loop,
   // read by the sweep.
   std::atomic<std::chrono::steady_clock::rep> waiting_since{0};
-  // Loop thread only: the socket's byte counts when the last request ended, to tell a client that left from
-  // one that sent nonsense.
-  uint64_t received_bytes = 0;
-  uint64_t sent_bytes = 0;
+  // Loop thread only: the socket's counts when the last request ended, to tell a client that left from one
+  // that sent nonsense.
+  struct Bytes {
+    uint64_t received = 0;
+    uint64_t sent = 0;
+  };
+  Bytes at_last_request;
+  bool timed_out = false;  // in the last request
+  bool explained = false;  // nothing more needs to be said before closing
 };
+
+// What the kernel counted on this socket so far.
+Connection::Bytes socket_bytes(int fd);
 
 // "192.0.2.1" for either family; IPv4 that arrived through an IPv6 socket is written as IPv4.
 std::string address_text(const sockaddr* address);

@@ -51,6 +51,11 @@ bool EventStream::closed() const {
   return impl_->closed;
 }
 
+size_t EventStream::unsent_bytes() const {
+  std::lock_guard lock(impl_->mutex);
+  return impl_->unsent.size();
+}
+
 EventStream::Impl::Taken EventStream::Impl::take(std::span<char> out, const std::function<bool()>& park,
                                                  std::function<void()> wake) {
   std::lock_guard lock(mutex);

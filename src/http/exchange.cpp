@@ -30,8 +30,6 @@ Exchange::Exchange(Core& core, Connection& connection, MHD_Connection* handle, s
     : core_(core), connection_(connection), handle_(handle) {
   request_.target = std::move(target);
   request_.received_us = core_.clock.now_us();
-  connection_.waiting_since = kNoWait;
-  core_.requests.add();
 }
 
 Exchange::~Exchange() = default;
@@ -67,8 +65,16 @@ MHD_Result Exchange::on_call(const char* method, const char* version, const char
 
 MHD_Result Exchange::on_head(const char* method, const char* version) {
   stage_ = Stage::body;
+  connection_.waiting_since = kNoWait;
+  core_.requests.add();
   try {
     read_head(method, version);
+  } catch (...) {
+    // Where the request ends is not known for sure: the connection ends with the reply.
+    set_reply(reply_to(std::current_exception()));
+    return queue_reply();
+  }
+  try {
     route_ = route();
     if (reply_) return refuse();
     if (route_->sink_handler) return open_sink();
@@ -99,6 +105,7 @@ void Exchange::read_head(const char* method, const char* version) {
   if (head_bytes && head_bytes->header_size > core_.options.header_bytes_max)
     throw Error(Code::headers_too_large,
                 "The headers are larger than " + std::to_string(core_.options.header_bytes_max) + " bytes.");
+  check_header_names(request_.headers);
   framing_ = parse_framing(request_.headers, version);
   parse_target(request_);
 }
@@ -160,19 +167,16 @@ MHD_Result Exchange::refuse() {
 // while: closing with unread bytes would reset the connection under the reply.
 MHD_Result Exchange::refuse_in_body() {
   discarding_ = true;
-  bool short_rest = !framing_.chunked && framing_.length - received_bytes_ <= kDrainBytesMax;
-  if (short_rest) return MHD_YES;
-  if (answer_at_once()) answered_raw_ = true;
+  if (!answered_raw_) answer_at_once(received_bytes_);
   return MHD_YES;
 }
 
-bool Exchange::answer_at_once() {
-  if (core_.tls() || !std::holds_alternative<std::string>(reply_->body)) return false;
+void Exchange::answer_at_once(uint64_t received_bytes) {
+  bool short_rest = !framing_.chunked && framing_.length - received_bytes <= kDrainBytesMax;
+  if (short_rest || core_.tls() || !std::holds_alternative<std::string>(reply_->body)) return;
   auto bytes = serialize_closing(*reply_);
-  status_ = reply_->status;
-  sent_bytes_ = bytes.size();
-  return ::send(connection_.fd, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL) ==
-         static_cast<ssize_t>(bytes.size());
+  answered_raw_ = ::send(connection_.fd, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL) ==
+                  static_cast<ssize_t>(bytes.size());
 }
 
 MHD_Result Exchange::on_body(std::string_view bytes, size_t* left) {
@@ -199,6 +203,7 @@ MHD_Result Exchange::on_body(std::string_view bytes, size_t* left) {
           Error(Code::too_large,
                 "The body is larger than " + std::to_string(route_->options.body_bytes_max) + " bytes.")
               .with("limit_bytes", static_cast<int64_t>(route_->options.body_bytes_max)))));
+      *left = 0;
       return refuse_in_body();
     }
     request_.body.append(bytes);
@@ -209,12 +214,12 @@ MHD_Result Exchange::on_body(std::string_view bytes, size_t* left) {
 }
 
 MHD_Result Exchange::on_request_complete() {
-  if (answered_raw_) return MHD_NO;
-  if (stage_ == Stage::handling || discarding_ || (reply_ && !upload_)) return queue_reply();
+  if (discarding_) return answered_raw_ ? MHD_NO : queue_reply();
+  if (stage_ == Stage::handling || (!upload_ && reply_)) return queue_reply();
   stage_ = Stage::handling;
   if (upload_) {
     auto taken = upload_->finish();
-    if (taken == Upload::Taken::failed) return queue_reply();
+    if (taken == Upload::Taken::failed) return answered_raw_ ? MHD_NO : queue_reply();
     return taken == Upload::Taken::cut ? MHD_NO : MHD_YES;
   }
   if (!park()) return MHD_NO;
@@ -236,7 +241,7 @@ Reply Exchange::reply_to(const std::exception_ptr& failure) {
   try {
     std::rethrow_exception(failure);
   } catch (const Error& error) {
-    if (error.http_status() >= 500)
+    if (error.http_status() == 500 || error.code() == Code::disk_full)
       log::warn("request failed", {{"request_id", request_.request_id},
                                    {"code", info(error.code()).name},
                                    {"reason", error.message()}});
@@ -314,6 +319,7 @@ MHD_Result Exchange::queue_reply() {
   SK_CHECK(reply_.has_value(), "no reply for " + request_.target);
   if (auto* stream = std::get_if<std::shared_ptr<EventStream>>(&reply_->body)) start_events(*stream);
   status_ = reply_->status;
+  connection_.at_last_request.received = socket_bytes(connection_.fd).received;
   if (core_.draining) reply_->headers.set("Connection", "close");
   ResponsePtr response;
   try {
@@ -354,12 +360,21 @@ void Exchange::on_completed(MHD_RequestTerminationCode how) {
     if (events_->impl().on_close) core_.pool.submit_always([stream = events_] { stream->impl().on_close(); });
   }
   log_and_count(how);
+  connection_.at_last_request.sent = socket_bytes(connection_.fd).sent;
+  connection_.timed_out = how == MHD_REQUEST_TERMINATED_TIMEOUT_REACHED;
+  connection_.explained = how != MHD_REQUEST_TERMINATED_COMPLETED_OK && !connection_.timed_out;
   connection_.waiting_since = std::chrono::steady_clock::now().time_since_epoch().count();
-  core_.requests.remove();
+  if (stage_ != Stage::head) core_.requests.remove();
 }
 
 void Exchange::log_and_count(MHD_RequestTerminationCode how) {
   bool whole = how == MHD_REQUEST_TERMINATED_COMPLETED_OK;
+  if (answered_raw_) status_ = reply_->status;
+  if (status_ == 0) {
+    // libmicrohttpd answered by itself, as it does to headers that it cannot read.
+    auto* by_library = MHD_get_connection_info(handle_, MHD_CONNECTION_INFO_HTTP_STATUS);
+    if (by_library) status_ = static_cast<int>(by_library->http_status);
+  }
   auto duration_us = core_.clock.now_us() - request_.received_us;
   core_.request_metrics.finished(route_, status_, duration_us);
   core_.request_metrics.received_bytes.add(received_bytes_);

@@ -52,7 +52,6 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   MHD_Result open_sink();
   MHD_Result refuse();
   MHD_Result refuse_in_body();
-  bool answer_at_once();
   MHD_Result queue_reply();
   void start_events(std::shared_ptr<EventStream> stream);
   static void schedule_heartbeat(Core& core, const std::weak_ptr<EventStream>& stream);
@@ -68,6 +67,9 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   // Any thread that owns the outcome at the time.
   Reply reply_to(const std::exception_ptr& failure);
   void set_reply(Reply reply);
+  // In the middle of the body, past libmicrohttpd, unless so little is left that it can be read to its end.
+  // On the loop's thread or under the upload's mutex.
+  void answer_at_once(uint64_t received_bytes);
   void abandon();
 
   Core& core_;
@@ -79,8 +81,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   enum class Stage { head, opening, body, handling } stage_ = Stage::head;
   Framing framing_;
   const Router::Route* route_ = nullptr;
-  bool discarding_ = false;    // the body is read and dropped
-  bool answered_raw_ = false;  // the reply went out past libmicrohttpd, in the middle of the body
+  bool discarding_ = false;  // the body is read and dropped
   uint64_t received_bytes_ = 0;
   uint64_t discarded_bytes_ = 0;
   uint64_t sent_bytes_ = 0;
@@ -90,6 +91,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   // Written by a job while the connection is parked or under the upload's mutex, read by the loop after.
   std::optional<Reply> reply_;
   bool abandoned_ = false;
+  bool answered_raw_ = false;  // the reply went out past libmicrohttpd, in the middle of the body
   Watcher::Id watch_ = 0;
 
   std::unique_ptr<Upload> upload_;

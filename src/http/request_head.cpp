@@ -43,7 +43,22 @@ uint64_t content_length(const Headers& headers) {
 
 }  // namespace
 
+void check_header_names(const Headers& headers) {
+  for (const auto& [name, value] : headers.all()) {
+    bool token = !name.empty();
+    for (char c : name)
+      token = token && static_cast<unsigned char>(c) > 0x20 && static_cast<unsigned char>(c) < 0x7f;
+    if (!token)
+      throw Error(Code::bad_request,
+                  "A header's name contains a space or another character that it may not.");
+  }
+}
+
 void parse_target(Request& request) {
+  for (char c : request.target)
+    if (static_cast<unsigned char>(c) <= 0x20 || c == 0x7f)
+      throw Error(Code::bad_request,
+                  "The request target contains a space or a control character: write it as %20.");
   auto target = without_authority(request.target);
   auto question = target.find('?');
   request.path = target.substr(0, question);

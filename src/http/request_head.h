@@ -15,8 +15,12 @@ struct Framing {
   bool has_body() const { return chunked || length > 0; }
 };
 
-// Sets path and query from request.target. Throws Error(bad_request) on a target that is no path, and on
-// malformed escapes.
+// Throws Error(bad_request) when a name is not a token ("Content-Length :" is read differently by different
+// parsers).
+void check_header_names(const Headers& headers);
+
+// Sets path and query from request.target. Throws Error(bad_request) on a target that is no path or has
+// spaces, and on malformed escapes.
 void parse_target(Request& request);
 
 // Throws Error(bad_request) for headers by which two parsers could disagree where a request ends,

@@ -1,13 +1,13 @@
 #include "http/server.h"
 
 #include <microhttpd.h>
-#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include "base/log.h"
 #include "http/acceptor.h"
 #include "http/core.h"
 #include "http/exchange.h"
+#include "http/outgoing.h"
 #include "http/tls.h"
 
 namespace sk::http {
@@ -16,7 +16,7 @@ namespace {
 
 // Memory of one connection in libmicrohttpd: half of it is the read buffer, which makes uploads arrive in
 // large reads. It is cleared after each request, so larger is not better.
-constexpr size_t kConnectionMemoryBytes = 128 << 10;
+constexpr size_t kConnectionMemoryBytes = 96 << 10;
 constexpr size_t kReadIncrementBytes = 64 << 10;
 
 struct DaemonDeleter {
@@ -49,6 +49,25 @@ void on_request_completed(void*, MHD_Connection*, void** context, MHD_RequestTer
   (*held)->on_completed(how);
 }
 
+// libmicrohttpd closes without a word when a request line cannot be read or does not come in time. When bytes
+// came that nobody answered, say why.
+void explain_closing(const Core& core, const Connection& connection) {
+  auto bytes = socket_bytes(connection.fd);
+  // The kernel counts the client's FIN as a byte received.
+  bool unanswered = bytes.received > connection.at_last_request.received + 1 &&
+                    bytes.sent == connection.at_last_request.sent;
+  if (core.tls() || core.closing || connection.explained || !unanswered) return;
+  auto waited = std::chrono::steady_clock::now().time_since_epoch() -
+                std::chrono::steady_clock::duration(connection.waiting_since.load());
+  bool slow = connection.timed_out || waited >= std::chrono::seconds(core.options.idle_timeout_s);
+  Request request;
+  request.request_id = "none";
+  auto error = slow ? Error(Code::request_timeout, "The request did not come in time.")
+                    : Error(Code::bad_request, "This is not an HTTP request.");
+  auto reply = serialize_closing(core.error_reply(request, error));
+  ::send(connection.fd, reply.data(), reply.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
 void on_connection(void* self, MHD_Connection* handle, void** context, MHD_ConnectionNotificationCode code) {
   auto& core = *static_cast<Core*>(self);
   if (code == MHD_CONNECTION_NOTIFY_STARTED) {
@@ -61,6 +80,7 @@ void on_connection(void* self, MHD_Connection* handle, void** context, MHD_Conne
     *context = connection.release();
   } else {
     std::unique_ptr<Connection> connection(static_cast<Connection*>(std::exchange(*context, nullptr)));
+    explain_closing(core, *connection);
     core.connections.close(*connection);
   }
 }

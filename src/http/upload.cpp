@@ -11,6 +11,7 @@ Upload::Taken Upload::take(std::string_view bytes) {
                           // suspension
   if (failed_) return Taken::failed;
   filling_.append(bytes);
+  taken_bytes_ += bytes.size();
   if (!busy_ && filling_.size() >= kPieceBytesMin) {
     start_locked();
   } else if (busy_ && filling_.size() >= kReadAheadBytesMax) {
@@ -93,7 +94,10 @@ void Upload::fail(const std::exception_ptr& failure) {
   busy_ = false;
   filling_ = std::string();
   exchange_.set_reply(std::move(reply));
-  if (std::exchange(parked_, false)) exchange_.unpark();
+  if (std::exchange(parked_, false)) return exchange_.unpark();
+  // The loop hears of it when the next bytes come; a client that waits for an answer first gets it now. The
+  // socket is open: closing it takes abort().
+  if (!aborted_) exchange_.answer_at_once(taken_bytes_);
 }
 
 void Upload::end() {

@@ -45,6 +45,7 @@ class Upload {
 
   std::mutex mutex_;  // guards all below
   std::string filling_;
+  uint64_t taken_bytes_ = 0;
   bool busy_ = false;    // a job is queued or running
   bool parked_ = false;  // the loop waits for the job
   bool complete_ = false;

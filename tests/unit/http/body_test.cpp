@@ -163,5 +163,186 @@ TEST_F(Bodies, go_out_in_pieces_of_memory_and_files) {
   }
 }
 
+TEST_F(Bodies, that_break_off_destroy_the_sink_and_get_no_answer) {
+  start();
+  for (auto head : {"Content-Length: 1000000\r\n", "Transfer-Encoding: chunked\r\n"}) {
+    Seen& now = seen;
+    RawClient client(port());
+    client.send(put_head(head));
+    ASSERT_TRUE(now.opened.await());
+    client.send("3e8\r\n" + std::string(500, 'x'));
+    client.half_close();
+    EXPECT_EQ(client.read_all(), "");
+    EXPECT_TRUE(now.destroyed.await());
+  }
+}
+
+TEST_F(Bodies, are_asked_for_only_after_the_sink_was_accepted) {
+  start();
+  RawClient client(port());
+  client.send(put_head("Content-Length: 5\r\nExpect: 100-continue\r\n"));
+  EXPECT_EQ(client.read_until("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
+  EXPECT_TRUE(seen.opened.raised());
+  client.send("hello");
+  EXPECT_EQ(parse_json(client.read_reply().body)["size"], 5);
+}
+
+TEST_F(Bodies, are_not_asked_for_when_the_sink_refuses) {
+  start();
+  RawClient client(port());
+  client.send(put_head("Content-Length: 5000000\r\nExpect: 100-continue\r\nX-Refuse: yes\r\n"));
+  auto reply = client.read_reply();
+  EXPECT_EQ(reply.status, 403);
+  EXPECT_TRUE(client.closed());
+}
+
+TEST_F(Bodies, that_are_small_and_refused_leave_the_connection_usable) {
+  start();
+  RawClient client(port());
+  client.send(put_head("Content-Length: 100000\r\nX-Refuse: yes\r\n") + std::string(100'000, 'x'));
+  EXPECT_EQ(client.read_reply().status, 403);
+  EXPECT_EQ(client.get("/hello").body, "hello");
+}
+
+TEST_F(Bodies, that_are_large_and_refused_get_their_answer_while_still_sending) {
+  start();
+  for (auto head : {"Content-Length: 100000000\r\nX-Refuse: yes\r\n",
+                    "Transfer-Encoding: chunked\r\nX-Refuse: yes\r\n"}) {
+    RawClient client(port());
+    client.send(put_head(head));
+    client.send("100000\r\n" + std::string(1 << 20, 'x'));
+    auto reply = client.read_reply();
+    EXPECT_EQ(reply.status, 403);
+    EXPECT_EQ(reply.header("connection"), "close");
+    EXPECT_FALSE(reply.header("x-request-id").empty());
+  }
+}
+
+TEST_F(Bodies, can_be_refused_in_the_middle) {
+  start();
+  RawClient client(port());
+  client.send(put_head("Content-Length: 200000000\r\n"));
+  client.send(std::string(100'000, 'x') + "REFUSE" + std::string(100'000, 'x'));
+  ASSERT_TRUE(seen.destroyed.await());
+  client.send(std::string(100'000, 'x'));
+  auto reply = client.read_reply();
+  EXPECT_EQ(reply.status, 507);
+  EXPECT_EQ(parse_json(reply.body)["error"]["code"], "quota_exceeded");
+}
+
+TEST_F(Bodies, can_be_refused_at_the_end) {
+  start();
+  RawClient client(port());
+  client.send(put_head("Content-Length: 6\r\n") + "REFUSE");
+  EXPECT_EQ(client.read_reply().status, 507);
+  EXPECT_EQ(client.get("/hello").body, "hello");
+}
+
+// A sink that lets go of its first piece only when told.
+class HoldingSink final : public BodySink {
+ public:
+  explicit HoldingSink(Seen& seen) : seen_(seen) {}
+  void piece(std::string_view bytes) override {
+    size_ += bytes.size();
+    seen_.first_piece.raise();
+    EXPECT_TRUE(seen_.may_continue.await());
+  }
+  Reply end() override { return Reply::json({{"size", size_}}); }
+
+ private:
+  Seen& seen_;
+  uint64_t size_ = 0;
+};
+
+TEST_F(Bodies, push_back_on_a_client_that_is_faster_than_the_sink) {
+  router.add_streaming("PUT", "/slow", [this](Request&) { return std::make_unique<HoldingSink>(seen); });
+  start();
+  RawClient client(port());
+  int small = 64 << 10;
+  ::setsockopt(client.fd(), SOL_SOCKET, SO_SNDBUF, &small, sizeof small);
+  constexpr size_t kSize = 64 << 20;
+  client.send("PUT /slow HTTP/1.1\r\nHost: test\r\nContent-Length: " + std::to_string(kSize) + "\r\n\r\n");
+  std::string block(1 << 20, 'x');
+  size_t sent = 0;
+  // Until the kernel takes no more for a while: what is under way then is bounded, although the client would
+  // send all.
+  for (;;) {
+    pollfd wait{client.fd(), POLLOUT, 0};
+    if (::poll(&wait, 1, 500) == 0) break;
+    auto count =
+        ::send(client.fd(), block.data(), std::min(block.size(), kSize - sent), MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (count > 0) sent += static_cast<size_t>(count);
+    if (sent == kSize) break;
+  }
+  EXPECT_LT(sent, kSize / 2);
+  ASSERT_TRUE(seen.first_piece.await());
+  seen.may_continue.raise();
+  while (sent < kSize) {
+    auto size = std::min(block.size(), kSize - sent);
+    ASSERT_TRUE(client.send(std::string_view(block).substr(0, size)));
+    sent += size;
+  }
+  EXPECT_EQ(parse_json(client.read_reply().body)["size"], kSize);
+}
+
+TEST_F(Bodies, in_pieces_are_cut_off_where_their_source_fails) {
+  struct Failing final : PieceSource {
+    int calls = 0;
+    std::optional<Piece> next() override {
+      if (++calls == 2) throw Error(Code::corrupt, "bad disk");
+      return std::string(1000, 'x');
+    }
+  };
+  struct Short final : PieceSource {
+    bool done = false;
+    std::optional<Piece> next() override {
+      if (std::exchange(done, true)) return std::nullopt;
+      return std::string(1000, 'x');
+    }
+  };
+  router.add("GET", "/failing", [](Request&) {
+    Reply reply;
+    reply.body = Reply::Pieces{5000, std::make_shared<Failing>()};
+    return reply;
+  });
+  router.add("GET", "/short", [](Request&) {
+    Reply reply;
+    reply.body = Reply::Pieces{5000, std::make_shared<Short>()};
+    return reply;
+  });
+  start();
+  for (auto path : {"/failing", "/short"}) {
+    RawClient client(port());
+    client.send("GET " + std::string(path) + " HTTP/1.1\r\nHost: test\r\n\r\n");
+    auto head = client.read_head();
+    EXPECT_EQ(head.header("content-length"), "5000");
+    EXPECT_LE(client.read_all().size(), 1000u) << path;
+  }
+  RawClient client(port());
+  EXPECT_EQ(client.get("/hello").body, "hello");
+}
+
+TEST_F(Bodies, in_pieces_end_quietly_when_the_client_leaves) {
+  struct Endless final : PieceSource {
+    explicit Endless(Flag& flag) : gone(flag) {}
+    ~Endless() override { gone.raise(); }
+    std::optional<Piece> next() override { return std::string(1 << 20, 'x'); }
+    Flag& gone;
+  };
+  Flag gone;
+  router.add("GET", "/endless", [&](Request&) {
+    Reply reply;
+    reply.body = Reply::Pieces{uint64_t{1} << 40, std::make_shared<Endless>(gone)};
+    return reply;
+  });
+  start();
+  {
+    RawClient client(port());
+    client.send("GET /endless HTTP/1.1\r\nHost: test\r\n\r\n");
+    client.read_exactly(10 << 20);
+  }
+  EXPECT_TRUE(gone.await());
+}
+
 }  // namespace
 }  // namespace sk::http

@@ -44,6 +44,8 @@ class ServerTest : public ::testing::Test {
     server = std::make_unique<Server>(options, std::move(router), metrics);
   }
   uint16_t port() { return server->port(); }
+  // Before the members that handlers use are gone.
+  void TearDown() override { server.reset(); }
 
   std::unique_ptr<Server> server;
 };

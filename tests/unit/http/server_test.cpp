@@ -96,5 +96,119 @@ TEST_F(BasicServer, hides_what_an_unexpected_exception_says) {
   EXPECT_EQ(reply.body.find("secret"), std::string::npos);
 }
 
+TEST_F(BasicServer, answers_head_with_the_length_and_no_body) {
+  start();
+  RawClient client(port());
+  auto reply = client.request("HEAD /hello HTTP/1.1\r\nHost: test\r\n\r\n");
+  EXPECT_EQ(reply.status, 200);
+  EXPECT_EQ(reply.header("content-length"), "5");
+  EXPECT_EQ(client.get("/hello").body, "hello");
+}
+
+TEST_F(BasicServer, answers_unknown_paths_methods_and_options) {
+  start();
+  RawClient client(port());
+  EXPECT_EQ(client.get("/nowhere").status, 404);
+  auto reply = client.request("DELETE /hello HTTP/1.1\r\nHost: test\r\n\r\n");
+  EXPECT_EQ(reply.status, 405);
+  EXPECT_EQ(reply.header("allow"), "GET, HEAD, OPTIONS");
+  reply = client.request("OPTIONS /echo/x HTTP/1.1\r\nHost: test\r\n\r\n");
+  EXPECT_EQ(reply.status, 204);
+  EXPECT_EQ(reply.header("allow"), "GET, POST, HEAD, OPTIONS");
+  EXPECT_EQ(client.request("OPTIONS * HTTP/1.1\r\nHost: test\r\n\r\n").status, 204);
+}
+
+TEST_F(BasicServer, answers_pipelined_requests_in_order) {
+  start();
+  RawClient client(port());
+  std::string all;
+  for (int i = 0; i < 20; ++i) all += "GET /echo/" + std::to_string(i) + " HTTP/1.1\r\nHost: test\r\n\r\n";
+  client.send(all);
+  for (int i = 0; i < 20; ++i)
+    EXPECT_EQ(parse_json(client.read_reply().body)["params"]["rest"], std::to_string(i));
+}
+
+TEST_F(BasicServer, serves_many_clients_at_once) {
+  start();
+  std::vector<std::unique_ptr<RawClient>> clients;
+  for (int i = 0; i < 100; ++i) clients.push_back(std::make_unique<RawClient>(port()));
+  for (int round = 0; round < 3; ++round) {
+    for (auto& client : clients) client->send("GET /hello HTTP/1.1\r\nHost: test\r\n\r\n");
+    for (auto& client : clients) EXPECT_EQ(client->read_reply().body, "hello");
+  }
+}
+
+TEST_F(BasicServer, compresses_large_json_for_those_who_accept_it) {
+  router.add("GET", "/large", [](Request&) { return Reply::json({{"text", std::string(5000, 'x')}}); });
+  start();
+  RawClient client(port());
+  auto plain = client.get("/large");
+  EXPECT_EQ(plain.header("content-encoding"), "");
+  EXPECT_EQ(plain.header("vary"), "Accept-Encoding");
+  auto packed = client.get("/large", "Accept-Encoding: gzip, br\r\n");
+  EXPECT_EQ(packed.header("content-encoding"), "gzip");
+  EXPECT_LT(packed.body.size(), plain.body.size() / 10);
+}
+
+TEST_F(BasicServer, allows_the_origins_that_it_is_told_to) {
+  options.cors_origins = {"https://app.example"};
+  start();
+  RawClient client(port());
+  auto reply = client.get("/hello", "Origin: https://app.example\r\n");
+  EXPECT_EQ(reply.header("access-control-allow-origin"), "https://app.example");
+  EXPECT_EQ(reply.header("vary"), "Origin");
+  EXPECT_EQ(client.get("/hello", "Origin: https://evil.example\r\n").header("access-control-allow-origin"),
+            "");
+  auto preflight = client.request(
+      "OPTIONS /echo/x HTTP/1.1\r\nHost: test\r\nOrigin: "
+      "https://app.example\r\nAccess-Control-Request-Method: "
+      "POST\r\nAccess-Control-Request-Headers: authorization\r\n\r\n");
+  EXPECT_EQ(preflight.status, 204);
+  EXPECT_NE(preflight.header("access-control-allow-methods").find("POST"), std::string::npos);
+  EXPECT_EQ(preflight.header("access-control-allow-headers"), "authorization");
+}
+
+TEST_F(BasicServer, sends_no_cors_headers_unless_told) {
+  start();
+  RawClient client(port());
+  EXPECT_EQ(client.get("/hello", "Origin: https://app.example\r\n").header("access-control-allow-origin"),
+            "");
+}
+
+TEST_F(BasicServer, puts_errors_into_the_shape_that_it_is_given) {
+  options.error_reply = [](const Request& request, const Error& error) {
+    return Reply::text("custom " + error.message() + request.path, "text/plain", error.http_status());
+  };
+  start();
+  RawClient client(port());
+  auto reply = client.get("/throws");
+  EXPECT_EQ(reply.status, 409);
+  EXPECT_EQ(reply.body, "custom no/throws");
+  EXPECT_EQ(client.get("/nowhere").body.substr(0, 7), "custom ");
+}
+
+TEST_F(BasicServer, counts_requests_by_route_and_class) {
+  start();
+  {
+    RawClient client(port());
+    client.get("/hello");
+    client.get("/hello");
+    client.get("/nowhere");
+    EXPECT_NE(metrics.render().find("sandkeep_http_connections_open 1"), std::string::npos);
+  }
+  server->stop(std::chrono::seconds(10));
+  auto text = metrics.render();
+  EXPECT_NE(text.find("sandkeep_http_requests_total{method=\"GET\",route=\"/hello\",status=\"2xx\"} 2"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("sandkeep_http_requests_total{method=\"none\",route=\"none\",status=\"4xx\"} 1"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("sandkeep_http_request_seconds_count{method=\"GET\",route=\"/hello\"} 2"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("sandkeep_http_connections_open 0"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace sk::http

@@ -1,0 +1,181 @@
+// Clients that send nonsense, too much, too slowly, or leave.
+#include <gtest/gtest.h>
+
+#include "server_fixture.h"
+
+namespace sk::http {
+namespace {
+
+using testing::RawClient;
+using testing::ServerTest;
+
+class HostileClient : public ServerTest {
+ protected:
+  void SetUp() override {
+    router.add("GET", "/hello", [](Request&) { return Reply::text("hello"); });
+    router.add("POST", "/hello", [](Request&) { return Reply::text("hello"); });
+  }
+  // The server still works, whatever was done to it.
+  void expect_alive() {
+    RawClient client(port());
+    EXPECT_EQ(client.get("/hello").body, "hello");
+  }
+};
+
+TEST_F(HostileClient, gets_400_for_what_is_not_http) {
+  start();
+  for (std::string text :
+       {"GARBAGE\r\n\r\n", " GET / HTTP/1.1\r\n\r\n", "GET /\r\n\r\n", "GET / HTTQ/1.1\r\n\r\n",
+        "\x16\x03\x01\r\n", "GET /hello HTTP/1.1\r\nHost: a\r\nno colon\r\n\r\n"}) {
+    RawClient client(port());
+    client.send(text);
+    EXPECT_EQ(client.read_reply().status, 400) << text;
+    EXPECT_TRUE(client.closed()) << text;
+  }
+  expect_alive();
+}
+
+TEST_F(HostileClient, gets_400_also_after_a_good_request) {
+  start();
+  RawClient client(port());
+  EXPECT_EQ(client.get("/hello").status, 200);
+  client.send("nonsense\r\n\r\n");
+  EXPECT_EQ(client.read_reply().status, 400);
+  EXPECT_TRUE(client.closed());
+}
+
+TEST_F(HostileClient, gets_no_second_answer_when_it_leaves) {
+  start();
+  RawClient client(port());
+  client.get("/hello");
+  client.half_close();
+  EXPECT_EQ(client.read_all(), "");
+}
+
+TEST_F(HostileClient, gets_400_and_a_closed_connection_for_doubtful_framing) {
+  start();
+  for (std::string headers :
+       {"", "Host: a\r\nHost: b\r\n", "Host: <x>\r\n",
+        "Host: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n",
+        "Host: a\r\nContent-Length: 5\r\nContent-Length: 6\r\n", "Host: a\r\nContent-Length : 5\r\n",
+        "Host: a\r\nContent-Length: -5\r\n", "Host: a\r\nContent-Length: 5x\r\n"}) {
+    RawClient client(port());
+    client.send("POST /hello HTTP/1.1\r\n" + headers + "\r\n");
+    EXPECT_EQ(client.read_head().status, 400) << headers;
+    client.read_all();
+  }
+  RawClient client(port());
+  client.send("POST /hello HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n");
+  EXPECT_EQ(client.read_reply().status, 501);
+  EXPECT_TRUE(client.closed());
+  expect_alive();
+}
+
+TEST_F(HostileClient, gets_400_for_bad_targets) {
+  start();
+  for (auto target : {"/hello%00", "/hello%", "/%zz", "hello", "/hello?x=%", "/hello?%00", "/he llo"}) {
+    RawClient client(port());
+    auto reply = client.request("GET " + std::string(target) + " HTTP/1.1\r\nHost: a\r\n\r\n");
+    EXPECT_EQ(reply.status, 400) << target;
+    EXPECT_EQ(parse_json(reply.body)["error"]["code"], "bad_request") << target;
+  }
+}
+
+TEST_F(HostileClient, gets_400_for_a_malformed_chunk) {
+  start();
+  RawClient client(port());
+  client.send("POST /hello HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n");
+  EXPECT_EQ(client.read_reply().status, 400);
+  expect_alive();
+}
+
+TEST_F(HostileClient, cannot_send_endless_headers) {
+  start();
+  std::string some_over(40 << 10, 'x');
+  std::string far_over(1 << 20, 'x');
+  std::string many;
+  for (int i = 0; i < 5000; ++i) many += "X" + std::to_string(i) + ": y\r\n";
+  for (const auto& headers : {"X: " + some_over + "\r\n", "X: " + far_over + "\r\n", many}) {
+    RawClient client(port());
+    client.send("GET /hello HTTP/1.1\r\nHost: a\r\n" + headers + "\r\n");
+    EXPECT_EQ(client.read_head().status, 431);
+  }
+  RawClient client(port());
+  client.send("GET /" + far_over + " HTTP/1.1\r\nHost: a\r\n\r\n");
+  EXPECT_EQ(client.read_head().status, 414);
+  expect_alive();
+}
+
+TEST_F(HostileClient, may_send_a_long_query) {
+  start();
+  RawClient client(port());
+  std::string query = "a=1";
+  for (int i = 0; i < 5000; ++i) query += "&a=1";
+  EXPECT_EQ(client.get("/hello?" + query).status, 200);
+}
+
+TEST_F(HostileClient, that_is_one_too_many_gets_503) {
+  options.connections_max = 2;
+  start();
+  RawClient first(port()), second(port());
+  EXPECT_EQ(first.get("/hello").status, 200);
+  EXPECT_EQ(second.get("/hello").status, 200);
+  RawClient third(port());
+  EXPECT_EQ(third.read_reply().status, 503);
+  EXPECT_TRUE(third.closed());
+  EXPECT_EQ(first.get("/hello").status, 200);
+}
+
+TEST_F(HostileClient, cannot_take_all_connections_of_the_others) {
+  options.connections_per_address_max = 1;
+  start();
+  RawClient first(port());
+  EXPECT_EQ(first.get("/hello").status, 200);
+  RawClient second(port());
+  EXPECT_EQ(second.read_reply().status, 503);
+}
+
+TEST_F(HostileClient, that_says_nothing_is_disconnected) {
+  options.idle_timeout_s = 1;
+  start();
+  RawClient client(port());
+  EXPECT_EQ(client.read_all(), "");
+}
+
+TEST_F(HostileClient, that_stops_in_the_middle_of_its_headers_gets_408) {
+  options.idle_timeout_s = 1;
+  start();
+  RawClient client(port());
+  client.send("GET /hello HTT");
+  EXPECT_EQ(client.read_reply().status, 408);
+  EXPECT_TRUE(client.closed());
+}
+
+TEST_F(HostileClient, that_drips_its_headers_is_disconnected_all_the_same) {
+  options.idle_timeout_s = 1;
+  start();
+  RawClient client(port());
+  client.send("GET /hello HTTP/1.1\r\nHost: a\r\nX: ");
+  // Never idle for the time-out, never done: one byte every 300 ms, until the server has had enough. The wait
+  // itself is what is tested.
+  int drops = 0;
+  for (; drops < 60; ++drops) {
+    pollfd wait{client.fd(), POLLIN, 0};
+    if (::poll(&wait, 1, 300) != 0) break;
+    if (!client.send("x")) break;
+  }
+  EXPECT_LT(drops, 60);
+  expect_alive();
+}
+
+TEST_F(HostileClient, that_stops_in_the_middle_of_its_body_gets_408) {
+  options.idle_timeout_s = 1;
+  start();
+  RawClient client(port());
+  client.send("POST /hello HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhalf");
+  EXPECT_EQ(client.read_reply().status, 408);
+  EXPECT_TRUE(client.closed());
+}
+
+}  // namespace
+}  // namespace sk::http

@@ -1,0 +1,331 @@
+// Replies that wait: deferred ones and event streams; and the end of the server.
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "server_fixture.h"
+
+namespace sk::http {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::Flag;
+using testing::RawClient;
+using testing::ServerTest;
+
+constexpr milliseconds kLong = seconds(300);
+
+class Waiting : public ServerTest {
+ protected:
+  void SetUp() override {
+    router.add("GET", "/hello", [](Request&) { return Reply::text("hello"); });
+    router.add("GET", "/wait", [this](Request& request) {
+      auto deadline = milliseconds(std::stoi(request.query_value("ms").value_or("300000")));
+      deferred = std::make_shared<Deferred>(
+          deadline, [] { return Reply::text("too late"); }, [this] { cancelled.raise(); });
+      handled.raise();
+      return Reply::deferred(deferred);
+    });
+    router.add("GET", "/events", [this](Request& request) {
+      last_event_id = request.headers.get("Last-Event-ID").value_or("");
+      stream = std::make_shared<EventStream>([this] { closed.raise(); });
+      listening.raise();
+      return Reply::events(stream);
+    });
+  }
+
+  Flag handled, listening, cancelled, closed;
+  std::shared_ptr<Deferred> deferred;
+  std::shared_ptr<EventStream> stream;
+  std::string last_event_id;
+};
+
+TEST_F(Waiting, a_deferred_reply_comes_when_it_is_completed) {
+  start();
+  RawClient client(port());
+  client.send("GET /wait HTTP/1.1\r\nHost: test\r\n\r\n");
+  ASSERT_TRUE(handled.await());
+  EXPECT_FALSE(deferred->done());
+  deferred->complete(Reply::text("done"));
+  auto reply = client.read_reply();
+  EXPECT_EQ(reply.body, "done");
+  EXPECT_FALSE(reply.header("x-request-id").empty());
+  EXPECT_TRUE(deferred->done());
+  deferred->complete(Reply::text("again"));  // ignored
+  EXPECT_EQ(client.get("/hello").body, "hello");
+  EXPECT_FALSE(cancelled.raised());
+}
+
+TEST_F(Waiting, a_deferred_reply_may_be_completed_before_it_is_returned) {
+  router.add("GET", "/now", [](Request&) {
+    auto early = std::make_shared<Deferred>(kLong, [] { return Reply::text("late"); });
+    early->complete(Reply::text("early"));
+    return Reply::deferred(early);
+  });
+  start();
+  RawClient client(port());
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(client.get("/now").body, "early");
+}
+
+TEST_F(Waiting, a_deferred_reply_may_race_with_its_completion) {
+  std::vector<std::thread> completers;
+  std::mutex mutex;
+  router.add("GET", "/race", [&](Request&) {
+    auto soon = std::make_shared<Deferred>(kLong, [] { return Reply::text("late"); });
+    std::lock_guard lock(mutex);
+    completers.emplace_back([soon] { soon->complete(Reply::text("soon")); });
+    return Reply::deferred(soon);
+  });
+  start();
+  RawClient client(port());
+  for (int i = 0; i < 200; ++i) EXPECT_EQ(client.get("/race").body, "soon");
+  for (auto& thread : completers) thread.join();
+}
+
+TEST_F(Waiting, a_deferred_reply_has_a_deadline) {
+  start();
+  RawClient client(port());
+  EXPECT_EQ(client.get("/wait?ms=20").body, "too late");
+  EXPECT_TRUE(cancelled.await());
+  EXPECT_TRUE(deferred->done());
+  EXPECT_EQ(client.get("/hello").body, "hello");
+}
+
+TEST_F(Waiting, a_client_that_leaves_cancels_its_deferred_reply) {
+  start();
+  {
+    RawClient client(port());
+    client.send("GET /wait HTTP/1.1\r\nHost: test\r\n\r\n");
+    ASSERT_TRUE(handled.await());
+  }
+  EXPECT_TRUE(cancelled.await());
+  EXPECT_TRUE(deferred->done());
+  deferred->complete(Reply::text("nobody listens"));
+}
+
+TEST_F(Waiting, waiting_holds_no_worker) {
+  std::mutex mutex;
+  std::vector<std::shared_ptr<Deferred>> all;
+  router.add("GET", "/many", [&](Request&) {
+    auto one = std::make_shared<Deferred>(kLong, [] { return Reply::text("late"); });
+    std::lock_guard lock(mutex);
+    all.push_back(one);
+    return Reply::deferred(one);
+  });
+  start();
+  constexpr size_t kMany = 100;  // of 4 workers
+  std::vector<std::unique_ptr<RawClient>> clients;
+  for (size_t i = 0; i < kMany; ++i) {
+    clients.push_back(std::make_unique<RawClient>(port()));
+    clients.back()->send("GET /many HTTP/1.1\r\nHost: test\r\n\r\n");
+  }
+  RawClient other(port());
+  EXPECT_EQ(other.get("/hello").body, "hello");
+  for (size_t done = 0; done < kMany;) {
+    std::vector<std::shared_ptr<Deferred>> ready;
+    {
+      std::lock_guard lock(mutex);
+      ready.swap(all);
+    }
+    for (auto& one : ready) one->complete(Reply::text("ok"));
+    done += ready.size();
+    if (ready.empty()) std::this_thread::yield();
+  }
+  for (auto& client : clients) EXPECT_EQ(client->read_reply().body, "ok");
+}
+
+TEST_F(Waiting, an_upload_may_end_in_a_deferred_reply) {
+  struct Sink final : BodySink {
+    Sink(std::shared_ptr<Deferred>& slot, Flag& flag) : deferred_(slot), ended_(flag) {}
+    void piece(std::string_view) override {}
+    Reply end() override {
+      deferred_ = std::make_shared<Deferred>(kLong, [] { return Reply::text("late"); });
+      ended_.raise();
+      return Reply::deferred(deferred_);
+    }
+    std::shared_ptr<Deferred>& deferred_;
+    Flag& ended_;
+  };
+  router.add_streaming("PUT", "/upload",
+                       [this](Request&) { return std::make_unique<Sink>(deferred, handled); });
+  start();
+  RawClient client(port());
+  client.send("PUT /upload HTTP/1.1\r\nHost: test\r\nContent-Length: 5\r\n\r\nhello");
+  ASSERT_TRUE(handled.await());
+  deferred->complete(Reply::text("kept", "text/plain", 201));
+  EXPECT_EQ(client.read_reply().status, 201);
+}
+
+TEST_F(Waiting, events_arrive_as_they_are_sent) {
+  start();
+  RawClient client(port());
+  client.send("GET /events HTTP/1.1\r\nHost: test\r\nLast-Event-ID: 41\r\n\r\n");
+  auto head = client.read_head();
+  EXPECT_EQ(head.header("content-type"), "text/event-stream");
+  ASSERT_TRUE(listening.await());
+  EXPECT_EQ(last_event_id, "41");
+  EXPECT_TRUE(stream->send({"42", "change", "line 1\nline 2\r\nline 3"}));
+  EXPECT_NE(
+      client.read_until("\n\n").find("id: 42\nevent: change\ndata: line 1\ndata: line 2\ndata: line 3\n\n"),
+      std::string::npos);
+  EXPECT_TRUE(stream->send({"43", "", "{}"}));
+  EXPECT_NE(client.read_until("\n\n").find("id: 43\ndata: {}\n\n"), std::string::npos);
+  stream->close();
+  EXPECT_FALSE(stream->send({"44", "", "x"}));
+  client.read_until("0\r\n\r\n");
+  EXPECT_TRUE(closed.await());
+  EXPECT_EQ(client.get("/hello").body, "hello");
+}
+
+TEST_F(Waiting, an_event_stream_may_be_filled_before_it_is_returned) {
+  router.add("GET", "/filled", [](Request&) {
+    auto filled = std::make_shared<EventStream>();
+    filled->send({"1", "", "a"});
+    filled->close();
+    return Reply::events(filled);
+  });
+  start();
+  RawClient client(port());
+  EXPECT_EQ(client.get("/filled").body, "id: 1\ndata: a\n\n");
+  EXPECT_EQ(client.request("HEAD /filled HTTP/1.1\r\nHost: test\r\n\r\n").header("content-type"),
+            "text/event-stream");
+  EXPECT_EQ(client.get("/hello").body, "hello");
+}
+
+TEST_F(Waiting, an_idle_event_stream_has_a_heartbeat) {
+  options.event_heartbeat_s = 1;
+  options.idle_timeout_s = 1;  // does not end a stream that waits
+  start();
+  RawClient client(port());
+  client.send("GET /events HTTP/1.1\r\nHost: test\r\n\r\n");
+  client.read_head();
+  for (int i = 0; i < 3; ++i) EXPECT_NE(client.read_until("\n\n").find(":\n\n"), std::string::npos);
+  EXPECT_FALSE(closed.raised());
+}
+
+TEST_F(Waiting, a_client_that_leaves_closes_its_event_stream) {
+  start();
+  {
+    RawClient client(port());
+    client.send("GET /events HTTP/1.1\r\nHost: test\r\n\r\n");
+    client.read_head();
+    ASSERT_TRUE(listening.await());
+  }
+  EXPECT_TRUE(closed.await());
+  EXPECT_TRUE(stream->closed());
+  EXPECT_FALSE(stream->send({"1", "", "x"}));
+}
+
+TEST_F(Waiting, a_reader_that_is_too_slow_loses_its_event_stream) {
+  options.event_buffer_bytes_max = 100'000;
+  start();
+  RawClient client(port());
+  client.send("GET /events HTTP/1.1\r\nHost: test\r\n\r\n");
+  client.read_head();
+  ASSERT_TRUE(listening.await());
+  std::string data(10'000, 'x');
+  int sent = 0;
+  for (; sent < 100'000 && stream->send({std::to_string(sent), "", data}); ++sent) {
+  }
+  EXPECT_LT(sent, 100'000);
+  EXPECT_TRUE(stream->closed());
+}
+
+TEST_F(Waiting, events_from_many_threads_all_arrive) {
+  options.event_buffer_bytes_max = 64 << 20;
+  start();
+  RawClient client(port());
+  client.send("GET /events HTTP/1.1\r\nHost: test\r\n\r\n");
+  client.read_head();
+  ASSERT_TRUE(listening.await());
+  std::vector<std::thread> senders;
+  for (int t = 0; t < 4; ++t)
+    senders.emplace_back([this] {
+      for (int i = 0; i < 500; ++i) EXPECT_TRUE(stream->send({"", "", "tick"}));
+    });
+  size_t seen = 0;
+  while (seen < 2000) {
+    auto text = client.read_until("\n\n");
+    ASSERT_FALSE(text.empty());
+    if (text.find("data: tick") != std::string::npos) ++seen;
+  }
+  for (auto& thread : senders) thread.join();
+}
+
+TEST_F(Waiting, stop_lets_a_running_request_finish) {
+  Flag go_on;
+  router.add("GET", "/slow", [&](Request&) {
+    handled.raise();
+    EXPECT_TRUE(go_on.await());
+    return Reply::text("finished");
+  });
+  start();
+  RawClient client(port());
+  client.send("GET /slow HTTP/1.1\r\nHost: test\r\n\r\n");
+  ASSERT_TRUE(handled.await());
+  std::thread stopper([&] { server->stop(seconds(60)); });
+  go_on.raise();
+  EXPECT_EQ(client.read_reply().body, "finished");
+  EXPECT_TRUE(client.closed());
+  stopper.join();
+}
+
+TEST_F(Waiting, stop_answers_what_waits_and_ends_the_streams) {
+  start();
+  RawClient waiter(port()), listener(port()), idle(port());
+  EXPECT_EQ(idle.get("/hello").body, "hello");
+  waiter.send("GET /wait HTTP/1.1\r\nHost: test\r\n\r\n");
+  listener.send("GET /events HTTP/1.1\r\nHost: test\r\n\r\n");
+  listener.read_head();
+  ASSERT_TRUE(handled.await());
+  server->stop(seconds(60));
+  EXPECT_EQ(waiter.read_reply().status, 503);
+  EXPECT_EQ(listener.read_all(), "0\r\n\r\n");
+  EXPECT_TRUE(idle.closed());
+  EXPECT_TRUE(cancelled.raised());
+  EXPECT_TRUE(closed.raised());
+}
+
+TEST_F(Waiting, stop_without_patience_cuts_uploads_that_never_end) {
+  struct Sink final : BodySink {
+    explicit Sink(Flag& flag) : gone(flag) {}
+    ~Sink() override { gone.raise(); }
+    void piece(std::string_view) override {}
+    Reply end() override { return Reply::empty(); }
+    Flag& gone;
+  };
+  Flag gone;
+  router.add_streaming("PUT", "/upload", [&](Request&) {
+    handled.raise();
+    return std::make_unique<Sink>(gone);
+  });
+  start();
+  RawClient client(port());
+  client.send("PUT /upload HTTP/1.1\r\nHost: test\r\nContent-Length: 1000\r\n\r\nhello");
+  ASSERT_TRUE(handled.await());
+  server->stop(milliseconds(10));
+  EXPECT_TRUE(gone.raised());
+  EXPECT_EQ(client.read_all(), "");
+}
+
+TEST_F(Waiting, the_port_is_free_after_stop_and_a_taken_port_is_an_error) {
+  start();
+  auto taken = port();
+  Metrics other_metrics;
+  ServerOptions same;
+  same.port = taken;
+  try {
+    Server second(same, Router(), other_metrics);
+    ADD_FAILURE() << "two servers on one port";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::unavailable);
+  }
+  server->stop(seconds(1));
+  server->stop(seconds(1));
+  Server second(same, Router(), other_metrics);
+  EXPECT_EQ(second.port(), taken);
+}
+
+}  // namespace
+}  // namespace sk::http
