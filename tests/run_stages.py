@@ -7,6 +7,7 @@ in which no test ran has failed: a test that silently is not there must not look
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -33,6 +34,15 @@ class Result:
         return self
 
 
+def kill_group(process):
+    """A test's server must not outlive it, whether the test ended, took too long or was interrupted."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
+
+
 @dataclass
 class Run:
     """One invocation of script/test: how thorough it is, and the log of the stage under way."""
@@ -40,6 +50,8 @@ class Run:
     long: bool
     fuzz_seconds: int
     log: Path = None
+    processes: set = field(default_factory=set)  # those that run now, each the leader of its own group
+    stopping: bool = False
 
     @property
     def environment(self):
@@ -51,20 +63,30 @@ class Run:
 
     def call(self, command, environment=None, log=None):
         """Runs a command with its output in the log; its exit status, or None when it took too long."""
+        if self.stopping:
+            return None
         with open(log or self.log, "a", encoding="utf-8") as out:
             print("$", *map(str, command), file=out, flush=True)
             process = subprocess.Popen(
                 list(map(str, command)), cwd=ROOT, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
                 env={**os.environ, **(environment or {})}, start_new_session=True,
             )
+            self.processes.add(process)
             try:
                 return process.wait(self.timeout_s)
             except subprocess.TimeoutExpired:
-                # The whole group: a test's server must not outlive it.
-                os.killpg(process.pid, 9)
-                process.wait()
                 print(f"killed after {self.timeout_s} s", file=out, flush=True)
                 return None
+            finally:
+                self.processes.discard(process)
+                kill_group(process)
+
+    def stop(self, *_):
+        """On Ctrl-C and SIGTERM."""
+        self.stopping = True
+        for process in list(self.processes):
+            kill_group(process)
+        sys.exit("interrupted")
 
     def build(self, preset, *targets):
         """Builds; how it went counts as one test case."""
@@ -240,6 +262,21 @@ def run_stage(run, name):
     return result
 
 
+def run_stages(run, names):
+    total = Result()
+    failed = set()
+    for name in names:
+        if NEEDS.get(name) in failed:
+            print(f"FAILED {name:<7} not run, because {NEEDS[name]} failed", flush=True)
+            total.failures.append(f"{name}: not run")
+            continue
+        result = run_stage(run, name)
+        if result.failures:
+            failed.add(name)
+        total += result
+    return total
+
+
 def main():
     parser = argparse.ArgumentParser(prog="script/test")
     parser.add_argument("--quick", action="store_true", help="without sanitizers and fuzzers")
@@ -253,17 +290,9 @@ def main():
     run = Run(long=arguments.long, fuzz_seconds=int(os.environ.get("FUZZ_SECONDS", default_seconds)))
     LOGS.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
-    total = Result()
-    failed_stages = set()
-    for name in chosen_stages(arguments):
-        if NEEDS.get(name) in failed_stages:
-            print(f"FAILED {name:<7} not run, because {NEEDS[name]} failed", flush=True)
-            total.failures.append(f"{name}: not run")
-            continue
-        result = run_stage(run, name)
-        if result.failures:
-            failed_stages.add(name)
-        total += result
+    for interrupt in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(interrupt, run.stop)
+    total = run_stages(run, chosen_stages(arguments))
     print(f"{time.monotonic() - started:.0f} s in all")
     print(f"{total.passed} passed, {len(total.failures)} failed")
     return 1 if total.failures else 0
