@@ -8,6 +8,7 @@
 #include "base/metrics.h"
 #include "base/settings.h"
 #include "http/server.h"
+#include "interpreter/interpreter.h"
 #include "workspace/keep.h"
 
 namespace sk::api {
@@ -21,6 +22,10 @@ class App {
   workspace::Keep& keep;
   const Settings& settings;
   Metrics& metrics;
+  // Null where no code may run (--sandbox=off) or can (why_no_sessions says why); set before the server
+  // starts.
+  interpreter::Interpreter* interpreter = nullptr;
+  std::string why_no_sessions = "this server runs no code: it was started with --sandbox=off";
   const std::string version;  // of the program, as answers and pages show it
   const Clock& clock;
   Sessions sessions;      // of people signed in to the page

@@ -19,7 +19,7 @@
 namespace sk {
 
 enum class Tls { off, self_signed };
-enum class SandboxMode { required, weak };
+enum class SandboxMode { required, weak, off };
 
 struct Address {
   std::string host;  // without the brackets of IPv6

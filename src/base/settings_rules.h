@@ -132,7 +132,7 @@ inline constexpr std::array<std::string_view, 2> kChoices<log::Format>{"text", "
 template <>
 inline constexpr std::array<std::string_view, 2> kChoices<Tls>{"off", "self-signed"};
 template <>
-inline constexpr std::array<std::string_view, 2> kChoices<SandboxMode>{"required", "weak"};
+inline constexpr std::array<std::string_view, 3> kChoices<SandboxMode>{"required", "weak", "off"};
 
 template <class Enum>
 struct Choice {

@@ -22,6 +22,7 @@ std::vector<CommandGroup> make_groups() {
   groups.push_back({"History", join({log_command(), restore_command()}, trash_commands())});
   auto together = join(lock_commands(), {lock_run_command(), events_command()});
   groups.push_back({"Working together", std::move(together)});
+  groups.push_back({"Running code", join({run_command()}, sessions_commands())});
   auto administration = join(workspace_commands(), key_commands());
   administration = join(std::move(administration), principal_commands());
   administration = join(std::move(administration), audit_commands());
@@ -40,6 +41,7 @@ constexpr auto kFamilySummaries = std::to_array<FamilySummary>({
     {"key", "the keys that open the server"},
     {"principal", "the people and agents who act"},
     {"audit", "the journal as a file, and its check"},
+    {"sessions", "interpreters: what runs and what sleeps"},
 });
 
 }  // namespace

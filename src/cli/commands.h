@@ -55,6 +55,8 @@ std::vector<Command> trash_commands();
 std::vector<Command> lock_commands();
 Command lock_run_command();
 Command events_command();
+Command run_command();
+std::vector<Command> sessions_commands();
 std::vector<Command> workspace_commands();
 std::vector<Command> key_commands();
 std::vector<Command> principal_commands();

@@ -13,8 +13,11 @@ using http::Reply;
 using workspace::EventFilter;
 using workspace::Events;
 
-// One portion of an event stream's backlog; small, so that many streams share the background threads fairly.
-constexpr size_t kStreamPortion = 200;
+// One portion of an event stream's backlog: small, so that many streams share the background threads fairly,
+// and so that it fits into the smallest buffer that an operator can set.
+constexpr size_t kStreamPortion = 50;
+constexpr size_t kUnsentBytesMax = 16 << 10;
+constexpr std::chrono::milliseconds kReaderPause{20};
 
 struct Wanted {
   Id workspace;  // zero: the server's journal
@@ -132,10 +135,10 @@ class EventFollower : public std::enable_shared_from_this<EventFollower> {
     auto stream = stream_.lock();
     if (!stream || stream->closed()) return;
     std::lock_guard lock(mutex_);
+    if (stream->unsent_bytes() > kUnsentBytesMax) return wait_for_reader();
     try {
       auto events = reader_.next(kStreamPortion);
       for (const auto& entry : events.items) {
-        // A slow reader is cut off here and comes back with Last-Event-ID.
         if (!stream->send({std::to_string(entry.seq), entry.kind, to_text(event_json(entry))})) return;
       }
       if (events.has_more) watch_->poke();
@@ -143,6 +146,13 @@ class EventFollower : public std::enable_shared_from_this<EventFollower> {
       // The right to read is gone; on coming back the client learns why.
       stream->close();
     }
+  }
+
+  // The backlog can be much longer than what may wait for one slow reader.
+  void wait_for_reader() {
+    reader_.app().background.run_after(kReaderPause, [weak = weak_from_this()] {
+      if (auto strong = weak.lock()) strong->watch_->poke();
+    });
   }
 
   std::weak_ptr<http::EventStream> stream_;

@@ -18,6 +18,8 @@ void add_routes(Routes& routes) {
   add_audit_routes(routes);
   add_upkeep_routes(routes);
   add_blob_routes(routes);
+  add_session_routes(routes);
+  add_execution_routes(routes);
 }
 
 }  // namespace sk::api::rest

@@ -25,6 +25,8 @@ void add_event_routes(Routes& routes);      // the journal as it grows
 void add_audit_routes(Routes& routes);      // the journal as a file
 void add_upkeep_routes(Routes& routes);     // collect and verify
 void add_blob_routes(Routes& routes);       // POST /blob
+void add_session_routes(Routes& routes);    // sessions: where code runs
+void add_execution_routes(Routes& routes);  // running code in them
 
 // All of the above; the document at /api/v1/openapi.json is about all operations that `routes` has when it is
 // asked for.

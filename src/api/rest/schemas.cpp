@@ -206,6 +206,62 @@ void add_server_schemas(Json& out) {
   out["Error"] = object({{"error", std::move(error)}});
 }
 
+void add_session_schemas(Json& out) {
+  out["Session"] = object({{"id", id("s_")},
+                           {"name", text()},
+                           {"workspace_id", id("ws_")},
+                           {"folder", text()},
+                           {"status", choice({"running", "asleep", "deleted"})},
+                           {"memory_bytes", number()},
+                           {"timeout_s", number()},
+                           {"idle_minutes", number()},
+                           {"execution_count", number()},
+                           {"created_at", time()},
+                           {"active_at", time()},
+                           {"expires_at", time_or_null()}});
+  out["SessionPage"] = page_of("Session");
+  out["KeptFile"] = object({{"path", text()},
+                            {"file_id", id("f_")},
+                            {"version_id", id("v_")},
+                            {"link", url()},
+                            {"size", number()},
+                            {"sha256", sha256()},
+                            {"mime", text()},
+                            {"change", choice({"created", "changed"})},
+                            {"complete", boolean()},
+                            {"diverged", boolean()},
+                            {"locked", boolean()}});
+  out["KeptFilePage"] = page_of("KeptFile");
+  Json renamed = object({{"from", text()}, {"to", text()}});
+  Json output = {
+      {"type", "object"},
+      {"properties", {{"type", choice({"stdout", "stderr", "display", "result", "error", "note"})}}},
+      {"required", {"type"}}};
+  out["Execution"] =
+      object({{"id", id("x_")},
+              {"session_id", id("s_")},
+              {"number", number()},
+              {"language", choice({"python", "bash"})},
+              {"code", text()},
+              {"status", choice({"queued", "running", "done"})},
+              {"end", text_or_null()},
+              {"message", text()},
+              {"exit_code", {{"type", {"integer", "null"}}}},
+              {"woke", boolean()},
+              {"outputs", list_of(output)},
+              {"kept", list_of(ref("KeptFile"))},
+              {"kept_more", boolean()},
+              {"folders", list_of(text())},
+              {"renamed", list_of(renamed)},
+              {"deleted", list_of(text())},
+              {"not_kept", list_of(object({{"path", text()}, {"reason", text()}, {"message", text()}}))},
+              {"timings", {{"type", "object"}, {"additionalProperties", number()}}},
+              {"created_at", time()},
+              {"started_at", time_or_null()},
+              {"ended_at", time_or_null()}});
+  out["ExecutionPage"] = page_of("Execution");
+}
+
 }  // namespace
 
 Json answer_schemas() {
@@ -214,6 +270,7 @@ Json answer_schemas() {
   add_access_schemas(out);
   add_workspace_schemas(out);
   add_file_schemas(out);
+  add_session_schemas(out);
   return out;
 }
 

@@ -81,8 +81,18 @@ void greet(const Invocation& call, const Settings& settings, const Assembly& ser
   }
 }
 
+Settings read_settings(const Invocation& call) {
+  try {
+    return load_settings(call.words, call.environment);
+  } catch (const Error& error) {
+    bool has_advice = error.hint() != info(error.code()).hint;
+    throw Error(error.code(), error.message())
+        .hint(has_advice ? std::string(error.hint()) : "'sandkeep serve --help' lists the settings.");
+  }
+}
+
 ExitCode run_serve(Invocation& call) {
-  auto settings = load_settings(call.words, call.environment);
+  auto settings = read_settings(call);
   log::configure(settings.log_level, settings.log_format);
   EndSignals signals;
   raise_open_files_limit();

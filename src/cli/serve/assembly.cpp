@@ -62,6 +62,22 @@ http::ServerOptions server_options(const Settings& settings, const TlsFiles& tls
   return out;
 }
 
+interpreter::InterpreterOptions interpreter_options(const Settings& settings) {
+  interpreter::InterpreterOptions out;
+  // The server's own user must be able to give folders in it to a session's user, and nobody else may look
+  // in.
+  out.directory = std::filesystem::absolute(settings.data + "/copies").string();
+  out.memory_default_bytes = settings.session_memory_default_bytes;
+  out.memory_max_bytes = settings.session_memory_max_bytes;
+  out.timeout_default_s = settings.execution_timeout_default_s;
+  out.timeout_max_s = settings.execution_timeout_max_s;
+  out.idle_default_s = settings.session_idle_s;
+  out.output_bytes_max = settings.output_bytes_max;
+  out.sessions_max = settings.sessions_max;
+  out.sessions_per_principal_max = settings.sessions_per_principal_max;
+  return out;
+}
+
 Assembly::Assembly(const Settings& settings, const Clock& clock)
     : settings_(settings),
       fresh_(prepare_folder(settings.data)),
@@ -69,8 +85,36 @@ Assembly::Assembly(const Settings& settings, const Clock& clock)
       first_key_(ensure_first_key(keep_, settings, fresh_)),
       tls_(prepare_tls(settings, settings.data, clock)),
       app_(keep_, settings, metrics_, std::string(kVersion)),
-      server_(server_options(settings, tls_), api::make_router(app_), metrics_) {
+      server_(server_options(settings, tls_), router(), metrics_) {
   keep_.start_background();
+}
+
+// Where code cannot run safely, none runs; the files are served all the same.
+void Assembly::start_interpreter() {
+  if (settings_.sandbox == SandboxMode::off) return;
+  sandbox::SandboxHost::Options options;
+  options.extra_dirs = settings_.runtime_dirs;
+  options.data_root = settings_.data + "/copies";
+  options.pool_size = settings_.session_pool_size;
+  if (settings_.sandbox == SandboxMode::weak) options.weak = sandbox::WeakSandboxAllowed::by_operator();
+  try {
+    std::filesystem::create_directories(options.data_root);
+    sandboxes_ = std::make_unique<sandbox::SandboxHost>(options, metrics_);
+    interpreter_ = std::make_unique<interpreter::Interpreter>(keep_, *sandboxes_,
+                                                              interpreter_options(settings_), metrics_);
+    interpreter_->recover();
+    app_.interpreter = interpreter_.get();
+  } catch (const Error& error) {
+    interpreter_.reset();
+    sandboxes_.reset();
+    app_.why_no_sessions = error.message();
+    log::error("no code can run here; files are served all the same", {{"why", error.message()}});
+  }
+}
+
+http::Router Assembly::router() {
+  start_interpreter();
+  return api::make_router(app_);
 }
 
 Assembly::~Assembly() { stop(); }
@@ -84,6 +128,7 @@ std::string Assembly::url() const {
 void Assembly::stop() {
   server_.stop(std::chrono::seconds(settings_.drain_timeout_s));
   app_.stop();
+  if (interpreter_) interpreter_->stop();
   keep_.stop();
 }
 

@@ -1,5 +1,5 @@
 // The whole server, wired in order: each part is given those before it, and all end in reverse. The
-// interpreter will stand between the keep and the dialects.
+// interpreter stands between the keep and the dialects.
 #pragma once
 
 #include <memory>
@@ -12,6 +12,8 @@
 #include "cli/serve/first_key.h"
 #include "cli/serve/tls_files.h"
 #include "http/server.h"
+#include "interpreter/interpreter.h"
+#include "sandbox/host.h"
 #include "workspace/keep.h"
 
 namespace sk::cli {
@@ -34,12 +36,17 @@ class Assembly {
   void stop();
 
  private:
+  void start_interpreter();
+  http::Router router();
+
   const Settings& settings_;
   const bool fresh_;  // asked before the keep is opened, hence first
   Metrics metrics_;
   workspace::Keep keep_;
   const FirstKey first_key_;
   const TlsFiles tls_;
+  std::unique_ptr<sandbox::SandboxHost> sandboxes_;        // null where no code runs
+  std::unique_ptr<interpreter::Interpreter> interpreter_;  // null likewise
   api::App app_;
   http::Server server_;
 };
@@ -47,5 +54,6 @@ class Assembly {
 // What the keep and the HTTP server are told of the settings.
 workspace::KeepOptions keep_options(const Settings& settings);
 http::ServerOptions server_options(const Settings& settings, const TlsFiles& tls);
+interpreter::InterpreterOptions interpreter_options(const Settings& settings);
 
 }  // namespace sk::cli

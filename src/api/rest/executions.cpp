@@ -1,0 +1,212 @@
+// Executions: running code in a session and waiting for its answer, following its output as it comes, or
+// asking later.
+#include "api/common/shapes.h"
+#include "api/rest/rest.h"
+#include "api/rest/session_json.h"
+#include "base/text.h"
+
+namespace sk::api::rest {
+
+namespace {
+
+using http::Reply;
+using interpreter::Execution;
+using interpreter::ExecutionEvent;
+using interpreter::RunningExecution;
+
+// Longer than any execution may take, its waking and keeping included.
+constexpr auto kWaitMost = std::chrono::hours(24);
+
+Json running_json(const Id& session, const RunningExecution& running, const std::string& base_url) {
+  if (running.feed->finished()) return execution_json(running.feed->result(), base_url);
+  Execution execution;
+  execution.id = running.id;
+  execution.session = session;
+  execution.number = running.number;
+  execution.status = "running";
+  execution.language = "python";
+  execution.created_us = running.id.time_us();
+  return execution_json(execution, base_url);
+}
+
+// The reply comes when the execution is done; no thread waits. When the client leaves, the execution goes on.
+Reply wait_for(const RunningExecution& running, const std::string& base_url) {
+  auto deferred =
+      std::make_shared<http::Deferred>(kWaitMost, [] { return Reply::json(Json::object(), 504); }, [] {});
+  running.feed->on_finish([deferred, base_url](const Execution& execution) {
+    deferred->complete(Reply::json(execution_json(execution, base_url)));
+  });
+  return Reply::deferred(deferred);
+}
+
+Reply follow(const RunningExecution& running, const std::string& base_url, int64_t after) {
+  auto follower = std::make_shared<std::atomic<uint64_t>>(0);
+  std::weak_ptr<interpreter::ExecutionFeed> weak = running.feed;
+  auto stream = std::make_shared<http::EventStream>([weak, follower] {
+    if (auto feed = weak.lock(); feed && *follower != 0) feed->unfollow(*follower);
+  });
+  auto send = [stream, base_url, feed = running.feed.get()](const ExecutionEvent& event) {
+    if (event.kind == "done") return;  // sent below, with the whole answer
+    Json data =
+        event.kind == "kept" ? kept_json(interpreter::kept_file_from(event.data), base_url) : event.data;
+    stream->send({std::to_string(event.number), event.kind, to_text(data)});
+  };
+  *follower = running.feed->follow(after, send);
+  running.feed->on_finish([stream, base_url](const Execution& execution) {
+    stream->send({"done", "done", to_text(execution_json(execution, base_url))});
+    stream->close();
+  });
+  return Reply::events(stream);
+}
+
+bool wants_stream(const Call& call) {
+  auto accept = call.request.headers.get("Accept");
+  return accept && ascii_lower(*accept).find("text/event-stream") != std::string::npos;
+}
+
+Reply execute(Call& call) {
+  interpreter::NewExecution wanted;
+  wanted.code = call.body.need_text("code");
+  wanted.language = call.body.text("language").value_or("python");
+  wanted.timeout_s = call.body.integer("timeout_s");
+  Id session = session_id(call);
+  auto running = need_interpreter(call).execute(call.actor, session, std::move(wanted));
+  if (call.body.boolean("stream").value_or(wants_stream(call)))
+    return follow(running, call.request.base_url, 0);
+  if (!call.body.boolean("wait").value_or(true)) {
+    Reply reply = Reply::json(running_json(session, running, call.request.base_url), 202);
+    reply.headers.set("Location", kRoot + "/sessions/" + session.with_prefix(workspace::prefix::session) +
+                                      "/executions/" + running.id.with_prefix(workspace::prefix::execution));
+    return reply;
+  }
+  return wait_for(running, call.request.base_url);
+}
+
+Reply get_execution(Call& call) {
+  Id session = session_id(call), id = execution_id(call);
+  auto& interpreter = need_interpreter(call);
+  auto running = interpreter.find_running(call.actor, session, id);
+  if (running && wants_stream(call)) {
+    int64_t after = 0;
+    if (auto last = call.request.headers.get("Last-Event-ID"))
+      after = static_cast<int64_t>(parse_unsigned(*last).value_or(0));
+    return follow(*running, call.request.base_url, after);
+  }
+  if (running && !running->feed->finished()) {
+    if (call.query.flag("wait")) return wait_for(*running, call.request.base_url);
+    return Reply::json(running_json(session, *running, call.request.base_url));
+  }
+  auto execution = interpreter.find_execution(call.actor, session, id);
+  if (!execution)
+    throw Error(Code::not_found,
+                "the session has no execution " + id.with_prefix(workspace::prefix::execution));
+  return Reply::json(execution_json(*execution, call.request.base_url));
+}
+
+Reply list_executions(Call& call) {
+  size_t limit = call.limit(100);
+  int64_t before = 0;
+  if (auto cursor = call.query.text("cursor")) {
+    auto number = parse_unsigned(*cursor);
+    if (!number) throw Error(Code::bad_request, "the cursor is not one that this server gave");
+    before = static_cast<int64_t>(*number);
+  }
+  workspace::Page<Execution> page;
+  page.items = need_interpreter(call).executions(call.actor, session_id(call), before, limit + 1);
+  if (page.items.size() > limit) {
+    page.items.resize(limit);
+    page.has_more = true;
+    page.next_cursor = std::to_string(page.items.back().number);
+  }
+  return Reply::json(page_json(
+      page, [&](const Execution& execution) { return execution_json(execution, call.request.base_url); }));
+}
+
+Reply list_kept(Call& call) {
+  size_t limit = call.limit(call.app.settings.list_page_max);
+  int64_t after = 0;
+  if (auto cursor = call.query.text("cursor"))
+    after = static_cast<int64_t>(parse_unsigned(*cursor).value_or(0));
+  workspace::Page<interpreter::KeptFile> page;
+  page.items =
+      need_interpreter(call).kept_files(call.actor, session_id(call), execution_id(call), after, limit + 1);
+  if (page.items.size() > limit) {
+    page.items.resize(limit);
+    page.has_more = true;
+    page.next_cursor = std::to_string(after + static_cast<int64_t>(limit));
+  }
+  return Reply::json(page_json(
+      page, [&](const interpreter::KeptFile& file) { return kept_json(file, call.request.base_url); }));
+}
+
+}  // namespace
+
+void add_execution_routes(Routes& routes) {
+  const std::string executions = kRoot + "/sessions/{session}/executions";
+  routes.add({.method = "POST",
+              .pattern = executions,
+              .id = "execute",
+              .tag = "sessions",
+              .summary = "Runs code, and answers when it is done and what it wrote is kept",
+              .details = "With `stream` (or `Accept: text/event-stream`) output comes as server-sent events "
+                         "while it runs, and the "
+                         "answer as the last event, `done`. A session that sleeps is woken first, and the "
+                         "answer says `woke`.",
+              .body_kind = BodyKind::json,
+              .body = {{.name = "code", .about = "A cell, as in a notebook.", .required = true},
+                       {.name = "language", .about = "`python` unless given.", .choices = {"python", "bash"}},
+                       {.name = "timeout_s",
+                        .type = FieldType::integer,
+                        .about = "Seconds; the session's unless given."},
+                       {.name = "wait",
+                        .type = FieldType::boolean,
+                        .about = "false: answer at once, ask for the result later."},
+                       {.name = "stream", .type = FieldType::boolean, .about = "true: server-sent events."}},
+              .answers = {{200, "It is done; `end` says how.", "Execution"},
+                          {202, "It waits or runs.", "Execution"}},
+              .errors = {Code::forbidden, Code::not_found, Code::gone, Code::too_large,
+                         Code::too_many_requests, Code::unavailable}},
+             execute);
+  routes.add(
+      {.method = "GET",
+       .pattern = executions,
+       .id = "list_executions",
+       .tag = "sessions",
+       .summary = "What ran in a session, newest first; kept files are listed with each execution itself",
+       .query = page_fields(),
+       .answers = {{200, "Executions.", "ExecutionPage"}},
+       .errors = {Code::not_found, Code::unavailable}},
+      list_executions);
+  routes.add(
+      {.method = "GET",
+       .pattern = executions + "/{execution}",
+       .id = "get_execution",
+       .tag = "sessions",
+       .summary = "One execution; with `Accept: text/event-stream` its output from `Last-Event-ID` on",
+       .query = {{.name = "wait", .type = FieldType::boolean, .about = "true: answer when it is done."}},
+       .answers = {{200, "The execution as far as it is.", "Execution"}},
+       .errors = {Code::not_found, Code::unavailable}},
+      get_execution);
+  routes.add({.method = "GET",
+              .pattern = executions + "/{execution}/kept",
+              .id = "list_kept_files",
+              .tag = "sessions",
+              .summary = "All files that an execution wrote",
+              .query = page_fields(),
+              .answers = {{200, "Files, in the order in which they were kept.", "KeptFilePage"}},
+              .errors = {Code::not_found, Code::unavailable}},
+             list_kept);
+  routes.add({.method = "POST",
+              .pattern = executions + "/{execution}/cancel",
+              .id = "cancel_execution",
+              .tag = "sessions",
+              .summary = "Interrupts an execution; variables stay",
+              .answers = {{200, "The execution, which ends soon.", "Execution"}},
+              .errors = {Code::not_found, Code::forbidden, Code::unavailable}},
+             [](Call& call) {
+               need_interpreter(call).cancel(call.actor, session_id(call), execution_id(call));
+               return get_execution(call);
+             });
+}
+
+}  // namespace sk::api::rest

@@ -1,0 +1,94 @@
+#include "api/rest/session_json.h"
+
+#include "api/common/shapes.h"
+#include "workspace/links.h"
+
+namespace sk::api::rest {
+
+namespace {
+
+constexpr size_t kKeptInAnswerMax = 1'000;
+
+Json time_or_null(TimeUs time_us) { return time_us == 0 ? Json() : Json(to_iso8601(time_us)); }
+
+}  // namespace
+
+interpreter::Interpreter& need_interpreter(const Call& call) {
+  if (call.app.interpreter == nullptr)
+    throw Error(Code::unavailable, call.app.why_no_sessions)
+        .hint("'sandkeep doctor' on the server says what is missing.");
+  return *call.app.interpreter;
+}
+
+Id session_id(const Call& call) {
+  return parse_id(call.request.param("session"), workspace::prefix::session, "session");
+}
+
+Id execution_id(const Call& call) {
+  return parse_id(call.request.param("execution"), workspace::prefix::execution, "execution");
+}
+
+Json session_json(const interpreter::SessionInfo& session) {
+  bool expires = session.status == interpreter::Status::running && session.idle_s > 0;
+  return {
+      {"id", session.id.with_prefix(workspace::prefix::session)},
+      {"name", session.name},
+      {"workspace_id", session.workspace.with_prefix(workspace::prefix::workspace)},
+      {"folder", session.folder},
+      {"status", interpreter::name_of(session.status)},
+      {"memory_bytes", session.memory_bytes},
+      {"timeout_s", session.timeout_s},
+      {"idle_minutes", session.idle_s / 60},
+      {"execution_count", session.execution_count},
+      {"created_at", to_iso8601(session.created_us)},
+      {"active_at", to_iso8601(session.active_us)},
+      {"expires_at", expires ? Json(to_iso8601(session.active_us + session.idle_s * kSecondUs)) : Json()}};
+}
+
+Json kept_json(const interpreter::KeptFile& file, const std::string& base_url) {
+  return {{"path", file.path},
+          {"file_id", file.file.with_prefix(workspace::prefix::file)},
+          {"version_id", file.version.with_prefix(workspace::prefix::version)},
+          {"link", base_url + workspace::Links::path_of(file.version, file.path)},
+          {"size", file.size},
+          {"sha256", file.sha256.hex()},
+          {"mime", file.mime},
+          {"change", file.change},
+          {"complete", file.complete},
+          {"diverged", file.diverged},
+          {"locked", file.locked}};
+}
+
+Json execution_json(const interpreter::Execution& execution, const std::string& base_url) {
+  Json kept = Json::array(), renamed = Json::array(), not_kept = Json::array();
+  for (const auto& file : execution.files.kept) {
+    if (kept.size() == kKeptInAnswerMax) break;
+    kept.push_back(kept_json(file, base_url));
+  }
+  for (const auto& [from, to] : execution.files.renamed) renamed.push_back({{"from", from}, {"to", to}});
+  for (const auto& item : execution.files.not_kept)
+    not_kept.push_back({{"path", item.path}, {"reason", item.reason}, {"message", item.message}});
+  return {{"id", execution.id.with_prefix(workspace::prefix::execution)},
+          {"session_id", execution.session.with_prefix(workspace::prefix::session)},
+          {"number", execution.number},
+          {"language", execution.language},
+          {"code", execution.code},
+          {"status", execution.status},
+          {"end", execution.end.empty() ? Json() : Json(execution.end)},
+          {"message", execution.message},
+          {"exit_code", execution.exit_code ? Json(*execution.exit_code) : Json()},
+          {"woke", execution.woke},
+          {"outputs", execution.outputs},
+          {"kept", kept},
+          {"kept_more", execution.files.kept.size() > kept.size()},
+          {"folders", execution.files.folders},
+          {"renamed", renamed},
+          {"deleted", execution.files.deleted},
+          {"not_kept", not_kept},
+          {"timings", execution.timings},
+          {"created_at", to_iso8601(execution.created_us)},
+          {"started_at", time_or_null(execution.started_us)},
+          {"ended_at", time_or_null(execution.ended_us)}};
+}
+
+}  // namespace sk::api::rest

@@ -1,0 +1,19 @@
+// Sessions and executions as the JSON of our own API.
+#pragma once
+
+#include "api/common/call.h"
+#include "interpreter/types.h"
+
+namespace sk::api::rest {
+
+// Error(unavailable) that says why, where this server runs no code.
+interpreter::Interpreter& need_interpreter(const Call& call);
+Id session_id(const Call& call);
+Id execution_id(const Call& call);
+
+Json session_json(const interpreter::SessionInfo& session);
+Json kept_json(const interpreter::KeptFile& file, const std::string& base_url);
+// The first 1,000 kept files; `kept_more` says whether …/kept has more.
+Json execution_json(const interpreter::Execution& execution, const std::string& base_url);
+
+}  // namespace sk::api::rest

@@ -1,0 +1,260 @@
+// Sessions end to end below HTTP: real sandboxes, a real keep.
+#include "interpreter/interpreter.h"
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <set>
+
+#include "base/error.h"
+#include "unit/temp_dir.h"
+
+namespace sk::interpreter {
+namespace {
+
+class InterpreterTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    metrics = new Metrics;
+    root = new TempDir;
+    std::filesystem::permissions(root->path(), std::filesystem::perms(0711));
+    sandbox::SandboxHost::Options options;
+    options.data_root = root->path();
+    host = new sandbox::SandboxHost(options, *metrics);
+    ASSERT_TRUE(host->wait_ready(120'000));
+  }
+  static void TearDownTestSuite() {
+    delete host;
+    delete root;
+    delete metrics;
+  }
+
+  InterpreterTest() { open(); }
+  void open() {
+    workspace::KeepOptions options;
+    options.directory = folder;
+    keep = std::make_unique<workspace::Keep>(options, clock, *metrics);
+    keep->access().ensure_first_principal("a-root-key-for-tests");
+    actor = keep->access().authenticate("a-root-key-for-tests");
+    ws = keep->workspaces().open_default(actor);
+    InterpreterOptions wanted;
+    wanted.directory = folder + "/copies";
+    interpreter = std::make_unique<Interpreter>(*keep, *host, wanted, *metrics);
+    interpreter->recover();
+  }
+  void reopen() {
+    interpreter.reset();
+    keep.reset();
+    open();
+  }
+  SessionInfo create(std::optional<std::string> where = {}) {
+    NewSession wanted;
+    wanted.name = "test";
+    wanted.folder = where;
+    return interpreter->create(actor, wanted);
+  }
+  Execution wait(const RunningExecution& running) {
+    std::mutex mutex;
+    std::condition_variable done;
+    std::optional<Execution> result;
+    running.feed->on_finish([&](const Execution& execution) {
+      std::lock_guard lock(mutex);
+      result = execution;
+      done.notify_all();
+    });
+    std::unique_lock lock(mutex);
+    done.wait(lock, [&] { return result.has_value(); });
+    return *result;
+  }
+  Execution run(const Id& session, std::string code, std::string language = "python",
+                std::optional<int64_t> timeout_s = {}) {
+    NewExecution wanted;
+    wanted.code = std::move(code);
+    wanted.language = std::move(language);
+    wanted.timeout_s = timeout_s;
+    return wait(interpreter->execute(actor, session, wanted));
+  }
+  std::string read(const std::string& path) {
+    auto entry = keep->files().get(ws, path);
+    return workspace::ContentReader(keep->ground(), entry.sha256, 0, entry.size).read_all();
+  }
+  static std::set<std::string> kept_names(const Execution& execution, const std::string& below) {
+    std::set<std::string> names;
+    for (const auto& file : execution.files.kept) names.insert(file.path.substr(below.size() + 1));
+    return names;
+  }
+
+  static inline Metrics* metrics = nullptr;
+  static inline TempDir* root = nullptr;
+  static inline sandbox::SandboxHost* host = nullptr;
+  static inline int count = 0;
+  const std::string folder = root->path() + "/" + std::to_string(++count);
+  SystemClock clock;
+  std::unique_ptr<workspace::Keep> keep;
+  std::unique_ptr<Interpreter> interpreter;
+  workspace::Actor actor;
+  workspace::Workspace ws;
+};
+
+TEST_F(InterpreterTest, ACellsValueIsItsResultAndVariablesStay) {
+  auto session = create();
+  auto first = run(session.id, "x = 20\nx + 1");
+  EXPECT_EQ(first.end, "ok") << first.message << first.outputs;
+  EXPECT_EQ(first.outputs[0]["data"]["text/plain"], "21");
+  EXPECT_FALSE(first.woke);
+  auto second = run(session.id, "print(x * 2)");
+  EXPECT_EQ(second.outputs[0]["text"], "40\n");
+  EXPECT_EQ(interpreter->get(actor, session.id).status, Status::running);
+}
+
+TEST_F(InterpreterTest, WhatACellWritesIsAVersionBeforeItIsAnswered) {
+  auto session = create("work");
+  auto first = run(session.id, "open('/mnt/data/a.txt','w').write('one')");
+  ASSERT_EQ(first.files.kept.size(), 1u) << first.outputs << first.message;
+  EXPECT_EQ(first.files.kept[0].path, "work/a.txt");
+  EXPECT_EQ(first.files.kept[0].change, "created");
+  EXPECT_EQ(read("work/a.txt"), "one");
+  auto second = run(
+      session.id, "open('a.txt','w').write('two')\nimport os\nos.makedirs('d/e')\nopen('d/e/f','w').close()");
+  EXPECT_EQ(kept_names(second, "work"), (std::set<std::string>{"a.txt", "d/e/f"}));
+  EXPECT_EQ(read("work/a.txt"), "two");
+  auto versions = keep->files().versions(ws, first.files.kept[0].file, "", 10).items;
+  EXPECT_EQ(versions.size(), 2u);
+  EXPECT_EQ(versions[0].source.kind, "execution");
+}
+
+TEST_F(InterpreterTest, APlotIsShownAndKept) {
+  auto session = create("plots");
+  auto execution = run(
+      session.id, "import matplotlib.pyplot as plt\nplt.plot([1,2,3])\nplt.savefig('chart.png')\nplt.show()");
+  EXPECT_EQ(execution.end, "ok") << execution.outputs;
+  auto names = kept_names(execution, "plots");
+  EXPECT_TRUE(names.contains("chart.png"));
+  EXPECT_TRUE(names.contains("outputs/1-1.png"));
+}
+
+TEST_F(InterpreterTest, RenamesKeepTheFileAndDeletesGoToTheTrash) {
+  auto session = create("w");
+  auto made = run(session.id, "open('a','w').write('x'); open('b','w').write('y')");
+  auto id = keep->files().get(ws, "w/a").id;
+  auto changed = run(session.id, "import os; os.rename('a','c'); os.remove('b')");
+  EXPECT_EQ(changed.files.renamed, (std::vector<std::pair<std::string, std::string>>{{"w/a", "w/c"}}));
+  EXPECT_EQ(changed.files.deleted, std::vector<std::string>{"w/b"});
+  EXPECT_EQ(keep->files().get(ws, "w/c").id, id);
+  EXPECT_EQ(keep->files().trash(ws, "", 10).items.size(), 1u);
+}
+
+TEST_F(InterpreterTest, AnUploadToARunningSessionIsThereInItsNextCell) {
+  auto session = create("w");
+  run(session.id, "1");
+  auto writer = keep->files().begin_content();
+  writer->write(as_bytes("from outside"));
+  workspace::PutChange put;
+  put.path = "w/in.txt";
+  put.content = std::make_shared<blobs::Written>(writer->finish());
+  keep->files().apply_one(actor, keep->workspaces().open(actor, "default", workspace::Right::write), put);
+  auto execution = run(session.id, "print(open('in.txt').read())");
+  EXPECT_EQ(execution.outputs[0]["text"], "from outside\n") << execution.outputs;
+  EXPECT_TRUE(execution.files.kept.empty());
+}
+
+TEST_F(InterpreterTest, ATimeOutInterruptsAndKeepsStateAndFiles) {
+  auto session = create("w");
+  auto execution = run(session.id, "y = 5\nopen('before','w').write('x')\nwhile True: pass", "python", 1);
+  EXPECT_EQ(execution.end, "timeout");
+  EXPECT_EQ(kept_names(execution, "w"), std::set<std::string>{"before"});
+  EXPECT_EQ(run(session.id, "y").outputs[0]["data"]["text/plain"], "5");
+}
+
+TEST_F(InterpreterTest, AProgramThatDiesLeavesItsFilesAndTheNextCellWakesTheSession) {
+  auto session = create("w");
+  auto execution = run(session.id, "open('last','w').write('x')\nimport os\nos.kill(os.getpid(), 9)");
+  EXPECT_EQ(execution.end, "crash") << execution.message;
+  EXPECT_EQ(kept_names(execution, "w"), std::set<std::string>{"last"});
+  auto next = run(session.id, "print(open('last').read())");
+  EXPECT_TRUE(next.woke);
+  EXPECT_EQ(next.outputs[0]["text"], "x\n");
+}
+
+TEST_F(InterpreterTest, TooMuchMemoryEndsAsOom) {
+  NewSession wanted;
+  wanted.folder = "w";
+  wanted.memory_bytes = 256 << 20;
+  auto session = interpreter->create(actor, wanted);
+  auto execution = run(session.id, "open('f','w').write('x')\nb = bytearray(2_000_000_000)");
+  EXPECT_EQ(execution.end, "oom") << execution.message << execution.outputs;
+  EXPECT_EQ(kept_names(execution, "w"), std::set<std::string>{"f"});
+}
+
+TEST_F(InterpreterTest, ASleepingSessionWakesWithItsFilesAndSaysSo) {
+  auto session = create("w");
+  run(session.id, "z = 1; open('f','w').write('kept')");
+  interpreter->sleep(actor, session.id);
+  EXPECT_EQ(interpreter->get(actor, session.id).status, Status::asleep);
+  auto execution = run(session.id, "print(open('f').read(), 'z' in globals())");
+  EXPECT_TRUE(execution.woke);
+  EXPECT_EQ(execution.outputs[0]["text"], "kept False\n");
+}
+
+TEST_F(InterpreterTest, AServerThatStopsAndStartsAgainHasTheSessionAndItsHistory) {
+  auto session = create("w");
+  run(session.id, "open('f','w').write('1')");
+  reopen();
+  auto executions = interpreter->executions(actor, session.id, 0, 10);
+  ASSERT_EQ(executions.size(), 1u);
+  EXPECT_EQ(executions[0].end, "ok");
+  EXPECT_EQ(run(session.id, "open('f').read()").outputs[0]["data"]["text/plain"], "'1'");
+}
+
+TEST_F(InterpreterTest, LinksFifosAndOddNamesAreHandledAndNothingIsFollowed) {
+  auto session = create("w");
+  auto execution =
+      run(session.id,
+          "import os\nos.symlink('/etc/passwd','link')\nos.mkfifo('fifo')\nopen(b'bad\\xff','w').write('b')\n"
+          "open('new\\nline','w').write('n')\nos.makedirs('build/.hidden')\nopen('build/.hidden/"
+          "x','w').write('h')\n"
+          "open('h1','w').write('hard'); os.link('h1','h2')\nos.chmod('h1', 0)");
+  EXPECT_EQ(execution.end, "ok") << execution.outputs;
+  EXPECT_EQ(execution.files.kept.size(), 5u);
+  std::set<std::string> reasons;
+  for (const auto& item : execution.files.not_kept) reasons.insert(item.reason);
+  EXPECT_EQ(reasons, (std::set<std::string>{"link", "fifo"}));
+  EXPECT_EQ(read("w/h2"), "hard");
+}
+
+TEST_F(InterpreterTest, LongOutputIsCutAndKeptWhole) {
+  auto session = create("w");
+  auto execution = run(session.id, "print('x' * 3_000_000)");
+  EXPECT_EQ(kept_names(execution, "w"), std::set<std::string>{"outputs/1-output.txt"});
+  EXPECT_EQ(read("w/outputs/1-output.txt").size(), 3'000'001u);
+}
+
+TEST_F(InterpreterTest, BashSharesTheFolder) {
+  auto session = create("w");
+  auto execution = run(session.id, "echo hello > greeting; cat greeting", "bash");
+  EXPECT_EQ(execution.outputs[0]["text"], "hello\n") << execution.outputs;
+  EXPECT_EQ(kept_names(execution, "w"), std::set<std::string>{"greeting"});
+}
+
+TEST_F(InterpreterTest, TwoSessionsOnOneFolderDivergeOpenly) {
+  auto one = create("shared"), two = create("shared");
+  run(one.id, "open('f','w').write('base')");
+  run(two.id, "open('f').read()");
+  run(one.id, "open('f','w').write('from one')");
+  // The second session has the file open since before, so its own change is from the old base.
+  auto late = run(two.id, "open('f').read()");
+  EXPECT_EQ(late.outputs[0]["data"]["text/plain"], "'from one'");
+}
+
+TEST_F(InterpreterTest, SomeoneElsesSessionDoesNotExist) {
+  auto session = create();
+  auto other = keep->access().create_principal(actor, "other", "agent");
+  workspace::NewKey key;
+  key.name = "k";
+  auto stranger = keep->access().authenticate(keep->access().create_key(actor, other.id, key).secret);
+  EXPECT_THROW(interpreter->get(stranger, session.id), Error);
+  EXPECT_THROW(interpreter->execute(stranger, session.id, {}), Error);
+}
+
+}  // namespace
+}  // namespace sk::interpreter
