@@ -110,22 +110,25 @@ void upload(const std::string& directory, size_t mebibytes) {
   sk::fill_random(bytes);
   const auto store = sk::blobs::open_local_store(directory + "/store");
   std::vector<double> peers, ours, ratios;
-  double cpu = 0;
+  double peer_cpu = 0, cpu = 0;
   // In turns, so that whatever else the machine does meets both.
   for (int round = 0; round < kRounds; ++round) {
     ::sync();
+    const double cpu_at_start = cpu_seconds();
     peers.push_back(peer_seconds(directory, bytes));
+    peer_cpu += cpu_seconds() - cpu_at_start;
     ::sync();
-    const double cpu_before = cpu_seconds();
+    const double cpu_between = cpu_seconds();
     ours.push_back(store_seconds(*store, bytes));
-    cpu += cpu_seconds() - cpu_before;
+    cpu += cpu_seconds() - cpu_between;
     ratios.push_back(peers.back() / ours.back());
     std::printf("round %d: peer %.3f s, store %.3f s, ratio %.2f\n", round + 1, peers.back(), ours.back(),
                 ratios.back());
   }
-  const double gigabytes = static_cast<double>(bytes.size()) / 1e9;
-  std::printf("one thread, hash, write, sync: %.0f MB/s\n", gigabytes * 1000 / median(peers));
-  std::printf("store:                         %.0f MB/s (%.2f s of CPU)\n", gigabytes * 1000 / median(ours),
+  const double megabytes = static_cast<double>(bytes.size()) / 1e6;
+  std::printf("one thread, hash, write, sync: %.0f MB/s (%.2f s of CPU)\n", megabytes / median(peers),
+              peer_cpu / kRounds);
+  std::printf("store:                         %.0f MB/s (%.2f s of CPU)\n", megabytes / median(ours),
               cpu / kRounds);
   std::printf("ratio:                         %.2f\n", median(ratios));
 }

@@ -7,10 +7,21 @@
 
 namespace sk::blobs {
 
-ContentWriter::ContentWriter(Store& store, KnownBlobs& known, std::unique_ptr<Sink> sink, WorkerPool& pool)
-    : known_(known),
-      pool_(pool),
-      result_(std::make_unique<Written::Impl>(store, known)),
+namespace {
+
+Sha256 sha256_of(std::span<const Slice> slices) {
+  Sha256Stream stream;
+  for (const auto& slice : slices) stream.update(slice.bytes);
+  return stream.digest();
+}
+
+}  // namespace
+
+ContentWriter::ContentWriter(const Needs& needs, std::unique_ptr<Sink> sink)
+    : known_(needs.known),
+      pool_(needs.pool),
+      hashes_(needs.hashing),
+      result_(std::make_unique<Written::Impl>(needs.store, needs.known)),
       sink_(std::move(sink)) {}
 
 ContentWriter::~ContentWriter() {
@@ -54,7 +65,6 @@ void ContentWriter::finish_whole() {
 
 void ContentWriter::finish_streamed() {
   if (!chunk_.empty()) end_chunk();
-  if (segment_filled_ > 0) hash_in_order({segment_, {segment_.get(), segment_filled_}});
   segment_.reset();
   wait_for_jobs();
   throw_failure();
@@ -65,7 +75,7 @@ void ContentWriter::finish_streamed() {
     root = std::move(blobs_.begin()->second);
     return;
   }
-  root.hash = whole_.digest();
+  root.hash = hashes_.whole();
   root.size = size_;
   root.kind = Kind::list;
   root.known = known_.pin(root.hash);
@@ -78,65 +88,99 @@ void ContentWriter::finish_streamed() {
 
 void ContentWriter::stream(Bytes bytes) {
   while (!bytes.empty()) {
-    if (!segment_) {
-      segment_ = segments_.take();
-      segment_filled_ = 0;
-    }
+    if (!segment_) segment_ = segments_.take();
     const size_t count = std::min(bytes.size(), kSegmentBytes - segment_filled_);
     std::byte* const place = segment_.get() + segment_filled_;
     std::memcpy(place, bytes.data(), count);
     bytes = bytes.subspan(count);
-    segment_filled_ += count;
     find_cuts({place, count});
-    if (segment_filled_ == kSegmentBytes) {
-      hash_in_order({segment_, {segment_.get(), kSegmentBytes}});
-      segment_.reset();
-      segment_filled_ = 0;
-    }
+    if (segment_filled_ == kSegmentBytes) end_segment();
   }
 }
 
+// `bytes` are the next ones of the segment.
 void ContentWriter::find_cuts(Bytes bytes) {
   while (!bytes.empty()) {
     const auto end = chunker_.feed(bytes);
     const Bytes part = bytes.first(end.value_or(bytes.size()));
-    if (!chunk_.empty() && chunk_.back().bytes.data() + chunk_.back().bytes.size() == part.data() &&
-        chunk_.back().segment == segment_)
-      chunk_.back().bytes = {chunk_.back().bytes.data(), chunk_.back().bytes.size() + part.size()};
+    Slice* const last = chunk_.empty() ? nullptr : &chunk_.back();
+    if (last != nullptr && last->segment == segment_)
+      last->bytes = {last->bytes.data(), last->bytes.size() + part.size()};
     else
       chunk_.push_back({segment_, part});
+    segment_filled_ += part.size();
     if (end) end_chunk();
     bytes = bytes.subspan(part.size());
   }
 }
 
-void ContentWriter::end_chunk() {
-  size_t index;
-  {
-    std::lock_guard lock(mutex_);
-    index = list_.size();
-    list_.emplace_back();
-  }
-  run_on_pool([this, index, slices = std::exchange(chunk_, {})] { keep_chunk(index, slices); });
+void ContentWriter::end_segment() {
+  if (segment_hashed_ < segment_filled_) hash_in_order({take_unhashed(), std::nullopt});
+  segment_.reset();
+  segment_filled_ = 0;
+  segment_hashed_ = 0;
 }
 
-void ContentWriter::keep_chunk(size_t index, std::span<const Slice> slices) {
-  if (failed_) return;
-  Sha256Stream stream;
-  size_t size = 0;
-  for (const auto& slice : slices) {
-    stream.update(slice.bytes);
-    size += slice.bytes.size();
-  }
-  const Sha256 hash = stream.digest();
+void ContentWriter::end_chunk() {
+  Chunk chunk{0, std::exchange(chunk_, {})};
   {
     std::lock_guard lock(mutex_);
-    list_[index] = {hash, static_cast<uint32_t>(size)};
+    chunk.index = list_.size();
+    list_.emplace_back();
+  }
+  hash_in_order({take_unhashed(), std::move(chunk)});
+}
+
+Slice ContentWriter::take_unhashed() {
+  const size_t begin = std::exchange(segment_hashed_, segment_filled_);
+  return {segment_, {segment_.get() + begin, segment_filled_ - begin}};
+}
+
+// The job of the step at the front puts the next one into the pool's queue when it ends, so that the order
+// holds and no writer keeps a thread from the others for longer than one segment takes.
+void ContentWriter::hash_in_order(Step step) {
+  bool first;
+  {
+    std::lock_guard lock(mutex_);
+    steps_.push_back(std::move(step));
+    first = steps_.size() == 1;
+  }
+  if (first) run_on_pool([this] { hash_next(); });
+}
+
+void ContentWriter::hash_next() {
+  Step* step;  // stays where it is while others are added behind it
+  {
+    std::lock_guard lock(mutex_);
+    step = &steps_.front();
+  }
+  // After a failure the steps still go, for their segments are waited for.
+  if (!failed_) hashes_.update(step->slice.bytes);
+  if (step->ended && !failed_)
+    run_on_pool(
+        [this, chunk = std::move(*step->ended), hash = hashes_.end_part()] { keep_chunk(chunk, hash); });
+  bool more;
+  {
+    std::lock_guard lock(mutex_);
+    steps_.pop_front();
+    more = !steps_.empty();
+  }
+  if (more) run_on_pool([this] { hash_next(); });
+}
+
+void ContentWriter::keep_chunk(const Chunk& chunk, const std::optional<Sha256>& known_hash) {
+  if (failed_) return;
+  size_t size = 0;
+  for (const auto& slice : chunk.slices) size += slice.bytes.size();
+  const Sha256 hash = known_hash ? *known_hash : sha256_of(chunk.slices);
+  {
+    std::lock_guard lock(mutex_);
+    list_[chunk.index] = {hash, static_cast<uint32_t>(size)};
     if (!handled_.insert(hash).second) return;
   }
-  Blob blob = keep(hash, slices, size);
+  Blob blob = keep(hash, chunk.slices, size);
   std::lock_guard lock(mutex_);
-  blobs_.emplace(index, std::move(blob));
+  blobs_.emplace(chunk.index, std::move(blob));
 }
 
 Blob ContentWriter::keep(const Sha256& hash, std::span<const Slice> slices, uint64_t size) {
@@ -159,35 +203,6 @@ Blob ContentWriter::keep(const Sha256& hash, std::span<const Slice> slices, uint
     for (const auto& slice : slices) blob.bytes += as_text(slice.bytes);
   }
   return blob;
-}
-
-// The job at the front of to_hash_ puts the next one into the pool's queue when it ends, so that the order
-// holds and no writer keeps a thread from the others for longer than one segment takes.
-void ContentWriter::hash_in_order(Slice slice) {
-  bool first;
-  {
-    std::lock_guard lock(mutex_);
-    to_hash_.push_back(std::move(slice));
-    first = to_hash_.size() == 1;
-  }
-  if (first) run_on_pool([this] { hash_next(); });
-}
-
-void ContentWriter::hash_next() {
-  Slice slice;
-  {
-    std::lock_guard lock(mutex_);
-    slice = to_hash_.front();
-  }
-  if (!failed_)
-    whole_.update(slice.bytes);  // after a failure the queue still empties, for its segments are waited for
-  bool more;
-  {
-    std::lock_guard lock(mutex_);
-    to_hash_.pop_front();
-    more = !to_hash_.empty();
-  }
-  if (more) run_on_pool([this] { hash_next(); });
 }
 
 // Without memory for one more entry in a queue there is no way to end the jobs that wait for it: hence

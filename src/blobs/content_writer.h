@@ -2,9 +2,12 @@
 // by its hash, and gives those that are not kept yet to a Sink.
 //
 // Up to kWholeBytesMax everything happens on the caller's thread, in finish(). A larger content streams
-// through a pipeline: the caller copies the bytes into segments and looks for cuts; jobs on the store's pool
-// hash the whole, in order, and hash and keep the chunks, in any order. So that the upload of one content
-// uses two cores, and holds at most kSegmentsMax segments.
+// through a pipeline, so that the upload of one content keeps two cores busy and holds at most kSegmentsMax
+// segments:
+//
+//   the caller, write()      copies the bytes into segments and looks for cuts
+//   a job per step, in order  hashes: the whole, and where the processor does both at once, the chunk
+//   a job per chunk           asks whether it is known, and if not gives it to the sink
 #pragma once
 
 #include <atomic>
@@ -14,11 +17,13 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <unordered_set>
 #include <vector>
 
 #include "base/worker_pool.h"
 #include "blobs/chunker.h"
+#include "blobs/interleaved_sha256.h"
 #include "blobs/segments.h"
 #include "blobs/sink.h"
 #include "blobs/store.h"
@@ -34,7 +39,13 @@ constexpr size_t kSegmentsMax = 20;
 // by the next call.
 class ContentWriter final : public Writer {
  public:
-  ContentWriter(Store& store, KnownBlobs& known, std::unique_ptr<Sink> sink, WorkerPool& pool);
+  struct Needs {
+    Store& store;
+    KnownBlobs& known;
+    WorkerPool& pool;
+    InterleavedSha256::Use hashing;
+  };
+  ContentWriter(const Needs& needs, std::unique_ptr<Sink> sink);
   ~ContentWriter() override;
 
   void write(Bytes bytes) override;
@@ -42,13 +53,25 @@ class ContentWriter final : public Writer {
   Written finish() override;
 
  private:
+  struct Chunk {
+    size_t index;  // in list_
+    std::vector<Slice> slices;
+  };
+  // Bytes to hash, and the chunk that ends with them, if one does.
+  struct Step {
+    Slice slice;
+    std::optional<Chunk> ended;
+  };
+
   void stream(Bytes bytes);
   void find_cuts(Bytes bytes);
+  void end_segment();
   void end_chunk();
-  void hash_in_order(Slice slice);
+  Slice take_unhashed();
+  void hash_in_order(Step step);
   void hash_next();
-  void keep_chunk(size_t index, std::span<const Slice> slices);
-  Blob keep(const Sha256& hash, std::span<const Slice> slices, uint64_t bytes_count);
+  void keep_chunk(const Chunk& chunk, const std::optional<Sha256>& hash);
+  Blob keep(const Sha256& hash, std::span<const Slice> slices, uint64_t size);
   void finish_whole();
   void finish_streamed();
   template <class Job>
@@ -65,9 +88,10 @@ class ContentWriter final : public Writer {
   bool streaming_ = false;
   Chunker chunker_;
   SegmentPool segments_{kSegmentsMax};
-  Segment segment_;  // being filled
-  size_t segment_filled_ = 0;
-  std::vector<Slice> chunk_;  // found so far of the chunk that is not yet at its end
+  Segment segment_;            // being filled
+  size_t segment_filled_ = 0;  // bytes of segment_ that were filled
+  size_t segment_hashed_ = 0;  // of these, the bytes that were given to be hashed
+  std::vector<Slice> chunk_;   // found so far of the chunk that is not yet at its end
 
   std::atomic<bool> failed_ = false;
 
@@ -75,12 +99,12 @@ class ContentWriter final : public Writer {
   std::condition_variable idle_;
   size_t jobs_ = 0;                     // guarded by mutex_: given to the pool and not ended
   std::exception_ptr failure_;          // guarded by mutex_: the first one
-  std::deque<Slice> to_hash_;           // guarded by mutex_: the front is being hashed when there is one
+  std::deque<Step> steps_;              // guarded by mutex_: the front, if any, is being hashed
   std::vector<PieceRef> list_;          // guarded by mutex_: the chunks in the order of the content
   std::unordered_set<Sha256> handled_;  // guarded by mutex_: chunks that a job has taken on
-  std::map<size_t, Blob> blobs_;  // guarded by mutex_: distinct chunks, by where one of them stands in list_
+  std::map<size_t, Blob> blobs_;        // guarded by mutex_: distinct chunks, by where one stands in list_
 
-  Sha256Stream whole_;  // used by one job at a time, or by the caller when there are none
+  InterleavedSha256 hashes_;  // used by one job at a time, or by the caller when there are none
 
   // Last, so that it goes first: a failed writer's files go while they are pinned.
   std::unique_ptr<Written::Impl> result_;  // pins guarded by mutex_ while jobs run

@@ -29,10 +29,12 @@ std::unique_ptr<Store> open_local_store(const std::string& directory) {
   return std::make_unique<LocalStore>(directory);
 }
 
-LocalStore::LocalStore(std::string directory) : tree_(std::move(directory)), pool_(thread_count(), 0) {}
+LocalStore::LocalStore(std::string directory, Hashing hashing)
+    : hashing_(hashing), tree_(std::move(directory)), pool_(thread_count(), 0) {}
 
 std::unique_ptr<Writer> LocalStore::begin_write(KnownBlobs& known) {
-  return std::make_unique<ContentWriter>(*this, known, std::make_unique<AsideFiles>(tree_), pool_);
+  const ContentWriter::Needs needs{.store = *this, .known = known, .pool = pool_, .hashing = hashing_};
+  return std::make_unique<ContentWriter>(needs, std::make_unique<AsideFiles>(tree_));
 }
 
 OpenBlob LocalStore::open(const std::string& location, const Sha256& hash, uint64_t size) {

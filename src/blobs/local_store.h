@@ -10,6 +10,7 @@
 
 #include "base/worker_pool.h"
 #include "blobs/blob_tree.h"
+#include "blobs/interleaved_sha256.h"
 #include "blobs/location.h"
 #include "blobs/store.h"
 
@@ -18,7 +19,8 @@ namespace sk::blobs {
 // Outlives its writers and what they wrote.
 class LocalStore final : public Store {
  public:
-  explicit LocalStore(std::string directory);
+  using Hashing = InterleavedSha256::Use;
+  explicit LocalStore(std::string directory, Hashing hashing = Hashing::best);
 
   std::unique_ptr<Writer> begin_write(KnownBlobs& known) override;
   OpenBlob open(const std::string& location, const Sha256& hash, uint64_t size) override;
@@ -33,6 +35,7 @@ class LocalStore final : public Store {
   void remember_verified(const FileKey& key);
   void forget_verified(const FileKey& key);
 
+  const Hashing hashing_;
   BlobTree tree_;
   std::mutex compress_mutex_;  // held by compress()
   std::mutex mutex_;

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/fd.h"
-#include "blobs/store.h"
+#include "blobs/local_store.h"
 #include "unit/blobs/support.h"
 
 namespace sk::blobs::test {
@@ -20,11 +20,13 @@ inline size_t count_entries(const std::string& path) {
 
 class LocalHarness {
  public:
-  LocalHarness() { reopen(); }
+  explicit LocalHarness(LocalStore::Hashing hashing = LocalStore::Hashing::best) : hashing_(hashing) {
+    reopen();
+  }
   Store& store() { return *store_; }
   void reopen() {
     store_.reset();
-    store_ = open_local_store(directory());
+    store_ = std::make_unique<LocalStore>(directory(), hashing_);
   }
   void damage(const std::string& location) {
     Fd fd = open_file(directory() + "/" + location, O_RDWR);
@@ -37,6 +39,7 @@ class LocalHarness {
   std::string directory() const { return folder_.path() + "/data/blobs"; }
 
  private:
+  const LocalStore::Hashing hashing_;
   TemporaryFolder folder_;
   std::unique_ptr<Store> store_;
 };

@@ -20,7 +20,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-INSTANTIATE_TYPED_TEST_SUITE_P(Local, StoreConformance, LocalHarness);
+// What processors without a SHA unit do.
+struct PortableHarness : LocalHarness {
+  PortableHarness() : LocalHarness(LocalStore::Hashing::portable) {}
+};
+
+using Harnesses = testing::Types<LocalHarness, PortableHarness>;
+INSTANTIATE_TYPED_TEST_SUITE_P(Local, StoreConformance, Harnesses);
 
 // Runs `body` in a child process, whose limits and mounts may then be changed; yields what it returns. Values
 // from 100 on are the helper's.
