@@ -2,10 +2,12 @@
 // transaction and commits it with one fsync, while the others sleep. Readers have connections of their own.
 #include <condition_variable>
 #include <deque>
+#include <filesystem>
 #include <mutex>
 #include <thread>
 
 #include "base/error.h"
+#include "base/fd.h"
 #include "base/log.h"
 #include "catalog/database.h"
 #include "catalog/migrations.h"
@@ -61,7 +63,11 @@ class SqliteDatabase final : public Database {
   SqliteDatabase(std::string path, SqliteOptions options)
       : path_(std::move(path)),
         options_(options),
-        writer_(path_, SqliteConnection::Mode::read_write, options.cache_bytes) {
+        writer_(path_, SqliteConnection::Mode::read_write, options.cache_bytes),
+        mover_(path_, SqliteConnection::Mode::read_write, 1 << 20) {
+    // The names of catalog and log are durable before anything is promised: SQLite syncs the folder, too, but
+    // does not look at how that went.
+    fsync_directory(std::filesystem::path(path_).parent_path().string());
     migrate();
     checkpointer_ = std::thread([this] { run_checkpointer(); });
   }
@@ -189,16 +195,34 @@ class SqliteDatabase final : public Database {
         write->error = std::current_exception();
         write->actions.clear();
       }
-      if (writer_.in_transaction()) writer_.exec("ROLLBACK", {});
+      roll_back();
       return;
     }
     for (PendingWrite* write : group)
       for (auto& action : write->actions) action();
     int pages = writer_.wal_pages();
     if (pages >= kRestartCheckpointPages) {
-      writer_.checkpoint(SqliteConnection::Checkpoint::restart);
+      checkpoint(writer_, SqliteConnection::Checkpoint::restart);
     } else if (pages >= kPassiveCheckpointPages) {
       checkpoint_wake_.notify_one();
+    }
+  }
+
+  // A transaction that stays open makes the next write fail, which then tells why.
+  void roll_back() {
+    try {
+      if (writer_.in_transaction()) writer_.exec("ROLLBACK", {});
+    } catch (const Error& error) {
+      log::error("catalog rollback failed", {{"error", error.message()}});
+    }
+  }
+
+  // What was committed stays in the log when it cannot be moved; the writers before it have not failed.
+  static void checkpoint(SqliteConnection& connection, SqliteConnection::Checkpoint how) {
+    try {
+      connection.checkpoint(how);
+    } catch (const Error& error) {
+      log::warn("catalog checkpoint failed", {{"error", error.message()}});
     }
   }
 
@@ -219,16 +243,11 @@ class SqliteDatabase final : public Database {
   }
 
   void run_checkpointer() {
-    SqliteConnection connection(path_, SqliteConnection::Mode::read_write, 1 << 20);
     std::unique_lock lock(checkpoint_mutex_);
     while (!stopping_) {
       checkpoint_wake_.wait_for(lock, std::chrono::seconds(60));
       lock.unlock();
-      try {
-        connection.checkpoint(SqliteConnection::Checkpoint::passive);
-      } catch (const Error& error) {
-        log::warn("catalog checkpoint failed", {{"error", error.message()}});
-      }
+      checkpoint(mover_, SqliteConnection::Checkpoint::passive);
       lock.lock();
     }
   }
@@ -236,6 +255,7 @@ class SqliteDatabase final : public Database {
   const std::string path_;
   const SqliteOptions options_;
   SqliteConnection writer_;  // only the front writer
+  SqliteConnection mover_;   // only the checkpointer
 
   std::mutex queue_mutex_;
   std::deque<PendingWrite*> queue_;  // guarded by queue_mutex_; the front one is the leader

@@ -21,10 +21,10 @@ def binary():
 class Server:
     """`sandkeep serve` on a port that the kernel chose. Keeps its port and its data over restarts."""
 
-    def __init__(self, *flags, environment=None, scheme="http"):
+    def __init__(self, *flags, environment=None, scheme="http", folder=None):
         self.flags = list(flags)
         self.environment = environment or {}
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="sandkeep-e2e-"))
+        self.folder = pathlib.Path(folder or tempfile.mkdtemp(prefix="sandkeep-e2e-"))
         self.data = self.folder / "data"
         self.log_path = self.folder / "server.log"
         self.port = 0
@@ -40,13 +40,18 @@ class Server:
         return f"{self.scheme}://127.0.0.1:{self.port}"
 
     def start(self, timeout_s=30):
+        self.launch()
+        self.port = int(re.search(r":(\d+)", self._wait_ready(time.monotonic() + timeout_s)).group(1))
+        return self
+
+    def launch(self):
+        """Starts without waiting until it is ready."""
         command = [str(binary()), "serve", "--data", str(self.data), "--listen", f"127.0.0.1:{self.port}", *self.flags]
         environment = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "SANDKEEP_ROOT_KEY": ROOT_KEY,
+                       "SANDKEEP_SANDBOX": "off",  # a start without Python is quick; tests of sessions turn it on
                        **{k: v for k, v in os.environ.items() if k.endswith("SAN_OPTIONS")}, **self.environment}
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=log, stdin=subprocess.DEVNULL)
-        self.port = int(re.search(r":(\d+)", self._wait_ready(time.monotonic() + timeout_s)).group(1))
-        return self
 
     def _wait_ready(self, deadline):
         """The address in the line `ready http://…`. The pipe is read on, so that the server never waits for us."""
