@@ -45,13 +45,15 @@ class Bash:
             return "error", None
         with open(CELL, "w", encoding="utf-8", errors="surrogateescape") as file:
             file.write(code)
-        if self.process is None or self.process.poll() is not None:
-            self.start()
         try:
+            if self.process is None or self.process.poll() is not None:
+                with self.kernel.interrupts:
+                    self.start()
             os.write(self.commands, b"run\n")
             code = self.wait()
         except KeyboardInterrupt:
-            self.stop()
+            with self.kernel.interrupts:
+                self.stop()
             return "interrupted", None
         return ("ok" if code == 0 else "error"), code
 
@@ -102,13 +104,15 @@ class Bash:
         self.process = None
 
 
-def run_command(command):
+def run_command(command, interrupts):
     """For !command: its output goes where Python's goes. The exit code; negative for a signal, as subprocess has it."""
-    process = subprocess.Popen(["/bin/bash", "-c", command], stdin=subprocess.DEVNULL, start_new_session=True)
+    process = None
     try:
+        with interrupts:  # an interrupt must find the process, or none
+            process = subprocess.Popen(["/bin/bash", "-c", command], stdin=subprocess.DEVNULL, start_new_session=True)
         return process.wait()
     except KeyboardInterrupt:
-        end_group(process)
+        if process is not None:
+            with interrupts:
+                end_group(process)
         raise
-
-

@@ -67,7 +67,7 @@ class Kernel:
         os.register_at_fork(after_in_child=self.leave)
         sandkeep._request = self.channel.request
         self.set_up_folders()
-        self.interrupts.listen()
+        self.interrupts.end()
         while True:
             try:
                 self.obey(self.channel.next_command())
@@ -99,7 +99,6 @@ class Kernel:
 
     def execute(self, command):
         self.sent_error = False
-        self.interrupts.listen()
         began, cpu_began = time.perf_counter(), time.process_time()
         status, exit_code = self.run_code(command.get("language"), command["code"])
         if os.getpid() != self.pid:
@@ -120,15 +119,17 @@ class Kernel:
 
     def run_code(self, language, code):
         try:
-            self.interrupts.running = True
+            self.interrupts.begin()
             try:
-                return self.bash.run(code) if language == "bash" else self.shell.run(code)
+                outcome = self.bash.run(code) if language == "bash" else self.shell.run(code)
             finally:
-                self.interrupts.running = False
+                self.interrupts.end()
         except KeyboardInterrupt:
-            return "interrupted", None
+            outcome = "interrupted", None
         except SystemExit:
-            return "ok", 0
+            outcome = "ok", 0
+        self.interrupts.end()  # again: an interrupt may have hit the first
+        return outcome
 
     def send(self, message):
         """What was printed before goes out before it."""

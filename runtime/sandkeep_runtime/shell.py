@@ -14,6 +14,7 @@ from traitlets.config import Config
 from sandkeep_runtime import bash, fonts, mime
 from sandkeep_runtime.channel import TooLarge
 
+OWN_FILES = __file__.rsplit("/", 1)[0]
 INLINE_BACKEND = "module://matplotlib_inline.backend_inline"
 
 
@@ -74,7 +75,7 @@ class Shell(InteractiveShell):
         self.configurables.append(self.display_pub)
 
     def system(self, command):
-        self.user_ns["_exit_code"] = bash.run_command(self.var_expand(command, depth=1))
+        self.user_ns["_exit_code"] = bash.run_command(self.var_expand(command, depth=1), Shell.kernel.interrupts)
 
     def enable_gui(self, gui=None):
         pass  # there is no screen
@@ -104,6 +105,7 @@ class Shell(InteractiveShell):
         error = exc_tuple[1] if exc_tuple else sys.exc_info()[1]
         if isinstance(error, SystemExit):
             return  # not a fault: exit_status() says how it ended
+        hide_own_frames(error)
         super().showtraceback(exc_tuple, *args, **kwargs)
 
     def forget_warm_up(self):
@@ -112,6 +114,17 @@ class Shell(InteractiveShell):
         self.history_manager.reset(new_session=False)
         self.last_execution_result = None
         self.compile.reset_compiler_flags()
+
+
+def hide_own_frames(error):
+    """print() and display() end in functions of ours; an interrupt that hits them there is none of the reader's business."""
+    entry = last_foreign = error.__traceback__ if error is not None else None
+    while entry is not None:
+        if not entry.tb_frame.f_code.co_filename.startswith(OWN_FILES):
+            last_foreign = entry
+        entry = entry.tb_next
+    if last_foreign is not None:
+        last_foreign.tb_next = None
 
 
 def exit_status(error):

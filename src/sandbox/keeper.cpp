@@ -45,6 +45,7 @@ void Nursery::keep() {
       }
       for (auto& parts : unused) bury(std::move(parts));
     } else {
+      renew_launcher();
       renew_zygote();
       fill_pool();
     }
@@ -71,9 +72,7 @@ void Nursery::renew_zygote() {
     zygote_ready_.notify_all();
   } else if (coming_ && !coming_->alive()) {
     coming_.reset();
-    patience_us_ = std::clamp(patience_us_ * 2, kPatienceMinUs, kPatienceMaxUs);
-    next_try_us_ = now_us + patience_us_;
-    log::error("Python did not start in the sandbox; trying again", {{"in_s", patience_us_ / 1'000'000}});
+    try_later("Python did not start in the sandbox", "it ended; the lines above are its own");
   }
   bool wanted;
   {
@@ -88,24 +87,34 @@ void Nursery::renew_zygote() {
   if (wanted && !coming_ && now_us >= next_try_us_) start_zygote();
 }
 
+// It lives as long as the server does, unless somebody kills it. Sessions do not need it once they run.
+void Nursery::renew_launcher() {
+  if (current_launcher()->alive() || steady_us() < next_try_us_) return;
+  log::error("the sandbox's launcher has ended; another is started");
+  try {
+    auto launcher = std::make_shared<Launcher>(
+        Launcher::Setup{shared_.findings.layer_bits, options_.runtime_root, options_.extra_dirs});
+    std::lock_guard lock(mutex_);
+    launcher_ = std::move(launcher);
+  } catch (const Error& error) {
+    try_later("cannot start the sandbox's launcher", error.message());
+  }
+}
+
+void Nursery::try_later(std::string_view what, std::string_view why) {
+  patience_us_ = std::clamp(patience_us_ * 2, kPatienceMinUs, kPatienceMaxUs);
+  next_try_us_ = steady_us() + patience_us_;
+  log::error(what, {{"why", why}, {"next_try_s", patience_us_ / 1'000'000}});
+}
+
 void Nursery::start_zygote() {
   try {
-    auto launcher = current_launcher();
-    if (!launcher || !launcher->alive()) {
-      launcher = std::make_shared<Launcher>(
-          Launcher::Setup{shared_.findings.layer_bits, options_.runtime_root, options_.extra_dirs});
-      std::lock_guard lock(mutex_);
-      launcher_ = launcher;
-    }
-    coming_ = std::make_shared<Zygote>(*launcher, Zygote::Options{options_.python, filter_});
+    coming_ = std::make_shared<Zygote>(*current_launcher(), Zygote::Options{options_.python, filter_});
     std::erase_if(zygotes_, [](const auto& zygote) { return zygote.expired(); });
     zygotes_.push_back(coming_);
     zygotes_started_.add();
   } catch (const Error& error) {
-    patience_us_ = std::clamp(patience_us_ * 2, kPatienceMinUs, kPatienceMaxUs);
-    next_try_us_ = steady_us() + patience_us_;
-    log::error("cannot start Python in the sandbox",
-               {{"why", error.message()}, {"next_try_s", patience_us_ / 1'000'000}});
+    try_later("cannot start Python in the sandbox", error.message());
   }
 }
 
@@ -151,6 +160,8 @@ void Nursery::sleep_until_needed() {
   std::vector<std::shared_ptr<Zygote>> held;
   for (const auto& weak : zygotes_)
     if (auto zygote = weak.lock()) held.push_back(std::move(zygote));
+  auto launcher = current_launcher();
+  waits.push_back({launcher->ended_fd(), POLLIN, 0});
   size_t first_report = waits.size();
   for (const auto& zygote : held) waits.push_back({zygote->reports_fd(), POLLIN, 0});
   {
@@ -161,7 +172,8 @@ void Nursery::sleep_until_needed() {
       else
         timeout_ms = kRemainsLookMs;
     }
-    if (!zygote_ && !coming_) timeout_ms = std::min<int>(timeout_ms, static_cast<int>(kPatienceMinUs / 1000));
+    if ((!zygote_ && !coming_) || !launcher->alive())
+      timeout_ms = std::min<int>(timeout_ms, static_cast<int>(kPatienceMinUs / 1000));
     if (zygote_ && pool_.size() < options_.pool_size)
       timeout_ms = std::min<int>(timeout_ms, static_cast<int>(kPatienceMinUs / 1000));
   }

@@ -13,6 +13,25 @@ namespace {
   throw Error(Code::bad_request, std::string("a frame's '") + name + "' is not " + expected);
 }
 
+// An upper bound, without parsing: objects that keep the order of their fields take quadratic time to build,
+// and a kernel sends few.
+constexpr size_t kFieldsMax = 1'000;
+
+size_t count_fields(std::string_view text) {
+  size_t count = 0;
+  bool in_string = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (in_string && c == '\\')
+      ++i;
+    else if (c == '"')
+      in_string = !in_string;
+    else if (!in_string && c == ':')
+      ++count;
+  }
+  return count;
+}
+
 const Json* find(const Json& frame, const char* name) {
   auto at = frame.find(name);
   return at == frame.end() ? nullptr : &*at;
@@ -42,6 +61,8 @@ bool flag_field(const Json& frame, const char* name) {
 }
 
 Json parse_kernel_frame(const std::string& text) {
+  if (count_fields(text) > kFieldsMax)
+    throw Error(Code::bad_request, "a frame from a session has too many fields");
   Json frame = parse_json(text, "a frame from a session");
   if (!frame.is_object()) throw Error(Code::bad_request, "a frame from a session is not an object");
   return frame;

@@ -44,8 +44,9 @@ class Launcher {
   // they are.
   Fd open_tree(const std::string& path, int folder_fd, Access access, int idmap_fd);
 
-  // Whether the process is still there.
+  // Whether the process is still there. `ended_fd` becomes readable when it is not.
   bool alive() const;
+  int ended_fd() const { return process_.pidfd.get(); }
 
  private:
   sk_launcher_reply ask(sk_launcher_request& request, std::span<const int> fds, std::vector<Fd>& received);

@@ -60,7 +60,9 @@ class Nursery {
 
   // Keeper thread only.
   void keep();
+  void renew_launcher();
   void renew_zygote();
+  void try_later(std::string_view what, std::string_view why);
   void start_zygote();
   void fill_pool();
   void clear_remains();

@@ -74,13 +74,15 @@ class Driver:
 class Session:
     def __init__(self, driver, name, folder):
         self.driver, self.name, self.folder = driver, name, Path(folder)
+        self.patience_s = PATIENCE_S
 
     def start_cell(self, code, language="python", timeout_s=60):
+        self.patience_s = timeout_s + 60
         self.driver.send(op="run", session=self.name, code=code, language=language, timeout_ms=int(timeout_s * 1000))
 
     def wait(self):
         """How the cell went: `status` when it is done, `end` when the session has ended."""
-        return self.driver._next(self.name)
+        return self.driver._next(self.name, self.patience_s)
 
     def run(self, code, **options):
         self.start_cell(code, **options)

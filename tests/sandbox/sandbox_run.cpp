@@ -65,7 +65,7 @@ class Seat : public KernelEvents {
     began_ = Clock::now();
     deadline_ = began_ + std::chrono::milliseconds(command.value("timeout_ms", 60'000));
     interrupted_ = false;
-    kernel->execute("run", command["code"].get<std::string>(),
+    kernel->execute("cell-" + std::to_string(++count_), command["code"].get<std::string>(),
                     command.value("language", "python") == "bash" ? Language::bash : Language::python);
     running_ = true;
   }
@@ -145,6 +145,7 @@ class Seat : public KernelEvents {
   Json cell_ = Json::object();
   std::string output_, errors_;
   size_t output_bytes_ = 0;
+  int count_ = 0;
   bool running_ = false, interrupted_ = false;
   Clock::time_point began_ = Clock::now(), deadline_;
 };

@@ -195,6 +195,8 @@ TEST(Kernel, InterruptsACellAndKeepsItsState) {
   EXPECT_EQ(cell.done->status, CellStatus::interrupted);
   ASSERT_EQ(cell.raised.size(), 1u);
   EXPECT_EQ(cell.raised[0].name, "KeyboardInterrupt");
+  EXPECT_THAT(cell.raised[0].traceback, HasSubstr("time.sleep(1000)"));
+  EXPECT_THAT(cell.raised[0].traceback, Not(HasSubstr("sandkeep_runtime")));
   EXPECT_EQ(session.run("x").result(), "'kept'");
 }
 
