@@ -86,6 +86,14 @@ Workspace Workspaces::open(const Actor& actor, std::string_view id_or_name, Righ
   return *found;
 }
 
+bool Workspaces::may_read(const Actor& actor, const Id& workspace) {
+  if (!in_scope(actor, workspace)) return false;
+  return ground_.db.read([&](catalog::Statements& statements) {
+    return statements.query("SELECT 1 FROM members WHERE principal = $1 AND workspace = $2",
+                            {actor.principal, workspace}, [](const catalog::Row&) { return false; }) > 0;
+  });
+}
+
 Workspace Workspaces::open_default(const Actor& actor, Right right) {
   if (actor.only_workspace) return open(actor, actor.only_workspace->with_prefix(prefix::workspace), right);
   return open(actor, "default", right);

@@ -14,6 +14,8 @@ class Workspaces {
   // By id ("ws_…") or name: the actor's own first, then those it is a member of. Error(forbidden) when it may
   // read but not `right`.
   Workspace open(const Actor& actor, std::string_view id_or_name, Right right = Right::read);
+  // Whether it may be read, also from the trash: what permanent links ask.
+  bool may_read(const Actor& actor, const Id& workspace);
   // The one named `default`, or the only one that a scoped key opens.
   Workspace open_default(const Actor& actor, Right right = Right::read);
 

@@ -191,6 +191,21 @@ def test_a_long_backlog_reaches_the_stream_whole_and_in_order(api, ws):
     assert numbers == list(range(1, 3002))
 
 
+def test_a_reader_slower_than_a_long_backlog_is_waited_for(make_server):
+    one = make_server("--event-buffer-bytes-max", "64 KiB")
+    ws = Client(one).workspace("w")
+    for start in range(0, 3000, 500):
+        ws.post("batch", 200, changes=[{"op": "mkdir", "path": f"d{start + n:05}"} for n in range(500)])
+    with open_stream(ws.client, ws) as stream:
+        numbers = []
+        while len(numbers) < 3001:
+            time.sleep(0.01)
+            got = read_events(stream, 50 if len(numbers) < 3000 else 1)
+            assert got, f"cut off after {len(numbers)}"
+            numbers += [number for number, _, _ in got]
+    assert numbers == list(range(1, 3002))
+
+
 def test_streams_that_are_left_cost_nothing(api, ws, server):
     for _ in range(50):
         open_stream(Client(server), ws, after="now").close()

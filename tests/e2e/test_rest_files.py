@@ -83,7 +83,7 @@ def test_paths_that_climb_are_refused(server, ws, method, path):
     assert ws.paths() == []
 
 
-@pytest.mark.parametrize("path", ["../x", "a/../../x", ".", "a/..", "a\0b", "x" * 256, "a/" * 129 + "x", "y/" * 2500])
+@pytest.mark.parametrize("path", ["../x", "a/../../x", ".", "a/..", "a\0b", "x" * 256, "y/" * 5000])
 def test_paths_that_climb_are_refused_in_json_too(api, ws, path):
     ws.put("ok", b"x")
     for act, body in (("mkdir", {"path": path}), ("move", {"from": "ok", "to": path}), ("copy", {"from": "ok", "to": path}), ("locks", {"path": path}),
@@ -97,11 +97,13 @@ def test_paths_that_climb_are_refused_in_json_too(api, ws, path):
 def test_over_long_names_and_paths_are_refused(api, ws):
     api.error("PUT", ws.file("x" * 256), 400, "bad_request", data=b"x")
     api.error("PUT", ws.file("é" * 128), 400, "bad_request", data=b"x")
-    api.error("PUT", ws.file("d/" * 128 + "x"), 400, "bad_request", data=b"x")
-    api.error("PUT", ws.file("/".join(["n" * 200] * 21)), 400, "bad_request", data=b"x")
+    limits = api.get("/api/v1").json()["limits"]
+    deepest = "d/" * (limits["path_depth_max"] - 1)
+    api.error("PUT", ws.file(deepest + "d/x"), 400, "bad_request", data=b"x")
+    api.error("PUT", ws.file("/".join(["n" * 200] * (limits["path_bytes_max"] // 200 + 1))), 400, "bad_request", data=b"x")
     api.error("PUT", f"{ws.root}/files/", 400, "bad_request", data=b"x")
     assert ws.paths() == []
-    ws.put("d/" * 127 + "x", b"x", 201)
+    ws.put(deepest + "x", b"x", 201)
 
 
 def test_repeated_and_leading_slashes_do_not_matter(ws):

@@ -1,6 +1,7 @@
 """Permanent links: private, signed, immutable, never rotting."""
 
 import hashlib
+import http.client
 import re
 
 import pytest
@@ -110,17 +111,20 @@ def test_every_link_that_any_answer_of_this_run_minted_leads_to_its_bytes(server
     """Runs last. Purged versions must answer 410, all others their bytes."""
     assert server.minted
     wrong = []
-    session = requests.Session()
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
     for link, minted in server.minted.items():
+        assert link.startswith(server.url + "/k/")
         purged = re.search(r"/k/(v_[0-9a-f]{32})/", link).group(1) in server.purged
-        keys = [None] if minted["key"] is None else [minted["key"], ROOT_KEY]
-        for key in keys:
-            answer = session.get(link, headers={"Authorization": f"Bearer {key}"} if key else {}, timeout=60)
-            if answer.status_code in (200, 410):
+        # The key that saw the link may be revoked since; the administrator can read what it could.
+        for key in [None] if minted["key"] is None else [minted["key"], ROOT_KEY]:
+            connection.request("GET", link[len(server.url):], headers={"Authorization": f"Bearer {key}"} if key else {})
+            answer = connection.getresponse()
+            content = answer.read()
+            if answer.status in (200, 410):
                 break
-        good = answer.status_code == 410 if purged else answer.status_code == 200
+        good = answer.status == (410 if purged else 200)
         if good and not purged and minted["sha256"]:
-            good = hashlib.sha256(answer.content).hexdigest() == minted["sha256"]
+            good = hashlib.sha256(content).hexdigest() == minted["sha256"]
         if not good:
-            wrong.append((link, answer.status_code, purged))
+            wrong.append((link, answer.status, purged))
     assert not wrong, f"{len(wrong)} of {len(server.minted)}: {wrong[:10]}"

@@ -24,17 +24,10 @@ Error no_such_link() {
       .hint("Sign in, send a key that may read the workspace, or ask for a signed link.");
 }
 
-// Whether the asking key or session may read the workspace, also when it lies in the trash: links outlive
-// that.
 bool may_read(Call& call, const workspace::Version& version) {
   if (!call.credential) return false;
   call.actor = call.app.keep.access().authenticate(call.credential->secret);
-  auto& workspaces = call.app.keep.workspaces();
-  auto here = [&](const workspace::Workspace& workspace) { return workspace.id == version.workspace; };
-  auto live = workspaces.list(call.actor);
-  if (std::any_of(live.begin(), live.end(), here)) return true;
-  auto trashed = workspaces.list_trashed(call.actor);
-  return std::any_of(trashed.begin(), trashed.end(), here);
+  return call.app.keep.workspaces().may_read(call.actor, version.workspace);
 }
 
 enum class Way { signature, right };

@@ -13,7 +13,7 @@ constexpr std::string_view kPolicy =
 
 Markup top_bar(const Frame& frame) {
   Markup out;
-  out << "<header class=\"bar\"><a class=\"brand\" href=\"/\"><span aria-hidden=\"true\">&#9970;</span> "
+  out << "<header class=\"bar\"><a class=\"brand\" href=\"/\"><span aria-hidden=\"true\">&#127984;</span> "
          "Sandkeep</a>";
   if (!frame.user.empty()) {
     out << "<form class=\"who\" method=\"post\" action=\"/logout\">" << token_field(frame.form_token)

@@ -40,9 +40,9 @@ Reply sign_in_page(const std::string& next, std::string_view problem, int status
 Markup workspace_card(const workspace::Workspace& workspace) {
   Markup out;
   out << "<li class=\"card\"><h2><a href=\"" << esc(page_path(workspace, "")) << "\">" << esc(workspace.name)
-      << "</a></h2><p class=\"soft\">" << esc(workspace.owner_name) << "’s · you may "
-      << esc(role_name(workspace.role)) << " · since " << time_of(workspace.created_us) << "</p><p>"
-      << quota_meter(workspace) << "</p></li>";
+      << "</a></h2><p class=\"soft\">of " << esc(workspace.owner_name)
+      << " · your role: " << esc(role_name(workspace.role)) << "</p><p class=\"soft\">since "
+      << time_of(workspace.created_us) << "</p><p>" << quota_meter(workspace) << "</p></li>";
   return out;
 }
 

@@ -81,7 +81,8 @@ label { display: block; font-weight: 550; margin-bottom: 0.3rem; }
 code { font: 0.88em ui-monospace, "Cascadia Mono", "SF Mono", Menlo, "DejaVu Sans Mono", monospace; }
 .message { border-left: 4px solid var(--accent); }
 .message.bad { border-left-color: var(--bad); background: var(--card); color: inherit; }
-meter { width: 6rem; vertical-align: middle; }
+meter { width: 6rem; vertical-align: middle; margin-right: 0.4rem; }
+time { white-space: nowrap; }
 @media (max-width: 40rem) {
   .wide { display: none; }
   th, td { padding: 0.55rem 0.6rem; }

@@ -54,7 +54,8 @@ using MethodAndPath = std::pair<std::string, std::string>;
 
 TEST_F(OpenApi, EveryRouteIsDescribedAndEveryDescriptionIsARoute) {
   std::set<MethodAndPath> routed, described;
-  for (const auto& route : make_router(app_).routes()) routed.emplace(route->method, route->pattern);
+  auto router = make_router(app_);
+  for (const auto& route : router.routes()) routed.emplace(route->method, route->pattern);
   for (const auto& operation : *routes_.operations())
     described.emplace(operation->method, operation->pattern);
   EXPECT_EQ(routed, described);
