@@ -124,7 +124,7 @@ def test_an_audit_file_is_verified_and_any_change_is_found(cli, ws, tmp_path):
     assert cli("audit", "export").raw.count(b"\n") >= 6
     text = (tmp_path / "audit.jsonl").read_bytes()
     changed = bytearray(text)
-    at = text.rindex(b"file.put")
+    at = text.rindex(b"file.write")
     changed[at] ^= 1
     (tmp_path / "changed.jsonl").write_bytes(changed)
     ran = cli("audit", "verify", "changed.jsonl", "--json", code=8)

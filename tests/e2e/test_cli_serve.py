@@ -63,7 +63,8 @@ def serve(tmp_path):
 
 def refuse(folder, *flags, **variables):
     """A start that must fail: exit code and what it said."""
-    done = subprocess.run([str(binary()), "serve", "--data", str(folder / "data"), *flags], capture_output=True, text=True, timeout=60,
+    where = [] if "--data" in flags else ["--data", str(folder / "data")]
+    done = subprocess.run([str(binary()), "serve", *where, *flags], capture_output=True, text=True, timeout=60,
                           env={"PATH": os.environ["PATH"], "HOME": str(folder), **variables}, check=False)
     assert done.stdout == ""
     return done.returncode, done.stderr

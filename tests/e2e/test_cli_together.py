@@ -86,7 +86,7 @@ def test_events_tell_what_happened(cli):
     cli("put", "a.txt", "dir/two.txt")
     cli("lock", "acquire", "dir")
     kinds = [event["kind"] for event in cli("events", "--json").json_lines]
-    assert kinds.count("file.put") == 2 and "lock.acquire" in kinds
+    assert kinds.count("file.create") == 2 and "lock.acquire" in kinds
     assert {event["kind"] for event in cli("events", "--kinds", "lock.*", "--json").json_lines} == {"lock.acquire"}
     below = cli("events", "dir", "--kinds", "file.*").out
     assert "two.txt" in below and "one.txt" not in below
@@ -96,7 +96,7 @@ def test_events_tell_what_happened(cli):
 
 def test_events_are_followed_until_interrupted(cli):
     cli("put", "a.txt", "before.txt")
-    following = cli.start("events", "--follow", "--json", "--kinds", "file.put")
+    following = cli.start("events", "--follow", "--json", "--kinds", "file.create")
     try:
         assert "before.txt" in following.stdout.readline().decode()
         cli("put", "a.txt", "after.txt")
@@ -112,7 +112,7 @@ def test_following_survives_a_restart_of_the_server(make_server, tmp_path):
     cli = Cli(tmp_path, server)
     (tmp_path / "a.txt").write_bytes(b"a")
     cli("put", "a.txt", "before.txt")
-    following = cli.start("events", "--follow", "--json", "--kinds", "file.put")
+    following = cli.start("events", "--follow", "--json", "--kinds", "file.create")
     try:
         assert "before.txt" in following.stdout.readline().decode()
         server.kill()
@@ -126,7 +126,7 @@ def test_following_survives_a_restart_of_the_server(make_server, tmp_path):
 
 
 def test_the_servers_own_journal_is_for_administrators(cli, server, api, unique, tmp_path):
-    assert "workspace.create" in cli("events", "--of-server").out
+    assert "principal.create" in cli("events", "--of-server").out
     _, somebody = api.make_principal(unique("somebody"))
     Cli(tmp_path, server, key=somebody.key)("events", "--of-server", code=4)
 

@@ -108,8 +108,7 @@ def test_an_answer_that_breaks_off_leaves_nothing_behind(impostor, tmp_path):
     assert names(tmp_path) == []
 
 
-@pytest.mark.parametrize("path", ["folder/../../evil.txt", "folder//etc/evil", "elsewhere/x", "folder/\U0010FF2E\U0010FF2E/evil",
-                                  "folder/..\U0010FF2Fevil"])
+@pytest.mark.parametrize("path", ["folder/../../evil.txt", "folder//etc/evil", "elsewhere/x", "folder/..", "folder/a\0b"])
 def test_a_server_cannot_write_outside_the_target(impostor, tmp_path, path):
     cli = Cli(tmp_path, impostor([entry(path)], send(CONTENT)).url, workspace="w")
     ran = cli.start("get", "folder", "safe/here")
@@ -176,7 +175,7 @@ class Screen:
         deadline = time.monotonic() + timeout_s
         while not re.search(pattern, self.text):
             ready, _, _ = select.select([self.master], [], [], max(0, deadline - time.monotonic()))
-            assert ready, f"never saw {pattern}: {self.text!r}"
+            assert ready, f"never saw {pattern}: {self.text[-500:]!r}"
             self.text += os.read(self.master, 65536)
 
     def close(self):
@@ -190,7 +189,7 @@ def test_a_terminal_shows_progress_and_a_file_does_not(server, ws, tmp_path):
     running = cli.start("put", "-", "slow.bin", stdin=subprocess.PIPE, stderr=screen.slave)
     running.stdin.write(b"x" * 1_000_000)
     running.stdin.flush()
-    screen.read_until(rb"put +976 KiB")
+    screen.read_until(rb"put +977 KiB")
     screen.read_until(rb"/s")
     running.stdin.close()
     out = running.stdout.read()
