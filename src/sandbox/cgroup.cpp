@@ -193,8 +193,8 @@ bool CgroupTree::has(std::string_view controller) const {
                      [&](const auto& branch) { return contains(branch.controllers, controller); });
 }
 
-std::unique_ptr<Cgroup> CgroupTree::make(const std::string& name) const {
-  return std::make_unique<Cgroup>(*this, name);
+std::unique_ptr<Cgroup> CgroupTree::make() const {
+  return std::make_unique<Cgroup>(*this, "s" + std::to_string(++*names_));
 }
 
 Cgroup::Cgroup(const CgroupTree& tree, std::string name) : tree_(tree), name_(std::move(name)) {

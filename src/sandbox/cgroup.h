@@ -7,6 +7,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -46,8 +47,8 @@ class CgroupTree {
   // "v1: memory, pids, cpu", or why there is none.
   const std::string& description() const { return description_; }
 
-  // A new, empty group. Throws Error(internal).
-  std::unique_ptr<Cgroup> make(const std::string& name) const;
+  // A new, empty group under a name of its own. Throws Error(internal).
+  std::unique_ptr<Cgroup> make() const;
 
  private:
   friend class Cgroup;
@@ -62,6 +63,7 @@ class CgroupTree {
   std::string folder_name_;
   std::vector<Branch> branches_;
   std::string description_;
+  std::unique_ptr<std::atomic<uint64_t>> names_ = std::make_unique<std::atomic<uint64_t>>(0);
 };
 
 // One session's group. One thread at a time. Removing it needs that no process is left in it.

@@ -5,23 +5,18 @@
 
 namespace sk::sandbox {
 
-namespace {
-
-// Fails closed: this is where a missing layer stops the server.
-void check_layers(const Report& report, const std::optional<WeakSandboxAllowed>& weak) {
+void require_layers(const Report& report, const std::optional<WeakSandboxAllowed>& weak) {
   if (report.complete()) return;
   std::string missing = report.missing();
   if (!report.possible() || !weak)
     throw Error(Code::unavailable, "the sandbox lacks: " + missing)
         .hint(
             "'sandkeep doctor' says what to do about it. '--sandbox=weak' runs code without those layers, "
-            "where that is possible at "
-            "all; do it only for code that you trust.");
+            "where that is "
+            "possible at all; do it only for code that you trust.");
   log::warn("THE SANDBOX IS WEAK: code runs without layers that protect this machine from it",
             {{"missing", missing}});
 }
-
-}  // namespace
 
 SandboxHost::SandboxHost(Options options, Metrics& metrics)
     : options_(std::move(options)),
@@ -30,7 +25,7 @@ SandboxHost::SandboxHost(Options options, Metrics& metrics)
       findings_(examine_host(cgroups_, options_.data_root)),
       ids_(findings_.ids) {
   SK_CHECK(!options_.runtimes.empty());
-  check_layers(findings_.report, options_.weak);
+  require_layers(findings_.report, options_.weak);
   nursery_of("");
 }
 

@@ -25,6 +25,10 @@ class WeakSandboxAllowed {
   WeakSandboxAllowed() = default;
 };
 
+// Fails closed: throws Error(unavailable) that names what the report lacks. With the operator's word it only
+// warns, where anything can run at all.
+void require_layers(const Report& report, const std::optional<WeakSandboxAllowed>& weak);
+
 // Where Python and its packages come from.
 struct Runtime {
   std::string name = "default";
@@ -39,7 +43,7 @@ class SandboxHost {
     std::vector<Runtime> runtimes = {
         Runtime{}};  // the first is started at once and has a pool; others with their first session
     std::vector<std::string> extra_dirs = {};  // host folders that code may read, under the same path
-    std::string data_root;                     // sessions' data folders will lie below it
+    std::string data_root = {};                // sessions' data folders will lie below it
     size_t pool_size = 2;
     uint64_t zygote_forks_max = 1'000;
     int64_t zygote_age_max_s = 3'600;

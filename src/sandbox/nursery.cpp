@@ -161,7 +161,7 @@ std::unique_ptr<SessionParts> Nursery::prepare(Zygote::Haste haste) {
     parts->errors = std::move(errors.ours);
     for (int fd : {parts->channel.get(), parts->output.get(), parts->errors.get()}) set_non_blocking(fd);
 
-    parts->cgroup = shared_.cgroups.make("s" + std::to_string(++names_));
+    parts->cgroup = shared_.cgroups.make();
     parts->cgroup->add(parts->main_pid);
     sk_control watch{SK_CONTROL_WATCH, 0, 0};
     int main_pidfd = parts->main_pidfd.get();

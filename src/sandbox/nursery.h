@@ -25,7 +25,7 @@ class Nursery {
   struct Options {
     std::string runtime_root = "/";
     std::string python = "/usr/bin/python3";
-    std::vector<std::string> extra_dirs;
+    std::vector<std::string> extra_dirs = {};
     size_t pool_size = 2;
     uint64_t zygote_forks_max = 1'000;  // then a fresh one, with another memory layout and hash seed
     int64_t zygote_age_max_s = 3'600;
@@ -86,7 +86,6 @@ class Nursery {
   std::vector<std::unique_ptr<SessionParts>> remains_;
   bool stopping_ = false;
 
-  std::atomic<uint64_t> names_{0};
   std::atomic<uint64_t> forks_of_zygote_{0};
 
   // Keeper thread only.

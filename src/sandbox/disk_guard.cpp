@@ -1,0 +1,189 @@
+#include "sandbox/disk_guard.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <set>
+#include <vector>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/text.h"
+
+namespace sk::sandbox {
+
+namespace {
+
+constexpr size_t kDepthMax = 512;
+constexpr uint64_t kWorthWalkingBytes = 8 << 20;
+constexpr uint64_t kWorthWalkingEntries = 1'000;
+
+int64_t steady_us() {
+  return std::chrono::duration_cast<std::chrono::microseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+class Walk {
+ public:
+  explicit Walk(dev_t device) : device_(device) {}
+  FolderUsage usage;
+
+  void folder(Fd fd, size_t depth) {
+    std::unique_ptr<DIR, int (*)(DIR*)> dir(::fdopendir(fd.get()), ::closedir);
+    if (!dir) return;
+    fd.release();  // the DIR owns it now
+    while (auto* entry = ::readdir(dir.get())) {
+      if (std::strcmp(entry->d_name, ".") == 0 || std::strcmp(entry->d_name, "..") == 0) continue;
+      struct stat info{};
+      if (::fstatat(::dirfd(dir.get()), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 ||
+          info.st_dev != device_)
+        continue;
+      bool is_folder = S_ISDIR(info.st_mode);
+      if (!is_folder && info.st_nlink > 1 && !seen_.insert(info.st_ino).second) continue;
+      usage.bytes += static_cast<uint64_t>(info.st_blocks) * 512;
+      usage.entries += 1;
+      if (!is_folder || depth >= kDepthMax) continue;
+      Fd below(::openat(::dirfd(dir.get()), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+      if (below) folder(std::move(below), depth + 1);
+    }
+  }
+
+ private:
+  const dev_t device_;
+  std::set<ino_t> seen_;  // files with several names
+};
+
+}  // namespace
+
+FolderUsage measure_folder(int folder_fd) {
+  struct stat info{};
+  Fd again(::openat(folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!again || ::fstat(again.get(), &info) != 0) return {};
+  Walk walk(info.st_dev);
+  walk.folder(std::move(again), 1);
+  return walk.usage;
+}
+
+DiskGuard::DiskGuard(Options options) : options_(std::move(options)) {
+  thread_ = std::thread([this] { run(); });
+}
+
+DiskGuard::~DiskGuard() {
+  {
+    std::lock_guard lock(mutex_);
+    SK_CHECK(watched_.empty(), "a ticket outlives its guard");
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+std::unique_ptr<DiskGuard::Ticket> DiskGuard::watch(const std::string& folder, DiskLimits limits, Over over) {
+  auto fd = std::make_shared<Fd>(open_file(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  Watched watched{fd, limits, std::move(over), {}, {}, false};
+  watched.usage = watched.before = measure_folder(fd->get());
+  std::lock_guard lock(mutex_);
+  uint64_t number = ++numbers_;
+  watched_.emplace(number, std::move(watched));
+  return std::make_unique<Ticket>(*this, number);
+}
+
+void DiskGuard::forget(uint64_t number) {
+  std::lock_guard lock(mutex_);
+  watched_.erase(number);
+}
+
+void DiskGuard::run() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    wake_.wait_for(lock, std::chrono::milliseconds(options_.interval_ms), [this] { return stopping_; });
+    if (stopping_) return;
+    lock.unlock();
+    Free free = free_space();
+    if (is_worth_walking(free)) walk(free);
+    lock.lock();
+  }
+}
+
+bool DiskGuard::is_worth_walking(const Free& free) {
+  auto shrank = [](uint64_t before, uint64_t now, uint64_t by) { return before > now && before - now > by; };
+  if (free.bytes < options_.reserve_bytes) return true;
+  if (steady_us() < next_walk_us_) return false;
+  if (shrank(walked_at_.bytes, free.bytes, kWorthWalkingBytes) ||
+      shrank(walked_at_.entries, free.entries, kWorthWalkingEntries))
+    return true;
+  // What was freed since is room that may be filled again unseen, so the mark follows upwards.
+  walked_at_ = {std::max(walked_at_.bytes, free.bytes), std::max(walked_at_.entries, free.entries)};
+  return false;
+}
+
+// Measures without the lock, since folders may be large and owners of tickets must not wait.
+void DiskGuard::walk(const Free& free) {
+  auto began_us = steady_us();
+  std::vector<std::pair<uint64_t, std::shared_ptr<Fd>>> folders;
+  {
+    std::lock_guard lock(mutex_);
+    for (const auto& [number, watched] : watched_) folders.emplace_back(number, watched.folder);
+  }
+  bool reserve_reached = free.bytes < options_.reserve_bytes;
+  for (const auto& [number, folder] : folders) {
+    FolderUsage usage = measure_folder(folder->get());
+    std::lock_guard lock(mutex_);
+    auto found = watched_.find(number);
+    if (found == watched_.end()) continue;
+    found->second.usage = usage;
+    if (!reserve_reached) found->second.before = usage;
+    look_at_one(found->second);
+  }
+  walked_at_ = free;
+  next_walk_us_ = steady_us() + 9 * (steady_us() - began_us);
+  std::lock_guard lock(mutex_);
+  if (reserve_reached) look_at_reserve(free);
+}
+
+void DiskGuard::look_at_one(Watched& watched) {
+  if (watched.told) return;
+  std::string why;
+  if (watched.usage.bytes > watched.limits.bytes_max)
+    why = human_size(watched.usage.bytes) + " on disk, more than the limit of " +
+          human_size(watched.limits.bytes_max);
+  else if (watched.usage.entries > watched.limits.entries_max)
+    why = std::to_string(watched.usage.entries) + " files, more than the limit of " +
+          std::to_string(watched.limits.entries_max);
+  if (why.empty()) return;
+  watched.told = true;
+  watched.over(why);
+}
+
+// Whoever grew most since the reserve was last whole has to go; if that was not enough, the next look finds
+// the next.
+void DiskGuard::look_at_reserve(const Free& free) {
+  Watched* most = nullptr;
+  auto growth = [](const Watched& watched) {
+    return watched.usage.bytes > watched.before.bytes ? watched.usage.bytes - watched.before.bytes : 0;
+  };
+  for (auto& [number, watched] : watched_)
+    if (!watched.told && growth(watched) > 0 && (!most || growth(watched) > growth(*most))) most = &watched;
+  if (!most) return;
+  log::warn("the disk is nearly full; the session that grew most is ended",
+            {{"free", human_size(free.bytes)}, {"grew", human_size(growth(*most))}});
+  most->told = true;
+  most->over("the server's disk is nearly full, and this session grew most");
+}
+
+DiskGuard::Free DiskGuard::free_space() const {
+  struct statvfs info{};
+  if (::statvfs(options_.data_root.c_str(), &info) != 0) return {};
+  Free out{static_cast<uint64_t>(info.f_bavail) * info.f_frsize, static_cast<uint64_t>(info.f_favail)};
+  if (info.f_files == 0) out.entries = UINT64_MAX;  // filesystems without a table of inodes
+  return out;
+}
+
+}  // namespace sk::sandbox

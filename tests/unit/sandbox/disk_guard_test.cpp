@@ -1,0 +1,133 @@
+// What a folder takes on disk, and who has to go when it is too much.
+#include "sandbox/disk_guard.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <filesystem>
+
+#include "support/temp_folder.h"
+
+namespace sk::sandbox {
+namespace {
+
+using test::TempFolder;
+
+void fill(const std::string& path, size_t bytes) {
+  Fd fd = open_file(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  std::string block(bytes, 'x');
+  write_all(fd.get(), as_bytes(block), path);
+  ::fsync(fd.get());  // so that blocks are allocated
+}
+
+FolderUsage measure(const std::string& path) {
+  return measure_folder(open_file(path, O_RDONLY | O_DIRECTORY).get());
+}
+
+// Waits for what the guard says.
+class Verdict {
+ public:
+  void operator()(const std::string& why) {
+    std::lock_guard lock(mutex_);
+    why_ = why;
+    said_.notify_all();
+  }
+  std::string wait(int timeout_ms = 30'000) {
+    std::unique_lock lock(mutex_);
+    said_.wait_for(lock, std::chrono::milliseconds(timeout_ms), [this] { return !why_.empty(); });
+    return why_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable said_;
+  std::string why_;
+};
+
+TEST(MeasureFolder, CountsAllocatedBytesAndEntriesAtAnyDepth) {
+  TempFolder folder;
+  std::filesystem::create_directories(folder / "a/b/c");
+  fill(folder / "a/b/c/file", 1 << 20);
+  fill(folder / "other", 1 << 20);
+  auto usage = measure(folder.path());
+  EXPECT_EQ(usage.entries, 5u);
+  EXPECT_GE(usage.bytes, 2u << 20);
+  EXPECT_LT(usage.bytes, (2u << 20) + (64u << 10));
+}
+
+TEST(MeasureFolder, CountsASparseFileForWhatItTakes) {
+  TempFolder folder;
+  fill(folder / "sparse", 1);
+  std::filesystem::resize_file(folder / "sparse", 1ull << 40);
+  EXPECT_LT(measure(folder.path()).bytes, 1u << 20);
+}
+
+TEST(MeasureFolder, CountsAFileWithSeveralNamesOnce) {
+  TempFolder folder;
+  fill(folder / "one", 1 << 20);
+  std::filesystem::create_hard_link(folder / "one", folder / "two");
+  auto usage = measure(folder.path());
+  EXPECT_EQ(usage.entries, 1u);
+  EXPECT_LT(usage.bytes, 2u << 20);
+}
+
+TEST(MeasureFolder, FollowsNoLinks) {
+  TempFolder folder;
+  std::filesystem::create_directory_symlink("/usr", folder / "usr");
+  EXPECT_EQ(measure(folder.path()).entries, 1u);
+}
+
+TEST(DiskGuard, TellsWhoHasMoreBytesThanItMay) {
+  TempFolder root;
+  std::filesystem::create_directory(root / "greedy");
+  std::filesystem::create_directory(root / "modest");
+  DiskGuard guard({.data_root = root.path(), .interval_ms = 20});
+  Verdict greedy, modest;
+  DiskLimits limits{16 << 20, 1000};
+  auto first = guard.watch(root / "greedy", limits, std::ref(greedy));
+  auto second = guard.watch(root / "modest", limits, std::ref(modest));
+  fill(root / "greedy/file", 24 << 20);
+  EXPECT_NE(greedy.wait(), "");
+  EXPECT_EQ(modest.wait(100), "");
+}
+
+TEST(DiskGuard, TellsWhoHasMoreFilesThanItMay) {
+  TempFolder root;
+  DiskGuard guard({.data_root = root.path(), .interval_ms = 20});
+  Verdict verdict;
+  auto ticket = guard.watch(root.path(), {1 << 30, 500}, std::ref(verdict));
+  for (int i = 0; i < 2'500; ++i) open_file(root / std::to_string(i), O_WRONLY | O_CREAT, 0644);
+  EXPECT_NE(verdict.wait(), "");
+}
+
+TEST(DiskGuard, EndsWhoGrewMostWhenTheReserveIsReached) {
+  TempFolder root;
+  std::filesystem::create_directory(root / "growing");
+  std::filesystem::create_directory(root / "large");
+  fill(root / "large/file", 16 << 20);
+  // More than the disk has: the reserve is always reached.
+  DiskGuard guard({.data_root = root.path(), .reserve_bytes = UINT64_MAX, .interval_ms = 20});
+  Verdict growing, large;
+  DiskLimits limits{1ull << 40, 1'000'000};
+  auto first = guard.watch(root / "growing", limits, std::ref(growing));
+  auto second = guard.watch(root / "large", limits, std::ref(large));
+  EXPECT_EQ(growing.wait(100), "") << "nobody grew";
+  fill(root / "growing/file", 4 << 20);
+  EXPECT_NE(growing.wait(), "");
+  EXPECT_EQ(large.wait(100), "") << "large, but it did not grow";
+}
+
+TEST(DiskGuard, ForgetsWhatIsNoLongerWatched) {
+  TempFolder root;
+  DiskGuard guard({.data_root = root.path(), .reserve_bytes = UINT64_MAX, .interval_ms = 1});
+  for (int i = 0; i < 200; ++i) {
+    auto ticket = guard.watch(root.path(), {0, 0}, [](const std::string&) {});
+    fill(root / "file", static_cast<size_t>(i) * 100);
+  }
+}
+
+}  // namespace
+}  // namespace sk::sandbox
