@@ -120,6 +120,7 @@ Progress::~Progress() {
 void Progress::draw_until_stopped() {
   constexpr auto kInterval = std::chrono::milliseconds(120);
   RateMeter meter;
+  meter.sample(steady_now_us(), 0);
   std::unique_lock lock(mutex_);
   // The first drawing waits a moment: what is over at once needs no bar.
   while (!wake_.wait_for(lock, kInterval, [this] { return stopping_; })) {

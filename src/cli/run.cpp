@@ -104,7 +104,9 @@ Json error_to_json(const Error& error) {
 std::string describe_error(const Error& error, bool as_json, const Terminal& terminal) {
   if (as_json) return to_text(error_to_json(error));
   auto out = terminal.paint_err(Style::red, "sandkeep:") + " " + printable(error.message());
-  if (!error.hint().empty()) out += "\n  " + printable(error.hint());
+  // The general advice for bad requests is for those who write requests.
+  bool says_something = error.hint() != info(Code::bad_request).hint;
+  if (says_something && !error.hint().empty()) out += "\n  " + printable(error.hint());
   if (error.code() == Code::internal)
     for (const auto& [name, value] : error.facts())
       if (const auto* id = std::get_if<std::string>(&value); name == "request_id" && id != nullptr)
