@@ -20,7 +20,7 @@ struct ClientOptions {
   int redirects_max = 5;                       // followed for GET and HEAD only, http(s) only
   int retries_max =
       2;  // connect failures, 502, 503, 504, 429; only where a repeat is harmless (GET, HEAD, PUT, DELETE)
-  std::string ca_file;  // beside the system's
+  std::string ca_file = {};  // beside the system's
   bool insecure_tls = false;
 };
 

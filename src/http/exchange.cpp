@@ -16,6 +16,8 @@ constexpr uint64_t kDrainBytesMax = 1 << 20;
 // After the reply to a larger one, this much more is read and dropped, so that the client gets to see the
 // reply instead of a reset.
 constexpr uint64_t kLingerBytesMax = 64 << 20;
+// With TLS nothing can be said in the middle: the reply waits for the end of the body, which may be far away.
+constexpr uint64_t kSilentDrainBytesMax = 1 << 30;
 
 constexpr auto kNoWait = std::chrono::steady_clock::time_point::max().time_since_epoch().count();
 
@@ -183,7 +185,7 @@ MHD_Result Exchange::on_body(std::string_view bytes, size_t* left) {
   if (discarding_) {
     discarded_bytes_ += bytes.size();
     *left = 0;
-    return discarded_bytes_ > kLingerBytesMax ? MHD_NO : MHD_YES;
+    return discarded_bytes_ > (answered_raw_ ? kLingerBytesMax : kSilentDrainBytesMax) ? MHD_NO : MHD_YES;
   }
   if (upload_) {
     switch (upload_->take(bytes)) {
