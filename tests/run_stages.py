@@ -226,6 +226,7 @@ STAGES = {
     "build": build_stage,
     "tidy": pytest_stage("tests/tidy"),
     "unit": unit_stage,
+    "sandbox": pytest_stage("tests/sandbox"),
     "e2e": pytest_stage("tests/e2e"),
     "readme": pytest_stage("tests/readme"),
     "clang": clang_stage,
@@ -234,7 +235,7 @@ STAGES = {
     "tsan": tsan_stage,
 }
 THOROUGH = ("clang", "asan", "fuzz", "tsan")
-NEEDS = {"tidy": "build", "unit": "build", "e2e": "build", "readme": "build", "asan": "clang", "fuzz": "clang"}
+NEEDS = {"tidy": "build", "unit": "build", "sandbox": "build", "e2e": "build", "readme": "build", "asan": "clang", "fuzz": "clang"}
 
 
 def chosen_stages(arguments):

@@ -1,5 +1,5 @@
-// Writes the documents that come from tables into a folder: write_docs DIR. script/docs calls it for docs/, the tidy tests for a folder of
-// their own, to compare.
+// Writes the documents that come from tables into a folder: write_docs DIR. script/docs calls it for docs/,
+// the tidy tests for a folder of their own, to compare.
 #include <cstdio>
 #include <string>
 
