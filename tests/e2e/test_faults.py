@@ -252,6 +252,9 @@ def must_be_killed(one):
 
 
 def must_not_notice(one):
+    """SQLite gives up when the file that it shares memory through cannot be made larger, which is at the start."""
+    if not one.started and one.hit.endswith("-shm"):
+        return
     assert one.exit_code == 0 and all(one.script.acknowledged.values()), one.script.acknowledged
 
 
