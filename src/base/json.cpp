@@ -6,14 +6,16 @@ namespace sk {
 
 Json parse_json(std::string_view text, std::string_view what) {
   constexpr int kDepthMax = 64;
+  constexpr size_t kFieldsMax = 1'000;
   bool too_deep = false;
   auto limit_depth = [&](int depth, Json::parse_event_t, Json&) {
     if (depth > kDepthMax) too_deep = true;
     return !too_deep;
   };
-  // The parser recurses per level without a limit of its own; count brackets first so that hostile depth
-  // cannot cost stack.
-  int depth = 0;
+  // The parser recurses per level without a limit of its own, and objects that keep their order look through
+  // all their fields for each new one: both are counted first, so that hostile text cannot cost stack or
+  // time.
+  std::vector<size_t> commas;
   bool in_string = false;
   for (size_t i = 0; i < text.size(); ++i) {
     char c = text[i];
@@ -25,10 +27,13 @@ Json parse_json(std::string_view text, std::string_view what) {
     } else if (c == '"') {
       in_string = true;
     } else if (c == '[' || c == '{') {
-      if (++depth > kDepthMax)
+      if (commas.size() >= static_cast<size_t>(kDepthMax))
         throw Error(Code::bad_request, std::string(what) + " nests deeper than 64 levels");
+      commas.push_back(c == '[' ? 0 : 1);
     } else if (c == ']' || c == '}') {
-      --depth;
+      if (!commas.empty()) commas.pop_back();
+    } else if (c == ',' && !commas.empty() && commas.back() > 0 && ++commas.back() > kFieldsMax) {
+      throw Error(Code::bad_request, std::string(what) + " has an object with more than 1,000 fields");
     }
   }
   try {

@@ -20,6 +20,8 @@ std::string encode_query(const Query& query) {
 http::ClientOptions client_options(const Target& target) {
   http::ClientOptions options;
   options.ca_file = target.ca_file;
+  // A server may need a while to get a large upload onto a slow disk before it answers.
+  options.stall_timeout = std::chrono::minutes(5);
   return options;
 }
 

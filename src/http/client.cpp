@@ -231,7 +231,8 @@ CURLcode Client::Impl::perform(Attempt& attempt) {
   set(handle, CURLOPT_LOW_SPEED_LIMIT, 1L);
   set(handle, CURLOPT_LOW_SPEED_TIME, static_cast<long>(options.stall_timeout.count()));
   set(handle, CURLOPT_TCP_KEEPALIVE, 1L);
-  set(handle, CURLOPT_BUFFERSIZE, kBufferBytes);
+  // Advisory: refused while the buffer of a transfer that failed early is still there.
+  ::curl_easy_setopt(handle, CURLOPT_BUFFERSIZE, kBufferBytes);
   set(handle, CURLOPT_HEADERFUNCTION, &on_header);
   set(handle, CURLOPT_HEADERDATA, &attempt);
   set(handle, CURLOPT_WRITEFUNCTION, &on_answer);

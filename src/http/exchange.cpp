@@ -381,6 +381,7 @@ void Exchange::log_and_count(MHD_RequestTerminationCode how) {
   core_.request_metrics.finished(route_, status_, duration_us);
   core_.request_metrics.received_bytes.add(received_bytes_);
   if (whole) core_.request_metrics.sent_bytes.add(sent_bytes_);
+  if (!core_.options.log_requests) return;
   log::info("request", {{"method", request_.method},
                         {"route", route_ ? route_->pattern : "-"},
                         {"path", request_.path},

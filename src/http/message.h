@@ -138,7 +138,8 @@ class EventStream {
   // Ends the stream after what was sent.
   void close();
   bool closed() const;
-  // What the client has not taken yet. Who has much to tell waits while this is large, instead of being cut off.
+  // What the client has not taken yet. Who has much to tell waits while this is large, instead of being cut
+  // off.
   size_t unsent_bytes() const;
 
   struct Impl;

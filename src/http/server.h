@@ -67,6 +67,7 @@ struct ServerOptions {
   int idle_timeout_s = 60;  // between requests, and for a client that neither sends nor reads
   int event_heartbeat_s = 15;
   size_t event_buffer_bytes_max = 4 << 20;
+  bool log_requests = true;               // a line each
   std::vector<std::string> cors_origins;  // "*" for any; empty: none
   // Makes a dialect's error body; the default is {error:{code,message,hint,request_id,…facts}}.
   std::function<Reply(const Request&, const Error&)> error_reply;

@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 
-#include "blobs/store.h"
 #include "interpreter/working_copy.h"
 #include "workspace/files.h"
 

@@ -365,7 +365,7 @@ RunningExecution Interpreter::execute(const workspace::Actor& actor, const Id& s
   queued.wanted = std::move(wanted);
   queued.actor = actor;
   queued.feed = std::make_shared<ExecutionFeed>();
-  RunningExecution running{queued.execution.id, queued.execution.number, queued.feed};
+  RunningExecution running{queued.execution.id, queued.execution.number, queued.feed, queued.execution};
   impl_->executions_total.add();
   live->enqueue(std::move(queued));
   return running;

@@ -35,6 +35,7 @@ struct RunningExecution {
   Id id;
   int64_t number = 0;
   std::shared_ptr<ExecutionFeed> feed;
+  Execution asked;  // as it was queued
 };
 
 // Any thread. A session that is not the caller's is Error(not_found).

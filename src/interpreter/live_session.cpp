@@ -36,7 +36,8 @@ void LiveSession::enqueue(QueuedExecution execution) {
   active_us_ = shared_.keep.ground().clock.now_us();
   {
     std::lock_guard lock(recent_mutex_);
-    recent_.push_back({execution.execution.id, execution.execution.number, execution.feed});
+    recent_.push_back(
+        {execution.execution.id, execution.execution.number, execution.feed, execution.execution});
     while (recent_.size() > kRecentMax && recent_.front().feed->finished()) recent_.pop_front();
   }
   strand_.post(
@@ -323,6 +324,7 @@ void LiveSession::start(QueuedExecution& next) {
       synced_seq_ = sync_->bring_changes(capture_as().workspace, synced_seq_);
     }
     has_run_ = true;
+    shared_.save_later(current_->execution);  // so that a server that dies now leaves a record of what ran
     current_->feed->add("started", {{"woke", current_->execution.woke}});
     auto language =
         current_->execution.language == "bash" ? sandbox::Language::bash : sandbox::Language::python;

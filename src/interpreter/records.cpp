@@ -8,7 +8,11 @@ namespace {
 
 #define SK_SESSION_COLUMNS                                                                              \
   "id, workspace, folder, name, owner, memory_bytes, timeout_s, idle_s, runtime, environment, labels, " \
-  "execution_count, created_us, "                                                                       \
+  "execution_count, created_us, active_us, deleted_us"
+// A server that died has not written how many executions there were; their own records tell.
+#define SK_SESSION_VALUES                                                                               \
+  "id, workspace, folder, name, owner, memory_bytes, timeout_s, idle_s, runtime, environment, labels, " \
+  "(SELECT COALESCE(MAX(x.number), 0) FROM executions x WHERE x.session = sessions.id), created_us, "   \
   "active_us, deleted_us"
 
 SessionInfo read_session(const catalog::Row& row) {
@@ -135,7 +139,7 @@ void Records::insert(const SessionInfo& session) {
 
 std::optional<SessionInfo> Records::find(const Id& session) {
   return ground_.db.read([&](catalog::Statements& statements) {
-    return statements.one("SELECT " SK_SESSION_COLUMNS " FROM sessions WHERE id = $1", {session},
+    return statements.one("SELECT " SK_SESSION_VALUES " FROM sessions WHERE id = $1", {session},
                           read_session);
   });
 }
@@ -144,11 +148,11 @@ std::vector<SessionInfo> Records::list(const Id& owner, const Id& before, size_t
   return ground_.db.read([&](catalog::Statements& statements) {
     if (!before)
       return statements.all(
-          "SELECT " SK_SESSION_COLUMNS
+          "SELECT " SK_SESSION_VALUES
           " FROM sessions WHERE owner = $1 AND deleted_us IS NULL ORDER BY id DESC LIMIT $2",
           {owner, limit}, read_session);
     return statements.all(
-        "SELECT " SK_SESSION_COLUMNS
+        "SELECT " SK_SESSION_VALUES
         " FROM sessions WHERE owner = $1 AND deleted_us IS NULL AND id < $2 ORDER BY id DESC LIMIT $3",
         {owner, before, limit}, read_session);
   });
@@ -156,7 +160,7 @@ std::vector<SessionInfo> Records::list(const Id& owner, const Id& before, size_t
 
 std::vector<SessionInfo> Records::dirty_sessions() {
   return ground_.db.read([&](catalog::Statements& statements) {
-    return statements.all("SELECT " SK_SESSION_COLUMNS " FROM sessions WHERE dirty = 1", {}, read_session);
+    return statements.all("SELECT " SK_SESSION_VALUES " FROM sessions WHERE dirty = 1", {}, read_session);
   });
 }
 

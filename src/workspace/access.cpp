@@ -133,10 +133,23 @@ Actor Access::authenticate(std::string_view secret) {
   if (found->revoked)
     throw Error(Code::unauthorized, "this key was revoked").hint("Make a new key: 'sandkeep key create'.");
   if (found->cached.expires_us && *found->cached.expires_us <= now_us) throw expired();
-  std::lock_guard lock(mutex_);
-  if (cache_.size() >= kCacheMax) cache_.clear();
-  cache_.emplace(hash, found->cached);
-  last_use_us_[found->cached.actor.key] = now_us;
+  {
+    std::lock_guard lock(mutex_);
+    if (cache_.size() >= kCacheMax) cache_.clear();
+    cache_.emplace(hash, found->cached);
+    last_use_us_[found->cached.actor.key] = now_us;
+  }
+  // A revocation between the look above and the entry in the cache has emptied the cache too early: look
+  // again.
+  bool revoked = ground_.db.read([&](catalog::Statements& statements) {
+    return statements.query("SELECT 1 FROM keys WHERE hash = $1 AND revoked_us IS NOT NULL", {hash},
+                            [](const catalog::Row&) { return false; }) > 0;
+  });
+  if (revoked) {
+    std::lock_guard lock(mutex_);
+    cache_.erase(hash);
+    throw Error(Code::unauthorized, "this key was revoked").hint("Make a new key: 'sandkeep key create'.");
+  }
   return found->cached.actor;
 }
 

@@ -1,5 +1,6 @@
 #include "workspace/files.h"
 
+#include <sys/statvfs.h>
 #include <utf8proc.h>
 
 #include "base/error.h"
@@ -106,7 +107,23 @@ std::vector<Entry> list_step(catalog::Statements& statements, const Id& workspac
 
 }  // namespace
 
-std::unique_ptr<blobs::Writer> Files::begin_content() { return ground_.blobs.begin_write(ground_.ledger); }
+std::unique_ptr<blobs::Writer> Files::begin_content() {
+  check_room();
+  return ground_.blobs.begin_write(ground_.ledger);
+}
+
+void Files::check_room() {
+  struct statvfs disk;
+  if (::statvfs(ground_.directory.c_str(), &disk) != 0) return;
+  uint64_t free_bytes = static_cast<uint64_t>(disk.f_bavail) * disk.f_frsize;
+  uint64_t reserve_bytes = ground_.limits.disk_reserve_bytes;
+  if (free_bytes >= reserve_bytes) return;
+  throw Error(Code::disk_full, "the server's disk has " + human_size(free_bytes) + " free; the last " +
+                                   human_size(reserve_bytes) + " are kept for its records")
+      .hint("Purge what is not needed and collect it ('sandkeep gc'), or free space on the server's disk.")
+      .with("free_bytes", static_cast<int64_t>(free_bytes))
+      .with("reserve_bytes", static_cast<int64_t>(reserve_bytes));
+}
 
 std::vector<ChangeResult> Files::apply(const Actor& actor, const Workspace& workspace,
                                        std::vector<Change> changes) {
@@ -203,6 +220,9 @@ std::optional<Entry> Files::find_by_id(const Workspace& workspace, const Id& fil
 }
 
 Page<Entry> Files::list(const Workspace& workspace, const ListOptions& options) {
+  constexpr size_t kGlobBytesMax = 1024;
+  if (options.glob.size() > kGlobBytesMax)
+    throw Error(Code::bad_request, "a pattern may have at most " + std::to_string(kGlobBytesMax) + " bytes");
   std::string folder = clean_path(options.folder);
   size_t limit = std::clamp<size_t>(options.limit, 1, ground_.limits.list_max);
   std::pair<std::string, std::string> after{folder, ""};

@@ -92,9 +92,11 @@ class Files {
  public:
   explicit Files(Ground& ground) : ground_(ground) {}
 
-  // A writer for a new content; hand the result of finish() to a PutChange. Refuses more than the server's
-  // limit.
+  // A writer for a new content; hand the result of finish() to a PutChange. Throws as check_room() does.
   std::unique_ptr<blobs::Writer> begin_content();
+  // Throws Error(disk_full) while the disk has less free than the reserve, which is there so that the catalog
+  // can still record the purge that makes room. Ask again now and then while a long content is written.
+  void check_room();
   std::vector<ChangeResult> apply(const Actor& actor, const Workspace& workspace,
                                   std::vector<Change> changes);
   ChangeResult apply_one(const Actor& actor, const Workspace& workspace, Change change);

@@ -20,6 +20,7 @@ struct Limits {
   int64_t lock_ttl_min_s = 60;
   int64_t lock_ttl_max_s = 3600;
   size_t locks_per_workspace_max = 10'000;
+  uint64_t disk_reserve_bytes = 0;  // no new content while the disk has less free than this
 };
 
 struct Ground {
@@ -31,6 +32,7 @@ struct Ground {
   IdMaker& ids;
   Metrics& metrics;
   Limits limits;
+  std::string directory;  // the data folder
 };
 
 }  // namespace sk::workspace

@@ -30,10 +30,11 @@ struct Keep::Impl {
       : options(std::move(wanted)),
         lock(lock_directory(options.directory)),
         ids(clock),
-        db(catalog::open_sqlite(options.directory + "/catalog.db", {.group_max = options.group_commit_max})),
+        db(catalog::open_sqlite(options.directory + "/catalog.db", {.group_max = options.group_commit_max,
+                                                                    .readers_max = options.catalog_readers})),
         store(blobs::open_local_store(options.directory + "/blobs")),
         ledger(*db),
-        ground{*db, *store, ledger, feed, clock, ids, metrics, options.limits},
+        ground{*db, *store, ledger, feed, clock, ids, metrics, options.limits, options.directory},
         access(ground),
         workspaces(ground),
         files(ground),
@@ -43,6 +44,44 @@ struct Keep::Impl {
         audit(ground, options.directory + "/audit.key"),
         upkeep(ground),
         access_log(ground, options.directory + "/access", options.access_log_retention_days) {}
+
+  // In the owner's name, since it is the owner's trash; the journal shows it like any purge.
+  void purge_old_trash() {
+    TimeUs before_us = ground.clock.now_us() - options.trash_retention_s * kSecondUs;
+    struct Old {
+      Id file;
+      Workspace workspace;
+    };
+    auto old = db->read([&](catalog::Statements& statements) {
+      return statements.all(
+          "SELECT e.id, e.workspace, w.owner FROM entries e JOIN workspaces w ON w.id = e.workspace "
+          "WHERE e.trashed_us < $1 AND e.trash_root = e.id LIMIT 10000",
+          {before_us}, [](const catalog::Row& row) {
+            Old one;
+            one.file = row.id(0);
+            one.workspace.id = row.id(1);
+            one.workspace.owner = row.id(2);
+            one.workspace.role = Right::own;
+            return one;
+          });
+    });
+    for (const auto& one : old) {
+      Actor owner;
+      owner.principal = one.workspace.owner;
+      owner.name = "trash retention";
+      files.purge(owner, one.workspace, one.file);
+    }
+  }
+
+  // What was written in the last hour may be read again soon, and is quicker to read as it is.
+  void collect() {
+    if (options.trash_retention_s > 0) purge_old_trash();
+    upkeep.collect();
+    store->compress(3600, [this] {
+      std::lock_guard guard(mutex);
+      return !stopping;
+    });
+  }
 
   void run_background() {
     auto start = std::chrono::steady_clock::now();
@@ -65,7 +104,7 @@ struct Keep::Impl {
       };
       try {
         locks.expire();
-        run_if_due(next_collect, options.collect_interval_s, [&] { upkeep.collect(); });
+        run_if_due(next_collect, options.collect_interval_s, [&] { collect(); });
         run_if_due(next_scrub, options.scrub_interval_s,
                    [&] { upkeep.scrub_slice(options.scrub_slice_bytes); });
         run_if_due(next_checkpoint, options.checkpoint_interval_s, [&] { audit.checkpoint(); });

@@ -24,6 +24,8 @@ struct KeepOptions {
   Limits limits;
   int access_log_retention_days = 90;
   size_t group_commit_max = 128;
+  size_t catalog_readers = 8;
+  int64_t trash_retention_s = 0;      // what lies longer in the trash is purged; 0: never
   int64_t collect_interval_s = 3600;  // 0: never by itself
   int64_t scrub_interval_s = 60;      // a slice of blobs each time; 0: never
   uint64_t scrub_slice_bytes = 64 << 20;

@@ -1,5 +1,9 @@
 #include "workspace/path.h"
 
+#include <algorithm>
+#include <optional>
+#include <vector>
+
 #include "base/error.h"
 #include "base/text.h"
 
@@ -55,69 +59,113 @@ void check_name(std::string_view name) {
         .hint("Use a shorter file or folder name.");
 }
 
-// Matches one '[…]' class at pattern[at]; moves `at` behind it. An unclosed '[' is an ordinary character.
-bool match_class(std::string_view pattern, size_t& at, char c) {
-  size_t i = at + 1;
-  bool negated = i < pattern.size() && (pattern[i] == '!' || pattern[i] == '^');
-  if (negated) ++i;
-  bool found = false;
-  for (size_t first = i; i < pattern.size() && (pattern[i] != ']' || i == first); ++i) {
-    if (i + 2 < pattern.size() && pattern[i + 1] == '-' && pattern[i + 2] != ']') {
-      found = found || (pattern[i] <= c && c <= pattern[i + 2]);
-      i += 2;
-    } else {
-      found = found || pattern[i] == c;
-    }
+// One step of a pattern: a character, '?', a class, '*' or '**'.
+struct GlobStep {
+  enum class Kind { character, any, one_of, none_of, star, double_star } kind;
+  std::string_view text;  // the character, or what stands between the brackets
+};
+
+bool is_in_class(std::string_view members, char c) {
+  for (size_t i = 0; i < members.size(); ++i) {
+    bool is_range = i + 2 < members.size() && members[i + 1] == '-';
+    if (is_range ? members[i] <= c && c <= members[i + 2] : members[i] == c) return true;
+    if (is_range) i += 2;
   }
-  if (i >= pattern.size()) {
-    ++at;
-    return c == '[';
-  }
-  at = i + 1;
-  return found != negated && c != '/';
+  return false;
 }
 
-// Backtracks to the last '*' only, so that the cost stays pattern × path; '**' gets a branch of its own
-// further down.
-bool glob_here(std::string_view pattern, std::string_view path, int depth) {
-  size_t p = 0, s = 0;
-  size_t star_p = std::string_view::npos, star_s = 0;
-  while (s < path.size() || p < pattern.size()) {
-    if (p < pattern.size()) {
-      if (pattern.substr(p).starts_with("**")) {
-        if (depth == 0) return false;
-        size_t rest = p + 2;
-        bool whole_segments = rest < pattern.size() && pattern[rest] == '/';
-        if (whole_segments && glob_here(pattern.substr(rest + 1), path.substr(s), depth - 1)) return true;
-        for (size_t i = s; i <= path.size(); ++i)
-          if (glob_here(pattern.substr(rest), path.substr(i), depth - 1)) return true;
-        // Nothing behind '**' fits; an earlier '*' cannot help, since '**' takes any prefix that '*' would
-        // leave.
-        return false;
-      }
-      if (pattern[p] == '*') {
-        star_p = p++;
-        star_s = s;
-        continue;
-      }
-      if (s < path.size()) {
-        size_t after = p + 1;
-        bool hit = pattern[p] == '?'   ? path[s] != '/'
-                   : pattern[p] == '[' ? match_class(pattern, after = p, path[s])
-                                       : pattern[p] == path[s];
-        if (hit) {
-          p = after;
-          ++s;
-          continue;
-        }
-      }
-    }
-    if (star_p == std::string_view::npos || star_s >= path.size() || path[star_s] == '/') return false;
-    p = star_p + 1;
-    s = ++star_s;
-  }
-  return true;
+// The class that `pattern` starts with, which is moved behind it; nullopt when the '[' is not closed, and so
+// an ordinary character.
+std::optional<GlobStep> take_class(std::string_view& pattern) {
+  size_t begin = 1;
+  bool negated = pattern.size() > 1 && (pattern[1] == '!' || pattern[1] == '^');
+  if (negated) ++begin;
+  auto end = pattern.find(']', begin + 1);  // a ']' that comes first is a member
+  if (end == std::string_view::npos) return std::nullopt;
+  GlobStep step{negated ? GlobStep::Kind::none_of : GlobStep::Kind::one_of,
+                pattern.substr(begin, end - begin)};
+  pattern.remove_prefix(end + 1);
+  return step;
 }
+
+std::vector<GlobStep> glob_steps(std::string_view pattern) {
+  std::vector<GlobStep> steps;
+  while (!pattern.empty()) {
+    if (pattern[0] == '*') {
+      auto stars = std::min(pattern.find_first_not_of('*'), pattern.size());
+      steps.push_back({stars == 1 ? GlobStep::Kind::star : GlobStep::Kind::double_star, {}});
+      pattern.remove_prefix(stars);
+      continue;
+    }
+    auto step = pattern[0] == '[' ? take_class(pattern) : std::nullopt;
+    if (!step) {
+      step = {pattern[0] == '?' ? GlobStep::Kind::any : GlobStep::Kind::character, pattern.substr(0, 1)};
+      pattern.remove_prefix(1);
+    }
+    steps.push_back(*step);
+  }
+  return steps;
+}
+
+bool takes(const GlobStep& step, char c) {
+  switch (step.kind) {
+    case GlobStep::Kind::character:
+      return step.text[0] == c;
+    case GlobStep::Kind::any:
+    case GlobStep::Kind::star:
+      return c != '/';
+    case GlobStep::Kind::one_of:
+      return c != '/' && is_in_class(step.text, c);
+    case GlobStep::Kind::none_of:
+      return c != '/' && !is_in_class(step.text, c);
+    case GlobStep::Kind::double_star:
+      return true;
+  }
+  return false;
+}
+
+bool is_star(const GlobStep& step) {
+  return step.kind == GlobStep::Kind::star || step.kind == GlobStep::Kind::double_star;
+}
+
+// Follows all ways through the pattern at once, so that the cost is pattern × path and no pattern is worse.
+class GlobRun {
+ public:
+  explicit GlobRun(std::string_view pattern) : steps_(glob_steps(pattern)), at_(steps_.size() + 1) {
+    reach(at_, 0);
+  }
+
+  bool matches(std::string_view path) {
+    for (char c : path) {
+      std::vector<bool> next(at_.size());
+      bool any = false;
+      for (size_t i = 0; i < steps_.size(); ++i) {
+        if (!at_[i] || !takes(steps_[i], c)) continue;
+        reach(next, is_star(steps_[i]) ? i : i + 1);
+        any = true;
+      }
+      if (!any) return false;
+      at_ = std::move(next);
+    }
+    return at_.back();
+  }
+
+ private:
+  // Stars may stand for nothing, and '**/' for no folder at all.
+  void reach(std::vector<bool>& states, size_t state) const {
+    while (!states[state]) {
+      states[state] = true;
+      if (state == steps_.size() || !is_star(steps_[state])) return;
+      bool slash = steps_[state].kind == GlobStep::Kind::double_star && state + 1 < steps_.size() &&
+                   steps_[state + 1].text == "/";
+      if (slash) reach(states, state + 2);
+      ++state;
+    }
+  }
+
+  const std::vector<GlobStep> steps_;
+  std::vector<bool> at_;  // the steps that may come next
+};
 
 }  // namespace
 
@@ -196,12 +244,11 @@ bool is_within(std::string_view path, std::string_view folder) {
 }
 
 bool glob_match(std::string_view pattern, std::string_view path) {
-  constexpr int kDoubleStarsMax = 8;
   if (pattern.find('/') == std::string_view::npos && pattern.find("**") == std::string_view::npos) {
     auto slash = path.rfind('/');
     if (slash != std::string_view::npos) path.remove_prefix(slash + 1);
   }
-  return glob_here(pattern, path, kDoubleStarsMax);
+  return GlobRun(pattern).matches(path);
 }
 
 }  // namespace sk::workspace

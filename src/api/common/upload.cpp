@@ -8,6 +8,8 @@ namespace sk::api {
 namespace {
 // As much as libmagic needs to tell what something is.
 constexpr size_t kHeadBytesMax = 4096;
+// How often a long upload looks whether the disk still has room.
+constexpr uint64_t kRoomCheckBytes = 4 << 20;
 }  // namespace
 
 Announced announced_checksums(const http::Headers& headers) {
@@ -29,7 +31,8 @@ Announced announced_checksums(const http::Headers& headers) {
 Upload::Upload(App& app, Announced announced)
     : announced_(std::move(announced)),
       size_max_(app.settings.file_bytes_max),
-      writer_(app.keep.files().begin_content()) {
+      files_(app.keep.files()),
+      writer_(files_.begin_content()) {
   if (announced_.md5) md5_.emplace();
 }
 
@@ -40,6 +43,10 @@ void throw_too_large(uint64_t size_max) {
 
 void Upload::write(std::string_view bytes) {
   if (bytes.size() > size_max_ - std::min(size_max_, writer_->size())) throw_too_large(size_max_);
+  if (writer_->size() >= room_checked_at_ + kRoomCheckBytes) {
+    files_.check_room();
+    room_checked_at_ = writer_->size();
+  }
   if (head_.size() < kHeadBytesMax) head_.append(bytes.substr(0, kHeadBytesMax - head_.size()));
   if (md5_) md5_->update(as_bytes(bytes));
   writer_->write(as_bytes(bytes));

@@ -30,7 +30,8 @@ class Upload {
  public:
   explicit Upload(App& app, Announced announced = {});
 
-  // Error(too_large) over the server's limit.
+  // Error(too_large) over the server's limit, Error(disk_full) when the disk has no room left but its
+  // reserve.
   void write(std::string_view bytes);
   uint64_t size() const { return writer_->size(); }
   // Makes the bytes durable and puts them, with what finding out their type needs, into `change`.
@@ -40,7 +41,9 @@ class Upload {
  private:
   const Announced announced_;
   const uint64_t size_max_;
+  workspace::Files& files_;
   std::unique_ptr<blobs::Writer> writer_;
+  uint64_t room_checked_at_ = 0;
   std::optional<Md5Stream> md5_;
   std::string head_;
 };

@@ -1,7 +1,7 @@
 #include "api/links/links.h"
 
 #include "api/common/download.h"
-#include "api/page/layout.h"
+#include "api/common/layout.h"
 #include "base/text.h"
 #include "workspace/links.h"
 

@@ -1,8 +1,8 @@
 // The script-free page: sign in, workspaces, folders, files with their versions, upload, restore.
 #pragma once
 
+#include "api/common/layout.h"
 #include "api/common/routes.h"
-#include "api/page/layout.h"
 
 namespace sk::api::page {
 

@@ -1,5 +1,5 @@
 // The page's stylesheet. Fonts and colours are the system's; nothing is loaded from elsewhere.
-#include "api/page/layout.h"
+#include "api/common/layout.h"
 
 namespace sk::api::page {
 

@@ -17,15 +17,10 @@ using interpreter::RunningExecution;
 // Longer than any execution may take, its waking and keeping included.
 constexpr auto kWaitMost = std::chrono::hours(24);
 
-Json running_json(const Id& session, const RunningExecution& running, const std::string& base_url) {
+Json running_json(const RunningExecution& running, const std::string& base_url) {
   if (running.feed->finished()) return execution_json(running.feed->result(), base_url);
-  Execution execution;
-  execution.id = running.id;
-  execution.session = session;
-  execution.number = running.number;
+  Execution execution = running.asked;
   execution.status = "running";
-  execution.language = "python";
-  execution.created_us = running.id.time_us();
   return execution_json(execution, base_url);
 }
 
@@ -74,7 +69,7 @@ Reply execute(Call& call) {
   if (call.body.boolean("stream").value_or(wants_stream(call)))
     return follow(running, call.request.base_url, 0);
   if (!call.body.boolean("wait").value_or(true)) {
-    Reply reply = Reply::json(running_json(session, running, call.request.base_url), 202);
+    Reply reply = Reply::json(running_json(running, call.request.base_url), 202);
     reply.headers.set("Location", kRoot + "/sessions/" + session.with_prefix(workspace::prefix::session) +
                                       "/executions/" + running.id.with_prefix(workspace::prefix::execution));
     return reply;
@@ -94,7 +89,7 @@ Reply get_execution(Call& call) {
   }
   if (running && !running->feed->finished()) {
     if (call.query.flag("wait")) return wait_for(*running, call.request.base_url);
-    return Reply::json(running_json(session, *running, call.request.base_url));
+    return Reply::json(running_json(*running, call.request.base_url));
   }
   auto execution = interpreter.find_execution(call.actor, session, id);
   if (!execution)
@@ -196,17 +191,19 @@ void add_execution_routes(Routes& routes) {
               .answers = {{200, "Files, in the order in which they were kept.", "KeptFilePage"}},
               .errors = {Code::not_found, Code::unavailable}},
              list_kept);
-  routes.add({.method = "POST",
-              .pattern = executions + "/{execution}/cancel",
-              .id = "cancel_execution",
-              .tag = "sessions",
-              .summary = "Interrupts an execution; variables stay",
-              .answers = {{200, "The execution, which ends soon.", "Execution"}},
-              .errors = {Code::not_found, Code::forbidden, Code::unavailable}},
-             [](Call& call) {
-               need_interpreter(call).cancel(call.actor, session_id(call), execution_id(call));
-               return get_execution(call);
-             });
+  routes.add(
+      {.method = "POST",
+       .pattern = executions + "/{execution}/cancel",
+       .id = "cancel_execution",
+       .tag = "sessions",
+       .summary = "Interrupts an execution; variables stay",
+       .query = {{.name = "wait", .type = FieldType::boolean, .about = "true: answer when it has ended."}},
+       .answers = {{200, "The execution, which ends soon.", "Execution"}},
+       .errors = {Code::not_found, Code::forbidden, Code::unavailable}},
+      [](Call& call) {
+        need_interpreter(call).cancel(call.actor, session_id(call), execution_id(call));
+        return get_execution(call);
+      });
 }
 
 }  // namespace sk::api::rest

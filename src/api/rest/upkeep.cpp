@@ -39,8 +39,10 @@ Reply run_aside(Call& call, Chore chore) {
 Reply collect(Call& call) {
   call.need_admin();
   if (call.actor.read_only) throw Error(Code::forbidden, "a read-only key may not delete anything");
-  return run_aside(call, [&app = call.app](const std::atomic<bool>&) -> Json {
+  return run_aside(call, [&app = call.app](const std::atomic<bool>& cancelled) -> Json {
     auto result = app.keep.upkeep().collect();
+    auto go_on = [&] { return !cancelled && !app.background.stopping(); };
+    app.keep.ground().blobs.compress(0, go_on);
     return {{"blobs", result.blobs}, {"orphans", result.orphans}, {"freed_bytes", result.freed_bytes}};
   });
 }
@@ -68,7 +70,8 @@ void add_upkeep_routes(Routes& routes) {
               .pattern = kRoot + "/gc",
               .id = "collect",
               .tag = "upkeep",
-              .summary = "Deletes stored bytes that nothing refers to any more; for administrators",
+              .summary = "Deletes stored bytes that nothing refers to, and compresses the rest where that "
+                         "pays; for administrators",
               .body_kind = BodyKind::json,
               .answers = {{200, "What was deleted.", "CollectResult"}},
               .errors = {Code::forbidden, Code::unavailable}},

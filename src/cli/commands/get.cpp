@@ -155,7 +155,7 @@ ExitCode run_get(Invocation& call) {
     call.terminal.line("got " + std::to_string(outcome.done) + (outcome.done == 1 ? " file, " : " files, ") +
                        human_size(plan.bytes) + (seconds > 0 ? " in " + human_duration(seconds) : ""));
   auto lost = outcome.failed + outcome.not_started;
-  if (lost > 0 && !plan.single_file)
+  if (lost > 0 && !plan.single_file && !call.json())
     call.terminal.note("sandkeep: " + std::to_string(lost) + " of " + std::to_string(plan.files.size()) +
                        " files were not got");
   return outcome.exit_code();

@@ -123,7 +123,9 @@ UploadOptions upload_options(const Invocation& call) {
   return {call.conditions(), call.arguments.value_or("base", ""), call.arguments.value_or("type", "")};
 }
 
-void make_empty_folders(Remote& remote, const Plan& plan, const WriteConditions& conditions) {
+void make_empty_folders(Remote& remote, const Plan& plan, WriteConditions conditions) {
+  // A folder that is there already is no file that --if-new would protect.
+  conditions.if_new = false;
   http::Headers headers;
   conditions.add_to(headers);
   for (const auto& folder : plan.tree.empty_folders)
@@ -180,7 +182,9 @@ ExitCode run_put(Invocation& call) {
   auto remote = call.remote();
   auto plan = make_plan(remote, call.arguments.positional);
   check_single(call, plan);
-  for (const auto& skipped : plan.tree.skipped) call.terminal.note("sandkeep: skipped " + printable(skipped));
+  for (const auto& skipped : plan.tree.skipped)
+    call.terminal.note(call.json() ? to_text({{"skipped", skipped}})
+                                   : "sandkeep: skipped " + printable(skipped));
 
   auto started = std::chrono::steady_clock::now();
   Tally tally(call, plan.single_file || call.arguments.has("verbose"));
@@ -190,7 +194,7 @@ ExitCode run_put(Invocation& call) {
       std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - started).count();
   if (!plan.single_file && !call.json()) call.terminal.line(tally.summary(plan.bytes, seconds));
   auto lost = outcome.failed + outcome.not_started;
-  if (lost > 0 && !plan.single_file)
+  if (lost > 0 && !plan.single_file && !call.json())
     call.terminal.note("sandkeep: " + std::to_string(lost) + " of " + std::to_string(plan.tree.files.size()) +
                        " files were not put");
   if (outcome.first_failure) return outcome.exit_code();

@@ -107,7 +107,7 @@ ExitCode run_run(Invocation& call) {
   if (end == "ok") return ExitCode::ok;
   if (!call.json() && end != "error")
     call.terminal.note("ended by " + end + ": " + text_field(done, "message"));
-  return ExitCode::error;
+  return ExitCode::failed;
 }
 
 }  // namespace

@@ -32,9 +32,12 @@ workspace::KeepOptions keep_options(const Settings& settings) {
                 .batch_max = settings.batch_operations_max,
                 .lock_ttl_min_s = settings.lock_ttl_min_s,
                 .lock_ttl_max_s = settings.lock_ttl_max_s,
-                .locks_per_workspace_max = settings.locks_per_workspace_max};
+                .locks_per_workspace_max = settings.locks_per_workspace_max,
+                .disk_reserve_bytes = settings.disk_reserve_bytes};
   out.access_log_retention_days = static_cast<int>((settings.access_log_retention_s + kDayS - 1) / kDayS);
   out.group_commit_max = settings.commit_batch_max;
+  out.catalog_readers = settings.catalog_readers;
+  out.trash_retention_s = settings.trash_retention_s;
   out.collect_interval_s = settings.gc_interval_s;
   out.scrub_interval_s = settings.scrub_interval_s;
   out.scrub_slice_bytes = settings.scrub_slice_bytes;
@@ -59,6 +62,7 @@ http::ServerOptions server_options(const Settings& settings, const TlsFiles& tls
   out.event_heartbeat_s = static_cast<int>(settings.event_heartbeat_s);
   out.event_buffer_bytes_max = settings.event_buffer_bytes_max;
   out.cors_origins = settings.cors_origins;
+  out.log_requests = settings.log_requests;
   return out;
 }
 

@@ -90,7 +90,8 @@ int sk_enter_own_user_namespace(uint32_t uid, uint32_t gid, struct sk_fault* fau
   /* Changing ids made /proc/self belong to root. */
   if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) != 0) return sk_fail(fault, SK_STEP_own_user_namespace);
   if (unshare(CLONE_NEWUSER) != 0) return sk_fail(fault, SK_STEP_own_user_namespace);
-  if (sk_map_single_user(SK_INSIDE_ID, uid, SK_INSIDE_ID, gid, fault, SK_STEP_own_user_namespace) != 0) return -1;
+  if (sk_map_single_user(SK_INSIDE_ID, uid, SK_INSIDE_ID, gid, fault, SK_STEP_own_user_namespace) != 0)
+    return -1;
   /* Anybody may write the map of project ids, once. Where this fails, nobody can. */
   char line[64];
   sk_write_text("/proc/self/projid_map", line, map_line(line, SK_INSIDE_ID, SK_INSIDE_ID));

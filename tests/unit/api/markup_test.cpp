@@ -1,10 +1,10 @@
-#include "api/page/markup.h"
+#include "api/common/markup.h"
 
 #include <gtest/gtest.h>
 
 #include <type_traits>
 
-#include "api/page/layout.h"
+#include "api/common/layout.h"
 
 namespace sk::api::page {
 namespace {

@@ -71,12 +71,30 @@ TEST(Path, GlobsMatchAsShellsDo) {
   EXPECT_FALSE(glob_match("plot-[!0-9].png", "plot-3.png"));
   EXPECT_TRUE(glob_match("?.txt", "a.txt"));
   EXPECT_TRUE(glob_match("a[", "a["));
+  EXPECT_TRUE(glob_match("[]a].txt", "].txt"));
+  EXPECT_FALSE(glob_match("[!]a].txt", "].txt"));
+  EXPECT_TRUE(glob_match("[a-]", "-"));
+  EXPECT_FALSE(glob_match("a[!x]b", "a/b"));
+  EXPECT_TRUE(glob_match("a/**", "a/b/c"));
+  EXPECT_FALSE(glob_match("a/**", "b/a/c"));
+  EXPECT_TRUE(glob_match("**/c", "a/b/c"));
+  EXPECT_TRUE(glob_match("**/c", "c"));
+  EXPECT_FALSE(glob_match("**/c", "a/bc"));
+  EXPECT_TRUE(glob_match("a*c", "abbc"));
+  EXPECT_FALSE(glob_match("a*c/", "abbc"));
+  EXPECT_TRUE(glob_match("", ""));
+  EXPECT_FALSE(glob_match("", "a"));
 }
 
 TEST(Path, AHostileGlobEndsSoon) {
   std::string pattern, path(2000, 'a');
   for (int i = 0; i < 200; ++i) pattern += "*a";
   EXPECT_FALSE(glob_match(pattern + "b", path));
+  std::string folders;
+  pattern.clear();
+  for (int i = 0; i < 200; ++i) pattern += "**/", folders += "a/";
+  EXPECT_FALSE(glob_match(pattern + "b", folders + "a"));
+  EXPECT_FALSE(glob_match(std::string(200, '?') + std::string(200, '*') + "b", path));
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "api/common/call.h"
-#include "api/page/markup.h"
+#include "api/common/markup.h"
 #include "http/message.h"
 #include "workspace/types.h"
 

@@ -1,4 +1,4 @@
-#include "api/page/layout.h"
+#include "api/common/layout.h"
 
 #include "base/hash.h"
 #include "base/text.h"

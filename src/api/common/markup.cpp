@@ -1,4 +1,4 @@
-#include "api/page/markup.h"
+#include "api/common/markup.h"
 
 #include "base/text.h"
 
