@@ -9,6 +9,7 @@ namespace sk::interpreter {
 namespace {
 
 constexpr int64_t kInterruptGraceUs = 2 * kSecondUs;
+constexpr int64_t kInterruptAgainUs = kSecondUs / 2;
 constexpr size_t kRecentMax = 50;
 constexpr std::string_view kOutputsFolder = "outputs";
 
@@ -89,7 +90,7 @@ void LiveSession::poll() {
 
 void LiveSession::tick(TimeUs now_us) {
   auto due = [&](std::atomic<TimeUs>& at) { return at != 0 && now_us >= at; };
-  bool any = due(deadline_us_) || due(kill_us_) || due(next_capture_us_);
+  bool any = due(deadline_us_) || kill_us_ != 0 || due(next_capture_us_);
   if (!any) return;
   strand_.post([this, self = shared_from_this(), now_us] {
     if (!kernel_ || !current_) return;
@@ -97,6 +98,12 @@ void LiveSession::tick(TimeUs now_us) {
       // It did not listen: everything in the sandbox ends.
       kill_us_ = deadline_us_ = 0;
       kernel_->session().kill(sandbox::End::killed, stop_ == Stop::timeout ? "timeout" : "interrupted");
+    } else if (kill_us_ != 0) {
+      // An interrupt that came just before the cell began, or that the code swallowed, is worth another one.
+      if (kill_us_ - now_us < kInterruptGraceUs - interrupts_ * kInterruptAgainUs) {
+        ++interrupts_;
+        kernel_->interrupt();
+      }
     } else if (deadline_us_ != 0 && now_us >= deadline_us_) {
       deadline_us_ = 0;
       stop_ = Stop::timeout;
@@ -310,6 +317,7 @@ void LiveSession::start(QueuedExecution& next) {
   cell_failed_ = false;
   stop_ = Stop::none;
   captures_ = 0;
+  interrupts_ = 1;
   outputs_ = std::make_unique<OutputCollector>(*current_->feed, current_->execution.number,
                                                shared_.options.output_bytes_max,
                                                shared_.options.spill_bytes_max, shared_.options.directory);

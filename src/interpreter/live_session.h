@@ -125,6 +125,7 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
   enum class Stop { none, cancelled, timeout } stop_ = Stop::none;
   TimeUs run_started_us_ = 0;
   int captures_ = 0;
+  int interrupts_ = 1;  // of the cell that is to end
 };
 
 }  // namespace sk::interpreter

@@ -60,7 +60,7 @@ TEST(Background, RefusesMoreChoresThanMayWait) {
 TEST(Watch, HearsOfEveryChangeOrOfALaterOne) {
   workspace::Feed feed;
   Background background;
-  Id workspace = *Id::from_hex(std::string(31, '0') + "1");
+  Id workspace = *Id::from_hex("00000000000000000000000000000001");
   std::atomic<int> changes = 0;
   std::atomic<int> seen = 0;  // what the last call saw
   std::atomic<int> running = 0;
@@ -82,8 +82,8 @@ TEST(Watch, HearsOfEveryChangeOrOfALaterOne) {
 TEST(Watch, HearsNothingOfOtherWorkspacesNorAfterItsEnd) {
   workspace::Feed feed;
   Background background;
-  Id mine = *Id::from_hex(std::string(31, '0') + "1");
-  Id other = *Id::from_hex(std::string(31, '0') + "2");
+  Id mine = *Id::from_hex("00000000000000000000000000000001");
+  Id other = *Id::from_hex("00000000000000000000000000000002");
   std::atomic<int> calls = 0;
   {
     Watch watch(feed, background, mine, [&] { ++calls; });
@@ -97,7 +97,7 @@ TEST(Watch, HearsNothingOfOtherWorkspacesNorAfterItsEnd) {
 TEST(Watch, MayBeDestroyedByItsOwnLastCall) {
   workspace::Feed feed;
   Background background;
-  Id workspace = *Id::from_hex(std::string(31, '0') + "1");
+  Id workspace = *Id::from_hex("00000000000000000000000000000001");
   struct Owner {
     std::optional<Watch> watch;
     std::promise<void> gone;
