@@ -132,7 +132,7 @@ bool is_star(const GlobStep& step) {
 class GlobRun {
  public:
   explicit GlobRun(std::string_view pattern) : steps_(glob_steps(pattern)), at_(steps_.size() + 1) {
-    reach(at_, 0);
+    reach(at_, 0, Entered::fresh);
   }
 
   bool matches(std::string_view path) {
@@ -141,7 +141,10 @@ class GlobRun {
       bool any = false;
       for (size_t i = 0; i < steps_.size(); ++i) {
         if (!at_[i] || !takes(steps_[i], c)) continue;
-        reach(next, is_star(steps_[i]) ? i : i + 1);
+        if (is_star(steps_[i]))
+          reach(next, i, Entered::again);
+        else
+          reach(next, i + 1, Entered::fresh);
         any = true;
       }
       if (!any) return false;
@@ -151,15 +154,16 @@ class GlobRun {
   }
 
  private:
-  // Stars may stand for nothing, and '**/' for no folder at all.
-  void reach(std::vector<bool>& states, size_t state) const {
-    while (!states[state]) {
+  enum class Entered { fresh, again };
+
+  // Stars may stand for nothing; a '**/' that has taken nothing yet, for no folder at all.
+  void reach(std::vector<bool>& states, size_t state, Entered entered) const {
+    for (;; ++state, entered = Entered::fresh) {
       states[state] = true;
       if (state == steps_.size() || !is_star(steps_[state])) return;
-      bool slash = steps_[state].kind == GlobStep::Kind::double_star && state + 1 < steps_.size() &&
-                   steps_[state + 1].text == "/";
-      if (slash) reach(states, state + 2);
-      ++state;
+      bool skips_folder = entered == Entered::fresh && steps_[state].kind == GlobStep::Kind::double_star &&
+                          state + 1 < steps_.size() && steps_[state + 1].text == "/";
+      if (skips_folder) reach(states, state + 2, Entered::fresh);
     }
   }
 
