@@ -16,7 +16,7 @@ Json time_or_null(TimeUs time_us) { return time_us == 0 ? Json() : Json(to_iso86
 interpreter::Interpreter& need_interpreter(const Call& call) {
   if (call.app.interpreter == nullptr)
     throw Error(Code::unavailable, call.app.why_no_sessions)
-        .hint("'sandkeep doctor' on the server says what is missing.");
+        .hint("The message says what is missing on the server; ask its operator.");
   return *call.app.interpreter;
 }
 
