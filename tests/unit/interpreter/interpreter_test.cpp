@@ -236,12 +236,11 @@ TEST_F(InterpreterTest, BashSharesTheFolder) {
   EXPECT_EQ(kept_names(execution, "w"), std::set<std::string>{"greeting"});
 }
 
-TEST_F(InterpreterTest, TwoSessionsOnOneFolderDivergeOpenly) {
+TEST_F(InterpreterTest, ASessionSeesWhatAnotherOneWroteInTheSameFolder) {
   auto one = create("shared"), two = create("shared");
   run(one.id, "open('f','w').write('base')");
   run(two.id, "open('f').read()");
   run(one.id, "open('f','w').write('from one')");
-  // The second session has the file open since before, so its own change is from the old base.
   auto late = run(two.id, "open('f').read()");
   EXPECT_EQ(late.outputs[0]["data"]["text/plain"], "'from one'");
 }
