@@ -228,6 +228,7 @@ STAGES = {
     "unit": unit_stage,
     "sandbox": pytest_stage("tests/sandbox"),
     "e2e": pytest_stage("tests/e2e"),
+    "clients": pytest_stage("tests/clients"),
     "readme": pytest_stage("tests/readme"),
     "clang": clang_stage,
     "asan": asan_stage,
@@ -235,7 +236,7 @@ STAGES = {
     "tsan": tsan_stage,
 }
 THOROUGH = ("clang", "asan", "fuzz", "tsan")
-NEEDS = {"tidy": "build", "unit": "build", "sandbox": "build", "e2e": "build", "readme": "build", "asan": "clang", "fuzz": "clang"}
+NEEDS = {"tidy": "build", "unit": "build", "sandbox": "build", "e2e": "build", "clients": "build", "readme": "build", "asan": "clang", "fuzz": "clang"}
 
 
 def chosen_stages(arguments):

@@ -46,7 +46,10 @@ std::optional<std::string> find_cookie(const http::Request& request, std::string
 std::optional<Credential> find_credential(App& app, const http::Request& request) {
   if (auto value = request.headers.get("Authorization"))
     return Credential{.secret = secret_from_authorization(*value)};
-  if (auto value = request.headers.get("X-API-Key")) return Credential{.secret = std::string(trim(*value))};
+  // Ours and LibreChat's name, Azure OpenAI's, and that of Azure's session pools.
+  for (auto name : {"X-API-Key", "api-key", "x-ms-apikey"}) {
+    if (auto value = request.headers.get(name)) return Credential{.secret = std::string(trim(*value))};
+  }
   auto cookie = find_cookie(request, kSessionCookie);
   if (!cookie) return std::nullopt;
   auto session = app.sessions.find(*cookie);

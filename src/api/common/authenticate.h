@@ -21,8 +21,8 @@ struct Credential {
   std::string form_token = {};  // of the session, for cookies
 };
 
-// Authorization: Bearer KEY or Basic (the key is the password), X-API-Key, or the page's cookie; nullopt
-// without any of them. Error(unauthorized) for an Authorization header that cannot be read.
+// Authorization: Bearer KEY or Basic (the key is the password), X-API-Key (api-key, x-ms-apikey), or the
+// page's cookie; nullopt without any of them. Error(unauthorized) for an Authorization header that cannot be read.
 std::optional<Credential> find_credential(App& app, const http::Request& request);
 
 // The value of a cookie, if it was sent.

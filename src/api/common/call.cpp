@@ -23,9 +23,13 @@ Json read_json_body(const http::Request& request) {
 
 void Call::prepare() {
   if (operation.auth != Auth::nobody) credential = find_credential(app, request);
+  if (!credential && !operation.key_param.empty())
+    credential = Credential{.secret = request.param(operation.key_param)};
   if (operation.auth == Auth::key) actor = authenticate(app, request, credential);
-  query = Query(operation.query, request.query);
-  if (operation.body_kind == BodyKind::json) body = Body(operation.body, read_json_body(request));
+  auto* unknown = operation.lenient ? &ignored : nullptr;
+  query = Query(operation.query, request.query, unknown);
+  if (operation.body_kind == BodyKind::json)
+    body = Body(operation.body, read_json_body(request), "", unknown);
   if (operation.body_kind == BodyKind::form) form = Query(operation.body, parse_form(request.body));
 }
 

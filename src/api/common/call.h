@@ -32,6 +32,7 @@ class Call {
   Query query;
   Body body;   // of JSON
   Query form;  // of a page's form
+  std::vector<std::string> ignored;  // unknown fields and parameters, where the operation is lenient
 
   // The workspace that {ws} names. A foreign one is Error(not_found).
   workspace::Workspace open_workspace(workspace::Right right = workspace::Right::read);

@@ -92,6 +92,9 @@ void check_value(const Field& field, const Json& value, std::string_view label) 
     case FieldType::text_list:
       check_text_list(value, label);
       break;
+    case FieldType::object:
+      if (!value.is_object()) throw_wrong(label, "an object");
+      break;
     case FieldType::object_list:
       check_object_list(value, label);
       break;
@@ -100,11 +103,15 @@ void check_value(const Field& field, const Json& value, std::string_view label) 
 
 }  // namespace
 
-Body::Body(const Fields& fields, Json value, std::string where)
+Body::Body(const Fields& fields, Json value, std::string where, std::vector<std::string>* ignored)
     : fields_(&fields), value_(std::move(value)), where_(std::move(where)) {
   if (!value_.is_object()) throw Error(Code::bad_request, "the request body must be a JSON object");
   for (const auto& [name, item] : value_.items()) {
     const Field* field = find_field(fields, name);
+    if (field == nullptr && ignored != nullptr) {
+      ignored->push_back(label(name));
+      continue;
+    }
     if (field == nullptr) throw_unknown(fields, name, label(name), "the field");
     // null says "not given", as many clients write absent values.
     if (!item.is_null()) check_value(*field, item, label(name));
@@ -160,9 +167,18 @@ std::vector<std::string> Body::texts(std::string_view name) const {
   return value == nullptr ? std::vector<std::string>{} : value->get<std::vector<std::string>>();
 }
 
+const Json& Body::object(std::string_view name) const {
+  static const Json kEmpty = Json::object();
+  declared(name, FieldType::object);
+  const Json* value = find(name);
+  return value == nullptr ? kEmpty : *value;
+}
+
 const Json& Body::objects(std::string_view name) const {
-  SK_CHECK(declared(name, FieldType::object_list).required, name);
-  return *find(name);
+  static const Json kNone = Json::array();
+  declared(name, FieldType::object_list);
+  const Json* value = find(name);
+  return value == nullptr ? kNone : *value;
 }
 
 std::string Body::need_text(std::string_view name) const {
@@ -170,10 +186,15 @@ std::string Body::need_text(std::string_view name) const {
   return find(name)->get<std::string>();
 }
 
-Query::Query(const Fields& fields, const Pairs& pairs) : fields_(&fields), pairs_(pairs) {
+Query::Query(const Fields& fields, const Pairs& pairs, std::vector<std::string>* ignored)
+    : fields_(&fields), pairs_(pairs) {
   std::set<std::string_view> seen;
   for (const auto& [name, value] : pairs_) {
     const Field* field = find_field(fields, name);
+    if (field == nullptr && ignored != nullptr) {
+      ignored->push_back(name);
+      continue;
+    }
     if (field == nullptr) throw_unknown(fields, name, name, "the query parameter");
     if (!seen.insert(name).second)
       throw Error(Code::bad_request, "the query parameter " + in_quotes(name) + " is given twice");

@@ -19,8 +19,9 @@ namespace sk::api {
 class Body {
  public:
   Body() = default;
-  // `where` stands before names in messages, as "changes[3].".
-  Body(const Fields& fields, Json value, std::string where = "");
+  // `where` stands before names in messages, as "changes[3].". With `ignored`, unknown names are listed there
+  // instead of refused.
+  Body(const Fields& fields, Json value, std::string where = "", std::vector<std::string>* ignored = nullptr);
 
   bool has(std::string_view name) const { return find(name) != nullptr; }
   std::optional<std::string> text(std::string_view name) const;
@@ -28,7 +29,8 @@ class Body {
   std::optional<bool> boolean(std::string_view name) const;
   std::optional<TimeUs> time(std::string_view name) const;
   std::vector<std::string> texts(std::string_view name) const;  // empty when absent
-  const Json& objects(std::string_view name) const;             // of a required object_list
+  const Json& object(std::string_view name) const;              // empty when absent
+  const Json& objects(std::string_view name) const;             // a list of objects, empty when absent
 
   // For fields declared as required.
   std::string need_text(std::string_view name) const;
@@ -50,7 +52,7 @@ class Query {
  public:
   using Pairs = std::vector<std::pair<std::string, std::string>>;
   Query() = default;
-  Query(const Fields& fields, const Pairs& pairs);
+  Query(const Fields& fields, const Pairs& pairs, std::vector<std::string>* ignored = nullptr);
 
   std::optional<std::string> text(std::string_view name) const;
   std::optional<int64_t> integer(std::string_view name) const;

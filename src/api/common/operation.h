@@ -11,7 +11,7 @@
 namespace sk::api {
 
 // The form of a query parameter or JSON field.
-enum class FieldType { text, integer, boolean, time, text_list, object_list };
+enum class FieldType { text, integer, boolean, time, text_list, object, object_list };
 
 // One query parameter or one field of a JSON body.
 struct Field {
@@ -56,7 +56,10 @@ struct Operation {
   std::vector<Answer> answers = {};
   std::vector<Code> errors = {};   // beside those that any route can give
   bool conditional_write = false;  // takes If-Match, If-None-Match, X-Sandkeep-Lock and X-Sandkeep-Fence
-  bool hidden = false;             // for people's pages: checked, but not in the document
+  bool hidden = false;             // for pages and other dialects: checked, but not in the document
+  // Other people's clients send more than we know: what is unknown is not refused but named in Call::ignored.
+  bool lenient = false;
+  std::string key_param = {};  // the path parameter that may hold the key, for clients that send no header
 };
 
 // "/api/v1/workspaces/{ws}/files/{path...}" → "/api/v1/workspaces/{ws}/files/{path}", as OpenAPI writes it.

@@ -26,6 +26,9 @@ Json field_schema(const Field& field) {
     case FieldType::text_list:
       schema = {{"type", "array"}, {"items", {{"type", "string"}}}};
       break;
+    case FieldType::object:
+      schema = {{"type", "object"}};
+      break;
     case FieldType::object_list:
       schema = {{"type", "array"}, {"items", {{"type", "object"}}}};
       break;

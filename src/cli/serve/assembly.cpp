@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "api/dialects.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "cli/version.h"
@@ -63,6 +64,7 @@ http::ServerOptions server_options(const Settings& settings, const TlsFiles& tls
   out.event_buffer_bytes_max = settings.event_buffer_bytes_max;
   out.cors_origins = settings.cors_origins;
   out.log_requests = settings.log_requests;
+  out.error_reply = api::dialect_error_reply;
   return out;
 }
 

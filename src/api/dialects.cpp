@@ -1,0 +1,31 @@
+#include "api/dialects.h"
+
+#include <string_view>
+
+#include "http/server.h"
+
+namespace sk::api {
+
+namespace {
+
+using ErrorWriter = http::Reply (*)(const http::Request&, const Error&);
+
+// The first prefix that the path starts with decides; everything else is our own dialect's.
+struct Dialect {
+  std::string_view prefix;
+  ErrorWriter write_error;
+};
+constexpr Dialect kDialects[] = {
+    {"/api/v1/", http::error_to_reply},
+};
+
+}  // namespace
+
+http::Reply dialect_error_reply(const http::Request& request, const Error& error) {
+  for (const auto& dialect : kDialects) {
+    if (request.path.starts_with(dialect.prefix)) return dialect.write_error(request, error);
+  }
+  return http::error_to_reply(request, error);
+}
+
+}  // namespace sk::api
