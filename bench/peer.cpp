@@ -6,7 +6,7 @@
 //   send bench_peer commits DIR COUNT GROUP         COUNT rows of 4 KiB into SQLite, GROUP rows per durable
 //   commit bench_peer get PORT TARGET                 one download, thrown away bench_peer put PORT TARGET
 //   FILE|BYTES      one upload of a file, or of so many random bytes bench_peer puts PORT TARGET COUNT
-//   CLIENTS  COUNT uploads of 4 KiB to TARGET/<number>, CLIENTS at a time
+//   CLIENTS  COUNT uploads of 4 KiB to TARGET/<number>.bin, CLIENTS at a time
 //
 // PORT is on 127.0.0.1; requests carry the key in BENCH_KEY, if there is one.
 #include <fcntl.h>
@@ -342,7 +342,7 @@ void puts(int port, const std::string& target, int count, int clients) {
   Latencies latencies;
   int sent = 0, answered = 0;
   const auto send_next = [&](Putter& putter) {
-    std::string request = request_head("PUT", target + "/" + std::to_string(sent++), kSmallBytes);
+    std::string request = request_head("PUT", target + "/" + std::to_string(sent++) + ".bin", kSmallBytes);
     refresh(bytes, random);
     request.append(bytes.data(), bytes.size());
     putter.answer = Answer();

@@ -20,7 +20,7 @@ Sha256 sha256_of(std::span<const Slice> slices) {
 ContentWriter::ContentWriter(const Needs& needs, std::unique_ptr<Sink> sink)
     : known_(needs.known),
       pool_(needs.pool),
-      hashes_(needs.hashing),
+      hashing_(needs.hashing),
       result_(std::make_unique<Written::Impl>(needs.store, needs.known)),
       sink_(std::move(sink)) {}
 
@@ -34,6 +34,7 @@ void ContentWriter::write(Bytes bytes) {
   SK_CHECK(result_ != nullptr, "write() after finish()");
   if (!streaming_ && size_ + bytes.size() > kWholeBytesMax) {
     streaming_ = true;
+    hashes_.emplace(hashing_);
     stream(head_);
     head_ = {};
   }
@@ -75,7 +76,7 @@ void ContentWriter::finish_streamed() {
     root = std::move(blobs_.begin()->second);
     return;
   }
-  root.hash = hashes_.whole();
+  root.hash = hashes_->whole();
   root.size = size_;
   root.kind = Kind::list;
   root.known = known_.pin(root.hash);
@@ -155,10 +156,10 @@ void ContentWriter::hash_next() {
     step = &steps_.front();
   }
   // After a failure the steps still go, for their segments are waited for.
-  if (!failed_) hashes_.update(step->slice.bytes);
+  if (!failed_) hashes_->update(step->slice.bytes);
   if (step->ended && !failed_)
     run_on_pool(
-        [this, chunk = std::move(*step->ended), hash = hashes_.end_part()] { keep_chunk(chunk, hash); });
+        [this, chunk = std::move(*step->ended), hash = hashes_->end_part()] { keep_chunk(chunk, hash); });
   bool more;
   {
     std::lock_guard lock(mutex_);
@@ -184,24 +185,22 @@ void ContentWriter::keep_chunk(const Chunk& chunk, const std::optional<Sha256>& 
 }
 
 Blob ContentWriter::keep(const Sha256& hash, std::span<const Slice> slices, uint64_t size) {
-  Blob blob{.hash = hash,
-            .size = size,
-            .kind = Kind::inline_bytes,
-            .bytes = {},
-            .location = {},
-            .known = known_.pin(hash)};
+  Blob blob{
+      .hash = hash, .size = size, .kind = Kind::inline_bytes, .bytes = {}, .location = {}, .known = false};
+  if (size <= kInlineBytesMax) {
+    // Its bytes travel with the record, whether an equal one is there or not, so that it needs no pin: the
+    // collector cannot come between, since both write through the catalog.
+    blob.bytes.reserve(size);
+    for (const auto& slice : slices) blob.bytes += as_text(slice.bytes);
+    return blob;
+  }
+  blob.kind = Kind::file;
+  blob.known = known_.pin(hash);
   {
     std::lock_guard lock(mutex_);
     result_->pins.push_back(hash);
   }
-  if (size > kInlineBytesMax) blob.kind = Kind::file;
-  if (blob.known) return blob;
-  if (blob.kind == Kind::file) {
-    blob.location = sink_->add(hash, slices);
-  } else {
-    blob.bytes.reserve(size);
-    for (const auto& slice : slices) blob.bytes += as_text(slice.bytes);
-  }
+  if (!blob.known) blob.location = sink_->add(hash, slices);
   return blob;
 }
 

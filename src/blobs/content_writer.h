@@ -104,7 +104,9 @@ class ContentWriter final : public Writer {
   std::unordered_set<Sha256> handled_;  // guarded by mutex_: chunks that a job has taken on
   std::map<size_t, Blob> blobs_;        // guarded by mutex_: distinct chunks, by where one stands in list_
 
-  InterleavedSha256 hashes_;  // used by one job at a time, or by the caller when there are none
+  const InterleavedSha256::Use hashing_;
+  std::optional<InterleavedSha256>
+      hashes_;  // from the moment it streams; used by one job at a time, or by the caller when there are none
 
   // Last, so that it goes first: a failed writer's files go while they are pinned.
   std::unique_ptr<Written::Impl> result_;  // pins guarded by mutex_ while jobs run

@@ -183,10 +183,16 @@ class SqliteDatabase final : public Database {
   // On the front writer's thread, alone. Fills in each write's error and runs the actions of those that were
   // committed.
   void run_group(const std::vector<PendingWrite*>& group) {
-    size_t run = 0;
     try {
       writer_.exec("BEGIN IMMEDIATE", {});
-      for (; run < group.size(); ++run) run_one(*group[run]);
+      if (group.size() == 1) {
+        // Alone it needs no savepoint: what it did is the whole transaction.
+        SqliteTx tx(writer_);
+        (*group[0]->closure)(tx);
+        group[0]->actions = tx.take_actions();
+      } else {
+        for (PendingWrite* write : group) run_one(*write);
+      }
       writer_.exec("COMMIT", {});
     } catch (...) {
       // The transaction is lost as a whole (disk full, I/O): nothing of it was acknowledged, so every member

@@ -49,6 +49,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   MHD_Result on_request_complete();
   void read_head(const char* method, const char* version);
   const Router::Route* route();
+  bool gathers() const;
   MHD_Result open_sink();
   MHD_Result refuse();
   MHD_Result refuse_in_body();
@@ -59,6 +60,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
 
   // Worker threads, connection parked.
   void run_handler();
+  Reply run_gathered();
   void run_sink_handler();
   void settle(Reply reply);
   void await(std::shared_ptr<Deferred> deferred);

@@ -10,16 +10,18 @@ using blobs::Blob;
 using blobs::Kind;
 
 // True when the row is new; false when an equal blob was recorded meanwhile.
-bool insert_blob(catalog::Tx& tx, const Blob& blob, TimeUs now_us) {
+bool insert_blob(catalog::Tx& tx, const Blob& blob, int refs, TimeUs now_us) {
   bool in_row = blob.kind != Kind::file;
   return tx.exec(
-             "INSERT INTO blobs (hash, size, kind, refs, location, checked_us, bytes) VALUES ($1, $2, $3, 0, "
-             "$4, $5, $6) "
+             "INSERT INTO blobs (hash, size, kind, refs, location, checked_us, bytes) VALUES ($1, $2, $3, "
+             "$4, $5, $6, $7) "
              "ON CONFLICT (hash) DO NOTHING",
-             {blob.hash, blob.size, static_cast<int>(blob.kind),
+             {blob.hash, blob.size, static_cast<int>(blob.kind), refs,
               in_row ? catalog::Param(nullptr) : catalog::Param(blob.location), now_us,
               in_row ? catalog::Param::raw(blob.bytes) : catalog::Param(nullptr)}) == 1;
 }
+
+uint64_t add_pieces(catalog::Tx& tx, const Id& workspace, std::string_view pieces);
 
 uint64_t add_reference(catalog::Tx& tx, const Id& workspace, const Sha256& hash) {
   auto refs = tx.one(
@@ -27,14 +29,31 @@ uint64_t add_reference(catalog::Tx& tx, const Id& workspace, const Sha256& hash)
       "ON CONFLICT (workspace, hash) DO UPDATE SET refs = workspace_blobs.refs + 1 RETURNING refs",
       {workspace, hash}, [](const catalog::Row& row) { return row.integer(0); });
   if (*refs > 1) return 0;
-  tx.exec("UPDATE blobs SET refs = refs + 1 WHERE hash = $1", {hash});
-  auto blob = BlobLedger::find(tx, hash);
+  struct Found {
+    uint64_t size;
+    Kind kind;
+    std::string pieces;
+  };
+  auto blob = tx.one(
+      "UPDATE blobs SET refs = refs + 1 WHERE hash = $1 RETURNING size, kind, CASE WHEN kind = 2 THEN bytes "
+      "END",
+      {hash}, [](const catalog::Row& row) {
+        return Found{static_cast<uint64_t>(row.integer(0)), static_cast<Kind>(row.integer(1)), row.str(2)};
+      });
   if (!blob) throw Error(Code::internal, "blob " + hash.hex() + " is not in the catalog");
-  if (blob->kind != Kind::list) return blob->size;
+  return blob->kind == Kind::list ? add_pieces(tx, workspace, blob->pieces) : blob->size;
+}
+
+uint64_t add_pieces(catalog::Tx& tx, const Id& workspace, std::string_view pieces) {
   uint64_t grew = 0;
-  for (const auto& piece : blobs::decode_pieces(blob->bytes))
-    grew += add_reference(tx, workspace, piece.hash);
+  for (const auto& piece : blobs::decode_pieces(pieces)) grew += add_reference(tx, workspace, piece.hash);
   return grew;
+}
+
+// For a blob whose row was made with one reference already.
+uint64_t add_first_reference(catalog::Tx& tx, const Id& workspace, const Blob& blob) {
+  tx.exec("INSERT INTO workspace_blobs (workspace, hash, refs) VALUES ($1, $2, 1)", {workspace, blob.hash});
+  return blob.kind == Kind::list ? add_pieces(tx, workspace, blob.bytes) : blob.size;
 }
 
 uint64_t drop_reference(catalog::Tx& tx, const Id& workspace, const Sha256& hash) {
@@ -78,13 +97,17 @@ void BlobLedger::unpin(const Sha256& hash) {
 BlobLedger::Added BlobLedger::add(catalog::Tx& tx, const Id& workspace, const blobs::Written& written,
                                   TimeUs now_us) {
   Added added;
-  auto record = [&](const Blob& blob) {
-    if (blob.known) return;
-    if (!insert_blob(tx, blob, now_us) && blob.kind == Kind::file) added.unneeded.push_back(blob.location);
+  auto record = [&](const Blob& blob, int refs) {
+    if (blob.known) return false;
+    if (insert_blob(tx, blob, refs, now_us)) return true;
+    if (blob.kind == Kind::file) added.unneeded.push_back(blob.location);
+    return false;
   };
-  for (const Blob& piece : written.pieces()) record(piece);
-  record(written.root());
-  added.grew_bytes = add_reference(tx, workspace, written.root().hash);
+  for (const Blob& piece : written.pieces()) record(piece, 0);
+  const Blob& root = written.root();
+  // New content, the common case, costs two statements.
+  added.grew_bytes =
+      record(root, 1) ? add_first_reference(tx, workspace, root) : add_reference(tx, workspace, root.hash);
   return added;
 }
 

@@ -139,19 +139,23 @@ Entry ChangeRun::insert_folder(const std::string& path, uint32_t mode) {
   return entry;
 }
 
-Entry ChangeRun::insert_file(const std::string& path) {
-  auto [parent, name] = split_path(path);
+Entry ChangeRun::new_file(const std::string& path) {
   Entry entry;
   entry.id = ground_.ids.next();
   entry.workspace = workspace_;
   entry.path = path;
   entry.created_us = now_us_;
-  tx_.exec(
-      "INSERT INTO entries (id, workspace, parent, name, kind, size, mime, mode, mtime_us, created_us, "
-      "changed_us, placed_us, version_count, diverged) "
-      "VALUES ($1, $2, $3, $4, 0, 0, '', 420, $5, $5, $5, $5, 0, 0)",
-      {entry.id, workspace_, parent, name, now_us_});
   return entry;
+}
+
+void ChangeRun::insert_file(const Entry& entry) {
+  auto [parent, name] = split_path(entry.path);
+  tx_.exec(
+      "INSERT INTO entries (id, workspace, parent, name, kind, head, size, sha256, mime, mode, mtime_us, "
+      "created_us, changed_us, placed_us, version_count, diverged) "
+      "VALUES ($1, $2, $3, $4, 0, $5, $6, $7, $8, $9, $10, $11, $11, $11, $12, $13)",
+      {entry.id, workspace_, parent, name, entry.head, entry.size, entry.sha256, entry.mime, entry.mode,
+       entry.mtime_us, now_us_, entry.version_count, entry.diverged ? 1 : 0});
 }
 
 Version ChangeRun::insert_version(Entry& entry, const NewVersion& wanted) {
@@ -183,6 +187,7 @@ Version ChangeRun::insert_version(Entry& entry, const NewVersion& wanted) {
        version.mode, version.mtime_us, wanted.base ? catalog::Param(wanted.base) : catalog::Param(nullptr),
        now_us_, becomes ? catalog::Param(now_us_) : catalog::Param(nullptr), actor_.principal,
        wanted.source.kind, to_text(wanted.source.detail), wanted.complete ? 1 : 0});
+  bool fresh = !entry.head;
   entry.version_count = version.number;
   if (becomes) {
     entry.head = version.id;
@@ -193,6 +198,11 @@ Version ChangeRun::insert_version(Entry& entry, const NewVersion& wanted) {
     entry.mtime_us = version.mtime_us;
     entry.changed_us = now_us_;
     entry.diverged = wanted.diverged;
+  }
+  if (fresh) {
+    SK_CHECK(becomes, "a new file's first version is its head");
+    insert_file(entry);
+  } else if (becomes) {
     tx_.exec(
         "UPDATE entries SET head = $2, size = $3, sha256 = $4, mime = $5, mode = $6, mtime_us = $7, "
         "changed_us = $8, version_count = $9, "

@@ -58,7 +58,8 @@ class ChangeRun {
     bool diverged = false;
   };
   Version insert_version(Entry& entry, const NewVersion& wanted);
-  Entry insert_file(const std::string& path);
+  // Recorded together with its first version.
+  Entry new_file(const std::string& path);
 
   // Counts against the quota: Error(quota_exceeded) when it does not fit.
   void grow(uint64_t bytes);
@@ -85,6 +86,7 @@ class ChangeRun {
   ChangeResult set_mode(const SetModeChange& change);
   Version copy_file(const Entry& from, const std::optional<Id>& from_version, Entry& to,
                     std::string_view source_kind);
+  void insert_file(const Entry& entry);
 
   catalog::Tx& tx_;
   Ground& ground_;

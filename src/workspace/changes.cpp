@@ -2,7 +2,6 @@
 #include "base/error.h"
 #include "workspace/blob_ledger.h"
 #include "workspace/change_run.h"
-#include "workspace/mime.h"
 #include "workspace/path.h"
 #include "workspace/workspace_rows.h"
 
@@ -56,14 +55,14 @@ ChangeResult ChangeRun::put(PutChange& change) {
   }
   result.created = !existing;
   if (!existing) ensure_parents(change.path);
-  Entry entry = existing ? *existing : insert_file(change.path);
+  Entry entry = existing ? *existing : new_file(change.path);
   auto added = BlobLedger::add(tx_, workspace_, *change.content, now_us_);
   unneeded_.insert(unneeded_.end(), added.unneeded.begin(), added.unneeded.end());
   grow(added.grew_bytes);
   NewVersion wanted;
   wanted.sha256 = root.hash;
   wanted.size = root.size;
-  wanted.mime = change.mime.empty() ? guess_mime(change.path, change.head_bytes) : change.mime;
+  wanted.mime = change.mime;
   wanted.mode = mode;
   wanted.mtime_us = change.mtime_us.value_or(now_us_);
   wanted.base = change.base.value_or(entry.head);
@@ -181,7 +180,7 @@ ChangeResult ChangeRun::copy(const CopyChange& change) {
   ensure_parents(to);
   result.created = true;
   if (from.kind == EntryKind::file) {
-    Entry made = insert_file(to);
+    Entry made = new_file(to);
     result.version = copy_file(from, change.from_version, made, "copy");
     result.entry = made;
     return result;
@@ -194,7 +193,7 @@ ChangeResult ChangeRun::copy(const CopyChange& change) {
     if (member.kind == EntryKind::folder) {
       insert_folder(path, member.mode);
     } else {
-      Entry made = insert_file(path);
+      Entry made = new_file(path);
       copy_file(member, std::nullopt, made, "copy");
     }
   }

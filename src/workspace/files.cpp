@@ -7,6 +7,7 @@
 #include "workspace/blob_ledger.h"
 #include "workspace/change_run.h"
 #include "workspace/lock_check.h"
+#include "workspace/mime.h"
 #include "workspace/path.h"
 #include "workspace/workspace_rows.h"
 
@@ -134,7 +135,12 @@ std::vector<ChangeResult> Files::apply(const Actor& actor, const Workspace& work
     throw Error(Code::too_large,
                 "a batch holds at most " + std::to_string(ground_.limits.batch_max) + " changes")
         .hint("Send several batches.");
-  for (Change& change : changes) std::visit([](auto& one) { clean(one); }, change);
+  for (Change& change : changes) {
+    std::visit([](auto& one) { clean(one); }, change);
+    // Before the transaction, which others wait for.
+    if (auto* put = std::get_if<PutChange>(&change); put != nullptr && put->mime.empty())
+      put->mime = guess_mime(put->path, put->head_bytes);
+  }
   std::vector<std::string> unneeded;
   auto results = ground_.db.write([&](catalog::Tx& tx) {
     ChangeRun run(tx, ground_, actor, workspace.id);

@@ -22,6 +22,7 @@ struct ByName {
 constexpr auto kByName = std::to_array<ByName>({
     {"avif", "image/avif"},
     {"bash", "text/x-shellscript"},
+    {"bin", "application/octet-stream"},
     {"bmp", "image/bmp"},
     {"c", "text/x-c"},
     {"cc", "text/x-c++"},
@@ -121,6 +122,27 @@ class Magic {
   std::vector<Handle> idle_;  // guarded by mutex_
 };
 
+// Prose and tables, by far the most of what has no telling name. libmagic takes milliseconds for text and
+// calls it a program on the strength of a word; what begins like markup, JSON or a script is left to it.
+bool is_plain_text(std::string_view head) {
+  size_t tail = 0;  // the head may end within a character
+  while (tail < 3 && tail < head.size() &&
+         (static_cast<unsigned char>(head[head.size() - 1 - tail]) & 0xC0) == 0x80)
+    ++tail;
+  if (tail < head.size() && static_cast<unsigned char>(head[head.size() - 1 - tail]) >= 0xC0)
+    ++tail;
+  else
+    tail = 0;
+  if (!is_utf8(head.substr(0, head.size() - tail))) return false;
+  for (char c : head) {
+    auto byte = static_cast<unsigned char>(c);
+    if ((byte < 32 && c != '\t' && c != '\n' && c != '\r' && c != '\f') || byte == 127) return false;
+  }
+  auto first = trim(head);
+  constexpr std::string_view kTelling = "<{[#%";
+  return !first.empty() && kTelling.find(first.front()) == std::string_view::npos;
+}
+
 }  // namespace
 
 std::string guess_mime(std::string_view name, std::string_view head_bytes) {
@@ -133,6 +155,7 @@ std::string guess_mime(std::string_view name, std::string_view head_bytes) {
     if (found != kByName.end() && found->extension == extension) return std::string(found->mime);
   }
   if (head_bytes.empty()) return "application/octet-stream";
+  if (is_plain_text(head_bytes)) return "text/plain";
   static Magic magic;
   std::string type = magic.type_of(head_bytes);
   return type.empty() ? "application/octet-stream" : type;

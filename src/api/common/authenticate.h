@@ -22,7 +22,8 @@ struct Credential {
 };
 
 // Authorization: Bearer KEY or Basic (the key is the password), X-API-Key (api-key, x-ms-apikey), or the
-// page's cookie; nullopt without any of them. Error(unauthorized) for an Authorization header that cannot be read.
+// page's cookie; nullopt without any of them. Error(unauthorized) for an Authorization header that cannot be
+// read.
 std::optional<Credential> find_credential(App& app, const http::Request& request);
 
 // The value of a cookie, if it was sent.

@@ -30,8 +30,8 @@ class Call {
   std::optional<Credential> credential;
   workspace::Actor actor;  // without principal where nobody needed to say who it is
   Query query;
-  Body body;   // of JSON
-  Query form;  // of a page's form
+  Body body;                         // of JSON
+  Query form;                        // of a page's form
   std::vector<std::string> ignored;  // unknown fields and parameters, where the operation is lenient
 
   // The workspace that {ws} names. A foreign one is Error(not_found).

@@ -88,6 +88,15 @@ workspace::PutChange put_from_headers(const http::Headers& headers, std::string 
   return change;
 }
 
+// Whether a put that will be refused should be refused before its bytes are sent. A small one has arrived by
+// now, and the write decides anyway.
+bool is_worth_asking(const http::Headers& headers) {
+  constexpr uint64_t kSmallBytes = 64 << 10;
+  auto text = headers.get("Content-Length");
+  auto size = text ? parse_unsigned(trim(*text)) : std::nullopt;
+  return !size || *size > kSmallBytes || headers.has("Expect");
+}
+
 std::unique_ptr<http::BodySink> put_file(std::shared_ptr<Call> call) {
   const auto& headers = call->request.headers;
   auto path = call->file_path();
@@ -103,7 +112,7 @@ std::unique_ptr<http::BodySink> put_file(std::shared_ptr<Call> call) {
   refuse_envelopes(headers);
   check_announced_size(call->app, headers);
   auto change = put_from_headers(headers, std::move(path));
-  call->app.keep.files().check_put(workspace, change.path, change.conditions);
+  if (is_worth_asking(headers)) call->app.keep.files().check_put(workspace, change.path, change.conditions);
   return std::make_unique<PutSink>(std::move(call), std::move(workspace), std::move(change));
 }
 

@@ -101,7 +101,8 @@ TYPED_TEST_P(StoreConformance, AContentThatIsKeptAlreadyIsNotWrittenAgain) {
     const auto root = keep(store, this->catalog, content);
     const auto before = list_files(store);
     auto again = write_content(store, this->catalog, content);
-    EXPECT_TRUE(again.root().known) << size;
+    // Small bytes travel in the record itself, which finds its equal when it is written.
+    EXPECT_EQ(again.root().known, size > kInlineBytesMax) << size;
     EXPECT_EQ(again.root().hash, root) << size;
     EXPECT_EQ(again.root().size, size);
     this->catalog.commit(store, again);

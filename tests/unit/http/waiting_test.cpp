@@ -302,7 +302,7 @@ TEST_F(Waiting, stop_without_patience_cuts_uploads_that_never_end) {
   });
   start();
   RawClient client(port());
-  client.send("PUT /upload HTTP/1.1\r\nHost: test\r\nContent-Length: 1000\r\n\r\nhello");
+  client.send("PUT /upload HTTP/1.1\r\nHost: test\r\nContent-Length: 100000\r\n\r\nhello");
   ASSERT_TRUE(handled.await());
   server->stop(milliseconds(10));
   EXPECT_TRUE(gone.raised());
