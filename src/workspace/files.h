@@ -119,7 +119,7 @@ class Files {
   // Trash, newest first; a trashed folder is one entry.
   Page<Entry> trash(const Workspace& workspace, std::string_view cursor, size_t limit);
   Entry restore(const Actor& actor, const Workspace& workspace, const Id& file, OnExisting on_existing,
-                std::optional<std::string> to = {});
+                std::optional<std::string> to = {}, const Conditions& conditions = {});
   // Purges for ever: one trashed entry (with everything below a folder), one old version, or the whole trash.
   PurgeResult purge(const Actor& actor, const Workspace& workspace, const Id& file);
   PurgeResult purge_version(const Actor& actor, const Workspace& workspace, const Id& version);
@@ -132,7 +132,7 @@ class Files {
   // Brings a folder ("" for all) back to how it was at a time, in one transaction; what came later goes to
   // the trash.
   RestoreAsOf restore_as_of(const Actor& actor, const Workspace& workspace, std::string_view folder,
-                            TimeUs time_us, bool dry_run);
+                            TimeUs time_us, bool dry_run, const Conditions& conditions = {});
 
  private:
   Ground& ground_;

@@ -16,6 +16,7 @@ struct Then {
   Entry entry;       // as it is now
   std::string path;  // where it was
   Id head;           // what it held; zero for folders
+  Sha256 sha256;     // of that
 };
 
 // Every entry that lay in `folder` at `time_us`, folders before what they held.
@@ -41,10 +42,11 @@ std::vector<Then> state_at(ChangeRun& run, std::string_view folder, TimeUs time_
   for (auto& [path, then] : by_path) {
     if (then.entry.kind == EntryKind::file) {
       auto head = run.tx().one(
-          "SELECT id FROM versions WHERE file = $1 AND head_us <= $2 ORDER BY head_us DESC LIMIT 1",
-          {then.entry.id, time_us}, [](const catalog::Row& row) { return row.id(0); });
+          "SELECT id, sha256 FROM versions WHERE file = $1 AND head_us <= $2 ORDER BY head_us DESC LIMIT 1",
+          {then.entry.id, time_us},
+          [](const catalog::Row& row) { return std::pair(row.id(0), row.hash(1)); });
       if (!head) continue;  // purged since
-      then.head = *head;
+      std::tie(then.head, then.sha256) = *head;
     }
     result.push_back(then);
   }
@@ -77,7 +79,8 @@ void set_down(ChangeRun& run, const Then& then) {
 }  // namespace
 
 Files::RestoreAsOf Files::restore_as_of(const Actor& actor, const Workspace& workspace,
-                                        std::string_view folder_text, TimeUs time_us, bool dry_run) {
+                                        std::string_view folder_text, TimeUs time_us, bool dry_run,
+                                        const Conditions& conditions) {
   if (workspace.role < Right::write)
     throw Error(Code::forbidden, "this key may read the workspace, but not write to it");
   if (time_us > ground_.clock.now_us()) throw Error(Code::bad_request, "the time lies in the future");
@@ -89,7 +92,7 @@ Files::RestoreAsOf Files::restore_as_of(const Actor& actor, const Workspace& wor
     return ground_.db.write([&](catalog::Tx& tx) {
       ChangeRun run(tx, ground_, actor, workspace.id);
       run.tick();
-      run.check_locks(folder, Touches::subtree, {});
+      run.check_locks(folder, Touches::subtree, conditions);
       RestoreAsOf counts;
       auto wanted = state_at(run, folder, time_us);
       std::set<Id> wanted_ids;
@@ -116,9 +119,10 @@ Files::RestoreAsOf Files::restore_as_of(const Actor& actor, const Workspace& wor
       }
       for (const Then& then : wanted) {
         bool was_moved = then.entry.trashed_us || then.entry.path != then.path;
-        bool other_content = then.entry.kind == EntryKind::file && then.entry.head != then.head;
+        // By its bytes: what was restored to them before is not restored again.
+        bool other_content = then.entry.kind == EntryKind::file && then.entry.sha256 != then.sha256;
         if (other_content) {
-          Change change = RestoreVersionChange{then.head, {}};
+          Change change = RestoreVersionChange{then.head, conditions};
           run.run(change);
         }
         ++(was_moved || other_content ? counts.restored : counts.unchanged);

@@ -104,14 +104,14 @@ Page<Entry> Files::trash(const Workspace& workspace, std::string_view cursor, si
 }
 
 Entry Files::restore(const Actor& actor, const Workspace& workspace, const Id& file, OnExisting on_existing,
-                     std::optional<std::string> to) {
+                     std::optional<std::string> to, const Conditions& conditions) {
   require_write(workspace, Right::write);
   return ground_.db.write([&](catalog::Tx& tx) {
     ChangeRun run(tx, ground_, actor, workspace.id);
     Entry root = trashed_root(run, file);
     std::string target = to ? clean_file_path(*to) : root.path;
-    run.check_locks(target, Touches::membership, {});
-    target = run.settle_target(target, on_existing, {});
+    run.check_locks(target, Touches::membership, conditions);
+    target = run.settle_target(target, on_existing, conditions);
     run.ensure_parents(target);
     run.untrash(root, target);
     return run.get(target);

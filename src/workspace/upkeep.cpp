@@ -10,7 +10,15 @@ namespace sk::workspace {
 
 namespace {
 constexpr size_t kBatch = 500;
-}
+
+// Also when the disk fails in between: a hash that stays doomed is written again and again.
+struct Undoom {
+  BlobLedger& ledger;
+  const std::vector<Sha256>& hashes;
+  ~Undoom() { ledger.undoom(hashes); }
+};
+
+}  // namespace
 
 CollectResult Upkeep::collect(int64_t orphan_age_s) {
   std::lock_guard one_at_a_time(collecting_);
@@ -26,6 +34,7 @@ CollectResult Upkeep::collect(int64_t orphan_age_s) {
     // Between doom() and undoom() writers treat these as not kept and write their own copy; so the row can go
     // first and the file after it.
     auto doomed = ground_.ledger.doom(candidates);
+    Undoom in_the_end{ground_.ledger, doomed};
     std::vector<std::string> locations;
     ground_.db.write([&](catalog::Tx& tx) {
       for (const auto& hash : doomed) {
@@ -42,7 +51,6 @@ CollectResult Upkeep::collect(int64_t orphan_age_s) {
       }
     });
     for (const auto& location : locations) ground_.blobs.remove(location);
-    ground_.ledger.undoom(doomed);
   }
   // Files that no row names: left by a crash between rename and commit. Younger ones may belong to a write
   // under way.

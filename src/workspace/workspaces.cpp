@@ -56,6 +56,17 @@ void require(const Workspace& workspace, Right right) {
                   : "this key may read the workspace '" + workspace.name + "', but not write to it");
 }
 
+void set_name(catalog::Tx& tx, Ground& ground, const Actor& actor, const Workspace& workspace,
+              const std::string& name) {
+  if (tx.query("SELECT 1 FROM workspaces WHERE owner = $1 AND name = $2 AND trashed_us IS NULL AND id <> $3",
+               {workspace.owner, name, workspace.id}, [](const catalog::Row&) { return false; }) > 0)
+    throw Error(Code::conflict, "there is a workspace named '" + name + "' already")
+        .hint("Choose another name.");
+  tx.exec("UPDATE workspaces SET name = $2 WHERE id = $1", {workspace.id, name});
+  Journal::append(tx, ground, workspace.id, actor, "workspace.rename", Json::object(),
+                  {{"from", workspace.name}, {"to", name}});
+}
+
 // Live ones first where a name fits several: own before others'.
 std::optional<Workspace> find(catalog::Statements& statements, const Actor& actor,
                               std::string_view id_or_name, bool trashed) {
@@ -131,28 +142,19 @@ std::vector<Workspace> Workspaces::list_trashed(const Actor& actor) {
   return list_where(ground_, actor, true);
 }
 
-Workspace Workspaces::rename(const Actor& actor, const Workspace& workspace, const std::string& name) {
-  require(workspace, Right::own);
-  check_name(name);
-  ground_.db.write([&](catalog::Tx& tx) {
-    if (tx.query(
-            "SELECT 1 FROM workspaces WHERE owner = $1 AND name = $2 AND trashed_us IS NULL AND id <> $3",
-            {workspace.owner, name, workspace.id}, [](const catalog::Row&) { return false; }) > 0)
-      throw Error(Code::conflict, "there is a workspace named '" + name + "' already")
-          .hint("Choose another name.");
-    tx.exec("UPDATE workspaces SET name = $2 WHERE id = $1", {workspace.id, name});
-    Journal::append(tx, ground_, workspace.id, actor, "workspace.rename", Json::object(),
-                    {{"from", workspace.name}, {"to", name}});
-  });
-  return open(actor, workspace.id.with_prefix(prefix::workspace));
-}
-
-Workspace Workspaces::set_quota(const Actor& actor, const Workspace& workspace, uint64_t quota_bytes) {
-  if (!actor.admin || actor.read_only)
+Workspace Workspaces::change(const Actor& actor, const Workspace& workspace,
+                             const std::optional<std::string>& name, std::optional<uint64_t> quota_bytes) {
+  if (name) {
+    require(workspace, Right::own);
+    check_name(*name);
+  }
+  if (quota_bytes && (!actor.admin || actor.read_only))
     throw Error(Code::forbidden, "only an administrator's key may change a quota");
   ground_.db.write([&](catalog::Tx& tx) {
-    tx.exec("UPDATE workspaces SET quota_bytes = $2 WHERE id = $1", {workspace.id, quota_bytes});
-    Journal::append(tx, ground_, workspace.id, actor, "workspace.quota", {{"quota_bytes", quota_bytes}},
+    if (name) set_name(tx, ground_, actor, workspace, *name);
+    if (!quota_bytes) return;
+    tx.exec("UPDATE workspaces SET quota_bytes = $2 WHERE id = $1", {workspace.id, *quota_bytes});
+    Journal::append(tx, ground_, workspace.id, actor, "workspace.quota", {{"quota_bytes", *quota_bytes}},
                     Json::object());
   });
   return open(actor, workspace.id.with_prefix(prefix::workspace));

@@ -22,8 +22,9 @@ class Workspaces {
   Workspace create(const Actor& actor, const std::string& name, std::optional<uint64_t> quota_bytes = {});
   std::vector<Workspace> list(const Actor& actor);
   std::vector<Workspace> list_trashed(const Actor& actor);
-  Workspace rename(const Actor& actor, const Workspace& workspace, const std::string& name);
-  Workspace set_quota(const Actor& actor, const Workspace& workspace, uint64_t quota_bytes);
+  // Its name (for owners), its quota (for administrators), or both at once.
+  Workspace change(const Actor& actor, const Workspace& workspace, const std::optional<std::string>& name,
+                   std::optional<uint64_t> quota_bytes);
   // To the trash: hidden, but its permanent links keep working; restore brings it back under its name (or
   // "name (2)").
   void trash(const Actor& actor, const Workspace& workspace);

@@ -79,6 +79,14 @@ workspace::Conditions conditions_from_headers(const http::Headers& headers) {
   return conditions;
 }
 
+workspace::Conditions lock_tokens_from_headers(const http::Headers& headers) {
+  auto all = conditions_from_headers(headers);
+  workspace::Conditions conditions;
+  conditions.lock_tokens = std::move(all.lock_tokens);
+  conditions.fence = all.fence;
+  return conditions;
+}
+
 workspace::Conditions conditions_from_body(const http::Headers& headers, const Body& body) {
   auto conditions = conditions_from_headers(headers);
   put_fields_over(conditions, body);

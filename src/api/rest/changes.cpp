@@ -62,7 +62,8 @@ Reply restore_as_of(Call& call) {
   auto workspace = call.open_workspace(Right::write);
   auto folder = workspace::clean_path(call.body.text("folder").value_or(""));
   auto result = call.app.keep.files().restore_as_of(call.actor, workspace, folder, *call.body.time("time"),
-                                                    call.body.boolean("dry_run").value_or(false));
+                                                    call.body.boolean("dry_run").value_or(false),
+                                                    lock_tokens_from_headers(call.request.headers));
   return Reply::json({{"restored", result.restored},
                       {"trashed", result.trashed},
                       {"unchanged", result.unchanged},
@@ -189,7 +190,8 @@ void add_change_routes(Routes& routes) {
        .id = "restore_as_of",
        .tag = "files",
        .summary = "Brings a folder, or everything, back to how it was at a time, in one transaction",
-       .details = "What came later goes to the trash; nothing is lost.",
+       .details =
+           "What came later goes to the trash; nothing is lost. `X-Sandkeep-Lock` opens locks in its way.",
        .body_kind = BodyKind::json,
        .body =
            {{.name = "time", .type = FieldType::time, .about = "The moment to go back to.", .required = true},

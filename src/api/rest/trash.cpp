@@ -1,4 +1,5 @@
 // What was deleted: looking, restoring, purging.
+#include "api/common/conditions.h"
 #include "api/common/shapes.h"
 #include "api/rest/changes.h"
 #include "api/rest/rest.h"
@@ -29,7 +30,8 @@ Reply restore_file(Call& call) {
   std::optional<std::string> to = call.body.text("to");
   if (to) to = workspace::clean_file_path(*to);
   auto entry = call.app.keep.files().restore(call.actor, workspace, file_of(call),
-                                             parse_on_existing(call.body.text("on_existing")), std::move(to));
+                                             parse_on_existing(call.body.text("on_existing")), std::move(to),
+                                             lock_tokens_from_headers(call.request.headers));
   return Reply::json(entry_json(entry, call.request.base_url));
 }
 

@@ -38,11 +38,9 @@ Reply change_workspace(Call& call) {
   auto name = call.body.text("name");
   bool has_quota = call.body.has("quota_bytes");
   if (!name && !has_quota) throw Error(Code::bad_request, "give 'name' or 'quota_bytes'");
-  if (name && has_quota) throw Error(Code::bad_request, "change 'name' and 'quota_bytes' one at a time");
   auto workspace = call.open_workspace(name ? Right::own : Right::read);
-  auto changed = name ? workspaces.rename(call.actor, workspace, *name)
-                      : workspaces.set_quota(call.actor, workspace, quota_of(call.body));
-  return Reply::json(workspace_json(changed));
+  auto quota = has_quota ? std::optional(quota_of(call.body)) : std::nullopt;
+  return Reply::json(workspace_json(workspaces.change(call.actor, workspace, name, quota)));
 }
 
 Reply trash_workspace(Call& call) {
@@ -125,18 +123,17 @@ void add_one_workspace_routes(Routes& routes) {
               .answers = {{200, "The workspace.", "Workspace"}},
               .errors = {Code::not_found}},
              get_workspace);
-  routes.add(
-      {.method = "PATCH",
-       .pattern = kWorkspace,
-       .id = "change_workspace",
-       .tag = "workspaces",
-       .summary = "Renames a workspace, or sets its quota (administrators)",
-       .body_kind = BodyKind::json,
-       .body = {{.name = "name", .about = "Its new name."},
-                {.name = "quota_bytes", .type = FieldType::integer, .about = "Its new quota; 0 for none."}},
-       .answers = {{200, "The workspace.", "Workspace"}},
-       .errors = {Code::forbidden, Code::not_found, Code::conflict}},
-      change_workspace);
+  routes.add({.method = "PATCH",
+              .pattern = kWorkspace,
+              .id = "change_workspace",
+              .tag = "workspaces",
+              .summary = "Renames a workspace, sets its quota (administrators), or both",
+              .body_kind = BodyKind::json,
+              .body = {{.name = "name", .about = "Its new name."},
+                       {.name = "quota_bytes", .type = FieldType::integer, .about = "Its new quota."}},
+              .answers = {{200, "The workspace.", "Workspace"}},
+              .errors = {Code::forbidden, Code::not_found, Code::conflict}},
+             change_workspace);
   routes.add({.method = "DELETE",
               .pattern = kWorkspace,
               .id = "trash_workspace",

@@ -110,7 +110,7 @@ TEST_F(KeepTest, ABatchIsAllOrNothing) {
 }
 
 TEST_F(KeepTest, OverTheQuotaFailsWholeWithTheFigures) {
-  keep->workspaces().set_quota(actor, ws, 100);
+  keep->workspaces().change(actor, ws, std::nullopt, 100);
   put("a", std::string(60, 'a'));
   EXPECT_EQ(code_of([&] { put("b", std::string(41, 'b')); }), Code::quota_exceeded);
   put("b", std::string(40, 'b'));
@@ -220,6 +220,9 @@ TEST_F(KeepTest, AWholeWorkspaceComesBackAsOfATime) {
   EXPECT_EQ(bytes_at("swap/a"), "A");
   EXPECT_EQ(bytes_at("swap/b"), "B");
   EXPECT_EQ(bytes_at("moved"), "M");
+  auto again = keep->files().restore_as_of(actor, ws, "", then, false);
+  EXPECT_EQ(again.restored, 0);
+  EXPECT_EQ(again.trashed, 0);
   expect_clean();
 }
 

@@ -39,6 +39,7 @@ TEST_F(LocksTest, WithoutTheTokenEveryKindOfWriteIsRefused) {
   EXPECT_EQ(code_of([&] { keep->files().restore_as_of(actor, ws, "", clock.now_us(), false); }),
             Code::locked);
   EXPECT_EQ(keep->files().get(ws, "d/a").head, version);
+  keep->files().restore_as_of(actor, ws, "", clock.now_us(), false, with(held));
   put("d/a", "3", with(held));
   put("d/b", "beside it");
 }
