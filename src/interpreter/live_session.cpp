@@ -233,6 +233,7 @@ void LiveSession::wake() {
     environment.emplace_back(name, value.get<std::string>());
   if (!environment.empty()) kernel_->configure(environment);
   shared_.watch_fd(kernel_->poll_fd(), weak_from_this());
+  awake_since_us_ = shared_.keep.ground().clock.now_us();
   awake_ = true;
 }
 

@@ -3,6 +3,7 @@
 #include "workspace/blob_ledger.h"
 #include "workspace/change_run.h"
 #include "workspace/path.h"
+#include "workspace/purposes.h"
 #include "workspace/workspace_rows.h"
 
 namespace sk::workspace {
@@ -74,6 +75,7 @@ ChangeResult ChangeRun::put(PutChange& change) {
   result.diverged = overtook;
   if (result.kept_aside) wanted.head = existing ? NewVersion::Head::stays : NewVersion::Head::becomes;
   Version version = insert_version(entry, wanted);
+  if (change.purpose) Purposes::give(tx_, entry, *change.purpose);
   Json facts = version_facts(version, change.source);
   if (overtook) facts["diverged"] = true;
   if (result.kept_aside) facts["kept_aside"] = true;
