@@ -85,10 +85,12 @@ Json files_json(const Execution& execution, const Answering& answering) {
 }
 
 Json error_of(const Execution& execution) {
-  for (const auto& output : execution.outputs)
-    if (output.value("type", "") == "error")
-      return {{"name", output.value("name", "")}, {"message", output.value("value", "")}};
   if (execution.end == "ok") return nullptr;
+  // Whoever stopped the program says more than the exception that it died of.
+  if (execution.end == "error")
+    for (const auto& output : execution.outputs)
+      if (output.value("type", "") == "error")
+        return {{"name", output.value("name", "")}, {"message", output.value("value", "")}};
   return {{"name", execution.end}, {"message", execution.message}};
 }
 
