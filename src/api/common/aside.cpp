@@ -9,7 +9,7 @@ namespace {
 constexpr std::chrono::hours kChoreMax{24};
 }  // namespace
 
-http::Reply run_aside(Call& call, Chore chore) {
+http::Reply run_aside(Call& call, Aside kind, Chore chore) {
   auto cancelled = std::make_shared<std::atomic<bool>>(false);
   http::Request request;  // as much of it as an error's shape depends on
   request.request_id = call.request.request_id;
@@ -21,7 +21,7 @@ http::Reply run_aside(Call& call, Chore chore) {
     return dialect_error_reply(request, Error(Code::unavailable, "this took too long and was given up"));
   };
   auto deferred = std::make_shared<http::Deferred>(kChoreMax, give_up, [cancelled] { *cancelled = true; });
-  bool queued = call.app.background.run_chore([deferred, cancelled, request, chore = std::move(chore)] {
+  auto job = [deferred, cancelled, request, chore = std::move(chore)] {
     try {
       deferred->complete(chore(*cancelled));
     } catch (const Error& error) {
@@ -29,8 +29,12 @@ http::Reply run_aside(Call& call, Chore chore) {
     } catch (const std::exception& error) {
       deferred->complete(dialect_error_reply(request, Error(Code::internal, error.what())));
     }
-  });
-  if (!queued) throw Error(Code::unavailable, "too many such chores are waiting already");
+  };
+  auto& background = call.app.background;
+  if (kind == Aside::transfer)
+    background.run_transfer(std::move(job));
+  else if (!background.run_chore(std::move(job)))
+    throw Error(Code::unavailable, "too many such chores are waiting already");
   return http::Reply::deferred(std::move(deferred));
 }
 

@@ -14,7 +14,10 @@ namespace sk::api {
 // answer, in the shape of the request's dialect. Runs after the Call is gone.
 using Chore = std::function<http::Reply(const std::atomic<bool>& cancelled)>;
 
-// Error(unavailable) when too many chores wait already.
-http::Reply run_aside(Call& call, Chore chore);
+// What kind of work it is: a chore of the server's, of which few may wait (Error(unavailable) over that), or
+// a transfer of the request's own bytes.
+enum class Aside { chore, transfer };
+
+http::Reply run_aside(Call& call, Aside kind, Chore chore);
 
 }  // namespace sk::api

@@ -30,6 +30,15 @@ interpreter::SessionInfo need_container(App& app, const workspace::Actor& actor,
   return *found;
 }
 
+interpreter::SessionInfo need_living_container(App& app, const workspace::Actor& actor,
+                                               std::string_view text) {
+  auto container = need_container(app, actor, text);
+  if (container.status == interpreter::Status::deleted)
+    throw Error(Code::not_found, "the container was deleted")
+        .hint("Its files are kept: by their ids, and in the workspace's folder '" + container.folder + "'.");
+  return container;
+}
+
 bool is_expired(const interpreter::SessionInfo& container, TimeUs now_us) {
   return container.status == interpreter::Status::asleep && container.idle_s > 0 &&
          now_us - container.active_us >= container.idle_s * kSecondUs;

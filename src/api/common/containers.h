@@ -28,6 +28,9 @@ interpreter::Interpreter& need_interpreter(App& app);
 // The container with that id, also a deleted one. Error(not_found) when the actor has none.
 interpreter::SessionInfo need_container(App& app, const workspace::Actor& actor, std::string_view id);
 
+// The same; a deleted one is Error(not_found) that says where its files are.
+interpreter::SessionInfo need_living_container(App& app, const workspace::Actor& actor, std::string_view id);
+
 // Asleep because nobody used it for as long as it was to wait: other vendors' word for that is expired.
 bool is_expired(const interpreter::SessionInfo& container, TimeUs now_us);
 

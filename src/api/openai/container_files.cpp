@@ -1,7 +1,6 @@
 // A container's files. A list has the newest version of each; an id names the bytes that it was given for,
 // for ever.
 #include "api/common/containers.h"
-
 #include "api/common/download.h"
 #include "api/openai/form.h"
 #include "api/openai/openai.h"
@@ -20,16 +19,13 @@ using workspace::Version;
 // An id's bytes never change; but whoever asks must be allowed to, each time.
 constexpr std::string_view kCacheControl = "private, no-cache";
 
+// Also a deleted one: its files are served by their ids all the same.
 SessionInfo container_of(Call& call) {
   return need_container(call.app, call.actor, call.request.param("container"));
 }
 
 SessionInfo living_container_of(Call& call) {
-  auto container = container_of(call);
-  if (container.status == interpreter::Status::deleted)
-    throw Error(Code::not_found, "the container was deleted")
-        .hint("Its files are kept: by their ids, and in the workspace's folder '" + container.folder + "'.");
-  return container;
+  return need_living_container(call.app, call.actor, call.request.param("container"));
 }
 
 workspace::Workspace workspace_of(Call& call, const SessionInfo& container, Right right) {
@@ -128,7 +124,7 @@ Reply list_files(Call& call) {
 Reply get_content(Call& call, const OpenAiMount& mount) {
   auto container = container_of(call);
   auto version = file_of(call, container, mount);
-  call.note("file.read", version.id.with_prefix(workspace::prefix::version));
+  call.note("read", version.id.with_prefix(workspace::prefix::version));
   return download(call.app, call.request, version,
                   {.attachment = true, .cache_control = std::string(kCacheControl)});
 }

@@ -1,6 +1,5 @@
 // Containers: sessions under OpenAI's name. Those of every dialect are here.
 #include "api/common/containers.h"
-
 #include "api/openai/expiry.h"
 #include "api/openai/openai.h"
 #include "api/openai/shapes.h"
@@ -131,16 +130,12 @@ Reply list_containers(Call& call) {
   }));
 }
 
-SessionInfo need_living(Call& call) {
-  auto container = need_container(call.app, call.actor, call.request.param("container"));
-  if (container.status == interpreter::Status::deleted)
-    throw Error(Code::not_found, "the container was deleted")
-        .hint("Its files are kept: by their ids, and in the workspace's folder '" + container.folder + "'.");
-  return container;
+SessionInfo container_of(Call& call) {
+  return need_living_container(call.app, call.actor, call.request.param("container"));
 }
 
 Reply delete_container(Call& call) {
-  auto container = need_living(call);
+  auto container = container_of(call);
   need_interpreter(call.app).remove(call.actor, container.id);
   return Reply::json({{"id", container.id.with_prefix(kContainerPrefix)},
                       {"object", "container.deleted"},
@@ -167,7 +162,7 @@ void add_container_routes(Routes& routes, const OpenAiMount& mount) {
 
   routes.add(operation(mount, "GET", "/containers/{container}", "get_container"),
              telling_ignored([](Call& call) {
-               return Reply::json(container_json(need_living(call), call.app.clock.now_us()));
+               return Reply::json(container_json(container_of(call), call.app.clock.now_us()));
              }));
   routes.add(operation(mount, "DELETE", "/containers/{container}", "delete_container"),
              telling_ignored(delete_container));

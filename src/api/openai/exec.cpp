@@ -114,7 +114,7 @@ Json exec_json(const Execution& execution, const Answering& answering) {
 }
 
 Reply exec(Call& call) {
-  auto container = need_container(call.app, call.actor, call.request.param("container"));
+  auto container = need_living_container(call.app, call.actor, call.request.param("container"));
   interpreter::NewExecution wanted;
   wanted.code = call.body.need_text("code");
   wanted.language = call.body.text("language").value_or("python");

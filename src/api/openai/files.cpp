@@ -84,7 +84,7 @@ Reply list_files(Call& call) {
 
 Reply get_content(Call& call) {
   auto version = file_of(call).version;
-  call.note("file.read", version.id.with_prefix(workspace::prefix::version));
+  call.note("read", version.id.with_prefix(workspace::prefix::version));
   return download(call.app, call.request, version,
                   {.attachment = true, .cache_control = "private, no-cache"});
 }

@@ -1,6 +1,5 @@
 // Uploads: a large file in parts, several at once, completed in the order that the client names.
 #include "workspace/uploads.h"
-
 #include "api/common/aside.h"
 #include "api/common/containers.h"
 #include "api/common/ignored.h"
@@ -103,14 +102,15 @@ Reply complete_upload(Call& call) {
   if (call.actor.read_only) throw Error(Code::forbidden, "a read-only key cannot upload");
   auto upload = call.app.keep.uploads().get(call.actor, upload_of(call));
   auto wanted = completion_of(call, upload);
-  return run_aside(call, [&app = call.app, actor = call.actor, id = upload.id, wanted, ignored = call.ignored,
-                          base_url = call.request.base_url](const std::atomic<bool>& cancelled) {
-    auto go_on = [&] { return !cancelled && !app.background.stopping(); };
-    auto done = app.keep.uploads().complete(actor, id, wanted, go_on);
-    auto reply = Reply::json(upload_json(app, actor, done, base_url));
-    add_ignored(reply, ignored);
-    return reply;
-  });
+  return run_aside(call, Aside::transfer,
+                   [&app = call.app, actor = call.actor, id = upload.id, wanted, ignored = call.ignored,
+                    base_url = call.request.base_url](const std::atomic<bool>& cancelled) {
+                     auto go_on = [&] { return !cancelled && !app.background.stopping(); };
+                     auto done = app.keep.uploads().complete(actor, id, wanted, go_on);
+                     auto reply = Reply::json(upload_json(app, actor, done, base_url));
+                     add_ignored(reply, ignored);
+                     return reply;
+                   });
 }
 
 Reply cancel_upload(Call& call) {

@@ -11,7 +11,7 @@ using http::Reply;
 Reply collect(Call& call) {
   call.need_admin();
   if (call.actor.read_only) throw Error(Code::forbidden, "a read-only key may not delete anything");
-  return run_aside(call, [&app = call.app](const std::atomic<bool>& cancelled) {
+  return run_aside(call, Aside::chore, [&app = call.app](const std::atomic<bool>& cancelled) {
     auto result = app.keep.upkeep().collect();
     auto go_on = [&] { return !cancelled && !app.background.stopping(); };
     app.keep.ground().blobs.compress(0, go_on);
@@ -22,7 +22,7 @@ Reply collect(Call& call) {
 
 Reply verify(Call& call) {
   call.need_admin();
-  return run_aside(call, [&app = call.app](const std::atomic<bool>& cancelled) {
+  return run_aside(call, Aside::chore, [&app = call.app](const std::atomic<bool>& cancelled) {
     auto go_on = [&](const workspace::VerifyResult&) { return !cancelled && !app.background.stopping(); };
     auto result = app.keep.upkeep().verify(go_on);
     if (!go_on(result)) throw Error(Code::unavailable, "the verification was ended before it was done");

@@ -112,6 +112,12 @@ const scenarios = {
     await client.uploads.parts.create(other.id, { data: await toFile(Buffer.from("abc")) });
     assert.equal((await client.uploads.cancel(other.id)).status, "cancelled");
     await refused(client.uploads.parts.create(other.id, { data: await toFile(Buffer.from("abc")) }), 400);
+    const many = await Promise.all(Array.from({ length: 40 }, async (_, i) => {
+      const one = await begin(5);
+      const { id } = await client.uploads.parts.create(one.id, { data: await toFile(Buffer.from(`no ${10 + i}`)) });
+      return (await client.uploads.complete(one.id, { part_ids: [id] }, { maxRetries: 0 })).file.id;
+    }));
+    assert.equal(await text(await client.files.content(many[7])), "no 17");
     const empty = await begin(0);
     assert.equal((await client.uploads.complete(empty.id, { part_ids: [] })).file.bytes, 0);
   },
