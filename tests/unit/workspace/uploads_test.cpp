@@ -42,7 +42,7 @@ TEST_F(UploadsTest, PartsBecomeOneFileInTheOrderThatIsNamed) {
 }
 
 TEST_F(UploadsTest, LargePartsAreJoinedWithoutStoringTheirBytesTwice) {
-  std::string a = random_bytes(9'000'000, 1), b = random_bytes(7'000'000, 2);
+  std::string a = random_bytes(24'000'000, 1), b = random_bytes(24'000'000, 2);
   auto upload = begin(a.size() + b.size());
   auto first = part(upload, a), second = part(upload, b);
   auto done = complete(upload, {first, second});
