@@ -261,6 +261,12 @@ void Records::end_interrupted_executions(TimeUs now_us) {
         "<> 'done'",
         {now_us,
          R"({"message":"the server was stopped while this ran; files that were closed by then are kept"})"});
+    // Nor did it write when its sessions were last used; their executions tell.
+    tx.exec(
+        "UPDATE sessions SET active_us = COALESCE((SELECT MAX(x.ended_us) FROM executions x WHERE x.session "
+        "= "
+        "sessions.id AND x.ended_us > sessions.active_us), active_us) WHERE dirty = 1",
+        {});
   });
 }
 

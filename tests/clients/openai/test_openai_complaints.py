@@ -49,6 +49,23 @@ def test_files_survive_a_server_that_is_killed(make_server):
     assert (again["woke"], again["outputs"][0]["logs"]) == (True, "1,2 3,4\n")
 
 
+def test_a_server_that_was_killed_remembers_when_a_container_was_used(make_server):
+    """allisonmorrell/gptbuilder #13: work was lost because the session was taken for one that had timed out."""
+    one = make_server()
+    api = Api(one)
+    container = api.container()
+    api.exec(container, "import time; time.sleep(1.1)")
+    before = api.get(f"/containers/{container}").json()
+    assert before["last_active_at"] > before["created_at"]
+    executions = f"{one.url}/api/v1/sessions/s_{container[5:]}/executions"
+    deadline = time.monotonic() + 30
+    while not any(x["status"] == "done" for x in api.get(executions).json()["items"]):
+        assert time.monotonic() < deadline
+    one.kill()
+    one.start()
+    assert api.get(f"/containers/{container}").json() == before
+
+
 def test_a_citation_without_its_container_is_enough(api, container):
     """microsoft/semantic-kernel #12984, openai/openai-java #490: the citation lacks the container's id, or the file's name."""
     cited = api.exec(container, "_ = open('cited.txt', 'w').write('x')")["files"][0]

@@ -106,6 +106,9 @@ def test_no_request_makes_the_server_fail(server):
         statuses[answer.status_code] = statuses.get(answer.status_code, 0) + 1
     # It would prove little if nearly everything were refused for one reason.
     assert statuses.get(200, 0) > REQUESTS / 20 and statuses.get(400, 0) > REQUESTS / 20 and statuses.get(404, 0) > REQUESTS / 20, statuses
+    # Nor does any of it leave the store in disorder.
+    verified = Api(server, "/api/v1").post("/verify", {})
+    assert verified["problems"] == [] and verified["ok"], verified
 
 
 @pytest.mark.parametrize("sandbox", ["off"])
