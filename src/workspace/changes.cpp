@@ -159,7 +159,7 @@ Version ChangeRun::copy_file(const Entry& from, const std::optional<Id>& from_ve
 ChangeResult ChangeRun::copy(const CopyChange& change) {
   Id from_workspace = change.from_workspace.value_or(workspace_);
   ChangeRun source(tx_, ground_, actor_, from_workspace);
-  Entry from = source.get(change.from);
+  Entry from = change.from.empty() ? source.file_of(*change.from_version) : source.get(change.from);
   check_locks(change.to, Touches::membership, change.conditions);
   if (from_workspace == workspace_ && from.kind == EntryKind::folder && is_within(change.to, change.from))
     throw Error(Code::bad_request, "a folder cannot be copied into itself");

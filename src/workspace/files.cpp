@@ -21,7 +21,8 @@ void clean(MoveChange& change) {
   change.from = clean_file_path(change.from), change.to = clean_file_path(change.to);
 }
 void clean(CopyChange& change) {
-  change.from = clean_file_path(change.from), change.to = clean_file_path(change.to);
+  if (!change.from.empty() || !change.from_version) change.from = clean_file_path(change.from);
+  change.to = clean_file_path(change.to);
 }
 void clean(TrashChange& change) { change.path = clean_file_path(change.path); }
 void clean(RestoreVersionChange&) {}

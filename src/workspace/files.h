@@ -47,7 +47,7 @@ struct MoveChange {
   Conditions conditions;
 };
 struct CopyChange {
-  std::string from;
+  std::string from;  // empty: the file of from_version, wherever it is, also in the trash
   std::optional<Id> from_version;
   std::string to;
   OnExisting on_existing = OnExisting::refuse;

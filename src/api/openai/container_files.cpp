@@ -65,15 +65,14 @@ Reply copy_file(Call& call, const SessionInfo& container, const std::string& fil
         .with("field", "file_id");
   workspace::CopyChange copy;
   copy.from_workspace = file->version.workspace;
-  copy.from = file->version.path;
   copy.from_version = file->version.id;
   copy.to = path_in_workspace(container, workspace::split_path(file->version.path).second);
   copy.on_existing = workspace::OnExisting::replace;
+  auto workspace = workspace_of(call, container, Right::write);
   // What is in the container already, by that very id, stays as it is.
-  if (copy.to == copy.from && copy.from_workspace == container.workspace && file->version.is_head)
-    return file_reply(call, container, file->version);
-  auto result = call.app.keep.files().apply_one(call.actor, workspace_of(call, container, Right::write),
-                                                std::move(copy));
+  auto there = call.app.keep.files().find(workspace, copy.to);
+  if (there && there->head == *id) return file_reply(call, container, file->version);
+  auto result = call.app.keep.files().apply_one(call.actor, workspace, std::move(copy));
   return file_reply(call, container, *result.version);
 }
 

@@ -61,7 +61,6 @@ std::vector<workspace::Change> copies_of(const std::vector<workspace::Version>& 
   for (const auto& file : files) {
     workspace::CopyChange copy;
     copy.from_workspace = file.workspace;
-    copy.from = file.path;
     copy.from_version = file.id;
     copy.to = path_in_workspace(to, workspace::split_path(file.path).second);
     copy.on_existing = workspace::OnExisting::rename;

@@ -33,6 +33,19 @@ def test_a_file_made_yesterday_is_mounted_into_todays_container(api, container):
     api.delete(f"/containers/{today}")
 
 
+def test_a_cited_file_that_code_removed_can_be_mounted_again(api, container):
+    """danny-avila/LibreChat #14478, e2b-dev/E2B #884: what an earlier run made is out of reach of the interpreter, or was deleted by it."""
+    cited = api.exec(container, "_ = open('plot.svg', 'w').write('first')")["files"][0]
+    api.exec(container, "import os; _ = open('plot.svg', 'w').write('second'); os.remove('plot.svg')")
+    back = api.post(f"/containers/{container}/files", {"file_id": cited["id"]})
+    assert back["path"] == "/mnt/data/plot.svg" and back["id"] != cited["id"]
+    assert api.exec(container, "print(open('plot.svg').read())")["outputs"][0]["logs"] == "first\n"
+    # And over what is there now, as its next version.
+    api.put(container, "plot.svg", b"third")
+    api.post(f"/containers/{container}/files", {"file_id": cited["id"]})
+    assert api.exec(container, "print(open('plot.svg').read())")["outputs"][0]["logs"] == "first\n"
+
+
 def test_files_survive_a_server_that_is_killed(make_server):
     """e2b-dev/E2B #1381, HCF-STUDIOS/openhermit PR #267: the sandbox vanished, and its files with it."""
     one = make_server()

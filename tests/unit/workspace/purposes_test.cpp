@@ -123,6 +123,22 @@ TEST_F(PurposesTest, NobodyElseFindsThem) {
   EXPECT_EQ(code_of([&] { keep->purposes().retract(stranger, file.id); }), Code::not_found);
 }
 
+TEST_F(PurposesTest, AVersionIsCopiedByItsIdAlsoFromTheTrash) {
+  auto old = write_as_code("out.txt", "1");
+  write_as_code("out.txt", "2");
+  apply(TrashChange{.path = "out.txt", .conditions = {}});
+  put("out.txt", "another file at that path");
+  CopyChange copy;
+  copy.from_version = old.id;
+  copy.to = "in/out.txt";
+  EXPECT_EQ(bytes_of(*apply(copy).version), "1");
+  copy.from_version = ws.id;
+  EXPECT_EQ(code_of([&] { apply(copy); }), Code::not_found);
+  copy.from_version.reset();
+  EXPECT_EQ(code_of([&] { apply(copy); }), Code::bad_request);
+  expect_clean();
+}
+
 TEST_F(PurposesTest, HeadsBelowAFolderComeInTheOrderOfTheirIds) {
   auto a = put("f/a.txt", "a"), b = put("f/deep/b.txt", "b"), outside = put("fa.txt", "x");
   auto newer = put("f/a.txt", "a2");
