@@ -72,7 +72,7 @@ std::vector<workspace::Change> copies_of(const std::vector<workspace::Version>& 
 // Deletes the container again unless it was finished.
 class Unfinished {
  public:
-  Unfinished(Call& call, Id container) : call_(call), container_(container) {}
+  Unfinished(Call& call, const Id& container) : call_(call), container_(container) {}
   Unfinished(const Unfinished&) = delete;
   ~Unfinished() {
     if (container_) call_.app.interpreter->remove(call_.actor, container_);

@@ -4,7 +4,8 @@
 
 namespace sk::api::openai {
 
-Operation operation(const OpenAiMount& mount, std::string method, std::string path, std::string id) {
+Operation operation(const OpenAiMount& mount, std::string method, const std::string& path,
+                    const std::string& id) {
   Operation out;
   out.method = std::move(method);
   out.pattern = mount.prefix + path;

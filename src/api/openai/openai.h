@@ -16,7 +16,8 @@ void add_file_routes(Routes& routes, const OpenAiMount& mount);
 void add_upload_routes(Routes& routes, const OpenAiMount& mount);
 
 // An operation of this dialect: lenient and not in our own document.
-Operation operation(const OpenAiMount& mount, std::string method, std::string path, std::string id);
+Operation operation(const OpenAiMount& mount, std::string method, const std::string& path,
+                    const std::string& id);
 // The handler's reply, with what of the request was ignored.
 CallHandler telling_ignored(CallHandler handler);
 
