@@ -1,6 +1,8 @@
 #include "api/app.h"
 
+#include "api/foundry/foundry.h"
 #include "api/links/links.h"
+#include "api/openai/openai.h"
 #include "api/page/page.h"
 #include "api/rest/rest.h"
 
@@ -19,6 +21,8 @@ http::Router make_router(App& app) {
   http::Router router;
   Routes routes(router, app);
   rest::add_routes(routes);
+  openai::add_routes(routes, {.prefix = "/v1", .tag = "openai"});
+  for (const auto& mount : foundry::mounts()) openai::add_routes(routes, mount);
   links::add_routes(routes);
   page::add_routes(routes);
   return router;

@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "api/openai/errors.h"
 #include "http/server.h"
 
 namespace sk::api {
@@ -17,6 +18,9 @@ struct Dialect {
 };
 constexpr Dialect kDialects[] = {
     {"/api/v1/", http::error_to_reply},
+    {"/v1/", openai::error_reply},
+    {"/openai/", openai::error_reply},
+    {"/api/projects/", openai::error_reply},
 };
 
 }  // namespace

@@ -105,7 +105,10 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
       int64_t idle_us = session->info().idle_s * kSecondUs;
       bool idle = !session->busy() && idle_us > 0 && now_us - session->active_us() > idle_us;
       bool over = !session->busy() && !session->awake() && now_us - session->active_us() > 60 * kSecondUs;
-      if (idle || over) {
+      int64_t awake_max_us = session->info().awake_max_s * kSecondUs;
+      bool long_awake = !session->busy() && session->awake() && awake_max_us > 0 &&
+                        now_us - session->awake_since_us() > awake_max_us;
+      if (idle || over || long_awake) {
         {
           std::lock_guard lock(mutex);
           if (session->busy()) continue;
@@ -129,21 +132,32 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
     return result;
   }
 
-  SessionInfo find(const workspace::Actor& actor, const Id& id) {
+  std::optional<SessionInfo> find_if_any(const workspace::Actor& actor, const Id& id) {
     auto found = records.find(id);
     bool mine = found && found->owner == actor.principal &&
                 (!actor.only_workspace || *actor.only_workspace == found->workspace);
-    if (!mine)
+    if (!mine) return std::nullopt;
+    std::lock_guard lock(mutex);
+    add_live_facts(*found);
+    return found;
+  }
+
+  SessionInfo find(const workspace::Actor& actor, const Id& id) {
+    auto found = find_if_any(actor, id);
+    if (!found)
       throw Error(Code::not_found, "there is no session " + id.with_prefix(workspace::prefix::session))
           .hint("'sandkeep sessions' lists yours.");
-    std::lock_guard lock(mutex);
-    auto alive = live.find(id);
-    if (alive != live.end()) {
-      found->active_us = alive->second->active_us();
-      found->execution_count = alive->second->execution_count();
-      if (alive->second->awake()) found->status = Status::running;
-    }
     return *found;
+  }
+
+  // What the record learns only later. With `mutex` held.
+  void add_live_facts(SessionInfo& info) {
+    auto& from = live.contains(info.id) ? live : ending;
+    auto alive = from.find(info.id);
+    if (alive == from.end()) return;
+    info.active_us = alive->second->active_us();
+    info.execution_count = alive->second->execution_count();
+    if (alive->second->awake()) info.status = Status::running;
   }
 
   // The live one, made when there is none; waits while an earlier one is going to sleep, since two must not
@@ -278,6 +292,7 @@ SessionInfo Interpreter::create(const workspace::Actor& actor, const NewSession&
   if (info.timeout_s < 1 || info.timeout_s > options.timeout_max_s)
     throw Error(Code::bad_request,
                 "timeout_s must lie between 1 and " + std::to_string(options.timeout_max_s));
+  info.awake_max_s = wanted.awake_max_s;
   if (info.idle_s < 0) throw Error(Code::bad_request, "idle_minutes must not be negative; 0 means never");
   for (const auto& [name, value] : wanted.environment.items())
     if (!value.is_string()) throw Error(Code::bad_request, "environment." + name + " must be text");
@@ -301,19 +316,22 @@ SessionInfo Interpreter::get(const workspace::Actor& actor, const Id& session) {
   return impl_->find(actor, session);
 }
 
-std::vector<SessionInfo> Interpreter::list(const workspace::Actor& actor, const Id& before, size_t limit) {
-  auto sessions = impl_->records.list(actor.principal, before, limit);
+std::optional<SessionInfo> Interpreter::find(const workspace::Actor& actor, const Id& session) {
+  return impl_->find_if_any(actor, session);
+}
+
+std::vector<SessionInfo> Interpreter::list(const workspace::Actor& actor, const SessionQuery& query) {
+  auto sessions = impl_->records.list(actor.principal, actor.only_workspace, query);
   std::lock_guard lock(impl_->mutex);
-  for (auto& info : sessions) {
-    auto alive = impl_->live.find(info.id);
-    if (alive == impl_->live.end()) continue;
-    info.active_us = alive->second->active_us();
-    info.execution_count = alive->second->execution_count();
-    if (alive->second->awake()) info.status = Status::running;
-  }
-  if (actor.only_workspace)
-    std::erase_if(sessions, [&](const SessionInfo& info) { return info.workspace != *actor.only_workspace; });
+  for (auto& info : sessions) impl_->add_live_facts(info);
   return sessions;
+}
+
+std::vector<SessionInfo> Interpreter::list(const workspace::Actor& actor, const Id& before, size_t limit) {
+  SessionQuery query;
+  query.after = before;
+  query.limit = limit;
+  return list(actor, query);
 }
 
 void Interpreter::remove(const workspace::Actor& actor, const Id& session) {

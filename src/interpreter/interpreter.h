@@ -53,6 +53,9 @@ class Interpreter {
 
   SessionInfo create(const workspace::Actor& actor, const NewSession& wanted);
   SessionInfo get(const workspace::Actor& actor, const Id& session);
+  // nullopt where get() throws.
+  std::optional<SessionInfo> find(const workspace::Actor& actor, const Id& session);
+  std::vector<SessionInfo> list(const workspace::Actor& actor, const SessionQuery& query);
   std::vector<SessionInfo> list(const workspace::Actor& actor, const Id& before, size_t limit);
   // Ends the process and forgets the session; the files stay in the workspace.
   void remove(const workspace::Actor& actor, const Id& session);

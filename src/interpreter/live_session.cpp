@@ -233,6 +233,7 @@ void LiveSession::wake() {
     environment.emplace_back(name, value.get<std::string>());
   if (!environment.empty()) kernel_->configure(environment);
   shared_.watch_fd(kernel_->poll_fd(), weak_from_this());
+  awake_since_us_ = shared_.keep.ground().clock.now_us();
   awake_ = true;
 }
 
@@ -526,27 +527,39 @@ void LiveSession::answer(const sandbox::KernelRequest& request) {
   }
 }
 
+// The path below /mnt/data that a request names, if it does; names that are not UTF-8 come in base64.
+static std::optional<std::string> local_path(const Json& params) {
+  if (params.contains("path_base64")) {
+    auto raw = from_base64(params.at("path_base64").get<std::string>());
+    if (!raw) throw Error(Code::bad_request, "path_base64 is not base64");
+    return workspace::clean_file_path(*raw);
+  }
+  if (!params.contains("path")) return std::nullopt;
+  return workspace::clean_file_path(params.at("path").get<std::string>());
+}
+
 // `import sandkeep` inside: with the session's own rights, for its own folder; fetch reads the rest of the
 // workspace.
 Json LiveSession::answer_request(const std::string& method, const Json& params) {
   if (!current_) throw Error(Code::conflict, "no cell is running");
   auto& keep = shared_.keep;
   CaptureAs as = capture_as();
+  auto named = local_path(params);
   if (method == "fetch") {
-    auto entry = keep.files().get(as.workspace, params.at("path").get<std::string>());
+    auto entry = keep.files().get(as.workspace, params.at("workspace_path").get<std::string>());
     if (entry.kind != workspace::EntryKind::file)
       throw Error(Code::bad_request, "fetch takes a file, not a folder");
-    std::string path = workspace::is_within(entry.path, info_.folder)
-                           ? capture_->disk_path(entry.path)
-                           : workspace::unescape_name(workspace::split_path(entry.path).second);
+    std::string target = workspace::is_within(entry.path, info_.folder)
+                             ? entry.path
+                             : workspace::join_path(info_.folder, workspace::split_path(entry.path).second);
+    if (named) target = workspace::join_path(info_.folder, *named);
+    std::string path = capture_->disk_path(target);
     sync_->materialise(entry, path);
-    if (!workspace::is_within(entry.path, info_.folder))
-      manifest_->erase(path);  // in this folder it is a new file
-    return {{"path", "/mnt/data/" + workspace::escape_name(path)}, {"size", entry.size}};
+    if (target != entry.path) manifest_->erase(path);  // here it is a new file
+    return "/mnt/data/" + workspace::escape_name(path);
   }
-  std::string path = params.at("path").get<std::string>();
-  if (path.starts_with("/mnt/data/")) path = path.substr(10);
-  std::string target = workspace::join_path(info_.folder, workspace::clean_file_path(path));
+  if (!named) throw Error(Code::bad_request, "this needs a path");
+  std::string target = workspace::join_path(info_.folder, *named);
   settled_.append(capture_now(false));
   auto entry = keep.files().get(as.workspace, target);
   auto versions = keep.files().versions(as.workspace, entry.id, "", method == "versions" ? 100 : 1).items;
@@ -560,7 +573,8 @@ Json LiveSession::answer_request(const std::string& method, const Json& params) 
                 {"created_at", to_iso8601(version.created_us)},
                 {"link", workspace::Links::path_of(version)}};
   };
-  if (method == "keep" || method == "link") return describe(versions[0]);
+  if (method == "link") return workspace::Links::path_of(versions[0]);
+  if (method == "keep") return describe(versions[0]);
   if (method == "versions") {
     Json list = Json::array();
     for (const auto& version : versions) list.push_back(describe(version));

@@ -59,6 +59,7 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
   bool awake() const { return awake_; }
   bool busy() const { return queued_ > 0; }
   TimeUs active_us() const { return active_us_; }
+  TimeUs awake_since_us() const { return awake_since_us_; }
   int64_t execution_count() const { return count_; }
   size_t queued() const { return queued_; }
   int64_t next_number() { return ++count_; }
@@ -99,6 +100,7 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
   std::atomic<bool> awake_{false};
   std::atomic<size_t> queued_{0};
   std::atomic<TimeUs> active_us_;
+  std::atomic<TimeUs> awake_since_us_{0};
   std::atomic<int64_t> count_;
   std::atomic<bool> outside_changes_{true};
   std::atomic<TimeUs> deadline_us_{0}, kill_us_{0}, next_capture_us_{0};

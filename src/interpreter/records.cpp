@@ -8,12 +8,12 @@ namespace {
 
 #define SK_SESSION_COLUMNS                                                                              \
   "id, workspace, folder, name, owner, memory_bytes, timeout_s, idle_s, runtime, environment, labels, " \
-  "execution_count, created_us, active_us, deleted_us"
+  "execution_count, created_us, active_us, deleted_us, awake_max_s"
 // A server that died has not written how many executions there were; their own records tell.
 #define SK_SESSION_VALUES                                                                               \
   "id, workspace, folder, name, owner, memory_bytes, timeout_s, idle_s, runtime, environment, labels, " \
   "(SELECT COALESCE(MAX(x.number), 0) FROM executions x WHERE x.session = sessions.id), created_us, "   \
-  "active_us, deleted_us"
+  "active_us, deleted_us, awake_max_s"
 
 SessionInfo read_session(const catalog::Row& row) {
   SessionInfo session;
@@ -32,6 +32,7 @@ SessionInfo read_session(const catalog::Row& row) {
   session.created_us = row.integer(12);
   session.active_us = row.integer(13);
   session.deleted_us = row.maybe_integer(14);
+  session.awake_max_s = row.integer(15);
   session.status = session.deleted_us ? Status::deleted : Status::asleep;
   return session;
 }
@@ -126,10 +127,11 @@ void Records::insert(const SessionInfo& session) {
   ground_.db.write([&](catalog::Tx& tx) {
     tx.exec("INSERT INTO sessions (" SK_SESSION_COLUMNS
             ", dirty, copy_identity, synced_seq) "
-            "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, NULL, 1, '', 0)",
+            "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, NULL, $15, 1, '', 0)",
             {session.id, session.workspace, session.folder, session.name, session.owner, session.memory_bytes,
              session.timeout_s, session.idle_s, session.runtime, to_text(session.environment),
-             to_text(session.labels), session.execution_count, session.created_us, session.active_us});
+             to_text(session.labels), session.execution_count, session.created_us, session.active_us,
+             session.awake_max_s});
     workspace::Journal::append(tx, ground_, session.workspace, owner, "session.create",
                                {{"session_id", session.id.with_prefix(workspace::prefix::session)},
                                 {"memory_bytes", session.memory_bytes}},
@@ -144,17 +146,21 @@ std::optional<SessionInfo> Records::find(const Id& session) {
   });
 }
 
-std::vector<SessionInfo> Records::list(const Id& owner, const Id& before, size_t limit) {
+#define SK_LISTED_SESSIONS                                                                         \
+  "SELECT " SK_SESSION_VALUES                                                                      \
+  " FROM sessions WHERE owner = $1 AND deleted_us IS NULL AND ($2 IS NULL OR workspace = $2) AND " \
+  "($3 = '' OR name = $3)"
+
+std::vector<SessionInfo> Records::list(const Id& owner, const std::optional<Id>& workspace,
+                                       const SessionQuery& query) {
+  Id after = query.after;
+  if (!after && query.order == workspace::Order::newest_first) after.bytes.fill(std::byte{0xff});
   return ground_.db.read([&](catalog::Statements& statements) {
-    if (!before)
-      return statements.all(
-          "SELECT " SK_SESSION_VALUES
-          " FROM sessions WHERE owner = $1 AND deleted_us IS NULL ORDER BY id DESC LIMIT $2",
-          {owner, limit}, read_session);
-    return statements.all(
-        "SELECT " SK_SESSION_VALUES
-        " FROM sessions WHERE owner = $1 AND deleted_us IS NULL AND id < $2 ORDER BY id DESC LIMIT $3",
-        {owner, before, limit}, read_session);
+    return query.order == workspace::Order::newest_first
+               ? statements.all(SK_LISTED_SESSIONS " AND id < $4 ORDER BY id DESC LIMIT $5",
+                                {owner, workspace, query.name, after, query.limit}, read_session)
+               : statements.all(SK_LISTED_SESSIONS " AND id > $4 ORDER BY id LIMIT $5",
+                                {owner, workspace, query.name, after, query.limit}, read_session);
   });
 }
 
@@ -255,6 +261,12 @@ void Records::end_interrupted_executions(TimeUs now_us) {
         "<> 'done'",
         {now_us,
          R"({"message":"the server was stopped while this ran; files that were closed by then are kept"})"});
+    // Nor did it write when its sessions were last used; their executions tell.
+    tx.exec(
+        "UPDATE sessions SET active_us = COALESCE((SELECT MAX(x.ended_us) FROM executions x WHERE x.session "
+        "= "
+        "sessions.id AND x.ended_us > sessions.active_us), active_us) WHERE dirty = 1",
+        {});
   });
 }
 

@@ -19,8 +19,9 @@ class Records {
 
   void insert(const SessionInfo& session);
   std::optional<SessionInfo> find(const Id& session);
-  // Of one owner, newest first; `before` zero for the first page.
-  std::vector<SessionInfo> list(const Id& owner, const Id& before, size_t limit);
+  // Of one owner, in one workspace if given.
+  std::vector<SessionInfo> list(const Id& owner, const std::optional<Id>& workspace,
+                                const SessionQuery& query);
   // Sessions whose copies may hold what was not kept: their server died.
   std::vector<SessionInfo> dirty_sessions();
   void mark_deleted(const Id& session, TimeUs now_us);

@@ -21,7 +21,8 @@ struct SessionInfo {
   Id owner;
   uint64_t memory_bytes = 0;
   int64_t timeout_s = 0;
-  int64_t idle_s = 0;  // 0: never expires
+  int64_t idle_s = 0;       // 0: never expires
+  int64_t awake_max_s = 0;  // so long it stays awake at most, used or not; 0: as long as it is used
   std::string runtime;
   Json environment = Json::object();
   Json labels = Json::object();  // free for dialects
@@ -47,10 +48,19 @@ struct NewSession {
   std::optional<uint64_t> memory_bytes;
   std::optional<int64_t> timeout_s;
   std::optional<int64_t> idle_s;
+  int64_t awake_max_s = 0;
   std::string runtime;
   Json environment = Json::object();
   Json labels = Json::object();
   std::vector<AddedFile> files;
+};
+
+// Which sessions a list has, and in which order: by when they were made.
+struct SessionQuery {
+  std::string name;  // exactly; empty: any
+  Id after;          // the last one seen; zero: from the beginning
+  workspace::Order order = workspace::Order::newest_first;
+  size_t limit = 100;
 };
 
 struct NewExecution {

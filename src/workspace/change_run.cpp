@@ -48,6 +48,15 @@ Entry ChangeRun::get(std::string_view path) {
   return *entry;
 }
 
+Entry ChangeRun::file_of(const Id& version) {
+  auto found =
+      tx_.one("SELECT " SK_ENTRY_COLUMNS
+              " FROM versions v JOIN entries e ON e.id = v.file WHERE v.id = $1 AND v.workspace = $2",
+              {version, workspace_}, read_entry);
+  if (!found) throw Error(Code::not_found, "there is no version " + version.with_prefix(prefix::version));
+  return *found;
+}
+
 std::vector<Entry> ChangeRun::below(std::string_view folder) {
   Below range(folder);
   if (folder.empty())

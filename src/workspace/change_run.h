@@ -24,6 +24,8 @@ class ChangeRun {
 
   std::optional<Entry> find(std::string_view path);
   Entry get(std::string_view path);
+  // The file that a version belongs to, also one in the trash. Error(not_found).
+  Entry file_of(const Id& version);
   // Every entry below a folder, folders before what they hold.
   std::vector<Entry> below(std::string_view folder);
 

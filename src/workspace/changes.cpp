@@ -3,6 +3,7 @@
 #include "workspace/blob_ledger.h"
 #include "workspace/change_run.h"
 #include "workspace/path.h"
+#include "workspace/purposes.h"
 #include "workspace/workspace_rows.h"
 
 namespace sk::workspace {
@@ -74,6 +75,7 @@ ChangeResult ChangeRun::put(PutChange& change) {
   result.diverged = overtook;
   if (result.kept_aside) wanted.head = existing ? NewVersion::Head::stays : NewVersion::Head::becomes;
   Version version = insert_version(entry, wanted);
+  if (change.purpose) Purposes::give(tx_, entry, *change.purpose);
   Json facts = version_facts(version, change.source);
   if (overtook) facts["diverged"] = true;
   if (result.kept_aside) facts["kept_aside"] = true;
@@ -157,7 +159,7 @@ Version ChangeRun::copy_file(const Entry& from, const std::optional<Id>& from_ve
 ChangeResult ChangeRun::copy(const CopyChange& change) {
   Id from_workspace = change.from_workspace.value_or(workspace_);
   ChangeRun source(tx_, ground_, actor_, from_workspace);
-  Entry from = source.get(change.from);
+  Entry from = change.from.empty() ? source.file_of(*change.from_version) : source.get(change.from);
   check_locks(change.to, Touches::membership, change.conditions);
   if (from_workspace == workspace_ && from.kind == EntryKind::folder && is_within(change.to, change.from))
     throw Error(Code::bad_request, "a folder cannot be copied into itself");

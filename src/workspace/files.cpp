@@ -21,7 +21,8 @@ void clean(MoveChange& change) {
   change.from = clean_file_path(change.from), change.to = clean_file_path(change.to);
 }
 void clean(CopyChange& change) {
-  change.from = clean_file_path(change.from), change.to = clean_file_path(change.to);
+  if (!change.from.empty() || !change.from_version) change.from = clean_file_path(change.from);
+  change.to = clean_file_path(change.to);
 }
 void clean(TrashChange& change) { change.path = clean_file_path(change.path); }
 void clean(RestoreVersionChange&) {}
@@ -261,6 +262,33 @@ Page<Entry> Files::list(const Workspace& workspace, const ListOptions& options) 
     }
   });
   return page;
+}
+
+#define SK_HEADS                                                                                             \
+  "SELECT " SK_VERSION_COLUMNS                                                                               \
+  " FROM entries e JOIN versions v ON v.id = e.head LEFT JOIN principals p ON p.id = v.author "              \
+  "WHERE e.workspace = $1 AND e.kind = 0 AND e.trashed_us IS NULL AND e.parent >= $2 AND e.parent < $4 AND " \
+  "(e.parent = $2 OR e.parent >= $3)"
+
+std::vector<Version> Files::heads(const Workspace& workspace, const HeadQuery& query) {
+  Below range(clean_path(query.folder));
+  if (range.exact.empty()) {
+    // Everything lies below the root: the end is more than any name of 255 bytes can be.
+    range.from = "";
+    range.to.clear();
+    for (size_t i = 0; i <= kNameBytesMax; ++i) range.to += "\xf4\x8f\xbf\xbf";
+  }
+  Id after = query.after;
+  if (!after && query.order == Order::newest_first) after.bytes.fill(std::byte{0xff});
+  return ground_.db.read([&](catalog::Statements& statements) {
+    return query.order == Order::newest_first
+               ? statements.all(SK_HEADS " AND e.head < $5 ORDER BY e.head DESC LIMIT $6",
+                                {workspace.id, range.exact, range.from, range.to, after, query.limit},
+                                read_version)
+               : statements.all(SK_HEADS " AND e.head > $5 ORDER BY e.head LIMIT $6",
+                                {workspace.id, range.exact, range.from, range.to, after, query.limit},
+                                read_version);
+  });
 }
 
 Page<Version> Files::versions(const Workspace& workspace, const Id& file, std::string_view cursor,

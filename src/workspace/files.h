@@ -12,6 +12,12 @@ namespace sk::workspace {
 // What to do where the target of a move, copy or restore exists.
 enum class OnExisting { refuse, replace, rename };
 
+// What a file was given for, as the Files APIs of other vendors ask, and until when.
+struct Purpose {
+  std::string name;
+  std::optional<TimeUs> expires_us;
+};
+
 struct PutChange {
   std::string path;
   std::shared_ptr<blobs::Written> content;
@@ -26,6 +32,7 @@ struct PutChange {
   std::optional<Id> base;
   // On a path locked by someone else: keep the version without making it the head, instead of Error(locked).
   bool keep_when_locked = false;
+  std::optional<Purpose> purpose;  // replaces the one that the file had
   Conditions conditions;
 };
 struct MkdirChange {
@@ -40,7 +47,7 @@ struct MoveChange {
   Conditions conditions;
 };
 struct CopyChange {
-  std::string from;
+  std::string from;  // empty: the file of from_version, wherever it is, also in the trash
   std::optional<Id> from_version;
   std::string to;
   OnExisting on_existing = OnExisting::refuse;
@@ -81,6 +88,15 @@ struct ListOptions {
   size_t limit = 1000;
 };
 
+// The newest versions of the files below a folder, in the order of their ids: what changed last comes first
+// (or last).
+struct HeadQuery {
+  std::string folder;
+  Id after;  // of the last one seen; zero: from the beginning
+  Order order = Order::newest_first;
+  size_t limit = 100;
+};
+
 struct PurgeResult {
   int64_t files = 0, versions = 0;
   uint64_t freed_bytes = 0;           // of the workspace's quota
@@ -109,6 +125,8 @@ class Files {
             std::string_view path);  // Error(not_found); tells when it is in the trash
   std::optional<Entry> find_by_id(const Workspace& workspace, const Id& file);
   Page<Entry> list(const Workspace& workspace, const ListOptions& options);
+  // None for a folder that does not exist.
+  std::vector<Version> heads(const Workspace& workspace, const HeadQuery& query);
 
   Page<Version> versions(const Workspace& workspace, const Id& file, std::string_view cursor, size_t limit);
   std::optional<Version> find_version(const Workspace& workspace, const Id& version);

@@ -38,6 +38,8 @@ struct Keep::Impl {
         access(ground),
         workspaces(ground),
         files(ground),
+        purposes(ground),
+        uploads(ground),
         locks(ground),
         journal(ground),
         links(ground),
@@ -104,6 +106,8 @@ struct Keep::Impl {
       };
       try {
         locks.expire();
+        purposes.retract_due();
+        uploads.expire();
         run_if_due(next_collect, options.collect_interval_s, [&] { collect(); });
         run_if_due(next_scrub, options.scrub_interval_s,
                    [&] { upkeep.scrub_slice(options.scrub_slice_bytes); });
@@ -144,6 +148,8 @@ struct Keep::Impl {
   Access access;
   Workspaces workspaces;
   Files files;
+  Purposes purposes;
+  Uploads uploads;
   Locks locks;
   Journal journal;
   Links links;
@@ -170,6 +176,8 @@ Ground& Keep::ground() { return impl_->ground; }
 Access& Keep::access() { return impl_->access; }
 Workspaces& Keep::workspaces() { return impl_->workspaces; }
 Files& Keep::files() { return impl_->files; }
+Purposes& Keep::purposes() { return impl_->purposes; }
+Uploads& Keep::uploads() { return impl_->uploads; }
 Locks& Keep::locks() { return impl_->locks; }
 Journal& Keep::journal() { return impl_->journal; }
 Feed& Keep::feed() { return impl_->feed; }

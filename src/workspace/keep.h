@@ -14,7 +14,9 @@
 #include "workspace/journal.h"
 #include "workspace/links.h"
 #include "workspace/locks.h"
+#include "workspace/purposes.h"
 #include "workspace/upkeep.h"
+#include "workspace/uploads.h"
 #include "workspace/workspaces.h"
 
 namespace sk::workspace {
@@ -47,6 +49,8 @@ class Keep {
   Access& access();
   Workspaces& workspaces();
   Files& files();
+  Purposes& purposes();
+  Uploads& uploads();
   Locks& locks();
   Journal& journal();
   Feed& feed();

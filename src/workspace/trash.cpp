@@ -3,6 +3,7 @@
 #include "workspace/blob_ledger.h"
 #include "workspace/change_run.h"
 #include "workspace/path.h"
+#include "workspace/purposes.h"
 #include "workspace/workspace_rows.h"
 
 namespace sk::workspace {
@@ -35,6 +36,7 @@ void purge_group(ChangeRun& run, const Entry& root, PurgeResult& result) {
                           [](const catalog::Row& row) { return row.id(0); });
   PurgeResult mine;
   for (const Id& id : ids) {
+    Purposes::forget(run.tx(), id);
     purge_versions(run, versions_of(run, id), mine);
     run.tx().exec("DELETE FROM placements WHERE workspace = $1 AND file = $2", {run.workspace(), id});
     run.tx().exec("DELETE FROM entries WHERE id = $1", {id});

@@ -155,6 +155,9 @@ struct JournalEntry {
   Sha256 hash;
 };
 
+// Of a list by ids, which grow with time.
+enum class Order { newest_first, oldest_first };
+
 template <class T>
 struct Page {
   std::vector<T> items;

@@ -8,11 +8,14 @@ constexpr size_t kShortJobThreads = 4;
 // A collection and a verification can run beside each other, and each only once at a time.
 constexpr size_t kChoreThreads = 2;
 constexpr size_t kChoresWaitingMax = 8;
+// One transfer keeps a core busy with hashing.
+constexpr size_t kTransferThreads = 4;
 }  // namespace
 
 Background::Background()
     : short_jobs_(kShortJobThreads, 0),
       chores_(kChoreThreads, kChoresWaitingMax),
+      transfers_(kTransferThreads, 0),
       timer_thread_([this] { watch_timers(); }) {}
 
 Background::~Background() { stop(); }
@@ -29,6 +32,8 @@ void Background::run_after(std::chrono::milliseconds delay, std::function<void()
 
 bool Background::run_chore(std::function<void()> job) { return chores_.submit(std::move(job)); }
 
+void Background::run_transfer(std::function<void()> job) { transfers_.submit_always(std::move(job)); }
+
 void Background::stop() {
   {
     std::lock_guard lock(mutex_);
@@ -37,6 +42,7 @@ void Background::stop() {
   wake_.notify_all();
   if (timer_thread_.joinable()) timer_thread_.join();
   chores_.stop();
+  transfers_.stop();
   short_jobs_.stop();
 }
 

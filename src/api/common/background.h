@@ -26,6 +26,9 @@ class Background {
   void run_after(std::chrono::milliseconds delay, std::function<void()> job);
   // On threads of their own; false when too many chores wait. A chore looks at stopping() now and then.
   [[nodiscard]] bool run_chore(std::function<void()> job);
+  // For work on the bytes of one request, which takes as long as reading them; on threads of their own, so
+  // that chores do not hold it up. Callers bound their number: one per open connection.
+  void run_transfer(std::function<void()> job);
   bool stopping() const { return stopping_; }
   void stop();
 
@@ -39,6 +42,7 @@ class Background {
   std::multimap<SteadyTime, std::function<void()>> timers_;  // guarded by mutex_
   WorkerPool short_jobs_;
   WorkerPool chores_;
+  WorkerPool transfers_;
   std::thread timer_thread_;
 };
 

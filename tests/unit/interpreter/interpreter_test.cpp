@@ -245,6 +245,69 @@ TEST_F(InterpreterTest, ASessionSeesWhatAnotherOneWroteInTheSameFolder) {
   EXPECT_EQ(late.outputs[0]["data"]["text/plain"], "'from one'");
 }
 
+TEST_F(InterpreterTest, ASessionWhoseTimeAwakeIsOverFallsAsleepAndWakesWithItsFiles) {
+  NewSession wanted;
+  wanted.awake_max_s = 1;
+  auto session = interpreter->create(actor, wanted);
+  run(session.id, "x = 1; _ = open('a.txt', 'w').write('a')");
+  while (interpreter->get(actor, session.id).status == Status::running)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  auto again = run(session.id, "print('x' in globals(), open('a.txt').read())");
+  EXPECT_TRUE(again.woke);
+  EXPECT_EQ(again.outputs[0]["text"], "False a\n");
+}
+
+TEST_F(InterpreterTest, CodeCanKeepFetchAndLinkFilesOfTheWorkspace) {
+  auto change = workspace::PutChange{};
+  change.path = "data/prices.csv";
+  auto writer = keep->files().begin_content();
+  writer->write(as_bytes("1,2"));
+  change.content = std::make_shared<blobs::Written>(writer->finish());
+  keep->files().apply_one(actor, keep->workspaces().open_default(actor, workspace::Right::write), change);
+  auto session = create("work");
+  auto done = run(session.id,
+                  "import sandkeep\n"
+                  "print(sandkeep.fetch('/data/prices.csv'), open('prices.csv').read())\n"
+                  "print(sandkeep.fetch('data/prices.csv', 'copy.csv'), open('copy.csv').read())\n"
+                  "_ = open('a.txt', 'w').write('one')\n"
+                  "print(sandkeep.keep('a.txt')['number'])\n"
+                  "_ = open('a.txt', 'w').write('two')\n"
+                  "print(sandkeep.link('a.txt'))\n"
+                  "print(len(sandkeep.versions('a.txt')))");
+  ASSERT_EQ(done.end, "ok") << done.outputs;
+  auto head = keep->files().get(ws, "work/a.txt").head.with_prefix(workspace::prefix::version);
+  EXPECT_EQ(done.outputs[0]["text"],
+            "/mnt/data/prices.csv 1,2\n/mnt/data/copy.csv 1,2\n1\n/k/" + head + "/a.txt\n2\n");
+  EXPECT_EQ(read("work/prices.csv"), "1,2");
+  EXPECT_EQ(read("work/copy.csv"), "1,2");
+}
+
+TEST_F(InterpreterTest, AListIsInTheOrderThatIsAskedForAndHasOneNameOnly) {
+  std::vector<Id> ids;
+  for (auto name : {"a", "b", "a"}) {
+    NewSession wanted;
+    wanted.name = name;
+    ids.push_back(interpreter->create(actor, wanted).id);
+  }
+  auto listed = [&](SessionQuery query) {
+    std::vector<Id> found;
+    for (const auto& session : interpreter->list(actor, query)) found.push_back(session.id);
+    return found;
+  };
+  SessionQuery query;
+  EXPECT_EQ(listed(query), (std::vector{ids[2], ids[1], ids[0]}));
+  query.name = "a";
+  EXPECT_EQ(listed(query), (std::vector{ids[2], ids[0]}));
+  query.order = workspace::Order::oldest_first;
+  EXPECT_EQ(listed(query), (std::vector{ids[0], ids[2]}));
+  query.after = ids[0];
+  EXPECT_EQ(listed(query), std::vector{ids[2]});
+  // A key that is bound to another workspace sees none of them, and its pages are not short for that.
+  workspace::Actor bound = actor;
+  bound.only_workspace = ids[0];
+  EXPECT_TRUE(interpreter->list(bound, SessionQuery{}).empty());
+}
+
 TEST_F(InterpreterTest, SomeoneElsesSessionDoesNotExist) {
   auto session = create();
   auto other = keep->access().create_principal(actor, "other", "agent");

@@ -1,0 +1,41 @@
+#include "api/common/aside.h"
+
+#include "api/dialects.h"
+
+namespace sk::api {
+
+namespace {
+// Longer than any store that one machine holds should need; a client that leaves ends its chore sooner.
+constexpr std::chrono::hours kChoreMax{24};
+}  // namespace
+
+http::Reply run_aside(Call& call, Aside kind, Chore chore) {
+  auto cancelled = std::make_shared<std::atomic<bool>>(false);
+  http::Request request;  // as much of it as an error's shape depends on
+  request.request_id = call.request.request_id;
+  request.method = call.request.method;
+  request.path = call.request.path;
+  request.route = call.request.route;
+  auto give_up = [cancelled, request] {
+    *cancelled = true;
+    return dialect_error_reply(request, Error(Code::unavailable, "this took too long and was given up"));
+  };
+  auto deferred = std::make_shared<http::Deferred>(kChoreMax, give_up, [cancelled] { *cancelled = true; });
+  auto job = [deferred, cancelled, request, chore = std::move(chore)] {
+    try {
+      deferred->complete(chore(*cancelled));
+    } catch (const Error& error) {
+      deferred->complete(dialect_error_reply(request, error));
+    } catch (const std::exception& error) {
+      deferred->complete(dialect_error_reply(request, Error(Code::internal, error.what())));
+    }
+  };
+  auto& background = call.app.background;
+  if (kind == Aside::transfer)
+    background.run_transfer(std::move(job));
+  else if (!background.run_chore(std::move(job)))
+    throw Error(Code::unavailable, "too many such chores are waiting already");
+  return http::Reply::deferred(std::move(deferred));
+}
+
+}  // namespace sk::api

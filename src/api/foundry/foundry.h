@@ -1,0 +1,13 @@
+// Microsoft Foundry's dialect: OpenAI's API under a project's addresses, with Foundry's own limits.
+#pragma once
+
+#include <vector>
+
+#include "api/common/openai_mount.h"
+
+namespace sk::api::foundry {
+
+// All places where Foundry's clients look for OpenAI's API.
+std::vector<OpenAiMount> mounts();
+
+}  // namespace sk::api::foundry

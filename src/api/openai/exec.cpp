@@ -1,0 +1,147 @@
+// Running code in a container. OpenAI has no such call outside its models, so this one is ours; its answer is
+// written like the `code_interpreter_call` item of a response, with the files that the code wrote.
+#include "api/common/containers.h"
+#include "api/common/ignored.h"
+#include "api/openai/openai.h"
+#include "api/openai/shapes.h"
+#include "base/text.h"
+#include "workspace/links.h"
+
+namespace sk::api::openai {
+
+namespace {
+
+using http::Reply;
+using interpreter::Execution;
+using interpreter::SessionInfo;
+
+// Longer than any execution may take, its waking and keeping included.
+constexpr auto kWaitMost = std::chrono::hours(24);
+constexpr size_t kFilesInAnswerMax = 1'000;
+
+// What an answer needs when the request is gone.
+struct Answering {
+  SessionInfo container;
+  std::string base_url;
+  std::vector<std::string> ignored;
+};
+
+void add_logs(Json& outputs, const std::string& text) {
+  if (text.empty()) return;
+  if (!outputs.empty() && outputs.back()["type"] == "logs")
+    outputs.back()["logs"].get_ref<std::string&>() += text;
+  else
+    outputs.push_back({{"type", "logs"}, {"logs", text}});
+}
+
+// A figure as a data URI; one that is too large for that as the link of the file that it was kept as.
+void add_bundle(Json& outputs, const Json& output, const Execution& execution, const std::string& base_url) {
+  static const Json kNothing = Json::object();
+  const Json& data = output.contains("data") ? output["data"] : kNothing;
+  for (auto mime : {"image/png", "image/jpeg", "image/gif", "image/webp"}) {
+    if (!data.contains(mime)) continue;
+    std::string url = std::string("data:") + mime;
+    url.append(";base64,").append(data[mime].get_ref<const std::string&>());
+    outputs.push_back({{"type", "image"}, {"url", std::move(url)}});
+    return;
+  }
+  auto file = output.value("file", "");
+  for (const auto& kept : execution.files.kept) {
+    if (!output.contains("cut") || kept.path != file) continue;
+    auto url = base_url + workspace::Links::path_of(kept.version, kept.path);
+    outputs.push_back({{"type", "image"}, {"url", std::move(url)}});
+    return;
+  }
+  if (data.contains("text/plain")) add_logs(outputs, data["text/plain"].get<std::string>() + "\n");
+}
+
+Json outputs_json(const Execution& execution, const std::string& base_url) {
+  Json outputs = Json::array();
+  for (const auto& output : execution.outputs) {
+    auto type = output.value("type", "");
+    if (type == "stdout" || type == "stderr" || type == "note")
+      add_logs(outputs, output.value("text", ""));
+    else if (type == "error")
+      add_logs(outputs, output.value("traceback", "") + "\n");
+    else
+      add_bundle(outputs, output, execution, base_url);
+  }
+  return outputs;
+}
+
+Json files_json(const Execution& execution, const Answering& answering) {
+  Json files = Json::array();
+  for (const auto& kept : execution.files.kept) {
+    if (files.size() == kFilesInAnswerMax) break;
+    workspace::Version version;
+    version.id = kept.version;
+    version.path = kept.path;
+    version.size = kept.size;
+    version.created_us = execution.ended_us;
+    version.source.kind = "execution";
+    files.push_back(container_file_json(answering.container, version, answering.base_url));
+  }
+  return files;
+}
+
+Json error_of(const Execution& execution) {
+  if (execution.end == "ok") return nullptr;
+  // Whoever stopped the program says more than the exception that it died of.
+  if (execution.end == "error")
+    for (const auto& output : execution.outputs)
+      if (output.value("type", "") == "error")
+        return {{"name", output.value("name", "")}, {"message", output.value("value", "")}};
+  return {{"name", execution.end}, {"message", execution.message}};
+}
+
+Json exec_json(const Execution& execution, const Answering& answering) {
+  // An exception is an answer of the program's; a program that was stopped has none.
+  bool whole = execution.end == "ok" || execution.end == "error";
+  Json not_kept = Json::array();
+  for (const auto& item : execution.files.not_kept)
+    not_kept.push_back({{"path", item.path}, {"reason", item.reason}, {"message", item.message}});
+  return {{"id", execution.id.with_prefix("ci_")},
+          {"object", "container.exec"},
+          {"container_id", answering.container.id.with_prefix(kContainerPrefix)},
+          {"status", whole ? "completed" : "incomplete"},
+          {"code", execution.code},
+          {"outputs", outputs_json(execution, answering.base_url)},
+          {"error", error_of(execution)},
+          {"files", files_json(execution, answering)},
+          {"files_more", execution.files.kept.size() > kFilesInAnswerMax},
+          {"not_kept", std::move(not_kept)},
+          {"woke", execution.woke}};
+}
+
+Reply exec(Call& call) {
+  auto container = need_living_container(call.app, call.actor, call.request.param("container"));
+  interpreter::NewExecution wanted;
+  wanted.code = call.body.need_text("code");
+  wanted.language = call.body.text("language").value_or("python");
+  if (auto seconds = call.body.integer("timeout_s"))
+    wanted.timeout_s = within(*seconds, 1, call.app.settings.execution_timeout_max_s, "timeout_s");
+  auto running = need_interpreter(call.app).execute(call.actor, container.id, std::move(wanted));
+  auto late = [] { return Reply::json(Json::object(), 504); };
+  auto deferred = std::make_shared<http::Deferred>(kWaitMost, late, [] {});
+  auto answer = [deferred, answering = Answering{container, call.request.base_url, call.ignored}](
+                    const Execution& execution) {
+    auto reply = Reply::json(exec_json(execution, answering));
+    add_ignored(reply, answering.ignored);
+    deferred->complete(std::move(reply));
+  };
+  running.feed->on_finish(answer);
+  return Reply::deferred(deferred);
+}
+
+}  // namespace
+
+void add_exec_routes(Routes& routes, const OpenAiMount& mount) {
+  auto run = operation(mount, "POST", "/containers/{container}/exec", "exec");
+  run.body_kind = BodyKind::json;
+  run.body = {{.name = "code", .about = "A cell, as in a notebook.", .required = true},
+              {.name = "language", .about = "`python` unless given.", .choices = {"python", "bash"}},
+              {.name = "timeout_s", .type = FieldType::integer, .about = "Seconds that it may run."}};
+  routes.add(std::move(run), exec);
+}
+
+}  // namespace sk::api::openai

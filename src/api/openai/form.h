@@ -1,0 +1,77 @@
+// A form with one file, as OpenAI's clients send it: the file is streamed into the store, the other fields
+// are text and may come before or after it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "api/common/call.h"
+#include "api/common/upload.h"
+#include "http/multipart.h"
+#include "workspace/files.h"
+
+namespace sk::api::openai {
+
+struct FormRules {
+  std::string file_field;             // where the file is
+  std::vector<std::string> fields;    // of text; others are ignored, and told so
+  std::optional<uint64_t> bytes_max;  // beside the server's own limit of a file
+};
+
+// What arrived: the content is durable.
+struct Form {
+  std::map<std::string, std::string> fields;
+  std::optional<std::string> filename;  // of the file, if there was one
+  workspace::PutChange change;          // content and type; no path yet
+};
+
+// One thread at a time.
+class FormSink final : public http::BodySink {
+ public:
+  // The reply to a form; may throw. A form without a file reaches it too.
+  using Finish = std::function<http::Reply(Call&, Form&)>;
+  // Error(unsupported_media_type) when the request is no form.
+  FormSink(std::shared_ptr<Call> call, FormRules rules, Finish finish);
+
+  void piece(std::string_view bytes) override { parser_.feed(bytes); }
+  http::Reply end() override;
+
+ private:
+  void begin_part(const http::MultipartPart& part);
+  void part_bytes(std::string_view bytes);
+  void end_part();
+
+  std::shared_ptr<Call> call_;
+  const FormRules rules_;
+  const Finish finish_;
+  http::MultipartParser parser_;
+  Form form_;
+  std::optional<Upload> upload_;           // of the file, while it comes in
+  std::optional<std::string> field_name_;  // of a text field, while it comes in
+};
+
+// The file of a form, or Error(bad_request).
+void need_file(const Form& form, const FormRules& rules);
+
+// A body of JSON where a form could have come; up to `bytes_max`.
+class JsonSink final : public http::BodySink {
+ public:
+  using Finish = std::function<http::Reply(Call&, const Body&)>;
+  JsonSink(std::shared_ptr<Call> call, const Fields& fields, Finish finish)
+      : call_(std::move(call)), fields_(fields), finish_(std::move(finish)) {}
+
+  void piece(std::string_view bytes) override;
+  http::Reply end() override;
+
+ private:
+  std::shared_ptr<Call> call_;
+  const Fields& fields_;
+  const Finish finish_;
+  std::string text_;
+};
+
+bool is_form(const http::Request& request);
+
+}  // namespace sk::api::openai

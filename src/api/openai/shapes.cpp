@@ -1,0 +1,77 @@
+#include "api/openai/shapes.h"
+
+#include "api/common/containers.h"
+#include "workspace/links.h"
+#include "workspace/path.h"
+
+namespace sk::api::openai {
+
+namespace {
+
+// "4g", as it was asked for; in MiB where it is no whole number of GiB.
+std::string memory_text(uint64_t bytes) {
+  constexpr uint64_t kGiB = 1ull << 30, kMiB = 1ull << 20;
+  if (bytes % kGiB == 0) return std::to_string(bytes / kGiB) + "g";
+  return std::to_string(bytes / kMiB) + "m";
+}
+
+}  // namespace
+
+int64_t unix_s(TimeUs time_us) { return time_us / kSecondUs; }
+
+Json container_json(const interpreter::SessionInfo& container, TimeUs now_us) {
+  Json out = {{"id", container.id.with_prefix(kContainerPrefix)},
+              {"object", "container"},
+              {"name", container.name},
+              {"created_at", unix_s(container.created_us)},
+              {"status", is_expired(container, now_us) ? "expired" : "running"},
+              {"last_active_at", unix_s(container.active_us)}};
+  if (container.idle_s > 0)
+    out["expires_after"] = {{"anchor", "last_active_at"}, {"minutes", (container.idle_s + 59) / 60}};
+  out["memory_limit"] = memory_text(container.memory_bytes);
+  out["network_policy"] = {{"type", "disabled"}};
+  return out;
+}
+
+Json container_file_json(const interpreter::SessionInfo& container, const workspace::Version& version,
+                         const std::string& base_url) {
+  return {{"id", version.id.with_prefix(kContainerFilePrefix)},
+          {"object", "container.file"},
+          {"container_id", container.id.with_prefix(kContainerPrefix)},
+          {"created_at", unix_s(version.created_us)},
+          {"bytes", version.size},
+          {"path", path_in_container(container, version)},
+          {"source", version.source.kind == "execution" ? "assistant" : "user"},
+          {"link", base_url + workspace::Links::path_of(version)}};
+}
+
+Json file_json(const workspace::GivenFile& file, const std::string& base_url) {
+  const auto& version = file.version;
+  Json out = {{"id", version.id.with_prefix(kFilePrefix)},
+              {"object", "file"},
+              {"bytes", version.size},
+              {"created_at", unix_s(version.created_us)},
+              {"filename", workspace::split_path(version.path).second},
+              {"purpose", file.purpose},
+              {"status", "processed"}};
+  if (file.expires_us) out["expires_at"] = unix_s(*file.expires_us);
+  out["link"] = base_url + workspace::Links::path_of(version);
+  return out;
+}
+
+Fields list_fields() {
+  return {
+      {.name = "limit", .type = FieldType::integer, .about = "How many at most."},
+      {.name = "order", .about = "By when they were made; `desc` unless given.", .choices = {"asc", "desc"}},
+      {.name = "after", .about = "The id of the last one seen."}};
+}
+
+ListQuery list_query(const Call& call, int64_t limit_default, int64_t limit_max) {
+  auto limit = within(call.query.integer("limit").value_or(limit_default), 1, limit_max, "limit");
+  bool ascending = call.query.text("order").value_or("desc") == "asc";
+  return {static_cast<size_t>(limit),
+          ascending ? workspace::Order::oldest_first : workspace::Order::newest_first,
+          call.query.text("after")};
+}
+
+}  // namespace sk::api::openai

@@ -1,0 +1,148 @@
+// Uploads: a large file in parts, several at once, completed in the order that the client names.
+#include "workspace/uploads.h"
+#include "api/common/aside.h"
+#include "api/common/containers.h"
+#include "api/common/ignored.h"
+#include "api/openai/expiry.h"
+#include "api/openai/form.h"
+#include "api/openai/openai.h"
+#include "api/openai/purposes.h"
+#include "api/openai/shapes.h"
+#include "base/text.h"
+
+namespace sk::api::openai {
+
+namespace {
+
+using http::Reply;
+using workspace::UploadInfo;
+
+constexpr std::string_view kUploadPrefix = "upload_";
+constexpr std::string_view kPartPrefix = "part_";
+
+Id upload_of(const Call& call) {
+  const auto& text = call.request.param("upload");
+  auto id = Id::from_prefixed(text, kUploadPrefix);
+  if (!id) throw Error(Code::not_found, "there is no upload '" + text.substr(0, 100) + "'");
+  return *id;
+}
+
+Json upload_json(App& app, const workspace::Actor& actor, const UploadInfo& upload,
+                 const std::string& base_url) {
+  auto file = upload.version ? app.keep.purposes().find(actor, upload.version) : std::nullopt;
+  return {{"id", upload.id.with_prefix(kUploadPrefix)},
+          {"object", "upload"},
+          {"bytes", upload.wanted.size},
+          {"created_at", unix_s(upload.created_us)},
+          {"filename", upload.wanted.filename},
+          {"purpose", upload.wanted.purpose},
+          {"status", upload.status},
+          {"expires_at", unix_s(upload.expires_us)},
+          {"file", file ? file_json(*file, base_url) : Json()}};
+}
+
+Reply upload_reply(Call& call, const UploadInfo& upload) {
+  return Reply::json(upload_json(call.app, call.actor, upload, call.request.base_url));
+}
+
+Reply create_upload(Call& call) {
+  workspace::NewUpload wanted;
+  wanted.filename = call.body.need_text("filename");
+  call.app.keep.purposes().place_for(wanted.filename);  // an impossible name is refused now, not at the end
+  wanted.purpose = call.body.need_text("purpose");
+  check_purpose(wanted.purpose);
+  auto mime = call.body.need_text("mime_type");
+  if (!trim(mime).empty()) wanted.mime = stated_mime(parse_mime(mime, "mime_type"));
+  wanted.size = static_cast<uint64_t>(within(*call.body.integer("bytes"), 0, INT64_MAX, "bytes"));
+  wanted.keep_s = read_expiry(call.body.object("expires_after"), kFileExpiry, call.ignored);
+  auto workspace = call.app.keep.workspaces().open_default(call.actor, workspace::Right::write);
+  return upload_reply(call, call.app.keep.uploads().create(call.actor, workspace, std::move(wanted)));
+}
+
+std::unique_ptr<http::BodySink> begin_part(std::shared_ptr<Call> call) {
+  if (call->actor.read_only) throw Error(Code::forbidden, "a read-only key cannot upload");
+  Id upload = upload_of(*call);
+  call->app.keep.uploads().get(call->actor, upload);
+  FormRules rules{.file_field = "data", .fields = {}, .bytes_max = workspace::kUploadPartBytesMax};
+  return std::make_unique<FormSink>(std::move(call), rules, [upload, rules](Call& asked, Form& form) {
+    need_file(form, rules);
+    auto part = asked.app.keep.uploads().add_part(asked.actor, upload, *form.change.content);
+    return Reply::json({{"id", part.id.with_prefix(kPartPrefix)},
+                        {"object", "upload.part"},
+                        {"created_at", unix_s(part.created_us)},
+                        {"upload_id", upload.with_prefix(kUploadPrefix)}});
+  });
+}
+
+workspace::Uploads::Completion completion_of(Call& call, const UploadInfo& upload) {
+  workspace::Uploads::Completion wanted;
+  auto ids = call.body.texts("part_ids");
+  if (ids.size() > workspace::kUploadPartsMax)
+    throw Error(Code::bad_request,
+                "an upload has at most " + std::to_string(workspace::kUploadPartsMax) + " parts")
+        .with("field", "part_ids");
+  for (const auto& text : ids) {
+    auto id = Id::from_prefixed(text, kPartPrefix);
+    if (!id)
+      throw Error(Code::bad_request, "there is no part '" + text.substr(0, 100) + "'")
+          .with("field", "part_ids");
+    wanted.parts.push_back(*id);
+  }
+  if (auto md5 = call.body.text("md5")) {
+    wanted.md5 = from_hex(ascii_lower(trim(*md5)));
+    if (!wanted.md5 || wanted.md5->size() != 16)
+      throw Error(Code::bad_request, "'md5' must have 32 hexadecimal digits").with("field", "md5");
+  }
+  wanted.place = call.app.keep.purposes().place_for(upload.wanted.filename);
+  return wanted;
+}
+
+// Reads all parts, which may be gigabytes, so no request's thread does it.
+Reply complete_upload(Call& call) {
+  if (call.actor.read_only) throw Error(Code::forbidden, "a read-only key cannot upload");
+  auto upload = call.app.keep.uploads().get(call.actor, upload_of(call));
+  auto wanted = completion_of(call, upload);
+  return run_aside(call, Aside::transfer,
+                   [&app = call.app, actor = call.actor, id = upload.id, wanted, ignored = call.ignored,
+                    base_url = call.request.base_url](const std::atomic<bool>& cancelled) {
+                     auto go_on = [&] { return !cancelled && !app.background.stopping(); };
+                     auto done = app.keep.uploads().complete(actor, id, wanted, go_on);
+                     auto reply = Reply::json(upload_json(app, actor, done, base_url));
+                     add_ignored(reply, ignored);
+                     return reply;
+                   });
+}
+
+Reply cancel_upload(Call& call) {
+  if (call.actor.read_only) throw Error(Code::forbidden, "a read-only key cannot cancel uploads");
+  return upload_reply(call, call.app.keep.uploads().cancel(call.actor, upload_of(call)));
+}
+
+}  // namespace
+
+void add_upload_routes(Routes& routes, const OpenAiMount& mount) {
+  auto create = operation(mount, "POST", "/uploads", "create_upload");
+  create.body_kind = BodyKind::json;
+  create.body = {{.name = "filename", .about = "", .required = true},
+                 {.name = "purpose", .about = "", .required = true},
+                 {.name = "bytes", .type = FieldType::integer, .about = "", .required = true},
+                 {.name = "mime_type", .about = "", .required = true},
+                 {.name = "expires_after", .type = FieldType::object, .about = "anchor, seconds"}};
+  routes.add(std::move(create), telling_ignored(create_upload));
+
+  auto part = operation(mount, "POST", "/uploads/{upload}/parts", "add_upload_part");
+  part.body_kind = BodyKind::multipart;
+  routes.add_streaming(std::move(part), begin_part);
+
+  auto complete = operation(mount, "POST", "/uploads/{upload}/complete", "complete_upload");
+  complete.body_kind = BodyKind::json;
+  complete.body = {{.name = "part_ids", .type = FieldType::text_list, .about = "", .required = true},
+                   {.name = "md5", .about = "Of the whole, in hexadecimal digits."}};
+  routes.add(std::move(complete), complete_upload);
+
+  auto cancel = operation(mount, "POST", "/uploads/{upload}/cancel", "cancel_upload");
+  cancel.body_kind = BodyKind::json;
+  routes.add(std::move(cancel), telling_ignored(cancel_upload));
+}
+
+}  // namespace sk::api::openai

@@ -1,0 +1,281 @@
+#include "workspace/uploads.h"
+
+#include <map>
+
+#include "base/error.h"
+#include "workspace/blob_ledger.h"
+#include "workspace/change_run.h"
+#include "workspace/content.h"
+#include "workspace/path.h"
+#include "workspace/purposes.h"
+
+namespace sk::workspace {
+
+namespace {
+
+constexpr std::string_view kUpload = "upload_";
+constexpr std::string_view kPart = "part_";
+constexpr size_t kHeadBytesMax = 4096;  // as much as telling what something is needs
+constexpr size_t kReadBytes = 1 << 20;
+
+#define SK_UPLOAD_COLUMNS \
+  "id, workspace, filename, purpose, mime, size, keep_s, status, version, created_us, expires_us"
+
+UploadInfo read_upload(const catalog::Row& row) {
+  UploadInfo upload;
+  upload.id = row.id(0);
+  upload.workspace = row.id(1);
+  upload.wanted.filename = row.str(2);
+  upload.wanted.purpose = row.str(3);
+  upload.wanted.mime = row.str(4);
+  upload.wanted.size = static_cast<uint64_t>(row.integer(5));
+  upload.wanted.keep_s = row.maybe_integer(6);
+  upload.status = row.str(7);
+  upload.version = row.id(8);
+  upload.created_us = row.integer(9);
+  upload.expires_us = row.integer(10);
+  return upload;
+}
+
+UploadInfo need_upload(catalog::Statements& statements, const Actor& actor, const Id& id, TimeUs now_us) {
+  auto found = statements.one("SELECT " SK_UPLOAD_COLUMNS " FROM uploads WHERE id = $1 AND owner = $2",
+                              {id, actor.principal}, read_upload);
+  bool in_scope = found && (!actor.only_workspace || *actor.only_workspace == found->workspace);
+  if (!in_scope) throw Error(Code::not_found, "there is no upload " + id.with_prefix(kUpload));
+  if (found->status == "pending" && found->expires_us <= now_us) found->status = "expired";
+  return *found;
+}
+
+UploadInfo need_pending(catalog::Statements& statements, const Actor& actor, const Id& id, TimeUs now_us) {
+  auto upload = need_upload(statements, actor, id, now_us);
+  if (upload.status != "pending")
+    throw Error(Code::bad_request, "the upload is " + upload.status + " and takes nothing more")
+        .hint("Create another upload.");
+  return upload;
+}
+
+std::vector<UploadPart> parts_of(catalog::Statements& statements, const Id& upload) {
+  return statements.all("SELECT id, size, sha256, created_us FROM upload_parts WHERE upload = $1 ORDER BY id",
+                        {upload}, [](const catalog::Row& row) {
+                          return UploadPart{row.id(0), static_cast<uint64_t>(row.integer(1)), row.hash(2),
+                                            row.integer(3)};
+                        });
+}
+
+void drop_parts(ChangeRun& run, const Id& upload) {
+  for (const auto& part : parts_of(run.tx(), upload))
+    run.shrink(BlobLedger::drop(run.tx(), run.workspace(), part.sha256));
+  run.tx().exec("DELETE FROM upload_parts WHERE upload = $1", {upload});
+}
+
+// Nothing happens to one that has ended already.
+void end_upload(ChangeRun& run, const Id& upload, std::string_view status) {
+  auto ended =
+      run.tx().exec("UPDATE uploads SET status = $2 WHERE id = $1 AND status = 'pending'", {upload, status});
+  if (ended == 1) drop_parts(run, upload);
+}
+
+// The parts that a completion names, each in its place; all must be there and add up.
+std::vector<UploadPart> chosen_parts(const std::vector<UploadPart>& parts, const std::vector<Id>& wanted,
+                                     uint64_t size) {
+  std::map<Id, const UploadPart*> by_id;
+  for (const auto& part : parts) by_id.emplace(part.id, &part);
+  std::vector<UploadPart> chosen;
+  uint64_t total = 0;
+  for (const Id& id : wanted) {
+    auto found = by_id.find(id);
+    if (found == by_id.end())
+      throw Error(Code::bad_request, "the upload has no part " + id.with_prefix(kPart))
+          .with("field", "part_ids");
+    chosen.push_back(*found->second);
+    total += found->second->size;
+  }
+  if (total != size)
+    throw Error(Code::bad_request, "the parts have " + std::to_string(total) + " bytes together, but " +
+                                       std::to_string(size) + " were announced")
+        .with("field", "part_ids");
+  return chosen;
+}
+
+// One content from many. The chunks of the parts are found again in it, all but those at the seams, so hardly
+// anything is written.
+class Joiner {
+ public:
+  Joiner(Ground& ground, const std::function<bool()>& go_on)
+      : ground_(ground), go_on_(go_on), writer_(Files(ground).begin_content()) {}
+
+  void add(const UploadPart& part) {
+    ContentReader reader(ground_, part.sha256, 0, part.size);
+    while (auto piece = reader.next()) {
+      if (!go_on_()) throw Error(Code::unavailable, "the completion was ended before it was done");
+      if (!piece->file) {
+        add_bytes(as_bytes(piece->bytes));
+        continue;
+      }
+      for (uint64_t done = 0; done < piece->size;) {
+        auto room = std::span(buffer_).first(std::min<uint64_t>(buffer_.size(), piece->size - done));
+        size_t got = read_at(piece->file->get(), room, piece->offset + done, "a blob");
+        if (got == 0) throw Error(Code::corrupt, "a stored blob is shorter than recorded");
+        add_bytes(Bytes(buffer_).first(got));
+        done += got;
+      }
+    }
+  }
+
+  std::string md5() { return md5_.digest(); }
+  void finish_into(PutChange& change) {
+    change.content = std::make_shared<blobs::Written>(writer_->finish());
+    change.head_bytes = std::move(head_);
+  }
+
+ private:
+  void add_bytes(Bytes bytes) {
+    if (head_.size() < kHeadBytesMax) head_.append(as_text(bytes).substr(0, kHeadBytesMax - head_.size()));
+    md5_.update(bytes);
+    writer_->write(bytes);
+  }
+
+  Ground& ground_;
+  const std::function<bool()>& go_on_;
+  std::unique_ptr<blobs::Writer> writer_;
+  std::vector<std::byte> buffer_ = std::vector<std::byte>(kReadBytes);
+  Md5Stream md5_;
+  std::string head_;
+};
+
+PutChange join_parts(Ground& ground, const std::vector<UploadPart>& parts, const Uploads::Completion& wanted,
+                     const std::function<bool()>& go_on) {
+  Joiner joiner(ground, go_on);
+  for (const auto& part : parts) joiner.add(part);
+  if (wanted.md5 && !equal_constant_time(joiner.md5(), *wanted.md5))
+    throw Error(Code::bad_request, "the parts in this order do not have the announced MD5")
+        .with("field", "md5");
+  PutChange change;
+  change.path = wanted.place;
+  joiner.finish_into(change);
+  return change;
+}
+
+}  // namespace
+
+UploadInfo Uploads::create(const Actor& actor, const Workspace& workspace, NewUpload wanted) {
+  if (workspace.role < Right::write)
+    throw Error(Code::forbidden, "this key may read the workspace, but not write to it");
+  if (wanted.size > ground_.limits.file_bytes_max)
+    throw Error(Code::too_large, "a file may have at most " + human_size(ground_.limits.file_bytes_max))
+        .with("field", "bytes")
+        .with("limit_bytes", static_cast<int64_t>(ground_.limits.file_bytes_max));
+  UploadInfo upload;
+  upload.id = ground_.ids.next();
+  upload.workspace = workspace.id;
+  upload.wanted = std::move(wanted);
+  upload.status = "pending";
+  upload.created_us = ground_.clock.now_us();
+  upload.expires_us = upload.created_us + kUploadLifeS * kSecondUs;
+  ground_.db.write([&](catalog::Tx& tx) {
+    auto pending =
+        *tx.one("SELECT count(*) FROM uploads WHERE owner = $1 AND status = 'pending' AND expires_us > $2",
+                {actor.principal, upload.created_us}, [](const catalog::Row& row) { return row.integer(0); });
+    if (pending >= kUploadsPendingMax)
+      throw Error(Code::too_many_requests, "you have " + std::to_string(pending) + " uploads under way")
+          .hint("Complete or cancel some of them.");
+    tx.exec("INSERT INTO uploads (" SK_UPLOAD_COLUMNS
+            ", owner) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, NULL, $9, $10, $11)",
+            {upload.id, upload.workspace, upload.wanted.filename, upload.wanted.purpose, upload.wanted.mime,
+             upload.wanted.size, upload.wanted.keep_s, upload.status, upload.created_us, upload.expires_us,
+             actor.principal});
+  });
+  return upload;
+}
+
+UploadInfo Uploads::get(const Actor& actor, const Id& upload) {
+  return ground_.db.read([&](catalog::Statements& statements) {
+    return need_upload(statements, actor, upload, ground_.clock.now_us());
+  });
+}
+
+UploadPart Uploads::add_part(const Actor& actor, const Id& upload, blobs::Written& content) {
+  UploadPart part;
+  part.id = ground_.ids.next();
+  part.size = content.root().size;
+  part.sha256 = content.root().hash;
+  part.created_us = ground_.clock.now_us();
+  std::vector<std::string> unneeded;
+  ground_.db.write([&](catalog::Tx& tx) {
+    auto pending = need_pending(tx, actor, upload, part.created_us);
+    auto parts = *tx.one("SELECT count(*) FROM upload_parts WHERE upload = $1", {upload},
+                         [](const catalog::Row& row) { return row.integer(0); });
+    if (static_cast<size_t>(parts) >= kUploadPartsMax)
+      throw Error(Code::bad_request, "an upload has at most " + std::to_string(kUploadPartsMax) + " parts")
+          .hint("Send larger parts, up to " + human_size(kUploadPartBytesMax) + " each.");
+    ChangeRun run(tx, ground_, actor, pending.workspace);
+    auto added = BlobLedger::add(tx, pending.workspace, content, part.created_us);
+    run.grow(added.grew_bytes);
+    unneeded = std::move(added.unneeded);
+    tx.exec("INSERT INTO upload_parts (upload, id, sha256, size, created_us) VALUES ($1, $2, $3, $4, $5)",
+            {upload, part.id, part.sha256, part.size, part.created_us});
+  });
+  content.commit();
+  for (const auto& location : unneeded) ground_.blobs.remove(location);
+  return part;
+}
+
+UploadInfo Uploads::complete(const Actor& actor, const Id& id, const Completion& wanted,
+                             const std::function<bool()>& go_on) {
+  auto [upload, parts] = ground_.db.read([&](catalog::Statements& statements) {
+    auto pending = need_pending(statements, actor, id, ground_.clock.now_us());
+    auto all = parts_of(statements, id);
+    return std::pair(pending, chosen_parts(all, wanted.parts, pending.wanted.size));
+  });
+  PutChange change = join_parts(ground_, parts, wanted, go_on);
+  change.mime = upload.wanted.mime;
+  change.purpose = Purpose{upload.wanted.purpose, {}};
+  TimeUs now_us = ground_.clock.now_us();
+  if (upload.wanted.keep_s) change.purpose->expires_us = now_us + *upload.wanted.keep_s * kSecondUs;
+  auto content = change.content;
+  std::vector<std::string> unneeded;
+  auto done = ground_.db.write([&](catalog::Tx& tx) {
+    auto pending = need_pending(tx, actor, id, now_us);
+    ChangeRun run(tx, ground_, actor, pending.workspace);
+    Change put = std::move(change);
+    auto result = run.run(put);
+    end_upload(run, id, "completed");
+    tx.exec("UPDATE uploads SET version = $2 WHERE id = $1", {id, result.version->id});
+    unneeded = std::move(run.unneeded());
+    pending.status = "completed";
+    pending.version = result.version->id;
+    return pending;
+  });
+  content->commit();
+  for (const auto& location : unneeded) ground_.blobs.remove(location);
+  return done;
+}
+
+UploadInfo Uploads::cancel(const Actor& actor, const Id& upload) {
+  return ground_.db.write([&](catalog::Tx& tx) {
+    auto pending = need_pending(tx, actor, upload, ground_.clock.now_us());
+    ChangeRun run(tx, ground_, actor, pending.workspace);
+    end_upload(run, upload, "cancelled");
+    pending.status = "cancelled";
+    return pending;
+  });
+}
+
+void Uploads::expire() {
+  constexpr size_t kAtOnceMax = 100;
+  TimeUs now_us = ground_.clock.now_us();
+  auto over = ground_.db.read([&](catalog::Statements& statements) {
+    return statements.all("SELECT " SK_UPLOAD_COLUMNS
+                          " FROM uploads WHERE status = 'pending' AND expires_us <= $1 LIMIT $2",
+                          {now_us, kAtOnceMax}, read_upload);
+  });
+  Actor nobody;
+  for (const auto& upload : over) {
+    ground_.db.write([&](catalog::Tx& tx) {
+      ChangeRun run(tx, ground_, nobody, upload.workspace);
+      end_upload(run, upload.id, "expired");
+    });
+  }
+}
+
+}  // namespace sk::workspace

@@ -1,0 +1,182 @@
+"""Errors as OpenAI's clients read them, and what is told about fields that are not understood."""
+
+import json
+
+import pytest
+import requests
+
+from http_api import Api
+from sandkeep_server import ROOT_KEY
+
+NOBODY = "0" * 32
+
+
+@pytest.mark.parametrize("path", ["/containers", "/files", f"/containers/cntr_{NOBODY}", f"/files/file-{NOBODY}/content", "/responses"])
+@pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer wrong"}, {"Authorization": "Nonsense"}, {"api-key": "wrong"}])
+def test_a_missing_or_wrong_key_is_told_in_openais_shape(server, path, headers):
+    answer = requests.get(f"{server.url}/v1{path}", headers=headers, timeout=30)
+    if path == "/responses":
+        assert answer.status_code == 404  # nothing is there, whoever asks
+    else:
+        assert answer.status_code == 401
+        assert answer.json()["error"]["code"] == "invalid_api_key"
+        assert answer.json()["error"]["type"] == "invalid_request_error"
+    assert answer.headers["x-request-id"]
+
+
+@pytest.mark.parametrize("path", ["/responses", "/chat/completions", "/models", "/containers/x/y/z", "/vector_stores", "/"])
+def test_what_is_not_served_says_what_is(api, path):
+    error = api.error("POST", path, 404)
+    assert "is not served here" in error["message"] and "/exec" in error["message"]
+
+
+@pytest.mark.parametrize("path", [
+    f"/containers/cntr_{NOBODY}", "/containers/nonsense", f"/containers/cntr_{NOBODY}/files", f"/files/file-{NOBODY}", "/files/x",
+    f"/containers/cntr_{NOBODY}/files/cfile_{NOBODY}/content",
+])
+def test_an_unknown_id_is_a_404(api, path):
+    assert api.error("GET", path, 404)["code"] == "not_found"
+
+
+@pytest.mark.parametrize("body, param", [
+    ({}, "name"),
+    ({"name": None}, "name"),
+    ({"name": 7}, "name"),
+    ({"name": "x" * 101}, "name"),
+    ({"name": "x", "file_ids": "file-1"}, "file_ids"),
+    ({"name": "x", "file_ids": [1]}, "file_ids"),
+    ({"name": "x", "file_ids": [f"file-{NOBODY}"]}, "file_ids"),
+    ({"name": "x", "memory_limit": 1}, "memory_limit"),
+    ({"name": "x", "memory_limit": "2g"}, "memory_limit"),
+    ({"name": "x", "memory_limit": "64g"}, "memory_limit"),
+    ({"name": "x", "expires_after": 20}, "expires_after"),
+    ({"name": "x", "expires_after": {"anchor": "last_active_at"}}, "expires_after.minutes"),
+    ({"name": "x", "expires_after": {"anchor": "created_at", "minutes": 5}}, "expires_after.anchor"),
+    ({"name": "x", "expires_after": {"anchor": "last_active_at", "minutes": 0}}, "expires_after.minutes"),
+    ({"name": "x", "expires_after": {"anchor": "last_active_at", "minutes": 1.5}}, "expires_after.minutes"),
+    ({"name": "x", "network_policy": {"type": "allowlist", "allowed_domains": ["example.com"]}}, "network_policy"),
+    ({"name": "x", "network_policy": {"type": "open"}}, "network_policy.type"),
+])
+def test_a_field_of_the_wrong_kind_is_named(api, body, param):
+    before = api.get("/containers?limit=100").json()["data"]
+    assert api.error("POST", "/containers", 400, json=body)["param"] == param
+    assert api.get("/containers?limit=100").json()["data"] == before, "a refused container was made all the same"
+
+
+@pytest.mark.parametrize("query, param", [("limit=0", "limit"), ("limit=101", "limit"), ("limit=x", "limit"), ("order=up", "order"), ("after=x", "after")])
+def test_a_list_that_cannot_be_given_says_why(api, container, query, param):
+    for path in ("/containers", f"/containers/{container}/files"):
+        assert api.error("GET", f"{path}?{query}", 400)["param"] == param
+
+
+def test_fields_that_are_not_known_are_accepted_and_named(api):
+    answer = api.send("POST", "/containers?tea=green", json={"name": "x", "skills": [], "colour": "red", "héllo\r\nx: y": 1,
+                                                             "expires_after": {"anchor": "last_active_at", "minutes": 3, "mood": 1}})
+    assert answer.headers["x-sandkeep-ignored"] == "tea, skills, colour, h%C3%A9llo%0D%0Ax%3A%20y, expires_after.mood"
+    form = api.send("POST", "/files", files={"file": ("a.txt", b"x")}, data={"purpose": "batch", "metadata[team]": "blue"})
+    assert form.headers["x-sandkeep-ignored"] == "metadata%5Bteam%5D"
+    assert "x-sandkeep-ignored" not in api.get("/containers?api-version=2025-04-01-preview").headers
+
+
+@pytest.mark.parametrize("data, param", [
+    ({}, "purpose"),
+    ({"purpose": "gossip"}, "purpose"),
+    ({"purpose": "batch", "expires_after[anchor]": "created_at"}, "expires_after.seconds"),
+    ({"purpose": "batch", "expires_after[anchor]": "now", "expires_after[seconds]": "3600"}, "expires_after.anchor"),
+    ({"purpose": "batch", "expires_after[anchor]": "created_at", "expires_after[seconds]": "60"}, "expires_after.seconds"),
+    ({"purpose": "batch", "expires_after[anchor]": "created_at", "expires_after[seconds]": "soon"}, "expires_after.seconds"),
+])
+def test_a_file_that_says_too_little_or_too_much_is_refused(api, data, param):
+    before = api.get("/files").json()["data"]
+    assert api.error("POST", "/files", 400, files={"file": ("a.txt", b"x")}, data=data)["param"] == param
+    assert api.get("/files").json()["data"] == before
+
+
+def test_a_form_without_a_file_is_refused(api, container):
+    assert api.error("POST", "/files", 400, files={"other": ("a.txt", b"x")}, data={"purpose": "batch"})["param"] == "file"
+    assert api.error("POST", f"/containers/{container}/files", 400, files={"other": ("a.txt", b"x")})["param"] == "file"
+    assert api.error("POST", f"/containers/{container}/files", 400, json={})["param"] == "file_id"
+    api.error("POST", "/files", 415, json={"purpose": "batch"})
+
+
+@pytest.mark.parametrize("name", ["..", "a/../../b", "/", "x" * 256])
+def test_a_name_that_leads_out_of_the_container_is_refused(api, container, name):
+    api.error("POST", f"/containers/{container}/files", 400, files={"file": (name, b"x")})
+    assert api.files(container) == []
+
+
+def test_what_another_try_cannot_mend_says_so(api, container):
+    """Clients try a 409 again unless they are told not to."""
+    api.put(container, "folder/file.txt", b"x")
+    answer = api.send("POST", f"/containers/{container}/files", 409, files={"file": ("folder", b"x")})
+    assert answer.headers["x-should-retry"] == "false"
+    assert answer.json()["error"]["type"] == "invalid_request_error"
+
+
+def test_a_full_quota_is_openais_insufficient_quota(make_server):
+    api = Api(make_server("--quota-default-bytes", "1 MiB"))
+    answer = api.send("POST", "/files", 429, files={"file": ("big.bin", b"x" * (2 << 20))}, data={"purpose": "batch"})
+    assert (answer.json()["error"]["code"], answer.headers["x-should-retry"]) == ("insufficient_quota", "false")
+    upload = api.post("/uploads", {"filename": "big.bin", "purpose": "batch", "bytes": 2 << 20, "mime_type": "text/plain"})
+    api.error("POST", f"/uploads/{upload['id']}/parts", 429, files={"data": ("x", bytes(2 << 20))})
+    api.give("small.txt", b"this still fits")
+
+
+def test_a_read_only_key_reads_and_changes_nothing(server, api, container):
+    made = requests.post(f"{server.url}/api/v1/keys", json={"name": "reader", "read_only": True}, headers={"Authorization": f"Bearer {ROOT_KEY}"}, timeout=30)
+    reader = Api(server, key=made.json()["secret"])
+    file = api.put(container, "a.txt", b"x")
+    assert reader.content(container, file["id"]).content == b"x"
+    assert reader.files(container) == api.files(container)
+    upload = api.post("/uploads", {"filename": "a", "purpose": "batch", "bytes": 1, "mime_type": "text/plain"})["id"]
+    for method, path, options in [
+        ("POST", "/containers", {"json": {"name": "x"}}),
+        ("DELETE", f"/containers/{container}", {}),
+        ("POST", f"/containers/{container}/exec", {"json": {"code": "1"}}),
+        ("POST", f"/containers/{container}/files", {"files": {"file": ("b.txt", b"x")}}),
+        ("DELETE", f"/containers/{container}/files/{file['id']}", {}),
+        ("POST", "/files", {"files": {"file": ("b.txt", b"x")}, "data": {"purpose": "batch"}}),
+        ("DELETE", f"/files/file-{file['id'][6:]}", {}),
+        ("POST", "/uploads", {"json": {"filename": "a", "purpose": "batch", "bytes": 1, "mime_type": "text/plain"}}),
+        ("POST", f"/uploads/{upload}/parts", {"files": {"data": ("x", b"x")}}),
+        ("POST", f"/uploads/{upload}/complete", {"json": {"part_ids": []}}),
+        ("POST", f"/uploads/{upload}/cancel", {"json": {}}),
+    ]:
+        reader.error(method, path, 403, **options)
+    assert api.content(container, file["id"]).content == b"x"
+
+
+def test_somebody_elses_things_are_not_there(server, api, container):
+    root = {"Authorization": f"Bearer {ROOT_KEY}"}
+    person = requests.post(f"{server.url}/api/v1/principals", json={"name": f"stranger {container}"}, headers=root, timeout=30).json()
+    key = requests.post(f"{server.url}/api/v1/keys", json={"name": "k", "principal_id": person["id"]}, headers=root, timeout=30).json()["secret"]
+    stranger = Api(server, key=key)
+    file = api.put(container, "secret.txt", b"x")
+    upload = api.post("/uploads", {"filename": "a", "purpose": "batch", "bytes": 1, "mime_type": "text/plain"})["id"]
+    own = stranger.container()
+    for method, path in [("GET", f"/containers/{container}"), ("GET", f"/containers/{container}/files"), ("DELETE", f"/containers/{container}"),
+                         ("GET", f"/containers/{container}/files/{file['id']}/content"), ("GET", f"/files/file-{file['id'][6:]}"),
+                         ("GET", f"/files/file-{file['id'][6:]}/content"), ("DELETE", f"/files/file-{file['id'][6:]}"),
+                         ("GET", f"/containers/{own}/files/{file['id']}"), ("POST", f"/uploads/{upload}/cancel")]:
+        stranger.error(method, path, 404)
+    stranger.error("POST", f"/containers/{own}/files", 404, json={"file_id": file["id"]})
+    assert stranger.get("/containers").json()["data"][0]["id"] == own
+    assert stranger.get("/files").json()["data"] == []
+
+
+def test_ranges_and_conditions_are_answered(api, container):
+    file = api.put(container, "letters.txt", b"abcdefghij")
+    for path in (f"/containers/{container}/files/{file['id']}/content", f"/files/file-{file['id'][6:]}/content"):
+        part = api.get(path, 206, headers={"Range": "bytes=2-4"})
+        assert (part.content, part.headers["Content-Range"]) == (b"cde", "bytes 2-4/10")
+        assert api.get(path, 206, headers={"Range": "bytes=-3"}).content == b"hij"
+        beyond = api.send("GET", path, 416, headers={"Range": "bytes=10-"})
+        assert (beyond.headers["Content-Range"], beyond.json()["error"]["code"]) == ("bytes */10", "range_not_satisfiable")
+        assert api.get(path, 304, headers={"If-None-Match": part.headers["ETag"]}).content == b""
+        assert api.send("HEAD", path).headers["Content-Length"] == "10"
+
+
+def test_bodies_that_are_no_json_are_refused(api, container):
+    for body in (b"{", b"[]", b"\xff", b"null", json.dumps("x").encode(), b"[" * 100_000):
+        for path in ("/containers", "/uploads", f"/containers/{container}/exec", f"/containers/{container}/files"):
+            api.error("POST", path, 400, data=body, headers={"Content-Type": "application/json"})

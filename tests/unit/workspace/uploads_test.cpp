@@ -1,0 +1,129 @@
+#include "workspace/uploads.h"
+
+#include <filesystem>
+#include <random>
+
+#include "unit/workspace/keep_fixture.h"
+
+namespace sk::workspace {
+namespace {
+
+class UploadsTest : public KeepTest {
+ protected:
+  UploadInfo begin(uint64_t size, std::optional<int64_t> keep_s = {}) {
+    return keep->uploads().create(actor, ws, {"big.bin", "user_data", "", size, keep_s});
+  }
+  Id part(const UploadInfo& upload, std::string_view bytes) {
+    return keep->uploads().add_part(actor, upload.id, *content(bytes)).id;
+  }
+  UploadInfo complete(const UploadInfo& upload, std::vector<Id> parts, std::optional<std::string> md5 = {}) {
+    return keep->uploads().complete(actor, upload.id,
+                                    {std::move(parts), keep->purposes().place_for("big.bin"), std::move(md5)},
+                                    [] { return true; });
+  }
+  static std::string random_bytes(size_t size, unsigned seed) {
+    std::mt19937_64 random(seed);
+    std::string out(size, '\0');
+    for (auto& c : out) c = static_cast<char>(random());
+    return out;
+  }
+  uint64_t used_bytes() { return keep->workspaces().open_default(actor).used_bytes; }
+};
+
+TEST_F(UploadsTest, PartsBecomeOneFileInTheOrderThatIsNamed) {
+  auto upload = begin(6);
+  auto second = part(upload, "def"), first = part(upload, "abc");
+  auto done = complete(upload, {first, second});
+  EXPECT_EQ(done.status, "completed");
+  EXPECT_EQ(bytes_of(*keep->files().find_version(ws, done.version)), "abcdef");
+  EXPECT_EQ(keep->uploads().get(actor, upload.id).version, done.version);
+  EXPECT_EQ(used_bytes(), 6u) << "the parts no longer count";
+  expect_clean();
+}
+
+TEST_F(UploadsTest, LargePartsAreJoinedWithoutStoringTheirBytesTwice) {
+  std::string a = random_bytes(24'000'000, 1), b = random_bytes(24'000'000, 2);
+  auto upload = begin(a.size() + b.size());
+  auto first = part(upload, a), second = part(upload, b);
+  auto done = complete(upload, {first, second});
+  EXPECT_EQ(bytes_of(*keep->files().find_version(ws, done.version)), a + b);
+  expect_clean();
+  // Nothing was collected yet: what lies on disk is the parts, and the few chunks over their seam.
+  uint64_t stored = 0;
+  for (const auto& file : std::filesystem::recursive_directory_iterator(std::string(dir.path()) + "/blobs"))
+    if (file.is_regular_file()) stored += file.file_size();
+  EXPECT_GE(stored, a.size() + b.size());
+  EXPECT_LT(stored, (a.size() + b.size()) * 3 / 2);
+  EXPECT_EQ(used_bytes(), a.size() + b.size());
+}
+
+TEST_F(UploadsTest, APartMayBeNamedTwice) {
+  auto upload = begin(6);
+  auto one = part(upload, "abc");
+  auto done = complete(upload, {one, one});
+  EXPECT_EQ(bytes_of(*keep->files().find_version(ws, done.version)), "abcabc");
+}
+
+TEST_F(UploadsTest, PartsThatDoNotAddUpAreRefusedAndTheUploadGoesOn) {
+  auto upload = begin(3), other = begin(3);
+  auto mine = part(upload, "abc"), foreign = part(other, "xyz");
+  EXPECT_EQ(code_of([&] { complete(upload, {}); }), Code::bad_request);
+  EXPECT_EQ(code_of([&] { complete(upload, {foreign}); }), Code::bad_request);
+  EXPECT_EQ(code_of([&] { complete(upload, {mine}, std::string(16, 'x')); }), Code::bad_request);
+  EXPECT_EQ(complete(upload, {mine}).status, "completed");
+  EXPECT_EQ(code_of([&] { complete(upload, {mine}); }), Code::bad_request);
+}
+
+TEST_F(UploadsTest, ACancelledUploadLeavesNothing) {
+  auto upload = begin(3);
+  auto one = part(upload, "abc");
+  EXPECT_EQ(used_bytes(), 3u);
+  EXPECT_EQ(keep->uploads().cancel(actor, upload.id).status, "cancelled");
+  EXPECT_EQ(used_bytes(), 0u);
+  EXPECT_EQ(code_of([&] { part(upload, "abc"); }), Code::bad_request);
+  EXPECT_EQ(code_of([&] { complete(upload, {one}); }), Code::bad_request);
+  expect_clean();
+}
+
+TEST_F(UploadsTest, AnUploadThatIsNeverCompletedEndsAfterAnHour) {
+  auto upload = begin(3), finished = begin(3);
+  part(upload, "abc");
+  complete(finished, {part(finished, "xyz")});
+  clock.advance_us((kUploadLifeS + 1) * kSecondUs);
+  EXPECT_EQ(keep->uploads().get(actor, upload.id).status, "expired");
+  keep->uploads().expire();
+  EXPECT_EQ(used_bytes(), 3u) << "of the one that was completed";
+  EXPECT_EQ(keep->uploads().get(actor, upload.id).status, "expired");
+  EXPECT_EQ(keep->uploads().get(actor, finished.id).status, "completed");
+  EXPECT_EQ(code_of([&] { part(upload, "abc"); }), Code::bad_request);
+  expect_clean();
+}
+
+TEST_F(UploadsTest, ItsFileHasItsPurposeAndItsTime) {
+  auto upload = begin(3, 7200);
+  auto done = complete(upload, {part(upload, "abc")});
+  auto file = keep->purposes().find(actor, done.version);
+  EXPECT_EQ(file->purpose, "user_data");
+  EXPECT_EQ(file->expires_us, clock.now_us() + 7200 * kSecondUs);
+}
+
+TEST_F(UploadsTest, NobodyElseHasThem) {
+  auto upload = begin(3);
+  auto other = keep->access().create_principal(actor, "other", "person");
+  auto stranger = keep->access().authenticate(
+      keep->access().create_key(actor, other.id, NewKey{"k", false, {}, {}}).secret);
+  EXPECT_EQ(code_of([&] { keep->uploads().get(stranger, upload.id); }), Code::not_found);
+  EXPECT_EQ(code_of([&] { keep->uploads().cancel(stranger, upload.id); }), Code::not_found);
+  EXPECT_EQ(code_of([&] { keep->uploads().add_part(stranger, upload.id, *content("x")); }), Code::not_found);
+}
+
+TEST_F(UploadsTest, PartsOutliveARestart) {
+  auto upload = begin(6);
+  auto first = part(upload, "abc");
+  reopen();
+  auto done = complete(upload, {first, part(upload, "def")});
+  EXPECT_EQ(bytes_of(*keep->files().find_version(ws, done.version)), "abcdef");
+}
+
+}  // namespace
+}  // namespace sk::workspace
