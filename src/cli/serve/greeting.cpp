@@ -11,7 +11,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string row(const std::string& head, const std::string& text) {
-  constexpr size_t kWidth = 7;
+  constexpr size_t kWidth = 11;
   return "  " + head + std::string(kWidth - std::min(kWidth, head.size()), ' ') + text + "\n";
 }
 
@@ -35,13 +35,19 @@ std::string exports(const GreetingFacts& facts, const std::string& url) {
 std::string greeting(const GreetingFacts& facts) {
   auto url = reachable_url(facts.url);
   auto out = "ready " + facts.url + "\n\n";
-  out += row("page", (facts.public_url.empty() ? url : facts.public_url) + "/  (sign in with the key)");
+  auto base = facts.public_url.empty() ? url : facts.public_url;
+  out += row("page", base + "/  (sign in with the key)");
   out += key_row(facts);
   out += row("data", facts.data_folder);
   if (!facts.authority_file.empty()) {
     out += row("trust", "sudo cp " + shell_word(facts.authority_file) +
                             " /usr/local/share/ca-certificates/sandkeep.crt && sudo update-ca-certificates");
   }
+  out += "\nPoint a client here, with the key (docs/ has a page for each):\n";
+  out += row("OpenAI", "OPENAI_BASE_URL=" + base + "/v1");
+  out += row("MCP", base + "/mcp");
+  out += row("Azure", base + "/azure/pool");
+  out += row("LibreChat", "LIBRECHAT_CODE_BASEURL=" + base + "/librechat/v1");
   std::string curl = "curl -H \"Authorization: Bearer $SANDKEEP_KEY\" ";
   if (!facts.authority_file.empty()) curl += "--cacert \"$SANDKEEP_CA_FILE\" ";
   std::string address = "\"$SANDKEEP_SERVER/api/v1/workspaces/default/files/hello.txt\"";
