@@ -1,6 +1,7 @@
 #include "api/app.h"
 
 #include "api/links/links.h"
+#include "api/mcp/mcp.h"
 #include "api/page/page.h"
 #include "api/rest/rest.h"
 
@@ -20,6 +21,7 @@ http::Router make_router(App& app) {
   Routes routes(router, app);
   rest::add_routes(routes);
   links::add_routes(routes);
+  mcp::add_routes(routes, app);
   page::add_routes(routes);
   return router;
 }

@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "api/mcp/mcp.h"
 #include "http/server.h"
 
 namespace sk::api {
@@ -17,6 +18,8 @@ struct Dialect {
 };
 constexpr Dialect kDialects[] = {
     {"/api/v1/", http::error_to_reply},
+    {"/mcp", mcp::write_error},
+    {"/azure/mcp", mcp::write_error},
 };
 
 }  // namespace
