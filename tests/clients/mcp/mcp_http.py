@@ -51,13 +51,13 @@ class Plain:
                 return message
         raise AssertionError("no answer on the stream: " + answer.text)
 
-    def tool(self, name, **arguments):
+    def tool(self, name, /, **arguments):
         """The result of a tool's call."""
         message = self.ask("tools/call", name=name, arguments=arguments)
         assert "result" in message, message
         return message["result"]
 
-    def works(self, name, **arguments):
+    def works(self, name, /, **arguments):
         """The structured content of a call that must not fail."""
         result = self.tool(name, **arguments)
         assert not result["isError"], result["content"][0]["text"]

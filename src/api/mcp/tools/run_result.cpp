@@ -94,8 +94,8 @@ void add_images(ToolResult& result, const Execution& execution) {
       const auto& image = member(data, mime);
       if (!image.is_string() || image.get_ref<const std::string&>().size() > kImageBase64Max) continue;
       if (++count > kImagesMax) return;
-      result.blocks.insert(result.blocks.begin() + static_cast<ptrdiff_t>(count - 1),
-                           {{"type", "image"}, {"data", image}, {"mimeType", mime}});
+      Json block = {{"type", "image"}, {"data", image}, {"mimeType", mime}};
+      result.blocks.insert(result.blocks.begin() + static_cast<ptrdiff_t>(count - 1), std::move(block));
     }
   }
 }
