@@ -38,10 +38,9 @@ bool is_there(interpreter::Interpreter& interpreter, const workspace::Actor& act
 
 Id DefaultSessions::find_or_create(interpreter::Interpreter& interpreter, const workspace::Actor& actor,
                                    const workspace::Workspace& workspace, const std::string& name) {
-  std::lock_guard lock(mutex_);
   Key key(actor.principal, workspace.id, name);
-  auto known = known_.find(key);
-  if (known != known_.end() && is_there(interpreter, actor, known->second)) return known->second;
+  if (auto session = known(key); session && is_there(interpreter, actor, session)) return session;
+  std::lock_guard lock(making_);
   auto session = find_labelled(interpreter, actor, workspace.id, name);
   if (!session) {
     interpreter::NewSession wanted;
@@ -51,9 +50,16 @@ Id DefaultSessions::find_or_create(interpreter::Interpreter& interpreter, const 
     wanted.labels = {{std::string(kLabel), name}};
     session = interpreter.create(actor, wanted).id;
   }
+  std::lock_guard known_lock(mutex_);
   if (known_.size() >= kKnownMax) known_.clear();
   known_[key] = session;
   return session;
+}
+
+Id DefaultSessions::known(const Key& key) {
+  std::lock_guard lock(mutex_);
+  auto found = known_.find(key);
+  return found == known_.end() ? Id{} : found->second;
 }
 
 }  // namespace sk::api::mcp

@@ -21,8 +21,11 @@ class DefaultSessions {
 
  private:
   using Key = std::tuple<Id, Id, std::string>;
-  std::mutex mutex_;  // held while a session is looked for or made, so that two first calls make one
-  std::map<Key, Id> known_;
+  Id known(const Key& key);  // zero when it is not
+
+  std::mutex making_;  // held while a session is looked for or made, so that two first calls make one
+  std::mutex mutex_;
+  std::map<Key, Id> known_;  // guarded by mutex_
 };
 
 }  // namespace sk::api::mcp

@@ -21,7 +21,7 @@ bool changes_list(const std::string& kind) {
 }  // namespace
 
 std::shared_ptr<ResourceWatch> ResourceWatch::start(App& app, Options options) {
-  std::shared_ptr<ResourceWatch> watch(new ResourceWatch(app, std::move(options)));
+  auto watch = std::make_shared<ResourceWatch>(app, std::move(options));
   watch->look();  // from here on counts what changes
   watch->subscription_ = app.keep.feed().subscribe_any([weak = std::weak_ptr(watch), &app] {
     auto strong = weak.lock();

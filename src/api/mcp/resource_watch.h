@@ -26,6 +26,7 @@ class ResourceWatch : public std::enable_shared_from_this<ResourceWatch> {
     bool list_changes = true;
   };
   static std::shared_ptr<ResourceWatch> start(App& app, Options options);
+  ResourceWatch(App& app, Options options) : app_(app), options_(std::move(options)) {}  // for start()
 
   // Error(not_found) for a file in a workspace that cannot be read. `uri` is what the client is told.
   void subscribe(const std::string& uri);
@@ -38,7 +39,6 @@ class ResourceWatch : public std::enable_shared_from_this<ResourceWatch> {
     Id workspace;
     std::string path;
   };
-  ResourceWatch(App& app, Options options) : app_(app), options_(std::move(options)) {}
   void look();
   void look_at(const workspace::Workspace& workspace, std::map<std::string, bool>& updated,
                bool& list_changed);

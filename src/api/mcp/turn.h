@@ -40,9 +40,9 @@ struct Turn {
   Era era = Era::legacy;
   std::string version = {};
   Message message = {};
-  Json capabilities = Json::object();      // the client's
+  Json capabilities = Json::object();           // the client's
   std::shared_ptr<LegacySession> session = {};  // null for modern requests, and at /azure/mcp
-  bool takes_events = true;                // by Accept
+  bool takes_events = true;                     // by Accept
   Envelope envelope = {};
 
   const Json& params() const { return message.params; }

@@ -80,7 +80,11 @@ void add_files(ToolResult& result, const Execution& execution, const std::string
   Json not_kept = Json::array();
   for (const auto& item : execution.files.not_kept) {
     if (not_kept.size() == kFilesMax) break;
-    result.text.append("Not kept: ").append(as_code(item.path)).append(": ").append(item.message).append("\n");
+    result.text.append("Not kept: ")
+        .append(as_code(item.path))
+        .append(": ")
+        .append(item.message)
+        .append("\n");
     not_kept.push_back({{"path", item.path}, {"reason", item.reason}, {"message", item.message}});
   }
   if (!not_kept.empty()) result.structured["not_kept"] = std::move(not_kept);
