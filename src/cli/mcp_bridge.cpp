@@ -15,6 +15,7 @@ namespace {
 
 constexpr size_t kThreads = 32, kQueueMax = 10'000;
 constexpr int kResumesMax = 100;
+constexpr size_t kCancelledMax = 1000;
 constexpr std::chrono::milliseconds kPause{500};
 constexpr std::string_view kVersionKey = "io.modelcontextprotocol/protocolVersion";
 constexpr int kServerError = -32000, kParseError = -32700;
@@ -185,6 +186,11 @@ McpBridge::Outcome McpBridge::post(const Json& message) {
     reader.add(bytes);
     return true;
   };
+  // Curl asks once a second, also while nothing comes. Leaving is how a request of the newer protocol is
+  // cancelled.
+  request.progress = [&](uint64_t, uint64_t) {
+    if (is_cancelled(id)) throw Error(Code::conflict, "the request was cancelled");
+  };
   try {
     auto response = client.send(request);
     reader.end();
@@ -221,7 +227,10 @@ McpBridge::Outcome McpBridge::resume(const Json& id, const std::string& last_eve
   if (!last_event_id.empty()) request.headers.set("Last-Event-ID", last_event_id);
   request.body_sink = [&](std::string_view bytes) {
     reader.add(bytes);
-    return !stopping_;
+    return true;
+  };
+  request.progress = [&](uint64_t, uint64_t) {
+    if (stopping_ || is_cancelled(id)) throw Error(Code::conflict, "nobody waits for it any more");
   };
   try {
     outcome.status = client.send(request).status;
@@ -263,13 +272,13 @@ void McpBridge::answer(const Json& message) {
   auto outcome = post(message);
   if (outcome.status == 404 && !outcome.answered && begin_again()) outcome = post(message);
   for (int tries = 0; !outcome.answered && !outcome.last_event_id.empty() && tries < kResumesMax; ++tries) {
+    if (is_cancelled(id)) return;
     std::this_thread::sleep_for(kPause);
     auto next = resume(id, outcome.last_event_id);
     if (next.status >= 400) break;
     outcome = std::move(next);
   }
-  if (outcome.answered || id.is_null()) return;
-  if (outcome.status == 202) return;
+  if (outcome.answered || id.is_null() || outcome.status == 202 || is_cancelled(id)) return;
   // The server's own words, where it gave a reason.
   Json said;
   try {
@@ -341,6 +350,17 @@ bool McpBridge::upload_local(const Json& message) {
   return true;
 }
 
+void McpBridge::note_cancelled(const Json& message) {
+  std::lock_guard lock(mutex_);
+  cancelled_.push_back(field(field(message, "params"), "requestId"));
+  if (cancelled_.size() > kCancelledMax) cancelled_.pop_front();
+}
+
+bool McpBridge::is_cancelled(const Json& id) const {
+  std::lock_guard lock(mutex_);
+  return !id.is_null() && std::find(cancelled_.begin(), cancelled_.end(), id) != cancelled_.end();
+}
+
 void McpBridge::take_line(const std::string& line) {
   if (trim(line).empty()) return;
   Json message;
@@ -359,6 +379,7 @@ void McpBridge::take_line(const std::string& line) {
     }
     return answer(message);
   }
+  if (method == "notifications/cancelled") note_cancelled(message);
   if (!is_request) {
     post(message);  // notifications and responses, in order
     if (method == "notifications/initialized" && !listener_.joinable())

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -48,13 +49,16 @@ class McpBridge {
   // Passes a message of the server on; true when it is the response to `id`.
   bool pass_on(Json message, const Json& id);
   bool upload_local(const Json& message);
+  void note_cancelled(const Json& message);
+  bool is_cancelled(const Json& id) const;
 
   const Target target_;
   Terminal& terminal_;
   const std::vector<std::string> folders_;
-  mutable std::mutex mutex_;  // guards the three below
+  mutable std::mutex mutex_;  // guards the four below
   std::string session_, version_;
-  Json initialize_;  // the client's, to begin a lost session again
+  Json initialize_;             // the client's, to begin a lost session again
+  std::deque<Json> cancelled_;  // ids of requests, the newest last
   std::atomic<bool> stopping_ = false;
   std::thread listener_;
   WorkerPool pool_;  // last: its threads use all of the above

@@ -1,10 +1,12 @@
 """Agents' own client libraries against the real server, over HTTP and over the bridge's standard input and output."""
 
+import json
 import os
+import subprocess
 
 import pytest
 
-from sandkeep_server import binary
+from sandkeep_server import ROOT_KEY, binary
 
 READING = {"list_files", "read_file", "search", "versions", "activity", "list_workspaces", "list_sessions"}
 
@@ -124,3 +126,50 @@ def test_the_newer_client_cancels_by_leaving(node, server):
     seen = node("mcp/client2.mjs", server, scenario="cancellation")
     assert seen["ended"] != "answered"
     assert seen["next"]["structuredContent"]["result"] == "'still here'"
+
+
+def test_the_bridge_cancels_requests_of_the_newer_protocol_by_leaving(server, tmp_path):
+    """Over standard input a modern client says notifications/cancelled; the server hears of it because the bridge leaves."""
+    meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+    bridge = subprocess.Popen([str(binary()), "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1,
+                              env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "SANDKEEP_SERVER": server.url, "SANDKEEP_KEY": ROOT_KEY})
+
+    def send(**message):
+        bridge.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+
+    def call(number, code, **more):
+        send(id=number, method="tools/call", params={"name": "run_python", "arguments": {"code": code, "session": "bridge"}, "_meta": {**meta, **more}})
+
+    call(1, "import time; print('begun', flush=True); time.sleep(600)", progressToken="p")
+    while "begun" not in (line := bridge.stdout.readline()):
+        assert line
+    send(method="notifications/cancelled", params={"requestId": 1, "_meta": meta})
+    call(2, "'still here'")
+    answer = json.loads(bridge.stdout.readline())
+    assert answer["id"] == 2 and answer["result"]["structuredContent"]["result"] == "'still here'"
+    bridge.stdin.close()
+    assert bridge.wait(30) == 0 and bridge.stdout.read() == ""
+    bridge.stdout.close()
+
+
+def test_the_bridge_goes_on_after_the_server_was_restarted(make_server, tmp_path):
+    server = make_server()
+    bridge = subprocess.Popen([str(binary()), "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1,
+                              env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "SANDKEEP_SERVER": server.url, "SANDKEEP_KEY": ROOT_KEY})
+
+    def ask(number, method, params):
+        bridge.stdin.write(json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}) + "\n")
+        return json.loads(bridge.stdout.readline())
+
+    begun = ask(0, "initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}})
+    assert begun["id"] == 0 and begun["result"]["protocolVersion"] == "2025-11-25"
+    server.stop()
+    server.start()
+    assert ask("again", "tools/list", {})["result"]["tools"]
+    bad = ask(2, "no/such", {})
+    assert bad["id"] == 2 and bad["error"]["code"] == -32601
+    server.kill()
+    assert ask(3, "tools/list", {})["error"]["code"] == -32000
+    bridge.stdin.close()
+    assert bridge.wait(30) == 0
+    bridge.stdout.close()

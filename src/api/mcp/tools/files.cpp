@@ -23,6 +23,8 @@ constexpr size_t kImageBytesMax = 1 << 20;
 constexpr size_t kBinaryBytesMax = 64 << 10;
 // What one call of search looks through; its cursor leads on.
 constexpr size_t kSearchEntriesMax = 20'000;
+// All matches of the last page are told, because a cursor stands between pages.
+constexpr size_t kSearchPage = 100;
 
 Json entry_facts(const Entry& entry, const std::string& base_url) {
   Json out = {{"path", entry.path}, {"kind", entry.kind == EntryKind::file ? "file" : "folder"}};
@@ -231,8 +233,7 @@ std::optional<ToolResult> search(ToolCall& call) {
                                  .recursive = true,
                                  .glob = {},
                                  .cursor = call.text("cursor").value_or(""),
-                                 .limit = limit};
-  options.limit = 1000;
+                                 .limit = kSearchPage};
   ToolResult result;
   Json matches = Json::array();
   bool has_more = true;
@@ -306,7 +307,7 @@ Tools file_tools() {
        .input = {{"query", field::text("Words.", "sales 2026")},
                  {"folder", field::text("Only below it.")},
                  {"workspace", field::workspace()},
-                 {"limit", field::integer("20 unless given.", 1, 200)},
+                 {"limit", field::integer("About how many; 20 unless given.", 1, 200)},
                  {"cursor", field::text("From the answer before.")}},
        .required = {"query"},
        .output = {{"matches", entries_schema()}, {"next_cursor", field::any("string")}},

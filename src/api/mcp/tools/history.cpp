@@ -12,6 +12,7 @@ using workspace::Right;
 namespace prefix = workspace::prefix;
 
 constexpr int64_t kDefault = 20, kMost = 200;
+constexpr int64_t kLookBack = 2000;  // how far back the newest entries are looked for
 
 std::string origin_of(const workspace::Version& version) {
   const auto& session = member(version.source.detail, "session_id");
@@ -70,13 +71,19 @@ std::optional<ToolResult> activity(ToolCall& call) {
   auto workspace = call.open_workspace(Right::read);
   auto& journal = call.app().keep.journal();
   auto limit = call.integer("limit").value_or(kDefault);
-  // Without a place to go on from, the newest entries.
-  auto head = journal.head_seq(workspace.id);
-  auto after = call.integer("after").value_or(std::max<int64_t>(head - limit, 0));
   workspace::EventFilter filter;
   filter.kinds = call.texts("kinds");
   filter.path_prefix = call.path("path");
-  auto events = journal.events(workspace.id, after, static_cast<size_t>(limit), filter);
+  workspace::Events events;
+  if (auto after = call.integer("after")) {
+    events = journal.events(workspace.id, *after, static_cast<size_t>(limit), filter);
+  } else {
+    // Without a place to go on from, the newest of those that the filter lets through.
+    auto from = std::max<int64_t>(journal.head_seq(workspace.id) - kLookBack, 0);
+    events = journal.events(workspace.id, from, static_cast<size_t>(kLookBack), filter);
+    auto surplus = static_cast<ptrdiff_t>(events.items.size()) - limit;
+    if (surplus > 0) events.items.erase(events.items.begin(), events.items.begin() + surplus);
+  }
   call.turn.call.note("list", "events");
   ToolResult result;
   Json items = Json::array();
