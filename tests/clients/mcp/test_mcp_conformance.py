@@ -16,7 +16,7 @@ AUTHORIZE = PROJECT / "tests" / "clients" / "mcp" / "authorize.mjs"
 REVISIONS = ("2025-11-25", "2026-07-28")
 
 # The suite runs these too, but scores none of them: they call tools of an example server (slow_compute, confirm_delete, …), which are not
-# among the fixtures here. Tasks of real runs are tested in test_tools.py and test_clients.py.
+# among the fixtures here. Tasks of real runs are tested in test_mcp_tools.py and test_mcp_clients.py.
 NOT_SCORED_AND_LEFT_OUT = re.compile(r"tasks-")
 
 
