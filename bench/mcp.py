@@ -73,8 +73,9 @@ def calls(bench):
                 figures["code"].append(peer("posts", server.port, max(count // 20, 64), *running_code))
                 bench.say(f"{clients} clients: {[values[-1] for values in figures.values()]}")
             share = median([ours["per_second"] / other["per_second"] for ours, other in zip(figures["ours"], figures["peer"])])
+            beside = "1 client" if clients == 1 else f"{clients} clients"
             peer_text = f"TypeScript SDK: {told(figures['peer'])[0]}"
-            yield Row(f"MCP, a trivial tool, {clients} clients", told(figures["ours"])[0], peer_text, share, "≥ 500 %", share >= 5,
+            yield Row(f"MCP, a trivial tool, {beside}", told(figures["ours"])[0], peer_text, share, "≥ 500 %", share >= 5,
                       f"list_workspaces: {told(figures['list'])[0]}")
-            yield Row(f"MCP, run_python `1+1`, {clients} clients", told(figures["code"])[0], f"its trivial tool: {told(figures['peer'])[0]}",
+            yield Row(f"MCP, run_python `1+1`, {beside}", told(figures["code"])[0], f"its trivial tool: {told(figures['peer'])[0]}",
                       told(figures["code"])[1] / told(figures["peer"])[1])
