@@ -262,3 +262,30 @@ def test_a_task_can_be_cancelled(agent):
     assert client.ask("tasks/get", taskId=task)["result"]["status"] == "cancelled"
     assert client.ask("tasks/cancel", taskId=task)["error"]["code"] == -32602
     assert client.ask("tools/call", name="list_files", arguments={}, task={})["error"]["code"] == -32601
+
+
+def test_resources_of_all_workspaces_are_listed_page_by_page(agent):
+    client = agent()
+    other = client.works("create_workspace", name="second")["id"]
+    for i in range(130):
+        client.works("write_file", path=f"many/{i:03}.txt", text=str(i))
+    client.works("write_file", workspace=other, path="one.txt", text="1")
+    uris, pages, cursor = [], 0, None
+    while pages == 0 or cursor:
+        page = client.ask("resources/list", **({"cursor": cursor} if cursor else {}))["result"]
+        uris += [resource["uri"] for resource in page["resources"]]
+        pages, cursor = pages + 1, page.get("nextCursor")
+    assert pages >= 2 and len(uris) == len(set(uris)) == 131
+    assert f"sandkeep://workspace/{other}/one.txt" in uris
+
+
+def test_an_open_stream_ends_when_its_key_is_revoked(agent, server):
+    client = agent()
+    stream = requests.get(client.url, headers=client.headers(Accept="text/event-stream"), stream=True, timeout=60)
+    assert stream.status_code == 200
+    gone = requests.delete(f"{server.url}/api/v1/keys/{client.key_id}", headers={"Authorization": f"Bearer {ROOT_KEY}"})
+    assert gone.status_code == 204
+    root = Plain(server)
+    root.begin()
+    root.works("write_file", path="data/wake.txt", text="any change")
+    assert b"wake" not in stream.content  # which ends, and told nothing
