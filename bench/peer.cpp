@@ -7,6 +7,8 @@
 //   commit bench_peer get PORT TARGET                 one download, thrown away bench_peer put PORT TARGET
 //   FILE|BYTES      one upload of a file, or of so many random bytes bench_peer puts PORT TARGET COUNT
 //   CLIENTS  COUNT uploads of 4 KiB to TARGET/<number>.bin, CLIENTS at a time
+//   bench_peer posts PORT COUNT FILE…          COUNT requests; each FILE is one client's, as it goes on the
+//   wire
 //
 // PORT is on 127.0.0.1; requests carry the key in BENCH_KEY, if there is one.
 #include <fcntl.h>
@@ -25,9 +27,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -244,13 +248,17 @@ class Answer {
       head_.append(data, size);
       const size_t end = head_.find("\r\n\r\n");
       if (end == std::string::npos) return false;
-      size = head_.size() - end - 4;
+      tail_ = head_.substr(end + 4);
       head_.resize(end);
       in_body_ = true;
       read_head();
+      body_bytes_ = tail_.size();
+    } else {
+      tail_.append(data, size);
+      body_bytes_ += size;
     }
-    body_bytes_ += size;
-    return body_bytes_ >= expected_;
+    if (tail_.size() > kLastChunk.size()) tail_.erase(0, tail_.size() - kLastChunk.size());
+    return chunked_ ? tail_ == kLastChunk : body_bytes_ >= expected_;
   }
 
   uint64_t body_bytes() const { return body_bytes_; }
@@ -263,13 +271,19 @@ class Answer {
     }
     std::string lower = head_;
     for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    chunked_ = lower.find("\r\ntransfer-encoding: chunked") != std::string::npos;
     const size_t at = lower.find("\r\ncontent-length:");
+    if (chunked_) return;
     if (at == std::string::npos) fail("an answer without its length");
     expected_ = std::strtoull(lower.c_str() + at + 17, nullptr, 10);
   }
 
+  static constexpr std::string_view kLastChunk = "0\r\n\r\n";
+
   std::string head_;
+  std::string tail_;  // the last bytes of the body, as on the wire
   bool in_body_ = false;
+  bool chunked_ = false;
   uint64_t expected_ = 0;
   uint64_t body_bytes_ = 0;
 };
@@ -327,52 +341,74 @@ void put(int port, const std::string& target, const std::string& source) {
   print_transfer(size, seconds_since(start));
 }
 
-// One of many clients that put small files, one after another.
-struct Putter {
+// One of many clients that send one request after another.
+struct Sender {
   int fd = -1;
   Answer answer;
   Clock::time_point start;
 };
 
-void puts(int port, const std::string& target, int count, int clients) {
+// `next_request` gives what a client sends next, as it goes on the wire.
+void drive(int port, int count, int clients, const std::function<std::string(size_t client)>& next_request) {
   const int poll = ::epoll_create1(EPOLL_CLOEXEC);
-  std::vector<Putter> putters(static_cast<size_t>(clients));
-  std::vector<char> bytes(kSmallBytes);
-  std::mt19937_64 random{std::random_device{}()};
+  std::vector<Sender> senders(static_cast<size_t>(clients));
   Latencies latencies;
   int sent = 0, answered = 0;
-  const auto send_next = [&](Putter& putter) {
-    std::string request = request_head("PUT", target + "/" + std::to_string(sent++) + ".bin", kSmallBytes);
-    refresh(bytes, random);
-    request.append(bytes.data(), bytes.size());
-    putter.answer = Answer();
-    putter.start = Clock::now();
-    write_all(putter.fd, request.data(), request.size());
+  const auto send_next = [&](Sender& sender) {
+    const std::string request = next_request(static_cast<size_t>(&sender - senders.data()));
+    ++sent;
+    sender.answer = Answer();
+    sender.start = Clock::now();
+    write_all(sender.fd, request.data(), request.size());
   };
-  for (Putter& putter : putters) {
-    putter.fd = connect_here(port);
-    epoll_event event{.events = EPOLLIN, .data = {.ptr = &putter}};
-    need(::epoll_ctl(poll, EPOLL_CTL_ADD, putter.fd, &event) == 0, "epoll_ctl");
+  for (Sender& sender : senders) {
+    sender.fd = connect_here(port);
+    epoll_event event{.events = EPOLLIN, .data = {.ptr = &sender}};
+    need(::epoll_ctl(poll, EPOLL_CTL_ADD, sender.fd, &event) == 0, "epoll_ctl");
   }
   const auto start = Clock::now();
-  for (Putter& putter : putters)
-    if (sent < count) send_next(putter);
+  for (Sender& sender : senders)
+    if (sent < count) send_next(sender);
   std::vector<char> piece(64 << 10);
-  std::vector<epoll_event> events(putters.size());
+  std::vector<epoll_event> events(senders.size());
   while (answered < count) {
     const int ready = ::epoll_wait(poll, events.data(), static_cast<int>(events.size()), -1);
     need(ready > 0 || errno == EINTR, "epoll_wait");
     for (int i = 0; i < ready; ++i) {
-      auto& putter = *static_cast<Putter*>(events[static_cast<size_t>(i)].data.ptr);
-      const ssize_t got = ::read(putter.fd, piece.data(), piece.size());
+      auto& sender = *static_cast<Sender*>(events[static_cast<size_t>(i)].data.ptr);
+      const ssize_t got = ::read(sender.fd, piece.data(), piece.size());
       need(got > 0, "the answer ended early");
-      if (!putter.answer.take(piece.data(), static_cast<size_t>(got))) continue;
-      latencies.add(seconds_since(putter.start));
+      if (!sender.answer.take(piece.data(), static_cast<size_t>(got))) continue;
+      latencies.add(seconds_since(sender.start));
       ++answered;
-      if (sent < count) send_next(putter);
+      if (sent < count) send_next(sender);
     }
   }
   latencies.print(seconds_since(start));
+}
+
+void puts(int port, const std::string& target, int count, int clients) {
+  std::vector<char> bytes(kSmallBytes);
+  std::mt19937_64 random{std::random_device{}()};
+  int number = 0;
+  drive(port, count, clients, [&](size_t) {
+    std::string request = request_head("PUT", target + "/" + std::to_string(number++) + ".bin", kSmallBytes);
+    refresh(bytes, random);
+    request.append(bytes.data(), bytes.size());
+    return request;
+  });
+}
+
+void posts(int port, int count, const std::vector<std::string>& files) {
+  std::vector<std::string> requests;
+  for (const std::string& file : files) {
+    const int fd = open_or_fail(file, O_RDONLY);
+    std::string request(size_of(fd), '\0');
+    need(::read(fd, request.data(), request.size()) == static_cast<ssize_t>(request.size()), "read");
+    ::close(fd);
+    requests.push_back(request);
+  }
+  drive(port, count, static_cast<int>(requests.size()), [&](size_t client) { return requests[client]; });
 }
 
 }  // namespace
@@ -394,6 +430,8 @@ int main(int argc, char** argv) {
     put(std::stoi(words[1]), words[2], words[3]);
   else if (is("puts", 4))
     puts(std::stoi(words[1]), words[2], std::stoi(words[3]), std::stoi(words[4]));
+  else if (words.size() >= 4 && words[0] == "posts")
+    posts(std::stoi(words[1]), std::stoi(words[2]), {words.begin() + 3, words.end()});
   else {
     std::fputs("usage: see the top of bench/peer.cpp\n", stderr);
     return 2;

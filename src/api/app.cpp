@@ -3,6 +3,7 @@
 #include "api/foundry/foundry.h"
 #include "api/links/links.h"
 #include "api/openai/openai.h"
+#include "api/mcp/mcp.h"
 #include "api/page/page.h"
 #include "api/rest/rest.h"
 
@@ -24,6 +25,7 @@ http::Router make_router(App& app) {
   openai::add_routes(routes, {.prefix = "/v1", .tag = "openai"});
   for (const auto& mount : foundry::mounts()) openai::add_routes(routes, mount);
   links::add_routes(routes);
+  mcp::add_routes(routes, app);
   page::add_routes(routes);
   return router;
 }

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "api/openai/errors.h"
+#include "api/mcp/mcp.h"
 #include "http/server.h"
 
 namespace sk::api {
@@ -21,6 +22,8 @@ constexpr Dialect kDialects[] = {
     {"/v1/", openai::error_reply},
     {"/openai/", openai::error_reply},
     {"/api/projects/", openai::error_reply},
+    {"/mcp", mcp::write_error},
+    {"/azure/mcp", mcp::write_error},
 };
 
 }  // namespace

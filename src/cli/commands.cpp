@@ -22,7 +22,7 @@ std::vector<CommandGroup> make_groups() {
   groups.push_back({"History", join({log_command(), restore_command()}, trash_commands())});
   auto together = join(lock_commands(), {lock_run_command(), events_command()});
   groups.push_back({"Working together", std::move(together)});
-  groups.push_back({"Running code", join({run_command()}, sessions_commands())});
+  groups.push_back({"Running code", join(join({run_command()}, sessions_commands()), {mcp_command()})});
   auto administration = join(workspace_commands(), key_commands());
   administration = join(std::move(administration), principal_commands());
   administration = join(std::move(administration), audit_commands());

@@ -57,6 +57,7 @@ Command lock_run_command();
 Command events_command();
 Command run_command();
 std::vector<Command> sessions_commands();
+Command mcp_command();
 std::vector<Command> workspace_commands();
 std::vector<Command> key_commands();
 std::vector<Command> principal_commands();

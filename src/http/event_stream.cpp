@@ -17,6 +17,7 @@ std::string render(const EventStream::Event& event) {
   std::string out;
   if (!event.id.empty()) out += "id: " + one_line(event.id) + "\n";
   if (!event.name.empty()) out += "event: " + one_line(event.name) + "\n";
+  if (event.retry_ms > 0) out += "retry: " + std::to_string(event.retry_ms) + "\n";
   std::string data;
   for (size_t i = 0; i < event.data.size(); ++i) {
     char c = event.data[i];

@@ -133,6 +133,7 @@ class EventStream {
   ~EventStream();
   struct Event {
     std::string id, name, data;
+    int retry_ms = 0;  // how long a client whose connection ended waits before it comes back; 0: not said
   };
   bool send(const Event& event);
   // Ends the stream after what was sent.

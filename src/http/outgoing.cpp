@@ -45,7 +45,8 @@ void add_cors(const ServerOptions& options, const Request& request, Headers& hea
   if (!origin) return;
   headers.set("Access-Control-Allow-Origin", *origin);
   headers.set("Access-Control-Expose-Headers",
-              "ETag, Location, Content-Range, Content-Disposition, Retry-After, Last-Modified, X-Request-Id");
+              "ETag, Location, Content-Range, Content-Disposition, Retry-After, Last-Modified, X-Request-Id, "
+              "Mcp-Session-Id");
 }
 
 std::string join(const std::vector<std::string>& parts) {

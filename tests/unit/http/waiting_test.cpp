@@ -171,8 +171,10 @@ TEST_F(Waiting, events_arrive_as_they_are_sent) {
       std::string::npos);
   EXPECT_TRUE(stream->send({"43", "", "{}"}));
   EXPECT_NE(client.read_until("\n\n").find("id: 43\ndata: {}\n\n"), std::string::npos);
+  EXPECT_TRUE(stream->send({"44", "", "", 500}));
+  EXPECT_NE(client.read_until("\n\n").find("id: 44\nretry: 500\ndata: \n\n"), std::string::npos);
   stream->close();
-  EXPECT_FALSE(stream->send({"44", "", "x"}));
+  EXPECT_FALSE(stream->send({"45", "", "x"}));
   client.read_until("0\r\n\r\n");
   EXPECT_TRUE(closed.await());
   EXPECT_EQ(client.get("/hello").body, "hello");

@@ -1,0 +1,74 @@
+#include "api/mcp/channel.h"
+
+namespace sk::api::mcp {
+
+namespace {
+
+// Longer than any execution may take, its waking and keeping included.
+constexpr auto kWaitMost = std::chrono::hours(24 * 8);
+
+}  // namespace
+
+http::Reply events_reply(std::shared_ptr<http::EventStream> stream) {
+  auto reply = http::Reply::events(std::move(stream));
+  reply.headers.set("Cache-Control", "no-cache, no-transform");
+  reply.headers.set("X-Accel-Buffering", "no");
+  return reply;
+}
+
+struct EventChannel::State {
+  std::mutex mutex;
+  bool ended = false;  // guarded by mutex
+  std::function<void()> on_gone;
+  std::weak_ptr<http::EventStream> stream;
+  std::shared_ptr<http::EventStream> unclaimed;  // until the reply takes it; guarded by mutex
+
+  std::shared_ptr<http::EventStream> live() { return stream.lock(); }
+  // True for the first who ends it.
+  bool end() {
+    std::lock_guard lock(mutex);
+    return !std::exchange(ended, true);
+  }
+};
+
+EventChannel::EventChannel(std::function<void()> on_gone) : state_(std::make_shared<State>()) {
+  state_->on_gone = std::move(on_gone);
+  auto stream = std::make_shared<http::EventStream>([state = state_] {
+    if (state->end() && state->on_gone) state->on_gone();
+  });
+  state_->stream = stream;
+  state_->unclaimed = std::move(stream);
+}
+
+http::Reply EventChannel::reply() {
+  std::lock_guard lock(state_->mutex);
+  return events_reply(std::move(state_->unclaimed));
+}
+
+void EventChannel::notify(std::string_view method, Json params) {
+  auto stream = state_->live();
+  if (stream)
+    stream->send({.id = {}, .name = {}, .data = to_text(notification_message(method, std::move(params)))});
+}
+
+void EventChannel::finish(Json message) {
+  auto stream = state_->live();
+  if (!state_->end() || !stream) return;
+  stream->send({.id = {}, .name = {}, .data = to_text(message)});
+  stream->close();
+}
+
+void EventChannel::abandon() {
+  auto stream = state_->live();
+  if (state_->end() && stream) stream->close();
+}
+
+JsonChannel::JsonChannel(std::function<void()> on_gone)
+    : deferred_(std::make_shared<http::Deferred>(
+          kWaitMost, [] { return http::Reply::empty(504); }, std::move(on_gone))) {}
+
+void JsonChannel::finish(Json message) { deferred_->complete(http::Reply::json(message)); }
+
+void JsonChannel::abandon() { deferred_->complete(http::Reply::empty(202)); }
+
+}  // namespace sk::api::mcp

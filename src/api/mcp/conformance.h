@@ -1,0 +1,47 @@
+// What the protocol's official conformance suite calls on a server under test: tools, resources and prompts
+// with fixed answers. Only there with --mcp-conformance.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "api/mcp/tool.h"
+
+namespace sk::api::mcp {
+
+// Constant after construction; any thread.
+class Conformance {
+ public:
+  Conformance();
+
+  const Tools& tools() const { return tools_; }
+  const Tool* find_tool(std::string_view name) const;
+  Json resources() const;
+  Json templates() const;
+  // One content, or nullopt for an address that is not a fixture.
+  std::optional<Json> read(const std::string& uri) const;
+  Json prompts() const;
+  // The result, or nullopt for a name that is not a fixture.
+  std::optional<Json> get_prompt(Turn& turn, const std::string& name, const Json& given) const;
+
+ private:
+  Tools tools_;
+};
+
+// The fixtures by what they show.
+Tools content_fixtures();         // text, images, logs, progress, errors
+Tools client_request_fixtures();  // sampling and elicitation of the older protocol
+Tools input_required_fixtures();  // the same of the newer one
+
+namespace fixture {
+extern const std::string_view kPng;  // a pixel, in base64
+Json text_content(std::string text);
+Tool tool(std::string name, std::string about, std::function<std::optional<ToolResult>(ToolCall&)> run);
+ToolResult raw(Json result);
+// A result that asks the client for more.
+Json input_required(Json requests);
+Json elicitation(std::string message, Json properties, Json required);
+}  // namespace fixture
+
+}  // namespace sk::api::mcp

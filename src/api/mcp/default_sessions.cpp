@@ -1,0 +1,65 @@
+#include "api/mcp/default_sessions.h"
+
+#include "api/mcp/tool.h"
+
+namespace sk::api::mcp {
+
+namespace {
+
+constexpr std::string_view kLabel = "mcp";
+constexpr size_t kPage = 200;
+constexpr size_t kKnownMax = 100'000;
+
+// Newest first, so that what is used is found soon.
+Id find_labelled(interpreter::Interpreter& interpreter, const workspace::Actor& actor, const Id& workspace,
+                 const std::string& name) {
+  for (Id before;;) {
+    auto page = interpreter.list(actor, before, kPage);
+    for (const auto& session : page) {
+      if (session.workspace == workspace && session.status != interpreter::Status::deleted &&
+          member(session.labels, kLabel) == name)
+        return session.id;
+    }
+    if (page.size() < kPage) return {};
+    before = page.back().id;
+  }
+}
+
+bool is_there(interpreter::Interpreter& interpreter, const workspace::Actor& actor, const Id& session) {
+  try {
+    return interpreter.get(actor, session).status != interpreter::Status::deleted;
+  } catch (const Error& error) {
+    if (error.code() == Code::not_found || error.code() == Code::gone) return false;
+    throw;
+  }
+}
+
+}  // namespace
+
+Id DefaultSessions::find_or_create(interpreter::Interpreter& interpreter, const workspace::Actor& actor,
+                                   const workspace::Workspace& workspace, const std::string& name) {
+  Key key(actor.principal, workspace.id, name);
+  if (auto session = known(key); session && is_there(interpreter, actor, session)) return session;
+  std::lock_guard lock(making_);
+  auto session = find_labelled(interpreter, actor, workspace.id, name);
+  if (!session) {
+    interpreter::NewSession wanted;
+    wanted.name = "mcp " + name;
+    wanted.workspace = workspace.id.with_prefix(workspace::prefix::workspace);
+    wanted.folder = std::string(kCodeFolder);
+    wanted.labels = {{std::string(kLabel), name}};
+    session = interpreter.create(actor, wanted).id;
+  }
+  std::lock_guard known_lock(mutex_);
+  if (known_.size() >= kKnownMax) known_.clear();
+  known_[key] = session;
+  return session;
+}
+
+Id DefaultSessions::known(const Key& key) {
+  std::lock_guard lock(mutex_);
+  auto found = known_.find(key);
+  return found == known_.end() ? Id{} : found->second;
+}
+
+}  // namespace sk::api::mcp

@@ -1,0 +1,49 @@
+// One MCP server: what it offers and what it remembers between requests. There are two: /mcp, and /azure/mcp
+// with the tools of Azure's session pools.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "api/app.h"
+#include "api/mcp/conformance.h"
+#include "api/mcp/default_sessions.h"
+#include "api/mcp/legacy_session.h"
+#include "api/mcp/tasks.h"
+#include "api/mcp/tool.h"
+
+namespace sk::api::mcp {
+
+struct Offer {
+  std::string name;  // of the server, as clients show it
+  std::string title;
+  std::string instructions;
+  Tools tools;
+  bool has_sessions = true;   // Mcp-Session-Id and all that needs it
+  bool has_resources = true;  // and prompts and completion
+};
+
+// Made with the routes and owned by their handlers; the app outlives it. Any thread.
+class Hub {
+ public:
+  Hub(App& the_app, Offer the_offer);
+
+  App& app;
+  const Offer offer;
+  const std::unique_ptr<Conformance> conformance;  // null unless --mcp-conformance
+  LegacySessions sessions;
+  DefaultSessions default_sessions;
+  Tasks tasks;
+
+  Json server_info() const;
+  Json capabilities(Era era, const std::string& version) const;
+  // Null when there is none of that name, or the actor's key may not use it.
+  const Tool* find_tool(std::string_view name, const workspace::Actor& actor) const;
+  Json list_tools(const workspace::Actor& actor, const std::string& version) const;
+};
+
+Offer main_offer();
+Offer azure_offer();
+
+}  // namespace sk::api::mcp

@@ -1,0 +1,114 @@
+#include "api/mcp/jsonrpc.h"
+
+namespace sk::api::mcp {
+
+namespace {
+
+constexpr size_t kIdBytesMax = 256;
+constexpr int kBadRequest = 400;
+
+[[noreturn]] void invalid(std::string message) {
+  throw RpcError(rpc_code::invalid_request, std::move(message), nullptr, kBadRequest);
+}
+
+bool is_id(const Json& id) {
+  if (id.is_string()) return id.get_ref<const std::string&>().size() <= kIdBytesMax;
+  return id.is_number_integer() || id.is_number_float();
+}
+
+int code_of(Code code) {
+  switch (code) {
+    case Code::bad_request:
+      return rpc_code::invalid_params;
+    case Code::not_found:
+    case Code::gone:
+      return rpc_code::resource_not_found;
+    case Code::internal:
+    case Code::corrupt:
+      return rpc_code::internal;
+    default:
+      return rpc_code::server;
+  }
+}
+
+Message read_request(const Json& value) {
+  Message message;
+  const auto& method = member(value, "method");
+  if (!method.is_string()) invalid("'method' must be a text");
+  message.method = method.get<std::string>();
+  if (value.contains("params")) {
+    if (!value["params"].is_object()) invalid("'params' must be an object");
+    message.params = value["params"];
+  }
+  if (!value.contains("id")) {
+    message.kind = Message::Kind::notification;
+    return message;
+  }
+  message.id = value["id"];
+  if (!is_id(message.id)) invalid("'id' must be a number or a text of at most 256 bytes");
+  return message;
+}
+
+}  // namespace
+
+RpcError to_rpc_error(const Error& error) {
+  Json data = {{"code", info(error.code()).name}};
+  if (!error.hint().empty()) data["hint"] = error.hint();
+  for (const auto& [name, value] : error.facts())
+    std::visit([&, &key = name](const auto& fact) { data[key] = fact; }, value);
+  return RpcError(code_of(error.code()), error.message(), std::move(data));
+}
+
+Message parse_message(std::string_view body) {
+  Json value;
+  try {
+    value = parse_json(body);
+  } catch (const Error& error) {
+    throw RpcError(rpc_code::parse_error, error.message(), nullptr, kBadRequest);
+  }
+  if (value.is_array()) invalid("batches are not part of the protocol any more: send one message at a time");
+  if (!value.is_object()) invalid("a message is a JSON object");
+  if (member(value, "jsonrpc") != "2.0") invalid("'jsonrpc' must be \"2.0\"");
+  if (value.contains("method")) return read_request(value);
+
+  Message message;
+  message.kind = Message::Kind::response;
+  message.id = member(value, "id");
+  message.result = member(value, "result");
+  message.error = member(value, "error");
+  if (!value.contains("result") && !value.contains("error"))
+    invalid("a message has a 'method', a 'result' or an 'error'");
+  if (!is_id(message.id)) invalid("a response needs the 'id' of its request");
+  return message;
+}
+
+Json result_message(const Json& id, Json result) {
+  return {{"jsonrpc", "2.0"}, {"id", id}, {"result", std::move(result)}};
+}
+
+Json error_message(const Json& id, const RpcError& error) {
+  Json body = {{"code", error.code()}, {"message", error.message()}};
+  if (!error.data().is_null()) body["data"] = error.data();
+  return {{"jsonrpc", "2.0"}, {"id", id}, {"error", std::move(body)}};
+}
+
+Json notification_message(std::string_view method, Json params) {
+  return {{"jsonrpc", "2.0"}, {"method", method}, {"params", std::move(params)}};
+}
+
+const Json& member(const Json& object, std::string_view name) {
+  static const Json nothing;
+  if (!object.is_object()) return nothing;
+  auto found = object.find(std::string(name));
+  return found == object.end() ? nothing : *found;
+}
+
+std::string need_text(const Json& params, std::string_view name) {
+  const auto& value = member(params, name);
+  if (value.is_string()) return value.get<std::string>();
+  std::string message = "params.";
+  message.append(name).append(" must be a text");
+  throw RpcError(rpc_code::invalid_params, std::move(message));
+}
+
+}  // namespace sk::api::mcp

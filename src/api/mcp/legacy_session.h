@@ -1,0 +1,135 @@
+// Sessions of the protocol until 2025-11-25: made by initialize, named by Mcp-Session-Id, with memory of what
+// was sent, so that a client whose connection broke goes on where it was.
+//
+// A session is the client's, not the interpreter's: it holds no files and no variables, and losing it loses
+// nothing but subscriptions and unanswered requests.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "api/mcp/channel.h"
+#include "api/mcp/resource_watch.h"
+#include "base/clock.h"
+#include "base/id.h"
+#include "http/message.h"
+
+namespace sk::api::mcp {
+
+// What initialize agreed on.
+struct Agreed {
+  std::string version;
+  Json capabilities = Json::object();  // the client's
+  Json client_info = Json::object();
+};
+
+// Any thread. Shared by the table, by requests under way and by open streams.
+class LegacySession : public std::enable_shared_from_this<LegacySession> {
+ public:
+  LegacySession(std::string id, Id principal, Agreed agreed, size_t replay_bytes_max);
+
+  const std::string& id() const { return id_; }
+  const Id& principal() const { return principal_; }
+  const Agreed& agreed() const { return agreed_; }
+
+  // A stream for one request. Its messages are remembered; the reply shows it from its beginning.
+  struct Opened {
+    std::shared_ptr<Channel> channel;
+    http::Reply reply;
+  };
+  Opened open_stream();
+  // The stream that belongs to no request (GET); an earlier one ends.
+  http::Reply listen();
+  // Goes on after the event of that id (Last-Event-ID). RpcError when it is not known any more.
+  http::Reply resume(std::string_view last_event_id);
+  // On the stream that belongs to no request; remembered for it while nobody listens.
+  void notify(std::string_view method, Json params);
+  bool someone_listens() const;
+
+  // What notifications/cancelled calls for the request of that id, while it runs.
+  void set_running(const Json& request_id, std::function<void()> cancel);
+  void forget_running(const Json& request_id);
+  void cancel(const Json& request_id);
+  // An answer of the client to a request of ours; false when none waits for it.
+  bool answered(const Message& response);
+
+  // From debug (0) to emergency (7); nullopt until logging/setLevel.
+  std::optional<int> log_level() const;
+  void set_log_level(int level);
+
+  // Set once by initialize's maker; ends with the session.
+  void set_watch(std::shared_ptr<ResourceWatch> watch);
+  std::shared_ptr<ResourceWatch> watch() const;
+
+  void touch(TimeUs now_us);
+  TimeUs touched_us() const;
+  bool has_open_stream() const;
+  // Ends all its streams.
+  void end();
+
+ private:
+  class StreamChannel;
+  struct Stream {
+    std::deque<std::pair<int64_t, std::string>> events;  // number and data
+    int64_t last = 0;
+    int64_t delivered = 0;  // the last one that a connection took
+    bool finished = false;
+    std::weak_ptr<http::EventStream> live;
+  };
+
+  http::Reply attach(uint64_t number, int64_t after);
+  void send(uint64_t number, const Json& message, bool last);
+  void close_stream(uint64_t number, bool finished);
+  bool ask(uint64_t number, std::string_view method, Json params, std::function<void(const Message&)> then);
+  void make_room_locked();
+  std::string event_id(uint64_t stream, int64_t event) const;
+
+  const std::string id_;
+  const Id principal_;
+  const Agreed agreed_;
+  const size_t replay_bytes_max_;
+
+  mutable std::mutex mutex_;  // guards all below
+  std::map<uint64_t, Stream> streams_;
+  uint64_t next_stream_ = 1;  // 0 belongs to no request
+  size_t replay_bytes_ = 0;
+  std::map<std::string, std::function<void()>> running_;
+  std::map<std::string, std::function<void(const Message&)>> asked_;
+  uint64_t next_ask_ = 1;
+  std::optional<int> log_level_;
+  std::shared_ptr<ResourceWatch> watch_;
+  TimeUs touched_us_ = 0;
+  bool ended_ = false;
+};
+
+// All sessions of this server. Any thread.
+class LegacySessions {
+ public:
+  LegacySessions(const Clock& clock, size_t most, int64_t idle_s, size_t replay_bytes_max)
+      : clock_(clock), most_(most), idle_us_(idle_s * kSecondUs), replay_bytes_max_(replay_bytes_max) {}
+
+  // Over the limit the one longest unused ends.
+  std::shared_ptr<LegacySession> create(const Id& principal, Agreed agreed);
+  // Null when there is none of that id, or it is another principal's, or it was unused for too long.
+  std::shared_ptr<LegacySession> find(std::string_view id, const Id& principal);
+  void end(std::string_view id, const Id& principal);
+
+ private:
+  void drop_idle_locked(TimeUs now_us);
+
+  const Clock& clock_;
+  const size_t most_;
+  const int64_t idle_us_;
+  const size_t replay_bytes_max_;
+  std::mutex mutex_;  // guards all below
+  std::unordered_map<std::string, std::shared_ptr<LegacySession>> by_id_;
+  TimeUs looked_us_ = 0;
+};
+
+}  // namespace sk::api::mcp

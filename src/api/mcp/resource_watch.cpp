@@ -1,0 +1,114 @@
+#include "api/mcp/resource_watch.h"
+
+#include "api/mcp/jsonrpc.h"
+#include "api/mcp/resource_uri.h"
+#include "workspace/path.h"
+
+namespace sk::api::mcp {
+
+namespace {
+
+// Changes often come in groups; a client needs to hear of a group once.
+constexpr std::chrono::milliseconds kPause{100};
+constexpr size_t kPortion = 500;
+constexpr size_t kWorkspacesMax = 200;
+constexpr size_t kUrisMax = 1000;
+
+bool changes_list(const std::string& kind) {
+  return kind != "file.write" && kind != "file.set" && kind != "version.purge";
+}
+
+}  // namespace
+
+std::shared_ptr<ResourceWatch> ResourceWatch::start(App& app, Options options) {
+  auto watch = std::make_shared<ResourceWatch>(app, std::move(options));
+  watch->look();  // from here on counts what changes
+  watch->subscription_ = app.keep.feed().subscribe_any([weak = std::weak_ptr(watch), &app] {
+    auto strong = weak.lock();
+    if (!strong || strong->scheduled_.exchange(true)) return;
+    app.background.run_after(kPause, [weak] {
+      auto again = weak.lock();
+      if (!again) return;
+      again->scheduled_ = false;
+      again->look();
+    });
+  });
+  return watch;
+}
+
+void ResourceWatch::subscribe(const std::string& uri) {
+  Place place;
+  if (auto parsed = parse_resource_uri(uri)) {
+    if (!parsed->version)
+      place.workspace = app_.keep.workspaces().open(options_.renew(), parsed->workspace).id;
+    place.path = parsed->path;
+  }
+  std::lock_guard lock(mutex_);
+  if (uris_.size() >= kUrisMax)
+    throw Error(Code::too_many_requests, "a client can subscribe to at most 1000 resources");
+  uris_[uri] = std::move(place);
+}
+
+void ResourceWatch::unsubscribe(const std::string& uri) {
+  std::lock_guard lock(mutex_);
+  uris_.erase(uri);
+}
+
+void ResourceWatch::touch(const std::string& uri) {
+  {
+    std::lock_guard lock(mutex_);
+    if (!uris_.contains(uri)) return;
+  }
+  options_.tell("notifications/resources/updated", {{"uri", uri}});
+}
+
+void ResourceWatch::look() {
+  std::map<std::string, bool> updated;
+  bool list_changed = false;
+  try {
+    std::lock_guard lock(mutex_);
+    bool first = std::exchange(first_, false);
+    if (!first && uris_.empty() && !options_.is_wanted()) return;
+    auto workspaces = app_.keep.workspaces().list(options_.renew());
+    if (workspaces.size() > kWorkspacesMax) workspaces.resize(kWorkspacesMax);
+    for (const auto& workspace : workspaces) {
+      if (seen_.contains(workspace.id)) {
+        look_at(workspace, updated, list_changed);
+      } else {
+        seen_[workspace.id] = app_.keep.journal().head_seq(workspace.id);
+        list_changed = list_changed || !first;
+      }
+    }
+  } catch (const Error&) {
+    if (options_.on_denied) options_.on_denied();
+    return;
+  }
+  if (list_changed && options_.list_changes)
+    options_.tell("notifications/resources/list_changed", Json::object());
+  for (const auto& [uri, changed] : updated) options_.tell("notifications/resources/updated", {{"uri", uri}});
+}
+
+// With mutex_ held.
+void ResourceWatch::look_at(const workspace::Workspace& workspace, std::map<std::string, bool>& updated,
+                            bool& list_changed) {
+  auto& after = seen_[workspace.id];
+  for (bool more = true; more;) {
+    auto events = app_.keep.journal().events(
+        workspace.id, after, kPortion,
+        {.kinds = {"file.*", "folder.*", "trash.*", "version.*"}, .path_prefix = {}, .actor = {}});
+    after = events.cursor;
+    more = events.has_more;
+    for (const auto& event : events.items) {
+      list_changed = list_changed || changes_list(event.kind);
+      for (auto field : {"path", "from", "to"}) {
+        const auto& path = member(event.personal, field);
+        if (!path.is_string()) continue;
+        for (const auto& [uri, place] : uris_)
+          if (place.workspace == workspace.id && workspace::is_within(place.path, path.get<std::string>()))
+            updated[uri] = true;
+      }
+    }
+  }
+}
+
+}  // namespace sk::api::mcp

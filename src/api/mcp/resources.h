@@ -1,0 +1,25 @@
+// Files as the protocol's resources: listed, read, subscribed to, and completed while their addresses are
+// typed.
+#pragma once
+
+#include <optional>
+
+#include "api/mcp/turn.h"
+
+namespace sk::api::mcp {
+
+// resources/list, resources/templates/list, resources/read, resources/subscribe, resources/unsubscribe.
+std::optional<Json> list_resources(Turn& turn);
+std::optional<Json> list_templates(Turn& turn);
+std::optional<Json> read_resource(Turn& turn);
+std::optional<Json> subscribe_resource(Turn& turn);
+std::optional<Json> unsubscribe_resource(Turn& turn);
+// subscriptions/listen: the long stream of the modern protocol.
+std::optional<Json> listen(Turn& turn);
+// completion/complete.
+std::optional<Json> complete(Turn& turn);
+
+// The watch that a legacy session tells its client from; made on first need.
+void start_watch(Turn& turn);
+
+}  // namespace sk::api::mcp

@@ -1,0 +1,121 @@
+// A tool as a row of data: its name, what it takes and gives, what it may do, and the function behind it. The
+// tables in tools/ are all of them.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/mcp/turn.h"
+
+namespace sk::api::mcp {
+
+// What a tool answers: text for models and people, the same as data for programs, and blocks after the text
+// (links to files, images).
+struct ToolResult {
+  std::string text;
+  Json structured = Json::object();
+  std::vector<Json> blocks = {};
+  bool is_error = false;
+  Json meta = nullptr;
+  Json raw = nullptr;  // a whole result of another form, such as a task, instead of all above
+
+  // The result of tools/call.
+  Json to_json() const;
+};
+
+// An error as a tool tells it: what went wrong and what to do, so that a model can mend its call.
+ToolResult failed(const Error& error);
+ToolResult failed(std::string_view code, std::string message, std::string hint = {});
+
+// One call, its arguments already checked against the tool's schema.
+class ToolCall {
+ public:
+  ToolCall(Turn& the_turn, const Json& the_arguments) : turn(the_turn), arguments(the_arguments) {}
+
+  Turn& turn;
+  const Json& arguments;
+
+  App& app() const { return turn.call.app; }
+  const workspace::Actor& actor() const { return turn.call.actor; }
+  const std::string& base_url() const { return turn.call.request.base_url; }
+
+  bool has(std::string_view name) const { return !member(arguments, name).is_null(); }
+  std::optional<std::string> text(std::string_view name) const;
+  std::string need_text(std::string_view name) const;  // Error(bad_request) when absent
+  std::optional<int64_t> integer(std::string_view name) const;
+  bool flag(std::string_view name) const;  // absent is false
+  std::vector<std::string> texts(std::string_view name) const;
+
+  // `workspace`, or the key's default one.
+  workspace::Workspace open_workspace(workspace::Right right) const;
+  // A path of the workspace; /mnt/data/… is what code calls the folder that it works in.
+  std::string path(std::string_view name) const;
+  std::string file_path(std::string_view name) const;
+  // `if_version`, `only_new` and `lock_token`.
+  workspace::Conditions conditions() const;
+};
+
+// The workspace's folder that the default sessions see as /mnt/data.
+inline constexpr std::string_view kCodeFolder = "data";
+// "/mnt/data/x" → "data/x"; everything else as it is.
+std::string from_code_path(std::string_view path);
+
+struct Tool {
+  std::string name;
+  std::string title;
+  std::string about;
+  Json input;  // properties, each with its schema
+  std::vector<std::string> required = {};
+  Json output;  // properties of the structured content
+  bool reads_only = false;
+  bool destroys = false;
+  bool repeatable = false;   // a second equal call changes nothing more
+  bool runs_code = false;    // not offered where no code may run
+  bool has_tasks = false;    // may outlive its request as a task
+  Json raw_input = nullptr;  // a whole schema instead of `input`
+  // nullopt: it opened the turn's channel and answers there.
+  std::function<std::optional<ToolResult>(ToolCall&)> run;
+
+  Json input_schema() const;
+  // As tools/list shows it.
+  Json to_json(const std::string& version) const;
+};
+
+using Tools = std::vector<Tool>;
+
+Tools run_tools();        // run_python, run_shell, list_sessions
+Tools file_tools();       // list, read, search
+Tools write_tools();      // write, edit, upload
+Tools change_tools();     // move, copy, delete, restore
+Tools history_tools();    // versions, activity
+Tools lock_tools();       // lock
+Tools workspace_tools();  // list and create workspaces
+
+// All of ours, in the order in which they are shown.
+Tools all_tools();
+
+// Blocks and lines that several tools answer with.
+Json link_block(const Id& version, std::string_view path, std::string_view mime, uint64_t size,
+                const std::string& base_url);
+std::string markdown_link(const Id& version, std::string_view path, const std::string& base_url);
+// A name from outside in one line of Markdown: as code, without line breaks, so that it reads as a name and
+// not as text of ours.
+std::string as_code(std::string_view name);
+
+// Schemas of fields that several tools have.
+namespace field {
+Json text(std::string_view about);
+Json text(std::string_view about, Json example);
+Json integer(std::string_view about, int64_t least, int64_t most);
+Json flag(std::string_view about);
+Json choice(std::string_view about, std::vector<std::string> choices);
+Json texts(std::string_view about);
+Json workspace();
+// Of outputs, without words.
+Json any(std::string_view type);
+Json list_of(std::vector<std::string> names);  // of objects with these fields
+}  // namespace field
+
+}  // namespace sk::api::mcp

@@ -1,0 +1,167 @@
+// lock: the right to write a path for a while, so that agents do not write over each other.
+#include "api/common/watch.h"
+#include "api/mcp/hub.h"
+#include "workspace/path.h"
+
+namespace sk::api::mcp {
+
+namespace {
+
+using workspace::Right;
+
+constexpr int64_t kWaitMaxS = 600;
+
+ToolResult lock_result(const workspace::Lock& lock) {
+  ToolResult result;
+  result.text.append(as_code(lock.path.empty() ? "(everything)" : lock.path))
+      .append(" is yours to write until ");
+  result.text.append(to_iso8601(lock.expires_us))
+      .append(". Pass lock_token with every write, renew in time, ");
+  result.text.append("release when done.\n\nlock_token: ").append(lock.token).append("\n");
+  result.structured = {{"path", lock.path},
+                       {"lock_token", lock.token},
+                       {"fence", lock.fence},
+                       {"expires_at", to_iso8601(lock.expires_us)}};
+  return result;
+}
+
+// A client that waits for a lock that another holds. Owns itself until it ended; tries again when the
+// workspace's journal grew and when the lock in the way runs out.
+class LockWait : public std::enable_shared_from_this<LockWait> {
+ public:
+  LockWait(ToolCall& call, workspace::Workspace workspace, workspace::LockWanted wanted)
+      : app_(call.app()),
+        renew_(call.turn.call.renewer()),
+        envelope_(call.turn.envelope),
+        client_(call.turn.session),
+        workspace_(std::move(workspace)),
+        wanted_(std::move(wanted)) {}
+
+  void start(Turn& turn, std::chrono::seconds wait) {
+    auto self = shared_from_this();
+    channel_ = turn.open_channel([weak = weak_from_this()] {
+      if (auto strong = weak.lock()) strong->cancel();
+    });
+    {
+      std::lock_guard lock(mutex_);
+      keep_alive_ = self;
+      watch_.emplace(app_.keep.feed(), app_.background, workspace_.id, [weak = weak_from_this()] {
+        if (auto strong = weak.lock()) strong->attempt(false);
+      });
+      watch_->poke();
+    }
+    app_.background.run_after(wait, [self] { self->attempt(true); });
+  }
+
+ private:
+  void attempt(bool is_last) {
+    std::lock_guard lock(mutex_);
+    if (ended_) return;
+    try {
+      auto actor = renew_();
+      app_.keep.workspaces().open(actor, workspace_.id.with_prefix(workspace::prefix::workspace),
+                                  Right::write);
+      if (is_last) return end_locked(lock_result(app_.keep.locks().acquire(actor, workspace_, wanted_)));
+      auto result = app_.keep.locks().try_acquire(actor, workspace_, wanted_);
+      if (result.lock) return end_locked(lock_result(*result.lock));
+      if (result.in_the_way) retry_at_locked(result.in_the_way->expires_us);
+    } catch (const Error& error) {
+      end_locked(failed(error));
+    }
+  }
+
+  // Nobody may wake us when a lock merely runs out.
+  void retry_at_locked(TimeUs expires_us) {
+    if (expires_us == retry_at_us_) return;
+    retry_at_us_ = expires_us;
+    auto left_us = std::max<int64_t>(expires_us - app_.clock.now_us(), 0);
+    app_.background.run_after(std::chrono::milliseconds(left_us / 1000 + 10), [weak = weak_from_this()] {
+      if (auto strong = weak.lock()) strong->attempt(false);
+    });
+  }
+
+  void end_locked(const ToolResult& result) {
+    ended_ = true;
+    keep_alive_.reset();
+    if (client_) client_->forget_running(envelope_.id);
+    channel_->finish(envelope_.wrap(result.to_json()));
+  }
+
+  void cancel() {
+    std::lock_guard lock(mutex_);
+    if (std::exchange(ended_, true)) return;
+    keep_alive_.reset();
+    channel_->abandon();
+  }
+
+  App& app_;
+  const std::function<workspace::Actor()> renew_;
+  const Envelope envelope_;
+  const std::shared_ptr<LegacySession> client_;
+  const workspace::Workspace workspace_;
+  const workspace::LockWanted wanted_;
+  std::shared_ptr<Channel> channel_;  // set by start()
+  std::mutex mutex_;                  // guards all below
+  bool ended_ = false;
+  TimeUs retry_at_us_ = 0;  // for which a timer is set
+  std::optional<Watch> watch_;
+  std::shared_ptr<LockWait> keep_alive_;  // until it ended
+};
+
+std::optional<ToolResult> acquire(ToolCall& call, const workspace::Workspace& workspace) {
+  workspace::LockWanted wanted;
+  wanted.path = call.path("path");
+  if (!call.has("path")) throw Error(Code::bad_request, "'path' is missing");
+  wanted.purpose = call.text("purpose").value_or("");
+  wanted.ttl_s = call.integer("ttl_s").value_or(wanted.ttl_s);
+  auto wait_s = std::min(call.integer("wait_s").value_or(0), call.app().settings.lock_wait_max_s);
+  auto& locks = call.app().keep.locks();
+  if (wait_s == 0) return lock_result(locks.acquire(call.actor(), workspace, wanted));
+  auto first = locks.try_acquire(call.actor(), workspace, wanted);
+  if (first.lock) return lock_result(*first.lock);
+  std::make_shared<LockWait>(call, workspace, wanted)->start(call.turn, std::chrono::seconds(wait_s));
+  return std::nullopt;
+}
+
+std::optional<ToolResult> lock(ToolCall& call) {
+  auto workspace = call.open_workspace(Right::write);
+  auto action = call.need_text("action");
+  if (action == "acquire") return acquire(call, workspace);
+  auto& locks = call.app().keep.locks();
+  auto token = call.need_text("lock_token");
+  if (action == "renew")
+    return lock_result(locks.renew(call.actor(), workspace, token,
+                                   call.integer("ttl_s").value_or(workspace::LockWanted{}.ttl_s)));
+  locks.release(call.actor(), workspace, token);
+  ToolResult result;
+  result.text = "Released; others may lock and write now.\n";
+  result.structured = {{"released", true}};
+  return result;
+}
+
+}  // namespace
+
+Tools lock_tools() {
+  return {
+      {.name = "lock",
+       .title = "Lock, renew, release",
+       .about = "The exclusive right to write a file, or a folder and all below, for a while. While others "
+                "hold it, "
+                "acquire says who and until when, or waits.",
+       .input = {{"action", field::choice("What to do.", {"acquire", "renew", "release"})},
+                 {"path", field::text("For acquire; nothing need be there yet.")},
+                 {"lock_token", field::text("For renew and release.")},
+                 {"ttl_s", field::integer("Its life in seconds; 300 unless given.", 1, 604'800)},
+                 {"wait_s", field::integer("How long to wait for it.", 0, kWaitMaxS)},
+                 {"purpose", field::text("What others are told.")},
+                 {"workspace", field::workspace()}},
+       .required = {"action"},
+       .output = {{"lock_token", field::any("string")},
+                  {"fence", field::any("integer")},
+                  {"expires_at", field::any("string")},
+                  {"released", field::any("boolean")}},
+       .run = lock},
+  };
+}
+
+}  // namespace sk::api::mcp

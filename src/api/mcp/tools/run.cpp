@@ -1,0 +1,229 @@
+// run_python, run_shell and list_sessions: code in an interpreter that keeps its variables and files.
+#include "api/mcp/tools/run.h"
+#include "api/common/fields.h"
+#include "api/mcp/hub.h"
+#include "api/mcp/tools/run_result.h"
+#include "base/text.h"
+#include "workspace/path.h"
+
+namespace sk::api::mcp {
+
+namespace {
+
+using interpreter::Execution;
+using interpreter::ExecutionEvent;
+using interpreter::RunningExecution;
+using workspace::Right;
+namespace prefix = workspace::prefix;
+
+constexpr int kInfo = 1;
+constexpr size_t kSessionNameMax = 64;
+constexpr size_t kProgressTextMax = 500;
+// A client that takes tasks waits so long for an ordinary answer.
+constexpr std::chrono::seconds kTaskAfter{10};
+
+// "s_…" and "cntr_…" are ids; everything else is a name.
+Id session_of(ToolCall& call, interpreter::Interpreter& interpreter) {
+  auto wanted = call.text("session").value_or("default");
+  if (auto id = Id::from_prefixed(wanted, prefix::session)) return *id;
+  if (auto id = Id::from_prefixed(wanted, "cntr_")) return *id;
+  if (wanted.empty() || wanted.size() > kSessionNameMax)
+    throw Error(Code::bad_request, "'session' must be an id (s_…) or a name of at most 64 bytes");
+  auto workspace = call.open_workspace(Right::write);
+  return call.turn.hub.default_sessions.find_or_create(interpreter, call.actor(), workspace, wanted);
+}
+
+std::vector<interpreter::AddedFile> added_files(ToolCall& call) {
+  std::vector<interpreter::AddedFile> files;
+  for (const auto& text : call.texts("files")) {
+    interpreter::AddedFile file;
+    file.version = Id::from_prefixed(text, prefix::version);
+    if (!file.version) {
+      file.workspace = call.text("workspace").value_or("");
+      file.path = workspace::clean_file_path(from_code_path(text));
+    }
+    files.push_back(std::move(file));
+  }
+  return files;
+}
+
+// Tells a waiting client what the code prints, as it prints it.
+void follow(const RunningExecution& running, const Turn& turn, const std::shared_ptr<Channel>& channel) {
+  Json token = turn.progress_token();
+  bool logs = turn.wants_log(kInfo);
+  if (token.is_null() && !logs) return;
+  running.feed->follow(0, [channel, token, logs](const ExecutionEvent& event) {
+    if (event.kind != "output" && event.kind != "started") return;
+    const auto& text = member(event.data, "text");
+    std::string told = text.is_string() ? text.get<std::string>() : event.kind == "started" ? "running" : "";
+    if (!token.is_null()) {
+      Json params = {{"progressToken", token}, {"progress", event.number}};
+      auto line = std::string(trim(told));
+      if (line.size() > kProgressTextMax) line = line.substr(line.size() - kProgressTextMax);
+      if (!line.empty()) params["message"] = line;
+      channel->notify("notifications/progress", std::move(params));
+    }
+    if (logs && text.is_string())
+      channel->notify("notifications/message",
+                      {{"level", "info"}, {"logger", member(event.data, "type")}, {"data", told}});
+  });
+}
+
+// A client that takes tasks gets one instead of the answer, once it waited long enough.
+void become_task_later(Turn& turn, const RunningExecution& running, const TaskId& task,
+                       const std::shared_ptr<Channel>& channel) {
+  auto give = [channel, envelope = turn.envelope, task, feed = running.feed, asked = running.asked] {
+    if (feed->finished()) return;
+    auto result = task_json(Era::modern, task, asked);
+    result["resultType"] = "task";
+    channel->finish(envelope.wrap(std::move(result)));
+  };
+  turn.hub.tasks.add(turn.call.actor.principal, task);
+  turn.call.app.background.run_after(kTaskAfter, give);
+}
+
+}  // namespace
+
+interpreter::Interpreter& need_interpreter(const App& app) {
+  if (app.interpreter == nullptr)
+    throw Error(Code::unavailable, app.why_no_sessions)
+        .hint("The message says what is missing on the server; ask its operator.");
+  return *app.interpreter;
+}
+
+std::optional<ToolResult> start_run(ToolCall& call, const Id& session, interpreter::NewExecution wanted,
+                                    std::function<ToolResult(const Execution&)> to_result) {
+  auto& turn = call.turn;
+  auto& interpreter = need_interpreter(call.app());
+  auto running = interpreter.execute(call.actor(), session, std::move(wanted));
+  TaskId task{session, running.id};
+  if (turn.era == Era::legacy && takes_tasks(turn)) {
+    turn.hub.tasks.add(call.actor().principal, task);
+    ToolResult result;
+    result.raw = {{"task", task_json(Era::legacy, task, running.asked)}};
+    return result;
+  }
+
+  auto cancelled = std::make_shared<std::atomic<bool>>(false);
+  auto channel = turn.open_channel([&interpreter, actor = call.actor(), task, cancelled] {
+    *cancelled = true;
+    try {
+      interpreter.cancel(actor, task.session, task.execution);
+    } catch (const Error&) {
+      // It is over, or its session is gone.
+    }
+  });
+  follow(running, turn, channel);
+  if (turn.era == Era::modern && takes_tasks(turn)) become_task_later(turn, running, task, channel);
+  running.feed->on_finish([channel, cancelled, envelope = turn.envelope, client = turn.session,
+                           to_result = std::move(to_result)](const Execution& execution) {
+    if (client) client->forget_running(envelope.id);
+    if (*cancelled) return channel->abandon();
+    channel->finish(envelope.wrap(to_result(execution).to_json()));
+  });
+  return std::nullopt;
+}
+
+namespace {
+
+std::optional<ToolResult> run_code(ToolCall& call, std::string_view language, std::string_view code_field) {
+  auto& interpreter = need_interpreter(call.app());
+  auto session = session_of(call, interpreter);
+  interpreter::NewExecution wanted;
+  wanted.code = call.need_text(code_field);
+  wanted.language = language;
+  wanted.timeout_s = call.integer("timeout_s");
+  wanted.files = added_files(call);
+  return start_run(
+      call, session, std::move(wanted),
+      [base_url = call.base_url()](const Execution& execution) { return run_result(execution, base_url); });
+}
+
+std::optional<ToolResult> list_sessions(ToolCall& call) {
+  auto& interpreter = need_interpreter(call.app());
+  ToolResult result;
+  Json sessions = Json::array();
+  for (const auto& session : interpreter.list(call.actor(), {}, 50)) {
+    auto id = session.id.with_prefix(prefix::session);
+    sessions.push_back({{"session", id},
+                        {"name", session.name},
+                        {"status", interpreter::name_of(session.status)},
+                        {"workspace_id", session.workspace.with_prefix(prefix::workspace)},
+                        {"folder", session.folder},
+                        {"runs", session.execution_count},
+                        {"used_at", to_iso8601(session.active_us)}});
+    result.text.append("- ").append(id).append(" ").append(as_code(session.name)).append(", ");
+    result.text.append(interpreter::name_of(session.status))
+        .append(", /mnt/data is ")
+        .append(as_code(session.folder));
+    result.text.append(", ").append(std::to_string(session.execution_count)).append(" runs, last ");
+    result.text.append(to_iso8601(session.active_us)).append("\n");
+  }
+  if (sessions.empty()) result.text = "No sessions yet; run_python makes one.";
+  result.structured = {{"sessions", std::move(sessions)}};
+  return result;
+}
+
+Json run_input(std::string_view code_field, std::string_view code_about, Json example) {
+  Json input = {{std::string(code_field), field::text(code_about, std::move(example))}};
+  input["session"] = field::text(
+      "An id from an earlier answer, or a name: each name is an interpreter of its own. "
+      "Unless given, the one of this workspace.");
+  input["workspace"] = field::workspace();
+  input["timeout_s"] = field::integer("Seconds.", 1, 604'800);
+  input["files"] = field::texts("Paths or version ids to copy into /mnt/data first.");
+  return input;
+}
+
+Json run_output() {
+  return {
+      {"session", field::any("string")},
+      {"end",
+       {{"type", "string"}, {"description", "ok, error, interrupted, timeout, oom, pids, disk or crash"}}},
+      {"stdout", field::any("string")},
+      {"stderr", field::any("string")},
+      {"result", field::any("string")},
+      {"error", field::any("string")},
+      {"woke", {{"type", "boolean"}, {"description", "Variables are gone, files are there."}}},
+      {"files", field::list_of({"path", "version_id", "link", "size", "mime", "change"})}};
+}
+
+}  // namespace
+
+Tools run_tools() {
+  return {
+      {.name = "run_python",
+       .title = "Run Python",
+       .about = "Runs a cell in a sandboxed Python (pandas, numpy, matplotlib; no network). Variables last "
+                "between "
+                "calls. /mnt/data is the workspace folder `data`; every file written there is kept, with a "
+                "version "
+                "and a permanent link, before the answer comes.",
+       .input = run_input("code", "A cell, as in a notebook; the last expression is the result.",
+                          "import pandas as pd\npd.read_csv('/mnt/data/sales.csv').describe()"),
+       .required = {"code"},
+       .output = run_output(),
+       .runs_code = true,
+       .has_tasks = true,
+       .run = [](ToolCall& call) { return run_code(call, "python", "code"); }},
+      {.name = "run_shell",
+       .title = "Run a shell command",
+       .about = "Runs bash in the same sandbox and /mnt/data as run_python.",
+       .input = run_input("command", "For bash.", "head -3 /mnt/data/*.csv"),
+       .required = {"command"},
+       .output = run_output(),
+       .runs_code = true,
+       .has_tasks = true,
+       .run = [](ToolCall& call) { return run_code(call, "bash", "command"); }},
+      {.name = "list_sessions",
+       .title = "List interpreters",
+       .about = "Your interpreters, newest first; pass one as `session` to go on with it.",
+       .input = Json::object(),
+       .output = {{"sessions", field::list_of({"session", "name", "status", "folder", "used_at"})}},
+       .reads_only = true,
+       .runs_code = true,
+       .run = list_sessions},
+  };
+}
+
+}  // namespace sk::api::mcp

@@ -1,0 +1,165 @@
+#include "api/mcp/tools/run_result.h"
+
+#include "api/mcp/resource_uri.h"
+#include "base/text.h"
+#include "workspace/links.h"
+
+namespace sk::api::mcp {
+
+namespace {
+
+using interpreter::Execution;
+using interpreter::KeptFile;
+namespace prefix = workspace::prefix;
+
+// What a model can take in at once; the rest is told of, and can be had as a file.
+constexpr size_t kTextMax = 20'000;
+constexpr size_t kFilesMax = 50;
+constexpr size_t kLinksMax = 20;
+constexpr size_t kImagesMax = 4;
+constexpr size_t kImageBase64Max = 700'000;
+
+// The beginning and the end of a long text, cut between characters.
+std::string shortened(const std::string& text) {
+  if (text.size() <= kTextMax) return text;
+  auto is_inside = [&](size_t at) { return (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80; };
+  size_t head = kTextMax * 3 / 4, tail = text.size() - kTextMax / 4;
+  while (head > 0 && is_inside(head)) --head;
+  while (tail < text.size() && is_inside(tail)) ++tail;
+  return text.substr(0, head) + "\n… " + std::to_string(tail - head) +
+         " bytes left out; print less, or write to a file and read parts of it …\n" + text.substr(tail);
+}
+
+void add_block(std::string& out, std::string_view title, const std::string& text) {
+  if (text.empty()) return;
+  // A fence that the text itself does not contain, so that output cannot pose as what we say.
+  std::string fence = "```";
+  while (text.find(fence) != std::string::npos) fence += '`';
+  if (!out.empty()) out += "\n";
+  out.append(title).append("\n").append(fence).append("\n").append(text);
+  if (!text.ends_with('\n')) out += '\n';
+  out.append(fence).append("\n");
+}
+
+Json file_json(const KeptFile& file, const std::string& base_url) {
+  Json out = {{"path", file.path},
+              {"change", file.change},
+              {"size", file.size},
+              {"mime", file.mime},
+              {"version_id", file.version.with_prefix(prefix::version)},
+              {"file_id", file.version.with_prefix("cfile_")},
+              {"link", base_url + workspace::Links::path_of(file.version, file.path)}};
+  if (!file.complete) out["incomplete"] = true;
+  if (file.diverged) out["diverged"] = true;
+  if (file.locked) out["locked"] = true;
+  return out;
+}
+
+void add_files(ToolResult& result, const Execution& execution, const std::string& base_url) {
+  Json files = Json::array();
+  std::string lines;
+  size_t count = 0;
+  for (const auto& file : execution.files.kept) {
+    if (file.change == "unchanged") continue;
+    if (++count > kFilesMax) continue;
+    files.push_back(file_json(file, base_url));
+    lines.append("- ").append(markdown_link(file.version, file.path, base_url)).append(" ");
+    lines.append(file.change).append(", ").append(human_size(file.size));
+    if (file.diverged) lines.append(", diverged: someone else changed it too, both are versions");
+    if (file.locked) lines.append(", locked by someone else: kept as a version, not as the newest");
+    if (!file.complete) lines.append(", still open");
+    lines += '\n';
+    if (result.blocks.size() < kLinksMax)
+      result.blocks.push_back(link_block(file.version, file.path, file.mime, file.size, base_url));
+  }
+  if (count > kFilesMax)
+    lines.append("- … and ").append(std::to_string(count - kFilesMax)).append(" more: list_files\n");
+  if (!lines.empty())
+    result.text.append(result.text.empty() ? "" : "\n").append("Files kept:\n").append(lines);
+  result.structured["files"] = std::move(files);
+  Json not_kept = Json::array();
+  for (const auto& item : execution.files.not_kept) {
+    if (not_kept.size() == kFilesMax) break;
+    result.text.append("Not kept: ")
+        .append(as_code(item.path))
+        .append(": ")
+        .append(item.message)
+        .append("\n");
+    not_kept.push_back({{"path", item.path}, {"reason", item.reason}, {"message", item.message}});
+  }
+  if (!not_kept.empty()) result.structured["not_kept"] = std::move(not_kept);
+}
+
+void add_images(ToolResult& result, const Execution& execution) {
+  size_t count = 0;
+  for (const auto& output : execution.outputs) {
+    const auto& data = member(output, "data");
+    for (auto mime : {"image/png", "image/jpeg"}) {
+      const auto& image = member(data, mime);
+      if (!image.is_string() || image.get_ref<const std::string&>().size() > kImageBase64Max) continue;
+      if (++count > kImagesMax) return;
+      Json block = {{"type", "image"}, {"data", image}, {"mimeType", mime}};
+      result.blocks.insert(result.blocks.begin() + static_cast<ptrdiff_t>(count - 1), std::move(block));
+    }
+  }
+}
+
+std::string ending_of(const Execution& execution) {
+  if (execution.end == "ok") return {};
+  if (execution.end == "error") return "The code raised an error; variables and files are as it left them.\n";
+  std::string out = "The run ended early (" + execution.end + ")";
+  out.append(execution.message.empty() ? "" : ": " + execution.message).append(".\n");
+  return out;
+}
+
+}  // namespace
+
+RunTexts run_texts(const Execution& execution) {
+  RunTexts texts;
+  auto text_of = [](const Json& value) {
+    return value.is_string() ? value.get<std::string>() : std::string();
+  };
+  for (const auto& output : execution.outputs) {
+    auto type = text_of(member(output, "type"));
+    if (type == "stdout") texts.out += text_of(member(output, "text"));
+    if (type == "stderr") texts.err += text_of(member(output, "text"));
+    if (type == "note") texts.notes += text_of(member(output, "text")) + "\n";
+    if (type == "error") texts.error = text_of(member(output, "traceback"));
+    if (type == "result" || type == "display") {
+      auto plain = text_of(member(member(output, "data"), "text/plain"));
+      bool is_image = !member(member(output, "data"), "image/png").is_null();
+      if (!is_image && !plain.empty()) texts.result.append(texts.result.empty() ? "" : "\n").append(plain);
+    }
+  }
+  return texts;
+}
+
+ToolResult run_result(const Execution& execution, const std::string& base_url) {
+  auto texts = run_texts(execution);
+  ToolResult result;
+  if (execution.woke) result.text += "The session was woken: its files are there, its variables are not.\n";
+  add_block(result.text, "stdout:", shortened(texts.out));
+  add_block(result.text, "result:", shortened(texts.result));
+  add_block(result.text, "stderr:", shortened(texts.err));
+  add_block(result.text, "error:", shortened(texts.error));
+  result.text += texts.notes + ending_of(execution);
+  result.structured = {{"session", execution.session.with_prefix(prefix::session)},
+                       {"execution", execution.id.with_prefix(prefix::execution)},
+                       {"end", execution.end},
+                       {"stdout", shortened(texts.out)},
+                       {"stderr", shortened(texts.err)},
+                       {"result", shortened(texts.result)},
+                       {"error", shortened(texts.error)},
+                       {"woke", execution.woke}};
+  if (execution.exit_code) result.structured["exit_code"] = *execution.exit_code;
+  add_files(result, execution, base_url);
+  add_images(result, execution);
+  if (result.text.empty()) result.text = "Done; no output.\n";
+  result.text.append("\nsession: ").append(execution.session.with_prefix(prefix::session));
+  result.is_error = execution.end != "ok";
+  // Where clients of Foundry's toolbox look for it.
+  result.meta = {{"container_id", execution.session.with_prefix("cntr_")}};
+  return result;
+}
+
+}  // namespace sk::api::mcp

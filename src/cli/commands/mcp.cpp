@@ -1,0 +1,55 @@
+// mcp: the bridge for clients of MCP that only start programs and talk to them over standard input and
+// output.
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "cli/commands.h"
+#include "cli/mcp_bridge.h"
+
+namespace sk::cli {
+
+namespace {
+
+// A message can hold a file, but not any file.
+constexpr size_t kLineBytesMax = 64 << 20;
+
+ExitCode run_mcp(Invocation& call) {
+  McpBridge bridge(call.target(), call.terminal, call.arguments.values("files"));
+  std::string pending;
+  char buffer[64 << 10];
+  while (true) {
+    auto count = ::read(call.terminal.in_fd(), buffer, sizeof buffer);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) break;
+    pending.append(buffer, static_cast<size_t>(count));
+    for (auto end = pending.find('\n'); end != std::string::npos; end = pending.find('\n')) {
+      bridge.take_line(pending.substr(0, end));
+      pending.erase(0, end + 1);
+    }
+    if (pending.size() > kLineBytesMax) throw Error(Code::too_large, "a line is longer than 64 MiB");
+  }
+  if (!pending.empty()) bridge.take_line(pending);
+  bridge.finish();
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Command mcp_command() {
+  return {
+      .name = "mcp",
+      .arguments = "",
+      .summary = "bridges an agent's standard input and output to the server's /mcp",
+      .about =
+          "For clients of the Model Context Protocol that start a program instead of calling an address. "
+          "One JSON message per line.\n\n"
+          "With --files the tool 'upload' may also read files of this machine, below the folders that you "
+          "name and nowhere else.",
+      .options = {{"files", 0, "FOLDER", "the agent may upload what is below it; repeatable"}},
+      .positional_max = 0,
+      .examples = {"sandkeep mcp", "sandkeep mcp --server https://sandkeep.example.org --files ~/reports"},
+      .run = run_mcp};
+}
+
+}  // namespace sk::cli

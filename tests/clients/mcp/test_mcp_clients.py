@@ -1,0 +1,175 @@
+"""Agents' own client libraries against the real server, over HTTP and over the bridge's standard input and output."""
+
+import json
+import os
+import subprocess
+
+import pytest
+
+from sandkeep_server import ROOT_KEY, binary
+
+READING = {"list_files", "read_file", "search", "versions", "activity", "list_workspaces", "list_sessions"}
+
+
+def text_of(result):
+    return "\n".join(block["text"] for block in result["content"] if block["type"] == "text")
+
+
+@pytest.fixture
+def sdk(node, server):
+    def run(scenario, **arguments):
+        return node("mcp/sdk.mjs", server, scenario=scenario, binary=str(binary()), **arguments)
+
+    return run
+
+
+@pytest.mark.parametrize("over", ["http", "stdio"])
+def test_an_agent_does_the_whole_story_by_mcp_alone(sdk, over):
+    seen = sdk("story", over=over)
+    assert READING | {"run_python", "write_file", "lock", "restore"} <= set(seen["tools"])
+    run = seen["run"]["structuredContent"]
+    assert run["result"] == "2" and run["end"] == "ok"
+    assert [file["path"] for file in run["files"]] == ["data/total.txt"]
+    assert seen["run"]["_meta"]["container_id"] == run["session"].replace("s_", "cntr_")
+    links = [block for block in seen["run"]["content"] if block["type"] == "resource_link"]
+    assert links[0]["uri"] == "sandkeep://version/" + run["files"][0]["version_id"]
+    assert [match["path"] for match in seen["found"]] == ["data/total.txt"]
+    assert seen["refused"]["isError"] and "locked" in text_of(seen["refused"])
+    assert seen["changed"]["number"] == 2
+    assert [version["number"] for version in seen["versions"]] == [2, 1]
+    assert seen["versions"][1]["source"] == "execution" and seen["versions"][0]["source"] == "upload"
+    assert seen["read"]["text"] == "7\n" and seen["read"]["number"] == 3
+    assert {"file.create", "file.write", "lock.acquire", "lock.release"} <= set(seen["activity"])
+
+
+def test_variables_last_in_a_session_and_are_apart_in_another(sdk):
+    seen = sdk("sessions_last")
+    assert seen["same"]["structuredContent"]["result"] == "42"
+    assert seen["other"]["isError"] and "NameError" in text_of(seen["other"])
+    assert seen["shell"]["structuredContent"]["stdout"] == "42\n" and seen["shell"]["structuredContent"]["exit_code"] == 3
+    assert seen["again"]["structuredContent"]["result"] == "41"
+
+
+def test_output_comes_as_progress_and_as_log_while_code_runs(sdk):
+    seen = sdk("progress_and_logs")
+    told = " ".join(step.get("message", "") for step in seen["progress"])
+    assert "step 0" in told and "step 2" in told
+    numbers = [step["progress"] for step in seen["progress"]]
+    assert numbers == sorted(set(numbers))
+    assert "step 1" in "".join(log["data"] for log in seen["logs"])
+    assert seen["result"]["structuredContent"]["stdout"] == "step 0\nstep 1\nstep 2\n"
+
+
+@pytest.mark.parametrize("over", ["http", "stdio"])
+def test_cancelling_a_call_interrupts_the_run_and_keeps_the_session(sdk, over):
+    seen = sdk("cancellation", over=over)
+    assert seen["ended"] != "answered"
+    assert seen["next"]["structuredContent"]["result"] == "'still here'"
+    assert not seen["next"]["structuredContent"]["woke"]
+
+
+def test_an_answer_is_resumed_after_the_connection_was_cut(sdk):
+    seen = sdk("resumption")
+    assert seen["cut"] >= 1 and seen["resumed"] >= 1
+    assert seen["result"]["structuredContent"]["result"] == "'after the cut'"
+
+
+def test_files_are_resources_with_subscriptions_completion_and_prompts(sdk):
+    seen = sdk("resources")
+    assert seen["updated"][0] == seen["watched"]["uri"]
+    assert seen["now"]["contents"][0]["text"] == "two"
+    assert seen["then"]["contents"][0]["text"] == "one"  # the link of the first version means those bytes
+    assert seen["missing"] == -32002
+    assert seen["paths"]["completion"]["values"] == ["data/res/watched.txt"]
+    assert seen["templates"] == 2
+    assert {"analyse_file", "continue_session", "review_changes"} <= set(seen["prompts"])
+    assert "data/res/watched.txt" in seen["prompt"]["messages"][0]["content"]["text"]
+
+
+def test_the_bridge_uploads_local_files_only_from_folders_that_the_user_named(sdk, tmp_path):
+    (tmp_path / "here.bin").write_bytes(os.urandom(100_000))
+    (tmp_path / "link").symlink_to("/etc/hostname")
+    seen = sdk("local_upload", over="stdio", folder=str(tmp_path))
+    assert seen["offered"]
+    assert seen["allowed"]["structuredContent"]["size"] == 100_000
+    for refused in (seen["refused"], seen["sneaky"]):
+        assert refused["isError"] and "allowed" in text_of(refused)
+
+
+def test_a_run_can_be_a_task_that_is_asked_for_later(sdk):
+    seen = sdk("tasks")
+    assert seen["steps"][0] == "taskCreated" and seen["steps"][-1] == "result"
+    assert seen["result"]["structuredContent"]["result"] == "42"
+    assert seen["listed"]["tasks"][0]["status"] == "completed"
+
+
+def test_the_newer_client_works_without_a_session(node, server):
+    seen = node("mcp/client2.mjs", server, scenario="basics")
+    assert seen["version"] in (None, "2026-07-28")
+    assert seen["run"]["structuredContent"]["result"] == "2"
+    assert any("hello" in step.get("message", "") for step in seen["progress"])
+    assert seen["read"]["contents"][0]["text"] == "modern"
+    assert seen["unknown"] == -32602
+
+
+def test_the_newer_client_speaks_the_older_protocol_too(node, server):
+    seen = node("mcp/client2.mjs", server, scenario="basics", mode="legacy")
+    assert seen["run"]["structuredContent"]["result"] == "2"
+
+
+def test_the_newer_client_hears_of_changes(node, server):
+    seen = node("mcp/client2.mjs", server, scenario="listening")
+    assert set(seen["seen"]) == {seen["uri"]}
+
+
+def test_the_newer_client_cancels_by_leaving(node, server):
+    seen = node("mcp/client2.mjs", server, scenario="cancellation")
+    assert seen["ended"] != "answered"
+    assert seen["next"]["structuredContent"]["result"] == "'still here'"
+
+
+def test_the_bridge_cancels_requests_of_the_newer_protocol_by_leaving(server, tmp_path):
+    """Over standard input a modern client says notifications/cancelled; the server hears of it because the bridge leaves."""
+    meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+    bridge = subprocess.Popen([str(binary()), "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1,
+                              env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "SANDKEEP_SERVER": server.url, "SANDKEEP_KEY": ROOT_KEY})
+
+    def send(**message):
+        bridge.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+
+    def call(number, code, **more):
+        send(id=number, method="tools/call", params={"name": "run_python", "arguments": {"code": code, "session": "bridge"}, "_meta": {**meta, **more}})
+
+    call(1, "import time; print('begun', flush=True); time.sleep(600)", progressToken="p")
+    while "begun" not in (line := bridge.stdout.readline()):
+        assert line
+    send(method="notifications/cancelled", params={"requestId": 1, "_meta": meta})
+    call(2, "'still here'")
+    answer = json.loads(bridge.stdout.readline())
+    assert answer["id"] == 2 and answer["result"]["structuredContent"]["result"] == "'still here'"
+    bridge.stdin.close()
+    assert bridge.wait(30) == 0 and bridge.stdout.read() == ""
+    bridge.stdout.close()
+
+
+def test_the_bridge_goes_on_after_the_server_was_restarted(make_server, tmp_path):
+    server = make_server()
+    bridge = subprocess.Popen([str(binary()), "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1,
+                              env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "SANDKEEP_SERVER": server.url, "SANDKEEP_KEY": ROOT_KEY})
+
+    def ask(number, method, params):
+        bridge.stdin.write(json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}) + "\n")
+        return json.loads(bridge.stdout.readline())
+
+    begun = ask(0, "initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}})
+    assert begun["id"] == 0 and begun["result"]["protocolVersion"] == "2025-11-25"
+    server.stop()
+    server.start()
+    assert ask("again", "tools/list", {})["result"]["tools"]
+    bad = ask(2, "no/such", {})
+    assert bad["id"] == 2 and bad["error"]["code"] == -32601
+    server.kill()
+    assert ask(3, "tools/list", {})["error"]["code"] == -32000
+    bridge.stdin.close()
+    assert bridge.wait(30) == 0
+    bridge.stdout.close()

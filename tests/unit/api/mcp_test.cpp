@@ -1,0 +1,158 @@
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "api/mcp/jsonrpc.h"
+#include "api/mcp/legacy_session.h"
+#include "api/mcp/resource_uri.h"
+#include "api/mcp/schema.h"
+#include "api/mcp/tasks.h"
+#include "api/mcp/tool.h"
+#include "api/mcp/tools/content.h"
+
+namespace sk::api::mcp {
+namespace {
+
+TEST(JsonRpc, TellsRequestsNotificationsAndResponsesApart) {
+  EXPECT_EQ(parse_message(R"({"jsonrpc":"2.0","id":0,"method":"ping"})").kind, Message::Kind::request);
+  EXPECT_EQ(parse_message(R"({"jsonrpc":"2.0","method":"x"})").kind, Message::Kind::notification);
+  EXPECT_EQ(parse_message(R"({"jsonrpc":"2.0","id":"a","result":{}})").kind, Message::Kind::response);
+}
+
+TEST(JsonRpc, KeepsIdsAsTheyAre) {
+  for (auto id : {"0", "-5", "\"0\"", "\"x y\"", "9007199254740993"}) {
+    auto message = parse_message(std::string(R"({"jsonrpc":"2.0","method":"ping","id":)") + id + "}");
+    EXPECT_EQ(to_text(result_message(message.id, Json::object())),
+              std::string(R"({"jsonrpc":"2.0","id":)") + id + R"(,"result":{}})");
+  }
+}
+
+TEST(JsonRpc, RefusesWhatIsNoMessageWithTheCodeForIt) {
+  auto code_of = [](std::string_view text) {
+    try {
+      parse_message(text);
+      return 0;
+    } catch (const RpcError& error) {
+      return error.code();
+    }
+  };
+  EXPECT_EQ(code_of("{"), rpc_code::parse_error);
+  for (auto text : {"[]", "3", "{}", R"({"jsonrpc":"2.0","id":true,"method":"x"})",
+                    R"({"jsonrpc":"2.0","id":1,"method":"x","params":[]})"})
+    EXPECT_EQ(code_of(text), rpc_code::invalid_request) << text;
+}
+
+TEST(Schema, NamesTheFieldThatIsWrong) {
+  Json schema = Json::parse(R"({"type":"object","required":["a"],"additionalProperties":false,"properties":{
+    "a":{"type":"string","maxLength":3},"n":{"type":"integer","minimum":1,"maximum":5},
+    "e":{"enum":["x","y"]},"l":{"type":"array","maxItems":2,"items":{"type":"object","required":["b"]}}}})");
+  auto problem = [&](const char* text) { return find_violation(schema, Json::parse(text)).value_or(""); };
+  EXPECT_EQ(problem(R"({"a":"abc","n":5,"e":"x","l":[{"b":1}]})"), "");
+  EXPECT_EQ(problem("{}"), "'a' is missing");
+  EXPECT_EQ(problem("[]"), "the arguments must be an object");
+  EXPECT_EQ(problem(R"({"a":1})"), "'a' must be a string");
+  EXPECT_EQ(problem(R"({"a":"abcd"})"), "'a' is longer than 3 bytes");
+  EXPECT_EQ(problem(R"({"a":"","n":0})"), "'n' must be at least 1 and at most 5");
+  EXPECT_EQ(problem(R"({"a":"","n":1.5})"), "'n' must be an integer");
+  EXPECT_EQ(problem(R"({"a":"","e":"z"})"), R"('e' must be one of ["x","y"])");
+  EXPECT_EQ(problem(R"({"a":"","l":[{}]})"), "'l[0].b' is missing");
+  EXPECT_EQ(problem(R"({"a":"","l":[1,2,3]})"), "'l' has more than 2 items");
+  EXPECT_EQ(problem(R"({"a":"","z":1})"), "'z' is not known here; known are: a, n, e, l");
+}
+
+TEST(ResourceUri, ComesBackAsItWasMade) {
+  auto id = *Id::from_hex("0123456789abcdef0123456789abcdef");
+  auto file = parse_resource_uri(file_uri(id, "a b/ü%.txt"));
+  ASSERT_TRUE(file);
+  EXPECT_EQ(file->workspace, "ws_" + id.hex());
+  EXPECT_EQ(file->path, "a b/ü%.txt");
+  EXPECT_EQ(parse_resource_uri(version_uri(id))->version, id);
+  for (auto text :
+       {"", "http://x", "sandkeep://workspace/", "sandkeep://workspace/x", "sandkeep://version/v_1",
+        "sandkeep://workspace/x/../y", "sandkeep://workspace/x/%zz", "sandkeep://workspace//a"})
+    EXPECT_FALSE(parse_resource_uri(text)) << text;
+}
+
+TEST(Tasks, AnIdNamesSessionAndExecution) {
+  TaskId task{*Id::from_hex("0123456789abcdef0123456789abcdef"),
+              *Id::from_hex("00112233445566770011223344556677")};
+  auto parsed = TaskId::parse(task.text());
+  ASSERT_TRUE(parsed);
+  EXPECT_EQ(parsed->session, task.session);
+  EXPECT_EQ(parsed->execution, task.execution);
+  EXPECT_FALSE(TaskId::parse("task_" + task.session.hex()));
+  EXPECT_FALSE(TaskId::parse(task.text() + "0"));
+}
+
+TEST(Tools, HaveNamesThatEveryClientTakesAndAreNotTooMany) {
+  auto tools = all_tools();
+  EXPECT_LE(tools.size(), 20u);
+  std::set<std::string> names;
+  for (const auto& tool : tools) {
+    EXPECT_TRUE(names.insert(tool.name).second) << tool.name;
+    EXPECT_EQ(tool.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_"), std::string::npos) << tool.name;
+    for (const auto& name : tool.required) EXPECT_TRUE(tool.input.contains(name)) << tool.name << " " << name;
+  }
+}
+
+TEST(Tools, QuoteNamesSoThatTheyStayInOneLine) {
+  EXPECT_EQ(as_code("a`b\nc"), "`a'b c`");
+  EXPECT_EQ(from_code_path("/mnt/data/x"), "data/x");
+  EXPECT_EQ(from_code_path("/mnt/data"), "data");
+  EXPECT_EQ(from_code_path("/mnt/database"), "/mnt/database");
+  EXPECT_EQ(from_code_path("data/x"), "data/x");
+}
+
+TEST(Content, SplitsRowsAsTablesQuoteThem) {
+  using Row = std::vector<std::string>;
+  EXPECT_EQ(split_row("a,b,", ','), (Row{"a", "b", ""}));
+  EXPECT_EQ(split_row(R"("a,b","say ""hi""",c"d)", ','), (Row{"a,b", "say \"hi\"", "c\"d"}));
+  EXPECT_EQ(split_row("", '\t'), (Row{""}));
+}
+
+struct SessionTest : testing::Test {
+  ManualClock clock{1'000'000'000};
+  LegacySessions sessions{clock, 2, 60, 1000};
+  Id me = *Id::from_hex("0123456789abcdef0123456789abcdef"),
+     other = *Id::from_hex("00112233445566770011223344556677");
+};
+
+TEST_F(SessionTest, BelongsToItsPrincipalAndEndsWhenIdleOrCrowdedOut) {
+  auto first = sessions.create(me, {.version = "2025-11-25"});
+  EXPECT_EQ(sessions.find(first->id(), me), first);
+  EXPECT_EQ(sessions.find(first->id(), other), nullptr);
+  clock.advance_us(30 * kSecondUs);
+  auto second = sessions.create(me, {.version = "2025-11-25"});
+  auto third = sessions.create(me, {.version = "2025-11-25"});
+  EXPECT_EQ(sessions.find(first->id(), me), nullptr);
+  clock.advance_us(61 * kSecondUs);
+  EXPECT_EQ(sessions.find(second->id(), me), nullptr);
+  sessions.end(third->id(), me);
+  EXPECT_EQ(sessions.find(third->id(), me), nullptr);
+}
+
+TEST_F(SessionTest, ForgetsOldStreamsBeforeItHoldsTooMuch) {
+  auto session = sessions.create(me, {.version = "2025-11-25"});
+  auto first = session->open_stream();
+  first.channel->finish({{"id", 1}, {"text", std::string(600, 'x')}});
+  EXPECT_NO_THROW(session->resume("1-0"));
+  auto second = session->open_stream();
+  second.channel->finish({{"id", 2}, {"text", std::string(600, 'y')}});
+  EXPECT_THROW(session->resume("1-0"), RpcError);
+  for (auto text : {"", "-", "x-1", "1", "7-0", "1--1"})
+    EXPECT_THROW(session->resume(text), RpcError) << text;
+}
+
+TEST_F(SessionTest, CancelsARunningRequestOnceByItsId) {
+  auto session = sessions.create(me, {.version = "2025-11-25"});
+  int cancelled = 0;
+  session->set_running(Json(0), [&] { ++cancelled; });
+  session->cancel(Json("0"));
+  EXPECT_EQ(cancelled, 0);
+  session->cancel(Json(0));
+  session->cancel(Json(0));
+  EXPECT_EQ(cancelled, 1);
+}
+
+}  // namespace
+}  // namespace sk::api::mcp
