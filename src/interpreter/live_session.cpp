@@ -10,6 +10,12 @@ namespace {
 
 constexpr int64_t kInterruptGraceUs = 2 * kSecondUs;
 constexpr int64_t kInterruptAgainUs = kSecondUs / 2;
+constexpr int64_t kWarningMostUs = 60 * kSecondUs;
+// Sparse files may look as large as this, so that they can be named as too large instead of failing; what
+// files really take is the disk guard's business.
+constexpr uint64_t kApparentBytesMax = 8ull << 40;
+constexpr uint64_t kRefusedProcessesMax = 200;
+constexpr int kCrowdedLooksMax = 3;
 constexpr size_t kRecentMax = 50;
 constexpr std::string_view kOutputsFolder = "outputs";
 
@@ -35,6 +41,7 @@ LiveSession::~LiveSession() { close_kernel(); }
 void LiveSession::enqueue(QueuedExecution execution) {
   ++queued_;
   active_us_ = shared_.keep.ground().clock.now_us();
+  warned_ = false;
   {
     std::lock_guard lock(recent_mutex_);
     recent_.push_back(
@@ -90,10 +97,11 @@ void LiveSession::poll() {
 
 void LiveSession::tick(TimeUs now_us) {
   auto due = [&](std::atomic<TimeUs>& at) { return at != 0 && now_us >= at; };
-  bool any = due(deadline_us_) || kill_us_ != 0 || due(next_capture_us_);
+  bool any = due(deadline_us_) || kill_us_ != 0 || due(next_capture_us_) || due(next_look_us_);
   if (!any) return;
   strand_.post([this, self = shared_from_this(), now_us] {
     if (!kernel_ || !current_) return;
+    if (next_look_us_ != 0 && now_us >= next_look_us_) look_at_processes();
     if (kill_us_ != 0 && now_us >= kill_us_) {
       // It did not listen: everything in the sandbox ends.
       kill_us_ = deadline_us_ = 0;
@@ -127,6 +135,37 @@ void LiveSession::tick(TimeUs now_us) {
       }
     }
   });
+}
+
+bool LiveSession::must_warn(TimeUs now_us) {
+  int64_t idle_us = info_.idle_s * kSecondUs;
+  if (idle_us == 0 || busy() || !awake_ || warned_) return false;
+  if (now_us < active_us_ + idle_us - std::min(kWarningMostUs, idle_us / 2)) return false;
+  return !warned_.exchange(true);
+}
+
+void LiveSession::end_for(const std::string& end, std::string why) {
+  if (!kernel_ || !end_why_.empty()) return;
+  end_why_ = std::move(why);
+  log::warn("a session is ended", {{"session", info_.id.hex()}, {"end", end}, {"why", end_why_}});
+  kernel_->session().kill(sandbox::End::killed, end);
+}
+
+bool LiveSession::has_new_refused_processes() {
+  uint64_t refused = kernel_ ? kernel_->session().processes_refused() : 0;
+  return std::exchange(processes_refused_, refused) < refused;
+}
+
+// A program that starts processes for ever would keep a core busy until its time is over.
+void LiveSession::look_at_processes() {
+  next_look_us_ = shared_.keep.ground().clock.now_us() + kSecondUs;
+  uint64_t refused = kernel_->session().processes_refused();
+  bool crowded = refused > processes_refused_;
+  crowded_looks_ = crowded ? crowded_looks_ + 1 : 0;
+  if (refused < processes_refused_ + kRefusedProcessesMax && crowded_looks_ < kCrowdedLooksMax) return;
+  end_for("pids", "it kept starting processes, more than the " +
+                      std::to_string(kernel_->session().spec().limits.processes_max) +
+                      " that a session may have at once");
 }
 
 void LiveSession::put_to_sleep(std::function<void()> then) {
@@ -225,6 +264,7 @@ void LiveSession::wake() {
   spec.id = info_.id.hex();
   spec.data_dir = copy_->directory();
   spec.limits.memory_bytes = info_.memory_bytes;
+  spec.limits.file_bytes_max = kApparentBytesMax;
   spec.runtime = info_.runtime;
   kernel_ =
       std::make_unique<sandbox::Kernel>(shared_.host.start(spec), static_cast<sandbox::KernelEvents&>(*this));
@@ -232,12 +272,23 @@ void LiveSession::wake() {
   for (const auto& [name, value] : info_.environment.items())
     environment.emplace_back(name, value.get<std::string>());
   if (!environment.empty()) kernel_->configure(environment);
+  end_why_.clear();
+  processes_refused_ = 0;
+  crowded_looks_ = 0;
+  // Stopped at once, on the guard's thread, since this strand may be busy reading what fills the disk.
+  auto over = [this, weak = weak_from_this(), session = &kernel_->session()](const std::string& why) {
+    session->freeze();
+    if (auto self = weak.lock()) strand_.post([this, self, why] { end_for("disk", why); });
+  };
+  disk_ticket_ = shared_.disk_guard.watch(copy_->directory(),
+                                          {shared_.options.disk_bytes_max, shared_.options.files_max}, over);
   shared_.watch_fd(kernel_->poll_fd(), weak_from_this());
   awake_ = true;
 }
 
 void LiveSession::close_kernel() {
   if (!kernel_) return;
+  disk_ticket_.reset();
   shared_.forget_fd(kernel_->poll_fd());
   kernel_.reset();
   awake_ = false;
@@ -270,32 +321,6 @@ void LiveSession::go_to_sleep() {
   copy_.reset();
 }
 
-void LiveSession::add_files(QueuedExecution& next) {
-  for (const auto& file : next.wanted.files) {
-    workspace::CopyChange copy;
-    auto& workspaces = shared_.keep.workspaces();
-    auto from = file.workspace.empty()
-                    ? workspaces.open(next.actor, info_.workspace.with_prefix(workspace::prefix::workspace))
-                    : workspaces.open(next.actor, file.workspace);
-    copy.from_workspace = from.id;
-    copy.from = file.path;
-    if (file.version) {
-      auto version = shared_.keep.files().find_version(from, *file.version);
-      if (!version)
-        throw Error(Code::not_found,
-                    "there is no version " + file.version->with_prefix(workspace::prefix::version));
-      copy.from = version->path;
-      copy.from_version = version->id;
-    }
-    std::string name =
-        file.as.empty() ? workspace::split_path(workspace::clean_file_path(copy.from)).second : file.as;
-    copy.to = workspace::join_path(info_.folder, workspace::clean_file_path(name));
-    copy.on_existing = workspace::OnExisting::rename;
-    auto result = shared_.keep.files().apply_one(next.actor, capture_as().workspace, std::move(copy));
-    next.execution.added.emplace_back(file.path.empty() ? name : file.path, result.entry.path);
-  }
-}
-
 void LiveSession::start_next() {
   while (!current_ && !queue_.empty()) {
     QueuedExecution next = std::move(queue_.front());
@@ -322,7 +347,6 @@ void LiveSession::start(QueuedExecution& next) {
                                                shared_.options.output_bytes_max,
                                                shared_.options.spill_bytes_max, shared_.options.directory);
   try {
-    if (!current_->wanted.files.empty()) add_files(*current_);
     if (!kernel_) {
       current_->execution.woke = has_run_;
       wake();
@@ -333,13 +357,14 @@ void LiveSession::start(QueuedExecution& next) {
     }
     has_run_ = true;
     shared_.save_later(current_->execution);  // so that a server that dies now leaves a record of what ran
-    current_->feed->add("started", {{"woke", current_->execution.woke}});
+    current_->feed->add("started", {{"id", current_->execution.id.with_prefix(workspace::prefix::execution)},
+                                    {"woke", current_->execution.woke}});
     auto language =
         current_->execution.language == "bash" ? sandbox::Language::bash : sandbox::Language::python;
     run_started_us_ = clock.now_us();
     kernel_->execute(current_->execution.id.hex(), current_->execution.code, language);
     deadline_us_ = run_started_us_ + current_->wanted.timeout_s.value_or(info_.timeout_s) * kSecondUs;
-    next_capture_us_ = run_started_us_ + kSecondUs;
+    next_capture_us_ = next_look_us_ = run_started_us_ + kSecondUs;
   } catch (const Error& error) {
     fail(error);
   } catch (const std::exception& error) {
@@ -376,9 +401,8 @@ void LiveSession::run_kernel_events() {
         message = "the program ended its interpreter; variables are gone, files are kept";
         break;
       case sandbox::End::killed:
-        end = stop_ == Stop::timeout                                 ? "timeout"
-              : outcome.reason == "disk" || outcome.reason == "pids" ? outcome.reason
-                                                                     : "interrupted";
+        end = stop_ == Stop::timeout ? "timeout" : end_why_.empty() ? "interrupted" : outcome.reason;
+        if (!end_why_.empty()) message = end_why_ + "; variables are gone, closed files are kept";
         break;
       default:
         break;
@@ -391,11 +415,19 @@ void LiveSession::run_kernel_events() {
                       : done_->status == sandbox::CellStatus::error ? "error"
                                                                     : "interrupted";
     current_->execution.exit_code = done_->exit_code;
-    if (stop_ == Stop::timeout) end = "timeout";
+    std::string message;
+    bool refused = has_new_refused_processes();
+    if (stop_ == Stop::timeout) {
+      end = "timeout";
+      message = "it ran longer than its time-out and was interrupted; variables are still there";
+    } else if (end == "error" && refused) {
+      end = "pids";
+      message = "it tried to start more processes than the " +
+                std::to_string(kernel_->session().spec().limits.processes_max) +
+                " that a session may have at once; variables are still there";
+    }
     done_.reset();
-    finish(end, end == "timeout"
-                    ? "it ran longer than its time-out and was interrupted; variables are still there"
-                    : "");
+    finish(end, message);
     start_next();
   }
 }
@@ -441,7 +473,7 @@ void LiveSession::keep_outputs() {
 
 void LiveSession::finish(std::string end, std::string message) {
   const Clock& clock = shared_.keep.ground().clock;
-  deadline_us_ = kill_us_ = next_capture_us_ = 0;
+  deadline_us_ = kill_us_ = next_capture_us_ = next_look_us_ = 0;
   Execution& execution = current_->execution;
   TimeUs ran_us = clock.now_us();
   execution.timings["run_us"] = ran_us - run_started_us_;
@@ -480,7 +512,7 @@ void LiveSession::finish(std::string end, std::string message) {
 void LiveSession::fail(const Error& error) {
   // Nothing ran; what is there of the copy is kept when the session goes to sleep.
   outputs_->note(error.message());
-  deadline_us_ = kill_us_ = next_capture_us_ = 0;
+  deadline_us_ = kill_us_ = next_capture_us_ = next_look_us_ = 0;
   Execution& execution = current_->execution;
   execution.status = "done";
   execution.end = "crash";

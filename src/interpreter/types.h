@@ -24,7 +24,8 @@ struct SessionInfo {
   int64_t idle_s = 0;  // 0: never expires
   std::string runtime;
   Json environment = Json::object();
-  Json labels = Json::object();  // free for dialects
+  Json labels = Json::object();                            // free for dialects
+  std::vector<std::pair<std::string, std::string>> added;  // by create(): asked for → where it is now
   int64_t execution_count = 0;
   TimeUs created_us = 0;
   TimeUs active_us = 0;
