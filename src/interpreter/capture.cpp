@@ -140,13 +140,6 @@ void Capture::collect_candidates(const Touched& touched, Plan& plan) {
     auto path = manifest_.find_inode(device, inode);
     if (path && !plan.candidates.contains(*path)) plan.candidates[*path] = copy_.look(*path);
   }
-  // The server's own files on their way into place.
-  std::erase_if(plan.candidates, [](const auto& item) {
-    auto slash = item.first.rfind('/');
-    return std::string_view(item.first)
-        .substr(slash == std::string::npos ? 0 : slash + 1)
-        .starts_with(".sandkeep-new-");
-  });
 }
 
 // A path that is gone and a new path with its inode are one file that was renamed. Folders first: what is in

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <future>
 #include <thread>
 #include <unordered_map>
 
@@ -31,6 +32,7 @@ std::string safe_name(std::string_view name) {
 
 std::string folder_of(const std::string& path) {
   std::filesystem::create_directories(path);
+  WorkingCopy::clear_aside(path);
   return path;
 }
 
@@ -171,7 +173,14 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
   }
 
   SessionInfo find(const workspace::Actor& actor, const Id& id) {
-    auto found = records.find(id);
+    // What a live session is, it knows itself; a deleted one is not among them.
+    std::optional<SessionInfo> found;
+    {
+      std::lock_guard lock(mutex);
+      auto alive = live.find(id);
+      if (alive != live.end()) found = alive->second->info();
+    }
+    if (!found) found = records.find(id);
     bool mine = found && found->owner == actor.principal &&
                 (!actor.only_workspace || *actor.only_workspace == found->workspace);
     if (!mine)
@@ -185,6 +194,13 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
       if (alive->second->awake()) found->status = Status::running;
     }
     return *found;
+  }
+
+  // What ended before this call is in the catalog after it.
+  void flush_records() {
+    auto done = std::make_shared<std::promise<void>>();
+    saver.submit_always([done] { done->set_value(); });
+    done->get_future().wait();
   }
 
   // The live one, made when there is none; waits while an earlier one is going to sleep, since two must not
@@ -452,6 +468,7 @@ std::optional<Execution> Interpreter::find_execution(const workspace::Actor& act
 ExportedHistory Interpreter::export_history(const workspace::Actor& actor, const Id& session,
                                             ExportFormat format) {
   SessionInfo info = impl_->find(actor, session);
+  impl_->flush_records();
   constexpr int64_t kPage = 20;
   int64_t at = 0;
   std::deque<Execution> page;
@@ -472,6 +489,7 @@ ExportedHistory Interpreter::export_history(const workspace::Actor& actor, const
 std::vector<Execution> Interpreter::executions(const workspace::Actor& actor, const Id& session,
                                                int64_t before, size_t limit) {
   impl_->find(actor, session);
+  impl_->flush_records();
   return impl_->records.list_executions(session, before, limit);
 }
 

@@ -14,10 +14,22 @@ constexpr int64_t kWarningMostUs = 60 * kSecondUs;
 // Sparse files may look as large as this, so that they can be named as too large instead of failing; what
 // files really take is the disk guard's business.
 constexpr uint64_t kApparentBytesMax = 8ull << 40;
+constexpr int64_t kSaveManifestAfterUs = kSecondUs / 2;
+constexpr int64_t kRecordAfterUs = kSecondUs / 10;
 constexpr uint64_t kRefusedProcessesMax = 200;
 constexpr int kCrowdedLooksMax = 3;
 constexpr size_t kRecentMax = 50;
 constexpr std::string_view kOutputsFolder = "outputs";
+
+// Relative to /mnt/data. Names that are no text come in base64.
+std::optional<std::string> local_path(const Json& params) {
+  if (auto found = params.find("path"); found != params.end()) return found->get<std::string>();
+  auto found = params.find("path_base64");
+  if (found == params.end()) return std::nullopt;
+  auto bytes = from_base64(found->get<std::string>());
+  if (!bytes) throw Error(Code::bad_request, "the path is not base64");
+  return bytes;
+}
 
 }  // namespace
 
@@ -97,10 +109,16 @@ void LiveSession::poll() {
 
 void LiveSession::tick(TimeUs now_us) {
   auto due = [&](std::atomic<TimeUs>& at) { return at != 0 && now_us >= at; };
-  bool any = due(deadline_us_) || kill_us_ != 0 || due(next_capture_us_) || due(next_look_us_);
+  if (due(save_manifest_us_)) {
+    save_manifest_us_ = 0;
+    strand_.post([this, self = shared_from_this()] { save_manifest(); });
+  }
+  bool any =
+      due(deadline_us_) || kill_us_ != 0 || due(next_capture_us_) || due(next_look_us_) || due(record_us_);
   if (!any) return;
   strand_.post([this, self = shared_from_this(), now_us] {
     if (!kernel_ || !current_) return;
+    if (record_us_.exchange(0) != 0) shared_.save_later(current_->execution);
     if (next_look_us_ != 0 && now_us >= next_look_us_) look_at_processes();
     if (kill_us_ != 0 && now_us >= kill_us_) {
       // It did not listen: everything in the sandbox ends.
@@ -166,6 +184,15 @@ void LiveSession::look_at_processes() {
   end_for("pids", "it kept starting processes, more than the " +
                       std::to_string(kernel_->session().spec().limits.processes_max) +
                       " that a session may have at once");
+}
+
+void LiveSession::save_manifest() {
+  if (!manifest_) return;
+  try {
+    manifest_->save();
+  } catch (const Error& error) {
+    log::warn("a manifest could not be saved", {{"error", error.message()}});
+  }
 }
 
 void LiveSession::put_to_sleep(std::function<void()> then) {
@@ -251,8 +278,13 @@ void LiveSession::open_copy() {
     synced_seq_ = sync_->bring_changes(as.workspace, state.synced_seq);
   }
   manifest_->save();
-  if (!same_copy || !state.dirty)
-    shared_.records.save_copy_state(info_.id, {true, copy_->identity(), synced_seq_});
+  if (!same_copy || !state.dirty) {
+    // A sync of the disk, which the start of a sandbox need not wait for; the first byte of code does.
+    copy_recorded_ = std::async(std::launch::async, [&records = shared_.records, id = info_.id,
+                                                     now = CopyState{true, copy_->identity(), synced_seq_}] {
+      records.save_copy_state(id, now);
+    });
+  }
 }
 
 void LiveSession::wake() {
@@ -282,6 +314,7 @@ void LiveSession::wake() {
   };
   disk_ticket_ = shared_.disk_guard.watch(copy_->directory(),
                                           {shared_.options.disk_bytes_max, shared_.options.files_max}, over);
+  if (copy_recorded_.valid()) copy_recorded_.get();
   shared_.watch_fd(kernel_->poll_fd(), weak_from_this());
   awake_ = true;
 }
@@ -304,6 +337,7 @@ void LiveSession::go_to_sleep() {
   subscription_ = {};
   if (!copy_) return;
   try {
+    if (copy_recorded_.valid()) copy_recorded_.get();
     Touched all;
     all.everything = true;
     capture_->settle(all, {}, capture_as());
@@ -356,7 +390,8 @@ void LiveSession::start(QueuedExecution& next) {
       synced_seq_ = sync_->bring_changes(capture_as().workspace, synced_seq_);
     }
     has_run_ = true;
-    shared_.save_later(current_->execution);  // so that a server that dies now leaves a record of what ran
+    // A server that dies leaves a record of what ran, unless that was over in a moment anyway.
+    record_us_ = begin_us + kRecordAfterUs;
     current_->feed->add("started", {{"id", current_->execution.id.with_prefix(workspace::prefix::execution)},
                                     {"woke", current_->execution.woke}});
     auto language =
@@ -473,7 +508,7 @@ void LiveSession::keep_outputs() {
 
 void LiveSession::finish(std::string end, std::string message) {
   const Clock& clock = shared_.keep.ground().clock;
-  deadline_us_ = kill_us_ = next_capture_us_ = next_look_us_ = 0;
+  deadline_us_ = kill_us_ = next_capture_us_ = next_look_us_ = record_us_ = 0;
   Execution& execution = current_->execution;
   TimeUs ran_us = clock.now_us();
   execution.timings["run_us"] = ran_us - run_started_us_;
@@ -499,20 +534,15 @@ void LiveSession::finish(std::string end, std::string message) {
   current_.reset();
   outputs_.reset();
   --queued_;
-  // After the answer: the manifest only spares comparisons.
-  if (manifest_) {
-    try {
-      manifest_->save();
-    } catch (const Error& error) {
-      log::warn("a manifest could not be saved", {{"error", error.message()}});
-    }
-  }
+  // Not at once: it costs a sync of the disk, the next cell may wait already, and a row that is missing there
+  // only costs a comparison.
+  if (save_manifest_us_ == 0) save_manifest_us_ = clock.now_us() + kSaveManifestAfterUs;
 }
 
 void LiveSession::fail(const Error& error) {
   // Nothing ran; what is there of the copy is kept when the session goes to sleep.
   outputs_->note(error.message());
-  deadline_us_ = kill_us_ = next_capture_us_ = next_look_us_ = 0;
+  deadline_us_ = kill_us_ = next_capture_us_ = next_look_us_ = record_us_ = 0;
   Execution& execution = current_->execution;
   execution.status = "done";
   execution.end = "crash";
@@ -565,22 +595,25 @@ Json LiveSession::answer_request(const std::string& method, const Json& params) 
   auto& keep = shared_.keep;
   CaptureAs as = capture_as();
   if (method == "fetch") {
-    auto entry = keep.files().get(as.workspace, params.at("path").get<std::string>());
+    auto entry = keep.files().get(as.workspace, params.at("workspace_path").get<std::string>());
     if (entry.kind != workspace::EntryKind::file)
       throw Error(Code::bad_request, "fetch takes a file, not a folder");
-    std::string path = workspace::is_within(entry.path, info_.folder)
-                           ? capture_->disk_path(entry.path)
-                           : workspace::unescape_name(workspace::split_path(entry.path).second);
+    bool here = workspace::is_within(entry.path, info_.folder);
+    std::string path = here ? capture_->disk_path(entry.path)
+                            : workspace::unescape_name(workspace::split_path(entry.path).second);
+    if (auto asked = local_path(params)) {
+      here = here && *asked == path;
+      path = *asked;
+    }
+    capture_->workspace_path(path);  // refuses names that could not be kept
     sync_->materialise(entry, path);
-    if (!workspace::is_within(entry.path, info_.folder))
-      manifest_->erase(path);  // in this folder it is a new file
-    return {{"path", "/mnt/data/" + workspace::escape_name(path)}, {"size", entry.size}};
+    if (!here) manifest_->erase(path);  // under this name it is a new file
+    return "/mnt/data/" + workspace::escape_name(path);
   }
-  std::string path = params.at("path").get<std::string>();
-  if (path.starts_with("/mnt/data/")) path = path.substr(10);
-  std::string target = workspace::join_path(info_.folder, workspace::clean_file_path(path));
+  auto path = local_path(params);
+  if (!path) throw Error(Code::bad_request, "a path is needed");
   settled_.append(capture_now(false));
-  auto entry = keep.files().get(as.workspace, target);
+  auto entry = keep.files().get(as.workspace, capture_->workspace_path(*path));
   auto versions = keep.files().versions(as.workspace, entry.id, "", method == "versions" ? 100 : 1).items;
   if (versions.empty()) throw Error(Code::bad_request, "this is a folder");
   auto describe = [&](const workspace::Version& version) {
@@ -592,7 +625,8 @@ Json LiveSession::answer_request(const std::string& method, const Json& params) 
                 {"created_at", to_iso8601(version.created_us)},
                 {"link", workspace::Links::path_of(version)}};
   };
-  if (method == "keep" || method == "link") return describe(versions[0]);
+  if (method == "keep") return describe(versions[0]);
+  if (method == "link") return workspace::Links::path_of(versions[0]);
   if (method == "versions") {
     Json list = Json::array();
     for (const auto& version : versions) list.push_back(describe(version));

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <deque>
+#include <future>
 #include <memory>
 
 #include "interpreter/capture.h"
@@ -96,6 +97,7 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
   void end_for(const std::string& end, std::string why);
   bool has_new_refused_processes();
   void look_at_processes();
+  void save_manifest();
 
   Shared& shared_;
   const SessionInfo info_;
@@ -108,7 +110,8 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
   std::atomic<int64_t> count_;
   std::atomic<bool> outside_changes_{true};
   std::atomic<bool> warned_{false};
-  std::atomic<TimeUs> deadline_us_{0}, kill_us_{0}, next_capture_us_{0}, next_look_us_{0};
+  std::atomic<TimeUs> deadline_us_{0}, kill_us_{0}, next_capture_us_{0}, next_look_us_{0}, record_us_{0},
+      save_manifest_us_{0};
   std::mutex recent_mutex_;
   std::deque<RunningExecution> recent_;  // guarded by recent_mutex_
 
@@ -119,6 +122,7 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
   std::unique_ptr<Sync> sync_;
   workspace::Feed::Subscription subscription_;
   int64_t synced_seq_ = 0;
+  std::future<void> copy_recorded_;  // that the copy is the one that the manifest describes
   std::unique_ptr<sandbox::Kernel> kernel_;
   std::unique_ptr<sandbox::DiskGuard::Ticket> disk_ticket_;  // its callback uses the kernel's session
   std::string end_why_;                                      // of end_for()
