@@ -8,28 +8,13 @@ namespace sk::interpreter {
 
 namespace {
 
-constexpr int64_t kInterruptGraceUs = 2 * kSecondUs;
-constexpr int64_t kInterruptAgainUs = kSecondUs / 2;
-constexpr int64_t kWarningMostUs = 60 * kSecondUs;
 // Sparse files may look as large as this, so that they can be named as too large instead of failing; what
 // files really take is the disk guard's business.
 constexpr uint64_t kApparentBytesMax = 8ull << 40;
 constexpr int64_t kSaveManifestAfterUs = kSecondUs / 2;
 constexpr int64_t kRecordAfterUs = kSecondUs / 10;
-constexpr uint64_t kRefusedProcessesMax = 200;
-constexpr int kCrowdedLooksMax = 3;
 constexpr size_t kRecentMax = 50;
 constexpr std::string_view kOutputsFolder = "outputs";
-
-// Relative to /mnt/data. Names that are no text come in base64.
-std::optional<std::string> local_path(const Json& params) {
-  if (auto found = params.find("path"); found != params.end()) return found->get<std::string>();
-  auto found = params.find("path_base64");
-  if (found == params.end()) return std::nullopt;
-  auto bytes = from_base64(found->get<std::string>());
-  if (!bytes) throw Error(Code::bad_request, "the path is not base64");
-  return bytes;
-}
 
 }  // namespace
 
@@ -105,85 +90,6 @@ void LiveSession::poll() {
     run_kernel_events();
     if (kernel_ && kernel_->poll_fd() == fd) shared_.rearm_fd(fd);
   });
-}
-
-void LiveSession::tick(TimeUs now_us) {
-  auto due = [&](std::atomic<TimeUs>& at) { return at != 0 && now_us >= at; };
-  if (due(save_manifest_us_)) {
-    save_manifest_us_ = 0;
-    strand_.post([this, self = shared_from_this()] { save_manifest(); });
-  }
-  bool any =
-      due(deadline_us_) || kill_us_ != 0 || due(next_capture_us_) || due(next_look_us_) || due(record_us_);
-  if (!any) return;
-  strand_.post([this, self = shared_from_this(), now_us] {
-    if (!kernel_ || !current_) return;
-    if (record_us_.exchange(0) != 0) shared_.save_later(current_->execution);
-    if (next_look_us_ != 0 && now_us >= next_look_us_) look_at_processes();
-    if (kill_us_ != 0 && now_us >= kill_us_) {
-      // It did not listen: everything in the sandbox ends.
-      kill_us_ = deadline_us_ = 0;
-      kernel_->session().kill(sandbox::End::killed, stop_ == Stop::timeout ? "timeout" : "interrupted");
-    } else if (kill_us_ != 0) {
-      // An interrupt that came just before the cell began, or that the code swallowed, is worth another one.
-      if (kill_us_ - now_us < kInterruptGraceUs - interrupts_ * kInterruptAgainUs) {
-        ++interrupts_;
-        kernel_->interrupt();
-      }
-    } else if (deadline_us_ != 0 && now_us >= deadline_us_) {
-      deadline_us_ = 0;
-      stop_ = Stop::timeout;
-      kernel_->interrupt();
-      kill_us_ = now_us + kInterruptGraceUs;
-    } else if (next_capture_us_ != 0 && now_us >= next_capture_us_) {
-      // Files are kept during long runs too, ever less often, so that a loop of appends makes a few versions
-      // and not thousands.
-      ++captures_;
-      next_capture_us_ = now_us + std::min<int64_t>(60, 1LL << std::min(captures_, 6)) * kSecondUs;
-      try {
-        Settled now = capture_now(false);
-        for (const auto& file : now.kept) current_->feed->add("kept", to_json(file));
-        settled_.append(std::move(now));
-      } catch (const std::exception& error) {
-        log::warn("files could not be kept during a run; they are tried again at its end",
-                  {{"error", error.what()}});
-        Touched again;
-        again.everything = true;
-        shared_.watcher.put_back(info_.id, again);
-      }
-    }
-  });
-}
-
-bool LiveSession::must_warn(TimeUs now_us) {
-  int64_t idle_us = info_.idle_s * kSecondUs;
-  if (idle_us == 0 || busy() || !awake_ || warned_) return false;
-  if (now_us < active_us_ + idle_us - std::min(kWarningMostUs, idle_us / 2)) return false;
-  return !warned_.exchange(true);
-}
-
-void LiveSession::end_for(const std::string& end, std::string why) {
-  if (!kernel_ || !end_why_.empty()) return;
-  end_why_ = std::move(why);
-  log::warn("a session is ended", {{"session", info_.id.hex()}, {"end", end}, {"why", end_why_}});
-  kernel_->session().kill(sandbox::End::killed, end);
-}
-
-bool LiveSession::has_new_refused_processes() {
-  uint64_t refused = kernel_ ? kernel_->session().processes_refused() : 0;
-  return std::exchange(processes_refused_, refused) < refused;
-}
-
-// A program that starts processes for ever would keep a core busy until its time is over.
-void LiveSession::look_at_processes() {
-  next_look_us_ = shared_.keep.ground().clock.now_us() + kSecondUs;
-  uint64_t refused = kernel_->session().processes_refused();
-  bool crowded = refused > processes_refused_;
-  crowded_looks_ = crowded ? crowded_looks_ + 1 : 0;
-  if (refused < processes_refused_ + kRefusedProcessesMax && crowded_looks_ < kCrowdedLooksMax) return;
-  end_for("pids", "it kept starting processes, more than the " +
-                      std::to_string(kernel_->session().spec().limits.processes_max) +
-                      " that a session may have at once");
 }
 
 void LiveSession::save_manifest() {
@@ -577,62 +483,5 @@ void LiveSession::on_error(sandbox::CellError error) {
 void LiveSession::on_done(sandbox::CellDone done) { done_ = std::move(done); }
 void LiveSession::on_request(sandbox::KernelRequest request) { requests_.push_back(std::move(request)); }
 void LiveSession::on_ended(const sandbox::Outcome& outcome) { ended_ = outcome; }
-
-void LiveSession::answer(const sandbox::KernelRequest& request) {
-  try {
-    kernel_->reply(request.id, answer_request(request.method, request.params));
-  } catch (const Error& error) {
-    kernel_->refuse(request.id, sk::info(error.code()).name, error.message());
-  } catch (const Json::exception&) {
-    kernel_->refuse(request.id, "bad_request", "the request's parameters are not what this method takes");
-  }
-}
-
-// `import sandkeep` inside: with the session's own rights, for its own folder; fetch reads the rest of the
-// workspace.
-Json LiveSession::answer_request(const std::string& method, const Json& params) {
-  if (!current_) throw Error(Code::conflict, "no cell is running");
-  auto& keep = shared_.keep;
-  CaptureAs as = capture_as();
-  if (method == "fetch") {
-    auto entry = keep.files().get(as.workspace, params.at("workspace_path").get<std::string>());
-    if (entry.kind != workspace::EntryKind::file)
-      throw Error(Code::bad_request, "fetch takes a file, not a folder");
-    bool here = workspace::is_within(entry.path, info_.folder);
-    std::string path = here ? capture_->disk_path(entry.path)
-                            : workspace::unescape_name(workspace::split_path(entry.path).second);
-    if (auto asked = local_path(params)) {
-      here = here && *asked == path;
-      path = *asked;
-    }
-    capture_->workspace_path(path);  // refuses names that could not be kept
-    sync_->materialise(entry, path);
-    if (!here) manifest_->erase(path);  // under this name it is a new file
-    return "/mnt/data/" + workspace::escape_name(path);
-  }
-  auto path = local_path(params);
-  if (!path) throw Error(Code::bad_request, "a path is needed");
-  settled_.append(capture_now(false));
-  auto entry = keep.files().get(as.workspace, capture_->workspace_path(*path));
-  auto versions = keep.files().versions(as.workspace, entry.id, "", method == "versions" ? 100 : 1).items;
-  if (versions.empty()) throw Error(Code::bad_request, "this is a folder");
-  auto describe = [&](const workspace::Version& version) {
-    return Json{{"path", version.path},
-                {"version_id", version.id.with_prefix(workspace::prefix::version)},
-                {"number", version.number},
-                {"size", version.size},
-                {"sha256", version.sha256.hex()},
-                {"created_at", to_iso8601(version.created_us)},
-                {"link", workspace::Links::path_of(version)}};
-  };
-  if (method == "keep") return describe(versions[0]);
-  if (method == "link") return workspace::Links::path_of(versions[0]);
-  if (method == "versions") {
-    Json list = Json::array();
-    for (const auto& version : versions) list.push_back(describe(version));
-    return list;
-  }
-  throw Error(Code::not_found, "there is no method '" + method + "'");
-}
 
 }  // namespace sk::interpreter

@@ -36,6 +36,9 @@ struct Shared {
   std::function<void(const Execution&)> save_later;
 };
 
+// From the first interrupt to the end of everything in the sandbox.
+constexpr int64_t kInterruptGraceUs = 2 * kSecondUs;
+
 struct QueuedExecution {
   Execution execution;
   NewExecution wanted;

@@ -102,8 +102,8 @@ uint64_t Session::processes_refused() const {
   uint64_t tasks = 0;
   for (pid_t pid : processes())
     for_each_number("/proc/" + std::to_string(pid) + "/task", [&](int, const char*) { ++tasks; });
-  // The kernel also counts what belongs to the same user and is not the session's: its init, the zygote, those
-  // that wait in the pool.
+  // The kernel also counts what belongs to the same user and is not the session's: its init, the zygote,
+  // those that wait in the pool.
   constexpr uint64_t kOthers = 16;
   return tasks + kOthers >= spec_.limits.processes_max ? 1 : 0;
 }
