@@ -223,6 +223,23 @@ def test_a_half_materialised_copy_deletes_nothing(keep, server):
     assert text_of(done) == "30\n" and len(again.files("half")) == 30
 
 
+@pytest.mark.parametrize("how", ["kill", "stop"])
+def test_what_a_running_cell_had_closed_survives_the_server(keep, server, how):
+    session = keep.create(folder=f"server-{how}")
+    keep.run(session, "open('answered', 'w').write('1')")
+    execution = keep.start(session, "open('closed', 'w').write('2')\nh = open('open', 'w'); h.write('3'); h.flush()\nprint('written', flush=True)\nimport time; time.sleep(100)")
+    keep.printed_until(execution, "written")
+    time.sleep(0.3)  # so that the execution is on record
+    getattr(server, how)()
+    server.start()
+    again = Keep(server)
+    assert set(again.files(session["folder"])) >= {"answered", "closed"} and again.read(f"{session['folder']}/closed") == b"2"
+    record = again.call("GET", execution).json()
+    assert record["end"] == ("crash" if how == "kill" else "interrupted"), record
+    done = again.run(session, "print(open('answered').read(), open('closed').read())")
+    assert done["woke"] and text_of(done) == "1 2\n" and again.call("POST", "/api/v1/verify").json()["ok"]
+
+
 def test_an_upload_to_a_running_session_is_seen_by_its_next_cell(keep):
     session = keep.create(folder="shared")
     keep.run(session, "x = 1")

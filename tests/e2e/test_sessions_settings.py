@@ -92,6 +92,19 @@ def test_environment_labels_and_runtime(keep):
         assert refused["field"].split(".")[0] == next(iter(bad))
 
 
+def test_bad_code_and_other_peoples_sessions_are_refused(keep, server):
+    session = keep.create()
+    path = f"/api/v1/sessions/{session['id']}"
+    assert keep.run(session, "#" * 10_000_000, status=413)["error"]["code"] == "too_large"
+    keep.call("POST", f"{path}/executions", 400, data=b'{"code": "\xff\xfe"}', headers={"Content-Type": "application/json"})
+    principal = keep.call("POST", "/api/v1/principals", 201, json={"name": "other", "kind": "agent"}).json()
+    other = Keep(server, keep.call("POST", "/api/v1/keys", 201, json={"name": "k", "principal_id": principal["id"]}).json()["secret"])
+    for method, below in (("GET", ""), ("DELETE", ""), ("GET", "/executions"), ("GET", "/export"), ("POST", "/sleep")):
+        other.call(method, path + below, 404)
+    other.call("POST", f"{path}/executions", 404, json={"code": "1"})
+    assert keep.run(session, "1")["number"] == 1
+
+
 @pytest.fixture(scope="module")
 def history(server):
     keep = Keep(server)
