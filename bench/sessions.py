@@ -2,7 +2,9 @@
 
 import contextlib
 import subprocess
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 from tools import Api, Row, median
 
@@ -89,11 +91,21 @@ def milliseconds(seconds):
     return f"{median(seconds) * 1e3:.1f} ms"
 
 
+def cold(bench):
+    """Without a pool: each session is forked when it is asked for."""
+    with bench.server("--session-pool-size", "0", environment={"SANDKEEP_SANDBOX": "required"}) as server:
+        api = Api(server)
+        OurSession(api).run("1")  # the zygote is ready
+        ours = first_result(bench, lambda: OurSession(api))
+    return Row("new session to first pandas result, without a pool", milliseconds(ours), "", None, "≤ 30 ms", median(ours) <= 0.03, "")
+
+
 def sessions(bench):
     with contextlib.ExitStack() as stack:
         server = stack.enter_context(bench.server(environment={"SANDKEEP_SANDBOX": "required"}))
         folder = stack.enter_context(bench.room("jupyter"))
         api = Api(server)
+        OurSession(api).run("1")  # Python itself is ready
         ours = first_result(bench, lambda: OurSession(api))
         theirs = first_result(bench, lambda: JupyterSession(folder))
         yield Row("new session to first pandas result", milliseconds(ours), f"Jupyter: {milliseconds(theirs)}", median(theirs) / median(ours),
@@ -104,6 +116,7 @@ def sessions(bench):
         for warm in (session, kernel):
             seconds_each(10, lambda: warm.run("1+1"))
         yield compare(bench, "warm `1+1`, p50", "1+1", 0, bench.scaled(100, 10), session, kernel)
+        yield in_a_large_folder(bench, api, kernel)
         yield compare(bench, "a file of 100 KB written, p50", ONE_FILE, 1, bench.scaled(30, 5), session, kernel, "ours is durable and versioned")
 
         count = bench.scaled(1000, 20)
@@ -115,6 +128,85 @@ def sessions(bench):
                   f"Jupyter: {median(theirs) / count * 1e6:.0f} µs per file", median(theirs) / median(ours), "", None,
                   "ours are durable and versioned")
         session.end()
+        yield waking(bench, api)
+    yield cold(bench)
+    yield from many_sessions(bench)
+
+
+def in_a_large_folder(bench, api, kernel):
+    """A cell that touches nothing must cost nothing, however much is there."""
+    count = bench.scaled(100_000, 500)
+    session = OurSession(api)
+    code = f"import os\nfor i in range({count}):\n    os.makedirs(f'd{{i // 1000}}', exist_ok=True); open(f'd{{i // 1000}}/{{i}}', 'w').close()"
+    api.call("POST", f"{session.path}/executions", {"code": code, "timeout_s": 3000})
+    row = compare(bench, f"warm `1+1` beside {count:,} files, p50", "1+1", 0, bench.scaled(100, 10), session, kernel)
+    session.end()
+    return row
+
+
+def waking(bench, api):
+    """A session that slept on a folder of 1 GB: with its copy on disk, and without."""
+    count = bench.scaled(1000, 20)
+    session = OurSession(api)
+    session.run(f"import os\nfor i in range({count}): open(f'f{{i}}.bin', 'wb').write(os.urandom(1_000_000))", kept=min(count, 1000))
+
+    def wake():
+        api.call("POST", f"{session.path}/sleep")
+        return seconds_each(1, lambda: session.run("1"))
+
+    warm = [second for _ in range(bench.rounds) for second in wake()]
+    session.end()
+    return Row(f"waking on {count:,} MB, copy there", milliseconds(warm), "", None, "", None, "")
+
+
+def many_sessions(bench):
+    """Many at once: how many are made per second, and what one that sleeps in memory costs."""
+    alive, made = bench.scaled(500, 20), bench.scaled(200, 20)
+    flags = ["--sessions-max", "2000", "--sessions-per-principal-max", "2000", "--session-pool-size", "8"]
+    with bench.server(*flags, environment={"SANDKEEP_SANDBOX": "required"}) as server:
+        with ThreadPoolExecutor(8) as pool:
+            apis = Apis(server)
+
+            def cycle(_):
+                session = OurSession(apis.mine())
+                session.run("1")
+                session.end()
+
+            cycle(0)
+            start = time.monotonic()
+            list(pool.map(cycle, range(made)))
+            rate = made / (time.monotonic() - start)
+            yield Row("sessions made, run and ended", f"{rate:.0f}/s", "", None, "≥ 80/s", rate >= 80, "8 clients")
+
+            def stay(_):
+                session = OurSession(apis.mine())
+                session.run("import pandas")
+                return session
+
+            before = available_bytes()
+            sessions = list(pool.map(stay, range(alive)))
+            per_gib = (1 << 30) / max(1, (before - available_bytes()) / alive)
+            slow = seconds_each(20, lambda: sessions[0].run("1+1"))
+            yield Row(f"{alive} sessions alive", f"{per_gib:.0f} per GiB", "", None, "≥ 50 per GiB", per_gib >= 50, f"`1+1` in one of them: {milliseconds(slow)}")
+
+
+class Apis:
+    """One connection per thread."""
+
+    def __init__(self, server):
+        self.server, self.local = server, threading.local()
+
+    def mine(self):
+        if not hasattr(self.local, "api"):
+            self.local.api = Api(self.server)
+        return self.local.api
+
+
+def available_bytes():
+    for line in open("/proc/meminfo", encoding="ascii"):
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) << 10
+    raise RuntimeError("no MemAvailable")
 
 
 def compare(bench, figure, code, kept, count, session, kernel, beside=""):

@@ -38,9 +38,7 @@ def _ask(method, params):
 
 def _local(path):
     """The path relative to /mnt/data, as JSON can carry it. Links are not followed: the server decides about them."""
-    full = os.path.normpath(os.path.join(os.getcwd(), os.fspath(path)))
-    if isinstance(full, bytes):
-        full = os.fsdecode(full)
+    full = os.path.normpath(os.path.join(os.getcwd(), os.fsdecode(path)))
     if full != _DATA and not full.startswith(_DATA + "/"):
         raise Error("bad_request", f"{path!r} is not in {_DATA}: only files there are kept")
     relative = full[len(_DATA) + 1:]

@@ -1,13 +1,16 @@
 """Bash as the second language of a session: one shell that keeps its variables, functions and folder from cell to cell."""
 
 import os
+import select
 import signal
 import subprocess
 
 CELL = "/tmp/.home/.sandkeep-cell"
 COMMANDS, STATUSES = 198, 199  # as the shell sees them; far from what scripts use
 
+# An interrupt ends the cell and not the shell, so that its variables stay.
 LOOP = f"""
+trap 'return 130 2>/dev/null' INT
 while IFS= read -r -u {COMMANDS} __sandkeep_cell; do
   source {CELL}
   printf '%d\\n' "$?" >&{STATUSES}
@@ -53,7 +56,8 @@ class Bash:
             code = self.wait()
         except KeyboardInterrupt:
             with self.kernel.interrupts:
-                self.stop()
+                if not self.ends_when_interrupted():
+                    self.stop()
             return "interrupted", None
         return ("ok" if code == 0 else "error"), code
 
@@ -88,6 +92,17 @@ class Bash:
                 return code if code >= 0 else 128 - code
             line += piece
         return int(line)
+
+    def ends_when_interrupted(self):
+        """Interrupts what the shell runs; whether the cell ended of it while the shell lives on."""
+        if self.process is None or self.process.poll() is not None:
+            return False
+        os.killpg(self.process.pid, signal.SIGINT)
+        ready, _, _ = select.select([self.statuses], [], [], KILL_AFTER_S)
+        if not ready:
+            return False
+        self.wait()
+        return self.process is not None
 
     def stop(self):
         """Ends the shell; the next cell starts another in the same folder."""

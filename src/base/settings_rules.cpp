@@ -91,6 +91,16 @@ std::optional<std::vector<std::string>> Paths::parse(std::string_view text) cons
                  [](const std::string& item) { return item.starts_with('/') || item.starts_with("~/"); });
 }
 
+std::optional<std::vector<std::string>> Runtimes::parse(std::string_view text) const {
+  return list_of(text, [](const std::string& item) {
+    auto equals = item.find('=');
+    std::string_view name = std::string_view(item).substr(0, equals == std::string::npos ? 0 : equals);
+    std::string_view folder = std::string_view(item).substr(equals == std::string::npos ? 0 : equals + 1);
+    auto is_plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; };
+    return folder.starts_with('/') && equals != 0 && name.size() <= 32 && std::ranges::all_of(name, is_plain);
+  });
+}
+
 std::optional<std::string> Secret::parse(std::string_view text) const {
   if (text.size() > 512 || !is_visible(text)) return std::nullopt;
   return std::string(text);

@@ -47,6 +47,13 @@ struct Paths {
   std::string value() const { return "DIR,…"; }
 };
 
+// Roots of systems: "DIR" for the one that sessions get unless they ask, "NAME=DIR" for further ones.
+struct Runtimes {
+  std::optional<std::vector<std::string>> parse(std::string_view text) const;
+  std::string expected() const { return "a list of DIR or NAME=DIR, absolute and separated by commas"; }
+  std::string value() const { return "[NAME=]DIR,…"; }
+};
+
 // A key as it can stand in an Authorization header.
 struct Secret {
   static constexpr bool kIsSecret = true;

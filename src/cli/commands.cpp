@@ -14,7 +14,7 @@ std::vector<Command> join(std::vector<Command> first, std::vector<Command> more)
 
 std::vector<CommandGroup> make_groups() {
   std::vector<CommandGroup> groups;
-  groups.push_back({"The server", {serve_command(), settings_command()}});
+  groups.push_back({"The server", {serve_command(), settings_command(), doctor_command(), demo_command()}});
   groups.push_back({"Signing in", {login_command(), logout_command(), whoami_command()}});
   groups.push_back({"Files",
                     {put_command(), get_command(), ls_command(), cat_command(), mkdir_command(), mv_command(),
@@ -22,7 +22,8 @@ std::vector<CommandGroup> make_groups() {
   groups.push_back({"History", join({log_command(), restore_command()}, trash_commands())});
   auto together = join(lock_commands(), {lock_run_command(), events_command()});
   groups.push_back({"Working together", std::move(together)});
-  groups.push_back({"Running code", join(join({run_command()}, sessions_commands()), {mcp_command()})});
+  groups.push_back(
+      {"Running code", join(join({run_command(), shell_command()}, sessions_commands()), {mcp_command()})});
   auto administration = join(workspace_commands(), key_commands());
   administration = join(std::move(administration), principal_commands());
   administration = join(std::move(administration), audit_commands());

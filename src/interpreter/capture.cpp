@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <unordered_set>
 
 #include "base/error.h"
 #include "interpreter/contents.h"
@@ -51,11 +52,13 @@ void Settled::append(Settled&& other) {
   auto move_all = [](auto& to, auto& from) {
     to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
   };
-  // The newest version of a path is the one to name.
-  for (auto& file : other.kept) {
-    std::erase_if(kept, [&](const KeptFile& old) { return old.path == file.path; });
-    kept.push_back(std::move(file));
-  }
+  // The newest word about a path is the one that counts.
+  std::unordered_set<std::string_view> told;
+  for (const auto& file : other.kept) told.insert(file.path);
+  for (const auto& item : other.not_kept) told.insert(item.path);
+  if (!kept.empty()) std::erase_if(kept, [&](const KeptFile& old) { return told.contains(old.path); });
+  if (!not_kept.empty()) std::erase_if(not_kept, [&](const NotKept& old) { return told.contains(old.path); });
+  move_all(kept, other.kept);
   move_all(folders, other.folders);
   move_all(renamed, other.renamed);
   move_all(deleted, other.deleted);
@@ -137,13 +140,6 @@ void Capture::collect_candidates(const Touched& touched, Plan& plan) {
     auto path = manifest_.find_inode(device, inode);
     if (path && !plan.candidates.contains(*path)) plan.candidates[*path] = copy_.look(*path);
   }
-  // The server's own files on their way into place.
-  std::erase_if(plan.candidates, [](const auto& item) {
-    auto slash = item.first.rfind('/');
-    return std::string_view(item.first)
-        .substr(slash == std::string::npos ? 0 : slash + 1)
-        .starts_with(".sandkeep-new-");
-  });
 }
 
 // A path that is gone and a new path with its inode are one file that was renamed. Folders first: what is in

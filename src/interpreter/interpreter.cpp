@@ -5,11 +5,13 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <future>
 #include <thread>
 #include <unordered_map>
 
 #include "base/error.h"
 #include "base/log.h"
+#include "interpreter/added_files.h"
 #include "interpreter/live_session.h"
 #include "workspace/path.h"
 
@@ -19,11 +21,38 @@ namespace {
 
 constexpr auto kTick = std::chrono::milliseconds(100);
 constexpr size_t kCodeBytesMax = 8 << 20;
+constexpr size_t kEnvironmentMax = 200;
+constexpr size_t kVariableBytesMax = 64 << 10;
 
 std::string safe_name(std::string_view name) {
   std::string out;
   for (char c : name) out += c == '/' || static_cast<unsigned char>(c) < 32 ? '-' : c;
   return out.substr(0, 100);
+}
+
+std::string folder_of(const std::string& path) {
+  std::filesystem::create_directories(path);
+  WorkingCopy::clear_aside(path);
+  return path;
+}
+
+void check_environment(const Json& environment) {
+  auto refuse = [](const std::string& name, const char* what) {
+    return Error(Code::bad_request, "environment." + name + " " + what).with("field", "environment." + name);
+  };
+  if (environment.size() > kEnvironmentMax)
+    throw Error(Code::bad_request, "environment may have at most 200 variables").with("field", "environment");
+  for (const auto& [name, value] : environment.items()) {
+    bool is_name = !name.empty() && name.size() <= 200 && !(name[0] >= '0' && name[0] <= '9');
+    for (char c : name)
+      is_name =
+          is_name && (c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'));
+    if (!is_name) throw refuse(name, "is not a name that a variable can have");
+    if (!value.is_string()) throw refuse(name, "must be text");
+    const auto& text = value.get_ref<const std::string&>();
+    if (text.size() > kVariableBytesMax) throw refuse(name, "may have at most 64 KiB");
+    if (text.find('\0') != std::string::npos) throw refuse(name, "must not have a zero byte");
+  }
 }
 
 }  // namespace
@@ -36,12 +65,12 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
         records(keep.ground()),
         pool(options.threads, 1'000'000),
         saver(1, 100'000),
-        shared{keep, host, options, records, watcher, pool, {}, {}, {}, {}},
+        disk_guard({.data_root = folder_of(options.directory), .reserve_bytes = options.disk_reserve_bytes}),
+        shared{keep, host, options, records, watcher, disk_guard, pool, {}, {}, {}, {}},
         awake_gauge(metrics.gauge("sandkeep_sessions_awake", "Sessions with a running interpreter")),
         executions_total(metrics.counter("sandkeep_executions_total", "Executions that were accepted")),
         epoll(::epoll_create1(EPOLL_CLOEXEC)),
         wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-    std::filesystem::create_directories(options.directory);
     shared.watch_fd = [this](int fd, std::weak_ptr<LiveSession> session) {
       {
         std::lock_guard lock(fds_mutex);
@@ -102,6 +131,7 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
     for (auto& session : all_live()) {
       session->tick(now_us);
       if (session->awake()) ++awake;
+      if (session->must_warn(now_us)) tell(*session, "session.expiring", now_us);
       int64_t idle_us = session->info().idle_s * kSecondUs;
       bool idle = !session->busy() && idle_us > 0 && now_us - session->active_us() > idle_us;
       bool over = !session->busy() && !session->awake() && now_us - session->active_us() > 60 * kSecondUs;
@@ -109,6 +139,7 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
       bool long_awake = !session->busy() && session->awake() && awake_max_us > 0 &&
                         now_us - session->awake_since_us() > awake_max_us;
       if (idle || over || long_awake) {
+        if ((idle || long_awake) && session->awake()) tell(*session, "session.sleep", now_us);
         {
           std::lock_guard lock(mutex);
           if (session->busy()) continue;
@@ -125,6 +156,18 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
     awake_gauge.set(awake);
   }
 
+  // On the record, so that whoever follows the workspace's events hears of it.
+  void tell(const LiveSession& session, const char* kind, TimeUs now_us) {
+    TimeUs expires_us = std::max(now_us, session.active_us() + session.info().idle_s * kSecondUs);
+    saver.submit_always([this, info = session.info(), kind, expires_us] {
+      try {
+        records.tell(info, kind, expires_us);
+      } catch (const Error& error) {
+        log::error("a session's event could not be recorded", {{"error", error.message()}});
+      }
+    });
+  }
+
   std::vector<std::shared_ptr<LiveSession>> all_live() {
     std::lock_guard lock(mutex);
     std::vector<std::shared_ptr<LiveSession>> result;
@@ -133,7 +176,14 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
   }
 
   std::optional<SessionInfo> find_if_any(const workspace::Actor& actor, const Id& id) {
-    auto found = records.find(id);
+    // What a live session is, it knows itself; a deleted one is not among them.
+    std::optional<SessionInfo> found;
+    {
+      std::lock_guard lock(mutex);
+      auto alive = live.find(id);
+      if (alive != live.end()) found = alive->second->info();
+    }
+    if (!found) found = records.find(id);
     bool mine = found && found->owner == actor.principal &&
                 (!actor.only_workspace || *actor.only_workspace == found->workspace);
     if (!mine) return std::nullopt;
@@ -158,6 +208,13 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
     info.active_us = alive->second->active_us();
     info.execution_count = alive->second->execution_count();
     if (alive->second->awake()) info.status = Status::running;
+  }
+
+  // What ended before this call is in the catalog after it.
+  void flush_records() {
+    auto done = std::make_shared<std::promise<void>>();
+    saver.submit_always([done] { done->set_value(); });
+    done->get_future().wait();
   }
 
   // The live one, made when there is none; waits while an earlier one is going to sleep, since two must not
@@ -228,6 +285,7 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
   Watcher watcher;
   WorkerPool pool;
   WorkerPool saver;
+  sandbox::DiskGuard disk_guard;
   Shared shared;
   Gauge& awake_gauge;
   Counter& executions_total;
@@ -294,11 +352,10 @@ SessionInfo Interpreter::create(const workspace::Actor& actor, const NewSession&
                 "timeout_s must lie between 1 and " + std::to_string(options.timeout_max_s));
   info.awake_max_s = wanted.awake_max_s;
   if (info.idle_s < 0) throw Error(Code::bad_request, "idle_minutes must not be negative; 0 means never");
-  for (const auto& [name, value] : wanted.environment.items())
-    if (!value.is_string()) throw Error(Code::bad_request, "environment." + name + " must be text");
+  check_environment(wanted.environment);
   info.environment = wanted.environment;
   info.labels = wanted.labels;
-  info.runtime = wanted.runtime;
+  info.runtime = impl_->host.need_runtime(wanted.runtime);
   info.folder =
       wanted.folder
           ? workspace::clean_path(*wanted.folder)
@@ -307,6 +364,7 @@ SessionInfo Interpreter::create(const workspace::Actor& actor, const NewSession&
   if (existing && existing->kind != workspace::EntryKind::folder)
     throw Error(Code::conflict, "'" + info.folder + "' is a file, so a session cannot have it as its folder")
         .hint("Choose another folder.");
+  info.added = add_files(keep, actor, workspace, info.folder, wanted.files);
   info.created_us = info.active_us = keep.ground().clock.now_us();
   impl_->records.insert(info);
   return info;
@@ -365,8 +423,8 @@ RunningExecution Interpreter::execute(const workspace::Actor& actor, const Id& s
   if (wanted.timeout_s && (*wanted.timeout_s < 1 || *wanted.timeout_s > impl_->options.timeout_max_s))
     throw Error(Code::bad_request,
                 "timeout_s must lie between 1 and " + std::to_string(impl_->options.timeout_max_s));
-  impl_->keep.workspaces().open(actor, info.workspace.with_prefix(workspace::prefix::workspace),
-                                workspace::Right::write);
+  auto workspace = impl_->keep.workspaces().open(
+      actor, info.workspace.with_prefix(workspace::prefix::workspace), workspace::Right::write);
   auto live = impl_->bring_to_life(actor, info);
   if (live->queued() >= impl_->options.queue_max)
     throw Error(Code::too_many_requests,
@@ -375,14 +433,15 @@ RunningExecution Interpreter::execute(const workspace::Actor& actor, const Id& s
   QueuedExecution queued;
   queued.execution.id = impl_->keep.ground().ids.next();
   queued.execution.session = session;
-  queued.execution.number = live->next_number();
   queued.execution.author = actor.principal;
   queued.execution.language = wanted.language;
   queued.execution.code = wanted.code;
   queued.execution.created_us = impl_->keep.ground().clock.now_us();
+  queued.execution.added = add_files(impl_->keep, actor, workspace, info.folder, wanted.files);
   queued.wanted = std::move(wanted);
   queued.actor = actor;
   queued.feed = std::make_shared<ExecutionFeed>();
+  queued.execution.number = live->next_number();
   RunningExecution running{queued.execution.id, queued.execution.number, queued.feed, queued.execution};
   impl_->executions_total.add();
   live->enqueue(std::move(queued));
@@ -424,9 +483,31 @@ std::optional<Execution> Interpreter::find_execution(const workspace::Actor& act
   return impl_->records.find_execution(session, execution);
 }
 
+ExportedHistory Interpreter::export_history(const workspace::Actor& actor, const Id& session,
+                                            ExportFormat format) {
+  SessionInfo info = impl_->find(actor, session);
+  impl_->flush_records();
+  constexpr int64_t kPage = 20;
+  int64_t at = 0;
+  std::deque<Execution> page;
+  return interpreter::export_history(
+      info, format, impl_->options.directory, [&]() -> std::optional<Execution> {
+        if (page.empty()) {
+          for (auto& execution : impl_->records.executions_after(session, at, kPage))
+            page.push_back(execution);
+          if (page.empty()) return std::nullopt;
+          at = page.back().number;
+        }
+        Execution next = std::move(page.front());
+        page.pop_front();
+        return next;
+      });
+}
+
 std::vector<Execution> Interpreter::executions(const workspace::Actor& actor, const Id& session,
                                                int64_t before, size_t limit) {
   impl_->find(actor, session);
+  impl_->flush_records();
   return impl_->records.list_executions(session, before, limit);
 }
 

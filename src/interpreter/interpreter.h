@@ -7,6 +7,7 @@
 
 #include "base/metrics.h"
 #include "interpreter/execution_feed.h"
+#include "interpreter/history_export.h"
 #include "interpreter/records.h"
 #include "interpreter/types.h"
 #include "sandbox/host.h"
@@ -24,6 +25,9 @@ struct InterpreterOptions {
   size_t output_bytes_max = 1 << 20;        // in an answer; the whole is kept as a file
   uint64_t spill_bytes_max = 256ull << 20;  // of that file
   uint64_t file_bytes_max = 64ull << 30;
+  uint64_t disk_bytes_max = 10ull << 30;   // that one session's files may take
+  uint64_t files_max = 500'000;            // that one session may have
+  uint64_t disk_reserve_bytes = 0;         // of the disk; no session may touch it
   size_t sessions_max = 200;               // awake at once on this server
   size_t sessions_per_principal_max = 50;  // awake at once
   size_t queue_max = 100;                  // executions waiting in one session
@@ -73,6 +77,8 @@ class Interpreter {
                                                const Id& execution);
   std::optional<Execution> find_execution(const workspace::Actor& actor, const Id& session,
                                           const Id& execution);
+  // The whole history, oldest first, in a file without a name, since it may be long.
+  ExportedHistory export_history(const workspace::Actor& actor, const Id& session, ExportFormat format);
   std::vector<Execution> executions(const workspace::Actor& actor, const Id& session, int64_t before,
                                     size_t limit);
   std::vector<KeptFile> kept_files(const workspace::Actor& actor, const Id& session, const Id& execution,

@@ -8,8 +8,11 @@ namespace sk::interpreter {
 
 namespace {
 
-constexpr int64_t kInterruptGraceUs = 2 * kSecondUs;
-constexpr int64_t kInterruptAgainUs = kSecondUs / 2;
+// Sparse files may look as large as this, so that they can be named as too large instead of failing; what
+// files really take is the disk guard's business.
+constexpr uint64_t kApparentBytesMax = 8ull << 40;
+constexpr int64_t kSaveManifestAfterUs = kSecondUs / 2;
+constexpr int64_t kRecordAfterUs = kSecondUs / 10;
 constexpr size_t kRecentMax = 50;
 constexpr std::string_view kOutputsFolder = "outputs";
 
@@ -35,6 +38,7 @@ LiveSession::~LiveSession() { close_kernel(); }
 void LiveSession::enqueue(QueuedExecution execution) {
   ++queued_;
   active_us_ = shared_.keep.ground().clock.now_us();
+  warned_ = false;
   {
     std::lock_guard lock(recent_mutex_);
     recent_.push_back(
@@ -88,45 +92,13 @@ void LiveSession::poll() {
   });
 }
 
-void LiveSession::tick(TimeUs now_us) {
-  auto due = [&](std::atomic<TimeUs>& at) { return at != 0 && now_us >= at; };
-  bool any = due(deadline_us_) || kill_us_ != 0 || due(next_capture_us_);
-  if (!any) return;
-  strand_.post([this, self = shared_from_this(), now_us] {
-    if (!kernel_ || !current_) return;
-    if (kill_us_ != 0 && now_us >= kill_us_) {
-      // It did not listen: everything in the sandbox ends.
-      kill_us_ = deadline_us_ = 0;
-      kernel_->session().kill(sandbox::End::killed, stop_ == Stop::timeout ? "timeout" : "interrupted");
-    } else if (kill_us_ != 0) {
-      // An interrupt that came just before the cell began, or that the code swallowed, is worth another one.
-      if (kill_us_ - now_us < kInterruptGraceUs - interrupts_ * kInterruptAgainUs) {
-        ++interrupts_;
-        kernel_->interrupt();
-      }
-    } else if (deadline_us_ != 0 && now_us >= deadline_us_) {
-      deadline_us_ = 0;
-      stop_ = Stop::timeout;
-      kernel_->interrupt();
-      kill_us_ = now_us + kInterruptGraceUs;
-    } else if (next_capture_us_ != 0 && now_us >= next_capture_us_) {
-      // Files are kept during long runs too, ever less often, so that a loop of appends makes a few versions
-      // and not thousands.
-      ++captures_;
-      next_capture_us_ = now_us + std::min<int64_t>(60, 1LL << std::min(captures_, 6)) * kSecondUs;
-      try {
-        Settled now = capture_now(false);
-        for (const auto& file : now.kept) current_->feed->add("kept", to_json(file));
-        settled_.append(std::move(now));
-      } catch (const std::exception& error) {
-        log::warn("files could not be kept during a run; they are tried again at its end",
-                  {{"error", error.what()}});
-        Touched again;
-        again.everything = true;
-        shared_.watcher.put_back(info_.id, again);
-      }
-    }
-  });
+void LiveSession::save_manifest() {
+  if (!manifest_) return;
+  try {
+    manifest_->save();
+  } catch (const Error& error) {
+    log::warn("a manifest could not be saved", {{"error", error.message()}});
+  }
 }
 
 void LiveSession::put_to_sleep(std::function<void()> then) {
@@ -212,8 +184,13 @@ void LiveSession::open_copy() {
     synced_seq_ = sync_->bring_changes(as.workspace, state.synced_seq);
   }
   manifest_->save();
-  if (!same_copy || !state.dirty)
-    shared_.records.save_copy_state(info_.id, {true, copy_->identity(), synced_seq_});
+  if (!same_copy || !state.dirty) {
+    // A sync of the disk, which the start of a sandbox need not wait for; the first byte of code does.
+    copy_recorded_ = std::async(std::launch::async, [&records = shared_.records, id = info_.id,
+                                                     now = CopyState{true, copy_->identity(), synced_seq_}] {
+      records.save_copy_state(id, now);
+    });
+  }
 }
 
 void LiveSession::wake() {
@@ -225,6 +202,7 @@ void LiveSession::wake() {
   spec.id = info_.id.hex();
   spec.data_dir = copy_->directory();
   spec.limits.memory_bytes = info_.memory_bytes;
+  spec.limits.file_bytes_max = kApparentBytesMax;
   spec.runtime = info_.runtime;
   kernel_ =
       std::make_unique<sandbox::Kernel>(shared_.host.start(spec), static_cast<sandbox::KernelEvents&>(*this));
@@ -232,6 +210,17 @@ void LiveSession::wake() {
   for (const auto& [name, value] : info_.environment.items())
     environment.emplace_back(name, value.get<std::string>());
   if (!environment.empty()) kernel_->configure(environment);
+  end_why_.clear();
+  processes_refused_ = 0;
+  crowded_looks_ = 0;
+  // Stopped at once, on the guard's thread, since this strand may be busy reading what fills the disk.
+  auto over = [this, weak = weak_from_this(), session = &kernel_->session()](const std::string& why) {
+    session->freeze();
+    if (auto self = weak.lock()) strand_.post([this, self, why] { end_for("disk", why); });
+  };
+  disk_ticket_ = shared_.disk_guard.watch(copy_->directory(),
+                                          {shared_.options.disk_bytes_max, shared_.options.files_max}, over);
+  if (copy_recorded_.valid()) copy_recorded_.get();
   shared_.watch_fd(kernel_->poll_fd(), weak_from_this());
   awake_since_us_ = shared_.keep.ground().clock.now_us();
   awake_ = true;
@@ -239,6 +228,7 @@ void LiveSession::wake() {
 
 void LiveSession::close_kernel() {
   if (!kernel_) return;
+  disk_ticket_.reset();
   shared_.forget_fd(kernel_->poll_fd());
   kernel_.reset();
   awake_ = false;
@@ -254,6 +244,7 @@ void LiveSession::go_to_sleep() {
   subscription_ = {};
   if (!copy_) return;
   try {
+    if (copy_recorded_.valid()) copy_recorded_.get();
     Touched all;
     all.everything = true;
     capture_->settle(all, {}, capture_as());
@@ -269,32 +260,6 @@ void LiveSession::go_to_sleep() {
   capture_.reset();
   manifest_.reset();
   copy_.reset();
-}
-
-void LiveSession::add_files(QueuedExecution& next) {
-  for (const auto& file : next.wanted.files) {
-    workspace::CopyChange copy;
-    auto& workspaces = shared_.keep.workspaces();
-    auto from = file.workspace.empty()
-                    ? workspaces.open(next.actor, info_.workspace.with_prefix(workspace::prefix::workspace))
-                    : workspaces.open(next.actor, file.workspace);
-    copy.from_workspace = from.id;
-    copy.from = file.path;
-    if (file.version) {
-      auto version = shared_.keep.files().find_version(from, *file.version);
-      if (!version)
-        throw Error(Code::not_found,
-                    "there is no version " + file.version->with_prefix(workspace::prefix::version));
-      copy.from = version->path;
-      copy.from_version = version->id;
-    }
-    std::string name =
-        file.as.empty() ? workspace::split_path(workspace::clean_file_path(copy.from)).second : file.as;
-    copy.to = workspace::join_path(info_.folder, workspace::clean_file_path(name));
-    copy.on_existing = workspace::OnExisting::rename;
-    auto result = shared_.keep.files().apply_one(next.actor, capture_as().workspace, std::move(copy));
-    next.execution.added.emplace_back(file.path.empty() ? name : file.path, result.entry.path);
-  }
 }
 
 void LiveSession::start_next() {
@@ -323,7 +288,6 @@ void LiveSession::start(QueuedExecution& next) {
                                                shared_.options.output_bytes_max,
                                                shared_.options.spill_bytes_max, shared_.options.directory);
   try {
-    if (!current_->wanted.files.empty()) add_files(*current_);
     if (!kernel_) {
       current_->execution.woke = has_run_;
       wake();
@@ -333,14 +297,16 @@ void LiveSession::start(QueuedExecution& next) {
       synced_seq_ = sync_->bring_changes(capture_as().workspace, synced_seq_);
     }
     has_run_ = true;
-    shared_.save_later(current_->execution);  // so that a server that dies now leaves a record of what ran
-    current_->feed->add("started", {{"woke", current_->execution.woke}});
+    // A server that dies leaves a record of what ran, unless that was over in a moment anyway.
+    record_us_ = begin_us + kRecordAfterUs;
+    current_->feed->add("started", {{"id", current_->execution.id.with_prefix(workspace::prefix::execution)},
+                                    {"woke", current_->execution.woke}});
     auto language =
         current_->execution.language == "bash" ? sandbox::Language::bash : sandbox::Language::python;
     run_started_us_ = clock.now_us();
     kernel_->execute(current_->execution.id.hex(), current_->execution.code, language);
     deadline_us_ = run_started_us_ + current_->wanted.timeout_s.value_or(info_.timeout_s) * kSecondUs;
-    next_capture_us_ = run_started_us_ + kSecondUs;
+    next_capture_us_ = next_look_us_ = run_started_us_ + kSecondUs;
   } catch (const Error& error) {
     fail(error);
   } catch (const std::exception& error) {
@@ -377,9 +343,8 @@ void LiveSession::run_kernel_events() {
         message = "the program ended its interpreter; variables are gone, files are kept";
         break;
       case sandbox::End::killed:
-        end = stop_ == Stop::timeout                                 ? "timeout"
-              : outcome.reason == "disk" || outcome.reason == "pids" ? outcome.reason
-                                                                     : "interrupted";
+        end = stop_ == Stop::timeout ? "timeout" : end_why_.empty() ? "interrupted" : outcome.reason;
+        if (!end_why_.empty()) message = end_why_ + "; variables are gone, closed files are kept";
         break;
       default:
         break;
@@ -392,11 +357,19 @@ void LiveSession::run_kernel_events() {
                       : done_->status == sandbox::CellStatus::error ? "error"
                                                                     : "interrupted";
     current_->execution.exit_code = done_->exit_code;
-    if (stop_ == Stop::timeout) end = "timeout";
+    std::string message;
+    bool refused = has_new_refused_processes();
+    if (stop_ == Stop::timeout) {
+      end = "timeout";
+      message = "it ran longer than its time-out and was interrupted; variables are still there";
+    } else if (end == "error" && refused) {
+      end = "pids";
+      message = "it tried to start more processes than the " +
+                std::to_string(kernel_->session().spec().limits.processes_max) +
+                " that a session may have at once; variables are still there";
+    }
     done_.reset();
-    finish(end, end == "timeout"
-                    ? "it ran longer than its time-out and was interrupted; variables are still there"
-                    : "");
+    finish(end, message);
     start_next();
   }
 }
@@ -442,7 +415,7 @@ void LiveSession::keep_outputs() {
 
 void LiveSession::finish(std::string end, std::string message) {
   const Clock& clock = shared_.keep.ground().clock;
-  deadline_us_ = kill_us_ = next_capture_us_ = 0;
+  deadline_us_ = kill_us_ = next_capture_us_ = next_look_us_ = record_us_ = 0;
   Execution& execution = current_->execution;
   TimeUs ran_us = clock.now_us();
   execution.timings["run_us"] = ran_us - run_started_us_;
@@ -468,20 +441,15 @@ void LiveSession::finish(std::string end, std::string message) {
   current_.reset();
   outputs_.reset();
   --queued_;
-  // After the answer: the manifest only spares comparisons.
-  if (manifest_) {
-    try {
-      manifest_->save();
-    } catch (const Error& error) {
-      log::warn("a manifest could not be saved", {{"error", error.message()}});
-    }
-  }
+  // Not at once: it costs a sync of the disk, the next cell may wait already, and a row that is missing there
+  // only costs a comparison.
+  if (save_manifest_us_ == 0) save_manifest_us_ = clock.now_us() + kSaveManifestAfterUs;
 }
 
 void LiveSession::fail(const Error& error) {
   // Nothing ran; what is there of the copy is kept when the session goes to sleep.
   outputs_->note(error.message());
-  deadline_us_ = kill_us_ = next_capture_us_ = 0;
+  deadline_us_ = kill_us_ = next_capture_us_ = next_look_us_ = record_us_ = 0;
   Execution& execution = current_->execution;
   execution.status = "done";
   execution.end = "crash";
@@ -516,71 +484,5 @@ void LiveSession::on_error(sandbox::CellError error) {
 void LiveSession::on_done(sandbox::CellDone done) { done_ = std::move(done); }
 void LiveSession::on_request(sandbox::KernelRequest request) { requests_.push_back(std::move(request)); }
 void LiveSession::on_ended(const sandbox::Outcome& outcome) { ended_ = outcome; }
-
-void LiveSession::answer(const sandbox::KernelRequest& request) {
-  try {
-    kernel_->reply(request.id, answer_request(request.method, request.params));
-  } catch (const Error& error) {
-    kernel_->refuse(request.id, sk::info(error.code()).name, error.message());
-  } catch (const Json::exception&) {
-    kernel_->refuse(request.id, "bad_request", "the request's parameters are not what this method takes");
-  }
-}
-
-// The path below /mnt/data that a request names, if it does; names that are not UTF-8 come in base64.
-static std::optional<std::string> local_path(const Json& params) {
-  if (params.contains("path_base64")) {
-    auto raw = from_base64(params.at("path_base64").get<std::string>());
-    if (!raw) throw Error(Code::bad_request, "path_base64 is not base64");
-    return workspace::clean_file_path(*raw);
-  }
-  if (!params.contains("path")) return std::nullopt;
-  return workspace::clean_file_path(params.at("path").get<std::string>());
-}
-
-// `import sandkeep` inside: with the session's own rights, for its own folder; fetch reads the rest of the
-// workspace.
-Json LiveSession::answer_request(const std::string& method, const Json& params) {
-  if (!current_) throw Error(Code::conflict, "no cell is running");
-  auto& keep = shared_.keep;
-  CaptureAs as = capture_as();
-  auto named = local_path(params);
-  if (method == "fetch") {
-    auto entry = keep.files().get(as.workspace, params.at("workspace_path").get<std::string>());
-    if (entry.kind != workspace::EntryKind::file)
-      throw Error(Code::bad_request, "fetch takes a file, not a folder");
-    std::string target = workspace::is_within(entry.path, info_.folder)
-                             ? entry.path
-                             : workspace::join_path(info_.folder, workspace::split_path(entry.path).second);
-    if (named) target = workspace::join_path(info_.folder, *named);
-    std::string path = capture_->disk_path(target);
-    sync_->materialise(entry, path);
-    if (target != entry.path) manifest_->erase(path);  // here it is a new file
-    return "/mnt/data/" + workspace::escape_name(path);
-  }
-  if (!named) throw Error(Code::bad_request, "this needs a path");
-  std::string target = workspace::join_path(info_.folder, *named);
-  settled_.append(capture_now(false));
-  auto entry = keep.files().get(as.workspace, target);
-  auto versions = keep.files().versions(as.workspace, entry.id, "", method == "versions" ? 100 : 1).items;
-  if (versions.empty()) throw Error(Code::bad_request, "this is a folder");
-  auto describe = [&](const workspace::Version& version) {
-    return Json{{"path", version.path},
-                {"version_id", version.id.with_prefix(workspace::prefix::version)},
-                {"number", version.number},
-                {"size", version.size},
-                {"sha256", version.sha256.hex()},
-                {"created_at", to_iso8601(version.created_us)},
-                {"link", workspace::Links::path_of(version)}};
-  };
-  if (method == "link") return workspace::Links::path_of(versions[0]);
-  if (method == "keep") return describe(versions[0]);
-  if (method == "versions") {
-    Json list = Json::array();
-    for (const auto& version : versions) list.push_back(describe(version));
-    return list;
-  }
-  throw Error(Code::not_found, "there is no method '" + method + "'");
-}
 
 }  // namespace sk::interpreter

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <deque>
+#include <future>
 #include <memory>
 
 #include "interpreter/capture.h"
@@ -13,6 +14,7 @@
 #include "interpreter/strand.h"
 #include "interpreter/sync.h"
 #include "interpreter/watcher.h"
+#include "sandbox/disk_guard.h"
 #include "sandbox/kernel.h"
 
 namespace sk::interpreter {
@@ -24,6 +26,7 @@ struct Shared {
   const InterpreterOptions& options;
   Records& records;
   Watcher& watcher;
+  sandbox::DiskGuard& disk_guard;
   WorkerPool& pool;
   // Calls LiveSession::poll when the descriptor is readable; forget before it is closed.
   std::function<void(int fd, std::weak_ptr<class LiveSession>)> watch_fd;
@@ -32,6 +35,9 @@ struct Shared {
   // Writes an execution's record soon.
   std::function<void(const Execution&)> save_later;
 };
+
+// From the first interrupt to the end of everything in the sandbox.
+constexpr int64_t kInterruptGraceUs = 2 * kSecondUs;
 
 struct QueuedExecution {
   Execution execution;
@@ -64,6 +70,8 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
   size_t queued() const { return queued_; }
   int64_t next_number() { return ++count_; }
   const SessionInfo& info() const { return info_; }
+  // True once per time of idleness, from a while before it expires on.
+  bool must_warn(TimeUs now_us);
   std::optional<RunningExecution> find(const Id& execution);
 
  private:
@@ -87,10 +95,13 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
   void keep_outputs();
   Settled capture_now(bool everything);
   CaptureAs capture_as();
-  void add_files(QueuedExecution& next);
   void answer(const sandbox::KernelRequest& request);
   Json answer_request(const std::string& method, const Json& params);
   void close_kernel();
+  void end_for(const std::string& end, std::string why);
+  bool has_new_refused_processes();
+  void look_at_processes();
+  void save_manifest();
 
   Shared& shared_;
   const SessionInfo info_;
@@ -103,7 +114,9 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
   std::atomic<TimeUs> awake_since_us_{0};
   std::atomic<int64_t> count_;
   std::atomic<bool> outside_changes_{true};
-  std::atomic<TimeUs> deadline_us_{0}, kill_us_{0}, next_capture_us_{0};
+  std::atomic<bool> warned_{false};
+  std::atomic<TimeUs> deadline_us_{0}, kill_us_{0}, next_capture_us_{0}, next_look_us_{0}, record_us_{0},
+      save_manifest_us_{0};
   std::mutex recent_mutex_;
   std::deque<RunningExecution> recent_;  // guarded by recent_mutex_
 
@@ -114,7 +127,12 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
   std::unique_ptr<Sync> sync_;
   workspace::Feed::Subscription subscription_;
   int64_t synced_seq_ = 0;
+  std::future<void> copy_recorded_;  // that the copy is the one that the manifest describes
   std::unique_ptr<sandbox::Kernel> kernel_;
+  std::unique_ptr<sandbox::DiskGuard::Ticket> disk_ticket_;  // its callback uses the kernel's session
+  std::string end_why_;                                      // of end_for()
+  uint64_t processes_refused_ = 0;                           // that earlier cells are to blame for
+  int crowded_looks_ = 0;                                    // in a row, at which no process could be added
   std::deque<QueuedExecution> queue_;
   std::optional<QueuedExecution> current_;
   std::unique_ptr<OutputCollector> outputs_;

@@ -184,6 +184,17 @@ void Records::mark_deleted(const Id& session, TimeUs now_us) {
   });
 }
 
+void Records::tell(const SessionInfo& session, std::string_view kind, TimeUs expires_us) {
+  workspace::Actor owner;
+  owner.principal = session.owner;
+  ground_.db.write([&](catalog::Tx& tx) {
+    workspace::Journal::append(tx, ground_, session.workspace, owner, kind,
+                               {{"session_id", session.id.with_prefix(workspace::prefix::session)},
+                                {"expires_at", to_iso8601(expires_us)}},
+                               {{"name", session.name}, {"folder", session.folder}});
+  });
+}
+
 void Records::save_activity(const Id& session, TimeUs active_us, int64_t execution_count) {
   ground_.db.write([&](catalog::Tx& tx) {
     tx.exec("UPDATE sessions SET active_us = $2, execution_count = $3 WHERE id = $1",
@@ -242,6 +253,14 @@ std::vector<Execution> Records::list_executions(const Id& session, int64_t befor
     return statements.all("SELECT " SK_EXECUTION_COLUMNS
                           " FROM executions WHERE session = $1 AND number < $2 ORDER BY number DESC LIMIT $3",
                           {session, before == 0 ? INT64_MAX : before, limit}, read_execution);
+  });
+}
+
+std::vector<Execution> Records::executions_after(const Id& session, int64_t after, size_t limit) {
+  return ground_.db.read([&](catalog::Statements& statements) {
+    return statements.all("SELECT " SK_EXECUTION_COLUMNS
+                          " FROM executions WHERE session = $1 AND number > $2 ORDER BY number LIMIT $3",
+                          {session, after, limit}, read_execution);
   });
 }
 

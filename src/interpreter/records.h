@@ -25,6 +25,8 @@ class Records {
   // Sessions whose copies may hold what was not kept: their server died.
   std::vector<SessionInfo> dirty_sessions();
   void mark_deleted(const Id& session, TimeUs now_us);
+  // Journals `session.expiring` or `session.sleep`.
+  void tell(const SessionInfo& session, std::string_view kind, TimeUs expires_us);
   void save_activity(const Id& session, TimeUs active_us, int64_t execution_count);
 
   CopyState copy_state(const Id& session);
@@ -34,6 +36,8 @@ class Records {
   std::optional<Execution> find_execution(const Id& session, const Id& execution);
   // Newest first, without code's outputs' files; `before` 0 for the first page.
   std::vector<Execution> list_executions(const Id& session, int64_t before, size_t limit);
+  // Oldest first.
+  std::vector<Execution> executions_after(const Id& session, int64_t after, size_t limit);
   std::vector<KeptFile> kept_files(const Id& execution, int64_t after, size_t limit);
   // Executions that a dead server left running end as `crash`.
   void end_interrupted_executions(TimeUs now_us);

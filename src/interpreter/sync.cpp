@@ -105,6 +105,16 @@ int64_t Sync::bring_all(const workspace::Workspace& workspace) {
   return position;
 }
 
+// The session's own writes come back as events; the copy has them.
+bool Sync::is_known(const workspace::JournalEntry& event, const std::string& workspace_path) const {
+  if (event.kind != "file.create" && event.kind != "file.write") return false;
+  auto version = event.facts.find("version_id");
+  if (version == event.facts.end() || !version->is_string()) return false;
+  const ManifestRow* row = manifest_.find(paths_.disk_path(workspace_path));
+  return row != nullptr && row->version &&
+         row->version.with_prefix(workspace::prefix::version) == version->get_ref<const std::string&>();
+}
+
 int64_t Sync::bring_changes(const workspace::Workspace& workspace, int64_t after) {
   workspace::EventFilter filter;
   filter.path_prefix = folder_;
@@ -117,7 +127,7 @@ int64_t Sync::bring_changes(const workspace::Workspace& workspace, int64_t after
       auto found = event.personal.find(name);
       if (found == event.personal.end() || !found->is_string()) continue;
       std::string path = found->get<std::string>();
-      if (workspace::is_within(path, folder_)) paths.insert(path);
+      if (workspace::is_within(path, folder_) && !is_known(event, path)) paths.insert(path);
     }
   }
   for (const auto& path : paths) bring(workspace, path);

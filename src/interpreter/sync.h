@@ -26,6 +26,7 @@ class Sync {
   void bring(const workspace::Workspace& workspace, const std::string& workspace_path);
   void bring_entry(const workspace::Entry& entry);
   void remove_if_unchanged(const std::string& path);
+  bool is_known(const workspace::JournalEntry& event, const std::string& workspace_path) const;
 
   workspace::Keep& keep_;
   WorkingCopy& copy_;

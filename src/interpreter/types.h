@@ -25,7 +25,8 @@ struct SessionInfo {
   int64_t awake_max_s = 0;  // so long it stays awake at most, used or not; 0: as long as it is used
   std::string runtime;
   Json environment = Json::object();
-  Json labels = Json::object();  // free for dialects
+  Json labels = Json::object();                            // free for dialects
+  std::vector<std::pair<std::string, std::string>> added;  // by create(): asked for → where it is now
   int64_t execution_count = 0;
   TimeUs created_us = 0;
   TimeUs active_us = 0;

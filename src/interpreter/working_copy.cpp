@@ -68,12 +68,17 @@ std::string proc_path(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
 // Paths longer than PATH_MAX are reached in steps.
 constexpr size_t kStepBytes = 3'000;
 
+std::string aside_of(const std::string& parent) { return parent + "/.aside"; }
+
 }  // namespace
 
 WorkingCopy::WorkingCopy(std::string directory, Owner owner)
     : directory_(std::move(directory)), owner_(owner) {
   std::filesystem::create_directories(directory_);
   root_ = sk::open_file(directory_, O_PATH | O_DIRECTORY);
+  std::string aside = aside_of(parent_of(directory_));
+  std::filesystem::create_directories(aside);
+  aside_ = sk::open_file(aside, O_PATH | O_DIRECTORY);
   struct stat st;
   if (::fstat(root_.get(), &st) != 0) throw system_error("cannot look at " + directory_, errno);
   bool mine = st.st_uid == owner_.uid && st.st_gid == owner_.gid;
@@ -190,11 +195,16 @@ Fd WorkingCopy::make_folders(const std::string& path) {
   return folder;
 }
 
+void WorkingCopy::clear_aside(const std::string& parent) {
+  std::error_code ignored;
+  std::filesystem::remove_all(aside_of(parent), ignored);
+}
+
 Node WorkingCopy::write_file(const std::string& path, const std::function<void(int fd)>& fill,
                              const Attributes& attributes) {
   Fd folder = make_folders(parent_of(path));
-  std::string name = name_of(path), aside = ".sandkeep-new-" + random_base64url(9);
-  Fd fd(::openat(folder.get(), aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  std::string name = name_of(path), aside = random_base64url(12);
+  Fd fd(::openat(aside_.get(), aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!fd) throw system_error("cannot write into a working copy", errno);
   try {
     fill(fd.get());
@@ -205,13 +215,13 @@ Node WorkingCopy::write_file(const std::string& path, const std::function<void(i
                            {attributes.mtime_us / kSecondUs, (attributes.mtime_us % kSecondUs) * 1000}};
       ::futimens(fd.get(), times);
     }
-    if (::renameat(folder.get(), aside.c_str(), folder.get(), name.c_str()) != 0) {
+    if (::renameat(aside_.get(), aside.c_str(), folder.get(), name.c_str()) != 0) {
       if (errno == EISDIR || errno == ENOTEMPTY || errno == EEXIST)
         throw Error(Code::conflict, "a folder is in the way in the session's own copy");
       throw system_error("cannot put a file into a working copy", errno);
     }
   } catch (...) {
-    ::unlinkat(folder.get(), aside.c_str(), 0);
+    ::unlinkat(aside_.get(), aside.c_str(), 0);
     throw;
   }
   struct stat st;

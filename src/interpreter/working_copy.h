@@ -55,12 +55,14 @@ class WorkingCopy {
   void walk(const std::string& folder,
             const std::function<bool(const std::string& path, const Node& node)>& visit) const;
 
-  // Written aside and renamed into place, with the folders above it. Throws Error(conflict) when something
-  // that is no regular file is in the way.
+  // Written aside, in a folder beside all copies, and renamed into place, with the folders above it. Throws
+  // Error(conflict) when something that is no regular file is in the way.
   struct Attributes {
     uint32_t mode = 0644;
     TimeUs mtime_us = 0;
   };
+  // What a dead server left half-written aside. Before any copy in `parent` is made.
+  static void clear_aside(const std::string& parent);
   Node write_file(const std::string& path, const std::function<void(int fd)>& fill,
                   const Attributes& attributes);
   Node make_folder(const std::string& path, uint32_t mode);
@@ -74,7 +76,7 @@ class WorkingCopy {
 
   const std::string directory_;
   const Owner owner_;
-  Fd root_;
+  Fd root_, aside_;
 };
 
 }  // namespace sk::interpreter

@@ -241,6 +241,12 @@ void Cgroup::set_limits(const Limits& limits) {
   }
 }
 
+std::optional<uint64_t> Cgroup::processes_refused() const {
+  auto* place = place_of("pids");
+  if (place == nullptr) return std::nullopt;
+  return read_field(place->path + "/pids.events", "max");
+}
+
 Usage Cgroup::usage() const {
   Usage out;
   if (auto* place = place_of("memory")) {

@@ -79,6 +79,8 @@ class Cgroup {
   // Throws Error(internal) when a limit of a present controller cannot be set.
   void set_limits(const Limits& limits);
   Usage usage() const;
+  // Of Usage, alone and cheaply; nullopt where processes are not counted.
+  std::optional<uint64_t> processes_refused() const;
   // False where no freezer is there.
   bool freeze() { return set_frozen(true); }
   bool thaw() { return set_frozen(false); }

@@ -36,6 +36,17 @@ Report SandboxHost::doctor(const std::string& data_root) {
   return examine_host(cgroups, data_root).report;
 }
 
+std::string SandboxHost::need_runtime(const std::string& name) const {
+  if (name.empty()) return options_.runtimes.front().name;
+  std::string names;
+  for (const auto& runtime : options_.runtimes) {
+    if (runtime.name == name) return name;
+    names.append(names.empty() ? "" : ", ").append(runtime.name);
+  }
+  throw Error(Code::bad_request, "there is no runtime '" + name + "'; this server has: " + names)
+      .with("field", "runtime");
+}
+
 bool SandboxHost::wait_ready(int timeout_ms) { return nursery_of("").wait_ready(timeout_ms); }
 
 std::unique_ptr<Session> SandboxHost::start(const SessionSpec& spec) {
@@ -53,6 +64,7 @@ Nursery& SandboxHost::nursery_of(const std::string& runtime) {
     options.python = candidate.python;
     options.extra_dirs = options_.extra_dirs;
     options.pool_size = &candidate == &options_.runtimes.front() ? options_.pool_size : 0;
+    options.preallocation_bytes_max = options_.preallocation_bytes_max;
     options.zygote_forks_max = options_.zygote_forks_max;
     options.zygote_age_max_s = options_.zygote_age_max_s;
     nursery =

@@ -45,6 +45,7 @@ class SandboxHost {
     std::vector<std::string> extra_dirs = {};  // host folders that code may read, under the same path
     std::string data_root = {};                // sessions' data folders will lie below it
     size_t pool_size = 2;
+    uint64_t preallocation_bytes_max = 1ull << 30;  // by one fallocate: faster than any guard could look
     uint64_t zygote_forks_max = 1'000;
     int64_t zygote_age_max_s = 3'600;
     std::optional<WeakSandboxAllowed> weak = std::nullopt;
@@ -64,6 +65,9 @@ class SandboxHost {
   // Data folders, and whatever the server puts into them, must belong to this user: then code in any session
   // can use them.
   Owner file_owner() const { return {findings_.ids.owner_uid, findings_.ids.owner_gid}; }
+
+  // The runtime's name; the first one's for "". Error(bad_request) that lists those that are there.
+  std::string need_runtime(const std::string& name) const;
 
   // Python takes some seconds to get ready. False when it did not in time.
   [[nodiscard]] bool wait_ready(int timeout_ms);

@@ -11,8 +11,9 @@ struct Limits {
   uint64_t processes_max = 256;  // threads count too
   uint64_t tmp_bytes =
       256ull << 20;  // of /tmp, $HOME and /dev/shm together; it is memory, and counts as such
-  uint64_t file_bytes_max = 64ull << 30;  // one file
-  uint64_t open_files_max = 1024;         // per process
+  // The apparent size of one file, holes included; what files take together is the disk guard's business.
+  uint64_t file_bytes_max = 64ull << 30;
+  uint64_t open_files_max = 1024;  // per process
 };
 
 // Zero where the host cannot tell.

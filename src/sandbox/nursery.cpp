@@ -49,8 +49,9 @@ Fd open_folder(const std::string& path) {
 Nursery::Nursery(Options options, Shared shared)
     : options_(std::move(options)),
       shared_(shared),
-      filter_(compile_seccomp_policy(
-          {.uncounted_memory = !(shared.findings.layer_bits & SK_LAYER_MEMORY_WATCH)})),
+      filter_(
+          compile_seccomp_policy({.uncounted_memory = !(shared.findings.layer_bits & SK_LAYER_MEMORY_WATCH),
+                                  .preallocation_bytes_max = options_.preallocation_bytes_max})),
       started_(
           shared.metrics.counter("sandkeep_sandbox_sessions_started_total", "Sandboxes that were started.")),
       started_cold_(shared.metrics.counter("sandkeep_sandbox_cold_starts_total",

@@ -425,7 +425,7 @@ scmp_arg_cmp is(unsigned argument, uint64_t mask, uint64_t value) {
   return {argument, SCMP_CMP_MASKED_EQ, mask, value};
 }
 
-void add_filtered_by_argument(Policy& policy) {
+void add_filtered_by_argument(Policy& policy, const SeccompOptions& options) {
   // glibc falls back to clone, whose flags lie in a register where a filter can see them.
   policy.add(SCMP_ACT_ALLOW, "clone", {is(0, kCloneNewFlags, 0)});
   for (uint64_t bit = 1; bit <= kCloneNewFlags; bit <<= 1)
@@ -443,7 +443,12 @@ void add_filtered_by_argument(Policy& policy) {
   policy.add(SCMP_ACT_ALLOW, "prlimit64", {is(0, k32Bits, 0)});
 
   // Preallocation beyond a file's end (FALLOC_FL_KEEP_SIZE without PUNCH_HOLE) would pass RLIMIT_FSIZE by.
-  for (uint64_t mode : {0, 2, 3}) policy.add(SCMP_ACT_ALLOW, "fallocate", {is(1, 3, mode)});
+  for (uint64_t mode : {0, 2, 3}) {
+    policy.add(SCMP_ACT_ALLOW, "fallocate",
+               {is(1, 3, mode), {3, SCMP_CMP_LE, options.preallocation_bytes_max, 0}});
+    policy.add(SCMP_ACT_ERRNO(EFBIG), "fallocate",
+               {is(1, 3, mode), {3, SCMP_CMP_GT, options.preallocation_bytes_max, 0}});
+  }
   policy.add(SCMP_ACT_ERRNO(EOPNOTSUPP), "fallocate", {is(1, 3, 1)});
 
   for (auto [name, argument] : {std::pair{"mknod", 1u}, std::pair{"mknodat", 2u}})
@@ -463,7 +468,7 @@ std::string compile_seccomp_policy(const SeccompOptions& options) {
   // These would flush everybody's files; the server syncs what it keeps.
   for (const char* name : {"sync", "syncfs"}) policy.add(SCMP_ACT_ERRNO(0), name);
   policy.add(SCMP_ACT_ERRNO(EOPNOTSUPP), "name_to_handle_at");
-  add_filtered_by_argument(policy);
+  add_filtered_by_argument(policy, options);
   std::string program = policy.bytes();
   SK_CHECK(program.size() % sizeof(sock_filter) == 0 &&
                program.size() / sizeof(sock_filter) <= SK_FILTER_INSTRUCTIONS_MAX,

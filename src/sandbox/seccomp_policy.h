@@ -3,6 +3,7 @@
 // failing.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace sk::sandbox {
@@ -11,6 +12,8 @@ struct SeccompOptions {
   // Without a memory cgroup, memory that belongs to no process (memfd, System V segments) would be counted by
   // nobody.
   bool uncounted_memory = false;
+  // By one call: it takes disk faster than anybody could look.
+  uint64_t preallocation_bytes_max = 1ull << 30;
 };
 
 // The program as the kernel takes it: an array of struct sock_filter. Throws Error(internal) when libseccomp

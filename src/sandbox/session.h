@@ -83,7 +83,7 @@ class Session {
   // came first.
   void kill(End end, std::string reason);
   // Stops and continues all processes. Approximate without a freezer: processes forked meanwhile may slip
-  // through.
+  // through. freeze(): any thread.
   void freeze();
   void thaw();
 
@@ -94,6 +94,9 @@ class Session {
 
   // Zero where no control groups are.
   Usage usage() const;
+  // How often a process could not be started because processes_max are there. Where control groups do not
+  // count, an estimate: 1 while as many as that are there.
+  uint64_t processes_refused() const;
   // Host pids of all processes of the session but its init.
   std::vector<pid_t> processes() const;
   // Sorted, without repetition. What was opened or closed meanwhile may be missing or still there; freeze()

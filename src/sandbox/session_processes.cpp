@@ -97,6 +97,17 @@ std::vector<pid_t> Session::processes() const {
   return out;
 }
 
+uint64_t Session::processes_refused() const {
+  if (auto counted = parts_->cgroup->processes_refused()) return *counted;
+  uint64_t tasks = 0;
+  for (pid_t pid : processes())
+    for_each_number("/proc/" + std::to_string(pid) + "/task", [&](int, const char*) { ++tasks; });
+  // The kernel also counts what belongs to the same user and is not the session's: its init, the zygote,
+  // those that wait in the pool.
+  constexpr uint64_t kOthers = 16;
+  return tasks + kOthers >= spec_.limits.processes_max ? 1 : 0;
+}
+
 std::vector<OpenFile> Session::files_open_for_writing() const {
   std::vector<OpenFile> out;
   for (pid_t pid : processes()) {

@@ -14,7 +14,7 @@ DOCUMENT = (PROJECT / "docs" / "rest.md").read_text()
 
 def test_every_example_runs(make_server, tmp_path):
     """In order, in one shell, as a reader would paste them. What curl refuses ends the script."""
-    one = make_server()
+    one = make_server(environment={"SANDKEEP_SANDBOX": "required"})
     blocks = re.findall(r"^```sh\n(.*?)^```", DOCUMENT, re.M | re.S)
     assert len(blocks) > 15
     script = "set -euo pipefail\n" + "\n".join(f"echo '== block {number}' >&2\n{block}" for number, block in enumerate(blocks))

@@ -83,6 +83,20 @@ def test_background_polling_cancel_and_history(keep):
     assert done["code"] == "while True: pass"
 
 
+@pytest.mark.parametrize("code", ["sleep 60", "while :; do :; done", "cat /dev/zero | wc -c"])
+def test_an_interrupted_shell_keeps_its_variables(keep, code):
+    session = keep.create()
+    keep.run(session, "x=5; cd /tmp", language="bash")
+    path = f"/api/v1/sessions/{session['id']}/executions"
+    running = keep.call("POST", path, 202, json={"code": f"echo begun; {code}; echo never", "language": "bash", "wait": False}).json()
+    with keep.http.get(f"{keep.server.url}{path}/{running['id']}", stream=True, timeout=60, headers={"Accept": "text/event-stream"}) as answer:
+        next(line for line in answer.iter_lines(decode_unicode=True) if "begun" in line)
+    keep.call("POST", f"{path}/{running['id']}/cancel")
+    done = keep.call("GET", f"{path}/{running['id']}?wait=true").json()
+    assert done["end"] == "interrupted" and "never" not in str(done["outputs"])
+    assert keep.run(session, "echo $x $PWD", language="bash")["outputs"][0]["text"] == "5 /tmp\n"
+
+
 def test_errors_have_a_readable_traceback(keep):
     done = keep.run(keep.create(), "def f():\n    return 1 / 0\nf()")
     assert done["end"] == "error"

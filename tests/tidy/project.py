@@ -42,6 +42,7 @@ OWNERS = {
     "magic": {"workspace"},
     "utf8proc": {"workspace"},
     "seccomp": {"sandbox"},
+    "histedit": {"cli"},
 }
 
 

@@ -64,6 +64,7 @@ Reply execute(Call& call) {
   wanted.code = call.body.need_text("code");
   wanted.language = call.body.text("language").value_or("python");
   wanted.timeout_s = call.body.integer("timeout_s");
+  wanted.files = added_files(call.body);
   Id session = session_id(call);
   auto running = need_interpreter(call).execute(call.actor, session, std::move(wanted));
   if (call.body.boolean("stream").value_or(wants_stream(call)))
@@ -153,6 +154,7 @@ void add_execution_routes(Routes& routes) {
                        {.name = "timeout_s",
                         .type = FieldType::integer,
                         .about = "Seconds; the session's unless given."},
+                       added_files_field(),
                        {.name = "wait",
                         .type = FieldType::boolean,
                         .about = "false: answer at once, ask for the result later."},

@@ -207,6 +207,8 @@ void add_server_schemas(Json& out) {
 }
 
 void add_session_schemas(Json& out) {
+  Json texts = {{"type", "object"}, {"additionalProperties", text()}};
+  Json added = object({{"asked", text()}, {"path", text()}});
   out["Session"] = object({{"id", id("s_")},
                            {"name", text()},
                            {"workspace_id", id("ws_")},
@@ -215,6 +217,10 @@ void add_session_schemas(Json& out) {
                            {"memory_bytes", number()},
                            {"timeout_s", number()},
                            {"idle_minutes", number()},
+                           {"runtime", text()},
+                           {"environment", texts},
+                           {"labels", {{"type", "object"}}},
+                           {"added", list_of(added)},
                            {"execution_count", number()},
                            {"created_at", time()},
                            {"active_at", time()},
@@ -248,6 +254,7 @@ void add_session_schemas(Json& out) {
               {"message", text()},
               {"exit_code", {{"type", {"integer", "null"}}}},
               {"woke", boolean()},
+              {"added", list_of(added)},
               {"outputs", list_of(output)},
               {"kept", list_of(ref("KeptFile"))},
               {"kept_more", boolean()},

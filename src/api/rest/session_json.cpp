@@ -11,7 +11,45 @@ constexpr size_t kKeptInAnswerMax = 1'000;
 
 Json time_or_null(TimeUs time_us) { return time_us == 0 ? Json() : Json(to_iso8601(time_us)); }
 
+const Fields kAddedFileFields = {{.name = "path", .about = ""},
+                                 {.name = "version", .about = ""},
+                                 {.name = "workspace", .about = ""},
+                                 {.name = "as", .about = ""}};
+
+Json added_json(const std::vector<std::pair<std::string, std::string>>& added) {
+  Json list = Json::array();
+  for (const auto& [asked, path] : added) list.push_back({{"asked", asked}, {"path", path}});
+  return list;
+}
+
 }  // namespace
+
+std::vector<interpreter::AddedFile> added_files(const Body& body) {
+  std::vector<interpreter::AddedFile> files;
+  for (const auto& item : body.objects("files")) {
+    std::string where = "files[" + std::to_string(files.size()) + "].";
+    Body fields(kAddedFileFields, item, where);
+    interpreter::AddedFile file;
+    file.workspace = fields.text("workspace").value_or("");
+    file.path = fields.text("path").value_or("");
+    file.as = fields.text("as").value_or("");
+    if (auto version = fields.text("version"))
+      file.version = parse_id(*version, workspace::prefix::version, fields.label("version"));
+    if (file.path.empty() == !file.version)
+      throw Error(Code::bad_request, where + "path or " + where + "version must be given, not both")
+          .with("field", where + "path");
+    files.push_back(std::move(file));
+  }
+  return files;
+}
+
+Field added_files_field() {
+  return {.name = "files",
+          .type = FieldType::object_list,
+          .about =
+              "Files and folders to have in the folder: `path` or `version`, `workspace` where it is another "
+              "one, `as` for another name. The answer's `added` says where each is."};
+}
 
 interpreter::Interpreter& need_interpreter(const Call& call) {
   if (call.app.interpreter == nullptr)
@@ -39,6 +77,10 @@ Json session_json(const interpreter::SessionInfo& session) {
       {"memory_bytes", session.memory_bytes},
       {"timeout_s", session.timeout_s},
       {"idle_minutes", session.idle_s / 60},
+      {"runtime", session.runtime},
+      {"environment", session.environment},
+      {"labels", session.labels},
+      {"added", added_json(session.added)},
       {"execution_count", session.execution_count},
       {"created_at", to_iso8601(session.created_us)},
       {"active_at", to_iso8601(session.active_us)},
@@ -78,6 +120,7 @@ Json execution_json(const interpreter::Execution& execution, const std::string& 
           {"message", execution.message},
           {"exit_code", execution.exit_code ? Json(*execution.exit_code) : Json()},
           {"woke", execution.woke},
+          {"added", added_json(execution.added)},
           {"outputs", execution.outputs},
           {"kept", kept},
           {"kept_more", execution.files.kept.size() > kept.size()},

@@ -11,6 +11,9 @@ interpreter::Interpreter& need_interpreter(const Call& call);
 Id session_id(const Call& call);
 Id execution_id(const Call& call);
 
+// `files` of a new session or execution.
+std::vector<interpreter::AddedFile> added_files(const Body& body);
+Field added_files_field();
 Json session_json(const interpreter::SessionInfo& session);
 Json kept_json(const interpreter::KeptFile& file, const std::string& base_url);
 // The first 1,000 kept files; `kept_more` says whether …/kept has more.

@@ -4,12 +4,27 @@
 #include "api/rest/rest.h"
 #include "api/rest/session_json.h"
 #include "base/text.h"
+#include "http/content_disposition.h"
 
 namespace sk::api::rest {
 
 namespace {
 
 using http::Reply;
+
+constexpr size_t kLabelsMax = 32;
+constexpr size_t kLabelBytesMax = 1'024;
+
+Json labels_of(const Body& body) {
+  const Json& labels = body.object("labels");
+  if (labels.size() > kLabelsMax)
+    throw Error(Code::bad_request, "labels may be at most " + std::to_string(kLabelsMax))
+        .with("field", "labels");
+  for (const auto& [name, value] : labels.items())
+    if (!value.is_string() || name.size() + value.get_ref<const std::string&>().size() > kLabelBytesMax)
+      throw Error(Code::bad_request, "labels must be short texts").with("field", "labels." + name);
+  return labels;
+}
 
 Reply create_session(Call& call) {
   interpreter::NewSession wanted;
@@ -24,6 +39,10 @@ Reply create_session(Call& call) {
   wanted.timeout_s = call.body.integer("timeout_s");
   if (auto minutes = call.body.integer("idle_minutes"))
     wanted.idle_s = within(*minutes, 0, 1'000'000, "idle_minutes") * 60;
+  wanted.runtime = call.body.text("runtime").value_or("");
+  wanted.environment = call.body.object("environment");
+  wanted.labels = labels_of(call.body);
+  wanted.files = added_files(call.body);
   return Reply::json(session_json(need_interpreter(call).create(call.actor, wanted)), 201);
 }
 
@@ -42,29 +61,52 @@ Reply list_sessions(Call& call) {
   return Reply::json(page_json(page, session_json));
 }
 
+Reply export_session(Call& call) {
+  auto& interpreter = need_interpreter(call);
+  Id id = session_id(call);
+  bool script = call.query.text("format").value_or("ipynb") == "py";
+  auto exported = interpreter.export_history(
+      call.actor, id, script ? interpreter::ExportFormat::script : interpreter::ExportFormat::notebook);
+  Reply reply;
+  reply.headers.set("Content-Type", script ? "text/x-python; charset=utf-8" : "application/x-ipynb+json");
+  reply.headers.set("Content-Disposition", http::content_disposition(http::Disposition::download,
+                                                                     interpreter.get(call.actor, id).name +
+                                                                         (script ? ".py" : ".ipynb")));
+  reply.body = http::FileRange{exported.file, 0, exported.size};
+  return reply;
+}
+
 }  // namespace
 
 void add_session_routes(Routes& routes) {
-  routes.add({.method = "POST",
-              .pattern = kRoot + "/sessions",
-              .id = "create_session",
-              .tag = "sessions",
-              .summary = "Makes a session: an interpreter bound to a folder of a workspace",
-              .body_kind = BodyKind::json,
-              .body = {{.name = "name", .about = "For people; it is part of the folder's name."},
-                       {.name = "workspace", .about = "Id or name; the default workspace unless given."},
-                       {.name = "folder",
-                        .about = "What code sees as /mnt/data; `sessions/<name>-<short id>` unless given."},
-                       {.name = "memory", .about = "Such as `1g`, `4g`; the server's default unless given."},
-                       {.name = "timeout_s",
-                        .type = FieldType::integer,
-                        .about = "Seconds that an execution may run."},
-                       {.name = "idle_minutes",
-                        .type = FieldType::integer,
-                        .about = "After so long without use it falls asleep; 0: never."}},
-              .answers = {{201, "The session; it is started by its first execution.", "Session"}},
-              .errors = {Code::forbidden, Code::not_found, Code::conflict, Code::unavailable}},
-             create_session);
+  routes.add(
+      {.method = "POST",
+       .pattern = kRoot + "/sessions",
+       .id = "create_session",
+       .tag = "sessions",
+       .summary = "Makes a session: an interpreter bound to a folder of a workspace",
+       .body_kind = BodyKind::json,
+       .body =
+           {{.name = "name", .about = "For people; it is part of the folder's name."},
+            {.name = "workspace", .about = "Id or name; the default workspace unless given."},
+            {.name = "folder",
+             .about = "What code sees as /mnt/data; `sessions/<name>-<short id>` unless given."},
+            {.name = "memory", .about = "Such as `1g`, `4g`; the server's default unless given."},
+            {.name = "timeout_s", .type = FieldType::integer, .about = "Seconds that an execution may run."},
+            {.name = "idle_minutes",
+             .type = FieldType::integer,
+             .about = "After so long without use it falls asleep; 0: never."},
+            {.name = "runtime", .about = "Which of the server's sets of packages; its default unless given."},
+            {.name = "environment",
+             .type = FieldType::object,
+             .about = "Environment variables of its code, names and texts."},
+            {.name = "labels",
+             .type = FieldType::object,
+             .about = "Names and texts of your own, given back with the session."},
+            added_files_field()},
+       .answers = {{201, "The session; it is started by its first execution.", "Session"}},
+       .errors = {Code::forbidden, Code::not_found, Code::conflict, Code::unavailable}},
+      create_session);
   routes.add({.method = "GET",
               .pattern = kRoot + "/sessions",
               .id = "list_sessions",
@@ -84,6 +126,17 @@ void add_session_routes(Routes& routes) {
              [](Call& call) {
                return Reply::json(session_json(need_interpreter(call).get(call.actor, session_id(call))));
              });
+  routes.add({.method = "GET",
+              .pattern = kRoot + "/sessions/{session}/export",
+              .id = "export_session",
+              .tag = "sessions",
+              .summary = "A session's whole history as a Jupyter notebook or as a Python program",
+              .query = {{.name = "format",
+                         .about = "`ipynb` unless given; a notebook has the outputs too.",
+                         .choices = {"ipynb", "py"}}},
+              .answers = {{200, "The file.", "", "application/octet-stream"}},
+              .errors = {Code::not_found, Code::unavailable}},
+             export_session);
   routes.add({.method = "POST",
               .pattern = kRoot + "/sessions/{session}/sleep",
               .id = "sleep_session",

@@ -4,6 +4,7 @@
 
 #include "base/fd.h"
 #include "cli/commands.h"
+#include "cli/execution.h"
 #include "cli/fields.h"
 #include "cli/remote_path.h"
 
@@ -16,51 +17,14 @@ std::string read_program(const std::string& source) {
   return std::string(std::istreambuf_iterator<char>(std::cin), {});
 }
 
-// The data of server-sent events, as their pieces arrive.
-class Events {
- public:
-  explicit Events(std::function<void(const std::string& name, const Json& data)> take)
-      : take_(std::move(take)) {}
-  void feed(std::string_view bytes) {
-    text_ += bytes;
-    for (size_t end; (end = text_.find("\n\n")) != std::string::npos; text_.erase(0, end + 2))
-      event(text_.substr(0, end));
-  }
-
- private:
-  void event(const std::string& block) {
-    std::string name, data;
-    for (auto line : split(block, '\n')) {
-      if (line.starts_with("event:")) name = trim(line.substr(6));
-      if (line.starts_with("data:")) data += line.substr(line.starts_with("data: ") ? 6 : 5);
-    }
-    if (!data.empty()) take_(name, Json::parse(data));
-  }
-
-  const std::function<void(const std::string&, const Json&)> take_;
-  std::string text_;
-};
-
-void show_output(Invocation& call, const Json& output) {
-  auto type = text_field(output, "type");
-  if (type == "stdout")
-    call.terminal.out(text_field(output, "text"));
-  else if (type == "stderr")
-    std::cerr << text_field(output, "text") << std::flush;
-  else if (type == "note")
-    call.terminal.note(text_field(output, "text"));
-  else if (type == "error")
-    call.terminal.note(text_field(output, "traceback"));
-  else if (auto data = output.find("data"); data != output.end() && data->contains("text/plain"))
-    call.terminal.line((*data)["text/plain"].get<std::string>());
-  call.terminal.flush();
-}
-
-void show_files(Invocation& call, const Json& done) {
-  for (const auto& file : list_field(done, "kept"))
-    call.terminal.note("kept  " + text_field(file, "path") + "  " + text_field(file, "link"));
-  for (const auto& item : list_field(done, "not_kept"))
-    call.terminal.note("not kept  " + text_field(item, "path") + ": " + text_field(item, "message"));
+// The program's own exit code, as if it had run here; 1 for a traceback and for every other end.
+ExitCode exit_code_of_run(const Json& done) {
+  auto code = done.find("exit_code");
+  auto end = text_field(done, "end");
+  bool by_itself = end == "ok" || end == "error";
+  if (by_itself && code != done.end() && code->is_number_integer())
+    return static_cast<ExitCode>(code->get<int>() & 0xff);
+  return end == "ok" ? ExitCode::ok : ExitCode::failed;
 }
 
 ExitCode run_run(Invocation& call) {
@@ -76,38 +40,19 @@ ExitCode run_run(Invocation& call) {
     wanted["workspace"] = remote.workspace_of({});
     session = text_field(remote.call("POST", "/api/v1/sessions", {}, wanted), "id");
   }
-  Json body = {{"code", code}, {"stream", true}};
+  Json body = {{"code", code}};
   bool bash = call.arguments.has("bash") || call.positional(0).ends_with(".sh");
   if (bash) body["language"] = "bash";
-  Json done;
-  Events events([&](const std::string& name, const Json& data) {
-    if (name == "done")
-      done = data;
-    else if (name == "output" && !call.json())
-      show_output(call, data);
-  });
-  auto request = request_to("POST", "/api/v1/sessions/" + session + "/executions");
-  request.headers.set("Content-Type", "application/json");
-  request.headers.set("Accept", "text/event-stream");
-  request.body = to_text(body);
-  request.body_sink = [&](std::string_view bytes) {
-    events.feed(bytes);
-    return true;
-  };
-  auto response = remote.send(std::move(request));
-  if (response.status >= 400) throw to_error(response, remote.target());
-  if (done.is_null())
-    throw Error(Code::unavailable,
-                "the server went away before the program ended; what it had written by then is kept");
-  if (call.json())
+  ExecutionEvents events;
+  if (!call.json()) events.on_output = [&](const Json& output) { show_output(call.terminal, output); };
+  Json done = run_code(remote, session, std::move(body), events);
+  if (call.json()) {
     call.terminal.line(to_text(done));
-  else
-    show_files(call, done);
-  auto end = text_field(done, "end");
-  if (end == "ok") return ExitCode::ok;
-  if (!call.json() && end != "error")
-    call.terminal.note("ended by " + end + ": " + text_field(done, "message"));
-  return ExitCode::failed;
+  } else {
+    show_files(call.terminal, done);
+    show_end(call.terminal, done);
+  }
+  return exit_code_of_run(done);
 }
 
 }  // namespace
@@ -120,7 +65,8 @@ Command run_command() {
       .about =
           "The program's output comes as it runs; then each file that it wrote into its folder, with its "
           "permanent link. "
-          "Without --session it runs in a new session, whose folder is sessions/<name>-<id>.",
+          "Without --session it runs in a new session, whose folder is sessions/<name>-<id>. Exits with the "
+          "program's own code.",
       .options = {{"session", 0, "ID", "run in this session, which keeps its variables between runs"},
                   {"name", 0, "NAME", "name of the new session"},
                   {"folder", 0, "PATH", "the workspace's folder that the program sees as /mnt/data"},

@@ -80,7 +80,23 @@ interpreter::InterpreterOptions interpreter_options(const Settings& settings) {
   out.idle_default_s = settings.session_idle_s;
   out.output_bytes_max = settings.output_bytes_max;
   out.sessions_max = settings.sessions_max;
+  out.file_bytes_max = std::min(settings.file_bytes_max, settings.session_disk_max_bytes);
+  out.disk_bytes_max = settings.session_disk_max_bytes;
+  out.files_max = settings.session_files_max;
+  out.disk_reserve_bytes = settings.disk_reserve_bytes;
   out.sessions_per_principal_max = settings.sessions_per_principal_max;
+  return out;
+}
+
+std::vector<sandbox::Runtime> runtimes(const Settings& settings) {
+  std::vector<sandbox::Runtime> out = {sandbox::Runtime{}};
+  for (const auto& item : settings.runtime) {
+    auto equals = item.find('=');
+    if (equals == std::string::npos)
+      out.front().root = item;
+    else
+      out.push_back({.name = item.substr(0, equals), .root = item.substr(equals + 1)});
+  }
   return out;
 }
 
@@ -99,9 +115,11 @@ Assembly::Assembly(const Settings& settings, const Clock& clock)
 void Assembly::start_interpreter() {
   if (settings_.sandbox == SandboxMode::off) return;
   sandbox::SandboxHost::Options options;
+  options.runtimes = runtimes(settings_);
   options.extra_dirs = settings_.runtime_dirs;
   options.data_root = settings_.data + "/copies";
   options.pool_size = settings_.session_pool_size;
+  options.preallocation_bytes_max = settings_.session_disk_max_bytes;
   if (settings_.sandbox == SandboxMode::weak) options.weak = sandbox::WeakSandboxAllowed::by_operator();
   try {
     std::filesystem::create_directories(options.data_root);

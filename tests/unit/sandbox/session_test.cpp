@@ -141,13 +141,15 @@ TEST(Session, CannotBeOutlivedByADaemon) {
   TestSession session;
   session.run(
       "import os, time, signal\n"
-      "if os.fork() == 0:\n"
+      "parent = os.fork()\n"
+      "if parent == 0:\n"
       "    os.setsid()\n"
       "    for number in range(1, 32):\n"
       "        if number not in (9, 19): signal.signal(number, signal.SIG_IGN)\n"
       "    if os.fork() == 0:\n"
       "        while True: time.sleep(1)\n"
-      "    os._exit(0)");
+      "    os._exit(0)\n"
+      "os.waitpid(parent, 0)");
   auto processes = session.session().processes();
   EXPECT_EQ(processes.size(), 2u);
   session.run("import os; os._exit(0)");

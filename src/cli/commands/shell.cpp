@@ -1,0 +1,206 @@
+// shell: a session at the prompt, as Python's own, but in a sandbox and with files that stay.
+#include <pthread.h>
+
+#include <atomic>
+#include <csignal>
+#include <filesystem>
+#include <thread>
+
+#include "base/text.h"
+#include "cli/cell_reader.h"
+#include "cli/commands.h"
+#include "cli/execution.h"
+#include "cli/fields.h"
+#include "cli/line_editor.h"
+
+namespace sk::cli {
+
+namespace {
+
+constexpr std::string_view kHelp =
+    "Type Python; a blank line ends a block. !command runs a shell command, %%bash a script.\n"
+    "Files that you write are kept, each with a permanent link.\n"
+    "  :files    what is in the session's folder     :sleep   ends the process, keeps the files\n"
+    "  :session  its id and folder                   :quit    leaves; so does Ctrl-D\n"
+    "Ctrl-C interrupts what runs; variables stay.";
+
+std::string history_file(const Environment& environment) {
+  auto value = [&](const char* name) {
+    auto found = environment.find(name);
+    return found == environment.end() ? std::string() : found->second;
+  };
+  std::string base = value("XDG_STATE_HOME");
+  if (base.empty() && !value("HOME").empty()) base = value("HOME") + "/.local/state";
+  if (base.empty()) return {};
+  std::error_code failed;
+  std::filesystem::create_directories(base + "/sandkeep", failed);
+  return failed ? std::string() : base + "/sandkeep/shell_history";
+}
+
+// Ctrl-C while code runs: cancels it on the server, on a connection of its own, since the other one is busy
+// with its output. Made before any other thread.
+class Canceller {
+ public:
+  explicit Canceller(const Target& target) : target_(target) {
+    sigemptyset(&signals_);
+    sigaddset(&signals_, SIGINT);
+    sigaddset(&signals_, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &signals_, &before_);
+    thread_ = std::thread([this] { wait(); });
+  }
+  ~Canceller() {
+    stopping_ = true;
+    pthread_kill(thread_.native_handle(), SIGUSR1);
+    thread_.join();
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  Canceller(const Canceller&) = delete;
+  Canceller& operator=(const Canceller&) = delete;
+
+  void running(const std::string& path) {
+    std::lock_guard lock(mutex_);
+    path_ = path;
+  }
+
+ private:
+  void wait() {
+    for (int number = 0; sigwait(&signals_, &number) == 0 && !stopping_;) {
+      std::lock_guard lock(mutex_);
+      if (number != SIGINT || path_.empty()) continue;
+      try {
+        Remote(target_).call("POST", path_ + "/cancel");
+      } catch (const Error&) {
+        // It has ended meanwhile, or the server is gone, which the other connection says.
+      }
+    }
+  }
+
+  const Target target_;
+  sigset_t signals_{}, before_{};
+  std::atomic<bool> stopping_{false};
+  std::mutex mutex_;
+  std::string path_;  // guarded by mutex_
+  std::thread thread_;
+};
+
+class Shell {
+ public:
+  explicit Shell(Invocation& call)
+      : call_(call),
+        canceller_(call.target()),
+        remote_(call.remote()),
+        lines_(call.terminal, history_file(call.environment)) {}
+
+  ExitCode run() {
+    open_session();
+    if (call_.terminal.in_is_tty())
+      call_.terminal.note("Session " + text_field(session_, "id") + " in " + text_field(session_, "folder") +
+                          ". :help helps, Ctrl-D leaves.");
+    while (auto cell = read_cell()) {
+      if (trim(*cell).empty()) continue;
+      lines_.remember(*cell);
+      if (cell->starts_with(':') && !obey(std::string(trim(*cell)))) break;
+      if (cell->starts_with(':')) continue;
+      run_cell(*cell);
+    }
+    if (call_.terminal.in_is_tty())
+      call_.terminal.note("The files stay in " + text_field(session_, "folder") +
+                          "; 'sandkeep shell --session " + text_field(session_, "id") + "' comes back.");
+    return last_;
+  }
+
+ private:
+  void open_session() {
+    if (auto id = call_.arguments.value("session")) {
+      session_ = remote_.call("GET", "/api/v1/sessions/" + percent_encode(*id));
+      return;
+    }
+    Json wanted = {{"name", call_.arguments.value_or("name", "shell")},
+                   {"workspace", remote_.workspace_of({})}};
+    if (auto folder = call_.arguments.value("folder")) wanted["folder"] = *folder;
+    if (auto memory = call_.arguments.value("memory")) wanted["memory"] = *memory;
+    session_ = remote_.call("POST", "/api/v1/sessions", {}, wanted);
+  }
+
+  std::optional<std::string> read_cell() {
+    std::string cell;
+    for (bool more = false;; more = true) {
+      auto line = lines_.read(more ? "... " : ">>> ");
+      if (!line) return more && !cell.empty() ? std::optional(cell) : std::nullopt;
+      if (line->abandoned) return "";
+      cell.append(more ? "\n" : "").append(line->text);
+      if (is_whole_cell(cell)) return cell;
+    }
+  }
+
+  // False when the shell is to end.
+  bool obey(const std::string& command) {
+    auto path = "/api/v1/sessions/" + text_field(session_, "id");
+    if (command == ":quit" || command == ":q") return false;
+    if (command == ":session") {
+      call_.terminal.line(text_field(session_, "id") + "  " + text_field(session_, "folder"));
+    } else if (command == ":sleep") {
+      remote_.call("POST", path + "/sleep");
+      call_.terminal.line("asleep; the next line wakes it, with its files and without its variables");
+    } else if (command == ":files") {
+      auto url = "/api/v1/workspaces/" + text_field(session_, "workspace_id") + "/list";
+      for_each_item(remote_, url, {{"folder", text_field(session_, "folder")}, {"recursive", "true"}},
+                    [&](const Json& item) { call_.terminal.line(text_field(item, "path")); });
+    } else {
+      call_.terminal.line(kHelp);
+    }
+    call_.terminal.flush();
+    return true;
+  }
+
+  void run_cell(const std::string& cell) {
+    ExecutionEvents events;
+    auto path = "/api/v1/sessions/" + text_field(session_, "id") + "/executions/";
+    events.on_output = [&](const Json& output) { show_output(call_.terminal, output); };
+    events.on_start = [&](const std::string& id) { canceller_.running(path + id); };
+    try {
+      Json done = run_code(remote_, text_field(session_, "id"), {{"code", cell}}, events);
+      if (flag_field(done, "woke"))
+        call_.terminal.note("the session had slept: variables are gone, files are there");
+      show_files(call_.terminal, done);
+      show_end(call_.terminal, done);
+      last_ = text_field(done, "end") == "ok" ? ExitCode::ok : ExitCode::failed;
+    } catch (const Error& error) {
+      call_.terminal.note(call_.terminal.paint_err(Style::red, "error: ") + error.message());
+      last_ = exit_code_of(error.code());
+    }
+    canceller_.running("");
+  }
+
+  Invocation& call_;
+  Canceller canceller_;
+  Remote remote_;
+  LineEditor lines_;
+  Json session_;
+  ExitCode last_ = ExitCode::ok;
+};
+
+ExitCode run_shell(Invocation& call) { return Shell(call).run(); }
+
+}  // namespace
+
+Command shell_command() {
+  return {
+      .name = "shell",
+      .arguments = "",
+      .summary = "a Python prompt in a sandbox, whose files are kept",
+      .about =
+          "Output comes as it is printed; each file that a line wrote follows with its permanent link, "
+          "images too. Lines can be edited and found again (Ctrl-R). Ctrl-C interrupts what runs and "
+          "keeps the variables. Reads standard input where that is no terminal.",
+      .options = {{"session", 0, "ID", "go on in this session"},
+                  {"name", 0, "NAME", "name of the new session"},
+                  {"folder", 0, "PATH", "the workspace's folder that code sees as /mnt/data"},
+                  {"memory", 0, "SIZE", "such as 4g"}},
+      .positional_max = 0,
+      .examples = {"sandkeep shell", "sandkeep shell --folder analysis"},
+      .run = run_shell,
+  };
+}
+
+}  // namespace sk::cli

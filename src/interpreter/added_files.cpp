@@ -1,0 +1,62 @@
+#include "interpreter/added_files.h"
+
+#include "base/error.h"
+#include "workspace/path.h"
+
+namespace sk::interpreter {
+
+namespace {
+
+struct Wanted {
+  std::string asked;
+  workspace::CopyChange copy;
+};
+
+Wanted find_wanted(workspace::Keep& keep, const workspace::Actor& actor, const workspace::Workspace& into,
+                   const std::string& folder, const AddedFile& file) {
+  auto from = file.workspace.empty() ? into : keep.workspaces().open(actor, file.workspace);
+  Wanted out;
+  out.copy.from_workspace = from.id;
+  if (file.version) {
+    auto version = keep.files().find_version(from, *file.version);
+    if (!version)
+      throw Error(Code::not_found,
+                  "there is no version " + file.version->with_prefix(workspace::prefix::version));
+    out.copy.from = version->path;
+    out.copy.from_version = version->id;
+    out.asked = file.version->with_prefix(workspace::prefix::version);
+  } else {
+    out.copy.from = keep.files().get(from, workspace::clean_file_path(file.path)).path;
+    out.asked = file.path;
+  }
+  std::string name = file.as.empty() ? workspace::split_path(out.copy.from).second : file.as;
+  out.copy.to = workspace::join_path(folder, workspace::clean_file_path(name));
+  out.copy.on_existing = workspace::OnExisting::rename;
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> add_files(workspace::Keep& keep,
+                                                           const workspace::Actor& actor,
+                                                           const workspace::Workspace& into,
+                                                           const std::string& folder,
+                                                           const std::vector<AddedFile>& files) {
+  if (files.empty()) return {};
+  if (files.size() > kAddedFilesMax)
+    throw Error(Code::bad_request,
+                "at most " + std::to_string(kAddedFilesMax) + " files can be added at once")
+        .hint("Name the folder that they are in.");
+  std::vector<std::pair<std::string, std::string>> added;
+  std::vector<workspace::Change> changes;
+  for (const auto& file : files) {
+    Wanted wanted = find_wanted(keep, actor, into, folder, file);
+    added.emplace_back(std::move(wanted.asked), "");
+    changes.emplace_back(std::move(wanted.copy));
+  }
+  auto results = keep.files().apply(actor, into, std::move(changes));
+  for (size_t i = 0; i < results.size(); ++i) added[i].second = results[i].entry.path;
+  return added;
+}
+
+}  // namespace sk::interpreter

@@ -1,0 +1,172 @@
+#include "interpreter/history_export.h"
+
+#include <fcntl.h>
+
+#include <cerrno>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace sk::interpreter {
+
+namespace {
+
+// Notebooks keep text as a list of lines, each with its end.
+Json lines_of(const std::string& text) {
+  Json lines = Json::array();
+  for (size_t at = 0; at < text.size();) {
+    size_t end = text.find('\n', at);
+    end = end == std::string::npos ? text.size() : end + 1;
+    lines.push_back(text.substr(at, end - at));
+    at = end;
+  }
+  return lines;
+}
+
+// Base64 stays one string, JSON stays JSON, text becomes lines.
+Json mime_data(const Json& data) {
+  Json out = Json::object();
+  for (const auto& [mime, value] : data.items()) {
+    bool is_image = mime.starts_with("image/") && mime != "image/svg+xml";
+    if (!value.is_string() || is_image) {
+      out[mime] = value;
+    } else if (mime.ends_with("json") && Json::accept(value.get<std::string>())) {
+      out[mime] = Json::parse(value.get<std::string>());
+    } else {
+      out[mime] = lines_of(value.get<std::string>());
+    }
+  }
+  return out;
+}
+
+Json notebook_output(const Execution& execution, const Json& output) {
+  std::string type = output.value("type", "");
+  if (type == "stdout" || type == "stderr")
+    return {{"output_type", "stream"}, {"name", type}, {"text", lines_of(output.value("text", ""))}};
+  if (type == "note")
+    return {
+        {"output_type", "stream"}, {"name", "stderr"}, {"text", lines_of(output.value("text", "") + "\n")}};
+  if (type == "error") {
+    std::string traceback = output.value("traceback", "");
+    return {{"output_type", "error"},
+            {"ename", output.value("name", "")},
+            {"evalue", output.value("value", "")},
+            {"traceback", split(traceback, '\n')}};
+  }
+  Json metadata = Json::object();
+  if (output.contains("file")) metadata["sandkeep"] = {{"file", output["file"]}};
+  Json out = {{"output_type", type == "result" ? "execute_result" : "display_data"},
+              {"data", mime_data(output.value("data", Json::object()))},
+              {"metadata", metadata}};
+  if (type == "result") out["execution_count"] = execution.number;
+  return out;
+}
+
+// Bash is a magic of the notebook's own, so that Jupyter can run it too.
+std::string cell_source(const Execution& execution) {
+  return execution.language == "bash" ? "%%bash\n" + execution.code : execution.code;
+}
+
+// How it ended, where the outputs alone do not say.
+std::string remark_of(const Execution& execution) {
+  if (execution.end == "ok" || execution.end == "error" || execution.end.empty()) return {};
+  return "ended by " + execution.end + (execution.message.empty() ? "" : ": " + execution.message);
+}
+
+std::string as_comment(const std::string& text) {
+  std::string out;
+  for (auto line : split(text, '\n')) {
+    out += line.empty() ? "#" : "# ";
+    out += line;
+    out += '\n';
+  }
+  return out;
+}
+
+std::string notebook_head(const SessionInfo& session) {
+  Json head = {{"nbformat", 4},
+               {"nbformat_minor", 5},
+               {"metadata",
+                {{"kernelspec", {{"name", "python3"}, {"display_name", "Python 3"}, {"language", "python"}}},
+                 {"language_info", {{"name", "python"}}},
+                 {"sandkeep", {{"session", session.name}, {"folder", session.folder}}}}}};
+  std::string text = to_text(head);
+  text.pop_back();  // the list of cells follows
+  return text + ",\"cells\":[\n";
+}
+
+std::string script_head(const SessionInfo& session) {
+  return "#!/usr/bin/env python3\n# -*- coding: utf-8 -*-\n" +
+         as_comment("What ran in the session " + session.name + ".") +
+         "# Cells that use what only IPython knows go through it: run this with ipython.\n\n";
+}
+
+bool is_broken_python(const Execution& execution) {
+  for (const auto& output : execution.outputs) {
+    std::string name = output.value("name", "");
+    if (name == "SyntaxError" || name == "IndentationError" || name == "TabError") return true;
+  }
+  return false;
+}
+
+// Plain Python as it is; what needs IPython goes through it, so that the file stays a valid program.
+std::string script_cell(const Execution& execution) {
+  std::string out =
+      "# %% [" + std::to_string(execution.number) + "] " + to_iso8601(execution.created_us) + "\n";
+  if (auto remark = remark_of(execution); !remark.empty()) out += as_comment(remark);
+  if (execution.end == "error") out += "# This cell failed.\n";
+  bool magic = execution.language == "bash";
+  for (auto line : split(execution.code, '\n')) {
+    auto start = trim(line);
+    magic = magic || start.starts_with('%') || start.starts_with('!') || start.starts_with('?') ||
+            start.ends_with('?') || start.starts_with("await ");
+  }
+  if (is_broken_python(execution))
+    out += as_comment(execution.code);
+  else if (magic)
+    out += "get_ipython().run_cell(" + to_text(Json(cell_source(execution))) + ")\n";
+  else
+    out += execution.code + (execution.code.ends_with('\n') ? "" : "\n");
+  return out + "\n";
+}
+
+}  // namespace
+
+Json notebook_cell(const Execution& execution) {
+  Json outputs = Json::array();
+  for (const auto& output : execution.outputs)
+    if (!output.value("update", false)) outputs.push_back(notebook_output(execution, output));
+  if (auto remark = remark_of(execution); !remark.empty())
+    outputs.push_back({{"output_type", "stream"}, {"name", "stderr"}, {"text", lines_of(remark + "\n")}});
+  return {{"cell_type", "code"},
+          {"id", execution.id.hex()},
+          {"execution_count", execution.number},
+          {"metadata", Json::object()},
+          {"source", lines_of(cell_source(execution))},
+          {"outputs", outputs}};
+}
+
+ExportedHistory export_history(const SessionInfo& session, ExportFormat format, const std::string& directory,
+                               const std::function<std::optional<Execution>()>& next) {
+  int fd = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (fd < 0) throw system_error("cannot make a temporary file in " + directory, errno);
+  ExportedHistory out{std::make_shared<Fd>(fd), 0};
+  auto write = [&](const std::string& text) {
+    write_all(out.file->get(), as_bytes(text), "an exported history");
+    out.size += text.size();
+  };
+  bool notebook = format == ExportFormat::notebook;
+  write(notebook ? notebook_head(session) : script_head(session));
+  bool first = true;
+  while (auto execution = next()) {
+    if (notebook)
+      write((first ? "" : ",\n") + to_text(notebook_cell(*execution)));
+    else
+      write(script_cell(*execution));
+    first = false;
+  }
+  if (notebook) write("\n]}\n");
+  return out;
+}
+
+}  // namespace sk::interpreter

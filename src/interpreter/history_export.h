@@ -1,0 +1,28 @@
+// A session's history as other programs read it: a Jupyter notebook with its outputs, or a Python program.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "base/fd.h"
+#include "interpreter/types.h"
+
+namespace sk::interpreter {
+
+enum class ExportFormat { notebook, script };
+
+struct ExportedHistory {
+  std::shared_ptr<Fd> file;
+  uint64_t size = 0;
+};
+
+// Writes to a nameless file in `directory`. `next` gives one execution after the other, oldest first, and
+// nullopt at the end. Any thread.
+ExportedHistory export_history(const SessionInfo& session, ExportFormat format, const std::string& directory,
+                               const std::function<std::optional<Execution>()>& next);
+
+// One cell of a notebook (nbformat 4.5), exposed for tests.
+Json notebook_cell(const Execution& execution);
+
+}  // namespace sk::interpreter

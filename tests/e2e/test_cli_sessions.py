@@ -1,0 +1,108 @@
+"""`sandkeep run`, `shell`, `doctor`: code from the command line, also at a terminal."""
+
+import json
+import os
+import pty
+import select
+import time
+
+import pytest
+
+from sandkeep_cli import Cli
+from sandkeep_server import ROOT_KEY, Server
+
+
+@pytest.fixture(scope="module")
+def server():
+    one = Server(environment={"SANDKEEP_SANDBOX": "required"}).start()
+    yield one
+    assert one.stop() == 0
+    one.remove()
+
+
+@pytest.fixture
+def cli(server, tmp_path):
+    return Cli(tmp_path, server=server.url, key=ROOT_KEY)
+
+
+def test_run_has_the_programs_exit_code(cli):
+    assert cli("run", "-", stdin=b"print(6 * 7)").out == "42\n"
+    cli("run", "-", stdin=b"import sys; sys.exit(7)", code=7)
+    assert "ZeroDivisionError" in cli("run", "-", stdin=b"1 / 0", code=1).err
+    cli("run", "--bash", "-", stdin=b"exit 9", code=9)
+
+
+def test_a_shell_that_reads_a_pipe_keeps_variables_and_shows_links(cli):
+    lines = b"x = 20\ndef f(n):\n    return n + 1\n\nprint(f(x))\nopen('a.txt', 'w').write('hi')\n!echo from the shell\n:files\n:session\n"
+    done = cli("shell", "--name", "piped", stdin=lines)
+    assert done.lines[0] == "21" and "from the shell" in done.lines and any(line.endswith("/a.txt") for line in done.lines)
+    assert "/a.txt  http" in done.err
+    cli("shell", stdin=b"1 / 0\n", code=1)
+
+
+class Terminal:
+    """The shell at a real terminal."""
+
+    def __init__(self, cli, *words):
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.chdir(cli.folder)
+            os.execvpe(cli.command(*words)[0], cli.command(*words), {**cli.environment, "TERM": "xterm"})
+        self.text = ""
+
+    def type(self, keys):
+        os.write(self.fd, keys.encode())
+
+    def expect(self, text, timeout_s=60):
+        deadline = time.monotonic() + timeout_s
+        while text not in self.text:
+            ready, _, _ = select.select([self.fd], [], [], max(0, deadline - time.monotonic()))
+            assert ready, f"no {text!r} in {self.text!r}"
+            try:
+                self.text += os.read(self.fd, 65536).decode(errors="replace")
+            except OSError as gone:
+                raise AssertionError(f"it ended without {text!r}: {self.text!r}") from gone
+        self.text = self.text.split(text, 1)[1]
+
+    def code(self):
+        while True:
+            try:
+                if not os.read(self.fd, 65536):
+                    break
+            except OSError:
+                break
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+
+def test_a_shell_at_a_terminal_edits_lines_interrupts_and_remembers(cli):
+    terminal = Terminal(cli, "shell")
+    terminal.expect(">>> ")
+    terminal.type("x = 4X\x7f1\n")  # a backspace
+    terminal.expect(">>> ")
+    terminal.type("print('so', x)\n")
+    terminal.expect("so 41")
+    terminal.expect(">>> ")
+    terminal.type("never typed to its end \x03")
+    terminal.expect("^C")
+    terminal.expect(">>> ")
+    terminal.type("print('wait' + 'ing', flush=True)\nimport time; time.sleep(60)\n")
+    terminal.expect("waiting")
+    terminal.expect(">>> ")
+    time.sleep(0.5)  # the cell has no way to say that it sleeps
+    terminal.type("\x03")
+    terminal.expect("KeyboardInterrupt")
+    terminal.expect(">>> ")
+    terminal.type("\x1b[A\x1b[A\x1b[A\n")  # three lines up: the one that printed
+    terminal.expect("so 41")
+    terminal.expect(">>> ")
+    terminal.type("\x04")
+    assert terminal.code() == 0
+    history = cli.folder / ".local/state/sandkeep/shell_history"
+    assert oct(history.stat().st_mode)[-3:] == "600"
+
+
+def test_the_doctor_says_what_there_is(cli):
+    text = cli("doctor").out
+    assert "Code can run here." in text and "system call filter" in text
+    report = json.loads(cli("doctor", "--json").out)
+    assert report["complete"] and {"name", "present", "need", "detail", "advice"} <= set(report["layers"][0])
