@@ -1,5 +1,7 @@
 #include "api/app.h"
 
+#include "api/azure/azure.h"
+#include "api/librechat/librechat.h"
 #include "api/links/links.h"
 #include "api/page/page.h"
 #include "api/rest/rest.h"
@@ -13,6 +15,7 @@ App::App(workspace::Keep& the_keep, const Settings& the_settings, Metrics& the_m
       metrics(the_metrics),
       version(std::move(the_version)),
       clock(the_keep.ground().clock),
+      librechat_tokens(librechat::load_token_verifier(the_settings)),
       sessions(clock) {}
 
 http::Router make_router(App& app) {
@@ -21,6 +24,8 @@ http::Router make_router(App& app) {
   rest::add_routes(routes);
   links::add_routes(routes);
   page::add_routes(routes);
+  azure::add_routes(routes);
+  librechat::add_routes(routes);
   return router;
 }
 

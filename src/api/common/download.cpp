@@ -1,5 +1,6 @@
 #include "api/common/download.h"
 
+#include "api/dialects.h"
 #include "base/text.h"
 #include "http/conditional.h"
 #include "http/content_disposition.h"
@@ -59,7 +60,7 @@ http::Reply::Body content_body(App& app, const http::Request& request, const Sha
 http::Reply range_error(const http::Request& request, uint64_t size) {
   Error error(Code::range_not_satisfiable,
               "the file has " + std::to_string(size) + " bytes, and none of them is in the range");
-  auto reply = http::error_to_reply(request, error);
+  auto reply = dialect_error_reply(request, error);
   reply.headers.set("Content-Range", http::content_range_unsatisfiable(size));
   reply.headers.set("Accept-Ranges", "bytes");
   return reply;
