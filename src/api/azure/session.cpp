@@ -1,7 +1,7 @@
 #include "api/azure/session.h"
 
+#include "api/common/interpreter_of.h"
 #include "api/common/output_text.h"
-#include "api/rest/session_json.h"
 #include "base/text.h"
 #include "interpreter/aliases.h"
 #include "workspace/path.h"
@@ -24,7 +24,7 @@ bool is_printable(std::string_view text) {
 std::string kind_of(const Call& call) { return "azure:" + pool_of(call); }
 
 interpreter::Aliases aliases(const Call& call) {
-  return interpreter::Aliases(call.app.keep, rest::need_interpreter(call));
+  return interpreter::Aliases(call.app.keep, interpreter_of(call));
 }
 
 // A path relative to /mnt/data, which may stand before it.

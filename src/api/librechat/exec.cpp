@@ -1,7 +1,7 @@
 // POST /exec: runs Python or a shell script and answers when it is done.
+#include "api/common/interpreter_of.h"
 #include "api/librechat/librechat.h"
 #include "api/librechat/result.h"
-#include "api/rest/session_json.h"
 
 namespace sk::api::librechat {
 
@@ -43,7 +43,7 @@ Reply execute(Call& call) {
   wanted.language = language_of(call.body.need_text("lang"));
   wanted.code = with_arguments(call.body.need_text("code"), call.body.texts("args"), wanted.language);
   auto asked = std::make_shared<const Asked>(prepare(call, call.body));
-  auto running = rest::need_interpreter(call).execute(call.actor, asked->session.id, std::move(wanted));
+  auto running = interpreter_of(call).execute(call.actor, asked->session.id, std::move(wanted));
   auto deferred =
       std::make_shared<http::Deferred>(kWaitMost, [] { return Reply::json(Json::object(), 504); }, [] {});
   running.feed->on_finish(

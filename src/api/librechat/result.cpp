@@ -1,7 +1,6 @@
 #include "api/librechat/result.h"
 
 #include "api/common/output_text.h"
-#include "api/rest/session_json.h"
 #include "workspace/links.h"
 
 namespace sk::api::librechat {

@@ -1,6 +1,6 @@
 #include "api/librechat/session.h"
+#include "api/common/interpreter_of.h"
 
-#include "api/rest/session_json.h"
 #include "base/text.h"
 #include "interpreter/aliases.h"
 #include "workspace/path.h"
@@ -23,7 +23,7 @@ std::optional<SessionInfo> find_session(const Call& call, std::string_view id) {
   auto parsed = Id::from_base64url21(id);
   if (!parsed) return std::nullopt;
   try {
-    return rest::need_interpreter(call).get(call.actor, *parsed);
+    return interpreter_of(call).get(call.actor, *parsed);
   } catch (const Error& error) {
     if (error.code() == Code::not_found) return std::nullopt;
     throw;
@@ -98,7 +98,7 @@ FileRefs read_refs(const Body& body) {
 }
 
 Place choose_session(const Call& call, const Body& body, const FileRefs& refs) {
-  auto& interpreter = rest::need_interpreter(call);
+  auto& interpreter = interpreter_of(call);
   if (auto id = body.text("session_id")) {
     if (auto named = find_session(call, *id); may_run_in(named)) return {*named};
   }
