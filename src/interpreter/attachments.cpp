@@ -27,7 +27,10 @@ class Run {
       auto version = keep_.files().find_version_anywhere(wanted.version);
       if (!version || !keep_.workspaces().may_read(actor_, version->workspace))
         throw Error(Code::not_found, "there is no such file");
-      out.path = is_own(*version) ? version->path : place(*version, path);
+      if (!is_own(*version))
+        out.path = place(*version, path);
+      else if (keep_.files().find(target_, version->path))
+        out.path = version->path;
       taken_.insert(out.path);
     } catch (const Error& error) {
       out.problem = "'" + wanted.as + "' could not be put into /mnt/data: " + error.message();

@@ -17,8 +17,9 @@ struct Attachment {
 
 struct Attached {
   Id version;
-  std::string path;     // in the workspace; empty where it could not be put there
-  std::string problem;  // why not, for people
+  std::string path;  // in the workspace; empty where it is not
+  std::string
+      problem;  // why it could not be put there, for people; empty where code of the session deleted it
 };
 
 // Any thread; made where it is needed.
@@ -26,7 +27,8 @@ class Attachments {
  public:
   explicit Attachments(workspace::Keep& keep) : keep_(keep) {}
 
-  // One answer per wish, in order. A version of the session's own folder is there already. A name that holds
+  // One answer per wish, in order. A version of the session's own folder is there already, unless code
+  // deleted its file since. A name that holds
   // other bytes gets them as a new version, unless these bytes are an earlier version of it: then code has
   // changed them since. Two different files of one name in one call are both put there, the second under
   // "name (2)". Error(bad_request) for a path that no workspace takes.

@@ -38,4 +38,14 @@ void LiveSession::ask_for_tools(const sandbox::KernelRequest& request) {
   current_->feed->add("tools", calls);
 }
 
+// An execution that ended while it waited leaves a question that nobody will answer.
+void LiveSession::drop_tools() {
+  {
+    std::lock_guard lock(tools_mutex_);
+    if (!waits_for_tools_) return;
+    waits_for_tools_ = {};
+  }
+  if (kernel_) kernel_->refuse(tools_request_, "gone", "the cell that asked has ended");
+}
+
 }  // namespace sk::interpreter

@@ -318,10 +318,6 @@ void LiveSession::start(QueuedExecution& next) {
   stop_ = Stop::none;
   captures_ = 0;
   interrupts_ = 1;
-  {
-    std::lock_guard lock(tools_mutex_);
-    waits_for_tools_ = {};
-  }
   outputs_ = std::make_unique<OutputCollector>(*current_->feed, current_->execution.number,
                                                shared_.options.output_bytes_max,
                                                shared_.options.spill_bytes_max, shared_.options.directory);
@@ -446,6 +442,7 @@ void LiveSession::keep_outputs() {
 void LiveSession::finish(std::string end, std::string message) {
   const Clock& clock = shared_.keep.ground().clock;
   deadline_us_ = kill_us_ = next_capture_us_ = 0;
+  drop_tools();
   Execution& execution = current_->execution;
   TimeUs ran_us = clock.now_us();
   execution.timings["run_us"] = ran_us - run_started_us_;

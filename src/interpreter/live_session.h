@@ -95,6 +95,7 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
   void answer(const sandbox::KernelRequest& request);
   Json answer_request(const std::string& method, const Json& params);
   void ask_for_tools(const sandbox::KernelRequest& request);
+  void drop_tools();
   void close_kernel();
 
   Shared& shared_;

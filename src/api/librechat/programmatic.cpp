@@ -120,11 +120,18 @@ Reply wait_for_next(const RunningExecution& running, int64_t after, std::shared_
   return Reply::deferred(deferred);
 }
 
-// The line that defines the tools in the session, before the code.
-std::string offer_line(const Json& tools) {
-  // JSON within JSON: a JSON string without non-ASCII characters is a Python string.
-  auto text = Json(to_text(tools)).dump(-1, ' ', true, Json::error_handler_t::replace);
-  return "__import__('sandkeep_runtime.tools').tools.offer(" + text + ", globals())\n";
+// A JSON string without non-ASCII characters is a Python string.
+std::string python_text(const std::string& text) {
+  return Json(text).dump(-1, ' ', true, Json::error_handler_t::replace);
+}
+
+// The code with its tools, as runtime/sandkeep_runtime/tools.py offers them: a line before Python, a call
+// around bash.
+std::string with_tools(const std::string& code, const std::string& language, const Json& tools) {
+  std::string module = "__import__('sandkeep_runtime.tools').tools.";
+  std::string offered = python_text(to_text(tools));
+  if (language == "bash") return module + "run_bash(" + offered + ", " + python_text(code) + ")\n";
+  return module + "offer(" + offered + ", globals())\n" + code;
 }
 
 Json read_tools(const Body& body) {
@@ -148,15 +155,12 @@ Json read_tools(const Body& body) {
 Reply begin(Call& call, const std::shared_ptr<Begun>& begun) {
   auto named = call.body.text("language");
   if (!named) named = call.body.text("lang");
-  if (language_of(named.value_or("python")) != "python")
-    throw Error(Code::bad_request, "Unsupported language: " + *named)
-        .with("field", std::string("lang"))
-        .hint("Tools can be called from Python only.");
+  auto language = language_of(named.value_or("python"));
   auto code = call.body.text("code");
   if (!code || code->empty())
     throw Error(Code::bad_request, "Missing required field: code").with("field", std::string("code"));
   interpreter::NewExecution wanted;
-  wanted.code = offer_line(read_tools(call.body)) + *code;
+  wanted.code = with_tools(*code, language, read_tools(call.body));
   wanted.tools = true;
   int64_t timeout_ms =
       within(call.body.integer("timeout").value_or(kTimeoutDefaultMs), 1, INT64_MAX / 2, "timeout");
@@ -245,8 +249,8 @@ void add_programmatic_routes(Mounts& mounts) {
        .tag = "librechat",
        .summary = "Runs code that calls the client's tools",
        .body_kind = BodyKind::json,
-       .body = {{.name = "code", .about = "Python; tools are async functions."},
-                {.name = "lang", .about = "python."},
+       .body = {{.name = "code", .about = "Tools are async functions, or functions of the shell."},
+                {.name = "lang", .about = "python unless given, or bash."},
                 {.name = "language", .about = "The same."},
                 {.name = "tools", .type = FieldType::object_list, .about = "Their names and parameters."},
                 {.name = "timeout", .type = FieldType::integer, .about = "Milliseconds."},

@@ -1,6 +1,6 @@
 // The code tools of @librechat/agents, pointed at the server by their environment variable, as LibreChat runs them: the node of a graph that
 // runs tools puts the session and its files into the call.
-import { createBashExecutionTool, createCodeExecutionTool, createProgrammaticToolCallingTool } from '@librechat/agents';
+import { createBashExecutionTool, createBashProgrammaticToolCallingTool, createCodeExecutionTool, createProgrammaticToolCallingTool } from '@librechat/agents';
 
 const call = (tool, args, context = {}) => tool.invoke({ id: '1', name: tool.name, type: 'tool_call', args, ...context });
 const told = async (promise) => promise.then(() => '', (error) => error.message);
@@ -20,6 +20,8 @@ const add = { name: 'add', description: 'Adds', schema: { type: 'object' }, invo
 const toolDefs = [{ name: 'add', parameters: { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] } }];
 const tools = await call(programmatic, { code: "import asyncio\nprint(x, await asyncio.gather(*(add(a=n, b=1) for n in range(3))))" },
   { ...context, toolMap: new Map([['add', add]]), toolDefs });
+const scripted = await call(createBashProgrammaticToolCallingTool({}), { code: `echo "sum: $(add '{"a": 20, "b": 22}')"` },
+  { ...context, toolMap: new Map([['add', add]]), toolDefs });
 
 console.log(JSON.stringify({ first: { content: first.content, artifact: first.artifact }, second: second.content, shell: shell.content, refused,
-  failed: failed.content, tools: tools.content }));
+  failed: failed.content, tools: tools.content, scripted: scripted.content }));

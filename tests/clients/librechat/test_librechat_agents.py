@@ -19,3 +19,4 @@ def test_the_tools_of_librechat_agents_run_code_keep_files_and_call_tools(server
     assert "400" in told["refused"] and "Unsupported language: rs" in told["refused"]
     assert "ZeroDivisionError" in told["failed"]
     assert "20 [1, 2, 3]" in told["tools"]
+    assert "sum: 42" in told["scripted"]

@@ -189,6 +189,19 @@ def test_a_tool_that_fails_raises_in_the_code(current):
     assert answer["stdout"] == "caught no such sum\n" and "ToolExecutionError" in answer["stderr"]
 
 
+def test_a_shell_script_calls_the_clients_tools(current):
+    code = "w=$(get_weather '{\"city\": \"Oslo\"}')\necho \"w=$w\"; echo ran >> once.txt\nif ! add '{\"a\": 1, \"b\": 2}'; then echo failed; fi; add 'not json'; exit 3"
+    answer = talk(current, code, lambda name, given: {"result": {"t": 5}, "is_error": False} if name == "get-weather" else
+                  {"is_error": True, "error_message": "no sums", "result": None},
+                  [[("get-weather", {"city": "Oslo"})], [("add", {"a": 1, "b": 2})]], lang="bash")
+    assert answer["stdout"] == 'w={"t": 5}\nfailed\n' and answer["stderr"].startswith("no sums\n") and "JSON object" in answer["stderr"]
+    assert answer["status"] == "error" and answer["code"] == 3
+    assert [one["name"] for one in answer["files"]] == ["once.txt"]
+    at_once = talk(current, "add '{\"a\": 1, \"b\": 1}' > 1.out & add '{\"a\": 1, \"b\": 1}' > 2.out & wait; cat 1.out 2.out",
+                   lambda name, given: {"result": "two", "is_error": False}, [[("add", {"a": 1, "b": 1})] * 2], lang="bash", session_id=answer["session_id"])
+    assert (at_once["status"], at_once["stdout"]) == ("completed", "twotwo")
+
+
 def test_a_continuation_is_taken_once_and_only_by_whom_it_belongs_to(server, current):
     asked = current.call("POST", "/exec/programmatic", json={"code": "print(await add(1, 2))", "tools": TOOLS}).json()
     results = {"continuation_token": asked["continuation_token"], "tool_results": [{"call_id": asked["tool_calls"][0]["id"], "result": 3, "is_error": False}]}
@@ -207,8 +220,8 @@ def test_code_that_waits_for_tools_too_long_ends_by_its_time_out(current):
     assert late["status"] == "error" and late["error"]
 
 
-def test_programmatic_calls_need_code_and_tools_in_python(current):
-    for body in ({"tools": TOOLS}, {"code": "1"}, {"code": "1", "tools": []}, {"code": "1", "tools": [{}]}, {"code": "1", "tools": TOOLS, "lang": "bash"}):
+def test_programmatic_calls_need_code_and_tools(current):
+    for body in ({"tools": TOOLS}, {"code": "1"}, {"code": "1", "tools": []}, {"code": "1", "tools": [{}]}, {"code": "1", "tools": TOOLS, "lang": "js"}):
         assert current.call("POST", "/exec/programmatic", 400, json=body).json()["error"]
 
 

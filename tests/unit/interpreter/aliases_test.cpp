@@ -152,6 +152,10 @@ TEST_F(AliasesTest, WhatCannotBeAttachedIsToldAndWhatIsThereAlreadyStays) {
   auto to = session();
   auto own = put(to.folder + "/own.txt", "own");
   EXPECT_EQ(attach(to, {{own.id, "elsewhere.txt"}})[0].path, to.folder + "/own.txt");
+  keep->files().apply_one(actor, ws,
+                          workspace::TrashChange{.path = to.folder + "/own.txt", .conditions = {}});
+  auto deleted = attach(to, {{own.id, "own.txt"}})[0];
+  EXPECT_TRUE(deleted.path.empty() && deleted.problem.empty()) << "what code deleted stays deleted";
   auto missing = attach(to, {{Id{}, "no.txt"}})[0];
   EXPECT_TRUE(missing.path.empty());
   EXPECT_NE(missing.problem.find("no.txt"), std::string::npos);
