@@ -211,10 +211,12 @@ def test_names_files_and_executions_survive_a_restart(make_server):
     server = make_server()
     pool = Pool(server, ROOT_KEY)
     first = run(pool, "long-lived", "x = 1\nopen('kept.txt', 'w').write('still here')")
-    server.kill()
+    server.stop()
     server.start()
     again = pool.call("GET", f"executions/{first['id']}", 200, identifier="long-lived", version=B).json()
     assert again["result"]["executionResult"] == "10"
+    server.kill()
+    server.start()
     assert pool.call("GET", "files/kept.txt/content", 200, identifier="long-lived", version=B).text == "still here"
     after = run(pool, "long-lived", "open('kept.txt').read(), 'x' in globals()")
     assert after["result"]["executionResult"] == "('still here', False)"
