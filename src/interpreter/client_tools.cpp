@@ -25,17 +25,21 @@ bool LiveSession::answer_tools(const Id& execution, Json results) {
 // Code waits for tools that only the client has; who follows the feed brings their results.
 void LiveSession::ask_for_tools(const sandbox::KernelRequest& request) {
   constexpr size_t kCallsMax = 1000;
-  if (!current_ || !current_->wanted.tools) throw Error(Code::conflict, "nobody offered tools to this cell");
-  const Json& calls = request.params.at("calls");
-  if (!calls.is_array() || calls.empty() || calls.size() > kCallsMax)
-    throw Error(Code::bad_request, "calls must be a list of 1 to 1,000 calls");
+  auto refuse = [&](Code code, std::string_view why) {
+    kernel_->refuse(request.id, sk::info(code).name, why);
+  };
+  if (!current_ || !current_->wanted.tools)
+    return refuse(Code::conflict, "nobody offered tools to this cell");
+  auto calls = request.params.find("calls");
+  if (calls == request.params.end() || !calls->is_array() || calls->empty() || calls->size() > kCallsMax)
+    return refuse(Code::bad_request, "calls must be a list of 1 to 1,000 calls");
   {
     std::lock_guard lock(tools_mutex_);
-    if (waits_for_tools_) throw Error(Code::conflict, "this cell waits for tools already");
+    if (waits_for_tools_) return refuse(Code::conflict, "this cell waits for tools already");
     waits_for_tools_ = current_->execution.id;
   }
   tools_request_ = request.id;
-  current_->feed->add("tools", calls);
+  current_->feed->add("tools", *calls);
 }
 
 // An execution that ended while it waited leaves a question that nobody will answer.

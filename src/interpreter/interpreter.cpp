@@ -146,35 +146,13 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
     return *found;
   }
 
-  // Puts the session to sleep that nobody used for longest, to make room for another; one that was used just
-  // now is left alone. With `owner`, one of theirs. Called with the mutex held; false when there is none.
-  bool make_room(const std::optional<Id>& owner) {
-    constexpr int64_t kUsedJustNowUs = kSecondUs;
-    TimeUs now_us = keep.ground().clock.now_us();
-    std::shared_ptr<LiveSession> longest;
-    for (auto& [id, session] : live) {
-      if (session->busy() || (owner && session->info().owner != *owner)) continue;
-      if (now_us - session->active_us() < kUsedJustNowUs) continue;
-      if (!longest || session->active_us() < longest->active_us()) longest = session;
-    }
-    if (!longest) return false;
-    Id id = longest->info().id;
-    live.erase(id);
-    ending.insert({id, longest});
-    longest->put_to_sleep([this, id] {
-      std::lock_guard lock(mutex);
-      ending.erase(id);
-      ended.notify_all();
-    });
-    return true;
-  }
-
-  // The live one, made when there is none, and held; waits while an earlier one is going to sleep, since two
-  // must not share a copy.
+  // The live one, made when there is none; waits while an earlier one is going to sleep, since two must not
+  // share a copy.
   std::shared_ptr<LiveSession> bring_to_life(const workspace::Actor& actor, const SessionInfo& info) {
     std::unique_lock lock(mutex);
     ended.wait(lock, [&] { return !ending.contains(info.id); });
     auto found = live.find(info.id);
+    // Held: the caller lets go of it once it has something to do.
     if (found != live.end()) {
       found->second->hold();
       return found->second;
@@ -197,6 +175,29 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
     live.emplace(info.id, made);
     made->hold();
     return made;
+  }
+
+  // Puts the session to sleep that nobody used for longest, to make room for another; one that was used just
+  // now is left alone. With `owner`, one of theirs. Called with the mutex held; false when there is none.
+  bool make_room(const std::optional<Id>& owner) {
+    constexpr int64_t kUsedJustNowUs = kSecondUs;
+    TimeUs now_us = keep.ground().clock.now_us();
+    std::shared_ptr<LiveSession> longest;
+    for (auto& [id, session] : live) {
+      if (session->busy() || (owner && session->info().owner != *owner)) continue;
+      if (now_us - session->active_us() < kUsedJustNowUs) continue;
+      if (!longest || session->active_us() < longest->active_us()) longest = session;
+    }
+    if (!longest) return false;
+    Id id = longest->info().id;
+    live.erase(id);
+    ending.insert({id, longest});
+    longest->put_to_sleep([this, id] {
+      std::lock_guard lock(mutex);
+      ending.erase(id);
+      ended.notify_all();
+    });
+    return true;
   }
 
   void end(const Id& id) {

@@ -352,7 +352,7 @@ void LiveSession::run_kernel_events() {
     kernel_->on_ready();
     std::vector<sandbox::KernelRequest> requests;
     requests.swap(requests_);
-    for (const auto& request : requests) answer(request);
+    for (const auto& request : requests) request.method == "tools" ? ask_for_tools(request) : answer(request);
   } catch (const std::exception& error) {
     log::error("a session's kernel failed", {{"session", info_.id.hex()}, {"error", error.what()}});
     kernel_->session().kill(sandbox::End::protocol, error.what());
@@ -442,7 +442,6 @@ void LiveSession::keep_outputs() {
 void LiveSession::finish(std::string end, std::string message) {
   const Clock& clock = shared_.keep.ground().clock;
   deadline_us_ = kill_us_ = next_capture_us_ = 0;
-  drop_tools();
   Execution& execution = current_->execution;
   TimeUs ran_us = clock.now_us();
   execution.timings["run_us"] = ran_us - run_started_us_;
@@ -462,6 +461,7 @@ void LiveSession::finish(std::string end, std::string message) {
   execution.message = std::move(message);
   execution.ended_us = clock.now_us();
   active_us_ = execution.ended_us;
+  drop_tools();
   auto feed = current_->feed;
   shared_.save_later(execution);
   feed->finish(std::move(execution));
@@ -519,7 +519,6 @@ void LiveSession::on_ended(const sandbox::Outcome& outcome) { ended_ = outcome; 
 
 void LiveSession::answer(const sandbox::KernelRequest& request) {
   try {
-    if (request.method == "tools") return ask_for_tools(request);
     kernel_->reply(request.id, answer_request(request.method, request.params));
   } catch (const Error& error) {
     kernel_->refuse(request.id, sk::info(error.code()).name, error.message());

@@ -109,10 +109,10 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
   std::atomic<int64_t> count_;
   std::atomic<bool> outside_changes_{true};
   std::atomic<TimeUs> deadline_us_{0}, kill_us_{0}, next_capture_us_{0};
-  std::mutex tools_mutex_;
-  Id waits_for_tools_;  // the execution that does; guarded by tools_mutex_
   std::mutex recent_mutex_;
   std::deque<RunningExecution> recent_;  // guarded by recent_mutex_
+  std::mutex tools_mutex_;
+  Id waits_for_tools_;  // the execution that does; guarded by tools_mutex_
 
   // Strand only.
   std::unique_ptr<WorkingCopy> copy_;
