@@ -7,7 +7,7 @@ import tempfile
 import time
 
 import sandkeep
-from sandkeep_runtime import fonts
+from sandkeep_runtime import fonts, tools  # noqa: F401  tools: cells import it from memory
 from sandkeep_runtime.bash import Bash
 from sandkeep_runtime.channel import Channel, Closed, TooLarge
 from sandkeep_runtime.interrupts import Interrupts

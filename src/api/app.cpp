@@ -1,6 +1,8 @@
 #include "api/app.h"
 
 #include "api/foundry/foundry.h"
+#include "api/azure/azure.h"
+#include "api/librechat/librechat.h"
 #include "api/links/links.h"
 #include "api/openai/openai.h"
 #include "api/mcp/mcp.h"
@@ -16,6 +18,7 @@ App::App(workspace::Keep& the_keep, const Settings& the_settings, Metrics& the_m
       metrics(the_metrics),
       version(std::move(the_version)),
       clock(the_keep.ground().clock),
+      librechat_tokens(librechat::load_token_verifier(the_settings)),
       sessions(clock) {}
 
 http::Router make_router(App& app) {
@@ -27,6 +30,8 @@ http::Router make_router(App& app) {
   links::add_routes(routes);
   mcp::add_routes(routes, app);
   page::add_routes(routes);
+  azure::add_routes(routes);
+  librechat::add_routes(routes);
   return router;
 }
 

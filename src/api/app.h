@@ -5,6 +5,7 @@
 
 #include "api/common/background.h"
 #include "api/common/sessions.h"
+#include "base/jwt.h"
 #include "base/metrics.h"
 #include "base/settings.h"
 #include "http/server.h"
@@ -28,8 +29,9 @@ class App {
   std::string why_no_sessions = "this server runs no code: it was started with --sandbox=off";
   const std::string version;  // of the program, as answers and pages show it
   const Clock& clock;
-  Sessions sessions;      // of people signed in to the page
-  Background background;  // last: its threads use all of the above
+  std::optional<JwtVerifier> librechat_tokens;  // unset where LibreChat signs none for us
+  Sessions sessions;                            // of people signed in to the page
+  Background background;                        // last: its threads use all of the above
 
   // Ends background work, so that replies that wait for it are given up. After the server has stopped;
   // idempotent.

@@ -4,6 +4,8 @@
 
 #include "api/openai/errors.h"
 #include "api/mcp/mcp.h"
+#include "api/azure/errors.h"
+#include "api/librechat/errors.h"
 #include "http/server.h"
 
 namespace sk::api {
@@ -24,6 +26,8 @@ constexpr Dialect kDialects[] = {
     {"/api/projects/", openai::error_reply},
     {"/mcp", mcp::write_error},
     {"/azure/mcp", mcp::write_error},
+    {"/azure/", azure::error_reply},
+    {"/librechat/", librechat::error_reply},
 };
 
 }  // namespace
@@ -33,6 +37,16 @@ http::Reply dialect_error_reply(const http::Request& request, const Error& error
     if (request.path.starts_with(dialect.prefix)) return dialect.write_error(request, error);
   }
   return http::error_to_reply(request, error);
+}
+
+std::string loggable_path(std::string_view path) {
+  constexpr std::string_view kBefore = "/librechat/";
+  if (!path.starts_with(kBefore) || path.starts_with("/librechat/v1/")) return std::string(path);
+  auto end = path.find('/', kBefore.size());
+  std::string out(kBefore);
+  out += "{key}";
+  if (end != std::string_view::npos) out += path.substr(end);
+  return out;
 }
 
 }  // namespace sk::api

@@ -2,6 +2,9 @@
 // paths, bad keys and malformed requests.
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "base/error.h"
 #include "http/message.h"
 
@@ -9,5 +12,8 @@ namespace sk::api {
 
 // The error in the shape that the clients of this path read.
 http::Reply dialect_error_reply(const http::Request& request, const Error& error);
+
+// The path without the key that clients of some dialects put into it, for logs of every kind.
+std::string loggable_path(std::string_view path);
 
 }  // namespace sk::api

@@ -106,6 +106,11 @@ std::optional<std::string> Secret::parse(std::string_view text) const {
   return std::string(text);
 }
 
+std::optional<std::string> Word::parse(std::string_view text) const {
+  if (text.size() > 256 || !is_visible(text)) return std::nullopt;
+  return std::string(text);
+}
+
 std::optional<Address> HostPort::parse(std::string_view text) const {
   auto colon = text.rfind(':');
   if (colon == std::string_view::npos) return std::nullopt;

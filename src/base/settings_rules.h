@@ -62,6 +62,13 @@ struct Secret {
   std::string value() const { return "KEY"; }
 };
 
+// A name that is compared and never interpreted.
+struct Word {
+  std::optional<std::string> parse(std::string_view text) const;
+  std::string expected() const { return "up to 256 visible ASCII characters without spaces"; }
+  std::string value() const { return "TEXT"; }
+};
+
 struct HostPort {
   std::optional<Address> parse(std::string_view text) const;
   std::string expected() const { return "an address and port, such as 127.0.0.1:8420 or [::1]:0"; }

@@ -399,7 +399,8 @@ void Exchange::log_and_count(MHD_RequestTerminationCode how) {
   if (!core_.options.log_requests) return;
   log::info("request", {{"method", request_.method},
                         {"route", route_ ? route_->pattern : "-"},
-                        {"path", request_.path},
+                        {"path", core_.options.loggable_path ? core_.options.loggable_path(request_.path)
+                                                             : request_.path},
                         {"status", status_},
                         {"received", received_bytes_},
                         {"sent", sent_bytes_},

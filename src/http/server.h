@@ -69,6 +69,8 @@ struct ServerOptions {
   size_t event_buffer_bytes_max = 4 << 20;
   bool log_requests = true;               // a line each
   std::vector<std::string> cors_origins;  // "*" for any; empty: none
+  // A path as logs may show it, where some hold secrets; as it is by default.
+  std::function<std::string(std::string_view)> loggable_path;
   // Makes a dialect's error body; the default is {error:{code,message,hint,request_id,…facts}}.
   std::function<Reply(const Request&, const Error&)> error_reply;
 };

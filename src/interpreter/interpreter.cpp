@@ -223,7 +223,11 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
     std::unique_lock lock(mutex);
     ended.wait(lock, [&] { return !ending.contains(info.id); });
     auto found = live.find(info.id);
-    if (found != live.end()) return found->second;
+    // Held: the caller lets go of it once it has something to do.
+    if (found != live.end()) {
+      found->second->hold();
+      return found->second;
+    }
     size_t mine = 0, all = 0;
     for (auto& [id, session] : live) {
       ++all;
@@ -233,13 +237,38 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
       return Error(Code::too_many_requests, std::move(what))
           .hint("Wait until one goes to sleep, or delete one with DELETE /api/v1/sessions/{id}.");
     };
-    if (mine >= options.sessions_per_principal_max)
+    // Sleep costs the other session its variables; a refusal would cost this caller its answer.
+    if (mine >= options.sessions_per_principal_max && !make_room(actor.principal))
       throw refuse("you have " + std::to_string(mine) + " sessions awake, which is the limit");
-    if (all >= options.sessions_max)
+    if (mine < options.sessions_per_principal_max && all >= options.sessions_max && !make_room(std::nullopt))
       throw refuse("the server has " + std::to_string(all) + " sessions awake, which is the limit");
     auto made = LiveSession::make(shared, *records.find(info.id));
     live.emplace(info.id, made);
+    made->hold();
     return made;
+  }
+
+  // Puts the session to sleep that nobody used for longest, to make room for another; one that was used just
+  // now is left alone. With `owner`, one of theirs. Called with the mutex held; false when there is none.
+  bool make_room(const std::optional<Id>& owner) {
+    constexpr int64_t kUsedJustNowUs = kSecondUs;
+    TimeUs now_us = keep.ground().clock.now_us();
+    std::shared_ptr<LiveSession> longest;
+    for (auto& [id, session] : live) {
+      if (session->busy() || (owner && session->info().owner != *owner)) continue;
+      if (now_us - session->active_us() < kUsedJustNowUs) continue;
+      if (!longest || session->active_us() < longest->active_us()) longest = session;
+    }
+    if (!longest) return false;
+    Id id = longest->info().id;
+    live.erase(id);
+    ending.insert({id, longest});
+    longest->put_to_sleep([this, id] {
+      std::lock_guard lock(mutex);
+      ending.erase(id);
+      ended.notify_all();
+    });
+    return true;
   }
 
   void end(const Id& id) {
@@ -426,9 +455,10 @@ RunningExecution Interpreter::execute(const workspace::Actor& actor, const Id& s
   auto workspace = impl_->keep.workspaces().open(
       actor, info.workspace.with_prefix(workspace::prefix::workspace), workspace::Right::write);
   auto live = impl_->bring_to_life(actor, info);
-  if (live->queued() >= impl_->options.queue_max)
+  std::shared_ptr<void> held(nullptr, [live](void*) { live->let_go(); });
+  if (live->queued() > impl_->options.queue_max)
     throw Error(Code::too_many_requests,
-                "the session has " + std::to_string(live->queued()) + " executions waiting")
+                "the session has " + std::to_string(live->queued() - 1) + " executions waiting")
         .hint("Wait for some of them.");
   QueuedExecution queued;
   queued.execution.id = impl_->keep.ground().ids.next();
@@ -466,6 +496,20 @@ bool Interpreter::cancel(const workspace::Actor& actor, const Id& session, const
   }
   live->cancel(execution);
   return true;
+}
+
+bool Interpreter::answer_tools(const workspace::Actor& actor, const Id& session, const Id& execution,
+                               Json results) {
+  if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot answer for tools");
+  impl_->find(actor, session);
+  std::shared_ptr<LiveSession> live;
+  {
+    std::lock_guard lock(impl_->mutex);
+    auto found = impl_->live.find(session);
+    if (found == impl_->live.end()) return false;
+    live = found->second;
+  }
+  return live->answer_tools(execution, std::move(results));
 }
 
 std::optional<RunningExecution> Interpreter::find_running(const workspace::Actor& actor, const Id& session,

@@ -75,6 +75,9 @@ class Interpreter {
   // Running, or not long finished.
   std::optional<RunningExecution> find_running(const workspace::Actor& actor, const Id& session,
                                                const Id& execution);
+  // The results of the tool calls that a running execution waits for (its feed's last `tools` event), as a
+  // list in their order. False when it waits for none.
+  bool answer_tools(const workspace::Actor& actor, const Id& session, const Id& execution, Json results);
   std::optional<Execution> find_execution(const workspace::Actor& actor, const Id& session,
                                           const Id& execution);
   // The whole history, oldest first, in a file without a name, since it may be long.

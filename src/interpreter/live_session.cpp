@@ -319,7 +319,7 @@ void LiveSession::run_kernel_events() {
     kernel_->on_ready();
     std::vector<sandbox::KernelRequest> requests;
     requests.swap(requests_);
-    for (const auto& request : requests) answer(request);
+    for (const auto& request : requests) request.method == "tools" ? ask_for_tools(request) : answer(request);
   } catch (const std::exception& error) {
     log::error("a session's kernel failed", {{"session", info_.id.hex()}, {"error", error.what()}});
     kernel_->session().kill(sandbox::End::protocol, error.what());
@@ -435,6 +435,7 @@ void LiveSession::finish(std::string end, std::string message) {
   execution.message = std::move(message);
   execution.ended_us = clock.now_us();
   active_us_ = execution.ended_us;
+  drop_tools();
   auto feed = current_->feed;
   shared_.save_later(execution);
   feed->finish(std::move(execution));

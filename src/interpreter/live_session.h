@@ -55,6 +55,8 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
   // Any thread; the work itself happens on the strand.
   void enqueue(QueuedExecution execution);
   void cancel(const Id& execution);
+  // False unless that execution waits for its tools.
+  bool answer_tools(const Id& execution, Json results);
   void poll();                                    // its kernel's descriptor is readable
   void tick(TimeUs now_us);                       // time-outs, captures during long runs, idle expiry
   void put_to_sleep(std::function<void()> then);  // after what runs was ended and kept
@@ -68,6 +70,9 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
   TimeUs awake_since_us() const { return awake_since_us_; }
   int64_t execution_count() const { return count_; }
   size_t queued() const { return queued_; }
+  // Counts as busy until let_go(): so that nobody ends it between its being found and being given work.
+  void hold() { ++queued_; }
+  void let_go() { --queued_; }
   int64_t next_number() { return ++count_; }
   const SessionInfo& info() const { return info_; }
   // True once per time of idleness, from a while before it expires on.
@@ -97,6 +102,8 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
   CaptureAs capture_as();
   void answer(const sandbox::KernelRequest& request);
   Json answer_request(const std::string& method, const Json& params);
+  void ask_for_tools(const sandbox::KernelRequest& request);
+  void drop_tools();
   void close_kernel();
   void end_for(const std::string& end, std::string why);
   bool has_new_refused_processes();
@@ -119,6 +126,8 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
       save_manifest_us_{0};
   std::mutex recent_mutex_;
   std::deque<RunningExecution> recent_;  // guarded by recent_mutex_
+  std::mutex tools_mutex_;
+  Id waits_for_tools_;  // the execution that does; guarded by tools_mutex_
 
   // Strand only.
   std::unique_ptr<WorkingCopy> copy_;
@@ -138,6 +147,7 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
   std::unique_ptr<OutputCollector> outputs_;
   Settled settled_;
   std::vector<sandbox::KernelRequest> requests_;
+  uint64_t tools_request_ = 0;  // of the kernel, that answer_tools() answers
   std::optional<sandbox::CellDone> done_;
   std::optional<sandbox::Outcome> ended_;
   bool cell_failed_ = false;

@@ -69,6 +69,9 @@ struct NewExecution {
   std::string language = "python";  // python | bash
   std::optional<int64_t> timeout_s;
   std::vector<AddedFile> files;
+  // Its code may call tools that only the client has (runtime/sandkeep_runtime/tools.py): they come as
+  // `tools` events of its feed, and Interpreter::answer_tools brings their results.
+  bool tools = false;
 };
 
 // queued → running → done. `end` says how: ok, error, interrupted, timeout, oom, pids, disk, crash.

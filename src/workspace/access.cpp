@@ -46,6 +46,40 @@ KeyInfo read_key(const catalog::Row& row) {
   return key;
 }
 
+// A name for a principal that nobody has yet: as wanted, else with a number behind it.
+std::string free_name(catalog::Tx& tx, std::string wanted) {
+  constexpr size_t kNameBytesMax = 100;
+  constexpr size_t kNumberBytes = 8;
+  size_t end = std::min(wanted.size(), kNameBytesMax - kNumberBytes);
+  while (end < wanted.size() && end > 0 && (static_cast<unsigned char>(wanted[end]) & 0xC0) == 0x80) --end;
+  wanted.resize(end);
+  std::string name = wanted;
+  for (int number = 2; tx.query("SELECT 1 FROM principals WHERE name = $1", {name},
+                                [](const catalog::Row&) { return false; }) > 0;
+       ++number)
+    name = wanted + " (" + std::to_string(number) + ")";
+  return name;
+}
+
+// The principal of a subject that is seen for the first time.
+Actor insert_subject(catalog::Tx& tx, Ground& ground, const std::string& source, const std::string& subject) {
+  Actor actor;
+  actor.principal = ground.ids.next();
+  actor.name = free_name(tx, source + ":" + subject);
+  TimeUs now_us = ground.clock.now_us();
+  tx.exec("INSERT INTO principals (id, name, kind, admin, created_us) VALUES ($1, $2, 'person', 0, $3)",
+          {actor.principal, actor.name, now_us});
+  tx.exec("INSERT INTO subjects (source, subject, principal, created_us) VALUES ($1, $2, $3, $4)",
+          {source, subject, actor.principal, now_us});
+  Journal::append(tx, ground, Id{}, actor, "principal.create",
+                  {{"principal_id", actor.principal.with_prefix(prefix::principal)},
+                   {"kind", "person"},
+                   {"source", source}},
+                  {{"name", actor.name}});
+  insert_workspace(tx, ground, actor, "default", ground.limits.quota_default_bytes);
+  return actor;
+}
+
 }  // namespace
 
 Access::Access(Ground& ground) : ground_(ground) {}
@@ -151,6 +185,37 @@ Actor Access::authenticate(std::string_view secret) {
     throw Error(Code::unauthorized, "this key was revoked").hint("Make a new key: 'sandkeep key create'.");
   }
   return found->cached.actor;
+}
+
+Actor Access::actor_of_subject(const std::string& source, const std::string& subject) {
+  const std::string known_as = source + "\n" + subject;
+  {
+    std::lock_guard lock(mutex_);
+    auto found = subjects_.find(known_as);
+    if (found != subjects_.end()) return found->second;
+  }
+  auto look_up = [&](catalog::Statements& statements) {
+    return statements.one(
+        "SELECT p.id, p.name FROM subjects s JOIN principals p ON p.id = s.principal "
+        "WHERE s.source = $1 AND s.subject = $2",
+        {source, subject}, [](const catalog::Row& row) {
+          Actor actor;
+          actor.principal = row.id(0);
+          actor.name = row.str(1);
+          return actor;
+        });
+  };
+  auto actor = ground_.db.read(look_up);
+  if (!actor) {
+    actor = ground_.db.write([&](catalog::Tx& tx) {
+      if (auto meanwhile = look_up(tx)) return *meanwhile;
+      return insert_subject(tx, ground_, source, subject);
+    });
+  }
+  std::lock_guard lock(mutex_);
+  if (subjects_.size() >= kCacheMax) subjects_.clear();
+  subjects_.emplace(known_as, *actor);
+  return *actor;
 }
 
 Principal Access::create_principal(const Actor& actor, const std::string& name, const std::string& kind) {

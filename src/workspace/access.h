@@ -37,6 +37,11 @@ class Access {
   // secret was right.
   Actor authenticate(std::string_view secret);
 
+  // Who a token of somebody else's is about, once its signature was checked: the principal that stands for
+  // `subject` of `source`, made on first sight with a workspace `default` of its own. Its name is
+  // "source:subject", with a number behind it where somebody has that name already: names prove nothing.
+  Actor actor_of_subject(const std::string& source, const std::string& subject);
+
   // For admins. A new principal gets a workspace `default` of its own.
   Principal create_principal(const Actor& actor, const std::string& name, const std::string& kind);
   std::vector<Principal> list_principals(const Actor& actor);
@@ -58,6 +63,7 @@ class Access {
     Actor actor;
     std::optional<TimeUs> expires_us;
   };
+  std::unordered_map<std::string, Actor> subjects_;  // guarded by mutex_; by "source\nsubject"
   std::unordered_map<Sha256, Cached>
       cache_;  // guarded by mutex_; emptied whenever a key or principal changes
 };

@@ -67,4 +67,15 @@ workspace::Actor authenticate(App& app, const http::Request& request,
   return app.keep.access().authenticate(credential->secret);
 }
 
+workspace::Actor authenticate_or_token(App& app, const http::Request& request,
+                                       const std::optional<Credential>& credential) {
+  if (!credential || !JwtVerifier::looks_like_token(credential->secret))
+    return authenticate(app, request, credential);
+  if (!app.librechat_tokens)
+    throw Error(Code::unauthorized, "this server was given no key to check LibreChat's tokens with")
+        .hint("Start it with --librechat-jwt-key FILE, or let LibreChat send a key.");
+  auto claims = app.librechat_tokens->verify(credential->secret, app.clock.now_us());
+  return app.keep.access().actor_of_subject("librechat", claims.subject);
+}
+
 }  // namespace sk::api

@@ -34,4 +34,8 @@ std::optional<std::string> find_cookie(const http::Request& request, std::string
 workspace::Actor authenticate(App& app, const http::Request& request,
                               const std::optional<Credential>& credential);
 
+// The same, where a token that LibreChat signed may stand in the key's place: its subject becomes the actor.
+workspace::Actor authenticate_or_token(App& app, const http::Request& request,
+                                       const std::optional<Credential>& credential);
+
 }  // namespace sk::api

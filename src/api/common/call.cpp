@@ -1,5 +1,6 @@
 #include "api/common/call.h"
 
+#include "api/dialects.h"
 #include "base/text.h"
 #include "workspace/path.h"
 
@@ -25,7 +26,10 @@ void Call::prepare() {
   if (operation.auth != Auth::nobody) credential = find_credential(app, request);
   if (!credential && !operation.key_param.empty())
     credential = Credential{.secret = request.param(operation.key_param)};
-  if (operation.auth == Auth::key) actor = authenticate(app, request, credential);
+  if (operation.auth == Auth::key) {
+    actor = operation.takes_librechat_token ? authenticate_or_token(app, request, credential)
+                                            : authenticate(app, request, credential);
+  }
   auto* unknown = operation.lenient ? &ignored : nullptr;
   query = Query(operation.query, request.query, unknown);
   if (operation.body_kind == BodyKind::json)
@@ -71,7 +75,7 @@ void Call::note_denied(const Error& error) const {
     case Code::forbidden:
     case Code::not_found:
     case Code::locked:
-      write_note("denied", request.method + " " + request.path, info(error.code()).name);
+      write_note("denied", request.method + " " + loggable_path(request.path), info(error.code()).name);
       break;
     default:
       break;

@@ -59,6 +59,7 @@ struct Operation {
   bool hidden = false;             // for pages and other dialects: checked, but not in the document
   // Other people's clients send more than we know: what is unknown is not refused but named in Call::ignored.
   bool lenient = false;
+  bool takes_librechat_token = false;  // LibreChat's signed token may stand in the key's place
   std::string key_param = {};  // the path parameter that may hold the key, for clients that send no header
 };
 

@@ -65,6 +65,7 @@ http::ServerOptions server_options(const Settings& settings, const TlsFiles& tls
   out.cors_origins = settings.cors_origins;
   out.log_requests = settings.log_requests;
   out.error_reply = api::dialect_error_reply;
+  out.loggable_path = api::loggable_path;
   return out;
 }
 

@@ -318,5 +318,35 @@ TEST_F(InterpreterTest, SomeoneElsesSessionDoesNotExist) {
   EXPECT_THROW(interpreter->execute(stranger, session.id, {}), Error);
 }
 
+// A chat app acts for all its users through one key, and every conversation is a session: the seventeenth
+// must not be refused while sixteen lie idle.
+TEST_F(InterpreterTest, OverTheLimitTheSessionThatWasIdleLongestFallsAsleep) {
+  InterpreterOptions wanted;
+  wanted.directory = folder + "/copies";
+  wanted.sessions_per_principal_max = 2;
+  interpreter.reset();
+  interpreter = std::make_unique<Interpreter>(*keep, *host, wanted, *metrics);
+  auto first = create(), second = create(), third = create();
+  run(first.id, "x = 1\nopen('kept.txt', 'w').write('kept')");
+  run(second.id, "y = 2");
+  // Both were used just now; a second later the first one may go.
+  std::optional<Execution> ran;
+  while (!ran) {
+    try {
+      ran = run(third.id, "print('runs')");
+    } catch (const Error& error) {
+      ASSERT_EQ(error.code(), Code::too_many_requests);
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  }
+  EXPECT_EQ(ran->end, "ok");
+  EXPECT_EQ(interpreter->get(actor, second.id).status, Status::running);
+  EXPECT_EQ(run(second.id, "print(y)").end, "ok") << "the one that was used later kept its variables";
+  interpreter->sleep(actor, third.id);
+  auto woken = run(first.id, "print(open('kept.txt').read())");
+  EXPECT_TRUE(woken.woke);
+  EXPECT_EQ(woken.end, "ok");
+}
+
 }  // namespace
 }  // namespace sk::interpreter

@@ -50,6 +50,29 @@ TEST_F(KeepTest, SomeoneElsesWorkspaceDoesNotExistUntilOneIsAMember) {
   EXPECT_EQ(code_of([&] { keep->access().create_principal(robot, "x", "agent"); }), Code::forbidden);
 }
 
+TEST_F(KeepTest, ASubjectOfSomebodyElsesTokensIsOnePrincipalForEver) {
+  Actor anna = keep->access().actor_of_subject("chat", "anna");
+  EXPECT_EQ(anna.name, "chat:anna");
+  EXPECT_FALSE(anna.admin);
+  EXPECT_EQ(keep->workspaces().open_default(anna, Right::write).owner, anna.principal);
+  EXPECT_EQ(keep->access().actor_of_subject("chat", "anna").principal, anna.principal);
+  EXPECT_NE(keep->access().actor_of_subject("chat", "ben").principal, anna.principal);
+  EXPECT_NE(keep->access().actor_of_subject("other", "anna").principal, anna.principal);
+  reopen();
+  EXPECT_EQ(keep->access().actor_of_subject("chat", "anna").principal, anna.principal);
+}
+
+TEST_F(KeepTest, ANameThatSomebodyHasAlreadyMakesNobodyThatPerson) {
+  auto taken = keep->access().create_principal(actor, "chat:admin", "person");
+  Actor admin = keep->access().actor_of_subject("chat", "admin");
+  EXPECT_NE(admin.principal, taken.id);
+  EXPECT_EQ(admin.name, "chat:admin (2)");
+  std::string long_name;
+  for (int i = 0; i < 80; ++i) long_name += "\u00e9";
+  EXPECT_TRUE(is_utf8(keep->access().actor_of_subject("chat", long_name).name));
+  EXPECT_LE(keep->access().actor_of_subject("chat", long_name).name.size(), 100u);
+}
+
 TEST_F(KeepTest, TheRootKeyStaysAcrossRestartsAndSecretsAreNotStored) {
   reopen();
   EXPECT_EQ(keep->access().authenticate("a-root-key-for-tests").name, "admin");

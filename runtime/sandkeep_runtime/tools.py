@@ -1,0 +1,218 @@
+"""Tools that only the client of a call has: code calls them, and the server hands the calls to the client.
+
+In Python they are async functions. Calls that are made at once (asyncio.gather) go out together: a call waits until the event loop has nothing
+else to start. In bash they are functions that take a JSON object and print what the tool gave: x=$(tool '{"a": 1}').
+"""
+
+import asyncio
+import errno
+import functools
+import inspect
+import json
+import keyword
+import os
+import re
+import select
+import threading
+import time
+
+import sandkeep
+
+
+class ToolExecutionError(Exception):
+    """The client could not run a tool."""
+
+
+def offer(text, namespace):
+    """Defines the tools, a JSON list of {name, description, parameters}, for the cell that follows."""
+    calls = Calls()
+    namespace["ToolExecutionError"] = ToolExecutionError
+    for tool in json.loads(text):
+        function = make_function(tool, calls)
+        namespace[function.__name__] = function
+
+
+def function_name(name):
+    """A tool's name as Python can spell it; the client hears its own."""
+    plain = re.sub(r"[^a-zA-Z0-9_]", "", re.sub(r"[-\s]", "_", name))
+    if not plain or plain[0].isdigit():
+        plain = "_" + plain
+    return plain + "_tool" if keyword.iskeyword(plain) else plain
+
+
+def parameter_names(tool):
+    """Those that must be given first, as they can be given without their names."""
+    schema = tool.get("parameters")
+    schema = schema if isinstance(schema, dict) else {}
+    known = list(schema.get("properties") or {})
+    required = [name for name in schema.get("required") or [] if name in known]
+    return required + [name for name in known if name not in required]
+
+
+def make_function(tool, calls):
+    names = parameter_names(tool)
+
+    async def function(*args, **kwargs):
+        if len(args) > len(names):
+            raise TypeError(f"{tool['name']} takes {len(names)} arguments, not {len(args)}")
+        given = {**dict(zip(names, args)), **kwargs}
+        return await calls.call(tool["name"], {name: value for name, value in given.items() if value is not None})
+
+    function.__name__ = function.__qualname__ = function_name(tool["name"])
+    function.__doc__ = str(tool.get("description") or "")
+    return function
+
+
+def plain(value):
+    """What JSON does not know: numbers of NumPy as numbers, everything else as its text."""
+    item = getattr(value, "item", None)
+    return item() if callable(item) and not inspect.isclass(value) else str(value)
+
+
+class Calls:
+    def __init__(self):
+        self.waiting = []
+
+    async def call(self, name, arguments):
+        loop = asyncio.get_running_loop()
+        future = loop.create_future()
+        self.waiting.append(({"name": name, "input": json.loads(json.dumps(arguments, default=plain))}, future))
+        if len(self.waiting) == 1:
+            # Twice around the loop: tasks that are ready start first, and so do those that they start.
+            loop.call_soon(functools.partial(loop.call_soon, self.send))
+        return await future
+
+    def send(self):
+        waiting, self.waiting = self.waiting, []
+        try:
+            results = sandkeep._ask("tools", {"calls": [call for call, _ in waiting]})
+        except Exception as error:
+            results = [{"ok": False, "error": str(error)}] * len(waiting)
+        for (_, future), result in zip(waiting, results):
+            if future.done():
+                continue
+            if result.get("ok"):
+                future.set_result(result.get("value"))
+            else:
+                future.set_exception(ToolExecutionError(result.get("error")))
+
+
+# Bash. A call is a folder with `name` and `input`; the shell writes its path into one pipe, and waits for a line in the folder's own, which says
+# whether `output` is a result (0) or an error (1). Paths are short, so that calls of several processes do not mix in the pipe.
+
+CALLS_PIPE = "/tmp/.home/.sandkeep-tools"
+AT_ONCE_MS = 50  # calls of background processes that come within this time go out together
+
+SHELL_FUNCTION = f"""
+__sandkeep_tool() {{
+  local folder status
+  folder=$(mktemp -d /tmp/.home/.tool-XXXXXXXX) && mkfifo "$folder/reply" || return 1
+  printf '%s' "$1" > "$folder/name"
+  printf '%s' "$2" > "$folder/input"
+  printf '%s\\n' "$folder" > {CALLS_PIPE}
+  IFS= read -r status < "$folder/reply"
+  if [ "$status" = 0 ]; then cat "$folder/output"; else cat "$folder/output" >&2; fi
+  rm -rf "$folder"
+  return "$status"
+}}
+"""
+SHELL_WORDS = set("if then else elif fi case esac for select while until do done in function time coproc return exit break continue shift export readonly "
+                  "local declare typeset unset alias unalias source echo printf read cd pwd kill trap wait eval exec jobs bg fg set let test true false".split())
+
+
+def shell_name(name):
+    plain_name = re.sub(r"[^a-zA-Z0-9_]", "", re.sub(r"[-\s.]", "_", name)) or "tool"
+    if plain_name[0].isdigit():
+        plain_name = "_" + plain_name
+    return plain_name + "_tool" if plain_name in SHELL_WORDS or plain_name.startswith("__sandkeep") else plain_name
+
+
+def quote(text):
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
+def run_bash(text, code):
+    """Runs a script in the session's shell, with the tools as functions; its exit code is the cell's."""
+    from sandkeep_runtime.shell import Shell
+
+    stubs = "".join(f'{shell_name(tool["name"])}() {{ __sandkeep_tool {quote(tool["name"])} "${{1:-}}"; }}\n' for tool in json.loads(text))
+    with ShellCalls():
+        status, exit_code = Shell.kernel.bash.run(SHELL_FUNCTION + stubs + code)
+    if status == "interrupted":
+        raise KeyboardInterrupt
+    if exit_code:
+        raise SystemExit(exit_code)
+
+
+class ShellCalls:
+    """Serves the calls of a script while it runs."""
+
+    def __enter__(self):
+        if os.path.exists(CALLS_PIPE):
+            os.unlink(CALLS_PIPE)
+        os.mkfifo(CALLS_PIPE)
+        self.pipe = os.open(CALLS_PIPE, os.O_RDWR | os.O_CLOEXEC)  # also for writing: it never ends while calls come and go
+        self.thread = threading.Thread(target=self.serve, daemon=True)
+        self.thread.start()
+
+    def __exit__(self, *_):
+        os.write(self.pipe, b"\n")
+
+    def serve(self):
+        incoming = b""
+        while True:
+            incoming += os.read(self.pipe, 65536)
+            while select.select([self.pipe], [], [], AT_ONCE_MS / 1000)[0]:
+                incoming += os.read(self.pipe, 65536)
+            *lines, incoming = incoming.split(b"\n")
+            folders = [line.decode() for line in lines if line]
+            if folders:
+                self.answer(folders)
+            if b"" in lines:  # the script has ended
+                os.close(self.pipe)
+                return
+
+    def answer(self, folders):
+        calls = [read_call(folder) for folder in folders]
+        good = [call for call in calls if isinstance(call, dict)]
+        try:
+            results = iter(sandkeep._ask("tools", {"calls": good}) if good else [])
+        except Exception as error:
+            results = iter([{"ok": False, "error": str(error)}] * len(good))
+        for folder, call in zip(folders, calls):
+            write_reply(folder, next(results) if isinstance(call, dict) else {"ok": False, "error": call})
+
+
+def read_call(folder):
+    """{name, input}, or a sentence about what is wrong with it."""
+    try:
+        with open(f"{folder}/name") as name, open(f"{folder}/input") as given:
+            arguments = json.loads(given.read() or "{}")
+            return {"name": name.read(), "input": arguments} if isinstance(arguments, dict) else "a tool takes one JSON object"
+    except (OSError, ValueError) as error:
+        return f"a tool takes one JSON object: {error}"
+
+
+def write_reply(folder, result):
+    value = result.get("value") if result.get("ok") else result.get("error")
+    try:
+        with open(f"{folder}/output", "w") as output:
+            output.write(value if isinstance(value, str) else json.dumps(value))
+            output.write("" if result.get("ok") else "\n")
+        reply = open_for_reader(f"{folder}/reply")
+        os.write(reply, b"0\n" if result.get("ok") else b"1\n")
+        os.close(reply)
+    except OSError:
+        pass  # the process that asked is gone
+
+
+def open_for_reader(path, patience_s=5.0):
+    """A pipe, once its reader is there. Opening without waiting, so that a reader that was killed cannot hold up the calls of others."""
+    deadline = time.monotonic() + patience_s
+    while True:
+        try:
+            return os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError as error:
+            if error.errno != errno.ENXIO or time.monotonic() > deadline:
+                raise
+            time.sleep(0.005)

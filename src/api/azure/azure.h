@@ -1,0 +1,34 @@
+// Azure Container Apps' dynamic sessions under /azure/{anything}/…: two families of calls that were published
+// one after the other and that clients use side by side.
+//
+// Family A (api-version up to 2024-08-02-preview): /code/execute, /files/upload, /files,
+// /files/content/{name}. Family B (from 2024-10-02-preview on): /executions, /files, /files/{name}/content,
+// /session, /listSessions, /metadata. A session is named by `identifier`, and exists from its first use on.
+#pragma once
+
+#include "api/common/routes.h"
+
+namespace sk::api::azure {
+
+// Adds one call under every prefix that a pool's endpoint may have: the routes are told apart by how they
+// end.
+class Pools {
+ public:
+  explicit Pools(Routes& routes) : routes_(routes) {}
+  // `operation.pattern` is the end of the path, such as "/code/execute".
+  void add(Operation operation, const CallHandler& handler);
+  void add_streaming(Operation operation, const CallSinkHandler& handler);
+
+ private:
+  Routes& routes_;
+};
+
+void add_execution_routes(Pools& pools);
+void add_file_routes(Pools& pools);
+void add_upload_routes(Pools& pools);
+void add_session_routes(Pools& pools);
+
+// All of the above.
+void add_routes(Routes& routes);
+
+}  // namespace sk::api::azure

@@ -1,0 +1,26 @@
+#include "api/librechat/errors.h"
+
+#include "http/server.h"
+
+namespace sk::api::librechat {
+
+http::Reply error_reply(const http::Request& request, const Error& error) {
+  constexpr int kRetryAfterS = 5;
+  http::Reply reply = http::error_to_reply(request, error);
+  Json body = {{"error", error.message()},
+               {"details", error.hint()},
+               {"code", info(error.code()).name},
+               {"request_id", request.request_id}};
+  for (const auto& [name, value] : error.facts())
+    std::visit([&, &key = name](const auto& v) { body[key] = v; }, value);
+  if (error.code() == Code::too_many_requests) {
+    body["error"] = "rate_limited";
+    body["message"] = error.message();
+    body["retry_after_seconds"] = kRetryAfterS;
+    reply.headers.set("Retry-After", std::to_string(kRetryAfterS));
+  }
+  reply.body = to_text(body);
+  return reply;
+}
+
+}  // namespace sk::api::librechat

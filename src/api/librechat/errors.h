@@ -1,0 +1,12 @@
+// Errors as LibreChat reads them.
+#pragma once
+
+#include "base/error.h"
+#include "http/message.h"
+
+namespace sk::api::librechat {
+
+// {"error": message, "details": hint, "code": …}; over a rate {"error":"rate_limited","retry_after_seconds"}.
+http::Reply error_reply(const http::Request& request, const Error& error);
+
+}  // namespace sk::api::librechat

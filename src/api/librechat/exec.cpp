@@ -1,0 +1,76 @@
+// POST /exec: runs Python or a shell script and answers when it is done.
+#include "api/common/interpreter_of.h"
+#include "api/librechat/librechat.h"
+#include "api/librechat/result.h"
+
+namespace sk::api::librechat {
+
+namespace {
+
+using http::Reply;
+
+// Longer than any execution may take, its waking and keeping included.
+constexpr auto kWaitMost = std::chrono::hours(24);
+
+std::string shell_quote(std::string_view text) {
+  std::string out = "'";
+  for (char c : text) {
+    if (c == '\'')
+      out += "'\\''";
+    else
+      out += c;
+  }
+  return out + "'";
+}
+
+// A program's arguments, in a line before it; without any, the code stays as it is.
+std::string with_arguments(const std::string& code, const std::vector<std::string>& arguments,
+                           const std::string& language) {
+  if (arguments.empty()) return code;
+  std::string line;
+  if (language == "bash") {
+    line = "set --";
+    for (const auto& one : arguments) line += " " + shell_quote(one);
+  } else {
+    // A list of JSON strings is a list of Python strings.
+    line = "import sys; sys.argv[1:] = " + to_text(Json(arguments));
+  }
+  return line + "\n" + code;
+}
+
+Reply execute(Call& call) {
+  interpreter::NewExecution wanted;
+  wanted.language = language_of(call.body.need_text("lang"));
+  wanted.code = with_arguments(call.body.need_text("code"), call.body.texts("args"), wanted.language);
+  auto asked = std::make_shared<const Asked>(prepare(call, call.body));
+  auto running = interpreter_of(call).execute(call.actor, asked->session.id, std::move(wanted));
+  auto deferred =
+      std::make_shared<http::Deferred>(kWaitMost, [] { return Reply::json(Json::object(), 504); }, [] {});
+  running.feed->on_finish(
+      [deferred, asked, base_url = call.request.base_url](const interpreter::Execution& execution) {
+        deferred->complete(Reply::json(result_json(execution, *asked, base_url)));
+      });
+  return Reply::deferred(deferred);
+}
+
+}  // namespace
+
+void add_exec_routes(Mounts& mounts) {
+  mounts.add({.method = "POST",
+              .pattern = "/exec",
+              .id = "librechat_exec",
+              .tag = "librechat",
+              .summary = "Runs code",
+              .body_kind = BodyKind::json,
+              .body = {{.name = "lang", .about = "py or bash.", .required = true},
+                       {.name = "code", .about = "What to run.", .required = true},
+                       {.name = "args", .type = FieldType::text_list, .about = "Arguments of the program."},
+                       {.name = "session_id", .about = "Where to run it."},
+                       {.name = "runtime_session_hint", .about = "A name for that."},
+                       {.name = "user_id", .about = "LibreChat's user; who asks is told by the key."},
+                       {.name = "entity_id", .about = "LibreChat's agent."},
+                       {.name = "files", .type = FieldType::object_list, .about = "Files to have there."}}},
+             execute);
+}
+
+}  // namespace sk::api::librechat

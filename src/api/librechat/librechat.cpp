@@ -1,0 +1,66 @@
+#include "api/librechat/librechat.h"
+
+#include "base/error.h"
+#include "base/fd.h"
+
+namespace sk::api::librechat {
+
+namespace {
+
+Operation at(const Operation& operation, const std::string& root) {
+  Operation out = operation;
+  out.pattern = root + operation.pattern;
+  out.hidden = out.lenient = out.takes_librechat_token = true;
+  if (root.find("{key}") != std::string::npos) {
+    out.key_param = "key";
+    out.id += "_by_key";
+  }
+  // Who a file is for, as LibreChat tells in every query; what may be read is decided by who asks.
+  out.query = std::move(out.query) + Fields{{.name = "kind", .about = "user, agent or skill."},
+                                            {.name = "id", .about = "Of that kind."},
+                                            {.name = "version", .about = "Of a skill."},
+                                            {.name = "entity_id", .about = "The same, in older versions."}};
+  return out;
+}
+
+const std::string kRoots[] = {"/librechat/v1", "/librechat/{key}/v1"};
+
+}  // namespace
+
+void Mounts::add(const Operation& operation, const CallHandler& handler) {
+  for (const auto& root : kRoots) routes_.add(at(operation, root), handler);
+}
+
+void Mounts::add_streaming(const Operation& operation, const CallSinkHandler& handler) {
+  for (const auto& root : kRoots) routes_.add_streaming(at(operation, root), handler);
+}
+
+void add_routes(Routes& routes) {
+  Mounts mounts(routes);
+  mounts.add({.method = "GET",
+              .pattern = "/health",
+              .id = "librechat_health",
+              .tag = "librechat",
+              .summary = "Whether the server answers",
+              .auth = Auth::nobody},
+             [](Call&) { return http::Reply::json({{"status", "ok"}}); });
+  add_exec_routes(mounts);
+  add_programmatic_routes(mounts);
+  add_upload_routes(mounts);
+  add_file_routes(mounts);
+}
+
+std::optional<JwtVerifier> load_token_verifier(const Settings& settings) {
+  if (settings.librechat_jwt_key.empty()) return std::nullopt;
+  auto verifier = JwtVerifier::from_pem(
+      read_file(settings.librechat_jwt_key),
+      {.issuer = settings.librechat_jwt_issuer, .audience = settings.librechat_jwt_audience});
+  if (!verifier)
+    throw Error(Code::bad_request, settings.librechat_jwt_key +
+                                       " (librechat_jwt_key) does not hold a public key in PEM: Ed25519, or "
+                                       "RSA of at least 2048 bits")
+        .hint("Make it from the private key: openssl pkey -in PRIVATE.pem -pubout -out PUBLIC.pem");
+  return verifier;
+}
+
+}  // namespace sk::api::librechat

@@ -1,0 +1,266 @@
+// POST /exec/programmatic: code that calls tools which only the client has. The execution waits inside its
+// session while the client runs them, so nothing is run twice: the first request starts it, each further one
+// brings results, and every answer is either the next calls or the end.
+#include <mutex>
+#include <unordered_map>
+
+#include "api/common/interpreter_of.h"
+#include "api/librechat/librechat.h"
+#include "api/librechat/result.h"
+#include "base/text.h"
+
+namespace sk::api::librechat {
+
+namespace {
+
+using http::Reply;
+using interpreter::Execution;
+using interpreter::ExecutionEvent;
+using interpreter::RunningExecution;
+using interpreter::SessionInfo;
+
+constexpr auto kWaitMost = std::chrono::hours(24);
+constexpr size_t kToolsMax = 100;
+constexpr int64_t kTimeoutDefaultMs = 300'000;
+
+// Where an execution stands: "SESSION.EXECUTION.EVENT". Nothing secret: it opens only what its holder may
+// open anyway.
+struct Token {
+  Id session, execution;
+  int64_t event = 0;
+
+  std::string text() const {
+    return session.base64url21() + "." + execution.base64url21() + "." + std::to_string(event);
+  }
+  static std::optional<Token> parse(std::string_view text) {
+    auto parts = split(text, '.');
+    if (parts.size() != 3) return std::nullopt;
+    auto session = Id::from_base64url21(parts[0]), execution = Id::from_base64url21(parts[1]);
+    auto event = parse_unsigned(parts[2]);
+    if (!session || !execution || !event || *event > INT32_MAX) return std::nullopt;
+    return Token{*session, *execution, static_cast<int64_t>(*event)};
+  }
+};
+
+// What the requests that began executions said of their files, until these end. Any thread.
+class Begun {
+ public:
+  void add(const Id& execution, std::shared_ptr<const Asked> asked) {
+    std::lock_guard lock(mutex_);
+    asked_[execution] = std::move(asked);
+  }
+  void forget(const Id& execution) {
+    std::lock_guard lock(mutex_);
+    asked_.erase(execution);
+  }
+  // Null once the execution has ended.
+  std::shared_ptr<const Asked> find(const Id& execution) {
+    std::lock_guard lock(mutex_);
+    auto found = asked_.find(execution);
+    return found == asked_.end() ? nullptr : found->second;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<Id, std::shared_ptr<const Asked>> asked_;  // guarded by mutex_
+};
+
+std::string call_id(int64_t event, size_t index) {
+  return "call_" + std::to_string(event) + "_" + std::to_string(index + 1);
+}
+
+// The calls come out of the sandbox: whatever they are, the client gets names and objects.
+Json calls_json(const Json& calls, int64_t event) {
+  Json out = Json::array();
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const Json& one = calls[i];
+    auto name = one.is_object() && one.contains("name") && one["name"].is_string() ? one["name"] : Json("");
+    auto input =
+        one.is_object() && one.contains("input") && one["input"].is_object() ? one["input"] : Json::object();
+    out.push_back({{"id", call_id(event, i)}, {"name", name}, {"input", input}});
+  }
+  return out;
+}
+
+Json waiting_json(const Token& token, const Json& calls) {
+  return {{"status", "tool_call_required"},
+          {"session_id", token.session.base64url21()},
+          {"continuation_token", token.text()},
+          {"tool_calls", calls_json(calls, token.event)}};
+}
+
+Json finished_json(const Execution& execution, const Asked& asked, const std::string& base_url) {
+  Json out = {{"status", execution.end == "ok" ? "completed" : "error"}};
+  Json result = result_json(execution, asked, base_url);
+  for (const auto& [name, value] : result.items())
+    if (name != "status") out[name] = value;
+  if (execution.end != "ok") {
+    std::string why = execution.end;
+    for (const auto& output : execution.outputs)
+      if (output.at("type") == "error")
+        why = output.at("name").get<std::string>() + ": " + output.at("value").get<std::string>();
+    out["error"] = why;
+  }
+  return out;
+}
+
+// The next calls after `after`, or the end, whichever comes; no thread waits.
+Reply wait_for_next(const RunningExecution& running, int64_t after, std::shared_ptr<const Asked> asked,
+                    const std::string& base_url) {
+  auto deferred =
+      std::make_shared<http::Deferred>(kWaitMost, [] { return Reply::json(Json::object(), 504); }, [] {});
+  running.feed->follow(
+      after, [deferred, session = asked->session.id, id = running.id](const ExecutionEvent& event) {
+        if (event.kind != "tools" || deferred->done()) return;
+        deferred->complete(Reply::json(waiting_json({session, id, event.number}, event.data)));
+      });
+  running.feed->on_finish([deferred, asked, base_url](const Execution& execution) {
+    if (!deferred->done()) deferred->complete(Reply::json(finished_json(execution, *asked, base_url)));
+  });
+  return Reply::deferred(deferred);
+}
+
+// A JSON string without non-ASCII characters is a Python string.
+std::string python_text(const std::string& text) {
+  return Json(text).dump(-1, ' ', true, Json::error_handler_t::replace);
+}
+
+// The code with its tools, as runtime/sandkeep_runtime/tools.py offers them: a line before Python, a call
+// around bash.
+std::string with_tools(const std::string& code, const std::string& language, const Json& tools) {
+  std::string module = "__import__('sandkeep_runtime.tools').tools.";
+  std::string offered = python_text(to_text(tools));
+  if (language == "bash") return module + "run_bash(" + offered + ", " + python_text(code) + ")\n";
+  return module + "offer(" + offered + ", globals())\n" + code;
+}
+
+Json read_tools(const Body& body) {
+  const Json& tools = body.objects("tools");
+  if (tools.empty() || tools.size() > kToolsMax)
+    throw Error(Code::bad_request, "tools must be a list of 1 to 100 tools")
+        .with("field", std::string("tools"));
+  Json out = Json::array();
+  for (const auto& tool : tools) {
+    auto name = tool.find("name");
+    if (name == tool.end() || !name->is_string() || name->get_ref<const std::string&>().empty())
+      throw Error(Code::bad_request, "every tool must have a name").with("field", std::string("tools"));
+    Json one = {{"name", *name}};
+    for (const char* field : {"description", "parameters"})
+      if (tool.contains(field)) one[field] = tool[field];
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+Reply begin(Call& call, const std::shared_ptr<Begun>& begun) {
+  auto named = call.body.text("language");
+  if (!named) named = call.body.text("lang");
+  auto language = language_of(named.value_or("python"));
+  auto code = call.body.text("code");
+  if (!code || code->empty())
+    throw Error(Code::bad_request, "Missing required field: code").with("field", std::string("code"));
+  interpreter::NewExecution wanted;
+  wanted.code = with_tools(*code, language, read_tools(call.body));
+  wanted.tools = true;
+  int64_t timeout_ms =
+      within(call.body.integer("timeout").value_or(kTimeoutDefaultMs), 1, INT64_MAX / 2, "timeout");
+  wanted.timeout_s = std::min((timeout_ms + 999) / 1000, call.app.settings.execution_timeout_max_s);
+  auto asked = std::make_shared<const Asked>(prepare(call, call.body));
+  auto running = interpreter_of(call).execute(call.actor, asked->session.id, std::move(wanted));
+  begun->add(running.id, asked);
+  running.feed->on_finish([begun, id = running.id](const Execution&) { begun->forget(id); });
+  return wait_for_next(running, 0, asked, call.request.base_url);
+}
+
+// The calls that the token's event asked for.
+Json calls_of(const RunningExecution& running, int64_t event) {
+  Json calls;
+  auto follower = running.feed->follow(event - 1, [&](const ExecutionEvent& one) {
+    if (one.number == event && one.kind == "tools") calls = one.data;
+  });
+  running.feed->unfollow(follower);
+  return calls;
+}
+
+// In the order of the calls; one that the client left out is an error to the code that waits for it.
+Json results_json(const Json& calls, int64_t event, const Json& given) {
+  Json out = Json::array();
+  for (size_t i = 0; i < calls.size(); ++i) {
+    Json result = {{"ok", false}, {"error", "the client sent no result for this call"}};
+    for (const auto& one : given) {
+      auto id = one.find("call_id");
+      if (id == one.end() || *id != call_id(event, i)) continue;
+      auto failed = one.find("is_error"), why = one.find("error_message"), value = one.find("result");
+      if (failed != one.end() && failed->is_boolean() && failed->get<bool>())
+        result["error"] = why != one.end() && why->is_string() ? *why : Json("tool execution failed");
+      else
+        result = {{"ok", true}, {"value", value == one.end() ? Json() : *value}};
+    }
+    out.push_back(std::move(result));
+  }
+  return out;
+}
+
+Asked only_session(SessionInfo session) {
+  Asked asked;
+  asked.session = std::move(session);
+  return asked;
+}
+
+Reply go_on(Call& call, const std::string& text, Begun& begun) {
+  auto& interpreter = interpreter_of(call);
+  auto token = Token::parse(text);
+  if (!token)
+    throw Error(Code::bad_request, "Invalid continuation token")
+        .with("field", std::string("continuation_token"));
+  auto running = interpreter.find_running(call.actor, token->session, token->execution);
+  if (!running)
+    throw Error(Code::not_found, "this execution does not run any more")
+        .hint("Start it again with code and tools.");
+  auto asked = begun.find(token->execution);
+  if (!asked)
+    asked = std::make_shared<const Asked>(only_session(interpreter.get(call.actor, token->session)));
+  Json calls = calls_of(*running, token->event);
+  if (!calls.is_array())
+    throw Error(Code::bad_request, "Invalid continuation token")
+        .with("field", std::string("continuation_token"));
+  auto results = results_json(calls, token->event, call.body.objects("tool_results"));
+  bool taken = interpreter.answer_tools(call.actor, token->session, token->execution, std::move(results));
+  // Over already, by its time-out for example: its end is the answer.
+  if (!taken && !running->feed->finished())
+    throw Error(Code::conflict, "these calls were answered already")
+        .hint("Use the newest continuation token.");
+  return wait_for_next(*running, token->event, asked, call.request.base_url);
+}
+
+Reply programmatic(Call& call, const std::shared_ptr<Begun>& begun) {
+  auto token = call.body.text("continuation_token");
+  return token && !token->empty() ? go_on(call, *token, *begun) : begin(call, begun);
+}
+
+}  // namespace
+
+void add_programmatic_routes(Mounts& mounts) {
+  auto begun = std::make_shared<Begun>();
+  mounts.add(
+      {.method = "POST",
+       .pattern = "/exec/programmatic",
+       .id = "librechat_programmatic",
+       .tag = "librechat",
+       .summary = "Runs code that calls the client's tools",
+       .body_kind = BodyKind::json,
+       .body = {{.name = "code", .about = "Tools are async functions, or functions of the shell."},
+                {.name = "lang", .about = "python unless given, or bash."},
+                {.name = "language", .about = "The same."},
+                {.name = "tools", .type = FieldType::object_list, .about = "Their names and parameters."},
+                {.name = "timeout", .type = FieldType::integer, .about = "Milliseconds."},
+                {.name = "session_id", .about = "Where to run it."},
+                {.name = "runtime_session_hint", .about = "A name for that."},
+                {.name = "user_id", .about = "LibreChat's user."},
+                {.name = "files", .type = FieldType::object_list, .about = "Files to have there."},
+                {.name = "continuation_token", .about = "Of the answer that asked for tools."},
+                {.name = "tool_results", .type = FieldType::object_list, .about = "What they gave."}}},
+      [begun](Call& call) { return programmatic(call, begun); });
+}
+
+}  // namespace sk::api::librechat

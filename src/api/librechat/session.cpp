@@ -1,0 +1,138 @@
+#include "api/librechat/session.h"
+#include "api/common/interpreter_of.h"
+
+#include "base/text.h"
+#include "interpreter/aliases.h"
+#include "workspace/path.h"
+
+namespace sk::api::librechat {
+
+namespace {
+
+using interpreter::SessionInfo;
+
+constexpr std::string_view kDataFolder = "/mnt/data/";
+constexpr size_t kHintBytesMax = 256;
+
+Error no_file() {
+  return Error(Code::not_found, "File not found")
+      .hint("No file of yours has this id in this session; GET /files/{session} lists those that are there.");
+}
+
+std::optional<SessionInfo> find_session(const Call& call, std::string_view id) {
+  auto parsed = Id::from_base64url21(id);
+  if (!parsed) return std::nullopt;
+  try {
+    return interpreter_of(call).get(call.actor, *parsed);
+  } catch (const Error& error) {
+    if (error.code() == Code::not_found) return std::nullopt;
+    throw;
+  }
+}
+
+bool is_upload(const SessionInfo& session) {
+  return session.labels.is_object() && session.labels.contains("librechat_upload");
+}
+
+interpreter::NewSession new_session() {
+  interpreter::NewSession wanted;
+  wanted.name = "librechat";
+  return wanted;
+}
+
+// Uploads are places to take files from, not to run code in: an agent's files are shared by all who talk to
+// it.
+bool may_run_in(const std::optional<SessionInfo>& session) {
+  return session && session->status != interpreter::Status::deleted && !is_upload(*session);
+}
+
+std::string text_or_empty(const Json& object, const char* name) {
+  auto found = object.find(name);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+}  // namespace
+
+std::string language_of(const std::string& name) {
+  auto lower = ascii_lower(name);
+  if (lower == "py" || lower == "python" || lower == "python3") return "python";
+  if (lower == "bash" || lower == "sh" || lower == "shell") return "bash";
+  throw Error(Code::bad_request, "Unsupported language: " + name)
+      .with("field", std::string("lang"))
+      .hint("This server runs py and bash.");
+}
+
+SessionInfo need_session(const Call& call, std::string_view id) {
+  auto found = find_session(call, id);
+  if (!found) throw Error(Code::not_found, "Session not found").hint("No session of yours has this id.");
+  return *found;
+}
+
+workspace::Version need_version(Call& call, const SessionInfo& session, std::string_view id) {
+  auto parsed = Id::from_base64url21(id);
+  if (!parsed) throw no_file();
+  auto version = call.app.keep.files().find_version_anywhere(*parsed);
+  bool from_here =
+      version && version->workspace == session.workspace &&
+      (workspace::is_within(version->path, session.folder) ||
+       version->source.detail.value("session_id", "") == session.id.with_prefix(workspace::prefix::session));
+  if (!from_here || !call.app.keep.workspaces().may_read(call.actor, version->workspace)) throw no_file();
+  return *version;
+}
+
+bool is_read_only(const SessionInfo& session) {
+  return is_upload(session) && session.labels.at("librechat_upload").value("read_only", false);
+}
+
+FileRefs read_refs(const Body& body) {
+  FileRefs refs;
+  for (const auto& file : body.objects("files")) {
+    FileRef ref{text_or_empty(file, "storage_session_id"), text_or_empty(file, "id"),
+                text_or_empty(file, "name")};
+    refs.current = refs.current || !ref.session.empty() || file.contains("kind");
+    if (ref.session.empty()) ref.session = text_or_empty(file, "session_id");
+    if (ref.name.starts_with(kDataFolder)) ref.name = ref.name.substr(kDataFolder.size());
+    refs.all.push_back(std::move(ref));
+  }
+  return refs;
+}
+
+Place choose_session(const Call& call, const Body& body, const FileRefs& refs) {
+  auto& interpreter = interpreter_of(call);
+  if (auto id = body.text("session_id")) {
+    if (auto named = find_session(call, *id); may_run_in(named)) return {*named};
+  }
+  if (auto hint = body.text("runtime_session_hint"); hint && !hint->empty()) {
+    if (hint->size() > kHintBytesMax)
+      throw Error(Code::bad_request, "'runtime_session_hint' may have at most 256 bytes")
+          .with("field", std::string("runtime_session_hint"));
+    interpreter::Aliases aliases(call.app.keep, interpreter);
+    bool known = aliases.find(call.actor, "librechat", *hint).has_value();
+    return {aliases.find_or_create(call.actor, "librechat", *hint, new_session()), !known};
+  }
+  std::optional<SessionInfo> latest;
+  for (const auto& ref : refs.all) {
+    auto one = find_session(call, ref.session);
+    if (may_run_in(one) && (!latest || one->active_us > latest->active_us)) latest = one;
+  }
+  if (latest) return {*latest};
+  return {interpreter.create(call.actor, new_session()), true};
+}
+
+std::vector<interpreter::Attached> attach(const Call& call, const SessionInfo& session,
+                                          const FileRefs& refs) {
+  std::vector<interpreter::Attachment> wanted;
+  for (const auto& ref : refs.all) {
+    // An id that cannot be one names nothing, which attach() says with the file's name.
+    Id version = Id::from_base64url21(ref.id).value_or(Id{});
+    wanted.push_back({version, ref.name.empty() ? "file-" + ref.id : ref.name});
+  }
+  return interpreter::Attachments(call.app.keep).attach(call.actor, session, wanted);
+}
+
+std::string name_in(const SessionInfo& session, std::string_view path) {
+  if (session.folder.empty() || !workspace::is_within(path, session.folder)) return std::string(path);
+  return std::string(path.substr(std::min(path.size(), session.folder.size() + 1)));
+}
+
+}  // namespace sk::api::librechat

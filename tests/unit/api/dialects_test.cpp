@@ -1,0 +1,78 @@
+// What the dialects of other vendors make of our errors, outputs and paths.
+#include "api/dialects.h"
+
+#include <gtest/gtest.h>
+
+#include "api/common/output_text.h"
+
+namespace sk::api {
+namespace {
+
+Json error_body(const std::string& path, const Error& error, http::Reply* out = nullptr) {
+  http::Request request;
+  request.path = path;
+  auto reply = dialect_error_reply(request, error);
+  if (out != nullptr) *out = reply;
+  return Json::parse(std::get<std::string>(reply.body));
+}
+
+TEST(Dialects, AnErrorHasTheShapeOfThePathsClients) {
+  Error error = Error(Code::bad_request, "no").with("field", std::string("code")).hint("Do it right.");
+  http::Reply reply;
+  Json azure = error_body("/azure/pool/files", error, &reply)["error"];
+  EXPECT_EQ(azure["code"], "BadRequest");
+  EXPECT_EQ(azure["target"], "code");
+  EXPECT_EQ(azure["innererror"]["hint"], "Do it right.");
+  EXPECT_EQ(reply.headers.get("x-ms-error-code"), "BadRequest");
+  EXPECT_EQ(reply.status, 400);
+  Json librechat = error_body("/librechat/v1/exec", error);
+  EXPECT_EQ(librechat["error"], "no");
+  EXPECT_EQ(librechat["details"], "Do it right.");
+  EXPECT_EQ(error_body("/librechat/v1/exec", Error(Code::too_many_requests, "slow"))["error"],
+            "rate_limited");
+  EXPECT_EQ(error_body("/elsewhere", error)["error"]["code"], "bad_request");
+}
+
+TEST(Dialects, EveryCodeHasANameInAzuresShape) {
+  for (const auto& code : all_codes()) {
+    auto name = error_body("/azure/x", Error(code.code, "m"))["error"]["code"].get<std::string>();
+    EXPECT_TRUE(name == "InternalServerError" || code.code != Code::internal);
+    EXPECT_EQ(name.find('_'), std::string::npos) << name;
+  }
+}
+
+TEST(Dialects, APathThatHoldsAKeyIsShownWithoutIt) {
+  EXPECT_EQ(loggable_path("/librechat/skey_secret/v1/exec"), "/librechat/{key}/v1/exec");
+  EXPECT_EQ(loggable_path("/librechat/skey_secret"), "/librechat/{key}");
+  EXPECT_EQ(loggable_path("/librechat/v1/exec"), "/librechat/v1/exec");
+  EXPECT_EQ(loggable_path("/azure/pool/files"), "/azure/pool/files");
+}
+
+TEST(OutputText, TellsPrintedTextValuesImagesAndErrorsApart) {
+  interpreter::Execution execution;
+  execution.outputs = {
+      {{"type", "stdout"}, {"text", "a"}},
+      {{"type", "stderr"}, {"text", "w"}},
+      {{"type", "stdout"}, {"text", "b"}},
+      {{"type", "display"}, {"data", {{"image/png", "iVBO"}}}, {"file", "s/outputs/1-1.png"}},
+      {{"type", "result"}, {"count", 1}, {"data", {{"text/plain", "42"}}}},
+      {{"type", "note"}, {"text", "cut"}},
+      {{"type", "error"}, {"name", "E"}, {"value", "v"}, {"traceback", "trace"}}};
+  execution.message = "why";
+  execution.files.not_kept.push_back({"s/link", "link", "it is a link"});
+  auto shown = output_text(execution);
+  EXPECT_EQ(shown.printed, "ab");
+  EXPECT_EQ(shown.errors, "w\ncut\ntrace\nnot kept: s/link: it is a link\nwhy\n");
+  EXPECT_EQ(shown.value, "42");
+  EXPECT_EQ(shown.image->path, "s/outputs/1-1.png");
+  EXPECT_EQ(shown.error_name, "E");
+}
+
+TEST(OutputText, IsCutBetweenCharacters) {
+  EXPECT_EQ(cut_text("aé", 2), "a");
+  EXPECT_EQ(cut_text("aé", 3), "aé");
+  EXPECT_EQ(cut_text("", 0), "");
+}
+
+}  // namespace
+}  // namespace sk::api

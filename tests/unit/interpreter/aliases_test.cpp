@@ -1,0 +1,169 @@
+// Sessions by names, and files that are brought into them: real rows, no sandbox needed.
+#include "interpreter/aliases.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "base/error.h"
+#include "interpreter/attachments.h"
+#include "unit/temp_dir.h"
+#include "workspace/content.h"
+
+namespace sk::interpreter {
+namespace {
+
+class AliasesTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    metrics = new Metrics;
+    root = new TempDir;
+    std::filesystem::permissions(root->path(), std::filesystem::perms(0711));
+    sandbox::SandboxHost::Options options;
+    options.data_root = root->path();
+    host = new sandbox::SandboxHost(options, *metrics);
+  }
+  static void TearDownTestSuite() {
+    delete host;
+    delete root;
+    delete metrics;
+  }
+
+  AliasesTest() { open(); }
+  void open() {
+    workspace::KeepOptions options;
+    options.directory = folder;
+    keep = std::make_unique<workspace::Keep>(options, clock, *metrics);
+    keep->access().ensure_first_principal("a-root-key-for-tests");
+    actor = keep->access().authenticate("a-root-key-for-tests");
+    ws = keep->workspaces().open_default(actor, workspace::Right::write);
+    InterpreterOptions wanted;
+    wanted.directory = folder + "/copies";
+    interpreter = std::make_unique<Interpreter>(*keep, *host, wanted, *metrics);
+  }
+  void reopen() {
+    interpreter.reset();
+    keep.reset();
+    open();
+  }
+  Aliases aliases() { return Aliases(*keep, *interpreter); }
+  Id named(const workspace::Actor& who, const std::string& alias, const std::string& kind = "azure:") {
+    NewSession wanted;
+    wanted.name = "named";
+    return aliases().find_or_create(who, kind, alias, wanted).id;
+  }
+  SessionInfo session() { return interpreter->create(actor, {}); }
+  workspace::Version put(const std::string& path, const std::string& text) {
+    auto writer = keep->files().begin_content();
+    writer->write(as_bytes(text));
+    workspace::PutChange change;
+    change.path = path;
+    change.content = std::make_shared<blobs::Written>(writer->finish());
+    return *keep->files().apply_one(actor, ws, change).version;
+  }
+  std::string read(const std::string& path) {
+    auto entry = keep->files().get(ws, path);
+    return workspace::ContentReader(keep->ground(), entry.sha256, 0, entry.size).read_all();
+  }
+  std::vector<Attached> attach(const SessionInfo& to, const std::vector<Attachment>& wanted) {
+    return Attachments(*keep).attach(actor, to, wanted);
+  }
+
+  static inline Metrics* metrics;
+  static inline TempDir* root;
+  static inline sandbox::SandboxHost* host;
+  SystemClock clock;
+  TempDir dir;
+  std::string folder = dir.file("data");
+  std::unique_ptr<workspace::Keep> keep;
+  std::unique_ptr<Interpreter> interpreter;
+  workspace::Actor actor;
+  workspace::Workspace ws;
+};
+
+TEST_F(AliasesTest, ANameStandsForOneSessionAlsoAfterARestart) {
+  Id first = named(actor, "a");
+  EXPECT_EQ(named(actor, "a"), first);
+  EXPECT_NE(named(actor, "b"), first);
+  EXPECT_NE(named(actor, "a", "azure:/other"), first);
+  reopen();
+  EXPECT_EQ(aliases().find(actor, "azure:", "a")->id, first);
+  EXPECT_FALSE(aliases().find(actor, "azure:", "c"));
+}
+
+TEST_F(AliasesTest, NobodyMeetsAnybodyByChoosingTheSameName) {
+  auto stranger = keep->access().actor_of_subject("chat", "stranger");
+  EXPECT_NE(named(stranger, "a"), named(actor, "a"));
+  workspace::Actor scoped = actor;
+  scoped.only_workspace = keep->workspaces().create(actor, "scoped").id;
+  EXPECT_NE(named(scoped, "a"), named(actor, "a"));
+}
+
+TEST_F(AliasesTest, ADeletedSessionsNameIsFreeAgain) {
+  Id first = named(actor, "a");
+  named(actor, "b");
+  interpreter->remove(actor, first);
+  EXPECT_FALSE(aliases().find(actor, "azure:", "a"));
+  EXPECT_EQ(aliases().list(actor, "azure:", 0, 10).size(), 1u);
+  EXPECT_NE(named(actor, "a"), first);
+  auto all = aliases().list(actor, "azure:", 0, 10);
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].alias, "a");
+  EXPECT_EQ(aliases().list(actor, "azure:", 1, 10)[0].alias, "b");
+}
+
+TEST_F(AliasesTest, ManyWhoAskAtOnceGetTheSameSession) {
+  std::vector<std::thread> threads;
+  std::vector<Id> ids(8);
+  for (auto& id : ids) threads.emplace_back([&] { id = named(actor, "race"); });
+  for (auto& thread : threads) thread.join();
+  for (const auto& id : ids) EXPECT_EQ(id, ids[0]);
+  EXPECT_EQ(interpreter->list(actor, Id{}, 100).size(), 1u) << "the others are gone";
+}
+
+TEST_F(AliasesTest, AnAttachmentIsPutThereOnceAndNeverUndoesWhatCodeDid) {
+  auto to = session();
+  auto raw = put("data.csv", "raw");
+  EXPECT_EQ(attach(to, {{raw.id, "data.csv"}})[0].path, to.folder + "/data.csv");
+  put(to.folder + "/data.csv", "cleaned");
+  attach(to, {{raw.id, "data.csv"}});
+  EXPECT_EQ(read(to.folder + "/data.csv"), "cleaned");
+  auto same_bytes = put("again.csv", "raw");
+  attach(to, {{same_bytes.id, "data.csv"}});
+  EXPECT_EQ(read(to.folder + "/data.csv"), "cleaned") << "the same bytes under a new id are no news";
+  auto newer = put("newer.csv", "newer");
+  attach(to, {{newer.id, "data.csv"}});
+  EXPECT_EQ(read(to.folder + "/data.csv"), "newer");
+}
+
+TEST_F(AliasesTest, TwoFilesOfOneNameAreBothThereUnderStableNames) {
+  auto to = session();
+  auto one = put("1.csv", "one"), two = put("2.csv", "two");
+  auto first = attach(to, {{one.id, "d.csv"}, {two.id, "d.csv"}});
+  EXPECT_EQ(read(first[0].path), "one");
+  EXPECT_EQ(read(first[1].path), "two");
+  EXPECT_NE(first[0].path, first[1].path);
+  auto again = attach(to, {{two.id, "d.csv"}, {one.id, "d.csv"}});
+  EXPECT_EQ(again[0].path, first[1].path);
+  EXPECT_EQ(again[1].path, first[0].path);
+}
+
+TEST_F(AliasesTest, WhatCannotBeAttachedIsToldAndWhatIsThereAlreadyStays) {
+  auto to = session();
+  auto own = put(to.folder + "/own.txt", "own");
+  EXPECT_EQ(attach(to, {{own.id, "elsewhere.txt"}})[0].path, to.folder + "/own.txt");
+  keep->files().apply_one(actor, ws,
+                          workspace::TrashChange{.path = to.folder + "/own.txt", .conditions = {}});
+  auto deleted = attach(to, {{own.id, "own.txt"}})[0];
+  EXPECT_TRUE(deleted.path.empty() && deleted.problem.empty()) << "what code deleted stays deleted";
+  auto missing = attach(to, {{Id{}, "no.txt"}})[0];
+  EXPECT_TRUE(missing.path.empty());
+  EXPECT_NE(missing.problem.find("no.txt"), std::string::npos);
+  auto stranger = keep->access().actor_of_subject("chat", "stranger");
+  auto theirs = interpreter->create(stranger, {});
+  EXPECT_FALSE(Attachments(*keep).attach(stranger, theirs, {{own.id, "x"}})[0].problem.empty());
+  EXPECT_THROW(attach(to, {{own.id, "../x"}}), Error);
+}
+
+}  // namespace
+}  // namespace sk::interpreter
