@@ -36,6 +36,7 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
         records(keep.ground()),
         pool(options.threads, 1'000'000),
         saver(1, 100'000),
+        thumbnails(keep, host, options.directory),
         shared{keep, host, options, records, watcher, pool, {}, {}, {}, {}},
         awake_gauge(metrics.gauge("sandkeep_sessions_awake", "Sessions with a running interpreter")),
         executions_total(metrics.counter("sandkeep_executions_total", "Executions that were accepted")),
@@ -203,6 +204,7 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
       for (auto& [id, session] : live) ids.push_back(id);
     }
     for (const Id& id : ids) end(id);
+    thumbnails.stop();
     pool.stop();
     saver.stop();
   }
@@ -214,6 +216,7 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
   Watcher watcher;
   WorkerPool pool;
   WorkerPool saver;
+  Thumbnails thumbnails;
   Shared shared;
   Gauge& awake_gauge;
   Counter& executions_total;
@@ -296,6 +299,8 @@ SessionInfo Interpreter::create(const workspace::Actor& actor, const NewSession&
   impl_->records.insert(info);
   return info;
 }
+
+Thumbnails& Interpreter::thumbnails() { return impl_->thumbnails; }
 
 SessionInfo Interpreter::get(const workspace::Actor& actor, const Id& session) {
   return impl_->find(actor, session);
