@@ -7,6 +7,7 @@
 #include "api/common/sessions.h"
 #include "base/metrics.h"
 #include "base/settings.h"
+#include "bridge/captures.h"
 #include "http/server.h"
 #include "interpreter/interpreter.h"
 #include "workspace/keep.h"
@@ -28,12 +29,16 @@ class App {
   std::string why_no_sessions = "this server runs no code: it was started with --sandbox=off";
   const std::string version;  // of the program, as answers and pages show it
   const Clock& clock;
-  Sessions sessions;      // of people signed in to the page
-  Background background;  // last: its threads use all of the above
+  Sessions sessions;          // of people signed in to the page
+  bridge::Captures captures;  // files of messages that are elsewhere
+  Background background;      // last: its threads use all of the above
 
   // Ends background work, so that replies that wait for it are given up. After the server has stopped;
   // idempotent.
-  void stop() { background.stop(); }
+  void stop() {
+    captures.stop();
+    background.stop();
+  }
 };
 
 // All routes. `app` outlives the router.

@@ -1,6 +1,8 @@
 // Finds the version that a message means by a link, a citation or an id. Private to this room.
 #pragma once
 
+#include <map>
+
 #include "workspace/conversations.h"
 
 namespace sk::workspace {

@@ -59,7 +59,8 @@ struct Operation {
   bool hidden = false;             // for pages and other dialects: checked, but not in the document
   // Other people's clients send more than we know: what is unknown is not refused but named in Call::ignored.
   bool lenient = false;
-  std::string key_param = {};  // the path parameter that may hold the key, for clients that send no header
+  uint64_t body_bytes_max = 0;  // of a body that is read whole; 0: the server's limit for JSON
+  std::string key_param = {};   // the path parameter that may hold the key, for clients that send no header
 };
 
 // "/api/v1/workspaces/{ws}/files/{path...}" → "/api/v1/workspaces/{ws}/files/{path}", as OpenAPI writes it.
