@@ -21,6 +21,7 @@ sk_unit_tests(catalog sk_catalog)
 sk_unit_tests(workspace sk_workspace)
 sk_unit_tests(sandbox sk_sandbox)
 sk_unit_tests(interpreter sk_interpreter)
+sk_unit_tests(bridge sk_bridge)
 sk_unit_tests(api sk_api)
 sk_unit_tests(cli sk_cli)
 

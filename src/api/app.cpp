@@ -11,6 +11,21 @@
 
 namespace sk::api {
 
+namespace {
+
+bridge::CapturesOptions captures_options(const Settings& settings) {
+  bridge::CapturesOptions out;
+  out.remote.allow_private = settings.bridge_allow_private;
+  out.remote.attempts_max = static_cast<int>(settings.bridge_attempts_max);
+  out.remote.stall = std::chrono::seconds(settings.bridge_stall_s);
+  out.threads = settings.bridge_threads;
+  out.message_time_max = std::chrono::seconds(settings.bridge_wait_max_s);
+  out.file_bytes_max = settings.file_bytes_max;
+  return out;
+}
+
+}  // namespace
+
 App::App(workspace::Keep& the_keep, const Settings& the_settings, Metrics& the_metrics,
          std::string the_version)
     : keep(the_keep),
@@ -19,7 +34,10 @@ App::App(workspace::Keep& the_keep, const Settings& the_settings, Metrics& the_m
       version(std::move(the_version)),
       clock(the_keep.ground().clock),
       librechat_tokens(librechat::load_token_verifier(the_settings)),
-      sessions(clock) {}
+      sessions(clock),
+      captures(the_keep, captures_options(the_settings)) {
+  captures.recover();
+}
 
 http::Router make_router(App& app) {
   http::Router router;

@@ -8,6 +8,7 @@
 #include "base/jwt.h"
 #include "base/metrics.h"
 #include "base/settings.h"
+#include "bridge/captures.h"
 #include "http/server.h"
 #include "interpreter/interpreter.h"
 #include "workspace/keep.h"
@@ -31,11 +32,15 @@ class App {
   const Clock& clock;
   std::optional<JwtVerifier> librechat_tokens;  // unset where LibreChat signs none for us
   Sessions sessions;                            // of people signed in to the page
+  bridge::Captures captures;                    // files of messages that are elsewhere
   Background background;                        // last: its threads use all of the above
 
   // Ends background work, so that replies that wait for it are given up. After the server has stopped;
   // idempotent.
-  void stop() { background.stop(); }
+  void stop() {
+    captures.stop();
+    background.stop();
+  }
 };
 
 // All routes. `app` outlives the router.

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/text.h"
+#include "http/address.h"
 
 namespace sk::http {
 
@@ -36,6 +37,7 @@ struct Attempt {
   bool body_touched = false;    // some of the body was read
   bool answer_touched = false;  // some of the answer was given to the sink
   bool refused = false;         // the sink wants no more
+  bool forbidden = false;       // the address is not a public one
   std::exception_ptr failure = nullptr;
 };
 
@@ -114,6 +116,17 @@ int on_progress(void* self, curl_off_t, curl_off_t received, curl_off_t, curl_of
     attempt.request.progress(static_cast<uint64_t>(sent), static_cast<uint64_t>(received));
     return 0;
   });
+}
+
+// Decides about the very address that is connected to, so that a name which resolves differently the second
+// time gains nothing.
+curl_socket_t on_socket_wanted(void* self, curlsocktype, curl_sockaddr* address) {
+  auto& attempt = *static_cast<Attempt*>(self);
+  if (!is_public_address(&address->addr)) {
+    attempt.forbidden = true;
+    return CURL_SOCKET_BAD;
+  }
+  return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
 template <class T>
@@ -217,7 +230,7 @@ CURLcode Client::Impl::perform(Attempt& attempt) {
   ::curl_easy_reset(handle);  // options only: open connections stay
   detail.fill('\0');
   auto headers = header_list(request);
-  bool follow = request.method == "GET" || request.method == "HEAD";
+  bool follow = options.redirects_max > 0 && (request.method == "GET" || request.method == "HEAD");
   set(handle, CURLOPT_NOSIGNAL, 1L);
   set(handle, CURLOPT_ERRORBUFFER, detail.data());
   set(handle, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -237,6 +250,11 @@ CURLcode Client::Impl::perform(Attempt& attempt) {
   set(handle, CURLOPT_HEADERDATA, &attempt);
   set(handle, CURLOPT_WRITEFUNCTION, &on_answer);
   set(handle, CURLOPT_WRITEDATA, &attempt);
+  if (options.public_addresses_only) {
+    set(handle, CURLOPT_OPENSOCKETFUNCTION, &on_socket_wanted);
+    set(handle, CURLOPT_OPENSOCKETDATA, &attempt);
+    set(handle, CURLOPT_PROXY, "");
+  }
   if (request.progress) {
     set(handle, CURLOPT_NOPROGRESS, 0L);
     set(handle, CURLOPT_XFERINFOFUNCTION, &on_progress);
@@ -257,7 +275,7 @@ CURLcode Client::Impl::perform(Attempt& attempt) {
 }
 
 bool Client::Impl::worth_retrying(const Attempt& attempt, CURLcode code) const {
-  if (attempt.failure || attempt.refused || attempt.answer_touched) return false;
+  if (attempt.failure || attempt.refused || attempt.answer_touched || attempt.forbidden) return false;
   if (never_connected(code)) return true;
   if (!repeatable(attempt.request.method)) return false;
   int status = attempt.response.status;
@@ -292,6 +310,8 @@ void Client::Impl::explain(const Attempt& attempt, CURLcode code) {
   curl_off_t connected_us = 0;
   ::curl_easy_getinfo(easy.get(), CURLINFO_CONNECT_TIME_T, &connected_us);
   std::string reason = detail[0] != '\0' ? detail.data() : ::curl_easy_strerror(code);
+  if (attempt.forbidden)
+    throw Error(Code::forbidden, "the host of " + url + " is not on the public internet");
   switch (code) {
     case CURLE_URL_MALFORMAT:
     case CURLE_UNSUPPORTED_PROTOCOL:

@@ -17,11 +17,16 @@ struct ClientOptions {
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds total_timeout{0};  // 0: none
   std::chrono::seconds stall_timeout{60};      // no byte either way for so long ends it
-  int redirects_max = 5;                       // followed for GET and HEAD only, http(s) only
+  // Followed for GET and HEAD only, http(s) only; 0 returns them. Headers go along to wherever a redirect
+  // leads, so follow by hand where they hold a secret.
+  int redirects_max = 5;
   int retries_max =
       2;  // connect failures, 502, 503, 504, 429; only where a repeat is harmless (GET, HEAD, PUT, DELETE)
   std::string ca_file = {};  // beside the system's
   bool insecure_tls = false;
+  // For addresses that strangers chose: connects to none that only this machine or its own network can reach
+  // (decided for the very address that is connected to, so that no name can lie), and uses no proxy.
+  bool public_addresses_only = false;
 };
 
 struct ClientRequest {

@@ -66,6 +66,7 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
         pool(options.threads, 1'000'000),
         saver(1, 100'000),
         disk_guard({.data_root = folder_of(options.directory), .reserve_bytes = options.disk_reserve_bytes}),
+        thumbnails(keep, host, options.directory),
         shared{keep, host, options, records, watcher, disk_guard, pool, {}, {}, {}, {}},
         awake_gauge(metrics.gauge("sandkeep_sessions_awake", "Sessions with a running interpreter")),
         executions_total(metrics.counter("sandkeep_executions_total", "Executions that were accepted")),
@@ -303,6 +304,7 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
       for (auto& [id, session] : live) ids.push_back(id);
     }
     for (const Id& id : ids) end(id);
+    thumbnails.stop();
     pool.stop();
     saver.stop();
   }
@@ -315,6 +317,7 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
   WorkerPool pool;
   WorkerPool saver;
   sandbox::DiskGuard disk_guard;
+  Thumbnails thumbnails;
   Shared shared;
   Gauge& awake_gauge;
   Counter& executions_total;
@@ -398,6 +401,8 @@ SessionInfo Interpreter::create(const workspace::Actor& actor, const NewSession&
   impl_->records.insert(info);
   return info;
 }
+
+Thumbnails& Interpreter::thumbnails() { return impl_->thumbnails; }
 
 SessionInfo Interpreter::get(const workspace::Actor& actor, const Id& session) {
   return impl_->find(actor, session);

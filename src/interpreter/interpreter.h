@@ -9,6 +9,7 @@
 #include "interpreter/execution_feed.h"
 #include "interpreter/history_export.h"
 #include "interpreter/records.h"
+#include "interpreter/thumbnails.h"
 #include "interpreter/types.h"
 #include "sandbox/host.h"
 #include "workspace/keep.h"
@@ -86,6 +87,8 @@ class Interpreter {
                                     size_t limit);
   std::vector<KeptFile> kept_files(const workspace::Actor& actor, const Id& session, const Id& execution,
                                    int64_t after, size_t limit);
+
+  Thumbnails& thumbnails();
 
  private:
   struct Impl;

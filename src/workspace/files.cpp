@@ -1,7 +1,6 @@
 #include "workspace/files.h"
 
 #include <sys/statvfs.h>
-#include <utf8proc.h>
 
 #include "base/error.h"
 #include "workspace/blob_ledger.h"
@@ -9,6 +8,7 @@
 #include "workspace/lock_check.h"
 #include "workspace/mime.h"
 #include "workspace/path.h"
+#include "workspace/spelling.h"
 #include "workspace/workspace_rows.h"
 
 namespace sk::workspace {
@@ -27,31 +27,6 @@ void clean(CopyChange& change) {
 void clean(TrashChange& change) { change.path = clean_file_path(change.path); }
 void clean(RestoreVersionChange&) {}
 void clean(SetModeChange& change) { change.path = clean_file_path(change.path); }
-
-// macOS writes names decomposed, most others composed; a look-up that finds nothing by bytes tries the other
-// spelling.
-std::optional<std::string> other_spelling(std::string_view path) {
-  bool ascii = true;
-  for (char c : path) ascii = ascii && static_cast<unsigned char>(c) < 0x80;
-  if (ascii) return std::nullopt;
-  utf8proc_uint8_t* composed = nullptr;
-  auto length = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(path.data()),
-                             static_cast<utf8proc_ssize_t>(path.size()), &composed,
-                             static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
-  if (length < 0) return std::nullopt;
-  std::string result(reinterpret_cast<char*>(composed), static_cast<size_t>(length));
-  std::free(composed);
-  if (result == path) {
-    utf8proc_uint8_t* decomposed = nullptr;
-    length = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(path.data()),
-                          static_cast<utf8proc_ssize_t>(path.size()), &decomposed,
-                          static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_DECOMPOSE));
-    if (length < 0) return std::nullopt;
-    result.assign(reinterpret_cast<char*>(decomposed), static_cast<size_t>(length));
-    std::free(decomposed);
-  }
-  return result == path ? std::nullopt : std::optional(result);
-}
 
 std::optional<Entry> find_exactly(catalog::Statements& statements, const Id& workspace,
                                   std::string_view path) {

@@ -21,6 +21,8 @@ struct Limits {
   int64_t lock_ttl_max_s = 3600;
   size_t locks_per_workspace_max = 10'000;
   uint64_t disk_reserve_bytes = 0;  // no new content while the disk has less free than this
+  size_t message_text_bytes_max = 4 << 20;
+  size_t message_files_max = 1000;
 };
 
 struct Ground {

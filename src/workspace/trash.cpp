@@ -18,6 +18,8 @@ void purge_versions(ChangeRun& run, const std::vector<Version>& versions, PurgeR
     uint64_t freed = BlobLedger::drop(run.tx(), run.workspace(), version.sha256);
     result.freed_bytes += freed;
     run.tx().exec("DELETE FROM versions WHERE id = $1", {version.id});
+    // Purged means that nothing is left to see. Where others have the same content, it is made anew.
+    run.tx().exec("DELETE FROM thumbnails WHERE sha256 = $1", {version.sha256});
     run.tx().exec("INSERT INTO purged_versions (id, workspace, purged_us) VALUES ($1, $2, $3)",
                   {version.id, run.workspace(), run.now_us()});
     ++result.versions;

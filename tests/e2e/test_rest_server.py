@@ -26,7 +26,7 @@ def test_health_readiness_and_metrics_need_no_key(server):
     metrics = nobody.get("/metrics", 200)
     assert metrics.headers["Content-Type"].startswith("text/plain; version=0.0.4")
     for line in metrics.text.splitlines():
-        assert re.match(r"(# (HELP|TYPE) \S+ .+|[a-z_]+(\{.*\})? -?[0-9.e+naif]+)$", line), line
+        assert re.match(r"(# (HELP|TYPE) \S+ .+|[a-z_]+(\{.*\})? -?[0-9.e+naif-]+)$", line), line
     # Counted under the route's pattern, so that paths of files do not become labels.
     assert "/api/v1" in metrics.text and "sandkeep-e2e" not in metrics.text
 

@@ -60,6 +60,7 @@ struct Operation {
   // Other people's clients send more than we know: what is unknown is not refused but named in Call::ignored.
   bool lenient = false;
   bool takes_librechat_token = false;  // LibreChat's signed token may stand in the key's place
+  uint64_t body_bytes_max = 0;         // of a body that is read whole; 0: the server's limit for JSON
   std::string key_param = {};  // the path parameter that may hold the key, for clients that send no header
 };
 

@@ -39,6 +39,7 @@ void Routes::add(Operation operation, CallHandler handler) {
   auto kept = keep(std::move(operation));
   http::RouteOptions options;
   options.body_bytes_max = kept->body_kind == BodyKind::none ? 64 << 10 : app_.settings.json_body_bytes_max;
+  if (kept->body_bytes_max != 0) options.body_bytes_max = kept->body_bytes_max;
   auto run = [&app = app_, kept, handler = std::move(handler)](http::Request& request) {
     Call call(app, *kept, request);
     try {

@@ -26,6 +26,8 @@ class Routes {
   void add(Operation operation, CallHandler handler);
   void add_streaming(Operation operation, CallSinkHandler handler);
 
+  const App& app() const { return app_; }
+
   // Grows as routes are added; shared with the handler that shows it.
   std::shared_ptr<const Operations> operations() const { return operations_; }
 

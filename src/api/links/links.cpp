@@ -46,15 +46,45 @@ workspace::Version find_version(Call& call) {
   return *version;
 }
 
+// A signed address carries its right in itself, so shared caches may keep it too.
+std::string cache_control(Way way) {
+  return way == Way::signature ? "public, max-age=31536000, immutable"
+                               : "private, max-age=31536000, immutable";
+}
+
+Reply thumbnail_reply(const std::optional<interpreter::Thumbnail>& thumbnail, Way way) {
+  auto reply = Reply::text(thumbnail->bytes, thumbnail->mime);
+  add_content_guards(reply.headers, thumbnail->mime);
+  reply.headers.set("Cache-Control", cache_control(way));
+  if (way == Way::right) reply.headers.set("Vary", "Authorization, Cookie, X-API-Key");
+  return reply;
+}
+
+// The reply comes when the sandbox has made it; no thread waits.
+Reply open_thumbnail(Call& call, const workspace::Version& version, Way way) {
+  constexpr std::chrono::seconds kWaitMost{60};
+  auto none = Error(Code::not_found, "there is no thumbnail of this file").hint("Open the file itself.");
+  if (call.app.interpreter == nullptr || !interpreter::Thumbnails::can_have(version)) throw std::move(none);
+  http::Request request;  // what an error's reply needs of it
+  request.request_id = call.request.request_id;
+  request.path = call.request.path;
+  auto refuse = [request, none] { return http::error_to_reply(request, none); };
+  auto deferred = std::make_shared<http::Deferred>(kWaitMost, refuse);
+  call.app.interpreter->thumbnails().get(
+      version, [deferred, refuse, way](const std::optional<interpreter::Thumbnail>& thumbnail) {
+        deferred->complete(thumbnail ? thumbnail_reply(thumbnail, way) : refuse());
+      });
+  return Reply::deferred(deferred);
+}
+
 Reply open_link(Call& call) {
   auto version = find_version(call);
   auto way = find_way(call, version);
   call.note("link", version.id.with_prefix(workspace::prefix::version));
+  if (call.query.flag("thumbnail")) return open_thumbnail(call, version, way);
   DownloadOptions options;
   options.attachment = call.query.flag("download");
-  // A signed address carries its right in itself, so shared caches may keep it too.
-  options.cache_control =
-      way == Way::signature ? "public, max-age=31536000, immutable" : "private, max-age=31536000, immutable";
+  options.cache_control = cache_control(way);
   auto reply = download(call.app, call.request, version, options);
   if (way == Way::right) reply.headers.set("Vary", "Authorization, Cookie, X-API-Key");
   return reply;
@@ -108,9 +138,13 @@ void add_routes(Routes& routes) {
                   "also be written with `cfile_`, `file-` or no prefix.",
        .auth = Auth::maybe,
        .query = {{.name = "s", .about = "The signature."},
-                 {.name = "download", .type = FieldType::boolean, .about = "To be saved, not shown."}},
+                 {.name = "download", .type = FieldType::boolean, .about = "To be saved, not shown."},
+                 {.name = "thumbnail",
+                  .type = FieldType::boolean,
+                  .about = "A small picture of an image, at most 256 pixels wide and high."}},
        .answers = {{200, "The bytes.", "", "*/*"}, {206, "A range of them.", "", "*/*"}, {304, "Unchanged."}},
-       .errors = {Code::unauthorized, Code::not_found, Code::gone, Code::range_not_satisfiable}},
+       .errors = {Code::unauthorized, Code::not_found, Code::gone, Code::range_not_satisfiable,
+                  Code::too_many_requests}},
       answer_link);
 }
 

@@ -58,6 +58,8 @@ std::string_view param_about(std::string_view name) {
   if (name == "file") return "A file's id.";
   if (name == "key") return "A key's id.";
   if (name == "lock") return "A lock's id.";
+  if (name == "conversation") return "The conversation, as your app calls it: up to 200 bytes without '/'.";
+  if (name == "message") return "The message, as your app calls it: up to 200 bytes without '/'.";
   if (name == "principal") return "A principal's id.";
   if (name == "name") return "The file's name; any name will do.";
   return "";

@@ -20,6 +20,8 @@ void add_routes(Routes& routes) {
   add_blob_routes(routes);
   add_session_routes(routes);
   add_execution_routes(routes);
+  add_conversation_routes(routes);
+  add_backfill_routes(routes);
 }
 
 }  // namespace sk::api::rest

@@ -269,6 +269,60 @@ void add_session_schemas(Json& out) {
   out["ExecutionPage"] = page_of("Execution");
 }
 
+void add_conversation_schemas(Json& out) {
+  auto kind = choice({"link", "citation", "image", "attachment"});
+  Json url_or_null = {{"type", {"string", "null"}}, {"format", "uri"}};
+  out["Conversation"] = object({{"conversation", text()},
+                                {"workspace_id", id("ws_")},
+                                {"title", text()},
+                                {"message_count", number()},
+                                {"created_at", time()},
+                                {"changed_at", time()}});
+  out["ConversationPage"] = page_of("Conversation");
+  auto attachment = object({{"name", text()},
+                            {"kind", kind},
+                            {"mime", text()},
+                            {"size", number()},
+                            {"link", url()},
+                            {"thumbnail", url_or_null},
+                            {"version_id", id("v_")},
+                            {"file_id", id("f_")},
+                            {"workspace_id", id("ws_")},
+                            {"path", text()},
+                            {"sha256", sha256()},
+                            {"container", text_or_null()},
+                            {"original_file_id", text_or_null()}});
+  auto problem = object(
+      {{"name", text()},
+       {"kind", kind},
+       {"state", choice({"missing", "not_captured", "pending"})},
+       {"reason", {{"type", {"string", "null"}}, {"enum", {"gone", "denied", "cannot_tell", nullptr}}}},
+       {"message", text()},
+       {"container", text_or_null()},
+       {"original_file_id", text_or_null()}});
+  out["Message"] = object({{"conversation", text()},
+                           {"message", text()},
+                           {"role", text()},
+                           {"time", time()},
+                           {"stored_at", time()},
+                           {"response_id", text_or_null()},
+                           {"model", text_or_null()},
+                           {"text", text()},
+                           {"markdown", text()},
+                           {"html", text()},
+                           {"attachments", list_of(std::move(attachment))},
+                           {"problems", list_of(std::move(problem))}});
+  out["MessagePage"] = page_of("Message");
+  out["BackfillResult"] = object({{"items", list_of(object({{"conversation", text()},
+                                                            {"message", text()},
+                                                            {"stored", boolean()},
+                                                            {"kept", number()},
+                                                            {"missing", number()},
+                                                            {"not_captured", number()},
+                                                            {"pending", number()},
+                                                            {"error", {{"type", {"object", "null"}}}}}))}});
+}
+
 }  // namespace
 
 Json answer_schemas() {
@@ -278,6 +332,7 @@ Json answer_schemas() {
   add_workspace_schemas(out);
   add_file_schemas(out);
   add_session_schemas(out);
+  add_conversation_schemas(out);
   return out;
 }
 

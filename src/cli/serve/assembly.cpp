@@ -34,7 +34,9 @@ workspace::KeepOptions keep_options(const Settings& settings) {
                 .lock_ttl_min_s = settings.lock_ttl_min_s,
                 .lock_ttl_max_s = settings.lock_ttl_max_s,
                 .locks_per_workspace_max = settings.locks_per_workspace_max,
-                .disk_reserve_bytes = settings.disk_reserve_bytes};
+                .disk_reserve_bytes = settings.disk_reserve_bytes,
+                .message_text_bytes_max = settings.message_text_bytes_max,
+                .message_files_max = settings.message_files_max};
   out.access_log_retention_days = static_cast<int>((settings.access_log_retention_s + kDayS - 1) / kDayS);
   out.group_commit_max = settings.commit_batch_max;
   out.catalog_readers = settings.catalog_readers;

@@ -1,0 +1,114 @@
+#include "api/rest/new_message.h"
+
+#include "interpreter/records.h"
+#include "workspace/path.h"
+
+namespace sk::api::rest {
+
+namespace {
+
+// Stands before a folder that a client names instead of a session.
+constexpr std::string_view kFolder = "folder:";
+
+workspace::Transcript transcript_from(const Body& body) {
+  int forms = 0;
+  for (const char* name : {"text", "response", "events"}) forms += body.has(name) ? 1 : 0;
+  if (forms > 1) {
+    throw Error(Code::bad_request, "give one of '" + body.label("text") + "', '" + body.label("response") +
+                                       "' and '" + body.label("events") + "'")
+        .with("field", body.label("text"));
+  }
+  if (forms == 0 && !body.has("files")) {
+    throw Error(Code::bad_request, "a message has '" + body.label("text") + "', '" + body.label("response") +
+                                       "' or '" + body.label("events") + "'")
+        .with("field", body.label("text"));
+  }
+  if (body.has("response")) return workspace::read_response(body.object("response"));
+  if (auto events = body.text("events")) return workspace::read_event_stream(*events);
+  return workspace::read_plain_text(body.text("text").value_or(""));
+}
+
+std::string container_from(const Body& body) {
+  auto session = body.text("session");
+  auto folder = body.text("folder");
+  if (session && folder) {
+    throw Error(Code::bad_request,
+                "give '" + body.label("session") + "' or '" + body.label("folder") + "', not both")
+        .with("field", body.label("folder"));
+  }
+  if (folder) return std::string(kFolder) + workspace::clean_path(*folder);
+  if (session && session->size() > 256)
+    throw Error(Code::bad_request, "'" + body.label("session") + "' may have at most 256 bytes")
+        .with("field", body.label("session"));
+  return session.value_or("");
+}
+
+}  // namespace
+
+Fields message_fields() {
+  return {{.name = "text", .about = "The message as plain text or Markdown."},
+          {.name = "response",
+           .type = FieldType::object,
+           .about = "Instead of a text: a whole OpenAI or Foundry response, as it came."},
+          {.name = "events", .about = "Instead of a text: the raw event stream of a response."},
+          {.name = "role", .about = "`assistant` for a response, else `user`, unless given."},
+          {.name = "time",
+           .type = FieldType::time,
+           .about = "When the message was made; links mean files as they were then. Now, unless given."},
+          {.name = "session",
+           .about = "The session (`s_…` or `cntr_…`) whose /mnt/data the links mean; the conversation's last "
+                    "one unless given."},
+          {.name = "folder", .about = "Instead of a session: the folder that was /mnt/data."},
+          {.name = "files",
+           .type = FieldType::text_list,
+           .about = "Versions (`v_…`, `cfile_…`, `file-…`) or paths that the message shows beside its text."},
+          {.name = "title", .about = "A title for the conversation."}};
+}
+
+Field source_field() {
+  return {.name = "source",
+          .type = FieldType::object,
+          .about =
+              "Where files that are not here are fetched from: `kind` (openai, foundry or azure), "
+              "`base_url`, `key`, and `container` for links that name none. Used once, never stored."};
+}
+
+std::optional<bridge::Source> source_from(const App& app, const Body& body) {
+  if (!body.has("source")) return std::nullopt;
+  return bridge::parse_source(body.object("source"), app.settings.bridge_allow_private
+                                                         ? bridge::PlainHttp::allowed
+                                                         : bridge::PlainHttp::refused);
+}
+
+workspace::NewMessage new_message_from(const Body& body, std::string conversation, std::string name,
+                                       const std::optional<bridge::Source>& source) {
+  workspace::NewMessage out;
+  out.conversation = std::move(conversation);
+  out.name = std::move(name);
+  out.title = body.text("title").value_or("");
+  out.role = body.text("role").value_or("");
+  out.time_us = body.time("time");
+  if (out.time_us && *out.time_us < 0)
+    throw Error(Code::bad_request, "'" + body.label("time") + "' lies before 1970")
+        .with("field", body.label("time"));
+  out.container = container_from(body);
+  out.has_source = source.has_value();
+  if (source && out.container.empty()) out.container = source->container;
+  out.files = body.texts("files");
+  out.transcript = transcript_from(body);
+  return out;
+}
+
+workspace::FindPlace find_place_in(App& app, const Id& workspace) {
+  return [&app, workspace](const std::string& container) -> std::optional<workspace::Place> {
+    if (container.starts_with(kFolder)) return workspace::Place{workspace, container.substr(kFolder.size())};
+    auto id = Id::from_prefixed(container, workspace::prefix::session);
+    if (!id) id = Id::from_prefixed(container, "cntr_");
+    if (!id) return std::nullopt;
+    auto session = interpreter::Records(app.keep.ground()).find(*id);
+    if (!session) return std::nullopt;
+    return workspace::Place{session->workspace, session->folder};
+  };
+}
+
+}  // namespace sk::api::rest

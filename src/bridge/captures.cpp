@@ -1,0 +1,192 @@
+#include "bridge/captures.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "workspace/path.h"
+
+namespace sk::bridge {
+
+namespace {
+
+using workspace::Captured;
+using workspace::ShownState;
+using workspace::WhyNot;
+
+constexpr size_t kHeadBytesMax = 4096;
+constexpr uint64_t kRoomCheckBytes = 4 << 20;
+
+Captured failed(WhyNot why, std::string explanation) {
+  return {ShownState::not_captured, why, std::move(explanation), std::nullopt};
+}
+
+Captured from(const Fetched& fetched) {
+  switch (fetched.outcome) {
+    case Fetched::Outcome::missing:
+      return {ShownState::missing, WhyNot::none, fetched.explanation, std::nullopt};
+    case Fetched::Outcome::gone:
+      return failed(WhyNot::gone, fetched.explanation);
+    case Fetched::Outcome::denied:
+      return failed(WhyNot::denied, fetched.explanation);
+    default:
+      return failed(WhyNot::cannot_tell, fetched.explanation);
+  }
+}
+
+// A file on its way into the store.
+class ContentSink final : public ByteSink {
+ public:
+  ContentSink(workspace::Files& files, uint64_t bytes_max) : files_(files), bytes_max_(bytes_max) {}
+
+  void begin() override {
+    writer_ = files_.begin_content();
+    head_.clear();
+    checked_at_ = 0;
+  }
+  void write(std::string_view bytes) override {
+    if (bytes.size() > bytes_max_ - std::min(bytes_max_, writer_->size()))
+      throw Error(Code::too_large, "a file may have at most " + human_size(bytes_max_));
+    if (writer_->size() >= checked_at_ + kRoomCheckBytes) {
+      files_.check_room();
+      checked_at_ = writer_->size();
+    }
+    if (head_.size() < kHeadBytesMax) head_.append(bytes.substr(0, kHeadBytesMax - head_.size()));
+    writer_->write(as_bytes(bytes));
+  }
+  void finish_into(workspace::PutChange& change) {
+    change.content = std::make_shared<blobs::Written>(writer_->finish());
+    change.head_bytes = std::move(head_);
+  }
+
+ private:
+  workspace::Files& files_;
+  const uint64_t bytes_max_;
+  std::unique_ptr<blobs::Writer> writer_;
+  std::string head_;
+  uint64_t checked_at_ = 0;
+};
+
+WantedFile wanted_of(const workspace::ShownFile& file, const Source& source) {
+  WantedFile out;
+  out.container = file.container.empty() ? source.container : file.container;
+  out.file_id = file.file_id;
+  if (file.name != file.file_id) out.name = file.name;
+  if (file.link) out.paths = workspace::paths_meant(file.link->address);
+  return out;
+}
+
+// In the conversation's folder, below the same folders as in the container.
+std::string path_for(const workspace::Message& message, const workspace::ShownFile& file,
+                     const std::string& found_path) {
+  auto folder = workspace::Conversations::folder_of(message.conversation_name);
+  auto below = found_path;
+  if (below.empty() && file.link) {
+    auto paths = workspace::paths_meant(file.link->address);
+    if (!paths.empty()) below = paths.front();
+  }
+  // The name that the message shows wins: it is the decoded one, with its extension.
+  auto name = file.name.empty() ? std::string("file") : file.name;
+  if (name == file.file_id && !below.empty()) name = workspace::split_path(below).second;
+  auto place = workspace::split_path(below).first;
+  try {
+    return workspace::clean_file_path(workspace::join_path(workspace::join_path(folder, place), name));
+  } catch (const Error&) {
+    return workspace::join_path(folder, message.name + "-" + std::to_string(file.seq));
+  }
+}
+
+}  // namespace
+
+Captures::Captures(workspace::Keep& keep, CapturesOptions options)
+    : keep_(keep), options_(std::move(options)), pool_(options_.threads, options_.queue_max) {}
+
+Captures::~Captures() { stop(); }
+
+void Captures::stop() {
+  stop_.stop();
+  pool_.stop();
+}
+
+void Captures::start(Job job) {
+  auto shared = std::make_shared<Job>(std::move(job));
+  if (pool_.submit([this, shared] { run(*shared); })) return;
+  give_up(*shared, "too many messages were waiting for their files: store the message again");
+  throw Error(Code::too_many_requests, "too many messages are waiting for their files")
+      .hint("The message is stored. Store it again in a while, so that its files are fetched.");
+}
+
+void Captures::run(const Job& job) {
+  try {
+    for (const auto& message : job.messages) capture_message(job, message);
+  } catch (const std::exception& error) {
+    // The catalog failed; what is still pending is ended by the next start.
+    log::error("files of a message could not be captured", {{"error", error.what()}});
+  }
+  job.done();
+}
+
+void Captures::capture_message(const Job& job, const workspace::Message& message) {
+  Patience patience(stop_, options_.message_time_max);
+  std::unique_ptr<Upstream> upstream;
+  std::map<std::string, Captured> known;  // the same file is fetched once
+  for (const auto& file : message.files) {
+    if (file.state != ShownState::pending) continue;
+    if (!upstream) upstream = open_upstream(job.source, options_.remote, patience);
+    auto wanted = wanted_of(file, job.source);
+    auto identity = wanted.container + "\n" + wanted.file_id;
+    for (const auto& path : wanted.paths) identity += "\n" + path;
+    auto done = known.find(identity);
+    if (done == known.end() || wanted.container.empty()) {
+      auto captured = patience.is_over() ? failed(WhyNot::cannot_tell, "the time for it ran out")
+                                         : capture(job, message, file, *upstream);
+      done = known.insert_or_assign(identity, std::move(captured)).first;
+    }
+    keep_.conversations().settle(job.actor, job.workspace, message.id, file.seq, done->second);
+  }
+}
+
+Captured Captures::capture(const Job& job, const workspace::Message& message,
+                           const workspace::ShownFile& file, Upstream& upstream) {
+  try {
+    ContentSink sink(keep_.files(), options_.file_bytes_max);
+    auto fetched = upstream.fetch(wanted_of(file, job.source), sink);
+    if (fetched.outcome != Fetched::Outcome::ok) return from(fetched);
+    workspace::PutChange change;
+    change.path = path_for(message, file, fetched.path);
+    change.keep_when_locked = true;
+    change.source = {"import",
+                     {{"conversation", message.conversation_name},
+                      {"message", message.name},
+                      {"container", file.container},
+                      {"file_id", file.file_id},
+                      {"host", origin_of_url(job.source.base_url)}}};
+    sink.finish_into(change);
+    // A folder in the way: beside it, under a name that only this message has.
+    auto retry = change;
+    try {
+      auto result = keep_.files().apply_one(job.actor, job.workspace, std::move(change));
+      return {ShownState::kept, WhyNot::none, "", result.version};
+    } catch (const Error& error) {
+      if (error.code() != Code::conflict) throw;
+      auto [folder, name] = workspace::split_path(retry.path);
+      retry.path = workspace::join_path(folder, message.name + "-" + std::to_string(file.seq) + "-" + name);
+      auto result = keep_.files().apply_one(job.actor, job.workspace, std::move(retry));
+      return {ShownState::kept, WhyNot::none, "", result.version};
+    }
+  } catch (const Error& error) {
+    // Over the quota, or the disk is full: it can be stored again once there is room.
+    return failed(WhyNot::cannot_tell, "it could not be kept: " + error.message());
+  }
+}
+
+void Captures::give_up(const Job& job, const std::string& why) {
+  for (const auto& message : job.messages) {
+    for (const auto& file : message.files) {
+      if (file.state == ShownState::pending)
+        keep_.conversations().settle(job.actor, job.workspace, message.id, file.seq,
+                                     failed(WhyNot::cannot_tell, why));
+    }
+  }
+}
+
+}  // namespace sk::bridge

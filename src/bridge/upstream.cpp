@@ -1,0 +1,83 @@
+#include "bridge/upstream.h"
+
+#include "base/text.h"
+#include "bridge/azure_upstream.h"
+#include "bridge/openai_upstream.h"
+
+namespace sk::bridge {
+
+namespace {
+
+bool is_token(std::string_view key) {
+  return key.starts_with("eyJ") && key.find('.') != std::string_view::npos;
+}
+
+http::Headers credentials_of(const Source& source) {
+  http::Headers headers;
+  // Foundry takes keys in a header of their own, and tokens of Entra as everybody does.
+  if (source.kind == SourceKind::foundry && !is_token(source.key)) {
+    headers.add("api-key", source.key);
+  } else {
+    headers.add("Authorization", "Bearer " + source.key);
+  }
+  return headers;
+}
+
+}  // namespace
+
+Fetched::Outcome verdict_on(const RemoteAnswer& answer) {
+  using Outcome = Fetched::Outcome;
+  if (answer.ok()) return Outcome::ok;
+  switch (answer.status) {
+    case 401:
+    case 403:
+      return Outcome::denied;
+    case 404:
+    case 410:
+      return Outcome::gone;
+    case 400:
+      // "Container is expired." comes as a bad request.
+      return ascii_lower(answer.problem).find("expired") != std::string::npos ? Outcome::gone
+                                                                              : Outcome::cannot_tell;
+    default:
+      return Outcome::cannot_tell;
+  }
+}
+
+std::vector<std::string> foundry_endpoints(const std::string& base_url) {
+  std::vector<std::string> out;
+  auto add = [&](std::string url) {
+    for (const auto& known : out) {
+      if (known == url) return;
+    }
+    out.push_back(std::move(url));
+  };
+  bool complete = base_url.ends_with("/openai/v1") || base_url.ends_with("/protocols/openai");
+  if (complete) add(base_url);
+  auto projects = base_url.find("/api/projects/");
+  if (projects != std::string::npos) {
+    auto end = base_url.find('/', projects + std::string_view("/api/projects/").size());
+    add(base_url.substr(0, end) + "/openai/v1");
+    add(base_url.substr(0, projects) + "/openai/v1");
+  } else if (!complete) {
+    add(base_url + "/openai/v1");
+  }
+  return out;
+}
+
+std::unique_ptr<Upstream> open_upstream(const Source& source, const RemoteOptions& options,
+                                        Patience& patience) {
+  auto remote =
+      std::make_unique<Remote>(options, source.base_url, credentials_of(source), source.key, patience);
+  switch (source.kind) {
+    case SourceKind::azure:
+      return std::make_unique<AzureUpstream>(source.base_url, std::move(remote));
+    case SourceKind::foundry:
+      return std::make_unique<OpenAiUpstream>(foundry_endpoints(source.base_url), std::move(remote));
+    case SourceKind::openai:
+      break;
+  }
+  return std::make_unique<OpenAiUpstream>(std::vector<std::string>{source.base_url}, std::move(remote));
+}
+
+}  // namespace sk::bridge

@@ -1,0 +1,28 @@
+// One program with one input and one output, in a sandbox of its own that lives no longer than it: for work
+// on untrusted documents that must not happen in the server.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "sandbox/host.h"
+
+namespace sk::interpreter {
+
+struct Errand {
+  std::string code;                         // Python; reads /mnt/data/in, writes /mnt/data/out
+  std::function<void(int fd)> write_input;  // fills the input
+  size_t output_bytes_max = 1 << 20;
+  uint64_t memory_bytes = 512ull << 20;
+  std::chrono::milliseconds time_max{20'000};
+};
+
+// Runs it and waits: call it on a thread that may wait. `folder` is made, used and removed; it lies below the
+// host's data_root. nullopt when the program failed, ran too long, or wrote nothing or too much: the input
+// may be anything, so that is no error of ours. Error as SandboxHost::start.
+std::optional<std::string> run_errand(sandbox::SandboxHost& host, const std::string& folder,
+                                      const Errand& errand);
+
+}  // namespace sk::interpreter

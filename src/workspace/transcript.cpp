@@ -1,0 +1,334 @@
+#include "workspace/transcript.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "workspace/data_uri.h"
+#include "workspace/json_reading.h"
+#include "workspace/path.h"
+#include "workspace/response_stream.h"
+
+namespace sk::workspace {
+
+namespace {
+
+using Kind = Mention::Kind;
+
+// A cited file as an annotation names it. The range is in the whole text, in bytes.
+struct Annotation {
+  std::string container, file_id, name;
+  std::optional<std::pair<size_t, size_t>> range;
+};
+
+// Where characters (code points) of a text begin. Remembers every 256th, so that many annotations of a long
+// text cost little.
+class CharacterOffsets {
+ public:
+  explicit CharacterOffsets(std::string_view text) : text_(text) {
+    for (size_t at = 0; at < text.size(); ++at) {
+      if (begins(at) && count_++ % kStep == 0) every_.push_back(at);
+    }
+  }
+
+  // nullopt beyond the end.
+  std::optional<size_t> of(int64_t index) const {
+    if (index < 0 || index > count_) return std::nullopt;
+    if (index == count_) return text_.size();
+    size_t at = every_[static_cast<size_t>(index / kStep)];
+    for (int64_t left = index % kStep; left > 0; --left) {
+      do ++at;
+      while (!begins(at));
+    }
+    return at;
+  }
+
+ private:
+  static constexpr int64_t kStep = 256;
+  bool begins(size_t at) const { return (static_cast<unsigned char>(text_[at]) & 0xc0) != 0x80; }
+
+  const std::string_view text_;
+  int64_t count_ = 0;
+  std::vector<size_t> every_;
+};
+
+bool is_sandbox_address(std::string_view text) { return ascii_lower(text.substr(0, 8)) == "sandbox:"; }
+
+class Reader {
+ public:
+  Transcript finish() {
+    join_links();
+    return std::move(out_);
+  }
+  Transcript& out() { return out_; }
+
+  void read_item(const Json& item) {
+    if (!item.is_object()) return;
+    auto type = text_in(item, "type");
+    note_container(text_in(item, "container_id"));
+    if (item.contains("environment")) note_container(text_in(item["environment"], "container_id"));
+    if (type == "code_interpreter_call") return read_outputs(list_in(item, "outputs"));
+    if (type == "image_generation_call") return read_generated(item);
+    bool is_message = type == "message" || (type.empty() && item.contains("content"));
+    if (is_message) read_message(item);
+  }
+
+  void read_message(const Json& message) {
+    if (auto role = text_in(message, "role"); !role.empty()) out_.role = role;
+    if (const auto& content = field_in(message, "content"); content.is_string())
+      append_text(content.get<std::string>(), Json::array());
+    for (const auto& part : list_in(message, "content")) read_part(part);
+    for (const auto& attachment : list_in(message, "attachments")) {
+      if (auto id = text_in(attachment, "file_id"); !id.empty())
+        out_.mentions.push_back({.kind = Kind::attachment, .file_id = id});
+    }
+  }
+
+  void append_text(const std::string& text, const Json& annotations) {
+    if (!out_.text.empty() && !text.empty()) out_.text += "\n\n";
+    size_t base = out_.text.size();
+    // What is not UTF-8 could neither be stored nor shown.
+    out_.text += is_utf8(text) ? text : escape_name(text);
+    if (!annotations.is_array() || annotations.empty()) return;
+    if (annotations_.size() + annotations.size() > kMentionsMax) throw_too_many();
+    const std::string part = out_.text.substr(base);
+    CharacterOffsets offsets(part);
+    for (const auto& annotation : annotations) read_annotation(annotation, part, offsets, base);
+  }
+
+ private:
+  void read_part(const Json& part) {
+    if (!part.is_object()) return;
+    if (part.contains("_meta")) note_container(text_in(part["_meta"], "container_id"));
+    const auto& text = field_in(part, "text");
+    if (text.is_string()) return append_text(text.get<std::string>(), field_in(part, "annotations"));
+    if (text.is_object()) return append_text(text_in(text, "value"), field_in(text, "annotations"));
+    if (auto refusal = text_in(part, "refusal"); !refusal.empty()) return append_text(refusal, {});
+    if (part.contains("image_file")) {
+      if (auto id = text_in(part["image_file"], "file_id"); !id.empty())
+        out_.mentions.push_back({.kind = Kind::image, .file_id = id});
+    }
+    const auto& image = field_in(part, "image_url");
+    add_data(image.is_string() ? image.get<std::string>() : text_in(image, "url"));
+    if (text_in(part, "type") == "input_file") {
+      if (auto id = text_in(part, "file_id"); !id.empty())
+        out_.mentions.push_back({.kind = Kind::attachment, .file_id = id, .name = text_in(part, "filename")});
+      add_data(text_in(part, "file_data"), text_in(part, "filename"));
+    }
+  }
+
+  [[noreturn]] static void throw_too_many() {
+    throw Error(Code::too_large, "a message may speak of at most " + std::to_string(kMentionsMax) + " files");
+  }
+
+  void read_annotation(const Json& annotation, std::string_view part, const CharacterOffsets& offsets,
+                       size_t base) {
+    auto type = text_in(annotation, "type");
+    if (type != "container_file_citation" && type != "file_path") return;
+    Annotation out;
+    out.container = text_in(annotation, "container_id");
+    out.file_id = text_in(annotation, "file_id");
+    out.name = text_in(annotation, "filename");
+    // The Assistants' form.
+    if (out.file_id.empty()) out.file_id = text_in(field_in(annotation, "file_path"), "file_id");
+    note_container(out.container);
+    auto start = offsets.of(integer_in(annotation, "start_index").value_or(-1));
+    auto end = offsets.of(integer_in(annotation, "end_index").value_or(-1));
+    if (start && end && *start < *end && is_sandbox_address(part.substr(*start, *end - *start)))
+      out.range = {base + *start, base + *end};
+    if (auto written = text_in(annotation, "text"); out.name.empty() && is_sandbox_address(written))
+      out.name = name_meant(written);
+    annotations_.push_back(std::move(out));
+  }
+
+  void read_outputs(const Json& outputs) {
+    for (const auto& output : outputs) {
+      auto url = text_in(output, "url");
+      if (url.empty()) continue;
+      if (is_sandbox_address(url)) {
+        SandboxLink link;
+        link.address = url;
+        out_.mentions.push_back({.kind = Kind::image, .link = std::move(link)});
+      } else if (ascii_lower(url.substr(0, 4)) == "http") {
+        auto shown = url.substr(0, url.find_first_of("?#"));
+        // It may be a permanent link of ours.
+        auto id =
+            shown.find("/k/") == std::string::npos ? std::string() : shown.substr(shown.find("/k/") + 3);
+        out_.mentions.push_back({.kind = Kind::image,
+                                 .file_id = id.substr(0, id.find('/')),
+                                 .name = shown.substr(shown.find_last_of('/') + 1),
+                                 .elsewhere = shown});
+      } else {
+        add_data(url);
+      }
+    }
+  }
+
+  void read_generated(const Json& item) {
+    auto result = text_in(item, "result");
+    if (result.empty()) return;
+    auto format = text_in(item, "output_format");
+    add_data("data:image/" + (format.empty() ? "png" : format) + ";base64," + result);
+  }
+
+  void add_data(const std::string& uri, const std::string& name = "") {
+    if (ascii_lower(uri.substr(0, 5)) != "data:") return;
+    out_.mentions.push_back({.kind = Kind::image, .name = name, .data_uri = uri});
+  }
+
+  void note_container(const std::string& container) {
+    auto& all = out_.containers;
+    if (!container.empty() && std::find(all.begin(), all.end(), container) == all.end())
+      all.push_back(container);
+  }
+
+  // Links of the text take the ids of the annotations that are about them: by place, else by name.
+  void join_links() {
+    std::vector<Mention> links;
+    auto found = find_sandbox_links(out_.text);
+    if (found.size() + out_.mentions.size() > kMentionsMax) throw_too_many();
+    for (auto& link : found) {
+      bool is_data = ascii_lower(link.address.substr(0, 5)) == "data:";
+      Mention mention{.kind = link.form == SandboxLink::Form::image ? Kind::image : Kind::link};
+      if (is_data) mention.data_uri = link.address;
+      mention.link = std::move(link);
+      links.push_back(std::move(mention));
+    }
+    std::vector<bool> used(annotations_.size(), false);
+    std::map<std::string_view, size_t> by_name;
+    for (size_t i = 0; i < annotations_.size(); ++i) {
+      if (!annotations_[i].name.empty()) by_name.emplace(annotations_[i].name, i);
+    }
+    for (auto& link : links) {
+      join_by_place(link, used);
+      join_by_name(link, by_name, used);
+    }
+    for (size_t i = 0; i < annotations_.size(); ++i) {
+      const auto& note = annotations_[i];
+      bool known = used[i] || (note.file_id.empty() && note.name.empty());
+      for (const auto& link : links) known = known || (!note.file_id.empty() && link.file_id == note.file_id);
+      if (!known)
+        links.push_back({.kind = Kind::citation,
+                         .container = note.container,
+                         .file_id = note.file_id,
+                         .name = note.name});
+    }
+    out_.mentions.insert(out_.mentions.begin(), std::make_move_iterator(links.begin()),
+                         std::make_move_iterator(links.end()));
+    drop_repeated();
+  }
+
+  void join_by_place(Mention& mention, std::vector<bool>& used) {
+    auto& link = *mention.link;
+    for (size_t i = 0; i < annotations_.size(); ++i) {
+      const auto& range = annotations_[i].range;
+      if (!range || range->first != link.start) continue;
+      // The annotation knows where a bare address with spaces ends.
+      if (link.form == SandboxLink::Form::bare) {
+        link.end = link.outer_end = range->second;
+        link.address = out_.text.substr(link.start, link.end - link.start);
+      }
+      return take(mention, i, used);
+    }
+  }
+
+  void join_by_name(Mention& mention, const std::map<std::string_view, size_t>& by_name,
+                    std::vector<bool>& used) {
+    if (!mention.file_id.empty() || !mention.data_uri.empty() || by_name.empty()) return;
+    for (const auto& path : paths_meant(mention.link->address)) {
+      auto found = by_name.find(path);
+      if (found == by_name.end()) found = by_name.find(split_path(path).second);
+      if (found != by_name.end()) return take(mention, found->second, used);
+    }
+  }
+
+  void take(Mention& mention, size_t annotation, std::vector<bool>& used) {
+    const auto& note = annotations_[annotation];
+    mention.container = note.container;
+    mention.file_id = note.file_id;
+    mention.name = note.name;
+    used[annotation] = true;
+  }
+
+  // The same file cited beside the text twice is one attachment.
+  void drop_repeated() {
+    std::vector<Mention> kept;
+    for (auto& mention : out_.mentions) {
+      bool again = !mention.link && !mention.file_id.empty() &&
+                   std::any_of(kept.begin(), kept.end(), [&](const Mention& other) {
+                     return other.file_id == mention.file_id && other.container == mention.container;
+                   });
+      if (!again) kept.push_back(std::move(mention));
+    }
+    out_.mentions = std::move(kept);
+  }
+
+  Transcript out_;
+  std::vector<Annotation> annotations_;
+};
+
+void read_head(Reader& reader, const Json& response) {
+  auto& out = reader.out();
+  out.response_id = text_in(response, "id");
+  out.model = text_in(response, "model");
+  out.completed_us = unix_time_in(response, "completed_at");
+  out.created_us = unix_time_in(response, "created_at");
+  if (!out.created_us) out.created_us = unix_time_in(response, "created");
+}
+
+}  // namespace
+
+std::string Mention::shown_name() const {
+  if (link && !paths_meant(link->address).empty()) return name_meant(link->address);
+  // A name of elsewhere is a path at times, and never one that leads out.
+  for (const auto& text : {name, file_id}) {
+    auto last = text.substr(text.find_last_of('/') + 1);
+    if (!last.empty() && last != "." && last != "..") return escape_name(last);
+    if (link && data_uri.empty()) return name_meant(link->address);
+  }
+  return data_uri.empty() ? "file" : "";
+}
+
+Transcript read_plain_text(std::string text) {
+  Reader reader;
+  reader.append_text(text, {});
+  return reader.finish();
+}
+
+Transcript read_response(const Json& response) {
+  Reader reader;
+  reader.out().role = "assistant";
+  if (response.is_array()) {
+    for (const auto& item : response) reader.read_item(item);
+    return reader.finish();
+  }
+  bool known = false;
+  if (response.is_object()) {
+    read_head(reader, response);
+    if (field_in(response, "output").is_array()) {
+      for (const auto& item : response["output"]) reader.read_item(item);
+      known = true;
+    } else if (field_in(response, "choices").is_array()) {
+      for (const auto& choice : list_in(response, "choices")) {
+        reader.read_message(field_in(choice, "message"));
+        break;  // the others are alternatives
+      }
+      known = true;
+    } else if (response.contains("content") || response.contains("output_text")) {
+      if (response.contains("content")) reader.read_message(response);
+      if (!response.contains("content")) reader.append_text(text_in(response, "output_text"), {});
+      known = true;
+    }
+  }
+  if (!known) {
+    throw Error(Code::bad_request, "'response' has neither 'output' nor 'content' nor 'choices'")
+        .hint("Send the response as the API gave it, or its text as 'text'.")
+        .with("field", "response");
+  }
+  return reader.finish();
+}
+
+Transcript read_event_stream(std::string_view text) { return read_response(assemble_response(text)); }
+
+}  // namespace sk::workspace

@@ -1,0 +1,48 @@
+"""Whatever is sent as a message, the answer is never a 5xx, and what comes back is safe to show."""
+
+import json
+import random
+import re
+
+from chat import events, response
+
+PIECES = ["sandbox:/mnt/data/", "[a](", "](", ")", "![", "<script>", "javascript:", "data:image/png;base64,AAAA", "\u0000", "\ud83d", "é", "\n\n", "```",
+          "| a | b |\n|---|---|\n", "> ", "- ", "1. ", "*", "_", "`", "%zz", "../", "https://example.org/", "\\", "\"", "&lt;", "cfile_", "x" * 300]
+
+
+def random_text(rng):
+    return "".join(rng.choice(PIECES) for _ in range(rng.randrange(30)))
+
+
+def distort(rng, value):
+    """The same with parts missing or of another type."""
+    if rng.random() < 0.06:
+        return rng.choice([None, True, -1, 1e300, "", random_text(rng), [], {}, [[]], {"a": {"b": None}}, 2**63])
+    if isinstance(value, dict):
+        return {k: distort(rng, v) for k, v in value.items() if rng.random() > 0.04}
+    if isinstance(value, list):
+        return [distort(rng, v) for v in value if rng.random() > 0.04]
+    return random_text(rng) if isinstance(value, str) and rng.random() < 0.1 else value
+
+
+def test_no_message_gives_a_5xx_and_no_html_but_ours_comes_out(chat):
+    seed = random.randrange(10**9)
+    rng = random.Random(seed)
+    for number in range(250):
+        answer = response(random_text(rng), container="cntr_" + "0" * 32, citations=[("cfile_" + "0" * 32, "a.csv"), ("x", "../b")],
+                          outputs=[{"type": "image", "url": "data:image/png;base64,AAAA"}])
+        body = rng.choice([
+            {"text": random_text(rng)}, {"response": distort(rng, answer)}, {"events": events(response(random_text(rng)))[:rng.randrange(2000)]},
+            distort(rng, {"text": random_text(rng), "role": "user", "time": "2026-01-01T00:00:00Z", "session": "s_1", "files": ["a"], "title": "t"}),
+        ])
+        name = rng.choice(["m", "%F0%9F%8E%89", "..", "a%2Fb", "%00", "x" * 300, "%ff"])
+        raw = json.dumps(body).encode()
+        reply = chat.send("PUT", f"{chat.path}/messages/{name}", data=raw, headers={"Content-Type": "application/json"})
+        assert reply.status_code < 500, (seed, number, body, reply.text)
+        if reply.status_code == 200:
+            html = reply.json()["html"]
+            assert not re.search(r"<(?!/?(p|h[1-6]|ul|ol|li|blockquote|hr|pre|code|table|thead|tbody|tr|th|td|em|strong|del|a|img|br)\b)", html), (seed, html)
+            assert not re.search(r'(href|src)="(?!https?://|mailto:|/|#)', html), (seed, html)
+    for query in ("cursor=x", "limit=0", "limit=-1", "links=all", "file_id=v_1", "workspace=none", "unknown=1", "version=" + "x" * 100):
+        for path in ("/api/v1/conversations", f"{chat.path}/messages", f"{chat.path}/messages/m"):
+            assert chat.get(f"{path}?{query}").status_code in (200, 400, 404), (path, query)

@@ -1,0 +1,71 @@
+// Any bytes as a message: as plain text, as a response and as an event stream, with the links found in it,
+// its rewriting and its HTML. Only Error may be thrown, ranges must fit, and no HTML but ours may come out.
+#include <cstdint>
+#include <cstdlib>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "bridge/source.h"
+#include "workspace/data_uri.h"
+#include "workspace/markdown.h"
+#include "workspace/rewriting.h"
+#include "workspace/transcript.h"
+
+namespace {
+
+using namespace sk::workspace;
+
+template <class Step>
+void tolerate(Step step) {
+  try {
+    step();
+  } catch (const sk::Error&) {
+  }
+}
+
+void html_is_ours(const std::string& html) {
+  if (!sk::is_utf8(html)) std::abort();
+  auto lower = sk::ascii_lower(html);
+  for (const char* evil :
+       {"<script", "<iframe", "<style", "<svg", "href=\"javascript", "href=\"data:", "src=\"data:"}) {
+    if (lower.find(evil) != std::string::npos) std::abort();
+  }
+}
+
+void links_fit(const std::string& text) {
+  size_t from = 0;
+  std::vector<Replacement> all;
+  for (const auto& link : find_sandbox_links(text)) {
+    bool fits = link.outer_start >= from && link.start >= link.outer_start && link.end > link.start &&
+                link.outer_end >= link.end && link.outer_end <= text.size();
+    if (!fits) std::abort();
+    from = link.outer_end;
+    for (const auto& path : paths_meant(link.address)) {
+      if (path.empty() || path.front() == '/' || ("/" + path + "/").find("/../") != std::string::npos)
+        std::abort();
+    }
+    all.push_back({link, name_meant(link.address), from % 2 ? "https://here/k/x" : "", "no such file"});
+  }
+  html_is_ours(markdown_to_html(rewrite(text, all), {.image_prefixes = {"https://here/k/"}}));
+}
+
+void all_fit(const Transcript& transcript) {
+  for (const auto& mention : transcript.mentions) {
+    auto name = mention.shown_name();
+    if (name.find('/') != std::string::npos || name == "..") std::abort();
+    if (mention.link && mention.link->outer_end > transcript.text.size()) std::abort();
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  std::string text(reinterpret_cast<const char*>(data), size);
+  links_fit(text);
+  tolerate([&] { all_fit(read_plain_text(text)); });
+  tolerate([&] { all_fit(read_event_stream(text)); });
+  tolerate([&] { all_fit(read_response(sk::parse_json(text))); });
+  tolerate([&] { sk::bridge::parse_source(sk::parse_json(text), sk::bridge::PlainHttp::refused); });
+  parse_data_uri(text);
+  return 0;
+}

@@ -1,0 +1,87 @@
+#include "bridge/upstream.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+
+namespace sk::bridge {
+namespace {
+
+using testing::ElementsAre;
+using Outcome = Fetched::Outcome;
+
+Json source(const std::string& base_url) {
+  return {{"kind", "openai"}, {"base_url", base_url}, {"key", "sk-1"}};
+}
+
+TEST(Source, IsReadAndItsAddressIsCleaned) {
+  auto read = parse_source(source("https://api.openai.com/v1/"), PlainHttp::refused);
+  EXPECT_EQ(read.base_url, "https://api.openai.com/v1");
+  EXPECT_EQ(read.key, "sk-1");
+  EXPECT_EQ(parse_source(source("http://127.0.0.1:1/v1"), PlainHttp::allowed).base_url,
+            "http://127.0.0.1:1/v1");
+}
+
+TEST(Source, ErrorsNeverShowTheKey) {
+  auto bad = source("https://x");
+  bad["key"] = "very secret\n";
+  try {
+    parse_source(bad, PlainHttp::refused);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.message().find("secret"), std::string::npos);
+  }
+}
+
+TEST(Source, AddressesThatMisleadAreRefused) {
+  for (const char* url : {"https://user:pw@host/v1", "https://api.openai.com@evil/v1", "https://host/v1?x=1",
+                          "https://host/v1#f", "file:///etc/passwd", "https://", "gopher://host",
+                          "https://ho st/", "https://host\\@evil/", ""})
+    EXPECT_THROW(parse_source(source(url), PlainHttp::allowed), Error) << url;
+  EXPECT_THROW(parse_source(source("http://host/v1"), PlainHttp::refused), Error);
+}
+
+TEST(Source, OriginsAreComparedWithTheirPorts) {
+  EXPECT_EQ(origin_of_url("HTTPS://Host:8443/a/b?c"), "https://host:8443");
+  EXPECT_EQ(origin_of_url("https://host?x"), "https://host");
+  EXPECT_NE(origin_of_url("https://host"), origin_of_url("http://host"));
+  EXPECT_NE(origin_of_url("https://host"), origin_of_url("https://host.evil"));
+  EXPECT_EQ(origin_of_url("/path"), "");
+}
+
+TEST(Foundry, IsTriedThroughTheProjectAndThroughTheAccount) {
+  EXPECT_THAT(foundry_endpoints("https://a.services.ai.azure.com/api/projects/p"),
+              ElementsAre("https://a.services.ai.azure.com/api/projects/p/openai/v1",
+                          "https://a.services.ai.azure.com/openai/v1"));
+  EXPECT_THAT(foundry_endpoints("https://a/api/projects/p/openai/v1"),
+              ElementsAre("https://a/api/projects/p/openai/v1", "https://a/openai/v1"));
+  EXPECT_THAT(foundry_endpoints("https://a.openai.azure.com"),
+              ElementsAre("https://a.openai.azure.com/openai/v1"));
+  EXPECT_THAT(foundry_endpoints("https://a.openai.azure.com/openai/v1"),
+              ElementsAre("https://a.openai.azure.com/openai/v1"));
+}
+
+TEST(Verdict, SaysNeverMoreThanTheAnswerProves) {
+  EXPECT_EQ(verdict_on({200, "", ""}), Outcome::ok);
+  EXPECT_EQ(verdict_on({404, "", "it answered 404"}), Outcome::gone);
+  EXPECT_EQ(verdict_on({400, "", "it answered 400: Container is expired."}), Outcome::gone);
+  EXPECT_EQ(verdict_on({400, "", "it answered 400: bad id"}), Outcome::cannot_tell);
+  EXPECT_EQ(verdict_on({401, "", ""}), Outcome::denied);
+  EXPECT_EQ(verdict_on({403, "", ""}), Outcome::denied);
+  for (int status : {0, 302, 429, 500, 502, 503})
+    EXPECT_EQ(verdict_on({status, "", ""}), Outcome::cannot_tell);
+}
+
+TEST(PatienceTest, EndsWhenTheServerStops) {
+  StopSignal signal;
+  Patience patience(signal, std::chrono::hours(1));
+  EXPECT_FALSE(patience.is_over());
+  EXPECT_FALSE(patience.pause(std::chrono::hours(2)));
+  signal.stop();
+  EXPECT_TRUE(patience.is_over());
+  EXPECT_FALSE(patience.pause(std::chrono::minutes(30)));
+}
+
+}  // namespace
+}  // namespace sk::bridge

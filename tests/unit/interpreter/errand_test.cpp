@@ -1,0 +1,66 @@
+// Errands in real sandboxes: what comes back, and what never does.
+#include "interpreter/errand.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "base/error.h"
+#include "unit/temp_dir.h"
+
+namespace sk::interpreter {
+namespace {
+
+class ErrandTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    metrics = new Metrics;
+    root = new TempDir;
+    std::filesystem::permissions(root->path(), std::filesystem::perms(0711));
+    sandbox::SandboxHost::Options options;
+    options.data_root = root->path();
+    host = new sandbox::SandboxHost(options, *metrics);
+    ASSERT_TRUE(host->wait_ready(120'000));
+  }
+  static void TearDownTestSuite() {
+    delete host;
+    delete root;
+    delete metrics;
+  }
+
+  std::optional<std::string> run(std::string code,
+                                 std::chrono::milliseconds time_max = std::chrono::seconds(20)) {
+    Errand errand;
+    errand.code = std::move(code);
+    errand.write_input = [](int fd) { ASSERT_EQ(::write(fd, "input", 5), 5); };
+    errand.output_bytes_max = 1000;
+    errand.time_max = time_max;
+    auto folder = root->path() + "/errand";
+    auto output = run_errand(*host, folder, errand);
+    EXPECT_FALSE(std::filesystem::exists(folder)) << "it leaves nothing behind";
+    return output;
+  }
+
+  static inline Metrics* metrics = nullptr;
+  static inline TempDir* root = nullptr;
+  static inline sandbox::SandboxHost* host = nullptr;
+};
+
+TEST_F(ErrandTest, BringsBackWhatTheProgramMadeOfItsInput) {
+  EXPECT_EQ(run("open('/mnt/data/out', 'w').write(open('/mnt/data/in').read().upper())"), "INPUT");
+}
+
+TEST_F(ErrandTest, BringsNothingFromAProgramThatFailsLingersOrCheats) {
+  EXPECT_EQ(run("1 / 0"), std::nullopt);
+  EXPECT_EQ(run("pass"), std::nullopt) << "no output";
+  EXPECT_EQ(run("open('/mnt/data/out', 'wb').write(b'x' * 1001)"), std::nullopt) << "too much output";
+  EXPECT_EQ(run("import os; os.symlink('/etc/passwd', '/mnt/data/out')"), std::nullopt) << "through a link";
+  EXPECT_EQ(run("import os; os.mkfifo('/mnt/data/out')"), std::nullopt) << "not a file";
+  EXPECT_EQ(run("import os; os._exit(0)"), std::nullopt) << "it is gone";
+  EXPECT_EQ(run("while True: pass", std::chrono::milliseconds(500)), std::nullopt) << "too long";
+  EXPECT_EQ(run("open('/mnt/data/out', 'w').write('still')"), "still") << "the next one works all the same";
+}
+
+}  // namespace
+}  // namespace sk::interpreter
