@@ -1,11 +1,11 @@
 #include "api/app.h"
 
-#include "api/foundry/foundry.h"
 #include "api/azure/azure.h"
+#include "api/foundry/foundry.h"
 #include "api/librechat/librechat.h"
 #include "api/links/links.h"
-#include "api/openai/openai.h"
 #include "api/mcp/mcp.h"
+#include "api/openai/openai.h"
 #include "api/page/page.h"
 #include "api/rest/rest.h"
 

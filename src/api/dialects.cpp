@@ -2,10 +2,10 @@
 
 #include <string_view>
 
-#include "api/openai/errors.h"
-#include "api/mcp/mcp.h"
 #include "api/azure/errors.h"
 #include "api/librechat/errors.h"
+#include "api/mcp/mcp.h"
+#include "api/openai/errors.h"
 #include "http/server.h"
 
 namespace sk::api {
@@ -20,14 +20,10 @@ struct Dialect {
   ErrorWriter write_error;
 };
 constexpr Dialect kDialects[] = {
-    {"/api/v1/", http::error_to_reply},
-    {"/v1/", openai::error_reply},
-    {"/openai/", openai::error_reply},
-    {"/api/projects/", openai::error_reply},
-    {"/mcp", mcp::write_error},
-    {"/azure/mcp", mcp::write_error},
-    {"/azure/", azure::error_reply},
-    {"/librechat/", librechat::error_reply},
+    {"/api/v1/", http::error_to_reply}, {"/v1/", openai::error_reply},
+    {"/openai/", openai::error_reply},  {"/api/projects/", openai::error_reply},
+    {"/mcp", mcp::write_error},         {"/azure/mcp", mcp::write_error},
+    {"/azure/", azure::error_reply},    {"/librechat/", librechat::error_reply},
 };
 
 }  // namespace
