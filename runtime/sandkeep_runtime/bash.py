@@ -11,13 +11,15 @@ COMMANDS, STATUSES = 198, 199  # as the shell sees them; far from what scripts u
 # An interrupt ends the cell and not the shell, so that its variables stay.
 LOOP = f"""
 trap 'return 130 2>/dev/null' INT
-while IFS= read -r -u {COMMANDS} __sandkeep_cell; do
+while :; do
+  IFS= read -r -u {COMMANDS} __sandkeep_cell || {{ [ $? -gt 128 ] && continue; break; }}
   source {CELL}
   printf '%d\\n' "$?" >&{STATUSES}
 done
 """
 
 KILL_AFTER_S = 1.0
+INTERRUPTS_MAX = 5
 
 
 def end_group(process):
@@ -97,12 +99,14 @@ class Bash:
         """Interrupts what the shell runs; whether the cell ended of it while the shell lives on."""
         if self.process is None or self.process.poll() is not None:
             return False
-        os.killpg(self.process.pid, signal.SIGINT)
-        ready, _, _ = select.select([self.statuses], [], [], KILL_AFTER_S)
-        if not ready:
-            return False
-        self.wait()
-        return self.process is not None
+        # Again and again: between fork and exec a child takes an interrupt for itself, and nobody sees it.
+        for _ in range(INTERRUPTS_MAX):
+            os.killpg(self.process.pid, signal.SIGINT)
+            ready, _, _ = select.select([self.statuses], [], [], KILL_AFTER_S / INTERRUPTS_MAX)
+            if ready:
+                self.wait()
+                return self.process is not None
+        return False
 
     def stop(self):
         """Ends the shell; the next cell starts another in the same folder."""

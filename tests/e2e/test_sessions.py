@@ -34,6 +34,7 @@ def server():
     server = Server(environment={"SANDKEEP_SANDBOX": "required"}).start()
     yield server
     server.stop()
+    server.remove()
 
 
 @pytest.fixture
@@ -163,6 +164,7 @@ def test_a_session_survives_kill_9_of_the_server_with_what_it_had_closed():
         assert keep.call("POST", "/api/v1/verify").json()["ok"]
     finally:
         server.stop()
+        server.remove()
 
 
 def test_bad_requests_are_clear(keep):
@@ -186,3 +188,4 @@ def test_a_server_without_a_sandbox_says_so():
         assert answer.json()["error"]["code"] == "unavailable"
     finally:
         server.stop()
+        server.remove()
