@@ -85,13 +85,14 @@ struct Tool {
 
 using Tools = std::vector<Tool>;
 
-Tools run_tools();        // run_python, run_shell, list_sessions
-Tools file_tools();       // list, read, search
-Tools write_tools();      // write, edit, upload
-Tools change_tools();     // move, copy, delete, restore
-Tools history_tools();    // versions, activity
-Tools lock_tools();       // lock
-Tools workspace_tools();  // list and create workspaces
+Tools run_tools();           // run_python, run_shell, list_sessions
+Tools file_tools();          // list, read, search
+Tools write_tools();         // write, edit, upload
+Tools change_tools();        // move, copy, delete, restore
+Tools history_tools();       // versions, activity
+Tools lock_tools();          // lock
+Tools workspace_tools();     // list and create workspaces
+Tools conversation_tools();  // link files into a conversation
 
 // All of ours, in the order in which they are shown.
 Tools all_tools();

@@ -289,3 +289,15 @@ def test_an_open_stream_ends_when_its_key_is_revoked(agent, server):
     root.begin()
     root.works("write_file", path="data/wake.txt", text="any change")
     assert b"wake" not in stream.content  # which ends, and told nothing
+
+
+def test_a_message_of_a_chat_shows_the_version_that_was_meant(agent):
+    client = agent()
+    first = client.works("write_file", path="data/plan.txt", text="one")
+    linked = client.works("link_to_conversation", conversation="chat-1", message="m-1", files=["data/plan.txt"],
+                          text="See [the plan](sandbox:/mnt/data/plan.txt) and [this](sandbox:/mnt/data/none.txt).")
+    client.works("write_file", path="data/plan.txt", text="two")
+    kept = [f for f in linked["files"] if f["state"] == "kept"]
+    assert kept and {f["version_id"] for f in kept} == {first["version_id"]}, linked
+    assert [f["name"] for f in linked["files"] if f["state"] == "missing"] == ["none.txt"], linked
+    assert client.works("read_file", version=kept[0]["version_id"])["text"].rstrip() == "one"
