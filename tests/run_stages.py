@@ -20,6 +20,8 @@ ROOT = Path(__file__).resolve().parents[1]
 LOGS = ROOT / "build" / "test-logs"
 # Programs of one stage that run side by side. Each has its own folders and ports, so only the cores limit it.
 PARALLEL = min(2, os.cpu_count() or 1)
+# More failures than this are no accident.
+SECOND_TRIES_MAX = 8
 
 
 @dataclass
@@ -115,16 +117,30 @@ def pytest_stage(folder):
         report.unlink(missing_ok=True)
         if not (ROOT / folder).is_dir():
             return Result(failures=[f"{folder} does not exist"])
-        status = run.call(
-            ["/usr/bin/python3", "-m", "pytest", "-p", "no:cacheprovider", "-ra", f"--junitxml={report}", folder],
-            run.environment,
-        )
+        pytest = ["/usr/bin/python3", "-m", "pytest", "-o", f"cache_dir={LOGS}/{run.log.stem}-cache", "-ra"]
+        status = run.call([*pytest, "--cache-clear", f"--junitxml={report}", folder], run.environment)
         result = cases_of(report) if report.exists() else Result()
         if status != 0 and not result.failures:
             result.failures.append(f"pytest {folder}: exit status {status}")
+        elif 0 < len(result.failures) <= SECOND_TRIES_MAX:
+            result = second_try(run, pytest, folder, result)
         return result
 
     return stage
+
+
+def second_try(run, pytest, folder, first):
+    """Tests of real processes, disks and clocks fail now and then on a machine that is busy. What fails once and passes alone is
+    counted, and named, so that it is looked into."""
+    report = LOGS / f"{run.log.stem}-again.xml"
+    report.unlink(missing_ok=True)
+    status = run.call([*pytest, "--last-failed", f"--junitxml={report}", folder], run.environment)
+    second = cases_of(report) if report.exists() else Result()
+    if status not in (0, 1) or second.passed + len(second.failures) != len(first.failures):
+        return first
+    unsteady = [name for name in first.failures if name not in second.failures]
+    note = f"only at the second try: {', '.join(unsteady)}" if unsteady else ""
+    return Result(passed=first.passed + second.passed, failures=second.failures, note=note)
 
 
 def unit_program(run, program, environment):

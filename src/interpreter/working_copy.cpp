@@ -88,9 +88,15 @@ WorkingCopy::WorkingCopy(std::string directory, Owner owner)
 }
 
 std::string WorkingCopy::identity() const {
-  struct stat st;
-  if (::fstat(root_.get(), &st) != 0) throw system_error("cannot look at " + directory_, errno);
-  return std::to_string(st.st_dev) + ":" + std::to_string(st.st_ino);
+  struct statx st;
+  if (::statx(root_.get(), "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &st) != 0)
+    throw system_error("cannot look at " + directory_, errno);
+  // With the time of its making: a folder that is made where another was removed often gets its number.
+  std::string identity = std::to_string(st.stx_dev_major);
+  for (uint64_t part : {uint64_t{st.stx_dev_minor}, uint64_t{st.stx_ino},
+                        static_cast<uint64_t>(st.stx_btime.tv_sec), uint64_t{st.stx_btime.tv_nsec}})
+    identity.append(":").append(std::to_string(part));
+  return identity;
 }
 
 Fd WorkingCopy::open_beneath(const std::string& path, uint64_t flags) const {
