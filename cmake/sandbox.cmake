@@ -33,14 +33,14 @@ add_custom_command(OUTPUT ${SK_INSIDE_DIR}/runtime.zip
 set_source_files_properties(src/sandbox/embedded.cpp PROPERTIES
   COMPILE_DEFINITIONS "SK_INSIDE_DIR=\"${SK_INSIDE_DIR}\""
   OBJECT_DEPENDS "${SK_INSIDE_DIR}/sandkeep_launcher;${SK_INSIDE_DIR}/sandkeep_inside.so;${SK_INSIDE_DIR}/runtime.zip"
-  SKIP_PRECOMPILE_HEADERS ON)
+  SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
 add_dependencies(sk_sandbox sandkeep_launcher sandkeep_inside)
 
 # The server speaks to them in the same packets.
 set(SK_INSIDE_SHARED src/sandbox/inside/common.c src/sandbox/inside/landlock.c src/sandbox/inside/namespaces.c)
 target_sources(sk_sandbox PRIVATE ${SK_INSIDE_SHARED})
 set_source_files_properties(${SK_INSIDE_SHARED}
-  PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+  PROPERTIES SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
 
 # A server of sandboxes for tests/sandbox, without files kept and without HTTP.
 add_executable(sandbox_run tests/sandbox/sandbox_run.cpp)

@@ -13,6 +13,7 @@ from traitlets.config import Config
 
 from sandkeep_runtime import bash, fonts, mime
 from sandkeep_runtime.channel import TooLarge
+from sandkeep_runtime.formats import Formats
 
 OWN_FILES = __file__.rsplit("/", 1)[0]
 INLINE_BACKEND = "module://matplotlib_inline.backend_inline"
@@ -69,6 +70,10 @@ class Shell(InteractiveShell):
         from IPython.core.interactiveshell import DisplayTrap
 
         self.display_trap = DisplayTrap(hook=self.displayhook)
+
+    def init_display_formatter(self):
+        self.display_formatter = Formats(parent=self)
+        self.configurables.append(self.display_formatter)
 
     def init_display_pub(self):
         self.display_pub = Publisher(parent=self, shell=self, kernel=Shell.kernel)

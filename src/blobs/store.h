@@ -18,8 +18,8 @@
 
 namespace sk::blobs {
 
-constexpr size_t kInlineBytesMax = 64 << 10;  // up to this size a blob's bytes travel in its catalog row
-constexpr size_t kWholeBytesMax = 1 << 20;    // up to this size a file is one blob
+constexpr size_t kInlineBytesMax = 128 << 10;  // up to this size a blob's bytes travel in its catalog row
+constexpr size_t kWholeBytesMax = 1 << 20;     // up to this size a file is one blob
 
 enum class Kind : int { inline_bytes = 0, file = 1, list = 2 };
 

@@ -84,7 +84,7 @@ class Reader {
   bool kind_known_ = false, is_json_ = false, has_data_ = false;
 };
 
-http::ClientOptions client_options(const Target& target) {
+http::ClientOptions impatient_options(const Target& target) {
   http::ClientOptions options;
   options.ca_file = target.ca_file;
   options.retries_max = 0;
@@ -176,7 +176,7 @@ McpBridge::Outcome McpBridge::post(const Json& message) {
       outcome.error = error.message();
     }
   });
-  http::Client client(client_options(target_));
+  http::Client client(impatient_options(target_));
   http::ClientRequest request;
   request.method = "POST";
   request.url = target_.server + "/mcp";
@@ -219,7 +219,7 @@ McpBridge::Outcome McpBridge::resume(const Json& id, const std::string& last_eve
       outcome.error = error.message();
     }
   });
-  http::Client client(client_options(target_));
+  http::Client client(impatient_options(target_));
   http::ClientRequest request;
   request.url = target_.server + "/mcp";
   request.headers = headers_for(Json::object());
@@ -249,7 +249,7 @@ bool McpBridge::begin_again() {
     session_.clear();
     message = initialize_;
   }
-  http::Client client(client_options(target_));
+  http::Client client(impatient_options(target_));
   http::ClientRequest request;
   request.method = "POST";
   request.url = target_.server + "/mcp";
@@ -396,7 +396,7 @@ void McpBridge::finish() {
   pool_.stop();
   stopping_ = true;
   // The server then ends our open stream, and with it the thread that reads it.
-  http::Client client(client_options(target_));
+  http::Client client(impatient_options(target_));
   http::ClientRequest request;
   request.method = "DELETE";
   request.url = target_.server + "/mcp";

@@ -12,17 +12,19 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "interpreter/added_files.h"
+#include "interpreter/copy_cache.h"
+#include "interpreter/environment.h"
 #include "interpreter/live_session.h"
+#include "interpreter/sleepers.h"
 #include "workspace/path.h"
 
 namespace sk::interpreter {
 
 namespace {
 
+constexpr int64_t kEvictionUs = 60 * kSecondUs;
 constexpr auto kTick = std::chrono::milliseconds(100);
 constexpr size_t kCodeBytesMax = 8 << 20;
-constexpr size_t kEnvironmentMax = 200;
-constexpr size_t kVariableBytesMax = 64 << 10;
 
 std::string safe_name(std::string_view name) {
   std::string out;
@@ -36,25 +38,6 @@ std::string folder_of(const std::string& path) {
   return path;
 }
 
-void check_environment(const Json& environment) {
-  auto refuse = [](const std::string& name, const char* what) {
-    return Error(Code::bad_request, "environment." + name + " " + what).with("field", "environment." + name);
-  };
-  if (environment.size() > kEnvironmentMax)
-    throw Error(Code::bad_request, "environment may have at most 200 variables").with("field", "environment");
-  for (const auto& [name, value] : environment.items()) {
-    bool is_name = !name.empty() && name.size() <= 200 && !(name[0] >= '0' && name[0] <= '9');
-    for (char c : name)
-      is_name =
-          is_name && (c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'));
-    if (!is_name) throw refuse(name, "is not a name that a variable can have");
-    if (!value.is_string()) throw refuse(name, "must be text");
-    const auto& text = value.get_ref<const std::string&>();
-    if (text.size() > kVariableBytesMax) throw refuse(name, "may have at most 64 KiB");
-    if (text.find('\0') != std::string::npos) throw refuse(name, "must not have a zero byte");
-  }
-}
-
 }  // namespace
 
 struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
@@ -66,6 +49,7 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
         pool(options.threads, 1'000'000),
         saver(1, 100'000),
         disk_guard({.data_root = folder_of(options.directory), .reserve_bytes = options.disk_reserve_bytes}),
+        copies({options.directory, options.copy_keep_s, options.disk_reserve_bytes}, records),
         thumbnails(keep, host, options.directory),
         shared{keep, host, options, records, watcher, disk_guard, pool, {}, {}, {}, {}},
         awake_gauge(metrics.gauge("sandkeep_sessions_awake", "Sessions with a running interpreter")),
@@ -155,6 +139,39 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
       }
     }
     awake_gauge.set(awake);
+    if (now_us < next_eviction_us || evicting.exchange(true)) return;
+    next_eviction_us = now_us + std::min(kEvictionUs, options.copy_keep_s * kSecondUs);
+    pool.submit_always([this] { evict_next(); });
+  }
+
+  // Removes copies that may go, one after the other. A session whose copy goes wakes afterwards.
+  void evict_next() {
+    auto in_use = [this](const Id& id) {
+      std::lock_guard lock(mutex);
+      return live.contains(id) || ending.contains(id);
+    };
+    std::shared_ptr<LiveSession> session;
+    while (!stopping && !session) {
+      auto found = copies.next(keep.ground().clock.now_us(), in_use);
+      if (!found) break;
+      std::lock_guard lock(mutex);
+      if (live.contains(found->id) || ending.contains(found->id)) continue;
+      session = LiveSession::make(shared, *found);
+      ending.insert({found->id, session});
+    }
+    if (!session) {
+      evicting = false;
+      return;
+    }
+    session->evict([this, info = session->info()](bool evicted) {
+      if (!evicted) copies.spare(info);
+      {
+        std::lock_guard lock(mutex);
+        ending.erase(info.id);
+        ended.notify_all();
+      }
+      pool.submit_always([this] { evict_next(); });
+    });
   }
 
   // On the record, so that whoever follows the workspace's events hears of it.
@@ -239,9 +256,10 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
           .hint("Wait until one goes to sleep, or delete one with DELETE /api/v1/sessions/{id}.");
     };
     // Sleep costs the other session its variables; a refusal would cost this caller its answer.
-    if (mine >= options.sessions_per_principal_max && !make_room(actor.principal))
+    if (mine >= options.sessions_per_principal_max && !make_room(actor.principal, actor.principal))
       throw refuse("you have " + std::to_string(mine) + " sessions awake, which is the limit");
-    if (mine < options.sessions_per_principal_max && all >= options.sessions_max && !make_room(std::nullopt))
+    if (mine < options.sessions_per_principal_max && all >= options.sessions_max &&
+        !make_room(actor.principal, std::nullopt))
       throw refuse("the server has " + std::to_string(all) + " sessions awake, which is the limit");
     auto made = LiveSession::make(shared, *records.find(info.id));
     live.emplace(info.id, made);
@@ -249,17 +267,9 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
     return made;
   }
 
-  // Puts the session to sleep that nobody used for longest, to make room for another; one that was used just
-  // now is left alone. With `owner`, one of theirs. Called with the mutex held; false when there is none.
-  bool make_room(const std::optional<Id>& owner) {
-    constexpr int64_t kUsedJustNowUs = kSecondUs;
-    TimeUs now_us = keep.ground().clock.now_us();
-    std::shared_ptr<LiveSession> longest;
-    for (auto& [id, session] : live) {
-      if (session->busy() || (owner && session->info().owner != *owner)) continue;
-      if (now_us - session->active_us() < kUsedJustNowUs) continue;
-      if (!longest || session->active_us() < longest->active_us()) longest = session;
-    }
+  // Puts a session to sleep, to make room for another. Called with the mutex held; false when there is none.
+  bool make_room(const Id& guest, const std::optional<Id>& owner) {
+    auto longest = choose_sleeper(live, guest, owner, options.sessions_max, keep.ground().clock.now_us());
     if (!longest) return false;
     Id id = longest->info().id;
     live.erase(id);
@@ -317,6 +327,7 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
   WorkerPool pool;
   WorkerPool saver;
   sandbox::DiskGuard disk_guard;
+  CopyCache copies;
   Thumbnails thumbnails;
   Shared shared;
   Gauge& awake_gauge;
@@ -329,6 +340,8 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
   std::condition_variable ended;
   std::unordered_map<Id, std::shared_ptr<LiveSession>> live;    // guarded by mutex
   std::unordered_map<Id, std::shared_ptr<LiveSession>> ending;  // guarded by mutex
+  std::atomic<bool> evicting{false};
+  TimeUs next_eviction_us = 0;  // the loop's
   std::thread loop;
 };
 
@@ -431,6 +444,10 @@ void Interpreter::remove(const workspace::Actor& actor, const Id& session) {
   SessionInfo info = impl_->find(actor, session);
   if (info.status == Status::deleted) return;
   impl_->end(session);
+  CopyState copy = impl_->records.copy_state(session);
+  if (copy.dirty && !copy.identity.empty())
+    throw Error(Code::unavailable, "the last files of the session could not be kept, so it was not deleted")
+        .hint("The server's log says why. Try again when that is mended.");
   impl_->records.mark_deleted(session, impl_->keep.ground().clock.now_us());
   std::error_code ignored;
   std::filesystem::remove_all(impl_->options.directory + "/" + session.hex(), ignored);

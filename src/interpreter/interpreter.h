@@ -29,6 +29,7 @@ struct InterpreterOptions {
   uint64_t disk_bytes_max = 10ull << 30;   // that one session's files may take
   uint64_t files_max = 500'000;            // that one session may have
   uint64_t disk_reserve_bytes = 0;         // of the disk; no session may touch it
+  int64_t copy_keep_s = 7 * 86400;         // of a session that sleeps
   size_t sessions_max = 200;               // awake at once on this server
   size_t sessions_per_principal_max = 50;  // awake at once
   size_t queue_max = 100;                  // executions waiting in one session

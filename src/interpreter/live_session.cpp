@@ -1,5 +1,7 @@
 #include "interpreter/live_session.h"
 
+#include <filesystem>
+
 #include "base/error.h"
 #include "base/log.h"
 #include "workspace/path.h"
@@ -45,11 +47,13 @@ void LiveSession::enqueue(QueuedExecution execution) {
         {execution.execution.id, execution.execution.number, execution.feed, execution.execution});
     while (recent_.size() > kRecentMax && recent_.front().feed->finished()) recent_.pop_front();
   }
-  strand_.post(
-      [this, self = shared_from_this(), execution = std::make_shared<QueuedExecution>(std::move(execution))] {
-        queue_.push_back(std::move(*execution));
-        start_next();
-      });
+  auto start = [this, self = shared_from_this(),
+                execution = std::make_shared<QueuedExecution>(std::move(execution))] {
+    queue_.push_back(std::move(*execution));
+    start_next();
+  };
+  // A kernel that waits gets the code from this thread; waking is not the caller's work.
+  awake_ ? strand_.run_or_post(std::move(start)) : strand_.post(std::move(start));
 }
 
 std::optional<RunningExecution> LiveSession::find(const Id& execution) {
@@ -126,7 +130,8 @@ void LiveSession::put_to_sleep(std::function<void()> then) {
 void LiveSession::recover(std::function<void()> then) {
   strand_.post([this, self = shared_from_this(), then = std::move(then)] {
     try {
-      open_copy();
+      attach_copy();
+      bring_copy_up_to_date();
       go_to_sleep();
     } catch (const std::exception& error) {
       log::error(
@@ -134,6 +139,34 @@ void LiveSession::recover(std::function<void()> then) {
           {{"session", info_.id.hex()}, {"error", error.what()}});
     }
     then();
+  });
+}
+
+void LiveSession::evict(std::function<void(bool evicted)> then) {
+  strand_.post([this, self = shared_from_this(), then = std::move(then)] {
+    bool evicted = false;
+    try {
+      std::string directory = shared_.options.directory + "/" + info_.id.hex();
+      if (std::filesystem::exists(directory)) {
+        attach_copy();
+        CopyState state = shared_.records.copy_state(info_.id);
+        if (state.identity == copy_->identity()) {  // else nobody knows what is in it
+          manifest_->load();
+          synced_seq_ = state.synced_seq;
+          evicted = go_to_sleep();
+        }
+      } else {
+        evicted = true;
+      }
+      if (evicted) {
+        shared_.records.forget_copy(info_.id);
+        std::filesystem::remove_all(directory);
+      }
+    } catch (const std::exception& error) {
+      log::error("a working copy could not be removed",
+                 {{"session", info_.id.hex()}, {"error", error.what()}});
+    }
+    then(evicted);
   });
 }
 
@@ -156,9 +189,7 @@ CaptureAs LiveSession::capture_as() {
   return as;
 }
 
-// The copy, brought up to date from both sides: what code left in it is kept first, then what others changed
-// comes in.
-void LiveSession::open_copy() {
+void LiveSession::attach_copy() {
   auto owner = shared_.host.file_owner();
   copy_ = std::make_unique<WorkingCopy>(shared_.options.directory + "/" + info_.id.hex(),
                                         Owner{owner.uid, owner.gid});
@@ -166,6 +197,11 @@ void LiveSession::open_copy() {
   capture_ = std::make_unique<Capture>(shared_.keep, *copy_, *manifest_, info_.folder,
                                        shared_.options.file_bytes_max);
   sync_ = std::make_unique<Sync>(shared_.keep, *copy_, *manifest_, *capture_, info_.folder);
+}
+
+// The copy, brought up to date from both sides: what code left in it is kept first, then what others changed
+// comes in.
+void LiveSession::bring_copy_up_to_date() {
   CopyState state = shared_.records.copy_state(info_.id);
   CaptureAs as = capture_as();
   bool same_copy = state.identity == copy_->identity();
@@ -194,18 +230,20 @@ void LiveSession::open_copy() {
 }
 
 void LiveSession::wake() {
-  open_copy();
-  shared_.watcher.add(info_.id, *copy_);
-  outside_changes_ = true;
-  subscription_ = shared_.keep.feed().subscribe(info_.workspace, [this] { outside_changes_ = true; });
+  attach_copy();
   sandbox::SessionSpec spec;
   spec.id = info_.id.hex();
   spec.data_dir = copy_->directory();
   spec.limits.memory_bytes = info_.memory_bytes;
   spec.limits.file_bytes_max = kApparentBytesMax;
   spec.runtime = info_.runtime;
-  kernel_ =
-      std::make_unique<sandbox::Kernel>(shared_.host.start(spec), static_cast<sandbox::KernelEvents&>(*this));
+  // It sees the folder; that its files come while it starts does not matter before code runs.
+  auto starting = std::async(std::launch::async, [&] { return shared_.host.start(spec); });
+  bring_copy_up_to_date();
+  shared_.watcher.add(info_.id, *copy_);
+  outside_changes_ = true;
+  subscription_ = shared_.keep.feed().subscribe(info_.workspace, [this] { outside_changes_ = true; });
+  kernel_ = std::make_unique<sandbox::Kernel>(starting.get(), static_cast<sandbox::KernelEvents&>(*this));
   std::vector<std::pair<std::string, std::string>> environment;
   for (const auto& [name, value] : info_.environment.items())
     environment.emplace_back(name, value.get<std::string>());
@@ -234,7 +272,7 @@ void LiveSession::close_kernel() {
   awake_ = false;
 }
 
-void LiveSession::go_to_sleep() {
+bool LiveSession::go_to_sleep() {
   if (kernel_) {
     kernel_->session().kill(sandbox::End::killed, "asleep");
     if (!kernel_->session().wait_ended(10'000))
@@ -242,16 +280,18 @@ void LiveSession::go_to_sleep() {
     close_kernel();
   }
   subscription_ = {};
-  if (!copy_) return;
+  if (!copy_) return true;
+  bool all_kept = false;
   try {
     if (copy_recorded_.valid()) copy_recorded_.get();
     Touched all;
     all.everything = true;
-    capture_->settle(all, {}, capture_as());
+    all_kept = capture_->settle(all, {}, capture_as()).not_kept.empty();
     manifest_->save();
     shared_.records.save_copy_state(info_.id, {false, copy_->identity(), synced_seq_});
     shared_.records.save_activity(info_.id, active_us_, count_);
   } catch (const std::exception& error) {
+    all_kept = false;
     log::error("a session's last files could not be kept; its copy stays and is looked through again",
                {{"session", info_.id.hex()}, {"error", error.what()}});
   }
@@ -260,6 +300,7 @@ void LiveSession::go_to_sleep() {
   capture_.reset();
   manifest_.reset();
   copy_.reset();
+  return all_kept;
 }
 
 void LiveSession::start_next() {

@@ -62,6 +62,8 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
   void put_to_sleep(std::function<void()> then);  // after what runs was ended and kept
   // What a dead server left in the copy is kept now.
   void recover(std::function<void()> then);
+  // Removes the copy of a session that sleeps, unless something in it is nowhere else; tells whether it did.
+  void evict(std::function<void(bool evicted)> then);
 
   // Any thread.
   bool awake() const { return awake_; }
@@ -91,9 +93,10 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
 
   void start_next();
   void start(QueuedExecution& next);
-  void open_copy();
+  void attach_copy();
+  void bring_copy_up_to_date();
   void wake();
-  void go_to_sleep();
+  bool go_to_sleep();  // whether everything in the copy is kept
   void run_kernel_events();
   void finish(std::string end, std::string message);
   void fail(const Error& error);

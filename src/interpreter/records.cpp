@@ -170,6 +170,15 @@ std::vector<SessionInfo> Records::dirty_sessions() {
   });
 }
 
+std::vector<SessionInfo> Records::sessions_with_copies(TimeUs unused_since_us, size_t limit) {
+  return ground_.db.read([&](catalog::Statements& statements) {
+    return statements.all("SELECT " SK_SESSION_VALUES
+                          " FROM sessions WHERE dirty = 0 AND copy_identity <> '' AND deleted_us IS NULL "
+                          "AND active_us < $1 ORDER BY active_us LIMIT $2",
+                          {unused_since_us, limit}, read_session);
+  });
+}
+
 void Records::mark_deleted(const Id& session, TimeUs now_us) {
   auto found = find(session);
   if (!found) return;
@@ -211,6 +220,13 @@ CopyState Records::copy_state(const Id& session) {
                               });
       })
       .value_or(CopyState{});
+}
+
+void Records::forget_copy(const Id& session) {
+  ground_.db.write([&](catalog::Tx& tx) {
+    tx.exec("UPDATE sessions SET copy_identity = '', synced_seq = 0 WHERE id = $1", {session});
+    tx.exec("DELETE FROM manifests WHERE session = $1", {session});
+  });
 }
 
 void Records::save_copy_state(const Id& session, const CopyState& state) {

@@ -24,6 +24,8 @@ class Records {
                                 const SessionQuery& query);
   // Sessions whose copies may hold what was not kept: their server died.
   std::vector<SessionInfo> dirty_sessions();
+  // Those that sleep beside a copy which holds nothing new, unused since before that time; longest first.
+  std::vector<SessionInfo> sessions_with_copies(TimeUs unused_since_us, size_t limit);
   void mark_deleted(const Id& session, TimeUs now_us);
   // Journals `session.expiring` or `session.sleep`.
   void tell(const SessionInfo& session, std::string_view kind, TimeUs expires_us);
@@ -31,6 +33,8 @@ class Records {
 
   CopyState copy_state(const Id& session);
   void save_copy_state(const Id& session, const CopyState& state);
+  // The copy is about to be removed: whatever is there from now on is another one.
+  void forget_copy(const Id& session);
 
   void save(const Execution& execution);
   std::optional<Execution> find_execution(const Id& session, const Id& execution);

@@ -25,6 +25,28 @@ class Strand {
     pool_.submit_always([this, alive = jobs_owner()] { run(); });
   }
 
+  // At once, on the caller's thread, when nothing else runs or waits; else as post() does. For jobs that are
+  // over soon: it saves the way to another thread.
+  void run_or_post(std::function<void()> job) {
+    {
+      std::lock_guard lock(mutex_);
+      if (running_) {
+        jobs_.push_back(std::move(job));
+        return;
+      }
+      running_ = true;
+    }
+    job();
+    {
+      std::lock_guard lock(mutex_);
+      if (jobs_.empty()) {
+        running_ = false;
+        return;
+      }
+    }
+    pool_.submit_always([this, alive = jobs_owner()] { run(); });
+  }
+
   // What keeps the strand alive while it runs; set once, before the first job.
   void owned_by(std::weak_ptr<void> owner) { owner_ = std::move(owner); }
 

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "sandbox/steady.h"
 
 namespace sk::sandbox {
 
@@ -23,12 +24,6 @@ namespace {
 constexpr size_t kDepthMax = 512;
 constexpr uint64_t kWorthWalkingBytes = 8 << 20;
 constexpr uint64_t kWorthWalkingEntries = 1'000;
-
-int64_t steady_us() {
-  return std::chrono::duration_cast<std::chrono::microseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 class Walk {
  public:

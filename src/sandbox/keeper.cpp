@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "sandbox/nursery.h"
+#include "sandbox/steady.h"
 
 namespace sk::sandbox {
 
@@ -15,12 +16,6 @@ namespace {
 
 constexpr int64_t kPatienceMinUs = 500'000, kPatienceMaxUs = 30'000'000;
 constexpr int kRemainsLookMs = 20;  // a control group may be busy for a moment after its last process
-
-int64_t steady_us() {
-  return std::chrono::duration_cast<std::chrono::microseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 }  // namespace
 

@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "sandbox/kernel_messages.h"
+#include "sandbox/steady.h"
 
 namespace sk::sandbox {
 
@@ -30,12 +31,6 @@ constexpr size_t kBytesPerSlice = 4 << 20;
 constexpr size_t kReadBytes = 64 << 10;
 constexpr size_t kOrderBytesMax = 2 << 20;  // more than the largest pipe holds
 constexpr size_t kRequestsMax = 64;
-
-int64_t steady_us() {
-  return std::chrono::duration_cast<std::chrono::microseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 }  // namespace
 

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "sandbox/seccomp_policy.h"
+#include "sandbox/steady.h"
 
 namespace sk::sandbox {
 
@@ -25,12 +26,6 @@ constexpr int kStepTimeoutMs = 10'000;  // of steps that take a millisecond, on 
 constexpr int kZygoteTimeoutMs = 60'000;
 constexpr uint64_t kProcessesHeadroom = 64;
 constexpr uint64_t kDataHeadroomBytes = 256 << 20;  // what the zygote's own data takes
-
-int64_t steady_us() {
-  return std::chrono::duration_cast<std::chrono::microseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 void set_non_blocking(int fd) { ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK); }
 

@@ -9,7 +9,7 @@ namespace sk::workspace {
 
 namespace {
 
-JournalEntry read_entry(const catalog::Row& row) {
+JournalEntry read_journal_entry(const catalog::Row& row) {
   JournalEntry entry;
   entry.workspace = row.id(0);
   entry.seq = row.integer(1);
@@ -97,7 +97,7 @@ Events Journal::events(const Id& workspace, int64_t after, size_t limit, const E
             events.has_more = true;
             return false;
           }
-          JournalEntry entry = read_entry(row);
+          JournalEntry entry = read_journal_entry(row);
           events.cursor = entry.seq;
           if (matches(entry, filter)) events.items.push_back(std::move(entry));
           return true;

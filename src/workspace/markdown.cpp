@@ -13,7 +13,7 @@ namespace {
 
 using Lines = std::vector<std::string_view>;
 
-constexpr int kDepthMax = 12;  // quotes in lists in quotes …; deeper is text
+constexpr int kBlockDepthMax = 12;  // quotes in lists in quotes …; deeper is text
 constexpr size_t kColumnsMax = 64;
 
 size_t indent_of(std::string_view line) { return std::min(line.find_first_not_of(' '), line.size()); }
@@ -107,8 +107,9 @@ class Blocks {
       out_ += "<hr>\n";
       return at + 1;
     }
-    if (depth < kDepthMax && line.substr(indent_of(line)).starts_with('>')) return quote(lines, at, depth);
-    if (depth < kDepthMax && bullet_of(line)) return list(lines, at, depth);
+    if (depth < kBlockDepthMax && line.substr(indent_of(line)).starts_with('>'))
+      return quote(lines, at, depth);
+    if (depth < kBlockDepthMax && bullet_of(line)) return list(lines, at, depth);
     if (at + 1 < lines.size() && line.find('|') != std::string_view::npos && is_table_rule(lines[at + 1]))
       return table(lines, at);
     return paragraph(lines, at, depth);
@@ -229,7 +230,7 @@ class Blocks {
   // Whether a line ends the paragraph before it. A year at the beginning of a line does not.
   static bool begins_other(std::string_view line, int depth) {
     if (!fence_of(line).empty() || heading_of(line) != 0 || is_rule(line)) return true;
-    if (depth >= kDepthMax) return false;
+    if (depth >= kBlockDepthMax) return false;
     auto bullet = bullet_of(line);
     return line.substr(indent_of(line)).starts_with('>') ||
            (bullet && (!bullet->ordered || bullet->number == "1"));

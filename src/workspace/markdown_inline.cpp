@@ -10,7 +10,7 @@ namespace sk::workspace {
 namespace {
 
 constexpr size_t kNone = std::string_view::npos;
-constexpr int kDepthMax = 6;  // links in emphasis in emphasis …
+constexpr int kNestingMax = 6;  // links in emphasis in emphasis …
 constexpr size_t kUrlBytesMax = 32 << 10;
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n'; }
@@ -132,7 +132,7 @@ class Inline {
 
   bool link(size_t bracket, bool image) {
     auto found = closing_.find(bracket);
-    if (found == closing_.end() || (in_link_ && !image) || depth_ >= kDepthMax) return false;
+    if (found == closing_.end() || (in_link_ && !image) || depth_ >= kNestingMax) return false;
     size_t close = found->second;
     if (text_.substr(close + 1, 1) != "(") return false;
     size_t end = kNone;
@@ -256,7 +256,7 @@ class Inline {
     size_t wide = count >= 2 ? 2 : 1;
     bool inside_word = at_ > 0 && is_alnum(text_[at_ - 1]);
     bool opens = end < text_.size() && !is_space(text_[end]) && !(mark == '_' && inside_word);
-    if (count > 3 || !opens || depth_ >= kDepthMax || (mark == '~' && count != 2)) return literally(count);
+    if (count > 3 || !opens || depth_ >= kNestingMax || (mark == '~' && count != 2)) return literally(count);
     size_t close = close_of(mark, wide, end);
     if (close == kNone) return literally(count);
     auto tag = mark == '~' ? "del" : wide == 2 ? "strong" : "em";

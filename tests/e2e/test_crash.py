@@ -131,7 +131,7 @@ class Batcher(Worker):
 
     def step(self, wire):
         self.number += 1
-        filling = "x" * self.rng.choice([0, 1000, 70_000])
+        filling = "x" * self.rng.choice([0, 1000, 140_000])
         changes = []
         for path in self.paths():
             content = f"{self.number} {path} {filling}"

@@ -183,7 +183,7 @@ class Template:
     """A folder with some history, as a server left it that was stopped properly."""
 
     def __init__(self):
-        self.contents = {"old.txt": b"old", "kept.bin": random.Random(1).randbytes(100_000), "doomed.txt": b"doomed", "trashed.bin": random.Random(2).randbytes(90_000)}
+        self.contents = {"old.txt": b"old", "kept.bin": random.Random(1).randbytes(200_000), "doomed.txt": b"doomed", "trashed.bin": random.Random(2).randbytes(190_000)}
         server = Server(*FLAGS)
         server.start()
         with Wire(server) as wire:

@@ -10,7 +10,7 @@ import pytest
 from sandkeep_server import ROOT_KEY
 
 
-@pytest.mark.parametrize("size", [0, 1, 4096, 65_536, 65_537, 1 << 20, (1 << 20) + 1, 10_000_000])
+@pytest.mark.parametrize("size", [0, 1, 4096, 131_072, 131_073, 1 << 20, (1 << 20) + 1, 10_000_000])
 def test_what_is_put_is_what_is_read(api, ws, size):
     content = os.urandom(size)
     made = api.put(ws.file("a.bin"), 201, data=content).json()

@@ -52,12 +52,12 @@ def test_restoring_into_a_locked_folder_needs_the_lock(api, ws):
 
 
 def test_a_purge_says_what_it_breaks_and_links_then_say_when(api, ws, server):
-    first = ws.put("d/a.txt", b"1" * 70_000)["version"]
-    second = ws.put("d/a.txt", b"2" * 70_000)["version"]
-    kept = ws.put("kept.txt", b"1" * 70_000)
+    first = ws.put("d/a.txt", b"1" * 140_000)["version"]
+    second = ws.put("d/a.txt", b"2" * 140_000)["version"]
+    kept = ws.put("kept.txt", b"1" * 140_000)
     folder = api.delete(ws.file("d"), 200).json()["id"]
     purged = api.delete(f"{ws.root}/trash/{folder}", 200).json()
-    assert purged["files"] == 2 and purged["versions"] == 2 and purged["freed_bytes"] == 70_000
+    assert purged["files"] == 2 and purged["versions"] == 2 and purged["freed_bytes"] == 140_000
     assert {broken["link"] for broken in purged["broken_links"]} == {first["link"], second["link"]}
     for version in (first, second):
         assert api.error("GET", version["link"], 410, "gone")["purged_at"]
@@ -66,7 +66,7 @@ def test_a_purge_says_what_it_breaks_and_links_then_say_when(api, ws, server):
     api.error("DELETE", f"{ws.root}/trash/{folder}", 404, "not_found")
     # Content that another file has stays, also after the collector has been.
     api.post("/api/v1/gc", 200)
-    assert ws.read("kept.txt") == b"1" * 70_000 and api.get(kept["entry"]["link"], 200).content == b"1" * 70_000
+    assert ws.read("kept.txt") == b"1" * 140_000 and api.get(kept["entry"]["link"], 200).content == b"1" * 140_000
 
 
 def test_only_what_is_in_the_trash_can_be_purged(api, ws):

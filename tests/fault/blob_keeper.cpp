@@ -73,8 +73,8 @@ void keep_several(sk::blobs::Store& store) {
 }
 
 void keep_and_compress(sk::blobs::Store& store) {
-  keep(store, compressible_content(100 << 10));
-  keep(store, compressible_content(70 << 10));
+  keep(store, compressible_content(300 << 10));
+  keep(store, compressible_content(170 << 10));
   attempt([&] {
     const auto done = store.compress(0, [] { return true; });
     std::printf("compressed %d\n", static_cast<int>(done.files_compressed));

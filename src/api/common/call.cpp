@@ -69,6 +69,11 @@ void Call::note(std::string_view action, std::string target) const {
   write_note(action, std::move(target), "ok");
 }
 
+bool Call::wants_stream() const {
+  auto accept = request.headers.get("Accept");
+  return accept && ascii_lower(*accept).find("text/event-stream") != std::string::npos;
+}
+
 void Call::note_denied(const Error& error) const {
   switch (error.code()) {
     case Code::unauthorized:

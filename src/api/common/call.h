@@ -46,6 +46,9 @@ class Call {
   // How many items a page may have: `limit`, from 1 to `most`.
   size_t limit(uint64_t most) const;
 
+  // Whether the client would rather have an event stream, by its Accept.
+  bool wants_stream() const;
+
   // Asks again who it is, for replies that come much later: throws once the key was revoked or ran out.
   // Outlives the Call.
   std::function<workspace::Actor()> renewer() const;

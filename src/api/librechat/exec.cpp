@@ -9,9 +9,6 @@ namespace {
 
 using http::Reply;
 
-// Longer than any execution may take, its waking and keeping included.
-constexpr auto kWaitMost = std::chrono::hours(24);
-
 std::string shell_quote(std::string_view text) {
   std::string out = "'";
   for (char c : text) {

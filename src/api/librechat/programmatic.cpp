@@ -19,7 +19,6 @@ using interpreter::ExecutionEvent;
 using interpreter::RunningExecution;
 using interpreter::SessionInfo;
 
-constexpr auto kWaitMost = std::chrono::hours(24);
 constexpr size_t kToolsMax = 100;
 constexpr int64_t kTimeoutDefaultMs = 300'000;
 

@@ -14,7 +14,7 @@ namespace {
 using http::Reply;
 
 constexpr std::string_view kSessionHeader = "Mcp-Session-Id";
-constexpr int kBadRequest = 400, kNotFound = 404, kMethodNotAllowed = 405, kNotAcceptable = 406;
+constexpr int kNotFound = 404, kMethodNotAllowed = 405, kNotAcceptable = 406;
 
 bool takes_events(const http::Request& request) {
   auto accept = request.headers.get_list("Accept");

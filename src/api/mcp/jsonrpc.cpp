@@ -5,7 +5,6 @@ namespace sk::api::mcp {
 namespace {
 
 constexpr size_t kIdBytesMax = 256;
-constexpr int kBadRequest = 400;
 
 [[noreturn]] void invalid(std::string message) {
   throw RpcError(rpc_code::invalid_request, std::move(message), nullptr, kBadRequest);

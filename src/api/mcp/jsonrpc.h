@@ -10,6 +10,8 @@
 
 namespace sk::api::mcp {
 
+inline constexpr int kBadRequest = 400;  // the HTTP status of a message that is none
+
 // Codes that more than one place needs. The first five are JSON-RPC's own.
 namespace rpc_code {
 inline constexpr int parse_error = -32700;

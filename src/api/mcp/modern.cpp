@@ -9,7 +9,6 @@ namespace sk::api::mcp {
 
 namespace {
 
-constexpr int kBadRequest = 400;
 constexpr std::string_view kVersionKey = "io.modelcontextprotocol/protocolVersion";
 constexpr std::string_view kCapabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
 

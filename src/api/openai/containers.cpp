@@ -129,12 +129,12 @@ Reply list_containers(Call& call) {
   }));
 }
 
-SessionInfo container_of(Call& call) {
+SessionInfo asked_for(Call& call) {
   return need_living_container(call.app, call.actor, call.request.param("container"));
 }
 
 Reply delete_container(Call& call) {
-  auto container = container_of(call);
+  auto container = asked_for(call);
   need_interpreter(call.app).remove(call.actor, container.id);
   return Reply::json({{"id", container.id.with_prefix(kContainerPrefix)},
                       {"object", "container.deleted"},
@@ -161,7 +161,7 @@ void add_container_routes(Routes& routes, const OpenAiMount& mount) {
 
   routes.add(operation(mount, "GET", "/containers/{container}", "get_container"),
              telling_ignored([](Call& call) {
-               return Reply::json(container_json(container_of(call), call.app.clock.now_us()));
+               return Reply::json(container_json(asked_for(call), call.app.clock.now_us()));
              }));
   routes.add(operation(mount, "DELETE", "/containers/{container}", "delete_container"),
              telling_ignored(delete_container));

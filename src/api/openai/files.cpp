@@ -64,7 +64,7 @@ std::unique_ptr<http::BodySink> begin_file(std::shared_ptr<Call> call) {
       std::move(call), rules, [rules](Call& asked, Form& form) { return create_file(asked, form, rules); });
 }
 
-Reply list_files(Call& call) {
+Reply list_all(Call& call) {
   constexpr int64_t kMost = 10'000;
   auto query = list_query(call, kMost, kMost);
   workspace::GivenQuery wanted;
@@ -82,14 +82,14 @@ Reply list_files(Call& call) {
   }));
 }
 
-Reply get_content(Call& call) {
+Reply send_content(Call& call) {
   auto version = file_of(call).version;
   call.note("read", version.id.with_prefix(workspace::prefix::version));
   return download(call.app, call.request, version,
                   {.attachment = true, .cache_control = "private, no-cache"});
 }
 
-Reply delete_file(Call& call) {
+Reply trash_file(Call& call) {
   auto id = file_of(call).version.id;
   call.app.keep.purposes().retract(call.actor, id);
   return Reply::json({{"id", id.with_prefix(kFilePrefix)}, {"object", "file"}, {"deleted", true}});
@@ -112,14 +112,14 @@ void add_file_routes(Routes& routes, const OpenAiMount& mount) {
 
   auto list = operation(mount, "GET", "/files", "list_files");
   list.query = list.query + list_fields() + Fields{{.name = "purpose", .about = "Only these."}};
-  routes.add(std::move(list), telling_ignored(list_files));
+  routes.add(std::move(list), telling_ignored(list_all));
 
   routes.add(operation(mount, "GET", "/files/{file}", "get_file"), telling_ignored([](Call& call) {
                return Reply::json(file_json(file_of(call), call.request.base_url));
              }));
   routes.add(operation(mount, "GET", "/files/{file}/content", "get_file_content"),
-             telling_ignored(get_content));
-  routes.add(operation(mount, "DELETE", "/files/{file}", "delete_file"), telling_ignored(delete_file));
+             telling_ignored(send_content));
+  routes.add(operation(mount, "DELETE", "/files/{file}", "delete_file"), telling_ignored(trash_file));
 }
 
 }  // namespace sk::api::openai

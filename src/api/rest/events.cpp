@@ -161,11 +161,6 @@ class EventFollower : public std::enable_shared_from_this<EventFollower> {
   std::optional<Watch> watch_;  // guarded by mutex_
 };
 
-bool wants_stream(const Call& call) {
-  auto accept = call.request.headers.get("Accept");
-  return accept && ascii_lower(*accept).find("text/event-stream") != std::string::npos;
-}
-
 int64_t parse_cursor(const std::string& text, std::string_view label) {
   auto number = parse_unsigned(text);
   if (!number || *number > INT64_MAX) {
@@ -196,7 +191,7 @@ EventFilter filter_of(const Call& call) {
 }
 
 Reply answer_events(Call& call, const Id& workspace) {
-  bool stream = wants_stream(call);
+  bool stream = call.wants_stream();
   const auto& settings = call.app.settings;
   Wanted wanted{.workspace = workspace,
                 .after = start_of(call, workspace, stream),

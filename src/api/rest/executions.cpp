@@ -54,11 +54,6 @@ Reply follow(const RunningExecution& running, const std::string& base_url, int64
   return Reply::events(stream);
 }
 
-bool wants_stream(const Call& call) {
-  auto accept = call.request.headers.get("Accept");
-  return accept && ascii_lower(*accept).find("text/event-stream") != std::string::npos;
-}
-
 Reply execute(Call& call) {
   interpreter::NewExecution wanted;
   wanted.code = call.body.need_text("code");
@@ -67,7 +62,7 @@ Reply execute(Call& call) {
   wanted.files = added_files(call.body);
   Id session = session_id(call);
   auto running = need_interpreter(call).execute(call.actor, session, std::move(wanted));
-  if (call.body.boolean("stream").value_or(wants_stream(call)))
+  if (call.body.boolean("stream").value_or(call.wants_stream()))
     return follow(running, call.request.base_url, 0);
   if (!call.body.boolean("wait").value_or(true)) {
     Reply reply = Reply::json(running_json(running, call.request.base_url), 202);
@@ -82,7 +77,7 @@ Reply get_execution(Call& call) {
   Id session = session_id(call), id = execution_id(call);
   auto& interpreter = need_interpreter(call);
   auto running = interpreter.find_running(call.actor, session, id);
-  if (running && wants_stream(call)) {
+  if (running && call.wants_stream()) {
     int64_t after = 0;
     if (auto last = call.request.headers.get("Last-Event-ID"))
       after = static_cast<int64_t>(parse_unsigned(*last).value_or(0));

@@ -6,8 +6,6 @@ namespace sk::api::rest {
 
 namespace {
 
-Json ref(const std::string& name) { return {{"$ref", "#/components/schemas/" + name}}; }
-
 Json field_schema(const Field& field) {
   Json schema;
   switch (field.type) {
@@ -143,7 +141,7 @@ Json responses(const Operation& operation) {
     Json response = {{"description", answer.about}};
     bool has_body = answer.status != 204 && answer.status != 304;
     if (!answer.schema.empty()) {
-      response["content"][answer.content_type] = {{"schema", ref(answer.schema)}};
+      response["content"][answer.content_type] = {{"schema", schema_ref(answer.schema)}};
     } else if (has_body) {
       response["content"][answer.content_type] = Json::object();
     }
@@ -159,7 +157,7 @@ Json responses(const Operation& operation) {
   }
   for (const auto& [status, text] : names) {
     out[std::to_string(status)] = {{"description", text + "."},
-                                   {"content", {{"application/json", {{"schema", ref("Error")}}}}}};
+                                   {"content", {{"application/json", {{"schema", schema_ref("Error")}}}}}};
   }
   return out;
 }

@@ -10,5 +10,7 @@ Json openapi_document(const Operations& operations, const std::string& version, 
 
 // The shapes of answers, by the names that operations use; closed: an object has no other fields.
 Json answer_schemas();
+// A reference to one of them.
+Json schema_ref(const std::string& name);
 
 }  // namespace sk::api::rest

@@ -23,7 +23,6 @@ Json id_or_null(const std::string& prefix) {
   return {{"type", {"string", "null"}}, {"pattern", "^" + prefix + "[0-9a-f]{32}$"}};
 }
 Json sha256() { return {{"type", "string"}, {"pattern", "^[0-9a-f]{64}$"}}; }
-Json ref(const std::string& name) { return {{"$ref", "#/components/schemas/" + name}}; }
 Json list_of(Json items) { return {{"type", "array"}, {"items", std::move(items)}}; }
 
 // Closed; `optional` fields may be missing.
@@ -42,7 +41,8 @@ Json object(const Properties& required, const Properties& optional = {}) {
 }
 
 Json page_of(const std::string& name) {
-  return object({{"items", list_of(ref(name))}, {"has_more", boolean()}, {"next_cursor", text_or_null()}});
+  return object(
+      {{"items", list_of(schema_ref(name))}, {"has_more", boolean()}, {"next_cursor", text_or_null()}});
 }
 
 Json named(const std::string& prefix) { return object({{"id", id(prefix)}, {"name", text()}}); }
@@ -96,13 +96,13 @@ void add_file_schemas(Json& out) {
   out["EntryPage"] = page_of("Entry");
   out["Version"] = version_schema();
   out["VersionPage"] = page_of("Version");
-  out["ChangeResult"] = object({{"entry", ref("Entry")},
+  out["ChangeResult"] = object({{"entry", schema_ref("Entry")},
                                 {"created", boolean()},
                                 {"unchanged", boolean()},
                                 {"diverged", boolean()},
                                 {"kept_aside", boolean()}},
-                               {{"version", ref("Version")}});
-  out["ChangeResultList"] = object({{"items", list_of(ref("ChangeResult"))}});
+                               {{"version", schema_ref("Version")}});
+  out["ChangeResultList"] = object({{"items", list_of(schema_ref("ChangeResult"))}});
   out["RestoreResult"] = object(
       {{"restored", number()}, {"trashed", number()}, {"unchanged", number()}, {"dry_run", boolean()}});
   auto broken = object({{"version_id", id("v_")}, {"path", text()}, {"link", url()}});
@@ -139,7 +139,7 @@ void add_access_schemas(Json& out) {
                        {"last_used_at", time_or_null()},
                        {"created_at", time()}});
   out["KeyList"] = page_of("Key");
-  out["MadeKey"] = object({{"key", ref("Key")}, {"secret", text()}});
+  out["MadeKey"] = object({{"key", schema_ref("Key")}, {"secret", text()}});
   out["Me"] = object({{"principal", object({{"id", id("p_")}, {"name", text()}, {"admin", boolean()}})},
                       {"key", object({{"id", id("key_")}})},
                       {"scope", object({{"read_only", boolean()}, {"workspace_id", id_or_null("ws_")}})}});
@@ -176,7 +176,7 @@ void add_workspace_schemas(Json& out) {
                          {"personal", {{"type", {"object", "null"}}}},
                          {"hash", sha256()}});
   out["EventPage"] =
-      object({{"items", list_of(ref("Event"))}, {"cursor", number()}, {"has_more", boolean()}});
+      object({{"items", list_of(schema_ref("Event"))}, {"cursor", number()}, {"has_more", boolean()}});
 }
 
 void add_server_schemas(Json& out) {
@@ -256,7 +256,7 @@ void add_session_schemas(Json& out) {
               {"woke", boolean()},
               {"added", list_of(added)},
               {"outputs", list_of(output)},
-              {"kept", list_of(ref("KeptFile"))},
+              {"kept", list_of(schema_ref("KeptFile"))},
               {"kept_more", boolean()},
               {"folders", list_of(text())},
               {"renamed", list_of(renamed)},
@@ -324,6 +324,8 @@ void add_conversation_schemas(Json& out) {
 }
 
 }  // namespace
+
+Json schema_ref(const std::string& name) { return {{"$ref", "#/components/schemas/" + name}}; }
 
 Json answer_schemas() {
   Json out = Json::object();

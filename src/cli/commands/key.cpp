@@ -44,7 +44,7 @@ std::string state_of(const Json& key) {
   return out;
 }
 
-ExitCode run_list(Invocation& call) {
+ExitCode list_keys(Invocation& call) {
   auto remote = call.remote();
   Table table({Align::left, Align::left, Align::left, Align::left, Align::left, Align::left});
   for_each_item(remote, "/api/v1/keys", {}, [&](const Json& key) {
@@ -98,7 +98,7 @@ std::vector<Command> key_commands() {
        .options = {},
        .positional_max = 0,
        .examples = {"sandkeep key ls"},
-       .run = run_list},
+       .run = list_keys},
       {.name = "key revoke",
        .arguments = "KEY_ID…",
        .summary = "ends a key at once",

@@ -51,7 +51,7 @@ ExitCode run_break(Invocation& call) {
   return ExitCode::ok;
 }
 
-ExitCode run_list(Invocation& call) {
+ExitCode list_locks(Invocation& call) {
   auto remote = call.remote();
   auto where = call.arguments.positional.empty() ? RemotePath{} : parse_remote_path(call.positional(0));
   Query query;
@@ -125,7 +125,7 @@ std::vector<Command> lock_commands() {
        .options = {},
        .positional_max = 1,
        .examples = {"sandkeep lock ls", "sandkeep lock ls data"},
-       .run = run_list},
+       .run = list_locks},
   };
 }
 

@@ -22,7 +22,7 @@ ExitCode run_create(Invocation& call) {
   return ExitCode::ok;
 }
 
-ExitCode run_list(Invocation& call) {
+ExitCode list_principals(Invocation& call) {
   auto remote = call.remote();
   Table table({Align::left, Align::left, Align::left, Align::left, Align::left});
   for_each_item(remote, kUrl, {}, [&](const Json& principal) {
@@ -60,7 +60,7 @@ std::vector<Command> principal_commands() {
        .options = {},
        .positional_max = 0,
        .examples = {"sandkeep principal ls"},
-       .run = run_list},
+       .run = list_principals},
   };
 }
 

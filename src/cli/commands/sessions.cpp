@@ -14,7 +14,7 @@ namespace sk::cli {
 
 namespace {
 
-ExitCode run_list(Invocation& call) {
+ExitCode list_sessions(Invocation& call) {
   auto remote = call.remote();
   for_each_item(remote, "/api/v1/sessions", {}, [&](const Json& item) {
     if (call.json()) return call.terminal.line(to_text(item));
@@ -63,7 +63,7 @@ std::vector<Command> sessions_commands() {
            .options = {},
            .positional_max = 0,
            .examples = {"sandkeep sessions ls"},
-           .run = run_list},
+           .run = list_sessions},
           {.name = "sessions export",
            .arguments = "ID [FILE.ipynb|FILE.py|-]",
            .summary = "writes what ran in a session as a notebook or a program",

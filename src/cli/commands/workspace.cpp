@@ -29,7 +29,7 @@ ExitCode run_create(Invocation& call) {
   return ExitCode::ok;
 }
 
-ExitCode run_list(Invocation& call) {
+ExitCode list_workspaces(Invocation& call) {
   auto remote = call.remote();
   Query query;
   if (call.arguments.has("trashed")) query.emplace_back("trashed", "true");
@@ -135,7 +135,7 @@ std::vector<Command> workspace_commands() {
        .options = {{"trashed", 0, "", "those in the trash"}},
        .positional_max = 0,
        .examples = {"sandkeep workspace ls"},
-       .run = run_list},
+       .run = list_workspaces},
       {.name = "workspace rename",
        .arguments = "WS NAME",
        .summary = "gives it another name; its id stays",

@@ -81,6 +81,7 @@ interpreter::InterpreterOptions interpreter_options(const Settings& settings) {
   out.timeout_default_s = settings.execution_timeout_default_s;
   out.timeout_max_s = settings.execution_timeout_max_s;
   out.idle_default_s = settings.session_idle_s;
+  out.copy_keep_s = settings.session_copy_keep_s;
   out.output_bytes_max = settings.output_bytes_max;
   out.sessions_max = settings.sessions_max;
   out.file_bytes_max = std::min(settings.file_bytes_max, settings.session_disk_max_bytes);

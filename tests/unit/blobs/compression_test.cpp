@@ -148,11 +148,11 @@ TEST(LocalStoreCompression, DoesNotDisturbReadersAndWriters) {
     while (!done) compress_all(store);
   });
   for (size_t round = 0; round < 30; ++round) {
-    const auto content = compressible_bytes(100 * 1024 + round);
+    const auto content = compressible_bytes(300 * 1024 + round);
     const auto root = keep(store, catalog, content);
     EXPECT_TRUE(catalog.read(store, root) == content);
     {
-      auto abandoned = write_content(store, catalog, compressible_bytes(90 * 1024 + round));
+      auto abandoned = write_content(store, catalog, compressible_bytes(290 * 1024 + round));
     }
   }
   done = true;

@@ -59,7 +59,7 @@ int fails_cleanly(const std::string& directory, size_t size, Code expected) {
   if (count_entries(directory + "/new") != 0) return 2;
   if (!list_files(store).empty()) return 3;
   if (catalog.pin_count() != 0) return 4;
-  const auto small = random_bytes(100 * 1024, 2);
+  const auto small = random_bytes(200 * 1024, 2);
   return catalog.read(store, keep(store, catalog, small)) == small ? 0 : 5;
 }
 
@@ -114,7 +114,7 @@ TEST(LocalStore, AWriterThatWasKilledLeavesNothingAfterTheNextStart) {
 TEST(LocalStore, AFileIsNamedByItsHashAndReadableByTheOwnerOnly) {
   LocalHarness harness;
   MemoryCatalog catalog;
-  const Blob blob = catalog.blob(keep(harness.store(), catalog, random_bytes(100 * 1024, 1)));
+  const Blob blob = catalog.blob(keep(harness.store(), catalog, random_bytes(200 * 1024, 1)));
   EXPECT_EQ(blob.location.substr(2, 64), blob.hash.hex());
   EXPECT_EQ(fs::status(harness.directory() + "/" + blob.location).permissions(),
             fs::perms::owner_read | fs::perms::owner_write);
@@ -133,7 +133,7 @@ TEST(LocalStore, AllFilesOfOneContentShareADirectory) {
 TEST(LocalStore, AFileThatWasCutShortIsCorrupt) {
   LocalHarness harness;
   MemoryCatalog catalog;
-  const Blob blob = catalog.blob(keep(harness.store(), catalog, random_bytes(100 * 1024, 1)));
+  const Blob blob = catalog.blob(keep(harness.store(), catalog, random_bytes(200 * 1024, 1)));
   harness.store().open(blob.location, blob.hash, blob.size);
   fs::resize_file(harness.directory() + "/" + blob.location, blob.size - 1);
   EXPECT_EQ(code_of([&] { harness.store().open(blob.location, blob.hash, blob.size); }), Code::corrupt);

@@ -173,7 +173,7 @@ TYPED_TEST_P(StoreConformance, PinsAreHeldUntilTheResultGoes) {
 }
 
 TYPED_TEST_P(StoreConformance, WhatWasCommittedIsThereAfterARestart) {
-  const auto small = random_bytes(70 * 1024, 11);
+  const auto small = random_bytes(150 * 1024, 11);
   const auto large = random_bytes(9 * kMebibyte, 12);
   const auto small_root = keep(this->harness.store(), this->catalog, small);
   const auto large_root = keep(this->harness.store(), this->catalog, large);
@@ -247,7 +247,7 @@ TYPED_TEST_P(StoreConformance, TheSameContentNeverHasTheSameLocationAgain) {
 
 TYPED_TEST_P(StoreConformance, AListingStopsWhenItIsTold) {
   auto& store = this->harness.store();
-  for (uint64_t seed = 0; seed < 5; ++seed) keep(store, this->catalog, random_bytes(100 * 1024, seed));
+  for (uint64_t seed = 0; seed < 5; ++seed) keep(store, this->catalog, random_bytes(200 * 1024, seed));
   int visits = 0;
   store.for_each([&](const std::string&, uint64_t, int64_t) { return ++visits < 3; });
   EXPECT_EQ(visits, 3);

@@ -90,6 +90,21 @@ TEST(Kernel, ShowsAFigureOnceAlsoWhenCodeAsksForIt) {
   EXPECT_EQ(session.run("import matplotlib.pyplot as plt\nplt.plot([1])\nplt.show()").displays.size(), 1u);
 }
 
+TEST(Kernel, ShowsPlainValuesAsCodeSaysTheyAreToBeShown) {
+  TestSession session;
+  Cell plain = session.run("[1, 'a', {2.5: None}]");
+  ASSERT_EQ(plain.results.size(), 1u) << traceback_of(plain);
+  EXPECT_EQ(plain.results[0].bundle.find("text/plain")->content, "[1, 'a', {2.5: None}]");
+  EXPECT_EQ(plain.results[0].bundle.find("text/html"), nullptr);
+  session.run(
+      "formatter = get_ipython().display_formatter.formatters['text/html']\n"
+      "formatter.for_type(int, lambda value: f'<b>{value}</b>')");
+  Cell marked = session.run("7");
+  ASSERT_EQ(marked.results.size(), 1u) << traceback_of(marked);
+  ASSERT_NE(marked.results[0].bundle.find("text/html"), nullptr);
+  EXPECT_EQ(marked.results[0].bundle.find("text/html")->content, "<b>7</b>");
+}
+
 TEST(Kernel, OffersATableAsTextAndAsHtml) {
   TestSession session;
   Cell cell = session.run("import pandas as pd\npd.DataFrame({'a': [1]})");

@@ -23,7 +23,7 @@ TEST_F(KeepTest, APutFileComesBackAndKeepsItsIdThroughOverwriteAndRename) {
 
 TEST_F(KeepTest, EverySizeClassComesBackByteForByteAfterReopening) {
   std::map<std::string, std::string> contents;
-  for (size_t size : {size_t{0}, size_t{1}, size_t{65536}, size_t{65537}, size_t{1 << 20},
+  for (size_t size : {size_t{0}, size_t{1}, size_t{131072}, size_t{131073}, size_t{1 << 20},
                       size_t{(1 << 20) + 1}, size_t{9 << 20}}) {
     std::string bytes(size, '\0');
     fill_random(std::as_writable_bytes(std::span(bytes)));
@@ -131,12 +131,12 @@ TEST_F(KeepTest, FoldersMoveWithEverythingInThemAndNothingElse) {
 }
 
 TEST_F(KeepTest, CopiesShareTheirBytesAndHaveTheirOwnHistory) {
-  put("a/one", std::string(100'000, 'x'));
+  put("a/one", std::string(200'000, 'x'));
   auto used = keep->workspaces().open(actor, "default").used_bytes;
   apply(CopyChange{"a", std::nullopt, "b", OnExisting::refuse, {}, {}});
   EXPECT_EQ(keep->workspaces().open(actor, "default").used_bytes, used);
   put("b/one", "changed");
-  EXPECT_EQ(bytes_at("a/one").size(), 100'000u);
+  EXPECT_EQ(bytes_at("a/one").size(), 200'000u);
   expect_clean();
 }
 

@@ -91,7 +91,7 @@ TEST_F(KeepTest, TheCollectorNeverTakesWhatAWriterOfTheSameContentKeeps) {
   });
   std::vector<std::string> contents;
   for (int i = 0; i < 4; ++i)
-    contents.push_back(std::string(70'000 + static_cast<size_t>(i), static_cast<char>('a' + i)));
+    contents.push_back(std::string(140'000 + static_cast<size_t>(i), static_cast<char>('a' + i)));
   std::vector<std::thread> writers;
   for (int t = 0; t < 2; ++t)
     writers.emplace_back([&, t] {

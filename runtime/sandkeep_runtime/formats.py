@@ -1,0 +1,28 @@
+"""How values are shown: as IPython does, with a short way for those that only have a text."""
+
+from IPython.core.formatters import DisplayFormatter
+
+# Their classes have none of the methods by which an object shows itself otherwise.
+PLAIN_TYPES = frozenset((int, float, complex, bool, str, bytes, list, tuple, dict, set, frozenset, range))
+
+
+class Formats(DisplayFormatter):
+    """IPython asks a dozen formatters about every value, which takes longer than most cells that end in a number."""
+
+    def format(self, obj, include=None, exclude=None):
+        if include or exclude or type(obj) not in PLAIN_TYPES or self._has_printer(type(obj)):
+            return super().format(obj, include, exclude)
+        return {"text/plain": self.formatters["text/plain"](obj)}, {}
+
+    def _has_printer(self, plain_type):
+        """Has code, or a package such as SymPy, said how values of this type are to be shown?"""
+        text = self.formatters["text/plain"]
+        for formatter in (self.ipython_display_formatter, self.mimebundle_formatter, *self.formatters.values()):
+            if formatter is text:
+                continue
+            if formatter.singleton_printers or formatter.deferred_printers:
+                return True
+            printers = formatter.type_printers
+            if printers and (plain_type in printers or object in printers):
+                return True
+        return False
