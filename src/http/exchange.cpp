@@ -202,6 +202,10 @@ MHD_Result Exchange::on_body(std::string_view bytes, size_t* left) {
       case Upload::Taken::cut:
         return MHD_NO;
       case Upload::Taken::failed:
+        // Taken and dropped like all that follow. Bytes that are left with libmicrohttpd are offered again
+        // only when more arrive, and these may be the last.
+        discarded_bytes_ += bytes.size();
+        *left = 0;
         return refuse_in_body();
       case Upload::Taken::all:
         break;

@@ -234,6 +234,38 @@ TEST_F(Bodies, can_be_refused_in_the_middle) {
   EXPECT_EQ(parse_json(reply.body)["error"]["code"], "quota_exceeded");
 }
 
+// All that is left comes after the refusal and in one read: nothing more will come that could wake the
+// connection.
+TEST_F(Bodies, that_are_refused_just_before_their_end_get_their_answer) {
+  Flag refused;
+  options.error_reply = [&](const Request& request, const Error& error) {
+    refused.raise();
+    return error_to_reply(request, error);
+  };
+  start();
+  for (size_t rest : {1'000, 30'000, 900'000}) {
+    refused.lower();
+    RawClient client(port());
+    client.send(put_head("Content-Length: " + std::to_string(70'000 + rest) + "\r\n"));
+    client.send("REFUSE" + std::string(69'994, 'x'));
+    ASSERT_TRUE(refused.await());
+    client.send(std::string(rest, 'x'));
+    auto reply = client.read_reply();
+    EXPECT_EQ(reply.status, 507) << rest << ": " << reply.body;
+    EXPECT_EQ(client.get("/hello").body, "hello") << rest;
+  }
+}
+
+TEST_F(Bodies, whose_refusal_was_heard_before_their_end_close_the_connection_at_their_end) {
+  start();
+  RawClient client(port());
+  client.send(put_head("Transfer-Encoding: chunked\r\n") + "11170\r\nREFUSE" + std::string(69'994, 'x') +
+              "\r\n");
+  EXPECT_EQ(client.read_reply().status, 507);
+  client.send("5\r\nhello\r\n0\r\n\r\n");
+  EXPECT_TRUE(client.closed());
+}
+
 TEST_F(Bodies, can_be_refused_at_the_end) {
   start();
   RawClient client(port());

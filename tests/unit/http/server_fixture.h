@@ -21,6 +21,10 @@ class Flag {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, std::chrono::milliseconds(kPatienceMs), [this] { return raised_; });
   }
+  void lower() {
+    std::lock_guard lock(mutex_);
+    raised_ = false;
+  }
   bool raised() {
     std::lock_guard lock(mutex_);
     return raised_;
