@@ -59,12 +59,12 @@ class Wire:
             self.connection.request(method, path, body, {**self.headers, **(headers or {})})
             answer = self.connection.getresponse()
             return Answer(answer.status, answer.headers, answer.read())
-        except TimeoutError:
+        except TimeoutError as error:
             self.close()
-            raise
+            raise TimeoutError(f"{method} {path}: no answer in {ANSWER_S} s; {self.server.state()}") from error
         except (OSError, http.client.HTTPException) as error:
             self.close()
-            raise Lost(str(error)) from error
+            raise Lost(f"{method} {path}: {error!r}; {self.server.state()}") from error
 
     def close(self):
         if self.connection is not None:

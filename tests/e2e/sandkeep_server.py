@@ -71,6 +71,11 @@ class Server:
     def log(self):
         return self.log_path.read_text(errors="replace") if self.log_path.exists() else ""
 
+    def state(self):
+        """For the messages of tests that fail: whether it runs, how it ended, and what it said last."""
+        code = self.process.poll() if self.process else "stopped by the test"
+        return f"the server {'runs' if code is None else f'ended: {code}'}; its log ends with:\n{self.log()[-2000:]}"
+
     def stop(self, timeout_s=60):
         """SIGTERM, as an operator does. The exit code."""
         if self.process is None:
