@@ -8,6 +8,10 @@
 
 namespace sk::http {
 
+namespace {
+constexpr uint8_t kTcpCloseWait = 8;  // TCP_CLOSE_WAIT of <netinet/tcp.h>, which excludes <linux/tcp.h>
+}
+
 std::string address_text(const sockaddr* address) {
   std::array<char, INET6_ADDRSTRLEN> text{};
   if (address->sa_family == AF_INET) {
@@ -23,11 +27,20 @@ std::string address_text(const sockaddr* address) {
   return text.data();
 }
 
-Connection::Bytes socket_bytes(int fd) {
+SocketState socket_state(int fd) {
   tcp_info info{};
   socklen_t length = sizeof info;
   if (::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return {};
-  return {info.tcpi_bytes_received, info.tcpi_bytes_sent};
+  return {.bytes = {info.tcpi_bytes_received, info.tcpi_bytes_sent},
+          .since_received = std::chrono::milliseconds(info.tcpi_last_data_recv),
+          .client_closed = info.tcpi_state == kTcpCloseWait};
+}
+
+void announce_end(int fd) {
+  char next;
+  // The read side is at its end already, so that shutting it down changes nothing but to wake who waits for
+  // it.
+  if (::recv(fd, &next, 1, MSG_PEEK | MSG_DONTWAIT) == 0) ::shutdown(fd, SHUT_RD);
 }
 
 Connections::Connections(Limits limits, Metrics& metrics)
@@ -76,12 +89,14 @@ void Connections::close(Connection& connection) {
   leave(connection.address);
 }
 
-void Connections::shut_down_slow(std::chrono::seconds limit) {
+void Connections::sweep(std::chrono::seconds limit) {
   auto oldest = (std::chrono::steady_clock::now() - limit).time_since_epoch().count();
   std::lock_guard lock(mutex_);
   // A socket in the set is open: the loop takes it out before it closes it.
-  for (auto* connection : open_)
+  for (auto* connection : open_) {
+    announce_end(connection->fd);
     if (connection->waiting_since.load() < oldest) ::shutdown(connection->fd, SHUT_RDWR);
+  }
 }
 
 size_t Connections::count() const {

@@ -35,8 +35,19 @@ struct Connection {
   bool explained = false;  // nothing more needs to be said before closing
 };
 
-// What the kernel counted on this socket so far.
-Connection::Bytes socket_bytes(int fd);
+// What the kernel knows of a socket.
+struct SocketState {
+  Connection::Bytes bytes;  // so far
+  std::chrono::milliseconds since_received{0};
+  bool client_closed = false;  // its side, perhaps with bytes before the end that nobody has read yet
+};
+SocketState socket_state(int fd);
+
+// libmicrohttpd hears of new bytes by edge, and takes a short read for the last of what there is: an end that
+// came in one event with the bytes before it goes unnoticed. When all bytes were read and the client has
+// closed its side, this makes another event, in which libmicrohttpd finds the end. Any thread, with the
+// socket open.
+void announce_end(int fd);
 
 // "192.0.2.1" for either family; IPv4 that arrived through an IPv6 socket is written as IPv4.
 std::string address_text(const sockaddr* address);
@@ -58,8 +69,8 @@ class Connections {
   void open(Connection& connection);
   void close(Connection& connection);
   // Shuts down every socket whose client has been sending headers for longer than `limit`; the loop then
-  // closes it.
-  void shut_down_slow(std::chrono::seconds limit);
+  // closes it. Announces the ends that no request's own call has: those inside of headers.
+  void sweep(std::chrono::seconds limit);
   size_t count() const;
 
  private:

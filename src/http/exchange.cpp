@@ -57,6 +57,14 @@ void Exchange::unpark() {
 }
 
 MHD_Result Exchange::on_call(const char* method, const char* version, const char* data, size_t* size) {
+  auto result = go_on(method, version, data, size);
+  bool more_to_come = stage_ == Stage::body && framing_.has_body() &&
+                      (framing_.chunked || received_bytes_ + discarded_bytes_ < framing_.length);
+  if (result == MHD_YES && more_to_come) announce_end(connection_.fd);
+  return result;
+}
+
+MHD_Result Exchange::go_on(const char* method, const char* version, const char* data, size_t* size) {
   if (core_.closing || abandoned_) return MHD_NO;
   if (stage_ == Stage::head) return on_head(method, version);
   if (stage_ == Stage::opening) {
@@ -340,7 +348,7 @@ MHD_Result Exchange::queue_reply() {
   SK_CHECK(reply_.has_value(), "no reply for " + request_.target);
   if (auto* stream = std::get_if<std::shared_ptr<EventStream>>(&reply_->body)) start_events(*stream);
   status_ = reply_->status;
-  connection_.at_last_request.received = socket_bytes(connection_.fd).received;
+  connection_.at_last_request.received = socket_state(connection_.fd).bytes.received;
   if (core_.draining) reply_->headers.set("Connection", "close");
   ResponsePtr response;
   try {
@@ -381,7 +389,9 @@ void Exchange::on_completed(MHD_RequestTerminationCode how) {
     if (events_->impl().on_close) core_.pool.submit_always([stream = events_] { stream->impl().on_close(); });
   }
   log_and_count(how);
-  connection_.at_last_request.sent = socket_bytes(connection_.fd).sent;
+  auto socket = socket_state(connection_.fd);
+  connection_.at_last_request.sent = socket.bytes.sent;
+  if (socket.client_closed) announce_end(connection_.fd);
   connection_.timed_out = how == MHD_REQUEST_TERMINATED_TIMEOUT_REACHED;
   connection_.explained = how != MHD_REQUEST_TERMINATED_COMPLETED_OK && !connection_.timed_out;
   connection_.waiting_since = std::chrono::steady_clock::now().time_since_epoch().count();

@@ -44,6 +44,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   friend class Upload;
 
   // Loop thread.
+  MHD_Result go_on(const char* method, const char* version, const char* data, size_t* size);
   MHD_Result on_head(const char* method, const char* version);
   MHD_Result on_body(std::string_view bytes, size_t* left);
   MHD_Result on_request_complete();

@@ -52,10 +52,10 @@ void on_request_completed(void*, MHD_Connection*, void** context, MHD_RequestTer
 // libmicrohttpd closes without a word when a request line cannot be read or does not come in time. When bytes
 // came that nobody answered, say why.
 void explain_closing(const Core& core, const Connection& connection) {
-  auto bytes = socket_bytes(connection.fd);
+  auto socket = socket_state(connection.fd);
   // The kernel counts the client's FIN as a byte received.
-  bool unanswered = bytes.received > connection.at_last_request.received + 1 &&
-                    bytes.sent == connection.at_last_request.sent;
+  bool unanswered = socket.bytes.received > connection.at_last_request.received + 1 &&
+                    socket.bytes.sent == connection.at_last_request.sent;
   if (core.tls() || core.closing || connection.explained || !unanswered) return;
   auto waited = std::chrono::steady_clock::now().time_since_epoch() -
                 std::chrono::steady_clock::duration(connection.waiting_since.load());
@@ -157,7 +157,7 @@ void Server::Impl::schedule_sweep() {
   auto period = std::chrono::seconds(std::max(1, core.options.idle_timeout_s / 4));
   core.watcher.watch(-1, std::chrono::steady_clock::now() + period, [this](Watcher::Event event) {
     if (event == Watcher::Event::stopping) return;
-    core.connections.shut_down_slow(std::chrono::seconds(core.options.idle_timeout_s * 2));
+    core.connections.sweep(std::chrono::seconds(core.options.idle_timeout_s * 2));
     schedule_sweep();
   });
 }

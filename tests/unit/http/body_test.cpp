@@ -164,9 +164,6 @@ TEST_F(Bodies, go_out_in_pieces_of_memory_and_files) {
 }
 
 TEST_F(Bodies, that_break_off_destroy_the_sink_and_get_no_answer) {
-  // libmicrohttpd misses an end that comes in one event with the bytes before it; then the idle time-out ends
-  // it, and says so.
-  options.idle_timeout_s = 2;
   start();
   for (auto head : {"Content-Length: 1000000\r\n", "Transfer-Encoding: chunked\r\n"}) {
     Seen& now = seen;
@@ -175,8 +172,7 @@ TEST_F(Bodies, that_break_off_destroy_the_sink_and_get_no_answer) {
     ASSERT_TRUE(now.opened.await());
     client.send("3e8\r\n" + std::string(500, 'x'));
     client.half_close();
-    auto answer = client.read_all();
-    EXPECT_TRUE(answer.empty() || answer.starts_with("HTTP/1.1 408")) << answer;
+    EXPECT_EQ(client.read_all(), "");
     EXPECT_TRUE(now.destroyed.await());
   }
 }

@@ -6,6 +6,7 @@
 namespace sk::http {
 namespace {
 
+using testing::Flag;
 using testing::RawClient;
 using testing::ServerTest;
 
@@ -149,6 +150,68 @@ TEST_F(HostileClient, that_stops_in_the_middle_of_its_headers_gets_408) {
   client.send("GET /hello HTT");
   EXPECT_EQ(client.read_reply().status, 408);
   EXPECT_TRUE(client.closed());
+}
+
+TEST_F(HostileClient, that_leaves_in_the_middle_of_its_headers_is_let_go_before_the_time_out) {
+  options.idle_timeout_s = 12;
+  start();
+  RawClient client(port());
+  EXPECT_EQ(client.get("/nowhere").status, 404);
+  client.send("GET /hello HTT");
+  client.half_close();
+  // After the time-out it would be a 408.
+  EXPECT_EQ(client.read_reply().status, 400);
+  EXPECT_TRUE(client.closed());
+}
+
+// The loop is held while something happens, which it then finds all at once.
+class BusyLoop : public HostileClient {
+ protected:
+  void SetUp() override {
+    HostileClient::SetUp();
+    options.idle_timeout_s = 3600;
+    options.loop_threads = 1;
+    options.error_reply = [this](const Request& request, const Error& error) {
+      if (request.path == "/hold") {
+        held_.raise();
+        EXPECT_TRUE(go_on_.await());
+      }
+      return error_to_reply(request, error);
+    };
+  }
+  void hold_while(const std::function<void()>& happening) {
+    RawClient holding(port());
+    held_.lower();
+    go_on_.lower();
+    holding.send("GET /hold HTTP/1.1\r\nHost: a\r\n\r\n");
+    EXPECT_TRUE(held_.await());
+    happening();
+    go_on_.raise();
+    EXPECT_EQ(holding.read_reply().status, 404);
+  }
+  // What a client gets whose last bytes and whose end reach the loop as one event.
+  std::string answer_to_leaving_with(const std::string& text) {
+    RawClient client(port());
+    // Answered by the loop itself, which from then on waits for an event.
+    EXPECT_EQ(client.get("/nowhere").status, 404);
+    hold_while([&] {
+      client.send(text);
+      client.half_close();
+    });
+    return client.read_all();
+  }
+  static constexpr auto kPost = "POST /hello HTTP/1.1\r\nHost: a\r\n";
+
+ private:
+  Flag held_, go_on_;
+};
+
+TEST_F(BusyLoop, notices_at_once_that_a_client_left_inside_its_body) {
+  start();
+  for (std::string rest : {"Content-Length: 10\r\n\r\n", "Content-Length: 10\r\n\r\nhalf",
+                           "Transfer-Encoding: chunked\r\n\r\n5\r\nhel"})
+    EXPECT_EQ(answer_to_leaving_with(kPost + rest), "") << rest;
+  expect_alive();
 }
 
 TEST_F(HostileClient, that_drips_its_headers_is_disconnected_all_the_same) {
