@@ -57,9 +57,10 @@ void explain_closing(const Core& core, const Connection& connection) {
   bool unanswered = socket.bytes.received > connection.at_last_request.received + 1 &&
                     socket.bytes.sent == connection.at_last_request.sent;
   if (core.tls() || core.closing || connection.explained || !unanswered) return;
-  auto waited = std::chrono::steady_clock::now().time_since_epoch() -
-                std::chrono::steady_clock::duration(connection.waiting_since.load());
-  bool slow = connection.timed_out || waited >= std::chrono::seconds(core.options.idle_timeout_s);
+  // What cannot be read ends the connection as soon as it comes. libmicrohttpd's clock is a coarse one, by
+  // which the time-out may be some milliseconds shorter.
+  bool slow =
+      connection.timed_out || socket.since_received * 2 > std::chrono::seconds(core.options.idle_timeout_s);
   Request request;
   request.request_id = "none";
   auto error = slow ? Error(Code::request_timeout, "The request did not come in time.")
