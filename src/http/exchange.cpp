@@ -50,6 +50,15 @@ bool Exchange::park() {
   return true;
 }
 
+// A connection that libmicrohttpd resumes it first reads, although its request is complete, and when the
+// client has closed its side it drops the request unanswered. Before that it visits the connections whose
+// time-out is not the usual one, each of which may answer: so while a reply is being made the time-out is
+// another.
+void Exchange::answer_before_reading(bool before) {
+  auto timeout_s = static_cast<unsigned>(core_.options.idle_timeout_s) + (before ? 1 : 0);
+  MHD_set_connection_option(handle_, MHD_CONNECTION_OPTION_TIMEOUT, timeout_s);
+}
+
 void Exchange::unpark() {
   auto& core = core_;
   MHD_resume_connection(handle_);
@@ -239,6 +248,7 @@ MHD_Result Exchange::on_request_complete() {
   if (discarding_) return answered_raw_ ? MHD_NO : queue_reply();
   if (stage_ == Stage::handling || (!upload_ && reply_)) return queue_reply();
   stage_ = Stage::handling;
+  answer_before_reading(true);
   if (upload_) {
     auto taken = upload_->finish();
     if (taken == Upload::Taken::failed) return answered_raw_ ? MHD_NO : queue_reply();
@@ -346,6 +356,7 @@ void Exchange::give_up(Deferred& deferred, Watcher::Event event) {
 
 MHD_Result Exchange::queue_reply() {
   SK_CHECK(reply_.has_value(), "no reply for " + request_.target);
+  if (stage_ == Stage::handling) answer_before_reading(false);
   if (auto* stream = std::get_if<std::shared_ptr<EventStream>>(&reply_->body)) start_events(*stream);
   status_ = reply_->status;
   connection_.at_last_request.received = socket_state(connection_.fd).bytes.received;

@@ -55,6 +55,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   MHD_Result refuse();
   MHD_Result refuse_in_body();
   MHD_Result queue_reply();
+  void answer_before_reading(bool before);
   void start_events(std::shared_ptr<EventStream> stream);
   static void schedule_heartbeat(Core& core, const std::weak_ptr<EventStream>& stream);
   void log_and_count(MHD_RequestTerminationCode how);

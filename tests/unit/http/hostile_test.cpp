@@ -1,4 +1,5 @@
 // Clients that send nonsense, too much, too slowly, or leave.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "server_fixture.h"
@@ -6,9 +7,11 @@
 namespace sk::http {
 namespace {
 
+using ::testing::EndsWith;
 using testing::Flag;
 using testing::RawClient;
 using testing::ServerTest;
+using ::testing::StartsWith;
 
 class HostileClient : public ServerTest {
  protected:
@@ -212,6 +215,15 @@ TEST_F(BusyLoop, notices_at_once_that_a_client_left_inside_its_body) {
                            "Transfer-Encoding: chunked\r\n\r\n5\r\nhel"})
     EXPECT_EQ(answer_to_leaving_with(kPost + rest), "") << rest;
   expect_alive();
+}
+
+TEST_F(BusyLoop, answers_a_complete_request_whose_client_closed_its_side) {
+  start();
+  EXPECT_THAT(answer_to_leaving_with("GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n"), StartsWith("HTTP/1.1 404"));
+  EXPECT_THAT(answer_to_leaving_with("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n"), EndsWith("hello"));
+  for (std::string rest :
+       {"Content-Length: 4\r\n\r\nfull", "Transfer-Encoding: chunked\r\n\r\n4\r\nfull\r\n0\r\n\r\n"})
+    EXPECT_THAT(answer_to_leaving_with(kPost + rest), EndsWith("hello")) << rest;
 }
 
 TEST_F(HostileClient, that_drips_its_headers_is_disconnected_all_the_same) {
