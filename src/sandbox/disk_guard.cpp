@@ -82,8 +82,9 @@ DiskGuard::~DiskGuard() {
 
 std::unique_ptr<DiskGuard::Ticket> DiskGuard::watch(const std::string& folder, DiskLimits limits, Over over) {
   auto fd = std::make_shared<Fd>(open_file(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-  Watched watched{fd, limits, std::move(over), {}, {}, false};
+  Watched watched{fd, limits, std::move(over), {UINT64_MAX, UINT64_MAX}, {}, {}, false};
   watched.usage = watched.before = measure_folder(fd->get());
+  tighten(watched);
   std::lock_guard lock(mutex_);
   uint64_t number = ++numbers_;
   watched_.emplace(number, std::move(watched));
@@ -143,13 +144,27 @@ void DiskGuard::walk(const Free& free) {
   if (reserve_reached) look_at_reserve(free);
 }
 
+// The limits; or, above them, what the folder has and a little that would not be seen anyway, but never more
+// than before.
+void DiskGuard::tighten(Watched& watched) {
+  auto tighter = [](uint64_t limit, uint64_t allowed, uint64_t used, uint64_t little) {
+    return used <= limit ? limit : std::min(allowed, used + little);
+  };
+  const DiskLimits& limits = watched.limits;
+  const FolderUsage& usage = watched.usage;
+  watched.allowed = {
+      tighter(limits.bytes_max, watched.allowed.bytes_max, usage.bytes, kWorthWalkingBytes),
+      tighter(limits.entries_max, watched.allowed.entries_max, usage.entries, kWorthWalkingEntries)};
+}
+
 void DiskGuard::look_at_one(Watched& watched) {
   if (watched.told) return;
+  tighten(watched);
   std::string why;
-  if (watched.usage.bytes > watched.limits.bytes_max)
+  if (watched.usage.bytes > watched.allowed.bytes_max)
     why = human_size(watched.usage.bytes) + " on disk, more than the limit of " +
           human_size(watched.limits.bytes_max);
-  else if (watched.usage.entries > watched.limits.entries_max)
+  else if (watched.usage.entries > watched.allowed.entries_max)
     why = std::to_string(watched.usage.entries) + " files, more than the limit of " +
           std::to_string(watched.limits.entries_max);
   if (why.empty()) return;

@@ -62,7 +62,8 @@ class DiskGuard {
   // most.
   using Over = std::function<void(const std::string& why)>;
   // `over` is called at most once, on the guard's thread; it should freeze the session and have it killed. It
-  // may not destroy the ticket.
+  // may not destroy the ticket. A folder that has more than the limits already may keep it, to be made
+  // smaller, but not grow.
   std::unique_ptr<Ticket> watch(const std::string& folder, DiskLimits limits, Over over);
 
  private:
@@ -70,6 +71,7 @@ class DiskGuard {
     std::shared_ptr<Fd> folder;  // shared: a walk may outlast the ticket
     DiskLimits limits;
     Over over;
+    DiskLimits allowed;  // above the limits while the folder has been so since the beginning
     FolderUsage usage;
     FolderUsage before;  // when the reserve was last fine
     bool told = false;
@@ -81,6 +83,7 @@ class DiskGuard {
   void run();
   bool is_worth_walking(const Free& free);
   void walk(const Free& free);
+  static void tighten(Watched& watched);
   void look_at_one(Watched& watched);
   void look_at_reserve(const Free& free);
   Free free_space() const;

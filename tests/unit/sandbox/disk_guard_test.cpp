@@ -103,6 +103,33 @@ TEST(DiskGuard, TellsWhoHasMoreFilesThanItMay) {
   EXPECT_NE(verdict.wait(), "");
 }
 
+// Who was ended for it comes back to make room, and must not be ended again because somebody else fills the
+// disk.
+TEST(DiskGuard, LetsWhoBeginsAboveTheLimitMakeRoomButNotGrow) {
+  TempFolder root;
+  for (auto name : {"full", "other", "third"}) std::filesystem::create_directory(root / name);
+  fill(root / "full/file", 24 << 20);
+  DiskGuard guard({.data_root = root.path(), .interval_ms = 20});
+  Verdict full, other, third, again;
+  auto first = guard.watch(root / "full", {16 << 20, 1000}, std::ref(full));
+  auto second = guard.watch(root / "other", {1 << 20, 1000}, std::ref(other));
+  fill(root / "other/file", 24 << 20);
+  ASSERT_NE(other.wait(), "");
+  EXPECT_EQ(full.wait(0), "") << "it was looked at just before the other";
+  std::filesystem::remove(root / "full/file");
+  // Until it was looked at without the file; then the limit counts.
+  auto last = guard.watch(root / "third", {1 << 20, 1000}, std::ref(third));
+  fill(root / "third/file", 48 << 20);
+  ASSERT_NE(third.wait(), "");
+  EXPECT_EQ(full.wait(0), "");
+  fill(root / "full/file", 24 << 20);
+  EXPECT_NE(full.wait(), "");
+
+  auto more = guard.watch(root / "full", {16 << 20, 1000}, std::ref(again));
+  fill(root / "full/more", 24 << 20);
+  EXPECT_NE(again.wait(), "");
+}
+
 TEST(DiskGuard, EndsWhoGrewMostWhenTheReserveIsReached) {
   TempFolder root;
   std::filesystem::create_directory(root / "growing");
