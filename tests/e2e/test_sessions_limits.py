@@ -59,7 +59,8 @@ def test_last_activity_counts_and_a_running_cell_is_activity(keep):
 
 def test_more_disk_than_allowed_ends_as_disk_and_keeps_what_was_closed(keep):
     session = keep.create(folder="full")
-    code = ("open('before', 'w').write('x')\nimport os\nf = open('large', 'wb')\n"
+    # The file alone passes the limit at once: caught with the limit's size to the byte it would be kept.
+    code = ("open('before', 'w').write('x')\nimport os\nf = open('large', 'wb')\nf.write(os.urandom(101 << 20))\n"
             "for i in range(4000): f.write(os.urandom(1 << 20)); f.flush()")
     done = keep.run(session, code)
     assert done["end"] == "disk" and "100 MiB" in done["message"], done["message"]
