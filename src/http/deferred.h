@@ -2,6 +2,7 @@
 // room.
 #pragma once
 
+#include <atomic>
 #include <mutex>
 
 #include "http/message.h"
@@ -13,6 +14,9 @@ struct Deferred::Impl {
   const std::function<Reply()> at_deadline;
   const std::function<void()> on_cancel;
 
+  // True for the one request that it is the reply to. Another one would wait for what has come already.
+  bool take() { return !taken.exchange(true); }
+
   enum class Attached { waiting, completed, claimed };
   // From now on a completion goes to `deliver`. `completed`: it came before, take `early`; `claimed`:
   // somebody cancelled it meanwhile.
@@ -20,6 +24,7 @@ struct Deferred::Impl {
   // True for the one who may end it in another way: at its deadline or by cancelling.
   bool claim();
 
+  std::atomic<bool> taken{false};
   std::mutex mutex;  // guards all below
   bool done = false;
   std::optional<Reply> early;

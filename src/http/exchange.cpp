@@ -23,6 +23,14 @@ constexpr uint64_t kSilentDrainBytesMax = 1 << 30;
 
 constexpr auto kNoWait = std::chrono::steady_clock::time_point::max().time_since_epoch().count();
 
+void tell_closed(EventStream& stream) {
+  try {
+    stream.impl().on_close();
+  } catch (const std::exception& failure) {
+    log::error("the end of an event stream was not taken note of", {{"reason", failure.what()}});
+  }
+}
+
 MHD_Result collect_header(void* headers, MHD_ValueKind, const char* name, const char* value) {
   static_cast<Headers*>(headers)->add(name, value ? value : "");
   return MHD_YES;
@@ -323,6 +331,8 @@ void Exchange::abandon() {
 // Watched before it is attached: once attached, a completion on another thread may resume the connection and
 // close its socket.
 void Exchange::await(std::shared_ptr<Deferred> deferred) {
+  if (!deferred->impl().take())
+    return settle(reply_to(std::make_exception_ptr(std::logic_error("a deferred reply was returned twice"))));
   auto self = shared_from_this();
   auto due = std::chrono::steady_clock::now() + deferred->impl().deadline;
   watch_ = core_.watcher.watch(socket(), due, [self, deferred](Watcher::Event event) {
@@ -397,7 +407,7 @@ void Exchange::on_completed(MHD_RequestTerminationCode how) {
   if (upload_) upload_->abort();
   if (events_) {
     events_->impl().break_off();
-    if (events_->impl().on_close) core_.pool.submit_always([stream = events_] { stream->impl().on_close(); });
+    if (events_->impl().on_close) core_.pool.submit_always([stream = events_] { tell_closed(*stream); });
   }
   log_and_count(how);
   auto socket = socket_state(connection_.fd);

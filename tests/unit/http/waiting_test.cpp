@@ -83,6 +83,29 @@ TEST_F(Waiting, a_deferred_reply_may_race_with_its_completion) {
   for (auto& thread : completers) thread.join();
 }
 
+TEST_F(Waiting, a_deferred_reply_is_the_reply_to_one_request) {
+  std::shared_ptr<Deferred> shared;
+  router.add("GET", "/shared", [&](Request&) { return Reply::deferred(shared); });
+  start();
+  RawClient client(port());
+  auto promise = [] { return std::make_shared<Deferred>(kLong, [] { return Reply::text("late"); }); };
+  shared = promise();
+  shared->complete(Reply::text("early"));
+  EXPECT_EQ(client.get("/shared").body, "early");
+  EXPECT_EQ(client.get("/shared").status, 500);
+  shared = promise();
+  RawClient first(port());
+  first.send("GET /shared HTTP/1.1\r\nHost: test\r\n\r\n");
+  // Whichever of the two comes first gets it; the other must not wait for it.
+  client.send("GET /shared HTTP/1.1\r\nHost: test\r\n\r\n");
+  std::array<pollfd, 2> refused = {pollfd{first.fd(), POLLIN, 0}, pollfd{client.fd(), POLLIN, 0}};
+  ASSERT_EQ(::poll(refused.data(), refused.size(), testing::kPatienceMs), 1);
+  shared->complete(Reply::text("done"));
+  auto one = first.read_reply(), other = client.read_reply();
+  EXPECT_EQ(std::min(one.status, other.status), 200);
+  EXPECT_EQ(std::max(one.status, other.status), 500);
+}
+
 TEST_F(Waiting, a_deferred_reply_has_a_deadline) {
   start();
   RawClient client(port());
@@ -217,6 +240,23 @@ TEST_F(Waiting, a_client_that_leaves_closes_its_event_stream) {
   EXPECT_TRUE(closed.await());
   EXPECT_TRUE(stream->closed());
   EXPECT_FALSE(stream->send({"1", "", "x"}));
+}
+
+TEST_F(Waiting, a_closed_event_stream_that_nobody_can_take_note_of_ends_no_server) {
+  Flag told;
+  router.add("GET", "/bad", [&](Request&) {
+    auto bad = std::make_shared<EventStream>([&] {
+      told.raise();
+      throw Error(Code::internal, "no");
+    });
+    bad->close();
+    return Reply::events(bad);
+  });
+  start();
+  RawClient client(port());
+  EXPECT_EQ(client.get("/bad").status, 200);
+  EXPECT_TRUE(told.await());
+  EXPECT_EQ(client.get("/hello").body, "hello");
 }
 
 TEST_F(Waiting, a_reader_that_is_too_slow_loses_its_event_stream) {
