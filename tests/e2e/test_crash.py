@@ -52,7 +52,7 @@ class Overwriter(Worker):
         self.under_way = None
 
     def content(self):
-        if self.base is None or self.rng.random() < 0.3:
+        if not self.base or self.rng.random() < 0.3:
             self.base = self.bytes(self.least, self.most)
             return self.base
         cut = self.rng.randrange(len(self.base))
