@@ -58,11 +58,16 @@ bool Exchange::park() {
   return true;
 }
 
-// A connection that libmicrohttpd resumes it first reads, although its request is complete, and when the
-// client has closed its side it drops the request unanswered. Before that it visits the connections whose
-// time-out is not the usual one, each of which may answer: so while a reply is being made the time-out is
-// another.
-void Exchange::answer_before_reading(bool before) {
+bool Exchange::park_request() {
+  go_on_before_reading(true);
+  return park();
+}
+
+// A connection that libmicrohttpd resumes it first reads, and when the client has closed its side it drops
+// the request, although that may be complete, here or in its buffer. Before that it visits the connections
+// whose time-out is not the usual one, and goes on with what they have: so a parked request has another.
+void Exchange::go_on_before_reading(bool before) {
+  before_reading_ = before;
   auto timeout_s = static_cast<unsigned>(core_.options.idle_timeout_s) + (before ? 1 : 0);
   MHD_set_connection_option(handle_, MHD_CONNECTION_OPTION_TIMEOUT, timeout_s);
 }
@@ -74,6 +79,9 @@ void Exchange::unpark() {
 }
 
 MHD_Result Exchange::on_call(const char* method, const char* version, const char* data, size_t* size) {
+  // Called while it is suspended, too, as long as there are chunks in one read.
+  auto* suspended = MHD_get_connection_info(handle_, MHD_CONNECTION_INFO_CONNECTION_SUSPENDED);
+  if (before_reading_ && suspended->suspended == MHD_NO) go_on_before_reading(false);
   auto result = go_on(method, version, data, size);
   bool more_to_come = stage_ == Stage::body && framing_.has_body() &&
                       (framing_.chunked || received_bytes_ + discarded_bytes_ < framing_.length);
@@ -175,7 +183,7 @@ bool Exchange::gathers() const {
 }
 
 MHD_Result Exchange::open_sink() {
-  if (!park()) return MHD_NO;
+  if (!park_request()) return MHD_NO;
   stage_ = Stage::opening;
   core_.pool.submit_always([self = shared_from_this()] { self->run_sink_handler(); });
   return MHD_YES;
@@ -256,13 +264,12 @@ MHD_Result Exchange::on_request_complete() {
   if (discarding_) return answered_raw_ ? MHD_NO : queue_reply();
   if (stage_ == Stage::handling || (!upload_ && reply_)) return queue_reply();
   stage_ = Stage::handling;
-  answer_before_reading(true);
   if (upload_) {
     auto taken = upload_->finish();
     if (taken == Upload::Taken::failed) return answered_raw_ ? MHD_NO : queue_reply();
     return taken == Upload::Taken::cut ? MHD_NO : MHD_YES;
   }
-  if (!park()) return MHD_NO;
+  if (!park_request()) return MHD_NO;
   core_.pool.submit_always([self = shared_from_this()] { self->run_handler(); });
   return MHD_YES;
 }
@@ -366,7 +373,6 @@ void Exchange::give_up(Deferred& deferred, Watcher::Event event) {
 
 MHD_Result Exchange::queue_reply() {
   SK_CHECK(reply_.has_value(), "no reply for " + request_.target);
-  if (stage_ == Stage::handling) answer_before_reading(false);
   if (auto* stream = std::get_if<std::shared_ptr<EventStream>>(&reply_->body)) start_events(*stream);
   status_ = reply_->status;
   connection_.at_last_request.received = socket_state(connection_.fd).bytes.received;

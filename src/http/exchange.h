@@ -32,6 +32,8 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   // Loop thread: suspends the connection, until unpark(). False when the server is closing: the caller cuts
   // the connection.
   bool park();
+  // The same in on_call(), before there is a reply.
+  bool park_request();
   // Any thread, once per park(). Nothing of this object may be used after it without a reference of one's
   // own.
   void unpark();
@@ -55,7 +57,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   MHD_Result refuse();
   MHD_Result refuse_in_body();
   MHD_Result queue_reply();
-  void answer_before_reading(bool before);
+  void go_on_before_reading(bool before);
   void start_events(std::shared_ptr<EventStream> stream);
   static void schedule_heartbeat(Core& core, const std::weak_ptr<EventStream>& stream);
   void log_and_count(MHD_RequestTerminationCode how);
@@ -85,7 +87,8 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   enum class Stage { head, opening, body, handling } stage_ = Stage::head;
   Framing framing_;
   const Router::Route* route_ = nullptr;
-  bool discarding_ = false;  // the body is read and dropped
+  bool before_reading_ = false;  // see go_on_before_reading()
+  bool discarding_ = false;      // the body is read and dropped
   uint64_t received_bytes_ = 0;
   uint64_t discarded_bytes_ = 0;
   uint64_t sent_bytes_ = 0;

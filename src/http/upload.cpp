@@ -15,7 +15,7 @@ Upload::Taken Upload::take(std::string_view bytes) {
   if (!busy_ && filling_.size() >= kPieceBytesMin) {
     start_locked();
   } else if (busy_ && filling_.size() >= kReadAheadBytesMax) {
-    if (!exchange_.park()) return Taken::cut;
+    if (!exchange_.park_request()) return Taken::cut;
     parked_ = true;
   }
   return Taken::all;
@@ -24,7 +24,7 @@ Upload::Taken Upload::take(std::string_view bytes) {
 Upload::Taken Upload::finish() {
   std::lock_guard lock(mutex_);
   if (failed_) return Taken::failed;
-  if (!exchange_.park()) return Taken::cut;
+  if (!exchange_.park_request()) return Taken::cut;
   parked_ = complete_ = true;
   if (!busy_) start_locked();
   return Taken::all;
