@@ -22,6 +22,8 @@ LOGS = ROOT / "build" / "test-logs"
 PARALLEL = min(2, os.cpu_count() or 1)
 # More failures than this are no accident.
 SECOND_TRIES_MAX = 8
+# A machine that is busy with other things may be asked to let pass what fails once and passes alone.
+TOLERATE_UNSTEADY = os.environ.get("SK_TOLERATE_UNSTEADY") == "1"
 
 
 @dataclass
@@ -130,8 +132,8 @@ def pytest_stage(folder):
 
 
 def second_try(run, pytest, folder, first):
-    """Tests of real processes, disks and clocks fail now and then on a machine that is busy. What fails once and passes alone is
-    counted, and named, so that it is looked into."""
+    """Runs what failed once more, alone, to tell the broken from the unsteady. An unsteady test has failed too, or nobody would look into it;
+    where it is tolerated it counts as passed and is named all the same."""
     report = LOGS / f"{run.log.stem}-again.xml"
     report.unlink(missing_ok=True)
     status = run.call([*pytest, "--last-failed", f"--junitxml={report}", folder], run.environment)
@@ -139,8 +141,13 @@ def second_try(run, pytest, folder, first):
     if status not in (0, 1) or second.passed + len(second.failures) != len(first.failures):
         return first
     unsteady = [name for name in first.failures if name not in second.failures]
-    note = f"only at the second try: {', '.join(unsteady)}" if unsteady else ""
-    return Result(passed=first.passed + second.passed, failures=second.failures, note=note)
+    if not unsteady:
+        return first
+    note = f"UNSTEADY, passed only at the second try: {', '.join(unsteady)}"
+    if TOLERATE_UNSTEADY:
+        return Result(passed=first.passed + second.passed, failures=second.failures, note=note)
+    failures = [f"{name} (unsteady: passed at the second try)" if name in unsteady else name for name in first.failures]
+    return Result(passed=first.passed, failures=failures, note=note)
 
 
 def unit_program(run, program, environment):
