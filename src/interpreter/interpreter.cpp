@@ -202,9 +202,7 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
       if (alive != live.end()) found = alive->second->info();
     }
     if (!found) found = records.find(id);
-    bool mine = found && found->owner == actor.principal &&
-                (!actor.only_workspace || *actor.only_workspace == found->workspace);
-    if (!mine) return std::nullopt;
+    if (!found || !is_of(*found, actor)) return std::nullopt;
     std::lock_guard lock(mutex);
     add_live_facts(*found);
     return found;
@@ -225,6 +223,7 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
     if (alive == from.end()) return;
     info.active_us = alive->second->active_us();
     info.execution_count = alive->second->execution_count();
+    if (alive->second->awake_since_us() != 0) info.woke_us = alive->second->awake_since_us();
     if (alive->second->awake()) info.status = Status::running;
   }
 

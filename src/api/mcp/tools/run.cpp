@@ -1,6 +1,7 @@
 // run_python, run_shell and list_sessions: code in an interpreter that keeps its variables and files.
 #include "api/mcp/tools/run.h"
 #include "api/common/fields.h"
+#include "api/common/need_interpreter.h"
 #include "api/mcp/hub.h"
 #include "api/mcp/tools/run_result.h"
 #include "base/text.h"
@@ -83,13 +84,6 @@ void become_task_later(Turn& turn, const RunningExecution& running, const TaskId
 }
 
 }  // namespace
-
-interpreter::Interpreter& need_interpreter(const App& app) {
-  if (app.interpreter == nullptr)
-    throw Error(Code::unavailable, app.why_no_sessions)
-        .hint("The message says what is missing on the server; ask its operator.");
-  return *app.interpreter;
-}
 
 std::optional<ToolResult> start_run(ToolCall& call, const Id& session, interpreter::NewExecution wanted,
                                     std::function<ToolResult(const Execution&)> to_result) {
