@@ -58,7 +58,6 @@ class Run {
     bool aside = existing && (existing->kind == workspace::EntryKind::folder || taken_.contains(path));
     workspace::CopyChange change;
     change.from_workspace = version.workspace;
-    change.from = version.path;
     change.from_version = version.id;
     change.to = path;
     change.on_existing = aside ? OnExisting::rename : OnExisting::replace;
