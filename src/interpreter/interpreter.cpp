@@ -15,6 +15,7 @@
 #include "interpreter/copy_cache.h"
 #include "interpreter/environment.h"
 #include "interpreter/live_session.h"
+#include "interpreter/session_book.h"
 #include "interpreter/sleepers.h"
 #include "workspace/path.h"
 
@@ -210,9 +211,7 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
 
   SessionInfo find(const workspace::Actor& actor, const Id& id) {
     auto found = find_if_any(actor, id);
-    if (!found)
-      throw Error(Code::not_found, "there is no session " + id.with_prefix(workspace::prefix::session))
-          .hint("'sandkeep sessions' lists yours.");
+    if (!found) throw no_session(id);
     return *found;
   }
 

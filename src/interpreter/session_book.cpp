@@ -10,6 +10,17 @@ std::optional<SessionInfo> SessionBook::find(const workspace::Actor& actor, cons
   return found && is_of(*found, actor) ? found : std::nullopt;
 }
 
+Error no_session(const Id& session) {
+  return Error(Code::not_found, "there is no session " + session.with_prefix(workspace::prefix::session))
+      .hint("'sandkeep sessions' lists yours.");
+}
+
+SessionInfo SessionBook::get(const workspace::Actor& actor, const Id& session) const {
+  auto found = find(actor, session);
+  if (!found) throw no_session(session);
+  return *found;
+}
+
 std::vector<SessionInfo> SessionBook::list(const workspace::Actor& actor, const SessionQuery& query) const {
   if (interpreter_ != nullptr) return interpreter_->list(actor, query);
   return Records(keep_.ground()).list(actor.principal, actor.only_workspace, query);

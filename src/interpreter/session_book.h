@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/error.h"
 #include "interpreter/interpreter.h"
 
 namespace sk::interpreter {
@@ -17,6 +18,8 @@ class SessionBook {
 
   // nullopt for a session that is not there or not the caller's; also a deleted one is found.
   std::optional<SessionInfo> find(const workspace::Actor& actor, const Id& session) const;
+  // Error(not_found) instead.
+  SessionInfo get(const workspace::Actor& actor, const Id& session) const;
   // Without deleted ones.
   std::vector<SessionInfo> list(const workspace::Actor& actor, const SessionQuery& query) const;
 
@@ -24,5 +27,8 @@ class SessionBook {
   workspace::Keep& keep_;
   Interpreter* const interpreter_;
 };
+
+// What somebody is told who has no such session.
+Error no_session(const Id& session);
 
 }  // namespace sk::interpreter

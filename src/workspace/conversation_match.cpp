@@ -99,13 +99,14 @@ bool MentionMatcher::from_before(const Mention& mention, ShownFile& out) const {
   return false;
 }
 
-// With a source it is fetched, as all that is elsewhere; and fetched anew, since what lies there may change.
+// With a source it is fetched, as all that is elsewhere.
 void MentionMatcher::match_web(const Mention& mention, ShownFile& out) {
+  if (from_before(mention, out) || by_origin(out)) return;
   if (given_.wanted.has_source) {
     out.address = mention.elsewhere;
     out.state = ShownState::pending;
     out.explanation = "it is being fetched";
-  } else if (!from_before(mention, out) && !by_origin(out)) {
+  } else {
     not_captured(out, WhyNot::cannot_tell,
                  "it lies at an address on the web, which is fetched only for a message with a 'source'");
   }

@@ -48,12 +48,13 @@ Reply create_session(Call& call) {
 }
 
 Reply list_sessions(Call& call) {
-  Id before;
+  interpreter::SessionQuery query;
   if (auto cursor = call.query.text("cursor"))
-    before = parse_id(*cursor, workspace::prefix::session, "cursor");
+    query.after = parse_id(*cursor, workspace::prefix::session, "cursor");
   size_t limit = call.limit(call.app.settings.list_page_max);
+  query.limit = limit + 1;
   workspace::Page<interpreter::SessionInfo> page;
-  page.items = need_interpreter(call.app).list(call.actor, before, limit + 1);
+  page.items = session_book(call.app).list(call.actor, query);
   if (page.items.size() > limit) {
     page.items.resize(limit);
     page.has_more = true;
@@ -114,8 +115,7 @@ void add_session_routes(Routes& routes) {
               .tag = "sessions",
               .summary = "One's sessions, newest first",
               .query = page_fields(),
-              .answers = {{200, "Sessions, also those that sleep.", "SessionPage"}},
-              .errors = {Code::unavailable}},
+              .answers = {{200, "Sessions, also those that sleep.", "SessionPage"}}},
              list_sessions);
   routes.add({.method = "GET",
               .pattern = kRoot + "/sessions/{session}",
@@ -123,9 +123,9 @@ void add_session_routes(Routes& routes) {
               .tag = "sessions",
               .summary = "One session",
               .answers = {{200, "The session.", "Session"}},
-              .errors = {Code::not_found, Code::unavailable}},
+              .errors = {Code::not_found}},
              [](Call& call) {
-               return Reply::json(session_json(need_interpreter(call.app).get(call.actor, session_id(call))));
+               return Reply::json(session_json(session_book(call.app).get(call.actor, session_id(call))));
              });
   routes.add({.method = "GET",
               .pattern = kRoot + "/sessions/{session}/export",

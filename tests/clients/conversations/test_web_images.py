@@ -43,8 +43,9 @@ def test_an_image_on_the_web_is_fetched_and_kept_without_its_signature(chat, her
     for path in here.data.rglob("*"):
         assert not path.is_file() or b"a-signed-secret" not in path.read_bytes(), path
     web.faults = [lambda path, _: ("status", 404, b"")]
-    again = chat.store("m", response=shown(f"{web.url}/plots/a%20b.png?sig=a-signed-secret"))
-    assert again["attachments"][0]["version_id"] == image["version_id"], "what was kept for a message stays kept"
+    for name, more in (("m", {}), ("m", {"source": source(proxy)}), ("later", {}), ("last", {"source": source(proxy)})):
+        again = chat.store(name, response=shown(f"{web.url}/plots/a%20b.png?sig=a-signed-secret"), **more)
+        assert again["attachments"][0]["version_id"] == image["version_id"], (name, more, "what was kept stays kept, though its address is dead by now")
     assert anonymous(chat.read("m", "?links=signed")["attachments"][0]["link"]).content == PICTURE
 
 

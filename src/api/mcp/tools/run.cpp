@@ -134,10 +134,11 @@ std::optional<ToolResult> run_code(ToolCall& call, std::string_view language, st
 }
 
 std::optional<ToolResult> list_sessions(ToolCall& call) {
-  auto& interpreter = need_interpreter(call.app());
+  interpreter::SessionQuery query;
+  query.limit = 50;
   ToolResult result;
   Json sessions = Json::array();
-  for (const auto& session : interpreter.list(call.actor(), {}, 50)) {
+  for (const auto& session : session_book(call.app()).list(call.actor(), query)) {
     auto id = session.id.with_prefix(prefix::session);
     sessions.push_back({{"session", id},
                         {"name", session.name},
