@@ -15,11 +15,11 @@ using Outcome = Fetched::Outcome;
 using workspace::list_in;
 using workspace::text_in;
 
-constexpr size_t kPagesMax = 1000;
+constexpr size_t kListPagesMax = 1000;
 constexpr std::string_view kData = "/mnt/data";
 
 // "/mnt/data/a/b.csv" and "a/b.csv" → "a/b.csv".
-std::string below_data(std::string path) {
+std::string below_mount(std::string path) {
   if (path.starts_with(kData)) path.erase(0, kData.size());
   while (path.starts_with('/')) path.erase(0, 1);
   return path;
@@ -28,9 +28,9 @@ std::string below_data(std::string path) {
 // As either generation lists a file; empty for a folder.
 std::string path_of(const Json& item) {
   const auto& older = workspace::field_in(item, "properties");
-  if (older.is_object()) return below_data(text_in(older, "filename"));
+  if (older.is_object()) return below_mount(text_in(older, "filename"));
   if (ascii_lower(text_in(item, "type")) == "directory" || text_in(item, "name").empty()) return {};
-  return below_data(text_in(item, "directory") + "/" + text_in(item, "name"));
+  return below_mount(text_in(item, "directory") + "/" + text_in(item, "name"));
 }
 
 std::string query_of(std::string_view version, const std::string& identifier) {
@@ -112,7 +112,7 @@ const std::vector<std::string>& AzureUpstream::listing_of(const std::string& ide
 
 // All pages, as far as they can be read. False when not even the first came.
 bool AzureUpstream::list_at(std::string url, std::vector<std::string>& paths) {
-  for (size_t page = 0; page < kPagesMax; ++page) {
+  for (size_t page = 0; page < kListPagesMax; ++page) {
     auto answer = remote_->get(url);
     if (!answer.ok()) return page > 0;
     Json json;

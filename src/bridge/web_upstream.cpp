@@ -4,7 +4,7 @@ namespace sk::bridge {
 
 namespace {
 
-constexpr size_t kUrlBytesMax = 8192;
+constexpr size_t kWebUrlBytesMax = 8192;
 
 bool is_plain_ascii(std::string_view text) {
   for (char c : text)
@@ -18,7 +18,7 @@ Fetched WebUpstream::fetch(const WantedFile& wanted, ByteSink& sink) {
   using Outcome = Fetched::Outcome;
   const auto& url = wanted.url;
   auto origin = origin_of_url(url);
-  if (origin.empty() || url.size() > kUrlBytesMax || !is_plain_ascii(url))
+  if (origin.empty() || url.size() > kWebUrlBytesMax || !is_plain_ascii(url))
     return {Outcome::cannot_tell, "its address is none that can be fetched", ""};
   if (origin.starts_with("http:") && plain_http_ == PlainHttp::refused)
     return {Outcome::cannot_tell, "its address does not begin with https://", ""};
