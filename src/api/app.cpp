@@ -44,7 +44,7 @@ http::Router make_router(App& app) {
   Routes routes(router, app);
   rest::add_routes(routes);
   openai::add_routes(routes, {.prefix = "/v1", .tag = "openai"});
-  for (const auto& mount : foundry::mounts()) openai::add_routes(routes, mount);
+  for (const auto& mount : foundry::mounts(app.settings)) openai::add_routes(routes, mount);
   links::add_routes(routes);
   mcp::add_routes(routes, app);
   page::add_routes(routes);

@@ -1,6 +1,10 @@
 #include "bridge/azure_upstream.h"
 
+#include <algorithm>
+
+#include "base/error.h"
 #include "base/text.h"
+#include "workspace/json_reading.h"
 #include "workspace/path.h"
 
 namespace sk::bridge {
@@ -8,6 +12,26 @@ namespace sk::bridge {
 namespace {
 
 using Outcome = Fetched::Outcome;
+using workspace::list_in;
+using workspace::text_in;
+
+constexpr size_t kListPagesMax = 1000;
+constexpr std::string_view kData = "/mnt/data";
+
+// "/mnt/data/a/b.csv" and "a/b.csv" → "a/b.csv".
+std::string below_mount(std::string path) {
+  if (path.starts_with(kData)) path.erase(0, kData.size());
+  while (path.starts_with('/')) path.erase(0, 1);
+  return path;
+}
+
+// As either generation lists a file; empty for a folder.
+std::string path_of(const Json& item) {
+  const auto& older = workspace::field_in(item, "properties");
+  if (older.is_object()) return below_mount(text_in(older, "filename"));
+  if (ascii_lower(text_in(item, "type")) == "directory" || text_in(item, "name").empty()) return {};
+  return below_mount(text_in(item, "directory") + "/" + text_in(item, "name"));
+}
 
 std::string query_of(std::string_view version, const std::string& identifier) {
   return "?api-version=" + std::string(version) + "&identifier=" + percent_encode(identifier);
@@ -30,7 +54,18 @@ Fetched AzureUpstream::fetch(const WantedFile& wanted, ByteSink& sink) {
   for (const auto& path : paths) {
     best = fetch_path(wanted.container, path, sink);
     best.path = path;
-    if (best.outcome != Outcome::gone) return best;
+    if (best.outcome != Outcome::gone) break;
+  }
+  bool is_settled = best.outcome == Outcome::ok || best.outcome == Outcome::denied || paths.empty();
+  if (auto listed = is_settled ? std::string() : find_in_list(wanted); !listed.empty()) {
+    auto again = fetch_path(wanted.container, listed, sink);
+    again.path = listed;
+    if (again.outcome == Outcome::gone) {
+      // Listed and not found: nobody can tell.
+      again.outcome = Outcome::cannot_tell;
+      again.explanation = "the session lists it, but its content " + again.explanation;
+    }
+    return again;
   }
   // A session that expired comes back empty under its identifier, so that absence proves no invention.
   if (best.outcome == Outcome::gone) best.explanation = "the session has no such file, or not any more";
@@ -51,6 +86,49 @@ Fetched AzureUpstream::fetch_path(const std::string& identifier, const std::stri
     if (!answer.ok() && is_unknown_call(answer)) answer.status = 404;
   }
   return {verdict_on(answer), answer.problem, ""};
+}
+
+// Where the session has the file: at the path that is meant, else under its name in some other folder.
+std::string AzureUpstream::find_in_list(const WantedFile& wanted) {
+  const auto& listed = listing_of(wanted.container);
+  for (const auto& path : wanted.paths)
+    if (std::find(listed.begin(), listed.end(), path) != listed.end()) return path;
+  auto named = std::find_if(listed.begin(), listed.end(), [&](const std::string& path) {
+    return !wanted.name.empty() && workspace::split_path(path).second == wanted.name;
+  });
+  return named == listed.end() ? std::string() : *named;
+}
+
+const std::vector<std::string>& AzureUpstream::listing_of(const std::string& identifier) {
+  auto known = listings_.find(identifier);
+  if (known != listings_.end()) return known->second;
+  std::vector<std::string> paths;
+  auto newer = base_url_ + "/files" + query_of("2025-10-02-preview", identifier) +
+               "&path=" + percent_encode(kData) + "&recursive=true";
+  if (!list_at(newer, paths))
+    list_at(base_url_ + "/files" + query_of("2024-02-02-preview", identifier), paths);
+  return listings_.emplace(identifier, std::move(paths)).first->second;
+}
+
+// All pages, as far as they can be read. False when not even the first came.
+bool AzureUpstream::list_at(std::string url, std::vector<std::string>& paths) {
+  for (size_t page = 0; page < kListPagesMax; ++page) {
+    auto answer = remote_->get(url);
+    if (!answer.ok()) return page > 0;
+    Json json;
+    try {
+      json = parse_json(answer.body, "the list");
+    } catch (const Error&) {
+      return page > 0;
+    }
+    for (const auto& item : list_in(json, "value"))
+      if (auto path = path_of(item); !path.empty()) paths.push_back(std::move(path));
+    auto next = text_in(json, "nextLink");
+    // A link to another host would be asked without the key, and in vain.
+    if (next.empty() || next == url || origin_of_url(next) != origin_of_url(base_url_)) return true;
+    url = std::move(next);
+  }
+  return true;
 }
 
 }  // namespace sk::bridge

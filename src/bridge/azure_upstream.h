@@ -1,6 +1,9 @@
 // Azure's dynamic sessions: files by name in a session that its identifier names. Both generations of the
-// API are tried, the newer first.
+// API are tried, the newer first; a file that is not where the message says is looked for in the session's
+// list.
 #pragma once
+
+#include <map>
 
 #include "bridge/upstream.h"
 
@@ -15,9 +18,13 @@ class AzureUpstream final : public Upstream {
 
  private:
   Fetched fetch_path(const std::string& identifier, const std::string& path, ByteSink& sink);
+  std::string find_in_list(const WantedFile& wanted);
+  const std::vector<std::string>& listing_of(const std::string& identifier);
+  bool list_at(std::string url, std::vector<std::string>& paths);
 
   const std::string base_url_;
   std::unique_ptr<Remote> remote_;
+  std::map<std::string, std::vector<std::string>> listings_;  // paths below /mnt/data; none where none came
 };
 
 }  // namespace sk::bridge

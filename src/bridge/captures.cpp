@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "workspace/mime.h"
 #include "workspace/path.h"
 
 namespace sk::bridge {
@@ -53,6 +54,7 @@ class ContentSink final : public ByteSink {
     if (head_.size() < kHeadBytesMax) head_.append(bytes.substr(0, kHeadBytesMax - head_.size()));
     writer_->write(as_bytes(bytes));
   }
+  bool holds_image() const { return workspace::guess_mime("", head_).starts_with("image/"); }
   void finish_into(workspace::PutChange& change) {
     change.content = std::make_shared<blobs::Written>(writer_->finish());
     change.head_bytes = std::move(head_);
@@ -72,6 +74,7 @@ WantedFile wanted_of(const workspace::ShownFile& file, const Source& source) {
   out.file_id = file.file_id;
   if (file.name != file.file_id) out.name = file.name;
   if (file.link) out.paths = workspace::paths_meant(file.link->address);
+  out.url = file.address;
   return out;
 }
 
@@ -127,18 +130,22 @@ void Captures::run(const Job& job) {
 
 void Captures::capture_message(const Job& job, const workspace::Message& message) {
   Patience patience(stop_, options_.message_time_max);
-  std::unique_ptr<Upstream> upstream;
+  std::unique_ptr<Upstream> upstream, web;
   std::map<std::string, Captured> known;  // the same file is fetched once
   for (const auto& file : message.files) {
     if (file.state != ShownState::pending) continue;
-    if (!upstream) upstream = open_upstream(job.source, options_.remote, patience);
+    auto& origin = file.address.empty() ? upstream : web;
+    if (!origin)
+      origin = file.address.empty() ? open_upstream(job.source, options_.remote, patience)
+                                    : open_web(job.source, options_.remote, patience);
     auto wanted = wanted_of(file, job.source);
-    auto identity = wanted.container + "\n" + wanted.file_id;
+    auto identity = wanted.url.empty() ? wanted.container + "\n" + wanted.file_id : wanted.url;
     for (const auto& path : wanted.paths) identity += "\n" + path;
     auto done = known.find(identity);
-    if (done == known.end() || wanted.container.empty()) {
+    bool is_named = !wanted.container.empty() || !wanted.url.empty();
+    if (done == known.end() || !is_named) {
       auto captured = patience.is_over() ? failed(WhyNot::cannot_tell, "the time for it ran out")
-                                         : capture(job, message, file, *upstream);
+                                         : capture(job, message, file, *origin);
       done = known.insert_or_assign(identity, std::move(captured)).first;
     }
     keep_.conversations().settle(job.actor, job.workspace, message.id, file.seq, done->second);
@@ -151,6 +158,9 @@ Captured Captures::capture(const Job& job, const workspace::Message& message,
     ContentSink sink(keep_.files(), options_.file_bytes_max);
     auto fetched = upstream.fetch(wanted_of(file, job.source), sink);
     if (fetched.outcome != Fetched::Outcome::ok) return from(fetched);
+    // A page that says why there is none comes as a success at times.
+    if (!file.address.empty() && file.kind == workspace::Mention::Kind::image && !sink.holds_image())
+      return failed(WhyNot::cannot_tell, "what lies at its address is no image");
     workspace::PutChange change;
     change.path = path_for(message, file, fetched.path);
     change.keep_when_locked = true;
@@ -159,7 +169,7 @@ Captured Captures::capture(const Job& job, const workspace::Message& message,
                       {"message", message.name},
                       {"container", file.container},
                       {"file_id", file.file_id},
-                      {"host", origin_of_url(job.source.base_url)}}};
+                      {"host", origin_of_url(file.address.empty() ? job.source.base_url : file.address)}}};
     sink.finish_into(change);
     // A folder in the way: beside it, under a name that only this message has.
     auto retry = change;

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "bridge/azure_upstream.h"
 #include "bridge/openai_upstream.h"
+#include "bridge/web_upstream.h"
 
 namespace sk::bridge {
 
@@ -63,6 +64,12 @@ std::vector<std::string> foundry_endpoints(const std::string& base_url) {
     add(base_url + "/openai/v1");
   }
   return out;
+}
+
+std::unique_ptr<Upstream> open_web(const Source& source, const RemoteOptions& options, Patience& patience) {
+  return std::make_unique<WebUpstream>(
+      options.allow_private ? PlainHttp::allowed : PlainHttp::refused,
+      std::make_unique<Remote>(options, source.base_url, credentials_of(source), source.key, patience));
 }
 
 std::unique_ptr<Upstream> open_upstream(const Source& source, const RemoteOptions& options,

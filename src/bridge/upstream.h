@@ -16,6 +16,7 @@ struct WantedFile {
   std::string file_id;             // "cfile_…", "file-…"
   std::string name;                // without folders
   std::vector<std::string> paths;  // below /mnt/data, the likeliest first
+  std::string url;                 // instead of all that: an address on the web
 };
 
 struct Fetched {
@@ -41,6 +42,10 @@ class Upstream {
 
 std::unique_ptr<Upstream> open_upstream(const Source& source, const RemoteOptions& options,
                                         Patience& patience);
+
+// Fetches files by their `url`, from anywhere that may be called at all. The source's key goes to its own
+// host only.
+std::unique_ptr<Upstream> open_web(const Source& source, const RemoteOptions& options, Patience& patience);
 
 // What an answer says about a file or container: never more than it proves.
 Fetched::Outcome verdict_on(const RemoteAnswer& answer);

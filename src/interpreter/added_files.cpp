@@ -16,20 +16,23 @@ Wanted find_wanted(workspace::Keep& keep, const workspace::Actor& actor, const w
                    const std::string& folder, const AddedFile& file) {
   auto from = file.workspace.empty() ? into : keep.workspaces().open(actor, file.workspace);
   Wanted out;
+  std::string name;
   out.copy.from_workspace = from.id;
   if (file.version) {
     auto version = keep.files().find_version(from, *file.version);
     if (!version)
       throw Error(Code::not_found,
                   "there is no version " + file.version->with_prefix(workspace::prefix::version));
-    out.copy.from = version->path;
+    // By the version alone, which is also had out of the trash.
     out.copy.from_version = version->id;
+    name = workspace::split_path(version->path).second;
     out.asked = file.version->with_prefix(workspace::prefix::version);
   } else {
     out.copy.from = keep.files().get(from, workspace::clean_file_path(file.path)).path;
+    name = workspace::split_path(out.copy.from).second;
     out.asked = file.path;
   }
-  std::string name = file.as.empty() ? workspace::split_path(out.copy.from).second : file.as;
+  if (!file.as.empty()) name = file.as;
   out.copy.to = workspace::join_path(folder, workspace::clean_file_path(name));
   out.copy.on_existing = workspace::OnExisting::rename;
   return out;

@@ -23,13 +23,14 @@ std::optional<SessionInfo> Aliases::find(const workspace::Actor& actor, std::str
     return look_up(statements, actor.principal, workspace, kind, alias);
   });
   if (!id) return std::nullopt;
-  return interpreter_.get(actor, *id);
+  return book_.find(actor, *id);
 }
 
 SessionInfo Aliases::find_or_create(const workspace::Actor& actor, std::string_view kind,
                                     std::string_view alias, const NewSession& wanted) {
   if (auto found = find(actor, kind, alias)) return *found;
-  SessionInfo made = interpreter_.create(actor, wanted);
+  SK_CHECK(interpreter_ != nullptr);
+  SessionInfo made = interpreter_->create(actor, wanted);
   auto& ground = keep_.ground();
   Id winner = ground.db.write([&](catalog::Tx& tx) {
     if (auto earlier = look_up(tx, actor.principal, made.workspace, kind, alias)) return *earlier;
@@ -42,8 +43,8 @@ SessionInfo Aliases::find_or_create(const workspace::Actor& actor, std::string_v
     return made.id;
   });
   if (winner == made.id) return made;
-  interpreter_.remove(actor, made.id);
-  return interpreter_.get(actor, winner);
+  interpreter_->remove(actor, made.id);
+  return interpreter_->get(actor, winner);
 }
 
 std::vector<Aliases::Named> Aliases::list(const workspace::Actor& actor, std::string_view kind, size_t skip,
@@ -58,7 +59,8 @@ std::vector<Aliases::Named> Aliases::list(const workspace::Actor& actor, std::st
         [](const catalog::Row& row) { return std::pair(row.str(0), row.id(1)); });
   });
   std::vector<Named> out;
-  for (auto& [alias, session] : rows) out.push_back({std::move(alias), interpreter_.get(actor, session)});
+  for (auto& [alias, session] : rows)
+    if (auto found = book_.find(actor, session)) out.push_back({std::move(alias), std::move(*found)});
   return out;
 }
 

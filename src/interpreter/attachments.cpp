@@ -24,13 +24,14 @@ class Run {
     std::string path = workspace::join_path(session_.folder, workspace::clean_file_path(wanted.as));
     Attached out{wanted.version, "", ""};
     try {
-      auto version = keep_.files().find_version_anywhere(wanted.version);
-      if (!version || !keep_.workspaces().may_read(actor_, version->workspace))
-        throw Error(Code::not_found, "there is no such file");
-      if (!is_own(*version))
-        out.path = place(*version, path);
-      else if (keep_.files().find(target_, version->path))
-        out.path = version->path;
+      // Also of the trash, and of a session that is gone; not one whose id its owner took back.
+      auto file = keep_.purposes().find(actor_, wanted.version);
+      if (!file) throw Error(Code::not_found, "there is no such file");
+      const auto& version = file->version;
+      if (!is_own(version))
+        out.path = place(version, path);
+      else if (keep_.files().find(target_, version.path))
+        out.path = version.path;
       taken_.insert(out.path);
     } catch (const Error& error) {
       out.problem = "'" + wanted.as + "' could not be put into /mnt/data: " + error.message();
@@ -57,7 +58,6 @@ class Run {
     bool aside = existing && (existing->kind == workspace::EntryKind::folder || taken_.contains(path));
     workspace::CopyChange change;
     change.from_workspace = version.workspace;
-    change.from = version.path;
     change.from_version = version.id;
     change.to = path;
     change.on_existing = aside ? OnExisting::rename : OnExisting::replace;

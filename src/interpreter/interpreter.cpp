@@ -15,6 +15,7 @@
 #include "interpreter/copy_cache.h"
 #include "interpreter/environment.h"
 #include "interpreter/live_session.h"
+#include "interpreter/session_book.h"
 #include "interpreter/sleepers.h"
 #include "workspace/path.h"
 
@@ -202,9 +203,7 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
       if (alive != live.end()) found = alive->second->info();
     }
     if (!found) found = records.find(id);
-    bool mine = found && found->owner == actor.principal &&
-                (!actor.only_workspace || *actor.only_workspace == found->workspace);
-    if (!mine) return std::nullopt;
+    if (!found || !is_of(*found, actor)) return std::nullopt;
     std::lock_guard lock(mutex);
     add_live_facts(*found);
     return found;
@@ -212,9 +211,7 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
 
   SessionInfo find(const workspace::Actor& actor, const Id& id) {
     auto found = find_if_any(actor, id);
-    if (!found)
-      throw Error(Code::not_found, "there is no session " + id.with_prefix(workspace::prefix::session))
-          .hint("'sandkeep sessions' lists yours.");
+    if (!found) throw no_session(id);
     return *found;
   }
 
@@ -225,6 +222,7 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
     if (alive == from.end()) return;
     info.active_us = alive->second->active_us();
     info.execution_count = alive->second->execution_count();
+    if (alive->second->awake_since_us() != 0) info.woke_us = alive->second->awake_since_us();
     if (alive->second->awake()) info.status = Status::running;
   }
 

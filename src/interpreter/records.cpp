@@ -6,6 +6,9 @@ namespace sk::interpreter {
 
 namespace {
 
+// How the detail of an execution that woke its session begins: a query can ask for that.
+#define SK_WOKE "{\"woke\":true"
+
 #define SK_SESSION_COLUMNS                                                                              \
   "id, workspace, folder, name, owner, memory_bytes, timeout_s, idle_s, runtime, environment, labels, " \
   "execution_count, created_us, active_us, deleted_us, awake_max_s"
@@ -13,7 +16,10 @@ namespace {
 #define SK_SESSION_VALUES                                                                               \
   "id, workspace, folder, name, owner, memory_bytes, timeout_s, idle_s, runtime, environment, labels, " \
   "(SELECT COALESCE(MAX(x.number), 0) FROM executions x WHERE x.session = sessions.id), created_us, "   \
-  "active_us, deleted_us, awake_max_s"
+  "active_us, deleted_us, awake_max_s, CASE WHEN awake_max_s > 0 THEN (SELECT x.created_us FROM "       \
+  "executions x WHERE x.session = sessions.id AND (x.number = 1 OR x.detail LIKE '" SK_WOKE             \
+  "%') "                                                                                                \
+  "ORDER BY x.number DESC LIMIT 1) END"
 
 SessionInfo read_session(const catalog::Row& row) {
   SessionInfo session;
@@ -33,6 +39,7 @@ SessionInfo read_session(const catalog::Row& row) {
   session.active_us = row.integer(13);
   session.deleted_us = row.maybe_integer(14);
   session.awake_max_s = row.integer(15);
+  session.woke_us = row.maybe_integer(16);
   session.status = session.deleted_us ? Status::deleted : Status::asleep;
   return session;
 }
@@ -53,8 +60,8 @@ std::string detail_of(const Execution& execution) {
   Json not_kept = Json::array();
   for (const auto& item : execution.files.not_kept)
     not_kept.push_back({{"path", item.path}, {"reason", item.reason}, {"message", item.message}});
-  Json detail = {{"message", execution.message},
-                 {"woke", execution.woke},
+  Json detail = {{"woke", execution.woke},
+                 {"message", execution.message},
                  {"outputs", execution.outputs},
                  {"folders", execution.files.folders},
                  {"renamed", pairs_to_json(execution.files.renamed)},
@@ -98,6 +105,11 @@ Execution read_execution(const catalog::Row& row) {
   "id, session, number, author, language, code, status, outcome, detail, created_us, started_us, ended_us"
 
 }  // namespace
+
+bool is_of(const SessionInfo& session, const workspace::Actor& actor) {
+  return session.owner == actor.principal &&
+         (!actor.only_workspace || *actor.only_workspace == session.workspace);
+}
 
 Json to_json(const KeptFile& file) {
   return {{"path", file.path},     {"file", file.file.hex()},     {"version", file.version.hex()},

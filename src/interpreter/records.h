@@ -50,6 +50,9 @@ class Records {
   workspace::Ground& ground_;
 };
 
+// Whether a session is the actor's own, and in the workspace that their key is for.
+bool is_of(const SessionInfo& session, const workspace::Actor& actor);
+
 Json to_json(const KeptFile& file);
 KeptFile kept_file_from(const Json& json);
 

@@ -30,6 +30,7 @@ struct SessionInfo {
   int64_t execution_count = 0;
   TimeUs created_us = 0;
   TimeUs active_us = 0;
+  std::optional<TimeUs> woke_us;  // when it last began to run; told only where awake_max_s limits that
   std::optional<TimeUs> deleted_us;
   Status status = Status::asleep;
 };

@@ -57,8 +57,7 @@ ShownFile MentionMatcher::match(const Mention& mention) {
   if (!mention.data_uri.empty()) {
     keep_data(mention, out);
   } else if (!mention.elsewhere.empty()) {
-    if (by_id(out)) return out;
-    not_captured(out, WhyNot::cannot_tell, "an image at an address on the web is not fetched");
+    if (!by_id(out)) match_web(mention, out);
   } else if (!from_before(mention, out) && !by_id(out) && !by_origin(out) && !by_path(mention, out)) {
     give_up(out);
   }
@@ -98,6 +97,19 @@ bool MentionMatcher::from_before(const Mention& mention, ShownFile& out) const {
     return true;
   }
   return false;
+}
+
+// With a source it is fetched, as all that is elsewhere.
+void MentionMatcher::match_web(const Mention& mention, ShownFile& out) {
+  if (from_before(mention, out) || by_origin(out)) return;
+  if (given_.wanted.has_source) {
+    out.address = mention.elsewhere;
+    out.state = ShownState::pending;
+    out.explanation = "it is being fetched";
+  } else {
+    not_captured(out, WhyNot::cannot_tell,
+                 "it lies at an address on the web, which is fetched only for a message with a 'source'");
+  }
 }
 
 void MentionMatcher::keep_data(const Mention& mention, ShownFile& out) {

@@ -27,6 +27,7 @@ class MentionMatcher {
 
  private:
   bool from_before(const Mention& mention, ShownFile& out) const;
+  void match_web(const Mention& mention, ShownFile& out);
   void keep_data(const Mention& mention, ShownFile& out);
   bool by_id(ShownFile& out);
   bool by_origin(ShownFile& out);

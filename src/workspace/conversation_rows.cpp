@@ -114,6 +114,8 @@ std::vector<ShownFile> read_shown_files(catalog::Statements& statements, const I
 }
 
 std::string origin_of(const ShownFile& file) {
+  // An address on the web stands alone.
+  if (file.file_id.find("://") != std::string::npos) return file.file_id;
   return file.file_id.empty() || file.container.empty() ? std::string()
                                                         : file.container + "\n" + file.file_id;
 }

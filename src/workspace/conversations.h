@@ -40,6 +40,7 @@ struct ShownFile {
   WhyNot why = WhyNot::none;
   std::string explanation;  // a sentence for people; empty when kept
   Id version, file;         // when kept
+  std::string address;      // on the web, where it is fetched from; never stored, since it may be signed
 };
 
 struct Conversation {

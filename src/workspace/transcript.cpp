@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "workspace/data_uri.h"
 #include "workspace/json_reading.h"
@@ -110,11 +111,14 @@ class Reader {
         out_.mentions.push_back({.kind = Kind::image, .file_id = id});
     }
     const auto& image = field_in(part, "image_url");
-    add_data(image.is_string() ? image.get<std::string>() : text_in(image, "url"));
-    if (text_in(part, "type") == "input_file") {
+    add_address(Kind::image, image.is_string() ? image.get<std::string>() : text_in(image, "url"));
+    auto type = text_in(part, "type");
+    if (type == "input_file" || type == "input_image") {
+      auto kind = type == "input_image" ? Kind::image : Kind::attachment;
       if (auto id = text_in(part, "file_id"); !id.empty())
-        out_.mentions.push_back({.kind = Kind::attachment, .file_id = id, .name = text_in(part, "filename")});
+        out_.mentions.push_back({.kind = kind, .file_id = id, .name = text_in(part, "filename")});
       add_data(text_in(part, "file_data"), text_in(part, "filename"));
+      add_address(kind, text_in(part, "file_url"), text_in(part, "filename"));
     }
   }
 
@@ -143,26 +147,7 @@ class Reader {
   }
 
   void read_outputs(const Json& outputs) {
-    for (const auto& output : outputs) {
-      auto url = text_in(output, "url");
-      if (url.empty()) continue;
-      if (is_sandbox_address(url)) {
-        SandboxLink link;
-        link.address = url;
-        out_.mentions.push_back({.kind = Kind::image, .link = std::move(link)});
-      } else if (ascii_lower(url.substr(0, 4)) == "http") {
-        auto shown = url.substr(0, url.find_first_of("?#"));
-        // It may be a permanent link of ours.
-        auto id =
-            shown.find("/k/") == std::string::npos ? std::string() : shown.substr(shown.find("/k/") + 3);
-        out_.mentions.push_back({.kind = Kind::image,
-                                 .file_id = id.substr(0, id.find('/')),
-                                 .name = shown.substr(shown.find_last_of('/') + 1),
-                                 .elsewhere = shown});
-      } else {
-        add_data(url);
-      }
-    }
+    for (const auto& output : outputs) add_address(Kind::image, text_in(output, "url"));
   }
 
   void read_generated(const Json& item) {
@@ -170,6 +155,36 @@ class Reader {
     if (result.empty()) return;
     auto format = text_in(item, "output_format");
     add_data("data:image/" + (format.empty() ? "png" : format) + ";base64," + result);
+  }
+
+  // Whatever kind of address it is, it becomes a mention: nothing is passed over in silence.
+  void add_address(Kind kind, const std::string& url, const std::string& name = "") {
+    if (url.empty()) return;
+    if (ascii_lower(url.substr(0, 5)) == "data:") return add_data(url, name);
+    if (!is_sandbox_address(url)) return add_web(kind, url, name);
+    SandboxLink link;
+    link.address = url;
+    out_.mentions.push_back({.kind = kind, .link = std::move(link)});
+  }
+
+  // What is remembered of an address on the web is neither its query, which may be a signature, nor one that
+  // is too long to be looked at.
+  void add_web(Kind kind, const std::string& url, const std::string& name) {
+    constexpr size_t kShownBytesMax = 1000;
+    auto shown = url.substr(0, url.find_first_of("?#"));
+    Mention mention{.kind = kind, .name = name, .elsewhere = url};
+    if (mention.name.empty()) mention.name = shown.substr(shown.find_last_of('/') + 1);
+    if (mention.name.empty()) mention.name = kind == Kind::image ? "image" : "file";
+    if (auto own = shown.find("/k/"); own != std::string::npos) {
+      // It may be a permanent link of ours.
+      auto id = shown.substr(own + 3);
+      mention.file_id = id.substr(0, id.find('/'));
+    }
+    bool is_ours = mention.file_id.starts_with("v_");
+    if (!is_ours) mention.file_id = shown.size() <= kShownBytesMax ? shown : std::string();
+    // Two that differ in the query alone are two.
+    if (!is_ours && shown.size() < url.size()) mention.file_id += "#" + sha256(url).hex().substr(0, 8);
+    out_.mentions.push_back(std::move(mention));
   }
 
   void add_data(const std::string& uri, const std::string& name = "") {
@@ -257,7 +272,8 @@ class Reader {
     for (auto& mention : out_.mentions) {
       bool again = !mention.link && !mention.file_id.empty() &&
                    std::any_of(kept.begin(), kept.end(), [&](const Mention& other) {
-                     return other.file_id == mention.file_id && other.container == mention.container;
+                     return other.file_id == mention.file_id && other.container == mention.container &&
+                            other.elsewhere == mention.elsewhere;
                    });
       if (!again) kept.push_back(std::move(mention));
     }

@@ -26,7 +26,7 @@ struct Mention {
   std::string file_id = {};              // "cfile_…", "file-…"
   std::string name = {};                 // as the message says; empty where it does not
   std::string data_uri = {};             // the file itself
-  std::string elsewhere = {};            // an address on the web
+  std::string elsewhere = {};            // an address on the web, whole: it may carry a signature
 
   // What is shown, and what a kept copy is called.
   std::string shown_name() const;

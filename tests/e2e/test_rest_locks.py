@@ -39,6 +39,7 @@ def test_a_lock_that_cannot_be_is_400(api, ws, body):
 
 
 def test_a_second_lock_is_refused_and_told_who_holds_the_first(ws, friend):
+    """adolfousier/opencrabs #1153, ugcs/GeoHammer #912: nobody sees that a file is in use by somebody; a rule in the prompt "died in 1 day"."""
     lock = ws.lock("d", purpose="moving house")
     for path in ("d", "d/a.txt", "d/e/f"):
         error = friend.client.error("POST", f"{ws.root}/locks", 423, "locked", json={"path": path})

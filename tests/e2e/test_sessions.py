@@ -186,6 +186,8 @@ def test_a_server_without_a_sandbox_says_so():
     try:
         answer = Keep(server).call("POST", "/api/v1/sessions", 503, json={})
         assert answer.json()["error"]["code"] == "unavailable"
+        assert Keep(server).call("GET", "/api/v1/sessions", 200).json()["items"] == [], "what was written down of sessions is told all the same"
+        Keep(server).call("GET", "/api/v1/sessions/s_" + "0" * 31 + "1", 404)
     finally:
         server.stop()
         server.remove()

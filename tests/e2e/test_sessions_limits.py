@@ -32,6 +32,7 @@ def wait_for(what, timeout_s=60):
 
 
 def test_an_event_warns_before_a_session_expires_and_the_next_cell_wakes_it(keep):
+    """allisonmorrell/gptbuilder #13: work was lost because the session timed out unannounced."""
     session = keep.create(name="sleepy", folder="sleepy")
     keep.run(session, "x = 1\nopen('kept', 'w').write('here')")
     assert keep.get(session)["status"] == "running"

@@ -45,6 +45,15 @@ def test_files_of_other_workspaces_are_there_and_two_of_one_name_both(keep):
     assert text_of(done) == "b\na\nc\nd\n" and done["kept"] == []
 
 
+def test_a_version_is_brought_also_when_its_file_is_in_the_trash(keep):
+    made = keep.call("PUT", "/api/v1/workspaces/default/files/old/report.csv", 201, data=b"as it was").json()["version"]["id"]
+    keep.call("DELETE", "/api/v1/workspaces/default/files/old/report.csv", 200)
+    keep.call("PUT", "/api/v1/workspaces/default/files/old/report.csv", 201, data=b"another file")
+    session = keep.create(files=[{"version": made}])
+    assert text_of(keep.run(session, "print(open('report.csv').read())")) == "as it was\n"
+    keep.call("DELETE", f"/api/v1/sessions/{session['id']}", 204)
+
+
 def test_files_come_with_an_execution_too(keep):
     session = keep.create(name="later")
     keep.run(session, "open('data.csv', 'w').write('mine')")

@@ -1,7 +1,7 @@
 // Running code: /code/execute (family A) and /executions (family B, Python or shell, waiting or not).
 #include "api/azure/azure.h"
 #include "api/azure/session.h"
-#include "api/common/interpreter_of.h"
+#include "api/common/need_interpreter.h"
 #include "api/common/output_text.h"
 #include "api/common/shapes.h"
 #include "base/text.h"
@@ -221,7 +221,7 @@ Reply execute_a(Call& call) {
   Body properties(input_fields(), call.body.object("properties"), "properties.", &call.ignored);
   Input input = read_input(call, properties);
   SessionInfo session = use_session(call, identifier_of(call, input.identifier));
-  auto running = interpreter_of(call).execute(call.actor, session.id, std::move(input.run));
+  auto running = need_interpreter(call.app).execute(call.actor, session.id, std::move(input.run));
   return wait_for(running, [session, base_url = call.request.base_url](const Execution& execution) {
     return Reply::json(family_a_json(execution, session, base_url));
   });
@@ -240,7 +240,7 @@ Reply execute_b(Call& call) {
   if (auto most = call.body.integer("outputStreamsMaxLength"))
     options.output_max = static_cast<size_t>(within(*most, 0, INT64_MAX, "outputStreamsMaxLength"));
   SessionInfo session = use_session(call, options.identifier);
-  auto running = interpreter_of(call).execute(call.actor, session.id, std::move(input.run));
+  auto running = need_interpreter(call.app).execute(call.actor, session.id, std::move(input.run));
   auto location = operation_location(call, running.id, options.identifier);
   auto answer = [session, base_url = call.request.base_url, options, location](const Execution& execution) {
     Reply reply = Reply::json(family_b_json(execution, session, base_url, options));
@@ -256,16 +256,19 @@ Reply execute_b(Call& call) {
 
 // As far as it is: from memory while it runs, else from the record.
 Execution need_execution(const Call& call, const SessionInfo& session) {
-  auto& interpreter = interpreter_of(call);
+  auto* interpreter = call.app.interpreter;
   auto id = Id::from_hex(call.request.param("execution"));
-  if (id) {
-    if (auto running = interpreter.find_running(call.actor, session.id, *id);
+  if (id && interpreter != nullptr) {
+    if (auto running = interpreter->find_running(call.actor, session.id, *id);
         running && !running->feed->finished()) {
       Execution execution = running->asked;
       execution.status = "running";
       return execution;
     }
-    if (auto found = interpreter.find_execution(call.actor, session.id, *id)) return *found;
+    if (auto found = interpreter->find_execution(call.actor, session.id, *id)) return *found;
+  } else if (id) {
+    if (auto found = interpreter::Records(call.app.keep.ground()).find_execution(session.id, *id))
+      return *found;
   }
   throw Error(Code::not_found, "the session has no execution '" + call.request.param("execution") + "'");
 }

@@ -1,6 +1,6 @@
 #include "api/azure/session.h"
 
-#include "api/common/interpreter_of.h"
+#include "api/common/need_interpreter.h"
 #include "api/common/output_text.h"
 #include "base/text.h"
 #include "interpreter/aliases.h"
@@ -24,7 +24,7 @@ bool is_printable(std::string_view text) {
 std::string kind_of(const Call& call) { return "azure:" + pool_of(call); }
 
 interpreter::Aliases aliases(const Call& call) {
-  return interpreter::Aliases(call.app.keep, interpreter_of(call));
+  return interpreter::Aliases(call.app.keep, call.app.interpreter);
 }
 
 // A path relative to /mnt/data, which may stand before it.
@@ -80,6 +80,11 @@ interpreter::SessionInfo use_session(const Call& call, const std::string& identi
   interpreter::NewSession wanted;
   wanted.name = cut_text(identifier, kNameBytesMax);
   wanted.labels = {{"azure", {{"pool", pool_of(call)}, {"identifier", identifier}}}};
+  if (call.app.interpreter == nullptr) {
+    // One that was made while code ran takes files all the same.
+    if (auto found = aliases(call).find(call.actor, kind_of(call), identifier)) return *found;
+    need_interpreter(call.app);
+  }
   return aliases(call).find_or_create(call.actor, kind_of(call), identifier, wanted);
 }
 

@@ -3,7 +3,7 @@
 
 #include "api/azure/azure.h"
 #include "api/azure/session.h"
-#include "api/common/interpreter_of.h"
+#include "api/common/need_interpreter.h"
 #include "api/common/output_text.h"
 #include "base/text.h"
 #include "interpreter/aliases.h"
@@ -34,13 +34,13 @@ Reply get_session(Call& call) { return Reply::json(session_json(need_session(cal
 Reply delete_session(Call& call) {
   auto session = find_session(call);
   if (call.actor.read_only) throw Error(Code::forbidden, "a read-only key cannot delete sessions");
-  if (session) interpreter_of(call).remove(call.actor, session->id);
+  if (session) need_interpreter(call.app).remove(call.actor, session->id);
   return Reply::empty();
 }
 
 Reply list_sessions(Call& call) {
   auto skip = static_cast<size_t>(within(call.query.integer("skip").value_or(0), 0, INT32_MAX, "skip"));
-  interpreter::Aliases aliases(call.app.keep, interpreter_of(call));
+  interpreter::Aliases aliases(call.app.keep, call.app.interpreter);
   auto named = aliases.list(call.actor, "azure:" + pool_of(call), skip, kSessionsPage + 1);
   Json sessions = Json::array();
   for (const auto& [alias, session] : named) {
@@ -85,7 +85,7 @@ Json metadata_json(const Json& known, const std::string& version, TimeUs created
 }
 
 Reply get_metadata(Call& call, const std::shared_ptr<Known>& known) {
-  auto& interpreter = interpreter_of(call);
+  auto& interpreter = need_interpreter(call.app);
   TimeUs created_us = call.app.keep.workspaces().open_default(call.actor).created_us;
   {
     std::lock_guard lock(known->mutex);

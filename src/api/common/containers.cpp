@@ -1,5 +1,6 @@
 #include "api/common/containers.h"
 
+#include "api/common/need_interpreter.h"
 #include "base/error.h"
 #include "workspace/path.h"
 
@@ -14,16 +15,9 @@ std::optional<Id> file_id_from(std::string_view text) {
   return id ? id : Id::from_prefixed(text, kFilePrefix);
 }
 
-interpreter::Interpreter& need_interpreter(App& app) {
-  if (app.interpreter == nullptr)
-    throw Error(Code::unavailable, app.why_no_sessions)
-        .hint("The message says what is missing on the server; ask its operator.");
-  return *app.interpreter;
-}
-
 interpreter::SessionInfo need_container(App& app, const workspace::Actor& actor, std::string_view text) {
   auto id = container_id_from(text);
-  auto found = id ? need_interpreter(app).find(actor, *id) : std::nullopt;
+  auto found = id ? session_book(app).find(actor, *id) : std::nullopt;
   if (!found)
     throw Error(Code::not_found, "there is no container '" + std::string(text.substr(0, 100)) + "'")
         .hint("Ids look like cntr_ and 32 hexadecimal digits; list your containers to see them.");
@@ -40,21 +34,29 @@ interpreter::SessionInfo need_living_container(App& app, const workspace::Actor&
 }
 
 bool is_expired(const interpreter::SessionInfo& container, TimeUs now_us) {
-  return container.status == interpreter::Status::asleep && container.idle_s > 0 &&
-         now_us - container.active_us >= container.idle_s * kSecondUs;
+  if (container.status != interpreter::Status::asleep) return false;
+  bool unused = container.idle_s > 0 && now_us - container.active_us >= container.idle_s * kSecondUs;
+  bool worn_out = container.awake_max_s > 0 && container.woke_us &&
+                  now_us - *container.woke_us >= container.awake_max_s * kSecondUs;
+  return unused || worn_out;
 }
 
 std::optional<workspace::GivenFile> find_container_file(App& app, const workspace::Actor& actor,
                                                         const interpreter::SessionInfo& container,
                                                         std::string_view text) {
   auto id = file_id_from(text);
-  auto found = id ? app.keep.purposes().find(actor, *id) : std::nullopt;
-  if (!found || found->version.workspace != container.workspace) return std::nullopt;
+  return id ? find_session_file(app, actor, container, *id) : std::nullopt;
+}
+
+std::optional<workspace::GivenFile> find_session_file(App& app, const workspace::Actor& actor,
+                                                      const interpreter::SessionInfo& session, const Id& id) {
+  auto found = app.keep.purposes().find(actor, id);
+  if (!found || found->version.workspace != session.workspace) return std::nullopt;
   const auto& version = found->version;
   // A file that was moved out of the folder is still the one that an execution wrote or a client put there.
-  auto session = version.source.detail.value("session_id", "");
-  bool here = workspace::is_within(version.path, container.folder) ||
-              session == container.id.with_prefix(workspace::prefix::session);
+  bool here =
+      workspace::is_within(version.path, session.folder) ||
+      version.source.detail.value("session_id", "") == session.id.with_prefix(workspace::prefix::session);
   return here ? found : std::nullopt;
 }
 

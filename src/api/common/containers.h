@@ -22,16 +22,14 @@ inline constexpr std::string_view kMountPoint = "/mnt/data/";
 std::optional<Id> container_id_from(std::string_view text);
 std::optional<Id> file_id_from(std::string_view text);
 
-// Error(unavailable) where no code runs.
-interpreter::Interpreter& need_interpreter(App& app);
-
 // The container with that id, also a deleted one. Error(not_found) when the actor has none.
 interpreter::SessionInfo need_container(App& app, const workspace::Actor& actor, std::string_view id);
 
 // The same; a deleted one is Error(not_found) that says where its files are.
 interpreter::SessionInfo need_living_container(App& app, const workspace::Actor& actor, std::string_view id);
 
-// Asleep because nobody used it for as long as it was to wait: other vendors' word for that is expired.
+// Asleep because nobody used it for as long as it was to wait, or because it was awake for as long as it may
+// be: other vendors' word for that is expired.
 bool is_expired(const interpreter::SessionInfo& container, TimeUs now_us);
 
 // The file of a container that has this id ("cfile_…" or "file-…"), whatever became of it since: overwritten,
@@ -40,6 +38,10 @@ bool is_expired(const interpreter::SessionInfo& container, TimeUs now_us);
 std::optional<workspace::GivenFile> find_container_file(App& app, const workspace::Actor& actor,
                                                         const interpreter::SessionInfo& container,
                                                         std::string_view id);
+// The same by a version's id, however a dialect spells it.
+std::optional<workspace::GivenFile> find_session_file(App& app, const workspace::Actor& actor,
+                                                      const interpreter::SessionInfo& session,
+                                                      const Id& version);
 
 // Where code sees it: "/mnt/data/plots/a.png".
 std::string path_in_container(const interpreter::SessionInfo& container, const workspace::Version& version);

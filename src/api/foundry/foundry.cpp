@@ -2,24 +2,15 @@
 
 namespace sk::api::foundry {
 
-namespace {
-
-// What Foundry gives a session: an hour of activity, and half an hour without any. Whoever tests an app here
-// meets the same limits as there; the files stay all the same.
-constexpr int64_t kAwakeMaxS = 60 * 60;
-constexpr int64_t kIdleS = 30 * 60;
-
-OpenAiMount mount_at(std::string prefix, std::string tag) {
-  return {.prefix = std::move(prefix),
-          .tag = std::move(tag),
-          .idle_s = kIdleS,
-          .awake_max_s = kAwakeMaxS,
-          .files_by_name = true};
-}
-
-}  // namespace
-
-std::vector<OpenAiMount> mounts() {
+std::vector<OpenAiMount> mounts(const Settings& settings) {
+  // Whoever tests an app here meets the same limits as there; the files stay all the same.
+  auto mount_at = [&](std::string prefix, std::string tag) {
+    return OpenAiMount{.prefix = std::move(prefix),
+                       .tag = std::move(tag),
+                       .idle_s = settings.foundry_idle_s,
+                       .awake_max_s = settings.foundry_awake_max_s,
+                       .files_by_name = true};
+  };
   return {
       // The resource itself, as with Azure OpenAI: current, and with the api-version of before.
       mount_at("/openai/v1", "resource"),

@@ -4,10 +4,11 @@
 #include <vector>
 
 #include "api/common/openai_mount.h"
+#include "base/settings.h"
 
 namespace sk::api::foundry {
 
 // All places where Foundry's clients look for OpenAI's API.
-std::vector<OpenAiMount> mounts();
+std::vector<OpenAiMount> mounts(const Settings& settings);
 
 }  // namespace sk::api::foundry

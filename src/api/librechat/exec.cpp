@@ -1,5 +1,5 @@
 // POST /exec: runs Python or a shell script and answers when it is done.
-#include "api/common/interpreter_of.h"
+#include "api/common/need_interpreter.h"
 #include "api/librechat/librechat.h"
 #include "api/librechat/result.h"
 
@@ -40,7 +40,7 @@ Reply execute(Call& call) {
   wanted.language = language_of(call.body.need_text("lang"));
   wanted.code = with_arguments(call.body.need_text("code"), call.body.texts("args"), wanted.language);
   auto asked = std::make_shared<const Asked>(prepare(call, call.body));
-  auto running = interpreter_of(call).execute(call.actor, asked->session.id, std::move(wanted));
+  auto running = need_interpreter(call.app).execute(call.actor, asked->session.id, std::move(wanted));
   auto deferred =
       std::make_shared<http::Deferred>(kWaitMost, [] { return Reply::json(Json::object(), 504); }, [] {});
   running.feed->on_finish(

@@ -129,10 +129,8 @@ Reply probe_object(Call& call) {
 Reply delete_object(Call& call) {
   auto session = need_session(call, call.request.param("session"));
   auto version = need_version(call, session, call.request.param("file"));
-  auto entry = need_live_entry(call, session, version);
-  auto workspace = open_workspace(call, session, Right::write);
-  call.app.keep.files().apply_one(call.actor, workspace,
-                                  workspace::TrashChange{.path = version.path, .conditions = {}});
+  // The id is unknown from here on, as LibreChat expects of what it deleted; permanent links serve on.
+  call.app.keep.purposes().retract(call.actor, version.id);
   return Reply::json({{"message", "File deleted successfully"},
                       {"session_id", session.id.base64url21()},
                       {"fileId", version.id.base64url21()}});

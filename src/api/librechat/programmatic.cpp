@@ -4,7 +4,7 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "api/common/interpreter_of.h"
+#include "api/common/need_interpreter.h"
 #include "api/librechat/librechat.h"
 #include "api/librechat/result.h"
 #include "base/text.h"
@@ -165,7 +165,7 @@ Reply begin(Call& call, const std::shared_ptr<Begun>& begun) {
       within(call.body.integer("timeout").value_or(kTimeoutDefaultMs), 1, INT64_MAX / 2, "timeout");
   wanted.timeout_s = std::min((timeout_ms + 999) / 1000, call.app.settings.execution_timeout_max_s);
   auto asked = std::make_shared<const Asked>(prepare(call, call.body));
-  auto running = interpreter_of(call).execute(call.actor, asked->session.id, std::move(wanted));
+  auto running = need_interpreter(call.app).execute(call.actor, asked->session.id, std::move(wanted));
   begun->add(running.id, asked);
   running.feed->on_finish([begun, id = running.id](const Execution&) { begun->forget(id); });
   return wait_for_next(running, 0, asked, call.request.base_url);
@@ -207,7 +207,7 @@ Asked only_session(SessionInfo session) {
 }
 
 Reply go_on(Call& call, const std::string& text, Begun& begun) {
-  auto& interpreter = interpreter_of(call);
+  auto& interpreter = need_interpreter(call.app);
   auto token = Token::parse(text);
   if (!token)
     throw Error(Code::bad_request, "Invalid continuation token")

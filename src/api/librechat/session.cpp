@@ -1,6 +1,7 @@
 #include "api/librechat/session.h"
-#include "api/common/interpreter_of.h"
 
+#include "api/common/containers.h"
+#include "api/common/need_interpreter.h"
 #include "base/text.h"
 #include "interpreter/aliases.h"
 #include "workspace/path.h"
@@ -21,13 +22,7 @@ Error no_file() {
 
 std::optional<SessionInfo> find_session(const Call& call, std::string_view id) {
   auto parsed = Id::from_base64url21(id);
-  if (!parsed) return std::nullopt;
-  try {
-    return interpreter_of(call).get(call.actor, *parsed);
-  } catch (const Error& error) {
-    if (error.code() == Code::not_found) return std::nullopt;
-    throw;
-  }
+  return parsed ? session_book(call.app).find(call.actor, *parsed) : std::nullopt;
 }
 
 bool is_upload(const SessionInfo& session) {
@@ -70,14 +65,9 @@ SessionInfo need_session(const Call& call, std::string_view id) {
 
 workspace::Version need_version(Call& call, const SessionInfo& session, std::string_view id) {
   auto parsed = Id::from_base64url21(id);
-  if (!parsed) throw no_file();
-  auto version = call.app.keep.files().find_version_anywhere(*parsed);
-  bool from_here =
-      version && version->workspace == session.workspace &&
-      (workspace::is_within(version->path, session.folder) ||
-       version->source.detail.value("session_id", "") == session.id.with_prefix(workspace::prefix::session));
-  if (!from_here || !call.app.keep.workspaces().may_read(call.actor, version->workspace)) throw no_file();
-  return *version;
+  auto file = parsed ? find_session_file(call.app, call.actor, session, *parsed) : std::nullopt;
+  if (!file) throw no_file();
+  return file->version;
 }
 
 bool is_read_only(const SessionInfo& session) {
@@ -98,7 +88,7 @@ FileRefs read_refs(const Body& body) {
 }
 
 Place choose_session(const Call& call, const Body& body, const FileRefs& refs) {
-  auto& interpreter = interpreter_of(call);
+  auto& interpreter = need_interpreter(call.app);
   if (auto id = body.text("session_id")) {
     if (auto named = find_session(call, *id); may_run_in(named)) return {*named};
   }
@@ -106,7 +96,7 @@ Place choose_session(const Call& call, const Body& body, const FileRefs& refs) {
     if (hint->size() > kHintBytesMax)
       throw Error(Code::bad_request, "'runtime_session_hint' may have at most 256 bytes")
           .with("field", std::string("runtime_session_hint"));
-    interpreter::Aliases aliases(call.app.keep, interpreter);
+    interpreter::Aliases aliases(call.app.keep, &interpreter);
     bool known = aliases.find(call.actor, "librechat", *hint).has_value();
     return {aliases.find_or_create(call.actor, "librechat", *hint, new_session()), !known};
   }

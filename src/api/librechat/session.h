@@ -16,7 +16,8 @@ std::string language_of(const std::string& name);
 
 // The session of that id, also a deleted one. Error(not_found) when the actor has none.
 interpreter::SessionInfo need_session(const Call& call, std::string_view id);
-// The file of a session by its id, whatever became of it since. Error(not_found), Error(gone) once purged.
+// The file of a session by its id, whatever became of it since: overwritten, renamed, removed by code.
+// Error(not_found), also for an id that a client deleted; Error(gone) once purged.
 workspace::Version need_version(Call& call, const interpreter::SessionInfo& session, std::string_view id);
 
 // Whether a session holds uploads that code must not answer with: a skill's files.

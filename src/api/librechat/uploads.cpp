@@ -1,6 +1,6 @@
 // POST /upload and /upload/batch: files on their way into a session of their own, from which executions take
 // them.
-#include "api/common/interpreter_of.h"
+#include "api/common/need_interpreter.h"
 #include "api/common/upload.h"
 #include "api/librechat/librechat.h"
 #include "api/librechat/session.h"
@@ -38,7 +38,7 @@ class UploadSink final : public http::BodySink {
                  .data = [this](std::string_view bytes) { part_bytes(bytes); },
                  .end = [this] { end_part(); }},
                 {.parts_max = call_->app.settings.multipart_parts_max}) {
-    interpreter_of(*call_);
+    need_interpreter(call_->app);
   }
 
   void piece(std::string_view bytes) override { parser_.feed(bytes); }
@@ -77,7 +77,7 @@ const SessionInfo& UploadSink::session() {
                      {"id", fields_.value("id", fields_.value("entity_id", ""))},
                      {"version", fields_.value("version", "")},
                      {"read_only", ascii_lower(fields_.value("read_only", "")) == "true"}}}};
-  session_ = interpreter_of(*call_).create(call_->actor, wanted);
+  session_ = need_interpreter(call_->app).create(call_->actor, wanted);
   return *session_;
 }
 

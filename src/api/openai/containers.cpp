@@ -1,5 +1,6 @@
 // Containers: sessions under OpenAI's name. Those of every dialect are here.
 #include "api/common/containers.h"
+#include "api/common/need_interpreter.h"
 #include "api/openai/expiry.h"
 #include "api/openai/openai.h"
 #include "api/openai/shapes.h"
@@ -123,7 +124,7 @@ Reply list_containers(Call& call) {
     if (!id) throw wrong("after", "'after' must be the id of a container");
     wanted.after = *id;
   }
-  auto found = need_interpreter(call.app).list(call.actor, wanted);
+  auto found = session_book(call.app).list(call.actor, wanted);
   return Reply::json(list_json(found, query.limit, [&](const SessionInfo& container) {
     return container_json(container, call.app.clock.now_us());
   }));

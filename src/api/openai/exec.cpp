@@ -2,6 +2,7 @@
 // written like the `code_interpreter_call` item of a response, with the files that the code wrote.
 #include "api/common/containers.h"
 #include "api/common/ignored.h"
+#include "api/common/need_interpreter.h"
 #include "api/openai/openai.h"
 #include "api/openai/shapes.h"
 #include "base/text.h"

@@ -1,5 +1,6 @@
 // Executions: running code in a session and waiting for its answer, following its output as it comes, or
 // asking later.
+#include "api/common/need_interpreter.h"
 #include "api/common/shapes.h"
 #include "api/rest/rest.h"
 #include "api/rest/session_json.h"
@@ -61,7 +62,7 @@ Reply execute(Call& call) {
   wanted.timeout_s = call.body.integer("timeout_s");
   wanted.files = added_files(call.body);
   Id session = session_id(call);
-  auto running = need_interpreter(call).execute(call.actor, session, std::move(wanted));
+  auto running = need_interpreter(call.app).execute(call.actor, session, std::move(wanted));
   if (call.body.boolean("stream").value_or(call.wants_stream()))
     return follow(running, call.request.base_url, 0);
   if (!call.body.boolean("wait").value_or(true)) {
@@ -75,7 +76,7 @@ Reply execute(Call& call) {
 
 Reply get_execution(Call& call) {
   Id session = session_id(call), id = execution_id(call);
-  auto& interpreter = need_interpreter(call);
+  auto& interpreter = need_interpreter(call.app);
   auto running = interpreter.find_running(call.actor, session, id);
   if (running && call.wants_stream()) {
     int64_t after = 0;
@@ -103,7 +104,7 @@ Reply list_executions(Call& call) {
     before = static_cast<int64_t>(*number);
   }
   workspace::Page<Execution> page;
-  page.items = need_interpreter(call).executions(call.actor, session_id(call), before, limit + 1);
+  page.items = need_interpreter(call.app).executions(call.actor, session_id(call), before, limit + 1);
   if (page.items.size() > limit) {
     page.items.resize(limit);
     page.has_more = true;
@@ -119,8 +120,8 @@ Reply list_kept(Call& call) {
   if (auto cursor = call.query.text("cursor"))
     after = static_cast<int64_t>(parse_unsigned(*cursor).value_or(0));
   workspace::Page<interpreter::KeptFile> page;
-  page.items =
-      need_interpreter(call).kept_files(call.actor, session_id(call), execution_id(call), after, limit + 1);
+  page.items = need_interpreter(call.app).kept_files(call.actor, session_id(call), execution_id(call), after,
+                                                     limit + 1);
   if (page.items.size() > limit) {
     page.items.resize(limit);
     page.has_more = true;
@@ -198,7 +199,7 @@ void add_execution_routes(Routes& routes) {
        .answers = {{200, "The execution, which ends soon.", "Execution"}},
        .errors = {Code::not_found, Code::forbidden, Code::unavailable}},
       [](Call& call) {
-        need_interpreter(call).cancel(call.actor, session_id(call), execution_id(call));
+        need_interpreter(call.app).cancel(call.actor, session_id(call), execution_id(call));
         return get_execution(call);
       });
 }

@@ -51,13 +51,6 @@ Field added_files_field() {
               "one, `as` for another name. The answer's `added` says where each is."};
 }
 
-interpreter::Interpreter& need_interpreter(const Call& call) {
-  if (call.app.interpreter == nullptr)
-    throw Error(Code::unavailable, call.app.why_no_sessions)
-        .hint("The message says what is missing on the server; ask its operator.");
-  return *call.app.interpreter;
-}
-
 Id session_id(const Call& call) {
   return parse_id(call.request.param("session"), workspace::prefix::session, "session");
 }

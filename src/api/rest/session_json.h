@@ -6,8 +6,6 @@
 
 namespace sk::api::rest {
 
-// Error(unavailable) that says why, where this server runs no code.
-interpreter::Interpreter& need_interpreter(const Call& call);
 Id session_id(const Call& call);
 Id execution_id(const Call& call);
 

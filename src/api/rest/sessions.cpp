@@ -1,5 +1,6 @@
 // Sessions: where code runs. Their files are the workspace's; a session that sleeps, or is deleted, takes
 // none with it.
+#include "api/common/need_interpreter.h"
 #include "api/common/shapes.h"
 #include "api/rest/rest.h"
 #include "api/rest/session_json.h"
@@ -43,16 +44,17 @@ Reply create_session(Call& call) {
   wanted.environment = call.body.object("environment");
   wanted.labels = labels_of(call.body);
   wanted.files = added_files(call.body);
-  return Reply::json(session_json(need_interpreter(call).create(call.actor, wanted)), 201);
+  return Reply::json(session_json(need_interpreter(call.app).create(call.actor, wanted)), 201);
 }
 
 Reply list_sessions(Call& call) {
-  Id before;
+  interpreter::SessionQuery query;
   if (auto cursor = call.query.text("cursor"))
-    before = parse_id(*cursor, workspace::prefix::session, "cursor");
+    query.after = parse_id(*cursor, workspace::prefix::session, "cursor");
   size_t limit = call.limit(call.app.settings.list_page_max);
+  query.limit = limit + 1;
   workspace::Page<interpreter::SessionInfo> page;
-  page.items = need_interpreter(call).list(call.actor, before, limit + 1);
+  page.items = session_book(call.app).list(call.actor, query);
   if (page.items.size() > limit) {
     page.items.resize(limit);
     page.has_more = true;
@@ -62,7 +64,7 @@ Reply list_sessions(Call& call) {
 }
 
 Reply export_session(Call& call) {
-  auto& interpreter = need_interpreter(call);
+  auto& interpreter = need_interpreter(call.app);
   Id id = session_id(call);
   bool script = call.query.text("format").value_or("ipynb") == "py";
   auto exported = interpreter.export_history(
@@ -113,8 +115,7 @@ void add_session_routes(Routes& routes) {
               .tag = "sessions",
               .summary = "One's sessions, newest first",
               .query = page_fields(),
-              .answers = {{200, "Sessions, also those that sleep.", "SessionPage"}},
-              .errors = {Code::unavailable}},
+              .answers = {{200, "Sessions, also those that sleep.", "SessionPage"}}},
              list_sessions);
   routes.add({.method = "GET",
               .pattern = kRoot + "/sessions/{session}",
@@ -122,9 +123,9 @@ void add_session_routes(Routes& routes) {
               .tag = "sessions",
               .summary = "One session",
               .answers = {{200, "The session.", "Session"}},
-              .errors = {Code::not_found, Code::unavailable}},
+              .errors = {Code::not_found}},
              [](Call& call) {
-               return Reply::json(session_json(need_interpreter(call).get(call.actor, session_id(call))));
+               return Reply::json(session_json(session_book(call.app).get(call.actor, session_id(call))));
              });
   routes.add({.method = "GET",
               .pattern = kRoot + "/sessions/{session}/export",
@@ -146,7 +147,7 @@ void add_session_routes(Routes& routes) {
               .answers = {{200, "The session, asleep.", "Session"}},
               .errors = {Code::not_found, Code::forbidden, Code::unavailable}},
              [](Call& call) {
-               auto& interpreter = need_interpreter(call);
+               auto& interpreter = need_interpreter(call.app);
                interpreter.sleep(call.actor, session_id(call));
                return Reply::json(session_json(interpreter.get(call.actor, session_id(call))));
              });
@@ -158,7 +159,7 @@ void add_session_routes(Routes& routes) {
               .answers = {{204, "It is gone."}},
               .errors = {Code::not_found, Code::forbidden, Code::unavailable}},
              [](Call& call) {
-               need_interpreter(call).remove(call.actor, session_id(call));
+               need_interpreter(call.app).remove(call.actor, session_id(call));
                return Reply::empty();
              });
 }

@@ -223,6 +223,48 @@ def test_names_files_and_executions_survive_a_restart(make_server):
     assert after["woke"] is True, "nobody is to believe that variables survived"
 
 
+def test_without_a_sandbox_files_are_listed_served_put_and_deleted_and_only_running_is_refused(make_server):
+    server = make_server()
+    pool = Pool(server, ROOT_KEY)
+    ran = run(pool, "lasting", "open('a.txt', 'w').write('kept')")
+    server.stop()
+    server.environment["SANDKEEP_SANDBOX"] = "off"
+    server.start()
+    tool = LangchainPython(pool, "lasting")
+    assert tool.list_files() == [("a.txt", 4)] and tool.download_file("a.txt") == b"kept"
+    assert pool.call("GET", "files/a.txt/content", 206, identifier="lasting", version=B, headers={"Range": "bytes=1-2"}).text == "ep"
+    assert pool.call("GET", "files/a.txt", 200, identifier="lasting", version=B).json()["sizeInBytes"] == 4
+    assert put(pool, "lasting", "b.txt", b"new")["name"] == "b.txt"
+    pool.call("DELETE", "files/a.txt", 204, identifier="lasting", version=B)
+    assert [name for name, _ in tool.list_files()] == ["b.txt"]
+    assert pool.call("GET", "session", 200, identifier="lasting", version=B).json()["status"] == "asleep"
+    assert [one["identifier"] for one in pool.call("GET", "listSessions", 200, version=B).json()["sessions"]] == ["lasting"]
+    assert pool.call("GET", f"executions/{ran['id']}", 200, identifier="lasting", version=B).json()["result"] == ran["result"]
+    for path, body in (("executions", {"code": "1"}), ("code/execute", {"properties": {"code": "1"}})):
+        error = pool.call("POST", path, 503, identifier="lasting", version=B, json=body).json()["error"]
+        assert error["code"] == "ServiceUnavailable" and "--sandbox=off" in error["message"]
+    pool.call("POST", "files", 503, identifier="a new one", version=B, files={"file": ("x", b"")})
+
+
+def test_the_link_of_a_file_outlives_its_session_and_its_trashing_until_it_is_purged(server, pool, identifier):
+    """A client that kept the link of one session's file shows it in another; what became of the file meanwhile is its owner's affair."""
+    admin = {"Authorization": f"Bearer {ROOT_KEY}"}
+    first = run(pool, identifier, "open('report.csv', 'w').write('of the first')")
+    link = first["files"][0]["link"]
+    folder = next(s for s in requests.get(server.url + "/api/v1/sessions?limit=100", headers=admin, timeout=60).json()["items"] if s["name"] == identifier)["folder"]
+    pool.call("DELETE", "session", 204, identifier=identifier, version=B)
+    second = run(pool, identifier, "import os; os.path.exists('report.csv')")
+    assert second["result"]["executionResult"] == "False" and second["sessionId"] != first["sessionId"]
+    pool.call("GET", "files/report.csv/content", 404, identifier=identifier, version=B)
+    pool.call("GET", f"executions/{first['id']}", 404, identifier=identifier, version=B)
+    assert requests.get(link, headers=admin, timeout=60).text == "of the first"
+    trashed = requests.delete(f"{server.url}/api/v1/workspaces/default/files/{folder}/report.csv", headers=admin, timeout=60)
+    assert trashed.status_code == 200 and requests.get(link, headers=admin, timeout=60).text == "of the first", "also out of the trash"
+    assert requests.delete(f"{server.url}/api/v1/workspaces/default/trash/{trashed.json()['id']}", headers=admin, timeout=60).status_code == 200
+    assert requests.get(link, headers=admin, timeout=60).status_code == 410
+    assert run(pool, identifier, "1")["status"] == "Succeeded", "the session that goes on is not touched by that"
+
+
 # Complaints of users of other interpreters, as the project's acceptance cases have them.
 
 

@@ -7,76 +7,14 @@ import pytest
 import requests
 
 from chat import Chat, events, link_target, response
+from elsewhere import UPSTREAM_KEY, error, fail, source
 from faulty import Faulty
-from sandkeep_server import ROOT_KEY, Server
-
-UPSTREAM_KEY = "sk-of-the-other-system-0123456789"
-
-
-class Upstream:
-    """An interpreter elsewhere, with OpenAI's API."""
-
-    def __init__(self, server):
-        self.server = server
-        self.http = requests.Session()
-        self.http.headers["Authorization"] = f"Bearer {UPSTREAM_KEY}"
-
-    def call(self, method, path, **options):
-        answer = self.http.request(method, self.server.url + path, timeout=120, **options)
-        assert answer.status_code == 200, answer.text
-        return answer.json()
-
-    def container(self, files):
-        """A container that wrote these files; its id, and the ids of the files by name."""
-        made = self.call("POST", "/v1/containers", json={"name": "chat"})["id"]
-        code = "import pathlib\n" + "\n".join(
-            f"p = pathlib.Path({name!r}); p.parent.mkdir(parents=True, exist_ok=True); p.write_bytes({content!r})" for name, content in files.items())
-        done = self.call("POST", f"/v1/containers/{made}/exec", json={"code": code})
-        return made, {file["path"].removeprefix("/mnt/data/"): file["id"] for file in done["files"]}
-
-
-@pytest.fixture(scope="module")
-def upstream():
-    one = Server(environment={"SANDKEEP_SANDBOX": "required", "SANDKEEP_ROOT_KEY": UPSTREAM_KEY}).start()
-    yield Upstream(one)
-    one.remove()
-
-
-@pytest.fixture(scope="module")
-def here():
-    """A server that may call its neighbours, and is impatient."""
-    one = Server("--bridge-allow-private", "--bridge-attempts-max", "3", "--bridge-stall-s", "2s").start()
-    yield one
-    log = one.log()
-    code = one.stop()
-    one.remove()
-    assert code == 0, log
-    assert UPSTREAM_KEY not in log, "somebody else's key is in the log"
-
-
-@pytest.fixture
-def proxy(upstream):
-    one = Faulty(upstream.server.url)
-    yield one
-    one.close()
+from sandkeep_server import ROOT_KEY
 
 
 @pytest.fixture
 def chat(here):
     return Chat(here)
-
-
-def source(proxy, kind="openai", path="/v1", **more):
-    return {"kind": kind, "base_url": proxy.url + path, "key": UPSTREAM_KEY, **more}
-
-
-def fail(part, *actions):
-    """Fails calls whose path has `part`: the first time with the first action, and so on; the last one for ever, None for no longer."""
-    return lambda path, before: actions[min(before, len(actions) - 1)] if part in path else None
-
-
-def error(message):
-    return json.dumps({"error": {"message": message, "type": "server_error", "param": None, "code": None}}).encode()
 
 
 def test_cited_files_are_fetched_at_once_and_outlive_their_container(chat, upstream, proxy):

@@ -51,7 +51,7 @@ def test_invented_links_are_flagged_and_known_ones_rewritten_also_from_a_stream(
 
 def test_links_are_https_style_addresses_with_the_right_type_and_name(chat):
     """openai/codex #37193, lencx/ChatGPT #1546 and #1615, egoist/chatwise-releases #845: `sandbox:` links dead in clients; an xlsx opened
-    as text."""
+    as text. openai-assistants-quickstart PR #11: the link just reloads the page."""
     session = chat.session()
     chat.run(session, "import openpyxl; b = openpyxl.Workbook(); b.active['A1'] = 1; b.save('Umsätze 2026.xlsx')")
     stored = chat.store("m", text="[tabelle](sandbox:/mnt/data/Umsätze 2026.xlsx)", session=session["id"])

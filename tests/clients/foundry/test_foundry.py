@@ -2,6 +2,7 @@
 
 import pathlib
 import sys
+import time
 
 import pytest
 import requests
@@ -67,6 +68,39 @@ def test_a_container_made_here_has_foundrys_limits_and_one_made_elsewhere_has_no
         assert own["expires_after"]["minutes"] == 5
         session = requests.get(f"{server.url}/api/v1/sessions/s_{made['id'][5:]}", headers=HEADERS["bearer"](ROOT_KEY), timeout=30).json()
         assert session["idle_minutes"] == minutes
+
+
+def wait_until_expired(api, container):
+    """Asks as a client would; the server decides when."""
+    deadline = time.monotonic() + 60
+    while (now := api.get(f"/containers/{container}").json())["status"] == "running":
+        assert time.monotonic() < deadline, now
+        time.sleep(0.05)
+    return now
+
+
+def test_a_container_that_was_awake_for_its_hour_is_expired_serves_its_files_and_wakes(make_server):
+    """Foundry ends a session after an hour, used or not; here the hour is a second, and only the variables end."""
+    server = make_server("--foundry-awake-max-s", "1s")
+    api = Api(server, "/api/projects/p/openai/v1")
+    fresh, container = api.container(), api.container()
+    made = api.exec(container, "x = 1; _ = open('kept.txt', 'w').write('still here')")["files"][0]
+    now = wait_until_expired(api, container)
+    assert now["status"] == "expired" and now["expires_after"]["minutes"] == 30, "long before its idle time is over"
+    assert {one["id"]: one["status"] for one in api.get("/containers").json()["data"]} == {container: "expired", fresh: "running"}
+    server.stop()
+    server.start()
+    assert api.get(f"/containers/{container}").json()["status"] == "expired", "also after a restart"
+    assert [one["id"] for one in api.files(container)] == [made["id"]]
+    assert api.content(container, made["id"]).text == "still here"
+    assert api.get(f"/containers/{container}/files/kept.txt/content").text == "still here"
+    woken = api.exec(container, "print(open('kept.txt').read(), 'x' in globals())")
+    assert (woken["woke"], woken["outputs"][0]["logs"]) == (True, "still here False\n")
+    wait_until_expired(api, container)
+    elsewhere = Api(server)
+    lasting = elsewhere.container()
+    elsewhere.exec(lasting, "import time; time.sleep(1.5)")
+    assert elsewhere.get(f"/containers/{lasting}").json()["status"] == "running", "the limit is Foundry's alone"
 
 
 @pytest.mark.parametrize("base", BASES)

@@ -105,6 +105,15 @@ def test_complaint_librechat_14478_a_file_of_an_earlier_conversation_can_be_brou
     assert current.exec("print(open('image.png').read())", session_id=later["session_id"], files=[ref])["stdout"] == "png\n"
 
 
+def test_complaint_librechat_14478_also_when_code_removed_it_there_since(current):
+    """A reference to a file of another session that has since been trashed: an id gives its bytes until they are purged."""
+    earlier = current.exec("open('image.png', 'wb').write(b'png')")
+    for code in ("import os; os.remove('image.png')", "open('image.png', 'w').write('another file')"):
+        current.exec(code, session_id=earlier["session_id"])
+    later = current.exec("print(open('image.png').read())", files=current.refs(earlier), runtime_session_hint="after it was removed")
+    assert later["stdout"] == "png\n" and later["stderr"] == "", later
+
+
 def test_complaint_open_webui_9614_any_file_in_any_folder_is_a_result(current):
     """open-webui #9614, #27984: files simply lost for ever, unless they are images in one folder."""
     result = current.exec("import os\nos.makedirs('a/b')\nfor n in ('x.parquet', 'a/y.weird', 'a/b/no_extension', '.hidden'): open(n, 'w').write(n)")

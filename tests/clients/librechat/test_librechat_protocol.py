@@ -130,7 +130,50 @@ def test_a_deleted_file_is_gone_under_both_addresses_of_deletion(current):
         gone = current.call("DELETE", address.format(ref["storage_session_id"], ref["id"]), params=Current.WHO).json()
         assert gone["session_id"] == ref["storage_session_id"] and gone["fileId"] == ref["id"] and gone["message"]
         assert current.probe(ref, 404).json()["error"] == "File not found"
+        assert current.download(ref, expected=404).json()["error"] == "File not found"
+        assert current.call("GET", f"/files/{ref['storage_session_id']}").json() == []
         current.call("DELETE", address.format(ref["storage_session_id"], ref["id"]), 404)
+
+
+def test_a_deleted_file_is_not_brought_into_a_run_and_its_permanent_link_serves_on(current):
+    made = current.exec("open('made.txt', 'w').write('kept')")
+    file, = current.refs(made)
+    current.call("DELETE", f"/files/{file['storage_session_id']}/{file['id']}")
+    assert current.exec("import os; print(os.listdir('.'))", session_id=made["session_id"])["stdout"] == "[]\n"
+    later = current.exec("import os; print(os.listdir('.'))", files=[file], runtime_session_hint="after the deletion")
+    assert later["stdout"] == "[]\n" and "made.txt" in later["stderr"], "a file that could not be brought is named"
+    link = made["files"][0]["link"]
+    assert requests.get(link, headers={"Authorization": f"Bearer {ROOT_KEY}"}, timeout=60).text == "kept"
+
+
+def test_deleting_an_older_id_takes_away_that_id_and_nothing_else(current):
+    first = current.exec("open('a.txt', 'w').write('one')")
+    second = current.exec("open('a.txt', 'w').write('two'); import os; os.rename('a.txt', 'b.txt')", session_id=first["session_id"])
+    old, new = current.refs(first)[0], current.refs(second)[0]
+    current.call("DELETE", f"/sessions/{old['storage_session_id']}/objects/{old['id']}")
+    current.download(old, expected=404)
+    assert current.download(new).text == "two"
+    assert current.exec("print(open('b.txt').read())", session_id=first["session_id"])["stdout"] == "two\n"
+
+
+def test_without_a_sandbox_files_are_listed_served_and_deleted_and_only_running_is_refused(make_server):
+    server = make_server()
+    client = Current(f"{server.url}/librechat/{ROOT_KEY}/v1")
+    uploaded = client.upload("in.txt", b"uploaded")
+    ran = client.exec("open('out.txt', 'w').write('made')")
+    made, = client.refs(ran)
+    server.stop()
+    server.environment["SANDKEEP_SANDBOX"] = "off"
+    server.start()
+    assert [client.download(ref).text for ref in (uploaded, made)] == ["uploaded", "made"]
+    assert client.download(made, expected=206, headers={"Range": "bytes=1-2"}).text == "ad"
+    assert [one["name"] for one in client.call("GET", f"/files/{ran['session_id']}", params={"detail": "normalized"}).json()] == ["out.txt"]
+    assert client.probe(uploaded).json()["size"] == 8
+    client.call("DELETE", f"/files/{made['storage_session_id']}/{made['id']}")
+    client.download(made, expected=404)
+    for method, path, body in (("POST", "/exec", {"lang": "py", "code": "1"}), ("POST", "/exec/programmatic", {"code": "1", "tools": TOOLS})):
+        assert "--sandbox=off" in client.call(method, path, 503, json=body).json()["error"]
+    assert "--sandbox=off" in client.call("POST", "/upload", 503, files={"file": ("x", b"")}).json()["error"]
 
 
 def test_downloads_stream_take_ranges_and_tell_type_and_name(current):

@@ -16,6 +16,8 @@ def test_every_call_is_answered_as_its_client_expects(node, server, client, scen
 
 @pytest.mark.parametrize("client", CLIENTS)
 def test_lists_of_many_pages_have_everything_once_and_in_order(node, server, client):
+    """openai/openai-dotnet #458, openai/openai-node #1008, BerriAI/litellm PR #37855 and #39464: only the first page comes, `has_more` is always false, and
+    `limit` and `after` are ignored."""
     node("openai/paging.mjs", server, client=client)
 
 

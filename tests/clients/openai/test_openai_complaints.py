@@ -155,7 +155,7 @@ def test_all_of_several_uploads_are_there_in_every_later_run(api, container):
 
 
 def test_outputs_of_any_kind_in_any_folder_are_kept(api, container):
-    """open-webui #9614, #27984; EtiennePerot/safe-code-execution #4, #16: files "simply lost forever" unless they are images in one folder."""
+    """open-webui #9614, #27984, PR #17580 and #21394; EtiennePerot/safe-code-execution #4, #16: files "simply lost forever" unless they are images in one folder."""
     ran = api.exec(container, "import os\nos.makedirs('a/b/c/.hidden', exist_ok=True)\nnames = ['x', '.dot', 'a/b/c/deep.bin', 'a/b/c/.hidden/y.unknown', 'empty']\n"
                               "for name in names:\n    with open(name, 'wb') as out: out.write(b'' if name == 'empty' else os.urandom(10))")
     assert {file["path"] for file in ran["files"]} == {f"/mnt/data/{n}" for n in ("x", ".dot", "a/b/c/deep.bin", "a/b/c/.hidden/y.unknown", "empty")}

@@ -176,6 +176,22 @@ def test_ranges_and_conditions_are_answered(api, container):
         assert api.send("HEAD", path).headers["Content-Length"] == "10"
 
 
+def test_a_purged_file_is_gone_under_every_id_and_says_when(server, api, container):
+    file = api.put(container, "a.txt", b"x")
+    api.send("DELETE", f"/containers/{container}/files/{file['id']}")
+    assert api.get(file["link"]).text == "x", "its permanent link serves until the owner purges it"
+    other = api.put(container, "b.txt", b"y")
+    api.exec(container, "import os; os.remove('b.txt')")
+    root = f"{server.url}/api/v1/workspaces/default/trash"
+    mine = {item["path"].split("/")[-1]: item["id"] for item in api.get(f"{root}?limit=100").json()["items"]
+            if item["path"].endswith((f"{container[-8:]}/a.txt", f"{container[-8:]}/b.txt"))}
+    for item in mine.values():
+        api.send("DELETE", f"{root}/{item}")
+    for path in (f"/containers/{container}/files/{other['id']}", f"/files/{other['id']}/content"):
+        assert "purged at 2" in api.error("GET", path, 410)["message"]
+    assert [api.get(link, 410).json()["error"]["code"] for link in (file["link"], other["link"])] == ["gone", "gone"]
+
+
 def test_bodies_that_are_no_json_are_refused(api, container):
     for body in (b"{", b"[]", b"\xff", b"null", json.dumps("x").encode(), b"[" * 100_000):
         for path in ("/containers", "/uploads", f"/containers/{container}/exec", f"/containers/{container}/files"):

@@ -111,10 +111,22 @@ def test_no_request_makes_the_server_fail(server):
     assert verified["problems"] == [] and verified["ok"], verified
 
 
-@pytest.mark.parametrize("sandbox", ["off"])
-def test_without_a_sandbox_files_are_served_and_containers_say_why_not(make_server, sandbox):
-    api = Api(make_server(environment={"SANDKEEP_SANDBOX": sandbox}))
+@pytest.mark.parametrize("base", ["/v1", "/api/projects/p/openai/v1"])
+def test_without_a_sandbox_files_are_served_and_only_running_is_refused(make_server, base):
+    server = make_server()
+    api = Api(server, base)
+    container = api.container()
+    made = api.exec(container, "_ = open('made.txt', 'w').write('made')")["files"][0]
+    server.stop()
+    server.environment["SANDKEEP_SANDBOX"] = "off"
+    server.start()
     file = api.give("a.txt", b"kept")
     assert api.get(f"/files/{file['id']}/content").content == b"kept"
-    error = api.error("POST", "/containers", 503, json={"name": "x"})
-    assert "--sandbox=off" in error["message"]
+    assert api.get(f"/containers/{container}").json()["id"] == container
+    assert [one["id"] for one in api.get("/containers").json()["data"]] == [container]
+    assert [one["id"] for one in api.files(container)] == [made["id"]]
+    assert api.content(container, made["id"]).text == "made"
+    assert api.put(container, "later.txt", b"later")["path"] == "/mnt/data/later.txt"
+    api.send("DELETE", f"/containers/{container}/files/{made['id']}")
+    for path, body in (("/containers", {"name": "x"}), (f"/containers/{container}/exec", {"code": "1"})):
+        assert "--sandbox=off" in api.error("POST", path, 503, json=body)["message"]

@@ -46,7 +46,7 @@ class AliasesTest : public testing::Test {
     keep.reset();
     open();
   }
-  Aliases aliases() { return Aliases(*keep, *interpreter); }
+  Aliases aliases() { return Aliases(*keep, interpreter.get()); }
   Id named(const workspace::Actor& who, const std::string& alias, const std::string& kind = "azure:") {
     NewSession wanted;
     wanted.name = "named";
@@ -163,6 +163,39 @@ TEST_F(AliasesTest, WhatCannotBeAttachedIsToldAndWhatIsThereAlreadyStays) {
   auto theirs = interpreter->create(stranger, {});
   EXPECT_FALSE(Attachments(*keep).attach(stranger, theirs, {{own.id, "x"}})[0].problem.empty());
   EXPECT_THROW(attach(to, {{own.id, "../x"}}), Error);
+}
+
+TEST_F(AliasesTest, AFileOfAnotherSessionIsBroughtAlsoOutOfTheTrashAndNotOnceItsOwnerTookItBack) {
+  auto from = session(), to = session();
+  auto trashed = put(from.folder + "/trashed.txt", "in the trash");
+  auto deleted = put(from.folder + "/deleted.txt", "taken back");
+  keep->files().apply_one(actor, ws,
+                          workspace::TrashChange{.path = from.folder + "/trashed.txt", .conditions = {}});
+  keep->purposes().retract(actor, deleted.id);
+  interpreter->remove(actor, from.id);
+  auto brought = attach(to, {{trashed.id, "a.txt"}, {deleted.id, "b.txt"}});
+  EXPECT_EQ(brought[0].problem, "");
+  EXPECT_EQ(read(brought[0].path), "in the trash");
+  EXPECT_TRUE(brought[1].path.empty());
+  EXPECT_NE(brought[1].problem.find("b.txt"), std::string::npos);
+}
+
+TEST_F(AliasesTest, TheBookAnswersWithoutAnInterpreter) {
+  Id named_one = named(actor, "a");
+  auto other = session();
+  interpreter->remove(actor, other.id);
+  SessionBook book(*keep, nullptr);
+  EXPECT_EQ(book.find(actor, named_one)->status, Status::asleep);
+  EXPECT_EQ(book.find(actor, other.id)->status, Status::deleted);
+  EXPECT_EQ(book.list(actor, {}).size(), 1u);
+  EXPECT_EQ(Aliases(*keep, nullptr).find(actor, "azure:", "a")->id, named_one);
+  EXPECT_EQ(Aliases(*keep, nullptr).list(actor, "azure:", 0, 10).size(), 1u);
+  auto stranger = keep->access().actor_of_subject("chat", "stranger");
+  EXPECT_FALSE(book.find(stranger, named_one));
+  EXPECT_TRUE(book.list(stranger, {}).empty());
+  workspace::Actor scoped = actor;
+  scoped.only_workspace = keep->workspaces().create(actor, "scoped").id;
+  EXPECT_FALSE(book.find(scoped, named_one)) << "a key for another workspace";
 }
 
 }  // namespace

@@ -113,8 +113,43 @@ TEST(Transcript, ImagesInOutputsComeAsTheyAre) {
   auto read = read_response(whole);
   ASSERT_EQ(read.mentions.size(), 3u);
   EXPECT_EQ(read.mentions[0].data_uri, "data:image/png;base64,AAAA");
-  EXPECT_EQ(read.mentions[1].elsewhere, "https://cdn.example/x.png");
+  EXPECT_EQ(read.mentions[1].elsewhere, "https://cdn.example/x.png?sig=1") << "with what it is fetched by";
+  EXPECT_EQ(read.mentions[1].file_id.find("sig"), std::string::npos) << "without it for the record";
+  EXPECT_EQ(read.mentions[1].shown_name(), "x.png");
   EXPECT_EQ(read.mentions[2].shown_name(), "p.png");
+}
+
+TEST(Transcript, EveryAddressOfAnImageBecomesAMention) {
+  auto whole = response("Look.", Json::array());
+  Json outputs = Json::array();
+  for (const char* url :
+       {"https://a.example/i?n=1", "https://a.example/i?n=2", "https://a.example/", "blob:x", "x.png",
+        "https://keep.example/k/v_00000000000000000000000000000001/p.png?s=2"})
+    outputs.push_back({{"type", "image"}, {"url", url}});
+  whole["output"][0]["outputs"] = outputs;
+  auto read = read_response(whole);
+  ASSERT_EQ(read.mentions.size(), outputs.size());
+  EXPECT_NE(read.mentions[0].file_id, read.mentions[1].file_id) << "the query alone tells them apart";
+  EXPECT_EQ(read.mentions[2].shown_name(), "image");
+  EXPECT_EQ(read.mentions[5].file_id, "v_00000000000000000000000000000001") << "a link of our own";
+  EXPECT_EQ(read.mentions[5].shown_name(), "p.png");
+}
+
+TEST(Transcript, WhatAUserSentAlongIsMentioned) {
+  Json message = {
+      {"role", "user"},
+      {"content",
+       Json::array({{{"type", "input_image"}, {"image_url", "https://a.example/1.png"}},
+                    {{"type", "input_image"}, {"file_id", "file-1"}},
+                    {{"type", "input_file"}, {"file_url", "https://a.example/x"}, {"filename", "data.csv"}},
+                    {{"type", "image_url"}, {"image_url", {{"url", "https://a.example/2.png"}}}}})}};
+  auto read = read_response(message);
+  ASSERT_EQ(read.mentions.size(), 4u);
+  EXPECT_EQ(read.mentions[0].elsewhere, "https://a.example/1.png");
+  EXPECT_EQ(read.mentions[1].file_id, "file-1");
+  EXPECT_EQ(read.mentions[2].kind, Kind::attachment);
+  EXPECT_EQ(read.mentions[2].shown_name(), "data.csv");
+  EXPECT_EQ(read.mentions[3].kind, Kind::image);
 }
 
 std::string sse(const std::vector<Json>& events, const std::string& end = "\n") {

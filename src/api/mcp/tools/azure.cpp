@@ -1,6 +1,7 @@
 // The tools of Azure's session pools, so that an agent's custom code interpreter can be this server. An
 // environment is a session; its files are in a folder of the default workspace.
 #include "api/common/fields.h"
+#include "api/common/need_interpreter.h"
 #include "api/mcp/hub.h"
 #include "api/mcp/tools/run.h"
 #include "api/mcp/tools/run_result.h"

@@ -1,6 +1,7 @@
 // run_python, run_shell and list_sessions: code in an interpreter that keeps its variables and files.
 #include "api/mcp/tools/run.h"
 #include "api/common/fields.h"
+#include "api/common/need_interpreter.h"
 #include "api/mcp/hub.h"
 #include "api/mcp/tools/run_result.h"
 #include "base/text.h"
@@ -84,13 +85,6 @@ void become_task_later(Turn& turn, const RunningExecution& running, const TaskId
 
 }  // namespace
 
-interpreter::Interpreter& need_interpreter(const App& app) {
-  if (app.interpreter == nullptr)
-    throw Error(Code::unavailable, app.why_no_sessions)
-        .hint("The message says what is missing on the server; ask its operator.");
-  return *app.interpreter;
-}
-
 std::optional<ToolResult> start_run(ToolCall& call, const Id& session, interpreter::NewExecution wanted,
                                     std::function<ToolResult(const Execution&)> to_result) {
   auto& turn = call.turn;
@@ -140,10 +134,11 @@ std::optional<ToolResult> run_code(ToolCall& call, std::string_view language, st
 }
 
 std::optional<ToolResult> list_sessions(ToolCall& call) {
-  auto& interpreter = need_interpreter(call.app());
+  interpreter::SessionQuery query;
+  query.limit = 50;
   ToolResult result;
   Json sessions = Json::array();
-  for (const auto& session : interpreter.list(call.actor(), {}, 50)) {
+  for (const auto& session : session_book(call.app()).list(call.actor(), query)) {
     auto id = session.id.with_prefix(prefix::session);
     sessions.push_back({{"session", id},
                         {"name", session.name},

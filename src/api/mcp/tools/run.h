@@ -9,9 +9,6 @@
 
 namespace sk::api::mcp {
 
-// Error(unavailable) that says why, where this server runs no code.
-interpreter::Interpreter& need_interpreter(const App& app);
-
 // Answers through the turn's channel, with progress as the client wants it; at once only for a client that
 // asked for a task. When the client cancels, the run is interrupted.
 std::optional<ToolResult> start_run(ToolCall& call, const Id& session, interpreter::NewExecution wanted,

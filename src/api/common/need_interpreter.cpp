@@ -1,0 +1,18 @@
+#include "api/common/need_interpreter.h"
+
+#include "base/error.h"
+
+namespace sk::api {
+
+interpreter::Interpreter& need_interpreter(const App& app) {
+  if (app.interpreter == nullptr)
+    throw Error(Code::unavailable, app.why_no_sessions)
+        .hint("The message says what is missing on the server; ask its operator.");
+  return *app.interpreter;
+}
+
+interpreter::SessionBook session_book(const App& app) {
+  return interpreter::SessionBook(app.keep, app.interpreter);
+}
+
+}  // namespace sk::api

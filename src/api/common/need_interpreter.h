@@ -1,0 +1,16 @@
+// The ways from a request to sessions: to the interpreter, where code is to run, and to what is written down
+// of them, where it is not.
+#pragma once
+
+#include "api/app.h"
+#include "interpreter/session_book.h"
+
+namespace sk::api {
+
+// Error(unavailable) that says why, where this server runs no code.
+interpreter::Interpreter& need_interpreter(const App& app);
+
+// Answers in any case: whose files are kept reads and lists them, whether or not code runs.
+interpreter::SessionBook session_book(const App& app);
+
+}  // namespace sk::api

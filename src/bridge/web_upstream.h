@@ -1,0 +1,20 @@
+// Files that a message names by an address on the web, such as an image of an interpreter's outputs.
+#pragma once
+
+#include "bridge/upstream.h"
+
+namespace sk::bridge {
+
+class WebUpstream final : public Upstream {
+ public:
+  WebUpstream(PlainHttp plain_http, std::unique_ptr<Remote> remote)
+      : plain_http_(plain_http), remote_(std::move(remote)) {}
+
+  Fetched fetch(const WantedFile& wanted, ByteSink& sink) override;
+
+ private:
+  const PlainHttp plain_http_;
+  std::unique_ptr<Remote> remote_;
+};
+
+}  // namespace sk::bridge

@@ -1,0 +1,34 @@
+// Sessions as they are written down: whose they are, and where their files lie. It answers also on a server
+// that runs no code, where all of them are asleep.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "base/error.h"
+#include "interpreter/interpreter.h"
+
+namespace sk::interpreter {
+
+// Any thread; made where it is needed. `keep` and `interpreter` outlive it.
+class SessionBook {
+ public:
+  // `interpreter` is null where no code runs; else it adds what only it knows, such as which ones are awake.
+  SessionBook(workspace::Keep& keep, Interpreter* interpreter) : keep_(keep), interpreter_(interpreter) {}
+
+  // nullopt for a session that is not there or not the caller's; also a deleted one is found.
+  std::optional<SessionInfo> find(const workspace::Actor& actor, const Id& session) const;
+  // Error(not_found) instead.
+  SessionInfo get(const workspace::Actor& actor, const Id& session) const;
+  // Without deleted ones.
+  std::vector<SessionInfo> list(const workspace::Actor& actor, const SessionQuery& query) const;
+
+ private:
+  workspace::Keep& keep_;
+  Interpreter* const interpreter_;
+};
+
+// What somebody is told who has no such session.
+Error no_session(const Id& session);
+
+}  // namespace sk::interpreter
