@@ -129,9 +129,9 @@ CgroupTree CgroupTree::find() {
 CgroupTree::CgroupTree(std::vector<CgroupHierarchy> hierarchies, std::string folder_name)
     : folder_name_(std::move(folder_name)) {
   // Version 1 first: a hybrid host leaves version 2 without controllers.
-  std::stable_sort(hierarchies.begin(), hierarchies.end(),
-                   [](const auto& a, const auto& b) { return a.version < b.version; });
-  for (const auto& hierarchy : hierarchies) use(hierarchy);
+  for (int version : {1, 2})
+    for (const auto& hierarchy : hierarchies)
+      if (hierarchy.version == version) use(hierarchy);
   for (const auto& branch : branches_) {
     description_ += (description_.empty() ? "v" : "; v") + std::to_string(branch.version) + ":";
     for (const auto& controller : branch.controllers) description_ += " " + controller;
