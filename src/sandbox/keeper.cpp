@@ -15,6 +15,10 @@ namespace sk::sandbox {
 namespace {
 
 constexpr int64_t kPatienceMinUs = 500'000, kPatienceMaxUs = 30'000'000;
+// Whoever started a session runs a first cell in it: the pool is not filled just beside that, unless others
+// may wait for it.
+constexpr int64_t kFirstCellUs = 50'000;
+constexpr int64_t kInDemandUs = 1'000'000;
 constexpr int kRemainsLookMs = 20;  // a control group may be busy for a moment after its last process
 
 }  // namespace
@@ -115,12 +119,15 @@ void Nursery::start_zygote() {
 
 void Nursery::fill_pool() {
   auto now_us = steady_us();
+  bool in_demand;
   {
     std::lock_guard lock(mutex_);
     if (!zygote_ || pool_.size() >= options_.pool_size || now_us < next_fill_us_) return;
+    if (!pool_.empty() && now_us < taken_us_ + kFirstCellUs) return;
+    in_demand = pool_.empty() && now_us < taken_us_ + kInDemandUs;
   }
   try {
-    auto parts = prepare(Zygote::Haste::none);
+    auto parts = prepare(in_demand ? Zygote::Haste::somebody_waits : Zygote::Haste::none);
     std::lock_guard lock(mutex_);
     pool_.push_back(std::move(parts));
     pooled_.set(static_cast<int64_t>(pool_.size()));
@@ -169,8 +176,11 @@ void Nursery::sleep_until_needed() {
     }
     if ((!zygote_ && !coming_) || !launcher->alive())
       timeout_ms = std::min<int>(timeout_ms, static_cast<int>(kPatienceMinUs / 1000));
-    if (zygote_ && pool_.size() < options_.pool_size)
-      timeout_ms = std::min<int>(timeout_ms, static_cast<int>(kPatienceMinUs / 1000));
+    if (zygote_ && pool_.size() < options_.pool_size) {
+      bool waits_for_first_cell = !pool_.empty() && steady_us() < taken_us_ + kFirstCellUs;
+      timeout_ms = std::min<int>(
+          timeout_ms, static_cast<int>((waits_for_first_cell ? kFirstCellUs : kPatienceMinUs) / 1000));
+    }
   }
   ::poll(waits.data(), waits.size(), timeout_ms);
   uint64_t count;

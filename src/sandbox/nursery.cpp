@@ -104,6 +104,7 @@ std::unique_ptr<Session> Nursery::start(const SessionSpec& spec) {
       if (pooled && had_ended) continue;  // it died while it waited: not this caller's fault
       throw;
     }
+    taken_us_ = steady_us();
     wake();  // to fill the gap
     started_.add();
     if (!pooled) started_cold_.add();

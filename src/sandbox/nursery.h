@@ -95,6 +95,7 @@ class Nursery {
   int64_t zygote_since_us_ = 0;
   int64_t next_try_us_ = 0;
   int64_t next_fill_us_ = 0;
+  std::atomic<int64_t> taken_us_{0};  // when a session was last started
   int64_t patience_us_ = 0;
 
   Fd wake_;  // eventfd
