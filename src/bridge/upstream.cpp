@@ -27,21 +27,20 @@ http::Headers credentials_of(const Source& source) {
 }  // namespace
 
 Fetched::Outcome verdict_on(const RemoteAnswer& answer) {
-  using Outcome = Fetched::Outcome;
-  if (answer.ok()) return Outcome::ok;
+  if (answer.ok()) return Fetched::Outcome::ok;
   switch (answer.status) {
     case 401:
     case 403:
-      return Outcome::denied;
+      return Fetched::Outcome::denied;
     case 404:
     case 410:
-      return Outcome::gone;
+      return Fetched::Outcome::gone;
     case 400:
       // "Container is expired." comes as a bad request.
-      return ascii_lower(answer.problem).find("expired") != std::string::npos ? Outcome::gone
-                                                                              : Outcome::cannot_tell;
+      return ascii_lower(answer.problem).find("expired") != std::string::npos ? Fetched::Outcome::gone
+                                                                              : Fetched::Outcome::cannot_tell;
     default:
-      return Outcome::cannot_tell;
+      return Fetched::Outcome::cannot_tell;
   }
 }
 

@@ -15,13 +15,12 @@ bool is_plain_ascii(std::string_view text) {
 }  // namespace
 
 Fetched WebUpstream::fetch(const WantedFile& wanted, ByteSink& sink) {
-  using Outcome = Fetched::Outcome;
   const auto& url = wanted.url;
   auto origin = origin_of_url(url);
   if (origin.empty() || url.size() > kWebUrlBytesMax || !is_plain_ascii(url))
-    return {Outcome::cannot_tell, "its address is none that can be fetched", ""};
+    return {Fetched::Outcome::cannot_tell, "its address is none that can be fetched", ""};
   if (origin.starts_with("http:") && plain_http_ == PlainHttp::refused)
-    return {Outcome::cannot_tell, "its address does not begin with https://", ""};
+    return {Fetched::Outcome::cannot_tell, "its address does not begin with https://", ""};
   auto answer = remote_->get(url, &sink);
   return {verdict_on(answer), answer.problem, ""};
 }
