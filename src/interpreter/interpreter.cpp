@@ -442,13 +442,14 @@ void Interpreter::remove(const workspace::Actor& actor, const Id& session) {
   SessionInfo info = impl_->find(actor, session);
   if (info.status == Status::deleted) return;
   impl_->end(session);
+  std::string directory = impl_->options.directory + "/" + session.hex();
   CopyState copy = impl_->records.copy_state(session);
-  if (copy.dirty && !copy.identity.empty())
+  if (copy.dirty && !copy.identity.empty() && std::filesystem::exists(directory))
     throw Error(Code::unavailable, "the last files of the session could not be kept, so it was not deleted")
         .hint("The server's log says why. Try again when that is mended.");
   impl_->records.mark_deleted(session, impl_->keep.ground().clock.now_us());
   std::error_code ignored;
-  std::filesystem::remove_all(impl_->options.directory + "/" + session.hex(), ignored);
+  std::filesystem::remove_all(directory, ignored);
 }
 
 void Interpreter::sleep(const workspace::Actor& actor, const Id& session) {
