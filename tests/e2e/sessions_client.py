@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 
 import requests
 
@@ -107,3 +108,11 @@ USERS = [0, ORDINARY] if os.geteuid() == 0 else [os.geteuid()]
 def text_of(done):
     """Everything that an execution printed."""
     return "".join(output.get("text", "") for output in done["outputs"] if output["type"] in ("stdout", "stderr"))
+
+
+def wait_for(what, timeout_s=60):
+    deadline = time.monotonic() + timeout_s
+    while not (found := what()):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return found

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from sessions_client import USERS, Keep, UserServer, text_of
+from sessions_client import USERS, Keep, UserServer, text_of, wait_for
 
 
 @pytest.fixture(scope="module", params=USERS, ids=lambda uid: "root" if uid == 0 else "user")
@@ -21,14 +21,6 @@ def server(request):
 @pytest.fixture
 def keep(server):
     return Keep(server)
-
-
-def wait_for(what, timeout_s=60):
-    deadline = time.monotonic() + timeout_s
-    while not (found := what()):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    return found
 
 
 def test_an_event_warns_before_a_session_expires_and_the_next_cell_wakes_it(keep):

@@ -1,11 +1,10 @@
 """Copies of files that sleeping sessions have on the local disk are a cache; and whose session makes room for another's."""
 
 import os
-import time
 
 import pytest
 
-from sessions_client import USERS, Keep, UserServer, text_of
+from sessions_client import USERS, Keep, UserServer, text_of, wait_for
 
 
 @pytest.fixture(params=USERS, ids=lambda uid: "root" if uid == 0 else "user")
@@ -21,14 +20,6 @@ def make_server(request):
         code, log = one.stop(), one.log()
         one.remove()
         assert code == 0 and "fatal" not in log, log
-
-
-def wait_for(what, timeout_s=60):
-    deadline = time.monotonic() + timeout_s
-    while not (found := what()):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    return found
 
 
 def copy_of(server, session):
