@@ -3,50 +3,65 @@
 namespace sk {
 
 WorkerPool::WorkerPool(size_t thread_count, size_t queue_max) : queue_max_(queue_max) {
-  for (size_t i = 0; i < thread_count; ++i) threads_.emplace_back([this] { run(); });
+  idle_.reserve(thread_count);
+  for (size_t i = 0; i < thread_count; ++i) sleepers_.emplace_back(0);
+  for (Sleeper& sleeper : sleepers_) threads_.emplace_back([this, &sleeper] { run(sleeper); });
 }
 
 WorkerPool::~WorkerPool() { stop(); }
 
 bool WorkerPool::submit(std::function<void()> job) {
-  {
-    std::lock_guard lock(mutex_);
-    if (stopping_ || queue_.size() >= queue_max_) return false;
-    queue_.push_back(std::move(job));
-  }
-  wake_.notify_one();
+  std::unique_lock lock(mutex_);
+  if (stopping_ || queue_.size() >= queue_max_) return false;
+  queue_.push_back(std::move(job));
+  Sleeper* sleeper = take_idle();
+  lock.unlock();
+  if (sleeper != nullptr) sleeper->release();
   return true;
 }
 
 void WorkerPool::submit_always(std::function<void()> job) {
-  {
-    std::lock_guard lock(mutex_);
-    queue_.push_back(std::move(job));
-  }
-  wake_.notify_one();
+  std::unique_lock lock(mutex_);
+  queue_.push_back(std::move(job));
+  Sleeper* sleeper = take_idle();
+  lock.unlock();
+  if (sleeper != nullptr) sleeper->release();
 }
 
 void WorkerPool::stop() {
   {
     std::lock_guard lock(mutex_);
     stopping_ = true;
+    while (Sleeper* sleeper = take_idle()) sleeper->release();
   }
-  wake_.notify_all();
   for (auto& thread : threads_)
     if (thread.joinable()) thread.join();
 }
 
-void WorkerPool::run() {
+// Null when all are busy: whoever is awake looks at the queue before it sleeps.
+WorkerPool::Sleeper* WorkerPool::take_idle() {
+  if (idle_.empty()) return nullptr;
+  Sleeper* sleeper = idle_.back();
+  idle_.pop_back();
+  return sleeper;
+}
+
+void WorkerPool::run(Sleeper& self) {
+  std::unique_lock lock(mutex_);
   for (;;) {
-    std::function<void()> job;
-    {
-      std::unique_lock lock(mutex_);
-      wake_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
-      if (queue_.empty()) return;
-      job = std::move(queue_.front());
-      queue_.pop_front();
+    while (queue_.empty() && !stopping_) {
+      idle_.push_back(&self);
+      lock.unlock();
+      self.acquire();
+      lock.lock();
     }
+    if (queue_.empty()) return;
+    auto job = std::move(queue_.front());
+    queue_.pop_front();
+    lock.unlock();
     job();
+    job = nullptr;  // what it holds goes before the next job is taken
+    lock.lock();
   }
 }
 

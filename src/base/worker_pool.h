@@ -1,16 +1,18 @@
 // A fixed number of threads that run short jobs in order of arrival; the queue is bounded.
 #pragma once
 
-#include <condition_variable>
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <semaphore>
 #include <thread>
 #include <vector>
 
 namespace sk {
 
-// Jobs must not throw. The destructor runs what is queued, then joins.
+// Jobs must not throw. The destructor runs what is queued, then joins. Of the threads that have nothing to
+// do, the one that worked last is woken first: what it needs is still in the processor's caches, and the
+// others stay asleep.
 class WorkerPool {
  public:
   WorkerPool(size_t thread_count, size_t queue_max);
@@ -26,13 +28,17 @@ class WorkerPool {
   void stop();
 
  private:
-  void run();
+  using Sleeper = std::binary_semaphore;
+
+  void run(Sleeper& self);
+  Sleeper* take_idle();  // with mutex_ held
 
   const size_t queue_max_;
   std::mutex mutex_;
-  std::condition_variable wake_;
   std::deque<std::function<void()>> queue_;  // guarded by mutex_
+  std::vector<Sleeper*> idle_;               // guarded by mutex_; who worked last is at the back
   bool stopping_ = false;                    // guarded by mutex_
+  std::deque<Sleeper> sleepers_;             // one for each thread
   std::vector<std::thread> threads_;
 };
 

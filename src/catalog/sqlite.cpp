@@ -17,10 +17,12 @@ namespace sk::catalog {
 
 namespace {
 
-// From here a background thread moves pages while writers go on; from there the front writer waits for the
-// log to begin anew.
-constexpr int kPassiveCheckpointPages = 2'000;
-constexpr int kRestartCheckpointPages = 16'000;
+// Each time that the log has grown by so much, a background thread moves its pages while writers go on. From
+// there the front writer moves the rest, so that the next commit can begin the log anew; where a reader still
+// needs the log, it grows on, and the front writer tries again later. A short log is a fast one: its blocks
+// on the disk are there already, and its pages are in the processor's caches.
+constexpr int kBackgroundPages = 1'500;
+constexpr int kFrontPages = 4'000;
 
 class SqliteStatements final : public Statements {
  public:
@@ -207,11 +209,13 @@ class SqliteDatabase final : public Database {
     for (PendingWrite* write : group)
       for (auto& action : write->actions) action();
     int pages = writer_.wal_pages();
-    if (pages >= kRestartCheckpointPages) {
-      checkpoint(writer_, SqliteConnection::Checkpoint::restart);
-    } else if (pages >= kPassiveCheckpointPages) {
+    if (pages < moved_at_pages_) moved_at_pages_ = 0;  // the log has begun anew
+    if (pages < moved_at_pages_ + kBackgroundPages) return;
+    moved_at_pages_ = pages;
+    if (pages >= kFrontPages)
+      checkpoint(writer_);
+    else
       checkpoint_wake_.notify_one();
-    }
   }
 
   // A transaction that stays open makes the next write fail, which then tells why.
@@ -224,9 +228,9 @@ class SqliteDatabase final : public Database {
   }
 
   // What was committed stays in the log when it cannot be moved; the writers before it have not failed.
-  static void checkpoint(SqliteConnection& connection, SqliteConnection::Checkpoint how) {
+  static void checkpoint(SqliteConnection& connection) {
     try {
-      connection.checkpoint(how);
+      connection.checkpoint();
     } catch (const Error& error) {
       log::warn("catalog checkpoint failed", {{"error", error.message()}});
     }
@@ -253,7 +257,7 @@ class SqliteDatabase final : public Database {
     while (!stopping_) {
       checkpoint_wake_.wait_for(lock, std::chrono::seconds(60));
       lock.unlock();
-      checkpoint(mover_, SqliteConnection::Checkpoint::passive);
+      checkpoint(mover_);
       lock.lock();
     }
   }
@@ -262,6 +266,7 @@ class SqliteDatabase final : public Database {
   const SqliteOptions options_;
   SqliteConnection writer_;  // only the front writer
   SqliteConnection mover_;   // only the checkpointer
+  int moved_at_pages_ = 0;   // the log's length when its pages were last to be moved; only the front writer
 
   std::mutex queue_mutex_;
   std::deque<PendingWrite*> queue_;  // guarded by queue_mutex_; the front one is the leader

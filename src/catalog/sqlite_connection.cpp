@@ -3,6 +3,7 @@
 #include <sqlite3.h>
 
 #include "base/error.h"
+#include "catalog/log_writes.h"
 
 namespace sk::catalog {
 
@@ -36,7 +37,7 @@ struct Use {
 SqliteConnection::SqliteConnection(const std::string& path, Mode mode, uint64_t cache_bytes) {
   int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
               (mode == Mode::read_write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READWRITE);
-  int code = sqlite3_open_v2(path.c_str(), &db_, flags, nullptr);
+  int code = sqlite3_open_v2(path.c_str(), &db_, flags, vfs_that_gathers_log_writes());
   if (code != SQLITE_OK) {
     std::string why = db_ != nullptr ? sqlite3_errmsg(db_) : "out of memory";
     sqlite3_close(db_);
@@ -165,10 +166,8 @@ void SqliteConnection::script(const std::string& sql) {
 
 bool SqliteConnection::in_transaction() const { return sqlite3_get_autocommit(db_) == 0; }
 
-void SqliteConnection::checkpoint(Checkpoint how) {
-  int code = sqlite3_wal_checkpoint_v2(
-      db_, nullptr, how == Checkpoint::passive ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_RESTART,
-      nullptr, nullptr);
+void SqliteConnection::checkpoint() {
+  int code = sqlite3_wal_checkpoint_v2(db_, nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
   // A reader in the way, or a full disk, only postpones it; the log keeps everything.
   if (code != SQLITE_OK && code != SQLITE_BUSY && code != SQLITE_LOCKED && code != SQLITE_FULL)
     fail(code, "wal_checkpoint");

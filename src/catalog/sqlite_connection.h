@@ -25,9 +25,8 @@ class SqliteConnection {
   bool in_transaction() const;
   // Pages in the write-ahead log after the last commit of this connection.
   int wal_pages() const { return wal_pages_; }
-  // Moves the log's pages into the database file; restart also lets the log begin anew.
-  enum class Checkpoint { passive, restart };
-  void checkpoint(Checkpoint how);
+  // Moves what it can from the log into the database, without waiting for anybody.
+  void checkpoint();
 
  private:
   // SQLite numbers "$2" by where it first stands in the text, so each statement remembers which position
