@@ -373,7 +373,7 @@ SessionInfo Interpreter::create(const workspace::Actor& actor, const NewSession&
   auto& keep = impl_->keep;
   auto workspace = wanted.workspace.empty()
                        ? keep.workspaces().open_default(actor, workspace::Right::write)
-                       : keep.workspaces().open(actor, wanted.workspace, workspace::Right::write);
+                       : keep.workspaces().enter(actor, wanted.workspace, workspace::Right::write);
   const auto& options = impl_->options;
   SessionInfo info;
   info.id = keep.ground().ids.next();
@@ -473,7 +473,7 @@ RunningExecution Interpreter::execute(const workspace::Actor& actor, const Id& s
   if (wanted.timeout_s && (*wanted.timeout_s < 1 || *wanted.timeout_s > impl_->options.timeout_max_s))
     throw Error(Code::bad_request,
                 "timeout_s must lie between 1 and " + std::to_string(impl_->options.timeout_max_s));
-  auto workspace = impl_->keep.workspaces().open(
+  auto workspace = impl_->keep.workspaces().enter(
       actor, info.workspace.with_prefix(workspace::prefix::workspace), workspace::Right::write);
   auto live = impl_->bring_to_life(actor, info);
   std::shared_ptr<void> held(nullptr, [live](void*) { live->let_go(); });

@@ -1,5 +1,6 @@
 // The changes that a client can ask for, each inside a ChangeRun's transaction.
 #include "base/error.h"
+#include "base/object_writer.h"
 #include "workspace/blob_ledger.h"
 #include "workspace/change_run.h"
 #include "workspace/path.h"
@@ -11,12 +12,14 @@ namespace sk::workspace {
 namespace {
 
 Json version_facts(const Version& version, const Source& source) {
-  Json facts = {{"file_id", version.file.with_prefix(prefix::file)},
-                {"version_id", version.id.with_prefix(prefix::version)},
-                {"number", version.number},
-                {"size", version.size},
-                {"sha256", version.sha256.hex()},
-                {"source", source.kind}};
+  ObjectWriter written(8);
+  written.add("file_id", version.file.with_prefix(prefix::file));
+  written.add("version_id", version.id.with_prefix(prefix::version));
+  written.add("number", version.number);
+  written.add("size", version.size);
+  written.add("sha256", version.sha256.hex());
+  written.add("source", source.kind);
+  Json facts = written.take();
   if (version.base) facts["base_id"] = version.base.with_prefix(prefix::version);
   if (!version.complete) facts["complete"] = false;
   return facts;

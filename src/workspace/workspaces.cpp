@@ -87,7 +87,46 @@ std::optional<Workspace> find(catalog::Statements& statements, const Actor& acto
   return found;
 }
 
+constexpr size_t kRememberedMax = 10'000;
+
+// All that decides which workspace is found, and with which rights.
+std::string memory_key(const Actor& actor, std::string_view id_or_name) {
+  std::string key(as_text(actor.principal.bytes));
+  key.append(as_text(actor.only_workspace.value_or(Id{}).bytes));
+  key.append(actor.read_only ? "r" : "w");
+  return key.append(id_or_name);
+}
+
 }  // namespace
+
+Workspace Workspaces::enter(const Actor& actor, std::string_view id_or_name, Right right) {
+  const std::string key = memory_key(actor, id_or_name);
+  int64_t changes;
+  {
+    std::lock_guard lock(mutex_);
+    changes = changes_;
+    auto found = remembered_.find(key);
+    if (found != remembered_.end()) {
+      require(found->second, right);
+      return found->second;
+    }
+  }
+  Workspace opened = open(actor, id_or_name, right);
+  std::lock_guard lock(mutex_);
+  // What was read before a change, and comes here after it, is old.
+  if (changes != changes_) return opened;
+  if (remembered_.size() >= kRememberedMax) remembered_.clear();
+  remembered_.emplace(key, opened);
+  return opened;
+}
+
+void Workspaces::forget_after(catalog::Tx& tx) {
+  tx.after_commit([this] {
+    std::lock_guard lock(mutex_);
+    ++changes_;
+    remembered_.clear();
+  });
+}
 
 Workspace Workspaces::open(const Actor& actor, std::string_view id_or_name, Right right) {
   auto found = ground_.db.read(
@@ -106,8 +145,8 @@ bool Workspaces::may_read(const Actor& actor, const Id& workspace) {
 }
 
 Workspace Workspaces::open_default(const Actor& actor, Right right) {
-  if (actor.only_workspace) return open(actor, actor.only_workspace->with_prefix(prefix::workspace), right);
-  return open(actor, "default", right);
+  if (actor.only_workspace) return enter(actor, actor.only_workspace->with_prefix(prefix::workspace), right);
+  return enter(actor, "default", right);
 }
 
 Workspace Workspaces::create(const Actor& actor, const std::string& name,
@@ -119,6 +158,7 @@ Workspace Workspaces::create(const Actor& actor, const std::string& name,
     throw Error(Code::forbidden, "only an administrator may give a workspace more than " +
                                      human_size(ground_.limits.quota_default_bytes));
   return ground_.db.write([&](catalog::Tx& tx) {
+    forget_after(tx);
     return insert_workspace(tx, ground_, actor, name,
                             quota_bytes.value_or(ground_.limits.quota_default_bytes));
   });
@@ -151,6 +191,7 @@ Workspace Workspaces::change(const Actor& actor, const Workspace& workspace,
   if (quota_bytes && (!actor.admin || actor.read_only))
     throw Error(Code::forbidden, "only an administrator's key may change a quota");
   ground_.db.write([&](catalog::Tx& tx) {
+    forget_after(tx);
     if (name) set_name(tx, ground_, actor, workspace, *name);
     if (!quota_bytes) return;
     tx.exec("UPDATE workspaces SET quota_bytes = $2 WHERE id = $1", {workspace.id, *quota_bytes});
@@ -163,6 +204,7 @@ Workspace Workspaces::change(const Actor& actor, const Workspace& workspace,
 void Workspaces::trash(const Actor& actor, const Workspace& workspace) {
   require(workspace, Right::own);
   ground_.db.write([&](catalog::Tx& tx) {
+    forget_after(tx);
     tx.exec("UPDATE workspaces SET trashed_us = $2 WHERE id = $1 AND trashed_us IS NULL",
             {workspace.id, ground_.clock.now_us()});
     Journal::append(tx, ground_, workspace.id, actor, "workspace.trash", Json::object(),
@@ -172,6 +214,7 @@ void Workspaces::trash(const Actor& actor, const Workspace& workspace) {
 
 Workspace Workspaces::restore(const Actor& actor, std::string_view id_or_name) {
   Id id = ground_.db.write([&](catalog::Tx& tx) {
+    forget_after(tx);
     auto found = find(tx, actor, id_or_name, true);
     if (!found)
       throw Error(Code::not_found, "there is no workspace '" + std::string(id_or_name) + "' in the trash");
@@ -204,6 +247,7 @@ void Workspaces::set_member(const Actor& actor, const Workspace& workspace, cons
   require(workspace, Right::own);
   if (principal == workspace.owner) throw Error(Code::bad_request, "the owner's own role cannot be changed");
   ground_.db.write([&](catalog::Tx& tx) {
+    forget_after(tx);
     if (tx.query("SELECT 1 FROM principals WHERE id = $1", {principal},
                  [](const catalog::Row&) { return false; }) == 0)
       throw Error(Code::not_found, "there is no such principal");

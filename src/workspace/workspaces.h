@@ -1,6 +1,10 @@
 // Workspaces: the durable homes of files, and who may enter them.
 #pragma once
 
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
 #include "workspace/ground.h"
 #include "workspace/types.h"
 
@@ -12,11 +16,14 @@ class Workspaces {
   explicit Workspaces(Ground& ground) : ground_(ground) {}
 
   // By id ("ws_…") or name: the actor's own first, then those it is a member of. Error(forbidden) when it may
-  // read but not `right`.
+  // read but not `right`. Who may enter is remembered until a name, a member or the trash changes; the
+  // figures of a workspace that was remembered are those of the first look.
+  Workspace enter(const Actor& actor, std::string_view id_or_name, Right right = Right::read);
+  // The same as it is now, figures included.
   Workspace open(const Actor& actor, std::string_view id_or_name, Right right = Right::read);
   // Whether it may be read, also from the trash: what permanent links ask.
   bool may_read(const Actor& actor, const Id& workspace);
-  // The one named `default`, or the only one that a scoped key opens.
+  // The one named `default`, or the only one that a scoped key opens; as enter() does.
   Workspace open_default(const Actor& actor, Right right = Right::read);
 
   Workspace create(const Actor& actor, const std::string& name, std::optional<uint64_t> quota_bytes = {});
@@ -36,7 +43,13 @@ class Workspaces {
                   std::optional<Right> right);
 
  private:
+  // Called in every transaction that changes who may enter what.
+  void forget_after(catalog::Tx& tx);
+
   Ground& ground_;
+  std::mutex mutex_;
+  int64_t changes_ = 0;                                    // guarded by mutex_; how often all was forgotten
+  std::unordered_map<std::string, Workspace> remembered_;  // guarded by mutex_; see memory_key()
 };
 
 }  // namespace sk::workspace

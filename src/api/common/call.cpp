@@ -42,9 +42,13 @@ workspace::Workspace Call::open_workspace(workspace::Right right) {
 }
 
 workspace::Workspace Call::open_workspace(std::string_view id_or_name, workspace::Right right) {
-  auto workspace = app.keep.workspaces().open(actor, id_or_name, right);
+  auto workspace = app.keep.workspaces().enter(actor, id_or_name, right);
   workspace_ = workspace.id;
   return workspace;
+}
+
+workspace::Workspace Call::open_workspace_with_figures() {
+  return app.keep.workspaces().open(actor, open_workspace().id.with_prefix(workspace::prefix::workspace));
 }
 
 std::string Call::path() const { return workspace::clean_path(request.param("path")); }

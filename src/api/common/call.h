@@ -34,9 +34,11 @@ class Call {
   Query form;                        // of a page's form
   std::vector<std::string> ignored;  // unknown fields and parameters, where the operation is lenient
 
-  // The workspace that {ws} names. A foreign one is Error(not_found).
+  // The workspace that {ws} names. A foreign one is Error(not_found). Its figures may be old.
   workspace::Workspace open_workspace(workspace::Right right = workspace::Right::read);
-  // The same for a name or id that stands elsewhere.
+  // The same, to show how full it is.
+  workspace::Workspace open_workspace_with_figures();
+  // For a name or id that stands elsewhere.
   workspace::Workspace open_workspace(std::string_view id_or_name, workspace::Right right);
   // {path...} as a clean path; the second for paths that must not be the root.
   std::string path() const;

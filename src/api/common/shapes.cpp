@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "base/object_writer.h"
 #include "workspace/links.h"
 #include "workspace/path.h"
 
@@ -12,7 +13,7 @@ namespace prefix = workspace::prefix;
 namespace {
 
 Json named(std::string_view id_prefix, const Id& id, const std::string& name) {
-  return {{"id", id.with_prefix(id_prefix)}, {"name", name}};
+  return ObjectWriter(2).add("id", id.with_prefix(id_prefix)).add("name", name).take();
 }
 
 Json id_or_null(std::string_view id_prefix, const std::optional<Id>& id) {
@@ -49,59 +50,59 @@ Json time_json(std::optional<TimeUs> time_us) { return time_us ? Json(to_iso8601
 
 Json entry_json(const workspace::Entry& entry, const std::string& base_url) {
   bool is_file = entry.kind == workspace::EntryKind::file;
-  Json out = {
-      {"id", id_or_null(prefix::file, entry.id)},  // the root has none
-      {"workspace_id", entry.workspace.with_prefix(prefix::workspace)},
-      {"path", entry.path},
-      {"name", workspace::split_path(entry.path).second},
-      {"kind", is_file ? "file" : "folder"},
-      {"size", entry.size},
-      {"sha256", is_file ? Json(entry.sha256.hex()) : Json(nullptr)},
-      {"mime", is_file ? Json(entry.mime) : Json(nullptr)},
-      {"mode", mode_text(entry.mode)},
-      {"mtime", to_iso8601(entry.mtime_us)},
-      {"created_at", to_iso8601(entry.created_us)},
-      {"changed_at", to_iso8601(entry.changed_us)},
-      {"version_id", id_or_null(prefix::version, entry.head)},
-      {"version_count", entry.version_count},
-      {"diverged", entry.diverged},
-  };
-  if (entry.trashed_us) out["trashed_at"] = to_iso8601(*entry.trashed_us);
-  out["link"] =
-      entry.head ? Json(base_url + workspace::Links::path_of(entry.head, entry.path)) : Json(nullptr);
-  return out;
+  ObjectWriter out(17);
+  out.add("id", id_or_null(prefix::file, entry.id));  // the root has none
+  out.add("workspace_id", entry.workspace.with_prefix(prefix::workspace));
+  out.add("path", entry.path);
+  out.add("name", workspace::split_path(entry.path).second);
+  out.add("kind", is_file ? "file" : "folder");
+  out.add("size", entry.size);
+  out.add("sha256", is_file ? Json(entry.sha256.hex()) : Json(nullptr));
+  out.add("mime", is_file ? Json(entry.mime) : Json(nullptr));
+  out.add("mode", mode_text(entry.mode));
+  out.add("mtime", to_iso8601(entry.mtime_us));
+  out.add("created_at", to_iso8601(entry.created_us));
+  out.add("changed_at", to_iso8601(entry.changed_us));
+  out.add("version_id", id_or_null(prefix::version, entry.head));
+  out.add("version_count", entry.version_count);
+  out.add("diverged", entry.diverged);
+  if (entry.trashed_us) out.add("trashed_at", to_iso8601(*entry.trashed_us));
+  out.add("link",
+          entry.head ? Json(base_url + workspace::Links::path_of(entry.head, entry.path)) : Json(nullptr));
+  return out.take();
 }
 
 Json version_json(const workspace::Version& version, const std::string& base_url) {
-  return {
-      {"id", version.id.with_prefix(prefix::version)},
-      {"file_id", version.file.with_prefix(prefix::file)},
-      {"workspace_id", version.workspace.with_prefix(prefix::workspace)},
-      {"path", version.path},
-      {"number", version.number},
-      {"size", version.size},
-      {"sha256", version.sha256.hex()},
-      {"mime", version.mime},
-      {"mode", mode_text(version.mode)},
-      {"mtime", to_iso8601(version.mtime_us)},
-      {"base_id", id_or_null(prefix::version, version.base)},
-      {"created_at", to_iso8601(version.created_us)},
-      {"author", named(prefix::principal, version.author, version.author_name)},
-      {"source", source_json(version.source)},
-      {"complete", version.complete},
-      {"is_head", version.is_head},
-      {"link", base_url + workspace::Links::path_of(version)},
-  };
+  ObjectWriter out(17);
+  out.add("id", version.id.with_prefix(prefix::version));
+  out.add("file_id", version.file.with_prefix(prefix::file));
+  out.add("workspace_id", version.workspace.with_prefix(prefix::workspace));
+  out.add("path", version.path);
+  out.add("number", version.number);
+  out.add("size", version.size);
+  out.add("sha256", version.sha256.hex());
+  out.add("mime", version.mime);
+  out.add("mode", mode_text(version.mode));
+  out.add("mtime", to_iso8601(version.mtime_us));
+  out.add("base_id", id_or_null(prefix::version, version.base));
+  out.add("created_at", to_iso8601(version.created_us));
+  out.add("author", named(prefix::principal, version.author, version.author_name));
+  out.add("source", source_json(version.source));
+  out.add("complete", version.complete);
+  out.add("is_head", version.is_head);
+  out.add("link", base_url + workspace::Links::path_of(version));
+  return out.take();
 }
 
 Json change_json(const workspace::ChangeResult& result, const std::string& base_url) {
-  Json out = {{"entry", entry_json(result.entry, base_url)}};
-  if (result.version) out["version"] = version_json(*result.version, base_url);
-  out["created"] = result.created;
-  out["unchanged"] = result.unchanged;
-  out["diverged"] = result.diverged;
-  out["kept_aside"] = result.kept_aside;
-  return out;
+  ObjectWriter out(6);
+  out.add("entry", entry_json(result.entry, base_url));
+  if (result.version) out.add("version", version_json(*result.version, base_url));
+  out.add("created", result.created);
+  out.add("unchanged", result.unchanged);
+  out.add("diverged", result.diverged);
+  out.add("kept_aside", result.kept_aside);
+  return out.take();
 }
 
 Json purge_json(const workspace::PurgeResult& result, const std::string& base_url) {

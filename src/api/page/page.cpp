@@ -55,7 +55,7 @@ namespace {
 
 Reply show_path(Call& call) {
   auto user = need_user(call);
-  auto workspace = call.open_workspace();
+  auto workspace = call.open_workspace_with_figures();
   auto path = call.path();
   if (call.query.text("show").value_or("") == "trash") return show_trash(call, user, workspace);
   auto entry = call.app.keep.files().get(workspace, path);

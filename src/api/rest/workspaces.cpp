@@ -28,7 +28,7 @@ Reply create_workspace(Call& call) {
 }
 
 Reply get_workspace(Call& call) {
-  auto workspace = call.open_workspace();
+  auto workspace = call.open_workspace_with_figures();
   call.note("read", "workspace");
   return Reply::json(workspace_json(workspace));
 }

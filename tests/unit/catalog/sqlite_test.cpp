@@ -22,6 +22,32 @@ class SqliteTest : public testing::Test {
     });
   }
 
+  static std::string large(int number) {
+    std::string bytes(60'000, 'x');
+    return bytes.replace(0, 8, std::to_string(10'000'000 + number));
+  }
+  static void put_large(Tx& tx, int number) {
+    std::string bytes = large(number);
+    tx.exec(
+        "INSERT INTO blobs (hash, size, kind, refs, location, checked_us, bytes) VALUES ($1, $2, 0, 0, NULL, "
+        "0, $3)",
+        {sha256(bytes), bytes.size(), Param::raw(bytes)});
+  }
+  static bool has_large(Statements& statements, int number) {
+    std::string bytes = large(number);
+    auto found = statements.one("SELECT bytes FROM blobs WHERE hash = $1", {sha256(bytes)},
+                                [](const Row& row) { return row.str(0); });
+    return found == bytes;
+  }
+  void expect_large(int wanted) {
+    db->read([&](Statements& s) {
+      int64_t rows = *s.one("SELECT count(*) FROM blobs", {}, [](const Row& row) { return row.integer(0); });
+      EXPECT_EQ(rows, wanted);
+      for (int i = 0; i < wanted; ++i) EXPECT_TRUE(has_large(s, i)) << i;
+    });
+  }
+  uint64_t log_bytes() { return std::filesystem::file_size(dir.file("catalog.db-wal")); }
+
   TempDir dir;
   std::unique_ptr<Database> db = open_sqlite(dir.file("catalog.db"));
 };
@@ -145,21 +171,59 @@ TEST_F(SqliteTest, ACatalogOfANewerProgramIsRefused) {
 }
 
 TEST_F(SqliteTest, ManyWritesWithALongLogStayReadable) {
-  std::string big(60'000, 'x');
-  for (int i = 0; i < 1200; ++i) {
-    big.replace(0, 8, std::to_string(10'000'000 + i));
-    db->write([&](Tx& tx) {
-      tx.exec(
-          "INSERT INTO blobs (hash, size, kind, refs, location, checked_us, bytes) VALUES ($1, $2, 0, 0, "
-          "NULL, 0, $3)",
-          {sha256(big), big.size(), Param::raw(big)});
-    });
-  }
-  auto rows = db->read([](Statements& s) {
-    return *s.one("SELECT count(*) FROM blobs", {}, [](const Row& row) { return row.integer(0); });
+  for (int i = 0; i < 900; ++i) db->write([&](Tx& tx) { put_large(tx, i); });
+  expect_large(900);
+  EXPECT_LT(log_bytes(), 64u << 20);
+}
+
+// The reader needs the log as it was, so it cannot begin anew; writers do not wait for that.
+TEST_F(SqliteTest, WritersDoNotWaitForALongReadAndTheLogBeginsAnewAfterIt) {
+  db->write([&](Tx& tx) { put(tx, "a"); });
+  db->read([&](Statements& s) {
+    auto seen = [&] {
+      return *s.one("SELECT count(*) FROM blobs", {}, [](const Row& row) { return row.integer(0); });
+    };
+    EXPECT_EQ(seen(), 0);
+    for (int i = 0; i < 300; ++i) db->write([&](Tx& tx) { put_large(tx, i); });
+    EXPECT_EQ(seen(), 0);
   });
-  EXPECT_EQ(rows, 1200);
-  EXPECT_LT(std::filesystem::file_size(dir.file("catalog.db-wal")), 200u << 20);
+  const auto grown_bytes = log_bytes();
+  EXPECT_GT(grown_bytes, 300u * 60'000);
+  for (int i = 300; i < 900; ++i) db->write([&](Tx& tx) { put_large(tx, i); });
+  EXPECT_LT(log_bytes(), grown_bytes + (20u << 20));
+  expect_large(900);
+}
+
+// More than the cache holds goes into the log before the commit, and is read back from there.
+TEST_F(SqliteTest, AWriteLargerThanTheCacheSeesItselfAndIsRolledBackWhole) {
+  db.reset();
+  db = open_sqlite(dir.file("catalog.db"), {.cache_bytes = 1 << 20});
+  EXPECT_THROW(db->write([&](Tx& tx) {
+    for (int i = 0; i < 200; ++i) put_large(tx, i);
+    throw Error(Code::conflict, "no");
+  }),
+               Error);
+  expect_large(0);
+  db->write([&](Tx& tx) {
+    for (int i = 0; i < 200; ++i) put_large(tx, i);
+    for (int i = 0; i < 200; ++i) EXPECT_TRUE(has_large(tx, i)) << i;
+  });
+  expect_large(200);
+  db.reset();
+  db = open_sqlite(dir.file("catalog.db"));
+  expect_large(200);
+}
+
+// What a killed server leaves: the database and its log, without a last move.
+TEST_F(SqliteTest, ACopyOfTheFilesAfterAWriteHoldsIt) {
+  for (int i = 0; i < 20; ++i) {
+    db->write([&](Tx& tx) { put_large(tx, i); });
+    TempDir other;
+    for (const char* name : {"catalog.db", "catalog.db-wal"})
+      std::filesystem::copy_file(dir.file(name), other.file(name));
+    auto copy = open_sqlite(other.file("catalog.db"));
+    EXPECT_TRUE(copy->read([&](Statements& s) { return has_large(s, i); })) << i;
+  }
 }
 
 }  // namespace

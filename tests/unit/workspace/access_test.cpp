@@ -35,6 +35,47 @@ TEST_F(KeepTest, RevokedExpiredAndUnknownKeysAreRefused) {
   EXPECT_EQ(code_of([&] { keep->access().authenticate("nonsense"); }), Code::unauthorized);
 }
 
+// Who may enter is remembered between requests; each change below must be noticed by the next one.
+TEST_F(KeepTest, WhoMayEnterIsAskedAgainAfterEachChange) {
+  auto& workspaces = keep->workspaces();
+  auto principal = keep->access().create_principal(actor, "robot", "agent");
+  NewKey wanted;
+  wanted.name = "k";
+  Actor robot = keep->access().authenticate(keep->access().create_key(actor, principal.id, wanted).secret);
+  auto shared = workspaces.create(actor, "shared");
+  EXPECT_EQ(code_of([&] { workspaces.enter(robot, "shared"); }), Code::not_found);
+  workspaces.set_member(actor, shared, principal.id, Right::write);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(workspaces.enter(robot, "shared", Right::write).id, shared.id);
+
+  Actor reader = robot;
+  reader.read_only = true;
+  EXPECT_EQ(code_of([&] { workspaces.enter(reader, "shared", Right::write); }), Code::forbidden);
+  Actor elsewhere = robot;
+  elsewhere.only_workspace = ws.id;
+  EXPECT_EQ(code_of([&] { workspaces.enter(elsewhere, "shared"); }), Code::not_found);
+
+  workspaces.set_member(actor, shared, principal.id, Right::read);
+  EXPECT_EQ(code_of([&] { workspaces.enter(robot, "shared", Right::write); }), Code::forbidden);
+  EXPECT_EQ(workspaces.enter(robot, "shared").role, Right::read);
+
+  workspaces.change(actor, shared, "renamed", std::nullopt);
+  EXPECT_EQ(code_of([&] { workspaces.enter(robot, "shared"); }), Code::not_found);
+  EXPECT_EQ(workspaces.enter(robot, "renamed").id, shared.id);
+
+  auto own = workspaces.create(robot, "renamed");
+  EXPECT_EQ(workspaces.enter(robot, "renamed").id, own.id) << "one's own comes first";
+
+  workspaces.trash(robot, own);
+  EXPECT_EQ(workspaces.enter(robot, "renamed").id, shared.id);
+  workspaces.restore(robot, own.id.with_prefix(prefix::workspace));
+  EXPECT_EQ(workspaces.enter(robot, "renamed").id, own.id);
+
+  std::string id = shared.id.with_prefix(prefix::workspace);
+  EXPECT_EQ(workspaces.enter(robot, id).id, shared.id);
+  workspaces.set_member(actor, shared, principal.id, std::nullopt);
+  EXPECT_EQ(code_of([&] { workspaces.enter(robot, id); }), Code::not_found);
+}
+
 TEST_F(KeepTest, SomeoneElsesWorkspaceDoesNotExistUntilOneIsAMember) {
   auto principal = keep->access().create_principal(actor, "robot", "agent");
   NewKey wanted;

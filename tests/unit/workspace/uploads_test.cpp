@@ -27,7 +27,7 @@ class UploadsTest : public KeepTest {
     for (auto& c : out) c = static_cast<char>(random());
     return out;
   }
-  uint64_t used_bytes() { return keep->workspaces().open_default(actor).used_bytes; }
+  uint64_t used_bytes() { return keep->workspaces().open(actor, "default").used_bytes; }
 };
 
 TEST_F(UploadsTest, PartsBecomeOneFileInTheOrderThatIsNamed) {
