@@ -218,8 +218,8 @@ void Exchange::answer_at_once(uint64_t received_bytes) {
   bool short_rest = !framing_.chunked && framing_.length - received_bytes <= kDrainBytesMax;
   if (short_rest || core_.tls() || !std::holds_alternative<std::string>(reply_->body)) return;
   auto bytes = serialize_closing(*reply_);
-  answered_raw_ = ::send(connection_.fd, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL) ==
-                  static_cast<ssize_t>(bytes.size());
+  // Where only a part fits, the client gets a cut answer; a second one behind it would be worse.
+  answered_raw_ = ::send(connection_.fd, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL) > 0;
 }
 
 MHD_Result Exchange::on_body(std::string_view bytes, size_t* left) {

@@ -53,7 +53,10 @@ void LiveSession::enqueue(QueuedExecution execution) {
     start_next();
   };
   // A kernel that waits gets the code from this thread; waking is not the caller's work.
-  awake_ ? strand_.run_or_post(std::move(start)) : strand_.post(std::move(start));
+  if (awake_)
+    strand_.run_or_post(std::move(start));
+  else
+    strand_.post(std::move(start));
 }
 
 std::optional<RunningExecution> LiveSession::find(const Id& execution) {
