@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/json.h"
+#include "base/object_writer.h"
 #include "workspace/access.h"
 #include "workspace/audit.h"
 #include "workspace/files.h"
@@ -35,9 +36,10 @@ template <class T, class F>
 Json page_json(const workspace::Page<T>& page, F item_json) {
   Json items = Json::array();
   for (const auto& item : page.items) items.push_back(item_json(item));
-  Json out = {{"items", std::move(items)}, {"has_more", page.has_more}};
-  out["next_cursor"] = page.has_more ? Json(page.next_cursor) : Json(nullptr);
-  return out;
+  ObjectWriter out(3);  // a braced list would copy all items
+  out.add("items", std::move(items)).add("has_more", page.has_more);
+  out.add("next_cursor", page.has_more ? Json(page.next_cursor) : Json(nullptr));
+  return out.take();
 }
 
 // The same for lists that come whole.

@@ -2,6 +2,7 @@
 
 #include "api/common/fields.h"
 #include "api/mcp/resource_uri.h"
+#include "base/object_writer.h"
 #include "base/text.h"
 #include "workspace/links.h"
 #include "workspace/path.h"
@@ -20,9 +21,10 @@ Json ToolResult::to_json() const {
   content.push_back({{"type", "text"}, {"text", text}});
   if (!meta.is_null()) content[0]["_meta"] = meta;
   for (const auto& block : blocks) content.push_back(block);
-  Json out = {{"content", std::move(content)}, {"structuredContent", structured}, {"isError", is_error}};
-  if (!meta.is_null()) out["_meta"] = meta;
-  return out;
+  ObjectWriter out(4);
+  out.add("content", std::move(content)).add("structuredContent", structured).add("isError", is_error);
+  if (!meta.is_null()) out.add("_meta", meta);
+  return out.take();
 }
 
 ToolResult failed(const Error& error) {

@@ -35,14 +35,16 @@ Json container_json(const interpreter::SessionInfo& container, TimeUs now_us) {
 
 Json container_file_json(const interpreter::SessionInfo& container, const workspace::Version& version,
                          const std::string& base_url) {
-  return {{"id", version.id.with_prefix(kContainerFilePrefix)},
-          {"object", "container.file"},
-          {"container_id", container.id.with_prefix(kContainerPrefix)},
-          {"created_at", unix_s(version.created_us)},
-          {"bytes", version.size},
-          {"path", path_in_container(container, version)},
-          {"source", version.source.kind == "execution" ? "assistant" : "user"},
-          {"link", base_url + workspace::Links::path_of(version)}};
+  ObjectWriter out(8);
+  out.add("id", version.id.with_prefix(kContainerFilePrefix));
+  out.add("object", "container.file");
+  out.add("container_id", container.id.with_prefix(kContainerPrefix));
+  out.add("created_at", unix_s(version.created_us));
+  out.add("bytes", version.size);
+  out.add("path", path_in_container(container, version));
+  out.add("source", version.source.kind == "execution" ? "assistant" : "user");
+  out.add("link", base_url + workspace::Links::path_of(version));
+  return out.take();
 }
 
 Json file_json(const workspace::GivenFile& file, const std::string& base_url) {

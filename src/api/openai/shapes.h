@@ -7,6 +7,7 @@
 
 #include "api/common/call.h"
 #include "base/json.h"
+#include "base/object_writer.h"
 #include "interpreter/types.h"
 #include "workspace/purposes.h"
 #include "workspace/uploads.h"
@@ -38,11 +39,11 @@ Json list_json(const std::vector<T>& items, size_t limit, F item_json) {
   for (size_t i = 0; i < items.size() && i < limit; ++i) data.push_back(item_json(items[i]));
   Json first = data.empty() ? Json() : data.front().at("id");
   Json last = data.empty() ? Json() : data.back().at("id");
-  return {{"object", "list"},
-          {"data", std::move(data)},
-          {"first_id", std::move(first)},
-          {"last_id", std::move(last)},
-          {"has_more", items.size() > limit}};
+  ObjectWriter out(5);  // a braced list would copy all data
+  out.add("object", "list").add("data", std::move(data));
+  out.add("first_id", std::move(first)).add("last_id", std::move(last));
+  out.add("has_more", items.size() > limit);
+  return out.take();
 }
 
 }  // namespace sk::api::openai

@@ -2,6 +2,7 @@
 #include "api/common/shapes.h"
 #include "api/common/watch.h"
 #include "api/rest/rest.h"
+#include "base/object_writer.h"
 #include "base/text.h"
 #include "workspace/path.h"
 
@@ -29,7 +30,9 @@ struct Wanted {
 Json events_json(const Events& events) {
   Json items = Json::array();
   for (const auto& entry : events.items) items.push_back(event_json(entry));
-  return {{"items", std::move(items)}, {"cursor", events.cursor}, {"has_more", events.has_more}};
+  ObjectWriter out(3);
+  out.add("items", std::move(items)).add("cursor", events.cursor).add("has_more", events.has_more);
+  return out.take();
 }
 
 // What a poll and a stream share: the place in the journal, and the right to read it, which is asked for
