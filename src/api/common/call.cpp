@@ -47,6 +47,12 @@ workspace::Workspace Call::open_workspace(std::string_view id_or_name, workspace
   return workspace;
 }
 
+workspace::Workspace Call::look_at_workspace() {
+  auto workspace = app.keep.workspaces().look_at(actor, request.param("ws"));
+  workspace_ = workspace.id;
+  return workspace;
+}
+
 std::string Call::path() const { return workspace::clean_path(request.param("path")); }
 std::string Call::file_path() const { return workspace::clean_file_path(request.param("path")); }
 
