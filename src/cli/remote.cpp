@@ -56,6 +56,8 @@ std::string in_our_words(const std::string& hint) {
       {"/list?folder=", "'sandkeep ls' lists it, 'sandkeep get' copies it here with all that is in it."},
       {"GET /api/v1/workspaces or", "'sandkeep workspace ls' lists yours."},
       {"DELETE /api/v1/sessions", "Wait until one goes to sleep, or end one: 'sandkeep sessions rm'."},
+      {"Read the current version, merge",
+       "Get the current version, merge, and put it with --if-match and its id, which 'sandkeep log' shows."},
       {"Retry-After", "Try again in a moment."},
   });
   for (const auto& [theirs, ours] : kRewordings)

@@ -52,7 +52,8 @@ ExitCode run_verify(Invocation& call) {
     return ExitCode::damaged;
   }
   auto human = call.terminal.paint_out(Style::green, "valid") + "  " + std::to_string(verdict.entries) +
-               " entries, " + std::to_string(verdict.checkpoints) + " signed checkpoints";
+               " entries, " + std::to_string(verdict.checkpoints) +
+               (verdict.checkpoints == 1 ? " signed checkpoint" : " signed checkpoints");
   if (verdict.entries > 0)
     human += ", " + local_second(to_iso8601(verdict.first_us)) + " to " +
              local_second(to_iso8601(verdict.last_us));
