@@ -26,6 +26,8 @@ constexpr auto kClientVariables = std::to_array<ClientVariable>({
     {"SANDKEEP_KEY", "The key that they send."},
     {"SANDKEEP_WORKSPACE", "The workspace that they mean when none is named."},
     {"SANDKEEP_LOCK", "Token of a lock that they write under; `sandkeep lock run` sets it."},
+    {"SANDKEEP_LOCK_WORKSPACE",
+     "Id of the workspace of that lock: the token is sent there only; `sandkeep lock run` sets it."},
     {"SANDKEEP_CA_FILE",
      "Certificate authority (PEM) to trust beside the system's, for `--tls self-signed`."},
 });
@@ -88,8 +90,8 @@ std::vector<Assignment> from_arguments(std::span<const std::string> arguments) {
     std::string text;
     if (equals != std::string_view::npos)
       text = argument.substr(equals + 1);
-    else if (row->is_switch)
-      text = "on";
+    else if (row->is_switch)  // '--log-requests' is enough, '--log-requests off' is not two arguments
+      text = i + 1 < arguments.size() && !arguments[i + 1].starts_with("--") ? arguments[++i] : "on";
     else if (++i < arguments.size())
       text = arguments[i];
     else

@@ -6,8 +6,11 @@
 
 namespace sk::cli {
 
+const Option kLockOption = {
+    "lock", 0, "TOKEN", "a lock that you hold; may be repeated; else $SANDKEEP_LOCK, which 'lock run' sets"};
+
 const std::vector<Option> kWriteOptions = {
-    {"lock", 0, "TOKEN", "a lock that you hold; may be repeated; else $SANDKEEP_LOCK, which 'lock run' sets"},
+    kLockOption,
     {"if-match", 0, "VERSION",
      "only if this version id is the current one ('*': only if something is there)"},
     {"fence", 0, "NUMBER", "the fencing number of your lock: refused when somebody has held a later one"},
@@ -29,13 +32,20 @@ Target Invocation::target() const {
   return choose_target(arguments, environment, read_login(login_file_path(environment)));
 }
 
-WriteConditions Invocation::conditions() const {
+std::string Invocation::variable(std::string_view name) const {
+  auto at = environment.find(name);
+  return at == environment.end() ? std::string() : at->second;
+}
+
+WriteConditions Invocation::conditions(Remote& remote, const RemotePath& where) const {
   WriteConditions out;
   if (declares(command, "lock")) {
     out.lock_tokens = arguments.values("lock");
-    auto at = environment.find("SANDKEEP_LOCK");
-    if (out.lock_tokens.empty() && at != environment.end() && !at->second.empty())
-      out.lock_tokens.push_back(at->second);
+    auto token = variable("SANDKEEP_LOCK");
+    auto its_workspace = variable("SANDKEEP_LOCK_WORKSPACE");
+    bool holds_here =
+        its_workspace.empty() || (!token.empty() && remote.workspace_id_of(where) == its_workspace);
+    if (out.lock_tokens.empty() && !token.empty() && holds_here) out.lock_tokens.push_back(token);
   }
   if (declares(command, "if-match")) out.if_match = arguments.values("if-match");
   if (declares(command, "if-new")) out.if_new = arguments.has("if-new");

@@ -29,11 +29,14 @@ struct Invocation {
 
   bool json() const { return arguments.has("json"); }
   const std::string& positional(size_t index) const { return arguments.positional.at(index); }
+  // A variable of the environment; "" when it is not set.
+  std::string variable(std::string_view name) const;
   // The server that flags, environment and saved login name.
   Target target() const;
   Remote remote() const { return Remote(target()); }
-  // From --lock, $SANDKEEP_LOCK, --if-match, --if-new and --fence, where the command has them.
-  WriteConditions conditions() const;
+  // For a write to the workspace of `where`: from --lock, $SANDKEEP_LOCK, --if-match, --if-new and --fence,
+  // where the command has them. The token of a 'lock run' goes to the workspace of its lock only.
+  WriteConditions conditions(Remote& remote, const RemotePath& where) const;
   // With --json the value as one line, else what `human` says.
   void print(const Json& value, const std::string& human) const;
 };
@@ -58,7 +61,7 @@ struct Command {
   std::vector<std::string_view> examples;
   ExitCode (*run)(Invocation&) = nullptr;
   Reads reads = Reads::client;
-  bool takes_rest = false;  // "-- command…" is allowed
+  bool takes_rest = false;  // what stands behind "--" is a command of its own, not more arguments
 
   // Its own options and those that come with `reads`.
   std::vector<Option> all_options() const;
@@ -66,7 +69,9 @@ struct Command {
   std::string_view family() const;
 };
 
-// The options of commands that change something.
+// The option of commands that write where others may hold locks, and the options of those that write one
+// file.
+extern const Option kLockOption;
 extern const std::vector<Option> kWriteOptions;
 std::vector<Option> with_write_options(std::vector<Option> own);
 

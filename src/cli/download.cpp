@@ -12,11 +12,7 @@ namespace {
 RemoteFile remote_file(const RemotePath& where, const Json& facts, std::string version_id) {
   RemoteFile out{where, std::move(version_id), text_field(facts, "sha256"), number_field(facts, "size")};
   out.where.path = text_field(facts, "path");
-  try {
-    out.mode = static_cast<uint32_t>(std::stoul(text_field(facts, "mode"), nullptr, 8));
-  } catch (const std::logic_error&) {
-    throw Error(Code::internal, "the server's answer has an odd mode for " + out.where.path);
-  }
+  out.mode = kept_mode(facts);
   auto mtime = parse_iso8601(text_field(facts, "mtime"));
   if (!mtime) throw Error(Code::internal, "the server's answer has an odd mtime for " + out.where.path);
   out.mtime_us = *mtime;
@@ -24,6 +20,14 @@ RemoteFile remote_file(const RemotePath& where, const Json& facts, std::string v
 }
 
 }  // namespace
+
+uint32_t kept_mode(const Json& facts) {
+  try {
+    return static_cast<uint32_t>(std::stoul(text_field(facts, "mode"), nullptr, 8));
+  } catch (const std::logic_error&) {
+    throw Error(Code::internal, "the server's answer has an odd mode for " + text_field(facts, "path"));
+  }
+}
 
 RemoteFile remote_file_of_entry(const RemotePath& where, const Json& entry) {
   return remote_file(where, entry, text_field(entry, "version_id"));

@@ -18,6 +18,8 @@ struct RemoteFile {
   uint32_t mode = 0644;
   TimeUs mtime_us = 0;
 };
+// The permissions of an entry or a version.
+uint32_t kept_mode(const Json& facts);
 RemoteFile remote_file_of_entry(const RemotePath& where, const Json& entry);
 RemoteFile remote_file_of_version(const RemotePath& where, const Json& version);
 

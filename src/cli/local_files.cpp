@@ -19,17 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What the user named is the user's to mend, so it is no internal error.
-Error local_error(const std::string& path, int err) {
-  auto code = err == ENOENT                   ? Code::not_found
-              : err == EACCES || err == EPERM ? Code::forbidden
-                                              : Code::internal;
-  auto error = system_error(path, err);
-  if (error.code() == Code::disk_full)
-    return Error(Code::disk_full, error.message()).hint("Free space on this machine.");
-  return Error(code, error.message()).hint("Check the path and its permissions on this machine.");
-}
-
 std::vector<std::string> names_in(const std::string& folder) {
   std::error_code failed;
   std::vector<std::string> names;
@@ -43,7 +32,9 @@ std::vector<std::string> names_in(const std::string& folder) {
 
 void walk_into(const std::string& folder, const std::string& remote, LocalTree& out) {
   auto names = names_in(folder);
-  if (names.empty() && !remote.empty()) out.empty_folders.push_back(remote);
+  struct stat itself{};
+  if (stat(folder.c_str(), &itself) != 0) throw local_error(folder, errno);
+  if (!remote.empty()) out.folders.push_back({remote, itself.st_mode & 07777});
   for (const auto& name : names) {
     auto path = folder.ends_with('/') ? folder + name : folder + "/" + name;
     auto below = join_remote(remote, workspace::escape_name(name));
@@ -65,6 +56,19 @@ void walk_into(const std::string& folder, const std::string& remote, LocalTree& 
 }
 
 }  // namespace
+
+Error local_error(const std::string& path, int err) {
+  auto code = err == ENOENT                   ? Code::not_found
+              : err == EACCES || err == EPERM ? Code::forbidden
+                                              : Code::internal;
+  auto error = system_error(path, err);
+  if (error.code() == Code::disk_full)
+    return Error(Code::disk_full, error.message()).hint("Free space on this machine.");
+  if (err == ENAMETOOLONG)
+    return Error(code, error.message())
+        .hint("This machine does not take such long names; get it by itself, under a shorter one.");
+  return Error(code, error.message()).hint("Check the path and its permissions on this machine.");
+}
 
 LocalTree walk_folder(const std::string& folder, const std::string& remote) {
   LocalTree out;
@@ -130,7 +134,13 @@ AsideFile::~AsideFile() {
   interrupt_.remove(aside_path_);
 }
 
-void AsideFile::write(std::string_view bytes) { write_all(file_.get(), as_bytes(bytes), final_path_); }
+void AsideFile::write(std::string_view bytes) {
+  try {
+    write_all(file_.get(), as_bytes(bytes), final_path_);
+  } catch (const Error& error) {
+    throw Error(error.code(), error.message()).hint("Check the disk of this machine, and the room on it.");
+  }
+}
 
 void AsideFile::finish(uint32_t mode, TimeUs mtime_us) {
   // Somebody else's file does not become a program that runs with my rights.

@@ -1,11 +1,13 @@
 // Files of this machine: what a folder holds, and how a download becomes a file in one step.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/fd.h"
 #include "cli/interrupt.h"
 
@@ -17,10 +19,15 @@ struct LocalFile {
   uint64_t size = 0;
 };
 
+struct LocalFolder {
+  std::string remote;
+  std::optional<uint32_t> mode;  // nullopt: only that it is there
+};
+
 struct LocalTree {
-  std::vector<LocalFile> files;            // sorted by path within each folder
-  std::vector<std::string> empty_folders;  // remote paths
-  std::vector<std::string> skipped;        // "path: why", for what cannot be kept
+  std::vector<LocalFile> files;      // sorted by path within each folder
+  std::vector<LocalFolder> folders;  // each before those in it, the first one itself included
+  std::vector<std::string> skipped;  // "path: why", for what cannot be kept
 };
 
 // Everything below `folder`, to go below the remote path `remote`. Links to files are read as the files;
@@ -37,6 +44,9 @@ struct FileFacts {
 // For reading; throws Error that blames the path, not the program.
 Fd open_local(const std::string& path);
 FileFacts facts_of(const Fd& file, const std::string& path);
+
+// An error of this machine's filesystem: the user's to mend, so no internal one.
+Error local_error(const std::string& path, int err);
 
 bool is_folder(const std::string& path);
 bool exists(const std::string& path);

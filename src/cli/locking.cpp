@@ -36,21 +36,23 @@ int64_t lock_ttl_s(const Arguments& arguments) {
 
 Json acquire_lock(const Invocation& call, Remote& remote, const RemotePath& where) {
   using std::chrono::steady_clock;
-  // Below what servers allow for one request; a longer wait asks again.
-  constexpr int64_t kWaitOnceS = 30;
+  // One request waits no longer than the server allows; a longer wait asks again.
+  constexpr int64_t kWaitMostS = 30;
   Json body = {{"path", where.path},
                {"deep", !call.arguments.has("shallow")},
                {"shared", call.arguments.has("shared")},
                {"purpose", call.arguments.value_or("purpose", "")},
                {"ttl_s", lock_ttl_s(call.arguments)}};
-  auto until = steady_clock::now() + std::chrono::seconds(duration_option(call.arguments, "wait", 0));
+  auto wait_s = duration_option(call.arguments, "wait", 0);
+  auto once_s = wait_s > 0 ? remote.limit("lock_wait_max_s", kWaitMostS) : 0;
+  auto until = steady_clock::now() + std::chrono::seconds(wait_s);
   for (;;) {
     auto left = std::chrono::ceil<std::chrono::seconds>(until - steady_clock::now()).count();
-    body["wait_s"] = std::clamp<int64_t>(left, 0, kWaitOnceS);
+    body["wait_s"] = std::clamp<int64_t>(left, 0, once_s);
     try {
       return remote.call("POST", remote.url(where, "locks"), {}, body);
     } catch (const Error& error) {
-      if (error.code() != Code::locked || left <= kWaitOnceS) throw;
+      if (error.code() != Code::locked || left <= once_s) throw;
     }
   }
 }

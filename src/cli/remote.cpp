@@ -1,5 +1,7 @@
 #include "cli/remote.h"
 
+#include <array>
+
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/fields.h"
@@ -41,6 +43,26 @@ std::string advice(Code code, const Target& target) {
   if (code == Code::unauthorized)
     return "Run 'sandkeep login " + target.server + "' with a valid key, or correct SANDKEEP_KEY or --key.";
   return "";
+}
+
+// The server's hints are for those who write requests; here are the same in the words of this program.
+std::string in_our_words(const std::string& hint) {
+  struct Rewording {
+    std::string_view theirs, ours;
+  };
+  constexpr auto kRewordings = std::to_array<Rewording>({
+      {"on_existing", "Choose another path, or add --replace or --rename."},
+      {"X-Sandkeep-Lock", "Wait until the lock ends, or pass its token: --lock TOKEN."},
+      {"/list?folder=", "'sandkeep ls' lists it, 'sandkeep get' copies it here with all that is in it."},
+      {"GET /api/v1/workspaces or", "'sandkeep workspace ls' lists yours."},
+      {"DELETE /api/v1/sessions", "Wait until one goes to sleep, or end one: 'sandkeep sessions rm'."},
+      {"Read the current version, merge",
+       "Get the current version, merge, and put it with --if-match and its id, which 'sandkeep log' shows."},
+      {"Retry-After", "Try again in a moment."},
+  });
+  for (const auto& [theirs, ours] : kRewordings)
+    if (hint.find(theirs) != std::string::npos) return std::string(ours);
+  return hint;
 }
 
 // How to go on when no server answered; an untrusted certificate is told apart from a server that is not
@@ -111,7 +133,7 @@ Error to_error(const http::ClientResponse& response, const Target& target) {
             message.empty() ? "the server answered " + status : message);
   add_facts(out, fields);
   auto hint = advice(out.code(), target);
-  return std::move(out).hint(hint.empty() ? text("hint") : hint);
+  return std::move(out).hint(hint.empty() ? in_our_words(text("hint")) : hint);
 }
 
 http::ClientRequest request_to(std::string method, std::string path) {
@@ -180,6 +202,19 @@ std::string Remote::workspace_of(const RemotePath& where) {
   if (!where.workspace.empty()) return where.workspace;
   if (target_.workspace.empty()) target_.workspace = default_workspace(call("GET", "/api/v1/me"));
   return target_.workspace;
+}
+
+std::string Remote::workspace_id_of(const RemotePath& where) {
+  auto name = workspace_of(where);
+  auto known = ids_.find(name);
+  if (known != ids_.end()) return known->second;
+  auto id = text_field(call("GET", "/api/v1/workspaces/" + percent_encode(name)), "id");
+  return ids_.emplace(name, id).first->second;
+}
+
+int64_t Remote::limit(std::string_view name, int64_t most) {
+  auto server = call("GET", "/api/v1");
+  return std::min(most, static_cast<int64_t>(number_field(object_field(server, "limits"), name)));
 }
 
 std::string Remote::url(const RemotePath& where, std::string_view what) {

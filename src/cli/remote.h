@@ -2,6 +2,7 @@
 // one connection: one thread at a time; copies of the Target make more.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -57,12 +58,17 @@ class Remote {
   // The workspace's name or id. Where nobody named one it is the one named `default`, or the only one that
   // the key opens, which the server is asked for once.
   std::string workspace_of(const RemotePath& where);
+  // The same as an id, which the server is asked for once.
+  std::string workspace_id_of(const RemotePath& where);
+  // A limit of the server by its name in GET /api/v1, or `most` where that is less.
+  int64_t limit(std::string_view name, int64_t most);
 
  private:
   http::ClientResponse exchange(http::Client& client, http::ClientRequest request, const Query& query);
 
   Target target_;
   http::Client client_;
+  std::map<std::string, std::string> ids_;  // of workspaces, by name
 };
 
 // The entry at that path, or nullopt when there is none.

@@ -29,13 +29,10 @@ Glob split_glob(std::string_view path) {
   auto wildcard = path.find_first_of("*?[");
   if (wildcard == std::string_view::npos) return {.folder = std::string(path), .pattern = ""};
   auto slash = path.rfind('/', wildcard);
-  if (slash == std::string_view::npos)
-    return path.find('/') == std::string_view::npos ? Glob{"", std::string(path), false}
-                                                    : Glob{"", std::string(path), true};
-  auto rest = path.substr(slash + 1);
-  Glob out{std::string(path.substr(0, slash)), std::string(rest), rest.find('/') != std::string_view::npos};
-  if (out.across_folders) out.pattern = path;
-  return out;
+  bool has_folder = slash != std::string_view::npos;
+  auto pattern = has_folder ? path.substr(slash + 1) : path;
+  bool across = pattern.find('/') != std::string_view::npos || pattern.find("**") != std::string_view::npos;
+  return {std::string(has_folder ? path.substr(0, slash) : ""), std::string(pattern), across};
 }
 
 }  // namespace sk::cli

@@ -28,8 +28,8 @@ std::string_view last_name(std::string_view path);
 // Where the fixed part of a pattern ends: "data/*.csv" → folder "data", pattern "*.csv".
 struct Glob {
   std::string folder;
-  std::string pattern;          // empty: nothing in the text is a wildcard
-  bool across_folders = false;  // the pattern itself contains '/', and is then relative to the root
+  std::string pattern;          // below the folder; empty: nothing in the text is a wildcard
+  bool across_folders = false;  // it may match in folders below that one
 };
 Glob split_glob(std::string_view path);
 

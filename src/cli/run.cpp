@@ -49,13 +49,16 @@ void check_positional(const Command& command, const Arguments& arguments) {
   if (count < command.positional_min) complain("needs more: " + std::string(command.arguments));
   if (count > command.positional_max)
     complain("does not take '" + arguments.positional[command.positional_max] + "'");
-  if (arguments.has_rest && !command.takes_rest) complain("takes nothing behind '--'");
 }
 
 // Options that the command does not know end in advice on where to look.
 Arguments read_arguments(const Command& command, std::span<const std::string> words) {
   try {
-    return parse_arguments(words, command.all_options());
+    auto arguments = parse_arguments(words, command.all_options());
+    // Elsewhere "--" only says that no options follow: 'cat -- -draft.md'.
+    if (!command.takes_rest)
+      arguments.positional.insert(arguments.positional.end(), arguments.rest.begin(), arguments.rest.end());
+    return arguments;
   } catch (const Error& error) {
     throw Error(error.code(), error.message())
         .hint("'sandkeep " + std::string(command.name) + " --help' lists its options.");

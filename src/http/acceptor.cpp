@@ -1,7 +1,6 @@
 #include "http/acceptor.h"
 
 #include <linux/tcp.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -9,8 +8,6 @@
 
 #include <array>
 #include <cerrno>
-#include <memory>
-#include <system_error>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -19,70 +16,19 @@ namespace sk::http {
 
 namespace {
 
-constexpr int kBacklog = 1024;
-
 void set_option(int fd, int level, int name, int value) {
   ::setsockopt(fd, level, name, &value, sizeof value);
 }
 
-using AddressList = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
-
-AddressList resolve(const std::string& host, uint16_t port) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
-  addrinfo* found = nullptr;
-  int status =
-      ::getaddrinfo(host.empty() ? nullptr : host.c_str(), std::to_string(port).c_str(), &hints, &found);
-  if (status != 0) throw Error(Code::unavailable, "cannot listen on " + host + ": " + ::gai_strerror(status));
-  return {found, &::freeaddrinfo};
-}
-
-// An invalid Fd with errno when it does not work.
-Fd listen_on(const addrinfo& address) {
-  Fd fd(::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!fd) return fd;
-  set_option(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);
-  if (address.ai_family == AF_INET6) set_option(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
-  if (::bind(fd.get(), address.ai_addr, address.ai_addrlen) != 0 || ::listen(fd.get(), kBacklog) != 0) {
-    int err = errno;
-    fd.reset();
-    errno = err;
-  }
-  return fd;
-}
-
-uint16_t port_of(int fd) {
-  sockaddr_storage address{};
-  socklen_t length = sizeof address;
-  ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length);
-  auto* v4 = reinterpret_cast<const sockaddr_in*>(&address);
-  auto* v6 = reinterpret_cast<const sockaddr_in6*>(&address);
-  return ntohs(address.ss_family == AF_INET ? v4->sin_port : v6->sin6_port);
-}
-
 }  // namespace
 
-Acceptor::Acceptor(const Options& options, Connections& connections, Handover handover)
+Acceptor::Acceptor(Listener listener, const Options& options, Connections& connections, Handover handover)
     : options_(options),
       connections_(connections),
       handover_(std::move(handover)),
-      stop_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  auto addresses = resolve(options.host, options.port);
-  int err = 0;
-  // IPv4 first: "localhost" should be where every client finds it.
-  for (int family : {AF_INET, AF_INET6}) {
-    for (auto* address = addresses.get(); address && !listening_; address = address->ai_next) {
-      if (address->ai_family != family) continue;
-      listening_ = listen_on(*address);
-      if (!listening_) err = errno;
-    }
-  }
-  if (!listening_)
-    throw Error(Code::unavailable, "cannot listen on " + options.host + ":" + std::to_string(options.port) +
-                                       ": " + std::system_category().message(err));
-  port_ = port_of(listening_.get());
-}
+      port_(listener.port()),
+      listening_(listener.listen()),
+      stop_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
 Acceptor::~Acceptor() { stop(); }
 

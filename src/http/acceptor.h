@@ -1,15 +1,15 @@
-// Listens, accepts, enforces the limits on connections, and hands sockets to the loops. Its own thread, so
+// Accepts, enforces the limits on connections, and hands sockets to the loops. Its own thread, so
 // that a client over the limit gets a 503 instead of waiting in the kernel's queue. Owned by Server::Impl.
 #pragma once
 
 #include <sys/socket.h>
 
 #include <functional>
-#include <string>
 #include <thread>
 
 #include "base/fd.h"
 #include "http/connections.h"
+#include "http/listener.h"
 
 namespace sk::http {
 
@@ -19,14 +19,12 @@ class Acceptor {
   using Handover = std::function<void(Fd socket, const sockaddr* address, socklen_t length)>;
 
   struct Options {
-    std::string host;
-    uint16_t port;
     bool tls;
     int user_timeout_s;  // a client that acknowledges nothing for so long is gone
   };
 
   // Listens at once; throws Error(unavailable) that says why it cannot.
-  Acceptor(const Options& options, Connections& connections, Handover handover);
+  Acceptor(Listener listener, const Options& options, Connections& connections, Handover handover);
   ~Acceptor();
   uint16_t port() const { return port_; }
   // Starts accepting.
@@ -42,9 +40,9 @@ class Acceptor {
   const Options options_;
   Connections& connections_;
   const Handover handover_;
+  const uint16_t port_;
   Fd listening_;
   Fd stop_;
-  uint16_t port_ = 0;
   std::thread thread_;
 };
 

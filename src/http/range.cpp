@@ -1,6 +1,7 @@
 #include "http/range.h"
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "base/text.h"
@@ -15,14 +16,21 @@ struct Spec {
   std::optional<uint64_t> first, last;  // "first-last", "first-", "-last" (of the end)
 };
 
+// A position; one beyond all numbers is beyond every end, as any other that is too large.
+std::optional<uint64_t> parse_position(std::string_view digits) {
+  if (auto value = parse_unsigned(digits)) return value;
+  bool is_number = !digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos;
+  return is_number ? std::optional(std::numeric_limits<uint64_t>::max()) : std::nullopt;
+}
+
 std::optional<Spec> parse_spec(std::string_view text) {
   auto dash = text.find('-');
   if (dash == std::string_view::npos) return std::nullopt;
   Spec spec;
   auto left = trim(text.substr(0, dash));
   auto right = trim(text.substr(dash + 1));
-  if (!left.empty() && !(spec.first = parse_unsigned(left))) return std::nullopt;
-  if (!right.empty() && !(spec.last = parse_unsigned(right))) return std::nullopt;
+  if (!left.empty() && !(spec.first = parse_position(left))) return std::nullopt;
+  if (!right.empty() && !(spec.last = parse_position(right))) return std::nullopt;
   if (!spec.first && !spec.last) return std::nullopt;
   if (spec.first && spec.last && *spec.last < *spec.first) return std::nullopt;
   return spec;

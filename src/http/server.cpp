@@ -121,7 +121,7 @@ DaemonPtr start_loop(Core& core) {
 }  // namespace
 
 struct Server::Impl {
-  Impl(ServerOptions options, Router router, Metrics& metrics);
+  Impl(Listener listener, ServerOptions options, Router router, Metrics& metrics);
   void hand_over(Fd socket, const sockaddr* address, socklen_t length);
   void schedule_sweep();
 
@@ -133,10 +133,10 @@ struct Server::Impl {
   bool stopped = false;  // guarded by stop_mutex
 };
 
-Server::Impl::Impl(ServerOptions options, Router router, Metrics& metrics)
+Server::Impl::Impl(Listener listener, ServerOptions options, Router router, Metrics& metrics)
     : core(std::move(options), std::move(router), metrics),
-      acceptor({core.options.host, core.options.port, core.tls(), core.options.idle_timeout_s},
-               core.connections, [this](Fd socket, const sockaddr* address, socklen_t length) {
+      acceptor(std::move(listener), {core.tls(), core.options.idle_timeout_s}, core.connections,
+               [this](Fd socket, const sockaddr* address, socklen_t length) {
                  hand_over(std::move(socket), address, length);
                }) {
   if (core.tls()) check_tls_pair(core.options.tls_cert_pem, core.options.tls_key_pem);
@@ -164,7 +164,10 @@ void Server::Impl::schedule_sweep() {
 }
 
 Server::Server(ServerOptions options, Router router, Metrics& metrics)
-    : impl_(std::make_unique<Impl>(std::move(options), std::move(router), metrics)) {}
+    : Server(Listener(options.host, options.port), options, std::move(router), metrics) {}
+
+Server::Server(Listener listener, ServerOptions options, Router router, Metrics& metrics)
+    : impl_(std::make_unique<Impl>(std::move(listener), std::move(options), std::move(router), metrics)) {}
 
 Server::~Server() { stop(std::chrono::milliseconds(0)); }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/metrics.h"
+#include "http/listener.h"
 #include "http/message.h"
 
 namespace sk::http {
@@ -79,6 +80,8 @@ struct ServerOptions {
 class Server {
  public:
   Server(ServerOptions options, Router router, Metrics& metrics);
+  // The same on an address that was taken before; the options' host and port do not count.
+  Server(Listener listener, ServerOptions options, Router router, Metrics& metrics);
   ~Server();
   uint16_t port() const;
   // Stops accepting, lets requests under way finish for up to `drain`, cancels deferred ones, joins.

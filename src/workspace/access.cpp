@@ -46,6 +46,25 @@ KeyInfo read_key(const catalog::Row& row) {
   return key;
 }
 
+// When a key that `actor` makes ends: never after the key that makes it, or a key that was lent for a minute
+// could be kept for ever.
+std::optional<TimeUs> expiry_under(const Actor& actor, const std::optional<TimeUs>& wanted_us) {
+  if (!actor.expires_us || !wanted_us) return wanted_us ? wanted_us : actor.expires_us;
+  if (*wanted_us > *actor.expires_us)
+    throw Error(Code::forbidden, "this key expires at " + to_iso8601(*actor.expires_us) +
+                                     ", so it cannot make a key that lives longer")
+        .hint("Ask for an earlier expiry, or for none: the new key then ends with this one.");
+  return wanted_us;
+}
+
+// A key for a workspace that its principal cannot enter would open nothing.
+void check_may_enter(catalog::Tx& tx, const Id& principal, const Id& workspace) {
+  if (tx.query("SELECT 1 FROM members WHERE principal = $1 AND workspace = $2", {principal, workspace},
+               [](const catalog::Row&) { return false; }) == 0)
+    throw Error(Code::not_found, "the key's principal may not enter that workspace")
+        .hint("Let it in first: 'sandkeep workspace member'.");
+}
+
 // A name for a principal that nobody has yet: as wanted, else with a number behind it.
 std::string free_name(catalog::Tx& tx, std::string wanted) {
   constexpr size_t kNameBytesMax = 100;
@@ -135,12 +154,12 @@ Actor Access::authenticate(std::string_view secret) {
     auto found = cache_.find(hash);
     if (found != cache_.end()) {
       if (found->second.expires_us && *found->second.expires_us <= now_us) throw expired();
-      last_use_us_[found->second.actor.key] = now_us;
-      return found->second.actor;
+      last_use_us_[found->second.key] = now_us;
+      return found->second;
     }
   }
   struct Found {
-    Cached cached;
+    Actor actor;
     bool revoked;
   };
   auto found = ground_.db.read([&](catalog::Statements& statements) {
@@ -150,15 +169,15 @@ Actor Access::authenticate(std::string_view secret) {
         "FROM keys k JOIN principals p ON p.id = k.principal WHERE k.hash = $1",
         {hash}, [](const catalog::Row& row) {
           Found result;
-          result.cached.actor.key = row.id(0);
-          result.cached.actor.principal = row.id(1);
-          result.cached.actor.name = row.str(2);
-          result.cached.actor.read_only = row.integer(4) != 0;
-          if (!row.is_null(5)) result.cached.actor.only_workspace = row.id(5);
-          // A key that is limited to one workspace, or to reading, does not carry its principal's
-          // administration.
-          result.cached.actor.admin = row.integer(3) != 0 && row.is_null(5);
-          result.cached.expires_us = row.maybe_integer(6);
+          result.actor.key = row.id(0);
+          result.actor.principal = row.id(1);
+          result.actor.name = row.str(2);
+          result.actor.read_only = row.integer(4) != 0;
+          if (!row.is_null(5)) result.actor.only_workspace = row.id(5);
+          // A key that is limited to one workspace does not carry its principal's administration. One that
+          // is limited to reading shows what administrators see; whoever changes something asks for both.
+          result.actor.admin = row.integer(3) != 0 && row.is_null(5);
+          result.actor.expires_us = row.maybe_integer(6);
           result.revoked = !row.is_null(7);
           return result;
         });
@@ -166,12 +185,12 @@ Actor Access::authenticate(std::string_view secret) {
   if (!found) throw Error(Code::unauthorized, "this key is not known here");
   if (found->revoked)
     throw Error(Code::unauthorized, "this key was revoked").hint("Make a new key: 'sandkeep key create'.");
-  if (found->cached.expires_us && *found->cached.expires_us <= now_us) throw expired();
+  if (found->actor.expires_us && *found->actor.expires_us <= now_us) throw expired();
   {
     std::lock_guard lock(mutex_);
     if (cache_.size() >= kCacheMax) cache_.clear();
-    cache_.emplace(hash, found->cached);
-    last_use_us_[found->cached.actor.key] = now_us;
+    cache_.emplace(hash, found->actor);
+    last_use_us_[found->actor.key] = now_us;
   }
   // A revocation between the look above and the entry in the cache has emptied the cache too early: look
   // again.
@@ -184,7 +203,7 @@ Actor Access::authenticate(std::string_view secret) {
     cache_.erase(hash);
     throw Error(Code::unauthorized, "this key was revoked").hint("Make a new key: 'sandkeep key create'.");
   }
-  return found->cached.actor;
+  return found->actor;
 }
 
 Actor Access::actor_of_subject(const std::string& source, const std::string& subject) {
@@ -253,12 +272,14 @@ std::vector<Principal> Access::list_principals(const Actor& actor) {
   });
 }
 
-MadeKey Access::create_key(const Actor& actor, const Id& principal, const NewKey& wanted) {
+MadeKey Access::create_key(const Actor& actor, const Id& principal, const NewKey& asked) {
   if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot make keys");
   if (principal != actor.principal && !actor.admin)
     throw Error(Code::forbidden, "only an administrator's key may make keys for others");
-  if (actor.only_workspace && wanted.only_workspace != actor.only_workspace)
+  if (actor.only_workspace && asked.only_workspace != actor.only_workspace)
     throw Error(Code::forbidden, "this key opens one workspace, so it can only make keys for that workspace");
+  NewKey wanted = asked;
+  wanted.expires_us = expiry_under(actor, asked.expires_us);
   if (wanted.expires_us && *wanted.expires_us <= ground_.clock.now_us())
     throw Error(Code::bad_request, "the key would expire in the past");
   check_display_name(wanted.name, "a key's name");
@@ -269,11 +290,13 @@ MadeKey Access::create_key(const Actor& actor, const Id& principal, const NewKey
     if (tx.query("SELECT 1 FROM principals WHERE id = $1", {principal},
                  [](const catalog::Row&) { return false; }) == 0)
       throw Error(Code::not_found, "there is no such principal");
+    if (wanted.only_workspace) check_may_enter(tx, principal, *wanted.only_workspace);
     insert_key(tx, ground_, id, principal, made.secret, wanted);
     Json facts = {{"key_id", id.with_prefix(prefix::key)},
                   {"principal_id", principal.with_prefix(prefix::principal)},
                   {"read_only", wanted.read_only}};
     if (wanted.only_workspace) facts["workspace_id"] = wanted.only_workspace->with_prefix(prefix::workspace);
+    if (wanted.expires_us) facts["expires_at"] = to_iso8601(*wanted.expires_us);
     Journal::append(tx, ground_, Id{}, actor, "key.create", facts, {{"name", wanted.name}});
     return *tx.one(
         "SELECT k.id, k.principal, p.name, k.name, k.hint, k.read_only, k.only_workspace, k.expires_us, "

@@ -47,8 +47,9 @@ class Access {
   std::vector<Principal> list_principals(const Actor& actor);
 
   // A key for oneself, or, for admins, for another principal; a key's scope can only be narrower than the
-  // actor's.
-  MadeKey create_key(const Actor& actor, const Id& principal, const NewKey& wanted);
+  // actor's: made by a key that expires, it expires no later (with it, unless said otherwise). The one
+  // workspace that it opens must be one that its principal may enter.
+  MadeKey create_key(const Actor& actor, const Id& principal, const NewKey& asked);
   std::vector<KeyInfo> list_keys(const Actor& actor);
   void revoke_key(const Actor& actor, const Id& key);
 
@@ -58,14 +59,9 @@ class Access {
  private:
   Ground& ground_;
   std::mutex mutex_;
-  std::unordered_map<Id, TimeUs> last_use_us_;  // guarded by mutex_
-  struct Cached {
-    Actor actor;
-    std::optional<TimeUs> expires_us;
-  };
+  std::unordered_map<Id, TimeUs> last_use_us_;       // guarded by mutex_
   std::unordered_map<std::string, Actor> subjects_;  // guarded by mutex_; by "source\nsubject"
-  std::unordered_map<Sha256, Cached>
-      cache_;  // guarded by mutex_; emptied whenever a key or principal changes
+  std::unordered_map<Sha256, Actor> cache_;  // guarded by mutex_; emptied whenever a key or principal changes
 };
 
 }  // namespace sk::workspace

@@ -65,11 +65,23 @@ struct GlobStep {
   std::string_view text;  // the character, or what stands between the brackets
 };
 
-bool is_in_class(std::string_view members, char c) {
-  for (size_t i = 0; i < members.size(); ++i) {
-    bool is_range = i + 2 < members.size() && members[i + 1] == '-';
-    if (is_range ? members[i] <= c && c <= members[i + 2] : members[i] == c) return true;
-    if (is_range) i += 2;
+// The first character of `text`, which is moved behind it; where that is not UTF-8, a byte.
+std::string_view take_character(std::string_view& text) {
+  auto character = text.substr(0, std::max<size_t>(character_length(text), 1));
+  text.remove_prefix(character.size());
+  return character;
+}
+
+// UTF-8 sorts by bytes as by code points.
+bool is_in_class(std::string_view members, std::string_view c) {
+  while (!members.empty()) {
+    auto first = take_character(members);
+    auto last = first;
+    if (members.size() > 1 && members[0] == '-') {
+      members.remove_prefix(1);
+      last = take_character(members);
+    }
+    if (first <= c && c <= last) return true;
   }
   return false;
 }
@@ -99,25 +111,25 @@ std::vector<GlobStep> glob_steps(std::string_view pattern) {
     }
     auto step = pattern[0] == '[' ? take_class(pattern) : std::nullopt;
     if (!step) {
-      step = {pattern[0] == '?' ? GlobStep::Kind::any : GlobStep::Kind::character, pattern.substr(0, 1)};
-      pattern.remove_prefix(1);
+      auto kind = pattern[0] == '?' ? GlobStep::Kind::any : GlobStep::Kind::character;
+      step = {kind, take_character(pattern)};
     }
     steps.push_back(*step);
   }
   return steps;
 }
 
-bool takes(const GlobStep& step, char c) {
+bool takes(const GlobStep& step, std::string_view c) {
   switch (step.kind) {
     case GlobStep::Kind::character:
-      return step.text[0] == c;
+      return step.text == c;
     case GlobStep::Kind::any:
     case GlobStep::Kind::star:
-      return c != '/';
+      return c != "/";
     case GlobStep::Kind::one_of:
-      return c != '/' && is_in_class(step.text, c);
+      return c != "/" && is_in_class(step.text, c);
     case GlobStep::Kind::none_of:
-      return c != '/' && !is_in_class(step.text, c);
+      return c != "/" && !is_in_class(step.text, c);
     case GlobStep::Kind::double_star:
       return true;
   }
@@ -136,7 +148,8 @@ class GlobRun {
   }
 
   bool matches(std::string_view path) {
-    for (char c : path) {
+    while (!path.empty()) {
+      auto c = take_character(path);
       std::vector<bool> next(at_.size());
       bool any = false;
       for (size_t i = 0; i < steps_.size(); ++i) {

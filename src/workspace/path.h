@@ -31,8 +31,8 @@ std::pair<std::string, std::string> split_path(std::string_view path);
 std::string join_path(std::string_view folder, std::string_view name);
 // Whether `path` is `folder` or lies below it; everything lies below "".
 bool is_within(std::string_view path, std::string_view folder);
-// Shell-like: '*' and '?' do not cross '/', '**' does; '[a-z]', '[!x]'. A pattern without '/' is matched
-// against the name alone.
+// Shell-like, by characters (code points): '*' and '?' do not cross '/', '**' does; '[a-z]', '[!x]'. A
+// pattern without '/' is matched against the name alone.
 bool glob_match(std::string_view pattern, std::string_view path);
 
 }  // namespace sk::workspace

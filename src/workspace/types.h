@@ -33,6 +33,7 @@ struct Actor {
   bool admin = false;                // may manage principals and see the server's own journal
   bool read_only = false;            // by the key's scope
   std::optional<Id> only_workspace;  // by the key's scope
+  std::optional<TimeUs> expires_us;  // by the key's scope: from then on it opens nothing
   Id key;
 };
 
@@ -58,7 +59,8 @@ struct KeyInfo {
   TimeUs created_us = 0;
 };
 
-enum class Right { read, write, own };
+// `none`: an administrator looks at somebody else's workspace from outside.
+enum class Right { none = -1, read, write, own };
 
 struct Workspace {
   Id id;

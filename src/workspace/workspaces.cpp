@@ -13,6 +13,11 @@ namespace {
 #define SK_WORKSPACE_TABLES                                                                                  \
   "members m JOIN workspaces w ON w.id = m.workspace JOIN principals p ON p.id = w.owner WHERE m.principal " \
   "= $1"
+// Every workspace, seen by $1.
+#define SK_ALL_WORKSPACES                                                                       \
+  "SELECT w.id, w.name, w.owner, p.name, COALESCE(m.role, -1), w.quota_bytes, w.used_bytes, "   \
+  "w.created_us, w.trashed_us FROM workspaces w JOIN principals p ON p.id = w.owner LEFT JOIN " \
+  "members m ON m.workspace = w.id AND m.principal = $1"
 
 Workspace read_workspace(const catalog::Row& row, const Actor& actor) {
   Workspace workspace;
@@ -20,7 +25,8 @@ Workspace read_workspace(const catalog::Row& row, const Actor& actor) {
   workspace.name = row.str(1);
   workspace.owner = row.id(2);
   workspace.owner_name = row.str(3);
-  workspace.role = actor.read_only ? Right::read : static_cast<Right>(row.integer(4));
+  workspace.role = static_cast<Right>(row.integer(4));
+  if (actor.read_only) workspace.role = std::min(workspace.role, Right::read);
   workspace.quota_bytes = static_cast<uint64_t>(row.integer(5));
   workspace.used_bytes = static_cast<uint64_t>(row.integer(6));
   workspace.created_us = row.integer(7);
@@ -136,6 +142,32 @@ Workspace Workspaces::open(const Actor& actor, std::string_view id_or_name, Righ
   return *found;
 }
 
+Workspace Workspaces::open_for(const Actor& actor, const Id& principal, std::string_view id_or_name) {
+  if (principal == actor.principal) return open(actor, id_or_name);
+  if (!actor.admin) throw Error(Code::forbidden, "only an administrator's key may make keys for others");
+  Actor other;
+  other.principal = principal;
+  auto found = ground_.db.read(
+      [&](catalog::Statements& statements) { return find(statements, other, id_or_name, false); });
+  if (!found)
+    throw Error(Code::not_found,
+                "there is no workspace '" + std::string(id_or_name) + "' that this principal may open")
+        .hint("Let it in first ('sandkeep workspace member'), or name one of its own, such as 'default'.");
+  return *found;
+}
+
+Workspace Workspaces::look_at(const Actor& actor, std::string_view id_or_name) {
+  auto id = Id::from_prefixed(id_or_name, prefix::workspace);
+  if (!id || !actor.admin) return open(actor, id_or_name);
+  auto found = ground_.db.read([&](catalog::Statements& statements) {
+    return statements.one(SK_ALL_WORKSPACES " WHERE w.id = $2 AND w.trashed_us IS NULL",
+                          {actor.principal, *id},
+                          [&](const catalog::Row& row) { return read_workspace(row, actor); });
+  });
+  if (!found) throw no_such_workspace(id_or_name);
+  return *found;
+}
+
 bool Workspaces::may_read(const Actor& actor, const Id& workspace) {
   if (!in_scope(actor, workspace)) return false;
   return ground_.db.read([&](catalog::Statements& statements) {
@@ -182,6 +214,18 @@ std::vector<Workspace> Workspaces::list_trashed(const Actor& actor) {
   return list_where(ground_, actor, true);
 }
 
+std::vector<Workspace> Workspaces::list_everybodys(const Actor& actor, Trashed trashed) {
+  if (!actor.admin)
+    throw Error(Code::forbidden, "only an administrator's key may list everybody's workspaces");
+  return ground_.db.read([&](catalog::Statements& statements) {
+    return statements.all(SK_ALL_WORKSPACES
+                          " WHERE CASE WHEN w.trashed_us IS NULL THEN 0 ELSE 1 END = $2 ORDER BY p.name, "
+                          "w.name, w.id",
+                          {actor.principal, trashed == Trashed::yes ? 1 : 0},
+                          [&](const catalog::Row& row) { return read_workspace(row, actor); });
+  });
+}
+
 Workspace Workspaces::change(const Actor& actor, const Workspace& workspace,
                              const std::optional<std::string>& name, std::optional<uint64_t> quota_bytes) {
   if (name) {
@@ -198,7 +242,7 @@ Workspace Workspaces::change(const Actor& actor, const Workspace& workspace,
     Journal::append(tx, ground_, workspace.id, actor, "workspace.quota", {{"quota_bytes", *quota_bytes}},
                     Json::object());
   });
-  return open(actor, workspace.id.with_prefix(prefix::workspace));
+  return look_at(actor, workspace.id.with_prefix(prefix::workspace));
 }
 
 void Workspaces::trash(const Actor& actor, const Workspace& workspace) {

@@ -10,6 +10,8 @@
 
 namespace sk::workspace {
 
+enum class Trashed { no, yes };
+
 // Any thread. A workspace that the actor may not read is Error(not_found), as one that does not exist.
 class Workspaces {
  public:
@@ -23,12 +25,20 @@ class Workspaces {
   Workspace open(const Actor& actor, std::string_view id_or_name, Right right = Right::read);
   // Whether it may be read, also from the trash: what permanent links ask.
   bool may_read(const Actor& actor, const Id& workspace);
+  // The same for an administrator who makes a key for somebody else: one that `principal` may enter.
+  Workspace open_for(const Actor& actor, const Id& principal, std::string_view id_or_name);
+  // For whoever may open it as open() does; for administrators also every other workspace by its id, with the
+  // role `none`: its name, owner and figures are theirs to see and its quota theirs to set, its files are
+  // not.
+  Workspace look_at(const Actor& actor, std::string_view id_or_name);
   // The one named `default`, or the only one that a scoped key opens; as enter() does.
   Workspace open_default(const Actor& actor, Right right = Right::read);
 
   Workspace create(const Actor& actor, const std::string& name, std::optional<uint64_t> quota_bytes = {});
   std::vector<Workspace> list(const Actor& actor);
   std::vector<Workspace> list_trashed(const Actor& actor);
+  // Everybody's, as look_at() shows them; for administrators.
+  std::vector<Workspace> list_everybodys(const Actor& actor, Trashed trashed);
   // Its name (for owners), its quota (for administrators), or both at once.
   Workspace change(const Actor& actor, const Workspace& workspace, const std::optional<std::string>& name,
                    std::optional<uint64_t> quota_bytes);

@@ -155,3 +155,21 @@ def test_settings_are_listed(cli):
 def test_errors_in_json_are_the_servers_own(cli):
     error = cli("cat", "none.txt", "--json", code=3).error
     assert error["code"] == "not_found" and error["message"] and error["hint"] and error["request_id"]
+
+
+def test_the_operator_gives_somebody_more_room(cli, server, api, unique, tmp_path):
+    name = unique("ada")
+    _, hers = api.make_principal(name)
+    ada = Cli(tmp_path, server, key=hers.key)
+    (mine,) = [item for item in cli("workspace", "ls", "--all", "--json").json_lines if item["owner"]["name"] == name]
+    cli("workspace", "quota", mine["id"], "10")
+    assert "operator" in ada("put", "-", "big", stdin=b"x" * 11, code=7).err
+    cli("workspace", "quota", mine["id"], "1MiB")
+    ada("put", "-", "big", stdin=b"x" * 11)
+    assert "11 B of 1.0 MiB" in cli("workspace", "quota", mine["id"]).out
+    cli("ls", f"{mine['id']}:", code=3)
+    ada("workspace", "ls", "--all", code=4)
+
+
+def test_a_folder_is_no_audit_file(cli, tmp_path):
+    assert "folder" in cli("audit", "verify", str(tmp_path), code=2).err

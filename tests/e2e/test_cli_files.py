@@ -332,3 +332,84 @@ def test_json_lines_of_put_and_get_tell_what_was_kept(cli, tmp_path):
     got = cli("get", "d", "e", "--json").json_lines
     assert {item["path"]: item["version_id"] for item in got} == kept
     assert sorted(pathlib.Path(item["local"]).name for item in got) == ["a.txt", "b.txt"]
+
+
+def test_patterns_reach_into_folders_below_a_fixed_part(cli, tmp_path):
+    for path in ("dir/top", "dir/sub/x", "dir/sub/deep/x", "other/x"):
+        cli("put", "-", path, stdin=path.encode())
+    assert cli("ls", "-1", "dir/**/x").lines == ["dir/sub/x", "dir/sub/deep/x"]
+    assert cli("ls", "-1", "dir/*/x").lines == ["dir/sub/x"]
+    assert cli("ls", "-1", "dir/sub/*").lines == ["dir/sub/deep/", "dir/sub/x"]
+    assert cli("ls", "-1", "dir/**").lines == ["dir/sub/", "dir/top", "dir/sub/deep/", "dir/sub/x", "dir/sub/deep/x"]
+    assert cli("ls", "-1", "*/x").lines == ["other/x"]
+    cli("ls", "dir/**/nothing", code=3)
+    cli("get", "dir/*/x", "got/")
+    assert (tmp_path / "got/x").read_text() == "dir/sub/x"
+    cli("get", "dir/**/deep/x", "deep/")
+    assert (tmp_path / "deep/x").read_text() == "dir/sub/deep/x"
+    assert cli("get", "dir/**/x", "-").out == "dir/sub/xdir/sub/deep/x"
+
+
+def test_two_files_of_one_name_do_not_replace_each_other(cli, tmp_path):
+    for path in ("a/x", "b/x"):
+        cli("put", "-", path, stdin=path.encode())
+    for sources in (["*/x"], ["a/x", "b/x"]):
+        ran = cli("get", *sources, "got/", "--json", code=5)
+        assert ran.error["code"] == "conflict" and not (tmp_path / "got").exists()
+
+
+def test_folders_keep_their_mode_in_both_directions(cli, tmp_path):
+    write(tmp_path / "dir/sub/x", b"x")
+    (tmp_path / "dir/empty").mkdir()
+    modes = {"dir": 0o755, "dir/empty": 0o700, "dir/sub": 0o550}
+    for path, mode in modes.items():
+        (tmp_path / path).chmod(mode)
+    cli("put", "dir")
+    kept = {item["path"]: int(item["mode"], 8) for item in cli("ls", "-r", "--json").json_lines if item["kind"] == "folder"}
+    assert kept == modes
+    cli("get", "dir", "back/")
+    assert {path: stat.S_IMODE((tmp_path / "back" / path).stat().st_mode) for path in modes} == modes
+    # A second time what has changed here is changed there; a folder that is here already stays as it is.
+    (tmp_path / "dir/empty").chmod(0o711)
+    cli("put", "dir")
+    assert cli("ls", "--json", "dir").json_lines[0]["mode"] == "0711"
+    cli("get", "dir", "back/")
+    assert stat.S_IMODE((tmp_path / "back/dir/empty").stat().st_mode) == 0o700
+    # The content of "." goes into a folder that is not it.
+    cli("put", ".", "elsewhere", cwd=tmp_path / "dir/empty")
+    assert {item["path"]: item["mode"] for item in cli("ls", "--json").json_lines}["elsewhere"] == "0755"
+    cli("put", ".", cwd=tmp_path / "back/dir")
+    assert {item["path"]: item["mode"] for item in cli("ls", "--json").json_lines}["empty"] == "0700"
+    (tmp_path / "dir/sub").chmod(0o755)
+    (tmp_path / "back/dir/sub").chmod(0o755)
+
+
+def test_two_dashes_end_the_options(cli, tmp_path):
+    write(tmp_path / "-dash", b"dash")
+    cli("put", "--", "-dash")
+    assert cli("cat", "--", "-dash").out == "dash"
+    assert cli("ls", "-1", "--", "-dash").lines == ["-dash"]
+    cli("mv", "--", "-dash", "--json")
+    assert cli("cat", "--", "--json").out == "dash"
+    cli("rm", "--", "--json")
+    cli("whoami", "--", "x", code=2)
+
+
+def test_hints_speak_of_this_programs_options(cli, tmp_path):
+    write(tmp_path / "a", b"a")
+    cli("put", "a")
+    cli("put", "a", "dir/b")
+    for act in ("cp", "mv"):
+        assert "--replace or --rename" in cli(act, "a", "dir/b", code=5).err
+    cli("lock", "acquire", "a")
+    assert "--lock TOKEN" in cli("rm", "a", code=5).err
+    folder = cli("cat", "dir", code=2).err
+    assert "sandkeep ls" in folder and "/api/" not in folder
+    assert "/api/" not in cli("ls", "nowhere:", code=3).err
+
+
+def test_a_name_that_is_too_long_for_this_machine_is_no_bug(cli):
+    cli("put", "-", "folder/x", stdin=b"x")
+    for source in ("folder", "folder/x"):
+        ran = cli("get", source, "n" * 300, code=1)
+        assert "too long" in ran.err and "shorter" in ran.err and "bug" not in ran.err

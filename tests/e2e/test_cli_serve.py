@@ -229,3 +229,54 @@ def test_it_serves_on_when_nobody_reads_its_output(tmp_path):
     finally:
         process.terminate()
         assert process.wait(60) == 0
+
+
+def test_a_port_in_use_is_said_before_anything_is_started(serve, tmp_path):
+    first = serve("--sandbox", "off")
+    address = first.url.removeprefix("http://")
+    (tmp_path / "second").mkdir()
+    code, said = refuse(tmp_path / "second", "--listen", address)
+    assert code == 6 and "in use" in said and "--listen" in said
+    assert "Traceback" not in said and "moment" not in said
+    # Two starts with the same folder are told what is really the matter.
+    assert "another server" in refuse(tmp_path, "--listen", address)[1]
+
+
+def test_a_bad_certificate_is_said_before_anything_is_started(tmp_path):
+    for name in ("cert.pem", "key.pem"):
+        (tmp_path / name).write_text("no PEM")
+    code, said = refuse(tmp_path, "--listen", "127.0.0.1:0", "--tls-cert", str(tmp_path / "cert.pem"), "--tls-key", str(tmp_path / "key.pem"))
+    assert code == 2 and "Traceback" not in said
+
+
+def test_lines_to_paste_work_in_another_folder(tmp_path):
+    (tmp_path / "rel").mkdir()
+    command = [str(binary()), "serve", "--data", "rel/data", "--listen", "127.0.0.1:0", "--tls", "self-signed", "--sandbox", "off"]
+    with subprocess.Popen(command, cwd=tmp_path, env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)}, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, text=True) as server:
+        try:
+            text = ""
+            while "log hello.txt" not in text:
+                line = server.stdout.readline()
+                assert line, text
+                text += line
+        finally:
+            server.terminate()
+    paths = re.findall(r"\S*rel/data\S*", text)
+    assert len(paths) >= 5
+    for path in paths:
+        assert str(tmp_path / "rel/data") in path, path
+
+
+def test_a_switch_takes_its_value_with_or_without_an_equals_sign(serve, tmp_path):
+    for flags in (["--log-requests", "off"], ["--log-requests=off"]):
+        one = serve("--sandbox", "off", *flags)
+        requests.get(one.url + "/healthz", timeout=30)
+        assert one.end() == 0
+        assert "/healthz" not in (tmp_path / "log").read_text()
+    code, said = refuse(tmp_path, "--log-requests", "perhaps")
+    assert code == 2 and "perhaps" in said and "on" in said and "off" in said
+    one = serve("--sandbox", "off", "--log-requests")
+    requests.get(one.url + "/healthz", timeout=30)
+    assert one.end() == 0
+    assert "/healthz" in (tmp_path / "log").read_text()

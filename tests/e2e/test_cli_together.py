@@ -1,6 +1,7 @@
 """Locks and events through the command line."""
 
 import json
+import select
 import signal
 import sys
 
@@ -61,6 +62,40 @@ def test_a_program_runs_under_a_lock_that_it_can_use(cli, ws):
     assert json.loads(ran.lines[-1])["path"] == "data"
     assert cli("lock", "ls").out == ""
     assert cli("cat", "data/x").out == "a"
+
+
+def test_the_token_of_a_lock_run_is_used_by_every_command_and_in_its_workspace_only(cli, api, unique):
+    binary = cli.command()[0]
+    other = api.workspace(unique("other"))
+    cli("put", "a.txt", "L/a")
+    cli("rm", "L/a")
+    script = " && ".join(f"{binary} {words}" for words in (
+        "trash restore L/a", "restore --as-of 1h L", "put a.txt L/b", f"put a.txt {other.name}:z", f"put a.txt {other.id}:L/z",
+        f"cp L/b {other.name}:zz", f"mkdir {other.name}:d", f"rm {other.name}:z", f"trash restore {other.name}:z"))
+    cli("lock", "run", "L", "--", "sh", "-c", script)
+    assert cli("cat", f"{other.name}:L/z").out == "a" and cli("cat", "L/b").out == "a"
+    # By name as by id, and without the variable of the workspace the token goes everywhere, as who sets it says.
+    cli("lock", "run", "L", "--", "sh", "-c", f"{binary} put a.txt L/c && SANDKEEP_LOCK_WORKSPACE= {binary} put a.txt L/d")
+    cli("lock", "acquire", "L")
+    cli("restore", "--as-of", "1h", "L", code=5)
+    cli("restore", "--as-of", "1h", "--fence", "1", "L", code=2)
+
+
+def test_waits_keep_to_what_the_server_allows(make_server, tmp_path):
+    server = make_server("--events-wait-max-s", "1", "--lock-wait-max-s", "1")
+    cli = Cli(tmp_path, server)
+    token = cli("lock", "acquire", "a").out.strip()
+    assert cli("lock", "acquire", "a", "--wait", "3s", "--json", code=5).error["code"] == "locked"
+    cli("lock", "release", token)
+    following = cli.start("events", "--follow", "--json", "--after", "now", "--kinds", "lock.*")
+    try:
+        # Longer than one long poll of this server.
+        assert not select.select([following.stdout], [], [], 2.5)[0] and following.poll() is None
+        cli("lock", "acquire", "b")
+        assert "lock.acquire" in following.stdout.readline().decode()
+    finally:
+        following.send_signal(signal.SIGINT)
+        following.communicate(timeout=30)
 
 
 def test_the_exit_code_is_the_programs_and_the_lock_is_always_released(cli):

@@ -188,3 +188,25 @@ def test_stored_pages_cannot_script_the_origin(api, ws):
             headers = api.get(address, 200).headers
             assert "sandbox" in headers["Content-Security-Policy"] and "default-src 'none'" in headers["Content-Security-Policy"]
             assert headers["X-Content-Type-Options"] == "nosniff"
+
+
+@pytest.mark.parametrize("kind", ["application/pdf+xml", "application/pdf-not", "application/pdfx; charset=utf-8", "image/svg+xml; a=application/pdf"])
+def test_only_a_pdf_is_spared_the_sandbox(api, ws, kind):
+    ws.put("a", b"<svg xmlns='http://www.w3.org/2000/svg'><script>1</script></svg>", Content_Type=kind)
+    headers = api.get(ws.file("a"), 200).headers
+    assert headers["Content-Type"].split(";")[0] == kind.split(";")[0]
+    policy = [part.strip() for part in headers["Content-Security-Policy"].split(";")]
+    assert "sandbox" in policy and {"default-src 'none'", "base-uri 'none'", "form-action 'none'"} <= set(policy)
+
+
+@pytest.mark.parametrize("kind", ["application/pdf", "application/pdf; version=1.7", "Application/PDF"])
+def test_a_pdf_is_shown_by_the_browsers_viewer_and_submits_no_forms(api, ws, kind):
+    ws.put("a", b"%PDF-1.4", Content_Type=kind)
+    policy = [part.strip() for part in api.get(ws.file("a"), 200).headers["Content-Security-Policy"].split(";")]
+    assert "sandbox" not in policy and {"default-src 'none'", "base-uri 'none'", "form-action 'none'"} <= set(policy)
+
+
+def test_a_range_that_ends_beyond_all_numbers_ends_with_the_file(api, ws):
+    ws.put("a", b"hello")
+    got = api.get(ws.file("a"), 206, headers={"Range": "bytes=1-18446744073709551616"})
+    assert got.content == b"ello" and got.headers["Content-Range"] == "bytes 1-4/5"

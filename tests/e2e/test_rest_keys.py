@@ -128,6 +128,51 @@ def test_a_key_makes_no_key_with_more_rights_than_its_own(api, ws, unique):
     scoped.error("POST", "/api/v1/keys", 404, "not_found", json={"name": "elsewhere", "workspace": other.id})
 
 
+def test_a_key_that_expires_makes_none_that_outlives_it(api, unique):
+    made = api.post("/api/v1/keys", 201, json={"name": "short", "expires_in_s": 600}).json()
+    short, ends = Client(api.server, made["secret"]), made["key"]["expires_at"]
+    assert short.get("/api/v1/me", 200).json()["key"]["expires_at"] == ends
+    assert api.get("/api/v1/me", 200).json()["key"]["expires_at"] is None
+    # Without a time of its own the new key ends with the one that made it, also in the second generation.
+    same = short.post("/api/v1/keys", 201, json={"name": "same"}).json()
+    assert same["key"]["expires_at"] == ends
+    assert Client(api.server, same["secret"]).post("/api/v1/keys", 201, json={"name": "again"}).json()["key"]["expires_at"] == ends
+    assert short.post("/api/v1/keys", 201, json={"name": "shorter", "expires_in_s": 60}).json()["key"]["expires_at"] < ends
+    somebody, _ = api.make_principal(unique("somebody"))
+    for wanted in ({"expires_in_s": 6000}, {"expires_at": later(days=1)}, {"principal_id": somebody, "expires_in_s": 6000}):
+        short.error("POST", "/api/v1/keys", 403, "forbidden", json={"name": "longer", **wanted})
+    assert short.post("/api/v1/keys", 201, json={"name": "theirs", "principal_id": somebody}).json()["key"]["expires_at"] == ends
+
+
+def test_a_page_sign_in_ends_with_the_key(api, server):
+    _, client = api.make_key(expires_in_s=1)
+    browser = requests.Session()
+    browser.trust_env = False
+    browser.post(server.url + "/login", data={"key": client.key}, timeout=30)
+    assert "Sign out" in browser.get(server.url + "/", timeout=30).text
+    deadline = time.monotonic() + 30
+    while "Sign out" in browser.get(server.url + "/", timeout=30).text:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_a_key_for_somebody_else_opens_one_of_their_workspaces(api, ws, unique):
+    ada, hers = api.make_principal(unique("ada"))
+    home = hers.get("/api/v1/workspaces/default", 200).json()
+    for name in ("default", home["id"]):
+        made = api.post("/api/v1/keys", 201, json={"name": "x", "principal_id": ada, "workspace": name}).json()
+        assert made["key"]["workspace_id"] == home["id"]
+        scoped = Client(api.server, made["secret"])
+        assert [item["id"] for item in scoped.get("/api/v1/workspaces", 200).json()["items"]] == [home["id"]]
+    # Not one of the administrator's own, until she is let in.
+    api.error("POST", "/api/v1/keys", 404, "not_found", json={"name": "x", "principal_id": ada, "workspace": ws.id})
+    api.put(f"{ws.root}/members/{ada}", 200, json={"role": "read"})
+    made = api.post("/api/v1/keys", 201, json={"name": "x", "principal_id": ada, "workspace": ws.name}).json()
+    assert Client(api.server, made["secret"]).get(ws.root, 200).json()["role"] == "read"
+    me = api.get("/api/v1/me").json()["principal"]["id"]
+    hers.error("POST", "/api/v1/keys", 403, "forbidden", json={"name": "x", "principal_id": me, "workspace": "default"})
+
+
 def test_what_belongs_to_somebody_else_is_404(api, ws, unique):
     ws.put("a.txt", b"secret")
     version = ws.entry("a.txt")["version_id"]

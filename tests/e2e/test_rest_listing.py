@@ -89,3 +89,18 @@ def test_listing_what_is_no_folder(api, ws):
 def test_an_empty_folder_stays(ws):
     ws.post("mkdir", 201, path="empty")
     assert ws.paths() == ["empty"] and ws.paths(folder="empty") == []
+
+
+def test_a_question_mark_and_a_class_stand_for_a_character_of_any_script(ws):
+    for name in ("é.txt", "日本.txt", "a.txt"):
+        ws.put(name)
+    assert ws.paths(glob="?.txt") == ["a.txt", "é.txt"]
+    assert ws.paths(glob="??.txt") == ["日本.txt"]
+    assert ws.paths(glob="[àéè].txt") == ["é.txt"]
+    assert ws.paths(glob="[!a-z].txt") == ["é.txt"]
+
+
+def test_a_recursive_listing_goes_by_folder_then_by_name(ws):
+    for path in ("b", "a/z", "a-b", "a/b/c", "c"):
+        ws.put(path)
+    assert ws.paths() == ["a", "a-b", "b", "c", "a/b", "a/z", "a/b/c"]

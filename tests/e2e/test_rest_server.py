@@ -31,6 +31,18 @@ def test_health_readiness_and_metrics_need_no_key(server):
     assert "/api/v1" in metrics.text and "sandkeep-e2e" not in metrics.text
 
 
+def test_metrics_tell_no_names(api, server, unique):
+    principal, somebody = api.make_principal(unique("confidential-person"))
+    ws = api.workspace(unique("confidential-workspace"))
+    link = ws.put("confidential-file.txt", b"x")["entry"]["link"]
+    api.get(link, 200)
+    somebody.get(f"/api/v1/workspaces/{ws.name}", 404)
+    requests.get(f"{server.url}/confidential-path", timeout=30)
+    metrics = requests.get(server.url + "/metrics", timeout=30).text
+    for name in ("confidential", principal, ws.id, somebody.key, link.split("/")[-2]):
+        assert name not in metrics, name
+
+
 def test_every_answer_has_a_request_id_and_takes_a_harmless_one_of_the_clients(server):
     nobody = Client(server, None)
     first, second = (nobody.get("/healthz").headers["X-Request-Id"] for _ in range(2))

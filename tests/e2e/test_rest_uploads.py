@@ -79,8 +79,15 @@ def test_what_the_headers_already_forbid_is_refused_before_the_body(server, ws, 
 
 def test_a_form_and_a_compressed_body_are_no_raw_file(api, ws):
     api.error("PUT", ws.file("a"), 415, "unsupported_media_type", files={"file": b"x"})
-    api.error("PUT", ws.file("a"), 415, "unsupported_media_type", data=b"x", headers={"Content-Encoding": "gzip"})
+    for encoding in ("gzip", "identity, gzip"):
+        packed = {"data": b"x", "headers": {"Content-Encoding": encoding}}
+        api.error("PUT", ws.file("a"), 415, "unsupported_media_type", **packed)
+        api.error("POST", f"/blob?workspace={ws.id}&name=a", 415, "unsupported_media_type", **packed)
+    form = {"files": {"file": ("a", b"x")}, "headers": {"Content-Encoding": "gzip"}}
+    api.error("POST", f"/blob?workspace={ws.id}", 415, "unsupported_media_type", **form)
+    api.error("POST", ws.file("up"), 415, "unsupported_media_type", **form)
     assert ws.paths() == []
+    ws.put("a", b"x", Content_Encoding="identity")
 
 
 # Forms of several files.

@@ -121,3 +121,39 @@ def test_quotas_are_for_administrators(api, unique):
     mine = somebody.workspace("mine")
     somebody.error("PATCH", mine.root, 403, "forbidden", json={"quota_bytes": 1 << 50})
     somebody.error("POST", "/api/v1/workspaces", 403, "forbidden", json={"name": "big", "quota_bytes": 1 << 50})
+
+
+def test_an_administrator_sets_anybodys_quota_and_sees_the_figures_but_not_the_files(api, unique):
+    _, ada = api.make_principal(unique("ada"))
+    hers = Workspace(ada, ada.get("/api/v1/workspaces/default", 200).json())
+    hers.put("diary.txt", b"dear diary")
+    seen = api.get(hers.root, 200).json()
+    assert seen["used_bytes"] == 10 and seen["role"] == "none" and seen["owner"]["name"].startswith("ada")
+    assert api.patch(hers.root, 200, json={"quota_bytes": 10}).json()["quota_bytes"] == 10
+    ada.error("PUT", hers.file("more.txt"), 507, "quota_exceeded", data=b"x")
+    assert hers.events(kinds="workspace.quota")["items"][-1]["facts"]["quota_bytes"] == 10
+    # The quota is all: nothing of hers can be read, renamed, shared or deleted.
+    for method, path, options in (("GET", hers.file("diary.txt"), {}), ("GET", f"{hers.root}/list", {}), ("GET", f"{hers.root}/events", {}),
+                                  ("GET", f"{hers.root}/audit", {}), ("PUT", hers.file("x"), {"data": b"x"}), ("DELETE", hers.root, {}),
+                                  ("POST", f"{hers.root}/revoke-links", {}), ("GET", hers.entry("diary.txt")["link"], {})):
+        api.error(method, path, 404, "not_found", **options)
+    api.error("PATCH", hers.root, 403, "forbidden", json={"name": "mine"})
+    api.error("PATCH", hers.root, 403, "forbidden", json={"name": "mine", "quota_bytes": 99})
+    assert ada.get(hers.root).json()["name"] == "default" and ada.get(hers.root).json()["quota_bytes"] == 10
+
+
+def test_only_an_administrator_whose_key_is_not_narrowed_looks_at_other_workspaces(api, ws, unique):
+    _, ada = api.make_principal(unique("ada"))
+    hers = ada.get("/api/v1/workspaces/default", 200).json()["id"]
+    listed = {item["id"]: item["role"] for item in api.get("/api/v1/workspaces?all=true", 200).json()["items"]}
+    assert listed[hers] == "none" and listed[ws.id] == "own"
+    assert hers not in [item["id"] for item in api.get("/api/v1/workspaces", 200).json()["items"]]
+    _, reader = api.make_key(read_only=True)
+    assert reader.get(f"/api/v1/workspaces/{hers}", 200).json()["role"] == "none"
+    reader.error("PATCH", f"/api/v1/workspaces/{hers}", 403, "forbidden", json={"quota_bytes": 5})
+    _, scoped = api.make_key(workspace=ws.id)
+    for narrow in (scoped, ada):
+        narrow.error("GET", "/api/v1/workspaces?all=true", 403, "forbidden")
+    scoped.error("GET", f"/api/v1/workspaces/{hers}", 404, "not_found")
+    scoped.error("PATCH", f"/api/v1/workspaces/{hers}", 404, "not_found", json={"quota_bytes": 5})
+    ada.error("PATCH", ws.root, 404, "not_found", json={"quota_bytes": 5})

@@ -51,6 +51,12 @@ workspace::Workspace Call::open_workspace_with_figures() {
   return app.keep.workspaces().open(actor, open_workspace().id.with_prefix(workspace::prefix::workspace));
 }
 
+workspace::Workspace Call::look_at_workspace() {
+  auto workspace = app.keep.workspaces().look_at(actor, request.param("ws"));
+  workspace_ = workspace.id;
+  return workspace;
+}
+
 std::string Call::path() const { return workspace::clean_path(request.param("path")); }
 std::string Call::file_path() const { return workspace::clean_file_path(request.param("path")); }
 

@@ -40,6 +40,8 @@ class Call {
   workspace::Workspace open_workspace_with_figures();
   // For a name or id that stands elsewhere.
   workspace::Workspace open_workspace(std::string_view id_or_name, workspace::Right right);
+  // What administrators may also see of workspaces that are not theirs: Workspaces::look_at().
+  workspace::Workspace look_at_workspace();
   // {path...} as a clean path; the second for paths that must not be the root.
   std::string path() const;
   std::string file_path() const;

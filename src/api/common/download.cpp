@@ -99,10 +99,11 @@ void add_content_guards(http::Headers& headers, std::string_view mime) {
   headers.set("X-Content-Type-Options", "nosniff");
   // Browsers show a PDF in a viewer of their own, which a sandbox would shut out; a PDF's scripts never reach
   // the origin.
-  bool pdf = mime.starts_with("application/pdf");
+  bool pdf = ascii_lower(trim(mime.substr(0, mime.find(';')))) == "application/pdf";
+  std::string policy =
+      pdf ? "default-src 'none'; object-src 'self'; " : "sandbox; default-src 'none'; img-src 'self' data:; ";
   headers.set("Content-Security-Policy",
-              pdf ? "default-src 'none'; object-src 'self'; style-src 'unsafe-inline'"
-                  : "sandbox; default-src 'none'; img-src 'self' data:; style-src 'unsafe-inline'");
+              policy + "style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'");
 }
 
 http::Reply download(App& app, const http::Request& request, const workspace::Version& version,

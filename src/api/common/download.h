@@ -22,8 +22,8 @@ struct DownloadOptions {
 http::Reply download(App& app, const http::Request& request, const workspace::Version& version,
                      const DownloadOptions& options);
 
-// What browsers are told about bytes that anybody may have written: no scripts, no guessing of types, no
-// framing by others.
+// What browsers are told about bytes that anybody may have written: no scripts, no forms, no guessing of
+// types. Only what is exactly a PDF is spared the sandbox.
 void add_content_guards(http::Headers& headers, std::string_view mime);
 
 // The stored type as a Content-Type; text without a charset is UTF-8.

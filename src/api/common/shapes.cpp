@@ -30,6 +30,8 @@ Json source_json(const workspace::Source& source) {
 
 std::string_view role_name(workspace::Right right) {
   switch (right) {
+    case workspace::Right::none:
+      return "none";
     case workspace::Right::read:
       return "read";
     case workspace::Right::write:

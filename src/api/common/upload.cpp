@@ -72,6 +72,13 @@ void check_announced_size(const App& app, const http::Headers& headers) {
   if (size && *size > app.settings.file_bytes_max) throw_too_large(app.settings.file_bytes_max);
 }
 
+void refuse_encoded(const http::Headers& headers) {
+  auto encoding = headers.get_list("Content-Encoding");
+  if (!encoding || ascii_lower(trim(*encoding)) == "identity") return;
+  throw Error(Code::unsupported_media_type, "a body with Content-Encoding is not taken")
+      .hint("Send the file's bytes as they are.");
+}
+
 std::string stated_mime(const std::optional<std::string>& content_type) {
   if (!content_type || trim(*content_type).empty()) return {};
   auto mime = parse_mime(*content_type, "Content-Type");

@@ -51,6 +51,10 @@ class Upload {
 // The same, when Content-Length alone says that the body does not fit; so nothing of it needs to be read.
 void check_announced_size(const App& app, const http::Headers& headers);
 
+// Error(unsupported_media_type) for a body with a Content-Encoding: it would be kept compressed, as bytes
+// that nobody wants.
+void refuse_encoded(const http::Headers& headers);
+
 // The MIME type that a client's Content-Type gives a file: empty where it only says "bytes", so that it is
 // found out instead.
 std::string stated_mime(const std::optional<std::string>& content_type);

@@ -102,6 +102,7 @@ std::unique_ptr<http::BodySink> post_blob(std::shared_ptr<Call> call) {
   auto name = call->query.text("workspace");
   auto workspace = name ? call->open_workspace(*name, Right::write)
                         : call->app.keep.workspaces().open_default(call->actor, Right::write);
+  refuse_encoded(call->request.headers);
   check_announced_size(call->app, call->request.headers);
   auto type = call->request.headers.get("Content-Type");
   if (type && ascii_lower(*type).starts_with("multipart/")) {

@@ -49,13 +49,18 @@ void add_listing_routes(Routes& routes) {
        .tag = "files",
        .summary = "What is in a folder",
        .query =
-           Fields{{.name = "folder", .about = "Which; the root unless given."},
-                  {.name = "recursive", .type = FieldType::boolean, .about = "Everything below it too."},
-                  {.name = "glob",
-                   .about = "Only what matches: `*` and `?` within a name, `**` across folders; a pattern "
-                            "without `/` is compared with the name."}} +
+           Fields{
+               {.name = "folder", .about = "Which; the root unless given."},
+               {.name = "recursive", .type = FieldType::boolean, .about = "Everything below it too."},
+               {.name = "glob",
+                .about = "Only what matches: `*` and `?` within a name, `**` across folders; a pattern "
+                         "without `/` is compared with the name, any other with the path below `folder`."}} +
            page_fields(),
-       .answers = {{200, "Entries, sorted by path.", "EntryPage"}},
+       .answers =
+           {{200,
+             "Entries, by folder, then by the bytes of their names: those of a folder come before those of "
+             "its folders.",
+             "EntryPage"}},
        .errors = {Code::not_found}},
       list_entries);
 }

@@ -39,12 +39,11 @@ Reply create_key(Call& call) {
   wanted.name = call.body.need_text("name");
   wanted.read_only = call.body.boolean("read_only").value_or(false);
   wanted.expires_us = expiry_of(call);
-  if (auto name = call.body.text("workspace")) {
-    wanted.only_workspace = call.open_workspace(*name, workspace::Right::read).id;
-  }
   auto principal = call.actor.principal;
   if (auto text = call.body.text("principal_id"))
     principal = parse_id(*text, prefix::principal, "principal_id");
+  if (auto name = call.body.text("workspace"))
+    wanted.only_workspace = call.app.keep.workspaces().open_for(call.actor, principal, *name).id;
   auto made = call.app.keep.access().create_key(call.actor, principal, wanted);
   return Reply::json({{"key", key_json(made.info)}, {"secret", made.secret}}, 201);
 }
@@ -69,14 +68,17 @@ void add_key_routes(Routes& routes) {
        .tag = "keys",
        .summary = "Makes a key, with no more rights than the one that asks",
        .body_kind = BodyKind::json,
-       .body = {{.name = "name", .about = "What it is for, to recognise it by.", .required = true},
-                {.name = "principal_id", .about = "Whose key it is; others than oneself for administrators."},
-                {.name = "read_only", .type = FieldType::boolean, .about = "It may change nothing."},
-                {.name = "workspace", .about = "The only workspace that it opens: its id or name."},
-                {.name = "expires_at", .type = FieldType::time, .about = "When it ends."},
-                {.name = "expires_in_s",
-                 .type = FieldType::integer,
-                 .about = "The same, in seconds from now."}},
+       .body =
+           {{.name = "name", .about = "What it is for, to recognise it by.", .required = true},
+            {.name = "principal_id", .about = "Whose key it is; others than oneself for administrators."},
+            {.name = "read_only", .type = FieldType::boolean, .about = "It may change nothing."},
+            {.name = "workspace",
+             .about = "The only workspace that it opens: the id or name of one that its principal may "
+                      "enter."},
+            {.name = "expires_at",
+             .type = FieldType::time,
+             .about = "When it ends: no later than the key that makes it, and with that one unless given."},
+            {.name = "expires_in_s", .type = FieldType::integer, .about = "The same, in seconds from now."}},
        .answers = {{201, "The key, and its secret: it is not shown again.", "MadeKey"}},
        .errors = {Code::forbidden, Code::not_found}},
       create_key);

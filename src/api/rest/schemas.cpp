@@ -141,7 +141,7 @@ void add_access_schemas(Json& out) {
   out["KeyList"] = page_of("Key");
   out["MadeKey"] = object({{"key", schema_ref("Key")}, {"secret", text()}});
   out["Me"] = object({{"principal", object({{"id", id("p_")}, {"name", text()}, {"admin", boolean()}})},
-                      {"key", object({{"id", id("key_")}})},
+                      {"key", object({{"id", id("key_")}, {"expires_at", time_or_null()}})},
                       {"scope", object({{"read_only", boolean()}, {"workspace_id", id_or_null("ws_")}})}});
 }
 
@@ -150,7 +150,7 @@ void add_workspace_schemas(Json& out) {
   out["Workspace"] = object({{"id", id("ws_")},
                              {"name", text()},
                              {"owner", named("p_")},
-                             {"role", role},
+                             {"role", choice({"none", "read", "write", "own"})},
                              {"quota_bytes", number()},
                              {"used_bytes", number()},
                              {"created_at", time()}},

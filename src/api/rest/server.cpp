@@ -44,7 +44,8 @@ Reply describe_actor(Call& call) {
        {{"id", actor.principal.with_prefix(workspace::prefix::principal)},
         {"name", actor.name},
         {"admin", actor.admin}}},
-      {"key", {{"id", actor.key.with_prefix(workspace::prefix::key)}}},
+      {"key",
+       {{"id", actor.key.with_prefix(workspace::prefix::key)}, {"expires_at", time_json(actor.expires_us)}}},
       {"scope", {{"read_only", actor.read_only}, {"workspace_id", workspace}}},
   });
 }

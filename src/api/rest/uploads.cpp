@@ -68,11 +68,7 @@ void refuse_envelopes(const http::Headers& headers) {
     throw Error(Code::unsupported_media_type, "PUT takes the file's raw bytes, not a form")
         .hint("Use POST for multipart/form-data, or curl -T FILE.");
   }
-  auto encoding = headers.get("Content-Encoding");
-  if (encoding && ascii_lower(trim(*encoding)) != "identity") {
-    throw Error(Code::unsupported_media_type, "a body with Content-Encoding is not taken")
-        .hint("Send the file's bytes as they are.");
-  }
+  refuse_encoded(headers);
 }
 
 workspace::PutChange put_from_headers(const http::Headers& headers, std::string path) {
@@ -146,6 +142,7 @@ class FormSink final : public MultipartSink {
 std::unique_ptr<http::BodySink> post_form(std::shared_ptr<Call> call) {
   auto folder = call->path();
   auto workspace = call->open_workspace(Right::write);
+  refuse_encoded(call->request.headers);
   return std::make_unique<FormSink>(std::move(call), std::move(workspace), std::move(folder));
 }
 

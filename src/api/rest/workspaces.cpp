@@ -15,7 +15,12 @@ uint64_t quota_of(const Body& body) {
 
 Reply list_workspaces(Call& call) {
   auto& workspaces = call.app.keep.workspaces();
-  auto found = call.query.flag("trashed") ? workspaces.list_trashed(call.actor) : workspaces.list(call.actor);
+  bool trashed = call.query.flag("trashed");
+  auto found =
+      call.query.flag("all")
+          ? workspaces.list_everybodys(call.actor, trashed ? workspace::Trashed::yes : workspace::Trashed::no)
+      : trashed ? workspaces.list_trashed(call.actor)
+                : workspaces.list(call.actor);
   call.note("list", "workspaces");
   return Reply::json(list_json(found, workspace_json));
 }
@@ -28,7 +33,7 @@ Reply create_workspace(Call& call) {
 }
 
 Reply get_workspace(Call& call) {
-  auto workspace = call.open_workspace_with_figures();
+  auto workspace = call.look_at_workspace();
   call.note("read", "workspace");
   return Reply::json(workspace_json(workspace));
 }
@@ -38,7 +43,7 @@ Reply change_workspace(Call& call) {
   auto name = call.body.text("name");
   bool has_quota = call.body.has("quota_bytes");
   if (!name && !has_quota) throw Error(Code::bad_request, "give 'name' or 'quota_bytes'");
-  auto workspace = call.open_workspace(name ? Right::own : Right::read);
+  auto workspace = call.look_at_workspace();
   auto quota = has_quota ? std::optional(quota_of(call.body)) : std::nullopt;
   return Reply::json(workspace_json(workspaces.change(call.actor, workspace, name, quota)));
 }
@@ -120,6 +125,8 @@ void add_one_workspace_routes(Routes& routes) {
               .id = "get_workspace",
               .tag = "workspaces",
               .summary = "One workspace, by id or name",
+              .details = "Administrators see the figures of every workspace by its id, with the role `none` "
+                         "where they are no member; its files stay shut.",
               .answers = {{200, "The workspace.", "Workspace"}},
               .errors = {Code::not_found}},
              get_workspace);
@@ -127,7 +134,8 @@ void add_one_workspace_routes(Routes& routes) {
               .pattern = kWorkspace,
               .id = "change_workspace",
               .tag = "workspaces",
-              .summary = "Renames a workspace, sets its quota (administrators), or both",
+              .summary = "Renames a workspace (owners), sets its quota (administrators), or both",
+              .details = "An administrator sets the quota of any workspace, by its id.",
               .body_kind = BodyKind::json,
               .body = {{.name = "name", .about = "Its new name."},
                        {.name = "quota_bytes", .type = FieldType::integer, .about = "Its new quota."}},
@@ -162,8 +170,12 @@ void add_workspace_routes(Routes& routes) {
        .id = "list_workspaces",
        .tag = "workspaces",
        .summary = "The workspaces that the key opens",
-       .query = {{.name = "trashed", .type = FieldType::boolean, .about = "Those in the trash instead."}},
-       .answers = {{200, "The workspaces.", "WorkspaceList"}}},
+       .query = {{.name = "trashed", .type = FieldType::boolean, .about = "Those in the trash instead."},
+                 {.name = "all",
+                  .type = FieldType::boolean,
+                  .about = "Everybody's, with their figures; for administrators."}},
+       .answers = {{200, "The workspaces.", "WorkspaceList"}},
+       .errors = {Code::forbidden}},
       list_workspaces);
   routes.add({.method = "POST",
               .pattern = kWorkspaces,

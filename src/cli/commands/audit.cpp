@@ -33,7 +33,11 @@ ExitCode run_export(Invocation& call) {
 
 ExitCode run_verify(Invocation& call) {
   const auto& path = call.positional(0);
-  open_local(path);  // says what is wrong with the path, rather than with the journal
+  // What is wrong with the path is not wrong with the journal.
+  if (is_folder(path))
+    throw Error(Code::bad_request, path + " is a folder")
+        .hint("Name the file that 'sandkeep audit export' wrote.");
+  open_local(path);
   auto trusted = call.arguments.value("public-key");
   auto verdict = workspace::Audit::verify_file(path, trusted ? read_file(*trusted, 1 << 16) : "");
   Json facts = {{"valid", verdict.valid},
@@ -48,7 +52,8 @@ ExitCode run_verify(Invocation& call) {
     return ExitCode::damaged;
   }
   auto human = call.terminal.paint_out(Style::green, "valid") + "  " + std::to_string(verdict.entries) +
-               " entries, " + std::to_string(verdict.checkpoints) + " signed checkpoints";
+               " entries, " + std::to_string(verdict.checkpoints) +
+               (verdict.checkpoints == 1 ? " signed checkpoint" : " signed checkpoints");
   if (verdict.entries > 0)
     human += ", " + local_second(to_iso8601(verdict.first_us)) + " to " +
              local_second(to_iso8601(verdict.last_us));

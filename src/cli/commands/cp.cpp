@@ -11,8 +11,6 @@ namespace {
 
 ExitCode run_cp(Invocation& call) {
   auto remote = call.remote();
-  http::Headers headers;
-  call.conditions().add_to(headers);
   auto version = call.arguments.value("version");
   if (version && call.arguments.positional.size() > 2)
     throw Error(Code::bad_request, "--version is for a single file");
@@ -21,6 +19,8 @@ ExitCode run_cp(Invocation& call) {
     if (version) body["from_version"] = text_field(find_version(remote, from, *version), "id");
     if (remote.workspace_of(from) != remote.workspace_of(to))
       body["from_workspace"] = remote.workspace_of(from);
+    http::Headers headers;
+    call.conditions(remote, to).add_to(headers);
     auto result = remote.call("POST", remote.url(to, "copy"), {}, body, headers);
     call.print(result,
                printable(from.path) + " -> " + printable(text_field(object_field(result, "entry"), "path")));

@@ -65,9 +65,10 @@ bool print_page(const Invocation& call, Remote& remote, const std::string& url, 
 // Long polls for ever; a server that restarts is waited for.
 [[noreturn]] void follow(const Invocation& call, Remote& remote, const std::string& url, Query query,
                          std::string after) {
+  constexpr int64_t kWaitMostS = 30;
   constexpr auto kPauseFirst = std::chrono::milliseconds(500);
   constexpr auto kPauseMost = std::chrono::milliseconds(15'000);
-  query.emplace_back("wait", "30");
+  query.emplace_back("wait", std::to_string(remote.limit("events_wait_max_s", kWaitMostS)));
   auto pause = kPauseFirst;
   bool lost = false;
   for (;;) {

@@ -1,6 +1,10 @@
 // get: files and folders of a workspace onto this machine.
+#include <sys/stat.h>
+
+#include <cerrno>
 #include <chrono>
 #include <filesystem>
+#include <map>
 
 #include "base/text.h"
 #include "cli/columns.h"
@@ -23,9 +27,14 @@ struct Download {
   std::string local;
 };
 
+struct FolderHere {
+  std::string path;
+  uint32_t mode;
+};
+
 struct Plan {
   std::vector<Download> files;
-  std::vector<std::string> folders;  // to make here
+  std::vector<FolderHere> folders;  // to make here, each before those in it
   uint64_t bytes = 0;
   bool single_file = false;
 };
@@ -35,8 +44,9 @@ std::string join_local(const std::string& folder, const std::string& name) {
   return folder.ends_with('/') ? folder + name : folder + "/" + name;
 }
 
-void add_folder(Plan& plan, Remote& remote, const RemotePath& where, const std::string& local) {
-  plan.folders.push_back(local);
+void add_folder(Plan& plan, Remote& remote, const RemotePath& where, const std::string& local,
+                uint32_t mode) {
+  plan.folders.push_back({local, mode});
   Query query = {{"folder", where.path}, {"recursive", "true"}};
   for_each_item(remote, remote.url(where, "list"), query, [&](const Json& entry) {
     auto path = text_field(entry, "path");
@@ -45,7 +55,7 @@ void add_folder(Plan& plan, Remote& remote, const RemotePath& where, const std::
     auto below = std::string_view(path).substr(where.path.empty() ? 0 : where.path.size() + 1);
     auto target = join_local(local, local_path_of(below));
     if (text_field(entry, "kind") == "folder") {
-      plan.folders.push_back(target);
+      plan.folders.push_back({target, kept_mode(entry)});
     } else {
       plan.files.push_back({remote_file_of_entry(where, entry), target});
     }
@@ -60,9 +70,21 @@ void add_entry(Plan& plan, Remote& remote, RemotePath where, const Json& entry, 
       where.is_root() ? local_path_of(remote.workspace_of(where)) : local_path_of(last_name(where.path));
   auto local = into ? join_local(target, name) : target;
   if (text_field(entry, "kind") == "folder") {
-    add_folder(plan, remote, where, local);
+    add_folder(plan, remote, where, local, kept_mode(entry));
   } else {
     plan.files.push_back({remote_file_of_entry(where, entry), local});
+  }
+}
+
+// Of two files of one name the second would silently replace the first.
+void refuse_twins(const Plan& plan) {
+  std::map<std::string_view, std::string_view> sources;
+  for (const auto& each : plan.files) {
+    auto [at, is_new] = sources.emplace(each.local, each.file.where.path);
+    if (is_new) continue;
+    throw Error(Code::conflict,
+                std::string(at->second) + " and " + each.file.where.path + " would both become " + each.local)
+        .hint("Get them one by one, or the folder that they are in, which keeps them apart.");
   }
 }
 
@@ -82,19 +104,32 @@ Plan make_plan(Remote& remote, const std::vector<std::string>& sources, const st
       for (const auto& entry : entries) add_entry(plan, remote, where, entry, target, into);
     }
   }
+  refuse_twins(plan);
   for (const auto& each : plan.files) plan.bytes += each.file.size;
   plan.single_file = plan.files.size() == 1 && plan.folders.empty();
   return plan;
 }
 
-void make_folders(const Plan& plan) {
+// Those that were not there before.
+std::vector<FolderHere> make_folders(const Plan& plan) {
   auto make = [](const std::filesystem::path& folder) {
     std::error_code failed;
-    if (!folder.empty()) std::filesystem::create_directories(folder, failed);
-    if (failed) throw system_error("cannot make the folder " + folder.string(), failed.value());
+    bool made = !folder.empty() && std::filesystem::create_directories(folder, failed);
+    if (failed) throw local_error("cannot make the folder " + folder.string(), failed.value());
+    return made;
   };
-  for (const auto& folder : plan.folders) make(folder);
+  std::vector<FolderHere> out;
+  for (const auto& folder : plan.folders)
+    if (make(folder.path)) out.push_back(folder);
   for (const auto& each : plan.files) make(std::filesystem::path(each.local).parent_path());
+  return out;
+}
+
+// At the end, and the innermost first: in a folder that may only be read nothing can be put.
+void set_modes(const std::vector<FolderHere>& folders) {
+  constexpr uint32_t kPlainBits = 0777;
+  for (auto at = folders.rbegin(); at != folders.rend(); ++at)
+    if (chmod(at->path.c_str(), at->mode & kPlainBits) != 0) throw local_error(at->path, errno);
 }
 
 void print_done(const Invocation& call, const Download& each) {
@@ -126,8 +161,15 @@ ExitCode get_to_stdout(const Invocation& call, Remote& remote, const std::vector
                        const std::optional<std::string>& version) {
   for (const auto& source : sources) {
     auto where = parse_remote_path(source);
-    auto id = version ? text_field(find_version(remote, where, *version), "id") : "";
-    download_stream(remote, where, id, [&](std::string_view bytes) { call.terminal.out(bytes); });
+    auto write = [&](std::string_view bytes) { call.terminal.out(bytes); };
+    if (version) {
+      download_stream(remote, where, text_field(find_version(remote, where, *version), "id"), write);
+      continue;
+    }
+    for (const auto& entry : find_or_glob(remote, where)) {
+      where.path = text_field(entry, "path");
+      download_stream(remote, where, "", write);
+    }
   }
   return ExitCode::ok;
 }
@@ -146,9 +188,10 @@ ExitCode run_get(Invocation& call) {
   if (target == "-") return get_to_stdout(call, remote, sources, version);
 
   auto plan = make_plan(remote, sources, target, version);
-  make_folders(plan);
+  auto made_folders = make_folders(plan);
   auto started = std::chrono::steady_clock::now();
   auto outcome = download_all(call, remote.resolved_target(), plan, interrupt);
+  set_modes(made_folders);
   auto seconds =
       std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - started).count();
   if (!plan.single_file && !call.json())
@@ -175,8 +218,7 @@ Command get_command() {
           "quotes): "
           "'data/*.csv'.\n\n"
           "Each file is written aside, checked against its SHA-256, and only then takes its name, with the "
-          "mode and "
-          "time it was kept with.",
+          "mode and time it was kept with; folders that are made here get their mode, too.",
       .options = {{"version", 0, "VERSION",
                    "this version of the file: an id (v_…) or a number, as 'sandkeep log' shows them"},
                   kJobsOption,

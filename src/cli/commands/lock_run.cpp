@@ -70,12 +70,15 @@ class Renewer {
   std::thread thread_;
 };
 
-// This process's environment with SANDKEEP_LOCK set, for exec.
-std::vector<std::string> environment_with(const std::string& token) {
+// This process's environment with the lock's token, and the workspace in which it means something, for exec.
+std::vector<std::string> environment_with(const std::string& token, const std::string& workspace_id) {
+  constexpr std::string_view kToken = "SANDKEEP_LOCK=", kWorkspace = "SANDKEEP_LOCK_WORKSPACE=";
   std::vector<std::string> out;
   for (char** at = environ; *at != nullptr; ++at)
-    if (std::string_view entry = *at; !entry.starts_with("SANDKEEP_LOCK=")) out.emplace_back(entry);
-  out.push_back("SANDKEEP_LOCK=" + token);
+    if (std::string_view entry = *at; !entry.starts_with(kToken) && !entry.starts_with(kWorkspace))
+      out.emplace_back(entry);
+  out.push_back(std::string(kToken).append(token));
+  out.push_back(std::string(kWorkspace).append(workspace_id));
   return out;
 }
 
@@ -146,6 +149,7 @@ ExitCode run_locked(Invocation& call) {
                 "'lock run' needs a program behind '--': sandkeep lock run PATH -- PROGRAM…");
   auto remote = call.remote();
   auto where = parse_remote_path(call.positional(0));
+  auto workspace_id = remote.workspace_id_of(where);
   auto lock = acquire_lock(call, remote, where);
   auto token = text_field(lock, "token");
   auto release = [&] { remote.call("POST", remote.url(where, "locks/release"), {}, Json{{"token", token}}); };
@@ -153,7 +157,7 @@ ExitCode run_locked(Invocation& call) {
   try {
     SignalsForChild signals;
     Renewer renewer(call, remote.resolved_target(), where, token, lock_ttl_s(call.arguments));
-    status = signals.wait_for(signals.start(call.arguments.rest, environment_with(token)));
+    status = signals.wait_for(signals.start(call.arguments.rest, environment_with(token, workspace_id)));
   } catch (const Error&) {
     release();
     throw;
@@ -178,7 +182,8 @@ Command lock_run_command() {
       .about =
           "The lock is renewed while the program runs and released when it ends; the exit code is the "
           "program's. Inside, "
-          "$SANDKEEP_LOCK holds the token, which the commands of this program use by themselves.",
+          "$SANDKEEP_LOCK holds the token and $SANDKEEP_LOCK_WORKSPACE the id of its workspace; the commands "
+          "of this program use the token by themselves when they write there.",
       .options = kLockOptions,
       .positional_min = 1,
       .positional_max = 1,

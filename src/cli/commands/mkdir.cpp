@@ -9,10 +9,10 @@ namespace {
 
 ExitCode run_mkdir(Invocation& call) {
   auto remote = call.remote();
-  http::Headers headers;
-  call.conditions().add_to(headers);
   for (const auto& word : call.arguments.positional) {
     auto where = parse_remote_path(word);
+    http::Headers headers;
+    call.conditions(remote, where).add_to(headers);
     auto result = remote.call("POST", remote.url(where, "mkdir"), {}, Json{{"path", where.path}}, headers);
     auto state = flag_field(result, "created") ? " is made" : " is there already";
     call.print(result, printable(where.path) + "/" + state);

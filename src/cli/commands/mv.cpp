@@ -10,8 +10,6 @@ namespace {
 
 ExitCode run_mv(Invocation& call) {
   auto remote = call.remote();
-  http::Headers headers;
-  call.conditions().add_to(headers);
   for_each_source(call, remote, [&](const RemotePath& from, const RemotePath& to) {
     if (remote.workspace_of(from) != remote.workspace_of(to))
       throw Error(Code::bad_request, "'mv' stays within one workspace")
@@ -19,6 +17,8 @@ ExitCode run_mv(Invocation& call) {
               "Copy with 'sandkeep cp', then 'sandkeep rm' the old one: its versions and links stay where "
               "they are.");
     Json body = {{"from", from.path}, {"to", to.path}, {"on_existing", on_existing(call.arguments)}};
+    http::Headers headers;
+    call.conditions(remote, to).add_to(headers);
     auto result = remote.call("POST", remote.url(from, "move"), {}, body, headers);
     call.print(result,
                printable(from.path) + " -> " + printable(text_field(object_field(result, "entry"), "path")));

@@ -1,5 +1,7 @@
 // put: files and folders of this machine into a workspace.
 #include <chrono>
+#include <cstdio>
+#include <span>
 
 #include "base/text.h"
 #include "cli/columns.h"
@@ -36,6 +38,12 @@ std::string own_name(const std::string& source) {
   return workspace::escape_name(last_name(trimmed));
 }
 
+std::string octal(uint32_t mode) {
+  char text[16];
+  std::snprintf(text, sizeof text, "%04o", mode);
+  return text;
+}
+
 // As cp does: into the target when that is a folder, else the target is the new name.
 bool goes_into(Remote& remote, const RemotePath& target, size_t source_count) {
   if (target.as_folder || source_count > 1) return true;
@@ -52,7 +60,10 @@ void add_source(Plan& plan, const std::string& source, bool into) {
       to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
     };
     move_to(tree.files, plan.tree.files);
-    move_to(tree.empty_folders, plan.tree.empty_folders);
+    // The content of "." goes into a folder that is not it.
+    if (!has_own_name(source) && !tree.folders.empty() && tree.folders.front().remote == path)
+      tree.folders.front().mode.reset();
+    move_to(tree.folders, plan.tree.folders);
     move_to(tree.skipped, plan.tree.skipped);
     return;
   }
@@ -119,17 +130,50 @@ class Tally {
   size_t files_ = 0, created_ = 0, unchanged_ = 0;  // guarded by mutex_
 };
 
-UploadOptions upload_options(const Invocation& call) {
-  return {call.conditions(), call.arguments.value_or("base", ""), call.arguments.value_or("type", "")};
+UploadOptions upload_options(const Invocation& call, Remote& remote, const RemotePath& where) {
+  return {call.conditions(remote, where), call.arguments.value_or("base", ""),
+          call.arguments.value_or("type", "")};
 }
 
-void make_empty_folders(Remote& remote, const Plan& plan, WriteConditions conditions) {
-  // A folder that is there already is no file that --if-new would protect.
-  conditions.if_new = false;
-  http::Headers headers;
-  conditions.add_to(headers);
-  for (const auto& folder : plan.tree.empty_folders)
-    remote.call("POST", remote.url(plan.target, "mkdir"), {}, Json{{"path", folder}}, headers);
+// Changes that are sent together; the server takes them as one.
+Json apply_changes(Remote& remote, const RemotePath& where, Json changes, const WriteConditions& conditions) {
+  for (auto& change : changes) {
+    if (!conditions.lock_tokens.empty()) change["lock_tokens"] = conditions.lock_tokens;
+    if (conditions.fence) change["fence"] = *conditions.fence;
+  }
+  auto answer = remote.call("POST", remote.url(where, "batch"), {}, Json{{"changes", std::move(changes)}});
+  return list_field(answer, "items");
+}
+
+// Makes those folders that no file made, and gives all of them their mode.
+void keep_some_folders(Remote& remote, const RemotePath& where, std::span<const LocalFolder> folders,
+                       const WriteConditions& conditions) {
+  Json makes = Json::array();
+  for (const auto& folder : folders) {
+    makes.push_back({{"op", "mkdir"}, {"path", folder.remote}});
+    if (folder.mode) makes.back()["mode"] = octal(*folder.mode);
+  }
+  auto results = apply_changes(remote, where, std::move(makes), conditions);
+  Json sets = Json::array();
+  for (size_t i = 0; i < folders.size() && i < results.size(); ++i) {
+    auto kept = text_field(object_field(results[i], "entry"), "mode");
+    if (folders[i].mode && octal(*folders[i].mode) != kept)
+      sets.push_back({{"op", "set"}, {"path", folders[i].remote}, {"mode", octal(*folders[i].mode)}});
+  }
+  if (!sets.empty()) apply_changes(remote, where, std::move(sets), conditions);
+}
+
+void keep_folders(Remote& remote, const Plan& plan, const WriteConditions& conditions) {
+  std::span<const LocalFolder> left = plan.tree.folders;
+  if (left.empty()) return;
+  // Long paths, too, must fit into one request.
+  constexpr int64_t kAtOnceMost = 100;
+  auto at_once = static_cast<size_t>(remote.limit("batch_operations_max", kAtOnceMost));
+  while (!left.empty()) {
+    auto count = std::min(at_once, left.size());
+    keep_some_folders(remote, plan.target, left.first(count), conditions);
+    left = left.subspan(count);
+  }
 }
 
 ExitCode put_stdin(const Invocation& call) {
@@ -143,7 +187,8 @@ ExitCode put_stdin(const Invocation& call) {
   Json result;
   {
     Progress progress(call.terminal, "put", std::nullopt, 1);
-    result = upload_stream(remote, call.terminal.in_fd(), where, upload_options(call), progress);
+    result =
+        upload_stream(remote, call.terminal.in_fd(), where, upload_options(call, remote, where), progress);
   }
   print_result(call, result);
   return ExitCode::ok;
@@ -156,9 +201,9 @@ void check_single(const Invocation& call, const Plan& plan) {
       throw Error(Code::bad_request, "--" + std::string(name) + " is for a single file");
 }
 
-JobsOutcome upload_all(const Invocation& call, const Target& target, const Plan& plan, Tally& tally) {
+JobsOutcome upload_all(const Invocation& call, Remote& own_remote, const Plan& plan, Tally& tally) {
   Progress progress(call.terminal, "put", plan.bytes, plan.tree.files.size());
-  auto options = upload_options(call);
+  auto options = upload_options(call, own_remote, plan.target);
   auto work = [&](Remote& remote, size_t job) {
     const auto& file = plan.tree.files[job];
     auto where = plan.target;
@@ -173,7 +218,8 @@ JobsOutcome upload_all(const Invocation& call, const Target& target, const Plan&
       std::visit([&, &fact = name](const auto& v) { named.with(fact, v); }, value);
     call.terminal.note(describe_error(named, call.json(), call.terminal));
   };
-  return run_jobs(plan.tree.files.size(), workers_of(call.arguments), target, work, on_failure);
+  return run_jobs(plan.tree.files.size(), workers_of(call.arguments), own_remote.resolved_target(), work,
+                  on_failure);
 }
 
 ExitCode run_put(Invocation& call) {
@@ -188,8 +234,8 @@ ExitCode run_put(Invocation& call) {
 
   auto started = std::chrono::steady_clock::now();
   Tally tally(call, plan.single_file || call.arguments.has("verbose"));
-  auto outcome = upload_all(call, remote.resolved_target(), plan, tally);
-  if (!outcome.first_failure) make_empty_folders(remote, plan, call.conditions());
+  auto outcome = upload_all(call, remote, plan, tally);
+  if (!outcome.first_failure) keep_folders(remote, plan, call.conditions(remote, plan.target));
   auto seconds =
       std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - started).count();
   if (!plan.single_file && !call.json()) call.terminal.line(tally.summary(plan.bytes, seconds));
@@ -214,9 +260,9 @@ Command put_command() {
           "folder, or ends in '/', gets the sources put into it; otherwise it is the new name. '-' as SOURCE "
           "reads "
           "standard input.\n\n"
-          "Every overwrite is a new version; the same bytes again make none. Mode and time are kept, and "
-          "empty "
-          "folders. Links to files are read as files; links to folders, devices and sockets are skipped, "
+          "Every overwrite is a new version; the same bytes again make none. Mode and time of files are "
+          "kept, and folders, also empty ones, with their mode. Links to files are read as files; links to "
+          "folders, devices and sockets are skipped, "
           "named, and "
           "make the exit code 1.",
       .options = with_write_options({

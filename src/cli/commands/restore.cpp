@@ -13,8 +13,13 @@ ExitCode restore_as_of(const Invocation& call, Remote& remote) {
   auto where = call.arguments.positional.empty() ? RemotePath{} : parse_remote_path(call.positional(0));
   auto time_us = parse_when(*call.arguments.value("as-of"), call.clock.now_us());
   bool dry_run = call.arguments.has("dry-run");
+  for (auto name : {"if-match", "fence"})
+    if (call.arguments.has(name))
+      throw Error(Code::bad_request, "--" + std::string(name) + " goes with --version, not with --as-of");
   Json body = {{"folder", where.path}, {"time", to_iso8601(time_us)}, {"dry_run", dry_run}};
-  auto result = remote.call("POST", remote.url(where, "restore-as-of"), {}, body);
+  http::Headers headers;
+  call.conditions(remote, where).add_to(headers);
+  auto result = remote.call("POST", remote.url(where, "restore-as-of"), {}, body, headers);
   auto count = [&](const char* name) { return std::to_string(number_field(result, name)); };
   auto shown = where.is_root() ? "workspace " + remote.workspace_of(where) : where.path;
   auto human = dry_run ? "would restore " + count("restored") + ", trash " + count("trashed") + ", leave " +
@@ -52,7 +57,7 @@ ExitCode run_restore(Invocation& call) {
     version_id = text_field(find_version(remote, where, *wanted), "id");
   }
   http::Headers headers;
-  call.conditions().add_to(headers);
+  call.conditions(remote, where).add_to(headers);
   auto result = remote.call("POST", remote.url(where, "restore-version"), {},
                             Json{{"version_id", version_id}}, headers);
   auto path = printable(text_field(object_field(result, "entry"), "path"));

@@ -19,7 +19,7 @@ ExitCode run_rm(Invocation& call) {
       throw Error(Code::bad_request, where.path + " is a folder")
           .hint("Add -r to move it to the trash with all that is in it.");
     auto request = request_to("DELETE", remote.url_with_path(where, "files"));
-    call.conditions().add_to(request.headers);
+    call.conditions(remote, where).add_to(request.headers);
     auto trashed = parse_json(remote.send(std::move(request)).body, "the server's answer");
     call.print(trashed, printable(where.path) + " is in the trash; 'sandkeep trash restore " +
                             text_field(entry, "id") + "' brings it back");

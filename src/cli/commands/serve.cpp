@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <csignal>
+#include <filesystem>
 
 #include "base/log.h"
 #include "cli/commands.h"
@@ -81,9 +82,19 @@ void greet(const Invocation& call, const Settings& settings, const Assembly& ser
   }
 }
 
+// The lines to paste are for other shells, in other folders.
+void make_absolute(std::string& path) {
+  if (path.empty()) return;
+  path = std::filesystem::absolute(path).lexically_normal().string();
+  if (path.size() > 1 && path.ends_with('/')) path.pop_back();
+}
+
 Settings read_settings(const Invocation& call) {
   try {
-    return load_settings(call.words, call.environment);
+    auto settings = load_settings(call.words, call.environment);
+    make_absolute(settings.data);
+    make_absolute(settings.root_key_file);
+    return settings;
   } catch (const Error& error) {
     bool has_advice = error.hint() != info(error.code()).hint;
     throw Error(error.code(), error.message())

@@ -68,8 +68,10 @@ ExitCode restore_trashed(Invocation& call) {
       if (call.arguments.positional.size() > 1) throw Error(Code::bad_request, "--to is for a single one");
       body["to"] = parse_remote_path(*to).path;
     }
+    http::Headers headers;
+    call.conditions(remote, where).add_to(headers);
     auto entry = remote.call("POST", trash_url(remote, where, find_trashed(remote, where, word)) + "/restore",
-                             {}, body);
+                             {}, body, headers);
     call.print(entry, printable(text_field(entry, "path")) + " is back");
   }
   return ExitCode::ok;
@@ -109,6 +111,7 @@ ExitCode empty_trash(Invocation& call) {
 std::vector<Command> trash_commands() {
   auto restore_options = kOnExistingOptions;
   restore_options.insert(restore_options.begin(), {"to", 0, "PATH", "to another path than the one it had"});
+  restore_options.push_back(kLockOption);
   return {
       {.name = "trash ls",
        .arguments = "[WS:]",

@@ -33,6 +33,7 @@ ExitCode list_workspaces(Invocation& call) {
   auto remote = call.remote();
   Query query;
   if (call.arguments.has("trashed")) query.emplace_back("trashed", "true");
+  if (call.arguments.has("all")) query.emplace_back("all", "true");
   Table table({Align::left, Align::left, Align::left, Align::left, Align::right, Align::left});
   for_each_item(remote, kUrl, query, [&](const Json& workspace) {
     if (call.json()) {
@@ -132,7 +133,8 @@ std::vector<Command> workspace_commands() {
        .arguments = "",
        .summary = "lists the workspaces that you may enter",
        .about = "Shows name, id, owner, your role, and how much of the quota is used.",
-       .options = {{"trashed", 0, "", "those in the trash"}},
+       .options = {{"trashed", 0, "", "those in the trash"},
+                   {"all", 'a', "", "everybody's, to see what they use; for administrators"}},
        .positional_max = 0,
        .examples = {"sandkeep workspace ls"},
        .run = list_workspaces},
@@ -148,11 +150,13 @@ std::vector<Command> workspace_commands() {
       {.name = "workspace quota",
        .arguments = "WS [SIZE]",
        .summary = "shows or sets its quota; setting is for administrators",
-       .about = "It counts each distinct content of the workspace once, versions and trash included.",
+       .about = "It counts each distinct content of the workspace once, versions and trash included. An "
+                "administrator names somebody else's workspace by its id, as 'workspace ls --all' shows it.",
        .options = {},
        .positional_min = 1,
        .positional_max = 2,
-       .examples = {"sandkeep workspace quota team", "sandkeep workspace quota team 200GiB"},
+       .examples = {"sandkeep workspace quota team", "sandkeep workspace quota team 200GiB",
+                    "sandkeep workspace quota ws_018f6b2c9d3e7a41b5c60d7e8f901234 200GiB"},
        .run = run_quota},
       {.name = "workspace member",
        .arguments = "WS PRINCIPAL_ID read|write|own|none",

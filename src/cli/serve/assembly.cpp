@@ -110,8 +110,9 @@ Assembly::Assembly(const Settings& settings, const Clock& clock)
       keep_(keep_options(settings), clock, metrics_),
       first_key_(ensure_first_key(keep_, settings, fresh_)),
       tls_(prepare_tls(settings, settings.data, clock)),
+      listener_(settings.listen.host, settings.listen.port),
       app_(keep_, settings, metrics_, std::string(kVersion)),
-      server_(server_options(settings, tls_), router(), metrics_) {
+      server_(std::move(listener_), server_options(settings, tls_), router(), metrics_) {
   keep_.start_background();
 }
 

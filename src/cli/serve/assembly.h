@@ -45,6 +45,8 @@ class Assembly {
   workspace::Keep keep_;
   const FirstKey first_key_;
   const TlsFiles tls_;
+  http::Listener
+      listener_;  // moved into server_; taken before anything is started that would have to end again
   std::unique_ptr<sandbox::SandboxHost> sandboxes_;        // null where no code runs
   std::unique_ptr<interpreter::Interpreter> interpreter_;  // null likewise
   api::App app_;

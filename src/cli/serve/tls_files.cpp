@@ -10,6 +10,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "http/certificates.h"
+#include "http/tls.h"
 
 namespace sk::cli {
 
@@ -100,7 +101,9 @@ std::vector<std::string> server_names(const Settings& settings, const std::strin
 TlsFiles prepare_tls(const Settings& settings, const std::string& data_folder, const Clock& clock) {
   if (settings.tls == Tls::self_signed) return self_signed(settings, data_folder, clock);
   if (settings.tls_cert.empty()) return {};
-  return {read_pem(settings.tls_cert, "tls_cert"), read_pem(settings.tls_key, "tls_key"), ""};
+  TlsFiles files{read_pem(settings.tls_cert, "tls_cert"), read_pem(settings.tls_key, "tls_key"), ""};
+  http::check_tls_pair(files.cert_pem, files.key_pem);  // before anything is started
+  return files;
 }
 
 }  // namespace sk::cli

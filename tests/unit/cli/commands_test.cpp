@@ -125,7 +125,7 @@ TEST(Run, TooFewTooManyAndOddArgumentsAreUsageErrors) {
                                                                  {"mv", "a"},
                                                                  {"whoami", "x"},
                                                                  {"ls", "--recusive"},
-                                                                 {"ls", "a", "--", "b"},
+                                                                 {"whoami", "--", "x"},
                                                                  {"lock", "run", "a"},
                                                                  {"trash", "empty"},
                                                                  {"put", "-"}})

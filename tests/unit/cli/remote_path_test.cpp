@@ -57,7 +57,9 @@ TEST(RemotePath, APatternIsSplitWhereItsFixedPartEnds) {
   check("data/a.csv", "data/a.csv", "", false);
   check("*.csv", "", "*.csv", false);
   check("data/2026/*.csv", "data/2026", "*.csv", false);
-  check("data/*/a.csv", "data", "data/*/a.csv", true);
+  check("data/*/a.csv", "data", "*/a.csv", true);
+  check("data/2026/**/a.csv", "data/2026", "**/a.csv", true);
+  check("data/**", "data", "**", true);
   check("**/a.csv", "", "**/a.csv", true);
   check("d[ab]ta/x", "", "d[ab]ta/x", true);
 }

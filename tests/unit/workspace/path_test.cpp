@@ -70,6 +70,16 @@ TEST(Path, GlobsMatchAsShellsDo) {
   EXPECT_TRUE(glob_match("plot-[0-9].png", "plot-3.png"));
   EXPECT_FALSE(glob_match("plot-[!0-9].png", "plot-3.png"));
   EXPECT_TRUE(glob_match("?.txt", "a.txt"));
+  EXPECT_TRUE(glob_match("?.txt", "é.txt"));
+  EXPECT_TRUE(glob_match("??.txt", "日本.txt"));
+  EXPECT_FALSE(glob_match("??.txt", "é.txt"));
+  EXPECT_TRUE(glob_match("[äöü].txt", "ö.txt"));
+  EXPECT_FALSE(glob_match("[äöü].txt", "ß.txt"));
+  EXPECT_TRUE(glob_match("[!a-z].txt", "é.txt"));
+  EXPECT_TRUE(glob_match("[à-ÿ].txt", "é.txt"));
+  EXPECT_FALSE(glob_match("[à-ÿ].txt", "e.txt"));
+  EXPECT_TRUE(glob_match("[a-].txt", "-.txt"));
+  EXPECT_TRUE(glob_match("*\xC3.txt", std::string("a\xC3.txt")));
   EXPECT_TRUE(glob_match("a[", "a["));
   EXPECT_TRUE(glob_match("[]a].txt", "].txt"));
   EXPECT_FALSE(glob_match("[!]a].txt", "].txt"));
