@@ -33,10 +33,11 @@ void refuse_folder(const Entry& entry) {
 ChangeResult ChangeRun::put(PutChange& change) {
   auto existing = find(change.path);
   if (existing) refuse_folder(*existing);
-  check_conditions(change.path, existing, change.conditions);
+  check_conditions(tx_, change.path, existing, change.conditions);
   ChangeResult result;
   try {
-    check_locks(change.path, existing ? Touches::content : Touches::membership, change.conditions);
+    check_locks(change.path, existing ? Touches::content : Touches::subtree, change.conditions);
+    if (!existing) ensure_parents(change.path, &change.conditions);
   } catch (const Error& error) {
     if (error.code() != Code::locked || !change.keep_when_locked) throw;
     result.kept_aside = true;
@@ -55,7 +56,7 @@ ChangeResult ChangeRun::put(PutChange& change) {
     }
   }
   result.created = !existing;
-  if (!existing) ensure_parents(change.path);
+  if (!existing && result.kept_aside) ensure_parents(change.path, nullptr);
   Entry entry = existing ? *existing : new_file(change.path);
   auto added = BlobLedger::add(tx_, workspace_, *change.content, now_us_);
   unneeded_.insert(unneeded_.end(), added.unneeded.begin(), added.unneeded.end());
@@ -88,7 +89,7 @@ ChangeResult ChangeRun::put(PutChange& change) {
 
 ChangeResult ChangeRun::mkdir(const MkdirChange& change) {
   auto existing = find(change.path);
-  check_conditions(change.path, existing, change.conditions);
+  check_conditions(tx_, change.path, existing, change.conditions);
   ChangeResult result;
   if (existing) {
     if (existing->kind != EntryKind::folder)
@@ -99,7 +100,7 @@ ChangeResult ChangeRun::mkdir(const MkdirChange& change) {
     return result;
   }
   check_locks(change.path, Touches::membership, change.conditions);
-  ensure_parents(change.path);
+  ensure_parents(change.path, &change.conditions);
   result.entry = insert_folder(change.path, change.mode.value_or(0755));
   result.created = true;
   return result;
@@ -107,7 +108,7 @@ ChangeResult ChangeRun::mkdir(const MkdirChange& change) {
 
 ChangeResult ChangeRun::move(const MoveChange& change) {
   Entry entry = get(change.from);
-  check_conditions(change.from, entry, change.conditions);
+  check_conditions_of_move(entry, change.to, change.conditions);
   ChangeResult result;
   if (change.from == change.to) {
     result.entry = entry;
@@ -118,11 +119,11 @@ ChangeResult ChangeRun::move(const MoveChange& change) {
     throw Error(Code::bad_request, "a folder cannot be moved into itself");
   check_locks(change.from, entry.kind == EntryKind::folder ? Touches::subtree : Touches::membership,
               change.conditions);
-  check_locks(change.to, Touches::membership, change.conditions);
+  check_locks(change.to, Touches::subtree, change.conditions);
   if (is_within(change.from, change.to))
     throw Error(Code::conflict, "'" + change.to + "' holds what would be moved there");
   std::string to = settle_target(change.to, change.on_existing, change.conditions);
-  ensure_parents(to);
+  ensure_parents(to, &change.conditions);
   place(entry, to);
   journal(entry.kind == EntryKind::folder ? "folder.move" : "file.move",
           {{"file_id", entry.id.with_prefix(prefix::file)}}, {{"from", change.from}, {"to", to}});
@@ -160,7 +161,6 @@ ChangeResult ChangeRun::copy(const CopyChange& change) {
   Id from_workspace = change.from_workspace.value_or(workspace_);
   ChangeRun source(tx_, ground_, actor_, from_workspace);
   Entry from = change.from.empty() ? source.file_of(*change.from_version) : source.get(change.from);
-  check_locks(change.to, Touches::membership, change.conditions);
   if (from_workspace == workspace_ && from.kind == EntryKind::folder && is_within(change.to, change.from))
     throw Error(Code::bad_request, "a folder cannot be copied into itself");
   if (from_workspace == workspace_ && is_within(change.from, change.to)) {
@@ -168,7 +168,7 @@ ChangeResult ChangeRun::copy(const CopyChange& change) {
       throw Error(Code::conflict, "'" + change.to + "' is, or holds, what would be copied there");
   }
   auto target = find(change.to);
-  check_conditions(change.to, target, change.conditions);
+  check_conditions(tx_, change.to, target, change.conditions);
   ChangeResult result;
   if (from.kind == EntryKind::file && target && target->kind == EntryKind::file &&
       change.on_existing == OnExisting::replace) {
@@ -178,8 +178,9 @@ ChangeResult ChangeRun::copy(const CopyChange& change) {
     result.entry = *target;
     return result;
   }
+  check_locks(change.to, Touches::subtree, change.conditions);
   std::string to = settle_target(change.to, change.on_existing, change.conditions);
-  ensure_parents(to);
+  ensure_parents(to, &change.conditions);
   result.created = true;
   if (from.kind == EntryKind::file) {
     Entry made = new_file(to);
@@ -204,7 +205,7 @@ ChangeResult ChangeRun::copy(const CopyChange& change) {
 
 ChangeResult ChangeRun::trash_change(const TrashChange& change) {
   Entry entry = get(change.path);
-  check_conditions(change.path, entry, change.conditions);
+  check_conditions(tx_, change.path, entry, change.conditions);
   check_locks(change.path, entry.kind == EntryKind::folder ? Touches::subtree : Touches::membership,
               change.conditions);
   trash(entry);
@@ -227,7 +228,7 @@ ChangeResult ChangeRun::restore_version(const RestoreVersionChange& change) {
     throw Error(Code::conflict, "the file of this version is in the trash")
         .hint("Restore the file first: 'sandkeep trash restore'.")
         .with("file_id", version->file.with_prefix(prefix::file));
-  check_conditions(entry->path, entry, change.conditions);
+  check_conditions(tx_, entry->path, entry, change.conditions);
   check_locks(entry->path, Touches::content, change.conditions);
   ChangeResult result;
   if (entry->head == version->id) {
@@ -242,7 +243,7 @@ ChangeResult ChangeRun::restore_version(const RestoreVersionChange& change) {
 
 ChangeResult ChangeRun::set_mode(const SetModeChange& change) {
   Entry entry = get(change.path);
-  check_conditions(change.path, entry, change.conditions);
+  check_conditions(tx_, change.path, entry, change.conditions);
   check_locks(change.path, Touches::content, change.conditions);
   if (change.mode) entry.mode = *change.mode;
   if (change.mtime_us) entry.mtime_us = *change.mtime_us;

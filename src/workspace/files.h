@@ -139,8 +139,10 @@ class Files {
   Entry restore(const Actor& actor, const Workspace& workspace, const Id& file, OnExisting on_existing,
                 std::optional<std::string> to = {}, const Conditions& conditions = {});
   // Purges for ever: one trashed entry (with everything below a folder), one old version, or the whole trash.
+  // What is in the trash lies at no path, so no lock stands in the way; a version of a locked file stays.
   PurgeResult purge(const Actor& actor, const Workspace& workspace, const Id& file);
-  PurgeResult purge_version(const Actor& actor, const Workspace& workspace, const Id& version);
+  PurgeResult purge_version(const Actor& actor, const Workspace& workspace, const Id& version,
+                            const Conditions& conditions = {});
   PurgeResult empty_trash(const Actor& actor, const Workspace& workspace);
 
   struct RestoreAsOf {
