@@ -111,7 +111,7 @@ void ChangeRun::check_conditions_of_move(const Entry& entry, const std::string& 
   if (of_target.if_none_match_any) check_conditions(tx_, to, find(to), of_target);
 }
 
-void ChangeRun::ensure_parents(std::string_view path, const Conditions* conditions) {
+void ChangeRun::ensure_parents(std::string_view path, const Conditions& conditions) {
   auto [parent, name] = split_path(path);
   if (parent.empty()) return;
   auto entry = find(parent);
@@ -120,7 +120,7 @@ void ChangeRun::ensure_parents(std::string_view path, const Conditions* conditio
     throw Error(Code::conflict, "'" + parent + "' is a file, so nothing can be put below it")
         .hint("Choose another path, or move that file away.");
   }
-  if (conditions != nullptr) check_locks(parent, Touches::membership, *conditions);
+  check_locks(parent, Touches::membership, conditions);
   ensure_parents(parent, conditions);
   insert_folder(parent, 0755);
 }

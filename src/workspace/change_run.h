@@ -34,8 +34,8 @@ class ChangeRun {
     locks_.check(path, touches, conditions);
   }
   // Makes the folders above `path` that are missing; each is a change of its own, and locks may stand in its
-  // way. Error(conflict) when one of them is a file. Null: for what is kept in spite of locks.
-  void ensure_parents(std::string_view path, const Conditions* conditions);
+  // way. Error(conflict) when one of them is a file.
+  void ensure_parents(std::string_view path, const Conditions& conditions);
   // Where something goes that wants to be at `path`: there, or (rename) at "name (2)"; what is there goes to
   // the trash (replace) or is Error(conflict) (refuse).
   std::string settle_target(const std::string& path, OnExisting on_existing, const Conditions& conditions);
@@ -89,6 +89,9 @@ class ChangeRun {
   Version copy_file(const Entry& from, const std::optional<Id>& from_version, Entry& to,
                     std::string_view source_kind);
   void insert_file(const Entry& entry);
+  void put_in_trash(Entry& entry);
+  // What an earlier put kept in the trash for this path, with these bytes.
+  std::optional<ChangeResult> kept_in_trash(const std::string& path, const Sha256& sha256);
 
   catalog::Tx& tx_;
   Ground& ground_;

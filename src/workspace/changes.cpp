@@ -37,7 +37,7 @@ ChangeResult ChangeRun::put(PutChange& change) {
   ChangeResult result;
   try {
     check_locks(change.path, existing ? Touches::content : Touches::subtree, change.conditions);
-    if (!existing) ensure_parents(change.path, &change.conditions);
+    if (!existing) ensure_parents(change.path, change.conditions);
   } catch (const Error& error) {
     if (error.code() != Code::locked || !change.keep_when_locked) throw;
     result.kept_aside = true;
@@ -56,7 +56,8 @@ ChangeResult ChangeRun::put(PutChange& change) {
     }
   }
   result.created = !existing;
-  if (!existing && result.kept_aside) ensure_parents(change.path, nullptr);
+  if (!existing && result.kept_aside)
+    if (auto earlier = kept_in_trash(change.path, root.hash)) return *earlier;
   Entry entry = existing ? *existing : new_file(change.path);
   auto added = BlobLedger::add(tx_, workspace_, *change.content, now_us_);
   unneeded_.insert(unneeded_.end(), added.unneeded.begin(), added.unneeded.end());
@@ -74,8 +75,9 @@ ChangeResult ChangeRun::put(PutChange& change) {
   bool overtook = change.base && entry.head && *change.base != entry.head;
   wanted.diverged = overtook || (entry.diverged && !change.base && change.conditions.if_match.empty());
   result.diverged = overtook;
-  if (result.kept_aside) wanted.head = existing ? NewVersion::Head::stays : NewVersion::Head::becomes;
+  if (result.kept_aside && existing) wanted.head = NewVersion::Head::stays;
   Version version = insert_version(entry, wanted);
+  if (result.kept_aside && !existing) put_in_trash(entry);
   if (change.purpose) Purposes::give(tx_, entry, *change.purpose);
   Json facts = version_facts(version, change.source);
   if (overtook) facts["diverged"] = true;
@@ -84,6 +86,29 @@ ChangeResult ChangeRun::put(PutChange& change) {
   journal(result.created ? "file.create" : "file.write", facts, {{"path", change.path}});
   result.entry = entry;
   result.version = version;
+  return result;
+}
+
+// What is not there yet has no head to leave alone: of a locked path it is kept in the trash, where its link
+// works and from where it can be put wherever it should be.
+void ChangeRun::put_in_trash(Entry& entry) {
+  tx_.exec("UPDATE entries SET trashed_us = $2, trash_root = $1 WHERE id = $1", {entry.id, now_us_});
+  entry.trashed_us = now_us_;
+}
+
+std::optional<ChangeResult> ChangeRun::kept_in_trash(const std::string& path, const Sha256& sha256) {
+  auto [parent, name] = split_path(path);
+  auto entry = tx_.one(
+      "SELECT " SK_ENTRY_COLUMNS
+      " FROM entries e WHERE e.workspace = $1 AND e.trashed_us IS NOT NULL AND e.parent = $2 AND e.name = $3 "
+      "AND e.sha256 = $4 AND e.trash_root = e.id ORDER BY e.trashed_us DESC LIMIT 1",
+      {workspace_, parent, name, sha256}, read_entry);
+  if (!entry) return std::nullopt;
+  ChangeResult result;
+  result.version = tx_.one("SELECT " SK_VERSION_COLUMNS " FROM " SK_VERSION_TABLES " WHERE v.id = $1",
+                           {entry->head}, read_version);
+  result.entry = *entry;
+  result.unchanged = result.kept_aside = true;
   return result;
 }
 
@@ -100,7 +125,7 @@ ChangeResult ChangeRun::mkdir(const MkdirChange& change) {
     return result;
   }
   check_locks(change.path, Touches::membership, change.conditions);
-  ensure_parents(change.path, &change.conditions);
+  ensure_parents(change.path, change.conditions);
   result.entry = insert_folder(change.path, change.mode.value_or(0755));
   result.created = true;
   return result;
@@ -123,7 +148,7 @@ ChangeResult ChangeRun::move(const MoveChange& change) {
   if (is_within(change.from, change.to))
     throw Error(Code::conflict, "'" + change.to + "' holds what would be moved there");
   std::string to = settle_target(change.to, change.on_existing, change.conditions);
-  ensure_parents(to, &change.conditions);
+  ensure_parents(to, change.conditions);
   place(entry, to);
   journal(entry.kind == EntryKind::folder ? "folder.move" : "file.move",
           {{"file_id", entry.id.with_prefix(prefix::file)}}, {{"from", change.from}, {"to", to}});
@@ -180,7 +205,7 @@ ChangeResult ChangeRun::copy(const CopyChange& change) {
   }
   check_locks(change.to, Touches::subtree, change.conditions);
   std::string to = settle_target(change.to, change.on_existing, change.conditions);
-  ensure_parents(to, &change.conditions);
+  ensure_parents(to, change.conditions);
   result.created = true;
   if (from.kind == EntryKind::file) {
     Entry made = new_file(to);

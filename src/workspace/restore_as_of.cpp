@@ -120,7 +120,7 @@ Files::RestoreAsOf Files::restore_as_of(const Actor& actor, const Workspace& wor
       }
       run.tick();
       for (const Then& then : moved) {
-        run.ensure_parents(then.path, &conditions);
+        run.ensure_parents(then.path, conditions);
         set_down(run, then);
       }
       for (const Then& then : wanted) {

@@ -117,7 +117,7 @@ Entry Files::restore(const Actor& actor, const Workspace& workspace, const Id& f
     run.check_conditions_of_move(root, target, conditions);
     run.check_locks(target, Touches::subtree, conditions);
     target = run.settle_target(target, on_existing, conditions);
-    run.ensure_parents(target, &conditions);
+    run.ensure_parents(target, conditions);
     run.untrash(root, target);
     return run.get(target);
   });

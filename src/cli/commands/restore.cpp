@@ -14,7 +14,9 @@ ExitCode restore_as_of(const Invocation& call, Remote& remote) {
   auto time_us = parse_when(*call.arguments.value("as-of"), call.clock.now_us());
   bool dry_run = call.arguments.has("dry-run");
   Json body = {{"folder", where.path}, {"time", to_iso8601(time_us)}, {"dry_run", dry_run}};
-  auto result = remote.call("POST", remote.url(where, "restore-as-of"), {}, body);
+  http::Headers headers;
+  call.conditions().add_to(headers);
+  auto result = remote.call("POST", remote.url(where, "restore-as-of"), {}, body, headers);
   auto count = [&](const char* name) { return std::to_string(number_field(result, name)); };
   auto shown = where.is_root() ? "workspace " + remote.workspace_of(where) : where.path;
   auto human = dry_run ? "would restore " + count("restored") + ", trash " + count("trashed") + ", leave " +

@@ -68,8 +68,10 @@ ExitCode restore_trashed(Invocation& call) {
       if (call.arguments.positional.size() > 1) throw Error(Code::bad_request, "--to is for a single one");
       body["to"] = parse_remote_path(*to).path;
     }
+    http::Headers headers;
+    call.conditions().add_to(headers);
     auto entry = remote.call("POST", trash_url(remote, where, find_trashed(remote, where, word)) + "/restore",
-                             {}, body);
+                             {}, body, headers);
     call.print(entry, printable(text_field(entry, "path")) + " is back");
   }
   return ExitCode::ok;
@@ -122,7 +124,7 @@ std::vector<Command> trash_commands() {
        .arguments = "PATH|FILE_ID…",
        .summary = "brings it back to where it was",
        .about = "",
-       .options = restore_options,
+       .options = with_write_options(restore_options),
        .positional_min = 1,
        .examples = {"sandkeep trash restore draft.md", "sandkeep trash restore draft.md --to old/draft.md"},
        .run = restore_trashed},

@@ -92,8 +92,8 @@ TEST(Conditions, ATagStandsOverADate) {
 
 TEST(Conditions, OfABatchHoldForEachChangeBesideItsOwn) {
   const Fields fields = condition_fields();
-  auto of_all =
-      lock_tokens_from_headers(headers({{"X-Sandkeep-Lock", "a"}, {"X-Sandkeep-Fence", "1"}, {"If-Match", "x"}}));
+  auto of_all = lock_tokens_from_headers(
+      headers({{"X-Sandkeep-Lock", "a"}, {"X-Sandkeep-Fence", "1"}, {"If-Match", "x"}}));
   EXPECT_FALSE(of_all.if_match_foreign);
   auto plain = conditions_from_fields(of_all, Body(fields, Json::object()));
   EXPECT_EQ(plain.lock_tokens, std::vector<std::string>{"a"});
