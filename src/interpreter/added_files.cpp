@@ -35,6 +35,7 @@ Wanted find_wanted(workspace::Keep& keep, const workspace::Actor& actor, const w
   if (!file.as.empty()) name = file.as;
   out.copy.to = workspace::join_path(folder, workspace::clean_file_path(name));
   out.copy.on_existing = workspace::OnExisting::rename;
+  out.copy.conditions = file.conditions;
   return out;
 }
 

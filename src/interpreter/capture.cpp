@@ -345,7 +345,10 @@ void Capture::applied(Plan& plan, size_t index, workspace::ChangeResult& result)
       plan.settled.deleted.push_back(result.entry.path);
       break;
     case Plan::What::file: {
-      manifest_.set(step.path, step.node, result.entry.id, result.version->id, plan.now_us);
+      // What could only be kept in the trash, because of a lock, has no place in the workspace: it stays new,
+      // and gets one when it is looked at again without the lock.
+      if (!result.entry.trashed_us)
+        manifest_.set(step.path, step.node, result.entry.id, result.version->id, plan.now_us);
       KeptFile kept;
       kept.path = result.version->path;
       kept.file = result.version->file;
@@ -358,7 +361,7 @@ void Capture::applied(Plan& plan, size_t index, workspace::ChangeResult& result)
       kept.diverged = result.diverged;
       kept.locked = result.kept_aside;
       // Touched but the same as before (the server's own writes among them): nothing to tell.
-      if (!result.unchanged) plan.settled.kept.push_back(std::move(kept));
+      if (!result.unchanged || kept.locked) plan.settled.kept.push_back(std::move(kept));
     }
   }
 }

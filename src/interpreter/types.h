@@ -40,7 +40,8 @@ struct AddedFile {
   std::string workspace;  // id or name; empty: the session's own
   std::string path;       // or a version:
   std::optional<Id> version;
-  std::string as;  // empty: its own name
+  std::string as;                         // empty: its own name
+  workspace::Conditions conditions = {};  // for the place that it gets: tokens of locks
 };
 
 struct NewSession {

@@ -2,14 +2,18 @@
 
 #include "base/error.h"
 #include "workspace/journal.h"
-#include "workspace/lock_check.h"
 #include "workspace/path.h"
 #include "workspace/workspace_rows.h"
 
 namespace sk::workspace {
 
 ChangeRun::ChangeRun(catalog::Tx& tx, Ground& ground, const Actor& actor, const Id& workspace)
-    : tx_(tx), ground_(ground), actor_(actor), workspace_(workspace), now_us_(ground.clock.now_us()) {}
+    : tx_(tx),
+      ground_(ground),
+      actor_(actor),
+      workspace_(workspace),
+      now_us_(ground.clock.now_us()),
+      locks_(tx, workspace, now_us_) {}
 
 ChangeResult ChangeRun::run(Change& change) {
   tick();
@@ -71,8 +75,8 @@ std::vector<Entry> ChangeRun::below(std::string_view folder) {
       {workspace_, range.exact, range.from, range.to}, read_entry);
 }
 
-void ChangeRun::check_conditions(std::string_view path, const std::optional<Entry>& entry,
-                                 const Conditions& conditions) {
+void ChangeRun::check_conditions(catalog::Statements& statements, std::string_view path,
+                                 const std::optional<Entry>& entry, const Conditions& conditions) {
   auto fail = [&](std::string message) {
     Error error(Code::precondition_failed, std::move(message));
     error.with("path", std::string(path));
@@ -81,18 +85,33 @@ void ChangeRun::check_conditions(std::string_view path, const std::optional<Entr
   };
   if (conditions.if_none_match_any && entry) fail("'" + std::string(path) + "' exists already");
   if (conditions.if_match_any && !entry) fail("there is nothing at '" + std::string(path) + "'");
-  if (conditions.if_match.empty()) return;
+  if (conditions.if_unmodified_since_us && entry) {
+    TimeUs modified_us = entry->changed_us;
+    // A file's is that of its version: it is what readers are told.
+    if (entry->head)
+      modified_us = *statements.one("SELECT created_us FROM versions WHERE id = $1", {entry->head},
+                                    [](const catalog::Row& row) { return row.integer(0); });
+    // The dates of HTTP have whole seconds: what was read within its second counts as unmodified.
+    if (modified_us >= *conditions.if_unmodified_since_us + kSecondUs)
+      fail("'" + std::string(path) + "' was changed at " + to_iso8601(modified_us));
+  }
+  if (conditions.if_match.empty() && !conditions.if_match_foreign) return;
   if (!entry) fail("there is nothing at '" + std::string(path) + "'");
   for (const Id& wanted : conditions.if_match)
     if (entry->head == wanted) return;
   fail("'" + std::string(path) + "' has changed: its current version is another one");
 }
 
-void ChangeRun::check_locks(std::string_view path, Touches touches, const Conditions& conditions) {
-  workspace::check_locks(tx_, workspace_, ground_.clock.now_us(), path, touches, conditions);
+void ChangeRun::check_conditions_of_move(const Entry& entry, const std::string& to,
+                                         const Conditions& conditions) {
+  Conditions of_entry = conditions, of_target;
+  of_entry.if_none_match_any = false;
+  check_conditions(tx_, entry.path, entry, of_entry);
+  of_target.if_none_match_any = conditions.if_none_match_any;
+  if (of_target.if_none_match_any) check_conditions(tx_, to, find(to), of_target);
 }
 
-void ChangeRun::ensure_parents(std::string_view path) {
+void ChangeRun::ensure_parents(std::string_view path, const Conditions& conditions) {
   auto [parent, name] = split_path(path);
   if (parent.empty()) return;
   auto entry = find(parent);
@@ -101,7 +120,8 @@ void ChangeRun::ensure_parents(std::string_view path) {
     throw Error(Code::conflict, "'" + parent + "' is a file, so nothing can be put below it")
         .hint("Choose another path, or move that file away.");
   }
-  ensure_parents(parent);
+  check_locks(parent, Touches::membership, conditions);
+  ensure_parents(parent, conditions);
   insert_folder(parent, 0755);
 }
 
@@ -125,7 +145,9 @@ std::string ChangeRun::settle_target(const std::string& path, OnExisting on_exis
   std::string stem = name.substr(0, dot), extension = dot == std::string::npos ? "" : name.substr(dot);
   for (int n = 2; n < 10'000; ++n) {
     std::string candidate = join_path(parent, stem + " (" + std::to_string(n) + ")" + extension);
-    if (!find(clean_path(candidate))) return candidate;
+    if (find(clean_path(candidate))) continue;
+    check_locks(candidate, Touches::subtree, conditions);
+    return candidate;
   }
   throw Error(Code::conflict, "there are too many entries named like '" + path + "'");
 }

@@ -4,16 +4,10 @@
 
 #include "workspace/files.h"
 #include "workspace/ground.h"
+#include "workspace/lock_check.h"
 #include "workspace/types.h"
 
 namespace sk::workspace {
-
-// What a write touches besides the entry itself; decides which locks stand in its way.
-enum class Touches {
-  content,     // the entry's bytes or attributes
-  membership,  // it comes into or leaves its folder
-  subtree,     // it and everything below it
-};
 
 // Lives inside one write closure.
 class ChangeRun {
@@ -29,13 +23,19 @@ class ChangeRun {
   // Every entry below a folder, folders before what they hold.
   std::vector<Entry> below(std::string_view folder);
 
-  static void check_conditions(std::string_view path, const std::optional<Entry>& entry,
-                               const Conditions& conditions);
-  // Error(locked) unless every lock in the way is opened by a token; Error(precondition_failed) for a token
-  // or fence that is stale.
-  void check_locks(std::string_view path, Touches touches, const Conditions& conditions);
-  // Makes the folders above `path` that are missing. Error(conflict) when one of them is a file.
-  void ensure_parents(std::string_view path);
+  // Error(precondition_failed), with the current version, unless what is at `path` is as the writer expects.
+  static void check_conditions(catalog::Statements& statements, std::string_view path,
+                               const std::optional<Entry>& entry, const Conditions& conditions);
+  // The same for what goes from one place to another: `if_match` is about the entry itself, `if_none_match`
+  // about the place that it goes to.
+  void check_conditions_of_move(const Entry& entry, const std::string& to, const Conditions& conditions);
+  // As LockCheck::check().
+  void check_locks(std::string_view path, Touches touches, const Conditions& conditions) {
+    locks_.check(path, touches, conditions);
+  }
+  // Makes the folders above `path` that are missing; each is a change of its own, and locks may stand in its
+  // way. Error(conflict) when one of them is a file.
+  void ensure_parents(std::string_view path, const Conditions& conditions);
   // Where something goes that wants to be at `path`: there, or (rename) at "name (2)"; what is there goes to
   // the trash (replace) or is Error(conflict) (refuse).
   std::string settle_target(const std::string& path, OnExisting on_existing, const Conditions& conditions);
@@ -89,12 +89,16 @@ class ChangeRun {
   Version copy_file(const Entry& from, const std::optional<Id>& from_version, Entry& to,
                     std::string_view source_kind);
   void insert_file(const Entry& entry);
+  void put_in_trash(Entry& entry);
+  // What an earlier put kept in the trash for this path, with these bytes.
+  std::optional<ChangeResult> kept_in_trash(const std::string& path, const Sha256& sha256);
 
   catalog::Tx& tx_;
   Ground& ground_;
   const Actor& actor_;
   const Id workspace_;
   TimeUs now_us_;
+  LockCheck locks_;
   std::vector<std::string> unneeded_;
 };
 

@@ -36,10 +36,11 @@ void refuse_folder(const Entry& entry) {
 ChangeResult ChangeRun::put(PutChange& change) {
   auto existing = find(change.path);
   if (existing) refuse_folder(*existing);
-  check_conditions(change.path, existing, change.conditions);
+  check_conditions(tx_, change.path, existing, change.conditions);
   ChangeResult result;
   try {
-    check_locks(change.path, existing ? Touches::content : Touches::membership, change.conditions);
+    check_locks(change.path, existing ? Touches::content : Touches::subtree, change.conditions);
+    if (!existing) ensure_parents(change.path, change.conditions);
   } catch (const Error& error) {
     if (error.code() != Code::locked || !change.keep_when_locked) throw;
     result.kept_aside = true;
@@ -58,7 +59,8 @@ ChangeResult ChangeRun::put(PutChange& change) {
     }
   }
   result.created = !existing;
-  if (!existing) ensure_parents(change.path);
+  if (!existing && result.kept_aside)
+    if (auto earlier = kept_in_trash(change.path, root.hash)) return *earlier;
   Entry entry = existing ? *existing : new_file(change.path);
   auto added = BlobLedger::add(tx_, workspace_, *change.content, now_us_);
   unneeded_.insert(unneeded_.end(), added.unneeded.begin(), added.unneeded.end());
@@ -76,8 +78,9 @@ ChangeResult ChangeRun::put(PutChange& change) {
   bool overtook = change.base && entry.head && *change.base != entry.head;
   wanted.diverged = overtook || (entry.diverged && !change.base && change.conditions.if_match.empty());
   result.diverged = overtook;
-  if (result.kept_aside) wanted.head = existing ? NewVersion::Head::stays : NewVersion::Head::becomes;
+  if (result.kept_aside && existing) wanted.head = NewVersion::Head::stays;
   Version version = insert_version(entry, wanted);
+  if (result.kept_aside && !existing) put_in_trash(entry);
   if (change.purpose) Purposes::give(tx_, entry, *change.purpose);
   Json facts = version_facts(version, change.source);
   if (overtook) facts["diverged"] = true;
@@ -89,9 +92,32 @@ ChangeResult ChangeRun::put(PutChange& change) {
   return result;
 }
 
+// What is not there yet has no head to leave alone: of a locked path it is kept in the trash, where its link
+// works and from where it can be put wherever it should be.
+void ChangeRun::put_in_trash(Entry& entry) {
+  tx_.exec("UPDATE entries SET trashed_us = $2, trash_root = $1 WHERE id = $1", {entry.id, now_us_});
+  entry.trashed_us = now_us_;
+}
+
+std::optional<ChangeResult> ChangeRun::kept_in_trash(const std::string& path, const Sha256& sha256) {
+  auto [parent, name] = split_path(path);
+  auto entry = tx_.one(
+      "SELECT " SK_ENTRY_COLUMNS
+      " FROM entries e WHERE e.workspace = $1 AND e.trashed_us IS NOT NULL AND e.parent = $2 AND e.name = $3 "
+      "AND e.sha256 = $4 AND e.trash_root = e.id ORDER BY e.trashed_us DESC LIMIT 1",
+      {workspace_, parent, name, sha256}, read_entry);
+  if (!entry) return std::nullopt;
+  ChangeResult result;
+  result.version = tx_.one("SELECT " SK_VERSION_COLUMNS " FROM " SK_VERSION_TABLES " WHERE v.id = $1",
+                           {entry->head}, read_version);
+  result.entry = *entry;
+  result.unchanged = result.kept_aside = true;
+  return result;
+}
+
 ChangeResult ChangeRun::mkdir(const MkdirChange& change) {
   auto existing = find(change.path);
-  check_conditions(change.path, existing, change.conditions);
+  check_conditions(tx_, change.path, existing, change.conditions);
   ChangeResult result;
   if (existing) {
     if (existing->kind != EntryKind::folder)
@@ -102,7 +128,7 @@ ChangeResult ChangeRun::mkdir(const MkdirChange& change) {
     return result;
   }
   check_locks(change.path, Touches::membership, change.conditions);
-  ensure_parents(change.path);
+  ensure_parents(change.path, change.conditions);
   result.entry = insert_folder(change.path, change.mode.value_or(0755));
   result.created = true;
   return result;
@@ -110,7 +136,7 @@ ChangeResult ChangeRun::mkdir(const MkdirChange& change) {
 
 ChangeResult ChangeRun::move(const MoveChange& change) {
   Entry entry = get(change.from);
-  check_conditions(change.from, entry, change.conditions);
+  check_conditions_of_move(entry, change.to, change.conditions);
   ChangeResult result;
   if (change.from == change.to) {
     result.entry = entry;
@@ -121,11 +147,11 @@ ChangeResult ChangeRun::move(const MoveChange& change) {
     throw Error(Code::bad_request, "a folder cannot be moved into itself");
   check_locks(change.from, entry.kind == EntryKind::folder ? Touches::subtree : Touches::membership,
               change.conditions);
-  check_locks(change.to, Touches::membership, change.conditions);
+  check_locks(change.to, Touches::subtree, change.conditions);
   if (is_within(change.from, change.to))
     throw Error(Code::conflict, "'" + change.to + "' holds what would be moved there");
   std::string to = settle_target(change.to, change.on_existing, change.conditions);
-  ensure_parents(to);
+  ensure_parents(to, change.conditions);
   place(entry, to);
   journal(entry.kind == EntryKind::folder ? "folder.move" : "file.move",
           {{"file_id", entry.id.with_prefix(prefix::file)}}, {{"from", change.from}, {"to", to}});
@@ -163,7 +189,6 @@ ChangeResult ChangeRun::copy(const CopyChange& change) {
   Id from_workspace = change.from_workspace.value_or(workspace_);
   ChangeRun source(tx_, ground_, actor_, from_workspace);
   Entry from = change.from.empty() ? source.file_of(*change.from_version) : source.get(change.from);
-  check_locks(change.to, Touches::membership, change.conditions);
   if (from_workspace == workspace_ && from.kind == EntryKind::folder && is_within(change.to, change.from))
     throw Error(Code::bad_request, "a folder cannot be copied into itself");
   if (from_workspace == workspace_ && is_within(change.from, change.to)) {
@@ -171,7 +196,7 @@ ChangeResult ChangeRun::copy(const CopyChange& change) {
       throw Error(Code::conflict, "'" + change.to + "' is, or holds, what would be copied there");
   }
   auto target = find(change.to);
-  check_conditions(change.to, target, change.conditions);
+  check_conditions(tx_, change.to, target, change.conditions);
   ChangeResult result;
   if (from.kind == EntryKind::file && target && target->kind == EntryKind::file &&
       change.on_existing == OnExisting::replace) {
@@ -181,8 +206,9 @@ ChangeResult ChangeRun::copy(const CopyChange& change) {
     result.entry = *target;
     return result;
   }
+  check_locks(change.to, Touches::subtree, change.conditions);
   std::string to = settle_target(change.to, change.on_existing, change.conditions);
-  ensure_parents(to);
+  ensure_parents(to, change.conditions);
   result.created = true;
   if (from.kind == EntryKind::file) {
     Entry made = new_file(to);
@@ -207,7 +233,7 @@ ChangeResult ChangeRun::copy(const CopyChange& change) {
 
 ChangeResult ChangeRun::trash_change(const TrashChange& change) {
   Entry entry = get(change.path);
-  check_conditions(change.path, entry, change.conditions);
+  check_conditions(tx_, change.path, entry, change.conditions);
   check_locks(change.path, entry.kind == EntryKind::folder ? Touches::subtree : Touches::membership,
               change.conditions);
   trash(entry);
@@ -230,7 +256,7 @@ ChangeResult ChangeRun::restore_version(const RestoreVersionChange& change) {
     throw Error(Code::conflict, "the file of this version is in the trash")
         .hint("Restore the file first: 'sandkeep trash restore'.")
         .with("file_id", version->file.with_prefix(prefix::file));
-  check_conditions(entry->path, entry, change.conditions);
+  check_conditions(tx_, entry->path, entry, change.conditions);
   check_locks(entry->path, Touches::content, change.conditions);
   ChangeResult result;
   if (entry->head == version->id) {
@@ -245,7 +271,7 @@ ChangeResult ChangeRun::restore_version(const RestoreVersionChange& change) {
 
 ChangeResult ChangeRun::set_mode(const SetModeChange& change) {
   Entry entry = get(change.path);
-  check_conditions(change.path, entry, change.conditions);
+  check_conditions(tx_, change.path, entry, change.conditions);
   check_locks(change.path, Touches::content, change.conditions);
   if (change.mode) entry.mode = *change.mode;
   if (change.mtime_us) entry.mtime_us = *change.mtime_us;

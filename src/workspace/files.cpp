@@ -149,9 +149,9 @@ void Files::check_put(const Workspace& workspace, std::string_view path, const C
   std::string wanted = clean_file_path(path);
   ground_.db.read([&](catalog::Statements& statements) {
     auto entry = find_exactly(statements, workspace.id, wanted);
-    ChangeRun::check_conditions(wanted, entry, conditions);
-    check_locks(statements, workspace.id, ground_.clock.now_us(), wanted,
-                entry ? Touches::content : Touches::membership, conditions);
+    ChangeRun::check_conditions(statements, wanted, entry, conditions);
+    LockCheck(statements, workspace.id, ground_.clock.now_us())
+        .check(wanted, entry ? Touches::content : Touches::subtree, conditions);
   });
 }
 

@@ -31,6 +31,7 @@ struct PutChange {
   // becomes the head, but the file is marked diverged; without it the head is taken as the base.
   std::optional<Id> base;
   // On a path locked by someone else: keep the version without making it the head, instead of Error(locked).
+  // What was not there yet is kept in the trash.
   bool keep_when_locked = false;
   std::optional<Purpose> purpose;  // replaces the one that the file had
   Conditions conditions;
@@ -77,7 +78,7 @@ struct ChangeResult {
   bool created = false;            // a new file or folder, not a new version
   bool unchanged = false;          // same bytes as the head: no version was made
   bool diverged = false;
-  bool kept_aside = false;  // locked by someone else: kept, not the head
+  bool kept_aside = false;  // locked by someone else: kept, not the head; of a new file, in the trash
 };
 
 struct ListOptions {
@@ -139,8 +140,10 @@ class Files {
   Entry restore(const Actor& actor, const Workspace& workspace, const Id& file, OnExisting on_existing,
                 std::optional<std::string> to = {}, const Conditions& conditions = {});
   // Purges for ever: one trashed entry (with everything below a folder), one old version, or the whole trash.
+  // What is in the trash lies at no path, so no lock stands in the way; a version of a locked file stays.
   PurgeResult purge(const Actor& actor, const Workspace& workspace, const Id& file);
-  PurgeResult purge_version(const Actor& actor, const Workspace& workspace, const Id& version);
+  PurgeResult purge_version(const Actor& actor, const Workspace& workspace, const Id& version,
+                            const Conditions& conditions = {});
   PurgeResult empty_trash(const Actor& actor, const Workspace& workspace);
 
   struct RestoreAsOf {

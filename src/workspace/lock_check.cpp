@@ -1,6 +1,7 @@
 #include "workspace/lock_check.h"
 
 #include "base/error.h"
+#include "workspace/change_run.h"
 #include "workspace/path.h"
 
 namespace sk::workspace {
@@ -33,20 +34,43 @@ void check_tokens(const std::vector<Lock>& locks, const std::vector<Sha256>& tok
   }
 }
 
-void check_fence(catalog::Statements& statements, const Id& workspace, std::string_view path, int64_t fence) {
+// The greatest of the deep fences of the folders above `path`.
+int64_t fence_above(catalog::Statements& statements, const Id& workspace, std::string_view path) {
   int64_t latest = 0;
-  auto look = [&](std::string_view at, bool deep_only) {
-    statements.query("SELECT fence, deep_fence FROM fences WHERE workspace = $1 AND path = $2",
-                     {workspace, at}, [&](const catalog::Row& row) {
-                       latest = std::max(latest, row.integer(deep_only ? 1 : 0));
-                       return false;
-                     });
-  };
-  look(path, false);
   for (std::string at(path); !at.empty();) {
     at = split_path(at).first;
-    look(at, true);
+    statements.query("SELECT deep_fence FROM fences WHERE workspace = $1 AND path = $2", {workspace, at},
+                     [&](const catalog::Row& row) {
+                       latest = std::max(latest, row.integer(0));
+                       return false;
+                     });
   }
+  return latest;
+}
+
+int64_t fence_at(catalog::Statements& statements, const Id& workspace, std::string_view path) {
+  return statements
+      .one("SELECT fence FROM fences WHERE workspace = $1 AND path = $2", {workspace, path},
+           [](const catalog::Row& row) { return row.integer(0); })
+      .value_or(0);
+}
+
+int64_t fence_below(catalog::Statements& statements, const Id& workspace, std::string_view path) {
+  auto take = [](const catalog::Row& row) { return row.maybe_integer(0).value_or(0); };
+  if (path.empty())
+    return *statements.one("SELECT max(fence) FROM fences WHERE workspace = $1", {workspace}, take);
+  Below range(path);
+  return *statements.one("SELECT max(fence) FROM fences WHERE workspace = $1 AND path >= $2 AND path < $3",
+                         {workspace, range.from, range.to}, take);
+}
+
+// The same locks count here as in in_the_way(), those included that ended long ago.
+void check_fence(catalog::Statements& statements, const Id& workspace, std::string_view path, Touches touches,
+                 int64_t fence) {
+  int64_t latest = std::max(fence_at(statements, workspace, path), fence_above(statements, workspace, path));
+  if (touches != Touches::content && !path.empty())
+    latest = std::max(latest, fence_at(statements, workspace, split_path(path).first));
+  if (touches == Touches::subtree) latest = std::max(latest, fence_below(statements, workspace, path));
   if (fence < latest)
     throw Error(Code::precondition_failed, "the fencing number " + std::to_string(fence) +
                                                " is stale: a later lock had " + std::to_string(latest))
@@ -80,10 +104,10 @@ std::vector<Lock> live_locks(catalog::Statements& statements, const Id& workspac
       });
 }
 
-void check_locks(catalog::Statements& statements, const Id& workspace, TimeUs now_us, std::string_view path,
-                 Touches touches, const Conditions& conditions) {
-  if (conditions.fence) check_fence(statements, workspace, path, *conditions.fence);
-  auto locks = live_locks(statements, workspace, now_us);
+void LockCheck::check(std::string_view path, Touches touches, const Conditions& conditions) {
+  if (conditions.fence) check_fence(statements_, workspace_, path, touches, *conditions.fence);
+  if (!live_) live_ = live_locks(statements_, workspace_, now_us_);
+  const auto& locks = *live_;
   if (locks.empty() && conditions.lock_tokens.empty()) return;
   std::vector<Sha256> tokens;
   for (const auto& token : conditions.lock_tokens) tokens.push_back(sha256(token));
@@ -97,6 +121,30 @@ void check_locks(catalog::Statements& statements, const Id& workspace, TimeUs no
                         (lock.shared && other.shared && other.path == lock.path && opened_by(other, tokens));
     if (!shared_and_held) throw_locked(lock);
   }
+}
+
+void carry_fences(catalog::Tx& tx, const Id& workspace, std::string_view from, std::string_view to) {
+  if (from == to) return;
+  bool any = tx.query("SELECT 1 FROM fences WHERE workspace = $1 LIMIT 1", {workspace},
+                      [](const catalog::Row&) { return false; }) > 0;
+  if (!any) return;
+#define SK_GREATER_FENCES                                                                         \
+  " ON CONFLICT (workspace, path) DO UPDATE SET "                                                 \
+  "fence = CASE WHEN excluded.fence > fences.fence THEN excluded.fence ELSE fences.fence END, "   \
+  "deep_fence = CASE WHEN excluded.deep_fence > fences.deep_fence THEN excluded.deep_fence ELSE " \
+  "fences.deep_fence END"
+  int64_t above = fence_above(tx, workspace, from);
+  Below range(from);
+  tx.exec(
+      "INSERT INTO fences (workspace, path, fence, deep_fence) "
+      "SELECT workspace, $5 || substr(path, length($2) + 1), fence, deep_fence FROM fences "
+      "WHERE workspace = $1 AND (path = $2 OR (path >= $3 AND path < $4))" SK_GREATER_FENCES,
+      {workspace, range.exact, range.from, range.to, to});
+  if (above > 0)
+    tx.exec(
+        "INSERT INTO fences (workspace, path, fence, deep_fence) VALUES ($1, $2, $3, $3)" SK_GREATER_FENCES,
+        {workspace, to, above});
+#undef SK_GREATER_FENCES
 }
 
 void throw_locked(const Lock& lock) {

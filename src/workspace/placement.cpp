@@ -6,6 +6,7 @@
 namespace sk::workspace {
 
 void ChangeRun::place(const Entry& entry, const std::string& to) {
+  carry_fences(tx_, workspace_, entry.path, to);
   auto [parent, name] = split_path(to);
   tx_.exec(
       "INSERT INTO placements (workspace, file, until_us, since_us, parent, name) "
@@ -53,6 +54,7 @@ void ChangeRun::trash(const Entry& entry) {
 }
 
 void ChangeRun::untrash(const Entry& root, const std::string& to) {
+  carry_fences(tx_, workspace_, root.path, to);
   auto [parent, name] = split_path(to);
   tx_.exec(
       "UPDATE entries SET parent = $3 || substr(parent, length($2) + 1), placed_us = $4, trashed_us = NULL, "

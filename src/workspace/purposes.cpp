@@ -97,11 +97,13 @@ std::vector<GivenFile> written_step(catalog::Statements& statements, const Step&
 }
 
 // To the trash, if that is where its newest version makes it go, and out of sight.
-void retract_in(ChangeRun& run, const Found& found) {
+void retract_in(ChangeRun& run, const Found& found, const Conditions& conditions) {
   const Version& version = found.file.version;
   if (version.is_head && !found.trashed) {
-    Change trash = TrashChange{.path = version.path, .conditions = {}};
+    Change trash = TrashChange{.path = version.path, .conditions = conditions};
     run.run(trash);
+  } else if (!found.trashed) {
+    run.check_locks(version.path, Touches::content, conditions);
   }
   run.tx().exec(
       "INSERT INTO retracted_versions (version, retracted_us) VALUES ($1, $2) ON CONFLICT (version) DO "
@@ -170,7 +172,7 @@ std::vector<GivenFile> Purposes::list(const Actor& actor, const GivenQuery& quer
   return result;
 }
 
-void Purposes::retract(const Actor& actor, const Id& version) {
+void Purposes::retract(const Actor& actor, const Id& version, const Conditions& conditions) {
   if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot delete files");
   ground_.db.write([&](catalog::Tx& tx) {
     auto found = find_row(tx, version);
@@ -185,7 +187,7 @@ void Purposes::retract(const Actor& actor, const Id& version) {
     if (*role < Right::write)
       throw Error(Code::forbidden, "this key may read the workspace, but not write to it");
     ChangeRun run(tx, ground_, actor, found->file.version.workspace);
-    retract_in(run, *found);
+    retract_in(run, *found, conditions);
   });
 }
 
@@ -209,7 +211,7 @@ size_t Purposes::retract_due() {
       ground_.db.write([&](catalog::Tx& tx) {
         auto found = find_row(tx, one.version);
         ChangeRun run(tx, ground_, owner, one.workspace);
-        if (found) retract_in(run, *found);
+        if (found) retract_in(run, *found, {});
         tx.exec(
             "INSERT INTO retracted_versions (version, retracted_us) SELECT id, $2 FROM versions WHERE file = "
             "$1 "

@@ -47,7 +47,7 @@ class Purposes {
   // Takes an id back: find() knows it no more, while its permanent link serves on. The file goes to the trash
   // if this is its newest version; taken out of the trash, it is shown again. Error(not_found),
   // Error(forbidden), Error(locked).
-  void retract(const Actor& actor, const Id& version);
+  void retract(const Actor& actor, const Id& version, const Conditions& conditions = {});
   // The same for files whose time is over, in the name of their workspace's owner; how many. For the
   // background.
   size_t retract_due();

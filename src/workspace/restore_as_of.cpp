@@ -66,6 +66,7 @@ void lift(ChangeRun& run, const Entry& entry) {
 }
 
 void set_down(ChangeRun& run, const Then& then) {
+  carry_fences(run.tx(), run.workspace(), then.entry.path, then.path);
   auto [parent, name] = split_path(then.path);
   run.tx().exec(
       "UPDATE entries SET parent = $2, name = $3, placed_us = $4, changed_us = $4, trashed_us = NULL, "
@@ -103,6 +104,11 @@ Files::RestoreAsOf Files::restore_as_of(const Actor& actor, const Workspace& wor
       for (const Then& then : wanted) {
         bool in_place = !then.entry.trashed_us && then.entry.path == then.path;
         if (in_place) continue;
+        // What lies elsewhere now is taken from there. Its place in the folder has been asked about above.
+        if (!then.entry.trashed_us)
+          run.check_locks(then.entry.path,
+                          then.entry.kind == EntryKind::folder ? Touches::subtree : Touches::membership,
+                          conditions);
         lift(run, then.entry);
         moved.push_back(then);
       }
@@ -114,7 +120,7 @@ Files::RestoreAsOf Files::restore_as_of(const Actor& actor, const Workspace& wor
       }
       run.tick();
       for (const Then& then : moved) {
-        run.ensure_parents(then.path);
+        run.ensure_parents(then.path, conditions);
         set_down(run, then);
       }
       for (const Then& then : wanted) {

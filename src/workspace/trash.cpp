@@ -114,9 +114,10 @@ Entry Files::restore(const Actor& actor, const Workspace& workspace, const Id& f
     ChangeRun run(tx, ground_, actor, workspace.id);
     Entry root = trashed_root(run, file);
     std::string target = to ? clean_file_path(*to) : root.path;
-    run.check_locks(target, Touches::membership, conditions);
+    run.check_conditions_of_move(root, target, conditions);
+    run.check_locks(target, Touches::subtree, conditions);
     target = run.settle_target(target, on_existing, conditions);
-    run.ensure_parents(target);
+    run.ensure_parents(target, conditions);
     run.untrash(root, target);
     return run.get(target);
   });
@@ -132,7 +133,8 @@ PurgeResult Files::purge(const Actor& actor, const Workspace& workspace, const I
   });
 }
 
-PurgeResult Files::purge_version(const Actor& actor, const Workspace& workspace, const Id& version) {
+PurgeResult Files::purge_version(const Actor& actor, const Workspace& workspace, const Id& version,
+                                 const Conditions& conditions) {
   require_write(workspace, Right::own);
   return ground_.db.write([&](catalog::Tx& tx) {
     ChangeRun run(tx, ground_, actor, workspace.id);
@@ -144,6 +146,10 @@ PurgeResult Files::purge_version(const Actor& actor, const Workspace& workspace,
     if (found->is_head)
       throw Error(Code::conflict, "this is the file's current version")
           .hint("Write or restore another version first, or purge the file from the trash.");
+    // What is in the trash lies at no path that could be locked.
+    bool in_place = tx.query("SELECT 1 FROM entries WHERE id = $1 AND trashed_us IS NULL", {found->file},
+                             [](const catalog::Row&) { return false; }) > 0;
+    if (in_place) run.check_locks(found->path, Touches::content, conditions);
     PurgeResult result;
     purge_versions(run, {*found}, result);
     run.shrink(result.freed_bytes);

@@ -123,9 +123,11 @@ struct Version {
 
 // What every write may carry.
 struct Conditions {
-  std::vector<Id> if_match;        // the head must be one of these
-  bool if_match_any = false;       // If-Match: *: something must be there
-  bool if_none_match_any = false;  // If-None-Match: *: nothing may be there
+  std::vector<Id> if_match;                      // the head must be one of these
+  bool if_match_any = false;                     // If-Match: *: something must be there
+  bool if_match_foreign = false;                 // a tag that names no version of ours: matches nothing
+  std::optional<TimeUs> if_unmodified_since_us;  // to the second, as HTTP has it
+  bool if_none_match_any = false;                // If-None-Match: *: nothing may be there
   std::vector<std::string> lock_tokens;
   std::optional<int64_t> fence;  // refused when a later lock covered the path
 };

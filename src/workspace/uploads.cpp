@@ -152,6 +152,7 @@ PutChange join_parts(Ground& ground, const std::vector<UploadPart>& parts, const
         .with("field", "md5");
   PutChange change;
   change.path = wanted.place;
+  change.conditions = wanted.conditions;
   joiner.finish_into(change);
   return change;
 }

@@ -58,6 +58,7 @@ class Uploads {
     std::vector<Id> parts;           // in the order of the file
     std::string place;               // the path that the file gets
     std::optional<std::string> md5;  // 16 bytes that the whole must have
+    Conditions conditions = {};
   };
   // Reads all parts once, so it takes as long as that. Error(bad_request) when they do not add up to what was
   // announced, and when `go_on` says false.

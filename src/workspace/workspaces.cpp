@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "workspace/journal.h"
+#include "workspace/lock_check.h"
 #include "workspace/workspace_rows.h"
 
 namespace sk::workspace {
@@ -245,10 +246,11 @@ Workspace Workspaces::change(const Actor& actor, const Workspace& workspace,
   return look_at(actor, workspace.id.with_prefix(prefix::workspace));
 }
 
-void Workspaces::trash(const Actor& actor, const Workspace& workspace) {
+void Workspaces::trash(const Actor& actor, const Workspace& workspace, const Conditions& conditions) {
   require(workspace, Right::own);
   ground_.db.write([&](catalog::Tx& tx) {
     forget_after(tx);
+    LockCheck(tx, workspace.id, ground_.clock.now_us()).check("", Touches::subtree, conditions);
     tx.exec("UPDATE workspaces SET trashed_us = $2 WHERE id = $1 AND trashed_us IS NULL",
             {workspace.id, ground_.clock.now_us()});
     Journal::append(tx, ground_, workspace.id, actor, "workspace.trash", Json::object(),

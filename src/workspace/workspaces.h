@@ -44,7 +44,8 @@ class Workspaces {
                    std::optional<uint64_t> quota_bytes);
   // To the trash: hidden, but its permanent links keep working; restore brings it back under its name (or
   // "name (2)").
-  void trash(const Actor& actor, const Workspace& workspace);
+  // Error(locked) while a lock is held in it that no token opens: its holder counts on the path being there.
+  void trash(const Actor& actor, const Workspace& workspace, const Conditions& conditions = {});
   Workspace restore(const Actor& actor, std::string_view id_or_name);
   // Makes every signed link of the workspace that was minted so far invalid.
   void revoke_links(const Actor& actor, const Workspace& workspace);

@@ -281,6 +281,36 @@ def test_a_path_that_somebody_else_locked_is_kept_beside_it(keep):
     assert hashlib.sha256(keep.read("locks/gone")).hexdigest() == hashlib.sha256(b"0").hexdigest()
 
 
+def test_what_is_new_on_a_locked_path_is_kept_in_the_trash_until_it_may_be_there(keep):
+    session = keep.create(folder="held")
+    keep.run(session, "open('before', 'w').write('0')")
+    lock = keep.call("POST", "/api/v1/workspaces/default/locks", 201, json={"path": "held"}).json()
+    done = keep.run(session, "import os\nopen('new', 'w').write('1'); os.mkdir('sub'); open('sub/new', 'w').write('2')")
+    assert sorted((f["path"], f["locked"]) for f in done["kept"]) == [("held/new", True), ("held/sub/new", True)]
+    assert sorted(keep.http.get(f["link"]).text for f in done["kept"]) == ["1", "2"]
+    listed = lambda: {e["path"] for e in keep.call("GET", "/api/v1/workspaces/default/list?recursive=true&folder=held").json()["items"]}
+    assert listed() == {"held/before"}
+    # The session goes on with what it wrote.
+    assert text_of(keep.run(session, "print(open('new').read(), open('sub/new').read())")) == "1 2\n"
+    keep.call("POST", "/api/v1/workspaces/default/locks/release", 204, json={"token": lock["token"]})
+    done = keep.run(session, "open('new', 'a').write('+'); open('sub/new', 'a').write('+')")
+    assert not any(f["locked"] for f in done["kept"])
+    assert listed() == {"held/before", "held/new", "held/sub", "held/sub/new"} and keep.read("held/sub/new") == b"2+"
+
+
+def test_files_that_a_session_asks_for_need_the_token_of_a_lock_on_their_place(keep):
+    keep.put("given.txt", b"x")
+    lock = keep.call("POST", "/api/v1/workspaces/default/locks", 201, json={"path": "into"}).json()
+    asked = {"folder": "into", "files": [{"path": "given.txt"}]}
+    keep.call("POST", "/api/v1/sessions", 423, json=asked)
+    made = keep.call("POST", "/api/v1/sessions", 201, json=asked, headers={"X-Sandkeep-Lock": lock["token"]}).json()
+    run = f"/api/v1/sessions/{made['id']}/executions"
+    asked = {"code": "1", "files": [{"path": "given.txt", "as": "again.txt"}]}
+    keep.call("POST", run, 423, json=asked)
+    keep.call("POST", run, 200, json=asked, headers={"X-Sandkeep-Lock": lock["token"]})
+    assert keep.read("into/again.txt") == b"x"
+
+
 def test_inside_keep_link_fetch_and_versions_work(keep):
     keep.put("elsewhere/far.txt", b"far")
     session = keep.create(folder="inside")

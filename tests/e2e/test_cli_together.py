@@ -33,6 +33,19 @@ def test_a_lock_keeps_others_out_until_it_is_released(cli):
     assert cli("lock", "ls").out == ""
 
 
+def test_what_comes_back_needs_the_token_of_a_lock_too(cli, ws):
+    cli("put", "a.txt", "data/a.txt")
+    cli("rm", "data/a.txt")
+    token = cli("lock", "acquire", "data").out.strip()
+    assert cli("trash", "restore", "data/a.txt", "--json", code=5).error["code"] == "locked"
+    cli("trash", "restore", "data/a.txt", SANDKEEP_LOCK=token)
+    assert cli("restore", "--as-of", "0s", "data", "--json", code=5).error["code"] == "locked"
+    cli("restore", "--as-of", "0s", "data", "--lock", token)
+    assert cli("restore", "--as-of", "0s", "data", "--lock", token, "--if-match", "*", "--json", code=2).error["code"] == "bad_request"
+    assert cli("workspace", "rm", ws.name, "--json", code=5).error["code"] == "locked"
+    cli("workspace", "rm", ws.name, "--lock", token)
+
+
 def test_a_second_lock_waits_or_says_who_holds_the_first(cli):
     token = cli("lock", "acquire", "a").out.strip()
     assert cli("lock", "acquire", "a", "--json", code=5).error["code"] == "locked"

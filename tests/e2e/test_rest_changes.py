@@ -185,7 +185,7 @@ def test_conditions_can_stand_in_the_json_body(api, ws):
 
 
 @pytest.mark.parametrize("headers", [
-    {"If-Match": "latest"}, {"If-Match": '"abc"'}, {"If-Match": ""}, {"If-None-Match": '"v_1"'}, {"X-Sandkeep-Fence": "first"}, {"X-Sandkeep-Fence": "-1"},
+    {"If-Match": ""}, {"If-Unmodified-Since": "yesterday"}, {"If-None-Match": '"v_1"'}, {"X-Sandkeep-Fence": "first"}, {"X-Sandkeep-Fence": "-1"},
     {"If-Match": '"' + NEVER},
 ])
 def test_conditions_that_cannot_be_read_are_400(api, ws, headers):

@@ -3,6 +3,7 @@
 #include "api/azure/azure.h"
 #include "api/azure/file_json.h"
 #include "api/azure/session.h"
+#include "api/common/conditions.h"
 #include "api/common/download.h"
 #include "base/text.h"
 #include "workspace/path.h"
@@ -124,6 +125,7 @@ Reply delete_file(Call& call) {
   auto workspace = open_workspace(call, session, Right::write);
   workspace::TrashChange change;
   change.path = workspace_path(session, call.query.text("path").value_or(""), call.request.param("name"));
+  change.conditions = conditions_from_headers(call.request.headers);
   call.app.keep.files().apply_one(call.actor, workspace, std::move(change));
   if (family_of(call, Family::b) == Family::b) return Reply::empty();
   return Reply::json({{"message", "file deleted successfully"}});

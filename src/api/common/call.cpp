@@ -1,5 +1,6 @@
 #include "api/common/call.h"
 
+#include "api/common/conditions.h"
 #include "api/dialects.h"
 #include "base/text.h"
 #include "workspace/path.h"
@@ -30,6 +31,7 @@ void Call::prepare() {
     actor = operation.takes_librechat_token ? authenticate_or_token(app, request, credential)
                                             : authenticate(app, request, credential);
   }
+  refuse_conditions(operation, request.headers);
   auto* unknown = operation.lenient ? &ignored : nullptr;
   query = Query(operation.query, request.query, unknown);
   if (operation.body_kind == BodyKind::json)

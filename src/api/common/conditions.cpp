@@ -15,19 +15,17 @@ std::vector<std::string_view> comma_list(std::string_view value) {
   return items;
 }
 
-void add_if_match(workspace::Conditions& conditions, std::string_view item, std::string_view label) {
-  if (item == "*") {
-    conditions.if_match_any = true;
-  } else {
-    conditions.if_match.push_back(parse_id(item, workspace::prefix::version, label));
-  }
-}
-
-// A weak tag is what our own answer had before it was compressed: it names the same version.
+// A weak tag is what our own answer had before it was compressed: it names the same version. A tag that is
+// none of ours is one that nothing here has.
 void read_if_match(workspace::Conditions& conditions, std::string_view value) {
   auto list = http::EtagList::parse(value);
   if (list.any()) conditions.if_match_any = true;
-  for (const auto& tag : list.tags()) add_if_match(conditions, tag.value, "If-Match");
+  for (const auto& tag : list.tags()) {
+    if (auto id = Id::from_prefixed(tag.value, workspace::prefix::version))
+      conditions.if_match.push_back(*id);
+    else
+      conditions.if_match_foreign = true;
+  }
 }
 
 void read_if_none_match(workspace::Conditions& conditions, std::string_view value) {
@@ -35,6 +33,14 @@ void read_if_none_match(workspace::Conditions& conditions, std::string_view valu
     throw Error(Code::bad_request, "on a write, If-None-Match can only be '*': nothing may be there yet");
   }
   conditions.if_none_match_any = true;
+}
+
+TimeUs read_date(std::string_view value) {
+  auto date = http::parse_http_date(trim(value));
+  if (!date)
+    throw Error(Code::bad_request, "If-Unmodified-Since must be a date as Last-Modified has it")
+        .hint("Such as: Sun, 06 Nov 1994 08:49:37 GMT. If-Match with a version id is more exact.");
+  return *date;
 }
 
 // A fence is a whole number, also where a client writes it as text.
@@ -45,19 +51,29 @@ int64_t parse_fence(std::string_view value) {
   return static_cast<int64_t>(*number);
 }
 
-void put_fields_over(workspace::Conditions& conditions, const Body& body) {
-  if (body.has("if_match")) {
-    conditions.if_match.clear();
-    conditions.if_match_any = false;
-    auto items = body.texts("if_match");
-    if (items.empty())
-      throw Error(Code::bad_request, "'" + body.label("if_match") + "' must name at least one version");
-    for (const auto& item : items) add_if_match(conditions, item, body.label("if_match"));
-  }
-  if (body.has("if_none_match")) conditions.if_none_match_any = true;
+void put_lock_fields_over(workspace::Conditions& conditions, const Body& body) {
   for (auto& token : body.texts("lock_tokens")) conditions.lock_tokens.push_back(std::move(token));
   if (auto fence = body.integer("fence"))
     conditions.fence = within(*fence, 0, INT64_MAX, body.label("fence"));
+}
+
+void put_fields_over(workspace::Conditions& conditions, const Body& body) {
+  if (body.has("if_match")) {
+    conditions.if_match.clear();
+    conditions.if_match_any = conditions.if_match_foreign = false;
+    conditions.if_unmodified_since_us.reset();
+    auto items = body.texts("if_match");
+    if (items.empty())
+      throw Error(Code::bad_request, "'" + body.label("if_match") + "' must name at least one version");
+    for (const auto& item : items) {
+      if (item == "*")
+        conditions.if_match_any = true;
+      else
+        conditions.if_match.push_back(parse_id(item, workspace::prefix::version, body.label("if_match")));
+    }
+  }
+  if (body.has("if_none_match")) conditions.if_none_match_any = true;
+  put_lock_fields_over(conditions, body);
 }
 
 }  // namespace
@@ -70,21 +86,47 @@ workspace::Conditions conditions_from_headers(const http::Headers& headers) {
       read_if_match(conditions, value);
     } else if (lower == "if-none-match") {
       read_if_none_match(conditions, value);
+    } else if (lower == "if-unmodified-since") {
+      conditions.if_unmodified_since_us = read_date(value);
     } else if (lower == "x-sandkeep-lock") {
       for (auto token : comma_list(value)) conditions.lock_tokens.emplace_back(token);
     } else if (lower == "x-sandkeep-fence") {
       conditions.fence = parse_fence(value);
     }
   }
+  // As RFC 9110 has it: the tag is the more exact of the two.
+  if (headers.has("If-Match")) conditions.if_unmodified_since_us.reset();
   return conditions;
 }
 
 workspace::Conditions lock_tokens_from_headers(const http::Headers& headers) {
-  auto all = conditions_from_headers(headers);
   workspace::Conditions conditions;
-  conditions.lock_tokens = std::move(all.lock_tokens);
-  conditions.fence = all.fence;
+  for (const auto& [name, value] : headers.all()) {
+    auto lower = ascii_lower(name);
+    if (lower == "x-sandkeep-lock")
+      for (auto token : comma_list(value)) conditions.lock_tokens.emplace_back(token);
+    if (lower == "x-sandkeep-fence") conditions.fence = parse_fence(value);
+  }
   return conditions;
+}
+
+workspace::Conditions lock_tokens_from_body(const http::Headers& headers, const Body& body) {
+  auto conditions = lock_tokens_from_headers(headers);
+  put_lock_fields_over(conditions, body);
+  return conditions;
+}
+
+void refuse_conditions(const Operation& operation, const http::Headers& headers) {
+  if (operation.hidden || operation.conditional_write || operation.method == "GET") return;
+  for (const char* name : {"If-Match", "If-None-Match", "If-Unmodified-Since", "X-Sandkeep-Fence"}) {
+    if (!headers.has(name) || (operation.opens_locks && name == std::string_view("X-Sandkeep-Fence")))
+      continue;
+    throw Error(Code::bad_request, std::string(name) + " has no meaning for this call, and nothing was done")
+        .hint(
+            "It is for calls that write one file or folder. In a batch, each change has its own if_match and "
+            "if_none_match.")
+        .with("field", name);
+  }
 }
 
 workspace::Conditions conditions_from_body(const http::Headers& headers, const Body& body) {
@@ -93,8 +135,7 @@ workspace::Conditions conditions_from_body(const http::Headers& headers, const B
   return conditions;
 }
 
-workspace::Conditions conditions_from_fields(const Body& body) {
-  workspace::Conditions conditions;
+workspace::Conditions conditions_from_fields(workspace::Conditions conditions, const Body& body) {
   put_fields_over(conditions, body);
   return conditions;
 }

@@ -35,11 +35,18 @@ std::vector<std::string> pattern_params(std::string_view pattern) {
 }
 
 Fields condition_fields() {
+  return Fields{
+             {.name = "if_match",
+              .type = FieldType::text_list,
+              .about =
+                  "Version ids, one of which must be the current one; or [\"*\"]: something must be there."},
+             {.name = "if_none_match", .about = "\"*\": nothing may be there.", .choices = {"*"}},
+         } +
+         lock_fields();
+}
+
+Fields lock_fields() {
   return {
-      {.name = "if_match",
-       .type = FieldType::text_list,
-       .about = "Version ids, one of which must be the current one; or [\"*\"]: something must be there."},
-      {.name = "if_none_match", .about = "\"*\": nothing may be there.", .choices = {"*"}},
       {.name = "lock_tokens", .type = FieldType::text_list, .about = "Tokens of the locks that you hold."},
       {.name = "fence",
        .type = FieldType::integer,

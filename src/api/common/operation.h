@@ -54,9 +54,11 @@ struct Operation {
   Fields body = {};
   // The body may be left out when no field is required.
   std::vector<Answer> answers = {};
-  std::vector<Code> errors = {};   // beside those that any route can give
-  bool conditional_write = false;  // takes If-Match, If-None-Match, X-Sandkeep-Lock and X-Sandkeep-Fence
-  bool hidden = false;             // for pages and other dialects: checked, but not in the document
+  std::vector<Code> errors = {};  // beside those that any route can give
+  // Takes If-Match, If-None-Match, If-Unmodified-Since, X-Sandkeep-Lock and X-Sandkeep-Fence.
+  bool conditional_write = false;
+  bool opens_locks = false;  // of these, only X-Sandkeep-Lock and X-Sandkeep-Fence: it changes many things
+  bool hidden = false;       // for pages and other dialects: checked, but not in the document
   // Other people's clients send more than we know: what is unknown is not refused but named in Call::ignored.
   bool lenient = false;
   bool takes_librechat_token = false;  // LibreChat's signed token may stand in the key's place
@@ -72,6 +74,8 @@ std::vector<std::string> pattern_params(std::string_view pattern);
 
 // The fields that the JSON body of every write may carry instead of headers.
 Fields condition_fields();
+// Of these, what opens locks.
+Fields lock_fields();
 Fields operator+(Fields left, const Fields& right);
 
 // `limit` and `cursor`.

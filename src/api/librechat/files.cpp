@@ -1,4 +1,5 @@
 // Reading, listing, probing and deleting the files of a session.
+#include "api/common/conditions.h"
 #include "api/common/download.h"
 #include "api/librechat/librechat.h"
 #include "api/librechat/session.h"
@@ -130,7 +131,7 @@ Reply delete_object(Call& call) {
   auto session = need_session(call, call.request.param("session"));
   auto version = need_version(call, session, call.request.param("file"));
   // The id is unknown from here on, as LibreChat expects of what it deleted; permanent links serve on.
-  call.app.keep.purposes().retract(call.actor, version.id);
+  call.app.keep.purposes().retract(call.actor, version.id, lock_tokens_from_headers(call.request.headers));
   return Reply::json({{"message", "File deleted successfully"},
                       {"session_id", session.id.base64url21()},
                       {"fileId", version.id.base64url21()}});

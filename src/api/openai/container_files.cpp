@@ -1,5 +1,6 @@
 // A container's files. A list has the newest version of each; an id names the bytes that it was given for,
 // for ever.
+#include "api/common/conditions.h"
 #include "api/common/containers.h"
 #include "api/common/download.h"
 #include "api/openai/form.h"
@@ -68,6 +69,7 @@ Reply copy_file(Call& call, const SessionInfo& container, const std::string& fil
   copy.from_version = file->version.id;
   copy.to = path_in_workspace(container, workspace::split_path(file->version.path).second);
   copy.on_existing = workspace::OnExisting::replace;
+  copy.conditions = conditions_from_headers(call.request.headers);
   auto workspace = workspace_of(call, container, Right::write);
   // What is in the container already, by that very id, stays as it is.
   auto there = call.app.keep.files().find(workspace, copy.to);
@@ -82,6 +84,7 @@ Reply put_file(Call& call, const SessionInfo& container, Form& form, const FormR
   need_file(form, rules);
   form.change.path = path_in_workspace(container, *form.filename);
   form.change.source = source_of(container);
+  form.change.conditions = conditions_from_headers(call.request.headers);
   auto result = call.app.keep.files().apply_one(call.actor, workspace_of(call, container, Right::write),
                                                 std::move(form.change));
   return file_reply(call, container, *result.version);
@@ -131,7 +134,7 @@ Reply get_content(Call& call, const OpenAiMount& mount) {
 Reply delete_file(Call& call, const OpenAiMount& mount) {
   auto container = container_of(call);
   auto version = file_of(call, container, mount);
-  call.app.keep.purposes().retract(call.actor, version.id);
+  call.app.keep.purposes().retract(call.actor, version.id, lock_tokens_from_headers(call.request.headers));
   return Reply::json({{"id", version.id.with_prefix(kContainerFilePrefix)},
                       {"object", "container.file.deleted"},
                       {"deleted", true}});

@@ -1,5 +1,6 @@
 // Containers: sessions under OpenAI's name. Those of every dialect are here.
 #include "api/common/containers.h"
+#include "api/common/conditions.h"
 #include "api/common/need_interpreter.h"
 #include "api/openai/expiry.h"
 #include "api/openai/openai.h"
@@ -56,8 +57,8 @@ std::vector<workspace::Version> find_files(Call& call) {
 }
 
 // Under their own names; of two with one name the second becomes "name (2)", so that both are there.
-std::vector<workspace::Change> copies_of(const std::vector<workspace::Version>& files,
-                                         const SessionInfo& to) {
+std::vector<workspace::Change> copies_of(const std::vector<workspace::Version>& files, const SessionInfo& to,
+                                         const workspace::Conditions& conditions) {
   std::vector<workspace::Change> copies;
   for (const auto& file : files) {
     workspace::CopyChange copy;
@@ -65,6 +66,7 @@ std::vector<workspace::Change> copies_of(const std::vector<workspace::Version>& 
     copy.from_version = file.id;
     copy.to = path_in_workspace(to, workspace::split_path(file.path).second);
     copy.on_existing = workspace::OnExisting::rename;
+    copy.conditions = conditions;
     copies.emplace_back(std::move(copy));
   }
   return copies;
@@ -107,7 +109,8 @@ Reply create_container(Call& call, const OpenAiMount& mount) {
     Unfinished guard(call, container.id);
     auto workspace = call.open_workspace(container.workspace.with_prefix(workspace::prefix::workspace),
                                          workspace::Right::write);
-    call.app.keep.files().apply(call.actor, workspace, copies_of(files, container));
+    call.app.keep.files().apply(call.actor, workspace,
+                                copies_of(files, container, lock_tokens_from_headers(call.request.headers)));
     guard.finish();
   }
   return Reply::json(container_json(container, call.app.clock.now_us()));

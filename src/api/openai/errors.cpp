@@ -25,8 +25,6 @@ Look look_of(const Error& error) {
       return {403, kInvalid, "insufficient_permissions"};
     case Code::conflict:
       return {409, kInvalid, "conflict", Retry::never};
-    case Code::locked:
-      return {409, kInvalid, "locked", Retry::never};
     case Code::too_many_requests:
       return {429, "rate_limit_error", "rate_limit_exceeded"};
     case Code::quota_exceeded:

@@ -1,4 +1,5 @@
 // Files: what was uploaded for a purpose, and what code wrote, each under the id of its version.
+#include "api/common/conditions.h"
 #include "api/common/containers.h"
 #include "api/common/download.h"
 #include "api/openai/expiry.h"
@@ -48,6 +49,7 @@ Reply create_file(Call& call, Form& form, const FormRules& rules) {
   if (auto seconds = read_expiry(expiry_of(form), kFileExpiry, call.ignored))
     file.expires_us = call.app.clock.now_us() + *seconds * kSecondUs;
   form.change.path = call.app.keep.purposes().place_for(*form.filename);
+  form.change.conditions = lock_tokens_from_headers(call.request.headers);
   form.change.purpose = workspace::Purpose{file.purpose, file.expires_us};
   auto workspace = call.app.keep.workspaces().open_default(call.actor, workspace::Right::write);
   auto result = call.app.keep.files().apply_one(call.actor, workspace, std::move(form.change));
@@ -91,7 +93,7 @@ Reply send_content(Call& call) {
 
 Reply trash_file(Call& call) {
   auto id = file_of(call).version.id;
-  call.app.keep.purposes().retract(call.actor, id);
+  call.app.keep.purposes().retract(call.actor, id, lock_tokens_from_headers(call.request.headers));
   return Reply::json({{"id", id.with_prefix(kFilePrefix)}, {"object", "file"}, {"deleted", true}});
 }
 

@@ -1,6 +1,7 @@
 // Uploads: a large file in parts, several at once, completed in the order that the client names.
 #include "workspace/uploads.h"
 #include "api/common/aside.h"
+#include "api/common/conditions.h"
 #include "api/common/containers.h"
 #include "api/common/ignored.h"
 #include "api/openai/expiry.h"
@@ -93,6 +94,7 @@ workspace::Uploads::Completion completion_of(Call& call, const UploadInfo& uploa
     if (!wanted.md5 || wanted.md5->size() != 16)
       throw Error(Code::bad_request, "'md5' must have 32 hexadecimal digits").with("field", "md5");
   }
+  wanted.conditions = lock_tokens_from_headers(call.request.headers);
   wanted.place = call.app.keep.purposes().place_for(upload.wanted.filename);
   return wanted;
 }

@@ -91,7 +91,7 @@ workspace::PutChange put_change(App& app, const Body& body, workspace::Condition
 }
 
 workspace::Change change_of(Call& call, const std::string& op, const Body& body) {
-  auto conditions = conditions_from_fields(body);
+  auto conditions = conditions_from_fields(lock_tokens_from_headers(call.request.headers), body);
   if (op == "put") return put_change(call.app, body, std::move(conditions));
   if (op == "mkdir") return mkdir_change(body, std::move(conditions));
   if (op == "move") return move_change(body, std::move(conditions));
@@ -134,14 +134,16 @@ void add_batch_routes(Routes& routes) {
            "Each change is an object with `op` (put, mkdir, move, copy, trash, restore_version, set) and the "
            "fields "
            "of the call of that name; `put` has `path` and `content` (text) or `content_base64`, and `mime`, "
-           "`mode`, `mtime`, `base`. Each may carry `if_match`, `if_none_match`, `lock_tokens` and `fence`. "
+           "`mode`, `mtime`, `base`. Each may carry `if_match`, `if_none_match`, `lock_tokens` and `fence`; "
+           "`X-Sandkeep-Lock` and `X-Sandkeep-Fence` hold for all of them. "
            "Later changes see what earlier ones did.",
        .body_kind = BodyKind::json,
        .body =
            {{.name = "changes", .type = FieldType::object_list, .about = "In this order.", .required = true}},
        .answers = {{200, "What each change did, in order.", "ChangeResultList"}},
        .errors = {Code::forbidden, Code::not_found, Code::conflict, Code::precondition_failed,
-                  Code::too_large, Code::locked, Code::quota_exceeded}},
+                  Code::too_large, Code::locked, Code::quota_exceeded},
+       .opens_locks = true},
       apply_batch);
 }
 

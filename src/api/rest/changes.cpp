@@ -63,7 +63,7 @@ Reply restore_as_of(Call& call) {
   auto folder = workspace::clean_path(call.body.text("folder").value_or(""));
   auto result = call.app.keep.files().restore_as_of(call.actor, workspace, folder, *call.body.time("time"),
                                                     call.body.boolean("dry_run").value_or(false),
-                                                    lock_tokens_from_headers(call.request.headers));
+                                                    lock_tokens_from_body(call.request.headers, call.body));
   return Reply::json({{"restored", result.restored},
                       {"trashed", result.trashed},
                       {"unchanged", result.unchanged},
@@ -191,14 +191,21 @@ void add_change_routes(Routes& routes) {
        .tag = "files",
        .summary = "Brings a folder, or everything, back to how it was at a time, in one transaction",
        .details =
-           "What came later goes to the trash; nothing is lost. `X-Sandkeep-Lock` opens locks in its way.",
+           "What came later goes to the trash; nothing is lost. Locks stand in its way in the folder, and "
+           "wherever else something is taken from that has left the folder since.",
        .body_kind = BodyKind::json,
        .body =
-           {{.name = "time", .type = FieldType::time, .about = "The moment to go back to.", .required = true},
-            {.name = "folder", .about = "Only this folder; everything unless given."},
-            {.name = "dry_run", .type = FieldType::boolean, .about = "Only count what would change."}},
+           Fields{{.name = "time",
+                   .type = FieldType::time,
+                   .about = "The moment to go back to.",
+                   .required = true},
+                  {.name = "folder", .about = "Only this folder; everything unless given."},
+                  {.name = "dry_run", .type = FieldType::boolean, .about = "Only count what would change."}} +
+           lock_fields(),
        .answers = {{200, "What was done, or would be.", "RestoreResult"}},
-       .errors = {Code::forbidden, Code::not_found, Code::locked, Code::quota_exceeded}},
+       .errors = {Code::forbidden, Code::not_found, Code::precondition_failed, Code::locked,
+                  Code::quota_exceeded},
+       .opens_locks = true},
       restore_as_of);
 }
 

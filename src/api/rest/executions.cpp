@@ -1,5 +1,6 @@
 // Executions: running code in a session and waiting for its answer, following its output as it comes, or
 // asking later.
+#include "api/common/conditions.h"
 #include "api/common/need_interpreter.h"
 #include "api/common/shapes.h"
 #include "api/rest/rest.h"
@@ -60,7 +61,7 @@ Reply execute(Call& call) {
   wanted.code = call.body.need_text("code");
   wanted.language = call.body.text("language").value_or("python");
   wanted.timeout_s = call.body.integer("timeout_s");
-  wanted.files = added_files(call.body);
+  wanted.files = added_files(call.body, lock_tokens_from_headers(call.request.headers));
   Id session = session_id(call);
   auto running = need_interpreter(call.app).execute(call.actor, session, std::move(wanted));
   if (call.body.boolean("stream").value_or(call.wants_stream()))
@@ -157,8 +158,9 @@ void add_execution_routes(Routes& routes) {
                        {.name = "stream", .type = FieldType::boolean, .about = "true: server-sent events."}},
               .answers = {{200, "It is done; `end` says how.", "Execution"},
                           {202, "It waits or runs.", "Execution"}},
-              .errors = {Code::forbidden, Code::not_found, Code::gone, Code::too_large,
-                         Code::too_many_requests, Code::unavailable}},
+              .errors = {Code::forbidden, Code::not_found, Code::gone, Code::precondition_failed,
+                         Code::too_large, Code::locked, Code::too_many_requests, Code::unavailable},
+              .opens_locks = true},
              execute);
   routes.add(
       {.method = "GET",

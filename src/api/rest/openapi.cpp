@@ -89,6 +89,10 @@ Json parameters(const Operation& operation) {
   if (operation.conditional_write) {
     out.push_back(header_param("If-Match", "Version ids, one of which must be the current one; or `*`."));
     out.push_back(header_param("If-None-Match", "`*`: nothing may be there."));
+    out.push_back(header_param("If-Unmodified-Since",
+                               "As `Last-Modified` has it, to the second; `If-Match` is more exact."));
+  }
+  if (operation.conditional_write || operation.opens_locks) {
     out.push_back(header_param("X-Sandkeep-Lock", "Tokens of the locks that you hold."));
     out.push_back(header_param("X-Sandkeep-Fence", "The fencing number of your lock."));
   }

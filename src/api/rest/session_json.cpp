@@ -24,12 +24,13 @@ Json added_json(const std::vector<std::pair<std::string, std::string>>& added) {
 
 }  // namespace
 
-std::vector<interpreter::AddedFile> added_files(const Body& body) {
+std::vector<interpreter::AddedFile> added_files(const Body& body, const workspace::Conditions& conditions) {
   std::vector<interpreter::AddedFile> files;
   for (const auto& item : body.objects("files")) {
     std::string where = "files[" + std::to_string(files.size()) + "].";
     Body fields(kAddedFileFields, item, where);
     interpreter::AddedFile file;
+    file.conditions = conditions;
     file.workspace = fields.text("workspace").value_or("");
     file.path = fields.text("path").value_or("");
     file.as = fields.text("as").value_or("");

@@ -10,7 +10,7 @@ Id session_id(const Call& call);
 Id execution_id(const Call& call);
 
 // `files` of a new session or execution.
-std::vector<interpreter::AddedFile> added_files(const Body& body);
+std::vector<interpreter::AddedFile> added_files(const Body& body, const workspace::Conditions& conditions);
 Field added_files_field();
 Json session_json(const interpreter::SessionInfo& session);
 Json kept_json(const interpreter::KeptFile& file, const std::string& base_url);

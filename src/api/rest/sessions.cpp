@@ -1,5 +1,6 @@
 // Sessions: where code runs. Their files are the workspace's; a session that sleeps, or is deleted, takes
 // none with it.
+#include "api/common/conditions.h"
 #include "api/common/need_interpreter.h"
 #include "api/common/shapes.h"
 #include "api/rest/rest.h"
@@ -43,7 +44,7 @@ Reply create_session(Call& call) {
   wanted.runtime = call.body.text("runtime").value_or("");
   wanted.environment = call.body.object("environment");
   wanted.labels = labels_of(call.body);
-  wanted.files = added_files(call.body);
+  wanted.files = added_files(call.body, lock_tokens_from_headers(call.request.headers));
   return Reply::json(session_json(need_interpreter(call.app).create(call.actor, wanted)), 201);
 }
 

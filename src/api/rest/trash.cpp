@@ -31,7 +31,7 @@ Reply restore_file(Call& call) {
   if (to) to = workspace::clean_file_path(*to);
   auto entry = call.app.keep.files().restore(call.actor, workspace, file_of(call),
                                              parse_on_existing(call.body.text("on_existing")), std::move(to),
-                                             lock_tokens_from_headers(call.request.headers));
+                                             conditions_from_body(call.request.headers, call.body));
   return Reply::json(entry_json(entry, call.request.base_url));
 }
 
@@ -59,19 +59,24 @@ void add_trash_routes(Routes& routes) {
               .answers = {{200, "Trashed entries.", "EntryPage"}},
               .errors = {Code::not_found}},
              list_trash);
-  routes.add({.method = "POST",
-              .pattern = kWorkspace + "/trash/{file}/restore",
-              .id = "restore_file",
-              .tag = "trash",
-              .summary = "Brings a file or folder back",
-              .body_kind = BodyKind::json,
-              .body = {{.name = "to", .about = "Where to; its old path unless given."},
-                       {.name = "on_existing",
-                        .about = "If something is there: `refuse` (unless given), `replace` or `rename`.",
-                        .choices = {"refuse", "replace", "rename"}}},
-              .answers = {{200, "The entry.", "Entry"}},
-              .errors = {Code::forbidden, Code::not_found, Code::conflict, Code::locked}},
-             restore_file);
+  routes.add(
+      {.method = "POST",
+       .pattern = kWorkspace + "/trash/{file}/restore",
+       .id = "restore_file",
+       .tag = "trash",
+       .summary = "Brings a file or folder back",
+       .details = "`if_match` is about the version that is in the trash, `if_none_match` about the place "
+                  "that it goes to.",
+       .body_kind = BodyKind::json,
+       .body = Fields{{.name = "to", .about = "Where to; its old path unless given."},
+                      {.name = "on_existing",
+                       .about = "If something is there: `refuse` (unless given), `replace` or `rename`.",
+                       .choices = {"refuse", "replace", "rename"}}} +
+               condition_fields(),
+       .answers = {{200, "The entry.", "Entry"}},
+       .errors = {Code::forbidden, Code::not_found, Code::conflict, Code::precondition_failed, Code::locked},
+       .conditional_write = true},
+      restore_file);
   routes.add({.method = "DELETE",
               .pattern = kWorkspace + "/trash/{file}",
               .id = "purge_file",

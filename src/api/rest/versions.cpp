@@ -1,4 +1,5 @@
 // A file's history.
+#include "api/common/conditions.h"
 #include "api/common/shapes.h"
 #include "api/rest/rest.h"
 
@@ -54,7 +55,8 @@ Reply get_version(Call& call) {
 
 Reply purge_version(Call& call) {
   auto workspace = call.open_workspace(Right::own);
-  auto result = call.app.keep.files().purge_version(call.actor, workspace, version_of(call));
+  auto result = call.app.keep.files().purge_version(call.actor, workspace, version_of(call),
+                                                    lock_tokens_from_headers(call.request.headers));
   return Reply::json(purge_json(result, call.request.base_url));
 }
 
@@ -80,15 +82,17 @@ void add_version_routes(Routes& routes) {
               .answers = {{200, "The version.", "Version"}},
               .errors = {Code::not_found, Code::gone}},
              get_version);
-  routes.add({.method = "DELETE",
-              .pattern = kWorkspace + "/version/{version}",
-              .id = "purge_version",
-              .tag = "versions",
-              .summary = "Purges one old version for ever; for the workspace's owner",
-              .details = "The current version cannot be purged. Links to a purged version answer 410.",
-              .answers = {{200, "What was purged.", "PurgeResult"}},
-              .errors = {Code::forbidden, Code::not_found, Code::conflict}},
-             purge_version);
+  routes.add(
+      {.method = "DELETE",
+       .pattern = kWorkspace + "/version/{version}",
+       .id = "purge_version",
+       .tag = "versions",
+       .summary = "Purges one old version for ever; for the workspace's owner",
+       .details = "The current version cannot be purged. Links to a purged version answer 410.",
+       .answers = {{200, "What was purged.", "PurgeResult"}},
+       .errors = {Code::forbidden, Code::not_found, Code::conflict, Code::precondition_failed, Code::locked},
+       .opens_locks = true},
+      purge_version);
 }
 
 }  // namespace sk::api::rest

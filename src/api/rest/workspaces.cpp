@@ -1,4 +1,5 @@
 // Workspaces, their members and their links.
+#include "api/common/conditions.h"
 #include "api/common/shapes.h"
 #include "api/rest/rest.h"
 
@@ -49,7 +50,8 @@ Reply change_workspace(Call& call) {
 }
 
 Reply trash_workspace(Call& call) {
-  call.app.keep.workspaces().trash(call.actor, call.open_workspace(Right::own));
+  call.app.keep.workspaces().trash(call.actor, call.open_workspace(Right::own),
+                                   lock_tokens_from_headers(call.request.headers));
   return Reply::empty(204);
 }
 
@@ -147,8 +149,10 @@ void add_one_workspace_routes(Routes& routes) {
               .id = "trash_workspace",
               .tag = "workspaces",
               .summary = "Puts a workspace into the trash; its permanent links keep working",
+              .details = "A lock that is held in it stands in the way, as for every write.",
               .answers = {{204, "It is in the trash."}},
-              .errors = {Code::forbidden, Code::not_found}},
+              .errors = {Code::forbidden, Code::not_found, Code::precondition_failed, Code::locked},
+              .opens_locks = true},
              trash_workspace);
   routes.add({.method = "POST",
               .pattern = kWorkspace + "/restore",

@@ -125,7 +125,7 @@ std::vector<Command> trash_commands() {
        .arguments = "PATH|FILE_ID…",
        .summary = "brings it back to where it was",
        .about = "",
-       .options = restore_options,
+       .options = with_write_options(restore_options),
        .positional_min = 1,
        .examples = {"sandkeep trash restore draft.md", "sandkeep trash restore draft.md --to old/draft.md"},
        .run = restore_trashed},

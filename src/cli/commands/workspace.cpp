@@ -77,7 +77,9 @@ ExitCode run_quota(Invocation& call) {
 ExitCode run_rm(Invocation& call) {
   auto remote = call.remote();
   for (const auto& name : call.arguments.positional) {
-    remote.call("DELETE", url_of(name));
+    http::Headers headers;
+    call.conditions(remote, parse_remote_path(name + ":")).add_to(headers);
+    remote.call("DELETE", url_of(name), {}, {}, headers);
     call.print({{"trashed", name}}, printable(name) + " is in the trash; 'sandkeep workspace restore " +
                                         printable(name) + "' brings it back");
   }
@@ -170,8 +172,8 @@ std::vector<Command> workspace_commands() {
       {.name = "workspace rm",
        .arguments = "WS…",
        .summary = "moves it to the trash; its links keep working",
-       .about = "",
-       .options = {},
+       .about = "A lock that somebody holds in it stands in the way.",
+       .options = {kWriteOptions[0], kWriteOptions[2]},
        .positional_min = 1,
        .examples = {"sandkeep workspace rm team"},
        .run = run_rm},

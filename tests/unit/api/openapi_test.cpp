@@ -120,8 +120,8 @@ TEST_F(OpenApi, WritesTellOfTheirConditions) {
   for (const auto& parameter : put["parameters"]) {
     if (parameter["in"] == "header") headers.insert(parameter["name"]);
   }
-  EXPECT_EQ(headers,
-            (std::set<std::string>{"If-Match", "If-None-Match", "X-Sandkeep-Lock", "X-Sandkeep-Fence"}));
+  EXPECT_EQ(headers, (std::set<std::string>{"If-Match", "If-None-Match", "If-Unmodified-Since",
+                                            "X-Sandkeep-Lock", "X-Sandkeep-Fence"}));
 }
 
 TEST(OpenApiPath, WritesParametersAsTheDocumentDoes) {

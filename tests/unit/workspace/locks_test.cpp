@@ -1,7 +1,31 @@
 #include "keep_fixture.h"
+#include "workspace/change_run.h"
 
 namespace sk::workspace {
 namespace {
+
+// Counts the statements that ask about locks and fences.
+class Counting final : public catalog::Tx {
+ public:
+  explicit Counting(catalog::Tx& tx) : tx_(tx) {}
+  size_t query(const char* sql, std::initializer_list<catalog::Param> params, const OnRow& on_row) override {
+    count(sql);
+    return tx_.query(sql, params, on_row);
+  }
+  size_t exec(const char* sql, std::initializer_list<catalog::Param> params) override {
+    count(sql);
+    return tx_.exec(sql, params);
+  }
+  void after_commit(std::function<void()> action) override { tx_.after_commit(std::move(action)); }
+
+  int about_locks = 0;
+
+ private:
+  void count(std::string_view sql) {
+    about_locks += sql.find(" locks ") != sql.npos || sql.find(" fences ") != sql.npos;
+  }
+  catalog::Tx& tx_;
+};
 
 class LocksTest : public KeepTest {
  protected:
@@ -116,6 +140,66 @@ TEST_F(LocksTest, ACaptureOnALockedPathIsKeptAside) {
   EXPECT_EQ(keep->files().get(ws, "a").head, first.version->id);
   EXPECT_EQ(bytes_of(*keep->files().find_version_anywhere(result.version->id)), "captured");
   expect_clean();
+}
+
+TEST_F(LocksTest, ACaptureOfWhatIsNotThereYetIsKeptInTheTrash) {
+  Lock held = lock("d", false, false);
+  for (const char* path : {"d/new", "d/folder/new"}) {
+    PutChange change = put_change(path, path);
+    change.keep_when_locked = true;
+    auto again = change;
+    auto result = apply(std::move(change));
+    EXPECT_TRUE(result.kept_aside && result.created && result.entry.trashed_us);
+    EXPECT_EQ(bytes_of(*keep->files().find_version_anywhere(result.version->id)), path);
+    auto same = apply(std::move(again));
+    EXPECT_TRUE(same.kept_aside && same.unchanged);
+    EXPECT_EQ(same.version->id, result.version->id);
+    EXPECT_EQ(paths(), std::vector<std::string>{});
+    expect_clean();
+  }
+  keep->locks().release(actor, ws, held.token);
+  auto trash = keep->files().trash(ws, "", 10).items;
+  ASSERT_EQ(trash.size(), 2u);
+  keep->files().restore(actor, ws, trash[0].id, OnExisting::refuse);
+  EXPECT_EQ(bytes_at("d/folder/new"), "d/folder/new");
+  expect_clean();
+}
+
+TEST_F(LocksTest, ABatchReadsTheLocksOnceAndAPutWithoutLocksAsksNothingMore) {
+  put("d/a", "1");
+  auto statements = [&](std::vector<Change> changes) {
+    return keep->ground().db.write([&](catalog::Tx& tx) {
+      Counting counting(tx);
+      ChangeRun run(counting, keep->ground(), actor, ws.id);
+      for (auto& change : changes) run.run(change);
+      return counting.about_locks;
+    });
+  };
+  EXPECT_EQ(statements({put_change("d/new", "x")}), 1);
+  EXPECT_EQ(statements({put_change("e/f/g/new", "x")}), 1);
+  EXPECT_EQ(statements({put_change("d/a", "2"), put_change("d/a", "3"), put_change("h/i/j", "x")}), 1);
+  EXPECT_EQ(statements({MoveChange{"d/a", "d/b", OnExisting::refuse, {}}}), 2);
+}
+
+TEST_F(LocksTest, FencesGoWithAFolderAndNeverFall) {
+  put("d/s/x", "1");
+  auto fence_of = [&](std::string path, bool deep = true) {
+    Lock held = lock(std::move(path), false, deep);
+    keep->locks().release(actor, ws, held.token);
+    Conditions conditions;
+    conditions.fence = held.fence;
+    return conditions;
+  };
+  auto inner = fence_of("d/s/x"), outer = fence_of("d"), later = fence_of("e/s/x"), last = fence_of("z");
+  apply(MoveChange{"d", "e", OnExisting::refuse, {}});
+  for (const auto& stale : {inner, outer})
+    EXPECT_EQ(code_of([&] { put("e/s/x", "2", stale); }), Code::precondition_failed);
+  put("e/s/x", "2", later);
+  EXPECT_EQ(code_of([&] { put("e/new", "2", inner); }), Code::precondition_failed);
+  put("e/new", "2", outer);
+  apply(MoveChange{"e", "d", OnExisting::refuse, last});
+  EXPECT_EQ(code_of([&] { put("d/s/x", "3", outer); }), Code::precondition_failed);
+  put("d/s/x", "3", later);
 }
 
 TEST_F(LocksTest, EveryActOfALockIsInTheJournal) {

@@ -102,7 +102,8 @@ std::optional<ToolResult> restore(ToolCall& call) {
     return out;
   }
   auto id = trashed_id(call, workspace, call.file_path("path"));
-  return told(call, files.restore(call.actor(), workspace, id, OnExisting::rename), "is back");
+  auto entry = files.restore(call.actor(), workspace, id, OnExisting::rename, {}, call.conditions());
+  return told(call, entry, "is back");
 }
 
 Json place_schema() {
