@@ -38,7 +38,9 @@ class GoingBack {
       set_down(*past);
     }
     // A folder that was purged since, where its file stayed.
-    for (const PastEntry& past : wanted_) run_.ensure_parents(past.path);
+    std::set<std::string> parents;
+    for (const PastEntry& past : wanted_)
+      if (parents.insert(split_path(past.path).first).second) run_.ensure_parents(past.path);
     Files::RestoreAsOf counts;
     counts.trashed = static_cast<int64_t>(leaving.size());
     for (const PastEntry& past : wanted_) {

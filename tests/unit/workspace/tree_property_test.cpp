@@ -13,6 +13,49 @@ namespace {
 const std::vector<std::string> kPaths = {"a",   "b",   "c",     "a/a",   "a/b",     "a/b/c",   "b/a",
                                          "b/b", "c/a", "a/b/a", "b/a/c", "a/b/c/a", "b/a/c/b", "c/a/b"};
 
+enum class Does {
+  put,
+  mkdir,
+  // To something that is there:
+  move,
+  copy,
+  trash,
+  set,
+  restore_version,
+  purge_version,
+  // To something that was there:
+  purge,
+  untrash,
+  go_back,
+  folder_goes_back,
+};
+const std::vector<Does> kOften = {Does::put,
+                                  Does::put,
+                                  Does::put,
+                                  Does::put,
+                                  Does::put,
+                                  Does::mkdir,
+                                  Does::move,
+                                  Does::move,
+                                  Does::move,
+                                  Does::move,
+                                  Does::copy,
+                                  Does::trash,
+                                  Does::trash,
+                                  Does::trash,
+                                  Does::set,
+                                  Does::set,
+                                  Does::purge,
+                                  Does::untrash,
+                                  Does::untrash,
+                                  Does::restore_version,
+                                  Does::go_back,
+                                  Does::purge_version,
+                                  Does::folder_goes_back,
+                                  Does::folder_goes_back,
+                                  Does::folder_goes_back,
+                                  Does::folder_goes_back};
+
 // What one step does, from one number, so that a failing sequence shrinks.
 class Choice {
  public:
@@ -57,8 +100,8 @@ class World : public KeepTest {
     clock.advance_us(kSecondUs);
     Tree before = tree();
     auto rows_before = rows();
-    size_t what = choice.of(19);
-    bool purges = what == 12 || what == 13;
+    Does what = kOften[choice.of(kOften.size())];
+    bool purges = what == Does::purge_version || what == Does::purge;
     try {
       act(what, choice);
     } catch (const Error& error) {
@@ -114,59 +157,57 @@ class World : public KeepTest {
     });
   }
 
-  void act(size_t what, Choice& choice) {
+  void act(Does what, Choice& choice) {
     auto& files = keep->files();
     auto run = [&](Change change) { files.apply_one(actor, ws, std::move(change)); };
     std::string path = choice.path();
-    RC_LOG("step " + std::to_string(what) + " " + path + "\n");
+    // What acts on something mostly finds something.
+    Tree live = tree();
+    if (what > Does::mkdir && what < Does::purge && !live.empty() && choice.of(8) != 0)
+      path = std::next(live.begin(), static_cast<ptrdiff_t>(choice.of(live.size())))->first;
+    RC_LOG("step " + std::to_string(static_cast<int>(what)) + " " + path + "\n");
     switch (what) {
-      case 0:
-      case 1:
-      case 2: {
+      case Does::put: {
         PutChange change = put_change(path, std::string(choice.of(4) + 1, 'x'));
         change.mode = choice.mode();
         if (choice.of(2) == 0) change.mtime_us = static_cast<TimeUs>(1 + choice.of(3)) * kSecondUs;
         if (choice.of(4) == 0) change.mime = choice.of(2) == 0 ? "text/x-one" : "text/x-two";
         return run(std::move(change));
       }
-      case 3:
+      case Does::mkdir:
         return run(MkdirChange{path, choice.mode(), {}, true});
-      case 4:
-      case 5:
-      case 6:
+      case Does::move:
         return run(MoveChange{path, choice.path(), choice.on_existing(), {}});
-      case 7:
+      case Does::copy:
         return run(CopyChange{path, {}, choice.path(), choice.on_existing(), {}, {}});
-      case 8:
-      case 9:
+      case Does::trash:
         return run(TrashChange{path, {}});
-      case 10:
-        return restore_version(path, choice);
-      case 11:
+      case Does::set:
         return run(SetModeChange{path, choice.mode(), {}, {}});
-      case 12:
+      case Does::restore_version:
+        return restore_version(path, choice);
+      case Does::purge_version:
         return purge_version(path, choice);
-      case 13: {
-        auto roots = trash();
-        if (!roots.empty()) files.purge(actor, ws, roots[choice.of(roots.size())].id);
+      case Does::purge:
+        if (auto root = some_root(choice)) files.purge(actor, ws, *root);
         return;
-      }
-      case 14: {
-        auto roots = trash();
-        if (roots.empty()) return;
-        auto root = roots[choice.of(roots.size())].id;
-        auto how = choice.on_existing();
-        files.restore(actor, ws, root, how, choice.of(2) == 0 ? std::optional(path) : std::nullopt);
+      case Does::untrash:
+        if (auto root = some_root(choice)) {
+          auto how = choice.on_existing();
+          files.restore(actor, ws, *root, how, choice.of(2) == 0 ? std::optional(path) : std::nullopt);
+        }
         return;
-      }
-      case 15:
-      case 16:
+      case Does::go_back:
         return go_back("", choice);
-      default:
+      case Does::folder_goes_back:
         return go_back(path, choice);
     }
   }
 
+  std::optional<Id> some_root(Choice& choice) {
+    auto roots = trash();
+    return roots.empty() ? std::nullopt : std::optional(roots[choice.of(roots.size())].id);
+  }
   void restore_version(const std::string& path, Choice& choice) {
     auto versions = keep->files().versions(ws, keep->files().get(ws, path).id, "", 100).items;
     if (versions.empty()) return;
@@ -177,15 +218,19 @@ class World : public KeepTest {
     if (!versions.empty()) keep->files().purge_version(actor, ws, versions[choice.of(versions.size())].id);
   }
 
-  void go_back(const std::string& folder, Choice& choice) {
+  void go_back(std::string folder, Choice& choice) {
     if (moments_.empty()) return;
-    const Moment& moment = moments_[choice.of(moments_.size())];
-    RC_LOG("  to moment " + std::to_string(&moment - moments_.data()) + "\n");
+    // Mostly a short while ago, so that little is undone and much can go wrong again.
+    size_t ago = choice.of(4) == 0 ? moments_.size() : std::min<size_t>(moments_.size(), 8);
+    const Moment& moment = moments_[moments_.size() - 1 - choice.of(ago)];
     Tree before = tree();
     auto kept = rows();
     Tree wanted;
+    if (!folder.empty() && !moment.tree.empty() && choice.of(8) != 0)
+      folder = std::next(moment.tree.begin(), static_cast<ptrdiff_t>(choice.of(moment.tree.size())))->first;
     for (const auto& [path, entry] : moment.tree)
       if (is_within(path, folder) && kept.contains(entry.id)) wanted[path] = entry;
+    RC_LOG("  '" + folder + "' to moment " + std::to_string(&moment - moments_.data()) + "\n");
     auto& files = keep->files();
     if (wanted.empty() && !folder.empty()) {
       RC_ASSERT(code_of([&] { files.restore_as_of(actor, ws, folder, moment.time_us, false); }) ==
@@ -278,7 +323,7 @@ class World : public KeepTest {
 TEST(TreeProperty, NothingIsLostOrOutOfReachWhateverIsDoneAndEveryMomentComesBack) {
   EXPECT_TRUE(rc::check("a tree through random changes", [] {
     auto bits = rc::gen::resize(rc::kNominalSize, rc::gen::arbitrary<uint64_t>());
-    auto script = *rc::gen::resize(40, rc::gen::container<std::vector<uint64_t>>(bits));
+    auto script = *rc::gen::resize(60, rc::gen::container<std::vector<uint64_t>>(bits));
     bool restore = *rc::gen::arbitrary<bool>();
     World world;
     for (uint64_t one : script) world.step(one);
