@@ -243,7 +243,7 @@ void Capture::read_changed(Plan& plan) {
       put.complete = contents.stable && !plan.open_files.contains({node.device, node.inode});
       put.keep_when_locked = true;
       if (const ManifestRow* row = manifest_.find(path); row != nullptr && row->version)
-        put.base = row->version;
+        put.base = row->version, put.base_is_known = true;
       step.change = std::move(put);
       plan.steps.push_back(std::move(step));
     } catch (const Error& error) {

@@ -183,10 +183,10 @@ void ChangeRun::insert_file(const Entry& entry) {
   auto [parent, name] = split_path(entry.path);
   tx_.exec(
       "INSERT INTO entries (id, workspace, parent, name, kind, head, size, sha256, mime, mode, mtime_us, "
-      "created_us, changed_us, placed_us, version_count, diverged) "
-      "VALUES ($1, $2, $3, $4, 0, $5, $6, $7, $8, $9, $10, $11, $11, $11, $12, $13)",
+      "created_us, changed_us, placed_us, version_count, last_number, diverged) "
+      "VALUES ($1, $2, $3, $4, 0, $5, $6, $7, $8, $9, $10, $11, $11, $11, $12, $13, $14)",
       {entry.id, workspace_, parent, name, entry.head, entry.size, entry.sha256, entry.mime, entry.mode,
-       entry.mtime_us, now_us_, entry.version_count, entry.diverged ? 1 : 0});
+       entry.mtime_us, now_us_, entry.version_count, entry.last_number, entry.diverged ? 1 : 0});
 }
 
 Version ChangeRun::insert_version(Entry& entry, const NewVersion& wanted) {
@@ -196,7 +196,7 @@ Version ChangeRun::insert_version(Entry& entry, const NewVersion& wanted) {
   version.file = entry.id;
   version.workspace = workspace_;
   version.path = entry.path;
-  version.number = entry.version_count + 1;
+  version.number = entry.last_number + 1;
   version.size = wanted.size;
   version.sha256 = wanted.sha256;
   version.mime = wanted.mime;
@@ -219,7 +219,8 @@ Version ChangeRun::insert_version(Entry& entry, const NewVersion& wanted) {
        now_us_, becomes ? catalog::Param(now_us_) : catalog::Param(nullptr), actor_.principal,
        wanted.source.kind, to_text(wanted.source.detail), wanted.complete ? 1 : 0});
   bool fresh = !entry.head;
-  entry.version_count = version.number;
+  entry.last_number = version.number;
+  ++entry.version_count;
   if (becomes) {
     entry.head = version.id;
     entry.size = version.size;
@@ -237,11 +238,12 @@ Version ChangeRun::insert_version(Entry& entry, const NewVersion& wanted) {
     tx_.exec(
         "UPDATE entries SET head = $2, size = $3, sha256 = $4, mime = $5, mode = $6, mtime_us = $7, "
         "changed_us = $8, version_count = $9, "
-        "diverged = $10 WHERE id = $1",
+        "diverged = $10, last_number = $11 WHERE id = $1",
         {entry.id, entry.head, entry.size, entry.sha256, entry.mime, entry.mode, entry.mtime_us, now_us_,
-         entry.version_count, entry.diverged ? 1 : 0});
+         entry.version_count, entry.diverged ? 1 : 0, entry.last_number});
   } else {
-    tx_.exec("UPDATE entries SET version_count = $2 WHERE id = $1", {entry.id, entry.version_count});
+    tx_.exec("UPDATE entries SET version_count = $2, last_number = $3 WHERE id = $1",
+             {entry.id, entry.version_count, entry.last_number});
   }
   return version;
 }

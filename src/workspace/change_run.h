@@ -42,9 +42,23 @@ class ChangeRun {
 
   Entry insert_folder(const std::string& path, uint32_t mode);
   // Moves an entry, with everything below a folder, to `to`; its earlier place goes into the history.
+  // Error(bad_request) when a path below it would become too long or too deep.
   void place(const Entry& entry, const std::string& to);
   void trash(const Entry& entry);
-  // Takes a whole trashed group (a root and all that went with it) out of the trash, to `to`.
+  // Exactly these, of one folder, folders before what they hold: what lies below one of them and is not named
+  // stays.
+  void trash_all(const std::vector<Entry>& entries);
+  // After some left the trash by themselves: what remains of their group, and has no folder above it there
+  // any more, becomes a root of its own.
+  void regroup_trash(const Id& root);
+  // Before an entry leaves its place.
+  void remember_place(const Id& entry);
+  // Whether anything that is not in the trash lies below the path.
+  bool holds_something(const std::string& path);
+  // Without a new version; the earlier ones stay known to restore_as_of().
+  void set_attributes(Entry& entry, uint32_t mode, TimeUs mtime_us);
+  // Takes a whole trashed group (a root and all that went with it) out of the trash, to `to`. Throws as
+  // place() does.
   void untrash(const Entry& root, const std::string& to);
   // Makes the version the file's head: the one place where a head changes.
   struct NewVersion {
@@ -92,6 +106,10 @@ class ChangeRun {
   void put_in_trash(Entry& entry);
   // What an earlier put kept in the trash for this path, with these bytes.
   std::optional<ChangeResult> kept_in_trash(const std::string& path, const Sha256& sha256);
+  void check_base(const PutChange& change, const std::optional<Entry>& existing);
+  // A put that makes no version; it may end a divergence and set the mtime.
+  ChangeResult leave_content(const PutChange& change, Entry entry, const Version& head);
+  void check_paths_below(const Entry& entry, const std::string& to);
 
   catalog::Tx& tx_;
   Ground& ground_;

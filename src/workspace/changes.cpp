@@ -45,18 +45,14 @@ ChangeResult ChangeRun::put(PutChange& change) {
     if (error.code() != Code::locked || !change.keep_when_locked) throw;
     result.kept_aside = true;
   }
+  check_base(change, existing);
   const blobs::Blob& root = change.content->root();
   uint32_t mode = change.mode.value_or(existing ? existing->mode : 0644u);
   if (existing && !result.kept_aside && existing->sha256 == root.hash && existing->head &&
-      existing->mode == mode && change.complete) {
+      existing->mode == mode && (change.mime_found || existing->mime == change.mime) && change.complete) {
     auto head = tx_.one("SELECT " SK_VERSION_COLUMNS " FROM " SK_VERSION_TABLES " WHERE v.id = $1",
                         {existing->head}, read_version);
-    if (head->complete) {
-      result.entry = *existing;
-      result.version = head;
-      result.unchanged = true;
-      return result;
-    }
+    if (head->complete) return leave_content(change, *existing, *head);
   }
   result.created = !existing;
   if (!existing && result.kept_aside)
@@ -112,6 +108,52 @@ std::optional<ChangeResult> ChangeRun::kept_in_trash(const std::string& path, co
                            {entry->head}, read_version);
   result.entry = *entry;
   result.unchanged = result.kept_aside = true;
+  return result;
+}
+
+void ChangeRun::check_base(const PutChange& change, const std::optional<Entry>& existing) {
+  if (!change.base || change.base_is_known || (existing && existing->head == *change.base)) return;
+  auto [parent, name] = split_path(change.path);
+  Id file = existing ? existing->id : Id{};
+  auto found = [](const catalog::Row&) { return false; };
+  // The writer may have started from a file that was here before this one: moved away, trashed or purged
+  // since.
+  bool known =
+      tx_.query(
+          "SELECT 1 FROM versions v JOIN entries e ON e.id = v.file WHERE v.id = $1 AND v.workspace = $2 AND "
+          "(v.file = $3 OR (e.parent = $4 AND e.name = $5) OR EXISTS (SELECT 1 FROM placements h WHERE "
+          "h.workspace = $2 AND h.parent = $4 AND h.name = $5 AND h.file = v.file))",
+          {*change.base, workspace_, file, parent, name}, found) > 0 ||
+      tx_.query(
+          "SELECT 1 FROM purged_versions p WHERE p.id = $1 AND p.workspace = $2 AND (p.file IS NULL OR "
+          "p.file = $3 OR NOT EXISTS (SELECT 1 FROM entries e WHERE e.id = p.file) OR EXISTS (SELECT 1 FROM "
+          "placements h WHERE h.workspace = $2 AND h.parent = $4 AND h.name = $5 AND h.file = p.file))",
+          {*change.base, workspace_, file, parent, name}, found) > 0;
+  if (known) return;
+  throw Error(Code::bad_request, "the base " + change.base->with_prefix(prefix::version) +
+                                     " is not, and never was, a version of '" + change.path + "'")
+      .hint("Name the version that you read before you changed it, or none.")
+      .with("path", change.path);
+}
+
+ChangeResult ChangeRun::leave_content(const PutChange& change, Entry entry, const Version& head) {
+  ChangeResult result;
+  result.version = head;
+  result.unchanged = true;
+  // Who names the current version and writes its bytes again says that it is the one to keep.
+  bool names_head = (change.base && *change.base == entry.head) || !change.conditions.if_match.empty();
+  if (entry.diverged && names_head) {
+    entry.diverged = false;
+    tx_.exec("UPDATE entries SET diverged = 0 WHERE id = $1", {entry.id});
+    journal("file.settle",
+            {{"file_id", entry.id.with_prefix(prefix::file)},
+             {"version_id", entry.head.with_prefix(prefix::version)}},
+            {{"path", change.path}});
+  }
+  if (change.mtime_us && *change.mtime_us != entry.mtime_us)
+    set_attributes(entry, entry.mode, *change.mtime_us);
+  if (change.purpose) Purposes::give(tx_, entry, *change.purpose);
+  result.entry = std::move(entry);
   return result;
 }
 
@@ -173,8 +215,11 @@ Version ChangeRun::copy_file(const Entry& from, const std::optional<Id>& from_ve
   wanted.sha256 = source->sha256;
   wanted.size = source->size;
   wanted.mime = source->mime;
-  wanted.mode = source->mode;
-  wanted.mtime_us = source->mtime_us;
+  // Of the current version as they are now; they can be set without a new one.
+  bool current = source->id == from.head;
+  wanted.mode = current ? from.mode : source->mode;
+  wanted.mtime_us = current ? from.mtime_us : source->mtime_us;
+  wanted.complete = source->complete;
   wanted.base = to.head;
   wanted.source.kind = std::string(source_kind);
   wanted.source.detail = {{"version_id", source->id.with_prefix(prefix::version)}};
@@ -189,7 +234,8 @@ ChangeResult ChangeRun::copy(const CopyChange& change) {
   Id from_workspace = change.from_workspace.value_or(workspace_);
   ChangeRun source(tx_, ground_, actor_, from_workspace);
   Entry from = change.from.empty() ? source.file_of(*change.from_version) : source.get(change.from);
-  if (from_workspace == workspace_ && from.kind == EntryKind::folder && is_within(change.to, change.from))
+  if (from_workspace == workspace_ && from.kind == EntryKind::folder && change.to != change.from &&
+      is_within(change.to, change.from))
     throw Error(Code::bad_request, "a folder cannot be copied into itself");
   if (from_workspace == workspace_ && is_within(change.from, change.to)) {
     if (change.from != change.to || change.on_existing != OnExisting::rename)
@@ -217,6 +263,7 @@ ChangeResult ChangeRun::copy(const CopyChange& change) {
     return result;
   }
   if (change.from_version) throw Error(Code::bad_request, "a folder has no versions to copy from");
+  source.check_paths_below(from, to);
   auto members = source.below(change.from);
   result.entry = insert_folder(to, from.mode);
   for (const Entry& member : members) {
@@ -273,19 +320,34 @@ ChangeResult ChangeRun::set_mode(const SetModeChange& change) {
   Entry entry = get(change.path);
   check_conditions(tx_, change.path, entry, change.conditions);
   check_locks(change.path, Touches::content, change.conditions);
-  if (change.mode) entry.mode = *change.mode;
-  if (change.mtime_us) entry.mtime_us = *change.mtime_us;
-  entry.changed_us = now_us_;
-  tx_.exec("UPDATE entries SET mode = $2, mtime_us = $3, changed_us = $4 WHERE id = $1",
-           {entry.id, entry.mode, entry.mtime_us, now_us_});
-  journal("file.set",
-          {{"file_id", entry.id.with_prefix(prefix::file)},
-           {"mode", entry.mode},
-           {"mtime", to_iso8601(entry.mtime_us)}},
-          {{"path", change.path}});
+  set_attributes(entry, change.mode.value_or(entry.mode), change.mtime_us.value_or(entry.mtime_us));
   ChangeResult result;
   result.entry = entry;
   return result;
+}
+
+void ChangeRun::set_attributes(Entry& entry, uint32_t mode, TimeUs mtime_us) {
+  // A file's first ones are its version's; a folder's are kept when others take their place.
+  if (entry.kind == EntryKind::folder)
+    tx_.exec(
+        "INSERT INTO attributes (workspace, file, since_us, mode, mtime_us) SELECT workspace, id, "
+        "created_us, "
+        "mode, mtime_us FROM entries e WHERE e.id = $1 AND NOT EXISTS "
+        "(SELECT 1 FROM attributes a WHERE a.workspace = e.workspace AND a.file = e.id)",
+        {entry.id});
+  tx_.exec(
+      "INSERT INTO attributes (workspace, file, since_us, mode, mtime_us) VALUES ($1, $2, $3, $4, $5) "
+      "ON CONFLICT (workspace, file, since_us) DO UPDATE SET mode = excluded.mode, mtime_us = "
+      "excluded.mtime_us",
+      {workspace_, entry.id, now_us_, mode, mtime_us});
+  entry.mode = mode;
+  entry.mtime_us = mtime_us;
+  entry.changed_us = now_us_;
+  tx_.exec("UPDATE entries SET mode = $2, mtime_us = $3, changed_us = $4 WHERE id = $1",
+           {entry.id, mode, mtime_us, now_us_});
+  journal("file.set",
+          {{"file_id", entry.id.with_prefix(prefix::file)}, {"mode", mode}, {"mtime", to_iso8601(mtime_us)}},
+          {{"path", entry.path}});
 }
 
 }  // namespace sk::workspace

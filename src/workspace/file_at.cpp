@@ -1,5 +1,6 @@
 #include "workspace/file_at.h"
 
+#include "workspace/past_tree.h"
 #include "workspace/path.h"
 #include "workspace/workspace_rows.h"
 
@@ -21,10 +22,10 @@ std::optional<Version> version_at(catalog::Statements& statements, const Id& wor
         {workspace, parent, name, time_us}, take_id);
   }
   if (!file) return std::nullopt;
-  return statements.one(
-      "SELECT " SK_VERSION_COLUMNS " FROM " SK_VERSION_TABLES
-      " WHERE v.file = $1 AND v.head_us <= $2 ORDER BY v.head_us DESC, v.number DESC LIMIT 1",
-      {*file, time_us}, read_version);
+  auto content = past_content(statements, *file, time_us);
+  if (!content) return std::nullopt;
+  return statements.one("SELECT " SK_VERSION_COLUMNS " FROM " SK_VERSION_TABLES " WHERE v.id = $1",
+                        {content->version}, read_version);
 }
 
 }  // namespace sk::workspace

@@ -37,6 +37,15 @@ std::optional<Entry> find_exactly(catalog::Statements& statements, const Id& wor
       {workspace, parent, name}, read_entry);
 }
 
+// As it is written, or else in the other Unicode normal form.
+std::optional<Entry> find_spelled(catalog::Statements& statements, const Id& workspace,
+                                  std::string_view path) {
+  auto found = find_exactly(statements, workspace, path);
+  if (found) return found;
+  auto other = other_spelling(path);
+  return other ? find_exactly(statements, workspace, *other) : found;
+}
+
 std::string encode_cursor(std::string_view parent, std::string_view name) {
   return to_base64url(as_bytes(std::string(parent) + '\0' + std::string(name)));
 }
@@ -115,7 +124,7 @@ std::vector<ChangeResult> Files::apply(const Actor& actor, const Workspace& work
     std::visit([](auto& one) { clean(one); }, change);
     // Before the transaction, which others wait for.
     if (auto* put = std::get_if<PutChange>(&change); put != nullptr && put->mime.empty())
-      put->mime = guess_mime(put->path, put->head_bytes);
+      put->mime = guess_mime(put->path, put->head_bytes), put->mime_found = true;
   }
   std::vector<std::string> unneeded;
   auto results = ground_.db.write([&](catalog::Tx& tx) {
@@ -165,12 +174,8 @@ std::optional<Entry> Files::find(const Workspace& workspace, std::string_view pa
     root.created_us = root.changed_us = root.mtime_us = workspace.created_us;
     return root;
   }
-  return ground_.db.read([&](catalog::Statements& statements) {
-    auto found = find_exactly(statements, workspace.id, wanted);
-    if (!found)
-      if (auto other = other_spelling(wanted)) found = find_exactly(statements, workspace.id, *other);
-    return found;
-  });
+  return ground_.db.read(
+      [&](catalog::Statements& statements) { return find_spelled(statements, workspace.id, wanted); });
 }
 
 Entry Files::get(const Workspace& workspace, std::string_view path) {
@@ -178,18 +183,28 @@ Entry Files::get(const Workspace& workspace, std::string_view path) {
   if (found) return *found;
   std::string wanted = clean_path(path);
   auto [parent, name] = split_path(wanted);
+  struct Trashed {
+    TimeUs trashed_us;
+    Id root;
+    std::string root_path;
+  };
   auto trashed = ground_.db.read([&](catalog::Statements& statements) {
-    return statements.one("SELECT " SK_ENTRY_COLUMNS
-                          " FROM entries e WHERE e.workspace = $1 AND e.trashed_us IS NOT NULL AND e.parent "
-                          "= $2 AND e.name = $3 "
-                          "ORDER BY e.trashed_us DESC LIMIT 1",
-                          {workspace.id, parent, name}, read_entry);
+    return statements.one(
+        "SELECT e.trashed_us, r.id, r.parent, r.name FROM entries e JOIN entries r ON r.id = e.trash_root "
+        "WHERE e.workspace = $1 AND e.trashed_us IS NOT NULL AND e.parent = $2 AND e.name = $3 "
+        "ORDER BY e.trashed_us DESC LIMIT 1",
+        {workspace.id, parent, name}, [](const catalog::Row& row) {
+          return Trashed{row.integer(0), row.id(1), join_path(row.text(2), row.text(3))};
+        });
   });
-  if (trashed)
+  if (trashed) {
+    std::string root = trashed->root.with_prefix(prefix::file);
+    std::string what = trashed->root_path == wanted ? "it" : "'" + trashed->root_path + "', which holds it,";
     throw Error(Code::not_found,
-                "'" + wanted + "' was moved to the trash at " + to_iso8601(*trashed->trashed_us))
-        .hint("Bring it back with 'sandkeep trash restore " + trashed->id.with_prefix(prefix::file) + "'.")
-        .with("trashed_file_id", trashed->id.with_prefix(prefix::file));
+                "'" + wanted + "' was moved to the trash at " + to_iso8601(trashed->trashed_us))
+        .hint("Bring " + what + " back with 'sandkeep trash restore " + root + "'.")
+        .with("trashed_file_id", root);
+  }
   throw Error(Code::not_found,
               "there is nothing at '" + wanted + "' in the workspace '" + workspace.name + "'");
 }
@@ -212,10 +227,12 @@ Page<Entry> Files::list(const Workspace& workspace, const ListOptions& options) 
   Page<Entry> page;
   ground_.db.read([&](catalog::Statements& statements) {
     if (!folder.empty()) {
-      auto entry = find_exactly(statements, workspace.id, folder);
+      auto entry = find_spelled(statements, workspace.id, folder);
       if (!entry) throw Error(Code::not_found, "there is no folder '" + folder + "'");
       if (entry->kind != EntryKind::folder)
         throw Error(Code::bad_request, "'" + folder + "' is a file, not a folder");
+      if (folder != entry->path && options.cursor.empty()) after.first = entry->path;
+      folder = entry->path;
     }
     for (;;) {
       auto step = list_step(statements, workspace.id, folder, options.recursive, after, limit + 1);

@@ -21,15 +21,18 @@ struct Purpose {
 struct PutChange {
   std::string path;
   std::shared_ptr<blobs::Written> content;
-  std::string mime;        // empty: found out from bytes and name
-  std::string head_bytes;  // the first bytes of the content, for that
+  std::string mime;         // empty: found out from bytes and name
+  bool mime_found = false;  // by Files::apply()
+  std::string head_bytes;   // the first bytes of the content, for that
   std::optional<uint32_t> mode;
   std::optional<TimeUs> mtime_us;
   Source source;
   bool complete = true;
   // The version that the writer started from. When given and the head is another one by now, the write still
   // becomes the head, but the file is marked diverged; without it the head is taken as the base.
+  // Error(bad_request) when it never was a version of what is, or was, at the path.
   std::optional<Id> base;
+  bool base_is_known = false;  // from the server's own records: it needs no check
   // On a path locked by someone else: keep the version without making it the head, instead of Error(locked).
   // What was not there yet is kept in the trash.
   bool keep_when_locked = false;
@@ -76,7 +79,7 @@ struct ChangeResult {
   Entry entry;                     // after the change (of a trash: as it was)
   std::optional<Version> version;  // that a put, copy or restore made, or that is there unchanged
   bool created = false;            // a new file or folder, not a new version
-  bool unchanged = false;          // same bytes as the head: no version was made
+  bool unchanged = false;          // same bytes, mode and type as the head: no version was made
   bool diverged = false;
   bool kept_aside = false;  // locked by someone else: kept, not the head; of a new file, in the trash
 };
@@ -148,10 +151,12 @@ class Files {
 
   struct RestoreAsOf {
     int64_t restored = 0, trashed = 0, unchanged = 0;
+    int64_t purged = 0;  // of them, files whose content of that time was purged: they keep the present one
     bool dry_run = false;
   };
-  // Brings a folder ("" for all) back to how it was at a time, in one transaction; what came later goes to
-  // the trash.
+  // Brings a folder ("" for all), or one file, back to how it was at a time, in one transaction; what came
+  // later goes to the trash. What moved out of it comes back; what others put there meanwhile stays there.
+  // Error(not_found) when nothing was there at that time.
   RestoreAsOf restore_as_of(const Actor& actor, const Workspace& workspace, std::string_view folder,
                             TimeUs time_us, bool dry_run, const Conditions& conditions = {});
 

@@ -1,17 +1,73 @@
 // Where entries are, and were: moving, trashing, bringing back. Every place that an entry leaves goes into
 // `placements`, so that a folder can be restored as of a time.
+#include <algorithm>
+
+#include "base/error.h"
 #include "workspace/change_run.h"
 #include "workspace/path.h"
+#include "workspace/workspace_rows.h"
 
 namespace sk::workspace {
 
-void ChangeRun::place(const Entry& entry, const std::string& to) {
-  carry_fences(tx_, workspace_, entry.path, to);
-  auto [parent, name] = split_path(to);
+namespace {
+
+size_t depth_of(std::string_view path) {
+  return 1 + static_cast<size_t>(std::count(path.begin(), path.end(), '/'));
+}
+
+}  // namespace
+
+void ChangeRun::check_paths_below(const Entry& entry, const std::string& to) {
+  if (entry.kind != EntryKind::folder) return;
+  if (to.size() <= entry.path.size() && depth_of(to) <= depth_of(entry.path)) return;
+  std::string longest, deepest;
+  auto take = [&](const catalog::Row& row) {
+    std::string path = join_path(row.text(0), row.text(1));
+    path.replace(0, entry.path.size(), to);
+    if (depth_of(path) > depth_of(deepest)) deepest = path;
+    if (path.size() > longest.size()) longest = std::move(path);
+    return true;
+  };
+  Below range(entry.path);
+  if (entry.trashed_us)
+    tx_.query("SELECT parent, name FROM entries WHERE trash_root = $1 AND id <> $1", {entry.id}, take);
+  else
+    tx_.query(
+        "SELECT parent, name FROM entries WHERE workspace = $1 AND trashed_us IS NULL AND parent >= $2 AND "
+        "parent < $4 AND (parent = $2 OR parent >= $3)",
+        {workspace_, range.exact, range.from, range.to}, take);
+  auto refuse = [&](const std::string& path, const std::string& why) {
+    throw Error(Code::bad_request, "'" + path + "' would " + why)
+        .hint("Choose a shorter target, or shorten the names below '" + entry.path + "' first.")
+        .with("path", path);
+  };
+  if (longest.size() > kPathBytesMax)
+    refuse(longest, "have " + std::to_string(longest.size()) + " bytes; a path has at most " +
+                        std::to_string(kPathBytesMax));
+  if (depth_of(deepest) > kDepthMax)
+    refuse(deepest, "lie deeper than " + std::to_string(kDepthMax) + " levels");
+}
+
+void ChangeRun::remember_place(const Id& entry) {
   tx_.exec(
       "INSERT INTO placements (workspace, file, until_us, since_us, parent, name) "
       "SELECT workspace, id, $2, placed_us, parent, name FROM entries WHERE id = $1 ON CONFLICT DO NOTHING",
-      {entry.id, now_us_});
+      {entry, now_us_});
+}
+
+bool ChangeRun::holds_something(const std::string& path) {
+  Below range(path);
+  return tx_.query(
+             "SELECT 1 FROM entries WHERE workspace = $1 AND trashed_us IS NULL AND parent >= $2 AND parent "
+             "< $4 AND (parent = $2 OR parent >= $3) LIMIT 1",
+             {workspace_, range.exact, range.from, range.to}, [](const catalog::Row&) { return false; }) > 0;
+}
+
+void ChangeRun::place(const Entry& entry, const std::string& to) {
+  check_paths_below(entry, to);
+  carry_fences(tx_, workspace_, entry.path, to);
+  auto [parent, name] = split_path(to);
+  remember_place(entry.id);
   tx_.exec("UPDATE entries SET parent = $2, name = $3, placed_us = $4, changed_us = $4 WHERE id = $1",
            {entry.id, parent, name, now_us_});
   if (entry.kind != EntryKind::folder) return;
@@ -31,10 +87,7 @@ void ChangeRun::place(const Entry& entry, const std::string& to) {
 
 void ChangeRun::trash(const Entry& entry) {
   int64_t count = 1;
-  tx_.exec(
-      "INSERT INTO placements (workspace, file, until_us, since_us, parent, name) "
-      "SELECT workspace, id, $2, placed_us, parent, name FROM entries WHERE id = $1 ON CONFLICT DO NOTHING",
-      {entry.id, now_us_});
+  remember_place(entry.id);
   if (entry.kind == EntryKind::folder) {
     Below range(entry.path);
     tx_.exec(
@@ -53,7 +106,43 @@ void ChangeRun::trash(const Entry& entry) {
           {{"file_id", entry.id.with_prefix(prefix::file)}, {"entries", count}}, {{"path", entry.path}});
 }
 
+void ChangeRun::trash_all(const std::vector<Entry>& entries) {
+  std::map<std::string, Id> root_at;  // of each folder
+  std::map<Id, int64_t> counts;       // by root
+  for (const Entry& entry : entries) {
+    auto above = root_at.find(split_path(entry.path).first);
+    Id root = above == root_at.end() ? entry.id : above->second;
+    if (entry.kind == EntryKind::folder) root_at[entry.path] = root;
+    ++counts[root];
+    remember_place(entry.id);
+    tx_.exec("UPDATE entries SET trashed_us = $2, trash_root = $3 WHERE id = $1", {entry.id, now_us_, root});
+  }
+  for (const Entry& entry : entries) {
+    auto count = counts.find(entry.id);
+    if (count == counts.end()) continue;
+    journal(entry.kind == EntryKind::folder ? "folder.trash" : "file.trash",
+            {{"file_id", entry.id.with_prefix(prefix::file)}, {"entries", count->second}},
+            {{"path", entry.path}});
+  }
+}
+
+void ChangeRun::regroup_trash(const Id& root) {
+  auto members = tx_.all("SELECT " SK_ENTRY_COLUMNS
+                         " FROM entries e WHERE e.trash_root = $1 AND e.trashed_us IS NOT NULL ORDER BY "
+                         "e.parent, e.name",
+                         {root}, read_entry);
+  std::map<std::string, Id> root_at;
+  for (const Entry& member : members) {
+    auto above = root_at.find(split_path(member.path).first);
+    Id its_root = above == root_at.end() ? member.id : above->second;
+    if (member.kind == EntryKind::folder) root_at[member.path] = its_root;
+    if (its_root != member.trash_root)
+      tx_.exec("UPDATE entries SET trash_root = $2 WHERE id = $1", {member.id, its_root});
+  }
+}
+
 void ChangeRun::untrash(const Entry& root, const std::string& to) {
+  check_paths_below(root, to);
   carry_fences(tx_, workspace_, root.path, to);
   auto [parent, name] = split_path(to);
   tx_.exec(

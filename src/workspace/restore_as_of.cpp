@@ -1,80 +1,174 @@
-// Bringing a folder back to how it was at a time. What each file was called then comes from its places
-// (entries and placements), what it held from its versions; nothing is lost by it, since what came later goes
-// to the trash and contents come back as new versions.
+// Bringing a folder back to how it was at a time. Nothing is lost by it: what came later goes to the trash,
+// contents come back as new versions, and what lies elsewhere stays where it is.
 #include <set>
 
 #include "base/error.h"
 #include "workspace/change_run.h"
+#include "workspace/lock_check.h"
+#include "workspace/past_tree.h"
 #include "workspace/path.h"
-#include "workspace/workspace_rows.h"
+#include "workspace/spelling.h"
 
 namespace sk::workspace {
 
 namespace {
 
-struct Then {
-  Entry entry;       // as it is now
-  std::string path;  // where it was
-  Id head;           // what it held; zero for folders
-  Sha256 sha256;     // of that
+// One going back, inside one write closure. The steps of go() are its argument: first everything that is in a
+// wrong place leaves the tree, then the tree is whole again without it, then it comes to its own place. So
+// two that changed places do not stand in each other's way.
+class GoingBack {
+ public:
+  GoingBack(ChangeRun& run, std::string folder, std::vector<PastEntry> wanted, const Conditions& conditions)
+      : run_(run), folder_(std::move(folder)), wanted_(std::move(wanted)), conditions_(conditions) {
+    for (const PastEntry& past : wanted_) {
+      wanted_ids_.insert(past.now.id);
+      wanted_paths_.insert(past.path);
+    }
+  }
+
+  Files::RestoreAsOf go() {
+    auto leaving = find_leaving();
+    find_misplaced(leaving);
+    check_locks_elsewhere();
+    for (const PastEntry* past : misplaced_) lift(past->now);
+    run_.trash_all(leaving);
+    regroup_trash();
+    stand_in_for_lifted_folders();
+    run_.tick();
+    for (const PastEntry* past : misplaced_) {
+      run_.ensure_parents(past->path, conditions_);
+      set_down(*past);
+    }
+    // A folder that was purged since, where its file stayed.
+    std::set<std::string> parents;
+    for (const PastEntry& past : wanted_)
+      if (parents.insert(split_path(past.path).first).second) run_.ensure_parents(past.path, conditions_);
+    Files::RestoreAsOf counts;
+    counts.trashed = static_cast<int64_t>(leaving.size());
+    for (const PastEntry& past : wanted_) {
+      restore_content(past);
+      bool changed = past.moved() || past.other_content() || past.other_attributes();
+      ++(changed ? counts.restored : counts.unchanged);
+      if (past.content_purged()) ++counts.purged;
+    }
+    return counts;
+  }
+
+ private:
+  // What is in the folder, and was not. A folder stays where something of that time lies below it, but its
+  // own folder of that time was purged.
+  std::vector<Entry> find_leaving() {
+    std::set<std::string> needed;
+    for (const std::string& path : wanted_paths_)
+      for (std::string at = split_path(path).first; !at.empty(); at = split_path(at).first)
+        if (!needed.insert(at).second) break;
+    auto live = run_.below(folder_);
+    if (auto self = folder_.empty() ? std::nullopt : run_.find(folder_)) live.insert(live.begin(), *self);
+    std::vector<Entry> leaving;
+    for (Entry& entry : live) {
+      bool stays = entry.kind == EntryKind::folder && needed.contains(entry.path) &&
+                   !wanted_paths_.contains(entry.path);
+      if (!stays && !wanted_ids_.contains(entry.id)) leaving.push_back(std::move(entry));
+    }
+    return leaving;
+  }
+
+  // Also what is in its place already, but below a folder that goes: to those who follow the journal that
+  // folder takes everything with it.
+  void find_misplaced(const std::vector<Entry>& leaving) {
+    std::set<std::string> going;
+    for (const Entry& entry : leaving) going.insert(entry.path);
+    auto loses_its_folder = [&](const std::string& path) {
+      for (std::string at = split_path(path).first; !at.empty(); at = split_path(at).first)
+        if (going.contains(at)) return true;
+      return false;
+    };
+    for (const PastEntry& past : wanted_)
+      if (past.moved() || loses_its_folder(past.path)) misplaced_.push_back(&past);
+  }
+
+  // What lies elsewhere now is taken from there; the folder itself has been asked about before.
+  void check_locks_elsewhere() {
+    for (const PastEntry* past : misplaced_) {
+      const Entry& entry = past->now;
+      if (entry.trashed_us || is_within(entry.path, folder_)) continue;
+      run_.check_locks(entry.path, entry.kind == EntryKind::folder ? Touches::subtree : Touches::membership,
+                       conditions_);
+    }
+  }
+
+  // Takes an entry out of the tree, or out of the trash, without a word in the journal.
+  void lift(const Entry& entry) {
+    if (!entry.trashed_us) run_.remember_place(entry.id);
+    run_.tx().exec("UPDATE entries SET trashed_us = $2, trash_root = NULL WHERE id = $1",
+                   {entry.id, run_.now_us()});
+  }
+
+  void regroup_trash() {
+    std::set<Id> roots;
+    for (const PastEntry* past : misplaced_)
+      if (past->now.trashed_us) roots.insert(past->now.trash_root);
+    for (const Id& root : roots) run_.regroup_trash(root);
+  }
+
+  // A folder that was moved out of here comes back, while what others put into it elsewhere stays there, in a
+  // folder like it.
+  void stand_in_for_lifted_folders() {
+    std::map<std::string, uint32_t> left;
+    for (const PastEntry* past : misplaced_) {
+      const Entry& entry = past->now;
+      if (!entry.trashed_us && entry.kind == EntryKind::folder && !is_within(entry.path, folder_))
+        left[entry.path] = entry.mode;
+    }
+    for (const auto& [path, mode] : left)
+      if (run_.holds_something(path)) run_.insert_folder(path, mode);
+  }
+
+  void set_down(const PastEntry& past) {
+    carry_fences(run_.tx(), run_.workspace(), past.now.path, past.path);
+    auto [parent, name] = split_path(past.path);
+    run_.tx().exec(
+        "UPDATE entries SET parent = $2, name = $3, placed_us = $4, changed_us = $4, trashed_us = NULL, "
+        "trash_root = NULL WHERE id = $1",
+        {past.now.id, parent, name, run_.now_us()});
+    run_.journal(past.now.kind == EntryKind::folder ? "folder.restore" : "file.restore",
+                 {{"file_id", past.now.id.with_prefix(prefix::file)}},
+                 {{"from", past.now.path}, {"path", past.path}});
+  }
+
+  // By what it is, not by its version: what was restored to these bytes before is not restored again.
+  void restore_content(const PastEntry& past) {
+    Entry entry = past.now;
+    if (past.other_content()) {
+      Change change = RestoreVersionChange{past.head, conditions_};
+      entry = run_.run(change).entry;
+    }
+    entry.path = past.path;
+    if (entry.mode != past.mode || entry.mtime_us != past.mtime_us)
+      run_.set_attributes(entry, past.mode, past.mtime_us);
+  }
+
+  ChangeRun& run_;
+  const std::string folder_;
+  const std::vector<PastEntry> wanted_;
+  const Conditions& conditions_;
+  std::set<Id> wanted_ids_;
+  std::set<std::string> wanted_paths_;
+  std::vector<const PastEntry*> misplaced_;  // of wanted_, in its order
 };
 
-// Every entry that lay in `folder` at `time_us`, folders before what they held.
-std::vector<Then> state_at(ChangeRun& run, std::string_view folder, TimeUs time_us) {
-  std::map<std::string, Then> by_path;
-  auto consider = [&](const catalog::Row& row) {
-    Then then;
-    then.entry = read_entry(row);
-    then.path = join_path(row.text(16), row.text(17));
-    if (is_within(then.path, folder) && then.path != folder) by_path[then.path] = then;
-    return true;
-  };
-  run.tx().query("SELECT " SK_ENTRY_COLUMNS
-                 ", e.parent, e.name FROM entries e WHERE e.workspace = $1 AND e.trashed_us IS NULL AND "
-                 "e.placed_us <= $2",
-                 {run.workspace(), time_us}, consider);
-  run.tx().query(
-      "SELECT " SK_ENTRY_COLUMNS
-      ", h.parent, h.name FROM placements h JOIN entries e ON e.id = h.file WHERE h.workspace = $1 AND "
-      "h.since_us <= $2 AND h.until_us > $2",
-      {run.workspace(), time_us}, consider);
-  std::vector<Then> result;
-  for (auto& [path, then] : by_path) {
-    if (then.entry.kind == EntryKind::file) {
-      auto head = run.tx().one(
-          "SELECT id, sha256 FROM versions WHERE file = $1 AND head_us <= $2 ORDER BY head_us DESC LIMIT 1",
-          {then.entry.id, time_us},
-          [](const catalog::Row& row) { return std::pair(row.id(0), row.hash(1)); });
-      if (!head) continue;  // purged since
-      std::tie(then.head, then.sha256) = *head;
-    }
-    result.push_back(then);
+// Changes `folder` to the spelling that it had.
+std::vector<PastEntry> find_past(ChangeRun& run, std::string& folder, TimeUs time_us) {
+  auto wanted = past_tree(run.tx(), run.workspace(), folder, time_us);
+  if (!wanted.empty() || folder.empty()) return wanted;
+  if (auto other = other_spelling(folder)) {
+    wanted = past_tree(run.tx(), run.workspace(), *other, time_us);
+    if (!wanted.empty()) folder = *other;
   }
-  return result;
-}
-
-// Takes an entry out of the tree without a word in the journal, so that two that changed places do not stand
-// in each other's way.
-void lift(ChangeRun& run, const Entry& entry) {
-  run.tx().exec(
-      "INSERT INTO placements (workspace, file, until_us, since_us, parent, name) "
-      "SELECT workspace, id, $2, placed_us, parent, name FROM entries WHERE id = $1 AND trashed_us IS NULL "
-      "ON CONFLICT DO NOTHING",
-      {entry.id, run.now_us()});
-  run.tx().exec("UPDATE entries SET trashed_us = $2, trash_root = NULL WHERE id = $1",
-                {entry.id, run.now_us()});
-}
-
-void set_down(ChangeRun& run, const Then& then) {
-  carry_fences(run.tx(), run.workspace(), then.entry.path, then.path);
-  auto [parent, name] = split_path(then.path);
-  run.tx().exec(
-      "UPDATE entries SET parent = $2, name = $3, placed_us = $4, changed_us = $4, trashed_us = NULL, "
-      "trash_root = NULL WHERE id = $1",
-      {then.entry.id, parent, name, run.now_us()});
-  run.journal(then.entry.kind == EntryKind::folder ? "folder.restore" : "file.restore",
-              {{"file_id", then.entry.id.with_prefix(prefix::file)}},
-              {{"from", then.entry.path}, {"path", then.path}});
+  if (wanted.empty())
+    throw Error(Code::not_found, "there was nothing at '" + folder + "' at " + to_iso8601(time_us))
+        .hint("Look at the spelling and the time. What came later is removed by deleting it.");
+  return wanted;
 }
 
 }  // namespace
@@ -85,7 +179,7 @@ Files::RestoreAsOf Files::restore_as_of(const Actor& actor, const Workspace& wor
   if (workspace.role < Right::write)
     throw Error(Code::forbidden, "this key may read the workspace, but not write to it");
   if (time_us > ground_.clock.now_us()) throw Error(Code::bad_request, "the time lies in the future");
-  std::string folder = clean_path(folder_text);
+  const std::string clean = clean_path(folder_text);
   struct DryRun {
     RestoreAsOf counts;
   };
@@ -93,46 +187,10 @@ Files::RestoreAsOf Files::restore_as_of(const Actor& actor, const Workspace& wor
     return ground_.db.write([&](catalog::Tx& tx) {
       ChangeRun run(tx, ground_, actor, workspace.id);
       run.tick();
+      std::string folder = clean;
+      auto wanted = find_past(run, folder, time_us);
       run.check_locks(folder, Touches::subtree, conditions);
-      RestoreAsOf counts;
-      auto wanted = state_at(run, folder, time_us);
-      std::set<Id> wanted_ids;
-      for (const Then& then : wanted) wanted_ids.insert(then.entry.id);
-      // Files first, so that a folder which has to go takes nothing with it that has to stay.
-      auto live = run.below(folder);
-      std::vector<Then> moved;
-      for (const Then& then : wanted) {
-        bool in_place = !then.entry.trashed_us && then.entry.path == then.path;
-        if (in_place) continue;
-        // What lies elsewhere now is taken from there. Its place in the folder has been asked about above.
-        if (!then.entry.trashed_us)
-          run.check_locks(then.entry.path,
-                          then.entry.kind == EntryKind::folder ? Touches::subtree : Touches::membership,
-                          conditions);
-        lift(run, then.entry);
-        moved.push_back(then);
-      }
-      for (auto at = live.rbegin(); at != live.rend(); ++at) {
-        if (wanted_ids.contains(at->id)) continue;
-        run.tick();
-        run.trash(*at);
-        ++counts.trashed;
-      }
-      run.tick();
-      for (const Then& then : moved) {
-        run.ensure_parents(then.path, conditions);
-        set_down(run, then);
-      }
-      for (const Then& then : wanted) {
-        bool was_moved = then.entry.trashed_us || then.entry.path != then.path;
-        // By its bytes: what was restored to them before is not restored again.
-        bool other_content = then.entry.kind == EntryKind::file && then.entry.sha256 != then.sha256;
-        if (other_content) {
-          Change change = RestoreVersionChange{then.head, conditions};
-          run.run(change);
-        }
-        ++(was_moved || other_content ? counts.restored : counts.unchanged);
-      }
+      RestoreAsOf counts = GoingBack(run, folder, std::move(wanted), conditions).go();
       run.journal("folder.restore_as_of",
                   {{"time", to_iso8601(time_us)}, {"restored", counts.restored}, {"trashed", counts.trashed}},
                   {{"path", folder}});

@@ -17,11 +17,13 @@ void purge_versions(ChangeRun& run, const std::vector<Version>& versions, PurgeR
   for (const Version& version : versions) {
     uint64_t freed = BlobLedger::drop(run.tx(), run.workspace(), version.sha256);
     result.freed_bytes += freed;
+    run.tx().exec(
+        "INSERT INTO purged_versions (id, workspace, purged_us, file, head_us) "
+        "SELECT id, workspace, $2, file, head_us FROM versions WHERE id = $1",
+        {version.id, run.now_us()});
     run.tx().exec("DELETE FROM versions WHERE id = $1", {version.id});
     // Purged means that nothing is left to see. Where others have the same content, it is made anew.
     run.tx().exec("DELETE FROM thumbnails WHERE sha256 = $1", {version.sha256});
-    run.tx().exec("INSERT INTO purged_versions (id, workspace, purged_us) VALUES ($1, $2, $3)",
-                  {version.id, run.workspace(), run.now_us()});
     ++result.versions;
     if (result.broken_links.size() < kBrokenLinksMax) result.broken_links.push_back(version);
   }
@@ -41,6 +43,7 @@ void purge_group(ChangeRun& run, const Entry& root, PurgeResult& result) {
     Purposes::forget(run.tx(), id);
     purge_versions(run, versions_of(run, id), mine);
     run.tx().exec("DELETE FROM placements WHERE workspace = $1 AND file = $2", {run.workspace(), id});
+    run.tx().exec("DELETE FROM attributes WHERE workspace = $1 AND file = $2", {run.workspace(), id});
     run.tx().exec("DELETE FROM entries WHERE id = $1", {id});
     ++mine.files;
   }
@@ -152,6 +155,7 @@ PurgeResult Files::purge_version(const Actor& actor, const Workspace& workspace,
     if (in_place) run.check_locks(found->path, Touches::content, conditions);
     PurgeResult result;
     purge_versions(run, {*found}, result);
+    tx.exec("UPDATE entries SET version_count = version_count - 1 WHERE id = $1", {found->file});
     run.shrink(result.freed_bytes);
     run.journal("version.purge",
                 {{"file_id", found->file.with_prefix(prefix::file)},

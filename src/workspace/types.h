@@ -91,8 +91,10 @@ struct Entry {
   TimeUs created_us = 0;
   TimeUs changed_us = 0;  // by our clock
   int64_t version_count = 0;
-  bool diverged = false;  // two writers wrote from one base; both are among the versions
+  int64_t last_number = 0;  // of its newest version, be it purged since
+  bool diverged = false;    // two writers wrote from one base; both are among the versions
   std::optional<TimeUs> trashed_us;
+  Id trash_root;  // what it went to the trash with: itself, or a folder above it; zero while it is not there
 };
 
 // Where a version came from.

@@ -121,6 +121,30 @@ void VerifyRun::references() {
                     row.id(0).with_prefix(prefix::workspace) + " is missing");
           return true;
         });
+    // Of the trash: who went together has one root and one time, and no folder is missing in between.
+    statements.query(
+        "SELECT e.id FROM entries e LEFT JOIN entries r ON r.id = e.trash_root AND r.trash_root = r.id AND "
+        "r.workspace = e.workspace AND r.trashed_us = e.trashed_us WHERE (e.trashed_us IS NOT NULL OR "
+        "e.trash_root IS NOT NULL) AND r.id IS NULL",
+        {}, [&](const catalog::Row& row) {
+          problem("entry " + row.id(0).with_prefix(prefix::file) +
+                  " is in the trash with a folder that is not there");
+          return true;
+        });
+    std::set<std::pair<Id, std::string>> trashed_folders;
+    statements.query("SELECT trash_root, parent, name FROM entries WHERE kind = 1 AND trash_root IS NOT NULL",
+                     {}, [&](const catalog::Row& row) {
+                       trashed_folders.emplace(row.id(0), join_path(row.text(1), row.text(2)));
+                       return true;
+                     });
+    statements.query(
+        "SELECT DISTINCT trash_root, parent FROM entries WHERE trash_root IS NOT NULL AND trash_root <> id",
+        {}, [&](const catalog::Row& row) {
+          if (!trashed_folders.contains({row.id(0), row.str(1)}))
+            problem("the folder '" + row.str(1) + "' is missing in the trash of " +
+                    row.id(0).with_prefix(prefix::file));
+          return true;
+        });
   });
   tell_progress();
 }
@@ -133,6 +157,14 @@ void VerifyRun::counts() {
         "WHERE b.refs <> COALESCE(w.n, 0)",
         {}, [&](const catalog::Row& row) {
           problem("blob " + row.hash(0).hex() + " counts its workspaces wrongly");
+          return true;
+        });
+    statements.query(
+        "SELECT e.id FROM entries e LEFT JOIN (SELECT file, count(*) AS n, MAX(number) AS last FROM versions "
+        "GROUP BY file) v ON v.file = e.id WHERE e.version_count <> COALESCE(v.n, 0) OR e.last_number < "
+        "COALESCE(v.last, 0)",
+        {}, [&](const catalog::Row& row) {
+          problem("file " + row.id(0).with_prefix(prefix::file) + " counts its versions wrongly");
           return true;
         });
     statements.query(

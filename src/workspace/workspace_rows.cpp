@@ -52,6 +52,8 @@ Entry read_entry(const catalog::Row& row) {
   entry.version_count = row.integer(13);
   entry.diverged = row.integer(14) != 0;
   entry.trashed_us = row.maybe_integer(15);
+  entry.last_number = row.integer(16);
+  entry.trash_root = row.id(17);
   return entry;
 }
 

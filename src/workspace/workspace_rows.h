@@ -14,7 +14,8 @@ Workspace insert_workspace(catalog::Tx& tx, Ground& ground, const Actor& owner, 
 #define SK_ENTRY_COLUMNS                                                                                \
   "e.id, e.workspace, e.parent, e.name, e.kind, e.head, e.size, e.sha256, e.mime, e.mode, e.mtime_us, " \
   "e.created_us, e.changed_us, "                                                                        \
-  "e.version_count, e.diverged, e.trashed_us"
+  "e.version_count, e.diverged, e.trashed_us, e.last_number, e.trash_root"
+constexpr int kEntryColumns = 18;  // what a query adds begins here
 Entry read_entry(const catalog::Row& row);
 
 // Columns of a Version for read_version(), for `v` (versions), `e` (its entry) and `p` (its author).

@@ -118,6 +118,79 @@ def test_a_folder_goes_back_to_how_it_was(api, ws):
     assert again["trashed"] == 0 and ws.read("d/changed.txt") == b"before"
 
 
+def moment():
+    time.sleep(0.01)
+    then = now()
+    time.sleep(0.01)
+    return then
+
+
+def test_what_stays_in_the_trash_when_its_folder_goes_back_is_in_reach(api, ws):
+    ws.put("F/a", b"1")
+    then = moment()
+    ws.put("F/b", b"22")
+    api.delete(ws.file("F"), 200)
+    assert ws.post("restore-as-of", 200, time=then)["restored"] == 2
+    error = api.error("GET", ws.file("F/b"), 404, "not_found")
+    assert api.post(f"{ws.root}/trash/{error['trashed_file_id']}/restore", 200, json={}).json()["path"] == "F/b"
+    ws.put("F/c", b"333")
+    api.delete(ws.file("F"), 200)
+    error = api.error("GET", ws.file("F/c"), 404, "not_found")
+    assert error["trashed_file_id"] in error["hint"] and "'F'" in error["hint"]
+    api.post(f"{ws.root}/trash/{error['trashed_file_id']}/restore", 200, json={})
+    assert ws.paths() == ["F", "F/a", "F/b", "F/c"]
+
+
+def test_a_folder_that_was_moved_away_leaves_later_files_where_they_are(api, ws):
+    ws.put("old/D/x", b"x")
+    then = moment()
+    ws.post("move", 200, **{"from": "old/D", "to": "new/D"})
+    ws.put("new/D/y", b"y")
+    ws.post("restore-as-of", 200, folder="old", time=then)
+    assert ws.paths() == ["new", "old", "new/D", "new/D/y", "old/D", "old/D/x"]
+    assert api.get(f"{ws.root}/list", 200, params={"folder": "new/D"}).json()["items"][0]["path"] == "new/D/y"
+
+
+def test_an_empty_folder_a_mode_and_a_single_file_go_back_and_a_mistyped_one_is_404(api, ws):
+    folder = ws.post("mkdir", 201, path="q1")["entry"]["id"]
+    ws.put("a.txt", b"same", X_Sandkeep_Mode="0644")
+    then = moment()
+    api.delete(ws.file("q1"), 200)
+    ws.put("a.txt", b"same", X_Sandkeep_Mode="0600")
+    assert ws.post("restore-as-of", 200, folder="q1", time=then)["restored"] == 1
+    assert ws.entry("q1")["id"] == folder
+    assert ws.post("restore-as-of", 200, folder="a.txt", time=then)["restored"] == 1
+    assert ws.entry("a.txt")["mode"] == "0644"
+    api.error("POST", f"{ws.root}/restore-as-of", 404, "not_found", json={"folder": "q2", "time": then})
+
+
+def test_a_base_that_never_was_a_version_of_the_file_is_400(api, ws):
+    ws.put("a.txt", b"one")
+    other = ws.put("b.txt", b"two")["version"]["id"]
+    for base in ("v_" + "0" * 31 + "2", other):
+        api.error("PUT", ws.file("a.txt"), 400, "bad_request", data=b"three", headers={"X-Sandkeep-Base": base})
+    assert ws.read("a.txt") == b"one" and not ws.entry("a.txt")["diverged"]
+
+
+def test_the_current_bytes_end_a_divergence_when_their_version_is_named(api, ws):
+    base = ws.put("a.txt", b"base")["version"]["id"]
+    ws.put("a.txt", b"ours")
+    head = ws.put("a.txt", b"theirs", X_Sandkeep_Base=base)["version"]["id"]
+    assert ws.entry("a.txt")["diverged"]
+    kept = ws.put("a.txt", b"theirs", If_Match=f'"{head}"')
+    assert kept["unchanged"] and not kept["entry"]["diverged"] and not ws.entry("a.txt")["diverged"]
+    assert "file.settle" in [event["kind"] for event in ws.events()["items"]]
+
+
+def test_the_same_bytes_of_another_type_are_a_version_and_another_time_is_set(api, ws):
+    first = ws.put("a.txt", b"same", Content_Type="text/plain")
+    again = ws.put("a.txt", b"same", X_Sandkeep_Mtime="2020-01-02T03:04:05Z")
+    assert again["unchanged"] and ws.entry("a.txt")["mtime"].startswith("2020-01-02T03:04:05")
+    other = ws.put("a.txt", b"same", Content_Type="text/markdown")
+    assert other["version"]["number"] == 2 and ws.entry("a.txt")["mime"] == "text/markdown"
+    assert api.get(first["version"]["link"], 200).headers["Content-Type"].startswith("text/plain")
+
+
 @pytest.mark.parametrize("body", [{}, {"time": "yesterday"}, {"time": "2999-01-01T00:00:00Z"}, {"time": 5}, {"time": "2020-01-01T00:00:00Z", "folder": ".."}])
 def test_a_time_that_cannot_be_gone_back_to_is_400(api, ws, body):
     api.error("POST", f"{ws.root}/restore-as-of", 400, "bad_request", json=body)

@@ -15,7 +15,7 @@ constexpr size_t kWorkspacesMax = 200;
 constexpr size_t kUrisMax = 1000;
 
 bool changes_list(const std::string& kind) {
-  return kind != "file.write" && kind != "file.set" && kind != "version.purge";
+  return kind != "file.write" && kind != "file.set" && kind != "file.settle" && kind != "version.purge";
 }
 
 }  // namespace

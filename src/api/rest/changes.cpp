@@ -67,6 +67,7 @@ Reply restore_as_of(Call& call) {
   return Reply::json({{"restored", result.restored},
                       {"trashed", result.trashed},
                       {"unchanged", result.unchanged},
+                      {"purged", result.purged},
                       {"dry_run", result.dry_run}});
 }
 
@@ -191,15 +192,19 @@ void add_change_routes(Routes& routes) {
        .tag = "files",
        .summary = "Brings a folder, or everything, back to how it was at a time, in one transaction",
        .details =
-           "What came later goes to the trash; nothing is lost. Locks stand in its way in the folder, and "
-           "wherever else something is taken from that has left the folder since.",
+           "Places, contents, modes, times and types, folders too. What came later goes to the trash, what "
+           "was moved out comes back, and what others put beside it there stays there; nothing is lost. "
+           "`purged` counts files whose content of that time was purged: they keep the present one. 404 when "
+           "nothing was there at that time. Locks stand in its way in the folder, and wherever else "
+           "something "
+           "is taken from that has left the folder since.",
        .body_kind = BodyKind::json,
        .body =
            Fields{{.name = "time",
                    .type = FieldType::time,
                    .about = "The moment to go back to.",
                    .required = true},
-                  {.name = "folder", .about = "Only this folder; everything unless given."},
+                  {.name = "folder", .about = "Only this folder, or this file; everything unless given."},
                   {.name = "dry_run", .type = FieldType::boolean, .about = "Only count what would change."}} +
            lock_fields(),
        .answers = {{200, "What was done, or would be.", "RestoreResult"}},

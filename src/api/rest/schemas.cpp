@@ -103,8 +103,11 @@ void add_file_schemas(Json& out) {
                                 {"kept_aside", boolean()}},
                                {{"version", schema_ref("Version")}});
   out["ChangeResultList"] = object({{"items", list_of(schema_ref("ChangeResult"))}});
-  out["RestoreResult"] = object(
-      {{"restored", number()}, {"trashed", number()}, {"unchanged", number()}, {"dry_run", boolean()}});
+  out["RestoreResult"] = object({{"restored", number()},
+                                 {"trashed", number()},
+                                 {"unchanged", number()},
+                                 {"purged", number()},
+                                 {"dry_run", boolean()}});
   auto broken = object({{"version_id", id("v_")}, {"path", text()}, {"link", url()}});
   out["PurgeResult"] = object({{"files", number()},
                                {"versions", number()},

@@ -156,13 +156,16 @@ void add_upload_routes(Routes& routes) {
        .id = "put_file",
        .tag = "files",
        .summary = "Writes a file: a new one, or a new version",
-       .details = "The body is the file. A path that ends in `/`, or `kind=folder`, makes a folder. "
-                  "`Content-Type` is kept as the file's type "
-                  "unless it is `application/octet-stream` or curl's `application/x-www-form-urlencoded`. "
-                  "Headers: `X-Sandkeep-Mode` (octal), "
-                  "`X-Sandkeep-Mtime`, `X-Sandkeep-Base` (the version that you started from: if another one "
-                  "is current by now, both are kept and "
-                  "the file is marked diverged), `X-Sandkeep-Sha256` and `Content-MD5` (checked).",
+       .details =
+           "The body is the file. A path that ends in `/`, or `kind=folder`, makes a folder. "
+           "`Content-Type` is kept as the file's type "
+           "unless it is `application/octet-stream` or curl's `application/x-www-form-urlencoded`. "
+           "Headers: `X-Sandkeep-Mode` (octal), "
+           "`X-Sandkeep-Mtime`, `X-Sandkeep-Base` (the version that you started from: if another one "
+           "is current by now, both are kept and "
+           "the file is marked diverged; 400 when it never was a version of what is or was there), "
+           "`X-Sandkeep-Sha256` and `Content-MD5` (checked). The same bytes make no new version, unless "
+           "their mode or a stated type is another one; a new mtime is set on the file.",
        .query = {{.name = "kind", .about = "`file` unless given.", .choices = {"file", "folder"}}},
        .body_kind = BodyKind::bytes,
        .answers = {{200, "A new version, or the same bytes as before (`unchanged`).", "ChangeResult"},

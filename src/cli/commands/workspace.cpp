@@ -3,6 +3,7 @@
 #include "cli/columns.h"
 #include "cli/commands.h"
 #include "cli/fields.h"
+#include "cli/remote_path.h"
 #include "cli/when.h"
 
 namespace sk::cli {

@@ -99,6 +99,80 @@ TEST_F(KeepTest, AWriteFromAnOldBaseBecomesTheHeadAndSaysDiverged) {
   EXPECT_FALSE(keep->files().get(ws, "a").diverged);
 }
 
+TEST_F(KeepTest, WritingTheSameBytesOverTheNamedVersionEndsADivergence) {
+  auto base = put("a", "base");
+  auto theirs = put("a", "theirs");
+  auto diverge = [&](std::string_view bytes) {
+    PutChange mine = put_change("a", bytes);
+    mine.base = base.version->id;
+    auto result = apply(std::move(mine));
+    EXPECT_TRUE(keep->files().get(ws, "a").diverged);
+    return result.version->id;
+  };
+  auto head = diverge("mine");
+  EXPECT_TRUE(put("a", "mine").entry.diverged) << "who names nothing has not seen it";
+  PutChange keeping = put_change("a", "mine");
+  keeping.base = head;
+  auto kept = apply(std::move(keeping));
+  EXPECT_TRUE(kept.unchanged);
+  EXPECT_EQ(kept.version->id, head);
+  EXPECT_FALSE(kept.entry.diverged);
+  EXPECT_FALSE(keep->files().get(ws, "a").diverged);
+  Conditions match;
+  match.if_match = {diverge("mine again")};
+  put("a", "mine again", match);
+  EXPECT_FALSE(keep->files().get(ws, "a").diverged);
+}
+
+TEST_F(KeepTest, ABaseMustBeAVersionOfWhatIsOrWasAtThePath) {
+  auto first = put("a", "1");
+  put("a", "2");
+  auto other = put("other", "x");
+  auto from = [&](const Id& base, std::string path, std::string_view bytes) {
+    PutChange change = put_change(std::move(path), bytes);
+    change.base = base;
+    return apply(std::move(change));
+  };
+  Id made_up = *Id::from_hex("00000000000000000000000000000002");
+  EXPECT_EQ(code_of([&] { from(made_up, "a", "3"); }), Code::bad_request);
+  EXPECT_EQ(code_of([&] { from(made_up, "new", "3"); }), Code::bad_request);
+  EXPECT_EQ(code_of([&] { from(other.version->id, "a", "3"); }), Code::bad_request);
+  EXPECT_FALSE(keep->files().get(ws, "a").diverged);
+  EXPECT_TRUE(from(first.version->id, "a", "3").diverged);
+  keep->files().purge_version(actor, ws, first.version->id);
+  EXPECT_TRUE(from(first.version->id, "a", "4").diverged) << "a purged version was one all the same";
+  auto moved = keep->files().get(ws, "a");
+  apply(MoveChange{"a", "b", OnExisting::refuse, {}});
+  EXPECT_TRUE(from(moved.head, "a", "5").created) << "it was here";
+  auto again = put("a", "6");
+  apply(TrashChange{"a", {}});
+  EXPECT_TRUE(from(again.version->id, "a", "7").created) << "it was here, and is in the trash";
+  keep->files().empty_trash(actor, ws);
+  EXPECT_TRUE(from(again.version->id, "a", "8").diverged) << "nobody knows any more where it was";
+  EXPECT_EQ(code_of([&] { from(other.version->id, "a", "9"); }), Code::bad_request);
+}
+
+TEST_F(KeepTest, ANewTypeMakesAVersionAndANewTimeIsSet) {
+  PutChange stated = put_change("a", "same");
+  stated.mime = "text/x-one";
+  stated.mtime_us = 1'000'000;
+  auto first = apply(std::move(stated));
+  EXPECT_TRUE(put("a", "same").unchanged) << "nothing was said about the type";
+  EXPECT_EQ(keep->files().get(ws, "a").mime, "text/x-one");
+  EXPECT_EQ(keep->files().get(ws, "a").mtime_us, 1'000'000);
+  PutChange later = put_change("a", "same");
+  later.mtime_us = 2'000'000;
+  auto touched = apply(std::move(later));
+  EXPECT_EQ(touched.version->id, first.version->id);
+  EXPECT_EQ(keep->files().get(ws, "a").mtime_us, 2'000'000);
+  PutChange other = put_change("a", "same");
+  other.mime = "text/x-two";
+  auto second = apply(std::move(other));
+  EXPECT_EQ(second.version->number, 2);
+  EXPECT_EQ(keep->files().get(ws, "a").mime, "text/x-two");
+  EXPECT_EQ(keep->files().find_version(ws, first.version->id)->mime, "text/x-one");
+}
+
 TEST_F(KeepTest, ABatchIsAllOrNothing) {
   std::vector<Change> changes;
   changes.push_back(put_change("x/1", "1"));
@@ -128,6 +202,55 @@ TEST_F(KeepTest, FoldersMoveWithEverythingInThemAndNothingElse) {
                                                "z/y/b/one"}));
   EXPECT_EQ(code_of([&] { apply(MoveChange{"z", "z/y/q", OnExisting::refuse, {}}); }), Code::bad_request);
   expect_clean();
+}
+
+TEST_F(KeepTest, AFolderWhoseFilesWouldBeOutOfReachIsNotMovedRestoredOrCopied) {
+  std::string name(200, 'n'), deep = "d";
+  for (int i = 0; i < 30; ++i) deep.append("/").append(name);
+  put(deep + "/file", "x");
+  std::string far = "far";
+  for (int i = 0; i < 12; ++i) far.append("/").append(name);
+  apply(MkdirChange{far, {}, {}, true});
+  auto before = paths();
+  auto names_the_path = [&] { return last_error->message().find(far + "/e" + deep.substr(1) + "/file"); };
+  EXPECT_EQ(code_of([&] { apply(MoveChange{"d", far + "/e", OnExisting::refuse, {}}); }), Code::bad_request);
+  EXPECT_NE(names_the_path(), std::string::npos);
+  EXPECT_EQ(code_of([&] { apply(CopyChange{"d", {}, far + "/e", OnExisting::refuse, {}, {}}); }),
+            Code::bad_request);
+  EXPECT_EQ(paths(), before);
+  auto folder = keep->files().get(ws, "d");
+  apply(TrashChange{"d", {}});
+  EXPECT_EQ(code_of([&] { keep->files().restore(actor, ws, folder.id, OnExisting::refuse, far + "/e"); }),
+            Code::bad_request);
+  EXPECT_NE(names_the_path(), std::string::npos);
+  keep->files().restore(actor, ws, folder.id, OnExisting::refuse, "e");
+  EXPECT_EQ(bytes_at("e" + deep.substr(1) + "/file"), "x");
+}
+
+TEST_F(KeepTest, AFolderThatWouldLieTooDeepIsNotMoved) {
+  std::string deep = "d", far = "f";
+  for (int i = 0; i < 600; ++i) deep.append("/d"), far.append("/f");
+  apply(MkdirChange{deep, {}, {}, true});
+  apply(MkdirChange{far, {}, {}, true});
+  EXPECT_EQ(code_of([&] { apply(MoveChange{"d", far + "/d", OnExisting::refuse, {}}); }), Code::bad_request);
+  expect_clean();
+}
+
+TEST_F(KeepTest, AFolderCopiedOntoItselfIsRenamed) {
+  put("a/b", "x");
+  EXPECT_EQ(apply(CopyChange{"a", {}, "a", OnExisting::rename, {}, {}}).entry.path, "a (2)");
+  EXPECT_EQ(bytes_at("a (2)/b"), "x");
+  EXPECT_EQ(code_of([&] { apply(CopyChange{"a", {}, "a", OnExisting::replace, {}, {}}); }), Code::conflict);
+  EXPECT_EQ(code_of([&] { apply(CopyChange{"a", {}, "a/c", OnExisting::rename, {}, {}}); }),
+            Code::bad_request);
+}
+
+TEST_F(KeepTest, ACopyHasTheModeThatItsOriginalHasNow) {
+  put("a", "x");
+  apply(SetModeChange{"a", 0600, 7'000'000, {}});
+  auto copy = apply(CopyChange{"a", {}, "b", OnExisting::refuse, {}, {}});
+  EXPECT_EQ(copy.entry.mode, 0600u);
+  EXPECT_EQ(copy.entry.mtime_us, 7'000'000);
 }
 
 TEST_F(KeepTest, CopiesShareTheirBytesAndHaveTheirOwnHistory) {
@@ -178,7 +301,9 @@ TEST_F(KeepTest, TheCurrentVersionCannotBePurgedAloneButAnOldOneCan) {
   auto two = put("a", "2");
   EXPECT_EQ(code_of([&] { keep->files().purge_version(actor, ws, two.version->id); }), Code::conflict);
   keep->files().purge_version(actor, ws, one.version->id);
-  put("a", "3");
+  EXPECT_EQ(keep->files().get(ws, "a").version_count, 1);
+  EXPECT_EQ(put("a", "3").version->number, 3);
+  EXPECT_EQ(keep->files().get(ws, "a").version_count, 2);
   EXPECT_EQ(keep->files().versions(ws, one.entry.id, "", 10).items.size(), 2u);
   expect_clean();
 }
@@ -249,6 +374,26 @@ TEST_F(KeepTest, ListingPagesAreHonestAndSorted) {
 TEST_F(KeepTest, AFileIsFoundByTheOtherUnicodeSpelling) {
   put("caf\u00e9", "x");
   EXPECT_TRUE(keep->files().find(ws, "cafe\u0301").has_value());
+  put("menu\u00e9/one", "x");
+  put("menu\u00e9/two", "x");
+  ListOptions options;
+  options.folder = "menue\u0301";
+  options.limit = 1;
+  auto page = keep->files().list(ws, options);
+  ASSERT_EQ(page.items.size(), 1u);
+  EXPECT_EQ(page.items[0].path, "menu\u00e9/one");
+  options.cursor = page.next_cursor;
+  EXPECT_EQ(keep->files().list(ws, options).items[0].path, "menu\u00e9/two");
+}
+
+TEST_F(KeepTest, WhatIsLookedForInATrashedFolderNamesWhatCanBeRestored) {
+  put("F/sub/a", "x");
+  auto root = keep->files().get(ws, "F");
+  apply(TrashChange{"F", {}});
+  EXPECT_EQ(code_of([&] { keep->files().get(ws, "F/sub/a"); }), Code::not_found);
+  EXPECT_NE(last_error->hint().find(root.id.with_prefix(prefix::file)), std::string::npos);
+  keep->files().restore(actor, ws, root.id, OnExisting::refuse);
+  EXPECT_EQ(bytes_at("F/sub/a"), "x");
 }
 
 TEST_F(KeepTest, AFileBelowAFileIsRefusedAndNothingIsHalfDone) {

@@ -1,0 +1,77 @@
+"""A catalog that an older program left behind is mended when the server opens it."""
+
+import datetime
+import sqlite3
+
+from rest_client import Client
+from sandkeep_server import PROJECT
+
+MIGRATIONS = sorted((PROJECT / "src" / "catalog" / "migrations").glob("*.sql"))
+
+
+def downgrade(path, last):
+    """The same rows in the schema that ended with the migration `last`; a writable connection."""
+    new = sqlite3.connect(path)
+    new.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    new.close()
+    old_path = path.with_suffix(".old")
+    path.rename(old_path)
+    for leftover in path.parent.glob(path.name + "-*"):
+        leftover.unlink()
+    db = sqlite3.connect(path)
+    db.execute("CREATE TABLE schema_migrations (name TEXT PRIMARY KEY)")
+    for file in MIGRATIONS:
+        if file.stem <= last:
+            db.executescript(file.read_text().replace("/*clustered*/", "WITHOUT ROWID"))
+            db.execute("INSERT INTO schema_migrations VALUES (?)", (file.stem,))
+    db.execute("ATTACH ? AS newer", (str(old_path),))
+    for (table,) in db.execute("SELECT name FROM main.sqlite_master WHERE type = 'table' AND name <> 'schema_migrations'").fetchall():
+        columns = ", ".join(row[1] for row in db.execute(f"PRAGMA main.table_info({table})"))
+        db.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM newer.{table}")
+    db.commit()
+    return db
+
+
+def test_trash_that_was_out_of_reach_comes_back_into_the_trash(make_server):
+    server = make_server()
+    api = Client(server)
+    ws = api.workspace("w")
+    for path in ("F/a", "F/b", "F/sub/deep/c", "F/sub/d", "whole/x", "G/e"):
+        ws.put(path, path)
+    ws.put("F/a", b"second")
+    api.patch(ws.file("F/a"), 200, json={"mode": "0600"})
+    ids = {path: ws.entry(path)["id"] for path in ("F", "F/sub", "F/b", "F/sub/d", "whole", "G", "G/e")}
+    first = ws.versions("F/a")[-1]["id"]
+    for path in ("F", "whole"):
+        api.delete(ws.file(path), 200)
+    server.stop()
+
+    def raw(name):
+        return bytes.fromhex(ids[name][2:])
+
+    db = downgrade(server.data / "catalog.db", "0005_conversations")
+    # As restoring as of a time left it: the root is back, the rest is not, and its names were used again.
+    db.execute("UPDATE entries SET trashed_us = NULL, trash_root = NULL WHERE parent = '' AND name = 'F' OR parent = 'F' AND name = 'a'")
+    db.execute("UPDATE entries SET parent = 'F', trashed_us = 5, trash_root = ? WHERE id = ?", (raw("F"), raw("G/e")))
+    db.execute("DELETE FROM versions WHERE id = ?", (bytes.fromhex(first[2:]),))
+    db.execute("UPDATE workspace_blobs SET refs = 0 WHERE hash NOT IN (SELECT sha256 FROM versions)")
+    db.execute("DELETE FROM workspace_blobs WHERE refs = 0")
+    db.execute("UPDATE blobs SET refs = 0 WHERE hash NOT IN (SELECT hash FROM workspace_blobs)")
+    db.execute("UPDATE workspaces SET used_bytes = (SELECT COALESCE(SUM(b.size), 0) FROM workspace_blobs w JOIN blobs b ON b.hash = w.hash "
+               "WHERE w.workspace = workspaces.id)")
+    db.commit()
+    db.close()
+
+    server.start()
+    api.http.close()
+    found = {item["path"]: item["id"] for item in api.get(f"{ws.root}/trash", 200).json()["items"]}
+    assert found == {"F/b": ids["F/b"], "F/sub": ids["F/sub"], "F/e": ids["G/e"], "whole": ids["whole"]}
+    assert ws.paths() == ["F", "G", "F/a"]
+    assert ws.entry("F/a")["version_count"] == 1 and ws.entry("F/a")["mode"] == "0600"
+    then = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    assert ws.post("restore-as-of", 200, folder="F/a", time=then)["unchanged"] == 1, "a mode that was set long ago is not undone"
+    assert ws.put("F/a", b"third")["version"]["number"] == 3
+    for path in found:
+        api.post(f"{ws.root}/trash/{found[path]}/restore", 200, json={})
+    assert ws.read("F/sub/deep/c") == b"F/sub/deep/c" and ws.read("whole/x") == b"whole/x"
+    assert api.post("/api/v1/verify", 200).json()["problems"] == []
