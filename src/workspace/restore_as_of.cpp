@@ -180,6 +180,9 @@ Files::RestoreAsOf Files::restore_as_of(const Actor& actor, const Workspace& wor
     throw Error(Code::forbidden, "this key may read the workspace, but not write to it");
   if (time_us > ground_.clock.now_us()) throw Error(Code::bad_request, "the time lies in the future");
   const std::string clean = clean_path(folder_text);
+  if (clean.empty() && time_us < workspace.created_us)
+    throw Error(Code::bad_request, "the workspace was made later, at " + to_iso8601(workspace.created_us))
+        .hint("Name a time since then.");
   struct DryRun {
     RestoreAsOf counts;
   };

@@ -107,6 +107,13 @@ void VerifyRun::references() {
                        problem("version " + row.id(0).with_prefix(prefix::version) + " belongs to no file");
                        return true;
                      });
+    statements.query(
+        "SELECT DISTINCT a.file FROM attributes a LEFT JOIN entries e ON e.id = a.file AND e.workspace = "
+        "a.workspace WHERE e.id IS NULL",
+        {}, [&](const catalog::Row& row) {
+          problem("modes are kept for " + row.id(0).with_prefix(prefix::file) + ", which is not there");
+          return true;
+        });
     std::set<std::pair<Id, std::string>> folders;
     statements.query("SELECT workspace, parent, name FROM entries WHERE kind = 1 AND trashed_us IS NULL", {},
                      [&](const catalog::Row& row) {

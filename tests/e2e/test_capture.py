@@ -269,6 +269,19 @@ def test_two_sessions_on_one_folder_see_each_others_files_and_diverge_in_the_ope
     assert contents == {"one", "two", "one again"} and keep.read("both/a") == b"one again"
 
 
+def test_a_renamed_folder_whose_files_the_workspace_could_not_name_loses_none_that_was_kept(keep):
+    folder = "/".join(["f" * 240] * 20)
+    session = keep.create(folder=folder)
+    below = "/".join(["n" * 240] * 13)
+    keep.run(session, f"import os; os.makedirs('d/{below}'); open('d/{below}/file', 'w').write('deep'); open('d/near', 'w').write('near')")
+    long = "x" * 250
+    done = keep.run(session, f"os.rename('d', '{long}')")
+    assert {item["reason"] for item in done["not_kept"]} == {"name"}
+    assert f"{folder}/{long}/{below}/file" in [item["path"] for item in done["not_kept"]]
+    assert keep.read(f"{folder}/{long}/near") == b"near" and keep.read(f"{folder}/d/{below}/file") == b"deep"
+    assert keep.call("POST", "/api/v1/verify").json()["problems"] == []
+
+
 def test_a_path_that_somebody_else_locked_is_kept_beside_it(keep):
     session = keep.create(folder="locks")
     keep.run(session, "open('mine', 'w').write('0'); open('gone', 'w').write('0')")

@@ -124,6 +124,12 @@ TEST_F(AsOfTest, AFolderThatWasNotThereIsNotFoundAndAFileIsRestoredAlone) {
   EXPECT_EQ(bytes_at("d/b"), "two");
 }
 
+TEST_F(AsOfTest, ATimeBeforeTheWorkspaceIsRefused) {
+  put("a", "x");
+  EXPECT_EQ(code_of([&] { go_back(ws.created_us - 1); }), Code::bad_request);
+  EXPECT_EQ(go_back(ws.created_us).trashed, 1);
+}
+
 TEST_F(AsOfTest, ModesTimesAndTypesGoBackToo) {
   PutChange first = put_change("a", "same");
   first.mode = 0644;

@@ -100,6 +100,7 @@ class World : public KeepTest {
     clock.advance_us(kSecondUs);
     Tree before = tree();
     auto rows_before = rows();
+    int64_t seq = keep->journal().head_seq(ws.id);
     Does what = kOften[choice.of(kOften.size())];
     bool purges = what == Does::purge_version || what == Does::purge;
     try {
@@ -110,6 +111,7 @@ class World : public KeepTest {
       RC_ASSERT(same_tree(tree(), before));
     }
     check();
+    check_journal(seq, before);
     if (!purges) RC_ASSERT(std::ranges::includes(rows(), rows_before));
     clock.advance_us(kSecondUs);
     moments_.push_back({clock.now_us(), tree()});
@@ -307,6 +309,24 @@ class World : public KeepTest {
                   static_cast<size_t>(entry.version_count));
     for (const std::string& path : kPaths)
       if (!live.contains(path)) check_hint(path, roots);
+  }
+  // Who follows the journal and looks again at every path that it names, and below, misses nothing.
+  void check_journal(int64_t after, const Tree& before) {
+    std::set<std::string> named;
+    for (const auto& event : keep->journal().events(ws.id, after, 100'000, {}).items)
+      for (const char* name : {"path", "from", "to"})
+        if (event.kind != "folder.restore_as_of" && event.personal.contains(name))
+          named.insert(event.personal[name].get<std::string>());
+    auto is_named = [&](const std::string& path) {
+      for (std::string at = path; !at.empty(); at = split_path(at).first)
+        if (named.contains(at)) return true;
+      return false;
+    };
+    Tree now = tree();
+    for (const auto& [path, entry] : before)
+      if (auto is = now.find(path); is == now.end() || !same(is->second, entry)) RC_ASSERT(is_named(path));
+    for (const auto& [path, entry] : now)
+      if (!before.contains(path)) RC_ASSERT(is_named(path));
   }
   void check_hint(const std::string& path, const std::set<Id>& roots) {
     code_of([&] { keep->files().get(ws, path); });
