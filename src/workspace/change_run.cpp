@@ -89,8 +89,11 @@ void ChangeRun::check_conditions(catalog::Statements& statements, std::string_vi
     TimeUs modified_us = entry->changed_us;
     // A file's is that of its version: it is what readers are told.
     if (entry->head)
-      modified_us = *statements.one("SELECT created_us FROM versions WHERE id = $1", {entry->head},
-                                    [](const catalog::Row& row) { return row.integer(0); });
+      statements.query("SELECT created_us FROM versions WHERE id = $1", {entry->head},
+                       [&](const catalog::Row& row) {
+                         modified_us = row.integer(0);
+                         return false;
+                       });
     // The dates of HTTP have whole seconds: what was read within its second counts as unmodified.
     if (modified_us >= *conditions.if_unmodified_since_us + kSecondUs)
       fail("'" + std::string(path) + "' was changed at " + to_iso8601(modified_us));

@@ -81,6 +81,7 @@ ChangeResult ChangeRun::put(PutChange& change) {
   Json facts = version_facts(version, change.source);
   if (overtook) facts["diverged"] = true;
   if (result.kept_aside) facts["kept_aside"] = true;
+  if (entry.trashed_us) facts["trashed"] = true;
   if (!change.source.detail.empty()) facts["source_detail"] = change.source.detail;
   journal(result.created ? "file.create" : "file.write", facts, {{"path", change.path}});
   result.entry = entry;

@@ -83,15 +83,16 @@ def test_the_token_of_a_lock_run_is_used_by_every_command_and_in_its_workspace_o
     cli("put", "a.txt", "L/a")
     cli("rm", "L/a")
     script = " && ".join(f"{binary} {words}" for words in (
-        "trash restore L/a", "restore --as-of 1h L", "put a.txt L/b", f"put a.txt {other.name}:z", f"put a.txt {other.id}:L/z",
+        "trash restore L/a", "restore --as-of 0s L", "put a.txt L/b", f"put a.txt {other.name}:z", f"put a.txt {other.id}:L/z",
         f"cp L/b {other.name}:zz", f"mkdir {other.name}:d", f"rm {other.name}:z", f"trash restore {other.name}:z"))
     cli("lock", "run", "L", "--", "sh", "-c", script)
     assert cli("cat", f"{other.name}:L/z").out == "a" and cli("cat", "L/b").out == "a"
     # By name as by id, and without the variable of the workspace the token goes everywhere, as who sets it says.
     cli("lock", "run", "L", "--", "sh", "-c", f"{binary} put a.txt L/c && SANDKEEP_LOCK_WORKSPACE= {binary} put a.txt L/d")
     cli("lock", "acquire", "L")
-    cli("restore", "--as-of", "1h", "L", code=5)
-    cli("restore", "--as-of", "1h", "--fence", "1", "L", code=2)
+    cli("restore", "--as-of", "0s", "L", code=5)
+    assert cli("restore", "--as-of", "0s", "--fence", "1", "L", "--json", code=5).error["code"] == "precondition_failed"
+    cli("restore", "--as-of", "0s", "--if-match", "*", "L", code=2)
 
 
 def test_waits_keep_to_what_the_server_allows(make_server, tmp_path):

@@ -13,9 +13,8 @@ ExitCode restore_as_of(const Invocation& call, Remote& remote) {
   auto where = call.arguments.positional.empty() ? RemotePath{} : parse_remote_path(call.positional(0));
   auto time_us = parse_when(*call.arguments.value("as-of"), call.clock.now_us());
   bool dry_run = call.arguments.has("dry-run");
-  for (auto name : {"if-match", "fence"})
-    if (call.arguments.has(name))
-      throw Error(Code::bad_request, "--" + std::string(name) + " goes with --version, not with --as-of");
+  if (call.arguments.has("if-match"))
+    throw Error(Code::bad_request, "--if-match goes with --version, not with --as-of");
   Json body = {{"folder", where.path}, {"time", to_iso8601(time_us)}, {"dry_run", dry_run}};
   http::Headers headers;
   call.conditions(remote, where).add_to(headers);

@@ -71,7 +71,7 @@ def test_no_message_gives_a_5xx_and_no_html_but_ours_comes_out(chat):
             assert not re.search(r"<(?!/?(p|h[1-6]|ul|ol|li|blockquote|hr|pre|code|table|thead|tbody|tr|th|td|em|strong|del|a|img|br)\b)", html), (seed, html)
             assert not re.search(r'(href|src)="(?!https?://|mailto:|/|#)', html), (seed, html)
         if number % 5 == 0:
-            messages = [{"conversation": chat.name, "message": "b", **body}, distort(rng, {"conversation": "c", "message": "m", "text": "x"}), rng.choice([None, 7, "x", []])]
+            messages = [{"conversation": chat.name, "message": "b", **(body if isinstance(body, dict) else {})}, distort(rng, {"conversation": "c", "message": "m", "text": "x"}), rng.choice([None, 7, "x", []])]
             where = {"kind": "azure", "base_url": "https://127.0.0.1:1/azure/p", "key": "k", "container": "s"}
             many = distort(rng, {"messages": messages[:rng.randrange(4)], "source": where, "workspace": "default"})
             reply = chat.send("POST", "/api/v1/conversations", data=json.dumps(many).encode(), headers={"Content-Type": "application/json"})
