@@ -70,7 +70,7 @@ class Zygote:
         signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         self.wake_fds = (wake_read, wake_write)
-        self.socket.send(FORK_REPLY.pack(0, 0, 0))
+        self.reply(FORK_REPLY.pack(0, 0, 0))
         poll = select.poll()
         poll.register(self.socket, select.POLLIN)
         poll.register(wake_read, select.POLLIN)
@@ -91,13 +91,19 @@ class Zygote:
             pid = self.fork_session(layers, warm, fds)
             pidfd = os.pidfd_open(pid)
         except OSError as error:
-            self.socket.send(FORK_REPLY.pack(STEP_ZYGOTE_FORK, error.errno, 0))
+            self.reply(FORK_REPLY.pack(STEP_ZYGOTE_FORK, error.errno, 0))
         else:
             rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [pidfd]))]
-            self.socket.sendmsg([FORK_REPLY.pack(0, 0, pid)], rights)
+            self.reply(FORK_REPLY.pack(0, 0, pid), rights)
             os.close(pidfd)
         for fd in fds:
             os.close(fd)
+
+    def reply(self, packet, rights=()):
+        try:
+            self.socket.sendmsg([packet], rights)
+        except (BrokenPipeError, ConnectionResetError):
+            os._exit(0)  # the server ended before this zygote was ready, or in the middle of a request
 
     def receive(self):
         packet, fds, _, _ = socket.recv_fds(self.socket, FORK_REQUEST.size, FORK_FDS)

@@ -1,5 +1,6 @@
 #include "cli/remote.h"
 
+#include <algorithm>
 #include <array>
 
 #include "base/error.h"

@@ -1,5 +1,7 @@
 #include "workspace/workspaces.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "workspace/journal.h"
 #include "workspace/lock_check.h"

@@ -70,6 +70,16 @@ def refuse(folder, *flags, **variables):
     return done.returncode, done.stderr
 
 
+def open_files():
+    """What other processes have open, as far as we may see it."""
+    for fd in pathlib.Path("/proc").glob("[0-9]*/fd/*"):
+        try:
+            if int(fd.parts[2]) != os.getpid():
+                yield os.readlink(fd)
+        except OSError:
+            continue
+
+
 def lines_to_paste(server):
     return re.findall(r"^  (.*)$", server.text.split("Try it in another shell:")[1], re.M)
 
@@ -280,3 +290,14 @@ def test_a_switch_takes_its_value_with_or_without_an_equals_sign(serve, tmp_path
     requests.get(one.url + "/healthz", timeout=30)
     assert one.end() == 0
     assert "/healthz" in (tmp_path / "log").read_text()
+
+
+def test_a_server_that_ends_before_its_sandbox_is_ready_ends_without_a_traceback(serve, tmp_path):
+    one = serve()
+    assert one.end(signal.SIGINT) == 0
+    # Whatever inherited the server's standard error has ended, too, once nobody has it open any more.
+    deadline = time.monotonic() + 60
+    while any(str(tmp_path / "log") == target for target in open_files()):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert "Traceback" not in (tmp_path / "log").read_text()

@@ -1,4 +1,5 @@
 // put: files and folders of this machine into a workspace.
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <span>

@@ -116,6 +116,9 @@ TEST_F(SettingsTest, FlagsNeedTheirValueOnce) {
 
 TEST_F(SettingsTest, ASwitchMayStandAlone) {
   EXPECT_TRUE(load({"--log-requests"}, {{"SANDKEEP_LOG_REQUESTS", "off"}}).log_requests);
+  EXPECT_FALSE(load({"--log-requests", "off"}).log_requests);
+  EXPECT_TRUE(load({"--log-requests", "--listen", "127.0.0.1:1"}).log_requests);
+  EXPECT_THAT(refused({"--log-requests", "perhaps"}), HasSubstr("on or off"));
 }
 
 TEST_F(SettingsTest, ListsAreSeparatedByCommasRepeatedOrArrays) {

@@ -76,6 +76,41 @@ TEST_F(KeepTest, WhoMayEnterIsAskedAgainAfterEachChange) {
   EXPECT_EQ(code_of([&] { workspaces.enter(robot, id); }), Code::not_found);
 }
 
+TEST_F(KeepTest, AKeyThatExpiresMakesNoneThatOutlivesIt) {
+  NewKey wanted;
+  wanted.name = "k";
+  wanted.expires_us = clock.now_us() + 60 * kSecondUs;
+  Actor lent = keep->access().authenticate(keep->access().create_key(actor, actor.principal, wanted).secret);
+  EXPECT_EQ(lent.expires_us, wanted.expires_us);
+  auto ends = [&](std::optional<TimeUs> asked_us) {
+    NewKey asked;
+    asked.name = "k";
+    asked.expires_us = asked_us;
+    return keep->access().create_key(lent, lent.principal, asked).info.expires_us;
+  };
+  EXPECT_EQ(ends(std::nullopt), wanted.expires_us);
+  EXPECT_EQ(ends(*wanted.expires_us - 1), *wanted.expires_us - 1);
+  EXPECT_EQ(ends(wanted.expires_us), wanted.expires_us);
+  EXPECT_EQ(code_of([&] { ends(*wanted.expires_us + 1); }), Code::forbidden);
+}
+
+TEST_F(KeepTest, AnAdministratorLooksAtAWorkspaceFromOutsideOnly) {
+  auto principal = keep->access().create_principal(actor, "robot", "agent");
+  auto theirs = keep->workspaces().open_for(actor, principal.id, "default");
+  std::string id = theirs.id.with_prefix(prefix::workspace);
+  EXPECT_NE(theirs.id, ws.id);
+  EXPECT_EQ(keep->workspaces().look_at(actor, id).role, Right::none);
+  EXPECT_EQ(code_of([&] { keep->workspaces().open(actor, id); }), Code::not_found);
+  auto seen = keep->workspaces().change(actor, keep->workspaces().look_at(actor, id), std::nullopt, 7);
+  EXPECT_EQ(seen.quota_bytes, 7u);
+  EXPECT_EQ(code_of([&] { keep->workspaces().change(actor, seen, "mine", std::nullopt); }), Code::forbidden);
+  EXPECT_EQ(code_of([&] { keep->workspaces().trash(actor, seen); }), Code::forbidden);
+  NewKey elsewhere;
+  elsewhere.name = "k";
+  elsewhere.only_workspace = ws.id;
+  EXPECT_EQ(code_of([&] { keep->access().create_key(actor, principal.id, elsewhere); }), Code::not_found);
+}
+
 TEST_F(KeepTest, SomeoneElsesWorkspaceDoesNotExistUntilOneIsAMember) {
   auto principal = keep->access().create_principal(actor, "robot", "agent");
   NewKey wanted;
