@@ -68,11 +68,14 @@ bool print_page(const Invocation& call, Remote& remote, const std::string& url, 
   constexpr int64_t kWaitMostS = 30;
   constexpr auto kPauseFirst = std::chrono::milliseconds(500);
   constexpr auto kPauseMost = std::chrono::milliseconds(15'000);
-  query.emplace_back("wait", std::to_string(remote.limit("events_wait_max_s", kWaitMostS)));
+  bool asked = false;
   auto pause = kPauseFirst;
   bool lost = false;
   for (;;) {
     try {
+      // The server may be lost before it has said how long it lets us wait.
+      if (!asked) query.emplace_back("wait", std::to_string(remote.limit("events_wait_max_s", kWaitMostS)));
+      asked = true;
       print_page(call, remote, url, query, after);
       if (lost) call.terminal.note("sandkeep: the server is back");
       lost = false;
