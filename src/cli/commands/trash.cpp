@@ -111,7 +111,6 @@ ExitCode empty_trash(Invocation& call) {
 std::vector<Command> trash_commands() {
   auto restore_options = kOnExistingOptions;
   restore_options.insert(restore_options.begin(), {"to", 0, "PATH", "to another path than the one it had"});
-  restore_options.push_back(kLockOption);
   return {
       {.name = "trash ls",
        .arguments = "[WS:]",
