@@ -6,11 +6,8 @@
 
 namespace sk::cli {
 
-const Option kLockOption = {
-    "lock", 0, "TOKEN", "a lock that you hold; may be repeated; else $SANDKEEP_LOCK, which 'lock run' sets"};
-
 const std::vector<Option> kWriteOptions = {
-    kLockOption,
+    {"lock", 0, "TOKEN", "a lock that you hold; may be repeated; else $SANDKEEP_LOCK, which 'lock run' sets"},
     {"if-match", 0, "VERSION",
      "only if this version id is the current one ('*': only if something is there)"},
     {"fence", 0, "NUMBER", "the fencing number of your lock: refused when somebody has held a later one"},

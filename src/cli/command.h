@@ -69,9 +69,7 @@ struct Command {
   std::string_view family() const;
 };
 
-// The option of commands that write where others may hold locks, and the options of those that write one
-// file.
-extern const Option kLockOption;
+// The options of commands that change something.
 extern const std::vector<Option> kWriteOptions;
 std::vector<Option> with_write_options(std::vector<Option> own);
 
