@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import select
+import signal
 import time
 
 import pytest
@@ -64,13 +65,21 @@ class Terminal:
                 raise AssertionError(f"it ended without {text!r}: {self.text!r}") from gone
         self.text = self.text.split(text, 1)[1]
 
-    def code(self):
+    def code(self, timeout_s=60):
+        deadline = time.monotonic() + timeout_s
         while True:
+            ready, _, _ = select.select([self.fd], [], [], max(0, deadline - time.monotonic()))
+            if not ready:
+                os.kill(self.pid, signal.SIGKILL)
+                os.waitpid(self.pid, 0)
+                raise AssertionError(f"it did not end after {self.text!r}")
             try:
-                if not os.read(self.fd, 65536):
-                    break
+                got = os.read(self.fd, 65536)
             except OSError:
                 break
+            if not got:
+                break
+            self.text += got.decode(errors="replace")
         return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
 

@@ -77,11 +77,14 @@ def cycle(keep, number):
 
 
 def settled(keep, server, before):
-    """What is there once nothing is on its way any more, and the pool is full."""
-    for _ in range(200):
+    """What is there once nothing is on its way any more, which is when several looks find the same, and the pool is full."""
+    same, last = 0, None
+    for _ in range(400):
         now, memory = look(server)
         full = f"\nsandkeep_sandbox_pooled {POOL}\n" in keep.call("GET", "/metrics").text
-        if full and all(now[name] <= before[name] for name in before):
+        same = same + 1 if now == last else 0
+        last = now
+        if full and same >= 5 and all(now[name] <= before[name] for name in before):
             break
         time.sleep(0.05)
     return now, memory
@@ -97,7 +100,7 @@ def test_cycles_of_create_run_delete_leave_nothing(keep, server):
     if ROUNDS >= 1000:  # a fresh zygote stands beside the old one as long as the pool has a child of that
         after["processes"] = min(after["processes"], max(before["processes"], after["processes"] - 1))
         after["descriptors"] = min(after["descriptors"], max(before["descriptors"], after["descriptors"] - 3))
-    assert after == before, (before, after)
+    assert all(after[name] <= before[name] for name in before), (before, after)
     assert memory_after < memory + 20_000 + ROUNDS * 20, (memory, memory_after)
 
 
