@@ -26,11 +26,16 @@ constexpr Dialect kDialects[] = {
     {"/azure/", azure::error_reply},    {"/librechat/", librechat::error_reply},
 };
 
+// Also "/v1" itself, which is the base of all that is below "/v1/".
+bool is_below(std::string_view path, std::string_view prefix) {
+  return path.starts_with(prefix) || (prefix.ends_with('/') && path == prefix.substr(0, prefix.size() - 1));
+}
+
 }  // namespace
 
 http::Reply dialect_error_reply(const http::Request& request, const Error& error) {
   for (const auto& dialect : kDialects) {
-    if (request.path.starts_with(dialect.prefix)) return dialect.write_error(request, error);
+    if (is_below(request.path, dialect.prefix)) return dialect.write_error(request, error);
   }
   return http::error_to_reply(request, error);
 }

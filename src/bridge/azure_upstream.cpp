@@ -1,7 +1,5 @@
 #include "bridge/azure_upstream.h"
 
-#include <algorithm>
-
 #include "base/error.h"
 #include "base/text.h"
 #include "workspace/json_reading.h"
@@ -88,30 +86,25 @@ Fetched AzureUpstream::fetch_path(const std::string& identifier, const std::stri
   return {verdict_on(answer), answer.problem, ""};
 }
 
-// Where the session has the file: at the path that is meant, else under its name in some other folder.
+// Where the session has the file; empty where it has it not.
 std::string AzureUpstream::find_in_list(const WantedFile& wanted) {
-  const auto& listed = listing_of(wanted.container);
-  for (const auto& path : wanted.paths)
-    if (std::find(listed.begin(), listed.end(), path) != listed.end()) return path;
-  auto named = std::find_if(listed.begin(), listed.end(), [&](const std::string& path) {
-    return !wanted.name.empty() && workspace::split_path(path).second == wanted.name;
-  });
-  return named == listed.end() ? std::string() : *named;
+  const auto* found = find_meant(wanted, listing_of(wanted.container));
+  return found == nullptr ? std::string() : found->path;
 }
 
-const std::vector<std::string>& AzureUpstream::listing_of(const std::string& identifier) {
+const std::vector<ListedFile>& AzureUpstream::listing_of(const std::string& identifier) {
   auto known = listings_.find(identifier);
   if (known != listings_.end()) return known->second;
-  std::vector<std::string> paths;
+  std::vector<ListedFile> files;
   auto newer = base_url_ + "/files" + query_of("2025-10-02-preview", identifier) +
                "&path=" + percent_encode(kData) + "&recursive=true";
-  if (!list_at(newer, paths))
-    list_at(base_url_ + "/files" + query_of("2024-02-02-preview", identifier), paths);
-  return listings_.emplace(identifier, std::move(paths)).first->second;
+  if (!list_at(newer, files))
+    list_at(base_url_ + "/files" + query_of("2024-02-02-preview", identifier), files);
+  return listings_.emplace(identifier, std::move(files)).first->second;
 }
 
 // All pages, as far as they can be read. False when not even the first came.
-bool AzureUpstream::list_at(std::string url, std::vector<std::string>& paths) {
+bool AzureUpstream::list_at(std::string url, std::vector<ListedFile>& files) {
   for (size_t page = 0; page < kListPagesMax; ++page) {
     auto answer = remote_->get(url);
     if (!answer.ok()) return page > 0;
@@ -122,7 +115,7 @@ bool AzureUpstream::list_at(std::string url, std::vector<std::string>& paths) {
       return page > 0;
     }
     for (const auto& item : list_in(json, "value"))
-      if (auto path = path_of(item); !path.empty()) paths.push_back(std::move(path));
+      if (auto path = path_of(item); !path.empty()) files.push_back({"", std::move(path)});
     auto next = text_in(json, "nextLink");
     // A link to another host would be asked without the key, and in vain.
     if (next.empty() || next == url || origin_of_url(next) != origin_of_url(base_url_)) return true;

@@ -19,12 +19,12 @@ class AzureUpstream final : public Upstream {
  private:
   Fetched fetch_path(const std::string& identifier, const std::string& path, ByteSink& sink);
   std::string find_in_list(const WantedFile& wanted);
-  const std::vector<std::string>& listing_of(const std::string& identifier);
-  bool list_at(std::string url, std::vector<std::string>& paths);
+  const std::vector<ListedFile>& listing_of(const std::string& identifier);
+  bool list_at(std::string url, std::vector<ListedFile>& files);
 
   const std::string base_url_;
   std::unique_ptr<Remote> remote_;
-  std::map<std::string, std::vector<std::string>> listings_;  // paths below /mnt/data; none where none came
+  std::map<std::string, std::vector<ListedFile>> listings_;  // empty where none came
 };
 
 }  // namespace sk::bridge

@@ -148,7 +148,7 @@ void Captures::capture_message(const Job& job, const workspace::Message& message
                                          : capture(job, message, file, *origin);
       done = known.insert_or_assign(identity, std::move(captured)).first;
     }
-    keep_.conversations().settle(job.actor, job.workspace, message.id, file.seq, done->second);
+    keep_.conversations().settle(job.actor, job.workspace, message, file.seq, done->second);
   }
 }
 
@@ -193,7 +193,7 @@ void Captures::give_up(const Job& job, const std::string& why) {
   for (const auto& message : job.messages) {
     for (const auto& file : message.files) {
       if (file.state == ShownState::pending)
-        keep_.conversations().settle(job.actor, job.workspace, message.id, file.seq,
+        keep_.conversations().settle(job.actor, job.workspace, message, file.seq,
                                      failed(WhyNot::cannot_tell, why));
     }
   }

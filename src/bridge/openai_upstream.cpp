@@ -1,11 +1,8 @@
 #include "bridge/openai_upstream.h"
 
-#include <algorithm>
-
 #include "base/error.h"
 #include "base/text.h"
 #include "workspace/json_reading.h"
-#include "workspace/path.h"
 #include "workspace/sandbox_links.h"
 
 namespace sk::bridge {
@@ -42,8 +39,6 @@ std::string file_url(const std::string& endpoint, const std::string& container, 
   auto folder = container.empty() ? endpoint : endpoint + "/containers/" + percent_encode(container);
   return folder + "/files/" + percent_encode(file_id);
 }
-
-std::string name_of(std::string_view path) { return workspace::split_path(path).second; }
 
 // Of several failures the one that says most: a refusal, then a proof, then doubt.
 void consider(Fetched& best, const Fetched& other, bool is_first) {
@@ -114,25 +109,14 @@ Fetched OpenAiUpstream::fetch_by_listing(const WantedFile& wanted, const Fetched
   // A file that its own address does not know may still be there: whether the container is gone, only the
   // list tells.
   if (!listing.files) return first.outcome == Outcome::denied ? first : listing.failure;
-  auto is_wanted = [&](const ListedFile& file, bool loosely) {
-    if (!wanted.file_id.empty() && file.id == wanted.file_id) return true;
-    auto path = below_data(file.path);
-    if (std::find(wanted.paths.begin(), wanted.paths.end(), path) != wanted.paths.end()) return true;
-    return loosely && !wanted.name.empty() && name_of(path) == wanted.name;
-  };
-  auto found = listing.files->end();
-  for (bool loosely : {false, true}) {
-    if (found == listing.files->end())
-      found = std::find_if(listing.files->begin(), listing.files->end(),
-                           [&](const ListedFile& file) { return is_wanted(file, loosely); });
-  }
-  if (found == listing.files->end()) {
+  const auto* found = find_meant(wanted, *listing.files);
+  if (found == nullptr) {
     if (wanted.file_id.empty()) return {Outcome::missing, "the container has no such file", ""};
     if (first.outcome == Outcome::denied) return first;
     return {Outcome::gone, "the container has no such file any more", ""};
   }
   auto again = fetch_content(listing.endpoint, wanted.container, found->id, sink);
-  again.path = below_data(found->path);
+  again.path = found->path;
   if (again.outcome == Outcome::gone) {
     // Listed and not found: nobody can tell.
     again.outcome = Outcome::cannot_tell;
@@ -172,8 +156,7 @@ OpenAiUpstream::Listing OpenAiUpstream::list(const std::string& container) {
 }
 
 // All pages. A server that repeats a page for ever is left.
-std::optional<std::vector<OpenAiUpstream::ListedFile>> OpenAiUpstream::list_at(const std::string& url,
-                                                                               Fetched& failure) {
+std::optional<std::vector<ListedFile>> OpenAiUpstream::list_at(const std::string& url, Fetched& failure) {
   std::vector<ListedFile> files;
   std::string after;
   for (size_t page = 0; page < kPagesMax; ++page) {
@@ -197,7 +180,7 @@ std::optional<std::vector<OpenAiUpstream::ListedFile>> OpenAiUpstream::list_at(c
       auto path = text_in(item, "path");
       for (const char* name : {"filename", "name"}) path = path.empty() ? text_in(item, name) : path;
       last = text_in(item, "id");
-      if (!last.empty()) files.push_back({last, path});
+      if (!last.empty()) files.push_back({last, below_data(path)});
     }
     const auto& more = field_in(json, "has_more");
     if (!more.is_boolean() || !more.get<bool>() || last.empty() || last == after) return files;

@@ -16,9 +16,6 @@ class OpenAiUpstream final : public Upstream {
   Fetched fetch(const WantedFile& wanted, ByteSink& sink) override;
 
  private:
-  struct ListedFile {
-    std::string id, path;
-  };
   struct Listing {
     std::optional<std::vector<ListedFile>> files;  // all of them, or none when it could not be had
     Fetched failure;

@@ -1,9 +1,12 @@
 #include "bridge/upstream.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "bridge/azure_upstream.h"
 #include "bridge/openai_upstream.h"
 #include "bridge/web_upstream.h"
+#include "workspace/path.h"
 
 namespace sk::bridge {
 
@@ -24,7 +27,44 @@ http::Headers credentials_of(const Source& source) {
   return headers;
 }
 
+// Files that were put into a container of OpenAI's get many hexadecimal digits (32, as documented) before
+// their names there, which models leave out.
+std::string_view without_upload_prefix(std::string_view name) {
+  constexpr size_t kDigitsMin = 16;
+  size_t digits = 0;
+  while (digits < name.size() && std::isxdigit(static_cast<unsigned char>(name[digits])) != 0) ++digits;
+  bool has_prefix = digits >= kDigitsMin && digits + 1 < name.size() && name[digits] == '-';
+  return has_prefix ? name.substr(digits + 1) : name;
+}
+
+bool is_at(const ListedFile& file, const std::string& path) {
+  if (file.path == path) return true;
+  auto [folder, name] = workspace::split_path(file.path);
+  auto short_name = without_upload_prefix(name);
+  return short_name != name && workspace::join_path(folder, short_name) == path;
+}
+
 }  // namespace
+
+const ListedFile* find_meant(const WantedFile& wanted, const std::vector<ListedFile>& listed) {
+  for (const auto& file : listed)
+    if (!wanted.file_id.empty() && file.id == wanted.file_id) return &file;
+  for (const auto& path : wanted.paths)
+    for (const auto& file : listed)
+      if (file.path == path) return &file;
+  const ListedFile* found = nullptr;
+  for (const auto& file : listed) {
+    bool fits = std::any_of(wanted.paths.begin(), wanted.paths.end(),
+                            [&](const std::string& path) { return is_at(file, path); });
+    if (wanted.paths.empty() && !wanted.name.empty())
+      fits = without_upload_prefix(workspace::split_path(file.path).second) == wanted.name ||
+             workspace::split_path(file.path).second == wanted.name;
+    if (!fits) continue;
+    if (found) return nullptr;  // which of them, nobody can say
+    found = &file;
+  }
+  return found;
+}
 
 Fetched::Outcome verdict_on(const RemoteAnswer& answer) {
   if (answer.ok()) return Fetched::Outcome::ok;

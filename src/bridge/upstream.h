@@ -47,6 +47,15 @@ std::unique_ptr<Upstream> open_upstream(const Source& source, const RemoteOption
 // host only.
 std::unique_ptr<Upstream> open_web(const Source& source, const RemoteOptions& options, Patience& patience);
 
+// A file as a container lists it.
+struct ListedFile {
+  std::string id;    // empty where files have none
+  std::string path;  // below /mnt/data
+};
+// The one that is meant: by its id, else by its path. Other files of the same name are not it. Only what is
+// cited without a path is looked for by its name alone, and only where one file has it. Null for none.
+const ListedFile* find_meant(const WantedFile& wanted, const std::vector<ListedFile>& listed);
+
 // What an answer says about a file or container: never more than it proves.
 Fetched::Outcome verdict_on(const RemoteAnswer& answer);
 

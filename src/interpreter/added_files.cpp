@@ -13,7 +13,7 @@ struct Wanted {
 };
 
 Wanted find_wanted(workspace::Keep& keep, const workspace::Actor& actor, const workspace::Workspace& into,
-                   const std::string& folder, const AddedFile& file) {
+                   const SessionInfo& session, const AddedFile& file) {
   auto from = file.workspace.empty() ? into : keep.workspaces().open(actor, file.workspace);
   Wanted out;
   std::string name;
@@ -33,9 +33,10 @@ Wanted find_wanted(workspace::Keep& keep, const workspace::Actor& actor, const w
     out.asked = file.path;
   }
   if (!file.as.empty()) name = file.as;
-  out.copy.to = workspace::join_path(folder, workspace::clean_file_path(name));
+  out.copy.to = workspace::join_path(session.folder, workspace::clean_file_path(name));
   out.copy.on_existing = workspace::OnExisting::rename;
   out.copy.conditions = file.conditions;
+  out.copy.detail = {{"session_id", session.id.with_prefix(workspace::prefix::session)}};
   return out;
 }
 
@@ -44,7 +45,7 @@ Wanted find_wanted(workspace::Keep& keep, const workspace::Actor& actor, const w
 std::vector<std::pair<std::string, std::string>> add_files(workspace::Keep& keep,
                                                            const workspace::Actor& actor,
                                                            const workspace::Workspace& into,
-                                                           const std::string& folder,
+                                                           const SessionInfo& session,
                                                            const std::vector<AddedFile>& files) {
   if (files.empty()) return {};
   if (files.size() > kAddedFilesMax)
@@ -54,7 +55,7 @@ std::vector<std::pair<std::string, std::string>> add_files(workspace::Keep& keep
   std::vector<std::pair<std::string, std::string>> added;
   std::vector<workspace::Change> changes;
   for (const auto& file : files) {
-    Wanted wanted = find_wanted(keep, actor, into, folder, file);
+    Wanted wanted = find_wanted(keep, actor, into, session, file);
     added.emplace_back(std::move(wanted.asked), "");
     changes.emplace_back(std::move(wanted.copy));
   }

@@ -8,13 +8,13 @@ namespace sk::interpreter {
 
 constexpr size_t kAddedFilesMax = 1'000;
 
-// Copies all of them into `folder` in one transaction; no bytes are copied. Two of one name are both there,
-// the second under another name. What was asked for → where it is now, in order. Error(not_found) when one is
-// not there or not the caller's to read; then none was copied. Any thread.
+// Copies all of them into the session's folder in one transaction; no bytes are copied. Two of one name are
+// both there, the second under another name. What was asked for → where it is now, in order. Error(not_found)
+// when one is not there or not the caller's to read; then none was copied. Any thread.
 std::vector<std::pair<std::string, std::string>> add_files(workspace::Keep& keep,
                                                            const workspace::Actor& actor,
                                                            const workspace::Workspace& into,
-                                                           const std::string& folder,
+                                                           const SessionInfo& session,
                                                            const std::vector<AddedFile>& files);
 
 }  // namespace sk::interpreter

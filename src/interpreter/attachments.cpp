@@ -61,6 +61,7 @@ class Run {
     change.from_version = version.id;
     change.to = path;
     change.on_existing = aside ? OnExisting::rename : OnExisting::replace;
+    change.detail = {{"session_id", session_.id.with_prefix(workspace::prefix::session)}};
     return keep_.files().apply_one(actor_, target_, std::move(change)).entry.path;
   }
 

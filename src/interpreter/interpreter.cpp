@@ -407,7 +407,7 @@ SessionInfo Interpreter::create(const workspace::Actor& actor, const NewSession&
   if (existing && existing->kind != workspace::EntryKind::folder)
     throw Error(Code::conflict, "'" + info.folder + "' is a file, so a session cannot have it as its folder")
         .hint("Choose another folder.");
-  info.added = add_files(keep, actor, workspace, info.folder, wanted.files);
+  info.added = add_files(keep, actor, workspace, info, wanted.files);
   info.created_us = info.active_us = keep.ground().clock.now_us();
   impl_->records.insert(info);
   return info;
@@ -488,7 +488,7 @@ RunningExecution Interpreter::execute(const workspace::Actor& actor, const Id& s
   queued.execution.language = wanted.language;
   queued.execution.code = wanted.code;
   queued.execution.created_us = impl_->keep.ground().clock.now_us();
-  queued.execution.added = add_files(impl_->keep, actor, workspace, info.folder, wanted.files);
+  queued.execution.added = add_files(impl_->keep, actor, workspace, info, wanted.files);
   queued.wanted = std::move(wanted);
   queued.actor = actor;
   queued.feed = std::make_shared<ExecutionFeed>();

@@ -100,8 +100,7 @@ class ChangeRun {
   ChangeResult trash_change(const TrashChange& change);
   ChangeResult restore_version(const RestoreVersionChange& change);
   ChangeResult set_mode(const SetModeChange& change);
-  Version copy_file(const Entry& from, const std::optional<Id>& from_version, Entry& to,
-                    std::string_view source_kind);
+  Version copy_file(const Entry& from, const std::optional<Id>& from_version, Entry& to, Source source);
   void insert_file(const Entry& entry);
   void put_in_trash(Entry& entry);
   // What an earlier put kept in the trash for this path, with these bytes.

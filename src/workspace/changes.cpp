@@ -203,7 +203,7 @@ ChangeResult ChangeRun::move(const MoveChange& change) {
 }
 
 Version ChangeRun::copy_file(const Entry& from, const std::optional<Id>& from_version, Entry& to,
-                             std::string_view source_kind) {
+                             Source made_by) {
   Id wanted_id = from_version.value_or(from.head);
   auto source =
       tx_.one("SELECT " SK_VERSION_COLUMNS " FROM " SK_VERSION_TABLES " WHERE v.id = $1 AND v.file = $2",
@@ -222,8 +222,8 @@ Version ChangeRun::copy_file(const Entry& from, const std::optional<Id>& from_ve
   wanted.mtime_us = current ? from.mtime_us : source->mtime_us;
   wanted.complete = source->complete;
   wanted.base = to.head;
-  wanted.source.kind = std::string(source_kind);
-  wanted.source.detail = {{"version_id", source->id.with_prefix(prefix::version)}};
+  wanted.source = std::move(made_by);
+  wanted.source.detail["version_id"] = source->id.with_prefix(prefix::version);
   Version made = insert_version(to, wanted);
   Json facts = version_facts(made, wanted.source);
   facts["from_version_id"] = source->id.with_prefix(prefix::version);
@@ -249,7 +249,7 @@ ChangeResult ChangeRun::copy(const CopyChange& change) {
       change.on_existing == OnExisting::replace) {
     // Onto a file: a new version of it, so that its id and history stay.
     check_locks(change.to, Touches::content, change.conditions);
-    result.version = copy_file(from, change.from_version, *target, "copy");
+    result.version = copy_file(from, change.from_version, *target, {"copy", change.detail});
     result.entry = *target;
     return result;
   }
@@ -259,7 +259,7 @@ ChangeResult ChangeRun::copy(const CopyChange& change) {
   result.created = true;
   if (from.kind == EntryKind::file) {
     Entry made = new_file(to);
-    result.version = copy_file(from, change.from_version, made, "copy");
+    result.version = copy_file(from, change.from_version, made, {"copy", change.detail});
     result.entry = made;
     return result;
   }
@@ -273,7 +273,7 @@ ChangeResult ChangeRun::copy(const CopyChange& change) {
       insert_folder(path, member.mode);
     } else {
       Entry made = new_file(path);
-      copy_file(member, std::nullopt, made, "copy");
+      copy_file(member, std::nullopt, made, {"copy", change.detail});
     }
   }
   return result;
@@ -311,7 +311,7 @@ ChangeResult ChangeRun::restore_version(const RestoreVersionChange& change) {
     result.unchanged = true;
     result.version = version;
   } else {
-    result.version = copy_file(*entry, change.version, *entry, "restore");
+    result.version = copy_file(*entry, change.version, *entry, {"restore", Json::object()});
   }
   result.entry = *entry;
   return result;

@@ -58,7 +58,7 @@ ShownFile MentionMatcher::match(const Mention& mention) {
     keep_data(mention, out);
   } else if (!mention.elsewhere.empty()) {
     if (!by_id(out)) match_web(mention, out);
-  } else if (!from_before(mention, out) && !by_id(out) && !by_origin(out) && !by_path(mention, out)) {
+  } else if (!from_before(mention, out) && !by_id(out) && !by_origin_or_path(mention, out)) {
     give_up(out);
   }
   return out;
@@ -170,6 +170,13 @@ bool MentionMatcher::by_origin(ShownFile& out) {
     if (error.code() != Code::gone) throw;
     return false;
   }
+}
+
+// An id names one file. What a path names in a session of ours, the session knows; what it named elsewhere
+// is known from earlier messages only.
+bool MentionMatcher::by_origin_or_path(const Mention& mention, ShownFile& out) {
+  if (!out.file_id.empty()) return by_origin(out) || by_path(mention, out);
+  return by_path(mention, out) || (!looked_ && by_origin(out));
 }
 
 std::optional<Place> MentionMatcher::place_of(const std::string& container) {

@@ -31,6 +31,7 @@ class MentionMatcher {
   void keep_data(const Mention& mention, ShownFile& out);
   bool by_id(ShownFile& out);
   bool by_origin(ShownFile& out);
+  bool by_origin_or_path(const Mention& mention, ShownFile& out);
   bool by_path(const Mention& mention, ShownFile& out);
   void give_up(ShownFile& out) const;
   std::vector<std::string> containers_for(const Mention& mention) const;

@@ -61,7 +61,7 @@ Page<Message> Conversations::messages(const Workspace& workspace, const Conversa
           bytes += page.items.back().text.size();
           return true;
         });
-    if (page.has_more) page.next_cursor = cursor_of(page.items.back().time_us, page.items.back().id);
+    if (page.has_more) page.next_cursor = cursor_of(page.items.back().order_us, page.items.back().id);
     for (auto& message : page.items) message.files = read_shown_files(statements, message.id);
     return page;
   });

@@ -97,14 +97,21 @@ Message read_message(const catalog::Row& row) {
   out.conversation_name = row.str(2);
   out.name = row.str(3);
   out.role = row.str(4);
-  out.time_us = row.integer(5);
+  out.order_us = row.integer(5);
   out.stored_us = row.integer(6);
   out.author = row.id(7);
   out.text = row.str(8);
   auto detail = Json::parse(row.text(9));
   out.response_id = text_in(detail, "response_id");
   out.model = text_in(detail, "model");
+  out.time_us = integer_in(detail, "made_us").value_or(out.order_us);
   return out;
+}
+
+std::string message_detail(const Message& message) {
+  Json detail = {{"response_id", message.response_id}, {"model", message.model}};
+  if (message.time_us != message.order_us) detail["made_us"] = message.time_us;
+  return to_text(detail);
 }
 
 std::vector<ShownFile> read_shown_files(catalog::Statements& statements, const Id& message) {
@@ -116,8 +123,10 @@ std::vector<ShownFile> read_shown_files(catalog::Statements& statements, const I
 std::string origin_of(const ShownFile& file) {
   // An address on the web stands alone.
   if (file.file_id.find("://") != std::string::npos) return file.file_id;
-  return file.file_id.empty() || file.container.empty() ? std::string()
-                                                        : file.container + "\n" + file.file_id;
+  if (file.container.empty()) return {};
+  if (!file.file_id.empty()) return file.container + "\n" + file.file_id;
+  auto paths = file.link ? paths_meant(file.link->address) : std::vector<std::string>();
+  return paths.empty() ? std::string() : file.container + "\n/mnt/data/" + paths.front();
 }
 
 std::optional<Id> kept_from_origin(catalog::Statements& statements, const Id& workspace,

@@ -16,11 +16,13 @@ Conversation read_conversation(const catalog::Row& row);
 #define SK_MESSAGE_COLUMNS \
   "m.id, m.conversation, c.name, m.name, m.role, m.time_us, m.stored_us, m.author, m.text, m.detail"
 Message read_message(const catalog::Row& row);
+// What read_message() finds in `detail`.
+std::string message_detail(const Message& message);
 
 std::vector<ShownFile> read_shown_files(catalog::Statements& statements, const Id& message);
 
-// What identifies a file of a container elsewhere; empty where nothing does. A path alone does not: what lies
-// there changes.
+// What identifies a file of a container elsewhere: its id; for a link without one its path, where the latest
+// that was kept is the best that is known. Empty where nothing does.
 std::string origin_of(const ShownFile& file);
 // The version that some message of the workspace keeps of that file, the latest first.
 std::optional<Id> kept_from_origin(catalog::Statements& statements, const Id& workspace,

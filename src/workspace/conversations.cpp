@@ -1,5 +1,7 @@
 #include "workspace/conversations.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "workspace/conversation_match.h"
 #include "workspace/conversation_rows.h"
@@ -13,7 +15,7 @@ namespace {
 
 constexpr size_t kOwnNameBytesMax = 200;  // so that "<message>-image-1.png" is a name, too
 constexpr size_t kRoleBytesMax = 64;
-constexpr size_t kTitleBytesMax = 1024;
+constexpr size_t kOwnTitleBytesMax = 1024;
 
 // Names of conversations and messages are parts of paths here and in addresses.
 void check_name(std::string_view name, std::string_view what) {
@@ -31,6 +33,14 @@ void check_text(std::string_view text, size_t bytes_max, std::string_view what) 
     throw Error(Code::too_large,
                 std::string(what) + " may have at most " + std::to_string(bytes_max) + " bytes");
   if (!is_utf8(text)) throw Error(Code::bad_request, std::string(what) + " must be UTF-8");
+}
+
+// Images in it become files, and count as such.
+void check_message_text(const Transcript& transcript, size_t bytes_max) {
+  size_t image_bytes = 0;
+  for (const auto& mention : transcript.mentions)
+    if (mention.link && !mention.data_uri.empty()) image_bytes += mention.link->end - mention.link->start;
+  check_text(transcript.text, bytes_max + image_bytes, "a message's text");
 }
 
 // Clients cut times off at the second; what happened in it had happened.
@@ -71,30 +81,70 @@ Json counts_of(const std::vector<ShownFile>& files) {
 
 // The container that later messages of the conversation mean when they name none.
 std::string lasting_container(const NewMessage& wanted, const std::string& earlier) {
-  if (!wanted.container.empty()) return wanted.container;
+  if (!wanted.container.empty() && (wanted.container_lasts || earlier.empty())) return wanted.container;
   if (!wanted.transcript.containers.empty()) return wanted.transcript.containers.back();
   return earlier;
+}
+
+void check_file_count(size_t count, size_t most) {
+  if (count > most)
+    throw Error(Code::too_large, "a message may show at most " + std::to_string(most) + " files");
+}
+
+// What is shown already is not shown twice.
+void add_files(Message& message, std::vector<ShownFile> files) {
+  for (auto& file : files) {
+    bool is_there = std::any_of(message.files.begin(), message.files.end(),
+                                [&](const ShownFile& other) { return other.version == file.version; });
+    file.seq = static_cast<int64_t>(message.files.size());
+    if (!is_there) message.files.push_back(std::move(file));
+  }
+}
+
+// An answer is complete before it is stored, but not before the question that was stored first.
+TimeUs place_in_order(catalog::Statements& statements, const Id& conversation, TimeUs time_us) {
+  auto last = statements.one(
+      "SELECT time_us FROM messages WHERE conversation = $1 ORDER BY time_us DESC, id DESC LIMIT 1",
+      {conversation}, [](const catalog::Row& row) { return row.integer(0); });
+  return last ? std::max(time_us, *last + 1) : time_us;
+}
+
+// Gives the message its place: in the catalog, in time and among the others.
+void place_message(catalog::Tx& tx, Ground& ground, const NewMessage& wanted, const Known& known,
+                   Message& message) {
+  message.stored_us = ground.clock.now_us();
+  message.conversation = known.conversation ? known.conversation : ground.ids.next();
+  message.id = known.message ? known.message->id : ground.ids.next();
+  if (known.message) message.stored_us = std::max(message.stored_us, known.message->stored_us + 1);
+  message.order_us = wanted.time_us  ? *wanted.time_us
+                     : known.message ? known.message->order_us
+                                     : place_in_order(tx, message.conversation, message.time_us);
 }
 
 void write_message(catalog::Tx& tx, Ground& ground, const Actor& actor, const Workspace& workspace,
                    const NewMessage& wanted, Message& message) {
   auto known = known_of(tx, workspace.id, wanted.conversation, wanted.name);
-  message.stored_us = ground.clock.now_us();
-  message.conversation = known.conversation ? known.conversation : ground.ids.next();
-  message.id = known.message ? known.message->id : ground.ids.next();
+  if (wanted.adds_files && known.message) {
+    auto files = std::move(message.files);
+    message = *known.message;
+    add_files(message, std::move(files));
+    check_file_count(message.files.size(), ground.limits.message_files_max);
+  } else {
+    place_message(tx, ground, wanted, known, message);
+  }
   auto container = lasting_container(wanted, known.container);
   tx.exec(
       "INSERT INTO conversations (id, workspace, name, title, container, created_us, changed_us) "
       "VALUES ($1, $2, $3, $4, $5, $6, $6) ON CONFLICT (id) DO UPDATE SET "
       "title = CASE WHEN $4 = '' THEN conversations.title ELSE $4 END, container = $5, changed_us = $6",
-      {message.conversation, workspace.id, wanted.conversation, wanted.title, container, message.stored_us});
-  auto detail = to_text({{"response_id", message.response_id}, {"model", message.model}});
+      {message.conversation, workspace.id, wanted.conversation, wanted.title, container,
+       ground.clock.now_us()});
   tx.exec(
       "INSERT INTO messages (id, conversation, name, role, time_us, stored_us, author, text, detail) "
       "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (id) DO UPDATE SET role = $4, time_us = $5, "
       "stored_us = $6, author = $7, text = $8, detail = $9",
-      {message.id, message.conversation, message.name, message.role, message.time_us, message.stored_us,
-       message.author, message.text, detail});
+      {message.id, message.conversation, message.name, message.role, message.order_us, message.stored_us,
+       message.author, message.text, message_detail(message)});
   write_shown_files(tx, workspace.id, message.id, message.files);
   Journal::append(tx, ground, workspace.id, actor, "conversation.message", counts_of(message.files),
                   {{"conversation", wanted.conversation}, {"message", wanted.name}});
@@ -135,12 +185,10 @@ Message Conversations::put(const Actor& actor, const Workspace& workspace, NewMe
   need_write(workspace);
   check_name(wanted.conversation, "conversation");
   check_name(wanted.name, "message");
-  check_text(wanted.title, kTitleBytesMax, "a title");
+  check_text(wanted.title, kOwnTitleBytesMax, "a title");
   check_text(wanted.role, kRoleBytesMax, "a role");
-  check_text(wanted.transcript.text, ground_.limits.message_text_bytes_max, "a message's text");
-  if (wanted.transcript.mentions.size() + wanted.files.size() > ground_.limits.message_files_max)
-    throw Error(Code::too_large,
-                "a message may show at most " + std::to_string(ground_.limits.message_files_max) + " files");
+  check_message_text(wanted.transcript, ground_.limits.message_text_bytes_max);
+  check_file_count(wanted.transcript.mentions.size() + wanted.files.size(), ground_.limits.message_files_max);
   auto known = ground_.db.read([&](catalog::Statements& statements) {
     return known_of(statements, workspace.id, wanted.conversation, wanted.name);
   });
@@ -175,13 +223,16 @@ Message Conversations::put(const Actor& actor, const Workspace& workspace, NewMe
   return message;
 }
 
-bool Conversations::settle(const Actor& actor, const Workspace& workspace, const Id& message, int64_t seq,
-                           const Captured& captured) {
+bool Conversations::settle(const Actor& actor, const Workspace& workspace, const Message& message,
+                           int64_t seq, const Captured& captured) {
   return ground_.db.write([&](catalog::Tx& tx) {
-    for (auto& file : read_shown_files(tx, message)) {
+    auto stored_us = tx.one("SELECT stored_us FROM messages WHERE id = $1", {message.id},
+                            [](const catalog::Row& row) { return row.integer(0); });
+    if (stored_us != message.stored_us) return false;
+    for (auto& file : read_shown_files(tx, message.id)) {
       if (file.seq != seq || file.state != ShownState::pending) continue;
       apply_capture(tx, workspace.id, captured, file);
-      update_shown_file(tx, message, file);
+      update_shown_file(tx, message.id, file);
       Json facts = {{"state", name_of(file.state)}, {"reason", name_of(file.why)}};
       if (file.version) facts["version_id"] = file.version.with_prefix(prefix::version);
       Journal::append(tx, ground_, workspace.id, actor, "conversation.capture", facts, {{"name", file.name}});

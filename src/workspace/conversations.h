@@ -58,8 +58,9 @@ struct Message {
   std::string conversation_name;
   std::string name;  // as the app calls it
   std::string role;
-  TimeUs time_us = 0;    // when it was made
-  TimeUs stored_us = 0;  // by our clock, last
+  TimeUs time_us = 0;    // when it was made: links mean files as they were then
+  TimeUs order_us = 0;   // where it stands among the others
+  TimeUs stored_us = 0;  // by our clock, last; never twice the same, so that it tells storings apart
   Id author;             // who stored it
   std::string text;      // as the app sent it
   std::string response_id, model;
@@ -73,6 +74,8 @@ struct Place {
 };
 // nullopt for what is not one of our own sessions, or not the caller's.
 using FindPlace = std::function<std::optional<Place>(const std::string& container)>;
+// Stands before a folder of the conversation's workspace that is named instead of a session.
+inline constexpr std::string_view kFolderContainer = "folder:";
 
 struct NewMessage {
   std::string conversation, name;
@@ -81,7 +84,9 @@ struct NewMessage {
   Transcript transcript;
   std::optional<TimeUs> time_us;
   std::string container;           // the session or container that links without one belong to
+  bool container_lasts = true;     // later messages mean it, too; else only where none is known yet
   std::vector<std::string> files;  // versions or paths that the message shows beside its text
+  bool adds_files = false;         // to a message that is there: all else of it stays as it is
   bool has_source = false;         // what is not ours will be fetched
 };
 
@@ -114,8 +119,9 @@ class Conversations {
   // become files in the conversation's folder. Error(bad_request) for names that cannot be one,
   // Error(too_large) over a limit.
   Message put(const Actor& actor, const Workspace& workspace, NewMessage wanted, const FindPlace& find_place);
-  // Ends the waiting of one file of a message. False when the message has changed meanwhile.
-  bool settle(const Actor& actor, const Workspace& workspace, const Id& message, int64_t seq,
+  // Ends the waiting of one file of a message as put() gave it. False, and nothing happens, when the message
+  // was stored again meanwhile: the file of that number may be another one now.
+  bool settle(const Actor& actor, const Workspace& workspace, const Message& message, int64_t seq,
               const Captured& captured);
   // Ends the waiting of all that a server which died was fetching; the keys for it are not stored. Called at
   // start.
@@ -124,7 +130,7 @@ class Conversations {
   std::optional<Conversation> find(const Workspace& workspace, std::string_view name);
   std::optional<Message> find_message(const Workspace& workspace, std::string_view conversation,
                                       std::string_view name);
-  // By time, oldest first.
+  // By the time that was given with them, oldest first; one without it stands behind all that were there.
   Page<Message> messages(const Workspace& workspace, const Conversation& conversation,
                          std::string_view cursor, size_t limit);
   // Last changed first.

@@ -183,7 +183,7 @@ Entry Files::get(const Workspace& workspace, std::string_view path) {
   if (found) return *found;
   std::string wanted = clean_path(path);
   auto [parent, name] = split_path(wanted);
-  struct Trashed {
+  struct InTrash {
     TimeUs trashed_us;
     Id root;
     std::string root_path;
@@ -194,7 +194,7 @@ Entry Files::get(const Workspace& workspace, std::string_view path) {
         "WHERE e.workspace = $1 AND e.trashed_us IS NOT NULL AND e.parent = $2 AND e.name = $3 "
         "ORDER BY e.trashed_us DESC LIMIT 1",
         {workspace.id, parent, name}, [](const catalog::Row& row) {
-          return Trashed{row.integer(0), row.id(1), join_path(row.text(2), row.text(3))};
+          return InTrash{row.integer(0), row.id(1), join_path(row.text(2), row.text(3))};
         });
   });
   if (trashed) {

@@ -57,6 +57,7 @@ struct CopyChange {
   OnExisting on_existing = OnExisting::refuse;
   Conditions conditions;
   std::optional<Id> from_workspace;
+  Json detail = Json::object();  // of the source of what is made, such as the session that it is put into
 };
 struct TrashChange {
   std::string path;

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <span>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "workspace/code_ranges.h"
 #include "workspace/path.h"
 #include "workspace/spelling.h"
 
@@ -40,11 +42,13 @@ size_t wide_stop_at(std::string_view rest) {
 
 class Finder {
  public:
-  explicit Finder(std::string_view text) : text_(text) {}
+  Finder(std::string_view text, std::span<const CodeRange> code) : text_(text), code_(code) {}
 
   std::vector<SandboxLink> find() {
     while (at_ < text_.size()) {
-      if (text_[at_] == ']' && text_.substr(at_, 2) == "](" && markdown()) continue;
+      while (!code_.empty() && code_.front().end <= at_) code_ = code_.subspan(1);
+      in_code_ = !code_.empty() && code_.front().start <= at_;
+      if (!in_code_ && text_[at_] == ']' && text_.substr(at_, 2) == "](" && markdown()) continue;
       if ((text_[at_] == 's' || text_[at_] == 'S') && bare()) continue;
       ++at_;
     }
@@ -79,13 +83,21 @@ class Finder {
     size_t address_end, outer_end;
   };
 
+  // Where `stop` comes on the same line, before another link begins, and within `bytes_max`.
+  std::optional<size_t> find_on_line(char stop, size_t from, size_t bytes_max) const {
+    for (size_t i = from; i < text_.size() && i - from < bytes_max; ++i) {
+      if (text_[i] == stop) return i;
+      if (text_[i] == '\n' || (text_[i] == ']' && text_.substr(i, 2) == "](")) break;
+    }
+    return std::nullopt;
+  }
+
   std::optional<Close> close_of_angled(size_t start) const {
-    size_t end = start;
-    while (end < text_.size() && text_[end] != '>' && text_[end] != '\n') ++end;
-    if (end >= text_.size() || text_[end] != '>') return std::nullopt;
-    size_t outer = text_.find_first_of(")\n", end);
-    if (outer == std::string_view::npos || text_[outer] != ')') return std::nullopt;
-    return Close{end, outer + 1};
+    bool is_data = starts_without_case(text_.substr(start), "data:");
+    auto end = find_on_line('>', start, is_data ? text_.size() : kAddressBytesMax);
+    auto outer = end ? find_on_line(')', *end, kLabelBytesMax) : std::nullopt;
+    if (!outer) return std::nullopt;
+    return Close{*end, *outer + 1};
   }
 
   // Up to the parenthesis that closes the link. Models leave spaces and parentheses of names as they are;
@@ -155,13 +167,30 @@ class Finder {
     if (!path.starts_with('/') && !path.starts_with('%') && !path.starts_with("mnt/")) return false;
     SandboxLink link;
     link.start = link.outer_start = at_;
-    link.end = link.outer_end = end_of_bare();
-    if (link.end <= at_ + kScheme.size()) return false;
     char before = at_ > 0 ? text_[at_ - 1] : ' ';
+    auto closer = end_of_enclosed(before);
+    link.end = link.outer_end = closer ? *closer : end_of_bare();
+    if (link.end <= at_ + kScheme.size()) return false;
     bool defined = at_ > 2 && text_.substr(at_ - 3, 3) == "]: ";
-    if (std::string_view("<`\"'=").find(before) != std::string_view::npos || defined)
+    if (in_code_ || defined || std::string_view("<`\"'=").find(before) != std::string_view::npos)
       link.form = Form::quoted;
     return add(std::move(link));
+  }
+
+  // In <…> and in quotes a name may have spaces. nullopt where they do not close on this line, or something
+  // lies between that is in no name.
+  std::optional<size_t> end_of_enclosed(char before) const {
+    if (before != '<' && before != '"' && before != '\'') return std::nullopt;
+    const char closer = before == '<' ? '>' : before;
+    for (size_t i = at_ + kScheme.size(); i < text_.size() && i - at_ < kAddressBytesMax; ++i) {
+      char c = text_[i];
+      // The apostrophe in "Bob's" closes nothing.
+      bool is_letter = closer == '\'' && i + 1 < text_.size() && is_word(text_[i + 1]);
+      if (c == closer && !is_letter) return i;
+      bool begins_another = (c == 's' || c == 'S') && starts_without_case(text_.substr(i), kScheme);
+      if (begins_another || std::string_view("\n`<>\"").find(c) != std::string_view::npos) break;
+    }
+    return std::nullopt;
   }
 
   size_t end_of_bare() const {
@@ -194,6 +223,8 @@ class Finder {
   }
 
   const std::string_view text_;
+  std::span<const CodeRange> code_;  // that ends behind at_
+  bool in_code_ = false;
   size_t at_ = 0;
   std::vector<SandboxLink> found_;
 };
@@ -226,7 +257,10 @@ std::optional<std::string> below_data(std::string_view address) {
 
 }  // namespace
 
-std::vector<SandboxLink> find_sandbox_links(std::string_view text) { return Finder(text).find(); }
+std::vector<SandboxLink> find_sandbox_links(std::string_view text) {
+  auto code = find_code(text);
+  return Finder(text, code).find();
+}
 
 std::vector<std::string> paths_meant(std::string_view address) {
   std::vector<std::string> spellings = {std::string(address), unescaped(address)};

@@ -14,7 +14,7 @@ struct SandboxLink {
     markdown,  // [label](address)
     image,     // ![label](address)
     bare,      // free in the prose
-    quoted,    // in quotes, code, <…> or an attribute: what replaces it must be an address again
+    quoted,    // in code, quotes, <…> or an attribute: what replaces it must be an address again
   };
   Form form = Form::bare;
   size_t start = 0, end = 0;              // of the address alone

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/error.h"
 #include "base/hash.h"
@@ -198,7 +199,8 @@ class Reader {
       all.push_back(container);
   }
 
-  // Links of the text take the ids of the annotations that are about them: by place, else by name.
+  // Links of the text take the ids of the annotations that are about them: by place; where the same path is
+  // linked again, from there; else by name, where that leaves no doubt. Other links go by their path.
   void join_links() {
     std::vector<Mention> links;
     auto found = find_sandbox_links(out_.text);
@@ -211,13 +213,9 @@ class Reader {
       links.push_back(std::move(mention));
     }
     std::vector<bool> used(annotations_.size(), false);
-    std::map<std::string_view, size_t> by_name;
-    for (size_t i = 0; i < annotations_.size(); ++i) {
-      if (!annotations_[i].name.empty()) by_name.emplace(annotations_[i].name, i);
-    }
-    for (auto& link : links) {
-      join_by_place(link, used);
-      join_by_name(link, by_name, used);
+    if (!annotations_.empty()) {
+      auto open = join_by_place(links, used);
+      join_by_name(open, used);
     }
     for (size_t i = 0; i < annotations_.size(); ++i) {
       const auto& note = annotations_[i];
@@ -234,8 +232,50 @@ class Reader {
     drop_repeated();
   }
 
-  void join_by_place(Mention& mention, std::vector<bool>& used) {
-    auto& link = *mention.link;
+  // A link that no annotation is about yet.
+  struct OpenLink {
+    Mention* mention;
+    std::vector<std::string> paths;  // that it may mean
+  };
+
+  // An annotation for several things of one kind, or none because they differ.
+  class OnlyOne {
+   public:
+    void see(size_t annotation, const std::vector<Annotation>& all) {
+      if (!index_) index_ = annotation;
+      const auto &a = all[*index_], &b = all[annotation];
+      is_doubtful_ = is_doubtful_ || a.file_id != b.file_id || a.container != b.container;
+    }
+    std::optional<size_t> get() const { return is_doubtful_ ? std::nullopt : index_; }
+
+   private:
+    std::optional<size_t> index_;
+    bool is_doubtful_ = false;
+  };
+
+  // Returns the links that are still open.
+  std::vector<OpenLink> join_by_place(std::vector<Mention>& links, std::vector<bool>& used) {
+    std::vector<OpenLink> open;
+    std::map<std::string, OnlyOne> by_path;
+    for (auto& mention : links) {
+      if (!mention.data_uri.empty()) continue;
+      auto at = annotation_at(*mention.link);
+      if (at) take(mention, *at, used);
+      auto paths = paths_meant(mention.link->address);
+      if (paths.empty()) continue;
+      if (at) by_path[paths.front()].see(*at, annotations_);
+      if (!at) open.push_back({&mention, std::move(paths)});
+    }
+    std::erase_if(open, [&](const OpenLink& link) {
+      auto same = by_path.find(link.paths.front());
+      auto only = same == by_path.end() ? std::nullopt : same->second.get();
+      if (only) take(*link.mention, *only, used);
+      return only.has_value();
+    });
+    return open;
+  }
+
+  std::optional<size_t> annotation_at(SandboxLink& link) const {
     for (size_t i = 0; i < annotations_.size(); ++i) {
       const auto& range = annotations_[i].range;
       if (!range || range->first != link.start) continue;
@@ -244,17 +284,35 @@ class Reader {
         link.end = link.outer_end = range->second;
         link.address = out_.text.substr(link.start, link.end - link.start);
       }
-      return take(mention, i, used);
+      return i;
     }
+    return std::nullopt;
   }
 
-  void join_by_name(Mention& mention, const std::map<std::string_view, size_t>& by_name,
-                    std::vector<bool>& used) {
-    if (!mention.file_id.empty() || !mention.data_uri.empty() || by_name.empty()) return;
-    for (const auto& path : paths_meant(mention.link->address)) {
-      auto found = by_name.find(path);
-      if (found == by_name.end()) found = by_name.find(split_path(path).second);
-      if (found != by_name.end()) return take(mention, found->second, used);
+  // Annotations tell the last part of the path only, so that "x.csv" may be a/x.csv as well as b/x.csv: a
+  // name counts where one cited file and one linked path have it.
+  void join_by_name(const std::vector<OpenLink>& open, std::vector<bool>& used) {
+    std::map<std::string, OnlyOne> by_name;
+    for (size_t i = 0; i < annotations_.size(); ++i) {
+      if (!used[i] && !annotations_[i].name.empty()) by_name[annotations_[i].name].see(i, annotations_);
+    }
+    if (by_name.empty()) return;
+    auto cited = [&](const OpenLink& link) {
+      for (const auto& path : link.paths) {
+        for (const auto& name : {path, split_path(path).second})
+          if (auto found = by_name.find(name); found != by_name.end()) return found;
+      }
+      return by_name.end();
+    };
+    std::map<std::string, std::set<std::string>> paths_of_name;
+    for (const auto& link : open) {
+      if (auto found = cited(link); found != by_name.end())
+        paths_of_name[found->first].insert(link.paths.front());
+    }
+    for (const auto& link : open) {
+      auto found = cited(link);
+      if (found == by_name.end() || paths_of_name[found->first].size() > 1) continue;
+      if (auto only = found->second.get()) take(*link.mention, *only, used);
     }
   }
 

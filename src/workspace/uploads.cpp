@@ -223,6 +223,9 @@ UploadPart Uploads::add_part(const Actor& actor, const Id& upload, blobs::Writte
 
 UploadInfo Uploads::complete(const Actor& actor, const Id& id, const Completion& wanted,
                              const std::function<bool()>& go_on) {
+  auto found = get(actor, id);
+  // Asked again by a client that did not hear the answer: the same answer.
+  if (found.status == "completed") return found;
   auto [upload, parts] = ground_.db.read([&](catalog::Statements& statements) {
     auto pending = need_pending(statements, actor, id, ground_.clock.now_us());
     auto all = parts_of(statements, id);
@@ -235,7 +238,11 @@ UploadInfo Uploads::complete(const Actor& actor, const Id& id, const Completion&
   if (upload.wanted.keep_s) change.purpose->expires_us = now_us + *upload.wanted.keep_s * kSecondUs;
   auto content = change.content;
   std::vector<std::string> unneeded;
+  bool was_done = false;
   auto done = ground_.db.write([&](catalog::Tx& tx) {
+    auto current = need_upload(tx, actor, id, now_us);
+    was_done = current.status == "completed";  // by the same call, made twice at once
+    if (was_done) return current;
     auto pending = need_pending(tx, actor, id, now_us);
     ChangeRun run(tx, ground_, actor, pending.workspace);
     Change put = std::move(change);
@@ -247,6 +254,7 @@ UploadInfo Uploads::complete(const Actor& actor, const Id& id, const Completion&
     pending.version = result.version->id;
     return pending;
   });
+  if (was_done) return done;
   content->commit();
   for (const auto& location : unneeded) ground_.blobs.remove(location);
   return done;
@@ -254,6 +262,8 @@ UploadInfo Uploads::complete(const Actor& actor, const Id& id, const Completion&
 
 UploadInfo Uploads::cancel(const Actor& actor, const Id& upload) {
   return ground_.db.write([&](catalog::Tx& tx) {
+    auto known = need_upload(tx, actor, upload, ground_.clock.now_us());
+    if (known.status == "cancelled") return known;
     auto pending = need_pending(tx, actor, upload, ground_.clock.now_us());
     ChangeRun run(tx, ground_, actor, pending.workspace);
     end_upload(run, upload, "cancelled");

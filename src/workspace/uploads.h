@@ -61,7 +61,8 @@ class Uploads {
     Conditions conditions = {};
   };
   // Reads all parts once, so it takes as long as that. Error(bad_request) when they do not add up to what was
-  // announced, and when `go_on` says false.
+  // announced, and when `go_on` says false. One that is completed is answered as it is, since clients ask
+  // again when they did not hear the answer; so is one that is cancelled by cancel().
   UploadInfo complete(const Actor& actor, const Id& upload, const Completion& wanted,
                       const std::function<bool()>& go_on);
   UploadInfo cancel(const Actor& actor, const Id& upload);

@@ -11,7 +11,7 @@
 namespace sk::workspace {
 
 namespace {
-constexpr size_t kBatch = 200;
+constexpr size_t kVerifyBatch = 200;
 constexpr size_t kProblemsMax = 1'000;
 }  // namespace
 
@@ -42,13 +42,13 @@ void VerifyRun::blobs() {
       };
       return first ? statements.all(
                          "SELECT hash, size, kind, location, bytes FROM blobs ORDER BY hash LIMIT $1",
-                         {kBatch}, take)
+                         {kVerifyBatch}, take)
                    : statements.all(
                          "SELECT hash, size, kind, location, bytes FROM blobs WHERE hash > $1 ORDER BY hash "
                          "LIMIT $2",
-                         {after, kBatch}, take);
+                         {after, kVerifyBatch}, take);
     });
-    more = batch.size() == kBatch;
+    more = batch.size() == kVerifyBatch;
     for (const auto& blob : batch) {
       after = blob.hash;
       ++result_.blobs;

@@ -1,5 +1,6 @@
 #include "api/azure/errors.h"
 
+#include "api/common/hints.h"
 #include "http/server.h"
 
 namespace sk::api::azure {
@@ -59,7 +60,9 @@ http::Reply error_reply(const http::Request& request, const Error& error) {
   http::Reply reply = http::error_to_reply(request, error);
   auto code = std::string(azure_code(error.code()));
   Json body = {{"code", code}, {"message", error.message()}};
-  Json inner = {{"code", info(error.code()).name}, {"hint", error.hint()}, {"requestId", request.request_id}};
+  Json inner = {{"code", info(error.code()).name}};
+  if (auto hint = hint_in(kVendorHints, error); !hint.empty()) inner["hint"] = hint;
+  inner["requestId"] = request.request_id;
   for (const auto& [name, value] : error.facts()) {
     if (name == "field" && std::holds_alternative<std::string>(value))
       body["target"] = std::get<std::string>(value);

@@ -66,8 +66,9 @@ Reply list_files(Call& call) {
   if (session) {
     workspace::ListOptions options;
     options.folder = session->folder;
-    if (auto path = call.query.text("path"); path && !path->empty() && *path != "/" && *path != "/mnt/data")
-      options.folder = workspace_path(*session, *path);
+    auto path = call.query.text("path").value_or("");
+    while (path.ends_with('/')) path.pop_back();
+    if (!path.empty() && path != "/mnt/data") options.folder = workspace_path(*session, path);
     // Family A knows no folders: it names every file by its whole path.
     options.recursive = family_a || recursive;
     page = list_entries(call, *session, std::move(options));

@@ -2,6 +2,7 @@
 #include "api/azure/azure.h"
 #include "api/azure/file_json.h"
 #include "api/azure/session.h"
+#include "api/common/containers.h"
 #include "api/common/multipart_upload.h"
 
 namespace sk::api::azure {
@@ -23,6 +24,7 @@ class PoolUpload final : public MultipartSink {
   std::string path_for(const http::MultipartPart& part) override {
     return workspace_path(session_, folder_, *part.filename);
   }
+  Json source_detail() override { return detail_of_put(session_); }
   // Clients send no fields that mean anything here.
   void field(const std::string&, const std::string&) override {}
 

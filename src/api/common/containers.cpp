@@ -60,6 +60,10 @@ std::optional<workspace::GivenFile> find_session_file(App& app, const workspace:
   return here ? found : std::nullopt;
 }
 
+Json detail_of_put(const interpreter::SessionInfo& container) {
+  return {{"session_id", container.id.with_prefix(workspace::prefix::session)}};
+}
+
 std::string path_in_container(const interpreter::SessionInfo& container, const workspace::Version& version) {
   std::string path(kMountPoint);
   if (container.folder.empty()) return path.append(version.path);

@@ -43,6 +43,10 @@ std::optional<workspace::GivenFile> find_session_file(App& app, const workspace:
                                                       const interpreter::SessionInfo& session,
                                                       const Id& version);
 
+// What a version's source says of a file that is put into the container: with it, the file stays one of the
+// container's wherever it is moved.
+Json detail_of_put(const interpreter::SessionInfo& container);
+
 // Where code sees it: "/mnt/data/plots/a.png".
 std::string path_in_container(const interpreter::SessionInfo& container, const workspace::Version& version);
 // Where a file of that name goes, in the workspace; "/mnt/data/" before it is dropped. Error(bad_request) for

@@ -39,6 +39,7 @@ void MultipartSink::begin_part(const http::MultipartPart& part) {
   change_ = {};
   change_.path = path_for(part);
   change_.conditions = conditions_;
+  change_.source.detail = source_detail();
   if (!part.content_type.empty()) change_.mime = stated_mime(part.content_type);
   upload_.emplace(call_->app);
 }

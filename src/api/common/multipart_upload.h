@@ -27,6 +27,8 @@ class MultipartSink : public http::BodySink {
   virtual std::string path_for(const http::MultipartPart& part) = 0;
   // A part without a filename, whole; throws for one that is not wanted.
   virtual void field(const std::string& name, const std::string& value) = 0;
+  // Of the source of every file's version.
+  virtual Json source_detail() { return Json::object(); }
   virtual http::Reply answer(const std::vector<workspace::ChangeResult>& results) = 0;
 
   Call& call() { return *call_; }

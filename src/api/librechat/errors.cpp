@@ -1,5 +1,6 @@
 #include "api/librechat/errors.h"
 
+#include "api/common/hints.h"
 #include "http/server.h"
 
 namespace sk::api::librechat {
@@ -8,7 +9,7 @@ http::Reply error_reply(const http::Request& request, const Error& error) {
   constexpr int kRetryAfterS = 5;
   http::Reply reply = http::error_to_reply(request, error);
   Json body = {{"error", error.message()},
-               {"details", error.hint()},
+               {"details", hint_in(kVendorHints, error)},
                {"code", info(error.code()).name},
                {"request_id", request.request_id}};
   for (const auto& [name, value] : error.facts())

@@ -1,6 +1,7 @@
 // POST /upload and /upload/batch: files on their way into a session of their own, from which executions take
 // them.
 #include "api/common/conditions.h"
+#include "api/common/containers.h"
 #include "api/common/need_interpreter.h"
 #include "api/common/upload.h"
 #include "api/librechat/librechat.h"
@@ -95,6 +96,7 @@ void UploadSink::begin_part(const http::MultipartPart& part) {
     auto& change = files_.back().change;
     change.path = workspace::join_path(session().folder, workspace::clean_file_path(*part.filename));
     change.conditions = lock_tokens_from_headers(call_->request.headers);
+    change.source.detail = detail_of_put(session());
     if (!part.content_type.empty()) change.mime = stated_mime(part.content_type);
     upload_.emplace(call_->app);
   } catch (const Error& error) {

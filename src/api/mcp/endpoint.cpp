@@ -109,7 +109,7 @@ Reply post(Hub& hub, Call& call) {
     turn.envelope = {.id = turn.message.id, .era = turn.era, .server_info = hub.server_info()};
     return modern ? post_modern(turn) : post_legacy(turn);
   } catch (const RpcError& error) {
-    return error_reply(turn.message.id, error, error.http_status());
+    return error_reply(error.id().is_null() ? turn.message.id : error.id(), error, error.http_status());
   }
 }
 

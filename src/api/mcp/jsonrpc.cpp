@@ -1,5 +1,7 @@
 #include "api/mcp/jsonrpc.h"
 
+#include "api/common/hints.h"
+
 namespace sk::api::mcp {
 
 namespace {
@@ -50,9 +52,22 @@ Message read_request(const Json& value) {
 
 }  // namespace
 
+std::string tool_hint(const Error& error) {
+  static constexpr HintWords kWords[] = {
+      {"X-Sandkeep-Lock", "Wait until the lock ends, or pass its token as lock_token."},
+      {"'sandkeep sessions'", "list_sessions shows yours."},
+      {"'sandkeep workspace ls'", "list_workspaces shows yours."},
+      {"'sandkeep trash restore", "It is in the trash: restore brings it back."},
+      {"'sandkeep ls'", "list_files and search show what is there."},
+      {"'sandkeep key create'", "Use another key."},
+      {"'sandkeep ", ""},
+  };
+  return hint_in(kWords, error);
+}
+
 RpcError to_rpc_error(const Error& error) {
   Json data = {{"code", info(error.code()).name}};
-  if (!error.hint().empty()) data["hint"] = error.hint();
+  if (auto hint = tool_hint(error); !hint.empty()) data["hint"] = hint;
   for (const auto& [name, value] : error.facts())
     std::visit([&, &key = name](const auto& fact) { data[key] = fact; }, value);
   return RpcError(code_of(error.code()), error.message(), std::move(data));
@@ -68,8 +83,15 @@ Message parse_message(std::string_view body) {
   if (value.is_array()) invalid("batches are not part of the protocol any more: send one message at a time");
   if (!value.is_object()) invalid("a message is a JSON object");
   if (member(value, "jsonrpc") != "2.0") invalid("'jsonrpc' must be \"2.0\"");
-  if (value.contains("method")) return read_request(value);
-
+  if (value.contains("method")) {
+    try {
+      return read_request(value);
+    } catch (RpcError& error) {
+      // Whoever asked waits for an answer with this id.
+      if (is_id(member(value, "id"))) error.set_id(value["id"]);
+      throw;
+    }
+  }
   Message message;
   message.kind = Message::Kind::response;
   message.id = member(value, "id");

@@ -37,6 +37,9 @@ class RpcError : public std::exception {
   int http_status() const { return http_status_; }  // that the newer protocol wants for it
   const std::string& message() const { return message_; }
   const Json& data() const { return data_; }
+  // Of a request that could not be read, where so much of it could; else null.
+  const Json& id() const { return id_; }
+  void set_id(Json id) { id_ = std::move(id); }
   const char* what() const noexcept override { return message_.c_str(); }
 
  private:
@@ -44,7 +47,11 @@ class RpcError : public std::exception {
   int http_status_;
   std::string message_;
   Json data_;
+  Json id_;
 };
+
+// What to do about it, in terms of tools and their arguments; empty where there is nothing to say.
+std::string tool_hint(const Error& error);
 
 // The domain's error as a JSON-RPC one: code by what it is about, the hint and the facts as data.
 RpcError to_rpc_error(const Error& error);

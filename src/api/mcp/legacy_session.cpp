@@ -263,6 +263,11 @@ void LegacySession::end() {
   }
 }
 
+bool LegacySession::has_ended() const {
+  std::lock_guard lock(mutex_);
+  return ended_;
+}
+
 std::shared_ptr<LegacySession> LegacySessions::create(const Id& principal, Agreed agreed) {
   auto session = std::make_shared<LegacySession>(random_base64url(kIdBytes), principal, std::move(agreed),
                                                  replay_bytes_max_);
@@ -287,7 +292,8 @@ std::shared_ptr<LegacySession> LegacySessions::find(std::string_view id, const I
   auto found = by_id_.find(std::string(id));
   if (found == by_id_.end() || found->second->principal() != principal) return nullptr;
   auto session = found->second;
-  if (now_us - session->touched_us() > idle_us_ && !session->has_open_stream()) {
+  bool is_idle = now_us - session->touched_us() > idle_us_ && !session->has_open_stream();
+  if (is_idle || session->has_ended()) {
     session->end();
     by_id_.erase(found);
     return nullptr;

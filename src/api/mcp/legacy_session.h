@@ -70,8 +70,9 @@ class LegacySession : public std::enable_shared_from_this<LegacySession> {
   void touch(TimeUs now_us);
   TimeUs touched_us() const;
   bool has_open_stream() const;
-  // Ends all its streams.
+  // Ends all its streams. What it is asked from then on cannot be answered.
   void end();
+  bool has_ended() const;
 
  private:
   class StreamChannel;
@@ -116,7 +117,8 @@ class LegacySessions {
 
   // Over the limit the one longest unused ends.
   std::shared_ptr<LegacySession> create(const Id& principal, Agreed agreed);
-  // Null when there is none of that id, or it is another principal's, or it was unused for too long.
+  // Null when there is none of that id, or it is another principal's, or it ended, or was unused for too
+  // long.
   std::shared_ptr<LegacySession> find(std::string_view id, const Id& principal);
   void end(std::string_view id, const Id& principal);
 

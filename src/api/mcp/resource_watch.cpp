@@ -79,8 +79,10 @@ void ResourceWatch::look() {
         list_changed = list_changed || !first;
       }
     }
-  } catch (const Error&) {
-    if (options_.on_denied) options_.on_denied();
+  } catch (const Error& error) {
+    // Anything else passes: the next change is a new try.
+    bool is_denied = error.code() == Code::unauthorized || error.code() == Code::forbidden;
+    if (is_denied && options_.on_denied) options_.on_denied();
     return;
   }
   if (list_changed && options_.list_changes)

@@ -21,7 +21,7 @@ class ResourceWatch : public std::enable_shared_from_this<ResourceWatch> {
   struct Options {
     std::function<workspace::Actor()> renew;  // who it is for; throws once the key opens nothing any more
     std::function<void(std::string_view method, Json params)> tell;
-    std::function<void()> on_denied;  // when renew threw
+    std::function<void()> on_denied;  // when renew said that the key opens nothing any more
     std::function<bool()> is_wanted;  // false: nobody would hear it now
     bool list_changes = true;
   };

@@ -202,8 +202,13 @@ std::optional<Json> listen(Turn& turn) {
                                                     .list_changes = lists});
   for (const auto& uri : member(wanted, "resourceSubscriptions")) {
     if (!uri.is_string()) continue;
+    auto text = uri.get<std::string>();
+    auto parsed = parse_resource_uri(text);
+    // A version never changes, and of what is no file here nothing is ever heard.
+    bool can_change = parsed && !parsed->version;
+    if (!can_change && !(turn.hub.conformance && turn.hub.conformance->read(text))) continue;
     try {
-      watch->subscribe(uri.get<std::string>());
+      watch->subscribe(text);
       honoured["resourceSubscriptions"].push_back(uri);
     } catch (const Error&) {
       // What cannot be read cannot be subscribed to; the acknowledgement leaves it out.

@@ -1,5 +1,7 @@
 #include "api/mcp/schema.h"
 
+#include <cmath>
+
 #include "api/mcp/jsonrpc.h"
 #include "base/text.h"
 
@@ -7,9 +9,17 @@ namespace sk::api::mcp {
 
 namespace {
 
+// 5.0 is an integer, too: some clients write every number so.
+bool is_integer(const Json& value) {
+  constexpr double kExactMax = 9007199254740992.0;
+  if (!value.is_number_float()) return value.is_number_integer();
+  auto number = value.get<double>();
+  return std::fabs(number) <= kExactMax && number == std::floor(number);
+}
+
 bool has_type(const Json& value, const std::string& type) {
   if (type == "string") return value.is_string();
-  if (type == "integer") return value.is_number_integer();
+  if (type == "integer") return is_integer(value);
   if (type == "number") return value.is_number();
   if (type == "boolean") return value.is_boolean();
   if (type == "array") return value.is_array();

@@ -28,10 +28,11 @@ Json ToolResult::to_json() const {
 }
 
 ToolResult failed(const Error& error) {
-  Json facts = {{"code", info(error.code()).name}, {"message", error.message()}, {"hint", error.hint()}};
+  auto hint = tool_hint(error);
+  Json facts = {{"code", info(error.code()).name}, {"message", error.message()}, {"hint", hint}};
   ToolResult result;
   result.text.append("**").append(info(error.code()).name).append("**: ").append(error.message());
-  if (!error.hint().empty()) result.text.append("\n\n").append(error.hint());
+  if (!hint.empty()) result.text.append("\n\n").append(hint);
   for (const auto& [name, value] : error.facts()) {
     std::visit([&, &key = name](const auto& fact) { facts[key] = fact; }, value);
     const auto& fact = facts[name];
@@ -65,7 +66,8 @@ std::string ToolCall::need_text(std::string_view name) const {
 
 std::optional<int64_t> ToolCall::integer(std::string_view name) const {
   const auto& value = member(arguments, name);
-  return value.is_number_integer() ? std::optional(value.get<int64_t>()) : std::nullopt;
+  // The schema was checked: a float is a whole number.
+  return value.is_number() ? std::optional(value.get<int64_t>()) : std::nullopt;
 }
 
 bool ToolCall::flag(std::string_view name) const { return member(arguments, name) == true; }

@@ -51,13 +51,6 @@ Reply file_reply(Call& call, const SessionInfo& container, const Version& versio
   return Reply::json(container_file_json(container, version, call.request.base_url));
 }
 
-// What says which container a file was put into, wherever it is moved later.
-workspace::Source source_of(const SessionInfo& container) {
-  workspace::Source source;
-  source.detail = {{"session_id", container.id.with_prefix(workspace::prefix::session)}};
-  return source;
-}
-
 Reply copy_file(Call& call, const SessionInfo& container, const std::string& file_id) {
   auto id = file_id_from(file_id);
   auto file = id ? call.app.keep.purposes().find(call.actor, *id) : std::nullopt;
@@ -70,6 +63,7 @@ Reply copy_file(Call& call, const SessionInfo& container, const std::string& fil
   copy.to = path_in_workspace(container, workspace::split_path(file->version.path).second);
   copy.on_existing = workspace::OnExisting::replace;
   copy.conditions = conditions_from_headers(call.request.headers);
+  copy.detail = detail_of_put(container);
   auto workspace = workspace_of(call, container, Right::write);
   // What is in the container already, by that very id, stays as it is.
   auto there = call.app.keep.files().find(workspace, copy.to);
@@ -83,7 +77,7 @@ Reply put_file(Call& call, const SessionInfo& container, Form& form, const FormR
   if (!form.filename && file_id != form.fields.end()) return copy_file(call, container, file_id->second);
   need_file(form, rules);
   form.change.path = path_in_workspace(container, *form.filename);
-  form.change.source = source_of(container);
+  form.change.source.detail = detail_of_put(container);
   form.change.conditions = conditions_from_headers(call.request.headers);
   auto result = call.app.keep.files().apply_one(call.actor, workspace_of(call, container, Right::write),
                                                 std::move(form.change));

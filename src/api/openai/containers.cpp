@@ -67,6 +67,7 @@ std::vector<workspace::Change> copies_of(const std::vector<workspace::Version>& 
     copy.to = path_in_workspace(to, workspace::split_path(file.path).second);
     copy.on_existing = workspace::OnExisting::rename;
     copy.conditions = conditions;
+    copy.detail = detail_of_put(to);
     copies.emplace_back(std::move(copy));
   }
   return copies;

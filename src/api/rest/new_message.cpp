@@ -7,8 +7,7 @@ namespace sk::api::rest {
 
 namespace {
 
-// Stands before a folder that a client names instead of a session.
-constexpr std::string_view kFolder = "folder:";
+using workspace::kFolderContainer;
 
 workspace::Transcript transcript_from(const Body& body) {
   int forms = 0;
@@ -36,7 +35,7 @@ std::string container_from(const Body& body) {
                 "give '" + body.label("session") + "' or '" + body.label("folder") + "', not both")
         .with("field", body.label("folder"));
   }
-  if (folder) return std::string(kFolder) + workspace::clean_path(*folder);
+  if (folder) return std::string(kFolderContainer) + workspace::clean_path(*folder);
   if (session && session->size() > 256)
     throw Error(Code::bad_request, "'" + body.label("session") + "' may have at most 256 bytes")
         .with("field", body.label("session"));
@@ -101,7 +100,8 @@ workspace::NewMessage new_message_from(const Body& body, std::string conversatio
 
 workspace::FindPlace find_place_in(App& app, const Id& workspace) {
   return [&app, workspace](const std::string& container) -> std::optional<workspace::Place> {
-    if (container.starts_with(kFolder)) return workspace::Place{workspace, container.substr(kFolder.size())};
+    if (container.starts_with(kFolderContainer))
+      return workspace::Place{workspace, container.substr(kFolderContainer.size())};
     auto id = Id::from_prefixed(container, workspace::prefix::session);
     if (!id) id = Id::from_prefixed(container, "cntr_");
     if (!id) return std::nullopt;

@@ -7,7 +7,7 @@ import random
 import pytest
 import requests
 
-from chat import Chat
+from chat import Chat, response
 from elsewhere import UPSTREAM_KEY, error, fail, source
 
 _numbers = itertools.count(1)
@@ -49,7 +49,9 @@ def test_files_of_a_session_are_fetched_at_once_and_outlive_it(chat, upstream, p
     again = chat.store("m", text=text, source=pool(proxy, identifier))
     assert kept(chat, again) == kept(chat, stored), "what was kept for a message stays kept, whatever became of the session"
     later = chat.store("later", text="[a](sandbox:/mnt/data/table.csv)", source=pool(proxy, identifier))
-    assert problems(later) == [("table.csv", "not_captured", "gone")], "another message may have meant another file of that name"
+    assert kept(chat, later) == {"table.csv": files["table.csv"]}, "what was kept of that path is the best that is known"
+    other = chat.store("other", text="[a](sandbox:/mnt/data/out/table.csv)", source=pool(proxy, identifier))
+    assert problems(other) == [("table.csv", "not_captured", "gone")], "another path is another file"
 
 
 def test_a_session_that_is_deleted_between_two_files_costs_only_the_second(chat, upstream, proxy, identifier):
@@ -94,12 +96,24 @@ def test_the_older_generation_of_the_api_is_asked_where_the_newer_is_not_there(c
 
 
 @pytest.mark.parametrize("generation", ["newer", "older"])
-def test_a_file_in_another_folder_than_the_model_says_is_found_in_the_list(chat, upstream, proxy, identifier, generation):
+def test_a_file_of_the_same_name_in_another_folder_is_not_taken_for_it(chat, upstream, proxy, identifier, generation):
+    """A link to a file that does not exist is flagged, never invented."""
+    upstream.session(identifier, {"reports/2026/q1.csv": b"another one"})
+    if generation == "older":
+        proxy.faults = [fail("api-version=2025", ("status", 404, b""))]
+    stored = chat.store("m", text="[a](sandbox:/mnt/data/q1.csv)", source=pool(proxy, identifier))
+    assert kept(chat, stored) == {}, stored
+    assert [(p["name"], p["reason"]) for p in stored["problems"]] == [("q1.csv", "gone")]
+
+
+@pytest.mark.parametrize("generation", ["newer", "older"])
+def test_a_file_that_is_cited_without_a_path_is_found_in_the_list(chat, upstream, proxy, identifier, generation):
     """openai/openai-java #490: where the message says too little, the list is asked."""
     upstream.session(identifier, {"reports/2026/q1.csv": b"listed", "other/x.csv": b"no"})
     if generation == "older":
         proxy.faults = [fail("api-version=2025", ("status", 404, b""))]
-    stored = chat.store("m", text="[a](sandbox:/mnt/data/q1.csv)", source=pool(proxy, identifier))
+    answer = response("Done.", container=identifier, citations=[("", "q1.csv")])
+    stored = chat.store("m", response=answer, source=pool(proxy, identifier))
     assert kept(chat, stored) == {"q1.csv": b"listed"}, stored
     assert stored["attachments"][0]["path"].endswith("/reports/2026/q1.csv")
 

@@ -301,3 +301,74 @@ def test_a_message_of_a_chat_shows_the_version_that_was_meant(agent):
     assert kept and {f["version_id"] for f in kept} == {first["version_id"]}, linked
     assert [f["name"] for f in linked["files"] if f["state"] == "missing"] == ["none.txt"], linked
     assert client.works("read_file", version=kept[0]["version_id"])["text"].rstrip() == "one"
+
+
+def test_linking_files_leaves_the_message_of_the_app_as_it_is(agent, server):
+    client = agent()
+    rest = requests.Session()
+    rest.headers["Authorization"] = f"Bearer {client.key}"
+    base = f"{server.url}/api/v1"
+    session = rest.post(f"{base}/sessions", json={"name": "the app's"}).json()
+    done = rest.post(f"{base}/sessions/{session['id']}/executions", json={"code": "open('r.csv', 'w').write('a,b')"})
+    assert done.json()["end"] == "ok", done.text
+    messages = f"{base}/conversations/c9/messages"
+    text = "one [r](sandbox:/mnt/data/r.csv)"
+    assert rest.put(f"{messages}/1", json={"role": "tool", "session": session["id"], "text": text}).status_code == 200
+    client.works("write_file", path="data/t.csv", text="c,d")
+    for _ in range(2):
+        linked = client.works("link_to_conversation", conversation="c9", message="1", files=["data/t.csv"])
+        assert [f["name"] for f in linked["files"]] == ["r.csv", "t.csv"], linked
+    stored = rest.get(f"{messages}/1").json()
+    assert (stored["text"], stored["role"]) == (text, "tool"), stored
+    assert [a["name"] for a in stored["attachments"]] == ["r.csv", "t.csv"] and stored["problems"] == [], stored
+    later = rest.put(f"{messages}/2", json={"text": text}).json()
+    assert [a["name"] for a in later["attachments"]] == ["r.csv"], later
+    refused = client.tool("link_to_conversation", conversation="c9", message="3")
+    assert refused["isError"] and refused["structuredContent"]["error"]["code"] == "bad_request", refused
+
+
+def test_a_conversation_that_began_here_goes_on_in_the_app(agent, server):
+    client = agent()
+    client.works("write_file", path="data/t.csv", text="c,d")
+    client.works("link_to_conversation", conversation="c1", message="1", text="[t](sandbox:/mnt/data/t.csv)")
+    later = requests.put(f"{server.url}/api/v1/conversations/c1/messages/2", json={"text": "[t](sandbox:/mnt/data/t.csv)"},
+                         headers={"Authorization": f"Bearer {client.key}"}).json()
+    assert [a["name"] for a in later["attachments"]] == ["t.csv"], later
+
+
+def test_a_session_whose_key_was_revoked_is_not_there_for_another_key_of_the_same_principal(agent, server):
+    client = agent()
+    root = {"Authorization": f"Bearer {ROOT_KEY}"}
+    other = requests.post(f"{server.url}/api/v1/keys", json={"name": "another", "principal_id": client.principal}, headers=root).json()
+    stream = requests.get(client.url, headers=client.headers(Accept="text/event-stream"), stream=True, timeout=60)
+    assert requests.delete(f"{server.url}/api/v1/keys/{client.key_id}", headers=root).status_code == 204
+    maker = Plain(server)
+    maker.begin()
+    maker.works("write_file", path="data/wake.txt", text="any change, for the second time")
+    assert stream.content is not None  # it ends
+    client.key = other["secret"]
+    answer = client.post({"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": {
+        "name": "write_file", "arguments": {"path": "lost.txt", "text": "x"}}})
+    assert answer.status_code == 404, answer.text
+    client.session = None
+    client.begin()
+    assert client.tool("read_file", path="lost.txt")["isError"], "it was not done either"
+
+
+def test_rows_of_a_table_with_line_breaks_in_quotes_are_whole(agent):
+    client = agent()
+    client.works("write_file", path="t.csv", text='name,note\nann,"two\nlines"\nbob,"a\n\nb"\n')
+    read = client.works("read_file", path="t.csv")
+    assert read["rows"] == [["ann", "two\nlines"], ["bob", "a\n\nb"]], read
+    page = client.works("read_file", path="t.csv", lines=2.0)
+    assert page["rows"] == [] and page["next_line"] == 2, page
+    page = client.works("read_file", path="t.csv", from_line=2, lines=4)
+    assert page["rows"] == [["ann", "two\nlines"]] and page["columns"] == ["name", "note"] and page["next_line"] == 4, page
+
+
+def test_a_hint_on_a_lock_names_the_argument_that_opens_it(agent):
+    client = agent()
+    client.works("write_file", path="l.txt", text="1")
+    client.works("lock", path="l.txt", action="acquire")
+    error = client.tool("write_file", path="l.txt", text="2")["structuredContent"]["error"]
+    assert error["code"] == "locked" and "lock_token" in error["hint"] and "X-Sandkeep" not in error["hint"], error

@@ -33,6 +33,23 @@ TEST(Dialects, AnErrorHasTheShapeOfThePathsClients) {
   EXPECT_EQ(error_body("/elsewhere", error)["error"]["code"], "bad_request");
 }
 
+TEST(Dialects, TheBaseOfADialectAnswersInItsShape) {
+  Error error(Code::not_found, "nothing is here");
+  EXPECT_TRUE(error_body("/v1", error)["error"].contains("param"));
+  EXPECT_TRUE(error_body("/azure", error)["error"].contains("innererror"));
+  EXPECT_FALSE(error_body("/v1x", error)["error"].contains("param"));
+}
+
+TEST(Dialects, NoHintSpeaksOfACommandLineThatClientsOfOthersDoNotHave) {
+  for (const auto& code : all_codes()) {
+    for (const char* path : {"/v1/files/x", "/azure/pool/files", "/librechat/v1/exec", "/mcp"})
+      EXPECT_EQ(error_body(path, Error(code.code, "m")).dump().find("'sandkeep "), std::string::npos)
+          << path << " " << code.name;
+  }
+  auto locked = error_body("/v1/files/x", Error(Code::locked, "m")).dump();
+  EXPECT_NE(locked.find("X-Sandkeep-Lock"), std::string::npos) << "a header that they can send";
+}
+
 TEST(Dialects, EveryCodeHasANameInAzuresShape) {
   for (const auto& code : all_codes()) {
     auto name = error_body("/azure/x", Error(code.code, "m"))["error"]["code"].get<std::string>();

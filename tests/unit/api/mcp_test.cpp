@@ -42,6 +42,37 @@ TEST(JsonRpc, RefusesWhatIsNoMessageWithTheCodeForIt) {
     EXPECT_EQ(code_of(text), rpc_code::invalid_request) << text;
 }
 
+TEST(JsonRpc, AnswersWithTheIdOfARequestThatItRefuses) {
+  auto id_of = [](std::string_view text) {
+    try {
+      parse_message(text);
+      return Json("nothing was thrown");
+    } catch (const RpcError& error) {
+      return error.id();
+    }
+  };
+  EXPECT_EQ(id_of(R"({"jsonrpc":"2.0","id":9,"method":"ping","params":[]})"), 9);
+  EXPECT_EQ(id_of(R"({"jsonrpc":"2.0","id":"a","method":7})"), "a");
+  EXPECT_EQ(id_of(R"({"jsonrpc":"2.0","id":true,"method":"ping"})"), nullptr);
+}
+
+TEST(Tools, HintAtWhatAToolTakes) {
+  auto locked = failed(Error(Code::locked, "it is locked"));
+  EXPECT_NE(locked.text.find("lock_token"), std::string::npos) << locked.text;
+  EXPECT_EQ(locked.text.find("X-Sandkeep-Lock"), std::string::npos);
+  for (const auto& code : all_codes())
+    EXPECT_EQ(tool_hint(Error(code.code, "m")).find("'sandkeep "), std::string::npos) << code.name;
+  EXPECT_EQ(tool_hint(Error(Code::not_found, "m").hint("'sandkeep sessions' lists yours.")),
+            "list_sessions shows yours.");
+}
+
+TEST(Schema, TakesWholeNumbersHoweverTheyAreWritten) {
+  Json schema = Json::parse(R"({"type":"integer","minimum":1,"maximum":5})");
+  EXPECT_EQ(find_violation(schema, Json::parse("5.0"), "n"), std::nullopt);
+  for (auto text : {"5.5", "6.0", "1e300", "-1e300", "\"5\""})
+    EXPECT_TRUE(find_violation(schema, Json::parse(text), "n")) << text;
+}
+
 TEST(Schema, NamesTheFieldThatIsWrong) {
   Json schema = Json::parse(R"({"type":"object","required":["a"],"additionalProperties":false,"properties":{
     "a":{"type":"string","maxLength":3},"n":{"type":"integer","minimum":1,"maximum":5},
@@ -110,6 +141,21 @@ TEST(Content, SplitsRowsAsTablesQuoteThem) {
   EXPECT_EQ(split_row("", '\t'), (Row{""}));
 }
 
+TEST(Content, ARowGoesOnWhileAQuoteIsOpen) {
+  using Table = std::vector<std::vector<std::string>>;
+  std::vector<std::string> lines = {"a,b", "1,\"two", "", "lines\"", "3,4"};
+  auto whole = split_rows(lines, ',', false);
+  EXPECT_EQ(whole.rows, (Table{{"a", "b"}, {"1", "two\n\nlines"}, {"3", "4"}}));
+  EXPECT_EQ(whole.lines_used, 5u);
+  lines.resize(3);
+  auto part = split_rows(lines, ',', true);
+  EXPECT_EQ(part.rows, (Table{{"a", "b"}})) << "the row's end comes with the next lines";
+  EXPECT_EQ(part.lines_used, 1u);
+  EXPECT_EQ(split_rows({"\"x,1", "y,2"}, ',', false).rows, (Table{{"x,1"}, {"y", "2"}}))
+      << "a quote that nothing closes takes no other lines";
+  EXPECT_EQ(split_rows({"\"x,1", "y,2"}, ',', true).lines_used, 2u) << "it goes on in any case";
+}
+
 struct SessionTest : testing::Test {
   ManualClock clock{1'000'000'000};
   LegacySessions sessions{clock, 2, 60, 1000};
@@ -129,6 +175,12 @@ TEST_F(SessionTest, BelongsToItsPrincipalAndEndsWhenIdleOrCrowdedOut) {
   EXPECT_EQ(sessions.find(second->id(), me), nullptr);
   sessions.end(third->id(), me);
   EXPECT_EQ(sessions.find(third->id(), me), nullptr);
+}
+
+TEST_F(SessionTest, OnceEndedIsFoundByNobody) {
+  auto session = sessions.create(me, {.version = "2025-11-25"});
+  session->end();  // as when the key of its stream was revoked
+  EXPECT_EQ(sessions.find(session->id(), me), nullptr);
 }
 
 TEST_F(SessionTest, ForgetsOldStreamsBeforeItHoldsTooMuch) {

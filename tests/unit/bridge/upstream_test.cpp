@@ -73,6 +73,44 @@ TEST(Verdict, SaysNeverMoreThanTheAnswerProves) {
     EXPECT_EQ(verdict_on({status, "", ""}), Outcome::cannot_tell);
 }
 
+WantedFile wanted(std::string file_id, std::string name, std::vector<std::string> paths) {
+  return {"cntr_1", std::move(file_id), std::move(name), std::move(paths), ""};
+}
+
+const std::string kUploadPrefix = "0123456789abcdef0123456789abcdef-";
+
+TEST(Listing, OtherFilesOfTheSameNameAreNotMeant) {
+  std::vector<ListedFile> listed = {{"cfile_1", "reports/q1.csv"}, {"cfile_2", "q2.csv"}};
+  auto meant = [&](const WantedFile& file) {
+    const auto* found = find_meant(file, listed);
+    return found ? found->path : std::string("none");
+  };
+  EXPECT_EQ(meant(wanted("", "q1.csv", {"q1.csv"})), "none") << "it lies in another folder";
+  EXPECT_EQ(meant(wanted("cfile_9", "q2.csv", {"old/q2.csv"})), "none");
+  EXPECT_EQ(meant(wanted("", "q2.csv", {"q2%2Ecsv", "q2.csv"})), "q2.csv");
+  EXPECT_EQ(meant(wanted("cfile_1", "x", {"q2.csv"})), "reports/q1.csv") << "an id is surer than a path";
+  EXPECT_EQ(meant(wanted("cfile_9", "q1.csv", {})), "reports/q1.csv") << "cited without a path";
+  listed.push_back({"cfile_3", "q1.csv"});
+  EXPECT_EQ(meant(wanted("", "q1.csv", {})), "none") << "one of two, and nobody can say which";
+}
+
+TEST(Listing, ThePrefixOfUploadsIsLeftOutByModels) {
+  std::vector<ListedFile> listed = {{"cfile_1", kUploadPrefix + "in.csv"},
+                                    {"cfile_2", "sub/" + kUploadPrefix + "deep.csv"},
+                                    {"cfile_3", "cafe-menu.csv"}};
+  auto meant = [&](const std::string& path) {
+    const auto* found = find_meant(wanted("", path.substr(path.rfind('/') + 1), {path}), listed);
+    return found ? found->id : std::string("none");
+  };
+  EXPECT_EQ(meant("in.csv"), "cfile_1");
+  EXPECT_EQ(meant("sub/deep.csv"), "cfile_2");
+  EXPECT_EQ(meant("deep.csv"), "none");
+  EXPECT_EQ(meant("sub/in.csv"), "none");
+  EXPECT_EQ(meant("menu.csv"), "none") << "a name may begin with digits of its own";
+  listed.push_back({"cfile_4", "in.csv"});
+  EXPECT_EQ(meant("in.csv"), "cfile_4") << "what is there by that very name comes first";
+}
+
 TEST(PatienceTest, EndsWhenTheServerStops) {
   StopSignal signal;
   Patience patience(signal, std::chrono::hours(1));

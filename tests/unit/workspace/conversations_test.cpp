@@ -167,6 +167,12 @@ TEST_F(ConversationsTest, ImagesInsideBecomeFilesOfTheConversation) {
   EXPECT_EQ(keep->files().get(ws, "conversations/chat/m-image-1.png").version_count, 1);
 }
 
+TEST_F(ConversationsTest, ImagesInsideDoNotCountAsText) {
+  auto image = to_base64(as_bytes(std::string(4 << 20, 'x')));
+  auto message = store(text_message("m", "![p](data:image/png;base64," + image + ")"));
+  EXPECT_EQ(message.files.at(0).state, ShownState::kept);
+}
+
 TEST_F(ConversationsTest, APurgedFileIsToldAsGone) {
   put("sessions/one/report.csv", "x");
   store(text_message("m", kLink));
@@ -221,8 +227,8 @@ TEST_F(ConversationsTest, WhatIsFetchedIsSettledOnceAndAReStartEndsTheRest) {
   EXPECT_EQ(message.files[0].state, ShownState::pending);
   auto version = *put("conversations/chat/a", "fetched").version;
   Captured captured{ShownState::kept, WhyNot::none, "", version};
-  EXPECT_TRUE(keep->conversations().settle(actor, ws, message.id, 0, captured));
-  EXPECT_FALSE(keep->conversations().settle(actor, ws, message.id, 0, captured));
+  EXPECT_TRUE(keep->conversations().settle(actor, ws, message, 0, captured));
+  EXPECT_FALSE(keep->conversations().settle(actor, ws, message, 0, captured));
   reopen();
   keep->conversations().give_up_pending();
   EXPECT_EQ(shown_bytes(stored("m"), 0), "fetched");
@@ -243,14 +249,143 @@ TEST_F(ConversationsTest, WhatWasKeptOnceIsShownWhenItsContainerIsDead) {
   };
   auto first = cited("m1", true);
   auto version = *put("conversations/chat/a", "fetched").version;
-  keep->conversations().settle(actor, ws, first.id, 0, {ShownState::kept, WhyNot::none, "", version});
+  keep->conversations().settle(actor, ws, first, 0, {ShownState::kept, WhyNot::none, "", version});
   EXPECT_EQ(shown_bytes(cited("without source", false)), "fetched");
   auto later = cited("m2", true);
   EXPECT_EQ(later.files[0].state, ShownState::pending) << "it may have changed, so it is fetched again";
-  keep->conversations().settle(actor, ws, later.id, 0,
+  keep->conversations().settle(actor, ws, later, 0,
                                {ShownState::not_captured, WhyNot::gone, "the container is gone", {}});
   EXPECT_EQ(shown_bytes(stored("m2")), "fetched");
   EXPECT_EQ(stored("m2").files[0].name, "a") << "the citation told no name";
+}
+
+// Every file of Azure's sessions is meant so.
+TEST_F(ConversationsTest, WhatWasKeptOnceForALinkWithoutAnIdIsShownWhenItsContainerIsDead) {
+  auto linked = [&](std::string name, bool has_source, std::string_view path = "report.csv") {
+    auto wanted =
+        text_message(std::move(name), "[r](sandbox:/mnt/data/" + std::string(path) + ")", "elsewhere");
+    wanted.has_source = has_source;
+    return store(std::move(wanted));
+  };
+  auto first = linked("m1", true);
+  auto version = *put("conversations/chat/report.csv", "fetched").version;
+  keep->conversations().settle(actor, ws, first, 0, {ShownState::kept, WhyNot::none, "", version});
+  EXPECT_EQ(shown_bytes(linked("without source", false)), "fetched");
+  auto later = linked("m2", true);
+  EXPECT_EQ(later.files[0].state, ShownState::pending) << "it may have changed, so it is fetched again";
+  keep->conversations().settle(actor, ws, later, 0,
+                               {ShownState::not_captured, WhyNot::gone, "the session is gone", {}});
+  EXPECT_EQ(shown_bytes(stored("m2")), "fetched");
+  EXPECT_EQ(linked("m3", false, "other/report.csv").files[0].state, ShownState::not_captured)
+      << "another path is another file";
+}
+
+TEST_F(ConversationsTest, ALinkIntoASessionOfOursMeansWhatIsThereNowAndNotWhatAnEarlierMessageShowed) {
+  put("sessions/one/report.csv", "first");
+  store(text_message("m1", kLink));
+  apply(TrashChange{"sessions/one/report.csv", {}});
+  EXPECT_EQ(store(text_message("m2", kLink)).files[0].state, ShownState::missing);
+}
+
+TEST_F(ConversationsTest, WhatIsFetchedForAnOvertakenStoringIsIgnored) {
+  auto waiting = [&](std::string_view file) {
+    auto wanted = text_message("m", "[f](sandbox:/mnt/data/" + std::string(file) + ")", "cntr_elsewhere");
+    wanted.has_source = true;
+    return store(std::move(wanted));
+  };
+  auto first = waiting("slow_a.txt"), second = waiting("slow_b.txt"), third = waiting("slow_b.txt");
+  auto a = *put("conversations/chat/slow_a.txt", "bytes of a").version;
+  auto b = *put("conversations/chat/slow_b.txt", "bytes of b").version;
+  auto& conversations = keep->conversations();
+  EXPECT_FALSE(conversations.settle(actor, ws, first, 0, {ShownState::kept, WhyNot::none, "", a}));
+  EXPECT_FALSE(conversations.settle(actor, ws, second, 0,
+                                    {ShownState::not_captured, WhyNot::denied, "an older key", {}}));
+  EXPECT_EQ(stored("m").files[0].state, ShownState::pending);
+  EXPECT_TRUE(conversations.settle(actor, ws, third, 0, {ShownState::kept, WhyNot::none, "", b}));
+  EXPECT_EQ(shown_bytes(stored("m")), "bytes of b");
+}
+
+TEST_F(ConversationsTest, TwoStoringsInOneMicrosecondAreStillTwo) {
+  auto find = [this](const std::string& name) { return find_place(name); };
+  auto first = keep->conversations().put(actor, ws, text_message("m", "one"), find);
+  auto second = keep->conversations().put(actor, ws, text_message("m", "two"), find);
+  EXPECT_LT(first.stored_us, second.stored_us);
+}
+
+TEST_F(ConversationsTest, FilesThatAreAddedLeaveTheRestOfTheMessageAlone) {
+  put("sessions/one/report.csv", "report");
+  put("data/t.csv", "table");
+  auto first = text_message("m", kLink);
+  first.role = "tool";
+  store(std::move(first));
+  NewMessage more;
+  more.conversation = "chat";
+  more.name = "m";
+  more.role = "assistant";
+  more.transcript = read_plain_text("");
+  more.container = std::string(kFolderContainer) + "data";
+  more.container_lasts = false;
+  more.files = {"data/t.csv"};
+  more.adds_files = true;
+  for (int i = 0; i < 2; ++i) {
+    auto message = store(more);
+    EXPECT_EQ(message.text, kLink);
+    EXPECT_EQ(message.role, "tool");
+    ASSERT_EQ(message.files.size(), 2u) << "the same file is added once";
+    EXPECT_EQ(shown_bytes(message, 0), "report");
+    EXPECT_EQ(shown_bytes(stored("m"), 1), "table");
+  }
+  EXPECT_EQ(store(text_message("m2", kLink, "")).files[0].state, ShownState::kept)
+      << "the conversation's session is still the app's";
+}
+
+TEST_F(ConversationsTest, FilesAreAddedWhileOthersAreStillBeingFetched) {
+  put("t.csv", "table");
+  auto wanted = text_message("m", "[a](sandbox:/mnt/data/a)", "cntr_elsewhere");
+  wanted.has_source = true;
+  auto message = store(std::move(wanted));
+  auto more = text_message("m", "", "");
+  more.files = {"t.csv"};
+  more.adds_files = true;
+  store(std::move(more));
+  auto version = *put("conversations/chat/a", "fetched").version;
+  EXPECT_TRUE(
+      keep->conversations().settle(actor, ws, message, 0, {ShownState::kept, WhyNot::none, "", version}));
+  EXPECT_EQ(shown_bytes(stored("m"), 0), "fetched");
+  EXPECT_EQ(shown_bytes(stored("m"), 1), "table");
+}
+
+TEST_F(ConversationsTest, FilesThatAreAddedCountWithThoseThatAreThere) {
+  put("t.csv", "table");
+  std::string links;
+  for (int i = 0; i < 1000; ++i) links += "[a](sandbox:/mnt/data/a) ";
+  store(text_message("m", links));
+  auto more = text_message("m", "");
+  more.files = {"t.csv"};
+  more.adds_files = true;
+  EXPECT_EQ(code_of([&] { store(more); }), Code::too_large);
+}
+
+TEST_F(ConversationsTest, AnAnswerStandsBehindTheQuestionThoughItWasCompleteBeforeThatWasStored) {
+  put("sessions/one/report.csv", "as it was");
+  TimeUs completed_us = clock.now_us();
+  clock.advance_us(3 * kSecondUs);
+  put("sessions/one/report.csv", "changed since");
+  store(text_message("u1", "What is in it?"));
+  auto answer = text_message("a1", kLink);
+  answer.transcript.completed_us = completed_us;
+  auto message = store(answer);
+  EXPECT_EQ(shown_bytes(message), "as it was") << "links mean what was there when it was made";
+  store(text_message("u2", "Thanks."));
+  store(answer);  // again, and it stays where it is
+  auto explicit_time = text_message("u0", "Before all that.");
+  explicit_time.time_us = completed_us - 1;
+  store(std::move(explicit_time));
+  auto page = keep->conversations().messages(ws, *keep->conversations().find(ws, "chat"), "", 10);
+  std::vector<std::string> names;
+  for (const auto& one : page.items) names.push_back(one.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"u0", "u1", "a1", "u2"}));
+  EXPECT_EQ(page.items[2].time_us, completed_us);
 }
 
 TEST_F(ConversationsTest, MessagesComeByTimeInPages) {

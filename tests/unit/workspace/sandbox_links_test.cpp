@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <ctime>
+
 #include "base/text.h"
 #include "workspace/path.h"
 #include "workspace/spelling.h"
@@ -62,6 +64,83 @@ TEST(SandboxLinks, InCodeQuotesAndAttributesAreReplacedByAnAddressOnly) {
     ASSERT_EQ(found.size(), 1u) << text;
     EXPECT_EQ(found[0].form, Form::quoted) << text;
     EXPECT_EQ(found[0].address, "sandbox:/mnt/data/a.csv") << text;
+  }
+}
+
+TEST(SandboxLinks, InQuotesAndAngleBracketsMayHoldSpaces) {
+  for (std::string_view text :
+       {"<img src=\"sandbox:/mnt/data/my chart.png\">", "<img src='sandbox:/mnt/data/my chart.png' alt=''>",
+        "<sandbox:/mnt/data/my chart.png>", "[1]: <sandbox:/mnt/data/my chart.png> \"title\""}) {
+    auto found = find_sandbox_links(text);
+    ASSERT_EQ(found.size(), 1u) << text;
+    EXPECT_EQ(found[0].form, Form::quoted) << text;
+    EXPECT_EQ(found[0].address, "sandbox:/mnt/data/my chart.png") << text;
+  }
+  EXPECT_THAT(addresses("'sandbox:/mnt/data/a.csv is Bob's\n'"), ElementsAre("sandbox:/mnt/data/a.csv"));
+  EXPECT_THAT(addresses("\"sandbox:/mnt/data/a.csv and sandbox:/mnt/data/b.csv\""),
+              ElementsAre("sandbox:/mnt/data/a.csv", "sandbox:/mnt/data/b.csv"));
+}
+
+TEST(SandboxLinks, InCodeAreReplacedByAnAddressOnly) {
+  for (std::string_view text :
+       {"```sh\ncurl sandbox:/mnt/data/a.csv\n```", "```\ncurl sandbox:/mnt/data/a.csv",
+        "~~~\n```\nsandbox:/mnt/data/a.csv\n~~~", "- x\n  ```\n  [a](sandbox:/mnt/data/a.csv)\n  ```",
+        "> ```\n> sandbox:/mnt/data/a.csv", "`curl sandbox:/mnt/data/a.csv`",
+        "``wget ` sandbox:/mnt/data/a.csv ``", "`![a](sandbox:/mnt/data/a.csv)`"}) {
+    auto found = find_sandbox_links(text);
+    ASSERT_EQ(found.size(), 1u) << text;
+    EXPECT_EQ(found[0].form, Form::quoted) << text;
+    EXPECT_EQ(found[0].address, "sandbox:/mnt/data/a.csv") << text;
+    EXPECT_EQ(found[0].outer_end - found[0].outer_start, found[0].address.size()) << text;
+  }
+  for (std::string_view text : {"```\nx\n```\ncurl sandbox:/mnt/data/a.csv",
+                                "a ` b\n\nsandbox:/mnt/data/a.csv ` c", "\\`curl sandbox:/mnt/data/a.csv `",
+                                "```a``` sandbox:/mnt/data/a.csv", "`` ` sandbox:/mnt/data/a.csv"}) {
+    auto found = find_sandbox_links(text);
+    ASSERT_EQ(found.size(), 1u) << text;
+    EXPECT_EQ(found[0].form, Form::bare) << text;
+  }
+}
+
+// The processor time that a text of about this size takes; the least of several attempts.
+double cost_of(std::string_view piece, size_t size) {
+  std::string text;
+  while (text.size() < size) text += piece;
+  double least = 1e9;
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    timespec from, to;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
+    find_sandbox_links(text);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
+    least = std::min(least, double(to.tv_sec - from.tv_sec) + double(to.tv_nsec - from.tv_nsec) * 1e-9);
+  }
+  return least;
+}
+
+// Eight times the text may cost eight times as much, and not 64 times.
+TEST(SandboxLinks, AreFoundInTimeLinearInTheTextHoweverItIsMadeUp) {
+  for (std::string_view piece : {"](<sandbox:x",
+                                 "](<sandbox:x>",
+                                 "](sandbox:x",
+                                 "](<data:image/x",
+                                 "](data:image/x)",
+                                 "](data:image/x",
+                                 "'sandbox:/x",
+                                 "\"sandbox:/x y",
+                                 "<sandbox:/x",
+                                 "sandbox:/x....",
+                                 "[a](sandbox:/mnt/data/a)",
+                                 "`",
+                                 "``a`b",
+                                 "\\`",
+                                 "```\n",
+                                 "a\n\n",
+                                 "~~~~ x\n",
+                                 "[[",
+                                 "](",
+                                 "sandbox:/（"}) {
+    double small = cost_of(piece, 40'000), large = cost_of(piece, 320'000);
+    EXPECT_LT(large, 24 * small + 0.002) << piece;
   }
 }
 

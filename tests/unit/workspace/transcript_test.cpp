@@ -69,6 +69,46 @@ TEST(Transcript, ACitationWithoutARangeIsMatchedByItsName) {
   EXPECT_EQ(read.mentions[0].file_id, "cfile_1");
 }
 
+Json named_citation(std::string name, std::string id) {
+  auto note = citation(0, 0);
+  note["filename"] = std::move(name);
+  note["file_id"] = std::move(id);
+  return note;
+}
+
+std::vector<std::string> file_ids(const Transcript& read) {
+  std::vector<std::string> out;
+  for (const auto& mention : read.mentions) out.push_back(mention.file_id);
+  return out;
+}
+
+TEST(Transcript, ACitationIsNotJoinedToALinkIntoAnotherFolder) {
+  std::string text = "[a](sandbox:/mnt/data/a/x.csv) [b](sandbox:/mnt/data/b/x.csv)";
+  auto placed = named_citation("x.csv", "cfile_a");
+  placed["start_index"] = 4;
+  placed["end_index"] = 29;
+  EXPECT_THAT(file_ids(read_response(response(text, Json::array({placed})))), ElementsAre("cfile_a", ""));
+  // Without a place nobody can say which of them it is: both links go by their paths.
+  EXPECT_THAT(file_ids(read_response(response(text, Json::array({named_citation("x.csv", "cfile_a")})))),
+              ElementsAre("", "", "cfile_a"));
+  EXPECT_THAT(file_ids(read_response(response(text, Json::array({named_citation("b/x.csv", "cfile_b")})))),
+              ElementsAre("", "cfile_b"));
+}
+
+TEST(Transcript, OfTwoCitationsOfOneNameNoneIsGuessed) {
+  auto notes = Json::array({named_citation("x.csv", "cfile_1"), named_citation("x.csv", "cfile_2")});
+  EXPECT_THAT(file_ids(read_response(response("[a](sandbox:/mnt/data/x.csv)", notes))),
+              ElementsAre("", "cfile_1", "cfile_2"));
+}
+
+TEST(Transcript, APathThatIsLinkedAgainIsTheSameFile) {
+  std::string text = "[out](sandbox:/mnt/data/out.csv) and once more: sandbox:/mnt/data/out.csv";
+  EXPECT_THAT(file_ids(read_response(response(text, Json::array({citation(6, 31)})))),
+              ElementsAre("cfile_1", "cfile_1"));
+  EXPECT_THAT(file_ids(read_response(response(text, Json::array({citation(0, 0)})))),
+              ElementsAre("cfile_1", "cfile_1"));
+}
+
 TEST(Transcript, ACitationWithoutALinkIsAFileOfItsOwn) {
   auto read = read_response(response("Done.", Json::array({citation(0, 5), citation(0, 5)})));
   ASSERT_EQ(read.mentions.size(), 1u);

@@ -71,7 +71,7 @@ TEST_F(UploadsTest, PartsThatDoNotAddUpAreRefusedAndTheUploadGoesOn) {
   EXPECT_EQ(code_of([&] { complete(upload, {foreign}); }), Code::bad_request);
   EXPECT_EQ(code_of([&] { complete(upload, {mine}, std::string(16, 'x')); }), Code::bad_request);
   EXPECT_EQ(complete(upload, {mine}).status, "completed");
-  EXPECT_EQ(code_of([&] { complete(upload, {mine}); }), Code::bad_request);
+  EXPECT_EQ(code_of([&] { part(upload, "abc"); }), Code::bad_request);
 }
 
 TEST_F(UploadsTest, ACancelledUploadLeavesNothing) {
@@ -82,6 +82,22 @@ TEST_F(UploadsTest, ACancelledUploadLeavesNothing) {
   EXPECT_EQ(used_bytes(), 0u);
   EXPECT_EQ(code_of([&] { part(upload, "abc"); }), Code::bad_request);
   EXPECT_EQ(code_of([&] { complete(upload, {one}); }), Code::bad_request);
+  expect_clean();
+}
+
+TEST_F(UploadsTest, CompletingOrCancellingAgainGivesTheSameAnswerAgain) {
+  auto upload = begin(3);
+  auto one = part(upload, "abc");
+  auto done = complete(upload, {one});
+  auto again = complete(upload, {one});
+  EXPECT_EQ(again.status, "completed");
+  EXPECT_EQ(again.version, done.version);
+  EXPECT_EQ(keep->files().find_by_id(ws, keep->files().find_version(ws, done.version)->file)->version_count,
+            1);
+  EXPECT_EQ(code_of([&] { keep->uploads().cancel(actor, upload.id); }), Code::bad_request);
+  auto other = begin(3);
+  keep->uploads().cancel(actor, other.id);
+  EXPECT_EQ(keep->uploads().cancel(actor, other.id).status, "cancelled");
   expect_clean();
 }
 

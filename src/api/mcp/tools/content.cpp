@@ -103,23 +103,59 @@ Lines read_lines(workspace::Ground& ground, const workspace::Version& version, i
   return out;
 }
 
-std::vector<std::string> split_row(std::string_view line, char separator) {
-  std::vector<std::string> values(1);
-  bool quoted = false;
-  for (size_t i = 0; i < line.size(); ++i) {
-    char c = line[i];
-    if (c == '"' && quoted && i + 1 < line.size() && line[i + 1] == '"') {
-      values.back() += c;
-      ++i;
-    } else if (c == '"' && (quoted || values.back().empty())) {
-      quoted = !quoted;
-    } else if (c == separator && !quoted) {
-      values.emplace_back();
-    } else {
-      values.back() += c;
+namespace {
+
+// A row as far as it was read.
+struct OpenRow {
+  std::vector<std::string> values = std::vector<std::string>(1);
+  bool quoted = false;  // inside of quotes
+
+  void read(std::string_view line, char separator) {
+    for (size_t i = 0; i < line.size(); ++i) {
+      char c = line[i];
+      if (c == '"' && quoted && i + 1 < line.size() && line[i + 1] == '"') {
+        values.back() += c;
+        ++i;
+      } else if (c == '"' && (quoted || values.back().empty())) {
+        quoted = !quoted;
+      } else if (c == separator && !quoted) {
+        values.emplace_back();
+      } else {
+        values.back() += c;
+      }
     }
   }
-  return values;
+};
+
+}  // namespace
+
+std::vector<std::string> split_row(std::string_view line, char separator) {
+  OpenRow row;
+  row.read(line, separator);
+  return std::move(row.values);
+}
+
+Rows split_rows(const std::vector<std::string>& lines, char separator, bool has_more) {
+  Rows out;
+  bool may_close = true;  // false once the quotes do not add up: from there on every line is a row
+  while (out.lines_used < lines.size()) {
+    OpenRow row;
+    size_t next = out.lines_used;
+    row.read(lines[next++], separator);
+    while (row.quoted && may_close && next < lines.size()) {
+      row.values.back() += '\n';
+      row.read(lines[next++], separator);
+    }
+    if (row.quoted) {
+      if (has_more && !out.rows.empty()) break;
+      may_close = false;
+      row.values = split_row(lines[out.lines_used], separator);
+      next = out.lines_used + 1;
+    }
+    out.rows.push_back(std::move(row.values));
+    out.lines_used = next;
+  }
+  return out;
 }
 
 char table_separator(std::string_view mime, std::string_view path) {

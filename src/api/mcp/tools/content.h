@@ -21,9 +21,17 @@ struct Lines {
 Lines read_lines(workspace::Ground& ground, const workspace::Version& version, int64_t first, int64_t count,
                  size_t bytes_max);
 
-// One line of a table with values between `separator`, quoted as RFC 4180 says. A quoted line break ends the
-// value.
-std::vector<std::string> split_row(std::string_view line, char separator);
+// One row of a table with values between `separator`, quoted as RFC 4180 says.
+std::vector<std::string> split_row(std::string_view row, char separator);
+
+struct Rows {
+  std::vector<std::vector<std::string>> rows;
+  size_t lines_used = 0;  // the rest begins a row that does not end in these lines
+};
+// A quoted value may go over several lines. A quote that nothing closes is a quote mark and no more: its line
+// is a row. Where lines follow behind these (`has_more`), a row that may end there is left for them, unless
+// it is the first.
+Rows split_rows(const std::vector<std::string>& lines, char separator, bool has_more);
 
 // ',' or '\t' for tables, 0 for anything else.
 char table_separator(std::string_view mime, std::string_view path);

@@ -16,12 +16,18 @@ workspace::FindPlace place_of_code(const Id& workspace) {
 }
 
 workspace::NewMessage new_message(const ToolCall& call) {
+  if (!call.has("text") && call.texts("files").empty())
+    throw Error(Code::bad_request, "neither 'text' nor 'files' is given")
+        .hint("Give the files that the message shows, its text, or both.");
   workspace::NewMessage wanted;
   wanted.conversation = call.need_text("conversation");
   wanted.name = call.need_text("message");
   wanted.role = "assistant";
+  wanted.adds_files = !call.has("text");
   wanted.transcript = workspace::read_plain_text(call.text("text").value_or(""));
-  wanted.container = std::string(kCodeFolder);
+  // By a name that means the same in every dialect. The app's own session stays the conversation's.
+  wanted.container = std::string(workspace::kFolderContainer).append(kCodeFolder);
+  wanted.container_lasts = false;
   for (const auto& file : call.texts("files")) wanted.files.push_back(from_code_path(file));
   return wanted;
 }
@@ -56,8 +62,9 @@ Tools conversation_tools() {
   return {
       {.name = "link_to_conversation",
        .title = "Link files into a conversation",
-       .about = "Records which files a message of the user's chat shows, as they are now. Give files, a text "
-                "with sandbox:/mnt/data/… links, or both.",
+       .about =
+           "Records which files a message of the user's chat shows, as they are now. Give files, a text "
+           "with sandbox:/mnt/data/… links, or both. Files alone are added to the message; its text stays.",
        .input = {{"conversation", field::text("The chat's id in the user's app.", "chat-42")},
                  {"message", field::text("The message's id there.", "msg-7")},
                  {"text", field::text("The message in Markdown.")},

@@ -138,13 +138,17 @@ std::string cell(const std::string& value) {
   return out;
 }
 
-// The first line names the columns; rows count from 1.
-void add_table(const Version& version, ToolCall& call, char separator, int64_t first, const Lines& lines,
-               ToolResult& result) {
-  auto& ground = call.app().keep.ground();
-  auto columns = first == 1
-                     ? split_row(lines.lines.empty() ? "" : lines.lines.front(), separator)
-                     : split_row(read_lines(ground, version, 1, 1, kTextBytesMax).lines.at(0), separator);
+// The first row names the columns. Returns how many of the lines are in the table.
+size_t add_table(const Version& version, ToolCall& call, char separator, int64_t first, const Lines& lines,
+                 ToolResult& result) {
+  constexpr int64_t kHeaderLinesMax = 50;
+  auto all = split_rows(lines.lines, separator, lines.has_more);
+  auto heads = all.rows;
+  if (first > 1) {
+    auto top = read_lines(call.app().keep.ground(), version, 1, kHeaderLinesMax, kTextBytesMax);
+    heads = split_rows(top.lines, separator, true).rows;
+  }
+  auto columns = heads.empty() ? std::vector<std::string>(1) : heads.front();
   auto row_line = [](const std::vector<std::string>& values) {
     std::string line = "|";
     for (const auto& value : values) line.append(" ").append(cell(value)).append(" |");
@@ -152,13 +156,13 @@ void add_table(const Version& version, ToolCall& call, char separator, int64_t f
   };
   result.text += row_line(columns) + row_line(std::vector<std::string>(columns.size(), "---"));
   Json rows = Json::array();
-  for (size_t i = first == 1 ? 1 : 0; i < lines.lines.size(); ++i) {
-    auto values = split_row(lines.lines[i], separator);
-    result.text += row_line(values);
-    rows.push_back(values);
+  for (size_t i = first == 1 ? 1 : 0; i < all.rows.size(); ++i) {
+    result.text += row_line(all.rows[i]);
+    rows.push_back(all.rows[i]);
   }
   result.structured["columns"] = columns;
   result.structured["rows"] = std::move(rows);
+  return all.lines_used;
 }
 
 std::optional<ToolResult> show_text(ToolCall& call, const Version& version) {
@@ -170,8 +174,9 @@ std::optional<ToolResult> show_text(ToolCall& call, const Version& version) {
   result.text =
       as_code(version.path) + ", version " + result.structured["version_id"].get<std::string>() + "\n\n";
   char separator = table_separator(version.mime, version.path);
+  size_t used = lines.lines.size();
   if (separator != 0 && !(first > 1 && lines.lines.empty())) {
-    add_table(version, call, separator, first, lines, result);
+    used = add_table(version, call, separator, first, lines, result);
   } else {
     std::string text;
     for (const auto& line : lines.lines) text.append(line).append("\n");
@@ -182,7 +187,7 @@ std::optional<ToolResult> show_text(ToolCall& call, const Version& version) {
   if (lines.cut)
     result.text += "\nA line is longer than what can be shown at once; run_python reads the rest.\n";
   if (lines.has_more) {
-    auto next = first + static_cast<int64_t>(lines.lines.size());
+    auto next = first + static_cast<int64_t>(used);
     result.structured["next_line"] = next;
     result.text.append("\nMore: call again with from_line ").append(std::to_string(next)).append("\n");
   }
