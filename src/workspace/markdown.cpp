@@ -88,9 +88,61 @@ bool is_table_rule(std::string_view line) {
   return line.find_first_not_of("|:- \t") == std::string_view::npos;
 }
 
+struct Definition {
+  std::string name, url;
+};
+
+// `[name]: address "title"`.
+std::optional<Definition> definition_of(std::string_view line) {
+  constexpr size_t kIndentMax = 3;
+  size_t indent = indent_of(line);
+  auto text = trim(line);
+  size_t close = text.find("]:");
+  if (indent > kIndentMax || !text.starts_with('[') || text.starts_with("[^") ||
+      close == std::string_view::npos)
+    return std::nullopt;
+  auto name = text.substr(1, close - 1);
+  auto rest = trim(text.substr(close + 2));
+  bool angled = rest.starts_with('<');
+  if (angled) rest.remove_prefix(1);
+  size_t end = std::min(rest.find(angled ? '>' : ' '), rest.size());
+  auto url = rest.substr(0, end);
+  auto title = trim(rest.substr(std::min(end + 1, rest.size())));
+  bool has_title = title.size() >= 2 && std::string_view("\"'(").find(title[0]) != std::string_view::npos;
+  bool fits = name.find_first_of("[]") == std::string_view::npos && !reference_name(name).empty() &&
+              !url.empty() && (title.empty() || has_title) && (!angled || end < rest.size());
+  if (!fits) return std::nullopt;
+  return Definition{reference_name(name), std::string(url)};
+}
+
+// Takes the definitions out of the lines. One does not stand in the middle of a paragraph, nor in code.
+Lines without_definitions(const Lines& lines, Definitions& found) {
+  Lines rest;
+  std::string_view fence;
+  bool may_begin = true;
+  for (auto line : lines) {
+    auto mark = fence_of(line);
+    bool closes = !fence.empty() && mark.size() >= fence.size() && mark.front() == fence.front() &&
+                  trim(line).size() == mark.size();
+    auto definition = fence.empty() && may_begin ? definition_of(line) : std::nullopt;
+    if (definition) {
+      found.emplace(std::move(definition->name), std::move(definition->url));  // the first one counts
+      continue;
+    }
+    may_begin = is_blank(line) || closes || heading_of(line) != 0;
+    if (closes) {
+      fence = {};
+    } else if (fence.empty()) {
+      fence = mark;
+    }
+    rest.push_back(line);
+  }
+  return rest;
+}
+
 class Blocks {
  public:
-  Blocks(std::string& out, const HtmlOptions& options) : out_(out), options_(options) {}
+  Blocks(std::string& out, const Surroundings& around) : out_(out), around_(around) {}
 
   void run(const Lines& lines, int depth) {
     for (size_t at = 0; at < lines.size();) at = block(lines, at, depth);
@@ -120,7 +172,7 @@ class Blocks {
     while (text.ends_with('#')) text.remove_suffix(1);
     auto tag = "h" + std::to_string(level);
     out_ += "<" + tag + ">";
-    append_inline_html(out_, trim(text), options_);
+    append_inline_html(out_, trim(text), around_);
     out_ += "</" + tag + ">\n";
     return at + 1;
   }
@@ -196,7 +248,7 @@ class Blocks {
     while (!inside.empty() && is_blank(inside.back())) inside.pop_back();
     out_ += "<li>";
     if (inside.size() <= 1) {
-      append_inline_html(out_, inside.empty() ? std::string_view() : trim(inside[0]), options_);
+      append_inline_html(out_, inside.empty() ? std::string_view() : trim(inside[0]), around_);
     } else {
       run(inside, depth + 1);
     }
@@ -221,7 +273,7 @@ class Blocks {
     out_ += "<tr>";
     for (auto cell : cells) {
       out_ += "<" + tag + ">";
-      append_inline_html(out_, cell, options_);
+      append_inline_html(out_, cell, around_);
       out_ += "</" + tag + ">";
     }
     out_ += "</tr>\n";
@@ -246,13 +298,13 @@ class Blocks {
       text += line.substr(indent_of(line));
     }
     out_ += "<p>";
-    append_inline_html(out_, text, options_);
+    append_inline_html(out_, text, around_);
     out_ += "</p>\n";
     return at;
   }
 
   std::string& out_;
-  const HtmlOptions& options_;
+  const Surroundings& around_;
 };
 
 // Line ends and tabs in one form; no control characters; UTF-8.
@@ -281,7 +333,9 @@ std::string normal(std::string_view markdown) {
 std::string markdown_to_html(std::string_view markdown, const HtmlOptions& options) {
   auto text = normal(markdown);
   std::string out;
-  Blocks(out, options).run(split(text, '\n'), 0);
+  Definitions definitions;
+  auto lines = without_definitions(split(text, '\n'), definitions);
+  Blocks(out, {options, definitions}).run(lines, 0);
   return out;
 }
 

@@ -20,8 +20,8 @@ bool is_punct(char c) { return std::ispunct(static_cast<unsigned char>(c)) != 0;
 // One run of inline text. Every search that finds nothing is remembered, so that no text makes it slow.
 class Inline {
  public:
-  Inline(std::string& out, std::string_view text, const HtmlOptions& options, int depth, bool in_link)
-      : out_(out), text_(text), options_(options), depth_(depth), in_link_(in_link) {
+  Inline(std::string& out, std::string_view text, const Surroundings& around, int depth, bool in_link)
+      : out_(out), text_(text), around_(around), depth_(depth), in_link_(in_link) {
     match_brackets();
     note_backticks();
   }
@@ -134,13 +134,31 @@ class Inline {
     auto found = closing_.find(bracket);
     if (found == closing_.end() || (in_link_ && !image) || depth_ >= kNestingMax) return false;
     size_t close = found->second;
-    if (text_.substr(close + 1, 1) != "(") return false;
     size_t end = kNone;
-    auto url = destination(close + 2, end);
-    if (end == kNone) return false;
+    std::string url;
+    if (text_.substr(close + 1, 1) == "(") url = destination(close + 2, end);
+    if (end == kNone && !by_reference(bracket, close, url, end)) return false;
     auto label = text_.substr(bracket + 1, close - bracket - 1);
     append_link(label, url, image);
     at_ = end;
+    return true;
+  }
+
+  // "[label][name]", "[name][]" or "[name]", where a definition says what the name means.
+  bool by_reference(size_t bracket, size_t close, std::string& url, size_t& end) const {
+    if (around_.definitions.empty()) return false;
+    auto name = text_.substr(bracket + 1, close - bracket - 1);
+    size_t behind = close + 1;
+    auto second = closing_.find(close + 1);
+    if (second != closing_.end()) {
+      behind = second->second + 1;
+      auto named = text_.substr(close + 2, second->second - close - 2);
+      if (!named.empty()) name = named;
+    }
+    auto found = around_.definitions.find(reference_name(name));
+    if (found == around_.definitions.end()) return false;
+    url = found->second;
+    end = behind;
     return true;
   }
 
@@ -186,19 +204,19 @@ class Inline {
   void append_link(std::string_view label, const std::string& url, bool image) {
     if (!is_safe_link(url)) {
       // Shown without the link: where it leads to is nobody's business.
-      Inline(out_, label, options_, depth_ + 1, in_link_).run();
+      Inline(out_, label, around_, depth_ + 1, in_link_).run();
       return;
     }
-    bool shown = image && std::any_of(options_.image_prefixes.begin(), options_.image_prefixes.end(),
+    bool shown = image && std::any_of(around_.html.image_prefixes.begin(), around_.html.image_prefixes.end(),
                                       [&](const std::string& prefix) { return url.starts_with(prefix); });
     if (shown) {
       out_ += "<img src=\"" + html_escape(url) + "\" alt=\"" + html_escape(label) + "\" loading=\"lazy\">";
       return;
     }
-    if (in_link_) return Inline(out_, label, options_, depth_ + 1, true).run();
+    if (in_link_) return Inline(out_, label, around_, depth_ + 1, true).run();
     open_link(url);
     if (label.empty()) out_ += html_escape(url);
-    Inline(out_, label, options_, depth_ + 1, true).run();
+    Inline(out_, label, around_, depth_ + 1, true).run();
     out_ += "</a>";
   }
 
@@ -262,7 +280,7 @@ class Inline {
     auto tag = mark == '~' ? "del" : wide == 2 ? "strong" : "em";
     size_t inside = at_ + wide;
     out_ += "<" + std::string(tag) + ">";
-    Inline(out_, text_.substr(inside, close - inside), options_, depth_ + 1, in_link_).run();
+    Inline(out_, text_.substr(inside, close - inside), around_, depth_ + 1, in_link_).run();
     out_ += "</" + std::string(tag) + ">";
     at_ = close + wide;
     return true;
@@ -295,7 +313,7 @@ class Inline {
 
   std::string& out_;
   const std::string_view text_;
-  const HtmlOptions& options_;
+  const Surroundings& around_;
   const int depth_;
   const bool in_link_;
   size_t at_ = 0;
@@ -319,8 +337,19 @@ bool is_safe_link(std::string_view url) {
   return url.front() == '#' || (url.front() == '/' && !url.starts_with("//"));
 }
 
-void append_inline_html(std::string& out, std::string_view text, const HtmlOptions& options) {
-  Inline(out, text, options, 0, false).run();
+std::string reference_name(std::string_view text) {
+  constexpr size_t kReferenceBytesMax = 999;
+  if (text.size() > kReferenceBytesMax) return {};
+  std::string out;
+  for (char c : trim(text)) {
+    if (is_space(c) && out.ends_with(' ')) continue;
+    out += is_space(c) ? ' ' : c;
+  }
+  return ascii_lower(out);
+}
+
+void append_inline_html(std::string& out, std::string_view text, const Surroundings& around) {
+  Inline(out, text, around, 0, false).run();
 }
 
 }  // namespace sk::workspace

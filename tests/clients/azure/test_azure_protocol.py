@@ -85,6 +85,15 @@ def test_family_b_lists_folders_and_family_a_whole_paths(pool, identifier):
     assert [one["properties"]["filename"] for one in old] == ["top.txt"]
 
 
+@pytest.mark.parametrize("path", ["/mnt/data", "/mnt/data/", "/", "/mnt/data//"])
+def test_a_folder_is_the_same_with_a_slash_at_its_end(pool, identifier, path):
+    put(pool, identifier, "a.txt", b"x", path="/mnt/data/sub/")
+    listed = pool.call("GET", "files", 200, identifier=identifier, version=B, query={"path": path})
+    assert [item["name"] for item in listed.json()["value"]] == ["sub"], listed.text
+    below = pool.call("GET", "files", 200, identifier=identifier, version=B, query={"path": "/mnt/data/sub/"})
+    assert [item["name"] for item in below.json()["value"]] == ["a.txt"], below.text
+
+
 def test_a_deleted_file_is_gone_for_code_and_waits_in_the_trash(pool, identifier):
     put(pool, identifier, "a.txt", b"1")
     put(pool, identifier, "b.txt", b"1")

@@ -2,6 +2,7 @@
 
 import base64
 import struct
+import time
 import unicodedata
 import urllib.parse
 import zlib
@@ -238,3 +239,30 @@ def test_what_cannot_be_meant_is_refused_and_named(chat, body, field):
     error = chat.error("PUT", chat.path + "/messages/m", 400, "bad_request", json=body)
     assert error.get("field", error["message"]).find(field) >= 0, error
     chat.error("GET", chat.path + "/messages/m", 404, "not_found")
+
+
+def test_code_stays_as_it_was_written_but_for_addresses(chat):
+    session = chat.session()
+    chat.run(session, "open('r.csv', 'w').write('1,2')")
+    stored = chat.store("m", session=session["id"], text="```sh\ncurl sandbox:/mnt/data/r.csv\nrm sandbox:/mnt/data/none.csv\n```")
+    link = stored["attachments"][0]["link"]
+    assert stored["markdown"] == f"```sh\ncurl {link}\nrm sandbox:/mnt/data/none.csv\n```"
+    assert [problem["name"] for problem in stored["problems"]] == ["none.csv"]
+
+
+def test_a_link_by_reference_leads_to_the_file(chat):
+    session = chat.session()
+    chat.run(session, "open('my chart.png', 'wb').write(b'\\x89PNG\\r\\n\\x1a\\n')")
+    stored = chat.store("m", session=session["id"], text="See [the chart][c], ![it][c].\n\n[c]: <sandbox:/mnt/data/my chart.png>")
+    link = stored["attachments"][0]["link"]
+    assert f'<a href="{link}"' in stored["html"] and f'<img src="{link}"' in stored["html"] and "[c]" not in stored["html"], stored["html"]
+
+
+def test_an_answer_stands_behind_its_question(chat):
+    """A response is complete before it is stored; its question was stored first all the same."""
+    chat.store("u1", role="user", text="How much?")
+    answer = response("Much.")
+    answer["completed_at"] = int(time.time()) - 3
+    chat.store("a1", response=answer)
+    chat.store("u2", role="user", text="Thanks.")
+    assert [message["message"] for message in chat.history()] == ["u1", "a1", "u2"]

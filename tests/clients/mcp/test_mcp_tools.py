@@ -5,7 +5,7 @@ import json
 
 import requests
 
-from mcp_http import Modern, Plain
+from mcp_http import MODERN, Modern, Plain, events
 from sandkeep_server import ROOT_KEY
 
 PNG = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==")
@@ -372,3 +372,18 @@ def test_a_hint_on_a_lock_names_the_argument_that_opens_it(agent):
     client.works("lock", path="l.txt", action="acquire")
     error = client.tool("write_file", path="l.txt", text="2")["structuredContent"]["error"]
     assert error["code"] == "locked" and "lock_token" in error["hint"] and "X-Sandkeep" not in error["hint"], error
+
+
+def test_listening_acknowledges_only_what_is_watched(agent):
+    client = agent(Modern)
+    made = client.works("write_file", path="data/watched.txt", text="1")
+    uri = client.ask("resources/list")["result"]["resources"][0]["uri"]
+    others = ["https://example.org/x", "file:///etc/passwd", "sandkeep://version/" + made["version_id"], "sandkeep://workspace/nobodys/x", ""]
+    body = {"jsonrpc": "2.0", "id": 5, "method": "subscriptions/listen", "params": {
+        "notifications": {"resourceSubscriptions": [*others, uri]},
+        "_meta": {"io.modelcontextprotocol/protocolVersion": MODERN, "io.modelcontextprotocol/clientCapabilities": {}}}}
+    headers = client.headers(MCP_Protocol_Version=MODERN, Mcp_Method="subscriptions/listen")
+    with requests.post(client.url, json=body, headers=headers, stream=True, timeout=60) as stream:
+        first = next(message for line in stream.iter_lines() for message in events(line.decode()))
+    assert first["method"] == "notifications/subscriptions/acknowledged", first
+    assert first["params"]["notifications"]["resourceSubscriptions"] == [uri], first

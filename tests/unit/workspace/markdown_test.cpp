@@ -45,6 +45,23 @@ TEST(Markdown, LinksLeadOnlyWhereLinksMayLead) {
     EXPECT_EQ(html(bad).find("href"), std::string::npos) << bad << " → " << html(bad);
 }
 
+TEST(Markdown, LinksByReferenceLeadToWhatIsDefined) {
+  const std::string definition =
+      "\n\n[R  1]: https://here/k/v_1/a.png \"A title\"\n[s]: <https://here/k/v_2/b>";
+  const std::string link = "<a href=\"https://here/k/v_1/a.png\" rel=\"noopener noreferrer nofollow\">";
+  EXPECT_EQ(html("[x][r 1]" + definition), "<p>" + link + "x</a></p>\n");
+  EXPECT_EQ(html("[R 1] and [r 1][]" + definition), "<p>" + link + "R 1</a> and " + link + "r 1</a></p>\n");
+  EXPECT_NE(html("![x][r 1]" + definition).find("<img src=\"https://here/k/v_1/a.png\" alt=\"x\""),
+            std::string::npos);
+  EXPECT_NE(html("- [x][S]" + definition).find("href=\"https://here/k/v_2/b\""), std::string::npos);
+  for (std::string text : {"[x][t]", "[t]", "array[0][1]", "- [x] done"})
+    EXPECT_EQ(html(text + definition).find("href"), std::string::npos) << text;
+  EXPECT_EQ(html("[x]\n\n[x]: javascript:alert(1)"), "<p>x</p>\n");
+  EXPECT_EQ(html("```\n[a]: https://here/\n```"), "<pre><code>[a]: https://here/\n</code></pre>\n");
+  EXPECT_NE(html("a paragraph\n[a]: https://here/k/ goes on").find("goes on"), std::string::npos);
+  EXPECT_NE(html("[note]: see below, it is long").find("[note]: see below"), std::string::npos);
+}
+
 TEST(Markdown, ImagesAreShownOnlyFromHere) {
   EXPECT_NE(html("![p](https://here/k/v_1/p.png)").find("<img src=\"https://here/k/v_1/p.png\" alt=\"p\""),
             std::string::npos);
@@ -96,11 +113,12 @@ TEST(Markdown, HtmlInTheTextIsShownAndNotObeyed) {
 
 TEST(Markdown, OnlyKnownTagsComeOutWhateverGoesIn) {
   const std::vector<std::string> pieces = {
-      "*",  "**",   "_",        "~~",       "`",   "```\n",       "[",
-      "](", ")",    "!",        "<",        ">",   "javascript:", "https://here/k/",
-      "\n", "\n\n", "- ",       "1. ",      "| ",  "|---|---|\n", "# ",
-      "> ", "  ",   "\\",       "\"",       "'",   "&",           "a b",
-      "é",  "\xff", "<script>", "onerror=", "\x01"};
+      "*",   "**",   "_",        "~~",       "`",    "```\n",       "[",
+      "](",  ")",    "!",        "<",        ">",    "javascript:", "https://here/k/",
+      "\n",  "\n\n", "- ",       "1. ",      "| ",   "|---|---|\n", "# ",
+      "> ",  "  ",   "\\",       "\"",       "'",    "&",           "a b",
+      "é",   "\xff", "<script>", "onerror=", "\x01", "[a]",         "[a]: ",
+      "]: ", "]["};
   EXPECT_TRUE(rc::check("clean", [&](const std::vector<uint8_t>& choice) {
     std::string text;
     for (auto c : choice) text += pieces[c % pieces.size()];
@@ -148,8 +166,14 @@ TEST(Markdown, NoTextMakesItSlow) {
                                   "sandbox:/(",
                                   "~~",
                                   "*_",
+                                  "[a][b",
+                                  "[a][r]",
+                                  "[a]: x\n",
+                                  "<sandbox:/",
+                                  "](<sandbox:x",
+                                  "```\n",
                                   "  - a\n"}) {
-    std::string text;
+    std::string text = "[r]: https://here/k/\n\n";
     while (text.size() < (64 << 10)) text += piece;
     // What is quadratic, or looks far ahead each time, takes hundreds of times as long.
     EXPECT_LT(time_of(text), 60 * usual) << piece;
