@@ -15,6 +15,7 @@
 #include "interpreter/copy_cache.h"
 #include "interpreter/environment.h"
 #include "interpreter/live_session.h"
+#include "interpreter/only_copies.h"
 #include "interpreter/session_book.h"
 #include "interpreter/sleepers.h"
 #include "workspace/path.h"
@@ -301,6 +302,36 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
     ended.wait(lock, [&] { return !ending.contains(id); });
   }
 
+  // Throws when the copy of a session that sleeps holds what is nowhere else, also after another try.
+  void refuse_only_copies(const SessionInfo& info) {
+    std::shared_ptr<LiveSession> session = LiveSession::make(shared, info);
+    {
+      std::unique_lock lock(mutex);
+      ended.wait(lock, [&] { return !ending.contains(info.id); });
+      if (live.contains(info.id)) throw Error(Code::conflict, "the session is in use again");
+      ending.insert({info.id, session});
+    }
+    auto answer = std::make_shared<std::promise<std::optional<std::vector<NotKept>>>>();
+    session->find_only_copies([this, id = info.id, answer](auto found) {
+      {
+        std::lock_guard lock(mutex);
+        ending.erase(id);
+        ended.notify_all();
+      }
+      answer->set_value(std::move(found));
+    });
+    auto found = answer->get_future().get();
+    if (!found)
+      throw Error(Code::unavailable, "the last files of the session could not be kept, so it was not deleted")
+          .hint("The server's log says why. Try again when that is mended.");
+    if (!found->empty()) throw only_copies_error(*found);
+  }
+
+  void remove_copy(const std::string& directory) {
+    auto owner = host.file_owner();
+    WorkingCopy(directory, Owner{owner.uid, owner.gid}).remove_all();
+  }
+
   void stop() {
     if (stopping.exchange(true)) return;
     uint64_t one = 1;
@@ -437,19 +468,24 @@ std::vector<SessionInfo> Interpreter::list(const workspace::Actor& actor, const 
   return list(actor, query);
 }
 
-void Interpreter::remove(const workspace::Actor& actor, const Id& session) {
+void Interpreter::remove(const workspace::Actor& actor, const Id& session, Unkept unkept) {
   if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot delete sessions");
   SessionInfo info = impl_->find(actor, session);
   if (info.status == Status::deleted) return;
   impl_->end(session);
   std::string directory = impl_->options.directory + "/" + session.hex();
+  bool has_copy = std::filesystem::exists(directory);
   CopyState copy = impl_->records.copy_state(session);
-  if (copy.dirty && !copy.identity.empty() && std::filesystem::exists(directory))
-    throw Error(Code::unavailable, "the last files of the session could not be kept, so it was not deleted")
-        .hint("The server's log says why. Try again when that is mended.");
+  if (unkept == Unkept::refuse && copy.dirty && !copy.identity.empty() && has_copy)
+    impl_->refuse_only_copies(*impl_->records.find(session));
   impl_->records.mark_deleted(session, impl_->keep.ground().clock.now_us());
-  std::error_code ignored;
-  std::filesystem::remove_all(directory, ignored);
+  if (!has_copy) return;
+  try {
+    impl_->remove_copy(directory);
+  } catch (const std::exception& error) {
+    log::error("the working copy of a deleted session could not be removed",
+               {{"session", session.hex()}, {"error", error.what()}});
+  }
 }
 
 void Interpreter::sleep(const workspace::Actor& actor, const Id& session) {
