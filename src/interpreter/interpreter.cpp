@@ -13,8 +13,8 @@
 #include "base/log.h"
 #include "interpreter/added_files.h"
 #include "interpreter/copy_cache.h"
-#include "interpreter/environment.h"
 #include "interpreter/live_session.h"
+#include "interpreter/new_session.h"
 #include "interpreter/only_copies.h"
 #include "interpreter/session_book.h"
 #include "interpreter/sleepers.h"
@@ -327,11 +327,6 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
     if (!found->empty()) throw only_copies_error(*found);
   }
 
-  void remove_copy(const std::string& directory) {
-    auto owner = host.file_owner();
-    WorkingCopy(directory, Owner{owner.uid, owner.gid}).remove_all();
-  }
-
   void stop() {
     if (stopping.exchange(true)) return;
     uint64_t one = 1;
@@ -410,25 +405,7 @@ SessionInfo Interpreter::create(const workspace::Actor& actor, const NewSession&
   info.id = keep.ground().ids.next();
   info.workspace = workspace.id;
   info.owner = actor.principal;
-  info.name = wanted.name.empty() ? "session" : wanted.name;
-  if (info.name.size() > 100 || !is_utf8(info.name))
-    throw Error(Code::bad_request, "name must be at most 100 bytes of text");
-  info.memory_bytes = wanted.memory_bytes.value_or(options.memory_default_bytes);
-  if (info.memory_bytes > options.memory_max_bytes)
-    throw Error(Code::bad_request,
-                "memory may be at most " + human_size(options.memory_max_bytes) + " on this server")
-        .hint("Ask for less, or ask the operator.");
-  if (info.memory_bytes < (64ull << 20)) throw Error(Code::bad_request, "memory must be at least 64 MiB");
-  info.timeout_s = wanted.timeout_s.value_or(options.timeout_default_s);
-  info.idle_s = wanted.idle_s.value_or(options.idle_default_s);
-  if (info.timeout_s < 1 || info.timeout_s > options.timeout_max_s)
-    throw Error(Code::bad_request,
-                "timeout_s must lie between 1 and " + std::to_string(options.timeout_max_s));
-  info.awake_max_s = wanted.awake_max_s;
-  if (info.idle_s < 0) throw Error(Code::bad_request, "idle_minutes must not be negative; 0 means never");
-  check_environment(wanted.environment);
-  info.environment = wanted.environment;
-  info.labels = wanted.labels;
+  settle_wishes(info, wanted, options);
   info.runtime = impl_->host.need_runtime(wanted.runtime);
   info.folder =
       wanted.folder
@@ -479,13 +456,8 @@ void Interpreter::remove(const workspace::Actor& actor, const Id& session, Unkep
   if (unkept == Unkept::refuse && copy.dirty && !copy.identity.empty() && has_copy)
     impl_->refuse_only_copies(*impl_->records.find(session));
   impl_->records.mark_deleted(session, impl_->keep.ground().clock.now_us());
-  if (!has_copy) return;
-  try {
-    impl_->remove_copy(directory);
-  } catch (const std::exception& error) {
-    log::error("the working copy of a deleted session could not be removed",
-               {{"session", session.hex()}, {"error", error.what()}});
-  }
+  auto owner = impl_->host.file_owner();
+  if (has_copy) remove_copy(directory, {owner.uid, owner.gid});
 }
 
 void Interpreter::sleep(const workspace::Actor& actor, const Id& session) {
