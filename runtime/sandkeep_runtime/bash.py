@@ -5,6 +5,7 @@ import select
 import signal
 import subprocess
 
+DATA = "/mnt/data"
 CELL = "/tmp/.home/.sandkeep-cell"
 COMMANDS, STATUSES = 198, 199  # as the shell sees them; far from what scripts use
 
@@ -63,6 +64,14 @@ class Bash:
             return "interrupted", None
         return ("ok" if code == 0 else "error"), code
 
+    def folder_to_start_in(self):
+        """Where the last shell was, or Python is; code may have removed either."""
+        try:
+            folder = self.folder or os.getcwd()
+        except OSError:
+            return DATA
+        return folder if os.path.isdir(folder) else DATA
+
     def start(self):
         commands_read, self.commands = os.pipe2(os.O_CLOEXEC)
         self.statuses, statuses_write = os.pipe2(os.O_CLOEXEC)
@@ -74,7 +83,7 @@ class Bash:
         self.process = subprocess.Popen(
             ["/bin/bash", "--noprofile", "--norc", "-c", LOOP],
             stdin=subprocess.DEVNULL,
-            cwd=self.folder or os.getcwd(),
+            cwd=self.folder_to_start_in(),
             start_new_session=True,
             close_fds=False,
             preexec_fn=place_descriptors,

@@ -11,7 +11,7 @@ from sandkeep_runtime import fonts, tools  # noqa: F401  tools: cells import it 
 from sandkeep_runtime.bash import Bash
 from sandkeep_runtime.channel import Channel, Closed, TooLarge
 from sandkeep_runtime.interrupts import Interrupts
-from sandkeep_runtime.shell import make_shell
+from sandkeep_runtime.shell import make_shell, safe_str
 from sandkeep_runtime.streams import Streams
 
 DATA = "/mnt/data"
@@ -128,6 +128,15 @@ class Kernel:
             outcome = "interrupted", None
         except SystemExit:
             outcome = "ok", 0
+        except Closed:
+            raise
+        except BaseException as error:
+            # What neither IPython nor bash expects, such as code with a zero byte or a full /tmp. The session goes on.
+            self.interrupts.end()
+            name, value = type(error).__name__, safe_str(error)
+            if not self.sent_error:
+                self.send_error(name, value, f"{name}: {value}")
+            outcome = "error", None
         self.interrupts.end()  # again: an interrupt may have hit the first
         return outcome
 

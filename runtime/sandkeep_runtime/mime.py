@@ -21,7 +21,12 @@ def encode_bundle(data, metadata):
         elif isinstance(value, str):
             if kind in BINARY_KINDS:
                 # IPython's own formatters hand these over encoded already, with line breaks.
-                texts[kind] = "".join(value.split())
+                try:
+                    content = base64.b64decode("".join(value.split()), validate=True)
+                except ValueError:
+                    texts.setdefault("text/plain", value)
+                    continue
+                texts[kind] = base64.b64encode(content).decode("ascii")
                 binary.append(kind)
             else:
                 texts[kind] = value

@@ -56,6 +56,8 @@ std::string in_our_words(const std::string& hint) {
       {"X-Sandkeep-Lock", "Wait until the lock ends, or pass its token: --lock TOKEN."},
       {"/list?folder=", "'sandkeep ls' lists it, 'sandkeep get' copies it here with all that is in it."},
       {"GET /api/v1/workspaces or", "'sandkeep workspace ls' lists yours."},
+      {"?force=true",
+       "Mend what the reason says and run something in it, which keeps them; or end it with them: --force."},
       {"DELETE /api/v1/sessions", "Wait until one goes to sleep, or end one: 'sandkeep sessions rm'."},
       {"Read the current version, merge",
        "Get the current version, merge, and put it with --if-match and its id, which 'sandkeep log' shows."},

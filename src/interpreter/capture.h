@@ -27,9 +27,10 @@ struct KeptFile {
 
 struct NotKept {
   std::string path;
-  std::string
-      reason;  // a word: link, fifo, socket, device, too_large, quota, locked, name, conflict, changing
+  // A word: link, fifo, socket, device, too_large, quota, disk_full, locked, name, conflict, unreadable.
+  std::string reason;
   std::string message;
+  bool only_copy = false;  // content that is nowhere but in the session's own folder
 };
 
 struct Settled {
@@ -58,6 +59,9 @@ class Capture {
   Settled settle(const Touched& touched, const std::set<std::pair<uint64_t, uint64_t>>& open_files,
                  const CaptureAs& as);
 
+  // Whether something was refused that may be kept the next time, whether or not it is touched.
+  bool has_refused() const { return !refused_.empty(); }
+
   // "a/b" on disk → "folder/a/b" in the workspace, and back; throws Error(bad_request) for names that the
   // workspace does not take.
   std::string workspace_path(const std::string& path) const;
@@ -70,10 +74,15 @@ class Capture {
   void classify(Plan& plan);
   void read_changed(Plan& plan);
   void plan_deletions(Plan& plan);
+  bool is_all_ours(Plan& plan, const std::string& folder, const std::set<std::string>& gone);
   void apply(Plan& plan);
+  bool is_refused_again(Plan& plan, const std::string& path, const Node& node);
+  std::optional<uint64_t> room(const Plan& plan);  // that the quota leaves, if it can be known
+  void record(Plan& plan, size_t index, const workspace::ChangeResult& result);
   void applied(Plan& plan, size_t index, workspace::ChangeResult& result);
   void refused(Plan& plan, size_t index, const Error& error);
-  void note_not_kept(Plan& plan, const std::string& path, std::string reason, std::string message);
+  void refused_content(Plan& plan, const std::string& path, const Node& node, const Error& error);
+  NotKept& note_not_kept(Plan& plan, const std::string& path, std::string reason, std::string message);
 
   workspace::Keep& keep_;
   const WorkingCopy& copy_;
@@ -81,6 +90,12 @@ class Capture {
   const std::string folder_;
   const uint64_t file_bytes_max_;
   std::map<std::string, int64_t> told_;  // path → ctime of what was already told as not kept
+  struct Refused {
+    Node node;
+    std::string reason, message;
+    uint64_t room = 0;  // that the workspace had
+  };
+  std::map<std::string, Refused> refused_;  // tried again by every capture
 };
 
 }  // namespace sk::interpreter

@@ -13,8 +13,9 @@
 #include "base/log.h"
 #include "interpreter/added_files.h"
 #include "interpreter/copy_cache.h"
-#include "interpreter/environment.h"
 #include "interpreter/live_session.h"
+#include "interpreter/new_session.h"
+#include "interpreter/only_copies.h"
 #include "interpreter/session_book.h"
 #include "interpreter/sleepers.h"
 #include "workspace/path.h"
@@ -301,6 +302,31 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
     ended.wait(lock, [&] { return !ending.contains(id); });
   }
 
+  // Throws when the copy of a session that sleeps holds what is nowhere else, also after another try.
+  void refuse_only_copies(const SessionInfo& info) {
+    std::shared_ptr<LiveSession> session = LiveSession::make(shared, info);
+    {
+      std::unique_lock lock(mutex);
+      ended.wait(lock, [&] { return !ending.contains(info.id); });
+      if (live.contains(info.id)) throw Error(Code::conflict, "the session is in use again");
+      ending.insert({info.id, session});
+    }
+    auto answer = std::make_shared<std::promise<std::optional<std::vector<NotKept>>>>();
+    session->find_only_copies([this, id = info.id, answer](auto found) {
+      {
+        std::lock_guard lock(mutex);
+        ending.erase(id);
+        ended.notify_all();
+      }
+      answer->set_value(std::move(found));
+    });
+    auto found = answer->get_future().get();
+    if (!found)
+      throw Error(Code::unavailable, "the last files of the session could not be kept, so it was not deleted")
+          .hint("The server's log says why. Try again when that is mended.");
+    if (!found->empty()) throw only_copies_error(*found);
+  }
+
   void stop() {
     if (stopping.exchange(true)) return;
     uint64_t one = 1;
@@ -379,25 +405,7 @@ SessionInfo Interpreter::create(const workspace::Actor& actor, const NewSession&
   info.id = keep.ground().ids.next();
   info.workspace = workspace.id;
   info.owner = actor.principal;
-  info.name = wanted.name.empty() ? "session" : wanted.name;
-  if (info.name.size() > 100 || !is_utf8(info.name))
-    throw Error(Code::bad_request, "name must be at most 100 bytes of text");
-  info.memory_bytes = wanted.memory_bytes.value_or(options.memory_default_bytes);
-  if (info.memory_bytes > options.memory_max_bytes)
-    throw Error(Code::bad_request,
-                "memory may be at most " + human_size(options.memory_max_bytes) + " on this server")
-        .hint("Ask for less, or ask the operator.");
-  if (info.memory_bytes < (64ull << 20)) throw Error(Code::bad_request, "memory must be at least 64 MiB");
-  info.timeout_s = wanted.timeout_s.value_or(options.timeout_default_s);
-  info.idle_s = wanted.idle_s.value_or(options.idle_default_s);
-  if (info.timeout_s < 1 || info.timeout_s > options.timeout_max_s)
-    throw Error(Code::bad_request,
-                "timeout_s must lie between 1 and " + std::to_string(options.timeout_max_s));
-  info.awake_max_s = wanted.awake_max_s;
-  if (info.idle_s < 0) throw Error(Code::bad_request, "idle_minutes must not be negative; 0 means never");
-  check_environment(wanted.environment);
-  info.environment = wanted.environment;
-  info.labels = wanted.labels;
+  settle_wishes(info, wanted, options);
   info.runtime = impl_->host.need_runtime(wanted.runtime);
   info.folder =
       wanted.folder
@@ -437,19 +445,19 @@ std::vector<SessionInfo> Interpreter::list(const workspace::Actor& actor, const 
   return list(actor, query);
 }
 
-void Interpreter::remove(const workspace::Actor& actor, const Id& session) {
+void Interpreter::remove(const workspace::Actor& actor, const Id& session, Unkept unkept) {
   if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot delete sessions");
   SessionInfo info = impl_->find(actor, session);
   if (info.status == Status::deleted) return;
   impl_->end(session);
   std::string directory = impl_->options.directory + "/" + session.hex();
+  bool has_copy = std::filesystem::exists(directory);
   CopyState copy = impl_->records.copy_state(session);
-  if (copy.dirty && !copy.identity.empty() && std::filesystem::exists(directory))
-    throw Error(Code::unavailable, "the last files of the session could not be kept, so it was not deleted")
-        .hint("The server's log says why. Try again when that is mended.");
+  if (unkept == Unkept::refuse && copy.dirty && !copy.identity.empty() && has_copy)
+    impl_->refuse_only_copies(*impl_->records.find(session));
   impl_->records.mark_deleted(session, impl_->keep.ground().clock.now_us());
-  std::error_code ignored;
-  std::filesystem::remove_all(directory, ignored);
+  auto owner = impl_->host.file_owner();
+  if (has_copy) remove_copy(directory, {owner.uid, owner.gid});
 }
 
 void Interpreter::sleep(const workspace::Actor& actor, const Id& session) {

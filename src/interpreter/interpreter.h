@@ -63,8 +63,10 @@ class Interpreter {
   std::optional<SessionInfo> find(const workspace::Actor& actor, const Id& session);
   std::vector<SessionInfo> list(const workspace::Actor& actor, const SessionQuery& query);
   std::vector<SessionInfo> list(const workspace::Actor& actor, const Id& before, size_t limit);
-  // Ends the process and forgets the session; the files stay in the workspace.
-  void remove(const workspace::Actor& actor, const Id& session);
+  // Ends the process and forgets the session; the files stay in the workspace. Error(conflict), which names
+  // them, when the session has content that could not be kept, unless that may go too.
+  enum class Unkept { refuse, discard };
+  void remove(const workspace::Actor& actor, const Id& session, Unkept unkept = Unkept::refuse);
   // To sleep now: what is in memory goes, the files stay.
   void sleep(const workspace::Actor& actor, const Id& session);
 

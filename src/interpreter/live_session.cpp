@@ -17,6 +17,7 @@ constexpr int64_t kSaveManifestAfterUs = kSecondUs / 2;
 constexpr int64_t kRecordAfterUs = kSecondUs / 10;
 constexpr size_t kRecentMax = 50;
 constexpr std::string_view kOutputsFolder = "outputs";
+constexpr int kOutputNamesMax = 10'000;
 
 }  // namespace
 
@@ -145,6 +146,24 @@ void LiveSession::recover(std::function<void()> then) {
   });
 }
 
+void LiveSession::find_only_copies(std::function<void(std::optional<std::vector<NotKept>>)> then) {
+  strand_.post([this, self = shared_from_this(), then = std::move(then)] {
+    try {
+      attach_copy();
+      CopyState state = shared_.records.copy_state(info_.id);
+      if (state.identity == copy_->identity()) {  // else nobody knows what is in it
+        manifest_->load();
+        synced_seq_ = state.synced_seq;
+        go_to_sleep();
+      }
+    } catch (const std::exception& error) {
+      log::error("a session's files could not be looked through",
+                 {{"session", info_.id.hex()}, {"error", error.what()}});
+    }
+    then(only_copies_);
+  });
+}
+
 void LiveSession::evict(std::function<void(bool evicted)> then) {
   strand_.post([this, self = shared_from_this(), then = std::move(then)] {
     bool evicted = false;
@@ -163,7 +182,9 @@ void LiveSession::evict(std::function<void(bool evicted)> then) {
       }
       if (evicted) {
         shared_.records.forget_copy(info_.id);
-        std::filesystem::remove_all(directory);
+        auto owner = shared_.host.file_owner();
+        if (std::filesystem::exists(directory))
+          WorkingCopy(directory, Owner{owner.uid, owner.gid}).remove_all();
       }
     } catch (const std::exception& error) {
       log::error("a working copy could not be removed",
@@ -285,13 +306,19 @@ bool LiveSession::go_to_sleep() {
   subscription_ = {};
   if (!copy_) return true;
   bool all_kept = false;
+  only_copies_.reset();
   try {
     if (copy_recorded_.valid()) copy_recorded_.get();
     Touched all;
     all.everything = true;
-    all_kept = capture_->settle(all, {}, capture_as()).not_kept.empty();
+    auto not_kept = capture_->settle(all, {}, capture_as()).not_kept;
+    all_kept = not_kept.empty();
     manifest_->save();
-    shared_.records.save_copy_state(info_.id, {false, copy_->identity(), synced_seq_});
+    std::erase_if(not_kept, [](const NotKept& item) { return !item.only_copy; });
+    // What was left out of the copy is looked for again from the beginning.
+    int64_t synced_seq = sync_->has_skipped() ? 0 : synced_seq_;
+    shared_.records.save_copy_state(info_.id, {!not_kept.empty(), copy_->identity(), synced_seq});
+    only_copies_ = std::move(not_kept);
     shared_.records.save_activity(info_.id, active_us_, count_);
   } catch (const std::exception& error) {
     all_kept = false;
@@ -337,14 +364,13 @@ void LiveSession::start(QueuedExecution& next) {
       wake();
       current_->execution.timings["wake_us"] = clock.now_us() - begin_us;
     }
-    if (outside_changes_.exchange(false)) {
-      synced_seq_ = sync_->bring_changes(capture_as().workspace, synced_seq_);
-    }
+    bring_outside_changes();
     has_run_ = true;
     // A server that dies leaves a record of what ran, unless that was over in a moment anyway.
     record_us_ = begin_us + kRecordAfterUs;
     current_->feed->add("started", {{"id", current_->execution.id.with_prefix(workspace::prefix::execution)},
-                                    {"woke", current_->execution.woke}});
+                                    {"woke", current_->execution.woke},
+                                    {"started_at", to_iso8601(begin_us)}});
     auto language =
         current_->execution.language == "bash" ? sandbox::Language::bash : sandbox::Language::python;
     run_started_us_ = clock.now_us();
@@ -356,6 +382,19 @@ void LiveSession::start(QueuedExecution& next) {
   } catch (const std::exception& error) {
     fail(Error(Code::internal, error.what()));
   }
+}
+
+void LiveSession::bring_outside_changes() {
+  if (outside_changes_.exchange(false) || sync_->has_skipped()) {
+    try {
+      synced_seq_ = sync_->bring_changes(capture_as().workspace, synced_seq_);
+      manifest_->save();
+    } catch (...) {
+      outside_changes_ = true;
+      throw;
+    }
+  }
+  for (const auto& sentence : sync_->take_untold()) outputs_->note(sentence);
 }
 
 void LiveSession::run_kernel_events() {
@@ -421,12 +460,20 @@ void LiveSession::run_kernel_events() {
 Settled LiveSession::capture_now(bool everything) {
   Touched touched = shared_.watcher.take(info_.id);
   touched.everything = touched.everything || everything;
-  if (touched.empty()) return {};
+  if (touched.empty() && !capture_->has_refused()) return {};
   std::set<std::pair<uint64_t, uint64_t>> open_files;
   if (kernel_ && (touched.opened || touched.everything || !touched.paths.empty()))
     for (const auto& file : kernel_->session().files_open_for_writing())
       open_files.emplace(file.device, file.inode);
-  Settled settled = capture_->settle(touched, open_files, capture_as());
+  Settled settled;
+  try {
+    settled = capture_->settle(touched, open_files, capture_as());
+  } catch (...) {
+    Touched again;
+    again.everything = true;
+    shared_.watcher.put_back(info_.id, again);
+    throw;
+  }
   if (!open_files.empty()) {
     // Still being written: look again next time, whether or not an event says so.
     Touched again;
@@ -436,10 +483,24 @@ Settled LiveSession::capture_now(bool everything) {
   return settled;
 }
 
+// The name that an output would have, or the next one that neither code nor another session of the folder
+// has taken.
+std::string LiveSession::free_output_name(const std::string& name) {
+  CaptureAs as = capture_as();
+  size_t dot = name.rfind('.');
+  for (int count = 1;; ++count) {
+    std::string path = std::string(kOutputsFolder) + "/" + name.substr(0, dot);
+    if (count > 1) path.append("-").append(std::to_string(count));
+    path.append(name.substr(dot));
+    bool taken = copy_->look(path) || shared_.keep.files().find(as.workspace, capture_->workspace_path(path));
+    if (!taken || count == kOutputNamesMax) return path;
+  }
+}
+
 // Images that were shown, and output that was too long for the answer, become files of the session.
 void LiveSession::keep_outputs() {
   for (auto& file : outputs_->take_files()) {
-    std::string path = std::string(kOutputsFolder) + "/" + file.name;
+    std::string path = free_output_name(file.name);
     auto fill = [&](int fd) {
       if (!file.spilled) return write_all(fd, as_bytes(file.bytes), path);
       std::vector<std::byte> buffer(1 << 20);
@@ -448,11 +509,13 @@ void LiveSession::keep_outputs() {
         write_all(fd, Bytes(buffer).first(got), path);
     };
     try {
-      copy_->write_file(path, fill, {.mode = 0644, .mtime_us = 0});
+      copy_->write_file(path, fill, {.mode = 0644, .mtime_us = 0, .replace = false});
+      if (file.spilled && !path.ends_with("/" + file.name))
+        outputs_->note("outputs/" + file.name + " was there already, so it is kept as " + path + ".");
       if (file.output_index >= 0)
         outputs_->outputs()[static_cast<size_t>(file.output_index)]["file"] = capture_->workspace_path(path);
     } catch (const Error& error) {
-      settled_.not_kept.push_back({capture_->workspace_path(path), "conflict", error.message()});
+      settled_.not_kept.push_back({capture_->workspace_path(path), "conflict", error.message(), false});
     }
   }
 }
@@ -469,7 +532,7 @@ void LiveSession::finish(std::string end, std::string message) {
     settled_.append(capture_now(kernel_ == nullptr));
   } catch (const Error& error) {
     message += (message.empty() ? "" : "; ") + ("not everything could be kept: " + error.message());
-    settled_.not_kept.push_back({info_.folder, "error", error.message()});
+    settled_.not_kept.push_back({info_.folder, "error", error.message(), false});
   }
   execution.files = std::move(settled_);
   execution.timings["keep_us"] = clock.now_us() - ran_us;
@@ -486,8 +549,8 @@ void LiveSession::finish(std::string end, std::string message) {
   current_.reset();
   outputs_.reset();
   --queued_;
-  // Not at once: it costs a sync of the disk, the next cell may wait already, and a row that is missing there
-  // only costs a comparison.
+  // What a capture made is saved with it. Not at once what remains: it costs a sync of the disk, the next
+  // cell may wait already, and such a row only costs a comparison.
   if (save_manifest_us_ == 0) save_manifest_us_ = clock.now_us() + kSaveManifestAfterUs;
 }
 

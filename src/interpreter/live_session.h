@@ -60,6 +60,9 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
   void poll();                                    // its kernel's descriptor is readable
   void tick(TimeUs now_us);                       // time-outs, captures during long runs, idle expiry
   void put_to_sleep(std::function<void()> then);  // after what runs was ended and kept
+  // Of a session that sleeps: tries once more to keep what is in its copy, and names the content that is
+  // nowhere else. nullopt when that cannot be found out.
+  void find_only_copies(std::function<void(std::optional<std::vector<NotKept>>)> then);
   // What a dead server left in the copy is kept now.
   void recover(std::function<void()> then);
   // Removes the copy of a session that sleeps, unless something in it is nowhere else; tells whether it did.
@@ -96,11 +99,14 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
   void attach_copy();
   void bring_copy_up_to_date();
   void wake();
-  bool go_to_sleep();  // whether everything in the copy is kept
+  bool go_to_sleep();                                // whether everything in the copy is kept
+  std::optional<std::vector<NotKept>> only_copies_;  // that the last going to sleep found
   void run_kernel_events();
   void finish(std::string end, std::string message);
   void fail(const Error& error);
+  void bring_outside_changes();
   void keep_outputs();
+  std::string free_output_name(const std::string& name);
   Settled capture_now(bool everything);
   CaptureAs capture_as();
   void answer(const sandbox::KernelRequest& request);

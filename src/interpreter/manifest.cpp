@@ -51,30 +51,32 @@ void Manifest::load() {
 
 void Manifest::save() {
   if (changed_.empty()) return;
-  ground_.db.write([&](catalog::Tx& tx) {
-    for (const auto& path : changed_) {
-      auto found = rows_.find(path);
-      if (found == rows_.end()) {
-        tx.exec("DELETE FROM manifests WHERE session = $1 AND path = $2",
-                {session_, catalog::Param::raw(path)});
-        continue;
-      }
-      const ManifestRow& row = found->second;
-      tx.exec(
-          "INSERT INTO manifests (session, path, kind, file, version, device, inode, size, mtime_ns, "
-          "ctime_ns, mode, seen_us) "
-          "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (session, path) DO UPDATE "
-          "SET kind = excluded.kind, "
-          "file = excluded.file, version = excluded.version, device = excluded.device, inode = "
-          "excluded.inode, size = excluded.size, "
-          "mtime_ns = excluded.mtime_ns, ctime_ns = excluded.ctime_ns, mode = excluded.mode, seen_us = "
-          "excluded.seen_us",
-          {session_, catalog::Param::raw(path), row.kind == NodeKind::folder ? 1 : 0, row.file,
-           row.version ? catalog::Param(row.version) : catalog::Param(nullptr), row.device, row.inode,
-           row.size, row.mtime_ns, row.ctime_ns, row.mode, row.seen_us});
+  ground_.db.write([&](catalog::Tx& tx) { save(tx); });
+  saved();
+}
+
+void Manifest::save(catalog::Tx& tx) const {
+  for (const auto& path : changed_) {
+    auto found = rows_.find(path);
+    if (found == rows_.end()) {
+      tx.exec("DELETE FROM manifests WHERE session = $1 AND path = $2",
+              {session_, catalog::Param::raw(path)});
+      continue;
     }
-  });
-  changed_.clear();
+    const ManifestRow& row = found->second;
+    tx.exec(
+        "INSERT INTO manifests (session, path, kind, file, version, device, inode, size, mtime_ns, "
+        "ctime_ns, mode, seen_us) "
+        "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (session, path) DO UPDATE "
+        "SET kind = excluded.kind, "
+        "file = excluded.file, version = excluded.version, device = excluded.device, inode = "
+        "excluded.inode, size = excluded.size, "
+        "mtime_ns = excluded.mtime_ns, ctime_ns = excluded.ctime_ns, mode = excluded.mode, seen_us = "
+        "excluded.seen_us",
+        {session_, catalog::Param::raw(path), row.kind == NodeKind::folder ? 1 : 0, row.file,
+         row.version ? catalog::Param(row.version) : catalog::Param(nullptr), row.device, row.inode, row.size,
+         row.mtime_ns, row.ctime_ns, row.mode, row.seen_us});
+  }
 }
 
 void Manifest::clear() {
@@ -144,6 +146,14 @@ std::optional<std::string> Manifest::find_inode(uint64_t device, uint64_t inode)
   for (auto at = first; at != last; ++at)
     if (rows_.at(at->second).device == device) return at->second;
   return std::nullopt;
+}
+
+std::vector<std::string> Manifest::find_inodes(uint64_t device, uint64_t inode) const {
+  std::vector<std::string> result;
+  auto [first, last] = by_inode_.equal_range(inode);
+  for (auto at = first; at != last; ++at)
+    if (rows_.at(at->second).device == device) result.push_back(at->second);
+  return result;
 }
 
 }  // namespace sk::interpreter

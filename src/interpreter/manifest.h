@@ -28,15 +28,18 @@ struct ManifestRow {
   bool matches(const Node& node) const;
 };
 
-// Belongs to one session; one thread at a time. Lives in memory while the session is awake; save() writes
-// what changed to the catalog, after the copy itself: a row that is missing or old there only costs a
-// comparison.
+// Belongs to one session; one thread at a time. Lives in memory while the session is awake. What a
+// capture changes goes to the catalog with the versions that it makes, in one transaction: a server that dies
+// must not take an old file for a new one, nor forget what code had deleted.
 class Manifest {
  public:
   Manifest(workspace::Ground& ground, const Id& session) : ground_(ground), session_(session) {}
 
   void load();
   void save();
+  // Writes what changed as part of a transaction; saved() once that is durable.
+  void save(catalog::Tx& tx) const;
+  void saved() { changed_.clear(); }
   void clear();
 
   const ManifestRow* find(const std::string& path) const;
@@ -49,6 +52,7 @@ class Manifest {
   std::vector<std::string> below(const std::string& folder) const;
   // A path with that inode, if any.
   std::optional<std::string> find_inode(uint64_t device, uint64_t inode) const;
+  std::vector<std::string> find_inodes(uint64_t device, uint64_t inode) const;  // all of them
   const std::map<std::string, ManifestRow>& rows() const { return rows_; }
 
  private:

@@ -97,7 +97,7 @@ Execution read_execution(const catalog::Row& row) {
   execution.files.renamed = pairs_from(detail.value("renamed", Json::array()));
   execution.added = pairs_from(detail.value("added", Json::array()));
   for (const auto& item : detail.value("not_kept", Json::array()))
-    execution.files.not_kept.push_back({item.at("path"), item.at("reason"), item.at("message")});
+    execution.files.not_kept.push_back({item.at("path"), item.at("reason"), item.at("message"), false});
   return execution;
 }
 

@@ -55,9 +55,6 @@ void LiveSession::tick(TimeUs now_us) {
       } catch (const std::exception& error) {
         log::warn("files could not be kept during a run; they are tried again at its end",
                   {{"error", error.what()}});
-        Touched again;
-        again.everything = true;
-        shared_.watcher.put_back(info_.id, again);
       }
     }
   });

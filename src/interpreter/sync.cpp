@@ -11,7 +11,8 @@ using workspace::EntryKind;
 
 namespace {
 constexpr size_t kEventsMax = 2'000;
-}
+constexpr size_t kToldMax = 10;  // at once
+}  // namespace
 
 void Sync::materialise(const Entry& entry, const std::string& path) {
   workspace::ContentReader reader(keep_.ground(), entry.sha256, 0, entry.size);
@@ -36,6 +37,29 @@ void Sync::materialise(const Entry& entry, const std::string& path) {
   manifest_.set(path, node, entry.id, entry.head, keep_.ground().clock.now_us());
 }
 
+bool Sync::is_unchanged(const std::string& path, const Node& local) const {
+  const ManifestRow* row = manifest_.find(path);
+  return row != nullptr && row->kind == local.kind && row->inode == local.inode &&
+         (local.kind == NodeKind::folder || (row->size == local.size && row->mtime_ns == local.mtime_ns));
+}
+
+// Where the workspace has a folder now and the copy a file, or the other way round: what is kept anyway goes,
+// what the session did itself stays. Error(conflict) then.
+void Sync::make_way(const std::string& path, NodeKind wanted) {
+  auto slash = path.rfind('/');
+  if (slash != std::string::npos) make_way(path.substr(0, slash), NodeKind::folder);
+  auto local = copy_.look(path);
+  if (!local || local->kind == wanted) return;
+  if (local->kind == NodeKind::folder) {
+    auto below = manifest_.below(path);
+    for (auto at = below.rbegin(); at != below.rend(); ++at) remove_if_unchanged(*at);
+  } else if (local->kind == NodeKind::file && is_unchanged(path, *local) && copy_.remove_file(path)) {
+    manifest_.erase(path);
+  }
+  if (copy_.look(path))
+    throw Error(Code::conflict, "the session has something else at '" + workspace::escape_name(path) + "'");
+}
+
 void Sync::bring_entry(const Entry& entry) {
   std::string path = paths_.disk_path(entry.path);
   const ManifestRow* row = manifest_.find(path);
@@ -45,27 +69,38 @@ void Sync::bring_entry(const Entry& entry) {
       if (row == nullptr) manifest_.set(path, *local, entry.id, Id{}, keep_.ground().clock.now_us());
       return;
     }
-    if (local) return;  // something else is there by the session's will; its capture decides
+    make_way(path, NodeKind::folder);
     manifest_.set(path, copy_.make_folder(path, entry.mode), entry.id, Id{}, keep_.ground().clock.now_us());
     return;
   }
   if (row != nullptr && row->version == entry.head && local) return;
-  bool untouched = !local || (row != nullptr && row->inode == local->inode && row->size == local->size &&
-                              row->mtime_ns == local->mtime_ns);
   // A local change stays: when it is captured, it carries its base, and the file says that it diverged.
-  if (!untouched) return;
+  if (local && local->kind == NodeKind::file && !is_unchanged(path, *local)) return;
   if (row != nullptr && row->version == entry.head && !local)
     return;  // the session deleted it; not captured yet
+  make_way(path, NodeKind::file);
   materialise(entry, path);
 }
+
+// One entry that cannot be brought must not keep the session from running.
+void Sync::bring_or_skip(const Entry& entry) {
+  try {
+    bring_entry(entry);
+  } catch (const Error& error) {
+    skipped_.insert(entry.path);
+    if (told_.insert(entry.path).second && untold_.size() < kToldMax)
+      untold_.push_back("'" + entry.path +
+                        "' of the workspace could not be brought here: " + error.message());
+  }
+}
+
+std::vector<std::string> Sync::take_untold() { return std::exchange(untold_, {}); }
 
 void Sync::remove_if_unchanged(const std::string& path) {
   const ManifestRow* row = manifest_.find(path);
   if (row == nullptr) return;
   auto local = copy_.look(path);
-  if (local && local->kind == NodeKind::file &&
-      (row->inode != local->inode || row->size != local->size || row->mtime_ns != local->mtime_ns))
-    return;
+  if (local && !is_unchanged(path, *local)) return;
   bool removed =
       !local || (local->kind == NodeKind::folder ? copy_.remove_folder(path) : copy_.remove_file(path));
   if (removed) manifest_.erase(path);
@@ -80,7 +115,7 @@ void Sync::bring(const workspace::Workspace& workspace, const std::string& works
     for (auto at = below.rbegin(); at != below.rend(); ++at) remove_if_unchanged(*at);
     return;
   }
-  bring_entry(*entry);
+  bring_or_skip(*entry);
   if (entry->kind != EntryKind::folder) return;
   workspace::ListOptions options;
   options.folder = workspace_path;
@@ -90,7 +125,7 @@ void Sync::bring(const workspace::Workspace& workspace, const std::string& works
     auto page = keep_.files().list(workspace, options);
     for (const auto& item : page.items) {
       there.insert(paths_.disk_path(item.path));
-      bring_entry(item);
+      bring_or_skip(item);
     }
     options.cursor = page.next_cursor;
   } while (!options.cursor.empty());
@@ -101,6 +136,7 @@ void Sync::bring(const workspace::Workspace& workspace, const std::string& works
 
 int64_t Sync::bring_all(const workspace::Workspace& workspace) {
   int64_t position = keep_.journal().head_seq(workspace.id);
+  skipped_.clear();
   if (folder_.empty() || keep_.files().find(workspace, folder_)) bring(workspace, folder_);
   return position;
 }
@@ -130,6 +166,7 @@ int64_t Sync::bring_changes(const workspace::Workspace& workspace, int64_t after
       if (workspace::is_within(path, folder_) && !is_known(event, path)) paths.insert(path);
     }
   }
+  for (const auto& path : std::exchange(skipped_, {})) paths.insert(path);
   for (const auto& path : paths) bring(workspace, path);
   return events.cursor;
 }

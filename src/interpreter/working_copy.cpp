@@ -65,6 +65,30 @@ std::string name_of(const std::string& path) {
 
 std::string proc_path(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
 
+// Gives the owner rights that a mode of a folder forbids, until it goes. A server that is not root needs them
+// where code said chmod.
+class Permitted {
+ public:
+  Permitted() = default;
+  Permitted(const Permitted&) = delete;
+  ~Permitted() {
+    int error = errno;
+    for (auto at = modes_.rbegin(); at != modes_.rend(); ++at)
+      ::chmod(proc_path(at->first.get()).c_str(), at->second);
+    errno = error;
+  }
+  void permit(int folder, uint32_t bits) {
+    struct stat st;
+    if (::geteuid() == 0 || ::fstat(folder, &st) != 0 || (st.st_mode & bits) == bits) return;
+    Fd mine(::fcntl(folder, F_DUPFD_CLOEXEC, 0));
+    if (mine && ::chmod(proc_path(folder).c_str(), (st.st_mode & 07777) | bits) == 0)
+      modes_.emplace_back(std::move(mine), st.st_mode & 07777);
+  }
+
+ private:
+  std::vector<std::pair<Fd, uint32_t>> modes_;
+};
+
 // Paths longer than PATH_MAX are reached in steps.
 constexpr size_t kStepBytes = 3'000;
 
@@ -100,6 +124,23 @@ std::string WorkingCopy::identity() const {
 }
 
 Fd WorkingCopy::open_beneath(const std::string& path, uint64_t flags) const {
+  Fd found = open_in_steps(path, flags);
+  if (found || errno != EACCES || ::geteuid() == 0) return found;
+  Permitted permitted;
+  Fd folder(::fcntl(root_.get(), F_DUPFD_CLOEXEC, 0));
+  std::string rest = path.empty() ? "." : path;
+  for (;;) {
+    permitted.permit(folder.get(), 0100);
+    auto slash = rest.find('/');
+    if (slash == std::string::npos) return Fd(open_beneath_of(folder.get(), rest.c_str(), flags));
+    Fd next(open_beneath_of(folder.get(), rest.substr(0, slash).c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW));
+    if (!next) return Fd();
+    folder = std::move(next);
+    rest.erase(0, slash + 1);
+  }
+}
+
+Fd WorkingCopy::open_in_steps(const std::string& path, uint64_t flags) const {
   Fd folder;
   std::string rest = path.empty() ? "." : path;
   while (rest.size() > kStepBytes) {
@@ -114,9 +155,10 @@ Fd WorkingCopy::open_beneath(const std::string& path, uint64_t flags) const {
   return Fd(open_beneath_of(folder ? folder.get() : root_.get(), rest.c_str(), flags));
 }
 
-std::optional<Node> WorkingCopy::look(const std::string& path) const {
+std::optional<Node> WorkingCopy::look(const std::string& path, int* error) const {
   Fd fd = open_beneath(path, O_PATH | O_NOFOLLOW);
   if (!fd) {
+    if (error != nullptr) *error = errno;
     // With RESOLVE_NO_SYMLINKS a link as the last name is refused too; its folder can still tell that it is
     // there.
     Fd folder = open_beneath(parent_of(path), O_PATH | O_DIRECTORY);
@@ -153,35 +195,52 @@ std::optional<Fd> WorkingCopy::open_folder(const std::string& path) const {
   return fd;
 }
 
-void WorkingCopy::walk(const std::string& folder,
-                       const std::function<bool(const std::string&, const Node&)>& visit) const {
-  std::vector<std::string> pending{folder};
+std::vector<std::string> WorkingCopy::walk(
+    const std::string& folder, const std::function<bool(const std::string&, const Node&)>& visit) const {
+  std::vector<std::string> pending{folder}, closed;
   while (!pending.empty()) {
     std::string at = std::move(pending.back());
     pending.pop_back();
-    Fd fd = open_beneath(at, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-    if (!fd && errno == EACCES) {
-      Fd handle = open_beneath(at, O_PATH | O_DIRECTORY | O_NOFOLLOW);
-      struct stat st;
-      if (handle && ::fstat(handle.get(), &st) == 0 &&
-          ::chmod(proc_path(handle.get()).c_str(), (st.st_mode & 07777) | 0500) == 0)
-        fd = open_beneath(at, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    Fd handle = open_beneath(at, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+    bool is_closed = !handle && (errno == EACCES || errno == EPERM);
+    Permitted permitted;
+    if (handle) {
+      permitted.permit(handle.get(), 0500);
+      Fd fd(::openat(handle.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+      is_closed = !fd && (errno == EACCES || errno == EPERM);
+      DIR* stream = fd ? ::fdopendir(fd.get()) : nullptr;
+      if (stream != nullptr) fd.release();
+      while (dirent* item = stream == nullptr ? nullptr : ::readdir(stream)) {
+        std::string_view name = item->d_name;
+        if (name == "." || name == "..") continue;
+        struct stat st;
+        if (::fstatat(::dirfd(stream), item->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
+          is_closed = is_closed || errno == EACCES || errno == EPERM;
+          continue;
+        }
+        std::string path = at.empty() ? std::string(name) : at + "/" + std::string(name);
+        Node node = node_of(st);
+        if (visit(path, node) && node.kind == NodeKind::folder) pending.push_back(path);
+      }
+      if (stream != nullptr) ::closedir(stream);
     }
-    if (!fd) continue;
-    DIR* stream = ::fdopendir(fd.get());
-    if (stream == nullptr) continue;
-    fd.release();
-    while (dirent* item = ::readdir(stream)) {
-      std::string_view name = item->d_name;
-      if (name == "." || name == "..") continue;
-      struct stat st;
-      if (::fstatat(::dirfd(stream), item->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0) continue;
-      std::string path = at.empty() ? std::string(name) : at + "/" + std::string(name);
-      Node node = node_of(st);
-      if (visit(path, node) && node.kind == NodeKind::folder) pending.push_back(path);
-    }
-    ::closedir(stream);
+    if (is_closed) closed.push_back(at);
   }
+  return closed;
+}
+
+void WorkingCopy::remove_all() {
+  std::error_code error;
+  std::filesystem::remove_all(directory_, error);
+  if (!error) return;
+  // Code may have left folders whose modes forbid it.
+  std::filesystem::permissions(directory_, std::filesystem::perms(0700));
+  walk("", [&](const std::string& path, const Node& node) {
+    if (node.kind == NodeKind::folder)
+      std::filesystem::permissions(directory_ + "/" + path, std::filesystem::perms(0700));
+    return true;
+  });
+  std::filesystem::remove_all(directory_);
 }
 
 Fd WorkingCopy::make_folders(const std::string& path) {
@@ -221,9 +280,10 @@ Node WorkingCopy::write_file(const std::string& path, const std::function<void(i
                            {attributes.mtime_us / kSecondUs, (attributes.mtime_us % kSecondUs) * 1000}};
       ::futimens(fd.get(), times);
     }
-    if (::renameat(aside_.get(), aside.c_str(), folder.get(), name.c_str()) != 0) {
+    if (::renameat2(aside_.get(), aside.c_str(), folder.get(), name.c_str(),
+                    attributes.replace ? 0 : RENAME_NOREPLACE) != 0) {
       if (errno == EISDIR || errno == ENOTEMPTY || errno == EEXIST)
-        throw Error(Code::conflict, "a folder is in the way in the session's own copy");
+        throw Error(Code::conflict, "something is in the way in the session's own copy");
       throw system_error("cannot put a file into a working copy", errno);
     }
   } catch (...) {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/fd.h"
@@ -44,22 +45,24 @@ class WorkingCopy {
   std::string identity() const;
   int root_fd() const { return root_.get(); }
 
-  // nullopt when nothing is there, or only through a link.
-  std::optional<Node> look(const std::string& path) const;
+  // nullopt when nothing is there, or only through a link; `error`: why, as errno has it.
+  std::optional<Node> look(const std::string& path, int* error = nullptr) const;
   // A regular file for reading; nullopt when it is not there or not regular. Opens what its mode forbids too.
   std::optional<Fd> open_file(const std::string& path) const;
   std::optional<Fd> open_folder(const std::string& path) const;
 
   // Everything below a folder, each folder before what it holds; links are told, not followed. What vanishes
-  // meanwhile is left out. `visit` returns false not to go into a folder.
-  void walk(const std::string& folder,
-            const std::function<bool(const std::string& path, const Node& node)>& visit) const;
+  // meanwhile is left out. `visit` returns false not to go into a folder. The folders that could not be read.
+  std::vector<std::string> walk(
+      const std::string& folder,
+      const std::function<bool(const std::string& path, const Node& node)>& visit) const;
 
   // Written aside, in a folder beside all copies, and renamed into place, with the folders above it. Throws
   // Error(conflict) when something that is no regular file is in the way.
   struct Attributes {
     uint32_t mode = 0644;
     TimeUs mtime_us = 0;
+    bool replace = true;  // false: Error(conflict) when anything is there
   };
   // What a dead server left half-written aside. Before any copy in `parent` is made.
   static void clear_aside(const std::string& parent);
@@ -69,10 +72,14 @@ class WorkingCopy {
   // False when nothing was there, or a folder was not empty.
   bool remove_file(const std::string& path);
   bool remove_folder(const std::string& path);
+  // The whole directory, once nobody uses it any more. Throws when something of it stays.
+  void remove_all();
 
  private:
-  Fd open_beneath(const std::string& path, uint64_t flags) const;  // invalid when it cannot
-  Fd make_folders(const std::string& path);                        // the folder's descriptor
+  // Invalid when it cannot. Folders on the way whose mode forbids it are opened for the moment.
+  Fd open_beneath(const std::string& path, uint64_t flags) const;
+  Fd open_in_steps(const std::string& path, uint64_t flags) const;
+  Fd make_folders(const std::string& path);  // the folder's descriptor
 
   const std::string directory_;
   const Owner owner_;

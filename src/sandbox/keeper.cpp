@@ -93,8 +93,17 @@ void Nursery::renew_launcher() {
   try {
     auto launcher = std::make_shared<Launcher>(
         Launcher::Setup{shared_.findings.layer_bits, options_.runtime_root, options_.extra_dirs});
-    std::lock_guard lock(mutex_);
-    launcher_ = std::move(launcher);
+    // What the old one had started goes with it: the new one knows nothing of it.
+    coming_.reset();
+    std::deque<std::unique_ptr<SessionParts>> unused;
+    {
+      std::lock_guard lock(mutex_);
+      launcher_ = std::move(launcher);
+      zygote_.reset();
+      unused.swap(pool_);
+      pooled_.set(0);
+    }
+    for (auto& parts : unused) bury(std::move(parts));
   } catch (const Error& error) {
     try_later("cannot start the sandbox's launcher", error.message());
   }

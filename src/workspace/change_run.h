@@ -106,6 +106,8 @@ class ChangeRun {
   // What an earlier put kept in the trash for this path, with these bytes.
   std::optional<ChangeResult> kept_in_trash(const std::string& path, const Sha256& sha256);
   void check_base(const PutChange& change, const std::optional<Entry>& existing);
+  // A captured put of bytes that are an earlier version of the file, if it is one.
+  std::optional<ChangeResult> already_kept(const PutChange& change, const std::optional<Entry>& existing);
   // A put that makes no version; it may end a divergence and set the mtime.
   ChangeResult leave_content(const PutChange& change, Entry entry, const Version& head);
   void check_paths_below(const Entry& entry, const std::string& to);

@@ -48,11 +48,13 @@ ChangeResult ChangeRun::put(PutChange& change) {
   check_base(change, existing);
   const blobs::Blob& root = change.content->root();
   uint32_t mode = change.mode.value_or(existing ? existing->mode : 0644u);
+  if (auto known = already_kept(change, existing)) return *known;
   if (existing && !result.kept_aside && existing->sha256 == root.hash && existing->head &&
-      existing->mode == mode && (change.mime_found || existing->mime == change.mime) && change.complete) {
+      existing->mode == mode && (change.mime_found || existing->mime == change.mime)) {
     auto head = tx_.one("SELECT " SK_VERSION_COLUMNS " FROM " SK_VERSION_TABLES " WHERE v.id = $1",
                         {existing->head}, read_version);
-    if (head->complete) return leave_content(change, *existing, *head);
+    // Bytes that are whole stay so when somebody merely opens the file again.
+    if (head->complete || !change.complete) return leave_content(change, *existing, *head);
   }
   result.created = !existing;
   if (!existing && result.kept_aside)
@@ -71,7 +73,8 @@ ChangeResult ChangeRun::put(PutChange& change) {
   wanted.source = change.source;
   wanted.complete = change.complete;
   // A write that names the version it replaces has seen the divergence, if there was one, and ends it.
-  bool overtook = change.base && entry.head && *change.base != entry.head;
+  bool overtook =
+      entry.head && (change.base ? *change.base != entry.head : change.captured && entry.sha256 != root.hash);
   wanted.diverged = overtook || (entry.diverged && !change.base && change.conditions.if_match.empty());
   result.diverged = overtook;
   if (result.kept_aside && existing) wanted.head = NewVersion::Head::stays;
@@ -135,6 +138,25 @@ void ChangeRun::check_base(const PutChange& change, const std::optional<Entry>& 
                                      " is not, and never was, a version of '" + change.path + "'")
       .hint("Name the version that you read before you changed it, or none.")
       .with("path", change.path);
+}
+
+// A copy that lags behind must not put its old bytes over what somebody wrote since.
+std::optional<ChangeResult> ChangeRun::already_kept(const PutChange& change,
+                                                    const std::optional<Entry>& existing) {
+  const Sha256& sha256 = change.content->root().hash;
+  if (!change.captured || !existing || !existing->head || existing->sha256 == sha256) return std::nullopt;
+  if (change.base && *change.base == existing->head) return std::nullopt;
+  auto version =
+      tx_.one("SELECT " SK_VERSION_COLUMNS " FROM " SK_VERSION_TABLES
+              " WHERE v.file = $1 AND v.sha256 = $2 AND ($3 = 0 OR v.id = $4) "
+              "ORDER BY v.number DESC LIMIT 1",
+              {existing->id, sha256, change.base ? 1 : 0, change.base.value_or(Id{})}, read_version);
+  if (!version) return std::nullopt;
+  ChangeResult result;
+  result.entry = *existing;
+  result.version = version;
+  result.unchanged = true;
+  return result;
 }
 
 ChangeResult ChangeRun::leave_content(const PutChange& change, Entry entry, const Version& head) {

@@ -112,7 +112,7 @@ void Files::check_room() {
 }
 
 std::vector<ChangeResult> Files::apply(const Actor& actor, const Workspace& workspace,
-                                       std::vector<Change> changes) {
+                                       std::vector<Change> changes, const Also& also) {
   if (workspace.role < Right::write)
     throw Error(Code::forbidden,
                 "this key may read the workspace '" + workspace.name + "', but not write to it");
@@ -139,6 +139,7 @@ std::vector<ChangeResult> Files::apply(const Actor& actor, const Workspace& work
         throw;
       }
     }
+    if (also) also(tx, made);
     unneeded = std::move(run.unneeded());
     return made;
   });

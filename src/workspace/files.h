@@ -3,6 +3,8 @@
 // counted and its journal entry written, before anything is answered.
 #pragma once
 
+#include <functional>
+
 #include "blobs/store.h"
 #include "workspace/ground.h"
 #include "workspace/types.h"
@@ -33,6 +35,10 @@ struct PutChange {
   // Error(bad_request) when it never was a version of what is, or was, at the path.
   std::optional<Id> base;
   bool base_is_known = false;  // from the server's own records: it needs no check
+  // Found where code wrote it, not sent by a client. Then no base means that the writer started from no file:
+  // one that is there by now was written independently, and diverges. And bytes that the base (without one:
+  // any version of the file) has already are no change, whoever wrote since.
+  bool captured = false;
   // On a path locked by someone else: keep the version without making it the head, instead of Error(locked).
   // What was not there yet is kept in the trash.
   bool keep_when_locked = false;
@@ -118,8 +124,10 @@ class Files {
   // Throws Error(disk_full) while the disk has less free than the reserve, which is there so that the catalog
   // can still record the purge that makes room. Ask again now and then while a long content is written.
   void check_room();
-  std::vector<ChangeResult> apply(const Actor& actor, const Workspace& workspace,
-                                  std::vector<Change> changes);
+  // `also` runs in the same transaction, after all changes: what it throws undoes them.
+  using Also = std::function<void(catalog::Tx& tx, const std::vector<ChangeResult>& made)>;
+  std::vector<ChangeResult> apply(const Actor& actor, const Workspace& workspace, std::vector<Change> changes,
+                                  const Also& also = {});
   ChangeResult apply_one(const Actor& actor, const Workspace& workspace, Change change);
   // What a put would be refused for as things are now: its conditions and locks. Lets a dialect refuse before
   // it takes the bytes; apply() decides again.

@@ -79,7 +79,12 @@ class Unfinished {
   Unfinished(Call& call, const Id& container) : call_(call), container_(container) {}
   Unfinished(const Unfinished&) = delete;
   ~Unfinished() {
-    if (container_) call_.app.interpreter->remove(call_.actor, container_);
+    if (!container_) return;
+    try {
+      call_.app.interpreter->remove(call_.actor, container_, interpreter::Interpreter::Unkept::discard);
+    } catch (const Error&) {
+      // It stays, asleep and empty, until somebody deletes it.
+    }
   }
   void finish() { container_ = {}; }
 

@@ -19,10 +19,34 @@ using interpreter::RunningExecution;
 // Longer than any execution may take, its waking and keeping included.
 constexpr auto kWaitMost = std::chrono::hours(24);
 
+// What its events have told so far, as the answer will have it.
+void add_event(Execution& execution, const ExecutionEvent& event) {
+  if (event.kind == "started") {
+    execution.status = "running";
+    execution.woke = event.data.value("woke", false);
+    execution.started_us = parse_iso8601(event.data.value("started_at", "")).value_or(0);
+  } else if (event.kind == "kept") {
+    auto file = interpreter::kept_file_from(event.data);
+    std::erase_if(execution.files.kept, [&](const auto& earlier) { return earlier.path == file.path; });
+    execution.files.kept.push_back(std::move(file));
+  } else if (event.kind == "clear") {
+    execution.outputs = Json::array();
+  } else if (event.kind == "output") {
+    bool joins = !execution.outputs.empty() && event.data.contains("text") &&
+                 execution.outputs.back()["type"] == event.data["type"] && event.data["type"] != "note";
+    if (joins)
+      execution.outputs.back()["text"].get_ref<std::string&>() +=
+          event.data["text"].get_ref<const std::string&>();
+    else
+      execution.outputs.push_back(event.data);
+  }
+}
+
 Json running_json(const RunningExecution& running, const std::string& base_url) {
-  if (running.feed->finished()) return execution_json(running.feed->result(), base_url);
   Execution execution = running.asked;
-  execution.status = "running";
+  auto follower = running.feed->follow(0, [&](const ExecutionEvent& event) { add_event(execution, event); });
+  running.feed->unfollow(follower);
+  if (running.feed->finished()) return execution_json(running.feed->result(), base_url);
   return execution_json(execution, base_url);
 }
 
@@ -81,8 +105,9 @@ Reply get_execution(Call& call) {
   auto running = interpreter.find_running(call.actor, session, id);
   if (running && call.wants_stream()) {
     int64_t after = 0;
-    if (auto last = call.request.headers.get("Last-Event-ID"))
-      after = static_cast<int64_t>(parse_unsigned(*last).value_or(0));
+    auto last = call.request.headers.get("Last-Event-ID");
+    if (last && *last == "done") return Reply::empty();  // nothing follows: do not ask again
+    if (last) after = static_cast<int64_t>(parse_unsigned(*last).value_or(0));
     return follow(*running, call.request.base_url, after);
   }
   if (running && !running->feed->finished()) {

@@ -152,17 +152,26 @@ void add_session_routes(Routes& routes) {
                interpreter.sleep(call.actor, session_id(call));
                return Reply::json(session_json(interpreter.get(call.actor, session_id(call))));
              });
-  routes.add({.method = "DELETE",
-              .pattern = kRoot + "/sessions/{session}",
-              .id = "delete_session",
-              .tag = "sessions",
-              .summary = "Ends a session; its files stay in the workspace",
-              .answers = {{204, "It is gone."}},
-              .errors = {Code::not_found, Code::forbidden, Code::unavailable}},
-             [](Call& call) {
-               need_interpreter(call.app).remove(call.actor, session_id(call));
-               return Reply::empty();
-             });
+  routes.add(
+      {.method = "DELETE",
+       .pattern = kRoot + "/sessions/{session}",
+       .id = "delete_session",
+       .tag = "sessions",
+       .summary = "Ends a session; its files stay in the workspace",
+       .details = "Files that could not be kept (`not_kept` of its executions: a full quota, a lock) are "
+                  "nowhere else. While there are any it answers 409, with their paths as `not_kept`, one "
+                  "per line; `force=true` deletes the session with them.",
+       .query = {{.name = "force",
+                  .type = FieldType::boolean,
+                  .about = "Also when it has files that could not be kept: they are lost."}},
+       .answers = {{204, "It is gone."}},
+       .errors = {Code::not_found, Code::forbidden, Code::conflict, Code::unavailable}},
+      [](Call& call) {
+        auto unkept = call.query.flag("force") ? interpreter::Interpreter::Unkept::discard
+                                               : interpreter::Interpreter::Unkept::refuse;
+        need_interpreter(call.app).remove(call.actor, session_id(call), unkept);
+        return Reply::empty();
+      });
 }
 
 }  // namespace sk::api::rest

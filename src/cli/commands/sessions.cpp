@@ -28,7 +28,8 @@ ExitCode list_sessions(Invocation& call) {
 ExitCode run_remove(Invocation& call) {
   auto remote = call.remote();
   for (const auto& id : call.arguments.positional)
-    remote.call("DELETE", "/api/v1/sessions/" + percent_encode(id));
+    remote.call("DELETE", "/api/v1/sessions/" + percent_encode(id) +
+                              (call.arguments.has("force") ? "?force=true" : ""));
   return ExitCode::ok;
 }
 
@@ -77,8 +78,9 @@ std::vector<Command> sessions_commands() {
           {.name = "sessions rm",
            .arguments = "ID…",
            .summary = "ends sessions; their files stay",
-           .about = "",
-           .options = {},
+           .about = "A session that has files which could not be kept, because of a full quota or a lock, is "
+                    "not ended without --force: they are nowhere else.",
+           .options = {{"force", 0, "", "also with files that could not be kept; they are lost"}},
            .positional_min = 1,
            .examples = {"sandkeep sessions rm s_0…"},
            .run = run_remove}};

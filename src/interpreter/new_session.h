@@ -1,0 +1,12 @@
+// What a new session may be like.
+#pragma once
+
+#include "interpreter/interpreter.h"
+
+namespace sk::interpreter {
+
+// Name, memory, times, environment and labels as they were wished, or as the server gives them to who wished
+// nothing. Error(bad_request) where a wish goes beyond what it allows.
+void settle_wishes(SessionInfo& info, const NewSession& wanted, const InterpreterOptions& options);
+
+}  // namespace sk::interpreter

@@ -1,0 +1,34 @@
+#include "interpreter/only_copies.h"
+
+#include "base/log.h"
+
+namespace sk::interpreter {
+
+Error only_copies_error(const std::vector<NotKept>& items) {
+  constexpr size_t kNamed = 3, kListed = 100;
+  std::string named, listed;
+  for (size_t i = 0; i < items.size() && i < kListed; ++i) {
+    if (i < kNamed)
+      named.append(i == 0 ? "" : ", ").append(items[i].path).append(" (" + items[i].reason + ")");
+    listed.append(i == 0 ? "" : "\n").append(items[i].path);
+  }
+  if (items.size() > kNamed) named.append(" and " + std::to_string(items.size() - kNamed) + " more");
+  return Error(Code::conflict,
+               "the session was not deleted, since it has files that could not be kept: " + named)
+      .hint(
+          "Mend what the reason says and run something in it, which keeps them; or delete it with them: "
+          "DELETE /api/v1/sessions/{id}?force=true.")
+      .with("not_kept", listed)
+      .with("not_kept_count", static_cast<int64_t>(items.size()));
+}
+
+void remove_copy(const std::string& directory, Owner owner) {
+  try {
+    WorkingCopy(directory, owner).remove_all();
+  } catch (const std::exception& error) {
+    log::error("the working copy of a deleted session could not be removed",
+               {{"folder", directory}, {"error", error.what()}});
+  }
+}
+
+}  // namespace sk::interpreter

@@ -1,0 +1,17 @@
+// Why a session is not deleted while its own folder holds content that is nowhere else.
+#pragma once
+
+#include <vector>
+
+#include "base/error.h"
+#include "interpreter/capture.h"
+
+namespace sk::interpreter {
+
+// Names the first of them in its message, and up to 100 in the fact `not_kept`, one path per line.
+Error only_copies_error(const std::vector<NotKept>& items);
+
+// The copy of a session that was deleted. What cannot be removed is logged.
+void remove_copy(const std::string& directory, Owner owner);
+
+}  // namespace sk::interpreter

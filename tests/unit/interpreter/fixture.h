@@ -1,0 +1,116 @@
+// Sessions end to end below HTTP: real sandboxes, a real keep.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <set>
+
+#include "base/error.h"
+#include "interpreter/interpreter.h"
+#include "unit/temp_dir.h"
+
+namespace sk::interpreter {
+
+class InterpreterTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    metrics = new Metrics;
+    root = new TempDir;
+    std::filesystem::permissions(root->path(), std::filesystem::perms(0711));
+    sandbox::SandboxHost::Options options;
+    options.data_root = root->path();
+    host = new sandbox::SandboxHost(options, *metrics);
+    ASSERT_TRUE(host->wait_ready(120'000));
+  }
+  static void TearDownTestSuite() {
+    delete host;
+    delete root;
+    delete metrics;
+  }
+
+  InterpreterTest() { open(); }
+  void open() {
+    workspace::KeepOptions options;
+    options.directory = folder;
+    keep = std::make_unique<workspace::Keep>(options, clock, *metrics);
+    keep->access().ensure_first_principal("a-root-key-for-tests");
+    actor = keep->access().authenticate("a-root-key-for-tests");
+    ws = keep->workspaces().open_default(actor);
+    InterpreterOptions wanted;
+    wanted.directory = folder + "/copies";
+    interpreter = std::make_unique<Interpreter>(*keep, *host, wanted, *metrics);
+    interpreter->recover();
+  }
+  void reopen() {
+    interpreter.reset();
+    keep.reset();
+    open();
+  }
+  SessionInfo create(std::optional<std::string> where = {}) {
+    NewSession wanted;
+    wanted.name = "test";
+    wanted.folder = where;
+    return interpreter->create(actor, wanted);
+  }
+  Execution wait(const RunningExecution& running) {
+    std::mutex mutex;
+    std::condition_variable done;
+    std::optional<Execution> result;
+    running.feed->on_finish([&](const Execution& execution) {
+      std::lock_guard lock(mutex);
+      result = execution;
+      done.notify_all();
+    });
+    std::unique_lock lock(mutex);
+    done.wait(lock, [&] { return result.has_value(); });
+    return *result;
+  }
+  Execution run(const Id& session, std::string code, std::string language = "python",
+                std::optional<int64_t> timeout_s = {}) {
+    NewExecution wanted;
+    wanted.code = std::move(code);
+    wanted.language = std::move(language);
+    wanted.timeout_s = timeout_s;
+    return wait(interpreter->execute(actor, session, wanted));
+  }
+  std::string read(const std::string& path) {
+    auto entry = keep->files().get(ws, path);
+    return workspace::ContentReader(keep->ground(), entry.sha256, 0, entry.size).read_all();
+  }
+  void put(const std::string& path, const std::string& content) {
+    auto writer = keep->files().begin_content();
+    writer->write(as_bytes(content));
+    workspace::PutChange change;
+    change.path = path;
+    change.content = std::make_shared<blobs::Written>(writer->finish());
+    keep->files().apply_one(actor, keep->workspaces().open_default(actor, workspace::Right::write), change);
+  }
+  void trash(const std::string& path) {
+    keep->files().apply_one(actor, keep->workspaces().open_default(actor, workspace::Right::write),
+                            workspace::TrashChange{path, {}});
+  }
+  bool exists(const std::string& path) { return keep->files().find(ws, path).has_value(); }
+  void set_quota(uint64_t bytes) {
+    keep->workspaces().change(actor, keep->workspaces().open_default(actor, workspace::Right::write), {},
+                              bytes);
+  }
+  static std::set<std::string> kept_names(const Execution& execution, const std::string& below) {
+    std::set<std::string> names;
+    for (const auto& file : execution.files.kept) names.insert(file.path.substr(below.size() + 1));
+    return names;
+  }
+
+  static inline Metrics* metrics = nullptr;
+  static inline TempDir* root = nullptr;
+  static inline sandbox::SandboxHost* host = nullptr;
+  static inline int count = 0;
+  const std::string folder = root->path() + "/" + std::to_string(++count);
+  SystemClock clock;
+  std::unique_ptr<workspace::Keep> keep;
+  std::unique_ptr<Interpreter> interpreter;
+  workspace::Actor actor;
+  workspace::Workspace ws;
+};
+
+}  // namespace sk::interpreter
