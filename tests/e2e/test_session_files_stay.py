@@ -99,3 +99,14 @@ def test_a_server_whose_launcher_was_killed_goes_on_running_code(server, keep):
     wait_for(runs, 30)
     time.sleep(1)
     assert all([runs() for _ in range(5)]), "not only what was prepared before"
+
+
+def test_other_dialects_do_not_delete_the_only_copy_either(keep):
+    keep.call("PATCH", "/api/v1/workspaces/default", json={"quota_bytes": 1_000_000})
+    container = keep.call("POST", "/v1/containers", json={"name": "c"}).json()["id"]
+    code = "import os; open('big', 'wb').write(os.urandom(3_000_000))"
+    assert keep.call("POST", f"/v1/containers/{container}/exec", json={"code": code}).json()["not_kept"]
+    error = keep.call("DELETE", f"/v1/containers/{container}", 409).json()["error"]
+    assert "big (quota)" in error["message"] and "type" in error, error
+    keep.call("PATCH", "/api/v1/workspaces/default", json={"quota_bytes": 100_000_000})
+    assert keep.call("DELETE", f"/v1/containers/{container}").json()["deleted"], "there is room now, so it was kept first"

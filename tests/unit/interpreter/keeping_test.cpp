@@ -213,6 +213,19 @@ TEST_F(KeepingTest, WhatStandsInTheWayOfTheWorkspaceIsToldAndTheSessionGoesOn) {
   EXPECT_EQ(run(session.id, "print(open('data/x.csv').read())").outputs[0]["text"], "1,2\n");
 }
 
+TEST_F(KeepingTest, AFileWhereSomebodyElseMadeAFolderMeanwhileIsToldAndKeptOnceThereIsRoomForIt) {
+  auto session = create("w");
+  run(session.id, "1");
+  auto running = begin(session, "open('r','w').write('mine')");
+  put("w/r/x", "theirs");
+  go_on(session);
+  EXPECT_EQ(reasons(wait(running)), std::set<std::string>{"w/r conflict"});
+  EXPECT_EQ(run(session.id, "print(open('r').read())").end, "ok");
+  trash("w/r");
+  EXPECT_EQ(kept_names(run(session.id, "1"), "w"), std::set<std::string>{"r"});
+  EXPECT_EQ(read("w/r"), "mine");
+}
+
 TEST_F(KeepingTest, AFileThatIsMerelyOpenGetsNoNewVersions) {
   auto session = create("w");
   run(session.id, "f = open('log','w'); f.write('x'); f.flush()");
