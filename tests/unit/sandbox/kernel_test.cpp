@@ -203,7 +203,9 @@ TEST(Kernel, EndsTheCellAtExitAndKeepsTheSession) {
 TEST(Kernel, InterruptsACellAndKeepsItsState) {
   TestSession session;
   session.run("x = 'kept'");
-  session.start("import time\nprint('sleeping')\ntime.sleep(1000)");
+  // Printed by another thread, so that the interrupt meets the sleep and not the printing.
+  session.start(
+      "import threading, time\nthreading.Timer(0.1, print, ['sleeping']).start(); time.sleep(1000)");
   ASSERT_TRUE(session.wait([&] { return !session.events().cell.output.empty(); }));
   session.kernel().interrupt();
   Cell cell = session.finish();
