@@ -1,7 +1,9 @@
 #include "interpreter/capture.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <iterator>
 #include <unordered_set>
 
 #include "base/error.h"
@@ -75,14 +77,22 @@ Settled Capture::settle(const Touched& touched, const std::set<std::pair<uint64_
   classify(plan);
   read_changed(plan);
   plan_deletions(plan);
-  // What makes room for something of another kind goes before it, everything else that is gone last.
-  std::ranges::stable_sort(plan.steps, {}, [&](const Plan::Step& step) {
+  put_in_order(plan);
+  apply(plan);
+  return std::move(plan.settled);
+}
+
+// What makes room for something of another kind goes before it, everything else that is gone last.
+void Capture::put_in_order(Plan& plan) {
+  auto turn_of = [&](const Plan::Step& step) -> size_t {
     if (step.what == Plan::What::rename) return 0;
     if (step.what != Plan::What::trash) return 2;
     return plan.replaced.contains(step.path) ? 1 : 3;
-  });
-  apply(plan);
-  return std::move(plan.settled);
+  };
+  std::array<std::vector<Plan::Step>, 4> turns;
+  for (Plan::Step& step : plan.steps) turns[turn_of(step)].push_back(std::move(step));
+  plan.steps.clear();
+  for (auto& turn : turns) std::ranges::move(turn, std::back_inserter(plan.steps));
 }
 
 void Capture::collect_candidates(const Touched& touched, Plan& plan) {

@@ -69,6 +69,7 @@ class Capture {
 
  private:
   struct Plan;
+  void put_in_order(Plan& plan);
   void collect_candidates(const Touched& touched, Plan& plan);
   void find_renames(Plan& plan);
   void classify(Plan& plan);
