@@ -318,7 +318,7 @@ std::optional<Version> Files::find_version_anywhere(const Id& version) {
     if (purged_us)
       throw Error(Code::gone, "this version was purged at " + to_iso8601(*purged_us))
           .with("purged_at", to_iso8601(*purged_us));
-    return found;
+    return std::optional<Version>();
   });
 }
 

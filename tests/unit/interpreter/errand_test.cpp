@@ -7,28 +7,13 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "unit/temp_dir.h"
+#include "unit/interpreter/fixture.h"
 
 namespace sk::interpreter {
 namespace {
 
-class ErrandTest : public testing::Test {
+class ErrandTest : public SandboxTest {
  protected:
-  static void SetUpTestSuite() {
-    metrics = new Metrics;
-    root = new TempDir;
-    std::filesystem::permissions(root->path(), std::filesystem::perms(0711));
-    sandbox::SandboxHost::Options options;
-    options.data_root = root->path();
-    host = new sandbox::SandboxHost(options, *metrics);
-    ASSERT_TRUE(host->wait_ready(120'000));
-  }
-  static void TearDownTestSuite() {
-    delete host;
-    delete root;
-    delete metrics;
-  }
-
   std::optional<std::string> run(std::string code,
                                  std::chrono::milliseconds time_max = std::chrono::seconds(20)) {
     Errand errand;
@@ -41,10 +26,6 @@ class ErrandTest : public testing::Test {
     EXPECT_FALSE(std::filesystem::exists(folder)) << "it leaves nothing behind";
     return output;
   }
-
-  static inline Metrics* metrics = nullptr;
-  static inline TempDir* root = nullptr;
-  static inline sandbox::SandboxHost* host = nullptr;
 };
 
 TEST_F(ErrandTest, BringsBackWhatTheProgramMadeOfItsInput) {

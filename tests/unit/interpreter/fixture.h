@@ -12,7 +12,8 @@
 
 namespace sk::interpreter {
 
-class InterpreterTest : public testing::Test {
+// One sandbox host for all tests of a suite: starting it takes longer than most of them.
+class SandboxTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     metrics = new Metrics;
@@ -29,6 +30,13 @@ class InterpreterTest : public testing::Test {
     delete metrics;
   }
 
+  static inline Metrics* metrics = nullptr;
+  static inline TempDir* root = nullptr;
+  static inline sandbox::SandboxHost* host = nullptr;
+};
+
+class InterpreterTest : public SandboxTest {
+ protected:
   InterpreterTest() { open(); }
   void open() {
     workspace::KeepOptions options;
@@ -101,9 +109,6 @@ class InterpreterTest : public testing::Test {
     return names;
   }
 
-  static inline Metrics* metrics = nullptr;
-  static inline TempDir* root = nullptr;
-  static inline sandbox::SandboxHost* host = nullptr;
   static inline int count = 0;
   const std::string folder = root->path() + "/" + std::to_string(++count);
   SystemClock clock;

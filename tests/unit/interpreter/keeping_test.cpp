@@ -297,16 +297,22 @@ TEST_F(KeepingTest, OddCellsFailAndTheSessionGoesOn) {
 // A server that is not root is bound by the modes that code gives its folders.
 class Unprivileged {
  public:
-  Unprivileged() { EXPECT_EQ(::seteuid(65534), 0); }
-  ~Unprivileged() { EXPECT_EQ(::seteuid(0), 0); }
+  Unprivileged() {
+    if (before_ == 0) {
+      EXPECT_EQ(::seteuid(65534), 0);
+    }
+  }
+  ~Unprivileged() { EXPECT_EQ(::seteuid(before_), 0); }
+
+ private:
+  const uid_t before_ = ::geteuid();
 };
 
 TEST(WorkingCopyModes, FoldersWhoseModeForbidsLookingInAreSeenAllTheSame) {
-  if (::geteuid() != 0) GTEST_SKIP() << "needs to become somebody else";
   TempDir parent;
   std::filesystem::permissions(parent.path(), std::filesystem::perms(0777));
   Unprivileged nobody;
-  WorkingCopy copy(parent.path() + "/copy", Owner{65534, static_cast<uint32_t>(::getegid())});
+  WorkingCopy copy(parent.path() + "/copy", Owner{::geteuid(), ::getegid()});
   auto fill = [](int fd) { write_all(fd, as_bytes("precious"), "a test"); };
   copy.write_file("d/e/f", fill, {});
   copy.make_folder("d/e", 0600);
@@ -324,7 +330,7 @@ TEST(WorkingCopyModes, FoldersWhoseModeForbidsLookingInAreSeenAllTheSame) {
 }
 
 TEST(WorkingCopyModes, WhatCannotBeSeenIsNamedAndIsNotGone) {
-  if (::geteuid() != 0) GTEST_SKIP() << "needs to become somebody else";
+  if (::geteuid() != 0) GTEST_SKIP() << "a folder that the server may not open must be somebody else's";
   TempDir parent;
   std::filesystem::permissions(parent.path(), std::filesystem::perms(0777));
   WorkingCopy copy(parent.path() + "/copy", Owner{65534, 65534});
