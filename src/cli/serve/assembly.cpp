@@ -1,6 +1,7 @@
 #include "cli/serve/assembly.h"
 
 #include <filesystem>
+#include <fstream>
 
 #include "api/dialects.h"
 #include "base/error.h"
@@ -89,6 +90,11 @@ interpreter::InterpreterOptions interpreter_options(const Settings& settings) {
   out.files_max = settings.session_files_max;
   out.disk_reserve_bytes = settings.disk_reserve_bytes;
   out.sessions_per_principal_max = settings.sessions_per_principal_max;
+  out.watched_folders_max = settings.session_watched_folders_max;
+  std::ifstream boot(settings.boot_id_file);
+  if (!std::getline(boot, out.boot_id))
+    log::warn("the id of this boot is unknown; after a crash, working copies are searched instead of believed",
+              {{"file", settings.boot_id_file}, {"setting", "boot-id-file"}});
   return out;
 }
 
@@ -132,6 +138,7 @@ void Assembly::start_interpreter() {
     interpreter_ = std::make_unique<interpreter::Interpreter>(keep_, *sandboxes_,
                                                               interpreter_options(settings_), metrics_);
     interpreter_->recover();
+    interpreter_->resume_accepted();
     app_.interpreter = interpreter_.get();
   } catch (const Error& error) {
     interpreter_.reset();

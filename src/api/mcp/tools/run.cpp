@@ -89,6 +89,7 @@ std::optional<ToolResult> start_run(ToolCall& call, const Id& session, interpret
                                     std::function<ToolResult(const Execution&)> to_result) {
   auto& turn = call.turn;
   auto& interpreter = need_interpreter(call.app());
+  wanted.accepted = turn.era == Era::legacy && takes_tasks(turn);
   auto running = interpreter.execute(call.actor(), session, std::move(wanted));
   TaskId task{session, running.id};
   if (turn.era == Era::legacy && takes_tasks(turn)) {
