@@ -95,9 +95,10 @@ void Capture::record(Plan& plan, size_t index, const workspace::ChangeResult& re
     case Plan::What::file:
       // What could only be kept in the trash, because of a lock, has no place in the workspace: it stays new,
       // and gets one when it is looked at again without the lock.
+      // Beside a head that somebody else has locked, it started from that head.
       if (!result.entry.trashed_us)
         manifest_.set_file(step.path, step.node,
-                           {result.entry.id, result.version->id,
+                           {result.entry.id, result.kept_aside ? result.entry.head : result.version->id,
                             std::get<workspace::PutChange>(step.change).content->root().hash,
                             result.version->complete},
                            plan.now_us);

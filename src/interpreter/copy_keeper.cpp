@@ -53,8 +53,7 @@ bool CopyKeeper::is_trusted(const CopyState& state) const {
 }
 
 CopyState CopyKeeper::state_now(bool dirty) const {
-  // Without the boot's id, a copy of this process is trusted by no other.
-  return {dirty, copy_->identity(), synced_seq_, context_.boot_id.empty() ? "unknown" : context_.boot_id};
+  return {dirty, copy_->identity(), synced_seq_, context_.boot_id};
 }
 
 Settled CopyKeeper::open(const CaptureAs& as) {

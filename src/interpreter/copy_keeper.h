@@ -35,7 +35,7 @@ struct CopyContext {
   std::string directory;  // the copies lie in it, each under its session's id
   Owner owner;            // of the files in the copies
   uint64_t file_bytes_max = 64ull << 30;
-  std::string boot_id;  // of this boot of the machine; empty when unknown: then no earlier process is trusted
+  std::string boot_id;  // of this boot of the machine; not empty
 };
 
 // Belongs to one session; one thread at a time.

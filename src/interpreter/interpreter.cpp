@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "interpreter/added_files.h"
 #include "interpreter/copy_cache.h"
@@ -40,6 +41,11 @@ Owner owner_of(sandbox::SandboxHost& host) {
   return {owner.uid, owner.gid};
 }
 
+// Where the boot is unknown, each process stands for one of its own: it trusts no copy of an earlier one.
+std::string boot_id_of(const InterpreterOptions& options) {
+  return options.boot_id.empty() ? "process-" + random_base64url(12) : options.boot_id;
+}
+
 std::string folder_of(const std::string& path) {
   std::filesystem::create_directories(path);
   WorkingCopy::clear_aside(path);
@@ -61,7 +67,7 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
         copies({options.directory, options.copy_keep_s, options.disk_reserve_bytes}, records),
         thumbnails(keep, host, options.directory),
         copy_context{keep, records, watcher, options.directory, owner_of(host), options.file_bytes_max,
-                     options.boot_id},
+                     boot_id_of(options)},
         shared{keep, host, options, records, copy_context, disk_guard, pool, {}, {}, {}, {}, {}},
         awake_gauge(metrics.gauge("sandkeep_sessions_awake", "Sessions with a running interpreter")),
         executions_total(metrics.counter("sandkeep_executions_total", "Executions that were accepted")),

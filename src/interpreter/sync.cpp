@@ -73,14 +73,18 @@ void Sync::bring_entry(const Entry& entry) {
   auto local = copy_.look(path);
   if (entry.kind == EntryKind::folder) {
     if (local && local->kind == NodeKind::folder) {
-      if (row == nullptr) manifest_.set_folder(path, *local, entry.id, keep_.ground().clock.now_us());
+      if (row == nullptr)
+        manifest_.set_folder(path, *local, entry.id, keep_.ground().clock.now_us());
+      else
+        bring_mode(entry, path, *local);
       return;
     }
+    if (row != nullptr && row->file == entry.id && !local) return;  // the session deleted it; not captured yet
     make_way(path, NodeKind::folder);
     manifest_.set_folder(path, copy_.make_folder(path, entry.mode), entry.id, keep_.ground().clock.now_us());
     return;
   }
-  if (row != nullptr && row->version == entry.head && local) return;
+  if (row != nullptr && row->version == entry.head && local) return bring_mode(entry, path, *local);
   // A local change stays: when it is captured, it carries its base, and the file says that it diverged.
   if (local && local->kind == NodeKind::file && !is_unchanged(path, *local)) return;
   if (row != nullptr && row->version == entry.head && !local)
@@ -90,6 +94,19 @@ void Sync::bring_entry(const Entry& entry) {
   if (replaced && is_being_written(*replaced))
     throw Error(Code::conflict, "the session has it open for writing");
   materialise(entry, path, {.replace = false, .expected = replaced});
+}
+
+// A mode that others gave it, unless code has given it another one.
+void Sync::bring_mode(const Entry& entry, const std::string& path, const Node& local) {
+  ManifestRow row = *manifest_.find(path);
+  uint32_t wanted = (entry.mode & 0777) | (local.mode & 07000);
+  if (local.kind != row.kind || local.mode != row.mode || local.mode == wanted) return;
+  bool same = row.has_marks_of(local);
+  auto changed = copy_.set_mode(path, wanted);
+  if (!changed) return;
+  row.mode = changed->mode;
+  if (same) row.ctime_ns = changed->ctime_ns, row.seen_us = 0;  // its content decides at the next capture
+  manifest_.set(path, row);
 }
 
 bool Sync::is_being_written(const Node& local) {

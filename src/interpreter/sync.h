@@ -34,6 +34,7 @@ class Sync {
  private:
   void bring(const workspace::Workspace& workspace, const std::string& workspace_path);
   void bring_entry(const workspace::Entry& entry);
+  void bring_mode(const workspace::Entry& entry, const std::string& path, const Node& local);
   void bring_or_skip(const workspace::Entry& entry);
   bool is_unchanged(const std::string& path, const Node& local) const;
   bool is_being_written(const Node& local);

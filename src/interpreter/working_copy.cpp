@@ -354,6 +354,14 @@ Node WorkingCopy::make_folder(const std::string& path, uint32_t mode) {
   return *node;
 }
 
+std::optional<Node> WorkingCopy::set_mode(const std::string& path, uint32_t mode) {
+  Fd fd = open_beneath(path, O_PATH | O_NOFOLLOW);
+  auto node = fd ? node_of_fd(fd.get()) : std::nullopt;
+  if (!node || (node->kind != NodeKind::file && node->kind != NodeKind::folder)) return std::nullopt;
+  if (::chmod(proc_path(fd.get()).c_str(), mode & 07777) != 0) return std::nullopt;
+  return node_of_fd(fd.get());
+}
+
 // Renaming leaves all marks but the ctime.
 bool WorkingCopy::is_aside(const std::string& name, const Node& expected) const {
   struct statx st;

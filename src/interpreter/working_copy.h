@@ -77,6 +77,8 @@ class WorkingCopy {
   Node write_file(const std::string& path, const std::function<void(int fd)>& fill,
                   const Attributes& attributes);
   Node make_folder(const std::string& path, uint32_t mode);
+  // Of a file or folder; its node afterwards. nullopt when there is none.
+  std::optional<Node> set_mode(const std::string& path, uint32_t mode);
   // False when nothing was there, a folder was not empty, or code has changed the file since it was `expected`.
   bool remove_file(const std::string& path, const std::optional<Node>& expected = {});
   bool remove_folder(const std::string& path);
