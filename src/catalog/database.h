@@ -111,6 +111,11 @@ class Tx : public Statements {
  public:
   // Runs a statement; the number of rows changed. A broken UNIQUE constraint throws Error(conflict).
   virtual size_t exec(const char* sql, std::initializer_list<Param> params) = 0;
+  // Runs `part` behind a savepoint. When it throws, its statements and its after_commit actions are undone
+  // and the exception is rethrown; the transaction stays usable. Attempts nest. Where SQLite had to roll back
+  // the whole transaction (full disk, I/O error), every later statement throws that error again, and the
+  // write fails even if the closure catches it.
+  virtual void attempt(const std::function<void()>& part) = 0;
   // Runs after the commit is durable, in order, on the committing thread; must be short and must not throw.
   // Dropped on rollback.
   virtual void after_commit(std::function<void()> action) = 0;

@@ -35,21 +35,65 @@ class SqliteStatements final : public Statements {
   SqliteConnection& connection_;
 };
 
+// The statements of one write. SQLite ends a transaction by itself when the disk is full or fails; statements
+// after that would run outside of any transaction, so each of them throws what ended it.
 class SqliteTx final : public Tx {
  public:
   explicit SqliteTx(SqliteConnection& connection) : connection_(connection) {}
   size_t query(const char* sql, std::initializer_list<Param> params, const OnRow& on_row) override {
-    return connection_.query(sql, params, on_row);
+    return guard([&] { return connection_.query(sql, params, on_row); });
   }
   size_t exec(const char* sql, std::initializer_list<Param> params) override {
-    return connection_.exec(sql, params);
+    return guard([&] { return connection_.exec(sql, params); });
+  }
+  void attempt(const std::function<void()>& part) override {
+    control("SAVEPOINT attempt");
+    const size_t actions_before = actions_.size();
+    try {
+      part();
+    } catch (...) {
+      check_open();
+      actions_.resize(actions_before);
+      control("ROLLBACK TO attempt");
+      control("RELEASE attempt");
+      throw;
+    }
+    control("RELEASE attempt");
   }
   void after_commit(std::function<void()> action) override { actions_.push_back(std::move(action)); }
   std::vector<std::function<void()>> take_actions() { return std::move(actions_); }
+  // Throws what ended the transaction, if something did.
+  void check_open() const {
+    if (ended_by_) std::rethrow_exception(ended_by_);
+  }
 
  private:
+  template <class F>
+  size_t guard(F statement) {
+    check_open();
+    try {
+      return statement();
+    } catch (...) {
+      if (!connection_.in_transaction()) ended_by_ = std::current_exception();
+      throw;
+    }
+  }
+
+  // Runs a statement about savepoints. If it fails, the transaction may hold half of an attempt, so it cannot
+  // go on.
+  void control(const char* sql) {
+    check_open();
+    try {
+      connection_.exec(sql, {});
+    } catch (...) {
+      ended_by_ = std::current_exception();
+      throw;
+    }
+  }
+
   SqliteConnection& connection_;
   std::vector<std::function<void()>> actions_;
+  std::exception_ptr ended_by_;
 };
 
 struct PendingWrite {
@@ -191,6 +235,7 @@ class SqliteDatabase final : public Database {
         // Alone it needs no savepoint: what it did is the whole transaction.
         SqliteTx tx(writer_);
         (*group[0]->closure)(tx);
+        tx.check_open();
         group[0]->actions = tx.take_actions();
       } else {
         for (PendingWrite* write : group) run_one(*write);
@@ -238,17 +283,13 @@ class SqliteDatabase final : public Database {
 
   void run_one(PendingWrite& write) {
     SqliteTx tx(writer_);
-    writer_.exec("SAVEPOINT one", {});
     try {
-      (*write.closure)(tx);
+      tx.attempt([&] { (*write.closure)(tx); });
     } catch (...) {
+      tx.check_open();
       write.error = std::current_exception();
-      if (!writer_.in_transaction()) throw;
-      writer_.exec("ROLLBACK TO one", {});
-      writer_.exec("RELEASE one", {});
       return;
     }
-    writer_.exec("RELEASE one", {});
     write.actions = tx.take_actions();
   }
 

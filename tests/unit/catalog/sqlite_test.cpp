@@ -46,6 +46,28 @@ class SqliteTest : public testing::Test {
       for (int i = 0; i < wanted; ++i) EXPECT_TRUE(has_large(s, i)) << i;
     });
   }
+  std::vector<std::string> names() {
+    return db->read([](Statements& s) {
+      return s.all("SELECT name FROM principals ORDER BY name", {},
+                   [](const Row& row) { return row.str(0); });
+    });
+  }
+  // Lets the database grow no further, as on a full disk.
+  static void fill_disk(Tx& tx) {
+    tx.query("PRAGMA max_page_count = 1", {}, [](const Row&) { return true; });
+  }
+  static void free_disk(Tx& tx) {
+    tx.query("PRAGMA max_page_count = 1000000", {}, [](const Row&) { return true; });
+  }
+  template <class F>
+  static std::optional<Code> code_of(F run) {
+    try {
+      run();
+    } catch (const Error& error) {
+      return error.code();
+    }
+    return std::nullopt;
+  }
   uint64_t log_bytes() { return std::filesystem::file_size(dir.file("catalog.db-wal")); }
 
   TempDir dir;
@@ -116,6 +138,89 @@ TEST_F(SqliteTest, ActionsRunAfterTheCommitAndNotAfterARollback) {
   }),
                Error);
   EXPECT_EQ(ran, 1);
+}
+
+TEST_F(SqliteTest, AFailedAttemptIsUndoneAndTheTransactionGoesOn) {
+  std::vector<std::string> ran;
+  db->write([&](Tx& tx) {
+    put(tx, "before");
+    tx.after_commit([&] { ran.push_back("before"); });
+    EXPECT_EQ(code_of([&] {
+                tx.attempt([&] {
+                  put(tx, "undone");
+                  tx.after_commit([&] { ran.push_back("undone"); });
+                  throw Error(Code::quota_exceeded, "no");
+                });
+              }),
+              Code::quota_exceeded);
+    tx.attempt([&] {
+      put(tx, "kept");
+      tx.after_commit([&] { ran.push_back("kept"); });
+    });
+    put(tx, "after");
+  });
+  EXPECT_EQ(names(), (std::vector<std::string>{"after", "before", "kept"}));
+  EXPECT_EQ(ran, (std::vector<std::string>{"before", "kept"}));
+}
+
+TEST_F(SqliteTest, AFailedStatementCanBeAttemptedWithoutHarm) {
+  db->write([&](Tx& tx) {
+    put(tx, "a");
+    EXPECT_EQ(code_of([&] { tx.attempt([&] { put(tx, "a"); }); }), Code::conflict);
+    put(tx, "b");
+  });
+  EXPECT_EQ(count(), 2);
+}
+
+TEST_F(SqliteTest, AttemptsNestAndTheOuterOneUndoesTheInnerOnes) {
+  db->write([&](Tx& tx) {
+    tx.attempt([&] {
+      put(tx, "outer");
+      EXPECT_THROW(tx.attempt([&] {
+        put(tx, "inner");
+        throw Error(Code::conflict, "no");
+      }),
+                   Error);
+      tx.attempt([&] { put(tx, "second inner"); });
+    });
+    EXPECT_THROW(tx.attempt([&] {
+      tx.attempt([&] { put(tx, "released"); });
+      throw std::runtime_error("the outer attempt");
+    }),
+                 std::runtime_error);
+  });
+  EXPECT_EQ(names(), (std::vector<std::string>{"outer", "second inner"}));
+}
+
+TEST_F(SqliteTest, AWriteThatThrowsAfterAnAttemptLeavesNothing) {
+  EXPECT_THROW(db->write([&](Tx& tx) {
+    tx.attempt([&] { put(tx, "a"); });
+    throw Error(Code::conflict, "no");
+  }),
+               Error);
+  EXPECT_EQ(count(), 0);
+}
+
+// SQLite rolls back the whole transaction when the disk is full. The statements of a closure that goes on
+// would otherwise be committed one by one.
+TEST_F(SqliteTest, AFullDiskInsideAnAttemptFailsTheWholeWriteEvenIfItIsCaught) {
+  int ran = 0;
+  EXPECT_EQ(code_of([&] {
+              db->write([&](Tx& tx) {
+                put(tx, "before");
+                fill_disk(tx);
+                EXPECT_EQ(code_of([&] { tx.attempt([&] { put_large(tx, 0); }); }), Code::disk_full);
+                EXPECT_EQ(code_of([&] { put(tx, "after"); }), Code::disk_full);
+                EXPECT_EQ(code_of([&] { tx.attempt([&] { put(tx, "again"); }); }), Code::disk_full);
+                tx.after_commit([&] { ++ran; });
+              });
+            }),
+            Code::disk_full);
+  EXPECT_EQ(ran, 0);
+  EXPECT_EQ(count(), 0);
+  db->write([&](Tx& tx) { free_disk(tx); });
+  db->write([&](Tx& tx) { put_large(tx, 0); });
+  expect_large(1);
 }
 
 TEST_F(SqliteTest, AReadKeepsItsSnapshotWhileOthersWrite) {

@@ -16,6 +16,7 @@ class Counting final : public catalog::Tx {
     count(sql);
     return tx_.exec(sql, params);
   }
+  void attempt(const std::function<void()>& part) override { tx_.attempt(part); }
   void after_commit(std::function<void()> action) override { tx_.after_commit(std::move(action)); }
 
   int about_locks = 0;
