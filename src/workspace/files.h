@@ -167,7 +167,9 @@ class Files {
                 std::optional<std::string> to = {}, const Conditions& conditions = {});
   // Purges for ever: one trashed entry (with everything below a folder), one old version, or the whole trash.
   // What is in the trash lies at no path, so no lock stands in the way; a version of a locked file stays.
-  PurgeResult purge(const Actor& actor, const Workspace& workspace, const Id& file);
+  // With `trashed_before_us` only if it went to the trash before that time; else Error(not_found).
+  PurgeResult purge(const Actor& actor, const Workspace& workspace, const Id& file,
+                    std::optional<TimeUs> trashed_before_us = {});
   PurgeResult purge_version(const Actor& actor, const Workspace& workspace, const Id& version,
                             const Conditions& conditions = {});
   PurgeResult empty_trash(const Actor& actor, const Workspace& workspace);

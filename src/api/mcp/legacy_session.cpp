@@ -27,7 +27,7 @@ class LegacySession::StreamChannel final : public Channel {
   void notify(std::string_view method, Json params) override {
     session_->send(number_, notification_message(method, std::move(params)), false);
   }
-  void finish(Json message) override { session_->send(number_, message, true); }
+  bool finish(Json message) override { return session_->send(number_, message, true); }
   void abandon() override { session_->close_stream(number_, true); }
   bool ask(std::string_view method, Json params, std::function<void(const Message&)> then) override {
     return session_->ask(number_, method, std::move(params), std::move(then));
@@ -104,11 +104,11 @@ http::Reply LegacySession::attach(uint64_t number, int64_t after) {
   return events_reply(events);
 }
 
-void LegacySession::send(uint64_t number, const Json& message, bool last) {
+bool LegacySession::send(uint64_t number, const Json& message, bool last) {
   auto data = to_text(message);
   std::lock_guard lock(mutex_);
   auto found = streams_.find(number);
-  if (found == streams_.end() || found->second.finished || ended_) return;
+  if (found == streams_.end() || found->second.finished || ended_) return false;
   auto& stream = found->second;
   auto event = ++stream.last;
   auto live = stream.live.lock();
@@ -125,6 +125,7 @@ void LegacySession::send(uint64_t number, const Json& message, bool last) {
     if (live) live->close();
   }
   make_room_locked();
+  return true;
 }
 
 void LegacySession::close_stream(uint64_t number, bool finished) {

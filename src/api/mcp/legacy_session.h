@@ -85,7 +85,8 @@ class LegacySession : public std::enable_shared_from_this<LegacySession> {
   };
 
   http::Reply attach(uint64_t number, int64_t after);
-  void send(uint64_t number, const Json& message, bool last);
+  // False when the stream or the session has ended.
+  bool send(uint64_t number, const Json& message, bool last);
   void close_stream(uint64_t number, bool finished);
   bool ask(uint64_t number, std::string_view method, Json params, std::function<void(const Message&)> then);
   void make_room_locked();

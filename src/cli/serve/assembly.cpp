@@ -6,6 +6,7 @@
 #include "api/dialects.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "blobs/blob_tree.h"
 #include "cli/version.h"
 
 namespace sk::cli {
@@ -14,11 +15,12 @@ namespace {
 
 // A path that cannot be a folder is the operator's to mend, not a bug.
 bool prepare_folder(const std::string& path) {
-  std::error_code failed;
-  std::filesystem::create_directories(path, failed);
-  if (failed)
-    throw Error(Code::bad_request, "cannot make the data folder " + path + ": " + failed.message())
+  try {
+    blobs::make_directories_durably(path, 0777);
+  } catch (const Error& error) {
+    throw Error(Code::bad_request, "cannot make the data folder: " + error.message())
         .hint("Choose another with --data DIR.");
+  }
   return is_fresh(path);
 }
 
