@@ -53,3 +53,9 @@ target_link_libraries(blob_keeper PRIVATE sk_blobs)
 if(TARGET test_blobs)
   add_dependencies(test_blobs fault fault_probe blob_keeper)
 endif()
+
+# The routes of the server, for tests that must know them all.
+add_executable(list_routes tests/support/list_routes.cpp)
+target_include_directories(list_routes PRIVATE tests)
+target_precompile_headers(list_routes REUSE_FROM sk_pch)
+target_link_libraries(list_routes PRIVATE sk_api)
