@@ -6,6 +6,7 @@ in which no test ran has failed: a test that silently is not there must not look
 """
 
 import argparse
+import json
 import os
 import signal
 import subprocess
@@ -244,6 +245,21 @@ def fuzz_stage(run):
     return total
 
 
+def mutations_stage(run):
+    """Each mutation of tests/mutations that a test notices counts as passed, and so does one whose survival is explained."""
+    report = ROOT / "build/mutations/report.json"
+    report.unlink(missing_ok=True)
+    status = run.call(["tests/mutations/run.py"])
+    if not report.exists():
+        return Result(failures=[f"tests/mutations/run.py: exit status {status}"])
+    told = json.loads(report.read_text(encoding="utf-8"))
+    good = [name for name, verdict in told["verdicts"].items() if verdict == "noticed" or name in told["explained"]]
+    bad = [f"mutation {name}: {verdict}" for name, verdict in told["verdicts"].items() if name not in good]
+    if told["share"] < told["goal"]:
+        bad.append(f"only {told['share']:.1%} of the mutations are noticed, fewer than {told['goal']:.0%}")
+    return Result(passed=len(good), failures=bad, note=f"{told['share']:.1%} noticed")
+
+
 # In order: the quickest to find a mistake come first. Sanitizers marked as such are left out by --quick.
 STAGES = {
     "build": build_stage,
@@ -257,14 +273,17 @@ STAGES = {
     "asan": asan_stage,
     "fuzz": fuzz_stage,
     "tsan": tsan_stage,
+    "mutations": mutations_stage,
 }
 THOROUGH = ("clang", "asan", "fuzz", "tsan")
+NIGHTLY = ("mutations",)  # only with --long, or by name
 NEEDS = {"tidy": "build", "unit": "build", "sandbox": "build", "e2e": "build", "clients": "build", "readme": "build", "asan": "clang", "fuzz": "clang"}
 
 
 def chosen_stages(arguments):
     if not arguments.stages:
-        return [name for name in STAGES if not (arguments.quick and name in THOROUGH)]
+        left_out = (THOROUGH if arguments.quick else ()) + (() if arguments.long else NIGHTLY)
+        return [name for name in STAGES if name not in left_out]
     wanted = set(arguments.stages) | {NEEDS[name] for name in arguments.stages if name in NEEDS}
     return [name for name in STAGES if name in wanted]
 
@@ -306,8 +325,10 @@ def main():
     parser = argparse.ArgumentParser(prog="script/test")
     parser.add_argument("--quick", action="store_true", help="without sanitizers and fuzzers")
     parser.add_argument("--long", action="store_true", help="the long variants (SK_LONG=1)")
+    parser.add_argument("--mutations", action="append_const", dest="stages_by_flag", const="mutations", help="only the stage mutations")
     parser.add_argument("stages", nargs="*", metavar="stage", help="only these: " + " ".join(STAGES))
     arguments = parser.parse_args()
+    arguments.stages += arguments.stages_by_flag or []
     unknown = [name for name in arguments.stages if name not in STAGES]
     if unknown:
         parser.error(f"no stage '{unknown[0]}'; there are: {' '.join(STAGES)}")
