@@ -8,9 +8,11 @@ in which no test ran has failed: a test that silently is not there must not look
 import argparse
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import xml.etree.ElementTree as ElementTree
 from concurrent.futures import ThreadPoolExecutor
@@ -102,6 +104,27 @@ class Run:
         return Result(failures=[f"build of {preset}"])
 
 
+class OwnTemp:
+    """A folder that a program has instead of /tmp, so that what it leaves there can be told from what others have in it."""
+
+    def __enter__(self):
+        # Short, for the sake of sockets; open to all, since tests start servers as ordinary users.
+        self.path = Path(tempfile.mkdtemp(prefix="sk-"))
+        self.path.chmod(0o1777)
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    @property
+    def environment(self):
+        return {"TMPDIR": str(self.path)}
+
+    def left(self):
+        """What should not be there any more. Pytest keeps the folders of its last runs on purpose."""
+        return sorted(path.name for path in self.path.iterdir() if not path.name.startswith("pytest-of-"))
+
+
 def cases_of(xml):
     """Test cases of a JUnit or GoogleTest report. Skipped ones count as neither."""
     result = Result()
@@ -121,12 +144,16 @@ def pytest_stage(folder):
         if not (ROOT / folder).is_dir():
             return Result(failures=[f"{folder} does not exist"])
         pytest = ["/usr/bin/python3", "-m", "pytest", "-o", f"cache_dir={LOGS}/{run.log.stem}-cache", "-ra"]
-        status = run.call([*pytest, "--cache-clear", f"--junitxml={report}", folder], run.environment)
+        with OwnTemp() as temp:
+            status = run.call([*pytest, "--cache-clear", f"--junitxml={report}", folder], run.environment | temp.environment)
+            left = temp.left()
         result = cases_of(report) if report.exists() else Result()
         if status != 0 and not result.failures:
             result.failures.append(f"pytest {folder}: exit status {status}")
         elif 0 < len(result.failures) <= SECOND_TRIES_MAX:
             result = second_try(run, pytest, folder, result)
+        if left:
+            result.failures.append(f"{folder} left in its temporary folder: {', '.join(left[:10])}")
         return result
 
     return stage
@@ -157,7 +184,9 @@ def unit_program(run, program, environment):
     report = log.with_suffix(".xml")
     for old in (log, report):
         old.unlink(missing_ok=True)
-    status = run.call([program, f"--gtest_output=xml:{report}"], environment, log)
+    with OwnTemp() as temp:
+        status = run.call([program, f"--gtest_output=xml:{report}"], environment | temp.environment, log)
+        left = temp.left()
     if report.exists():
         result = cases_of(report)
     else:
@@ -165,6 +194,8 @@ def unit_program(run, program, environment):
         result = Result(passed=sum(line.startswith("[       OK ]") for line in lines))
     if status != 0 and not result.failures:
         result.failures.append(f"{program.name}: " + ("too slow" if status is None else f"exit status {status}"))
+    if left:
+        result.failures.append(f"{program.name} left in its temporary folder: {', '.join(left[:10])}")
     if result.failures:
         with open(run.log, "a", encoding="utf-8") as out:
             out.write(log.read_text(encoding="utf-8", errors="replace")[-20_000:])
