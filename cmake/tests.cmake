@@ -60,3 +60,15 @@ target_link_libraries(catalog_keeper PRIVATE sk_catalog)
 if(TARGET test_catalog)
   add_dependencies(test_catalog fault catalog_keeper)
 endif()
+
+# The routes of the server, for tests that must know them all.
+add_executable(list_routes tests/support/list_routes.cpp)
+target_include_directories(list_routes PRIVATE tests)
+target_precompile_headers(list_routes REUSE_FROM sk_pch)
+target_link_libraries(list_routes PRIVATE sk_api)
+
+# Layers of the sandbox one by one, from the very files that sessions run.
+foreach(layer capabilities descriptors rlimits seccomp)
+  target_sources(test_sandbox PRIVATE src/sandbox/inside/${layer}.c)
+  set_source_files_properties(src/sandbox/inside/${layer}.c PROPERTIES SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
+endforeach()
