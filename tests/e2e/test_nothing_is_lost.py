@@ -18,14 +18,8 @@ from pathlib import Path
 import pytest
 
 from durability import LONG, make_random
+from session_cells import INVENTORY
 from sessions_client import USERS, Keep, UserServer, text_of, wait_for
-
-# Prints every regular file below the folder with its hash, as code in the session sees it.
-INVENTORY = """
-import os as _os, hashlib as _hashlib, json as _json
-print('INVENTORY' + _json.dumps({_os.path.relpath(_os.path.join(d, n), '.'): _hashlib.sha256(open(_os.path.join(d, n), 'rb').read()).hexdigest()
-                                 for d, _, names in _os.walk('.') for n in names}))
-"""
 
 ROOT_ONLY = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to run a server as a user whose limits nobody else shares")
 

@@ -15,9 +15,10 @@ import pytest
 
 from durability import LONG, Ledger, Lost, Wire, all_pages, at, make_random, sha256, verify
 from power import DROP_LOG, KEEP_LOG, PowerServer
+from session_cells import INVENTORY, make_cell
 from sessions_client import Keep, text_of, wait_for
 from test_crash import WORKSPACE, Worker, audit_holds, make_workers
-from test_nothing_is_lost import INVENTORY, entries, in_trash, sleep, versions
+from test_nothing_is_lost import entries, in_trash, sleep, versions
 
 CUTS = 60 if LONG else 5
 SESSION_CUTS = 60 if LONG else 3
@@ -325,15 +326,6 @@ def test_whatever_was_acknowledged_survives_power_cuts(make_power_server, commit
 # Sessions.
 
 
-def content_code(seed, size):
-    """An expression whose value `content` gives, too."""
-    return f"random.Random({seed}).randbytes({size})"
-
-
-def content(seed, size):
-    return random.Random(seed).randbytes(size)
-
-
 def dictionaries(value):
     if isinstance(value, dict):
         yield value
@@ -369,54 +361,17 @@ class Coder(Worker):
         self.folder = name
         self.files = {}  # path -> bytes, as the last answer left them
         self.after = None  # as the cell under way leaves them
-        self.touched = set()  # by the cell under way
         self.removed = set()  # paths that some cell deleted, moved away or replaced
         self.awake = False
         self.known_recovered = set()
 
-    def make_cell(self):
-        files, lines, touched = dict(self.files), ["import os, random"], set()
-        for _ in range(self.rng.randint(1, 5)):
-            number, size, seed = self.rng.randrange(8), self.rng.choice([0, 5, 3000, 3000, 200_000]), self.rng.randrange(1 << 40)
-            path = f"{self.rng.choice(['', '', 'd/', 'd/e/'])}f{number}"
-            made, is_new = content(seed, size), path not in files
-            lines.append(f"os.makedirs(os.path.dirname('{path}') or '.', exist_ok=True)")
-            kind = "write" if is_new else self.rng.choice(["write", "in place", "append", "replace", "rename", "delete", "truncate"])
-            touched.add(path)
-            if kind == "write":
-                lines.append(f"open('{path}', 'wb').write({content_code(seed, size)})")
-                files[path] = made
-            elif kind == "in place":
-                lines.append(f"with open('{path}', 'r+b') as f: f.write({content_code(seed, size)})")
-                files[path] = made + files[path][len(made):]
-            elif kind == "append":
-                lines.append(f"with open('{path}', 'ab') as f: f.write({content_code(seed, size)})")
-                files[path] += made
-            elif kind == "replace":
-                lines.append(f"open('temporary', 'wb').write({content_code(seed, size)}); os.replace('temporary', '{path}')")
-                files[path] = made
-                touched.add("temporary")
-                self.removed |= {path, "temporary"}
-            elif kind == "rename":
-                target = f"r{self.rng.randrange(8)}"
-                lines.append(f"os.replace('{path}', '{target}')")
-                files[target] = files.pop(path)
-                touched.add(target)
-                self.removed |= {path, target}
-            elif kind == "delete":
-                lines.append(f"os.remove('{path}')")
-                del files[path]
-                self.removed.add(path)
-            else:
-                lines.append(f"os.truncate('{path}', {size // 2})")
-                files[path] = files[path][:size // 2].ljust(size // 2, b"\0")
-        for made in files.values():
-            self.ledger.sending(made)
-        return "\n".join(lines), files, touched
-
     def step(self, wire):
-        code, self.after, self.touched = self.make_cell()
-        done = wire.call("POST", f"/api/v1/sessions/{self.session['id']}/executions", {"code": code}).ok().json()
+        cell = make_cell(self.rng, self.files)
+        for made in cell.after.values():
+            self.ledger.sending(made)
+        self.removed |= cell.removed
+        self.after = cell.after
+        done = wire.call("POST", f"/api/v1/sessions/{self.session['id']}/executions", {"code": cell.code}).ok().json()
         if self.server_fails(wire) and done["end"] == "crash":
             raise Lost("the disk failed under the session")
         assert done["end"] == "ok" and done["not_kept"] == [], done
@@ -443,7 +398,7 @@ class Coder(Worker):
             history = versions(keep, f"{self.folder}/{path}")
             assert path not in self.files and is_recovered(history[0]), f"{path} has bytes that no answer spoke of: {history[0]}"
         trashed = set(in_trash(keep, self.folder))
-        assert trashed <= self.removed | {"d", "d/e"} and "" not in trashed, f"nobody deleted {trashed - self.removed}"
+        assert trashed <= self.removed, f"nobody deleted {trashed - self.removed}"
         self.next_cell(keep, disk)
         self.after = None
 
