@@ -50,7 +50,7 @@ def need_power():
 class Disk:
     """`path` is where it is mounted. `commit_s` is how often the kernel commits the journal by itself."""
 
-    def __init__(self, size_mib=1024, commit_s=60):
+    def __init__(self, size_mib=8192, commit_s=60):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="sandkeep-power-"))
         self.image = self.folder / "image"
         self.path = self.folder / "disk"
@@ -62,7 +62,7 @@ class Disk:
             image.truncate(size_mib << 20)
         try:
             # A small journal, so that it wraps around; everything is initialised now, so that no thread of the kernel writes later.
-            _run("mkfs.ext4", "-q", "-F", "-J", "size=8", "-E", "lazy_itable_init=0,lazy_journal_init=0", self.image)
+            _run("mkfs.ext4", "-q", "-F", "-N", "200000", "-J", "size=8", "-E", "lazy_itable_init=0,lazy_journal_init=0", self.image)
             self.device = _run("losetup", "--find", "--show", self.image).strip()
             self._mount()
         except BaseException:

@@ -4,24 +4,13 @@ The rule of every test here: the workspace has what code or a client wrote last,
 somebody deleted.
 """
 
-import json
-import os
 import random
-import shutil
-import signal
-import subprocess
-import sys
-import tempfile
-import threading
 from pathlib import Path
 
 import pytest
 
-from durability import LONG, make_random
-from session_cells import INVENTORY
+from kept_folders import assert_same_on_both_sides, copy_of, entries, in_trash, kept_paths, sleep, versions
 from sessions_client import USERS, Keep, UserServer, text_of, wait_for
-
-ROOT_ONLY = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to run a server as a user whose limits nobody else shares")
 
 
 @pytest.fixture(scope="module", params=USERS, ids=lambda uid: "root" if uid == 0 else "user")
@@ -42,76 +31,6 @@ def keep(server):
 def folder(request):
     """A folder of the workspace that no other test uses."""
     return "".join(letter if letter.isalnum() else "-" for letter in request.node.name)
-
-
-@pytest.fixture
-def make_server():
-    """Servers with settings of their own, as the least privileged user that is there."""
-    made = []
-
-    def make(*flags, uid=USERS[-1]):
-        made.append(UserServer(uid, *flags).start())
-        return made[-1]
-
-    yield make
-    for one in made:
-        one.remove()
-
-
-def copy_of(server, session):
-    return Path(server.data) / "copies" / session["id"].removeprefix("s_")
-
-
-def sleep(keep, session):
-    keep.call("POST", f"/api/v1/sessions/{session['id']}/sleep")
-
-
-def entries(keep, folder, workspace="default"):
-    """Files below a folder of the workspace: path without the folder -> entry."""
-    found, cursor = {}, None
-    while True:
-        query = {"folder": folder, "recursive": "true", **({"cursor": cursor} if cursor else {})}
-        page = keep.call("GET", f"/api/v1/workspaces/{workspace}/list", params=query).json()
-        found.update({item["path"].removeprefix(folder).lstrip("/"): item for item in page["items"] if item["kind"] == "file"})
-        cursor = page.get("next_cursor")
-        if not cursor:
-            return found
-
-
-def in_trash(keep, folder, workspace="default"):
-    """Paths at or below the folder that are in the trash, without it."""
-    found, cursor = [], None
-    while True:
-        page = keep.call("GET", f"/api/v1/workspaces/{workspace}/trash", params={"cursor": cursor} if cursor else {}).json()
-        found += [item["path"] for item in page["items"]]
-        cursor = page.get("next_cursor")
-        if not cursor:
-            return sorted(path.removeprefix(folder).lstrip("/") for path in found if path == folder or path.startswith(folder + "/"))
-
-
-def versions(keep, path):
-    return keep.call("GET", f"/api/v1/workspaces/default/versions/{path}").json()["items"]
-
-
-def kept_paths(keep, session, done):
-    """All files that an execution kept, page by page, without the session's folder."""
-    found, after = [], None
-    while True:
-        query = {"cursor": after} if after else {}
-        page = keep.call("GET", f"/api/v1/sessions/{session['id']}/executions/{done['id']}/kept", params=query).json()
-        found += [item["path"].removeprefix(session["folder"]).lstrip("/") for item in page["items"]]
-        after = page.get("next_cursor")
-        if not after:
-            return sorted(found)
-
-
-def assert_same_on_both_sides(keep, session, workspace="default"):
-    """The workspace's folder has what code sees, byte for byte; the inventory."""
-    inventory = json.loads(text_of(keep.run(session, INVENTORY)).split("INVENTORY")[1])
-    kept = {path: entry["sha256"] for path, entry in entries(keep, session["folder"], workspace).items()}
-    assert inventory == kept, {"only in the copy": set(inventory) - set(kept), "only in the workspace": set(kept) - set(inventory),
-                               "other bytes": {path for path in inventory if inventory[path] != kept.get(path, inventory[path])}}
-    return inventory
 
 
 # A comparison of everything: after the end of the kernel, and before sleep.
@@ -237,8 +156,8 @@ def test_a_file_that_was_really_renamed_keeps_its_id_also_beside_others(keep, fo
 
 
 @pytest.mark.parametrize("limit", [1, 7, 100])
-def test_more_files_than_one_batch_may_have_are_all_kept(make_server, limit):
-    keep = Keep(make_server("--batch-operations-max", str(limit)))
+def test_more_files_than_one_batch_may_have_are_all_kept(make_user_server, limit):
+    keep = Keep(make_user_server("--batch-operations-max", str(limit)))
     count = 3 * limit + 20
     session = keep.create(folder="many")
     done = keep.run(session, f"import os\nfor i in range({count}):\n    os.makedirs(f'd{{i % 9}}', exist_ok=True); open(f'd{{i % 9}}/f{{i}}', 'w').write(str(i))")
@@ -267,255 +186,6 @@ def test_truncation_by_path_is_noticed(keep, folder):
     done = keep.run(session, "import subprocess; subprocess.run(['truncate', '-s', '5', 'f008'], check=True)")
     assert [(item["path"], item["size"]) for item in done["kept"]] == [(f"{folder}/f008", 5)], done
     assert_same_on_both_sides(keep, session)
-
-
-def overflows(keep):
-    """How often the kernel's queue of file events overflowed, where the server counts it."""
-    lines = keep.http.get(keep.server.url + "/metrics", timeout=60).text.splitlines()
-    return sum(float(line.split()[-1]) for line in lines if "overflow" in line and not line.startswith("#"))
-
-
-def test_truncation_is_noticed_beside_writes_that_would_flood_the_queue(keep, folder):
-    session = keep.create(folder=folder)
-    keep.run(session, "open('t', 'w').write('x' * 100); open('one', 'w'); open('two', 'w')")
-    before = overflows(keep)
-    code = ("import os\none, two = os.open('one', os.O_WRONLY), os.open('two', os.O_WRONLY)\n"
-            "for i in range(60_000): os.write(one, b'1'); os.write(two, b'2')\n"
-            "os.truncate('t', 3); os.close(one); os.close(two)")
-    done = keep.run(session, code)
-    assert {item["path"].removeprefix(folder + "/"): item["size"] for item in done["kept"]} == {"t": 3, "one": 60_000, "two": 60_000}
-    assert overflows(keep) == before
-    assert_same_on_both_sides(keep, session)
-
-
-# The queue of file events, and the number of watched folders, are limited.
-
-FLOOD = """
-import os, time
-print('ready', flush=True)
-while not os.path.exists('go'): time.sleep(0.01)
-for i in range(30_000): open(f'twin{i % 2}', 'w').close()  # events that nobody takes from the queue, which holds 16,384
-for d in range(40):
-    os.makedirs(f'd{d}/deep')
-    for f in range(250): open(f'd{d}/deep/f{f}', 'w').write(f'{d} {f}')
-open('flooded', 'w').close()
-"""
-
-
-def test_folders_made_while_the_event_queue_overflows_are_seen_afterwards(make_server):
-    server = make_server()
-    keep = Keep(server)
-    if int(Path("/proc/sys/fs/inotify/max_queued_events").read_text()) > 50_000:
-        pytest.skip("the queue of file events is too long to overflow")
-    session = keep.create(folder="flood", timeout_s=300)
-    execution = keep.start(session, FLOOD)
-    keep.printed_until(execution, "ready")
-    copy = copy_of(server, session)
-    server.process.send_signal(signal.SIGSTOP)
-    try:
-        (copy / "go").touch()
-        wait_for((copy / "flooded").exists, 120)
-    finally:
-        server.process.send_signal(signal.SIGCONT)
-    done = keep.wait(execution)
-    assert done["end"] == "ok" and done["not_kept"] == [], done["message"]
-    assert len(keep.files("flood")) == 40 * 250 + 4
-    # What happens in those folders, in new ones and deeper in them, from now on.
-    done = keep.run(session, "for d in range(40): open(f'd{d}/deep/late', 'w').write('late'); open(f'd{d}/f0', 'w').write('changed')")
-    assert len(done["kept"]) == 80, len(done["kept"])
-    keep.run(session, "for d in range(40): os.makedirs(f'd{d}/deep/later')")
-    done = keep.run(session, "for d in range(40): open(f'd{d}/deep/later/f', 'w').write('later')")
-    assert len(done["kept"]) == 40, len(done["kept"])
-    done = keep.run(session, "for d in range(40): os.remove(f'd{d}/deep/late')")
-    assert len(done["deleted"]) == 40, done["deleted"]
-    assert_same_on_both_sides(keep, session)
-
-
-HOG = """
-import ctypes, os, sys
-libc = ctypes.CDLL(None, use_errno=True)
-folder, spare = os.fsencode(sys.argv[1]), int(sys.argv[2])
-names = [os.path.join(folder, name) for name in os.listdir(folder)]
-taken = []
-for _ in range(110):
-    instance = libc.inotify_init1(0)
-    if instance < 0: break
-    for name in names:
-        watch = libc.inotify_add_watch(instance, name, 0x8)
-        if watch < 0: break
-        taken.append((instance, watch))
-    if watch < 0: break
-else:
-    sys.exit('the limit of watches is too high to reach')
-for instance, watch in taken[-spare:]: libc.inotify_rm_watch(instance, watch)
-print('ready', flush=True)
-sys.stdin.read()
-"""
-LONELY = 61_234  # a user id that nothing else on the machine has
-
-
-class Hog:
-    """A process that uses up the watches of a user, but for some."""
-
-    def __init__(self, uid, spare):
-        limit = int(Path("/proc/sys/fs/inotify/max_user_watches").read_text())
-        if limit > 3_000_000:
-            pytest.skip("the limit of watches is too high to reach")
-        self.folder = Path(tempfile.mkdtemp(prefix="sandkeep-hog-"))
-        self.folder.chmod(0o755)
-        for number in range(limit // 100 + 1):
-            (self.folder / str(number)).mkdir()
-        self.process = subprocess.Popen(["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", sys.executable, "-c", HOG, self.folder, str(spare)],
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        assert self.process.stdout.readline() == b"ready\n"
-
-    def release(self):
-        self.process.communicate()
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-
-@ROOT_ONLY
-def test_nothing_is_missed_while_there_are_no_watches_left_and_after_there_are_again(make_server):
-    server = make_server(uid=LONELY)
-    keep = Keep(server)
-    keep.run(keep.create(folder="warm"), "1")
-    hog = Hog(LONELY, 40)
-    try:
-        greedy, modest = keep.create(folder="greedy"), keep.create(folder="modest")
-        done = keep.run(greedy, "import os\nfor i in range(200): os.makedirs(f'd{i}/e'); open(f'd{i}/e/f', 'w').write('1')")
-        assert len(done["kept"]) == 200
-        # The other session gets what it needs, however many folders the first one has.
-        keep.run(modest, "import os\nfor i in range(5): os.makedirs(f'm{i}/n')")
-        done = keep.run(modest, "for i in range(5): open(f'm{i}/n/f', 'w').write('1')")
-        assert len(done["kept"]) == 5, done["kept"]
-        for change in ("2", "3"):
-            done = keep.run(greedy, f"for i in range(200): open(f'd{{i}}/e/f', 'w').write('{change}')")
-            assert len(done["kept"]) == 200, len(done["kept"])
-            done = keep.run(modest, f"for i in range(5): open(f'm{{i}}/n/f', 'w').write('{change}')")
-            assert len(done["kept"]) == 5, done["kept"]
-    finally:
-        hog.release()
-    for change in ("4", "5"):
-        keep.run(greedy, f"for i in range(200): os.makedirs(f'd{{i}}/late{change}')")
-        done = keep.run(greedy, f"for i in range(200): open(f'd{{i}}/late{change}/f', 'w').write('1'); open(f'd{{i}}/e/f', 'w').write('{change}')")
-        assert len(done["kept"]) == 400, len(done["kept"])
-    assert_same_on_both_sides(keep, greedy)
-    assert_same_on_both_sides(keep, modest)
-
-
-# A session that is deleted, or whose copy is evicted, while somebody runs code in it.
-
-
-def run_raw(keep, session, code):
-    """(status, execution or error)"""
-    answer = keep.http.post(f"{keep.server.url}/api/v1/sessions/{session['id']}/executions", json={"code": code}, timeout=60)
-    return answer.status_code, answer.json()
-
-
-def together(*calls):
-    """Runs them at the same time; their results."""
-    results = [None] * len(calls)
-
-    def run(number, call):
-        results[number] = call()
-
-    threads = [threading.Thread(target=run, args=pair) for pair in enumerate(calls)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert None not in results, results
-    return results
-
-
-def assert_answers_are_kept(keep, session, names, answers):
-    """Each answer is a run whose file is in the workspace, or says that the session is gone; nothing is in the trash."""
-    kept = entries(keep, session["folder"])
-    for name, (status, body) in zip(names, answers):
-        assert status in (200, 404, 409, 410), (status, body)
-        if status != 200:
-            continue
-        assert body["end"] in ("ok", "interrupted"), body
-        if body["end"] == "ok":
-            assert name in kept, (name, sorted(kept), body)
-        for item in body["kept"]:
-            found = kept.get(item["path"].removeprefix(session["folder"] + "/"))
-            assert found and found["sha256"] == item["sha256"], (item, found)
-    assert in_trash(keep, session["folder"]) == []
-
-
-@pytest.mark.parametrize("state", ["awake", "asleep"])
-def test_a_delete_that_races_with_executions_loses_nothing(keep, folder, state):
-    rng = make_random()
-    for number in range(300 if LONG else 40):
-        session = keep.create(folder=f"{folder}-{number}")
-        keep.run(session, "for i in range(20): open(f'base{i}', 'w').write('base')")
-        if state == "asleep":
-            sleep(keep, session)
-        pauses = [rng.random() * 0.03 for _ in range(3)]
-        ready = threading.Barrier(3)
-
-        def execute(name, pause, session=session, ready=ready):
-            mine = Keep(keep.server)
-            ready.wait()
-            # Not a wait for anything: the order of the calls is what is random here.
-            threading.Event().wait(pause)
-            return run_raw(mine, session, f"open('{name}', 'w').write('{name}' * 1000)")
-
-        def delete(pause, session=session, ready=ready):
-            mine = Keep(keep.server)
-            ready.wait()
-            threading.Event().wait(pause)
-            answer = mine.http.delete(f"{keep.server.url}/api/v1/sessions/{session['id']}", timeout=60)
-            after = run_raw(mine, session, "open('too-late', 'w').write('x')")
-            return answer.status_code, after
-
-        one, two, (deleted, after) = together(lambda: execute("one", pauses[0]), lambda: execute("two", pauses[1]), lambda: delete(pauses[2]))
-        assert deleted in (204, 409), deleted
-        if deleted == 204:
-            assert after[0] in (404, 410), after
-            assert keep.get(session)["status"] == "deleted"
-        assert_answers_are_kept(keep, session, ["one", "two"], [one, two])
-        kept = entries(keep, session["folder"])
-        assert {f"base{i}" for i in range(20)} <= set(kept), sorted(kept)
-        if deleted == 204:
-            assert "too-late" not in kept
-            assert not copy_of(keep.server, session).exists()
-        else:
-            keep.call("DELETE", f"/api/v1/sessions/{session['id']}", 204)
-
-
-def test_an_eviction_that_races_with_executions_and_deletions_loses_nothing(make_server):
-    rng = make_random()
-    server = make_server("--session-copy-keep-s", "1")
-    rounds, count = (20, 12) if LONG else (3, 8)
-    failures = []
-
-    def live(number, mine):
-        keep = Keep(server)
-        session = keep.create(folder=f"evicted{number}")
-        try:
-            for turn in range(rounds):
-                keep.run(session, f"for i in range(20): open(f't{turn}-{{i}}', 'w').write('{turn}' * 1000)")
-                sleep(keep, session)
-                # Copies go a second after their last use, in rounds of a second; this wakes at about that moment.
-                threading.Event().wait(0.6 + mine.random() * 1.6)
-                done = keep.run(session, f"import os; print(len(os.listdir('.'))); open('now', 'w').write('{turn}')")
-                assert text_of(done).split() == [str(20 * (turn + 1) + (turn > 0))], text_of(done)
-                assert done["deleted"] == [] and [item["path"] for item in done["kept"]] == [f"evicted{number}/now"], done
-            sleep(keep, session)
-            threading.Event().wait(0.6 + mine.random() * 1.6)
-            keep.call("DELETE", f"/api/v1/sessions/{session['id']}", 204)
-            assert len(entries(keep, session["folder"])) == 20 * rounds + 1 and in_trash(keep, session["folder"]) == []
-        except BaseException as failure:  # pylint: disable=broad-except
-            failures.append((number, repr(failure)))
-
-    threads = [threading.Thread(target=live, args=(number, random.Random(rng.random()))) for number in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failures == []
 
 
 # Processes that go on between cells.
@@ -648,3 +318,20 @@ def test_what_could_not_be_brought_into_the_copy_comes_after_sleep(keep, folder)
     done = keep.run(session, "print(open('x/deep/file').read())")
     assert text_of(done) == "outside\n", done
     assert_same_on_both_sides(keep, session)
+
+
+def test_a_lock_that_was_given_at_the_deadline_of_its_waiter_is_held(make_server):
+    keep = Keep(make_server("--lock-ttl-min-s", "1"))
+    locks = "/api/v1/workspaces/default/locks"
+    given = 0
+    for number in range(4):
+        wanted = {"path": f"file{number}", "ttl_s": 1}
+        keep.call("POST", locks, 201, json=wanted)
+        # The first lock expires at the moment at which this wait ends.
+        waiter = keep.http.post(keep.server.url + locks, json={**wanted, "ttl_s": 60, "wait_s": 1}, timeout=60)
+        third = keep.http.post(keep.server.url + locks, json={**wanted, "ttl_s": 60}, timeout=60)
+        if waiter.status_code == 201:
+            given += 1
+            assert third.status_code == 423, f"a lock that was given is free: {third.text}"
+            keep.call("POST", f"{locks}/renew", json={"token": waiter.json()["token"], "ttl_s": 60})
+    print(f"{given} of 4 locks were given")

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from durability import LONG, Ledger, Lost, Wire, all_pages, at, make_random, sha256, verify
+from kept_folders import entries, in_trash, sleep, versions
 from power import DROP_LOG, KEEP_LOG, PowerServer
 from session_cells import INVENTORY, make_cell
 from sessions_client import Keep, text_of, wait_for
 from test_crash import WORKSPACE, Worker, audit_holds, make_workers
-from test_nothing_is_lost import entries, in_trash, sleep, versions
 
 CUTS = 60 if LONG else 5
 SESSION_CUTS = 60 if LONG else 3

@@ -11,10 +11,10 @@ import threading
 import requests
 
 from durability import LONG, Ledger, Wire, make_random, sha256, verify
+from kept_folders import entries, in_trash
 from session_cells import INVENTORY, content, make_cell
 from sessions_client import USERS, Keep, UserServer, text_of
 from test_crash import audit_holds
-from test_nothing_is_lost import entries, in_trash
 
 BUDGET_S = 600 if LONG else 25
 FOLDERS = 3
@@ -40,7 +40,7 @@ class Chaos:
 
     def run(self):
         try:
-            while not self.over.wait(2 + self.rng.random() * 4):
+            while not self.over.wait(2 + self.rng.random() * 6):
                 self.up.clear()
                 if self.rng.random() < 0.7:
                     self.kills += 1
@@ -68,6 +68,7 @@ class Folder:
         self.files = {}
         self.allowed = {}
         self.removed = set()
+        self.was_there = False  # a folder is made with the first thing in it
         self.steps = 0
         self.done = []  # the last steps, for the message of a failure
         self.failure = None
@@ -205,8 +206,9 @@ class Folder:
     def listed(self):
         answer = self.send("GET", f"{WORKSPACE}/list?folder={self.name}", {200, 404})
         if answer.status_code == 404:
-            assert not self.files and not self.removed, f"the folder {self.name} is gone"
+            assert not self.was_there, self.explain({}, {path: sha256(made) for path, made in self.files.items()})
             return {}
+        self.was_there = True
         try:
             return {path: entry["sha256"] for path, entry in entries(self.keep, self.name).items()}
         except requests.RequestException as error:
