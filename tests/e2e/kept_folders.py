@@ -27,6 +27,12 @@ def entries(keep, folder, workspace="default"):
             return found
 
 
+def entries_if_any(keep, folder):
+    """As entries; of a folder that is not there: none."""
+    there = keep.http.get(f"{keep.server.url}/api/v1/workspaces/default/entries/{folder}", timeout=60).status_code == 200
+    return entries(keep, folder) if there else {}
+
+
 def in_trash(keep, folder, workspace="default"):
     """Paths at or below the folder that are in the trash, without it."""
     found, cursor = [], None

@@ -147,3 +147,31 @@ def test_nothing_is_missed_while_there_are_no_watches_left_and_after_there_are_a
         assert len(done["kept"]) == 400, len(done["kept"])
     assert_same_on_both_sides(keep, greedy)
     assert_same_on_both_sides(keep, modest)
+
+
+def watches_of(server):
+    """How many folders the server watches."""
+    return sum(path.read_text().count("inotify wd:") for path in Path(f"/proc/{server.process.pid}/fdinfo").iterdir())
+
+
+def test_a_session_with_more_folders_than_it_may_watch_loses_nothing_and_leaves_watches_to_others(make_user_server):
+    server = make_user_server("--session-watched-folders-max", "20")
+    keep = Keep(server)
+    one, two = keep.create(folder="one"), keep.create(folder="two")
+    before = watches_of(server)
+    keep.run(one, "import os\nfor i in range(100): os.makedirs(f'd{i}/e')")
+    for change in ("1", "2"):
+        done = keep.run(one, f"for i in range(100): open(f'd{{i}}/e/f', 'w').write('{change}')")
+        assert len(done["kept"]) == 100, len(done["kept"])
+    assert watches_of(server) - before <= 20
+    keep.run(two, "import os\nfor i in range(10): os.makedirs(f'd{i}')")
+    assert watches_of(server) - before > 10
+    done = keep.run(two, "for i in range(10): open(f'd{i}/f', 'w').write('1')")
+    assert len(done["kept"]) == 10
+    keep.run(one, "import shutil\nfor i in range(95): shutil.rmtree(f'd{i}')")
+    done = keep.run(one, "os.makedirs('late/e')\nfor i in range(95, 100): os.remove(f'd{i}/e/f')")
+    assert len(done["deleted"]) == 5, done["deleted"]
+    done = keep.run(one, "open('late/e/f', 'w').write('late')")
+    assert [item["path"] for item in done["kept"]] == ["one/late/e/f"]
+    assert_same_on_both_sides(keep, one)
+    assert_same_on_both_sides(keep, two)
