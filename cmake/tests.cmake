@@ -53,3 +53,10 @@ target_link_libraries(blob_keeper PRIVATE sk_blobs)
 if(TARGET test_blobs)
   add_dependencies(test_blobs fault fault_probe blob_keeper)
 endif()
+
+# Random histories against a model of the working copy (tests/model).
+file(GLOB model_sources CONFIGURE_DEPENDS tests/model/*.cpp)
+add_executable(model_histories ${model_sources})
+target_include_directories(model_histories PRIVATE tests)
+target_precompile_headers(model_histories REUSE_FROM sk_pch)
+target_link_libraries(model_histories PRIVATE sk_interpreter PkgConfig::OPENSSL)
