@@ -249,8 +249,9 @@ void Judge::check_path(const std::string& path, const Outcome& outcome, bool by_
   const Thing* known = find(known_, path);
   bool new_bytes =
       before != nullptr && before->kind == 'f' && (known == nullptr || known->hash != before->hash);
-  bool overtook = new_bytes && was != nullptr && was->kind == 'f' && was->hash != before->hash &&
-                  is != nullptr && is->hash == before->hash && is->file == was->file;
+  bool theirs = was != nullptr && was->kind == 'f' && (known == nullptr || known->hash != was->hash);
+  bool overtook = new_bytes && theirs && was->hash != before->hash && is != nullptr &&
+                  is->hash == before->hash && is->file == was->file;
   if (overtook && !is->diverged) fail("two wrote it, and nothing says so");
 }
 

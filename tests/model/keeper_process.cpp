@@ -289,7 +289,7 @@ class Host {
       std::string file = keep_.directory() + "/audit-of-the-model";
       {
         std::ofstream out(file);
-        keep_.audit().export_to(workspace_.id, [&](std::string_view line) { out << line << "\n"; });
+        keep_.audit().export_to(workspace_.id, [&](std::string_view line) { out << line; });
       }
       auto verdict = workspace::Audit::verify_file(file);
       ::unlink(file.c_str());

@@ -1,6 +1,7 @@
 // Random histories against the model: model_histories. SK_SEED repeats, SK_HISTORIES sets how many, SK_LONG=1
-// runs a hundred times as many, SK_HISTORY names a file with one history to run. The last line is
-// "N passed, N failed"; a case is a block of histories.
+// runs a hundred times as many, SK_HISTORY names a file with one history to run, SK_SHRINK_S limits the time
+// for shrinking and SK_FAILURES the failures after which a lane ends. The last line is "N passed, N failed";
+// a case is a block of histories.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,9 +24,7 @@ using SteadyClock = std::chrono::steady_clock;
 
 constexpr uint64_t kBlock = 100;
 constexpr uint64_t kPowerEvery = 200;  // one history in so many has a power cut
-constexpr size_t kFailuresMax = 3;     // of one lane
 constexpr uint64_t kDiskBytes = 4ull << 30;
-constexpr auto kShrinkTime = std::chrono::seconds(40);
 
 double seconds_since(SteadyClock::time_point start) {
   return std::chrono::duration<double>(SteadyClock::now() - start).count();
@@ -51,7 +50,7 @@ std::optional<std::string> failure_of(Lane& lane, const History& history) {
 std::string kind_of(const std::string& failure) { return failure.substr(0, failure.find_first_of("':\n")); }
 
 // Leaves out steps, first many at once, as long as it still fails.
-History shrink(Lane& lane, History history, std::string& why) {
+History shrink(Lane& lane, History history, std::string& why, std::chrono::seconds time_max) {
   auto start = SteadyClock::now();
   auto fails = [&, kind = kind_of(why)](const History& candidate) {
     for (int tries = 0; tries < 2; ++tries)
@@ -64,7 +63,7 @@ History shrink(Lane& lane, History history, std::string& why) {
   for (size_t chunk = std::max<size_t>(history.steps.size() / 2, 1); chunk > 0;) {
     bool smaller = false;
     for (size_t at = 0; at < history.steps.size();) {
-      if (SteadyClock::now() - start > kShrinkTime) return history;
+      if (SteadyClock::now() - start > time_max) return history;
       History candidate = history;
       auto first = candidate.steps.begin() + static_cast<long>(at);
       candidate.steps.erase(first, first + static_cast<long>(std::min(chunk, candidate.steps.size() - at)));
@@ -81,13 +80,14 @@ History shrink(Lane& lane, History history, std::string& why) {
     if (!step.together) continue;
     History candidate = history;
     candidate.steps[static_cast<size_t>(&step - history.steps.data())].together = false;
-    if (SteadyClock::now() - start < kShrinkTime && fails(candidate)) step.together = false;
+    if (SteadyClock::now() - start < time_max && fails(candidate)) step.together = false;
   }
   return history;
 }
 
 struct Plan {
   uint64_t seed = 0, histories = 0, lanes = 2;
+  uint64_t shrink_s = 40, failures_max = 3;  // of one lane
   std::optional<History> only;
 };
 
@@ -123,7 +123,7 @@ class LaneRun {
   }
 
   void run_all(Lane& lane) {
-    for (uint64_t i = index_; i < plan_.histories && failures_ < kFailuresMax; i += plan_.lanes) {
+    for (uint64_t i = index_; i < plan_.histories && failures_ < plan_.failures_max; i += plan_.lanes) {
       uint64_t seed = plan_.seed + i;
       run_one(lane, generate(seed, {.power = lane.has_disk() && seed % kPowerEvery == 0,
                                     .root = ::geteuid() == 0}));
@@ -135,7 +135,7 @@ class LaneRun {
     if (!failure) return;
     ++failures_;
     std::string first = *failure, why = first;
-    History small = shrink(lane, history, why);
+    History small = shrink(lane, history, why, std::chrono::seconds(plan_.shrink_s));
     std::string text =
         "[  FAILED  ] history " + std::to_string(history.seed) + "\n  " + first + "\n  shrunk to " +
         std::to_string(small.steps.size()) + " steps of " + std::to_string(history.steps.size()) + ": " +
@@ -191,6 +191,8 @@ int run() {
   bool is_long = std::getenv("SK_LONG") != nullptr && std::string(std::getenv("SK_LONG")) == "1";
   plan.seed = number_from("SK_SEED").value_or(std::random_device()() % 1'000'000'000);
   plan.histories = number_from("SK_HISTORIES").value_or(is_long ? 100'000 : 1'000);
+  plan.shrink_s = number_from("SK_SHRINK_S").value_or(plan.shrink_s);
+  plan.failures_max = number_from("SK_FAILURES").value_or(plan.failures_max);
   if (const char* file = std::getenv("SK_HISTORY")) {
     std::stringstream text;
     text << std::ifstream(file).rdbuf();
