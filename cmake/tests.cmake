@@ -72,3 +72,10 @@ foreach(layer capabilities descriptors rlimits seccomp)
   target_sources(test_sandbox PRIVATE src/sandbox/inside/${layer}.c)
   set_source_files_properties(src/sandbox/inside/${layer}.c PROPERTIES SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
 endforeach()
+
+# Random histories against a model of the working copy (tests/model).
+file(GLOB model_sources CONFIGURE_DEPENDS tests/model/*.cpp)
+add_executable(model_histories ${model_sources})
+target_include_directories(model_histories PRIVATE tests)
+target_precompile_headers(model_histories REUSE_FROM sk_pch)
+target_link_libraries(model_histories PRIVATE sk_interpreter PkgConfig::OPENSSL)

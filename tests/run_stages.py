@@ -8,6 +8,7 @@ in which no test ran has failed: a test that silently is not there must not look
 import argparse
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -215,6 +216,18 @@ def run_units(run, preset, rooms, environment):
     return total
 
 
+def model_stage(run):
+    """Random histories against the model of the working copy. Its last line counts cases, each a block of histories."""
+    status = run.call([ROOT / "build/release/model_histories"], run.environment)
+    lines = run.log.read_text(encoding="utf-8", errors="replace").rstrip().splitlines()
+    counts = re.fullmatch(r"(\d+) passed, (\d+) failed", lines[-1])
+    failures = [line.removeprefix("[  FAILED  ] ") for line in lines if line.startswith("[  FAILED  ]")]
+    if counts is None or (status != 0 and not failures):
+        failures.append("model_histories: " + ("too slow" if status is None else f"exit status {status}"))
+    note = next((line for line in lines if line.endswith("histories per second")), "")
+    return Result(passed=int(counts[1]) if counts else 0, failures=failures, note=note)
+
+
 SANITIZERS = {
     "ASAN_OPTIONS": "detect_leaks=1:abort_on_error=1:strict_string_checks=1:detect_stack_use_after_return=1",
     "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
@@ -296,6 +309,7 @@ STAGES = {
     "build": build_stage,
     "tidy": pytest_stage("tests/tidy"),
     "unit": unit_stage,
+    "model": model_stage,
     "sandbox": pytest_stage("tests/sandbox"),
     "e2e": pytest_stage("tests/e2e"),
     "clients": pytest_stage("tests/clients"),
@@ -308,7 +322,7 @@ STAGES = {
 }
 THOROUGH = ("clang", "asan", "fuzz", "tsan")
 NIGHTLY = ("mutations",)  # only with --long, or by name
-NEEDS = {"tidy": "build", "unit": "build", "sandbox": "build", "e2e": "build", "clients": "build", "readme": "build", "asan": "clang", "fuzz": "clang"}
+NEEDS = {"tidy": "build", "unit": "build", "model": "build", "sandbox": "build", "e2e": "build", "clients": "build", "readme": "build", "asan": "clang", "fuzz": "clang"}
 
 
 def chosen_stages(arguments):

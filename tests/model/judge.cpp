@@ -1,0 +1,476 @@
+#include "model/judge.h"
+
+#include <algorithm>
+
+namespace sk::model {
+
+namespace {
+
+template <class Map>
+auto* find(Map& map, const std::string& key) {
+  auto found = map.find(key);
+  return found == map.end() ? nullptr : &found->second;
+}
+
+std::string name_of(const std::string& path) {
+  auto slash = path.rfind('/');
+  return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+
+std::string say(const Thing* thing) {
+  if (thing == nullptr) return "nothing";
+  char mode[8];
+  std::snprintf(mode, sizeof mode, "%03o", thing->mode);
+  return std::string(1, thing->kind) + " " + thing->hash.substr(0, 8) + " " + mode + " " +
+         std::to_string(thing->size) + " bytes, inode " + std::to_string(thing->identity.inode);
+}
+
+std::string say(const Entry* entry) {
+  if (entry == nullptr) return "nothing";
+  char mode[8];
+  std::snprintf(mode, sizeof mode, "%03o", entry->mode);
+  return std::string(1, entry->kind) + " " + entry->hash.substr(0, 8) + " " + mode + " file " +
+         entry->file.substr(20) + (entry->diverged ? " diverged" : "");
+}
+
+// What the workspace should have where the directory has that.
+bool is_image(const Entry* entry, const Thing* thing) {
+  bool kept = thing != nullptr && (thing->kind == 'f' || thing->kind == 'd');
+  if (!kept || entry == nullptr) return !kept && entry == nullptr;
+  return entry->same_as(*thing);
+}
+
+bool same(const Thing* one, const Thing* other) {
+  if (one == nullptr || other == nullptr) return one == other;
+  return one->same_as(*other);
+}
+
+bool same(const Entry* one, const Entry* other) {
+  if (one == nullptr || other == nullptr) return one == other;
+  return one->same_as(*other);
+}
+
+bool changed(const Thing* known, const Thing* now) {
+  return !same(known, now) || (now != nullptr && now->identity != known->identity);
+}
+
+}  // namespace
+
+Listing listing_of(const Json& answer, const std::string& folder) {
+  Listing listing;
+  std::string prefix = folder.empty() ? "" : folder + "/";
+  for (const auto& item : answer.at("entries")) {
+    std::string path = item.at(0);
+    Entry entry{item.at(1).get<std::string>()[0], item.at(2), item.at(3), item.at(4), item.at(5), item.at(6)};
+    if (entry.kind == 'd') entry.hash.clear();
+    if (path.starts_with(prefix))
+      listing.folder.emplace(path.substr(prefix.size()), entry);
+    else if (!prefix.starts_with(path + "/"))
+      listing.others.emplace(path, entry);
+  }
+  for (const auto& item : answer.at("trash")) {
+    std::string path = item.at(0);
+    std::string place = path == folder             ? ""
+                        : path.starts_with(prefix) ? path.substr(prefix.size())
+                                                   : "/" + path;
+    listing.trash.emplace(item.at(2), std::pair(place, item.at(1).get<std::string>()[0]));
+  }
+  return listing;
+}
+
+std::string Judge::relative(const std::string& path) const {
+  if (folder_.empty()) return path;
+  return path.starts_with(folder_ + "/") ? path.substr(folder_.size() + 1)
+         : path == folder_               ? ""
+                                         : "/" + path;
+}
+
+void Judge::code_wrote(const Tree& tree) {
+  for (const auto& [path, thing] : tree)
+    if (thing.kind == 'f') written_.insert(thing.hash);
+}
+
+void Judge::add_outside(const std::string& path) {
+  for (std::string at = path; !at.empty(); at = parent_of(at)) outside_.insert(at);
+}
+
+void Judge::client_changed(const Listing& before, const Listing& after) {
+  for (const auto& [path, entry] : before.folder)
+    if (!same(find(after.folder, path), &entry)) add_outside(path);
+  for (const auto& [path, entry] : after.folder) {
+    if (!same(find(before.folder, path), &entry)) add_outside(path);
+    if (const Entry* old = find(before.folder, path); old != nullptr && old->version != entry.version)
+      add_outside(path);
+  }
+  if (between_.empty() && !blind_) base_ = after;
+  // What clients did is not the keeper's doing.
+  for (const auto& [file, place] : after.trash) base_.trash.insert_or_assign(file, place);
+  base_.others = after.others;
+}
+
+void Judge::purged(const std::string& version, const std::string& hash) {
+  acknowledged_.erase(version);
+  must_keep_.erase(hash);
+}
+
+void Judge::acknowledge_kept(const Json& answer) {
+  if (!answer.contains("kept")) return;
+  for (const auto& file : answer.at("kept")) acknowledged_[file.at("version")] = file.at("hash");
+}
+
+void Judge::raced(const Json& answer) {
+  blind_ = true;
+  acknowledge_kept(answer);
+  if (answer.contains("kept"))
+    for (const auto& file : answer.at("kept")) raced_.insert(file.at("version"));
+}
+
+void Judge::note_answer(const Outcome& outcome) {
+  named_.clear();
+  acknowledge_kept(outcome.answer);
+  for (const char* list : {"not_kept", "only_copies"}) {
+    if (!outcome.answer.contains(list)) continue;
+    for (const auto& item : outcome.answer.at(list)) {
+      std::string path = relative(item.at("path")), reason = item.at("reason");
+      named_.insert(path);
+      const Thing* thing = find(outcome.before, path);
+      check_reason(path, reason, thing);
+      static const std::set<std::string> kLasting{"link", "fifo", "socket", "device", "too_large", "name"};
+      if (thing == nullptr)
+        undeleted_.insert(path);
+      else if (kLasting.contains(reason))
+        told_[path] = {thing->identity, thing->ctime_ns};
+    }
+  }
+  if (outcome.answer.contains("kept"))
+    for (const auto& file : outcome.answer.at("kept"))
+      if (file.at("locked").get<bool>()) aside_[relative(file.at("path"))] = file.at("hash");
+  // What is there again was not left undeleted.
+  std::erase_if(undeleted_, [&](const std::string& path) { return outcome.before.contains(path); });
+}
+
+// A reason has to be true: what is not kept for no reason is lost.
+void Judge::check_reason(const std::string& path, const std::string& reason, const Thing* thing) const {
+  bool true_reason = reasons_.contains(reason) || reason == "conflict";
+  if (thing != nullptr) {
+    if (reason == "link") true_reason = thing->kind == 'l';
+    if (reason == "fifo") true_reason = thing->kind == 'o';
+    if (reason == "too_large") true_reason = thing->size > kFileBytesMax;
+    if (reason == "name") true_reason = path.size() + folder_.size() > 8'000;
+  }
+  if (!true_reason) throw Broken("'" + path + "' is " + say(thing) + " and was not kept as '" + reason + "'");
+}
+
+bool Judge::is_excused(const std::string& path, const Thing* thing) const {
+  for (std::string at = path;; at = parent_of(at)) {
+    if (named_.contains(at) || undeleted_.contains(at)) return true;
+    if (at.empty()) break;
+  }
+  for (const auto& other : undeleted_)
+    if (is_below(other, path)) return true;
+  if (thing == nullptr) return false;
+  if (auto found = aside_.find(path); found != aside_.end() && found->second == thing->hash) return true;
+  const Told* told = find(told_, path);
+  return told != nullptr && told->identity == thing->identity && told->ctime_ns == thing->ctime_ns;
+}
+
+// What is no file and no folder stays where code made it, whatever a client puts there.
+bool Judge::is_in_the_way(const Tree& tree, const std::string& path) {
+  const Thing* thing = find(tree, path);
+  if (thing != nullptr && (thing->kind == 'l' || thing->kind == 'o')) return true;
+  for (std::string at = parent_of(path); !at.empty(); at = parent_of(at))
+    if (const Thing* above = find(tree, at); above != nullptr && above->kind != 'd') return true;
+  return false;
+}
+
+std::string Judge::disagreement() const {
+  for (const auto& path : outside_)
+    if (!is_image(find(base_.folder, path), find(known_, path)) && !is_in_the_way(known_, path) &&
+        !is_excused(path, find(known_, path)))
+      return path + ": directory " + say(find(known_, path)) + ", workspace " + say(find(base_.folder, path));
+  return "";
+}
+
+// Where code moved or removed a folder and a client changed something in it, only the next comparisons can
+// tell what belongs where.
+bool Judge::is_tangled(const Tree& before) const {
+  if (outside_.empty()) return false;
+  auto at_or_below = [&](const std::string& folder) {
+    if (outside_.contains(folder)) return true;
+    auto at = outside_.lower_bound(folder + "/");
+    return at != outside_.end() && is_below(*at, folder);
+  };
+  for (const auto& [path, thing] : known_)
+    if (thing.kind == 'd' && changed(&thing, find(before, path)) && at_or_below(path)) return true;
+  for (const auto& [path, thing] : before)
+    if (thing.kind == 'd' && changed(find(known_, path), &thing) && at_or_below(path)) return true;
+  return false;
+}
+
+void Judge::check_bytes(const Listing& is) const {
+  for (const auto& [path, entry] : is.folder)
+    if (entry.kind == 'f' && !written_.contains(entry.hash) && !raced_.contains(entry.version))
+      throw Broken("the head of '" + path + "' holds bytes that nobody wrote: " + say(&entry));
+}
+
+void Judge::check_others(const Listing& was, const Listing& is) {
+  for (const auto& [path, entry] : was.others)
+    if (!same(find(is.others, path), &entry))
+      throw Broken("'" + path + "', which is outside of the session's folder, changed");
+  for (const auto& [path, entry] : is.others)
+    if (!was.others.contains(path)) throw Broken("'" + path + "' appeared outside of the session's folder");
+}
+
+void Judge::check_path(const std::string& path, const Outcome& outcome, bool by_code) const {
+  const Thing *before = find(outcome.before, path), *after = find(outcome.after, path);
+  const Entry *was = find(outcome.was.folder, path), *is = find(outcome.is.folder, path);
+  auto fail = [&](const std::string& what) {
+    throw Broken(what + ": '" + path + "'\n    last compared " + say(find(known_, path)) +
+                 "\n    directory before " + say(before) + ", after " + say(after) +
+                 "\n    workspace before " + say(was) + ", after " + say(is));
+  };
+  if (!outside_.contains(path)) {
+    if (changed(before, after)) fail("the keeper changed what only code may change");
+    if (!is_image(is, before) && !is_excused(path, before))
+      fail("the workspace differs from what code wrote");
+    return;
+  }
+  if (!by_code) {
+    if (!same(is, was)) fail("what a client did was undone");
+    if (is_in_the_way(outcome.after, path) || is_image(was, after) || is_excused(path, after)) return;
+    if (outcome.brings == Brings::yes) fail("what a client did is not in the copy");
+    if (changed(before, after)) fail("the directory has neither what code left nor what a client wrote");
+    return;
+  }
+  if (!is_image(is, before) && !same(is, was) && !is_excused(path, before))
+    fail("the workspace has neither what code nor what a client wrote");
+  if (changed(before, after) && !is_image(was, after) && !is_image(is, after))
+    fail("the directory has neither what code nor what a client wrote");
+  const Thing* known = find(known_, path);
+  bool new_bytes =
+      before != nullptr && before->kind == 'f' && (known == nullptr || known->hash != before->hash);
+  bool theirs = was != nullptr && was->kind == 'f' && (known == nullptr || known->hash != was->hash);
+  bool overtook = new_bytes && theirs && was->hash != before->hash && is != nullptr &&
+                  is->hash == before->hash && is->file == was->file;
+  if (overtook && !is->diverged) fail("two wrote it, and nothing says so");
+}
+
+std::set<std::string> Judge::changed_by_code(const Tree& before) const {
+  std::set<std::string> by_code;
+  auto add = [&](const std::string& path) {
+    if (changed(find(known_, path), find(before, path)))
+      for (std::string at = path; !at.empty(); at = parent_of(at)) by_code.insert(at);
+  };
+  for (const auto& [path, thing] : known_) add(path);
+  for (const auto& [path, thing] : before) add(path);
+  return by_code;
+}
+
+void Judge::check_paths(const Outcome& outcome) const {
+  std::set<std::string> paths, by_code = changed_by_code(outcome.before);
+  for (const auto& [path, thing] : known_) paths.insert(path);
+  for (const auto& [path, thing] : outcome.before) paths.insert(path);
+  for (const auto& [path, thing] : outcome.after) paths.insert(path);
+  for (const auto& [path, entry] : outcome.was.folder) paths.insert(path);
+  for (const auto& [path, entry] : outcome.is.folder) paths.insert(path);
+  for (const auto& path : paths) check_path(path, outcome, by_code.contains(path));
+}
+
+// A link or the like has to be named when it is first seen.
+void Judge::check_told(const Outcome& outcome) const {
+  for (const auto& [path, thing] : outcome.before) {
+    if (thing.kind != 'l' && thing.kind != 'o') continue;
+    if (!changed(find(known_, path), &thing)) continue;
+    if (!is_excused(path, &thing))
+      throw Broken("'" + path + "' is " + say(&thing) + ", and no answer named it");
+  }
+}
+
+bool Judge::were_one(const std::string& from, const std::string& to, const Tree& before) const {
+  std::vector<const Tree*> olds{&known_}, news{&before};
+  for (const auto& tree : between_) olds.push_back(&tree), news.push_back(&tree);
+  std::string old_path = from, new_path = to;
+  for (;;) {
+    for (const Tree* old_tree : olds)
+      for (const Tree* new_tree : news) {
+        const Thing *one = find(*old_tree, old_path), *other = find(*new_tree, new_path);
+        if (one != nullptr && other != nullptr && one->kind == other->kind &&
+            one->identity == other->identity)
+          return true;
+      }
+    if (name_of(old_path) != name_of(new_path)) return false;
+    old_path = parent_of(old_path);
+    new_path = parent_of(new_path);
+    if (old_path.empty() || new_path.empty() || old_path == new_path) return false;
+  }
+}
+
+void Judge::check_renames(const Outcome& outcome) const {
+  if (outcome.answer.contains("renamed"))
+    for (const auto& pair : outcome.answer.at("renamed")) {
+      std::string from = relative(pair.at(0)), to = relative(pair.at(1));
+      if (!were_one(from, to, outcome.before))
+        throw Broken("a rename was told that never was: '" + from + "' to '" + to + "'");
+    }
+  std::map<std::string, std::string> places;
+  for (const auto& [path, entry] : base_.folder) places.emplace(entry.file, path);
+  for (const auto& [path, entry] : outcome.is.folder) {
+    auto found = places.find(entry.file);
+    if (found == places.end() || found->second == path) continue;
+    if (outside_.contains(path) || outside_.contains(found->second)) continue;
+    if (!were_one(found->second, path, outcome.before))
+      throw Broken("'" + path + "' got the history of '" + found->second + "', which is another file");
+  }
+}
+
+void Judge::check_trash(const Outcome& outcome) const {
+  for (const auto& [file, place] : outcome.is.trash) {
+    if (base_.trash.contains(file)) continue;
+    const auto& [path, kind] = place;
+    if (path.empty() || path.starts_with('/'))
+      throw Broken("the session's own folder, or something outside of it, went to the trash");
+    if (outside_.contains(path)) continue;
+    const Thing* now = find(outcome.before, path);
+    bool was_there = now != nullptr && now->kind == kind;
+    for (const auto& tree : between_)
+      if (const Thing* then = find(tree, path); then == nullptr || then->kind != kind) was_there = false;
+    if (was_there) throw Broken("'" + path + "' went to the trash, and nobody deleted it");
+  }
+}
+
+void Judge::remember_written(const Outcome& outcome) {
+  for (const auto& [path, thing] : outcome.before)
+    if (thing.kind == 'f' && !is_excused(path, &thing)) {
+      const Thing* known = find(known_, path);
+      if (known == nullptr || known->hash != thing.hash) must_keep_.insert(thing.hash);
+    }
+}
+
+void Judge::settled(const Outcome& outcome) {
+  note_answer(outcome);
+  check_bytes(outcome.is);
+  check_others(outcome.was, outcome.is);
+  bool tangled = is_tangled(outcome.before);
+  if (!locked_ && !tangled) check_paths(outcome);
+  if (!locked_ && !blind_ && outcome.tells_all) check_told(outcome);
+  if (!blind_ && !tangled) check_renames(outcome);
+  if (!blind_ && !locked_ && !tangled) check_trash(outcome);
+  remember_written(outcome);
+  std::set<std::string> before_outside = std::exchange(outside_, {});
+  if (locked_ || tangled) {
+    for (const auto& [path, entry] : outcome.is.folder)
+      if (!is_image(&entry, find(outcome.after, path))) add_outside(path);
+    for (const auto& [path, thing] : outcome.after)
+      if (!is_image(find(outcome.is.folder, path), &thing)) add_outside(path);
+  } else {
+    for (const auto& path : before_outside)
+      if (!is_image(find(outcome.is.folder, path), find(outcome.after, path))) add_outside(path);
+  }
+  known_ = outcome.after;
+  between_.clear();
+  blind_ = false;
+  base_ = outcome.is;
+}
+
+void Judge::brought(const Outcome& outcome) {
+  check_bytes(outcome.is);
+  check_others(outcome.was, outcome.is);
+  auto by_code = changed_by_code(outcome.before);
+  bool tangled = is_tangled(outcome.before);
+  std::set<std::string> paths = outside_;
+  for (const auto& [path, thing] : outcome.before) paths.insert(path);
+  for (const auto& [path, thing] : outcome.after) paths.insert(path);
+  for (const auto& path : paths) {
+    const Thing *before = find(outcome.before, path), *after = find(outcome.after, path);
+    if (!locked_ && !tangled) {
+      if (!by_code.contains(path))
+        check_path(path, outcome, false);
+      else if (!outside_.contains(path) && changed(before, after))
+        throw Broken("bringing in what clients did changed what code wrote: '" + path + "' from " +
+                     say(before) + " to " + say(after));
+      else if (before != nullptr && before->kind == 'f' && changed(find(known_, path), before) &&
+               changed(before, after) && (known_.count(path) == 0 || known_.at(path).hash != before->hash))
+        must_keep_.insert(before->hash);
+    }
+    if (!changed(before, after)) continue;
+    if (after == nullptr)
+      known_.erase(path);
+    else
+      known_[path] = *after;
+  }
+  if (outcome.brings == Brings::yes)
+    std::erase_if(outside_, [&](const std::string& path) {
+      return is_image(find(outcome.is.folder, path), find(outcome.after, path));
+    });
+}
+
+void Judge::evicted(const Listing& is) {
+  for (const auto& [path, thing] : known_) add_outside(path);
+  for (const auto& [path, entry] : is.folder) add_outside(path);
+  known_.clear();
+  told_.clear();
+  aside_.clear();
+  undeleted_.clear();
+  named_.clear();
+  base_ = is;
+}
+
+void Judge::power_was_cut(const Listing& answered, const Listing& is, bool in_the_middle) {
+  check_bytes(is);
+  if (in_the_middle) return;
+  for (const auto& [path, entry] : answered.folder)
+    if (!same(find(is.folder, path), &entry))
+      throw Broken("after the power cut '" + path + "' is " + say(find(is.folder, path)) +
+                   " and was answered as " + say(&entry));
+  for (const auto& [path, entry] : is.folder)
+    if (!answered.folder.contains(path)) throw Broken("after the power cut '" + path + "' is there");
+}
+
+void Judge::recovered(const Tree& after, const Listing& was, const Listing& is, bool clean) {
+  for (const auto& [path, entry] : was.folder) {
+    const Entry* now = find(is.folder, path);
+    if (now == nullptr || now->hash != entry.hash || now->file != entry.file || now->version != entry.version)
+      throw Broken("a copy from before the power cut changed '" + path + "' from " + say(&entry) + " to " +
+                   say(now));
+  }
+  for (const auto& [path, entry] : is.folder) {
+    if (clean && !was.folder.contains(path))
+      throw Broken("'" + path + "' came out of a copy that was closed");
+    if (!is_image(&entry, find(after, path)))
+      throw Broken("after the power cut the copy has " + say(find(after, path)) + " at '" + path +
+                   "', the workspace " + say(&entry));
+    written_.insert(entry.hash);
+  }
+  for (const auto& [path, thing] : after)
+    if (!clean && thing.kind == 'f' && !is.folder.contains(path))
+      throw Broken("after the power cut the copy has '" + path + "', the workspace has not");
+  for (const auto& [file, place] : is.trash)
+    if (!was.trash.contains(file))
+      throw Broken("a copy from before the power cut trashed '" + place.first + "'");
+  known_ = after;
+  between_.clear();
+  blind_ = false;
+  base_ = is;
+  outside_.clear();
+  told_.clear();
+  aside_.clear();
+  undeleted_.clear();
+  named_.clear();
+}
+
+void Judge::check_history(const Json& versions, bool partly) const {
+  std::set<std::string> hashes;
+  for (const auto& version : versions) {
+    std::string hash = version.at("hash");
+    hashes.insert(hash);
+    bool exempt = raced_.contains(version.at("version")) || !version.at("complete").get<bool>() ||
+                  version.at("source") == "recovery" || version.at("detail").contains("recovered");
+    if (!exempt && !written_.contains(hash))
+      throw Broken("a version holds bytes that nobody wrote: " + version.dump());
+  }
+  if (partly) return;
+  for (const auto& hash : must_keep_)
+    if (!hashes.contains(hash)) throw Broken("bytes that code wrote are in no version: " + hash);
+}
+
+}  // namespace sk::model

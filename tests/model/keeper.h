@@ -1,0 +1,47 @@
+// The keeper as the driver sees it: a process that hosts a real keep and the keepers of copies, takes orders,
+// and can be killed at any moment.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+
+#include "base/json.h"
+#include "model/channel.h"
+
+namespace sk::model {
+
+struct KeeperOptions {
+  std::string directory;  // holds the data folder and the copies
+  std::string boot_id;
+  size_t watches_max = 0;  // 0: as many as the system allows
+};
+
+class Keeper {
+ public:
+  ~Keeper() { kill(); }
+
+  void start(const KeeperOptions& options);
+  bool is_alive() const { return pid_ != 0; }
+  void kill();  // SIGKILL, and waits until it is gone
+  void stop_running();
+  void go_on();
+
+  // The answer, or nullopt when the keeper died. A keeper that answers nothing for a minute is killed.
+  std::optional<Json> order(const Json& order);
+  void begin(const Json& order);
+  std::optional<Json> finish();
+  bool answers_within(int64_t timeout_us) const { return channel_.wait(timeout_us); }
+  int status() const { return status_; }  // of the last process that died by itself
+
+ private:
+  pid_t pid_ = 0;
+  int status_ = 0;
+  Channel channel_;
+};
+
+// Runs in the child until the driver is gone.
+[[noreturn]] void serve_keeper(const KeeperOptions& options, Channel channel);
+
+}  // namespace sk::model

@@ -1,0 +1,600 @@
+#include "model/runner.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <functional>
+
+namespace sk::model {
+
+namespace {
+
+std::string unhex(const std::string& text) {
+  std::string out;
+  for (size_t i = 0; i + 1 < text.size(); i += 2)
+    out += static_cast<char>(std::stoi(text.substr(i, 2), nullptr, 16));
+  return out;
+}
+
+constexpr size_t kCheckedAtOnce = 200;
+
+void check_versions(Keeper& keeper, const std::vector<std::pair<std::string, std::string>>& versions) {
+  for (size_t at = 0; at < versions.size(); at += kCheckedAtOnce) {
+    size_t end = std::min(versions.size(), at + kCheckedAtOnce);
+    Json names = Json::array();
+    for (size_t i = at; i < end; ++i) names.push_back(versions[i].first);
+    auto answer = keeper.order({{"do", "read"}, {"versions", names}});
+    if (!answer || answer->contains("error")) throw Broken("versions cannot be read");
+    for (size_t i = at; i < end; ++i) {
+      std::string bytes = answer->at("bytes").at(versions[i].first);
+      if (bytes.starts_with("error") || bytes == "missing" || sha256_hex(unhex(bytes)) != versions[i].second)
+        throw Broken("an answered version does not give its bytes: " + versions[i].first + ": " +
+                     bytes.substr(0, 100));
+    }
+  }
+}
+
+}  // namespace
+
+// One history.
+class Runner {
+ public:
+  Runner(Lane& lane, const History& history)
+      : lane_(lane),
+        keeper_(lane.keeper_),
+        writers_(*lane.writers_),
+        history_(history),
+        judge_(history.folder) {}
+
+  void run() {
+    begin();
+    for (const auto& step : history_.steps) {
+      ++at_;
+      take(step);
+    }
+    end();
+  }
+  size_t at() const { return at_; }
+
+ private:
+  void begin() {
+    if (!keeper_.is_alive()) start_keeper();
+    auto answer = keeper_.order({{"do", "new"},
+                                 {"name", "history " + std::to_string(lane_.histories_)},
+                                 {"folder", history_.folder}});
+    if (!answer || answer->contains("error"))
+      throw Broken("no session can be made: " + (answer ? answer->dump() : ""));
+    session_ = answer->at("session");
+    directory_ = answer->at("directory");
+    listing_ = listing_of(*answer, history_.folder);
+  }
+
+  void start_keeper() {
+    keeper_.start({lane_.directory_, "boot " + std::to_string(lane_.boot_), 0});
+    if (session_.empty()) return;
+    auto answer = keeper_.order({{"do", "find"}, {"session", session_}});
+    if (!answer || answer->contains("error"))
+      throw Broken("the keeper does not start again: " + (answer ? answer->dump() : std::string("it died")));
+    listing_ = listing_of(*answer, history_.folder);
+  }
+
+  void ensure_keeper() {
+    if (stopped_) keeper_.go_on();
+    stopped_ = false;
+    if (keeper_.is_alive()) return;
+    Listing earlier = listing_;
+    start_keeper();
+    if (client_was_cut_) judge_.client_changed(earlier, listing_);
+    client_was_cut_ = false;
+    if (power_was_cut_) judge_.power_was_cut(earlier, listing_, in_the_middle_);
+  }
+
+  void ensure_open() {
+    ensure_keeper();
+    if (!open_) open();
+  }
+
+  // Carries out an order and lets the judge look. False when it failed and was allowed to.
+  bool order(Json what, Brings brings, bool tells_all, bool only_brings = false) {
+    writers_.wait();
+    bool look = !judge_.agrees() || (at_ + history_.seed) % 2 == 0 || only_brings || full_;
+    Tree before;
+    if (look) {
+      before = scan(directory_);
+      judge_.code_wrote(before);
+    }
+    auto answer = keeper_.order(what);
+    if (!answer || answer->contains("error") || answer->contains("list_error")) {
+      if (!full_)
+        throw Broken("an order failed: " + what.dump() + ": " +
+                     (answer ? answer->dump().substr(0, 500) : "the keeper died"));
+      judge_.lost_sight(before);
+      if (answer && answer->contains("entries")) listing_ = listing_of(*answer, history_.folder);
+      if (!answer) open_ = false;
+      return false;
+    }
+    Tree after = scan(directory_);
+    if (!look) {
+      judge_.code_wrote(after);
+      before = after;
+    }
+    Listing was = std::exchange(listing_, listing_of(*answer, history_.folder));
+    last_ = *answer;
+    if (only_brings)
+      judge_.brought({before, after, was, listing_, last_, brings, tells_all});
+    else
+      judge_.settled({before, after, was, listing_, last_, brings, tells_all});
+    return true;
+  }
+
+  void open() {
+    if (power_was_cut_) return open_after_power_cut("open");
+    if (order({{"do", "open"}}, Brings::yes, true)) opened();
+  }
+  void opened() {
+    open_ = true;
+    used_ = true;
+    writers_.enter(directory_);
+  }
+
+  void open_after_power_cut(const std::string& what) {
+    Listing was = listing_;
+    auto answer = keeper_.order({{"do", what}});
+    if (!answer || answer->contains("error"))
+      throw Broken("after the power cut: " + (answer ? answer->dump() : "the keeper died"));
+    listing_ = listing_of(*answer, history_.folder);
+    judge_.recovered(scan(directory_), was, listing_, was_clean_);
+    power_was_cut_ = false;
+    if (what == "open") opened();
+  }
+
+  void capture(const std::string& what) {
+    ensure_open();
+    writers_.wait();
+    Json order_{{"do", need_all_ ? "capture_all" : what}, {"open", Json::array()}};
+    for (const auto& [device, inode] : writers_.open_files()) order_["open"].push_back({device, inode});
+    if (order(order_, Brings::maybe, true)) need_all_ = false;
+  }
+
+  void close() {
+    if (!open_) return;
+    ensure_keeper();
+    writers_.release_all();
+    order({{"do", "close"}}, Brings::yes, false);
+    open_ = used_ = need_all_ = false;
+    if (!full_ && last_.contains("all_kept") && !last_.contains("only_copies"))
+      throw Broken("a copy could not be compared when it was closed");
+    if (!full_) check_manifest();
+  }
+
+  void check_manifest() {
+    auto answer = keeper_.order({{"do", "manifest"}});
+    if (!answer || answer->contains("error")) throw Broken("no manifest");
+    for (const auto& item : answer->at("paths")) {
+      std::string path = unhex(item);
+      struct stat st;
+      if (!path.empty() && path.size() < 4000 && ::lstat((directory_ + "/" + path).c_str(), &st) != 0)
+        throw Broken("the manifest lists '" + path + "', which is not there");
+    }
+  }
+
+  std::string workspace_path(const std::string& path) const {
+    std::string spelled = spell(path);
+    if (history_.folder.empty() || spelled.empty()) return history_.folder + spelled;
+    return history_.folder + "/" + spelled;
+  }
+
+  // A client's change. The answer, unless it was refused.
+  std::optional<Json> client(const Json& what) {
+    ensure_keeper();
+    writers_.wait();
+    auto answer = keeper_.order(what);
+    if (!answer) throw Broken("the keeper died of " + what.dump());
+    if (answer->contains("list_error")) throw Broken(answer->dump());
+    Listing was = std::exchange(listing_, listing_of(*answer, history_.folder));
+    judge_.client_changed(was, listing_);
+    if (!answer->contains("error")) return answer;
+    if (!full_ && (answer->at("error") == "internal" || answer->at("error") == "corrupt"))
+      throw Broken("a client's change failed: " + what.dump() + ": " + answer->dump());
+    return std::nullopt;
+  }
+
+  void put(const Step& step) {
+    judge_.client_wrote(content(step.number, step.size));
+    auto answer = client(put_order(step));
+    if (answer) judge_.acknowledge(answer->at("made").at("version"), answer->at("made").at("hash"));
+  }
+  Json put_order(const Step& step) const {
+    return {{"do", "put"}, {"path", workspace_path(step.path)}, {"number", step.number}, {"size", step.size}};
+  }
+
+  void trash(const Step& step) {
+    if (history_.folder.empty() && step.path.empty()) return;
+    client({{"do", "trash"}, {"path", workspace_path(step.path)}});
+  }
+
+  Json versions_of(const std::vector<std::string>& files) {
+    Json list = files;
+    auto answer = keeper_.order({{"do", "versions"}, {"files", list}});
+    if (!answer || answer->contains("error"))
+      throw Broken("versions cannot be listed: " + (answer ? answer->dump() : ""));
+    return answer->at("versions");
+  }
+
+  void purge(const Step& step) {
+    ensure_keeper();
+    auto found = listing_.folder.find(spell(step.path));
+    if (found == listing_.folder.end() || found->second.kind != 'f') return;
+    std::string file = found->second.file;
+    Json versions = versions_of({file});
+    if (!client({{"do", "trash"}, {"path", workspace_path(step.path)}})) return;
+    if (!client({{"do", "purge_trashed"}, {"file", file}})) return;
+    for (const auto& version : versions) judge_.purged(version.at("version"), version.at("hash"));
+  }
+
+  void purge_version(const Step& step) {
+    ensure_keeper();
+    auto found = listing_.folder.find(spell(step.path));
+    if (found == listing_.folder.end() || found->second.kind != 'f') return;
+    Entry entry = found->second;
+    for (const auto& version : versions_of({entry.file})) {
+      if (version.at("version") == entry.version) continue;
+      if (client({{"do", "purge_version"}, {"version", version.at("version")}}))
+        judge_.purged(version.at("version"), version.at("hash"));
+      return;
+    }
+  }
+
+  void restore(const Step& step) {
+    ensure_keeper();
+    if (listing_.trash.empty()) return;
+    auto chosen = listing_.trash.begin();
+    std::advance(chosen, static_cast<long>(step.number % listing_.trash.size()));
+    std::string file = chosen->first;
+    client({{"do", "restore"}, {"file", file}});
+  }
+
+  void lock(const Step& step) {
+    ensure_keeper();
+    if (client({{"do", "lock"}, {"path", workspace_path(step.path)}})) {
+      judge_.set_locked(true);
+      judge_.allow_reason("locked");
+      locked_ = true;
+    }
+  }
+
+  void unlock() {
+    if (!locked_) return;
+    client({{"do", "unlock"}});
+    judge_.set_locked(false);
+    locked_ = false;
+  }
+
+  void limit(const Json& what) {
+    ensure_keeper();
+    auto answer = keeper_.order(what);
+    if (!answer || answer->contains("error"))
+      throw Broken("a limit cannot be set: " + (answer ? answer->dump() : ""));
+  }
+
+  // An order met by running code.
+  void race() {
+    ensure_open();
+    Json order_{{"do", need_all_ ? "capture_all" : "capture"}, {"open", Json::array()}};
+    for (const auto& [device, inode] : writers_.open_files()) order_["open"].push_back({device, inode});
+    auto answer = keeper_.order(order_);
+    writers_.wait();
+    if (!answer || answer->contains("error")) {
+      if (!full_)
+        throw Broken("a capture failed beside running code: " +
+                     (answer ? answer->dump().substr(0, 500) : "the keeper died"));
+      if (!answer) open_ = false;
+      blind();
+      return;
+    }
+    listing_ = listing_of(*answer, history_.folder);
+    judge_.raced(*answer);
+    judge_.code_wrote(scan(directory_));
+  }
+  void blind() { judge_.raced(Json::object()); }
+
+  void kill() {
+    writers_.wait();
+    if (stopped_) keeper_.go_on();
+    stopped_ = false;
+    keeper_.kill();
+    open_ = false;
+  }
+
+  // Begins an order and kills the keeper (or the power) after that many microseconds.
+  void kill_in(const Step& step) {
+    if (step.path == "put") {
+      ensure_keeper();
+      Step put_step = step;
+      put_step.path = step.other;
+      put_step.size = 8;
+      judge_.client_wrote(content(put_step.number, put_step.size));
+      client_was_cut_ = true;
+      begin_and_kill(put_order(put_step), step.number);
+      return;
+    }
+    ensure_open();
+    if (!open_) return;
+    writers_.wait();
+    if (step.path == "close") writers_.release_all();
+    Json order_{{"do", step.path}};
+    if (step.path.starts_with("capture")) {
+      order_["open"] = Json::array();
+      for (const auto& [device, inode] : writers_.open_files()) order_["open"].push_back({device, inode});
+    }
+    if (step.path == "close") used_ = false;
+    begin_and_kill(order_, step.number);
+  }
+
+  void begin_and_kill(const Json& order_, uint64_t after_us) {
+    writers_.wait();
+    Tree tree = scan(directory_);
+    judge_.code_wrote(tree);
+    judge_.lost_sight(tree);
+    keeper_.begin(order_);
+    keeper_.answers_within(static_cast<int64_t>(after_us));
+    keeper_.kill();
+    open_ = false;
+  }
+
+  void cut_power(bool in_the_middle) {
+    if (!lane_.has_disk()) return;
+    if (!in_the_middle) kill();
+    was_clean_ = !used_ && !in_the_middle;
+    judge_.code_wrote(scan(directory_));
+    writers_.kill_all();
+    lane_.disk_->cut_power();
+    ++lane_.boot_;
+    power_was_cut_ = true;
+    in_the_middle_ = in_the_middle;
+    used_ = false;
+    need_all_ = false;
+    locked_ = false;
+  }
+
+  void take(const Step& step) {
+    if (Writers::does(step.what)) {
+      // Code runs on for a moment when the keeper is killed, and before the copy is opened there is none.
+      if (!open_ && !used_) ensure_open();
+      if (!open_ && !used_) return;
+      writers_.start(step);
+      if (!step.together) writers_.wait();
+      return;
+    }
+    static const std::map<std::string, std::function<void(Runner&, const Step&)>> kOrders = {
+        {"open", [](Runner& r, const Step&) { r.ensure_open(); }},
+        {"capture", [](Runner& r, const Step&) { r.capture("capture"); }},
+        {"capture_all", [](Runner& r, const Step&) { r.capture("capture_all"); }},
+        {"race", [](Runner& r, const Step&) { r.race(); }},
+        {"bring",
+         [](Runner& r, const Step&) {
+           r.ensure_open();
+           if (r.open_) r.order({{"do", "bring"}}, Brings::yes, true, true);
+         }},
+        {"close", [](Runner& r, const Step&) { r.close(); }},
+        {"recover", [](Runner& r, const Step&) { r.recover(); }},
+        {"look", [](Runner& r, const Step&) { r.look(); }},
+        {"evict", [](Runner& r, const Step&) { r.evict_copy(); }},
+        {"kill", [](Runner& r, const Step&) { r.kill(); }},
+        {"kill_in", [](Runner& r, const Step& s) { r.kill_in(s); }},
+        {"power", [](Runner& r, const Step&) { r.cut_power(false); }},
+        {"power_in",
+         [](Runner& r, const Step& s) {
+           if (!r.lane_.has_disk()) return;
+           r.kill_in(s);
+           r.cut_power(true);
+         }},
+        {"stop",
+         [](Runner& r, const Step&) {
+           r.writers_.wait();
+           r.keeper_.stop_running();
+           r.stopped_ = true;
+         }},
+        {"continue",
+         [](Runner& r, const Step&) { r.writers_.wait(), r.keeper_.go_on(), r.stopped_ = false; }},
+        {"die",
+         [](Runner& r, const Step& s) { r.writers_.wait(), r.writers_.kill(s.writer), r.need_all_ = true; }},
+        {"put", [](Runner& r, const Step& s) { r.put(s); }},
+        {"trash", [](Runner& r, const Step& s) { r.trash(s); }},
+        {"purge", [](Runner& r, const Step& s) { r.purge(s); }},
+        {"purge_version", [](Runner& r, const Step& s) { r.purge_version(s); }},
+        {"move",
+         [](Runner& r, const Step& s) {
+           r.client(
+               {{"do", "move"}, {"path", r.workspace_path(s.path)}, {"other", r.workspace_path(s.other)}});
+         }},
+        {"make",
+         [](Runner& r, const Step& s) {
+           r.client({{"do", "make"}, {"path", r.workspace_path(s.path)}});
+         }},
+        {"mode",
+         [](Runner& r, const Step& s) {
+           r.client({{"do", "mode"}, {"path", r.workspace_path(s.path)}, {"number", s.number}});
+         }},
+        {"restore", [](Runner& r, const Step& s) { r.restore(s); }},
+        {"lock", [](Runner& r, const Step& s) { r.lock(s); }},
+        {"unlock", [](Runner& r, const Step&) { r.unlock(); }},
+        {"quota",
+         [](Runner& r, const Step& s) {
+           r.judge_.allow_reason("quota");
+           r.limit({{"do", "quota"}, {"size", s.size}});
+         }},
+        {"disk",
+         [](Runner& r, const Step& s) {
+           r.judge_.allow_reason("disk_full");
+           r.limit({{"do", "disk"}, {"number", s.number}});
+         }},
+        {"batch",
+         [](Runner& r, const Step& s) {
+           r.limit({{"do", "batch"}, {"size", s.size}});
+         }},
+        {"fill", [](Runner& r, const Step& s) { r.fill(s.number != 0); }},
+    };
+    auto found = kOrders.find(step.what);
+    if (found == kOrders.end()) throw std::runtime_error("no step " + step.what);
+    found->second(*this, step);
+  }
+
+  void recover() {
+    ensure_keeper();
+    if (open_) return;
+    writers_.release_all();
+    if (power_was_cut_) return open_after_power_cut("recover");
+    order({{"do", "recover"}}, Brings::yes, false);
+    used_ = need_all_ = false;
+  }
+
+  void look() {
+    if (open_ || used_) return;
+    ensure_keeper();
+    if (power_was_cut_) open_after_power_cut("recover");
+    order({{"do", "look"}}, Brings::maybe, false);
+  }
+
+  void evict_copy() {
+    if (open_ || used_) return;
+    ensure_keeper();
+    if (power_was_cut_) open_after_power_cut("recover");
+    writers_.wait();
+    Tree before = scan(directory_);
+    Listing was = listing_;
+    auto answer = keeper_.order({{"do", "evict"}});
+    if (!answer || answer->contains("error")) {
+      if (full_) return blind();
+      throw Broken("evicting failed: " + (answer ? answer->dump() : ""));
+    }
+    listing_ = listing_of(*answer, history_.folder);
+    Tree after = scan(directory_);
+    if (!answer->at("gone").get<bool>()) {
+      judge_.settled({before, after, was, listing_, *answer, Brings::maybe, false});
+      return;
+    }
+    // As if the copy were still there: all of it has to be in the workspace.
+    judge_.settled({before, before, was, listing_, *answer, Brings::maybe, false});
+    struct stat st;
+    if (::lstat(directory_.c_str(), &st) == 0) throw Broken("an evicted copy is still there");
+    judge_.evicted(listing_);
+  }
+
+  // All room of the disk is taken: then orders may fail, but nothing may be lost.
+  void fill(bool full) {
+    if (!lane_.has_disk()) return;
+    writers_.wait();
+    if (full) {
+      lane_.disk_->fill();
+      judge_.allow_reason("disk_full");
+    } else {
+      lane_.disk_->make_room();
+    }
+    full_ = full;
+  }
+
+  // Nothing stands in the way any more: directory and workspace have to become equal.
+  void end() {
+    writers_.wait();
+    writers_.release_all();
+    fill(false);
+    if (lane_.has_disk()) lane_.disk_->make_room();
+    ensure_keeper();
+    unlock();
+    limit({{"do", "quota"}, {"size", 1ull << 40}});
+    limit({{"do", "disk"}, {"number", 0}});
+    limit({{"do", "batch"}, {"size", 10'000}});
+    ensure_open();
+    for (int i = 0; i < 3 && (i == 0 || !judge_.agrees()); ++i) {
+      order({{"do", "bring"}}, Brings::yes, true, true);
+      capture("capture_all");
+    }
+    if (auto path = judge_.disagreement(); !path.empty())
+      throw Broken("copy and workspace never become equal: " + path);
+    close();
+    check_versions_at_end();
+    if (history_.seed % 16 == 0) check_audit();
+    if (history_.seed % 2 == 0) remove();
+  }
+
+  void check_versions_at_end() {
+    std::vector<std::string> files;
+    for (const auto& [path, entry] : listing_.folder)
+      if (entry.kind == 'f') files.push_back(entry.file);
+    for (const auto& [file, place] : listing_.trash)
+      if (place.second == 'f') files.push_back(file);
+    judge_.check_history(versions_of(files),
+                         std::any_of(listing_.trash.begin(), listing_.trash.end(),
+                                     [](const auto& one) { return one.second.second == 'd'; }));
+    std::vector<std::pair<std::string, std::string>> all(judge_.acknowledged().begin(),
+                                                         judge_.acknowledged().end());
+    check_versions(keeper_, all);
+    for (auto& one : all) lane_.acknowledged_.push_back(one);
+  }
+
+  void check_audit() {
+    auto answer = keeper_.order({{"do", "audit"}});
+    if (!answer || answer->contains("error") || !answer->at("valid").get<bool>())
+      throw Broken("the journal's chain does not verify: " + (answer ? answer->dump() : ""));
+  }
+
+  void remove() {
+    Listing was = listing_;
+    auto answer = keeper_.order({{"do", "remove"}});
+    if (!answer || answer->contains("error"))
+      throw Broken("a session cannot be removed: " + (answer ? answer->dump() : ""));
+    listing_ = listing_of(*answer, history_.folder);
+    for (const auto& [path, entry] : was.folder)
+      if (auto found = listing_.folder.find(path);
+          found == listing_.folder.end() || !found->second.same_as(entry))
+        throw Broken("removing a session changed '" + path + "'");
+  }
+
+  Lane& lane_;
+  Keeper& keeper_;
+  Writers& writers_;
+  const History& history_;
+  Judge judge_;
+  std::string session_, directory_;
+  Listing listing_;
+  Json last_;
+  size_t at_ = 0;
+  bool open_ = false;      // the keeper has the copy open
+  bool used_ = false;      // code may run in it
+  bool need_all_ = false;  // processes died
+  bool stopped_ = false, locked_ = false, full_ = false;
+  bool client_was_cut_ = false, power_was_cut_ = false, in_the_middle_ = false, was_clean_ = false;
+};
+
+Lane::Lane(std::string directory, std::unique_ptr<Disk> disk)
+    : directory_(std::move(directory)), disk_(std::move(disk)), writers_(std::make_unique<Writers>(3)) {}
+
+void Lane::run(const History& history) {
+  ++histories_;
+  Runner runner(*this, history);
+  try {
+    runner.run();
+  } catch (const std::exception& error) {
+    size_t at = runner.at();
+    std::string step = at == 0 || at > history.steps.size() ? "" : to_text(history.steps[at - 1]);
+    throw Broken(std::string(error.what()) + "\n  at step " + std::to_string(at) + ": " + step);
+  }
+}
+
+void Lane::begin_anew() {
+  keeper_.kill();
+  writers_ = std::make_unique<Writers>(3);
+  if (disk_) disk_->make_room();
+}
+
+void Lane::check_everything() {
+  if (!keeper_.is_alive()) keeper_.start({directory_, "boot " + std::to_string(boot_), 0});
+  check_versions(keeper_, acknowledged_);
+  auto answer = keeper_.order({{"do", "verify"}});
+  if (!answer || answer->contains("error") || !answer->at("problems").empty())
+    throw Broken("verify found: " + (answer ? answer->dump().substr(0, 2000) : ""));
+}
+
+}  // namespace sk::model
