@@ -57,7 +57,9 @@ std::string in_our_words(const std::string& hint) {
       {"/list?folder=", "'sandkeep ls' lists it, 'sandkeep get' copies it here with all that is in it."},
       {"GET /api/v1/workspaces or", "'sandkeep workspace ls' lists yours."},
       {"?force=true",
-       "Mend what the reason says and run something in it, which keeps them; or end it with them: --force."},
+       "'sandkeep sessions unkept ID' lists them, 'sandkeep sessions retry ID' keeps them once the reason is "
+       "gone; "
+       "--force ends it with them."},
       {"DELETE /api/v1/sessions", "Wait until one goes to sleep, or end one: 'sandkeep sessions rm'."},
       {"Read the current version, merge",
        "Get the current version, merge, and put it with --if-match and its id, which 'sandkeep log' shows."},

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <iterator>
 #include <unordered_set>
+#include <utility>
 
 #include "base/error.h"
 #include "interpreter/capture_plan.h"
@@ -30,6 +31,16 @@ bool is_below_any(const std::string& path, const std::set<std::string>& folders)
 }
 
 }  // namespace
+
+std::string_view name_of(Unkept::What what) {
+  return what == Unkept::What::refused ? "refused" : what == Unkept::What::aside ? "aside" : "recovered";
+}
+
+std::optional<Unkept::What> unkept_from(std::string_view name) {
+  for (auto what : {Unkept::What::refused, Unkept::What::aside, Unkept::What::recovered})
+    if (name_of(what) == name) return what;
+  return std::nullopt;
+}
 
 void Settled::append(Settled&& other) {
   auto move_all = [](auto& to, auto& from) {
@@ -66,6 +77,10 @@ std::string Capture::disk_path(const std::string& workspace_path) const {
   SK_CHECK(workspace::is_within(workspace_path, folder_), workspace_path);
   if (workspace_path.size() == folder_.size()) return "";
   return workspace::unescape_name(workspace_path.substr(folder_.empty() ? 0 : folder_.size() + 1));
+}
+
+void Capture::set_aside(const std::string& workspace_path) {
+  if (workspace::is_within(workspace_path, folder_)) aside_.insert(disk_path(workspace_path));
 }
 
 Settled Capture::settle(const Touched& touched, const std::set<std::pair<uint64_t, uint64_t>>& open_files,
@@ -109,6 +124,7 @@ void Capture::put_in_order(Plan& plan) {
 
 void Capture::collect_candidates(const Touched& touched, Plan& plan) {
   auto unreadable = [&](const std::string& path) {
+    if (!unreadable_.insert(path).second) return;
     note_not_kept(plan, path, "unreadable", "the server cannot look into it").only_copy = true;
   };
   // A path that cannot be seen is not gone.
@@ -145,7 +161,11 @@ void Capture::collect_candidates(const Touched& touched, Plan& plan) {
       if (auto found = plan.candidates.find(path); found != plan.candidates.end() && !found->second)
         plan.candidates.erase(found);
   };
-  if (touched.everything || compare_all_) {
+  bool all = touched.everything || compare_all_;
+  // Looked into again by every capture: nothing tells when they can be read.
+  for (const auto& path : std::exchange(unreadable_, {}))
+    if (!all) add_tree(path);
+  if (all) {
     compare_all_ = false;
     add_tree("");
   } else {
@@ -154,8 +174,13 @@ void Capture::collect_candidates(const Touched& touched, Plan& plan) {
     for (const auto& path : touched.paths)
       if (!plan.candidates.contains(path)) look(path);
   }
+  // One that is not tried again may have gone with its folder, of which only the folder's own event tells.
+  auto may_be_gone = [&](const std::string& path) {
+    return all || is_below_any(path, touched.folders) || is_below_any(path, touched.paths) ||
+           is_below_any(path, touched.members);
+  };
   for (const auto& [path, earlier] : refused_)
-    if (earlier.again && !plan.candidates.contains(path)) look(path);
+    if ((earlier.again || may_be_gone(path)) && !plan.candidates.contains(path)) look(path);
   // All names of one file: what is written through one of them shows under the others too.
   std::set<std::pair<uint64_t, uint64_t>> files;
   if (touched.opened) files = plan.open_files;
@@ -307,6 +332,7 @@ void Capture::read_changed(Plan& plan) {
 bool Capture::is_same_content(Plan& plan, const std::string& path, const Node& node, const Sha256& sha256,
                               bool complete) {
   const ManifestRow* row = manifest_.find(path);
+  if (aside_.contains(path)) return false;
   if (!row->sha256 || row->sha256 != sha256 || row->mode != node.mode || (!row->complete && complete))
     return false;
   forget_refused(path);

@@ -65,6 +65,8 @@ struct Unkept {
   bool only_copy = false;  // its bytes are nowhere but in the session's own folder
   bool operator==(const Unkept&) const = default;
 };
+std::string_view name_of(Unkept::What what);  // refused | aside | recovered
+std::optional<Unkept::What> unkept_from(std::string_view name);
 
 // Belongs to one session; one thread at a time. All parameters outlive it.
 class Capture {
@@ -78,7 +80,10 @@ class Capture {
                  const CaptureAs& as);
 
   // Whether something was refused that may be kept the next time, whether or not it is touched.
-  bool has_refused() const { return refused_again_ > 0 || compare_all_; }
+  bool has_refused() const { return refused_again_ > 0 || compare_all_ || !unreadable_.empty(); }
+  // Takes a path of the workspace whose file has other bytes than its head, since they were kept aside: when
+  // code writes it again, also with the same bytes, it is put again.
+  void set_aside(const std::string& workspace_path);
   // What is in the copy and was refused.
   std::vector<Unkept> refused() const;
   // Keeps the bytes of a copy that cannot be believed (see copy_keeper.h): each file that is kept is removed
@@ -130,8 +135,10 @@ class Capture {
     bool again = true;  // tried again by every capture; else when it is touched
   };
   std::map<std::string, Refused> refused_;
-  size_t refused_again_ = 0;  // of them, those that are tried again
-  bool compare_all_ = false;  // a batch failed as a whole: what it held is looked for anew
+  std::set<std::string> aside_;       // paths in the copy of what was kept aside
+  std::set<std::string> unreadable_;  // paths that the last capture could not look into
+  size_t refused_again_ = 0;          // of them, those that are tried again
+  bool compare_all_ = false;          // a batch failed as a whole: what it held is looked for anew
 };
 
 }  // namespace sk::interpreter

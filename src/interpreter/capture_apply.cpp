@@ -97,11 +97,11 @@ void Capture::record(Plan& plan, size_t index, const workspace::ChangeResult& re
       // and gets one when it is looked at again without the lock.
       // Beside a head that somebody else has locked, it started from that head.
       if (!result.entry.trashed_us)
-        manifest_.set_file(step.path, step.node,
-                           {result.entry.id, result.kept_aside ? result.entry.head : result.version->id,
-                            std::get<workspace::PutChange>(step.change).content->root().hash,
-                            result.version->complete},
-                           plan.now_us);
+        manifest_.set_file(
+            step.path, step.node,
+            {result.entry.id, result.kept_aside ? result.entry.head : result.version->id,
+             std::get<workspace::PutChange>(step.change).content->root().hash, result.version->complete},
+            plan.now_us);
   }
 }
 
@@ -135,6 +135,10 @@ void Capture::applied(Plan& plan, size_t index, const workspace::ChangeResult& r
       plan.settled.deleted.push_back(result.entry.path);
       break;
     case Plan::What::file:
+      if (result.kept_aside)
+        aside_.insert(step.path);
+      else
+        aside_.erase(step.path);
       if (auto kept = kept_file(result)) plan.settled.kept.push_back(std::move(*kept));
       break;
     case Plan::What::time:
@@ -186,7 +190,8 @@ void Capture::refused_content(Plan& plan, const std::string& path, const Node& n
   item.only_copy = node.kind == NodeKind::file;
   forget_refused(path);
   bool again = item.reason != "too_large" && item.reason != "name";
-  refused_[path] = {node, item.reason, item.message, item.reason == "quota" ? room(plan).value_or(0) : 0, again};
+  refused_[path] = {node, item.reason, item.message, item.reason == "quota" ? room(plan).value_or(0) : 0,
+                    again};
   if (again) ++refused_again_;
 }
 
@@ -200,8 +205,12 @@ void Capture::forget_refused(const std::string& path) {
 std::vector<Unkept> Capture::refused() const {
   std::vector<Unkept> result;
   for (const auto& [path, one] : refused_)
-    result.push_back({named(path), Unkept::What::refused, one.reason, one.message, Id{},
-                      one.node.kind == NodeKind::file});
+    result.push_back(
+        {named(path), Unkept::What::refused, one.reason, one.message, Id{}, one.node.kind == NodeKind::file});
+  for (const auto& path : unreadable_)
+    if (!refused_.contains(path))
+      result.push_back(
+          {named(path), Unkept::What::refused, "unreadable", "the server cannot look into it", Id{}, true});
   return result;
 }
 

@@ -33,8 +33,8 @@ void CopyKeeper::attach() {
   detach();
   copy_ = std::make_unique<WorkingCopy>(directory_, context_.owner);
   manifest_ = std::make_unique<Manifest>(context_.keep.ground(), session_.id);
-  capture_ = std::make_unique<Capture>(context_.keep, *copy_, *manifest_, session_.folder,
-                                       context_.file_bytes_max);
+  capture_ =
+      std::make_unique<Capture>(context_.keep, *copy_, *manifest_, session_.folder, context_.file_bytes_max);
   sync_ = std::make_unique<Sync>(context_.keep, *copy_, *manifest_, *capture_, session_.folder);
   manifest_->load();
 }
@@ -75,13 +75,18 @@ void CopyKeeper::prepare() {
 Settled CopyKeeper::bring_up_to_date(const CaptureAs& as) {
   if (!copy_) prepare();
   saved_refused_ = context_.records.unkept(session_.id);
+  for (const auto& one : saved_refused_) {
+    if (one.what != Unkept::What::aside) continue;
+    has_aside_ = true;
+    capture_->set_aside(one.path);
+  }
   std::erase_if(saved_refused_, [](const Unkept& one) { return one.what != Unkept::What::refused; });
   Settled settled;
   if (std::filesystem::exists(suspects_)) settled = search_suspects(as);
   if (is_trusted_) {
     // Deletions from outside come first: a comparison must not bring back what somebody deleted.
     synced_seq_ = sync_->bring_changes(as.workspace, recorded_.synced_seq);
-    if (recorded_.dirty) settled.append(settle(everything(), {}, as));
+    if (recorded_.dirty || !saved_refused_.empty()) settled.append(settle(everything(), {}, as));
   } else {
     manifest_->clear();
     synced_seq_ = sync_->bring_all(as.workspace);
@@ -145,11 +150,15 @@ Settled CopyKeeper::search_suspects(const CaptureAs& as) {
 Settled CopyKeeper::settle(const Touched& touched, const OpenFiles& open_files, CaptureAs as) {
   as.also = [&, outer = std::move(as.also)](catalog::Tx& tx, const std::vector<KeptFile>& kept) {
     std::vector<Unkept> aside;
-    for (const auto& file : kept)
+    for (const auto& file : kept) {
       if (file.locked)
         aside.push_back({file.path, Unkept::What::aside, "locked",
                          "somebody else has a lock on it; its bytes are kept as a version beside the head",
                          file.version, false});
+      else if (has_aside_)
+        context_.records.forget_aside(tx, session_.id, file);
+    }
+    if (!aside.empty()) has_aside_ = true;
     context_.records.add_unkept(tx, session_.id, aside);
     if (outer) outer(tx, kept);
   };
@@ -167,11 +176,19 @@ void CopyKeeper::save_refused() {
   saved_refused_ = std::move(now);
 }
 
-Settled CopyKeeper::capture(Extent extent, const CaptureAs& as, const std::function<OpenFiles()>& open_files) {
+Settled CopyKeeper::capture(Extent extent, const CaptureAs& as,
+                            const std::function<OpenFiles()>& open_files) {
   Touched touched = context_.watcher.take(session_.id);
   touched.everything = touched.everything || extent == Extent::all;
   if (touched.empty() && !capture_->has_refused()) return {};
   return capture_touched(touched, as, open_files);
+}
+
+Settled CopyKeeper::retry(const CaptureAs& as, const std::function<OpenFiles()>& open_files) {
+  Settled settled;
+  if (std::filesystem::exists(suspects_)) settled = search_suspects(as);
+  settled.append(capture(Extent::all, as, open_files));
+  return settled;
 }
 
 Settled CopyKeeper::capture_touched(const Touched& touched, const CaptureAs& as,
@@ -206,7 +223,8 @@ Settled CopyKeeper::capture_between_cells(const CaptureAs& as, const std::functi
     return true;
   };
   Touched all = context_.watcher.take(session_.id), now, later;
-  auto divide = [&](const std::set<std::string>& from, std::set<std::string>& due, std::set<std::string>& not_due) {
+  auto divide = [&](const std::set<std::string>& from, std::set<std::string>& due,
+                    std::set<std::string>& not_due) {
     for (const auto& path : from) (is_due(path) ? due : not_due).insert(path);
   };
   divide(all.paths, now.paths, later.paths);

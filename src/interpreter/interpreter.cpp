@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <future>
+#include <set>
 #include <thread>
 #include <unordered_map>
 
@@ -29,6 +30,7 @@ namespace {
 constexpr int64_t kEvictionUs = 60 * kSecondUs;
 constexpr auto kTick = std::chrono::milliseconds(100);
 constexpr size_t kCodeBytesMax = 8 << 20;
+constexpr size_t kRetriesMax = 1'000;  // waiting for their turn
 
 std::string safe_name(std::string_view name) {
   std::string out;
@@ -63,10 +65,16 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
         watcher({.folders_per_copy_max = options.watched_folders_max}),
         pool(options.threads, 1'000'000),
         saver(1, 100'000),
+        retries(2, kRetriesMax),
         disk_guard({.data_root = folder_of(options.directory), .reserve_bytes = options.disk_reserve_bytes}),
         copies({options.directory, options.copy_keep_s, options.disk_reserve_bytes}, records),
         thumbnails(keep, host, options.directory),
-        copy_context{keep, records, watcher, options.directory, owner_of(host), options.file_bytes_max,
+        copy_context{keep,
+                     records,
+                     watcher,
+                     options.directory,
+                     owner_of(host),
+                     options.file_bytes_max,
                      boot_id_of(options)},
         shared{keep, host, options, records, copy_context, disk_guard, pool, {}, {}, {}, {}, {}},
         awake_gauge(metrics.gauge("sandkeep_sessions_awake", "Sessions with a running interpreter")),
@@ -162,8 +170,7 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
     int64_t awake_max_us = session.info().awake_max_s * kSecondUs;
     bool idle = idle_us > 0 && now_us - session.active_us() > idle_us;
     bool over = !session.awake() && now_us - session.active_us() > 60 * kSecondUs;
-    bool long_awake =
-        session.awake() && awake_max_us > 0 && now_us - session.awake_since_us() > awake_max_us;
+    bool long_awake = session.awake() && awake_max_us > 0 && now_us - session.awake_since_us() > awake_max_us;
     return idle || over || long_awake;
   }
 
@@ -312,8 +319,8 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
       if (!is_queued) live->unreserve();
     });
     const SessionInfo& info = live->info();
-    auto workspace = keep.workspaces().enter(
-        actor, info.workspace.with_prefix(workspace::prefix::workspace), workspace::Right::write);
+    auto workspace = keep.workspaces().enter(actor, info.workspace.with_prefix(workspace::prefix::workspace),
+                                             workspace::Right::write);
     if (live->queued() > options.queue_max && !earlier)
       throw Error(Code::too_many_requests,
                   "the session has " + std::to_string(live->queued() - 1) + " executions waiting")
@@ -343,20 +350,85 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
     return running;
   }
 
+  Retried retry_unkept(const workspace::Actor& actor, const workspace::Workspace& workspace,
+                       const Id& session) {
+    auto before = records.unkept(session);
+    capture_refused(session);
+    make_heads(actor, workspace, session);
+    auto after = records.unkept(session);
+    Retried retried;
+    std::set<std::pair<std::string_view, Unkept::What>> left;
+    for (const auto& item : after) {
+      left.emplace(item.path, item.what);
+      if (item.what != Unkept::What::recovered) ++retried.remaining;
+    }
+    for (const auto& item : before)
+      if (!left.contains({item.path, item.what})) ++retried.settled;
+    return retried;
+  }
+
+  // Compares the whole copy, which tries everything again that was refused.
+  void capture_refused(const Id& session) {
+    auto tried = LiveSession::Tried::retired;
+    while (tried == LiveSession::Tried::retired) {
+      if (stopping) throw Error(Code::unavailable, "the server is stopping");
+      std::optional<Registry::Lease> lease(registry.acquire(session));
+      auto info = records.find(session);
+      if (!info || info->deleted_us) throw deleted_error();
+      if (auto live = lease->live()) {
+        lease.reset();  // the copy is the live session's, on its strand, until it is retired
+        std::promise<LiveSession::Tried> done;
+        live->retry_unkept([&](LiveSession::Tried how) { done.set_value(how); });
+        tried = done.get_future().get();
+      } else {
+        CopyKeeper keeper(copy_context, *info);
+        bool compared =
+            !keeper.exists() || keeper.look_for_only_copies(capture_as(*info)).only_copies.has_value();
+        tried = compared ? LiveSession::Tried::done : LiveSession::Tried::failed;
+      }
+    }
+    if (tried == LiveSession::Tried::failed)
+      throw Error(Code::unavailable, "the session's files could not be compared, so nothing was tried again")
+          .hint("The server's log says why.");
+  }
+
   // Makes heads of versions that were kept aside, where nothing stands in their way any more.
-  void make_heads(const workspace::Actor& actor, const Id& session) {
-    auto info = records.find(session);
-    auto workspace = keep.workspaces().enter(
-        actor, info->workspace.with_prefix(workspace::prefix::workspace), workspace::Right::write);
+  void make_heads(const workspace::Actor& actor, const workspace::Workspace& workspace, const Id& session) {
     for (const auto& item : records.unkept(session)) {
       if (item.what != Unkept::What::aside) continue;
+      auto version = keep.files().find_version(workspace, item.version);
+      if (!version) continue;  // purged meanwhile, and not listed any more
       try {
-        keep.files().apply_one(actor, workspace, workspace::RestoreVersionChange{item.version, {}});
+        make_head(actor, workspace, *version);
       } catch (const Error& error) {
-        if (error.code() != Code::not_found) continue;  // still locked; a purged version settles itself
+        explain(session, item, error);
+        continue;
       }
-      records.forget_unkept(session, item.path, item.what);
+      records.forget_unkept(session, item);
     }
+  }
+
+  // Only over the head that the version started from: what somebody wrote since is newer.
+  void make_head(const workspace::Actor& actor, const workspace::Workspace& workspace,
+                 const workspace::Version& version) {
+    auto entry = keep.files().find_by_id(workspace, version.file);
+    // A new file of a locked path was put into the trash by the capture itself; others were deleted by
+    // somebody.
+    if (entry && entry->trashed_us && *entry->trashed_us == version.created_us) {
+      keep.files().restore(actor, workspace, version.file, workspace::OnExisting::refuse);
+      return;
+    }
+    workspace::RestoreVersionChange change{version.id, {}};
+    change.conditions.if_match = {version.base};
+    keep.files().apply_one(actor, workspace, std::move(change));
+  }
+
+  void explain(const Id& session, Unkept item, const Error& error) {
+    item.reason = reason_of(error);
+    item.message = error.code() == Code::precondition_failed
+                       ? "somebody wrote the file since; restore this version if it should be the head"
+                       : error.message();
+    records.explain_unkept(session, item);
   }
 
   void stop() {
@@ -364,10 +436,10 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
     uint64_t one = 1;
     [[maybe_unused]] auto written = ::write(wake.get(), &one, sizeof one);
     loop.join();
+    retries.stop();  // their sessions' strands run until the pool stops
     // All at once; each lease comes back when its session is asleep.
     auto live = registry.all();
-    for (auto& session : live)
-      end(registry.acquire(session->info().id), LiveSession::Why::server_stops);
+    for (auto& session : live) end(registry.acquire(session->info().id), LiveSession::Why::server_stops);
     for (auto& session : live) registry.acquire(session->info().id);
     live.clear();
     thumbnails.stop();
@@ -394,6 +466,7 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
   Watcher watcher;
   WorkerPool pool;
   WorkerPool saver;
+  WorkerPool retries;  // they wait for leases and strands, so they have no thread of the pool
   sandbox::DiskGuard disk_guard;
   CopyCache copies;
   Thumbnails thumbnails;
@@ -450,7 +523,8 @@ void Interpreter::resume_accepted() {
     } catch (const Error& error) {
       execution.status = "done";
       execution.end = "interrupted";
-      execution.message = "it was accepted before the server stopped, and could not be run now: " + error.message();
+      execution.message =
+          "it was accepted before the server stopped, and could not be run now: " + error.message();
       execution.ended_us = impl_->keep.ground().clock.now_us();
       impl_->records.save(execution);
     }
@@ -531,28 +605,28 @@ void Interpreter::sleep(const workspace::Actor& actor, const Id& session) {
   impl_->end_and_wait(impl_->registry.acquire(session), LiveSession::Why::asked);
 }
 
-std::vector<Unkept> Interpreter::unkept(const workspace::Actor& actor, const Id& session) {
-  impl_->find(actor, session);
-  return impl_->records.unkept(session);
-}
-
-std::vector<Unkept> Interpreter::retry_unkept(const workspace::Actor& actor, const Id& session) {
+void Interpreter::retry_unkept(const workspace::Actor& actor, const Id& session,
+                               std::function<void(Retried)> then) {
   if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot change files");
-  if (impl_->find(actor, session).status == Status::deleted) throw Impl::deleted_error();
-  {
-    auto lease = impl_->registry.acquire(session);
-    auto info = impl_->records.find(session);
-    if (!info || info->deleted_us) throw Impl::deleted_error();
-    if (auto live = lease.live()) {
-      std::promise<void> done;
-      live->retry_unkept([&] { done.set_value(); });
-      done.get_future().get();
-    } else {
-      CopyKeeper(impl_->copy_context, *info).look_for_only_copies(capture_as(*info));
+  auto info = impl_->find(actor, session);
+  if (info.status == Status::deleted) throw Impl::deleted_error();
+  auto workspace = impl_->keep.workspaces().enter(
+      actor, info.workspace.with_prefix(workspace::prefix::workspace), workspace::Right::write);
+  auto job = [impl = impl_.get(), actor, workspace, session, then = std::move(then)] {
+    Retried retried;
+    try {
+      retried = impl->retry_unkept(actor, workspace, session);
+    } catch (const Error& error) {
+      retried.error = error;
+    } catch (const std::exception& error) {
+      retried.error = Error(Code::internal, error.what());
     }
-  }
-  impl_->make_heads(actor, session);
-  return impl_->records.unkept(session);
+    then(std::move(retried));
+  };
+  if (!impl_->retries.submit(std::move(job)))
+    throw Error(Code::unavailable,
+                "too many sessions are trying again to keep their files, or the server stops")
+        .hint("Try again in a moment.");
 }
 
 RunningExecution Interpreter::execute(const workspace::Actor& actor, const Id& session, NewExecution wanted) {

@@ -2,9 +2,12 @@
 // dialect needs, it takes from here.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "base/error.h"
 #include "base/metrics.h"
 #include "interpreter/execution_feed.h"
 #include "interpreter/history_export.h"
@@ -71,10 +74,15 @@ class Interpreter {
   // them, when the session has content that could not be kept, unless that may go too.
   enum class OnUnkept { refuse, discard };
   void remove(const workspace::Actor& actor, const Id& session, OnUnkept unkept = OnUnkept::refuse);
-  // What is not, or not as the head, in the workspace: refused, kept aside or recovered.
-  std::vector<Unkept> unkept(const workspace::Actor& actor, const Id& session);
-  // Tries again to keep what was refused, and makes heads of what was kept aside; returns the rest.
-  std::vector<Unkept> retry_unkept(const workspace::Actor& actor, const Id& session);
+  // Tries again to keep what was refused, and makes heads of versions that were kept aside, where nobody
+  // wrote the file since; what was recovered is left alone. Calls `then` when it is done, on a thread of its
+  // own: with an error when the copy could not be compared. Throws what can be said at once.
+  struct Retried {
+    size_t settled = 0;    // of those that SessionBook::unkept listed before
+    size_t remaining = 0;  // refused or aside
+    std::optional<Error> error = {};
+  };
+  void retry_unkept(const workspace::Actor& actor, const Id& session, std::function<void(Retried)> then);
   // To sleep now: what is in memory goes, the files stay.
   void sleep(const workspace::Actor& actor, const Id& session);
 

@@ -140,14 +140,26 @@ void LiveSession::retire(Why why, std::function<void()> then) {
   });
 }
 
-void LiveSession::retry_unkept(std::function<void()> then) {
+void LiveSession::retry_unkept(std::function<void(Tried)> then) {
   strand_.post([this, self = shared_from_this(), then = std::move(then)] {
+    if (retired_) return then(Tried::retired);  // the copy is not this session's any more
+    Tried tried = Tried::done;
     try {
-      if (keeper_.is_open()) capture_now(CopyKeeper::Extent::all);
+      if (keeper_.is_open()) {
+        Settled now = keeper_.retry(capture_as(), [this] { return open_files(); });
+        // The answer of a running cell names them, as it names what is kept during long runs.
+        if (current_) {
+          for (const auto& file : now.kept) current_->feed->add("kept", to_json(file));
+          settled_.append(std::move(now));
+        }
+      } else if (keeper_.exists() && !keeper_.look_for_only_copies(capture_as()).only_copies) {
+        tried = Tried::failed;
+      }
     } catch (const std::exception& error) {
       log::warn("what was refused could not be tried again", {{"error", error.what()}});
+      tried = Tried::failed;
     }
-    then();
+    then(tried);
   });
 }
 
@@ -430,7 +442,8 @@ void LiveSession::keep_outputs() {
       if (file.spilled && !path.ends_with("/" + file.name))
         outputs_->note("outputs/" + file.name + " was there already, so it is kept as " + path + ".");
       if (file.output_index >= 0)
-        outputs_->outputs()[static_cast<size_t>(file.output_index)]["file"] = keeper_.paths().workspace_path(path);
+        outputs_->outputs()[static_cast<size_t>(file.output_index)]["file"] =
+            keeper_.paths().workspace_path(path);
     } catch (const Error& error) {
       settled_.not_kept.push_back({keeper_.paths().workspace_path(path), "conflict", error.message(), false});
     }

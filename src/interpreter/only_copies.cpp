@@ -14,8 +14,9 @@ Error only_copies_error(const std::vector<NotKept>& items) {
   return Error(Code::conflict,
                "the session was not deleted, since it has files that could not be kept: " + named)
       .hint(
-          "Mend what the reason says and run something in it, which keeps them; or delete it with them: "
-          "DELETE /api/v1/sessions/{id}?force=true.")
+          "'sandkeep sessions unkept ID' lists them, and 'sandkeep sessions retry ID' keeps them once the "
+          "reason is "
+          "gone (GET /api/v1/sessions/{id}/unkept, POST …/retry). With ?force=true it is deleted with them.")
       .with("not_kept", listed)
       .with("not_kept_count", static_cast<int64_t>(items.size()));
 }

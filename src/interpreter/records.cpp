@@ -238,32 +238,34 @@ CopyState Records::copy_state(const Id& session) {
 
 void Records::forget_copy(const Id& session) {
   ground_.db.write([&](catalog::Tx& tx) {
-    tx.exec("UPDATE sessions SET copy_identity = '', synced_seq = 0, copy_boot = '' WHERE id = $1", {session});
+    tx.exec("UPDATE sessions SET copy_identity = '', synced_seq = 0, copy_boot = '' WHERE id = $1",
+            {session});
     tx.exec("DELETE FROM manifests WHERE session = $1", {session});
   });
 }
 
 void Records::mark_copies_synced() {
-  ground_.db.write([&](catalog::Tx& tx) { tx.exec("UPDATE sessions SET copy_boot = '' WHERE dirty = 0", {}); });
+  ground_.db.write(
+      [&](catalog::Tx& tx) { tx.exec("UPDATE sessions SET copy_boot = '' WHERE dirty = 0", {}); });
 }
 
 namespace {
 
-std::string_view name_of(Unkept::What what) {
-  return what == Unkept::What::refused ? "refused" : what == Unkept::What::aside ? "aside" : "recovered";
-}
-
-Unkept::What unkept_from(std::string_view name) {
-  return name == "refused" ? Unkept::What::refused
-         : name == "aside" ? Unkept::What::aside
-                           : Unkept::What::recovered;
-}
-
 Unkept read_unkept(const catalog::Row& row) {
-  return {row.str(0), unkept_from(row.text(1)), row.str(2), row.str(3), row.id(4), row.integer(5) != 0};
+  return {row.str(0), unkept_from(row.text(1)).value_or(Unkept::What::recovered),
+          row.str(2), row.str(3),
+          row.id(4),  row.integer(5) != 0};
 }
 
 #define SK_UNKEPT_COLUMNS "path, what, reason, message, version, only_copy"
+
+// Leaves out what is settled without a word of the session: versions that were purged, and those kept aside
+// whose bytes became the head since, by a restore or from the trash.
+#define SK_UNKEPT_IS_OPEN                                                                                  \
+  "(what = 'refused' OR EXISTS (SELECT 1 FROM versions v JOIN entries e ON e.id = v.file WHERE "           \
+  "v.id = unkept.version AND (what <> 'aside' OR NOT (v.head_us IS NOT NULL AND (e.trashed_us IS NULL OR " \
+  "e.trashed_us <> v.created_us) OR EXISTS (SELECT 1 FROM versions w WHERE w.file = v.file AND "           \
+  "w.number > v.number AND w.sha256 = v.sha256 AND w.head_us IS NOT NULL)))))"
 
 }  // namespace
 
@@ -288,15 +290,40 @@ void Records::save_refused(const Id& session, const std::vector<Unkept>& refused
 
 std::vector<Unkept> Records::unkept(const Id& session) {
   return ground_.db.read([&](catalog::Statements& statements) {
-    return statements.all("SELECT " SK_UNKEPT_COLUMNS " FROM unkept WHERE session = $1 ORDER BY path, what",
+    return statements.all("SELECT " SK_UNKEPT_COLUMNS " FROM unkept WHERE session = $1 AND " SK_UNKEPT_IS_OPEN
+                          " ORDER BY path, what",
                           {session}, read_unkept);
   });
 }
 
-void Records::forget_unkept(const Id& session, const std::string& path, Unkept::What what) {
+std::vector<Unkept> Records::unkept(const Id& session, const UnkeptPlace& after, size_t limit) {
+  return ground_.db.read([&](catalog::Statements& statements) {
+    return statements.all("SELECT " SK_UNKEPT_COLUMNS " FROM unkept WHERE session = $1 AND " SK_UNKEPT_IS_OPEN
+                          " AND (path, what) > ($2, $3) ORDER BY path, what LIMIT $4",
+                          {session, after.path, after.what ? name_of(*after.what) : "", limit}, read_unkept);
+  });
+}
+
+bool Records::forget_unkept(const Id& session, const Unkept& item) {
+  return ground_.db.write([&](catalog::Tx& tx) {
+    return tx.exec("DELETE FROM unkept WHERE session = $1 AND path = $2 AND what = $3 AND version = $4",
+                   {session, item.path, name_of(item.what), item.version}) > 0;
+  });
+}
+
+void Records::forget_aside(catalog::Tx& tx, const Id& session, const KeptFile& kept) {
+  tx.exec(
+      "DELETE FROM unkept WHERE session = $1 AND what = 'aside' AND (path = $2 OR version IN (SELECT id FROM "
+      "versions WHERE file = $3))",
+      {session, kept.path, kept.file});
+}
+
+void Records::explain_unkept(const Id& session, const Unkept& item) {
   ground_.db.write([&](catalog::Tx& tx) {
-    tx.exec("DELETE FROM unkept WHERE session = $1 AND path = $2 AND what = $3",
-            {session, path, name_of(what)});
+    tx.exec(
+        "UPDATE unkept SET reason = $5, message = $6 WHERE session = $1 AND path = $2 AND what = $3 AND "
+        "version = $4",
+        {session, item.path, name_of(item.what), item.version, item.reason, item.message});
   });
 }
 
@@ -333,7 +360,8 @@ void insert_files(catalog::Tx& tx, const Id& execution, const std::vector<KeptFi
             {execution, ++seq, to_text(to_json(file))});
 }
 
-void upsert_execution(catalog::Tx& tx, const Execution& execution, const std::optional<std::string>& request) {
+void upsert_execution(catalog::Tx& tx, const Execution& execution,
+                      const std::optional<std::string>& request) {
   tx.exec("INSERT INTO executions (" SK_EXECUTION_COLUMNS
           ", request) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) "
           "ON CONFLICT (id) DO UPDATE SET status = excluded.status, outcome = excluded.outcome, detail = "
@@ -368,19 +396,19 @@ void Records::save_accepted(const Execution& execution, const NewExecution& want
 
 std::vector<AcceptedExecution> Records::accepted() {
   return ground_.db.read([&](catalog::Statements& statements) {
-    return statements.all("SELECT " SK_EXECUTION_COLUMNS
-                          ", request FROM executions WHERE status = 'queued' AND request IS NOT NULL ORDER BY "
-                          "created_us, number",
-                          {}, [](const catalog::Row& row) {
-                            AcceptedExecution one{read_execution(row), {}};
-                            Json request = Json::parse(row.text(12));
-                            one.wanted.code = one.execution.code;
-                            one.wanted.language = one.execution.language;
-                            one.wanted.tools = request.value("tools", false);
-                            if (request.contains("timeout_s"))
-                              one.wanted.timeout_s = request["timeout_s"].get<int64_t>();
-                            return one;
-                          });
+    return statements.all(
+        "SELECT " SK_EXECUTION_COLUMNS
+        ", request FROM executions WHERE status = 'queued' AND request IS NOT NULL ORDER BY "
+        "created_us, number",
+        {}, [](const catalog::Row& row) {
+          AcceptedExecution one{read_execution(row), {}};
+          Json request = Json::parse(row.text(12));
+          one.wanted.code = one.execution.code;
+          one.wanted.language = one.execution.language;
+          one.wanted.tools = request.value("tools", false);
+          if (request.contains("timeout_s")) one.wanted.timeout_s = request["timeout_s"].get<int64_t>();
+          return one;
+        });
   });
 }
 
@@ -421,12 +449,15 @@ std::vector<KeptFile> Records::kept_files(const Id& execution, int64_t after, si
 void Records::end_interrupted_executions(TimeUs now_us) {
   ground_.db.write([&](catalog::Tx& tx) {
     auto left = tx.all(
-        "SELECT id, detail FROM executions WHERE status <> 'done' AND (status <> 'queued' OR request IS NULL)",
+        "SELECT id, detail FROM executions WHERE status <> 'done' AND (status <> 'queued' OR request IS "
+        "NULL)",
         {}, [](const catalog::Row& row) { return std::pair(row.id(0), Json::parse(row.text(1))); });
     for (auto& [id, detail] : left) {
       detail["message"] = "the server was stopped while this ran; files that were closed by then are kept";
-      tx.exec("UPDATE executions SET status = 'done', outcome = 'crash', ended_us = $2, detail = $3 WHERE id = $1",
-              {id, now_us, to_text(detail)});
+      tx.exec(
+          "UPDATE executions SET status = 'done', outcome = 'crash', ended_us = $2, detail = $3 WHERE id = "
+          "$1",
+          {id, now_us, to_text(detail)});
     }
     // Nor did it write when its sessions were last used; their executions tell.
     tx.exec(

@@ -48,8 +48,19 @@ class Records {
   // Replaces what was refused; adds what was kept aside or recovered, which stays until it is settled.
   void save_refused(const Id& session, const std::vector<Unkept>& refused);
   void add_unkept(catalog::Tx& tx, const Id& session, const std::vector<Unkept>& items);
+  // Ordered by path; without what was settled since, such as a version that somebody restored or purged.
   std::vector<Unkept> unkept(const Id& session);
-  void forget_unkept(const Id& session, const std::string& path, Unkept::What what);
+  // The same, page by page: behind one place, at most `limit`.
+  struct UnkeptPlace {
+    std::string path;
+    std::optional<Unkept::What> what = {};
+  };
+  std::vector<Unkept> unkept(const Id& session, const UnkeptPlace& after, size_t limit);
+  // Of items with a version. Do nothing when the place has another version by now.
+  bool forget_unkept(const Id& session, const Unkept& item);
+  // A file was kept as the head: what the session had kept aside of it is superseded.
+  void forget_aside(catalog::Tx& tx, const Id& session, const KeptFile& kept);
+  void explain_unkept(const Id& session, const Unkept& item);  // sets its reason and message
   // Recovered files that no answer has named yet.
   std::vector<Unkept> untold(const Id& session);
   void mark_told(const Id& session);

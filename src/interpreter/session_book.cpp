@@ -21,6 +21,52 @@ SessionInfo SessionBook::get(const workspace::Actor& actor, const Id& session) c
   return *found;
 }
 
+workspace::Page<Unkept> SessionBook::unkept(const workspace::Actor& actor, const Id& session,
+                                            std::string_view cursor, size_t limit) const {
+  get(actor, session);
+  Records::UnkeptPlace after;
+  if (!cursor.empty()) {
+    size_t slash = cursor.find('/');
+    after.what = unkept_from(cursor.substr(0, slash));
+    if (slash == std::string_view::npos || !after.what)
+      throw Error(Code::bad_request, "the cursor is not one of this list").with("field", "cursor");
+    after.path = cursor.substr(slash + 1);
+  }
+  workspace::Page<Unkept> page;
+  page.items = Records(keep_.ground()).unkept(session, after, limit + 1);
+  if (page.items.size() > limit) {
+    page.items.resize(limit);
+    page.has_more = true;
+    page.next_cursor = std::string(name_of(page.items.back().what)) + "/" + page.items.back().path;
+  }
+  return page;
+}
+
+size_t SessionBook::dismiss_unkept(const workspace::Actor& actor, const Id& session,
+                                   const std::optional<std::string>& path) const {
+  if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot change the list of unkept files");
+  get(actor, session);
+  Records records(keep_.ground());
+  size_t count = 0;
+  bool is_listed = false, is_refused = false;
+  for (const auto& item : records.unkept(session)) {
+    if (path && item.path != *path) continue;
+    is_listed = true;
+    if (item.what == Unkept::What::refused)
+      is_refused = true;
+    else
+      count += records.forget_unkept(session, item) ? 1 : 0;
+  }
+  if (path && !is_listed)
+    throw Error(Code::not_found, "'" + *path + "' is not among the session's unkept files")
+        .with("path", *path);
+  if (path && is_refused && count == 0)
+    throw Error(Code::conflict, "'" + *path + "' was refused, so its bytes are nowhere but in the session")
+        .hint("Remove the reason and retry, or delete the file in the session.")
+        .with("path", *path);
+  return count;
+}
+
 std::vector<SessionInfo> SessionBook::list(const workspace::Actor& actor, const SessionQuery& query) const {
   if (interpreter_ != nullptr) return interpreter_->list(actor, query);
   return Records(keep_.ground()).list(actor.principal, actor.only_workspace, query);

@@ -23,6 +23,16 @@ class SessionBook {
   // Without deleted ones.
   std::vector<SessionInfo> list(const workspace::Actor& actor, const SessionQuery& query) const;
 
+  // Lists what is not, or not as the head, in the workspace: refused, kept aside or recovered; by path.
+  // Error(not_found) as above, Error(bad_request) for a cursor that no page gave.
+  workspace::Page<Unkept> unkept(const workspace::Actor& actor, const Id& session, std::string_view cursor,
+                                 size_t limit) const;
+  // Removes items from that list whose bytes are versions of the workspace; the versions stay. With a path
+  // only the item at it: Error(not_found) when there is none, Error(conflict) when it was refused, since its
+  // bytes are nowhere else. Returns how many were removed.
+  size_t dismiss_unkept(const workspace::Actor& actor, const Id& session,
+                        const std::optional<std::string>& path) const;
+
  private:
   workspace::Keep& keep_;
   Interpreter* const interpreter_;

@@ -136,8 +136,8 @@ Json Tool::to_json(const std::string& version) const {
 
 Tools all_tools() {
   Tools all;
-  for (auto group : {run_tools, file_tools, write_tools, change_tools, history_tools, lock_tools,
-                     workspace_tools, conversation_tools})
+  for (auto group : {run_tools, unkept_tools, file_tools, write_tools, change_tools, history_tools,
+                     lock_tools, workspace_tools, conversation_tools})
     for (auto& tool : group()) all.push_back(std::move(tool));
   return all;
 }

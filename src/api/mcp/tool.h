@@ -86,6 +86,7 @@ struct Tool {
 using Tools = std::vector<Tool>;
 
 Tools run_tools();           // run_python, run_shell, list_sessions
+Tools unkept_tools();        // session_unkept
 Tools file_tools();          // list, read, search
 Tools write_tools();         // write, edit, upload
 Tools change_tools();        // move, copy, delete, restore

@@ -19,6 +19,7 @@ void add_routes(Routes& routes) {
   add_upkeep_routes(routes);
   add_blob_routes(routes);
   add_session_routes(routes);
+  add_unkept_routes(routes);
   add_execution_routes(routes);
   add_conversation_routes(routes);
   add_backfill_routes(routes);

@@ -26,6 +26,7 @@ void add_audit_routes(Routes& routes);         // the journal as a file
 void add_upkeep_routes(Routes& routes);        // collect and verify
 void add_blob_routes(Routes& routes);          // POST /blob
 void add_session_routes(Routes& routes);       // sessions: where code runs
+void add_unkept_routes(Routes& routes);        // what sessions could not keep as heads
 void add_execution_routes(Routes& routes);     // running code in them
 void add_conversation_routes(Routes& routes);  // messages, and the versions they show
 void add_backfill_routes(Routes& routes);      // many messages at once

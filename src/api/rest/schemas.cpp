@@ -229,6 +229,21 @@ void add_session_schemas(Json& out) {
                            {"active_at", time()},
                            {"expires_at", time_or_null()}});
   out["SessionPage"] = page_of("Session");
+  Json link_or_null = {{"type", {"string", "null"}}, {"format", "uri"}};
+  out["Unkept"] = object({{"path", text()},
+                          {"what", choice({"refused", "aside", "recovered"})},
+                          {"reason", text()},
+                          {"message", text()},
+                          {"version_id", id_or_null("v_")},
+                          {"link", link_or_null},
+                          {"only_copy", boolean()}});
+  out["UnkeptPage"] = page_of("Unkept");
+  Json retried = page_of("Unkept");
+  retried["properties"]["settled"] = retried["properties"]["remaining"] = number();
+  retried["required"].push_back("settled");
+  retried["required"].push_back("remaining");
+  out["Retried"] = std::move(retried);
+  out["Dismissed"] = object({{"dismissed", number()}});
   out["KeptFile"] = object({{"path", text()},
                             {"file_id", id("f_")},
                             {"version_id", id("v_")},
@@ -236,7 +251,7 @@ void add_session_schemas(Json& out) {
                             {"size", number()},
                             {"sha256", sha256()},
                             {"mime", text()},
-                            {"change", choice({"created", "changed"})},
+                            {"change", choice({"created", "changed", "unchanged", "recovered"})},
                             {"complete", boolean()},
                             {"diverged", boolean()},
                             {"locked", boolean()}});

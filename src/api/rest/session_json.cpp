@@ -95,6 +95,17 @@ Json kept_json(const interpreter::KeptFile& file, const std::string& base_url) {
           {"locked", file.locked}};
 }
 
+Json unkept_json(const interpreter::Unkept& item, const std::string& base_url) {
+  return {
+      {"path", item.path},
+      {"what", interpreter::name_of(item.what)},
+      {"reason", item.reason},
+      {"message", item.message},
+      {"version_id", item.version ? Json(item.version.with_prefix(workspace::prefix::version)) : Json()},
+      {"link", item.version ? Json(base_url + workspace::Links::path_of(item.version, item.path)) : Json()},
+      {"only_copy", item.only_copy}};
+}
+
 Json execution_json(const interpreter::Execution& execution, const std::string& base_url) {
   Json kept = Json::array(), renamed = Json::array(), not_kept = Json::array();
   for (const auto& file : execution.files.kept) {

@@ -13,6 +13,8 @@ Id execution_id(const Call& call);
 std::vector<interpreter::AddedFile> added_files(const Body& body, const workspace::Conditions& conditions);
 Field added_files_field();
 Json session_json(const interpreter::SessionInfo& session);
+// `version_id` and `link` are null for what was refused.
+Json unkept_json(const interpreter::Unkept& item, const std::string& base_url);
 Json kept_json(const interpreter::KeptFile& file, const std::string& base_url);
 // The first 1,000 kept files; `kept_more` says whether …/kept has more.
 Json execution_json(const interpreter::Execution& execution, const std::string& base_url);

@@ -25,6 +25,56 @@ ExitCode list_sessions(Invocation& call) {
   return ExitCode::ok;
 }
 
+// One row of what a session could not keep; the table's columns are in unkept_table().
+void add_unkept(Table& table, const Json& item) {
+  auto version = optional_text(item, "version_id");
+  table.add({text_field(item, "what"),
+             text_field(item, "reason"),
+             {version.empty() ? "-" : version, Style::dim},
+             printable(text_field(item, "path"))});
+}
+
+Table unkept_table() { return Table({Align::left, Align::left, Align::left, Align::left}); }
+
+std::string session_url(const Invocation& call) {
+  return "/api/v1/sessions/" + percent_encode(call.positional(0));
+}
+
+ExitCode list_unkept(Invocation& call) {
+  auto remote = call.remote();
+  auto url = session_url(call) + "/unkept";
+  if (call.arguments.has("dismiss")) {
+    auto path = call.arguments.value("path");
+    auto done = remote.call("DELETE", url + (path ? "?path=" + percent_encode(*path) : ""));
+    call.print(done, "dismissed " + std::to_string(number_field(done, "dismissed")));
+    return ExitCode::ok;
+  }
+  if (call.arguments.has("path")) throw Error(Code::bad_request, "--path is for --dismiss");
+  Table table = unkept_table();
+  for_each_item(remote, url, {}, [&](const Json& item) {
+    if (call.json()) return call.terminal.line(to_text(item));
+    add_unkept(table, item);
+  });
+  table.print(call.terminal);
+  return ExitCode::ok;
+}
+
+ExitCode retry_unkept(Invocation& call) {
+  auto remote = call.remote();
+  auto done = remote.call("POST", session_url(call) + "/retry");
+  auto remaining = number_field(done, "remaining");
+  call.print(done, "settled " + std::to_string(number_field(done, "settled")) + ", " +
+                       std::to_string(remaining) + " remain" + (remaining == 1 ? "s" : ""));
+  if (!call.json()) {
+    Table table = unkept_table();
+    for (const auto& item : list_field(done, "items")) add_unkept(table, item);
+    table.print(call.terminal);
+    if (flag_field(done, "has_more"))
+      call.terminal.line("… 'sandkeep sessions unkept " + call.positional(0) + "' lists them all");
+  }
+  return remaining == 0 ? ExitCode::ok : ExitCode::failed;
+}
+
 ExitCode run_remove(Invocation& call) {
   auto remote = call.remote();
   for (const auto& id : call.arguments.positional)
@@ -56,34 +106,62 @@ ExitCode run_export(Invocation& call) {
 }  // namespace
 
 std::vector<Command> sessions_commands() {
-  return {{.name = "sessions ls",
-           .arguments = "",
-           .summary = "lists your sessions, newest first",
-           .about = "Id, status (running or asleep), last use, and the folder that the session's code sees "
-                    "as /mnt/data.",
-           .options = {},
-           .positional_max = 0,
-           .examples = {"sandkeep sessions ls"},
-           .run = list_sessions},
-          {.name = "sessions export",
-           .arguments = "ID [FILE.ipynb|FILE.py|-]",
-           .summary = "writes what ran in a session as a notebook or a program",
-           .about = "A Jupyter notebook with all outputs, or a Python program; the file's ending decides. "
-                    "Without a file it goes to standard output.",
-           .options = {{"format", 0, "ipynb|py", "the format, where the file's name does not say it"}},
-           .positional_min = 1,
-           .positional_max = 2,
-           .examples = {"sandkeep sessions export s_0… analysis.ipynb"},
-           .run = run_export},
-          {.name = "sessions rm",
-           .arguments = "ID…",
-           .summary = "ends sessions; their files stay",
-           .about = "A session that has files which could not be kept, because of a full quota or a lock, is "
-                    "not ended without --force: they are nowhere else.",
-           .options = {{"force", 0, "", "also with files that could not be kept; they are lost"}},
-           .positional_min = 1,
-           .examples = {"sandkeep sessions rm s_0…"},
-           .run = run_remove}};
+  return {
+      {.name = "sessions ls",
+       .arguments = "",
+       .summary = "lists your sessions, newest first",
+       .about = "Id, status (running or asleep), last use, and the folder that the session's code sees "
+                "as /mnt/data.",
+       .options = {},
+       .positional_max = 0,
+       .examples = {"sandkeep sessions ls"},
+       .run = list_sessions},
+      {.name = "sessions export",
+       .arguments = "ID [FILE.ipynb|FILE.py|-]",
+       .summary = "writes what ran in a session as a notebook or a program",
+       .about = "A Jupyter notebook with all outputs, or a Python program; the file's ending decides. "
+                "Without a file it goes to standard output.",
+       .options = {{"format", 0, "ipynb|py", "the format, where the file's name does not say it"}},
+       .positional_min = 1,
+       .positional_max = 2,
+       .examples = {"sandkeep sessions export s_0… analysis.ipynb"},
+       .run = run_export},
+      {.name = "sessions unkept",
+       .arguments = "ID",
+       .summary = "lists what a session could not keep",
+       .about = "One line for each file: 'refused' (a full quota, a name that cannot be: it is in the "
+                "session only), 'aside' (somebody has a lock: its bytes are a version beside the head) or "
+                "'recovered' (found after a power cut: a version that may be torn); then the reason, the "
+                "version and the path. 'sandkeep cat WS:PATH@VERSION' reads a version, 'sandkeep restore' "
+                "makes it the head.",
+       .options = {{"dismiss", 0, "",
+                    "removes what was kept aside or recovered from the list; versions stay"},
+                   {"path", 0, "PATH", "with --dismiss: only the item at this path"}},
+       .positional_min = 1,
+       .positional_max = 1,
+       .examples = {"sandkeep sessions unkept s_0…",
+                    "sandkeep sessions unkept s_0… --dismiss --path reports/q1.csv"},
+       .run = list_unkept},
+      {.name = "sessions retry",
+       .arguments = "ID",
+       .summary = "tries again to keep what a session could not keep",
+       .about = "For when the reason is gone: the quota was raised, the lock released, room made. What was "
+                "refused is kept, and what was kept aside becomes the head, unless somebody wrote the file "
+                "since. Exits with 1 while something refused or kept aside remains.",
+       .options = {},
+       .positional_min = 1,
+       .positional_max = 1,
+       .examples = {"sandkeep sessions retry s_0…"},
+       .run = retry_unkept},
+      {.name = "sessions rm",
+       .arguments = "ID…",
+       .summary = "ends sessions; their files stay",
+       .about = "A session that has files which could not be kept, because of a full quota or a bad name, is "
+                "not ended without --force: they are nowhere else.",
+       .options = {{"force", 0, "", "also with files that could not be kept; they are lost"}},
+       .positional_min = 1,
+       .examples = {"sandkeep sessions rm s_0…"},
+       .run = run_remove}};
 }
 
 }  // namespace sk::cli

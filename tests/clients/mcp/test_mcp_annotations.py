@@ -21,7 +21,7 @@ class Place:
         self.old = self.mcp.works("versions", path="data/a.txt")["versions"][0]["version_id"]
         self.mcp.works("write_file", path="data/a.txt", text="second")
         self.mcp.works("delete_file", path="gone.txt", confirm=True)
-        self.environment = None
+        self.environment = self.session = None
 
     def get(self, path, **query):
         answer = requests.get(f"{self.server.url}/api/v1{path}", headers=self.headers, params=query, timeout=60)
@@ -43,6 +43,18 @@ class Place:
         executions = [len(self.get(f"/sessions/{session}/executions")["items"]) for session in sessions]
         return json.dumps([entries, trash, locks, workspaces, talks, sessions, executions])
 
+    def keep_aside_and_retry(self):
+        """A version that a lock kept from being the head becomes it."""
+        token = self.mcp.works("lock", action="acquire", path="data/b.txt")["lock_token"]
+        self.session = self.mcp.works("run_python", code="open('/mnt/data/b.txt', 'w').write('aside')")["session"]
+        listed = self.mcp.works("session_unkept", session=self.session)
+        assert [(one["path"], one["what"]) for one in listed["unkept"]] == [("data/b.txt", "aside")]
+        assert requests.get(listed["unkept"][0]["link"], headers=self.headers, timeout=60).content == b"aside"
+        assert self.mcp.works("session_unkept", session=self.session, retry=True)["remaining"] == 1
+        self.mcp.works("lock", action="release", lock_token=token)
+        done = self.mcp.works("session_unkept", session=self.session, retry=True)
+        assert (done["settled"], done["remaining"], done["unkept"]) == (1, 0, [])
+
     def in_environment(self):
         self.environment = self.environment or self.azure.works("launchShell")["environmentId"]
         return self.environment
@@ -57,6 +69,7 @@ CALLS = {
     "run_python": [run_python("open('/mnt/data/made', 'w').write('x')"), run_python("import os; os.remove('/mnt/data/b.txt')")],
     "run_shell": [lambda p: p.mcp.works("run_shell", command="rm /mnt/data/b.txt")],
     "list_sessions": [lambda p: p.mcp.works("list_sessions")],
+    "session_unkept": [lambda p: p.keep_aside_and_retry(), lambda p: p.mcp.works("session_unkept", session=p.session, retry=True)],
     "list_files": [lambda p: p.mcp.works("list_files", recursive=True), lambda p: p.mcp.works("list_files", trash=True)],
     "read_file": [lambda p: p.mcp.works("read_file", path="data/a.txt"), lambda p: p.mcp.works("read_file", version=p.old)],
     "search": [lambda p: p.mcp.works("search", query="a")],

@@ -1,0 +1,111 @@
+// session_unkept: what a session could not keep, and another try.
+#include <atomic>
+#include <future>
+
+#include "api/common/need_interpreter.h"
+#include "api/mcp/tool.h"
+#include "workspace/links.h"
+
+namespace sk::api::mcp {
+
+namespace {
+
+using interpreter::Interpreter;
+namespace prefix = workspace::prefix;
+
+constexpr size_t kItemsMax = 100;
+
+ToolResult unkept_result(const workspace::Page<interpreter::Unkept>& page, const std::string& base_url) {
+  ToolResult result;
+  Json items = Json::array();
+  for (const auto& item : page.items) {
+    Json one = {{"path", item.path},
+                {"what", interpreter::name_of(item.what)},
+                {"reason", item.reason},
+                {"message", item.message},
+                {"only_copy", item.only_copy}};
+    result.text.append("- ").append(interpreter::name_of(item.what)).append(" ");
+    if (item.version) {
+      one["version_id"] = item.version.with_prefix(prefix::version);
+      one["link"] = base_url + workspace::Links::path_of(item.version, item.path);
+      result.text.append(markdown_link(item.version, item.path, base_url)).append(" ");
+      result.text.append(item.version.with_prefix(prefix::version));
+    } else {
+      result.text.append(as_code(item.path));
+    }
+    result.text.append(": ").append(item.message).append("\n");
+    items.push_back(std::move(one));
+  }
+  if (items.empty()) result.text = "Everything is kept.\n";
+  if (page.has_more) result.text.append("- … and more\n");
+  result.structured = {{"unkept", std::move(items)}, {"has_more", page.has_more}};
+  return result;
+}
+
+// Answers in the turn's channel when the session's files have been compared.
+void retry(ToolCall& call, const Id& session) {
+  auto& interpreter = need_interpreter(call.app());
+  auto& turn = call.turn;
+  // What was begun is finished also when the client leaves; only the answer is dropped.
+  auto cancelled = std::make_shared<std::atomic<bool>>(false);
+  auto channel = std::make_shared<std::promise<std::shared_ptr<Channel>>>();
+  auto opened = channel->get_future().share();
+  interpreter.retry_unkept(
+      call.actor(), session,
+      [opened, cancelled, session, &app = call.app(), actor = call.actor(), base_url = call.base_url(),
+       envelope = turn.envelope, client = turn.session](const Interpreter::Retried& retried) {
+        std::shared_ptr<Channel> to;
+        try {
+          to = opened.get();
+        } catch (const std::future_error&) {
+          return;  // the request failed before it had a channel
+        }
+        if (client) client->forget_running(envelope.id);
+        if (*cancelled) return to->abandon();
+        ToolResult result;
+        try {
+          if (retried.error) throw Error(*retried.error);
+          result = unkept_result(session_book(app).unkept(actor, session, "", kItemsMax), base_url);
+          result.text = "Settled " + std::to_string(retried.settled) + ", " +
+                        std::to_string(retried.remaining) + " remain.\n" + result.text;
+          result.structured["settled"] = retried.settled;
+          result.structured["remaining"] = retried.remaining;
+        } catch (const Error& error) {
+          result = failed(error);
+        }
+        to->finish(envelope.wrap(result.to_json()));
+      });
+  channel->set_value(turn.open_channel([cancelled] { *cancelled = true; }));
+}
+
+std::optional<ToolResult> session_unkept(ToolCall& call) {
+  auto wanted = call.need_text("session");
+  auto id = Id::from_prefixed(wanted, prefix::session);
+  if (!id) throw Error(Code::bad_request, "'session' must be an id (s_…)").hint("list_sessions shows them.");
+  if (!call.flag("retry"))
+    return unkept_result(session_book(call.app()).unkept(call.actor(), *id, "", kItemsMax), call.base_url());
+  retry(call, *id);
+  return std::nullopt;
+}
+
+}  // namespace
+
+Tools unkept_tools() {
+  return {
+      {.name = "session_unkept",
+       .title = "What a session could not keep",
+       .about =
+           "Files that a quota, a lock or a bad name kept out of the workspace, or that were found after a "
+           "power cut. `retry` tries again.",
+       .input = {{"session", field::text("An id (s_…).")}, {"retry", field::flag("Try again to keep them.")}},
+       .required = {"session"},
+       .output = {{"unkept", field::list_of({"path", "what", "reason", "message"})},
+                  {"settled", field::any("integer")},
+                  {"remaining", field::any("integer")}},
+       .repeatable = true,
+       .runs_code = true,
+       .run = session_unkept},
+  };
+}
+
+}  // namespace sk::api::mcp

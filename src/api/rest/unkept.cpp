@@ -1,0 +1,105 @@
+// What sessions could not keep as the heads of their files: lists it, tries it again, dismisses it.
+#include "api/common/need_interpreter.h"
+#include "api/common/shapes.h"
+#include "api/rest/rest.h"
+#include "api/rest/session_json.h"
+#include "http/server.h"
+
+namespace sk::api::rest {
+
+namespace {
+
+using http::Reply;
+using interpreter::Interpreter;
+
+constexpr auto kRetryMost = std::chrono::hours(24);
+
+Json unkept_page_json(const workspace::Page<interpreter::Unkept>& page, const std::string& base_url) {
+  return page_json(page, [&](const interpreter::Unkept& item) { return unkept_json(item, base_url); });
+}
+
+Reply list_unkept(Call& call) {
+  auto page =
+      session_book(call.app).unkept(call.actor, session_id(call), call.query.text("cursor").value_or(""),
+                                    call.limit(call.app.settings.list_page_max));
+  return Reply::json(unkept_page_json(page, call.request.base_url));
+}
+
+// The reply comes when the whole copy was compared; no thread of the HTTP server waits.
+Reply retry_unkept(Call& call) {
+  Id session = session_id(call);
+  size_t limit = call.limit(call.app.settings.list_page_max);
+  http::Request request;
+  request.request_id = call.request.request_id;
+  request.path = call.request.path;
+  auto at_deadline = [request] {
+    return http::error_to_reply(request, Error(Code::unavailable, "trying again takes too long to wait for"));
+  };
+  auto deferred = std::make_shared<http::Deferred>(kRetryMost, at_deadline, [] {});
+  auto answer = [deferred, request, session, limit, &app = call.app, actor = call.actor,
+                 base_url = call.request.base_url](const Interpreter::Retried& retried) {
+    try {
+      if (retried.error) throw Error(*retried.error);
+      Json body = unkept_page_json(session_book(app).unkept(actor, session, "", limit), base_url);
+      body["settled"] = retried.settled;
+      body["remaining"] = retried.remaining;
+      deferred->complete(Reply::json(body));
+    } catch (const Error& error) {
+      deferred->complete(http::error_to_reply(request, error));
+    }
+  };
+  need_interpreter(call.app).retry_unkept(call.actor, session, answer);
+  return Reply::deferred(deferred);
+}
+
+}  // namespace
+
+void add_unkept_routes(Routes& routes) {
+  const std::string session = kRoot + "/sessions/{session}";
+  routes.add(
+      {.method = "GET",
+       .pattern = session + "/unkept",
+       .id = "list_unkept",
+       .tag = "sessions",
+       .summary = "What a session wrote that is not in the workspace, or not as the head of its file",
+       .details = "`what` is `refused` (a full quota, a name that cannot be: the bytes are in the session "
+                  "only), `aside` (a lock: the bytes are a version beside the head) or `recovered` (found "
+                  "after a power cut: a version that may be torn).",
+       .query = page_fields(),
+       .answers = {{200, "Items by path; an empty list says that all is kept.", "UnkeptPage"}},
+       .errors = {Code::not_found}},
+      list_unkept);
+  routes.add(
+      {.method = "POST",
+       .pattern = session + "/retry",
+       .id = "retry_unkept",
+       .tag = "sessions",
+       .summary = "Tries again to keep what a session could not keep",
+       .details = "What was refused is put again; a version that was kept aside becomes the head, unless "
+                  "somebody wrote the file since. What was recovered stays as it is. Answers with what "
+                  "is left; `remaining` counts what was refused or kept aside.",
+       .query = {{.name = "limit",
+                  .type = FieldType::integer,
+                  .about = "How many of the items that are left are in the answer."}},
+       .answers = {{200, "What is left, and how many were settled.", "Retried"}},
+       .errors = {Code::not_found, Code::forbidden, Code::gone, Code::unavailable}},
+      retry_unkept);
+  routes.add(
+      {.method = "DELETE",
+       .pattern = session + "/unkept",
+       .id = "dismiss_unkept",
+       .tag = "sessions",
+       .summary = "Removes items from the list of what a session could not keep; versions stay",
+       .details = "For what was kept aside or recovered. What was refused cannot be dismissed: its bytes "
+                  "are nowhere else.",
+       .query = {{.name = "path", .about = "Of one item; all that can be dismissed unless given."}},
+       .answers = {{200, "How many were dismissed.", "Dismissed"}},
+       .errors = {Code::not_found, Code::forbidden, Code::conflict}},
+      [](Call& call) {
+        size_t count =
+            session_book(call.app).dismiss_unkept(call.actor, session_id(call), call.query.text("path"));
+        return Reply::json({{"dismissed", count}});
+      });
+}
+
+}  // namespace sk::api::rest
