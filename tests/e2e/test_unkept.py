@@ -9,8 +9,9 @@ from sandkeep_cli import Cli
 from sandkeep_server import ROOT_KEY
 from sessions_client import USERS, Keep, UserServer, text_of
 
-# Spells the byte of "A" as one that is not UTF-8, which the workspace refuses as a name.
-BAD_NAME = "bad\\U0010ffc1"
+# In this folder, a path with such a name is longer than the 8,192 bytes that the workspace takes.
+DEEP = "/".join(["f" * 250] * 32)
+BAD_NAME = "x" * 200
 BIG = "import os; open('big', 'wb').write(os.urandom(3_000_000))"
 
 
@@ -84,6 +85,7 @@ def test_a_file_over_the_quota_is_listed_until_it_is_kept(server, keep):
     assert keep.names(session) == expected
     assert item["only_copy"] and item["version_id"] is None and item["link"] is None and item["message"]
     assert keep.retry(session) == (0, 1)
+    keep.call("DELETE", keep.address(session) + "/unkept", 409, params={"path": "w/big"})
     keep.sleep(session)
     assert keep.names(session) == expected
     keep = restart(server)
@@ -198,26 +200,25 @@ def test_writing_a_file_again_after_the_lock_makes_it_the_head(keep, text):
 
 
 def test_a_name_that_cannot_be_is_the_only_copy_until_it_is_renamed(keep):
-    session = keep.create(folder="w")
+    session = keep.create(folder=DEEP)
     keep.run(session, f"open('{BAD_NAME}', 'w').write('precious')")
     listed = keep.unkept(session)
     assert [(item["what"], item["reason"], item["only_copy"]) for item in listed] == [("refused", "name", True)]
     assert keep.retry(session) == (0, 1)
     error = keep.call("DELETE", keep.address(session), 409).json()["error"]
     assert "sessions unkept" in error["hint"] and "sessions retry" in error["hint"]
-    keep.call("DELETE", keep.address(session) + "/unkept", 409, params={"path": listed[0]["path"]})
-    keep.run(session, f"import os; os.rename('{BAD_NAME}', 'good')")
-    assert keep.unkept(session) == [] and keep.read("w/good") == b"precious"
+    done = keep.run(session, f"import os; os.rename('{BAD_NAME}', 'good')")
+    assert [(file["path"], file["size"]) for file in done["kept"]] == [(DEEP + "/good", 8)] and keep.unkept(session) == []
     keep.call("DELETE", keep.address(session), 204)
 
 
 @pytest.mark.parametrize("end", ["", "; os._exit(0)"], ids=["touched", "everything"])
-def test_a_bad_name_that_is_deleted_with_its_folder_is_not_listed_any_more(keep, end):
-    session = keep.create(folder="w")
+def test_a_bad_name_whose_folder_was_renamed_is_not_listed_any_more(keep, end):
+    session = keep.create(folder=DEEP)
     keep.run(session, f"import os; os.mkdir('d'); open('d/{BAD_NAME}', 'w').write('x')")
     assert [item["reason"] for item in keep.unkept(session)] == ["name"]
-    keep.run(session, f"import os; os.rename('d', 'e'); os.rename('e/{BAD_NAME}', 'e/good')" + end)
-    assert keep.unkept(session) == [] and keep.read("w/e/good") == b"x"
+    done = keep.run(session, f"import os; os.rename('d', 'e'); os.rename('e/{BAD_NAME}', 'e/good')" + end)
+    assert [file["path"] for file in done["kept"]] == [DEEP + "/e/good"] and keep.unkept(session) == []
 
 
 def test_recovered_files_are_listed_until_they_are_dismissed(server, keep):
