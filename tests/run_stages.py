@@ -6,11 +6,14 @@ in which no test ran has failed: a test that silently is not there must not look
 """
 
 import argparse
+import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import xml.etree.ElementTree as ElementTree
 from concurrent.futures import ThreadPoolExecutor
@@ -102,6 +105,27 @@ class Run:
         return Result(failures=[f"build of {preset}"])
 
 
+class OwnTemp:
+    """A folder that a program has instead of /tmp, so that what it leaves there can be told from what others have in it."""
+
+    def __enter__(self):
+        # Short, for the sake of sockets; open to all, since tests start servers as ordinary users.
+        self.path = Path(tempfile.mkdtemp(prefix="sk-"))
+        self.path.chmod(0o1777)
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    @property
+    def environment(self):
+        return {"TMPDIR": str(self.path)}
+
+    def left(self):
+        """What should not be there any more. Pytest keeps the folders of its last runs on purpose."""
+        return sorted(path.name for path in self.path.iterdir() if not path.name.startswith("pytest-of-"))
+
+
 def cases_of(xml):
     """Test cases of a JUnit or GoogleTest report. Skipped ones count as neither."""
     result = Result()
@@ -121,12 +145,16 @@ def pytest_stage(folder):
         if not (ROOT / folder).is_dir():
             return Result(failures=[f"{folder} does not exist"])
         pytest = ["/usr/bin/python3", "-m", "pytest", "-o", f"cache_dir={LOGS}/{run.log.stem}-cache", "-ra"]
-        status = run.call([*pytest, "--cache-clear", f"--junitxml={report}", folder], run.environment)
+        with OwnTemp() as temp:
+            status = run.call([*pytest, "--cache-clear", f"--junitxml={report}", folder], run.environment | temp.environment)
+            left = temp.left()
         result = cases_of(report) if report.exists() else Result()
         if status != 0 and not result.failures:
             result.failures.append(f"pytest {folder}: exit status {status}")
         elif 0 < len(result.failures) <= SECOND_TRIES_MAX:
             result = second_try(run, pytest, folder, result)
+        if left:
+            result.failures.append(f"{folder} left in its temporary folder: {', '.join(left[:10])}")
         return result
 
     return stage
@@ -157,7 +185,9 @@ def unit_program(run, program, environment):
     report = log.with_suffix(".xml")
     for old in (log, report):
         old.unlink(missing_ok=True)
-    status = run.call([program, f"--gtest_output=xml:{report}"], environment, log)
+    with OwnTemp() as temp:
+        status = run.call([program, f"--gtest_output=xml:{report}"], environment | temp.environment, log)
+        left = temp.left()
     if report.exists():
         result = cases_of(report)
     else:
@@ -165,6 +195,8 @@ def unit_program(run, program, environment):
         result = Result(passed=sum(line.startswith("[       OK ]") for line in lines))
     if status != 0 and not result.failures:
         result.failures.append(f"{program.name}: " + ("too slow" if status is None else f"exit status {status}"))
+    if left:
+        result.failures.append(f"{program.name} left in its temporary folder: {', '.join(left[:10])}")
     if result.failures:
         with open(run.log, "a", encoding="utf-8") as out:
             out.write(log.read_text(encoding="utf-8", errors="replace")[-20_000:])
@@ -257,6 +289,21 @@ def fuzz_stage(run):
     return total
 
 
+def mutations_stage(run):
+    """Each mutation of tests/mutations that a test notices counts as passed, and so does one whose survival is explained."""
+    report = ROOT / "build/mutations/report.json"
+    report.unlink(missing_ok=True)
+    status = run.call(["tests/mutations/run.py"])
+    if not report.exists():
+        return Result(failures=[f"tests/mutations/run.py: exit status {status}"])
+    told = json.loads(report.read_text(encoding="utf-8"))
+    good = [name for name, verdict in told["verdicts"].items() if verdict == "noticed" or name in told["explained"]]
+    bad = [f"mutation {name}: {verdict}" for name, verdict in told["verdicts"].items() if name not in good]
+    if told["share"] < told["goal"]:
+        bad.append(f"only {told['share']:.1%} of the mutations are noticed, fewer than {told['goal']:.0%}")
+    return Result(passed=len(good), failures=bad, note=f"{told['share']:.1%} noticed")
+
+
 # In order: the quickest to find a mistake come first. Sanitizers marked as such are left out by --quick.
 STAGES = {
     "build": build_stage,
@@ -271,14 +318,17 @@ STAGES = {
     "asan": asan_stage,
     "fuzz": fuzz_stage,
     "tsan": tsan_stage,
+    "mutations": mutations_stage,
 }
 THOROUGH = ("clang", "asan", "fuzz", "tsan")
+NIGHTLY = ("mutations",)  # only with --long, or by name
 NEEDS = {"tidy": "build", "unit": "build", "model": "build", "sandbox": "build", "e2e": "build", "clients": "build", "readme": "build", "asan": "clang", "fuzz": "clang"}
 
 
 def chosen_stages(arguments):
     if not arguments.stages:
-        return [name for name in STAGES if not (arguments.quick and name in THOROUGH)]
+        left_out = (THOROUGH if arguments.quick else ()) + (() if arguments.long else NIGHTLY)
+        return [name for name in STAGES if name not in left_out]
     wanted = set(arguments.stages) | {NEEDS[name] for name in arguments.stages if name in NEEDS}
     return [name for name in STAGES if name in wanted]
 
@@ -320,8 +370,10 @@ def main():
     parser = argparse.ArgumentParser(prog="script/test")
     parser.add_argument("--quick", action="store_true", help="without sanitizers and fuzzers")
     parser.add_argument("--long", action="store_true", help="the long variants (SK_LONG=1)")
+    parser.add_argument("--mutations", action="append_const", dest="stages_by_flag", const="mutations", help="only the stage mutations")
     parser.add_argument("stages", nargs="*", metavar="stage", help="only these: " + " ".join(STAGES))
     arguments = parser.parse_args()
+    arguments.stages += arguments.stages_by_flag or []
     unknown = [name for name in arguments.stages if name not in STAGES]
     if unknown:
         parser.error(f"no stage '{unknown[0]}'; there are: {' '.join(STAGES)}")

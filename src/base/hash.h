@@ -20,6 +20,7 @@ struct Sha256 {
   std::array<std::byte, 32> bytes{};
 
   auto operator<=>(const Sha256&) const = default;
+  explicit operator bool() const { return *this != Sha256{}; }  // all zeros stand for "none"
   std::string hex() const { return to_hex(bytes); }
   Bytes view() const { return bytes; }
   static std::optional<Sha256> from_hex(std::string_view text);

@@ -28,15 +28,6 @@ void make_directory(const std::string& path) {
     throw system_error("cannot make the directory " + path, errno);
 }
 
-// Also makes what is missing above `path`, as durable as `path` itself.
-void make_directories_durably(const std::filesystem::path& path) {
-  std::error_code ignored;
-  if (path.empty() || std::filesystem::is_directory(path, ignored)) return;
-  make_directories_durably(path.parent_path());
-  make_directory(path.string());
-  fsync_directory(path.parent_path().string());
-}
-
 struct CloseDirectory {
   void operator()(DIR* directory) const { ::closedir(directory); }
 };
@@ -67,6 +58,16 @@ void write_aside(const std::string& path, std::string_view bytes) {
 }
 
 }  // namespace
+
+void make_directories_durably(const std::string& path, unsigned mode) {
+  std::error_code ignored;
+  if (path.empty() || std::filesystem::is_directory(path, ignored)) return;
+  const auto above = std::filesystem::path(path).parent_path().string();
+  if (above != path) make_directories_durably(above, mode);
+  if (::mkdir(path.c_str(), mode) != 0 && !std::filesystem::is_directory(path, ignored))
+    throw system_error("cannot make the directory " + path, errno);
+  fsync_directory(above);
+}
 
 BlobTree::BlobTree(std::string directory) : directory_(std::move(directory)) {
   make_directories_durably(directory_);

@@ -10,6 +10,9 @@
 
 namespace sk::blobs {
 
+// Makes what is missing of `path`, as the umask allows, and syncs the directory above each.
+void make_directories_durably(const std::string& path, unsigned mode = 0700);
+
 // Any thread. One process at a time uses a directory: the owner of the data folder sees to that.
 class BlobTree {
  public:

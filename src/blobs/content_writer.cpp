@@ -21,7 +21,7 @@ ContentWriter::ContentWriter(const Needs& needs, std::unique_ptr<Sink> sink)
     : known_(needs.known),
       pool_(needs.pool),
       hashing_(needs.hashing),
-      result_(std::make_unique<Written::Impl>(needs.store, needs.known)),
+      result_(std::make_unique<Written::Impl>(needs.store)),
       sink_(std::move(sink)) {}
 
 ContentWriter::~ContentWriter() {
@@ -52,8 +52,7 @@ Written ContentWriter::finish() {
     finish_streamed();
   else
     finish_whole();
-  // A root that is kept already needs none of what was written for it; the sink discards it when it goes.
-  if (!result_->root.known) sink_->publish();
+  sink_->publish();
   sink_.reset();
   return Written(std::move(result_));
 }
@@ -79,9 +78,9 @@ void ContentWriter::finish_streamed() {
   root.hash = hashes_->whole();
   root.size = size_;
   root.kind = Kind::list;
-  root.known = known_.pin(root.hash);
-  result_->pins.push_back(root.hash);
-  if (root.known) return;
+  Pin pin(known_, root.hash);
+  root.known = pin.kept();
+  result_->pins.push_back(std::move(pin));
   root.bytes = encode_pieces(list_);
   result_->pieces.reserve(blobs_.size());
   for (auto& [index, blob] : blobs_) result_->pieces.push_back(std::move(blob));
@@ -195,10 +194,11 @@ Blob ContentWriter::keep(const Sha256& hash, std::span<const Slice> slices, uint
     return blob;
   }
   blob.kind = Kind::file;
-  blob.known = known_.pin(hash);
+  Pin pin(known_, hash);
+  blob.known = pin.kept();
   {
     std::lock_guard lock(mutex_);
-    result_->pins.push_back(hash);
+    result_->pins.push_back(std::move(pin));
   }
   if (!blob.known) blob.location = sink_->add(hash, slices);
   return blob;

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/fd.h"
@@ -42,7 +43,7 @@ std::vector<PieceRef> decode_pieces(std::string_view text);  // throws Error(cor
 
 // What a writer asks while it writes. pin() says whether the blob is kept already and, if it is, holds off
 // the collector until unpin(); a hash that is not kept is pinned too, so that two writers and the collector
-// agree. unpin() does not throw. Any thread.
+// agree. A pin() that throws has pinned nothing; unpin() does not throw. Any thread.
 class KnownBlobs {
  public:
   virtual ~KnownBlobs() = default;
@@ -50,8 +51,29 @@ class KnownBlobs {
   virtual void unpin(const Sha256& hash) = 0;
 };
 
+// A pinned hash, unpinned by the destructor. `known` outlives it.
+class Pin {
+ public:
+  // Throws what KnownBlobs::pin() throws.
+  Pin(KnownBlobs& known, const Sha256& hash) : hash_(hash), kept_(known.pin(hash)), known_(&known) {}
+  Pin(Pin&& other) noexcept
+      : hash_(other.hash_), kept_(other.kept_), known_(std::exchange(other.known_, nullptr)) {}
+  Pin& operator=(Pin&&) = delete;
+  ~Pin() {
+    if (known_ != nullptr) known_->unpin(hash_);
+  }
+  // Whether the blob was kept already when it was pinned.
+  bool kept() const { return kept_; }
+
+ private:
+  const Sha256 hash_;
+  const bool kept_;
+  KnownBlobs* known_;
+};
+
 // The durable result of one write: `root` names the whole content; `pieces` are the further blobs that a list
-// root needs, each once. Holds its pins until destroyed, so keep it alive until the catalog has committed.
+// root needs, each once, also when the root is known: the collector may have taken some of them already.
+// Holds its pins until destroyed, so keep it alive until the catalog has committed.
 // Files that the catalog did not take over (commit() not called) are unlinked by the destructor.
 class Written {
  public:

@@ -5,8 +5,7 @@
 
 namespace sk::blobs {
 
-// Files go before the pins: while a hash is pinned, nobody takes its files for orphans. What cannot be
-// removed is left to those who do.
+// A file that cannot be removed is left to the collector.
 Written::Impl::~Impl() {
   const auto remove_file = [this](const Blob& blob) {
     if (blob.kind != Kind::file || blob.known || blob.location.empty()) return;
@@ -21,7 +20,6 @@ Written::Impl::~Impl() {
     remove_file(root);
     for (const auto& piece : pieces) remove_file(piece);
   }
-  for (const auto& hash : pins) known.unpin(hash);
 }
 
 Compressed Store::compress(int64_t, const std::function<bool()>&) { return {}; }

@@ -7,17 +7,16 @@
 
 namespace sk::blobs {
 
-// Destroyed uncommitted, it removes the files of its blobs from `store`; always, it unpins `pins`. Both
-// references outlive it.
+// Destroyed uncommitted, it removes the files of its blobs from `store`. The pins go after the files: while a
+// hash is pinned, nobody takes its files for orphans. The store outlives it.
 struct Written::Impl {
-  Impl(Store& in_store, KnownBlobs& known_blobs) : store(in_store), known(known_blobs) {}
+  explicit Impl(Store& in_store) : store(in_store) {}
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   ~Impl();
 
   Store& store;
-  KnownBlobs& known;
-  std::vector<Sha256> pins;  // each once
+  std::vector<Pin> pins;
   Blob root;
   std::vector<Blob> pieces;
   bool committed = false;

@@ -69,6 +69,12 @@ std::string message_in(const std::string& body) {
 
 }  // namespace
 
+bool may_follow(std::string_view origin, const std::string& url, const RemoteOptions& options) {
+  if (origin_of_url(url).empty()) return false;
+  bool downgraded = origin.starts_with("https:") && !url.starts_with("https:");
+  return !downgraded || options.allow_private;
+}
+
 Remote::Remote(RemoteOptions options, const std::string& base_url, http::Headers credentials,
                std::string secret, Patience& patience)
     : options_(options),
@@ -108,8 +114,7 @@ Remote::Attempt Remote::attempt(std::string url, ByteSink* sink) {
         return out;
       }
       url = resolve(url, response.headers.get("Location").value_or(""));
-      bool downgraded = origin_.starts_with("https:") && !url.starts_with("https:");
-      if (origin_of_url(url).empty() || (downgraded && !options_.allow_private)) break;
+      if (!may_follow(origin_, url, options_)) break;
     }
     out.answer.problem = "it redirects to where nobody may follow";
   } catch (const OutOfTime&) {

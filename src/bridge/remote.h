@@ -20,6 +20,10 @@ struct RemoteOptions {
   std::chrono::seconds longest_pause{20};  // also of what a Retry-After asks for
 };
 
+// Whether a redirect to `url` is followed in a job that began at `origin`: only to a web address, and not
+// from an encrypted one to a plain one, unless the operator allowed addresses of our own network.
+bool may_follow(std::string_view origin, const std::string& url, const RemoteOptions& options);
+
 // Where a body goes. begin() forgets what came before: another attempt starts.
 class ByteSink {
  public:

@@ -5,6 +5,7 @@
 // one fsync; each is rolled back alone when it throws. Reads run beside them on a consistent snapshot.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -111,6 +112,11 @@ class Tx : public Statements {
  public:
   // Runs a statement; the number of rows changed. A broken UNIQUE constraint throws Error(conflict).
   virtual size_t exec(const char* sql, std::initializer_list<Param> params) = 0;
+  // Runs `part` behind a savepoint. When it throws, its statements and its after_commit actions are undone
+  // and the exception is rethrown; the transaction stays usable. Attempts nest. Where SQLite had to roll back
+  // the whole transaction (full disk, I/O error), every later statement throws that error again, and the
+  // write fails even if the closure catches it.
+  virtual void attempt(const std::function<void()>& part) = 0;
   // Runs after the commit is durable, in order, on the committing thread; must be short and must not throw.
   // Dropped on rollback.
   virtual void after_commit(std::function<void()> action) = 0;
@@ -148,6 +154,9 @@ class Database {
     }
   }
 
+  // Writes that run or wait for their turn.
+  virtual size_t queued_writes() const = 0;
+
  protected:
   virtual void run_write(const std::function<void(Tx&)>& closure) = 0;
   virtual void run_read(const std::function<void(Statements&)>& closure) = 0;
@@ -157,6 +166,11 @@ struct SqliteOptions {
   size_t group_max = 128;  // writes per commit
   size_t readers_max = 8;  // connections kept for reads
   uint64_t cache_bytes = 64 << 20;
+  // When the pages of the write-ahead log are moved into the database: by the background thread whenever the
+  // log has grown by `background_pages` and every `move_interval`, by the front writer from `front_pages` on.
+  int background_pages = 1'500;
+  int front_pages = 4'000;
+  std::chrono::milliseconds move_interval{60'000};
 };
 
 // Opens or creates the SQLite file, in WAL mode with synchronous=FULL, and applies the migrations. Throws

@@ -17,50 +17,65 @@ constexpr const char* kName = "sandkeep";
 // was made for pages, of which the largest has 64.
 constexpr size_t kGatheredBytesMax = 127 << 10;
 
-// The log as SQLite sees it: a file whose bytes from `start` on are still here. Nobody else looks for them:
-// other connections read no further than the last commit, and a commit ends by a sync. The file behind it
-// follows directly, in memory that SQLite owns.
+// The log as SQLite sees it: the file behind it, with the gathered bytes from `start` on over it. The file
+// behind follows directly, in memory that SQLite owns.
+//
+// Checked against wal.c of SQLite 3.53.2:
+// - One connection writes the log: the one with the write lock. Every commit ends with xSync, because
+//   synchronous is FULL, and only then updates the shared index (walFrames). Other connections read no frame
+//   beyond that index, so that they never miss gathered bytes. SqliteConnection checks it after every commit.
+// - A transaction reads its own frames when the cache spilled them, and when it computes checksums anew after
+//   it replaced a spilled frame (walRewriteChecksums). It gets them from here.
+// - Writes mostly append. A replaced frame, a checksum and the first frame after a rollback are at earlier
+//   places: such a write changes the gathered bytes, or comes after them, never before.
+// - Gathered bytes are uncommitted. They are kept until they are written, also when a write fails: SQLite may
+//   undo only a statement then, and go on with the frames from before it.
 struct LogFile {
   sqlite3_file base;
   std::string gathered;
   sqlite3_int64 start = 0;
 
   sqlite3_file* behind() { return reinterpret_cast<sqlite3_file*>(this + 1); }
+  sqlite3_int64 end() const { return start + static_cast<sqlite3_int64>(gathered.size()); }
 };
 
 LogFile& log_of(sqlite3_file* file) { return *reinterpret_cast<LogFile*>(file); }
 
-// What cannot be written is forgotten: the commit that it belongs to fails, and with it these bytes.
 int flush(LogFile& log) {
   if (log.gathered.empty()) return SQLITE_OK;
   sqlite3_file* behind = log.behind();
   int code =
       behind->pMethods->xWrite(behind, log.gathered.data(), static_cast<int>(log.gathered.size()), log.start);
-  log.gathered.clear();
+  if (code == SQLITE_OK) log.gathered.clear();
   return code;
 }
 
+// Drops what is gathered: no transaction is open, so it belongs to one that was rolled back.
 int close_log(sqlite3_file* file) {
   LogFile& log = log_of(file);
-  int flushed = flush(log);
   int closed = log.behind()->pMethods->xClose(log.behind());
   log.~LogFile();
-  return flushed != SQLITE_OK ? flushed : closed;
+  return closed;
 }
 
 int read_log(sqlite3_file* file, void* into, int count, sqlite3_int64 at) {
   LogFile& log = log_of(file);
-  // Frames before the gathered ones, which are most of what is read, need no write first.
-  bool overlaps = !log.gathered.empty() && at + count > log.start;
+  const bool overlaps = !log.gathered.empty() && at < log.end() && at + count > log.start;
+  if (overlaps && at >= log.start && at + count <= log.end()) {
+    std::memcpy(into, log.gathered.data() + (at - log.start), static_cast<size_t>(count));
+    return SQLITE_OK;
+  }
   if (int code = overlaps ? flush(log) : SQLITE_OK; code != SQLITE_OK) return code;
   return log.behind()->pMethods->xRead(log.behind(), into, count, at);
 }
 
 int write_log(sqlite3_file* file, const void* bytes, int count, sqlite3_int64 at) {
   LogFile& log = log_of(file);
-  auto size = static_cast<sqlite3_int64>(log.gathered.size());
-  if (size > 0 &&
-      (at != log.start + size || log.gathered.size() + static_cast<size_t>(count) > kGatheredBytesMax))
+  if (!log.gathered.empty() && at >= log.start && at + count <= log.end()) {
+    std::memcpy(log.gathered.data() + (at - log.start), bytes, static_cast<size_t>(count));
+    return SQLITE_OK;
+  }
+  if (at != log.end() || log.gathered.size() + static_cast<size_t>(count) > kGatheredBytesMax)
     if (int code = flush(log); code != SQLITE_OK) return code;
   if (log.gathered.empty()) log.start = at;
   try {
@@ -184,7 +199,23 @@ sqlite3_vfs make_vfs(sqlite3_vfs* own) {
   return vfs;
 }
 
+// The connection's log, or null while it has none.
+LogFile* log_of_connection(sqlite3* connection) {
+  sqlite3_file* file = nullptr;
+  int code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file);
+  return code == SQLITE_OK && file != nullptr && file->pMethods == &kLogMethods ? &log_of(file) : nullptr;
+}
+
 }  // namespace
+
+bool has_gathered_log_writes(sqlite3* connection) {
+  const LogFile* log = log_of_connection(connection);
+  return log != nullptr && !log->gathered.empty();
+}
+
+void drop_gathered_log_writes(sqlite3* connection) {
+  if (LogFile* log = log_of_connection(connection)) log->gathered.clear();
+}
 
 const char* vfs_that_gathers_log_writes() {
   static sqlite3_vfs vfs = [] {

@@ -3,9 +3,19 @@
 // durable.
 #pragma once
 
+struct sqlite3;
+
 namespace sk::catalog {
 
 // The name of a VFS that is SQLite's own but for that. Registers it at the first call; any thread.
 const char* vfs_that_gathers_log_writes();
+
+// Whether the connection has gathered bytes that are not in its log yet. After a commit it has none. The
+// connection must use the VFS; its own thread only.
+bool has_gathered_log_writes(sqlite3* connection);
+
+// Drops the gathered bytes of a transaction that was rolled back, so that they do not fail a later one on a
+// full disk. The same conditions.
+void drop_gathered_log_writes(sqlite3* connection);
 
 }  // namespace sk::catalog

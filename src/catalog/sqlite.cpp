@@ -1,5 +1,6 @@
 // The embedded catalog: SQLite in WAL mode. Writers queue; the one in front runs a whole group in one
 // transaction and commits it with one fsync, while the others sleep. Readers have connections of their own.
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <filesystem>
@@ -17,13 +18,6 @@ namespace sk::catalog {
 
 namespace {
 
-// Each time that the log has grown by so much, a background thread moves its pages while writers go on. From
-// there the front writer moves the rest, so that the next commit can begin the log anew; where a reader still
-// needs the log, it grows on, and the front writer tries again later. A short log is a fast one: its blocks
-// on the disk are there already, and its pages are in the processor's caches.
-constexpr int kBackgroundPages = 1'500;
-constexpr int kFrontPages = 4'000;
-
 class SqliteStatements final : public Statements {
  public:
   explicit SqliteStatements(SqliteConnection& connection) : connection_(connection) {}
@@ -35,21 +29,65 @@ class SqliteStatements final : public Statements {
   SqliteConnection& connection_;
 };
 
+// The statements of one write. SQLite ends a transaction by itself when the disk is full or fails; statements
+// after that would run outside of any transaction, so each of them throws what ended it.
 class SqliteTx final : public Tx {
  public:
   explicit SqliteTx(SqliteConnection& connection) : connection_(connection) {}
   size_t query(const char* sql, std::initializer_list<Param> params, const OnRow& on_row) override {
-    return connection_.query(sql, params, on_row);
+    return guard([&] { return connection_.query(sql, params, on_row); });
   }
   size_t exec(const char* sql, std::initializer_list<Param> params) override {
-    return connection_.exec(sql, params);
+    return guard([&] { return connection_.exec(sql, params); });
+  }
+  void attempt(const std::function<void()>& part) override {
+    control("SAVEPOINT attempt");
+    const size_t actions_before = actions_.size();
+    try {
+      part();
+    } catch (...) {
+      check_open();
+      actions_.resize(actions_before);
+      control("ROLLBACK TO attempt");
+      control("RELEASE attempt");
+      throw;
+    }
+    control("RELEASE attempt");
   }
   void after_commit(std::function<void()> action) override { actions_.push_back(std::move(action)); }
   std::vector<std::function<void()>> take_actions() { return std::move(actions_); }
+  // Throws what ended the transaction, if something did.
+  void check_open() const {
+    if (ended_by_) std::rethrow_exception(ended_by_);
+  }
 
  private:
+  template <class F>
+  size_t guard(F statement) {
+    check_open();
+    try {
+      return statement();
+    } catch (...) {
+      if (!connection_.in_transaction()) ended_by_ = std::current_exception();
+      throw;
+    }
+  }
+
+  // Runs a statement about savepoints. If it fails, the transaction may hold half of an attempt, so it cannot
+  // go on.
+  void control(const char* sql) {
+    check_open();
+    try {
+      connection_.exec(sql, {});
+    } catch (...) {
+      ended_by_ = std::current_exception();
+      throw;
+    }
+  }
+
   SqliteConnection& connection_;
   std::vector<std::function<void()>> actions_;
+  std::exception_ptr ended_by_;
 };
 
 struct PendingWrite {
@@ -66,21 +104,27 @@ class SqliteDatabase final : public Database {
       : path_(std::move(path)),
         options_(options),
         writer_(path_, SqliteConnection::Mode::read_write, options.cache_bytes),
-        mover_(path_, SqliteConnection::Mode::read_write, 1 << 20) {
+        mover_(path_, SqliteConnection::Mode::read_write, 1 << 20),
+        holder_(path_, SqliteConnection::Mode::read_only, 1 << 20) {
     // The names of catalog and log are durable before anything is promised: SQLite syncs the folder, too, but
     // does not look at how that went.
     fsync_directory(std::filesystem::path(path_).parent_path().string());
     migrate();
-    checkpointer_ = std::thread([this] { run_checkpointer(); });
+    mover_thread_ = std::thread([this] { run_mover(); });
   }
 
   ~SqliteDatabase() override {
     {
-      std::lock_guard lock(checkpoint_mutex_);
+      std::lock_guard lock(mover_mutex_);
       stopping_ = true;
     }
-    checkpoint_wake_.notify_all();
-    checkpointer_.join();
+    mover_wake_.notify_all();
+    mover_thread_.join();
+  }
+
+  size_t queued_writes() const override {
+    std::lock_guard lock(queue_mutex_);
+    return queue_.size();
   }
 
  protected:
@@ -185,12 +229,14 @@ class SqliteDatabase final : public Database {
   // On the front writer's thread, alone. Fills in each write's error and runs the actions of those that were
   // committed.
   void run_group(const std::vector<PendingWrite*>& group) {
+    std::lock_guard turn(writer_mutex_);
     try {
       writer_.exec("BEGIN IMMEDIATE", {});
       if (group.size() == 1) {
         // Alone it needs no savepoint: what it did is the whole transaction.
         SqliteTx tx(writer_);
         (*group[0]->closure)(tx);
+        tx.check_open();
         group[0]->actions = tx.take_actions();
       } else {
         for (PendingWrite* write : group) run_one(*write);
@@ -198,7 +244,7 @@ class SqliteDatabase final : public Database {
       writer_.exec("COMMIT", {});
     } catch (...) {
       // The transaction is lost as a whole (disk full, I/O): nothing of it was acknowledged, so every member
-      // fails.
+      // fails. That includes those that failed alone: their error may come from a row that is gone, too.
       for (PendingWrite* write : group) {
         write->error = std::current_exception();
         write->actions.clear();
@@ -207,24 +253,78 @@ class SqliteDatabase final : public Database {
       return;
     }
     for (PendingWrite* write : group)
-      for (auto& action : write->actions) action();
-    int pages = writer_.wal_pages();
-    if (pages < moved_at_pages_) moved_at_pages_ = 0;  // the log has begun anew
-    if (pages < moved_at_pages_ + kBackgroundPages) return;
-    moved_at_pages_ = pages;
-    if (pages >= kFrontPages)
-      checkpoint(writer_);
-    else
-      checkpoint_wake_.notify_one();
+      for (auto& action : write->actions) run_action(action);
+    move_pages();
+  }
+
+  // The write is durable and has succeeded, whatever its action does.
+  static void run_action(const std::function<void()>& action) {
+    try {
+      action();
+    } catch (const std::exception& error) {
+      log::error("an action after a commit failed", {{"error", error.what()}});
+    } catch (...) {
+      log::error("an action after a commit failed", {{"error", "not an exception"}});
+    }
   }
 
   // A transaction that stays open makes the next write fail, which then tells why.
   void roll_back() {
     try {
-      if (writer_.in_transaction()) writer_.exec("ROLLBACK", {});
+      writer_.roll_back();
     } catch (const Error& error) {
       log::error("catalog rollback failed", {{"error", error.message()}});
     }
+  }
+
+  // Checkpoints and restarts of the log never overlap. A restart is the first write of a transaction that
+  // began when all pages were moved. So:
+  // - the front writer checkpoints between transactions, while no other checkpoint runs;
+  // - the background thread checkpoints while holder_ has a read transaction that began when pages were left
+  //   to be moved. SQLite does not restart a log that a reader needs.
+  //
+  // Each time that the log has grown by `background_pages`, the background thread moves pages while writers
+  // go on. From `front_pages` on the front writer moves the rest, so that the next commit can restart the
+  // log; where a reader still needs the log, it grows on, and the front writer tries again later. A short log
+  // is a fast one: its blocks on the disk are there already, and its pages are in the processor's caches.
+  //
+  // Called by the front writer after a commit.
+  void move_pages() {
+    int pages = writer_.wal_pages();
+    if (pages < moved_at_pages_) moved_at_pages_ = 0;  // the log has begun anew
+    if (pages < moved_at_pages_ + options_.background_pages) return;
+    if (is_moving_) return;  // tried again after the next commit
+    moved_at_pages_ = pages;
+    if (pages >= options_.front_pages)
+      checkpoint(writer_);
+    else if (begin_move())
+      wake_mover();
+  }
+
+  // Lets the background thread checkpoint, unless there is nothing to move. The caller has writer_mutex_, and
+  // no checkpoint runs: neither the log nor what was moved of it can change.
+  bool begin_move() {
+    try {
+      if (!holder_.has_pages_to_move()) return false;
+      holder_.exec("BEGIN", {});
+      holder_.query("SELECT name FROM schema_migrations LIMIT 1", {}, [](const Row&) { return false; });
+    } catch (const Error& error) {
+      end_move();
+      log::warn("catalog checkpoint failed", {{"error", error.message()}});
+      return false;
+    }
+    is_moving_ = true;
+    return true;
+  }
+
+  // Called when the checkpoint has returned.
+  void end_move() {
+    try {
+      holder_.roll_back();
+    } catch (const Error& error) {
+      log::warn("catalog checkpoint failed", {{"error", error.message()}});
+    }
+    is_moving_ = false;
   }
 
   // What was committed stays in the log when it cannot be moved; the writers before it have not failed.
@@ -238,37 +338,53 @@ class SqliteDatabase final : public Database {
 
   void run_one(PendingWrite& write) {
     SqliteTx tx(writer_);
-    writer_.exec("SAVEPOINT one", {});
     try {
-      (*write.closure)(tx);
+      tx.attempt([&] { (*write.closure)(tx); });
     } catch (...) {
+      tx.check_open();
       write.error = std::current_exception();
-      if (!writer_.in_transaction()) throw;
-      writer_.exec("ROLLBACK TO one", {});
-      writer_.exec("RELEASE one", {});
       return;
     }
-    writer_.exec("RELEASE one", {});
     write.actions = tx.take_actions();
   }
 
-  void run_checkpointer() {
-    std::unique_lock lock(checkpoint_mutex_);
+  void wake_mover() {
+    {
+      std::lock_guard lock(mover_mutex_);
+      is_mover_wanted_ = true;
+    }
+    mover_wake_.notify_one();
+  }
+
+  void run_mover() {
+    std::unique_lock lock(mover_mutex_);
     while (!stopping_) {
-      checkpoint_wake_.wait_for(lock, std::chrono::seconds(60));
+      mover_wake_.wait_for(lock, options_.move_interval, [&] { return stopping_ || is_mover_wanted_; });
+      is_mover_wanted_ = false;
       lock.unlock();
-      checkpoint(mover_);
+      // After the interval. Where somebody writes just now, the log is looked after anyway.
+      if (!is_moving_)
+        if (std::unique_lock turn(writer_mutex_, std::try_to_lock); turn && !is_moving_) begin_move();
+      if (is_moving_) {
+        checkpoint(mover_);
+        end_move();
+      }
       lock.lock();
     }
   }
 
   const std::string path_;
   const SqliteOptions options_;
+  std::mutex writer_mutex_;  // held by the front writer for its turn
   SqliteConnection writer_;  // only the front writer
-  SqliteConnection mover_;   // only the checkpointer
+  SqliteConnection mover_;   // only the background thread
+  SqliteConnection holder_;  // the background thread while is_moving_; otherwise whoever has writer_mutex_
   int moved_at_pages_ = 0;   // the log's length when its pages were last to be moved; only the front writer
+  // A checkpoint of the background thread runs or is about to. Set with writer_mutex_, cleared by that
+  // thread.
+  std::atomic<bool> is_moving_{false};
 
-  std::mutex queue_mutex_;
+  mutable std::mutex queue_mutex_;
   std::deque<PendingWrite*> queue_;  // guarded by queue_mutex_; the front one is the leader
 
   std::mutex readers_mutex_;
@@ -276,10 +392,11 @@ class SqliteDatabase final : public Database {
   std::vector<std::unique_ptr<SqliteConnection>> idle_readers_;  // guarded by readers_mutex_
   size_t readers_ = 0;                                           // guarded by readers_mutex_
 
-  std::mutex checkpoint_mutex_;
-  std::condition_variable checkpoint_wake_;
-  bool stopping_ = false;  // guarded by checkpoint_mutex_
-  std::thread checkpointer_;
+  std::mutex mover_mutex_;
+  std::condition_variable mover_wake_;
+  bool is_mover_wanted_ = false;  // guarded by mover_mutex_
+  bool stopping_ = false;         // guarded by mover_mutex_
+  std::thread mover_thread_;
 };
 
 }  // namespace

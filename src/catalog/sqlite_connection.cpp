@@ -57,7 +57,9 @@ SqliteConnection::SqliteConnection(const std::string& path, Mode mode, uint64_t 
   }
   sqlite3_wal_hook(
       db_,
-      [](void* self, sqlite3*, const char*, int pages) {
+      [](void* self, sqlite3* db, const char*, int pages) {
+        // A commit that is still in memory would be acknowledged without being durable.
+        SK_CHECK(!has_gathered_log_writes(db));
         static_cast<SqliteConnection*>(self)->wal_pages_ = pages;
         return SQLITE_OK;
       },
@@ -165,6 +167,18 @@ void SqliteConnection::script(const std::string& sql) {
 }
 
 bool SqliteConnection::in_transaction() const { return sqlite3_get_autocommit(db_) == 0; }
+
+void SqliteConnection::roll_back() {
+  if (in_transaction()) exec("ROLLBACK", {});
+  drop_gathered_log_writes(db_);
+}
+
+bool SqliteConnection::has_pages_to_move() {
+  int pages = 0, moved = 0;
+  int code = sqlite3_wal_checkpoint_v2(db_, nullptr, SQLITE_CHECKPOINT_NOOP, &pages, &moved);
+  if (code != SQLITE_OK) fail(code, "wal_checkpoint(NOOP)");
+  return moved < pages;
+}
 
 void SqliteConnection::checkpoint() {
   int code = sqlite3_wal_checkpoint_v2(db_, nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);

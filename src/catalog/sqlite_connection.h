@@ -23,8 +23,12 @@ class SqliteConnection {
   // Several statements without parameters, not cached.
   void script(const std::string& sql);
   bool in_transaction() const;
+  // Rolls the transaction back, if one is open, and forgets what it wrote to the log. Throws Error.
+  void roll_back();
   // Pages in the write-ahead log after the last commit of this connection.
   int wal_pages() const { return wal_pages_; }
+  // Whether pages of the log are not in the database yet.
+  bool has_pages_to_move();
   // Moves what it can from the log into the database, without waiting for anybody.
   void checkpoint();
 

@@ -28,6 +28,8 @@ struct ListDeleter {
 };
 using HeaderList = std::unique_ptr<curl_slist, ListDeleter>;
 
+bool is_encrypted(std::string_view url) { return ascii_lower(url.substr(0, 6)) == "https:"; }
+
 // One try at one request: what curl's callbacks see.
 struct Attempt {
   const ClientRequest& request;
@@ -234,7 +236,8 @@ CURLcode Client::Impl::perform(Attempt& attempt) {
   set(handle, CURLOPT_NOSIGNAL, 1L);
   set(handle, CURLOPT_ERRORBUFFER, detail.data());
   set(handle, CURLOPT_PROTOCOLS_STR, "http,https");
-  set(handle, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+  // Headers and answers of an encrypted request stay encrypted.
+  set(handle, CURLOPT_REDIR_PROTOCOLS_STR, is_encrypted(request.url) ? "https" : "http,https");
   set(handle, CURLOPT_URL, request.url.c_str());
   set(handle, CURLOPT_HTTPHEADER, headers.get());
   set(handle, CURLOPT_FOLLOWLOCATION, follow ? 1L : 0L);
@@ -313,8 +316,14 @@ void Client::Impl::explain(const Attempt& attempt, CURLcode code) {
   if (attempt.forbidden)
     throw Error(Code::forbidden, "the host of " + url + " is not on the public internet");
   switch (code) {
-    case CURLE_URL_MALFORMAT:
     case CURLE_UNSUPPORTED_PROTOCOL:
+      if (long redirects = 0;
+          ::curl_easy_getinfo(easy.get(), CURLINFO_REDIRECT_COUNT, &redirects) == CURLE_OK && redirects > 0)
+        throw Error(Code::unavailable,
+                    url + " redirects to an address that is not followed: it begins with " +
+                        (is_encrypted(url) ? "no https://" : "neither http:// nor https://"));
+      [[fallthrough]];
+    case CURLE_URL_MALFORMAT:
       throw Error(Code::bad_request, "'" + url + "' is not an address that begins with http:// or https://");
     case CURLE_COULDNT_RESOLVE_HOST:
       throw Error(Code::unavailable, "cannot find the host of " + url + ": " + reason);

@@ -17,8 +17,8 @@ struct ClientOptions {
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds total_timeout{0};  // 0: none
   std::chrono::seconds stall_timeout{60};      // no byte either way for so long ends it
-  // Followed for GET and HEAD only, http(s) only; 0 returns them. Headers go along to wherever a redirect
-  // leads, so follow by hand where they hold a secret.
+  // Followed for GET and HEAD only, http(s) only, and from https to https only; 0 returns them. Headers go
+  // along to wherever a redirect leads, so follow by hand where they hold a secret.
   int redirects_max = 5;
   int retries_max =
       2;  // connect failures, 502, 503, 504, 429; only where a repeat is harmless (GET, HEAD, PUT, DELETE)

@@ -9,8 +9,9 @@
 namespace sk::http {
 
 namespace {
+constexpr uint8_t kTcpClose = 7;
 constexpr uint8_t kTcpCloseWait = 8;  // TCP_CLOSE_WAIT of <netinet/tcp.h>, which excludes <linux/tcp.h>
-}
+}  // namespace
 
 std::string address_text(const sockaddr* address) {
   std::array<char, INET6_ADDRSTRLEN> text{};
@@ -33,7 +34,8 @@ SocketState socket_state(int fd) {
   if (::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return {};
   return {.bytes = {info.tcpi_bytes_received, info.tcpi_bytes_sent},
           .since_received = std::chrono::milliseconds(info.tcpi_last_data_recv),
-          .client_closed = info.tcpi_state == kTcpCloseWait};
+          .client_closed = info.tcpi_state == kTcpCloseWait,
+          .reset = info.tcpi_state == kTcpClose};
 }
 
 void announce_end(int fd) {

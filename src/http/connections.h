@@ -40,6 +40,8 @@ struct SocketState {
   Connection::Bytes bytes;  // so far
   std::chrono::milliseconds since_received{0};
   bool client_closed = false;  // its side, perhaps with bytes before the end that nobody has read yet
+  bool reset = false;          // both sides are closed
+  bool client_gone() const { return client_closed || reset; }
 };
 SocketState socket_state(int fd);
 

@@ -3,24 +3,25 @@
 namespace sk::http {
 
 Deferred::Deferred(std::chrono::milliseconds deadline, std::function<Reply()> at_deadline,
-                   std::function<void()> on_cancel)
-    : impl_(std::make_unique<Impl>(deadline, std::move(at_deadline), std::move(on_cancel))) {}
+                   std::function<void()> on_cancel, std::function<void()> on_lost)
+    : impl_(std::make_unique<Impl>(deadline, std::move(at_deadline), std::move(on_cancel),
+                                   std::move(on_lost))) {}
 
 Deferred::~Deferred() = default;
 
-void Deferred::complete(Reply reply) {
-  std::function<void(Reply)> deliver;
+bool Deferred::complete(Reply reply) {
+  std::function<bool(Reply)> deliver;
   {
     std::lock_guard lock(impl_->mutex);
-    if (impl_->done) return;
+    if (impl_->done) return false;
     impl_->done = true;
     deliver = std::move(impl_->deliver);
     if (!deliver) {
       impl_->early = std::move(reply);
-      return;
+      return true;
     }
   }
-  deliver(std::move(reply));
+  return deliver(std::move(reply));
 }
 
 bool Deferred::done() const {
@@ -28,7 +29,7 @@ bool Deferred::done() const {
   return impl_->done;
 }
 
-Deferred::Impl::Attached Deferred::Impl::attach(std::function<void(Reply)> deliver_to) {
+Deferred::Impl::Attached Deferred::Impl::attach(std::function<bool(Reply)> deliver_to) {
   std::lock_guard lock(mutex);
   if (early) return Attached::completed;
   if (done) return Attached::claimed;
@@ -37,7 +38,7 @@ Deferred::Impl::Attached Deferred::Impl::attach(std::function<void(Reply)> deliv
 }
 
 bool Deferred::Impl::claim() {
-  std::function<void(Reply)>
+  std::function<bool(Reply)>
       dropped;  // destroyed after the lock: it may hold the last reference to a request
   std::lock_guard lock(mutex);
   if (done) return false;

@@ -13,6 +13,7 @@ struct Deferred::Impl {
   const std::chrono::milliseconds deadline;
   const std::function<Reply()> at_deadline;
   const std::function<void()> on_cancel;
+  const std::function<void()> on_lost;
 
   // True for the one request that it is the reply to. Another one would wait for what has come already.
   bool take() { return !taken.exchange(true); }
@@ -20,7 +21,7 @@ struct Deferred::Impl {
   enum class Attached { waiting, completed, claimed };
   // From now on a completion goes to `deliver`. `completed`: it came before, take `early`; `claimed`:
   // somebody cancelled it meanwhile.
-  Attached attach(std::function<void(Reply)> deliver_to);
+  Attached attach(std::function<bool(Reply)> deliver_to);
   // True for the one who may end it in another way: at its deadline or by cancelling.
   bool claim();
 
@@ -28,7 +29,7 @@ struct Deferred::Impl {
   std::mutex mutex;  // guards all below
   bool done = false;
   std::optional<Reply> early;
-  std::function<void(Reply)> deliver;
+  std::function<bool(Reply)> deliver;
 };
 
 }  // namespace sk::http

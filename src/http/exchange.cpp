@@ -344,31 +344,50 @@ void Exchange::await(std::shared_ptr<Deferred> deferred) {
   auto due = std::chrono::steady_clock::now() + deferred->impl().deadline;
   watch_ = core_.watcher.watch(socket(), due, [self, deferred](Watcher::Event event) {
     if (!deferred->impl().claim()) return;
-    self->core_.pool.submit_always([self, deferred, event] { self->give_up(*deferred, event); });
+    self->core_.pool.submit_always([self, deferred, event] { self->give_up(deferred, event); });
   });
-  auto attached = deferred->impl().attach([self](Reply reply) {
+  auto attached = deferred->impl().attach([self, deferred](Reply reply) {
     self->core_.watcher.forget(self->watch_);
-    self->settle(std::move(reply));
+    return self->deliver(deferred, std::move(reply));
   });
   if (attached != Deferred::Impl::Attached::completed) return;
   core_.watcher.forget(watch_);
-  settle(std::move(*deferred->impl().early));
+  deliver(deferred, std::move(*deferred->impl().early));
+}
+
+// Sends a deferred reply, unless its client has left meanwhile: then false. on_lost runs on another thread,
+// because complete() may have been called under a lock that it needs.
+bool Exchange::deliver(const std::shared_ptr<Deferred>& deferred, Reply reply) {
+  if (!socket_state(socket()).client_gone()) {
+    settle(std::move(reply));
+    return true;
+  }
+  core_.pool.submit_always([self = shared_from_this(), deferred] {
+    try {
+      if (deferred->impl().on_lost) deferred->impl().on_lost();
+    } catch (const std::exception& error) {
+      log::error("a lost reply could not be undone", {{"reason", error.what()}});
+    }
+    self->abandon();
+  });
+  return false;
 }
 
 // Worker thread, the deferred reply claimed: its client is gone, its time is over, or the server stops.
-void Exchange::give_up(Deferred& deferred, Watcher::Event event) {
+void Exchange::give_up(const std::shared_ptr<Deferred>& deferred, Watcher::Event event) {
   Reply reply;
   try {
     if (event == Watcher::Event::stopping)
       reply = core_.error_reply(request_, Error(Code::unavailable, "The server is stopping."));
     else if (event == Watcher::Event::due)
-      reply = deferred.impl().at_deadline();
-    if (deferred.impl().on_cancel) deferred.impl().on_cancel();
+      reply = deferred->impl().at_deadline();
+    if (deferred->impl().on_cancel) deferred->impl().on_cancel();
   } catch (...) {
     reply = reply_to(std::current_exception());
   }
   if (event == Watcher::Event::disconnected) return abandon();
-  settle(std::move(reply));
+  if (event == Watcher::Event::stopping) return settle(std::move(reply));
+  deliver(deferred, std::move(reply));
 }
 
 MHD_Result Exchange::queue_reply() {

@@ -68,7 +68,8 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   void run_sink_handler();
   void settle(Reply reply);
   void await(std::shared_ptr<Deferred> deferred);
-  void give_up(Deferred& deferred, Watcher::Event event);
+  void give_up(const std::shared_ptr<Deferred>& deferred, Watcher::Event event);
+  bool deliver(const std::shared_ptr<Deferred>& deferred, Reply reply);
 
   // Any thread that owns the outcome at the time.
   Reply reply_to(const std::exception_ptr& failure);

@@ -107,14 +107,16 @@ struct Reply {
 
 // A promise of a reply. complete() may be called once, from any thread; later calls are ignored. When the
 // client goes away first, or the deadline passes, `on_cancel` runs (once, on a worker thread) and the reply,
-// if any still comes, is dropped.
+// if any still comes, is dropped. `on_lost` runs (once, on a worker thread) when a reply was made, by
+// complete() or at the deadline, but its client had left before it could be sent.
 class Deferred {
  public:
   // At the deadline `at_deadline` makes the reply (e.g. an empty long poll).
   Deferred(std::chrono::milliseconds deadline, std::function<Reply()> at_deadline,
-           std::function<void()> on_cancel = {});
+           std::function<void()> on_cancel = {}, std::function<void()> on_lost = {});
   ~Deferred();
-  void complete(Reply reply);
+  // False when the reply is dropped: it is not the first, or its client is known to have left.
+  bool complete(Reply reply);
   bool done() const;  // completed, cancelled or past its deadline
 
   struct Impl;

@@ -17,7 +17,7 @@ using workspace::EntryKind;
 
 namespace {
 
-std::string reason_of(const Node& node) {
+std::string kind_of(const Node& node) {
   if (node.kind == NodeKind::link) return "link";
   return node.what == "a FIFO" ? "fifo" : node.what == "a socket" ? "socket" : "device";
 }
@@ -70,6 +70,18 @@ std::string Capture::disk_path(const std::string& workspace_path) const {
 
 Settled Capture::settle(const Touched& touched, const std::set<std::pair<uint64_t, uint64_t>>& open_files,
                         const CaptureAs& as) {
+  try {
+    return settle_steps(touched, open_files, as);
+  } catch (...) {
+    manifest_.load();  // the rows in memory may be ahead of what is durable
+    compare_all_ = true;
+    throw;
+  }
+}
+
+Settled Capture::settle_steps(const Touched& touched,
+                              const std::set<std::pair<uint64_t, uint64_t>>& open_files,
+                              const CaptureAs& as) {
   Plan plan{open_files, as, {}, {}, {}, {}, {}, {}, {}, keep_.ground().clock.now_us()};
   collect_candidates(touched, plan);
   if (plan.candidates.empty()) return std::move(plan.settled);
@@ -82,7 +94,7 @@ Settled Capture::settle(const Touched& touched, const std::set<std::pair<uint64_
   return std::move(plan.settled);
 }
 
-// What makes room for something of another kind goes before it, everything else that is gone last.
+// Renames come first; then deletions that make room for something of another kind; other deletions last.
 void Capture::put_in_order(Plan& plan) {
   auto turn_of = [&](const Plan::Step& step) -> size_t {
     if (step.what == Plan::What::rename) return 0;
@@ -97,13 +109,13 @@ void Capture::put_in_order(Plan& plan) {
 
 void Capture::collect_candidates(const Touched& touched, Plan& plan) {
   auto unreadable = [&](const std::string& path) {
-    note_not_kept(plan, path, "unreadable", "the server may not look into it").only_copy = true;
+    note_not_kept(plan, path, "unreadable", "the server cannot look into it").only_copy = true;
   };
-  // What cannot be seen is not gone.
+  // A path that cannot be seen is not gone.
   auto look = [&](const std::string& path) {
     int error = 0;
     auto node = copy_.look(path, &error);
-    if (node || (error != EACCES && error != EPERM))
+    if (node || error == 0)
       plan.candidates[path] = node;
     else
       unreadable(path);
@@ -121,17 +133,32 @@ void Capture::collect_candidates(const Touched& touched, Plan& plan) {
                     [&](const auto& one) { return !one.second && is_below(one.first, path); });
     }
   };
-  if (touched.everything) {
+  auto add_members = [&](const std::string& folder) {
+    for (const auto& path : manifest_.members(folder)) plan.candidates.try_emplace(path, std::nullopt);
+    auto closed = copy_.walk(folder, [&](const std::string& path, const Node& node) {
+      plan.candidates[path] = node;
+      return false;
+    });
+    if (closed.empty()) return;
+    unreadable(folder);
+    for (const auto& path : manifest_.members(folder))
+      if (auto found = plan.candidates.find(path); found != plan.candidates.end() && !found->second)
+        plan.candidates.erase(found);
+  };
+  if (touched.everything || compare_all_) {
+    compare_all_ = false;
     add_tree("");
   } else {
+    for (const auto& folder : touched.members) add_members(folder);
     for (const auto& folder : touched.folders) add_tree(folder);
     for (const auto& path : touched.paths)
       if (!plan.candidates.contains(path)) look(path);
   }
   for (const auto& [path, earlier] : refused_)
-    if (!plan.candidates.contains(path)) look(path);
+    if (earlier.again && !plan.candidates.contains(path)) look(path);
   // All names of one file: what is written through one of them shows under the others too.
-  std::set<std::pair<uint64_t, uint64_t>> files = plan.open_files;
+  std::set<std::pair<uint64_t, uint64_t>> files;
+  if (touched.opened) files = plan.open_files;
   for (const auto& [path, node] : plan.candidates)
     if (node && node->kind == NodeKind::file && node->links > 1) files.emplace(node->device, node->inode);
   for (const auto& [device, inode] : files)
@@ -139,17 +166,31 @@ void Capture::collect_candidates(const Touched& touched, Plan& plan) {
       if (!plan.candidates.contains(path)) look(path);
 }
 
-// A path that is gone and a new path with its inode are one file that was renamed. Folders first: what is in
-// them goes with them.
+// The known path that a new one was renamed from: it is gone, and had the same inode, not only its number.
+std::optional<std::string> Capture::renamed_from(const std::string& path, Node& node, NodeKind kind) {
+  bool is_seen = false;  // with its generation, which walks leave out
+  for (const auto& from : manifest_.find_inodes(node.device, node.inode)) {
+    if (!is_seen) {
+      auto now = copy_.look(path);
+      if (!now || now->kind != kind || now->inode != node.inode) return std::nullopt;
+      node = *now;
+      is_seen = true;
+    }
+    if (!manifest_.find(from)->is_inode_of(node)) continue;
+    int error = 0;
+    if (copy_.look(from, &error) || error != 0) continue;  // a hard link, or something else by now
+    return from;
+  }
+  return std::nullopt;
+}
+
+// Folders first: what is in them goes with them.
 void Capture::find_renames(Plan& plan) {
   auto pass = [&](NodeKind kind) {
     for (auto& [path, node] : plan.candidates) {
       if (!node || node->kind != kind || manifest_.find(path) != nullptr) continue;
-      auto from = manifest_.find_inode(node->device, node->inode);
-      if (!from || manifest_.find(*from)->kind != kind) continue;
-      auto still_there = copy_.look(*from);
-      if (still_there && still_there->inode == node->inode) continue;  // a hard link, not a rename
-      if (still_there) continue;
+      auto from = renamed_from(path, *node, kind);
+      if (!from) continue;
       Plan::Step step{Plan::What::rename, path, *from, *node, {}, true};
       workspace::MoveChange move;
       try {
@@ -177,7 +218,7 @@ void Capture::classify(Plan& plan) {
     const ManifestRow* row = manifest_.find(path);
     if (!node) {
       if (row != nullptr) gone.insert(path);
-      refused_.erase(path);
+      forget_refused(path);
       continue;
     }
     if (row != nullptr && row->kind != node->kind) {
@@ -189,16 +230,16 @@ void Capture::classify(Plan& plan) {
     if (node->kind == NodeKind::link || node->kind == NodeKind::other) {
       auto [told, is_new] = told_.try_emplace(path, node->ctime_ns);
       if (is_new || told->second != node->ctime_ns)
-        note_not_kept(plan, path, reason_of(*node), node->what + " is recorded, not kept");
+        note_not_kept(plan, path, kind_of(*node), node->what + " is recorded, not kept");
       told->second = node->ctime_ns;
-      refused_.erase(path);
+      forget_refused(path);
       continue;
     }
     bool open = plan.open_files.contains({node->device, node->inode});
     bool same = row != nullptr && ((row->matches(*node) && !open) ||
                                    (node->kind == NodeKind::folder && row->mode == node->mode));
     if (same)
-      refused_.erase(path);
+      forget_refused(path);
     else
       plan.changed.emplace_back(path, *node);
   }
@@ -215,10 +256,10 @@ void Capture::read_changed(Plan& plan) {
       if (is_refused_again(plan, path, node)) continue;
       std::string target = workspace_path(path);
       if (node.kind == NodeKind::folder) {
-        if (step.was_known)
-          step.change = workspace::SetModeChange{target, node.mode & 0777, {}, {}};
-        else
-          step.change = workspace::MkdirChange{target, node.mode & 0777, {}, true};
+        auto seen = copy_.look(path);  // with its generation
+        if (!seen || seen->kind != NodeKind::folder) continue;
+        step.node = *seen;
+        step.change = workspace::MkdirChange{target, seen->mode & 0777, {}, true, true};
         plan.steps.push_back(std::move(step));
         continue;
       }
@@ -238,13 +279,16 @@ void Capture::read_changed(Plan& plan) {
         step.node = read->node;
         if (node.links > 1) by_inode.emplace(node.inode, std::pair(contents, step.node));
       }
+      bool complete = contents.stable && !plan.open_files.contains({node.device, node.inode});
+      if (step.was_known && is_same_content(plan, path, step.node, contents.written->root().hash, complete))
+        continue;
       put.path = target;
       put.content = contents.written;
       put.head_bytes = contents.head_bytes;
       put.mode = step.node.mode & 0777;
       put.mtime_us = step.node.mtime_ns / 1000;
       put.source = plan.as.source;
-      put.complete = contents.stable && !plan.open_files.contains({node.device, node.inode});
+      put.complete = complete;
       put.keep_when_locked = true;
       put.captured = true;
       if (const ManifestRow* row = manifest_.find(path); step.was_known && row->version)
@@ -256,6 +300,24 @@ void Capture::read_changed(Plan& plan) {
       refused_content(plan, path, node, error);
     }
   }
+}
+
+// Content that the manifest has already is nothing that code wrote: putting it again would bring back a file
+// that somebody deleted meanwhile. Only its new marks, and its time, are noted.
+bool Capture::is_same_content(Plan& plan, const std::string& path, const Node& node, const Sha256& sha256,
+                              bool complete) {
+  const ManifestRow* row = manifest_.find(path);
+  if (!row->sha256 || row->sha256 != sha256 || row->mode != node.mode || (!row->complete && complete))
+    return false;
+  forget_refused(path);
+  Id version = row->version;
+  bool same_time = row->mtime_ns == node.mtime_ns;
+  manifest_.set_file(path, node, {row->file, row->version, row->sha256, row->complete}, plan.now_us);
+  if (same_time) return true;
+  workspace::SetModeChange set{workspace_path(path), {}, node.mtime_ns / 1000, {}};
+  set.conditions.if_match = {version};
+  plan.steps.push_back({Plan::What::time, path, "", node, std::move(set), true});
+  return true;
 }
 
 // Only a folder in which nobody else put or changed anything goes as one. Error(not_found) when it is gone.

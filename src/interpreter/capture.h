@@ -21,7 +21,7 @@ struct KeptFile {
   uint64_t size = 0;
   Sha256 sha256;
   std::string mime;
-  std::string change;  // created | changed | unchanged
+  std::string change;  // created | changed | unchanged | recovered
   bool complete = true, diverged = false, locked = false;
 };
 
@@ -47,6 +47,23 @@ struct CaptureAs {
   workspace::Actor actor;
   workspace::Workspace workspace;
   workspace::Source source;
+  // Runs in the transaction that makes each batch durable, with the files that it keeps: the record of the
+  // execution becomes durable with its versions.
+  std::function<void(catalog::Tx& tx, const std::vector<KeptFile>& kept)> also = {};
+};
+
+// The word for why content was refused, as NotKept has it.
+std::string reason_of(const Error& error);
+
+// One thing that is not, or not as the head, in the workspace, as the catalog remembers it.
+struct Unkept {
+  enum class What { refused, aside, recovered };
+  std::string path;  // in the workspace
+  What what = What::refused;
+  std::string reason, message;
+  Id version;              // that holds its bytes; zero for what was refused
+  bool only_copy = false;  // its bytes are nowhere but in the session's own folder
+  bool operator==(const Unkept&) const = default;
 };
 
 // Belongs to one session; one thread at a time. All parameters outlive it.
@@ -55,12 +72,18 @@ class Capture {
   Capture(workspace::Keep& keep, const WorkingCopy& copy, Manifest& manifest, std::string folder,
           uint64_t file_bytes_max);
 
-  // `open_files`: what processes of the session hold open for writing; those are kept as incomplete.
+  // `open_files`: what processes of the session hold open for writing; those are kept as incomplete. When it
+  // throws, nothing of what was not yet durable is in the manifest.
   Settled settle(const Touched& touched, const std::set<std::pair<uint64_t, uint64_t>>& open_files,
                  const CaptureAs& as);
 
   // Whether something was refused that may be kept the next time, whether or not it is touched.
-  bool has_refused() const { return !refused_.empty(); }
+  bool has_refused() const { return refused_again_ > 0 || compare_all_; }
+  // What is in the copy and was refused.
+  std::vector<Unkept> refused() const;
+  // Keeps the bytes of a copy that cannot be believed (see copy_keeper.h): each file that is kept is removed
+  // from it. Nothing is deleted, renamed or replaced in the workspace.
+  Settled search(WorkingCopy& suspect, const CaptureAs& as);
 
   // "a/b" on disk → "folder/a/b" in the workspace, and back; throws Error(bad_request) for names that the
   // workspace does not take.
@@ -69,19 +92,28 @@ class Capture {
 
  private:
   struct Plan;
+  Settled settle_steps(const Touched& touched, const std::set<std::pair<uint64_t, uint64_t>>& open_files,
+                       const CaptureAs& as);
   void put_in_order(Plan& plan);
   void collect_candidates(const Touched& touched, Plan& plan);
   void find_renames(Plan& plan);
+  std::optional<std::string> renamed_from(const std::string& path, Node& node, NodeKind kind);
   void classify(Plan& plan);
   void read_changed(Plan& plan);
+  bool is_same_content(Plan& plan, const std::string& path, const Node& node, const Sha256& sha256,
+                       bool complete);
   void plan_deletions(Plan& plan);
   bool is_all_ours(Plan& plan, const std::string& folder, const std::set<std::string>& gone);
   void apply(Plan& plan);
   bool is_refused_again(Plan& plan, const std::string& path, const Node& node);
-  std::optional<uint64_t> room(const Plan& plan);  // that the quota leaves, if it can be known
+  std::optional<uint64_t> room(Plan& plan);  // that the quota leaves, if it can be known
   void record(Plan& plan, size_t index, const workspace::ChangeResult& result);
-  void applied(Plan& plan, size_t index, workspace::ChangeResult& result);
-  void refused(Plan& plan, size_t index, const Error& error);
+  void applied(Plan& plan, size_t index, const workspace::ChangeResult& result);
+  // Nothing for changes of other kinds, and for content that was there before.
+  static std::optional<KeptFile> kept_file(const workspace::ChangeResult& result);
+  void refuse(Plan& plan, size_t index, const Error& error);
+  void forget_refused(const std::string& path);
+  std::string named(const std::string& path) const;  // in the workspace, also a name that it does not take
   void refused_content(Plan& plan, const std::string& path, const Node& node, const Error& error);
   NotKept& note_not_kept(Plan& plan, const std::string& path, std::string reason, std::string message);
 
@@ -90,13 +122,16 @@ class Capture {
   Manifest& manifest_;
   const std::string folder_;
   const uint64_t file_bytes_max_;
-  std::map<std::string, int64_t> told_;  // path → ctime of what was already told as not kept
+  std::map<std::string, int64_t> told_;  // path → ctime of links and devices that an answer named already
   struct Refused {
     Node node;
     std::string reason, message;
     uint64_t room = 0;  // that the workspace had
+    bool again = true;  // tried again by every capture; else when it is touched
   };
-  std::map<std::string, Refused> refused_;  // tried again by every capture
+  std::map<std::string, Refused> refused_;
+  size_t refused_again_ = 0;  // of them, those that are tried again
+  bool compare_all_ = false;  // a batch failed as a whole: what it held is looked for anew
 };
 
 }  // namespace sk::interpreter

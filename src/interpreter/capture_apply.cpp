@@ -12,6 +12,8 @@ constexpr size_t kBatchMax = 2'000;
 // So many bytes of new content wait for one commit at most.
 constexpr uint64_t kBatchBytesMax = 256 << 20;
 
+}  // namespace
+
 std::string reason_of(const Error& error) {
   switch (error.code()) {
     case Code::quota_exceeded:
@@ -29,51 +31,52 @@ std::string reason_of(const Error& error) {
   }
 }
 
-}  // namespace
-
 void Capture::apply(Plan& plan) {
-  size_t at = 0;
-  while (at < plan.steps.size()) {
-    size_t end = at;
+  const size_t count_max = std::min(kBatchMax, keep_.ground().limits.batch_max);
+  for (size_t at = 0; at < plan.steps.size();) {
+    // Renames have batches of their own: one that is refused changes what may be done after it.
+    bool renames = plan.steps[at].what == Plan::What::rename;
     uint64_t bytes = 0;
     std::vector<workspace::Change> batch;
-    for (; end < plan.steps.size() && batch.size() < kBatchMax && bytes < kBatchBytesMax; ++end) {
+    for (size_t end = at; end < plan.steps.size() && batch.size() < count_max && bytes < kBatchBytesMax &&
+                          (plan.steps[end].what == Plan::What::rename) == renames;
+         ++end) {
       batch.push_back(plan.steps[end].change);
       bytes += plan.steps[end].node.size;
     }
-    for (;;) {
-      bool recorded = false;
-      // Versions and the manifest's rows about them become durable together.
-      auto also = [&](catalog::Tx& tx, const std::vector<workspace::ChangeResult>& made) {
-        recorded = true;
-        for (size_t i = 0; i < made.size(); ++i) record(plan, at + i, made[i]);
-        manifest_.save(tx);
-      };
-      try {
-        auto results = keep_.files().apply(plan.as.actor, plan.as.workspace, batch, also);
-        manifest_.saved();
-        for (size_t i = 0; i < results.size(); ++i) applied(plan, at + i, results[i]);
-        at += results.size();
-        break;
-      } catch (const Error& error) {
-        if (recorded) {
-          manifest_.load();  // nothing of it is durable
-          throw;
+    // Versions, the manifest's rows about them and the execution's record become durable together.
+    auto also = [&](catalog::Tx& tx, const std::vector<workspace::Files::Applied>& all) {
+      std::vector<KeptFile> kept;
+      for (size_t i = 0; i < all.size(); ++i) {
+        if (all[i].result) {
+          record(plan, at + i, *all[i].result);
+          if (auto file = kept_file(*all[i].result)) kept.push_back(std::move(*file));
+        } else if (plan.steps[at + i].what == Plan::What::rename) {
+          for (const auto& path : manifest_.below(plan.steps[at + i].path)) manifest_.erase(path);
         }
-        // All or nothing is right for a client's batch; here each file counts by itself: keep those before
-        // the one that failed, then go on.
-        size_t failed = 0;
-        for (const auto& [name, value] : error.facts())
-          if (name == "change") failed = static_cast<size_t>(std::get<int64_t>(value));
-        if (failed > 0) {
-          batch.resize(failed);
-          continue;
-        }
-        refused(plan, at, error);
-        ++at;
-        break;
       }
+      manifest_.save(tx);
+      if (plan.as.also) plan.as.also(tx, kept);
+    };
+    size_t count = batch.size();
+    std::vector<workspace::Files::Applied> results;
+    try {
+      results = keep_.files().apply_each(plan.as.actor, plan.as.workspace, std::move(batch), also);
+      manifest_.saved();
+    } catch (const Error& error) {
+      if (error.code() != Code::disk_full) throw;
+      // Nothing of this batch is durable, and the next ones would fare no better.
+      manifest_.load();
+      compare_all_ = true;
+      for (; at < plan.steps.size(); ++at) refuse(plan, at, error);
+      return;
     }
+    for (size_t i = 0; i < count; ++i)
+      if (results[i].result) applied(plan, at + i, *results[i].result);
+    // May append steps to none of these, but drop later ones.
+    for (size_t i = 0; i < count; ++i)
+      if (results[i].refused) refuse(plan, at + i, *results[i].refused);
+    at += count;
   }
 }
 
@@ -81,9 +84,10 @@ void Capture::record(Plan& plan, size_t index, const workspace::ChangeResult& re
   Plan::Step& step = plan.steps[index];
   switch (step.what) {
     case Plan::What::rename:
+    case Plan::What::time:
       break;
     case Plan::What::folder:
-      manifest_.set(step.path, step.node, result.entry.id, Id{}, plan.now_us);
+      manifest_.set_folder(step.path, step.node, result.entry.id, plan.now_us);
       break;
     case Plan::What::trash:
       for (const auto& path : manifest_.below(step.path)) manifest_.erase(path);
@@ -91,16 +95,35 @@ void Capture::record(Plan& plan, size_t index, const workspace::ChangeResult& re
     case Plan::What::file:
       // What could only be kept in the trash, because of a lock, has no place in the workspace: it stays new,
       // and gets one when it is looked at again without the lock.
+      // Beside a head that somebody else has locked, it started from that head.
       if (!result.entry.trashed_us)
-        // Of what was being written the marks prove nothing: it is read again when it is touched next.
-        manifest_.set(step.path, step.node, result.entry.id, result.version->id,
-                      result.version->complete ? plan.now_us : 0);
+        manifest_.set_file(step.path, step.node,
+                           {result.entry.id, result.kept_aside ? result.entry.head : result.version->id,
+                            std::get<workspace::PutChange>(step.change).content->root().hash,
+                            result.version->complete},
+                           plan.now_us);
   }
 }
 
-void Capture::applied(Plan& plan, size_t index, workspace::ChangeResult& result) {
+std::optional<KeptFile> Capture::kept_file(const workspace::ChangeResult& result) {
+  if (!result.version || (result.unchanged && !result.kept_aside)) return std::nullopt;
+  KeptFile kept;
+  kept.path = result.version->path;
+  kept.file = result.version->file;
+  kept.version = result.version->id;
+  kept.size = result.version->size;
+  kept.sha256 = result.version->sha256;
+  kept.mime = result.version->mime;
+  kept.change = result.created ? "created" : result.unchanged ? "unchanged" : "changed";
+  kept.complete = result.version->complete;
+  kept.diverged = result.diverged;
+  kept.locked = result.kept_aside;
+  return kept;
+}
+
+void Capture::applied(Plan& plan, size_t index, const workspace::ChangeResult& result) {
   Plan::Step& step = plan.steps[index];
-  if (step.what == Plan::What::file || step.what == Plan::What::folder) refused_.erase(step.path);
+  if (step.what == Plan::What::file || step.what == Plan::What::folder) forget_refused(step.path);
   switch (step.what) {
     case Plan::What::rename:
       plan.settled.renamed.emplace_back(workspace_path(step.from), result.entry.path);
@@ -111,32 +134,25 @@ void Capture::applied(Plan& plan, size_t index, workspace::ChangeResult& result)
     case Plan::What::trash:
       plan.settled.deleted.push_back(result.entry.path);
       break;
-    case Plan::What::file: {
-      KeptFile kept;
-      kept.path = result.version->path;
-      kept.file = result.version->file;
-      kept.version = result.version->id;
-      kept.size = result.version->size;
-      kept.sha256 = result.version->sha256;
-      kept.mime = result.version->mime;
-      kept.change = result.created ? "created" : result.unchanged ? "unchanged" : "changed";
-      kept.complete = result.version->complete;
-      kept.diverged = result.diverged;
-      kept.locked = result.kept_aside;
-      // Touched but the same as before (the server's own writes among them): nothing to tell.
-      if (!result.unchanged || kept.locked) plan.settled.kept.push_back(std::move(kept));
-    }
+    case Plan::What::file:
+      if (auto kept = kept_file(result)) plan.settled.kept.push_back(std::move(*kept));
+      break;
+    case Plan::What::time:
+      break;
   }
 }
 
-void Capture::refused(Plan& plan, size_t index, const Error& error) {
+void Capture::refuse(Plan& plan, size_t index, const Error& error) {
   Plan::Step& step = plan.steps[index];
   switch (step.what) {
+    case Plan::What::time:
+      break;  // somebody else wrote or deleted the file meanwhile
     case Plan::What::file:
     case Plan::What::folder:
       refused_content(plan, step.path, step.node, error);
       break;
     case Plan::What::rename:
+      if (error.code() == Code::disk_full) break;
       // Somebody else wrote or locked the file meanwhile: theirs stays where it is, and ours is kept under
       // its new name. A folder around it that was to go stays for it.
       std::erase_if(plan.steps, [&](const Plan::Step& later) {
@@ -151,10 +167,11 @@ void Capture::refused(Plan& plan, size_t index, const Error& error) {
       } else {
         Touched touched;
         touched.folders.insert(step.path);
-        plan.settled.append(settle(touched, plan.open_files, plan.as));
+        plan.settled.append(settle_steps(touched, plan.open_files, plan.as));
       }
       break;
     case Plan::What::trash:
+      if (error.code() == Code::disk_full) break;
       // Not ours to delete any more; the next synchronisation brings it back into the copy.
       for (const auto& path : manifest_.below(step.path)) manifest_.erase(path);
       if (error.code() != Code::not_found)
@@ -162,20 +179,36 @@ void Capture::refused(Plan& plan, size_t index, const Error& error) {
   }
 }
 
-// Of a file or folder that is there: it is tried again with every capture, since what stands in its way may
-// be gone by then.
+// Of a file or folder that is there: it is tried again with every capture, since the reason may be gone by
+// then. Too large, or with a name that cannot be, it stays until it is touched.
 void Capture::refused_content(Plan& plan, const std::string& path, const Node& node, const Error& error) {
   auto& item = note_not_kept(plan, path, reason_of(error), error.message());
   item.only_copy = node.kind == NodeKind::file;
-  // Too large, or with a name that cannot be, it stays until it is touched.
-  if (item.reason == "too_large" || item.reason == "name") return;
-  refused_[path] = {node, item.reason, item.message, item.reason == "quota" ? room(plan).value_or(0) : 0};
+  forget_refused(path);
+  bool again = item.reason != "too_large" && item.reason != "name";
+  refused_[path] = {node, item.reason, item.message, item.reason == "quota" ? room(plan).value_or(0) : 0, again};
+  if (again) ++refused_again_;
+}
+
+void Capture::forget_refused(const std::string& path) {
+  auto found = refused_.find(path);
+  if (found == refused_.end()) return;
+  if (found->second.again) --refused_again_;
+  refused_.erase(found);
+}
+
+std::vector<Unkept> Capture::refused() const {
+  std::vector<Unkept> result;
+  for (const auto& [path, one] : refused_)
+    result.push_back({named(path), Unkept::What::refused, one.reason, one.message, Id{},
+                      one.node.kind == NodeKind::file});
+  return result;
 }
 
 // A large file need not be read again to find that the quota is as it was.
 bool Capture::is_refused_again(Plan& plan, const std::string& path, const Node& node) {
   auto found = refused_.find(path);
-  if (found == refused_.end() || found->second.reason != "quota") return false;
+  if (found == refused_.end() || found->second.reason != "quota" || !found->second.again) return false;
   const Node& then = found->second.node;
   if (then.inode != node.inode || then.size != node.size || then.ctime_ns != node.ctime_ns) return false;
   if (room(plan).value_or(UINT64_MAX) > found->second.room) return false;
@@ -183,22 +216,29 @@ bool Capture::is_refused_again(Plan& plan, const std::string& path, const Node& 
   return true;
 }
 
-std::optional<uint64_t> Capture::room(const Plan& plan) {
+std::optional<uint64_t> Capture::room(Plan& plan) {
+  if (plan.room) return *plan.room;
+  plan.room.emplace();
   try {
     auto now = keep_.workspaces().open(plan.as.actor,
                                        plan.as.workspace.id.with_prefix(workspace::prefix::workspace));
-    return now.quota_bytes - std::min(now.quota_bytes, now.used_bytes);
+    *plan.room = now.quota_bytes - std::min(now.quota_bytes, now.used_bytes);
   } catch (const Error&) {
-    return std::nullopt;
+    // Nobody may ask for it in the name of this session any more; then it stays unknown.
   }
+  return *plan.room;
+}
+
+std::string Capture::named(const std::string& path) const {
+  std::string result = folder_;
+  for (auto name : split(path, '/')) result = workspace::join_path(result, workspace::escape_name(name));
+  return result;
 }
 
 NotKept& Capture::note_not_kept(Plan& plan, const std::string& path, std::string reason,
                                 std::string message) {
   NotKept item;
-  item.path = folder_;
-  for (auto name : split(path, '/'))
-    item.path = workspace::join_path(item.path, workspace::escape_name(name));
+  item.path = named(path);
   item.reason = std::move(reason);
   item.message = std::move(message);
   plan.settled.not_kept.push_back(std::move(item));

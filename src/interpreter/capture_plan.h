@@ -12,7 +12,7 @@ inline bool is_below(const std::string& path, const std::string& folder) {
 
 // One settling, step by step: what may have changed, what did, and the changes that follow from it.
 struct Capture::Plan {
-  enum class What { folder, file, rename, trash };
+  enum class What { folder, file, time, rename, trash };
   struct Step {
     What what;
     std::string path;  // on disk; the new one for renames
@@ -32,6 +32,7 @@ struct Capture::Plan {
   std::vector<Step> steps;
   Settled settled;
   TimeUs now_us = 0;
+  std::optional<std::optional<uint64_t>> room = {};  // that the quota leaves; asked for once
 };
 
 }  // namespace sk::interpreter

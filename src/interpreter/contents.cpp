@@ -50,4 +50,15 @@ std::optional<ReadFile> read_contents(workspace::Files& files, const WorkingCopy
   }
 }
 
+std::optional<Sha256> hash_contents(const WorkingCopy& copy, const std::string& path) {
+  auto fd = copy.open_file(path);
+  if (!fd) return std::nullopt;
+  Sha256Stream hash;
+  std::vector<std::byte> buffer(kBufferBytes);
+  uint64_t offset = 0;
+  for (size_t got; (got = read_at(fd->get(), buffer, offset, "a session's file")) > 0; offset += got)
+    hash.update(Bytes(buffer).first(got));
+  return hash.digest();
+}
+
 }  // namespace sk::interpreter

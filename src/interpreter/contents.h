@@ -26,4 +26,7 @@ struct ReadFile {
 std::optional<ReadFile> read_contents(workspace::Files& files, const WorkingCopy& copy,
                                       const std::string& path, uint64_t file_bytes_max);
 
+// The hash of a file as it is now; nullopt when it cannot be read.
+std::optional<Sha256> hash_contents(const WorkingCopy& copy, const std::string& path);
+
 }  // namespace sk::interpreter

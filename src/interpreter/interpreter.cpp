@@ -10,12 +10,14 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "interpreter/added_files.h"
 #include "interpreter/copy_cache.h"
 #include "interpreter/live_session.h"
 #include "interpreter/new_session.h"
 #include "interpreter/only_copies.h"
+#include "interpreter/registry.h"
 #include "interpreter/session_book.h"
 #include "interpreter/sleepers.h"
 #include "workspace/path.h"
@@ -34,6 +36,16 @@ std::string safe_name(std::string_view name) {
   return out.substr(0, 100);
 }
 
+Owner owner_of(sandbox::SandboxHost& host) {
+  auto owner = host.file_owner();
+  return {owner.uid, owner.gid};
+}
+
+// Where the boot is unknown, each process stands for one of its own: it trusts no copy of an earlier one.
+std::string boot_id_of(const InterpreterOptions& options) {
+  return options.boot_id.empty() ? "process-" + random_base64url(12) : options.boot_id;
+}
+
 std::string folder_of(const std::string& path) {
   std::filesystem::create_directories(path);
   WorkingCopy::clear_aside(path);
@@ -48,12 +60,15 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
         host(the_host),
         options(std::move(wanted)),
         records(keep.ground()),
+        watcher({.folders_per_copy_max = options.watched_folders_max}),
         pool(options.threads, 1'000'000),
         saver(1, 100'000),
         disk_guard({.data_root = folder_of(options.directory), .reserve_bytes = options.disk_reserve_bytes}),
         copies({options.directory, options.copy_keep_s, options.disk_reserve_bytes}, records),
         thumbnails(keep, host, options.directory),
-        shared{keep, host, options, records, watcher, disk_guard, pool, {}, {}, {}, {}},
+        copy_context{keep, records, watcher, options.directory, owner_of(host), options.file_bytes_max,
+                     boot_id_of(options)},
+        shared{keep, host, options, records, copy_context, disk_guard, pool, {}, {}, {}, {}, {}},
         awake_gauge(metrics.gauge("sandkeep_sessions_awake", "Sessions with a running interpreter")),
         executions_total(metrics.counter("sandkeep_executions_total", "Executions that were accepted")),
         epoll(::epoll_create1(EPOLL_CLOEXEC)),
@@ -81,6 +96,15 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
           records.save(execution);
         } catch (const Error& error) {
           log::error("an execution's record could not be saved", {{"error", error.message()}});
+        }
+      });
+    };
+    shared.told_later = [this](const Id& session) {
+      saver.submit_always([this, session] {
+        try {
+          records.mark_told(session);
+        } catch (const Error& error) {
+          log::error("that recovered files were named could not be saved", {{"error", error.message()}});
         }
       });
     };
@@ -115,65 +139,47 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
   void tick() {
     TimeUs now_us = keep.ground().clock.now_us();
     int64_t awake = 0;
-    for (auto& session : all_live()) {
+    for (auto& session : registry.all()) {
       session->tick(now_us);
       if (session->awake()) ++awake;
       if (session->must_warn(now_us)) tell(*session, "session.expiring", now_us);
-      int64_t idle_us = session->info().idle_s * kSecondUs;
-      bool idle = !session->busy() && idle_us > 0 && now_us - session->active_us() > idle_us;
-      bool over = !session->busy() && !session->awake() && now_us - session->active_us() > 60 * kSecondUs;
-      int64_t awake_max_us = session->info().awake_max_s * kSecondUs;
-      bool long_awake = !session->busy() && session->awake() && awake_max_us > 0 &&
-                        now_us - session->awake_since_us() > awake_max_us;
-      if (idle || over || long_awake) {
-        if ((idle || long_awake) && session->awake()) tell(*session, "session.sleep", now_us);
-        {
-          std::lock_guard lock(mutex);
-          if (session->busy()) continue;
-          live.erase(session->info().id);
-          ending.insert({session->info().id, session});
-        }
-        session->put_to_sleep([this, id = session->info().id] {
-          std::lock_guard lock(mutex);
-          ending.erase(id);
-          ended.notify_all();
-        });
-      }
+      if (!must_end(*session, now_us)) continue;
+      auto lease = registry.try_acquire(session->info().id);
+      // Somebody else may have ended it, or given it work, before the lease was ours.
+      if (!lease || lease->live() != session || !must_end(*session, now_us)) continue;
+      if (session->awake()) tell(*session, "session.sleep", now_us);
+      end(std::move(*lease), LiveSession::Why::asked);
     }
     awake_gauge.set(awake);
     if (now_us < next_eviction_us || evicting.exchange(true)) return;
     next_eviction_us = now_us + std::min(kEvictionUs, options.copy_keep_s * kSecondUs);
-    pool.submit_always([this] { evict_next(); });
+    pool.submit_always([this] { evict_copies(); });
+  }
+
+  static bool must_end(const LiveSession& session, TimeUs now_us) {
+    if (session.busy()) return false;
+    int64_t idle_us = session.info().idle_s * kSecondUs;
+    int64_t awake_max_us = session.info().awake_max_s * kSecondUs;
+    bool idle = idle_us > 0 && now_us - session.active_us() > idle_us;
+    bool over = !session.awake() && now_us - session.active_us() > 60 * kSecondUs;
+    bool long_awake =
+        session.awake() && awake_max_us > 0 && now_us - session.awake_since_us() > awake_max_us;
+    return idle || over || long_awake;
   }
 
   // Removes copies that may go, one after the other. A session whose copy goes wakes afterwards.
-  void evict_next() {
-    auto in_use = [this](const Id& id) {
-      std::lock_guard lock(mutex);
-      return live.contains(id) || ending.contains(id);
-    };
-    std::shared_ptr<LiveSession> session;
-    while (!stopping && !session) {
+  void evict_copies() {
+    auto in_use = [this](const Id& id) { return registry.phase(id) != Phase::asleep; };
+    while (!stopping) {
       auto found = copies.next(keep.ground().clock.now_us(), in_use);
       if (!found) break;
-      std::lock_guard lock(mutex);
-      if (live.contains(found->id) || ending.contains(found->id)) continue;
-      session = LiveSession::make(shared, *found);
-      ending.insert({found->id, session});
+      auto lease = registry.try_acquire(found->id);
+      // In use since, or deleted: then its copy is not for us to touch.
+      auto now = lease && !lease->live() ? records.find(found->id) : std::nullopt;
+      if (!now || now->deleted_us || !CopyKeeper(copy_context, *now).evict(capture_as(*now)))
+        copies.spare(*found);
     }
-    if (!session) {
-      evicting = false;
-      return;
-    }
-    session->evict([this, info = session->info()](bool evicted) {
-      if (!evicted) copies.spare(info);
-      {
-        std::lock_guard lock(mutex);
-        ending.erase(info.id);
-        ended.notify_all();
-      }
-      pool.submit_always([this] { evict_next(); });
-    });
+    evicting = false;
   }
 
   // On the record, so that whoever follows the workspace's events hears of it.
@@ -188,24 +194,12 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
     });
   }
 
-  std::vector<std::shared_ptr<LiveSession>> all_live() {
-    std::lock_guard lock(mutex);
-    std::vector<std::shared_ptr<LiveSession>> result;
-    for (auto& [id, session] : live) result.push_back(session);
-    return result;
-  }
-
   std::optional<SessionInfo> find_if_any(const workspace::Actor& actor, const Id& id) {
-    // What a live session is, it knows itself; a deleted one is not among them.
+    // A live session knows its own record; a deleted one is not among them.
     std::optional<SessionInfo> found;
-    {
-      std::lock_guard lock(mutex);
-      auto alive = live.find(id);
-      if (alive != live.end()) found = alive->second->info();
-    }
+    if (auto live = registry.find(id)) found = live->info();
     if (!found) found = records.find(id);
     if (!found || !is_of(*found, actor)) return std::nullopt;
-    std::lock_guard lock(mutex);
     add_live_facts(*found);
     return found;
   }
@@ -216,15 +210,14 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
     return *found;
   }
 
-  // What the record learns only later. With `mutex` held.
+  // Adds what the record learns only later.
   void add_live_facts(SessionInfo& info) {
-    auto& from = live.contains(info.id) ? live : ending;
-    auto alive = from.find(info.id);
-    if (alive == from.end()) return;
-    info.active_us = alive->second->active_us();
-    info.execution_count = alive->second->execution_count();
-    if (alive->second->awake_since_us() != 0) info.woke_us = alive->second->awake_since_us();
-    if (alive->second->awake()) info.status = Status::running;
+    auto live = registry.find_any(info.id);
+    if (!live) return;
+    info.active_us = live->active_us();
+    info.execution_count = live->execution_count();
+    if (live->awake_since_us() != 0) info.woke_us = live->awake_since_us();
+    if (live->awake()) info.status = Status::running;
   }
 
   // What ended before this call is in the catalog after it.
@@ -234,19 +227,18 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
     done->get_future().wait();
   }
 
-  // The live one, made when there is none; waits while an earlier one is going to sleep, since two must not
-  // share a copy.
-  std::shared_ptr<LiveSession> bring_to_life(const workspace::Actor& actor, const SessionInfo& info) {
-    std::unique_lock lock(mutex);
-    ended.wait(lock, [&] { return !ending.contains(info.id); });
-    auto found = live.find(info.id);
-    // Held: the caller lets go of it once it has something to do.
-    if (found != live.end()) {
-      found->second->hold();
-      return found->second;
+  // The live session of a lease, made when there is none. It counts as busy until what is reserved is done.
+  std::shared_ptr<LiveSession> bring_to_life(Registry::Lease& lease, const workspace::Actor& actor) {
+    if (auto live = lease.live()) {
+      live->reserve();
+      return live;
     }
+    // Under the lease: nobody deletes it between this look and its waking.
+    auto info = records.find(lease.id());
+    if (!info) throw no_session(lease.id());
+    if (info->deleted_us) throw deleted_error();
     size_t mine = 0, all = 0;
-    for (auto& [id, session] : live) {
+    for (auto& session : registry.all()) {
       ++all;
       if (session->info().owner == actor.principal) ++mine;
     }
@@ -260,71 +252,111 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
     if (mine < options.sessions_per_principal_max && all >= options.sessions_max &&
         !make_room(actor.principal, std::nullopt))
       throw refuse("the server has " + std::to_string(all) + " sessions awake, which is the limit");
-    auto made = LiveSession::make(shared, *records.find(info.id));
-    live.emplace(info.id, made);
-    made->hold();
+    auto made = LiveSession::make(shared, *info);
+    made->reserve();
+    lease.wake(made);
     return made;
   }
 
-  // Puts a session to sleep, to make room for another. Called with the mutex held; false when there is none.
+  static Error deleted_error() {
+    return Error(Code::gone, "the session was deleted")
+        .hint("Create another one; its files are in the workspace.");
+  }
+
+  // Puts a session to sleep, to make room for another. False when there is none.
   bool make_room(const Id& guest, const std::optional<Id>& owner) {
-    auto longest = choose_sleeper(live, guest, owner, options.sessions_max, keep.ground().clock.now_us());
-    if (!longest) return false;
-    Id id = longest->info().id;
-    live.erase(id);
-    ending.insert({id, longest});
-    longest->put_to_sleep([this, id] {
-      std::lock_guard lock(mutex);
-      ending.erase(id);
-      ended.notify_all();
-    });
-    return true;
-  }
-
-  void end(const Id& id) {
-    std::shared_ptr<LiveSession> session;
-    {
-      std::unique_lock lock(mutex);
-      ended.wait(lock, [&] { return !ending.contains(id); });
-      auto found = live.find(id);
-      if (found == live.end()) return;
-      session = found->second;
-      live.erase(found);
-      ending.insert({id, session});
-    }
-    session->put_to_sleep([this, id] {
-      std::lock_guard lock(mutex);
-      ending.erase(id);
-      ended.notify_all();
-    });
-    session.reset();
-    std::unique_lock lock(mutex);
-    ended.wait(lock, [&] { return !ending.contains(id); });
-  }
-
-  // Throws when the copy of a session that sleeps holds what is nowhere else, also after another try.
-  void refuse_only_copies(const SessionInfo& info) {
-    std::shared_ptr<LiveSession> session = LiveSession::make(shared, info);
-    {
-      std::unique_lock lock(mutex);
-      ended.wait(lock, [&] { return !ending.contains(info.id); });
-      if (live.contains(info.id)) throw Error(Code::conflict, "the session is in use again");
-      ending.insert({info.id, session});
-    }
-    auto answer = std::make_shared<std::promise<std::optional<std::vector<NotKept>>>>();
-    session->find_only_copies([this, id = info.id, answer](auto found) {
-      {
-        std::lock_guard lock(mutex);
-        ending.erase(id);
-        ended.notify_all();
+    for (auto live = registry.all();;) {
+      auto longest = choose_sleeper(live, guest, owner, options.sessions_max, keep.ground().clock.now_us());
+      if (!longest) return false;
+      auto lease = registry.try_acquire(longest->info().id);
+      if (lease && lease->live() == longest && !longest->busy()) {
+        end(std::move(*lease), LiveSession::Why::asked);
+        return true;
       }
-      answer->set_value(std::move(found));
+      std::erase(live, longest);  // in somebody's hands
+    }
+  }
+
+  // Ends the lease's live session, if there is one; the lease is given back when it is asleep. Calls `then`
+  // with the lease before that.
+  void end(Registry::Lease lease, LiveSession::Why why, std::function<void(Registry::Lease)> then = {}) {
+    auto live = lease.live();
+    if (!live) {
+      if (then) then(std::move(lease));
+      return;
+    }
+    lease.begin_end();
+    auto held = std::make_shared<Registry::Lease>(std::move(lease));
+    live->retire(why, [held, then = std::move(then)] {
+      held->end();
+      if (then) then(std::move(*held));
     });
-    auto found = answer->get_future().get();
-    if (!found)
-      throw Error(Code::unavailable, "the last files of the session could not be kept, so it was not deleted")
-          .hint("The server's log says why. Try again when that is mended.");
-    if (!found->empty()) throw only_copies_error(*found);
+  }
+
+  // The same, and waits for it.
+  Registry::Lease end_and_wait(Registry::Lease lease, LiveSession::Why why) {
+    auto ended = std::make_shared<std::promise<Registry::Lease>>();
+    auto done = ended->get_future();
+    end(std::move(lease), why, [ended](Registry::Lease back) { ended->set_value(std::move(back)); });
+    return done.get();
+  }
+
+  // Gives an execution to its session, which is woken when it is asleep. `earlier`: one that was accepted
+  // before a restart, with its id and number.
+  RunningExecution queue(const workspace::Actor& actor, const Id& session, NewExecution wanted,
+                         std::optional<Execution> earlier) {
+    std::optional<Registry::Lease> lease(registry.acquire(session));
+    auto live = bring_to_life(*lease, actor);
+    bool is_queued = false;
+    std::shared_ptr<void> reserved(nullptr, [&](void*) {
+      if (!is_queued) live->unreserve();
+    });
+    const SessionInfo& info = live->info();
+    auto workspace = keep.workspaces().enter(
+        actor, info.workspace.with_prefix(workspace::prefix::workspace), workspace::Right::write);
+    if (live->queued() > options.queue_max && !earlier)
+      throw Error(Code::too_many_requests,
+                  "the session has " + std::to_string(live->queued() - 1) + " executions waiting")
+          .hint("Wait for some of them.");
+    QueuedExecution queued;
+    if (earlier) {
+      queued.execution = std::move(*earlier);
+    } else {
+      queued.execution.id = keep.ground().ids.next();
+      queued.execution.session = session;
+      queued.execution.author = actor.principal;
+      queued.execution.language = wanted.language;
+      queued.execution.code = wanted.code;
+      queued.execution.created_us = keep.ground().clock.now_us();
+      queued.execution.added = add_files(keep, actor, workspace, info, wanted.files);
+      queued.execution.number = live->next_number();
+      if (wanted.accepted) records.save_accepted(queued.execution, wanted);
+    }
+    queued.wanted = std::move(wanted);
+    queued.actor = actor;
+    queued.feed = std::make_shared<ExecutionFeed>();
+    RunningExecution running{queued.execution.id, queued.execution.number, queued.feed, queued.execution};
+    executions_total.add();
+    is_queued = true;
+    lease.reset();  // the session is busy, and the start of a cell need not keep others waiting
+    live->enqueue(std::move(queued));
+    return running;
+  }
+
+  // Makes heads of versions that were kept aside, where nothing stands in their way any more.
+  void make_heads(const workspace::Actor& actor, const Id& session) {
+    auto info = records.find(session);
+    auto workspace = keep.workspaces().enter(
+        actor, info->workspace.with_prefix(workspace::prefix::workspace), workspace::Right::write);
+    for (const auto& item : records.unkept(session)) {
+      if (item.what != Unkept::What::aside) continue;
+      try {
+        keep.files().apply_one(actor, workspace, workspace::RestoreVersionChange{item.version, {}});
+      } catch (const Error& error) {
+        if (error.code() != Code::not_found) continue;  // still locked; a purged version settles itself
+      }
+      records.forget_unkept(session, item.path, item.what);
+    }
   }
 
   void stop() {
@@ -332,15 +364,27 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
     uint64_t one = 1;
     [[maybe_unused]] auto written = ::write(wake.get(), &one, sizeof one);
     loop.join();
-    std::vector<Id> ids;
-    {
-      std::lock_guard lock(mutex);
-      for (auto& [id, session] : live) ids.push_back(id);
-    }
-    for (const Id& id : ids) end(id);
+    // All at once; each lease comes back when its session is asleep.
+    auto live = registry.all();
+    for (auto& session : live)
+      end(registry.acquire(session->info().id), LiveSession::Why::server_stops);
+    for (auto& session : live) registry.acquire(session->info().id);
+    live.clear();
     thumbnails.stop();
     pool.stop();
     saver.stop();
+    sync_copies();
+  }
+
+  // After a clean stop a power cut finds everything on disk, so that no copy is suspect afterwards.
+  void sync_copies() {
+    try {
+      WorkingCopy::flush_to_disk(options.directory);
+      records.mark_copies_synced();
+    } catch (const Error& error) {
+      log::warn("working copies could not be synced; after a power cut they are searched instead of believed",
+                {{"error", error.message()}});
+    }
   }
 
   workspace::Keep& keep;
@@ -353,6 +397,7 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
   sandbox::DiskGuard disk_guard;
   CopyCache copies;
   Thumbnails thumbnails;
+  const CopyContext copy_context;
   Shared shared;
   Gauge& awake_gauge;
   Counter& executions_total;
@@ -360,10 +405,7 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
   std::atomic<bool> stopping{false};
   std::mutex fds_mutex;
   std::unordered_map<int, std::weak_ptr<LiveSession>> by_fd;  // guarded by fds_mutex
-  std::mutex mutex;
-  std::condition_variable ended;
-  std::unordered_map<Id, std::shared_ptr<LiveSession>> live;    // guarded by mutex
-  std::unordered_map<Id, std::shared_ptr<LiveSession>> ending;  // guarded by mutex
+  Registry registry;
   std::atomic<bool> evicting{false};
   TimeUs next_eviction_us = 0;  // the loop's
   std::thread loop;
@@ -378,21 +420,41 @@ void Interpreter::stop() { impl_->stop(); }
 
 void Interpreter::recover() {
   impl_->records.end_interrupted_executions(impl_->keep.ground().clock.now_us());
+  std::vector<std::future<void>> done;
   for (auto& info : impl_->records.dirty_sessions()) {
-    if (!std::filesystem::exists(impl_->options.directory + "/" + info.id.hex())) continue;
-    auto session = LiveSession::make(impl_->shared, info);
-    {
-      std::lock_guard lock(impl_->mutex);
-      impl_->ending.insert({info.id, session});
-    }
-    session->recover([impl = impl_.get(), id = info.id] {
-      std::lock_guard lock(impl->mutex);
-      impl->ending.erase(id);
-      impl->ended.notify_all();
+    auto task = std::make_shared<std::packaged_task<void()>>([impl = impl_.get(), info] {
+      auto lease = impl->registry.acquire(info.id);
+      CopyKeeper keeper(impl->copy_context, info);
+      if (!keeper.exists()) return;
+      try {
+        keeper.recover(capture_as(info));
+      } catch (const std::exception& error) {
+        log::error(
+            "a session's files could not be looked through after a restart; its next execution tries again",
+            {{"session", info.id.hex()}, {"error", error.what()}});
+      }
     });
+    done.push_back(task->get_future());
+    impl_->pool.submit_always([task] { (*task)(); });
   }
-  std::unique_lock lock(impl_->mutex);
-  impl_->ended.wait(lock, [&] { return impl_->ending.empty(); });
+  for (auto& one : done) one.get();
+}
+
+void Interpreter::resume_accepted() {
+  for (auto& [execution, wanted] : impl_->records.accepted()) {
+    workspace::Actor actor;
+    actor.principal = execution.author;
+    wanted.accepted = true;
+    try {
+      impl_->queue(actor, execution.session, std::move(wanted), execution);
+    } catch (const Error& error) {
+      execution.status = "done";
+      execution.end = "interrupted";
+      execution.message = "it was accepted before the server stopped, and could not be run now: " + error.message();
+      execution.ended_us = impl_->keep.ground().clock.now_us();
+      impl_->records.save(execution);
+    }
+  }
 }
 
 SessionInfo Interpreter::create(const workspace::Actor& actor, const NewSession& wanted) {
@@ -433,7 +495,6 @@ std::optional<SessionInfo> Interpreter::find(const workspace::Actor& actor, cons
 
 std::vector<SessionInfo> Interpreter::list(const workspace::Actor& actor, const SessionQuery& query) {
   auto sessions = impl_->records.list(actor.principal, actor.only_workspace, query);
-  std::lock_guard lock(impl_->mutex);
   for (auto& info : sessions) impl_->add_live_facts(info);
   return sessions;
 }
@@ -445,33 +506,58 @@ std::vector<SessionInfo> Interpreter::list(const workspace::Actor& actor, const 
   return list(actor, query);
 }
 
-void Interpreter::remove(const workspace::Actor& actor, const Id& session, Unkept unkept) {
+void Interpreter::remove(const workspace::Actor& actor, const Id& session, OnUnkept unkept) {
   if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot delete sessions");
-  SessionInfo info = impl_->find(actor, session);
-  if (info.status == Status::deleted) return;
-  impl_->end(session);
-  std::string directory = impl_->options.directory + "/" + session.hex();
-  bool has_copy = std::filesystem::exists(directory);
-  CopyState copy = impl_->records.copy_state(session);
-  if (unkept == Unkept::refuse && copy.dirty && !copy.identity.empty() && has_copy)
-    impl_->refuse_only_copies(*impl_->records.find(session));
+  if (impl_->find(actor, session).status == Status::deleted) return;
+  // From here to the end under one lease: nobody wakes the session before its copy is gone.
+  auto lease = impl_->end_and_wait(impl_->registry.acquire(session), LiveSession::Why::asked);
+  auto info = impl_->records.find(session);
+  if (!info || info->deleted_us) return;
+  CopyKeeper keeper(impl_->copy_context, *info);
+  if (unkept == OnUnkept::refuse && keeper.exists() && impl_->records.copy_state(session).dirty) {
+    auto found = keeper.look_for_only_copies(capture_as(*info)).only_copies;
+    if (!found)
+      throw Error(Code::unavailable, "the last files of the session could not be kept, so it was not deleted")
+          .hint("The server's log says why. Try again when that is mended.");
+    if (!found->empty()) throw only_copies_error(*found);
+  }
   impl_->records.mark_deleted(session, impl_->keep.ground().clock.now_us());
-  auto owner = impl_->host.file_owner();
-  if (has_copy) remove_copy(directory, {owner.uid, owner.gid});
+  keeper.remove();
 }
 
 void Interpreter::sleep(const workspace::Actor& actor, const Id& session) {
   if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot end sessions");
   impl_->find(actor, session);
-  impl_->end(session);
+  impl_->end_and_wait(impl_->registry.acquire(session), LiveSession::Why::asked);
+}
+
+std::vector<Unkept> Interpreter::unkept(const workspace::Actor& actor, const Id& session) {
+  impl_->find(actor, session);
+  return impl_->records.unkept(session);
+}
+
+std::vector<Unkept> Interpreter::retry_unkept(const workspace::Actor& actor, const Id& session) {
+  if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot change files");
+  if (impl_->find(actor, session).status == Status::deleted) throw Impl::deleted_error();
+  {
+    auto lease = impl_->registry.acquire(session);
+    auto info = impl_->records.find(session);
+    if (!info || info->deleted_us) throw Impl::deleted_error();
+    if (auto live = lease.live()) {
+      std::promise<void> done;
+      live->retry_unkept([&] { done.set_value(); });
+      done.get_future().get();
+    } else {
+      CopyKeeper(impl_->copy_context, *info).look_for_only_copies(capture_as(*info));
+    }
+  }
+  impl_->make_heads(actor, session);
+  return impl_->records.unkept(session);
 }
 
 RunningExecution Interpreter::execute(const workspace::Actor& actor, const Id& session, NewExecution wanted) {
   if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot run code");
-  SessionInfo info = impl_->find(actor, session);
-  if (info.status == Status::deleted)
-    throw Error(Code::gone, "the session was deleted")
-        .hint("Create another one; its files are in the workspace.");
+  if (impl_->find(actor, session).status == Status::deleted) throw Impl::deleted_error();
   if (wanted.language != "python" && wanted.language != "bash")
     throw Error(Code::bad_request, "language must be 'python' or 'bash'");
   if (!is_utf8(wanted.code)) throw Error(Code::bad_request, "the code is not UTF-8");
@@ -481,30 +567,7 @@ RunningExecution Interpreter::execute(const workspace::Actor& actor, const Id& s
   if (wanted.timeout_s && (*wanted.timeout_s < 1 || *wanted.timeout_s > impl_->options.timeout_max_s))
     throw Error(Code::bad_request,
                 "timeout_s must lie between 1 and " + std::to_string(impl_->options.timeout_max_s));
-  auto workspace = impl_->keep.workspaces().enter(
-      actor, info.workspace.with_prefix(workspace::prefix::workspace), workspace::Right::write);
-  auto live = impl_->bring_to_life(actor, info);
-  std::shared_ptr<void> held(nullptr, [live](void*) { live->let_go(); });
-  if (live->queued() > impl_->options.queue_max)
-    throw Error(Code::too_many_requests,
-                "the session has " + std::to_string(live->queued() - 1) + " executions waiting")
-        .hint("Wait for some of them.");
-  QueuedExecution queued;
-  queued.execution.id = impl_->keep.ground().ids.next();
-  queued.execution.session = session;
-  queued.execution.author = actor.principal;
-  queued.execution.language = wanted.language;
-  queued.execution.code = wanted.code;
-  queued.execution.created_us = impl_->keep.ground().clock.now_us();
-  queued.execution.added = add_files(impl_->keep, actor, workspace, info, wanted.files);
-  queued.wanted = std::move(wanted);
-  queued.actor = actor;
-  queued.feed = std::make_shared<ExecutionFeed>();
-  queued.execution.number = live->next_number();
-  RunningExecution running{queued.execution.id, queued.execution.number, queued.feed, queued.execution};
-  impl_->executions_total.add();
-  live->enqueue(std::move(queued));
-  return running;
+  return impl_->queue(actor, session, std::move(wanted), std::nullopt);
 }
 
 bool Interpreter::cancel(const workspace::Actor& actor, const Id& session, const Id& execution) {
@@ -516,13 +579,8 @@ bool Interpreter::cancel(const workspace::Actor& actor, const Id& session, const
     return false;
   }
   if (running->feed->finished()) return false;
-  std::shared_ptr<LiveSession> live;
-  {
-    std::lock_guard lock(impl_->mutex);
-    auto found = impl_->live.find(session);
-    if (found == impl_->live.end()) return false;
-    live = found->second;
-  }
+  auto live = impl_->registry.find(session);
+  if (!live) return false;
   live->cancel(execution);
   return true;
 }
@@ -531,22 +589,16 @@ bool Interpreter::answer_tools(const workspace::Actor& actor, const Id& session,
                                Json results) {
   if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot answer for tools");
   impl_->find(actor, session);
-  std::shared_ptr<LiveSession> live;
-  {
-    std::lock_guard lock(impl_->mutex);
-    auto found = impl_->live.find(session);
-    if (found == impl_->live.end()) return false;
-    live = found->second;
-  }
+  auto live = impl_->registry.find(session);
+  if (!live) return false;
   return live->answer_tools(execution, std::move(results));
 }
 
 std::optional<RunningExecution> Interpreter::find_running(const workspace::Actor& actor, const Id& session,
                                                           const Id& execution) {
   impl_->find(actor, session);
-  std::lock_guard lock(impl_->mutex);
-  auto found = impl_->live.find(session);
-  return found == impl_->live.end() ? std::nullopt : found->second->find(execution);
+  auto live = impl_->registry.find_any(session);
+  return live ? live->find(execution) : std::nullopt;
 }
 
 std::optional<Execution> Interpreter::find_execution(const workspace::Actor& actor, const Id& session,

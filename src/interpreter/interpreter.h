@@ -34,6 +34,8 @@ struct InterpreterOptions {
   size_t sessions_per_principal_max = 50;  // awake at once
   size_t queue_max = 100;                  // executions waiting in one session
   size_t threads = 8;
+  size_t watched_folders_max = 8'192;  // of one session
+  std::string boot_id;                 // of this boot of the machine; empty: unknown
 };
 
 // A running or finished execution, as execute() hands it out.
@@ -51,9 +53,11 @@ class Interpreter {
               Metrics& metrics);
   ~Interpreter();
 
-  // Sessions whose server died are looked through, and what they had closed is kept. Call once, before
-  // serving.
+  // Looks through sessions whose server died, and keeps what they had closed. Call once, before serving.
   void recover();
+  // Queues executions that a stopped server had accepted and not begun. Call once, after recover(), when code
+  // can run.
+  void resume_accepted();
   // Ends running executions, keeps their files, puts every session to sleep. Idempotent.
   void stop();
 
@@ -65,8 +69,12 @@ class Interpreter {
   std::vector<SessionInfo> list(const workspace::Actor& actor, const Id& before, size_t limit);
   // Ends the process and forgets the session; the files stay in the workspace. Error(conflict), which names
   // them, when the session has content that could not be kept, unless that may go too.
-  enum class Unkept { refuse, discard };
-  void remove(const workspace::Actor& actor, const Id& session, Unkept unkept = Unkept::refuse);
+  enum class OnUnkept { refuse, discard };
+  void remove(const workspace::Actor& actor, const Id& session, OnUnkept unkept = OnUnkept::refuse);
+  // What is not, or not as the head, in the workspace: refused, kept aside or recovered.
+  std::vector<Unkept> unkept(const workspace::Actor& actor, const Id& session);
+  // Tries again to keep what was refused, and makes heads of what was kept aside; returns the rest.
+  std::vector<Unkept> retry_unkept(const workspace::Actor& actor, const Id& session);
   // To sleep now: what is in memory goes, the files stay.
   void sleep(const workspace::Actor& actor, const Id& session);
 

@@ -26,7 +26,8 @@ LiveSession::LiveSession(Shared& shared, SessionInfo info)
       info_(std::move(info)),
       strand_(shared.pool),
       active_us_(info_.active_us),
-      count_(info_.execution_count) {
+      count_(info_.execution_count),
+      keeper_(shared.copies, info_) {
   has_run_ = info_.execution_count > 0;
 }
 
@@ -39,7 +40,6 @@ std::shared_ptr<LiveSession> LiveSession::make(Shared& shared, SessionInfo info)
 LiveSession::~LiveSession() { close_kernel(); }
 
 void LiveSession::enqueue(QueuedExecution execution) {
-  ++queued_;
   active_us_ = shared_.keep.ground().clock.now_us();
   warned_ = false;
   {
@@ -50,6 +50,7 @@ void LiveSession::enqueue(QueuedExecution execution) {
   }
   auto start = [this, self = shared_from_this(),
                 execution = std::make_shared<QueuedExecution>(std::move(execution))] {
+    if (retired_) return interrupt_queued(std::move(*execution), "the session was ended before it started");
     queue_.push_back(std::move(*execution));
     start_next();
   };
@@ -79,16 +80,20 @@ void LiveSession::cancel(const Id& execution) {
       if (at->execution.id != execution) continue;
       QueuedExecution waiting = std::move(*at);
       queue_.erase(at);
-      waiting.execution.status = "done";
-      waiting.execution.end = "interrupted";
-      waiting.execution.message = "it was cancelled before it started";
-      waiting.execution.ended_us = shared_.keep.ground().clock.now_us();
-      --queued_;
-      shared_.save_later(waiting.execution);
-      waiting.feed->finish(std::move(waiting.execution));
+      interrupt_queued(std::move(waiting), "it was cancelled before it started");
       return;
     }
   });
+}
+
+void LiveSession::interrupt_queued(QueuedExecution waiting, std::string message) {
+  waiting.execution.status = "done";
+  waiting.execution.end = "interrupted";
+  waiting.execution.message = std::move(message);
+  waiting.execution.ended_us = shared_.keep.ground().clock.now_us();
+  shared_.save_later(waiting.execution);
+  waiting.feed->finish(std::move(waiting.execution));
+  --queued_;
 }
 
 void LiveSession::poll() {
@@ -101,16 +106,17 @@ void LiveSession::poll() {
 }
 
 void LiveSession::save_manifest() {
-  if (!manifest_) return;
+  if (!keeper_.is_open()) return;
   try {
-    manifest_->save();
+    keeper_.manifest().save();
   } catch (const Error& error) {
     log::warn("a manifest could not be saved", {{"error", error.message()}});
   }
 }
 
-void LiveSession::put_to_sleep(std::function<void()> then) {
-  strand_.post([this, self = shared_from_this(), then = std::move(then)] {
+void LiveSession::retire(Why why, std::function<void()> then) {
+  strand_.post([this, self = shared_from_this(), why, then = std::move(then)] {
+    retired_ = true;
     if (current_ && kernel_) {
       kernel_->session().kill(sandbox::End::killed, "interrupted");
       if (kernel_->session().wait_ended(5'000))
@@ -119,154 +125,69 @@ void LiveSession::put_to_sleep(std::function<void()> then) {
     while (!queue_.empty()) {
       QueuedExecution waiting = std::move(queue_.front());
       queue_.pop_front();
-      waiting.execution.status = "done";
-      waiting.execution.end = "interrupted";
-      waiting.execution.message = "the session was ended before it started";
-      --queued_;
-      shared_.save_later(waiting.execution);
-      waiting.feed->finish(std::move(waiting.execution));
+      if (why == Why::server_stops && waiting.wanted.accepted) {
+        // Its row stays as it is: it runs after the restart.
+        waiting.execution.message = "the server is stopping; this stays queued and runs when it is back";
+        waiting.execution.end = "interrupted";
+        waiting.feed->finish(std::move(waiting.execution));
+        --queued_;
+      } else {
+        interrupt_queued(std::move(waiting), "the session was ended before it started");
+      }
     }
     go_to_sleep();
     then();
   });
 }
 
-void LiveSession::recover(std::function<void()> then) {
+void LiveSession::retry_unkept(std::function<void()> then) {
   strand_.post([this, self = shared_from_this(), then = std::move(then)] {
     try {
-      attach_copy();
-      bring_copy_up_to_date();
-      go_to_sleep();
+      if (keeper_.is_open()) capture_now(CopyKeeper::Extent::all);
     } catch (const std::exception& error) {
-      log::error(
-          "a session's files could not be looked through after a restart; its next execution tries again",
-          {{"session", info_.id.hex()}, {"error", error.what()}});
+      log::warn("what was refused could not be tried again", {{"error", error.what()}});
     }
     then();
   });
 }
 
-void LiveSession::find_only_copies(std::function<void(std::optional<std::vector<NotKept>>)> then) {
-  strand_.post([this, self = shared_from_this(), then = std::move(then)] {
-    try {
-      attach_copy();
-      CopyState state = shared_.records.copy_state(info_.id);
-      if (state.identity == copy_->identity()) {  // else nobody knows what is in it
-        manifest_->load();
-        synced_seq_ = state.synced_seq;
-        go_to_sleep();
-      }
-    } catch (const std::exception& error) {
-      log::error("a session's files could not be looked through",
-                 {{"session", info_.id.hex()}, {"error", error.what()}});
-    }
-    then(only_copies_);
-  });
-}
-
-void LiveSession::evict(std::function<void(bool evicted)> then) {
-  strand_.post([this, self = shared_from_this(), then = std::move(then)] {
-    bool evicted = false;
-    try {
-      std::string directory = shared_.options.directory + "/" + info_.id.hex();
-      if (std::filesystem::exists(directory)) {
-        attach_copy();
-        CopyState state = shared_.records.copy_state(info_.id);
-        if (state.identity == copy_->identity()) {  // else nobody knows what is in it
-          manifest_->load();
-          synced_seq_ = state.synced_seq;
-          evicted = go_to_sleep();
-        }
-      } else {
-        evicted = true;
-      }
-      if (evicted) {
-        shared_.records.forget_copy(info_.id);
-        auto owner = shared_.host.file_owner();
-        if (std::filesystem::exists(directory))
-          WorkingCopy(directory, Owner{owner.uid, owner.gid}).remove_all();
-      }
-    } catch (const std::exception& error) {
-      log::error("a working copy could not be removed",
-                 {{"session", info_.id.hex()}, {"error", error.what()}});
-    }
-    then(evicted);
-  });
-}
-
-CaptureAs LiveSession::capture_as() {
+CaptureAs capture_as(const SessionInfo& session) {
   CaptureAs as;
-  if (current_) {
-    as.actor = current_->actor;
-  } else {
-    as.actor.principal = info_.owner;
-    as.actor.name = "session " + info_.name;
-  }
+  as.actor.principal = session.owner;
+  as.actor.name = "session " + session.name;
   // The session was opened with the right to write; its captures do not depend on the scope of the key that
   // happens to run it.
-  as.workspace.id = info_.workspace;
+  as.workspace.id = session.workspace;
   as.workspace.role = workspace::Right::write;
   as.source.kind = "execution";
-  as.source.detail = {{"session_id", info_.id.with_prefix(workspace::prefix::session)}};
-  if (current_)
-    as.source.detail["execution_id"] = current_->execution.id.with_prefix(workspace::prefix::execution);
+  as.source.detail = {{"session_id", session.id.with_prefix(workspace::prefix::session)}};
   return as;
 }
 
-void LiveSession::attach_copy() {
-  auto owner = shared_.host.file_owner();
-  copy_ = std::make_unique<WorkingCopy>(shared_.options.directory + "/" + info_.id.hex(),
-                                        Owner{owner.uid, owner.gid});
-  manifest_ = std::make_unique<Manifest>(shared_.keep.ground(), info_.id);
-  capture_ = std::make_unique<Capture>(shared_.keep, *copy_, *manifest_, info_.folder,
-                                       shared_.options.file_bytes_max);
-  sync_ = std::make_unique<Sync>(shared_.keep, *copy_, *manifest_, *capture_, info_.folder);
-}
-
-// The copy, brought up to date from both sides: what code left in it is kept first, then what others changed
-// comes in.
-void LiveSession::bring_copy_up_to_date() {
-  CopyState state = shared_.records.copy_state(info_.id);
-  CaptureAs as = capture_as();
-  bool same_copy = state.identity == copy_->identity();
-  if (!same_copy) {
-    // Another directory than the manifest describes: nothing in it, or missing from it, means anything.
-    manifest_->load();
-    manifest_->clear();
-    synced_seq_ = sync_->bring_all(as.workspace);
-  } else {
-    manifest_->load();
-    if (state.dirty) {
-      Touched all;
-      all.everything = true;
-      settled_.append(capture_->settle(all, {}, as));
-    }
-    synced_seq_ = sync_->bring_changes(as.workspace, state.synced_seq);
-  }
-  manifest_->save();
-  if (!same_copy || !state.dirty) {
-    // A sync of the disk, which the start of a sandbox need not wait for; the first byte of code does.
-    copy_recorded_ = std::async(std::launch::async, [&records = shared_.records, id = info_.id,
-                                                     now = CopyState{true, copy_->identity(), synced_seq_}] {
-      records.save_copy_state(id, now);
-    });
-  }
+CaptureAs LiveSession::capture_as() {
+  CaptureAs as = interpreter::capture_as(info_);
+  if (!current_) return as;
+  as.actor = current_->actor;
+  as.source.detail["execution_id"] = current_->execution.id.with_prefix(workspace::prefix::execution);
+  as.also = [this](catalog::Tx& tx, const std::vector<KeptFile>& kept) {
+    shared_.records.save(tx, current_->execution, kept);
+  };
+  return as;
 }
 
 void LiveSession::wake() {
-  attach_copy();
   sandbox::SessionSpec spec;
   spec.id = info_.id.hex();
-  spec.data_dir = copy_->directory();
+  spec.data_dir = shared_.options.directory + "/" + info_.id.hex();
   spec.limits.memory_bytes = info_.memory_bytes;
   spec.limits.file_bytes_max = kApparentBytesMax;
   spec.runtime = info_.runtime;
-  // It sees the folder; that its files come while it starts does not matter before code runs.
+  keeper_.prepare();
+  // The sandbox sees the folder; its files may still come while it starts, as long as no code runs.
   auto starting = std::async(std::launch::async, [&] { return shared_.host.start(spec); });
-  bring_copy_up_to_date();
-  shared_.watcher.add(info_.id, *copy_);
-  outside_changes_ = true;
-  subscription_ = shared_.keep.feed().subscribe(info_.workspace, [this] { outside_changes_ = true; });
+  settled_.append(keeper_.open(capture_as()));
+  // Recording it syncs the disk, which the start of a sandbox need not wait for; the first byte of code does.
+  auto recorded = std::async(std::launch::async, [this] { keeper_.mark_used(); });
   kernel_ = std::make_unique<sandbox::Kernel>(starting.get(), static_cast<sandbox::KernelEvents&>(*this));
   std::vector<std::pair<std::string, std::string>> environment;
   for (const auto& [name, value] : info_.environment.items())
@@ -280,12 +201,35 @@ void LiveSession::wake() {
     session->freeze();
     if (auto self = weak.lock()) strand_.post([this, self, why] { end_for("disk", why); });
   };
-  disk_ticket_ = shared_.disk_guard.watch(copy_->directory(),
+  disk_ticket_ = shared_.disk_guard.watch(keeper_.copy().directory(),
                                           {shared_.options.disk_bytes_max, shared_.options.files_max}, over);
-  if (copy_recorded_.valid()) copy_recorded_.get();
+  recorded.get();
   shared_.watch_fd(kernel_->poll_fd(), weak_from_this());
+  name_recovered();
   awake_since_us_ = shared_.keep.ground().clock.now_us();
+  next_quiet_look_us_ = awake_since_us_ + kSecondUs;
   awake_ = true;
+}
+
+// Files that were found after a power cut: the next answer names them.
+void LiveSession::name_recovered() {
+  for (const auto& item : shared_.records.untold(info_.id)) {
+    has_recovered_ = true;
+    auto version = shared_.keep.files().find_version(capture_as().workspace, item.version);
+    if (!version) continue;
+    KeptFile file;
+    file.path = item.path;
+    file.file = version->file;
+    file.version = version->id;
+    file.size = version->size;
+    file.sha256 = version->sha256;
+    file.mime = version->mime;
+    file.change = "recovered";
+    file.complete = version->complete;
+    Settled one;
+    one.kept.push_back(std::move(file));
+    settled_.append(std::move(one));
+  }
 }
 
 void LiveSession::close_kernel() {
@@ -294,43 +238,25 @@ void LiveSession::close_kernel() {
   shared_.forget_fd(kernel_->poll_fd());
   kernel_.reset();
   awake_ = false;
+  next_quiet_look_us_ = 0;
 }
 
-bool LiveSession::go_to_sleep() {
+void LiveSession::go_to_sleep() {
   if (kernel_) {
     kernel_->session().kill(sandbox::End::killed, "asleep");
     if (!kernel_->session().wait_ended(10'000))
       log::error("a sandbox did not end", {{"session", info_.id.hex()}});
     close_kernel();
   }
-  subscription_ = {};
-  if (!copy_) return true;
-  bool all_kept = false;
-  only_copies_.reset();
+  pending_output_.clear();
+  pending_bytes_ = 0;
+  if (!keeper_.is_open()) return;
+  keeper_.close(capture_as());
   try {
-    if (copy_recorded_.valid()) copy_recorded_.get();
-    Touched all;
-    all.everything = true;
-    auto not_kept = capture_->settle(all, {}, capture_as()).not_kept;
-    all_kept = not_kept.empty();
-    manifest_->save();
-    std::erase_if(not_kept, [](const NotKept& item) { return !item.only_copy; });
-    // What was left out of the copy is looked for again from the beginning.
-    int64_t synced_seq = sync_->has_skipped() ? 0 : synced_seq_;
-    shared_.records.save_copy_state(info_.id, {!not_kept.empty(), copy_->identity(), synced_seq});
-    only_copies_ = std::move(not_kept);
     shared_.records.save_activity(info_.id, active_us_, count_);
-  } catch (const std::exception& error) {
-    all_kept = false;
-    log::error("a session's last files could not be kept; its copy stays and is looked through again",
-               {{"session", info_.id.hex()}, {"error", error.what()}});
+  } catch (const Error& error) {
+    log::warn("when a session was last used could not be saved", {{"error", error.message()}});
   }
-  shared_.watcher.remove(info_.id);
-  sync_.reset();
-  capture_.reset();
-  manifest_.reset();
-  copy_.reset();
-  return all_kept;
 }
 
 void LiveSession::start_next() {
@@ -354,18 +280,23 @@ void LiveSession::start(QueuedExecution& next) {
   cell_failed_ = false;
   stop_ = Stop::none;
   captures_ = 0;
+  keeper_.forget_turns();
   interrupts_ = 1;
-  outputs_ = std::make_unique<OutputCollector>(*current_->feed, current_->execution.number,
-                                               shared_.options.output_bytes_max,
-                                               shared_.options.spill_bytes_max, shared_.options.directory);
+  has_recovered_ = false;
   try {
+    outputs_ = std::make_unique<OutputCollector>(*current_->feed, current_->execution.number,
+                                                 shared_.options.output_bytes_max,
+                                                 shared_.options.spill_bytes_max, shared_.options.directory);
     if (!kernel_) {
       current_->execution.woke = has_run_;
       wake();
       current_->execution.timings["wake_us"] = clock.now_us() - begin_us;
     }
     bring_outside_changes();
+    give_pending_output();
     has_run_ = true;
+    // Accepted work must not run twice: that it began is durable before it does.
+    if (current_->wanted.accepted) shared_.records.save(current_->execution);
     // A server that dies leaves a record of what ran, unless that was over in a moment anyway.
     record_us_ = begin_us + kRecordAfterUs;
     current_->feed->add("started", {{"id", current_->execution.id.with_prefix(workspace::prefix::execution)},
@@ -385,16 +316,21 @@ void LiveSession::start(QueuedExecution& next) {
 }
 
 void LiveSession::bring_outside_changes() {
-  if (outside_changes_.exchange(false) || sync_->has_skipped()) {
-    try {
-      synced_seq_ = sync_->bring_changes(capture_as().workspace, synced_seq_);
-      manifest_->save();
-    } catch (...) {
-      outside_changes_ = true;
-      throw;
-    }
-  }
-  for (const auto& sentence : sync_->take_untold()) outputs_->note(sentence);
+  for (const auto& sentence : keeper_.bring_outside_changes(capture_as(), [this] { return open_files(); }))
+    outputs_->note(sentence);
+}
+
+void LiveSession::give_pending_output() {
+  for (const auto& [stream, bytes] : std::exchange(pending_output_, {})) outputs_->text(stream, bytes);
+  pending_bytes_ = 0;
+}
+
+CopyKeeper::OpenFiles LiveSession::open_files() const {
+  CopyKeeper::OpenFiles files;
+  if (kernel_)
+    for (const auto& file : kernel_->session().files_open_for_writing())
+      files.emplace(file.device, file.inode);
+  return files;
 }
 
 void LiveSession::run_kernel_events() {
@@ -435,7 +371,9 @@ void LiveSession::run_kernel_events() {
     finish(end, message);
     go_to_sleep();
     start_next();
-  } else if (done_ && current_) {
+    return;
+  }
+  if (done_ && current_) {
     std::string end = done_->status == sandbox::CellStatus::ok      ? "ok"
                       : done_->status == sandbox::CellStatus::error ? "error"
                                                                     : "interrupted";
@@ -457,30 +395,8 @@ void LiveSession::run_kernel_events() {
   }
 }
 
-Settled LiveSession::capture_now(bool everything) {
-  Touched touched = shared_.watcher.take(info_.id);
-  touched.everything = touched.everything || everything;
-  if (touched.empty() && !capture_->has_refused()) return {};
-  std::set<std::pair<uint64_t, uint64_t>> open_files;
-  if (kernel_ && (touched.opened || touched.everything || !touched.paths.empty()))
-    for (const auto& file : kernel_->session().files_open_for_writing())
-      open_files.emplace(file.device, file.inode);
-  Settled settled;
-  try {
-    settled = capture_->settle(touched, open_files, capture_as());
-  } catch (...) {
-    Touched again;
-    again.everything = true;
-    shared_.watcher.put_back(info_.id, again);
-    throw;
-  }
-  if (!open_files.empty()) {
-    // Still being written: look again next time, whether or not an event says so.
-    Touched again;
-    again.opened = true;
-    shared_.watcher.put_back(info_.id, again);
-  }
-  return settled;
+Settled LiveSession::capture_now(CopyKeeper::Extent extent) {
+  return keeper_.capture(extent, capture_as(), [this] { return open_files(); });
 }
 
 // The name that an output would have, or the next one that neither code nor another session of the folder
@@ -492,7 +408,8 @@ std::string LiveSession::free_output_name(const std::string& name) {
     std::string path = std::string(kOutputsFolder) + "/" + name.substr(0, dot);
     if (count > 1) path.append("-").append(std::to_string(count));
     path.append(name.substr(dot));
-    bool taken = copy_->look(path) || shared_.keep.files().find(as.workspace, capture_->workspace_path(path));
+    bool taken = keeper_.copy().look(path) ||
+                 shared_.keep.files().find(as.workspace, keeper_.paths().workspace_path(path));
     if (!taken || count == kOutputNamesMax) return path;
   }
 }
@@ -509,13 +426,13 @@ void LiveSession::keep_outputs() {
         write_all(fd, Bytes(buffer).first(got), path);
     };
     try {
-      copy_->write_file(path, fill, {.mode = 0644, .mtime_us = 0, .replace = false});
+      keeper_.copy().write_file(path, fill, {.mode = 0644, .mtime_us = 0, .replace = false});
       if (file.spilled && !path.ends_with("/" + file.name))
         outputs_->note("outputs/" + file.name + " was there already, so it is kept as " + path + ".");
       if (file.output_index >= 0)
-        outputs_->outputs()[static_cast<size_t>(file.output_index)]["file"] = capture_->workspace_path(path);
+        outputs_->outputs()[static_cast<size_t>(file.output_index)]["file"] = keeper_.paths().workspace_path(path);
     } catch (const Error& error) {
-      settled_.not_kept.push_back({capture_->workspace_path(path), "conflict", error.message(), false});
+      settled_.not_kept.push_back({keeper_.paths().workspace_path(path), "conflict", error.message(), false});
     }
   }
 }
@@ -526,13 +443,24 @@ void LiveSession::finish(std::string end, std::string message) {
   Execution& execution = current_->execution;
   TimeUs ran_us = clock.now_us();
   execution.timings["run_us"] = ran_us - run_started_us_;
+  auto failed = [&](std::string_view why) {
+    message += (message.empty() ? "" : "; ") + ("not everything could be kept: " + std::string(why));
+    settled_.not_kept.push_back({info_.folder, "error", std::string(why), false});
+  };
   try {
     outputs_->flush();
     keep_outputs();
-    settled_.append(capture_now(kernel_ == nullptr));
+    // As it will be in its record, which becomes durable with its files.
+    execution.status = "done";
+    execution.end = end;
+    execution.message = message;
+    execution.outputs = outputs_->outputs();
+    execution.ended_us = ran_us;
+    settled_.append(capture_now(kernel_ ? CopyKeeper::Extent::touched : CopyKeeper::Extent::all));
   } catch (const Error& error) {
-    message += (message.empty() ? "" : "; ") + ("not everything could be kept: " + error.message());
-    settled_.not_kept.push_back({info_.folder, "error", error.message(), false});
+    failed(error.message());
+  } catch (const std::exception& error) {
+    failed(error.what());
   }
   execution.files = std::move(settled_);
   execution.timings["keep_us"] = clock.now_us() - ran_us;
@@ -545,24 +473,27 @@ void LiveSession::finish(std::string end, std::string message) {
   drop_tools();
   auto feed = current_->feed;
   shared_.save_later(execution);
+  if (has_recovered_) shared_.told_later(info_.id);
   feed->finish(std::move(execution));
   current_.reset();
   outputs_.reset();
   --queued_;
+  next_quiet_look_us_ = awake_ ? clock.now_us() + kSecondUs : 0;
   // What a capture made is saved with it. Not at once what remains: it costs a sync of the disk, the next
   // cell may wait already, and such a row only costs a comparison.
   if (save_manifest_us_ == 0) save_manifest_us_ = clock.now_us() + kSaveManifestAfterUs;
 }
 
 void LiveSession::fail(const Error& error) {
-  // Nothing ran; what is there of the copy is kept when the session goes to sleep.
-  outputs_->note(error.message());
+  // Nothing ran; what is there of the copy is kept when the session goes to sleep. A sandbox that was not
+  // started whole is of no use: nothing would hear of its end.
+  if (outputs_) outputs_->note(error.message());
   deadline_us_ = kill_us_ = next_capture_us_ = next_look_us_ = record_us_ = 0;
   Execution& execution = current_->execution;
   execution.status = "done";
   execution.end = "crash";
   execution.message = "the session could not run it: " + error.message();
-  execution.outputs = outputs_->take_outputs();
+  if (outputs_) execution.outputs = outputs_->take_outputs();
   execution.ended_us = shared_.keep.ground().clock.now_us();
   log::error("an execution could not start", {{"session", info_.id.hex()}, {"error", error.message()}});
   shared_.save_later(execution);
@@ -570,11 +501,19 @@ void LiveSession::fail(const Error& error) {
   current_.reset();
   outputs_.reset();
   --queued_;
-  if (!kernel_) go_to_sleep();
+  if (!awake_) go_to_sleep();
 }
 
 void LiveSession::on_output(sandbox::Stream stream, std::string_view bytes) {
-  if (outputs_) outputs_->text(stream, bytes);
+  if (outputs_) return outputs_->text(stream, bytes);
+  // Between cells.
+  if (pending_bytes_ >= shared_.options.output_bytes_max) return;
+  bytes = bytes.substr(0, shared_.options.output_bytes_max - pending_bytes_);
+  pending_bytes_ += bytes.size();
+  if (!pending_output_.empty() && pending_output_.back().first == stream)
+    pending_output_.back().second.append(bytes);
+  else
+    pending_output_.emplace_back(stream, bytes);
 }
 void LiveSession::on_display(sandbox::Display display) {
   if (outputs_) outputs_->display(display);

@@ -1,19 +1,17 @@
 // One session that is awake, or waking: its sandbox, its working copy, its queue of executions. Everything
-// happens on its strand, one thing at a time, so plain code may wait for disk and database; nothing else
-// waits for it.
+// happens on its strand, one thing at a time, so plain code may wait for disk and database. The registry says
+// when a live session may be made and ended (registry.h).
 #pragma once
 
 #include <deque>
 #include <future>
 #include <memory>
 
-#include "interpreter/capture.h"
+#include "interpreter/copy_keeper.h"
 #include "interpreter/execution_feed.h"
 #include "interpreter/interpreter.h"
 #include "interpreter/output_collector.h"
 #include "interpreter/strand.h"
-#include "interpreter/sync.h"
-#include "interpreter/watcher.h"
 #include "sandbox/disk_guard.h"
 #include "sandbox/kernel.h"
 
@@ -25,19 +23,23 @@ struct Shared {
   sandbox::SandboxHost& host;
   const InterpreterOptions& options;
   Records& records;
-  Watcher& watcher;
+  const CopyContext& copies;
   sandbox::DiskGuard& disk_guard;
   WorkerPool& pool;
   // Calls LiveSession::poll when the descriptor is readable; forget before it is closed.
   std::function<void(int fd, std::weak_ptr<class LiveSession>)> watch_fd;
   std::function<void(int fd)> rearm_fd;
   std::function<void(int fd)> forget_fd;
-  // Writes an execution's record soon.
+  // Writes an execution's record soon; that an answer named a session's recovered files, after it.
   std::function<void(const Execution&)> save_later;
+  std::function<void(const Id& session)> told_later;
 };
 
 // From the first interrupt to the end of everything in the sandbox.
 constexpr int64_t kInterruptGraceUs = 2 * kSecondUs;
+
+// A session acts by itself, as its owner, when no execution runs.
+CaptureAs capture_as(const SessionInfo& session);
 
 struct QueuedExecution {
   Execution execution;
@@ -52,21 +54,23 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
   LiveSession(Shared& shared, SessionInfo info);  // through make()
   ~LiveSession() override;
 
-  // Any thread; the work itself happens on the strand.
+  // Any thread; the work itself happens on the strand. reserve() comes first, under the session's lease: the
+  // session counts as busy from then on, until the execution is done. One that meets the end of its session is
+  // finished as interrupted.
+  void reserve() { ++queued_; }
+  void unreserve() { --queued_; }
   void enqueue(QueuedExecution execution);
   void cancel(const Id& execution);
   // False unless that execution waits for its tools.
   bool answer_tools(const Id& execution, Json results);
   void poll();                                    // its kernel's descriptor is readable
   void tick(TimeUs now_us);                       // time-outs, captures during long runs, idle expiry
-  void put_to_sleep(std::function<void()> then);  // after what runs was ended and kept
-  // Of a session that sleeps: tries once more to keep what is in its copy, and names the content that is
-  // nowhere else. nullopt when that cannot be found out.
-  void find_only_copies(std::function<void(std::optional<std::vector<NotKept>>)> then);
-  // What a dead server left in the copy is kept now.
-  void recover(std::function<void()> then);
-  // Removes the copy of a session that sleeps, unless something in it is nowhere else; tells whether it did.
-  void evict(std::function<void(bool evicted)> then);
+  // Ends it for good: kills what runs, keeps its files, closes the copy. Executions that had not begun are
+  // interrupted; when the server stops, accepted ones stay queued in the catalog.
+  enum class Why { asked, server_stops };
+  void retire(Why why, std::function<void()> then);
+  // Tries once more to keep what was refused; then hands over what is still unkept.
+  void retry_unkept(std::function<void()> then);
 
   // Any thread.
   bool awake() const { return awake_; }
@@ -75,9 +79,6 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
   TimeUs awake_since_us() const { return awake_since_us_; }
   int64_t execution_count() const { return count_; }
   size_t queued() const { return queued_; }
-  // Counts as busy until let_go(): so that nobody ends it between its being found and being given work.
-  void hold() { ++queued_; }
-  void let_go() { --queued_; }
   int64_t next_number() { return ++count_; }
   const SessionInfo& info() const { return info_; }
   // True once per time of idleness, from a while before it expires on.
@@ -96,18 +97,20 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
 
   void start_next();
   void start(QueuedExecution& next);
-  void attach_copy();
-  void bring_copy_up_to_date();
   void wake();
-  bool go_to_sleep();                                // whether everything in the copy is kept
-  std::optional<std::vector<NotKept>> only_copies_;  // that the last going to sleep found
+  void go_to_sleep();
   void run_kernel_events();
   void finish(std::string end, std::string message);
   void fail(const Error& error);
+  void interrupt_queued(QueuedExecution waiting, std::string message);
+  void name_recovered();
+  void give_pending_output();
   void bring_outside_changes();
   void keep_outputs();
   std::string free_output_name(const std::string& name);
-  Settled capture_now(bool everything);
+  Settled capture_now(CopyKeeper::Extent extent);
+  void capture_between_cells();
+  CopyKeeper::OpenFiles open_files() const;
   CaptureAs capture_as();
   void answer(const sandbox::KernelRequest& request);
   Json answer_request(const std::string& method, const Json& params);
@@ -129,23 +132,18 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
   std::atomic<TimeUs> active_us_;
   std::atomic<TimeUs> awake_since_us_{0};
   std::atomic<int64_t> count_;
-  std::atomic<bool> outside_changes_{true};
   std::atomic<bool> warned_{false};
   std::atomic<TimeUs> deadline_us_{0}, kill_us_{0}, next_capture_us_{0}, next_look_us_{0}, record_us_{0},
-      save_manifest_us_{0};
+      save_manifest_us_{0}, next_quiet_look_us_{0};
   std::mutex recent_mutex_;
   std::deque<RunningExecution> recent_;  // guarded by recent_mutex_
   std::mutex tools_mutex_;
   Id waits_for_tools_;  // the execution that does; guarded by tools_mutex_
 
   // Strand only.
-  std::unique_ptr<WorkingCopy> copy_;
-  std::unique_ptr<Manifest> manifest_;
-  std::unique_ptr<Capture> capture_;
-  std::unique_ptr<Sync> sync_;
-  workspace::Feed::Subscription subscription_;
-  int64_t synced_seq_ = 0;
-  std::future<void> copy_recorded_;  // that the copy is the one that the manifest describes
+  CopyKeeper keeper_;
+  bool retired_ = false;
+  bool has_recovered_ = false;  // files that the answer of the current execution names for the first time
   std::unique_ptr<sandbox::Kernel> kernel_;
   std::unique_ptr<sandbox::DiskGuard::Ticket> disk_ticket_;  // its callback uses the kernel's session
   std::string end_why_;                                      // of end_for()
@@ -154,6 +152,9 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
   std::deque<QueuedExecution> queue_;
   std::optional<QueuedExecution> current_;
   std::unique_ptr<OutputCollector> outputs_;
+  // Printed between cells; the next answer begins with it. Bounded by the limit on output.
+  std::vector<std::pair<sandbox::Stream, std::string>> pending_output_;
+  size_t pending_bytes_ = 0;
   Settled settled_;
   std::vector<sandbox::KernelRequest> requests_;
   uint64_t tools_request_ = 0;  // of the kernel, that answer_tools() answers

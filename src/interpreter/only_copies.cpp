@@ -1,7 +1,5 @@
 #include "interpreter/only_copies.h"
 
-#include "base/log.h"
-
 namespace sk::interpreter {
 
 Error only_copies_error(const std::vector<NotKept>& items) {
@@ -20,15 +18,6 @@ Error only_copies_error(const std::vector<NotKept>& items) {
           "DELETE /api/v1/sessions/{id}?force=true.")
       .with("not_kept", listed)
       .with("not_kept_count", static_cast<int64_t>(items.size()));
-}
-
-void remove_copy(const std::string& directory, Owner owner) {
-  try {
-    WorkingCopy(directory, owner).remove_all();
-  } catch (const std::exception& error) {
-    log::error("the working copy of a deleted session could not be removed",
-               {{"folder", directory}, {"error", error.what()}});
-  }
 }
 
 }  // namespace sk::interpreter

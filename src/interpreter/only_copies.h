@@ -11,7 +11,4 @@ namespace sk::interpreter {
 // Names the first of them in its message, and up to 100 in the fact `not_kept`, one path per line.
 Error only_copies_error(const std::vector<NotKept>& items);
 
-// The copy of a session that was deleted. What cannot be removed is logged.
-void remove_copy(const std::string& directory, Owner owner);
-
 }  // namespace sk::interpreter

@@ -138,8 +138,8 @@ void Records::insert(const SessionInfo& session) {
   owner.principal = session.owner;
   ground_.db.write([&](catalog::Tx& tx) {
     tx.exec("INSERT INTO sessions (" SK_SESSION_COLUMNS
-            ", dirty, copy_identity, synced_seq) "
-            "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, NULL, $15, 1, '', 0)",
+            ", dirty, copy_identity, synced_seq, copy_boot) "
+            "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, NULL, $15, 1, '', 0, '')",
             {session.id, session.workspace, session.folder, session.name, session.owner, session.memory_bytes,
              session.timeout_s, session.idle_s, session.runtime, to_text(session.environment),
              to_text(session.labels), session.execution_count, session.created_us, session.active_us,
@@ -199,6 +199,7 @@ void Records::mark_deleted(const Id& session, TimeUs now_us) {
   ground_.db.write([&](catalog::Tx& tx) {
     tx.exec("UPDATE sessions SET deleted_us = $2, dirty = 0 WHERE id = $1", {session, now_us});
     tx.exec("DELETE FROM manifests WHERE session = $1", {session});
+    tx.exec("DELETE FROM unkept WHERE session = $1", {session});
     workspace::Journal::append(tx, ground_, found->workspace, owner, "session.delete",
                                {{"session_id", session.with_prefix(workspace::prefix::session)}},
                                {{"name", found->name}, {"folder", found->folder}});
@@ -226,44 +227,160 @@ void Records::save_activity(const Id& session, TimeUs active_us, int64_t executi
 CopyState Records::copy_state(const Id& session) {
   return ground_.db
       .read([&](catalog::Statements& statements) {
-        return statements.one("SELECT dirty, copy_identity, synced_seq FROM sessions WHERE id = $1",
-                              {session}, [](const catalog::Row& row) {
-                                return CopyState{row.integer(0) != 0, row.str(1), row.integer(2)};
-                              });
+        return statements.one(
+            "SELECT dirty, copy_identity, synced_seq, copy_boot FROM sessions WHERE id = $1", {session},
+            [](const catalog::Row& row) {
+              return CopyState{row.integer(0) != 0, row.str(1), row.integer(2), row.str(3)};
+            });
       })
       .value_or(CopyState{});
 }
 
 void Records::forget_copy(const Id& session) {
   ground_.db.write([&](catalog::Tx& tx) {
-    tx.exec("UPDATE sessions SET copy_identity = '', synced_seq = 0 WHERE id = $1", {session});
+    tx.exec("UPDATE sessions SET copy_identity = '', synced_seq = 0, copy_boot = '' WHERE id = $1", {session});
     tx.exec("DELETE FROM manifests WHERE session = $1", {session});
+  });
+}
+
+void Records::mark_copies_synced() {
+  ground_.db.write([&](catalog::Tx& tx) { tx.exec("UPDATE sessions SET copy_boot = '' WHERE dirty = 0", {}); });
+}
+
+namespace {
+
+std::string_view name_of(Unkept::What what) {
+  return what == Unkept::What::refused ? "refused" : what == Unkept::What::aside ? "aside" : "recovered";
+}
+
+Unkept::What unkept_from(std::string_view name) {
+  return name == "refused" ? Unkept::What::refused
+         : name == "aside" ? Unkept::What::aside
+                           : Unkept::What::recovered;
+}
+
+Unkept read_unkept(const catalog::Row& row) {
+  return {row.str(0), unkept_from(row.text(1)), row.str(2), row.str(3), row.id(4), row.integer(5) != 0};
+}
+
+#define SK_UNKEPT_COLUMNS "path, what, reason, message, version, only_copy"
+
+}  // namespace
+
+void Records::add_unkept(catalog::Tx& tx, const Id& session, const std::vector<Unkept>& items) {
+  TimeUs now_us = ground_.clock.now_us();
+  for (const auto& item : items)
+    tx.exec("INSERT INTO unkept (session, " SK_UNKEPT_COLUMNS
+            ", since_us, told) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0) ON CONFLICT (session, path, what) "
+            "DO UPDATE SET reason = excluded.reason, message = excluded.message, version = excluded.version, "
+            "only_copy = excluded.only_copy, since_us = excluded.since_us, told = 0",
+            {session, item.path, name_of(item.what), item.reason, item.message,
+             item.version ? catalog::Param(item.version) : catalog::Param(nullptr), item.only_copy ? 1 : 0,
+             now_us});
+}
+
+void Records::save_refused(const Id& session, const std::vector<Unkept>& refused) {
+  ground_.db.write([&](catalog::Tx& tx) {
+    tx.exec("DELETE FROM unkept WHERE session = $1 AND what = 'refused'", {session});
+    add_unkept(tx, session, refused);
+  });
+}
+
+std::vector<Unkept> Records::unkept(const Id& session) {
+  return ground_.db.read([&](catalog::Statements& statements) {
+    return statements.all("SELECT " SK_UNKEPT_COLUMNS " FROM unkept WHERE session = $1 ORDER BY path, what",
+                          {session}, read_unkept);
+  });
+}
+
+void Records::forget_unkept(const Id& session, const std::string& path, Unkept::What what) {
+  ground_.db.write([&](catalog::Tx& tx) {
+    tx.exec("DELETE FROM unkept WHERE session = $1 AND path = $2 AND what = $3",
+            {session, path, name_of(what)});
+  });
+}
+
+std::vector<Unkept> Records::untold(const Id& session) {
+  return ground_.db.read([&](catalog::Statements& statements) {
+    return statements.all("SELECT " SK_UNKEPT_COLUMNS
+                          " FROM unkept WHERE session = $1 AND what = 'recovered' AND told = 0 ORDER BY path",
+                          {session}, read_unkept);
+  });
+}
+
+void Records::mark_told(const Id& session) {
+  ground_.db.write([&](catalog::Tx& tx) {
+    tx.exec("UPDATE unkept SET told = 1 WHERE session = $1 AND what = 'recovered' AND told = 0", {session});
   });
 }
 
 void Records::save_copy_state(const Id& session, const CopyState& state) {
   ground_.db.write([&](catalog::Tx& tx) {
-    tx.exec("UPDATE sessions SET dirty = $2, copy_identity = $3, synced_seq = $4 WHERE id = $1",
-            {session, state.dirty ? 1 : 0, state.identity, state.synced_seq});
+    tx.exec(
+        "UPDATE sessions SET dirty = $2, copy_identity = $3, synced_seq = $4, copy_boot = $5 WHERE id = $1",
+        {session, state.dirty ? 1 : 0, state.identity, state.synced_seq, state.boot});
   });
 }
 
+namespace {
+
+void insert_files(catalog::Tx& tx, const Id& execution, const std::vector<KeptFile>& kept) {
+  int64_t seq = tx.one("SELECT MAX(seq) FROM execution_files WHERE execution = $1", {execution},
+                       [](const catalog::Row& row) { return row.maybe_integer(0).value_or(0); })
+                    .value_or(0);
+  for (const auto& file : kept)
+    tx.exec("INSERT INTO execution_files (execution, seq, detail) VALUES ($1, $2, $3)",
+            {execution, ++seq, to_text(to_json(file))});
+}
+
+void upsert_execution(catalog::Tx& tx, const Execution& execution, const std::optional<std::string>& request) {
+  tx.exec("INSERT INTO executions (" SK_EXECUTION_COLUMNS
+          ", request) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) "
+          "ON CONFLICT (id) DO UPDATE SET status = excluded.status, outcome = excluded.outcome, detail = "
+          "excluded.detail, started_us = excluded.started_us, ended_us = excluded.ended_us, request = "
+          "excluded.request",
+          {execution.id, execution.session, execution.number, execution.author, execution.language,
+           execution.code, execution.status, execution.end, detail_of(execution), execution.created_us,
+           execution.started_us, execution.ended_us, request});
+}
+
+}  // namespace
+
 void Records::save(const Execution& execution) {
   ground_.db.write([&](catalog::Tx& tx) {
-    tx.exec("INSERT INTO executions (" SK_EXECUTION_COLUMNS
-            ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) "
-            "ON CONFLICT (id) DO UPDATE SET status = excluded.status, outcome = excluded.outcome, detail = "
-            "excluded.detail, "
-            "started_us = excluded.started_us, ended_us = excluded.ended_us",
-            {execution.id, execution.session, execution.number, execution.author, execution.language,
-             execution.code, execution.status, execution.end, detail_of(execution), execution.created_us,
-             execution.started_us, execution.ended_us});
-    int64_t seq = 0;
-    for (const auto& file : execution.files.kept)
-      tx.exec(
-          "INSERT INTO execution_files (execution, seq, detail) VALUES ($1, $2, $3) ON CONFLICT (execution, "
-          "seq) DO NOTHING",
-          {execution.id, ++seq, to_text(to_json(file))});
+    upsert_execution(tx, execution, std::nullopt);
+    // Of files that it kept several times while it ran, the last one counts.
+    tx.exec("DELETE FROM execution_files WHERE execution = $1", {execution.id});
+    insert_files(tx, execution.id, execution.files.kept);
+  });
+}
+
+void Records::save(catalog::Tx& tx, const Execution& execution, const std::vector<KeptFile>& kept) {
+  upsert_execution(tx, execution, std::nullopt);
+  insert_files(tx, execution.id, kept);
+}
+
+void Records::save_accepted(const Execution& execution, const NewExecution& wanted) {
+  Json request = {{"tools", wanted.tools}};
+  if (wanted.timeout_s) request["timeout_s"] = *wanted.timeout_s;
+  ground_.db.write([&](catalog::Tx& tx) { upsert_execution(tx, execution, to_text(request)); });
+}
+
+std::vector<AcceptedExecution> Records::accepted() {
+  return ground_.db.read([&](catalog::Statements& statements) {
+    return statements.all("SELECT " SK_EXECUTION_COLUMNS
+                          ", request FROM executions WHERE status = 'queued' AND request IS NOT NULL ORDER BY "
+                          "created_us, number",
+                          {}, [](const catalog::Row& row) {
+                            AcceptedExecution one{read_execution(row), {}};
+                            Json request = Json::parse(row.text(12));
+                            one.wanted.code = one.execution.code;
+                            one.wanted.language = one.execution.language;
+                            one.wanted.tools = request.value("tools", false);
+                            if (request.contains("timeout_s"))
+                              one.wanted.timeout_s = request["timeout_s"].get<int64_t>();
+                            return one;
+                          });
   });
 }
 
@@ -303,11 +420,14 @@ std::vector<KeptFile> Records::kept_files(const Id& execution, int64_t after, si
 
 void Records::end_interrupted_executions(TimeUs now_us) {
   ground_.db.write([&](catalog::Tx& tx) {
-    tx.exec(
-        "UPDATE executions SET status = 'done', outcome = 'crash', ended_us = $1, detail = $2 WHERE status "
-        "<> 'done'",
-        {now_us,
-         R"({"message":"the server was stopped while this ran; files that were closed by then are kept"})"});
+    auto left = tx.all(
+        "SELECT id, detail FROM executions WHERE status <> 'done' AND (status <> 'queued' OR request IS NULL)",
+        {}, [](const catalog::Row& row) { return std::pair(row.id(0), Json::parse(row.text(1))); });
+    for (auto& [id, detail] : left) {
+      detail["message"] = "the server was stopped while this ran; files that were closed by then are kept";
+      tx.exec("UPDATE executions SET status = 'done', outcome = 'crash', ended_us = $2, detail = $3 WHERE id = $1",
+              {id, now_us, to_text(detail)});
+    }
     // Nor did it write when its sessions were last used; their executions tell.
     tx.exec(
         "UPDATE sessions SET active_us = COALESCE((SELECT MAX(x.ended_us) FROM executions x WHERE x.session "

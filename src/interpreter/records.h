@@ -10,6 +10,13 @@ struct CopyState {
   bool dirty = true;       // code may have run since the copy was last compared
   std::string identity;    // of the directory that the manifest describes
   int64_t synced_seq = 0;  // the workspace's journal up to here is in the copy
+  std::string boot;        // in which the copy was last written without being synced; empty: it is on disk
+};
+
+// A queued execution that a killed server had accepted, and how to run it.
+struct AcceptedExecution {
+  Execution execution;
+  NewExecution wanted;
 };
 
 // Any thread.
@@ -33,17 +40,34 @@ class Records {
 
   CopyState copy_state(const Id& session);
   void save_copy_state(const Id& session, const CopyState& state);
-  // The copy is about to be removed: whatever is there from now on is another one.
+  // The copy is about to be removed: a directory that is there from now on is another one.
   void forget_copy(const Id& session);
+  // Every copy is on disk: none is suspect after another boot.
+  void mark_copies_synced();
 
+  // Replaces what was refused; adds what was kept aside or recovered, which stays until it is settled.
+  void save_refused(const Id& session, const std::vector<Unkept>& refused);
+  void add_unkept(catalog::Tx& tx, const Id& session, const std::vector<Unkept>& items);
+  std::vector<Unkept> unkept(const Id& session);
+  void forget_unkept(const Id& session, const std::string& path, Unkept::What what);
+  // Recovered files that no answer has named yet.
+  std::vector<Unkept> untold(const Id& session);
+  void mark_told(const Id& session);
+
+  // A queued execution with all that it takes to run it, durable when this returns.
+  void save_accepted(const Execution& execution, const NewExecution& wanted);
+  // In the order in which they were accepted.
+  std::vector<AcceptedExecution> accepted();
   void save(const Execution& execution);
+  // As part of a transaction, with more files that it kept. save() completes it.
+  void save(catalog::Tx& tx, const Execution& execution, const std::vector<KeptFile>& kept);
   std::optional<Execution> find_execution(const Id& session, const Id& execution);
   // Newest first, without code's outputs' files; `before` 0 for the first page.
   std::vector<Execution> list_executions(const Id& session, int64_t before, size_t limit);
   // Oldest first.
   std::vector<Execution> executions_after(const Id& session, int64_t after, size_t limit);
   std::vector<KeptFile> kept_files(const Id& execution, int64_t after, size_t limit);
-  // Executions that a dead server left running end as `crash`.
+  // Executions that a dead server left running end as `crash`; those that had not begun stay queued.
   void end_interrupted_executions(TimeUs now_us);
 
  private:

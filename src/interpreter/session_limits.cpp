@@ -21,6 +21,11 @@ void LiveSession::tick(TimeUs now_us) {
     save_manifest_us_ = 0;
     strand_.post([this, self = shared_from_this()] { save_manifest(); });
   }
+  if (due(next_quiet_look_us_) && !busy()) {
+    next_quiet_look_us_ = now_us + kSecondUs;
+    if (shared_.copies.watcher.anything(info_.id))
+      strand_.post([this, self = shared_from_this()] { capture_between_cells(); });
+  }
   bool any =
       due(deadline_us_) || kill_us_ != 0 || due(next_capture_us_) || due(next_look_us_) || due(record_us_);
   if (!any) return;
@@ -49,7 +54,7 @@ void LiveSession::tick(TimeUs now_us) {
       ++captures_;
       next_capture_us_ = now_us + std::min<int64_t>(60, 1LL << std::min(captures_, 6)) * kSecondUs;
       try {
-        Settled now = capture_now(false);
+        Settled now = capture_now(CopyKeeper::Extent::touched);
         for (const auto& file : now.kept) current_->feed->add("kept", to_json(file));
         settled_.append(std::move(now));
       } catch (const std::exception& error) {
@@ -58,6 +63,17 @@ void LiveSession::tick(TimeUs now_us) {
       }
     }
   });
+}
+
+// Keeps what processes write that outlive their cell.
+void LiveSession::capture_between_cells() {
+  if (!kernel_ || current_ || !keeper_.is_open()) return;
+  try {
+    keeper_.capture_between_cells(capture_as(), [this] { return open_files(); });
+  } catch (const std::exception& error) {
+    log::warn("files that were written between cells could not be kept; the next capture tries again",
+              {{"session", info_.id.hex()}, {"error", error.what()}});
+  }
 }
 
 bool LiveSession::must_warn(TimeUs now_us) {

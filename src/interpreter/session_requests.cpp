@@ -19,13 +19,13 @@ std::optional<std::string> local_path(const Json& params) {
 }
 
 // A path that this capture refused, with the word that says why.
-struct Unkept {
+struct Refusal {
   NotKept why;
 };
 
 void refuse_unkept(const Settled& settled, const std::string& workspace_path) {
   for (const auto& item : settled.not_kept)
-    if (item.path == workspace_path) throw Unkept{item};
+    if (item.path == workspace_path) throw Refusal{item};
 }
 
 }  // namespace
@@ -35,8 +35,8 @@ void LiveSession::answer(const sandbox::KernelRequest& request) {
     kernel_->reply(request.id, answer_request(request.method, request.params));
   } catch (const Error& error) {
     kernel_->refuse(request.id, sk::info(error.code()).name, error.message());
-  } catch (const Unkept& unkept) {
-    kernel_->refuse(request.id, unkept.why.reason, "it could not be kept: " + unkept.why.message);
+  } catch (const Refusal& refusal) {
+    kernel_->refuse(request.id, refusal.why.reason, "it could not be kept: " + refusal.why.message);
   } catch (const Json::exception&) {
     kernel_->refuse(request.id, "bad_request", "the request's parameters are not what this method takes");
   }
@@ -50,37 +50,37 @@ Json LiveSession::answer_request(const std::string& method, const Json& params) 
   CaptureAs as = capture_as();
   if (method == "fetch") {
     // What is here under that name is kept before it is replaced.
-    Settled settled = capture_now(false);
+    Settled settled = capture_now(CopyKeeper::Extent::touched);
     Settled told = settled;
     settled_.append(std::move(settled));
     auto entry = keep.files().get(as.workspace, params.at("workspace_path").get<std::string>());
     if (entry.kind != workspace::EntryKind::file)
       throw Error(Code::bad_request, "fetch takes a file, not a folder");
     bool here = workspace::is_within(entry.path, info_.folder);
-    std::string path = here ? capture_->disk_path(entry.path)
+    std::string path = here ? keeper_.paths().disk_path(entry.path)
                             : workspace::unescape_name(workspace::split_path(entry.path).second);
     if (auto asked = local_path(params)) {
       here = here && *asked == path;
       path = *asked;
     }
-    refuse_unkept(told, capture_->workspace_path(path));  // refuses names that could not be kept, too
-    auto before = manifest_->find(path) != nullptr ? std::optional(*manifest_->find(path)) : std::nullopt;
-    sync_->materialise(entry, path);
+    refuse_unkept(told, keeper_.paths().workspace_path(path));  // refuses names that could not be kept, too
+    auto before = keeper_.manifest().find(path) != nullptr ? std::optional(*keeper_.manifest().find(path)) : std::nullopt;
+    keeper_.sync().materialise(entry, path);
     // Under this name it is a new file, or a change of the one that was here.
-    if (!here) manifest_->erase(path);
+    if (!here) keeper_.manifest().erase(path);
     if (!here && before) {
       before->ctime_ns = before->seen_us = 0;
-      manifest_->set(path, *before);
+      keeper_.manifest().set(path, *before);
     }
     return "/mnt/data/" + workspace::escape_name(path);
   }
   auto path = local_path(params);
   if (!path) throw Error(Code::bad_request, "a path is needed");
-  Settled settled = capture_now(false);
+  Settled settled = capture_now(CopyKeeper::Extent::touched);
   Settled told = settled;
   settled_.append(std::move(settled));
-  if (method != "versions") refuse_unkept(told, capture_->workspace_path(*path));
-  auto entry = keep.files().get(as.workspace, capture_->workspace_path(*path));
+  if (method != "versions") refuse_unkept(told, keeper_.paths().workspace_path(*path));
+  auto entry = keep.files().get(as.workspace, keeper_.paths().workspace_path(*path));
   auto versions = keep.files().versions(as.workspace, entry.id, "", method == "versions" ? 100 : 1).items;
   if (versions.empty()) throw Error(Code::bad_request, "this is a folder");
   auto describe = [&](const workspace::Version& version) {

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "interpreter/contents.h"
 #include "workspace/path.h"
 
 namespace sk::interpreter {
@@ -14,7 +15,7 @@ constexpr size_t kEventsMax = 2'000;
 constexpr size_t kToldMax = 10;  // at once
 }  // namespace
 
-void Sync::materialise(const Entry& entry, const std::string& path) {
+void Sync::materialise(const Entry& entry, const std::string& path, WorkingCopy::Attributes place) {
   workspace::ContentReader reader(keep_.ground(), entry.sha256, 0, entry.size);
   auto fill = [&](int fd) {
     std::vector<std::byte> buffer(1 << 20);
@@ -33,14 +34,18 @@ void Sync::materialise(const Entry& entry, const std::string& path) {
       }
     }
   };
-  Node node = copy_.write_file(path, fill, {.mode = entry.mode, .mtime_us = entry.mtime_us});
-  manifest_.set(path, node, entry.id, entry.head, keep_.ground().clock.now_us());
+  place.mode = entry.mode;
+  place.mtime_us = entry.mtime_us;
+  Node node = copy_.write_file(path, fill, place);
+  manifest_.set_file(path, node, {entry.id, entry.head, entry.sha256, true}, keep_.ground().clock.now_us());
 }
 
 bool Sync::is_unchanged(const std::string& path, const Node& local) const {
   const ManifestRow* row = manifest_.find(path);
-  return row != nullptr && row->kind == local.kind && row->inode == local.inode &&
-         (local.kind == NodeKind::folder || (row->size == local.size && row->mtime_ns == local.mtime_ns));
+  if (row == nullptr || row->kind != local.kind) return false;
+  if (local.kind == NodeKind::folder || row->matches(local)) return true;
+  // Touched, or written within a clock tick of when it was last seen: its content decides.
+  return row->size == local.size && row->sha256 && hash_contents(copy_, path) == row->sha256;
 }
 
 // Where the workspace has a folder now and the copy a file, or the other way round: what is kept anyway goes,
@@ -53,7 +58,8 @@ void Sync::make_way(const std::string& path, NodeKind wanted) {
   if (local->kind == NodeKind::folder) {
     auto below = manifest_.below(path);
     for (auto at = below.rbegin(); at != below.rend(); ++at) remove_if_unchanged(*at);
-  } else if (local->kind == NodeKind::file && is_unchanged(path, *local) && copy_.remove_file(path)) {
+  } else if (local->kind == NodeKind::file && is_unchanged(path, *local) && !is_being_written(*local) &&
+             copy_.remove_file(path, local)) {
     manifest_.erase(path);
   }
   if (copy_.look(path))
@@ -62,24 +68,50 @@ void Sync::make_way(const std::string& path, NodeKind wanted) {
 
 void Sync::bring_entry(const Entry& entry) {
   std::string path = paths_.disk_path(entry.path);
+  if (path.empty()) return;  // the copy itself
   const ManifestRow* row = manifest_.find(path);
   auto local = copy_.look(path);
   if (entry.kind == EntryKind::folder) {
     if (local && local->kind == NodeKind::folder) {
-      if (row == nullptr) manifest_.set(path, *local, entry.id, Id{}, keep_.ground().clock.now_us());
+      if (row == nullptr)
+        manifest_.set_folder(path, *local, entry.id, keep_.ground().clock.now_us());
+      else
+        bring_mode(entry, path, *local);
       return;
     }
+    if (row != nullptr && row->file == entry.id && !local) return;  // the session deleted it; not captured yet
     make_way(path, NodeKind::folder);
-    manifest_.set(path, copy_.make_folder(path, entry.mode), entry.id, Id{}, keep_.ground().clock.now_us());
+    manifest_.set_folder(path, copy_.make_folder(path, entry.mode), entry.id, keep_.ground().clock.now_us());
     return;
   }
-  if (row != nullptr && row->version == entry.head && local) return;
+  if (row != nullptr && row->version == entry.head && local) return bring_mode(entry, path, *local);
   // A local change stays: when it is captured, it carries its base, and the file says that it diverged.
   if (local && local->kind == NodeKind::file && !is_unchanged(path, *local)) return;
   if (row != nullptr && row->version == entry.head && !local)
     return;  // the session deleted it; not captured yet
   make_way(path, NodeKind::file);
-  materialise(entry, path);
+  auto replaced = local && local->kind == NodeKind::file ? local : std::nullopt;
+  if (replaced && is_being_written(*replaced))
+    throw Error(Code::conflict, "the session has it open for writing");
+  materialise(entry, path, {.replace = false, .expected = replaced});
+}
+
+// A mode that others gave it, unless code has given it another one.
+void Sync::bring_mode(const Entry& entry, const std::string& path, const Node& local) {
+  ManifestRow row = *manifest_.find(path);
+  uint32_t wanted = (entry.mode & 0777) | (local.mode & 07000);
+  if (local.kind != row.kind || local.mode != row.mode || local.mode == wanted) return;
+  bool same = row.has_marks_of(local);
+  auto changed = copy_.set_mode(path, wanted);
+  if (!changed) return;
+  row.mode = changed->mode;
+  if (same) row.ctime_ns = changed->ctime_ns, row.seen_us = 0;  // its content decides at the next capture
+  manifest_.set(path, row);
+}
+
+bool Sync::is_being_written(const Node& local) {
+  if (!open_files_) open_files_ = ask_ ? ask_() : OpenFiles{};
+  return open_files_->contains({local.device, local.inode});
 }
 
 // One entry that cannot be brought must not keep the session from running.
@@ -99,10 +131,12 @@ std::vector<std::string> Sync::take_untold() { return std::exchange(untold_, {})
 void Sync::remove_if_unchanged(const std::string& path) {
   const ManifestRow* row = manifest_.find(path);
   if (row == nullptr) return;
-  auto local = copy_.look(path);
-  if (local && !is_unchanged(path, *local)) return;
+  int error = 0;
+  auto local = copy_.look(path, &error);
+  if (error != 0) return;
+  if (local && (!is_unchanged(path, *local) || is_being_written(*local))) return;
   bool removed =
-      !local || (local->kind == NodeKind::folder ? copy_.remove_folder(path) : copy_.remove_file(path));
+      !local || (local->kind == NodeKind::folder ? copy_.remove_folder(path) : copy_.remove_file(path, local));
   if (removed) manifest_.erase(path);
 }
 

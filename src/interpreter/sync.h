@@ -15,22 +15,29 @@ class Sync {
   Sync(workspace::Keep& keep, WorkingCopy& copy, Manifest& manifest, const Capture& paths, std::string folder)
       : keep_(keep), copy_(copy), manifest_(manifest), paths_(paths), folder_(std::move(folder)) {}
 
-  // Compares the whole folder with the manifest. The journal's position before it began. What the session's
-  // own work stands in the way of is left out, and tried again by the next call.
+  // The files that processes hold open for writing, as (device, inode). They are not replaced or removed.
+  using OpenFiles = std::set<std::pair<uint64_t, uint64_t>>;
+  void ask_for_open_files(std::function<OpenFiles()> ask) { ask_ = std::move(ask), open_files_.reset(); }
+
+  // Compares the whole folder with the manifest. Returns the journal's position before it began. Entries that
+  // the session's own work stands in the way of are left out, and tried again by the next call.
   int64_t bring_all(const workspace::Workspace& workspace);
-  // What the journal says since `after`; everything when it cannot say. The new position.
+  // Brings what the journal says since `after`; everything when it cannot say. Returns the new position.
   int64_t bring_changes(const workspace::Workspace& workspace, int64_t after);
   // What could not be brought since the last call, each with why; told once, tried again every time.
   std::vector<std::string> take_untold();
   bool has_skipped() const { return !skipped_.empty(); }
-  // One file into the copy, under the path that it has in the folder, or under `as`. Its node.
-  void materialise(const workspace::Entry& entry, const std::string& path);
+  // Writes one file into the copy, with its mode and time; `place` says what it may replace.
+  void materialise(const workspace::Entry& entry, const std::string& path,
+                   WorkingCopy::Attributes place = {});
 
  private:
   void bring(const workspace::Workspace& workspace, const std::string& workspace_path);
   void bring_entry(const workspace::Entry& entry);
+  void bring_mode(const workspace::Entry& entry, const std::string& path, const Node& local);
   void bring_or_skip(const workspace::Entry& entry);
   bool is_unchanged(const std::string& path, const Node& local) const;
+  bool is_being_written(const Node& local);
   void make_way(const std::string& path, NodeKind wanted);
   void remove_if_unchanged(const std::string& path);
   bool is_known(const workspace::JournalEntry& event, const std::string& workspace_path) const;
@@ -40,7 +47,9 @@ class Sync {
   Manifest& manifest_;
   const Capture& paths_;
   const std::string folder_;
-  std::set<std::string> skipped_;  // by the last time
+  std::function<OpenFiles()> ask_;
+  std::optional<OpenFiles> open_files_;  // once asked for
+  std::set<std::string> skipped_;        // by the last time
   std::set<std::string> told_;
   std::vector<std::string> untold_;
 };

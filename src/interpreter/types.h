@@ -74,6 +74,9 @@ struct NewExecution {
   // Its code may call tools that only the client has (runtime/sandkeep_runtime/tools.py): they come as
   // `tools` events of its feed, and Interpreter::answer_tools brings their results.
   bool tools = false;
+  // The caller answers before it is done: it is a durable row before execute() returns, and a killed server
+  // runs it after its restart unless it had begun.
+  bool accepted = false;
 };
 
 // queued → running → done. `end` says how: ok, error, interrupted, timeout, oom, pids, disk, crash.

@@ -5,9 +5,11 @@
 #include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <filesystem>
 #include <vector>
 
@@ -18,28 +20,57 @@ namespace sk::interpreter {
 
 namespace {
 
-Node node_of(const struct stat& st) {
+constexpr unsigned kStatxMask = STATX_BASIC_STATS | STATX_BTIME;
+
+int64_t to_ns(const statx_timestamp& time) { return time.tv_sec * 1'000'000'000LL + time.tv_nsec; }
+
+Node node_of(const struct statx& st) {
   Node node;
-  node.device = st.st_dev;
-  node.inode = st.st_ino;
-  node.size = static_cast<uint64_t>(st.st_size);
-  node.allocated_bytes = static_cast<uint64_t>(st.st_blocks) * 512;
-  node.mtime_ns = st.st_mtim.tv_sec * 1'000'000'000LL + st.st_mtim.tv_nsec;
-  node.ctime_ns = st.st_ctim.tv_sec * 1'000'000'000LL + st.st_ctim.tv_nsec;
-  node.mode = st.st_mode & 07777;
-  node.links = static_cast<uint32_t>(st.st_nlink);
-  if (S_ISREG(st.st_mode))
+  node.device = makedev(st.stx_dev_major, st.stx_dev_minor);
+  node.inode = st.stx_ino;
+  node.size = st.stx_size;
+  node.allocated_bytes = st.stx_blocks * 512;
+  node.mtime_ns = to_ns(st.stx_mtime);
+  node.ctime_ns = to_ns(st.stx_ctime);
+  if ((st.stx_mask & STATX_BTIME) != 0) node.birth_ns = to_ns(st.stx_btime);
+  node.mode = st.stx_mode & 07777;
+  node.links = st.stx_nlink;
+  if (S_ISREG(st.stx_mode))
     node.kind = NodeKind::file;
-  else if (S_ISDIR(st.st_mode))
+  else if (S_ISDIR(st.stx_mode))
     node.kind = NodeKind::folder;
-  else if (S_ISLNK(st.st_mode))
+  else if (S_ISLNK(st.stx_mode))
     node.kind = NodeKind::link, node.what = "a symbolic link";
-  else if (S_ISFIFO(st.st_mode))
+  else if (S_ISFIFO(st.stx_mode))
     node.what = "a FIFO";
-  else if (S_ISSOCK(st.st_mode))
+  else if (S_ISSOCK(st.stx_mode))
     node.what = "a socket";
   else
     node.what = "a device";
+  return node;
+}
+
+// A file handle names an inode together with its generation, which changes whenever the number is used again.
+// Birth times alone do not tell two files apart that were born within one tick of the clock.
+uint64_t generation_of(int fd) {
+  alignas(file_handle) char space[sizeof(file_handle) + MAX_HANDLE_SZ];
+  auto* handle = reinterpret_cast<file_handle*>(space);
+  handle->handle_bytes = MAX_HANDLE_SZ;
+  int mount = 0;
+  if (::name_to_handle_at(fd, "", handle, &mount, AT_EMPTY_PATH) != 0) return 0;
+  uint64_t hash = 0xcbf29ce484222325ull;  // FNV-1a
+  auto add = [&](unsigned char byte) { hash = (hash ^ byte) * 0x100000001b3ull; };
+  add(static_cast<unsigned char>(handle->handle_type));
+  const char* bytes = space + offsetof(file_handle, f_handle);
+  for (unsigned i = 0; i < handle->handle_bytes; ++i) add(static_cast<unsigned char>(bytes[i]));
+  return (hash >> 1) | 1;  // positive in the catalog, and never "unknown"
+}
+
+std::optional<Node> node_of_fd(int fd) {
+  struct statx st;
+  if (::statx(fd, "", AT_EMPTY_PATH, kStatxMask, &st) != 0) return std::nullopt;
+  Node node = node_of(st);
+  node.generation = generation_of(fd);
   return node;
 }
 
@@ -62,6 +93,10 @@ std::string name_of(const std::string& path) {
   auto slash = path.rfind('/');
   return slash == std::string::npos ? path : path.substr(slash + 1);
 }
+
+// Says that nothing is there. Any other error (too many open files, no memory, a failing disk) says nothing
+// about what is there: to take it for absence would delete files.
+bool is_absence(int error) { return error == ENOENT || error == ENOTDIR || error == ELOOP; }
 
 std::string proc_path(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
 
@@ -158,19 +193,18 @@ Fd WorkingCopy::open_in_steps(const std::string& path, uint64_t flags) const {
 std::optional<Node> WorkingCopy::look(const std::string& path, int* error) const {
   Fd fd = open_beneath(path, O_PATH | O_NOFOLLOW);
   if (!fd) {
-    if (error != nullptr) *error = errno;
+    if (error != nullptr) *error = is_absence(errno) ? 0 : errno;
     // With RESOLVE_NO_SYMLINKS a link as the last name is refused too; its folder can still tell that it is
     // there.
     Fd folder = open_beneath(parent_of(path), O_PATH | O_DIRECTORY);
-    struct stat st;
-    if (!folder || ::fstatat(folder.get(), name_of(path).c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0 ||
-        !S_ISLNK(st.st_mode))
+    struct statx st;
+    if (!folder ||
+        ::statx(folder.get(), name_of(path).c_str(), AT_SYMLINK_NOFOLLOW, kStatxMask, &st) != 0 ||
+        !S_ISLNK(st.stx_mode))
       return std::nullopt;
     return node_of(st);
   }
-  struct stat st;
-  if (::fstat(fd.get(), &st) != 0) return std::nullopt;
-  return node_of(st);
+  return node_of_fd(fd.get());
 }
 
 std::optional<Fd> WorkingCopy::open_file(const std::string& path) const {
@@ -202,20 +236,26 @@ std::vector<std::string> WorkingCopy::walk(
     std::string at = std::move(pending.back());
     pending.pop_back();
     Fd handle = open_beneath(at, O_PATH | O_DIRECTORY | O_NOFOLLOW);
-    bool is_closed = !handle && (errno == EACCES || errno == EPERM);
+    bool is_closed = !handle && !is_absence(errno);
     Permitted permitted;
     if (handle) {
       permitted.permit(handle.get(), 0500);
       Fd fd(::openat(handle.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-      is_closed = !fd && (errno == EACCES || errno == EPERM);
       DIR* stream = fd ? ::fdopendir(fd.get()) : nullptr;
+      is_closed = stream == nullptr && !is_absence(errno);
       if (stream != nullptr) fd.release();
-      while (dirent* item = stream == nullptr ? nullptr : ::readdir(stream)) {
+      for (;;) {
+        errno = 0;
+        dirent* item = stream == nullptr ? nullptr : ::readdir(stream);
+        if (item == nullptr) {
+          is_closed = is_closed || (stream != nullptr && errno != 0 && !is_absence(errno));
+          break;
+        }
         std::string_view name = item->d_name;
         if (name == "." || name == "..") continue;
-        struct stat st;
-        if (::fstatat(::dirfd(stream), item->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
-          is_closed = is_closed || errno == EACCES || errno == EPERM;
+        struct statx st;
+        if (::statx(::dirfd(stream), item->d_name, AT_SYMLINK_NOFOLLOW, kStatxMask, &st) != 0) {
+          is_closed = is_closed || !is_absence(errno);
           continue;
         }
         std::string path = at.empty() ? std::string(name) : at + "/" + std::string(name);
@@ -241,6 +281,11 @@ void WorkingCopy::remove_all() {
     return true;
   });
   std::filesystem::remove_all(directory_);
+}
+
+void WorkingCopy::flush_to_disk(const std::string& directory) {
+  Fd fd = sk::open_file(directory, O_RDONLY | O_DIRECTORY);
+  if (::syncfs(fd.get()) != 0) throw system_error("cannot sync " + directory, errno);
 }
 
 Fd WorkingCopy::make_folders(const std::string& path) {
@@ -280,32 +325,62 @@ Node WorkingCopy::write_file(const std::string& path, const std::function<void(i
                            {attributes.mtime_us / kSecondUs, (attributes.mtime_us % kSecondUs) * 1000}};
       ::futimens(fd.get(), times);
     }
-    if (::renameat2(aside_.get(), aside.c_str(), folder.get(), name.c_str(),
-                    attributes.replace ? 0 : RENAME_NOREPLACE) != 0) {
-      if (errno == EISDIR || errno == ENOTEMPTY || errno == EEXIST)
+    unsigned flags = attributes.expected ? RENAME_EXCHANGE : attributes.replace ? 0 : RENAME_NOREPLACE;
+    if (::renameat2(aside_.get(), aside.c_str(), folder.get(), name.c_str(), flags) != 0) {
+      if (errno == EISDIR || errno == ENOTEMPTY || errno == EEXIST || (errno == ENOENT && attributes.expected))
         throw Error(Code::conflict, "something is in the way in the session's own copy");
       throw system_error("cannot put a file into a working copy", errno);
     }
+    if (attributes.expected && !is_aside(aside, *attributes.expected)) {
+      // Code wrote to it just now. Its file goes back; what came into the other's place meanwhile stays.
+      ::renameat2(aside_.get(), aside.c_str(), folder.get(), name.c_str(), RENAME_EXCHANGE);
+      throw Error(Code::conflict, "the session changes it right now");
+    }
+    if (attributes.expected) ::unlinkat(aside_.get(), aside.c_str(), 0);
   } catch (...) {
     ::unlinkat(aside_.get(), aside.c_str(), 0);
     throw;
   }
-  struct stat st;
-  if (::fstat(fd.get(), &st) != 0) throw system_error("cannot look at a working copy", errno);
-  return node_of(st);
+  auto node = node_of_fd(fd.get());
+  if (!node) throw system_error("cannot look at a working copy", errno);
+  return *node;
 }
 
 Node WorkingCopy::make_folder(const std::string& path, uint32_t mode) {
   Fd folder = make_folders(path);
   ::chmod(proc_path(folder.get()).c_str(), mode & 0777);
-  struct stat st;
-  if (::fstat(folder.get(), &st) != 0) throw system_error("cannot look at a working copy", errno);
-  return node_of(st);
+  auto node = node_of_fd(folder.get());
+  if (!node) throw system_error("cannot look at a working copy", errno);
+  return *node;
 }
 
-bool WorkingCopy::remove_file(const std::string& path) {
+std::optional<Node> WorkingCopy::set_mode(const std::string& path, uint32_t mode) {
+  Fd fd = open_beneath(path, O_PATH | O_NOFOLLOW);
+  auto node = fd ? node_of_fd(fd.get()) : std::nullopt;
+  if (!node || (node->kind != NodeKind::file && node->kind != NodeKind::folder)) return std::nullopt;
+  if (::chmod(proc_path(fd.get()).c_str(), mode & 07777) != 0) return std::nullopt;
+  return node_of_fd(fd.get());
+}
+
+// Renaming leaves all marks but the ctime.
+bool WorkingCopy::is_aside(const std::string& name, const Node& expected) const {
+  struct statx st;
+  if (::statx(aside_.get(), name.c_str(), AT_SYMLINK_NOFOLLOW, kStatxMask, &st) != 0) return false;
+  Node node = node_of(st);
+  return node.kind == expected.kind && node.inode == expected.inode && node.size == expected.size &&
+         node.mtime_ns == expected.mtime_ns;
+}
+
+bool WorkingCopy::remove_file(const std::string& path, const std::optional<Node>& expected) {
   Fd folder = open_beneath(parent_of(path), O_PATH | O_DIRECTORY);
-  return folder && ::unlinkat(folder.get(), name_of(path).c_str(), 0) == 0;
+  if (!folder) return false;
+  std::string name = name_of(path);
+  if (!expected) return ::unlinkat(folder.get(), name.c_str(), 0) == 0;
+  std::string aside = random_base64url(12);
+  if (::renameat2(folder.get(), name.c_str(), aside_.get(), aside.c_str(), RENAME_NOREPLACE) != 0) return false;
+  if (is_aside(aside, *expected)) return ::unlinkat(aside_.get(), aside.c_str(), 0) == 0;
+  ::renameat2(aside_.get(), aside.c_str(), folder.get(), name.c_str(), RENAME_NOREPLACE);
+  return false;
 }
 
 bool WorkingCopy::remove_folder(const std::string& path) {

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "blobs/blob_tree.h"
 #include "workspace/journal.h"
 
 namespace sk::workspace {
@@ -23,7 +24,7 @@ constexpr int64_t kSegmentRecordsMax = 1'000'000;
 
 AccessLog::AccessLog(Ground& ground, std::string directory, int retention_days)
     : ground_(ground), directory_(std::move(directory)), retention_days_(retention_days) {
-  std::filesystem::create_directories(directory_);
+  blobs::make_directories_durably(directory_);
   // A segment that a crash left open is closed now, so that its hash is on the record too.
   for (const auto& file : std::filesystem::directory_iterator(directory_)) {
     if (file.path().extension() != ".open") continue;
@@ -118,14 +119,13 @@ void AccessLog::close_segment() {
   int64_t size = 0;
   {
     Fd file = open_file(segment_path_, O_RDONLY);
+    // Before its hash is on the record, or a power cut would make it look tampered with.
+    fsync_or_die(file.get(), segment_path_);
     std::vector<std::byte> buffer(1 << 16);
     for (size_t got; (got = read_at(file.get(), buffer, static_cast<uint64_t>(size), segment_path_)) > 0;
          size += static_cast<int64_t>(got))
       hash.update(Bytes(buffer).first(got));
   }
-  std::filesystem::rename(open_path, closed_path);
-  segment_path_.clear();
-  segment_records_ = 0;
   Actor server;
   server.name = "server";
   ground_.db.write([&](catalog::Tx& tx) {
@@ -134,6 +134,11 @@ void AccessLog::close_segment() {
         {{"segment", closed_path.filename().string()}, {"sha256", hash.digest().hex()}, {"size", size}},
         Json::object());
   });
+  // After the record: a server that is killed in between closes the segment again, and records the same hash.
+  std::filesystem::rename(open_path, closed_path);
+  fsync_directory(directory_);
+  segment_path_.clear();
+  segment_records_ = 0;
   if (retention_days_ <= 0) return;
   auto oldest_us = ground_.clock.now_us() - static_cast<int64_t>(retention_days_) * 86'400 * kSecondUs;
   for (const auto& file : std::filesystem::directory_iterator(directory_)) {

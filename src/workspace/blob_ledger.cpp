@@ -81,10 +81,15 @@ bool BlobLedger::pin(const Sha256& hash) {
     ++pins_[hash];
     if (doomed_.contains(hash)) return false;
   }
-  return db_.read([&](catalog::Statements& statements) {
-    return statements.query("SELECT 1 FROM blobs WHERE hash = $1", {hash},
-                            [](const catalog::Row&) { return false; }) > 0;
-  });
+  try {
+    return db_.read([&](catalog::Statements& statements) {
+      return statements.query("SELECT 1 FROM blobs WHERE hash = $1", {hash},
+                              [](const catalog::Row&) { return false; }) > 0;
+    });
+  } catch (...) {
+    unpin(hash);
+    throw;
+  }
 }
 
 void BlobLedger::unpin(const Sha256& hash) {
@@ -92,6 +97,16 @@ void BlobLedger::unpin(const Sha256& hash) {
   auto found = pins_.find(hash);
   SK_CHECK(found != pins_.end(), hash.hex());
   if (--found->second == 0) pins_.erase(found);
+}
+
+bool BlobLedger::is_pinned(const Sha256& hash) const {
+  std::lock_guard lock(mutex_);
+  return pins_.contains(hash);
+}
+
+size_t BlobLedger::pinned() const {
+  std::lock_guard lock(mutex_);
+  return pins_.size();
 }
 
 BlobLedger::Added BlobLedger::add(catalog::Tx& tx, const Id& workspace, const blobs::Written& written,
@@ -138,8 +153,15 @@ std::optional<Blob> BlobLedger::find(catalog::Statements& statements, const Sha2
 std::vector<Sha256> BlobLedger::doom(const std::vector<Sha256>& hashes) {
   std::lock_guard lock(mutex_);
   std::vector<Sha256> result;
-  for (const auto& hash : hashes)
-    if (!pins_.contains(hash) && doomed_.insert(hash).second) result.push_back(hash);
+  result.reserve(hashes.size());
+  doomed_.reserve(doomed_.size() + hashes.size());
+  try {
+    for (const auto& hash : hashes)
+      if (!pins_.contains(hash) && doomed_.insert(hash).second) result.push_back(hash);
+  } catch (...) {
+    for (const auto& hash : result) doomed_.erase(hash);
+    throw;
+  }
   return result;
 }
 

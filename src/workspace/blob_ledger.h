@@ -20,6 +20,9 @@ class BlobLedger final : public blobs::KnownBlobs {
 
   bool pin(const Sha256& hash) override;
   void unpin(const Sha256& hash) override;
+  bool is_pinned(const Sha256& hash) const;
+  // How many distinct hashes are pinned.
+  size_t pinned() const;
 
   struct Added {
     uint64_t grew_bytes = 0;  // of the workspace's distinct bytes
@@ -41,7 +44,7 @@ class BlobLedger final : public blobs::KnownBlobs {
 
  private:
   catalog::Database& db_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::unordered_map<Sha256, int> pins_;  // guarded by mutex_
   std::unordered_set<Sha256> doomed_;     // guarded by mutex_
 };

@@ -47,9 +47,10 @@ ChangeResult ChangeRun::put(PutChange& change) {
   }
   check_base(change, existing);
   const blobs::Blob& root = change.content->root();
+  if (change.beside_head && existing) result.kept_aside = true;
   uint32_t mode = change.mode.value_or(existing ? existing->mode : 0644u);
   if (auto known = already_kept(change, existing)) return *known;
-  if (existing && !result.kept_aside && existing->sha256 == root.hash && existing->head &&
+  if (existing && (!result.kept_aside || change.beside_head) && existing->sha256 == root.hash && existing->head &&
       existing->mode == mode && (change.mime_found || existing->mime == change.mime)) {
     auto head = tx_.one("SELECT " SK_VERSION_COLUMNS " FROM " SK_VERSION_TABLES " WHERE v.id = $1",
                         {existing->head}, read_version);
@@ -145,12 +146,13 @@ std::optional<ChangeResult> ChangeRun::already_kept(const PutChange& change,
                                                     const std::optional<Entry>& existing) {
   const Sha256& sha256 = change.content->root().hash;
   if (!change.captured || !existing || !existing->head || existing->sha256 == sha256) return std::nullopt;
-  if (change.base && *change.base == existing->head) return std::nullopt;
+  if (change.base && *change.base == existing->head && !change.beside_head) return std::nullopt;
   auto version =
       tx_.one("SELECT " SK_VERSION_COLUMNS " FROM " SK_VERSION_TABLES
               " WHERE v.file = $1 AND v.sha256 = $2 AND ($3 = 0 OR v.id = $4) "
               "ORDER BY v.number DESC LIMIT 1",
-              {existing->id, sha256, change.base ? 1 : 0, change.base.value_or(Id{})}, read_version);
+              {existing->id, sha256, change.base && !change.beside_head ? 1 : 0, change.base.value_or(Id{})},
+              read_version);
   if (!version) return std::nullopt;
   ChangeResult result;
   result.entry = *existing;
@@ -188,6 +190,10 @@ ChangeResult ChangeRun::mkdir(const MkdirChange& change) {
     if (existing->kind != EntryKind::folder)
       throw Error(Code::conflict, "'" + change.path + "' is a file").hint("Choose another path.");
     if (!change.exist_ok) throw Error(Code::conflict, "the folder '" + change.path + "' exists already");
+    if (change.sets_mode && change.mode && *change.mode != existing->mode) {
+      check_locks(change.path, Touches::content, change.conditions);
+      set_attributes(*existing, *change.mode, existing->mtime_us);
+    }
     result.entry = *existing;
     result.unchanged = true;
     return result;

@@ -23,35 +23,55 @@ ContentReader::ContentReader(Ground& ground, const Sha256& content, uint64_t off
   }
 }
 
-std::optional<ContentPiece> ContentReader::next() {
-  if (at_ == parts_.size()) return std::nullopt;
-  const Part& part = parts_[at_++];
-  struct Found {
-    blobs::Kind kind;
-    uint64_t size;
-    std::string location, bytes;
-  };
-  auto found = ground_.db.read([&](catalog::Statements& statements) {
-    return statements.one("SELECT kind, size, location, bytes FROM blobs WHERE hash = $1", {part.hash},
+namespace {
+
+struct StoredBlob {
+  blobs::Kind kind;
+  uint64_t size;
+  std::string location, bytes;
+};
+
+StoredBlob need_stored(Ground& ground, const Sha256& hash) {
+  auto found = ground.db.read([&](catalog::Statements& statements) {
+    return statements.one("SELECT kind, size, location, bytes FROM blobs WHERE hash = $1", {hash},
                           [](const catalog::Row& row) {
-                            return Found{static_cast<blobs::Kind>(row.integer(0)),
-                                         static_cast<uint64_t>(row.integer(1)), row.str(2), row.str(3)};
+                            return StoredBlob{static_cast<blobs::Kind>(row.integer(0)),
+                                              static_cast<uint64_t>(row.integer(1)), row.str(2), row.str(3)};
                           });
   });
   if (!found) throw Error(Code::gone, "this content was purged a moment ago");
+  return std::move(*found);
+}
+
+}  // namespace
+
+std::optional<ContentPiece> ContentReader::next() {
+  if (at_ == parts_.size()) return std::nullopt;
+  const Part& part = parts_[at_++];
   ContentPiece piece;
   piece.size = part.take;
-  if (found->kind == blobs::Kind::file) {
-    piece.file = ground_.blobs.open(found->location, part.hash, found->size).file;
-    piece.offset = part.skip;
+  for (auto found = need_stored(ground_, part.hash);;) {
+    if (found.kind == blobs::Kind::file) {
+      try {
+        piece.file = ground_.blobs.open(found.location, part.hash, found.size).file;
+      } catch (const Error& error) {
+        if (error.code() != Code::corrupt) throw;
+        // The collector may have deleted it since the look-up; then it is gone, or somewhere else.
+        auto again = need_stored(ground_, part.hash);
+        if (again.kind == found.kind && again.location == found.location) throw;
+        found = std::move(again);
+        continue;
+      }
+      piece.offset = part.skip;
+      return piece;
+    }
+    if (found.kind != blobs::Kind::inline_bytes || sha256(found.bytes) != part.hash)
+      throw Error(Code::corrupt, "the stored bytes of " + part.hash.hex() + " do not match their hash");
+    piece.bytes = part.skip == 0 && part.take == found.bytes.size()
+                      ? std::move(found.bytes)
+                      : found.bytes.substr(part.skip, part.take);
     return piece;
   }
-  if (found->kind != blobs::Kind::inline_bytes || sha256(found->bytes) != part.hash)
-    throw Error(Code::corrupt, "the stored bytes of " + part.hash.hex() + " do not match their hash");
-  piece.bytes = part.skip == 0 && part.take == found->bytes.size()
-                    ? std::move(found->bytes)
-                    : found->bytes.substr(part.skip, part.take);
-  return piece;
 }
 
 std::string ContentReader::read_all() {

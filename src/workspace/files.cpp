@@ -111,8 +111,7 @@ void Files::check_room() {
       .with("reserve_bytes", static_cast<int64_t>(reserve_bytes));
 }
 
-std::vector<ChangeResult> Files::apply(const Actor& actor, const Workspace& workspace,
-                                       std::vector<Change> changes, const Also& also) {
+void Files::prepare(const Workspace& workspace, std::vector<Change>& changes) {
   if (workspace.role < Right::write)
     throw Error(Code::forbidden,
                 "this key may read the workspace '" + workspace.name + "', but not write to it");
@@ -126,6 +125,11 @@ std::vector<ChangeResult> Files::apply(const Actor& actor, const Workspace& work
     if (auto* put = std::get_if<PutChange>(&change); put != nullptr && put->mime.empty())
       put->mime = guess_mime(put->path, put->head_bytes), put->mime_found = true;
   }
+}
+
+std::vector<ChangeResult> Files::apply(const Actor& actor, const Workspace& workspace,
+                                       std::vector<Change> changes, const Also& also) {
+  prepare(workspace, changes);
   std::vector<std::string> unneeded;
   auto results = ground_.db.write([&](catalog::Tx& tx) {
     ChangeRun run(tx, ground_, actor, workspace.id);
@@ -145,6 +149,40 @@ std::vector<ChangeResult> Files::apply(const Actor& actor, const Workspace& work
   });
   for (Change& change : changes)
     if (auto put = std::get_if<PutChange>(&change)) put->content->commit();
+  for (const auto& location : unneeded) ground_.blobs.remove(location);
+  return results;
+}
+
+std::vector<Files::Applied> Files::apply_each(const Actor& actor, const Workspace& workspace,
+                                              std::vector<Change> changes, const AlsoEach& also) {
+  prepare(workspace, changes);
+  // Errors of the catalog itself: the transaction is lost, or what it holds is unknown.
+  auto concerns_all = [](const Error& error) {
+    return error.code() == Code::internal || error.code() == Code::disk_full ||
+           error.code() == Code::corrupt || error.code() == Code::unavailable;
+  };
+  std::vector<std::string> unneeded;
+  auto results = ground_.db.write([&](catalog::Tx& tx) {
+    ChangeRun run(tx, ground_, actor, workspace.id);
+    std::vector<Applied> applied(changes.size());
+    for (size_t i = 0; i < changes.size(); ++i) {
+      size_t unneeded_before = run.unneeded().size();
+      try {
+        tx.attempt([&] { applied[i].result = run.run(changes[i]); });
+      } catch (const Error& error) {
+        if (concerns_all(error)) throw;
+        applied[i].result.reset();
+        applied[i].refused = error;
+        run.unneeded().resize(unneeded_before);
+      }
+    }
+    if (also) also(tx, applied);
+    unneeded = std::move(run.unneeded());
+    return applied;
+  });
+  for (size_t i = 0; i < changes.size(); ++i)
+    if (auto put = std::get_if<PutChange>(&changes[i]); put != nullptr && results[i].result)
+      put->content->commit();
   for (const auto& location : unneeded) ground_.blobs.remove(location);
   return results;
 }

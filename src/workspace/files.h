@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "base/error.h"
 #include "blobs/store.h"
 #include "workspace/ground.h"
 #include "workspace/types.h"
@@ -42,6 +43,9 @@ struct PutChange {
   // On a path locked by someone else: keep the version without making it the head, instead of Error(locked).
   // What was not there yet is kept in the trash.
   bool keep_when_locked = false;
+  // Found after a power cut: whether anybody wrote these bytes is unknown. Over an existing file they become a
+  // version beside the head, unless the file has them already.
+  bool beside_head = false;
   std::optional<Purpose> purpose;  // replaces the one that the file had
   Conditions conditions;
 };
@@ -50,6 +54,7 @@ struct MkdirChange {
   std::optional<uint32_t> mode;
   Conditions conditions;
   bool exist_ok = true;
+  bool sets_mode = false;  // also of a folder that exists
 };
 struct MoveChange {
   std::string from, to;
@@ -88,7 +93,7 @@ struct ChangeResult {
   bool created = false;            // a new file or folder, not a new version
   bool unchanged = false;          // same bytes, mode and type as the head: no version was made
   bool diverged = false;
-  bool kept_aside = false;  // locked by someone else: kept, not the head; of a new file, in the trash
+  bool kept_aside = false;  // not the head: locked by someone else, or put beside it; of a new file, in the trash
 };
 
 struct ListOptions {
@@ -128,6 +133,15 @@ class Files {
   using Also = std::function<void(catalog::Tx& tx, const std::vector<ChangeResult>& made)>;
   std::vector<ChangeResult> apply(const Actor& actor, const Workspace& workspace, std::vector<Change> changes,
                                   const Also& also = {});
+  // As apply(), but each change counts by itself: one that is refused leaves no trace, and the others go on.
+  // Throws only what concerns the whole transaction.
+  struct Applied {
+    std::optional<ChangeResult> result;
+    std::optional<Error> refused;  // exactly one of the two is set
+  };
+  using AlsoEach = std::function<void(catalog::Tx& tx, const std::vector<Applied>& applied)>;
+  std::vector<Applied> apply_each(const Actor& actor, const Workspace& workspace, std::vector<Change> changes,
+                                  const AlsoEach& also = {});
   ChangeResult apply_one(const Actor& actor, const Workspace& workspace, Change change);
   // What a put would be refused for as things are now: its conditions and locks. Lets a dialect refuse before
   // it takes the bytes; apply() decides again.
@@ -153,7 +167,9 @@ class Files {
                 std::optional<std::string> to = {}, const Conditions& conditions = {});
   // Purges for ever: one trashed entry (with everything below a folder), one old version, or the whole trash.
   // What is in the trash lies at no path, so no lock stands in the way; a version of a locked file stays.
-  PurgeResult purge(const Actor& actor, const Workspace& workspace, const Id& file);
+  // With `trashed_before_us` only if it went to the trash before that time; else Error(not_found).
+  PurgeResult purge(const Actor& actor, const Workspace& workspace, const Id& file,
+                    std::optional<TimeUs> trashed_before_us = {});
   PurgeResult purge_version(const Actor& actor, const Workspace& workspace, const Id& version,
                             const Conditions& conditions = {});
   PurgeResult empty_trash(const Actor& actor, const Workspace& workspace);
@@ -170,6 +186,8 @@ class Files {
                             TimeUs time_us, bool dry_run, const Conditions& conditions = {});
 
  private:
+  void prepare(const Workspace& workspace, std::vector<Change>& changes);
+
   Ground& ground_;
 };
 

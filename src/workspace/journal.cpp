@@ -119,9 +119,10 @@ int64_t Journal::erase_personal(const Actor& actor, const Id& principal) {
   if (!actor.admin || actor.read_only)
     throw Error(Code::forbidden, "only an administrator may erase personal data");
   return ground_.db.write([&](catalog::Tx& tx) {
-    auto count =
-        tx.exec("UPDATE journal SET personal = NULL, salt = NULL WHERE actor = $1 AND personal IS NOT NULL",
-                {principal});
+    auto count = tx.exec(
+        "UPDATE journal SET personal = NULL, salt = NULL WHERE personal IS NOT NULL AND kind <> "
+        "'journal.erase' AND (actor = $1 OR facts LIKE $2)",
+        {principal, "%\"" + principal.with_prefix(prefix::principal) + "\"%"});
     append(tx, ground_, Id{}, actor, "journal.erase",
            {{"principal_id", principal.with_prefix(prefix::principal)}, {"entries", count}}, Json::object());
     return static_cast<int64_t>(count);

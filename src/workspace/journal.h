@@ -33,7 +33,8 @@ class Journal {
   Events events(const Id& workspace, int64_t after, size_t limit, const EventFilter& filter);
   int64_t head_seq(const Id& workspace);
 
-  // Replaces the personal part of entries about a principal by nothing; the chain stays valid. For admins.
+  // Deletes the personal part, and its salt, of entries by a principal and of those whose facts name it; the
+  // chain stays valid. How many entries. For administrators.
   int64_t erase_personal(const Actor& actor, const Id& principal);
 
  private:

@@ -4,17 +4,16 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-#include <filesystem>
-
 #include "base/error.h"
 #include "base/log.h"
+#include "blobs/blob_tree.h"
 
 namespace sk::workspace {
 
 namespace {
 
 Fd lock_directory(const std::string& directory) {
-  std::filesystem::create_directories(directory);
+  blobs::make_directories_durably(directory);
   ::chmod(directory.c_str(), 0700);
   Fd lock = open_file(directory + "/lock", O_RDWR | O_CREAT, 0600);
   if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0)
@@ -72,7 +71,12 @@ struct Keep::Impl {
       Actor owner;
       owner.principal = one.workspace.owner;
       owner.name = "trash retention";
-      files.purge(owner, one.workspace, one.file);
+      try {
+        files.purge(owner, one.workspace, one.file, before_us);
+      } catch (const Error& error) {
+        // Somebody took it out of the trash, or purged it, meanwhile.
+        if (error.code() != Code::not_found) throw;
+      }
     }
   }
 
@@ -86,39 +90,66 @@ struct Keep::Impl {
     });
   }
 
-  void run_background() {
-    auto start = std::chrono::steady_clock::now();
-    auto due = [start](int64_t interval_s) {
-      return interval_s <= 0 ? std::chrono::steady_clock::time_point::max()
-                             : start + std::chrono::seconds(interval_s);
-    };
-    auto next_collect = due(options.collect_interval_s), next_scrub = due(options.scrub_interval_s),
-         next_checkpoint = due(options.checkpoint_interval_s), next_minute = due(60);
+  using Time = std::chrono::steady_clock::time_point;
+
+  // When something that runs every `interval_s` seconds (0: never) is due for the first time.
+  static Time first_due(int64_t interval_s) {
+    return interval_s <= 0 ? Time::max()
+                           : std::chrono::steady_clock::now() + std::chrono::seconds(interval_s);
+  }
+
+  template <class Work>
+  static void run_if_due(Time& next, int64_t interval_s, const Work& work) {
+    auto now = std::chrono::steady_clock::now();
+    if (now < next) return;
+    next = now + std::chrono::seconds(interval_s);
+    attempt(work);
+  }
+
+  // What fails is tried again when it is due again, and does not hold up other work.
+  template <class Work>
+  static void attempt(const Work& work) {
+    try {
+      work();
+    } catch (const std::exception& error) {
+      log::error("background work failed; it is tried again", {{"error", error.what()}});
+    }
+  }
+
+  // Calls work() every second until stop().
+  template <class Work>
+  void every_second(const Work& work) {
     std::unique_lock guard(mutex);
     while (!stopping) {
       wake.wait_for(guard, std::chrono::seconds(1), [this] { return stopping; });
       if (stopping) break;
       guard.unlock();
-      auto now = std::chrono::steady_clock::now();
-      auto run_if_due = [&](auto& next, int64_t interval_s, auto&& work) {
-        if (now < next) return;
-        next = now + std::chrono::seconds(interval_s);
-        work();
-      };
-      try {
-        locks.expire();
-        purposes.retract_due();
-        uploads.expire();
-        run_if_due(next_collect, options.collect_interval_s, [&] { collect(); });
-        run_if_due(next_scrub, options.scrub_interval_s,
-                   [&] { upkeep.scrub_slice(options.scrub_slice_bytes); });
-        run_if_due(next_checkpoint, options.checkpoint_interval_s, [&] { audit.checkpoint(); });
-        run_if_due(next_minute, 60, [&] { access.flush_last_use(); });
-      } catch (const std::exception& error) {
-        log::error("background work failed; it is tried again", {{"error", error.what()}});
-      }
+      work();
       guard.lock();
     }
+  }
+
+  // Short work that must happen on time.
+  void run_timers() {
+    auto next_checkpoint = first_due(options.checkpoint_interval_s), next_minute = first_due(60);
+    every_second([&] {
+      attempt([&] { locks.expire(); });
+      attempt([&] { purposes.retract_due(); });
+      attempt([&] { uploads.expire(); });
+      run_if_due(next_checkpoint, options.checkpoint_interval_s, [&] { audit.checkpoint(); });
+      run_if_due(next_minute, 60, [&] { access.flush_last_use(); });
+    });
+  }
+
+  // Work that takes as long as there is data. It has a thread of its own, so that timers do not wait for it.
+  void run_upkeep() {
+    auto next_collect = first_due(options.collect_interval_s),
+         next_scrub = first_due(options.scrub_interval_s);
+    every_second([&] {
+      run_if_due(next_collect, options.collect_interval_s, [&] { collect(); });
+      run_if_due(next_scrub, options.scrub_interval_s,
+                 [&] { upkeep.scrub_slice(options.scrub_slice_bytes); });
+    });
   }
 
   void stop() {
@@ -128,7 +159,8 @@ struct Keep::Impl {
       stopping = true;
     }
     wake.notify_all();
-    if (background.joinable()) background.join();
+    for (auto* thread : {&timers_thread, &upkeep_thread})
+      if (thread->joinable()) thread->join();
     try {
       access.flush_last_use();
       access_log.stop();
@@ -162,7 +194,7 @@ struct Keep::Impl {
   std::mutex mutex;
   std::condition_variable wake;
   bool stopping = false;  // guarded by mutex
-  std::thread background;
+  std::thread timers_thread, upkeep_thread;
 };
 
 Keep::Keep(KeepOptions options, const Clock& clock, Metrics& metrics)
@@ -170,7 +202,8 @@ Keep::Keep(KeepOptions options, const Clock& clock, Metrics& metrics)
 Keep::~Keep() { impl_->stop(); }
 
 void Keep::start_background() {
-  impl_->background = std::thread([impl = impl_.get()] { impl->run_background(); });
+  impl_->timers_thread = std::thread([impl = impl_.get()] { impl->run_timers(); });
+  impl_->upkeep_thread = std::thread([impl = impl_.get()] { impl->run_upkeep(); });
 }
 
 void Keep::stop() { impl_->stop(); }

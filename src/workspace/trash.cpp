@@ -126,12 +126,16 @@ Entry Files::restore(const Actor& actor, const Workspace& workspace, const Id& f
   });
 }
 
-PurgeResult Files::purge(const Actor& actor, const Workspace& workspace, const Id& file) {
+PurgeResult Files::purge(const Actor& actor, const Workspace& workspace, const Id& file,
+                         std::optional<TimeUs> trashed_before_us) {
   require_write(workspace, Right::own);
   return ground_.db.write([&](catalog::Tx& tx) {
     ChangeRun run(tx, ground_, actor, workspace.id);
     PurgeResult result;
-    purge_group(run, trashed_root(run, file), result);
+    Entry root = trashed_root(run, file);
+    if (trashed_before_us && *root.trashed_us >= *trashed_before_us)
+      throw Error(Code::not_found, "it went to the trash again meanwhile");
+    purge_group(run, root, result);
     return result;
   });
 }

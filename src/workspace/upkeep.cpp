@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "blobs/location.h"
 #include "workspace/blob_ledger.h"
 #include "workspace/journal_hash.h"
 #include "workspace/verify_run.h"
@@ -43,7 +44,9 @@ CollectResult Upkeep::collect(int64_t orphan_age_s) {
           int64_t size;
         };
         auto gone = tx.one("DELETE FROM blobs WHERE hash = $1 AND refs = 0 RETURNING location, size", {hash},
-                           [](const catalog::Row& row) { return Gone{row.str(0), row.integer(1)}; });
+                           [](const catalog::Row& row) {
+                             return Gone{row.str(0), row.integer(1)};
+                           });
         if (!gone) continue;
         ++result.blobs;
         result.freed_bytes += static_cast<uint64_t>(gone->size);
@@ -52,13 +55,15 @@ CollectResult Upkeep::collect(int64_t orphan_age_s) {
     });
     for (const auto& location : locations) ground_.blobs.remove(location);
   }
-  // Files that no row names: left by a crash between rename and commit. Younger ones may belong to a write
-  // under way.
+  // Files that no row names: left by a crash between rename and commit. Younger ones, and those of a pinned
+  // hash, may belong to a write under way. Pins are looked at before the rows: a write that is no longer
+  // pinned has its rows by then, or never will.
   std::vector<std::pair<std::string, uint64_t>> old;
   ground_.blobs.for_each([&](const std::string& location, uint64_t size, int64_t age_s) {
     if (age_s >= orphan_age_s) old.emplace_back(location, size);
     return true;
   });
+  std::erase_if(old, [&](const auto& file) { return ground_.ledger.is_pinned(blobs::hash_in(file.first)); });
   std::sort(old.begin(), old.end());
   if (!old.empty()) {
     std::vector<std::string> named = ground_.db.read([&](catalog::Statements& statements) {

@@ -54,12 +54,23 @@ UploadInfo need_pending(catalog::Statements& statements, const Actor& actor, con
   return upload;
 }
 
+// The right may have changed since the upload was created.
+void check_may_write(catalog::Statements& statements, const Actor& actor, const Id& workspace) {
+  auto role = statements.one(
+      "SELECT m.role FROM members m JOIN workspaces w ON w.id = m.workspace WHERE m.principal = $1 AND "
+      "m.workspace = $2 AND w.trashed_us IS NULL",
+      {actor.principal, workspace},
+      [](const catalog::Row& row) { return static_cast<Right>(row.integer(0)); });
+  if (!role || *role < Right::write || actor.read_only)
+    throw Error(Code::forbidden, "this key may not write to the upload's workspace any more");
+}
+
 std::vector<UploadPart> parts_of(catalog::Statements& statements, const Id& upload) {
-  return statements.all("SELECT id, size, sha256, created_us FROM upload_parts WHERE upload = $1 ORDER BY id",
-                        {upload}, [](const catalog::Row& row) {
-                          return UploadPart{row.id(0), static_cast<uint64_t>(row.integer(1)), row.hash(2),
-                                            row.integer(3)};
-                        });
+  return statements.all(
+      "SELECT id, size, sha256, created_us FROM upload_parts WHERE upload = $1 ORDER BY id", {upload},
+      [](const catalog::Row& row) {
+        return UploadPart{row.id(0), static_cast<uint64_t>(row.integer(1)), row.hash(2), row.integer(3)};
+      });
 }
 
 void drop_parts(ChangeRun& run, const Id& upload) {
@@ -204,6 +215,7 @@ UploadPart Uploads::add_part(const Actor& actor, const Id& upload, blobs::Writte
   std::vector<std::string> unneeded;
   ground_.db.write([&](catalog::Tx& tx) {
     auto pending = need_pending(tx, actor, upload, part.created_us);
+    check_may_write(tx, actor, pending.workspace);
     auto parts = *tx.one("SELECT count(*) FROM upload_parts WHERE upload = $1", {upload},
                          [](const catalog::Row& row) { return row.integer(0); });
     if (static_cast<size_t>(parts) >= kUploadPartsMax)
@@ -231,7 +243,17 @@ UploadInfo Uploads::complete(const Actor& actor, const Id& id, const Completion&
     auto all = parts_of(statements, id);
     return std::pair(pending, chosen_parts(all, wanted.parts, pending.wanted.size));
   });
-  PutChange change = join_parts(ground_, parts, wanted, go_on);
+  PutChange change;
+  try {
+    change = join_parts(ground_, parts, wanted, go_on);
+  } catch (const Error& error) {
+    // Parts that are gone belong to an upload that ended meanwhile.
+    if (error.code() == Code::gone)
+      ground_.db.read([&](catalog::Statements& statements) {
+        need_pending(statements, actor, id, ground_.clock.now_us());
+      });
+    throw;
+  }
   change.mime = upload.wanted.mime;
   change.purpose = Purpose{upload.wanted.purpose, {}};
   TimeUs now_us = ground_.clock.now_us();
@@ -244,10 +266,12 @@ UploadInfo Uploads::complete(const Actor& actor, const Id& id, const Completion&
     was_done = current.status == "completed";  // by the same call, made twice at once
     if (was_done) return current;
     auto pending = need_pending(tx, actor, id, now_us);
+    check_may_write(tx, actor, pending.workspace);
     ChangeRun run(tx, ground_, actor, pending.workspace);
-    Change put = std::move(change);
-    auto result = run.run(put);
+    // The parts go first, so that they and the file do not count twice against the quota.
     end_upload(run, id, "completed");
+    Change put = change;
+    auto result = run.run(put);
     tx.exec("UPDATE uploads SET version = $2 WHERE id = $1", {id, result.version->id});
     unneeded = std::move(run.unneeded());
     pending.status = "completed";

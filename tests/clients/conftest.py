@@ -5,6 +5,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
@@ -57,7 +58,7 @@ def node():
     def run(script, server, *, key=ROOT_KEY, timeout_s=300, environment=None, **arguments):
         done = subprocess.run(
             [str(NODE), str(HERE / script)], capture_output=True, text=True, timeout=timeout_s, cwd=PROJECT,
-            env={"PATH": os.environ["PATH"], "HOME": "/tmp", "SANDKEEP_URL": server.url, "SANDKEEP_KEY": key,
+            env={"PATH": os.environ["PATH"], "HOME": tempfile.gettempdir(), "SANDKEEP_URL": server.url, "SANDKEEP_KEY": key,
                  "ARGUMENTS": json.dumps(arguments), **(environment or {})})
         if done.returncode != 0:
             raise NodeFailed(f"{script} exited with {done.returncode}\n{done.stdout[-4000:]}\n{done.stderr[-8000:]}")

@@ -6,10 +6,11 @@ import sys
 
 import pytest
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
+sys.path[:0] = [str(pathlib.Path(__file__).parent), str(pathlib.Path(__file__).parents[1] / "support")]
 
 from rest_client import Client  # noqa: E402
 from sandkeep_server import Server  # noqa: E402
+from sessions_client import USERS, UserServer  # noqa: E402
 
 _numbers = itertools.count(1)
 
@@ -47,6 +48,25 @@ def make_server():
     yield make
     for one in made:
         one.remove()
+
+
+@pytest.fixture
+def make_user_server():
+    """Servers of a test's own that run code, as the least privileged user that is there: make_user_server("--flag", …, uid=…). They must end cleanly, too."""
+    made = []
+
+    def make(*flags, uid=USERS[-1]):
+        made.append(UserServer(uid, *flags).start())
+        return made[-1]
+
+    yield make
+    try:
+        for one in made:
+            code, log = one.stop(), one.log()
+            assert code == 0 and "fatal" not in log, log
+    finally:
+        for one in made:
+            one.remove()
 
 
 @pytest.fixture

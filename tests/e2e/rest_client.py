@@ -107,6 +107,11 @@ class Client:
         assert response.headers["X-Request-Id"] == error["request_id"]
         return error
 
+    def metric(self, name):
+        """The value of a metric without labels."""
+        text = requests.get(self.server.url + "/metrics", timeout=30).text
+        return float(re.search(rf"^{name} (\S+)$", text, re.M).group(1))
+
     def remember_links(self, response):
         if "application/json" not in response.headers.get("Content-Type", "") or response.request.method == "HEAD":
             return

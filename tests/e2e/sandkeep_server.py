@@ -49,7 +49,7 @@ class Server:
         command = [str(binary()), "serve", "--data", str(self.data), "--listen", f"127.0.0.1:{self.port}", *self.flags]
         environment = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "SANDKEEP_ROOT_KEY": ROOT_KEY,
                        "SANDKEEP_SANDBOX": "off",  # a start without Python is quick; tests of sessions turn it on
-                       **{k: v for k, v in os.environ.items() if k.endswith("SAN_OPTIONS")}, **self.environment}
+                       **{k: v for k, v in os.environ.items() if k.endswith("SAN_OPTIONS") or k == "TMPDIR"}, **self.environment}
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=log, stdin=subprocess.DEVNULL)
 

@@ -188,6 +188,56 @@ def test_a_lock_that_runs_out_frees_its_path_and_is_on_the_record(make_server):
     assert stale.status_code == 412
 
 
+def test_a_lock_acquired_at_the_deadline_stays_with_its_waiter(make_server):
+    """A lock that runs out just when the wait for it ends."""
+    api = Client(make_server("--lock-ttl-min-s", "1"))
+    ws = api.workspace("w")
+    acquired = []
+
+    def take(path):
+        mine = ws.seen_by(Client(api.server))
+        mine.lock(path, ttl_s=1)
+        answer = mine.client.post(f"{ws.root}/locks", json={"path": path, "ttl_s": 60, "wait_s": 1})
+        if answer.status_code == 201:
+            acquired.append(answer.json())
+        else:
+            assert answer.status_code == 423, answer.text
+
+    threads = [threading.Thread(target=take, args=(f"{number}.txt",)) for number in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert acquired
+    held = {lock["id"] for lock in api.get(f"{ws.root}/locks", 200).json()["items"]}
+    for lock in acquired:
+        assert lock["id"] in held, f"{lock['path']} was answered and released"
+        api.error("POST", f"{ws.root}/locks", 423, "locked", json={"path": lock["path"]})
+        ws.put(lock["path"], b"mine", 201, X_Sandkeep_Lock=lock["token"])
+    assert len(held) == len(acquired)
+
+
+def test_a_server_that_stops_answers_waiters_and_leaves_no_lock_behind(make_server):
+    server = make_server()
+    api = Client(server)
+    ws = api.workspace("w")
+    held = ws.lock("a.txt")
+    answers = []
+    body = {"path": "a.txt", "wait_s": 60}
+    threads = [threading.Thread(target=lambda: answers.append(Client(server).post(f"{ws.root}/locks", json=body))) for _ in range(5)]
+    for thread in threads:
+        thread.start()
+    deadline = time.monotonic() + 20
+    while api.metric("sandkeep_http_connections_open") < 6 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert server.stop() == 0
+    for thread in threads:
+        thread.join(30)
+    assert [answer.status_code for answer in answers] == [503] * 5
+    server.start()
+    assert [lock["id"] for lock in api.get(f"{ws.root}/locks", 200).json()["items"]] == [held["id"]]
+
+
 def test_every_step_of_a_lock_is_in_the_journal(api, ws):
     lock = ws.lock("a.txt")
     ws.post("locks/renew", 200, token=lock["token"])

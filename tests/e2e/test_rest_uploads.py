@@ -28,6 +28,35 @@ def test_announced_checksums_are_checked(api, ws):
     assert ws.paths() == ["a.txt"]
 
 
+def begin_put(server, path, key, size, sent):
+    connection = socket.create_connection(("127.0.0.1", server.port), timeout=30)
+    connection.sendall(f"PUT {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\nContent-Length: {size}\r\n\r\n".encode() + b"x" * sent)
+    return connection
+
+
+@pytest.mark.parametrize("lost, statuses", [("key", (401,)), ("role", (403,)), ("membership", (404,)), ("workspace", (404,))])
+def test_rights_that_end_while_the_body_arrives_end_the_upload(server, api, ws, unique, lost, statuses):
+    principal, friend = api.make_principal(unique("friend"))
+    api.put(f"{ws.root}/members/{principal}", 200, json={"role": "write"})
+    made = friend.post("/api/v1/keys", 201, json={"name": "for a while"}).json()
+    size = 300_000
+    with begin_put(server, ws.file("late.bin"), made["secret"], size, 200_000) as connection:
+        time.sleep(0.3)  # until the head was read; there is no event to await
+        if lost == "key":
+            api.delete(f"/api/v1/keys/{made['key']['id']}", 204)
+        elif lost == "role":
+            api.put(f"{ws.root}/members/{principal}", 200, json={"role": "read"})
+        elif lost == "membership":
+            api.delete(f"{ws.root}/members/{principal}", 204)
+        else:
+            api.delete(ws.root, 204)
+        connection.sendall(b"x" * (size - 200_000))
+        status = int(connection.recv(4096).split()[1])
+    assert status in statuses
+    if lost != "workspace":
+        assert ws.paths() == []
+
+
 @pytest.mark.parametrize("sent", [0, 10, 140_000, 2_500_000])
 def test_nothing_is_kept_of_a_body_that_breaks_off(server, api, ws, sent):
     ws.put("a.bin", b"before")

@@ -55,6 +55,21 @@ def test_a_plot_is_kept_and_its_link_serves_it(keep):
     assert keep.http.get(chart["link"]).content == image.content
 
 
+def test_clear_output_takes_a_plot_out_of_the_answer_and_not_out_of_the_workspace(keep):
+    session = keep.create(name="cleared")
+    plot = "import matplotlib.pyplot as plt\nfrom IPython.display import clear_output\nplt.plot([1, {}]); plt.show()\n"
+    done = keep.run(session, "print('before')\n" + plot.format(2) + "clear_output()\nprint('after')")
+    assert [(output["type"], output["text"]) for output in done["outputs"]] == [("stdout", "after\n")]
+    assert "file" not in done["outputs"][0], "what is shown now is not the plot's file"
+    assert len(done["kept"]) == 1 and keep.http.get(done["kept"][0]["link"]).content.startswith(b"\x89PNG")
+    # The next plot is shown with its own file.
+    done = keep.run(session, plot.format(3) + "clear_output()\n" + plot.format(4))
+    shown = [output for output in done["outputs"] if output["type"] == "display"]
+    assert len(done["kept"]) == 2 and len(shown) == 1 and len(done["outputs"]) == 1, done["outputs"]
+    newest = max(done["kept"], key=lambda file: file["version_id"])
+    assert shown[0]["file"] == newest["path"] != min(done["kept"], key=lambda file: file["version_id"])["path"]
+
+
 def test_output_streams_while_it_runs_and_the_answer_comes_last(keep):
     session = keep.create()
     events = []

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from own_mounts import mounts_of
 from sessions_client import USERS, Keep, UserServer, text_of
 
 LONG = bool(os.environ.get("SK_LONG"))
@@ -62,7 +63,7 @@ def look(server):
     return {
         "processes": len(below),
         "zombies": sum(state.startswith("Z") for _, _, state in below),
-        "mounts": len(Path(f"/proc/{pid}/mounts").read_text().splitlines()),
+        "mounts": len(mounts_of([server.folder], pid=pid)),
         "groups": len([p for top in Path("/sys/fs/cgroup").glob("*") for p in top.rglob(f"sandkeep-{pid}-*/*") if p.is_dir()]),
         "descriptors": len(descriptors(pid)),
         "copies": len(os.listdir(server.data / "copies")),

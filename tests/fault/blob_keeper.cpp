@@ -13,7 +13,16 @@
 #include "base/error.h"
 #include "blobs/store.h"
 
+// Of the fault library, when it is loaded and records.
+extern "C" void fault_mark(const char* text) __attribute__((weak));
+
 namespace {
+
+// Where a server would answer: what was done before is durable.
+void acknowledge(const char* text) {
+  if (fault_mark != nullptr) fault_mark(text);
+  std::puts(text);
+}
 
 class NothingKnown final : public sk::blobs::KnownBlobs {
  public:
@@ -63,7 +72,7 @@ void keep(sk::blobs::Store& store, const std::string& content) {
     print_file(written.root());
     for (const auto& piece : written.pieces()) print_file(piece);
     written.commit();
-    std::puts("kept");
+    acknowledge("kept");
   });
 }
 
@@ -77,7 +86,7 @@ void keep_and_compress(sk::blobs::Store& store) {
   keep(store, compressible_content(170 << 10));
   attempt([&] {
     const auto done = store.compress(0, [] { return true; });
-    std::printf("compressed %d\n", static_cast<int>(done.files_compressed));
+    acknowledge(("compressed " + std::to_string(done.files_compressed)).c_str());
   });
 }
 

@@ -18,6 +18,16 @@
 //   digits, and whose second, once it
 //                 happened, is "hit OPERATION PATH"; up to date also when the program was killed
 //
+//   FAULT_SKIP    1: an fsync that is to fail is left out and said to have worked, as if the program had not
+//   called it
+//
+//   FAULT_RECORD  a file (outside the folder) to which every operation below the folder is appended when it
+//   ends, whether it counts or not, as one line of fields that are separated by tabs: BEGIN END THREAD NAME
+//   RESULT PATH OTHER-PATH. BEGIN and END are times of one clock that all threads share: an operation
+//   precedes another if its END is less than the other's BEGIN. NAME is "create", "write", "fsync", "rename"
+//   and so on; or "answer" for the first bytes of an HTTP answer, whose status is RESULT; or "mark" for a
+//   call of fault_mark(). tests/e2e/operation_order.py reads it.
+//
 // A driver counts first (FAULT_N=0), then runs with N = 1, 2, … until the report has no second line.
 // Only the process that loaded the library is affected: it removes LD_PRELOAD and FAULT_* from its
 // environment, and a forked child is let alone. What a C library does inside itself (stdio's buffers) is not
@@ -35,6 +45,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -64,11 +75,13 @@ static char resolved_dir[PATH_MAX];  // without symbolic links, as the kernel sa
 static bool counted[op_count];
 static long fail_at;
 static int fail_errno = EIO;
-static bool short_writes, sticky, kills;
+static bool short_writes, sticky, kills, skips;
 static int report_fd = -1;
+static int record_fd = -1;
 
 static atomic_long count;
 static atomic_bool was_hit;
+static atomic_long record_clock;
 
 static int errno_named(const char* text) {
   static const struct {
@@ -125,13 +138,17 @@ __attribute__((constructor)) static void load(void) {
   short_writes = is_one("FAULT_SHORT");
   sticky = is_one("FAULT_STICKY");
   kills = is_one("FAULT_KILL");
+  skips = is_one("FAULT_SKIP");
   const char* report = getenv("FAULT_REPORT");
   if (report != NULL && *report != '\0')
     report_fd = (int)syscall(SYS_openat, AT_FDCWD, report, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   report_count(0);
-  static const char* const variables[] = {"LD_PRELOAD",   "FAULT_DIR",   "FAULT_OP",
-                                          "FAULT_N",      "FAULT_ERRNO", "FAULT_SHORT",
-                                          "FAULT_STICKY", "FAULT_KILL",  "FAULT_REPORT"};
+  const char* record = getenv("FAULT_RECORD");
+  if (record != NULL && *record != '\0')
+    record_fd = (int)syscall(SYS_openat, AT_FDCWD, record, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  static const char* const variables[] = {"LD_PRELOAD",   "FAULT_DIR",    "FAULT_OP",     "FAULT_N",
+                                          "FAULT_ERRNO",  "FAULT_SHORT",  "FAULT_STICKY", "FAULT_KILL",
+                                          "FAULT_REPORT", "FAULT_RECORD", "FAULT_SKIP"};
   for (size_t i = 0; i < sizeof variables / sizeof *variables; ++i) unsetenv(variables[i]);
   owner = getpid();
   active = true;
@@ -203,6 +220,80 @@ static bool fd_goes_wrong(enum operation operation, int fd) {
   return wrong;
 }
 
+// The record. A name is written as the kernel would say it, below resolved_dir.
+
+static bool records(void) { return active && record_fd >= 0 && getpid() == owner; }
+
+static long begin_record(void) { return records() ? atomic_fetch_add(&record_clock, 1) + 1 : 0; }
+
+static bool resolve(char path[PATH_MAX]) {
+  if (is_below(path, resolved_dir)) return true;
+  if (!is_below(path, given_dir)) return false;
+  char rest[PATH_MAX];
+  snprintf(rest, sizeof rest, "%s", path + strlen(given_dir));
+  const int length = snprintf(path, PATH_MAX, "%s%s", resolved_dir, rest);
+  return length < PATH_MAX;
+}
+
+static void append_record(long begin, const char* name, long result, const char* path, const char* other) {
+  char text[2 * PATH_MAX + 128];
+  const long end = atomic_fetch_add(&record_clock, 1) + 1;
+  const int length = snprintf(text, sizeof text, "%ld\t%ld\t%ld\t%s\t%ld\t%s\t%s\n", begin, end,
+                              (long)syscall(SYS_gettid), name, result, path, other);
+  syscall(SYS_write, record_fd, text, (size_t)length);
+}
+
+// These return `result`, with errno as it was.
+static long end_fd_record(long begin, const char* name, int fd, long result) {
+  if (begin == 0) return result;
+  const int saved = errno;
+  char path[PATH_MAX];
+  path_of_fd(fd, path);
+  if (resolve(path)) append_record(begin, name, result, path, "");
+  errno = saved;
+  return result;
+}
+
+static long end_name_record(long begin, const char* name, int dir_fd, const char* at, long result) {
+  if (begin == 0) return result;
+  const int saved = errno;
+  char path[PATH_MAX];
+  path_of_name(dir_fd, at, path);
+  if (resolve(path)) append_record(begin, name, result, path, "");
+  errno = saved;
+  return result;
+}
+
+static long end_two_names_record(long begin, const char* name, int from_dir, const char* from, int to_dir,
+                                 const char* to, long result) {
+  if (begin == 0) return result;
+  const int saved = errno;
+  char path[PATH_MAX], other[PATH_MAX];
+  path_of_name(from_dir, from, path);
+  path_of_name(to_dir, to, other);
+  const bool below = resolve(path);
+  if (resolve(other) || below) append_record(begin, name, result, path, other);
+  errno = saved;
+  return result;
+}
+
+// For programs without HTTP: what they acknowledge, and when. They declare it as a weak symbol.
+__attribute__((visibility("default"))) void fault_mark(const char* text) {
+  if (records()) append_record(begin_record(), "mark", 0, text, "");
+}
+
+// Before the bytes go out, so that everything that ends later is too late for them.
+static void record_answer(int fd, const void* data, size_t size) {
+  static const char version[] = "HTTP/1.1 ";
+  if (!records() || size < sizeof version + 3 || memcmp(data, version, sizeof version - 1) != 0) return;
+  const int saved = errno;
+  char path[PATH_MAX];
+  path_of_fd(fd, path);
+  if (strncmp(path, "socket:", 7) == 0)
+    append_record(begin_record(), "answer", atol((const char*)data + sizeof version - 1), path, "");
+  errno = saved;
+}
+
 // How a write that is to go wrong ends, `half` being the first half of its bytes and `offset` -1 for the
 // file's own position.
 static ssize_t write_wrongly(int fd, const void* half, size_t half_size, off_t offset) {
@@ -219,12 +310,15 @@ static ssize_t write_wrongly(int fd, const void* half, size_t half_size, off_t o
 
 ssize_t write(int fd, const void* data, size_t size) {
   if (fd_goes_wrong(op_write, fd)) return write_wrongly(fd, data, size / 2, -1);
-  return syscall(SYS_write, fd, data, size);
+  record_answer(fd, data, size);
+  const long begin = begin_record();
+  return end_fd_record(begin, "write", fd, syscall(SYS_write, fd, data, size));
 }
 
 ssize_t pwrite64(int fd, const void* data, size_t size, off64_t offset) {
   if (fd_goes_wrong(op_write, fd)) return write_wrongly(fd, data, size / 2, offset);
-  return syscall(SYS_pwrite64, fd, data, size, offset);
+  const long begin = begin_record();
+  return end_fd_record(begin, "write", fd, syscall(SYS_pwrite64, fd, data, size, offset));
 }
 ssize_t pwrite(int fd, const void* data, size_t size, off_t offset) {
   return pwrite64(fd, data, size, offset);
@@ -235,14 +329,17 @@ ssize_t writev(int fd, const struct iovec* parts, int part_count) {
   if (fd_goes_wrong(op_write, fd))
     return write_wrongly(fd, part_count > 0 ? parts->iov_base : NULL, part_count > 0 ? parts->iov_len / 2 : 0,
                          -1);
-  return syscall(SYS_writev, fd, parts, part_count);
+  if (part_count > 0) record_answer(fd, parts->iov_base, parts->iov_len);
+  const long begin = begin_record();
+  return end_fd_record(begin, "write", fd, syscall(SYS_writev, fd, parts, part_count));
 }
 
 ssize_t pwritev64v2(int fd, const struct iovec* parts, int part_count, off64_t offset, int flags) {
   if (fd_goes_wrong(op_write, fd))
     return write_wrongly(fd, part_count > 0 ? parts->iov_base : NULL, part_count > 0 ? parts->iov_len / 2 : 0,
                          offset);
-  return syscall(SYS_pwritev2, fd, parts, part_count, offset, 0L, flags);
+  const long begin = begin_record();
+  return end_fd_record(begin, "write", fd, syscall(SYS_pwritev2, fd, parts, part_count, offset, 0L, flags));
 }
 ssize_t pwritev2(int fd, const struct iovec* parts, int part_count, off_t offset, int flags) {
   return pwritev64v2(fd, parts, part_count, offset, flags);
@@ -256,7 +353,8 @@ ssize_t pwritev(int fd, const struct iovec* parts, int part_count, off_t offset)
 
 ssize_t sendfile64(int out_fd, int in_fd, off64_t* offset, size_t size) {
   if (fd_goes_wrong(op_write, out_fd)) return write_wrongly(out_fd, NULL, 0, -1);
-  return syscall(SYS_sendfile, out_fd, in_fd, offset, size);
+  const long begin = begin_record();
+  return end_fd_record(begin, "write", out_fd, syscall(SYS_sendfile, out_fd, in_fd, offset, size));
 }
 ssize_t sendfile(int out_fd, int in_fd, off_t* offset, size_t size) {
   return sendfile64(out_fd, in_fd, offset, size);
@@ -265,15 +363,51 @@ ssize_t sendfile(int out_fd, int in_fd, off_t* offset, size_t size) {
 ssize_t copy_file_range(int in_fd, off64_t* in_offset, int out_fd, off64_t* out_offset, size_t size,
                         unsigned flags) {
   if (fd_goes_wrong(op_write, out_fd)) return write_wrongly(out_fd, NULL, 0, -1);
-  return syscall(SYS_copy_file_range, in_fd, in_offset, out_fd, out_offset, size, flags);
+  const long begin = begin_record();
+  return end_fd_record(begin, "write", out_fd,
+                       syscall(SYS_copy_file_range, in_fd, in_offset, out_fd, out_offset, size, flags));
 }
 
-int fsync(int fd) { return fd_goes_wrong(op_fsync, fd) ? -1 : (int)syscall(SYS_fsync, fd); }
-int fdatasync(int fd) { return fd_goes_wrong(op_fsync, fd) ? -1 : (int)syscall(SYS_fdatasync, fd); }
+// Answers leave by these.
+ssize_t send(int fd, const void* data, size_t size, int flags) {
+  record_answer(fd, data, size);
+  return syscall(SYS_sendto, fd, data, size, flags, NULL, 0);
+}
+ssize_t sendto(int fd, const void* data, size_t size, int flags, __CONST_SOCKADDR_ARG to, socklen_t length) {
+  record_answer(fd, data, size);
+  return syscall(SYS_sendto, fd, data, size, flags, to.__sockaddr__, length);
+}
+ssize_t sendmsg(int fd, const struct msghdr* message, int flags) {
+  if (message->msg_iovlen > 0) record_answer(fd, message->msg_iov->iov_base, message->msg_iov->iov_len);
+  return syscall(SYS_sendmsg, fd, message, flags);
+}
+
+int fsync(int fd) {
+  if (fd_goes_wrong(op_fsync, fd)) return skips ? 0 : -1;
+  const long begin = begin_record();
+  return (int)end_fd_record(begin, "fsync", fd, syscall(SYS_fsync, fd));
+}
+int fdatasync(int fd) {
+  if (fd_goes_wrong(op_fsync, fd)) return skips ? 0 : -1;
+  const long begin = begin_record();
+  return (int)end_fd_record(begin, "fdatasync", fd, syscall(SYS_fdatasync, fd));
+}
+// Recorded only: neither makes a file's bytes durable in a way that anything here counts on.
+int sync_file_range(int fd, off64_t offset, off64_t size, unsigned flags) {
+  const long begin = begin_record();
+  return (int)end_fd_record(begin, "sync_file_range", fd,
+                            syscall(SYS_sync_file_range, fd, offset, size, flags));
+}
+int syncfs(int fd) {
+  const long begin = begin_record();
+  return (int)end_fd_record(begin, "syncfs", fd, syscall(SYS_syncfs, fd));
+}
 
 int renameat2(int from_dir, const char* from, int to_dir, const char* to, unsigned flags) {
   if (name_goes_wrong(op_rename, to_dir, to)) return -1;
-  return (int)syscall(SYS_renameat2, from_dir, from, to_dir, to, flags);
+  const long begin = begin_record();
+  return (int)end_two_names_record(begin, "rename", from_dir, from, to_dir, to,
+                                   syscall(SYS_renameat2, from_dir, from, to_dir, to, flags));
 }
 int renameat(int from_dir, const char* from, int to_dir, const char* to) {
   return renameat2(from_dir, from, to_dir, to, 0);
@@ -281,11 +415,15 @@ int renameat(int from_dir, const char* from, int to_dir, const char* to) {
 int rename(const char* from, const char* to) { return renameat2(AT_FDCWD, from, AT_FDCWD, to, 0); }
 
 int ftruncate64(int fd, off64_t size) {
-  return fd_goes_wrong(op_truncate, fd) ? -1 : (int)syscall(SYS_ftruncate, fd, size);
+  if (fd_goes_wrong(op_truncate, fd)) return -1;
+  const long begin = begin_record();
+  return (int)end_fd_record(begin, "truncate", fd, syscall(SYS_ftruncate, fd, size));
 }
 int ftruncate(int fd, off_t size) { return ftruncate64(fd, size); }
 int truncate64(const char* path, off64_t size) {
-  return name_goes_wrong(op_truncate, AT_FDCWD, path) ? -1 : (int)syscall(SYS_truncate, path, size);
+  if (name_goes_wrong(op_truncate, AT_FDCWD, path)) return -1;
+  const long begin = begin_record();
+  return (int)end_name_record(begin, "truncate", AT_FDCWD, path, syscall(SYS_truncate, path, size));
 }
 int truncate(const char* path, off_t size) { return truncate64(path, size); }
 
@@ -293,7 +431,13 @@ static bool creates(int flags) { return (flags & O_CREAT) != 0 || (flags & O_TMP
 
 static int open_with_mode(int dir_fd, const char* path, int flags, mode_t mode) {
   if (creates(flags) && name_goes_wrong(op_create, dir_fd, path)) return -1;
-  return (int)syscall(SYS_openat, dir_fd, path, flags, mode);
+  const bool changes = creates(flags) || (flags & O_TRUNC) != 0;
+  const bool is_new = changes && records() && syscall(SYS_faccessat, dir_fd, path, F_OK) != 0;
+  const long begin = changes ? begin_record() : 0;
+  const long fd = syscall(SYS_openat, dir_fd, path, flags, mode);
+  if (fd >= 0 && is_new) end_name_record(begin, "create", dir_fd, path, fd);
+  if (fd >= 0 && !is_new && (flags & O_TRUNC) != 0) end_name_record(begin, "truncate", dir_fd, path, fd);
+  return (int)fd;
 }
 
 #define MODE_ARGUMENT(mode, flags)    \
@@ -327,7 +471,9 @@ int creat(const char* path, mode_t mode) {
 int creat64(const char* path, mode_t mode) { return creat(path, mode); }
 
 int unlinkat(int dir_fd, const char* path, int flags) {
-  return name_goes_wrong(op_unlink, dir_fd, path) ? -1 : (int)syscall(SYS_unlinkat, dir_fd, path, flags);
+  if (name_goes_wrong(op_unlink, dir_fd, path)) return -1;
+  const long begin = begin_record();
+  return (int)end_name_record(begin, "unlink", dir_fd, path, syscall(SYS_unlinkat, dir_fd, path, flags));
 }
 int unlink(const char* path) { return unlinkat(AT_FDCWD, path, 0); }
 int rmdir(const char* path) { return unlinkat(AT_FDCWD, path, AT_REMOVEDIR); }
@@ -337,17 +483,23 @@ int remove(const char* path) {
 }
 
 int linkat(int from_dir, const char* from, int to_dir, const char* to, int flags) {
-  return name_goes_wrong(op_link, to_dir, to) ? -1
-                                              : (int)syscall(SYS_linkat, from_dir, from, to_dir, to, flags);
+  if (name_goes_wrong(op_link, to_dir, to)) return -1;
+  const long begin = begin_record();
+  return (int)end_two_names_record(begin, "link", from_dir, from, to_dir, to,
+                                   syscall(SYS_linkat, from_dir, from, to_dir, to, flags));
 }
 int link(const char* from, const char* to) { return linkat(AT_FDCWD, from, AT_FDCWD, to, 0); }
 int symlinkat(const char* target, int dir_fd, const char* path) {
-  return name_goes_wrong(op_link, dir_fd, path) ? -1 : (int)syscall(SYS_symlinkat, target, dir_fd, path);
+  if (name_goes_wrong(op_link, dir_fd, path)) return -1;
+  const long begin = begin_record();
+  return (int)end_name_record(begin, "create", dir_fd, path, syscall(SYS_symlinkat, target, dir_fd, path));
 }
 int symlink(const char* target, const char* path) { return symlinkat(target, AT_FDCWD, path); }
 
 int fallocate64(int fd, int mode, off64_t offset, off64_t size) {
-  return fd_goes_wrong(op_allocate, fd) ? -1 : (int)syscall(SYS_fallocate, fd, mode, offset, size);
+  if (fd_goes_wrong(op_allocate, fd)) return -1;
+  const long begin = begin_record();
+  return (int)end_fd_record(begin, "allocate", fd, syscall(SYS_fallocate, fd, mode, offset, size));
 }
 int fallocate(int fd, int mode, off_t offset, off_t size) { return fallocate64(fd, mode, offset, size); }
 
@@ -362,6 +514,8 @@ int posix_fallocate64(int fd, off64_t offset, off64_t size) {
 int posix_fallocate(int fd, off_t offset, off_t size) { return posix_fallocate64(fd, offset, size); }
 
 int mkdirat(int dir_fd, const char* path, mode_t mode) {
-  return name_goes_wrong(op_mkdir, dir_fd, path) ? -1 : (int)syscall(SYS_mkdirat, dir_fd, path, mode);
+  if (name_goes_wrong(op_mkdir, dir_fd, path)) return -1;
+  const long begin = begin_record();
+  return (int)end_name_record(begin, "mkdir", dir_fd, path, syscall(SYS_mkdirat, dir_fd, path, mode));
 }
 int mkdir(const char* path, mode_t mode) { return mkdirat(AT_FDCWD, path, mode); }

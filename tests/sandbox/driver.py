@@ -37,7 +37,7 @@ class Driver:
         self.process = subprocess.Popen(
             as_user(uid, [str(program()), *arguments]),
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, cwd="/",
-            env={"PATH": "/usr/bin:/bin", "SANDKEEP_CANARY": SECRET},
+            env={"PATH": "/usr/bin:/bin", "SANDKEEP_CANARY": SECRET, **{k: v for k, v in os.environ.items() if k == "TMPDIR"}},
         )
         self.answers = collections.defaultdict(queue.Queue)
         self.count = 0

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from conftest import LONG
 from driver import Driver
+from own_mounts import mounts_beside, mounts_of
 
 ROUNDS = 1000 if LONG else 100
 
@@ -54,7 +55,18 @@ def resident_kib(pid):
     return 0
 
 
-def look(driver):
+class Seen:
+    """What the sessions of this test were made of. Other servers on this machine have sessions as well."""
+
+    def __init__(self):
+        self.pids, self.folders = {}, set()
+
+    def add(self, driver, session):
+        self.pids.update({pid: name for pid, (name, _, _) in descendants(driver.process.pid).items()})
+        self.folders.add(session.folder)
+
+
+def look(driver, seen):
     pid = driver.process.pid
     family = descendants(pid)
     launcher = next(child for child, (name, _, _) in family.items() if name == "sk-launcher")
@@ -64,23 +76,24 @@ def look(driver):
         "groups": len(groups(pid)),
         "descriptors": len(os.listdir(f"/proc/{pid}/fd")),
         "descriptors of the launcher": len(os.listdir(f"/proc/{launcher}/fd")),
-        "mounts of the launcher": len(Path(f"/proc/{launcher}/mounts").read_text(encoding="utf-8").splitlines()),
-        "mounts": len(Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines()),
-        "orphans": sorted(name for name, _, parent in processes().values() if name in ("sk-init", "sk-launcher") and parent == 1),
+        "mounts of the launcher": mounts_beside(launcher),
+        "mounts": mounts_of(seen.folders),
+        "orphans": sorted(seen.pids[pid] for pid, (name, _, parent) in processes().items() if parent == 1 and seen.pids.get(pid) == name),
     }
 
 
-def settle(driver, wanted):
+def settle(driver, seen, wanted):
     """The end of a session is cleared away in the background; the kernel takes a moment too."""
     for _ in range(300):
-        if look(driver) == wanted:
+        if look(driver, seen) == wanted:
             return
         time.sleep(0.1)
-    assert look(driver) == wanted
+    assert look(driver, seen) == wanted
 
 
-def one_life(driver, number):
+def one_life(driver, seen, number):
     session = driver.start()
+    seen.add(driver, session)
     if number % 5 == 0:
         session.start_cell("import subprocess\nfor i in range(3): subprocess.Popen(['sleep', '1000'])\nwhile True: pass", timeout_s=60)
         session.ask("kill", reason="test")
@@ -90,13 +103,15 @@ def one_life(driver, number):
 
 
 def test_many_lives_leave_nothing(driver):
+    seen = Seen()
     for number in range(10):
-        one_life(driver, number)
+        one_life(driver, seen, number)
     time.sleep(1)
-    wanted, memory = look(driver), resident_kib(driver.process.pid)
+    wanted, memory = look(driver, seen), resident_kib(driver.process.pid)
+    assert wanted["orphans"] == []
     for number in range(ROUNDS):
-        one_life(driver, number)
-    settle(driver, wanted)
+        one_life(driver, seen, number)
+    settle(driver, seen, wanted)
     assert resident_kib(driver.process.pid) < memory + 8 * 1024
 
 

@@ -1,6 +1,8 @@
 // A folder of its own for each test, removed afterwards.
 #pragma once
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -11,8 +13,11 @@ namespace sk {
 
 class TempDir {
  public:
-  TempDir() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "sandkeep-test-XXXXXX").string();
+  enum class Where { disk, memory };  // memory only where the system has such a place
+  explicit TempDir(Where where = Where::disk) {
+    const bool in_memory = where == Where::memory && ::access("/dev/shm", W_OK) == 0;
+    const std::filesystem::path parent = in_memory ? "/dev/shm" : std::filesystem::temp_directory_path();
+    std::string pattern = (parent / "sandkeep-test-XXXXXX").string();
     SK_CHECK(::mkdtemp(pattern.data()) != nullptr);
     path_ = pattern;
   }

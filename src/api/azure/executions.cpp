@@ -75,6 +75,7 @@ Input read_input(const Call& call, const Body& body) {
   if (!type.empty() && type != "synchronous" && type != "asynchronous")
     throw_field(body, "executionType", "Synchronous or Asynchronous");
   input.waits = type != "asynchronous";
+  input.run.accepted = !input.waits;
   if (auto seconds = body.integer("timeoutInSeconds"))
     input.run.timeout_s =
         within(*seconds, 1, call.app.settings.execution_timeout_max_s, body.label("timeoutInSeconds"));

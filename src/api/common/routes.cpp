@@ -1,8 +1,20 @@
 #include "api/common/routes.h"
 
+#include "api/common/authenticate.h"
+
 namespace sk::api {
 
 namespace {
+
+// Checks the sender's rights again when a body has arrived, which may be hours after its head: the key may
+// have been revoked meanwhile, or the workspace closed to it. A signed token counts as of the head.
+void check_still_allowed(const Call& call) {
+  if (call.operation.auth != Auth::key || call.operation.takes_librechat_token) return;
+  auto actor = authenticate(call.app, call.request, call.credential);
+  auto workspace = call.request.params.find("ws");
+  if (workspace == call.request.params.end()) return;
+  call.app.keep.workspaces().enter(actor, workspace->second, workspace::Right::write);
+}
 
 // Passes on to the dialect's sink and notes refusals that come only with the body, such as a lock taken
 // meanwhile.
@@ -15,6 +27,7 @@ class NotingSink final : public http::BodySink {
 
   http::Reply end() override {
     try {
+      check_still_allowed(*call_);
       return inner_->end();
     } catch (const Error& error) {
       call_->note_denied(error);

@@ -51,11 +51,12 @@ void EventChannel::notify(std::string_view method, Json params) {
     stream->send({.id = {}, .name = {}, .data = to_text(notification_message(method, std::move(params)))});
 }
 
-void EventChannel::finish(Json message) {
+bool EventChannel::finish(Json message) {
   auto stream = state_->live();
-  if (!state_->end() || !stream) return;
-  stream->send({.id = {}, .name = {}, .data = to_text(message)});
+  if (!state_->end() || !stream) return false;
+  const bool sent = stream->send({.id = {}, .name = {}, .data = to_text(message)});
   stream->close();
+  return sent;
 }
 
 void EventChannel::abandon() {
@@ -67,7 +68,7 @@ JsonChannel::JsonChannel(std::function<void()> on_gone)
     : deferred_(std::make_shared<http::Deferred>(
           kWaitMost, [] { return http::Reply::empty(504); }, std::move(on_gone))) {}
 
-void JsonChannel::finish(Json message) { deferred_->complete(http::Reply::json(message)); }
+bool JsonChannel::finish(Json message) { return deferred_->complete(http::Reply::json(message)); }
 
 void JsonChannel::abandon() { deferred_->complete(http::Reply::empty(202)); }
 

@@ -18,8 +18,9 @@ class Channel {
   virtual ~Channel() = default;
   // Before the answer; dropped where the client takes nothing but an answer, or is gone.
   virtual void notify(std::string_view method, Json params) = 0;
-  // The response, a whole message. Only the first counts.
-  virtual void finish(Json message) = 0;
+  // The response, a whole message. Only the first counts. False when it is dropped: it was not the first, or
+  // its client is known to have left for good.
+  virtual bool finish(Json message) = 0;
   // The request was cancelled: no response will come.
   virtual void abandon() = 0;
   // A request of ours to the client; false where none can be sent.
@@ -34,7 +35,7 @@ class EventChannel final : public Channel {
  public:
   explicit EventChannel(std::function<void()> on_gone);
   void notify(std::string_view method, Json params) override;
-  void finish(Json message) override;
+  bool finish(Json message) override;
   void abandon() override;
   http::Reply reply();
 
@@ -48,7 +49,7 @@ class JsonChannel final : public Channel {
  public:
   explicit JsonChannel(std::function<void()> on_gone);
   void notify(std::string_view, Json) override {}
-  void finish(Json message) override;
+  bool finish(Json message) override;
   void abandon() override;
   http::Reply reply() { return http::Reply::deferred(deferred_); }
 

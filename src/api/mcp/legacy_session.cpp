@@ -27,7 +27,7 @@ class LegacySession::StreamChannel final : public Channel {
   void notify(std::string_view method, Json params) override {
     session_->send(number_, notification_message(method, std::move(params)), false);
   }
-  void finish(Json message) override { session_->send(number_, message, true); }
+  bool finish(Json message) override { return session_->send(number_, message, true); }
   void abandon() override { session_->close_stream(number_, true); }
   bool ask(std::string_view method, Json params, std::function<void(const Message&)> then) override {
     return session_->ask(number_, method, std::move(params), std::move(then));
@@ -39,11 +39,8 @@ class LegacySession::StreamChannel final : public Channel {
   const uint64_t number_;
 };
 
-LegacySession::LegacySession(std::string id, Id principal, Agreed agreed, size_t replay_bytes_max)
-    : id_(std::move(id)),
-      principal_(principal),
-      agreed_(std::move(agreed)),
-      replay_bytes_max_(replay_bytes_max) {
+LegacySession::LegacySession(std::string id, Id key, Agreed agreed, size_t replay_bytes_max)
+    : id_(std::move(id)), key_(key), agreed_(std::move(agreed)), replay_bytes_max_(replay_bytes_max) {
   streams_[0];
 }
 
@@ -104,11 +101,11 @@ http::Reply LegacySession::attach(uint64_t number, int64_t after) {
   return events_reply(events);
 }
 
-void LegacySession::send(uint64_t number, const Json& message, bool last) {
+bool LegacySession::send(uint64_t number, const Json& message, bool last) {
   auto data = to_text(message);
   std::lock_guard lock(mutex_);
   auto found = streams_.find(number);
-  if (found == streams_.end() || found->second.finished || ended_) return;
+  if (found == streams_.end() || found->second.finished || ended_) return false;
   auto& stream = found->second;
   auto event = ++stream.last;
   auto live = stream.live.lock();
@@ -125,6 +122,7 @@ void LegacySession::send(uint64_t number, const Json& message, bool last) {
     if (live) live->close();
   }
   make_room_locked();
+  return true;
 }
 
 void LegacySession::close_stream(uint64_t number, bool finished) {
@@ -268,9 +266,9 @@ bool LegacySession::has_ended() const {
   return ended_;
 }
 
-std::shared_ptr<LegacySession> LegacySessions::create(const Id& principal, Agreed agreed) {
-  auto session = std::make_shared<LegacySession>(random_base64url(kIdBytes), principal, std::move(agreed),
-                                                 replay_bytes_max_);
+std::shared_ptr<LegacySession> LegacySessions::create(const Id& key, Agreed agreed) {
+  auto session =
+      std::make_shared<LegacySession>(random_base64url(kIdBytes), key, std::move(agreed), replay_bytes_max_);
   auto now_us = clock_.now_us();
   session->touch(now_us);
   std::lock_guard lock(mutex_);
@@ -286,11 +284,11 @@ std::shared_ptr<LegacySession> LegacySessions::create(const Id& principal, Agree
   return session;
 }
 
-std::shared_ptr<LegacySession> LegacySessions::find(std::string_view id, const Id& principal) {
+std::shared_ptr<LegacySession> LegacySessions::find(std::string_view id, const Id& key) {
   auto now_us = clock_.now_us();
   std::lock_guard lock(mutex_);
   auto found = by_id_.find(std::string(id));
-  if (found == by_id_.end() || found->second->principal() != principal) return nullptr;
+  if (found == by_id_.end() || found->second->key() != key) return nullptr;
   auto session = found->second;
   bool is_idle = now_us - session->touched_us() > idle_us_ && !session->has_open_stream();
   if (is_idle || session->has_ended()) {
@@ -302,8 +300,8 @@ std::shared_ptr<LegacySession> LegacySessions::find(std::string_view id, const I
   return session;
 }
 
-void LegacySessions::end(std::string_view id, const Id& principal) {
-  auto session = find(id, principal);
+void LegacySessions::end(std::string_view id, const Id& key) {
+  auto session = find(id, key);
   if (!session) return;
   session->end();
   std::lock_guard lock(mutex_);

@@ -32,10 +32,10 @@ struct Agreed {
 // Any thread. Shared by the table, by requests under way and by open streams.
 class LegacySession : public std::enable_shared_from_this<LegacySession> {
  public:
-  LegacySession(std::string id, Id principal, Agreed agreed, size_t replay_bytes_max);
+  LegacySession(std::string id, Id key, Agreed agreed, size_t replay_bytes_max);
 
   const std::string& id() const { return id_; }
-  const Id& principal() const { return principal_; }
+  const Id& key() const { return key_; }
   const Agreed& agreed() const { return agreed_; }
 
   // A stream for one request. Its messages are remembered; the reply shows it from its beginning.
@@ -85,14 +85,15 @@ class LegacySession : public std::enable_shared_from_this<LegacySession> {
   };
 
   http::Reply attach(uint64_t number, int64_t after);
-  void send(uint64_t number, const Json& message, bool last);
+  // False when the stream or the session has ended.
+  bool send(uint64_t number, const Json& message, bool last);
   void close_stream(uint64_t number, bool finished);
   bool ask(uint64_t number, std::string_view method, Json params, std::function<void(const Message&)> then);
   void make_room_locked();
   std::string event_id(uint64_t stream, int64_t event) const;
 
   const std::string id_;
-  const Id principal_;
+  const Id key_;
   const Agreed agreed_;
   const size_t replay_bytes_max_;
 
@@ -116,11 +117,11 @@ class LegacySessions {
       : clock_(clock), most_(most), idle_us_(idle_s * kSecondUs), replay_bytes_max_(replay_bytes_max) {}
 
   // Over the limit the one longest unused ends.
-  std::shared_ptr<LegacySession> create(const Id& principal, Agreed agreed);
-  // Null when there is none of that id, or it is another principal's, or it ended, or was unused for too
+  std::shared_ptr<LegacySession> create(const Id& key, Agreed agreed);
+  // Null when there is none of that id, or another key began it, or it ended, or was unused for too
   // long.
-  std::shared_ptr<LegacySession> find(std::string_view id, const Id& principal);
-  void end(std::string_view id, const Id& principal);
+  std::shared_ptr<LegacySession> find(std::string_view id, const Id& key);
+  void end(std::string_view id, const Id& key);
 
  private:
   void drop_idle_locked(TimeUs now_us);

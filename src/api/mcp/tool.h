@@ -70,7 +70,7 @@ struct Tool {
   std::vector<std::string> required = {};
   Json output;  // properties of the structured content
   bool reads_only = false;
-  bool destroys = false;
+  bool destroys = false;     // can take away what is at a path, to the trash or otherwise
   bool repeatable = false;   // a second equal call changes nothing more
   bool runs_code = false;    // not offered where no code may run
   bool has_tasks = false;    // may outlive its request as a task

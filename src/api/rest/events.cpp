@@ -96,7 +96,10 @@ class EventPoll : public std::enable_shared_from_this<EventPoll> {
     std::lock_guard lock(mutex_);
     try {
       auto events = reader_.next(reader_.limit());
-      if (!events.items.empty()) return deferred->complete(Reply::json(events_json(events)));
+      if (!events.items.empty()) {
+        deferred->complete(Reply::json(events_json(events)));
+        return;
+      }
       if (events.has_more) watch_->poke();
     } catch (const Error& error) {
       deferred->complete(http::error_to_reply(request_, error));

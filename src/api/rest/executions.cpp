@@ -87,10 +87,12 @@ Reply execute(Call& call) {
   wanted.timeout_s = call.body.integer("timeout_s");
   wanted.files = added_files(call.body, lock_tokens_from_headers(call.request.headers));
   Id session = session_id(call);
+  bool streams = call.body.boolean("stream").value_or(call.wants_stream());
+  bool waits = call.body.boolean("wait").value_or(true);
+  wanted.accepted = !waits && !streams;
   auto running = need_interpreter(call.app).execute(call.actor, session, std::move(wanted));
-  if (call.body.boolean("stream").value_or(call.wants_stream()))
-    return follow(running, call.request.base_url, 0);
-  if (!call.body.boolean("wait").value_or(true)) {
+  if (streams) return follow(running, call.request.base_url, 0);
+  if (!waits) {
     Reply reply = Reply::json(running_json(running, call.request.base_url), 202);
     reply.headers.set("Location", kRoot + "/sessions/" + session.with_prefix(workspace::prefix::session) +
                                       "/executions/" + running.id.with_prefix(workspace::prefix::execution));

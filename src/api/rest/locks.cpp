@@ -25,7 +25,8 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
 
   static Reply start(std::shared_ptr<LockWait> self, std::chrono::milliseconds wait) {
     auto deferred = std::make_shared<http::Deferred>(
-        wait, [self] { return self->at_deadline(); }, [self] { self->at_cancel(); });
+        wait, [self] { return self->at_deadline(); }, [self] { self->at_cancel(); },
+        [self] { self->give_back(); });
     self->deferred_ = deferred;
     std::weak_ptr<LockWait> weak = self;
     self->retry_ = [weak] {
@@ -73,7 +74,7 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
   // answered with its lock.
   Reply at_deadline() {
     std::lock_guard lock(mutex_);
-    ended_ = true;
+    ended_ = answered_ = true;
     try {
       if (!acquired_) acquired_ = app_.keep.locks().acquire(current_actor(), workspace_, wanted_);
       return lock_reply(*acquired_);
@@ -82,16 +83,26 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
     }
   }
 
-  // Nobody will learn the token of a lock that was acquired after the client left: give it back.
+  // Also runs after at_deadline(), whose reply carries the lock to its client.
   void at_cancel() {
+    {
+      std::lock_guard lock(mutex_);
+      ended_ = true;
+      if (answered_) return;
+    }
+    give_back();
+  }
+
+  // Releases a lock whose token nobody will learn, because its client left or the server stops.
+  void give_back() {
     std::lock_guard lock(mutex_);
-    ended_ = true;
     if (!acquired_) return;
     try {
       app_.keep.locks().release(renew_(), workspace_, acquired_->token);
     } catch (const Error&) {
       // It runs out by itself.
     }
+    acquired_.reset();
   }
 
   App& app_;
@@ -103,6 +114,7 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
   std::weak_ptr<http::Deferred> deferred_;
   std::mutex mutex_;
   bool ended_ = false;                       // guarded by mutex_
+  bool answered_ = false;                    // guarded by mutex_: the deadline's reply was made
   TimeUs retry_at_us_ = 0;                   // guarded by mutex_: for which a timer is set
   std::optional<workspace::Lock> acquired_;  // guarded by mutex_
   std::optional<Watch> watch_;
@@ -220,7 +232,7 @@ void add_lock_routes(Routes& routes) {
              .type = FieldType::integer,
              .about = "How long to wait for it; 0 unless given."}},
        .answers = {{201, "The lock, with its token.", "Lock"}},
-       .errors = {Code::forbidden, Code::not_found, Code::locked}},
+       .errors = {Code::forbidden, Code::not_found, Code::locked, Code::unavailable}},
       acquire_lock);
   add_held_lock_routes(routes);
 }

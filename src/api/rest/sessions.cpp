@@ -167,8 +167,8 @@ void add_session_routes(Routes& routes) {
        .answers = {{204, "It is gone."}},
        .errors = {Code::not_found, Code::forbidden, Code::conflict, Code::unavailable}},
       [](Call& call) {
-        auto unkept = call.query.flag("force") ? interpreter::Interpreter::Unkept::discard
-                                               : interpreter::Interpreter::Unkept::refuse;
+        auto unkept = call.query.flag("force") ? interpreter::Interpreter::OnUnkept::discard
+                                               : interpreter::Interpreter::OnUnkept::refuse;
         need_interpreter(call.app).remove(call.actor, session_id(call), unkept);
         return Reply::empty();
       });

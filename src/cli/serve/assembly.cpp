@@ -1,10 +1,12 @@
 #include "cli/serve/assembly.h"
 
 #include <filesystem>
+#include <fstream>
 
 #include "api/dialects.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "blobs/blob_tree.h"
 #include "cli/version.h"
 
 namespace sk::cli {
@@ -13,11 +15,12 @@ namespace {
 
 // A path that cannot be a folder is the operator's to mend, not a bug.
 bool prepare_folder(const std::string& path) {
-  std::error_code failed;
-  std::filesystem::create_directories(path, failed);
-  if (failed)
-    throw Error(Code::bad_request, "cannot make the data folder " + path + ": " + failed.message())
+  try {
+    blobs::make_directories_durably(path, 0777);
+  } catch (const Error& error) {
+    throw Error(Code::bad_request, "cannot make the data folder: " + error.message())
         .hint("Choose another with --data DIR.");
+  }
   return is_fresh(path);
 }
 
@@ -89,6 +92,11 @@ interpreter::InterpreterOptions interpreter_options(const Settings& settings) {
   out.files_max = settings.session_files_max;
   out.disk_reserve_bytes = settings.disk_reserve_bytes;
   out.sessions_per_principal_max = settings.sessions_per_principal_max;
+  out.watched_folders_max = settings.session_watched_folders_max;
+  std::ifstream boot(settings.boot_id_file);
+  if (!std::getline(boot, out.boot_id))
+    log::warn("the id of this boot is unknown; after a crash, working copies are searched instead of believed",
+              {{"file", settings.boot_id_file}, {"setting", "boot-id-file"}});
   return out;
 }
 
@@ -132,6 +140,7 @@ void Assembly::start_interpreter() {
     interpreter_ = std::make_unique<interpreter::Interpreter>(keep_, *sandboxes_,
                                                               interpreter_options(settings_), metrics_);
     interpreter_->recover();
+    interpreter_->resume_accepted();
     app_.interpreter = interpreter_.get();
   } catch (const Error& error) {
     interpreter_.reset();

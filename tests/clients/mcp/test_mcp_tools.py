@@ -2,6 +2,8 @@
 
 import base64
 import json
+import socket
+import time
 
 import requests
 
@@ -171,6 +173,34 @@ def test_two_agents_with_a_lock_do_not_write_over_each_other(agent, server):
     assert second.works("write_file", workspace=ws, path="plan.md", text="d", lock_token=got["lock_token"])["number"] == 3
     who = [version["author"] for version in first.works("versions", workspace=ws, path="plan.md")["versions"]]
     assert len(set(who)) == 2
+
+
+def test_a_lock_whose_waiter_has_left_is_released(agent, server):
+    """A legacy client that takes plain JSON leaves while it waits: its request goes on, but no answer can reach it."""
+    client = agent()
+    held = client.works("lock", action="acquire", path="plan.md")
+    body = json.dumps({"jsonrpc": "2.0", "id": 99, "method": "tools/call", "params": {
+        "name": "lock", "arguments": {"action": "acquire", "path": "plan.md", "wait_s": 60}}}).encode()
+    headers = client.headers(Accept="application/json") | {"Host": f"127.0.0.1:{server.port}", "Content-Length": str(len(body))}
+    head = "POST /mcp HTTP/1.1\r\n" + "".join(f"{name}: {value}\r\n" for name, value in headers.items()) + "\r\n"
+    api = f"{server.url}/api/v1/workspaces/default"
+    key = {"Authorization": f"Bearer {client.key}"}
+    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as waiter:
+        waiter.sendall(head.encode() + body)
+        time.sleep(0.3)  # until the request was read; there is no event to await
+    client.works("lock", action="release", lock_token=held["lock_token"])
+
+    def kinds():
+        return [event["kind"] for event in requests.get(f"{api}/events?kinds=lock.*", headers=key, timeout=30).json()["items"]]
+
+    deadline = time.monotonic() + 20
+    while kinds().count("lock.acquire") < 2:
+        assert time.monotonic() < deadline, kinds()
+        time.sleep(0.05)
+    while kinds().count("lock.release") < 2:
+        assert time.monotonic() < deadline, kinds()
+        time.sleep(0.05)
+    assert requests.get(f"{api}/locks", headers=key, timeout=30).json()["items"] == []
 
 
 def test_code_finds_files_by_name_and_shows_figures(agent):

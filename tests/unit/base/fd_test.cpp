@@ -3,9 +3,9 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "support/property.h"
 
 #include <filesystem>
 

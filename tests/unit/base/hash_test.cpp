@@ -1,7 +1,7 @@
 #include "base/hash.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
+#include "support/property.h"
 
 namespace sk {
 namespace {

@@ -1,7 +1,7 @@
 #include "base/id.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
+#include "support/property.h"
 
 #include <algorithm>
 #include <set>

@@ -1,7 +1,7 @@
 #include "base/json.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
+#include "support/property.h"
 
 #include "base/text.h"
 #include "support/expect_error.h"

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
-#include <rapidcheck/gtest.h>
+#include "support/property.h"
 
 #include "base/error.h"
 #include "base/text.h"

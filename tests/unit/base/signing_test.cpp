@@ -1,8 +1,8 @@
 #include "base/signing.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 #include <sys/stat.h>
+#include "support/property.h"
 
 #include "base/fd.h"
 #include "support/expect_error.h"

@@ -1,7 +1,7 @@
 #include "base/text.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
+#include "support/property.h"
 
 namespace sk {
 namespace {

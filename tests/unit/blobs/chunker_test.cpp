@@ -1,8 +1,7 @@
 #include "blobs/chunker.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
-#include <rapidcheck/gtest.h>
+#include "support/property.h"
 
 #include <set>
 

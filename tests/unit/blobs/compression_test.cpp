@@ -112,6 +112,33 @@ TEST(LocalStoreCompression, ADamagedCompressedFileIsCorrupt) {
   EXPECT_FALSE(refused(good));
 }
 
+TEST(LocalStoreCompression, AnotherBlobsFileInItsPlaceIsCorrupt) {
+  LocalHarness harness;
+  MemoryCatalog catalog;
+  // Of one size, so that only the bytes tell them apart.
+  auto other_content = compressible_bytes(200 * 1024);
+  other_content.back() = '!';
+  const Blob blob = catalog.blob(keep(harness.store(), catalog, compressible_bytes(200 * 1024)));
+  const Blob other = catalog.blob(keep(harness.store(), catalog, other_content));
+  for (const std::string form : {"", ".zst"}) {
+    if (!form.empty()) EXPECT_EQ(compress_all(harness.store()).files_compressed, 2u);
+    const auto path = harness.directory() + "/" + blob.location + form;
+    const auto good = read_file(path);
+    write_file_durably(path, read_file(harness.directory() + "/" + other.location + form), 0600);
+    harness.reopen();
+    EXPECT_EQ(code_of([&] { harness.store().open(blob.location, blob.hash, blob.size); }), Code::corrupt);
+    EXPECT_FALSE(harness.store().verify(blob.location, blob.hash, blob.size));
+    EXPECT_TRUE(harness.store().verify(other.location, other.hash, other.size));
+    // Also when the file was good at its first reading.
+    write_file_durably(path, good, 0600);
+    harness.store().open(blob.location, blob.hash, blob.size);
+    write_file_durably(path, read_file(harness.directory() + "/" + other.location + form), 0600);
+    EXPECT_FALSE(harness.store().verify(blob.location, blob.hash, blob.size));
+    EXPECT_EQ(code_of([&] { harness.store().open(blob.location, blob.hash, blob.size); }), Code::corrupt);
+    write_file_durably(path, good, 0600);
+  }
+}
+
 TEST(LocalStoreCompression, ARemovedBlobIsGoneInBothForms) {
   LocalHarness harness;
   MemoryCatalog catalog;
@@ -151,9 +178,7 @@ TEST(LocalStoreCompression, DoesNotDisturbReadersAndWriters) {
     const auto content = compressible_bytes(300 * 1024 + round);
     const auto root = keep(store, catalog, content);
     EXPECT_TRUE(catalog.read(store, root) == content);
-    {
-      auto abandoned = write_content(store, catalog, compressible_bytes(290 * 1024 + round));
-    }
+    { auto abandoned = write_content(store, catalog, compressible_bytes(290 * 1024 + round)); }
   }
   done = true;
   compressing.join();

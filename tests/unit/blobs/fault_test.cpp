@@ -98,6 +98,39 @@ TEST_F(FaultLibrary, CountsOnlyWhatTouchesTheFolder) {
   for (const auto& [name, operation] : kProbed) EXPECT_TRUE(has_line(ran, name + " ok")) << name;
 }
 
+TEST_F(FaultLibrary, RecordsEveryOperationInItsOrder) {
+  TemporaryFolder folder;
+  const auto record = folder.path() + "/record";
+  probe({{"FAULT_RECORD", record}});
+  const std::vector<std::string> names = {"create", "write",     "write",  "write",  "truncate", "allocate",
+                                          "fsync",  "fdatasync", "link",   "rename", "mkdir",    "create",
+                                          "rename", "unlink",    "unlink", "unlink"};
+  std::vector<std::string> recorded;
+  long last_end = 0;
+  for (const auto& line : lines_of(record)) {
+    std::istringstream fields(line);
+    long begin = 0, end = 0, thread = 0, result = 0;
+    std::string name, path;
+    fields >> begin >> end >> thread >> name >> result >> path;
+    EXPECT_LT(last_end, begin) << line;
+    EXPECT_LT(begin, end) << line;
+    EXPECT_GE(result, 0) << line;
+    EXPECT_NE(path.find("/watched"), std::string::npos) << line;
+    last_end = end;
+    recorded.push_back(name);
+  }
+  EXPECT_EQ(recorded, names);
+}
+
+TEST_F(FaultLibrary, ASyncThatIsLeftOutSeemsToWorkAndIsNotRecorded) {
+  TemporaryFolder folder;
+  const auto record = folder.path() + "/record";
+  const auto ran =
+      probe({{"FAULT_RECORD", record}, {"FAULT_OP", "fsync"}, {"FAULT_N", "1"}, {"FAULT_SKIP", "1"}});
+  EXPECT_TRUE(has_line(ran, "fsync ok"));
+  for (const auto& line : lines_of(record)) EXPECT_EQ(line.find("\tfsync\t"), std::string::npos) << line;
+}
+
 TEST_F(FaultLibrary, FailsExactlyTheChosenOperation) {
   for (size_t i = 0; i < kProbed.size(); ++i) {
     const auto ran = probe({{"FAULT_N", number(static_cast<long>(i) + 1)}, {"FAULT_ERRNO", "ENOSPC"}});

@@ -1,8 +1,7 @@
 #include "blobs/interleaved_sha256.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
-#include <rapidcheck/gtest.h>
+#include "support/property.h"
 
 #include "unit/blobs/support.h"
 

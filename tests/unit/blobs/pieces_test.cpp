@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
-#include <rapidcheck/gtest.h>
+#include "support/property.h"
 
 #include "blobs/chunker.h"
 #include "unit/blobs/support.h"

@@ -50,6 +50,17 @@ TEST(Source, OriginsAreComparedWithTheirPorts) {
   EXPECT_EQ(origin_of_url("/path"), "");
 }
 
+TEST(Redirects, LeadFromHttpsToHttpsOnly) {
+  RemoteOptions everywhere{.allow_private = true};
+  EXPECT_TRUE(may_follow("https://a.example", "https://b.example/x", {}));
+  EXPECT_TRUE(may_follow("http://a.example", "http://b.example/x", {}));
+  EXPECT_TRUE(may_follow("http://a.example", "https://b.example/x", {}));
+  EXPECT_FALSE(may_follow("https://a.example", "http://a.example/x", {}));
+  EXPECT_TRUE(may_follow("https://a.example", "http://a.example/x", everywhere));
+  for (const char* nowhere : {"", "ftp://a.example/x", "file:///etc/passwd", "javascript:1"})
+    EXPECT_FALSE(may_follow("https://a.example", nowhere, everywhere)) << nowhere;
+}
+
 TEST(Foundry, IsTriedThroughTheProjectAndThroughTheAccount) {
   EXPECT_THAT(foundry_endpoints("https://a.services.ai.azure.com/api/projects/p"),
               ElementsAre("https://a.services.ai.azure.com/api/projects/p/openai/v1",

@@ -2,49 +2,33 @@
 
 #include <barrier>
 
-#include "base/error.h"
-#include "catalog/database.h"
 #include "catalog/migrations.h"
-#include "unit/temp_dir.h"
+#include "unit/catalog/support.h"
 
-namespace sk::catalog {
+namespace sk::catalog::test {
 namespace {
 
 class SqliteTest : public testing::Test {
  protected:
-  void put(Tx& tx, const std::string& name) {
-    tx.exec("INSERT INTO principals (id, name, kind, admin, created_us) VALUES ($1, $2, 'agent', 0, 1)",
-            {sha256(name).raw().substr(0, 16), name});
-  }
   int64_t count() {
     return *db->read([](Statements& s) {
       return s.one("SELECT count(*) FROM principals", {}, [](const Row& row) { return row.integer(0); });
     });
   }
 
-  static std::string large(int number) {
-    std::string bytes(60'000, 'x');
-    return bytes.replace(0, 8, std::to_string(10'000'000 + number));
-  }
-  static void put_large(Tx& tx, int number) {
-    std::string bytes = large(number);
-    tx.exec(
-        "INSERT INTO blobs (hash, size, kind, refs, location, checked_us, bytes) VALUES ($1, $2, 0, 0, NULL, "
-        "0, $3)",
-        {sha256(bytes), bytes.size(), Param::raw(bytes)});
-  }
-  static bool has_large(Statements& statements, int number) {
-    std::string bytes = large(number);
-    auto found = statements.one("SELECT bytes FROM blobs WHERE hash = $1", {sha256(bytes)},
-                                [](const Row& row) { return row.str(0); });
-    return found == bytes;
-  }
   void expect_large(int wanted) {
     db->read([&](Statements& s) {
       int64_t rows = *s.one("SELECT count(*) FROM blobs", {}, [](const Row& row) { return row.integer(0); });
       EXPECT_EQ(rows, wanted);
       for (int i = 0; i < wanted; ++i) EXPECT_TRUE(has_large(s, i)) << i;
     });
+  }
+  // Lets the database grow no further, as on a full disk.
+  static void fill_disk(Tx& tx) {
+    tx.query("PRAGMA max_page_count = 1", {}, [](const Row&) { return true; });
+  }
+  static void free_disk(Tx& tx) {
+    tx.query("PRAGMA max_page_count = 1000000", {}, [](const Row&) { return true; });
   }
   uint64_t log_bytes() { return std::filesystem::file_size(dir.file("catalog.db-wal")); }
 
@@ -53,13 +37,13 @@ class SqliteTest : public testing::Test {
 };
 
 TEST_F(SqliteTest, AWriteIsSeenByTheNextRead) {
-  db->write([&](Tx& tx) { put(tx, "a"); });
+  db->write([&](Tx& tx) { put_named(tx, "a"); });
   EXPECT_EQ(count(), 1);
 }
 
 TEST_F(SqliteTest, AWriteThatThrowsLeavesNothing) {
   EXPECT_THROW(db->write([&](Tx& tx) {
-    put(tx, "a");
+    put_named(tx, "a");
     throw Error(Code::conflict, "no");
   }),
                Error);
@@ -67,9 +51,9 @@ TEST_F(SqliteTest, AWriteThatThrowsLeavesNothing) {
 }
 
 TEST_F(SqliteTest, ABrokenUniqueConstraintIsAConflict) {
-  db->write([&](Tx& tx) { put(tx, "a"); });
+  db->write([&](Tx& tx) { put_named(tx, "a"); });
   try {
-    db->write([&](Tx& tx) { put(tx, "a"); });
+    db->write([&](Tx& tx) { put_named(tx, "a"); });
     FAIL() << "the second insert passed";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Code::conflict);
@@ -87,7 +71,7 @@ TEST_F(SqliteTest, OneFailingWriteOfAGroupDoesNotHarmTheOthers) {
       for (int i = 0; i < kRounds; ++i) {
         try {
           db->write([&](Tx& tx) {
-            put(tx, std::to_string(t) + "/" + std::to_string(i));
+            put_named(tx, std::to_string(t) + "/" + std::to_string(i));
             if (i % 5 == 0) throw Error(Code::conflict, "on purpose");
           });
         } catch (const Error&) {
@@ -107,7 +91,7 @@ TEST_F(SqliteTest, ActionsRunAfterTheCommitAndNotAfterARollback) {
       EXPECT_EQ(count(), 1);
       ++ran;
     });
-    put(tx, "a");
+    put_named(tx, "a");
   });
   EXPECT_EQ(ran, 1);
   EXPECT_THROW(db->write([&](Tx& tx) {
@@ -118,14 +102,97 @@ TEST_F(SqliteTest, ActionsRunAfterTheCommitAndNotAfterARollback) {
   EXPECT_EQ(ran, 1);
 }
 
+TEST_F(SqliteTest, AFailedAttemptIsUndoneAndTheTransactionGoesOn) {
+  std::vector<std::string> ran;
+  db->write([&](Tx& tx) {
+    put_named(tx, "before");
+    tx.after_commit([&] { ran.push_back("before"); });
+    EXPECT_EQ(code_of([&] {
+                tx.attempt([&] {
+                  put_named(tx, "undone");
+                  tx.after_commit([&] { ran.push_back("undone"); });
+                  throw Error(Code::quota_exceeded, "no");
+                });
+              }),
+              Code::quota_exceeded);
+    tx.attempt([&] {
+      put_named(tx, "kept");
+      tx.after_commit([&] { ran.push_back("kept"); });
+    });
+    put_named(tx, "after");
+  });
+  EXPECT_EQ(names_in(*db), (std::vector<std::string>{"after", "before", "kept"}));
+  EXPECT_EQ(ran, (std::vector<std::string>{"before", "kept"}));
+}
+
+TEST_F(SqliteTest, AFailedStatementCanBeAttemptedWithoutHarm) {
+  db->write([&](Tx& tx) {
+    put_named(tx, "a");
+    EXPECT_EQ(code_of([&] { tx.attempt([&] { put_named(tx, "a"); }); }), Code::conflict);
+    put_named(tx, "b");
+  });
+  EXPECT_EQ(count(), 2);
+}
+
+TEST_F(SqliteTest, AttemptsNestAndTheOuterOneUndoesTheInnerOnes) {
+  db->write([&](Tx& tx) {
+    tx.attempt([&] {
+      put_named(tx, "outer");
+      EXPECT_THROW(tx.attempt([&] {
+        put_named(tx, "inner");
+        throw Error(Code::conflict, "no");
+      }),
+                   Error);
+      tx.attempt([&] { put_named(tx, "second inner"); });
+    });
+    EXPECT_THROW(tx.attempt([&] {
+      tx.attempt([&] { put_named(tx, "released"); });
+      throw std::runtime_error("the outer attempt");
+    }),
+                 std::runtime_error);
+  });
+  EXPECT_EQ(names_in(*db), (std::vector<std::string>{"outer", "second inner"}));
+}
+
+TEST_F(SqliteTest, AWriteThatThrowsAfterAnAttemptLeavesNothing) {
+  EXPECT_THROW(db->write([&](Tx& tx) {
+    tx.attempt([&] { put_named(tx, "a"); });
+    throw Error(Code::conflict, "no");
+  }),
+               Error);
+  EXPECT_EQ(count(), 0);
+}
+
+// SQLite rolls back the whole transaction when the disk is full. The statements of a closure that goes on
+// would otherwise be committed one by one.
+TEST_F(SqliteTest, AFullDiskInsideAnAttemptFailsTheWholeWriteEvenIfItIsCaught) {
+  int ran = 0;
+  EXPECT_EQ(code_of([&] {
+              db->write([&](Tx& tx) {
+                put_named(tx, "before");
+                fill_disk(tx);
+                EXPECT_EQ(code_of([&] { tx.attempt([&] { put_large(tx, 0); }); }), Code::disk_full);
+                EXPECT_EQ(code_of([&] { put_named(tx, "after"); }), Code::disk_full);
+                EXPECT_EQ(code_of([&] { tx.attempt([&] { put_named(tx, "again"); }); }), Code::disk_full);
+                tx.after_commit([&] { ++ran; });
+              });
+            }),
+            Code::disk_full);
+  EXPECT_EQ(ran, 0);
+  EXPECT_EQ(count(), 0);
+  db->write([&](Tx& tx) { free_disk(tx); });
+  db->write([&](Tx& tx) { put_large(tx, 0); });
+  expect_large(1);
+}
+
 TEST_F(SqliteTest, AReadKeepsItsSnapshotWhileOthersWrite) {
-  db->write([&](Tx& tx) { put(tx, "a"); });
+  db->write([&](Tx& tx) { put_named(tx, "a"); });
   db->read([&](Statements& s) {
     auto seen = [&] {
       return *s.one("SELECT count(*) FROM principals", {}, [](const Row& row) { return row.integer(0); });
     };
     EXPECT_EQ(seen(), 1);
-    db->write([&](Tx& tx) { put(tx, "b"); });
+    db->write([&](Tx& tx) { put_named(tx, "b"); });
     EXPECT_EQ(seen(), 1);
   });
   EXPECT_EQ(count(), 2);
@@ -158,7 +225,7 @@ TEST_F(SqliteTest, ParametersGoByTheirNumberNotByWhereTheyStand) {
 }
 
 TEST_F(SqliteTest, ReopeningFindsWhatWasWritten) {
-  db->write([&](Tx& tx) { put(tx, "a"); });
+  db->write([&](Tx& tx) { put_named(tx, "a"); });
   db.reset();
   db = open_sqlite(dir.file("catalog.db"));
   EXPECT_EQ(count(), 1);
@@ -178,7 +245,7 @@ TEST_F(SqliteTest, ManyWritesWithALongLogStayReadable) {
 
 // The reader needs the log as it was, so it cannot begin anew; writers do not wait for that.
 TEST_F(SqliteTest, WritersDoNotWaitForALongReadAndTheLogBeginsAnewAfterIt) {
-  db->write([&](Tx& tx) { put(tx, "a"); });
+  db->write([&](Tx& tx) { put_named(tx, "a"); });
   db->read([&](Statements& s) {
     auto seen = [&] {
       return *s.one("SELECT count(*) FROM blobs", {}, [](const Row& row) { return row.integer(0); });
@@ -227,4 +294,4 @@ TEST_F(SqliteTest, ACopyOfTheFilesAfterAWriteHoldsIt) {
 }
 
 }  // namespace
-}  // namespace sk::catalog
+}  // namespace sk::catalog::test

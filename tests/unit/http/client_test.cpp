@@ -332,6 +332,30 @@ TEST_F(TlsTest, serves_those_who_trust_its_authority) {
   EXPECT_EQ(client.send(get(secure("/base"))).body, secure(""));
 }
 
+TEST_F(TlsTest, is_not_led_from_an_encrypted_address_to_a_plain_one) {
+  std::atomic<int> plain_requests{0};
+  Router plain_router;
+  plain_router.add("GET", "/hello", [&](Request&) {
+    ++plain_requests;
+    return Reply::text("in the clear");
+  });
+  Server plain({}, std::move(plain_router), metrics);
+  auto target = "http://127.0.0.1:" + std::to_string(plain.port()) + "/hello";
+  router.add("GET", "/down", [&](Request&) { return Reply::redirect(target, 302); });
+  start();
+  Client client({.ca_file = ca_file});
+  try {
+    client.send(get(secure("/down")));
+    ADD_FAILURE() << "followed";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::unavailable);
+  }
+  EXPECT_EQ(plain_requests, 0);
+  // The handle is used again: what was forbidden to the request before is not forbidden to this one.
+  EXPECT_EQ(client.send(get(target)).body, "in the clear");
+  plain.stop(std::chrono::milliseconds(0));
+}
+
 TEST_F(TlsTest, streams_uploads_and_refuses_them_with_an_answer) {
   start();
   Client client({.ca_file = ca_file});

@@ -1,7 +1,7 @@
 #include "http/conditional.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
+#include "support/property.h"
 
 namespace sk::http {
 namespace {
@@ -88,7 +88,7 @@ TEST(Conditional, reads_all_three_forms_of_a_date) {
 }
 
 TEST(Conditional, any_second_survives_the_way_through_a_date) {
-  bool holds = rc::check("round trip", [] {
+  bool holds = test::check_property("round trip", [] {
     auto seconds = *rc::gen::inRange<int64_t>(0, 253402300799);
     RC_ASSERT(parse_http_date(to_http_date(seconds * kSecondUs)) ==
               std::optional<TimeUs>(seconds * kSecondUs));
@@ -97,25 +97,26 @@ TEST(Conditional, any_second_survives_the_way_through_a_date) {
 }
 
 TEST(Conditional, a_quoted_tag_matches_itself_and_nothing_else) {
-  bool holds = rc::check("tags", [](const std::vector<std::string>& raw, const std::string& other) {
-    auto clean = [](std::string text) {
-      std::erase_if(text,
-                    [](char c) { return static_cast<unsigned char>(c) <= 0x20 || c == '"' || c == 0x7f; });
-      return text + "x";
-    };
-    std::string list;
-    std::vector<std::string> tags;
-    for (const auto& text : raw) {
-      tags.push_back(clean(text));
-      list += (list.empty() ? "" : ", ") + quote_etag(tags.back());
-    }
-    RC_PRE(!tags.empty() && tags.size() < 100);
-    auto parsed = EtagList::parse(list);
-    for (const auto& tag : tags) RC_ASSERT(parsed.matches_strongly(tag));
-    auto stranger = clean(other);
-    bool among = std::find(tags.begin(), tags.end(), stranger) != tags.end();
-    RC_ASSERT(parsed.matches_strongly(stranger) == among);
-  });
+  bool holds =
+      test::check_property("tags", [](const std::vector<std::string>& raw, const std::string& other) {
+        auto clean = [](std::string text) {
+          std::erase_if(
+              text, [](char c) { return static_cast<unsigned char>(c) <= 0x20 || c == '"' || c == 0x7f; });
+          return text + "x";
+        };
+        std::string list;
+        std::vector<std::string> tags;
+        for (const auto& text : raw) {
+          tags.push_back(clean(text));
+          list += (list.empty() ? "" : ", ") + quote_etag(tags.back());
+        }
+        RC_PRE(!tags.empty() && tags.size() < 100);
+        auto parsed = EtagList::parse(list);
+        for (const auto& tag : tags) RC_ASSERT(parsed.matches_strongly(tag));
+        auto stranger = clean(other);
+        bool among = std::find(tags.begin(), tags.end(), stranger) != tags.end();
+        RC_ASSERT(parsed.matches_strongly(stranger) == among);
+      });
   EXPECT_TRUE(holds);
 }
 

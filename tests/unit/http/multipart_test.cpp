@@ -1,7 +1,7 @@
 #include "http/multipart.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
+#include "support/property.h"
 
 namespace sk::http {
 namespace {
@@ -95,7 +95,7 @@ std::string build(const std::string& boundary,
 }
 
 TEST(Multipart, gives_the_same_parts_however_it_is_split) {
-  bool holds = rc::check("random splitting", [] {
+  bool holds = test::check_property("random splitting", [] {
     // An alphabet that is rich in near-delimiters.
     auto piece = rc::gen::container<std::string>(rc::gen::elementOf(std::string("\r\n-Bb0 ")));
     auto data = *rc::gen::container<std::vector<std::string>>(piece);

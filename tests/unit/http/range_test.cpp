@@ -1,7 +1,7 @@
 #include "http/range.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
+#include "support/property.h"
 
 #include "base/text.h"
 
@@ -65,7 +65,8 @@ TEST(Range, writes_content_range) {
 }
 
 TEST(Range, stays_inside_the_size_whatever_is_asked) {
-  bool holds = rc::check("a partial range is inside", [](uint64_t first, uint64_t last, uint64_t size) {
+  bool holds = test::check_property("a partial range is inside", [](uint64_t first, uint64_t last,
+                                                                    uint64_t size) {
     for (const auto& header : {"bytes=" + std::to_string(first) + "-" + std::to_string(last),
                                "bytes=" + std::to_string(first) + "-", "bytes=-" + std::to_string(last)}) {
       auto choice = choose_range(header, size);
@@ -79,7 +80,7 @@ TEST(Range, stays_inside_the_size_whatever_is_asked) {
 }
 
 TEST(Range, of_one_range_gives_exactly_the_bytes_of_a_plain_model) {
-  bool holds = rc::check("as the model", [] {
+  bool holds = test::check_property("as the model", [] {
     auto size = *rc::gen::inRange<uint64_t>(0, 50);
     auto first = *rc::gen::inRange<uint64_t>(0, 60);
     auto last = *rc::gen::inRange<uint64_t>(0, 60);

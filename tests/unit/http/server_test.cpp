@@ -75,6 +75,33 @@ TEST_F(BasicServer, buffers_a_body_up_to_the_routes_limit) {
   EXPECT_EQ(client.get("/hello").status, 200);
 }
 
+TEST_F(BasicServer, takes_a_body_of_exactly_the_limit_however_it_is_framed) {
+  start();
+  const std::string head = "POST /echo/ HTTP/1.1\r\nHost: test\r\n";
+  auto in_chunks = [&](size_t bytes, size_t chunk) {
+    std::string wire = head + "Transfer-Encoding: chunked\r\n\r\n";
+    for (size_t left = bytes; left > 0; left -= std::min(left, chunk)) {
+      char size[16];
+      std::snprintf(size, sizeof size, "%zx\r\n", std::min(left, chunk));
+      wire += size + std::string(std::min(left, chunk), 'x') + "\r\n";
+    }
+    return wire + "0\r\n\r\n";
+  };
+  for (size_t chunk : {1u, 7u, 500u, 999u, 1000u, 1001u}) {
+    RawClient client(port());
+    auto reply = client.request(in_chunks(1000, chunk));
+    EXPECT_EQ(reply.status, 200) << chunk;
+    EXPECT_EQ(parse_json(reply.body)["body"], std::string(1000, 'x')) << chunk;
+    RawClient other(port());
+    reply = other.request(in_chunks(1001, chunk));
+    EXPECT_EQ(reply.status, 413) << chunk;
+    EXPECT_EQ(parse_json(reply.body)["error"]["code"], "too_large") << chunk;
+  }
+  RawClient client(port());
+  auto reply = client.request(head + "Content-Length: 1000\r\n\r\n" + std::string(1000, 'x'));
+  EXPECT_EQ(parse_json(reply.body)["body"], std::string(1000, 'x'));
+}
+
 TEST_F(BasicServer, turns_errors_into_json_with_the_request_id) {
   start();
   RawClient client(port());

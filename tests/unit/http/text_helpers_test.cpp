@@ -1,7 +1,7 @@
 // Content-Disposition, forwarded addresses, request heads, gzip: the small pure parts.
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 #include <zlib.h>
+#include "support/property.h"
 
 #include "base/text.h"
 #include "http/content_disposition.h"
@@ -25,7 +25,7 @@ TEST(ContentDisposition, names_other_files_twice) {
 }
 
 TEST(ContentDisposition, gives_any_name_back_and_never_breaks_the_line) {
-  bool holds = rc::check("round trip", [](const std::string& raw) {
+  bool holds = test::check_property("round trip", [](const std::string& raw) {
     auto header = content_disposition(Disposition::download, raw);
     RC_ASSERT(header.find_first_of("\r\n") == std::string::npos);
     auto parsed = parse_content_disposition(header);
@@ -204,8 +204,8 @@ std::string gunzip(const std::string& data, size_t size) {
 }
 
 TEST(Gzip, can_be_undone) {
-  bool holds = rc::check("round trip",
-                         [](const std::string& text) { RC_ASSERT(gunzip(gzip(text), text.size()) == text); });
+  bool holds = test::check_property(
+      "round trip", [](const std::string& text) { RC_ASSERT(gunzip(gzip(text), text.size()) == text); });
   EXPECT_TRUE(holds);
 }
 

@@ -115,6 +115,51 @@ TEST_F(Waiting, a_deferred_reply_has_a_deadline) {
   EXPECT_EQ(client.get("/hello").body, "hello");
 }
 
+TEST_F(Waiting, a_reply_made_after_its_client_left_is_reported_as_lost) {
+  Flag deadline_passed, client_left, lost;
+  router.add("GET", "/late", [&](Request&) {
+    return Reply::deferred(std::make_shared<Deferred>(
+        milliseconds(1),
+        [&] {
+          deadline_passed.raise();
+          client_left.await();
+          return Reply::text("to nobody");
+        },
+        [] {}, [&] { lost.raise(); }));
+  });
+  start();
+  {
+    RawClient client(port());
+    client.send("GET /late HTTP/1.1\r\nHost: test\r\n\r\n");
+    ASSERT_TRUE(deadline_passed.await());
+  }
+  client_left.raise();
+  EXPECT_TRUE(lost.await());
+}
+
+TEST_F(Waiting, a_reply_that_its_client_gets_is_not_lost) {
+  Flag lost;
+  std::shared_ptr<Deferred> promised;
+  router.add("GET", "/promise", [&](Request& request) {
+    auto deadline = milliseconds(std::stoi(request.query_value("ms").value_or("300000")));
+    promised = std::make_shared<Deferred>(
+        deadline, [] { return Reply::text("too late"); }, [] {}, [&] { lost.raise(); });
+    if (!request.query_value("ms")) handled.raise();
+    return Reply::deferred(promised);
+  });
+  start();
+  {
+    RawClient client(port());
+    EXPECT_EQ(client.get("/promise?ms=1").body, "too late");
+    client.send("GET /promise HTTP/1.1\r\nHost: test\r\n\r\n");
+    ASSERT_TRUE(handled.await());
+    promised->complete(Reply::text("done"));
+    EXPECT_EQ(client.read_reply().body, "done");
+  }
+  server.reset();
+  EXPECT_FALSE(lost.raised());
+}
+
 TEST_F(Waiting, a_client_that_leaves_cancels_its_deferred_reply) {
   start();
   {

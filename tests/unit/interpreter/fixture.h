@@ -47,6 +47,7 @@ class InterpreterTest : public SandboxTest {
     ws = keep->workspaces().open_default(actor);
     InterpreterOptions wanted;
     wanted.directory = folder + "/copies";
+    wanted.boot_id = "the-same-boot";
     interpreter = std::make_unique<Interpreter>(*keep, *host, wanted, *metrics);
     interpreter->recover();
   }

@@ -61,7 +61,7 @@ TEST_F(KeepingTest, ASessionCanBeDeletedWithWhatCouldNotBeKept) {
   auto session = create("w");
   set_quota(1 << 20);
   run(session.id, "import os\nopen('big','wb').write(os.urandom(3_000_000))");
-  interpreter->remove(actor, session.id, Interpreter::Unkept::discard);
+  interpreter->remove(actor, session.id, Interpreter::OnUnkept::discard);
   EXPECT_EQ(interpreter->get(actor, session.id).status, Status::deleted);
   EXPECT_FALSE(std::filesystem::exists(copy_of(session)));
 }

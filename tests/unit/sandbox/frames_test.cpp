@@ -2,7 +2,7 @@
 #include "sandbox/frames.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
+#include "support/property.h"
 
 #include "sandbox/kernel_messages.h"
 #include "support/expect_error.h"

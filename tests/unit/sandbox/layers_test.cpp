@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <linux/filter.h>
+#include <netinet/in.h>
+#include <sys/ipc.h>
+#include <sys/shm.h>
+#include <sys/socket.h>
 
 #include <set>
 
@@ -11,6 +15,10 @@
 #include "sandbox/seccomp_policy.h"
 #include "support/expect_error.h"
 #include "unit/sandbox/harness.h"
+
+extern "C" {
+#include "sandbox/inside/common.h"
+}
 
 namespace sk::sandbox {
 namespace {
@@ -67,6 +75,8 @@ class LesserHost {
     nursery_ = std::make_unique<Nursery>(Nursery::Options{.pool_size = 0},
                                          Nursery::Shared{findings_, cgroups_, ids_, metrics_});
   }
+  bool has(uint32_t layer) const { return (findings_.layer_bits & layer) != 0; }
+
   std::string run(const std::string& code) {
     auto plan = ids_.plan();
     EXPECT_EQ(::chown(root_.path().c_str(), plan.owner_uid, plan.owner_gid), 0);
@@ -103,6 +113,133 @@ TEST(WeakSandbox, WithoutOwnFilterStillHasNoNetwork) {
   LesserHost host(SK_LAYER_SECCOMP | SK_LAYER_LANDLOCK);
   EXPECT_THAT(host.run("import socket\ns = socket.socket()\ns.settimeout(2)\ns.connect(('1.1.1.1', 80))"),
               HasSubstr("Network is unreachable"));
+}
+
+// Namespaces one by one: the layers that a host may lack are all off but one. What refuses then is that one,
+// or the mounts and the pid namespace that every session has. The same code without it is the comparison.
+constexpr uint32_t kOptional = SK_LAYER_OWN_USER_NAMESPACE | SK_LAYER_NETWORK_NAMESPACE |
+                               SK_LAYER_CGROUP_NAMESPACE | SK_LAYER_IPC_UTS_NAMESPACES | SK_LAYER_LANDLOCK |
+                               SK_LAYER_SECCOMP;
+
+LesserHost only(uint32_t layers) { return LesserHost(kOptional & ~layers); }
+
+// Starting Python takes a second or two, so the comparison is made once.
+LesserHost& bare() {
+  static LesserHost host(kOptional);
+  return host;
+}
+
+constexpr const char* kAttempt =
+    "import errno, os, socket\n"
+    "def attempt(action):\n"
+    "    try:\n"
+    "        action()\n"
+    "        return 'done'\n"
+    "    except OSError as error:\n"
+    "        return errno.errorcode[error.errno]\n";
+
+TEST(LayerAlone, MountsShowAReadOnlyRootAndNothingOfTheHost) {
+  LesserHost& host = bare();
+  EXPECT_EQ(host.run(std::string(kAttempt) +
+                     "print(attempt(lambda: open('/new', 'w')), attempt(lambda: os.mkdir('/usr/new')), "
+                     "attempt(lambda: os.unlink('/etc/passwd')), attempt(lambda: os.chmod('/usr', 0o777)))\n"
+                     "print([p for p in ('/etc/shadow', '/root', '/var/lib/dpkg', '/boot', '/srv') if "
+                     "os.path.exists(p)])"),
+            "EROFS EROFS EROFS EROFS\n[]\n");
+}
+
+TEST(LayerAlone, ThePidNamespaceHidesEveryProcessOutside) {
+  LesserHost& host = bare();
+  EXPECT_EQ(host.run(std::string(kAttempt) + "print(attempt(lambda: os.kill(" + std::to_string(::getpid()) +
+                     ", 0)), len([p for p in os.listdir('/proc') if p.isdigit()]) <= 2)"),
+            "ESRCH True\n");
+}
+
+TEST(LayerAlone, TheNetworkNamespaceReachesNotEvenThisMachine) {
+  Fd listening(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  ASSERT_EQ(::bind(listening.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(::listen(listening.get(), 8), 0);
+  ASSERT_EQ(::getsockname(listening.get(), reinterpret_cast<sockaddr*>(&address), &size), 0);
+  auto code = std::string(kAttempt) + "print(attempt(lambda: socket.create_connection(('127.0.0.1', " +
+              std::to_string(ntohs(address.sin_port)) + "), 5)))";
+  LesserHost with = only(SK_LAYER_NETWORK_NAMESPACE);
+  LesserHost& without = bare();
+  if (!with.has(SK_LAYER_NETWORK_NAMESPACE)) GTEST_SKIP() << "this host has no network namespaces";
+  EXPECT_EQ(without.run(code), "done\n");
+  EXPECT_EQ(with.run(code), "ENETUNREACH\n");
+}
+
+TEST(LayerAlone, TheIpcAndUtsNamespacesAreTheSessionsOwn) {
+  const key_t key = 0x5a4d0000 | (::getpid() & 0xffff);
+  int segment = ::shmget(key, 4096, IPC_CREAT | IPC_EXCL | 0666);
+  ASSERT_GE(segment, 0);
+  auto code = std::string(kAttempt) +
+              "import ctypes\n"
+              "libc = ctypes.CDLL(None, use_errno=True)\n"
+              "found = libc.shmget(" +
+              std::to_string(key) + ", 0, 0)\nprint(found >= 0, os.uname().nodename)";
+  char name[256] = {};
+  ::gethostname(name, sizeof name - 1);
+  LesserHost with = only(SK_LAYER_IPC_UTS_NAMESPACES);
+  LesserHost& without = bare();
+  std::string inside = with.run(code), outside = without.run(code);
+  ::shmctl(segment, IPC_RMID, nullptr);
+  if (!with.has(SK_LAYER_IPC_UTS_NAMESPACES)) GTEST_SKIP() << "this host has no IPC and UTS namespaces";
+  EXPECT_EQ(inside, "False sandkeep\n");
+  EXPECT_THAT(outside, ::testing::StartsWith("True"));
+}
+
+// alone_test.cpp shows what these layers refuse; here, that a session has them.
+TEST(LayerAlone, LandlockIsOnInASession) {
+  auto code = std::string(kAttempt) +
+              "s = socket.socket()\n"
+              "print(attempt(lambda: s.bind(('127.0.0.1', 0))))";
+  LesserHost with = only(SK_LAYER_LANDLOCK);
+  if (!with.has(SK_LAYER_LANDLOCK) || sk_landlock_abi() < 4)
+    GTEST_SKIP() << "this kernel's Landlock does not know TCP";
+  EXPECT_EQ(bare().run(code), "done\n");
+  EXPECT_EQ(with.run(code), "EACCES\n");
+}
+
+TEST(LayerAlone, TheFilterIsOnInASession) {
+  auto code =
+      std::string(kAttempt) +
+      "print(attempt(lambda: socket.socket()), attempt(lambda: os.memfd_create('x')), [l.split()[1] for l in "
+      "open('/proc/self/status') if l.startswith('Seccomp:')])";
+  LesserHost with = only(SK_LAYER_SECCOMP);
+  if (!with.has(SK_LAYER_SECCOMP)) GTEST_SKIP() << "this kernel has no filters";
+  EXPECT_EQ(bare().run(code), "done done ['0']\n");
+  EXPECT_THAT(with.run(code), ::testing::StartsWith("EACCES "));
+}
+
+TEST(LayerAlone, CapabilitiesAndLimitsAreGoneWithoutAnyOtherLayer) {
+  EXPECT_EQ(
+      bare().run(
+          "import resource\n"
+          "print({l.split()[1].strip('0') for l in open('/proc/self/status') if l.startswith('Cap')},\n"
+          "      resource.getrlimit(resource.RLIMIT_CORE), resource.getrlimit(resource.RLIMIT_RTPRIO),\n"
+          "      resource.getrlimit(resource.RLIMIT_FSIZE)[1] > 0, "
+          "resource.getrlimit(resource.RLIMIT_NPROC)[1] > 0)"),
+      "{''} (0, 0) (0, 0) True True\n");
+}
+
+TEST(LayerAlone, TheUserNamespaceOfASessionHasOneUser) {
+  LesserHost with = only(SK_LAYER_OWN_USER_NAMESPACE);
+  if (!with.has(SK_LAYER_OWN_USER_NAMESPACE)) GTEST_SKIP() << "this host has no user namespaces";
+  EXPECT_EQ(with.run("import os\nprint(os.getuid(), open('/proc/self/uid_map').read().split()[::2], "
+                     "open('/proc/self/setgroups').read())"),
+            "1000 ['1000', '1'] deny\n\n");
+}
+
+TEST(LayerAlone, TheControlGroupNamespaceShowsNoPath) {
+  LesserHost with = only(SK_LAYER_CGROUP_NAMESPACE);
+  if (!with.has(SK_LAYER_CGROUP_NAMESPACE)) GTEST_SKIP() << "this host has no cgroup namespaces";
+  EXPECT_EQ(with.run("print({line.rsplit(':', 1)[1].strip() for line in open('/proc/self/cgroup')})"),
+            "{'/'}\n");
 }
 
 TEST(WeakSandbox, IsRefusedUnlessTheOperatorAllowsIt) {

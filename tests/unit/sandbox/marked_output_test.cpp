@@ -2,7 +2,7 @@
 #include "sandbox/marked_output.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
+#include "support/property.h"
 
 #include "base/text.h"
 

@@ -99,6 +99,25 @@ TEST_F(KeepTest, AWriteFromAnOldBaseBecomesTheHeadAndSaysDiverged) {
   EXPECT_FALSE(keep->files().get(ws, "a").diverged);
 }
 
+TEST_F(KeepTest, ABlindWriteDoesNotEndADivergence) {
+  auto base = put("a", "base");
+  put("a", "theirs");
+  PutChange mine = put_change("a", "mine");
+  mine.base = base.version->id;
+  apply(std::move(mine));
+  auto blind = put("a", "blind");
+  EXPECT_FALSE(blind.diverged) << "it overtook nobody";
+  EXPECT_TRUE(blind.entry.diverged);
+  EXPECT_TRUE(keep->files().get(ws, "a").diverged);
+  Conditions any;
+  any.if_match_any = true;
+  EXPECT_TRUE(put("a", "blind again", any).entry.diverged) << "any version is not the current one";
+  PutChange merged = put_change("a", "merged");
+  merged.base = keep->files().get(ws, "a").head;
+  EXPECT_FALSE(apply(std::move(merged)).entry.diverged);
+  EXPECT_FALSE(keep->files().get(ws, "a").diverged);
+}
+
 TEST_F(KeepTest, WritingTheSameBytesOverTheNamedVersionEndsADivergence) {
   auto base = put("a", "base");
   auto theirs = put("a", "theirs");
@@ -215,7 +234,9 @@ TEST_F(KeepTest, AFolderWhoseFilesWouldBeOutOfReachIsNotMovedRestoredOrCopied) {
   auto names_the_path = [&] { return last_error->message().find(far + "/e" + deep.substr(1) + "/file"); };
   EXPECT_EQ(code_of([&] { apply(MoveChange{"d", far + "/e", OnExisting::refuse, {}}); }), Code::bad_request);
   EXPECT_NE(names_the_path(), std::string::npos);
-  EXPECT_EQ(code_of([&] { apply(CopyChange{"d", {}, far + "/e", OnExisting::refuse, {}, {}}); }),
+  EXPECT_EQ(code_of([&] {
+              apply(CopyChange{"d", {}, far + "/e", OnExisting::refuse, {}, {}});
+            }),
             Code::bad_request);
   EXPECT_EQ(paths(), before);
   auto folder = keep->files().get(ws, "d");
@@ -241,7 +262,9 @@ TEST_F(KeepTest, AFolderCopiedOntoItselfIsRenamed) {
   EXPECT_EQ(apply(CopyChange{"a", {}, "a", OnExisting::rename, {}, {}}).entry.path, "a (2)");
   EXPECT_EQ(bytes_at("a (2)/b"), "x");
   EXPECT_EQ(code_of([&] { apply(CopyChange{"a", {}, "a", OnExisting::replace, {}, {}}); }), Code::conflict);
-  EXPECT_EQ(code_of([&] { apply(CopyChange{"a", {}, "a/c", OnExisting::rename, {}, {}}); }),
+  EXPECT_EQ(code_of([&] {
+              apply(CopyChange{"a", {}, "a/c", OnExisting::rename, {}, {}});
+            }),
             Code::bad_request);
 }
 

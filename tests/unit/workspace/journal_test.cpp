@@ -67,6 +67,42 @@ TEST_F(AuditTest, ErasingPersonalPartsLeavesTheChainValid) {
   expect_clean();
 }
 
+TEST_F(AuditTest, ErasedPersonalPartsHaveNoSaltLeft) {
+  auto made = keep->access().create_principal(actor, "Erika Mustermann", "person");
+  auto other = keep->access().authenticate(
+      keep->access().create_key(actor, made.id, NewKey{"erikas-laptop", false, {}, {}}).secret);
+  auto own = keep->workspaces().open_default(other, Right::own);
+  PutChange change = put_change("erikas-file", "1");
+  keep->files().apply_one(other, own, std::move(change));
+  put("mine", "2");
+  EXPECT_GT(keep->journal().erase_personal(actor, made.id), 0);
+  struct Left {
+    int64_t with_personal = 0, with_salt = 0;
+  };
+  auto left = [&](const char* sql) {
+    return *keep->ground().db.read([&](catalog::Statements& statements) {
+      return statements.one(sql, {made.id, "%" + made.id.with_prefix(prefix::principal) + "%"},
+                            [](const catalog::Row& row) {
+                              return Left{row.integer(0), row.integer(1)};
+                            });
+    });
+  };
+  // By them and about them: without its salt, a commitment tells nothing even to who guesses the text.
+  auto theirs = left(
+      "SELECT count(personal), count(salt) FROM journal WHERE kind <> 'journal.erase' AND "
+      "(actor = $1 OR facts LIKE $2)");
+  EXPECT_EQ(theirs.with_personal, 0);
+  EXPECT_EQ(theirs.with_salt, 0);
+  auto others =
+      left("SELECT count(personal), count(salt) FROM journal WHERE actor <> $1 AND NOT facts LIKE $2");
+  EXPECT_GT(others.with_personal, 0);
+  EXPECT_EQ(others.with_personal, others.with_salt);
+  EXPECT_EQ(keep->journal().erase_personal(actor, made.id), 0);
+  EXPECT_EQ(export_file().find("Erika"), std::string::npos);
+  EXPECT_TRUE(verify(export_file()).valid);
+  expect_clean();
+}
+
 TEST_F(AuditTest, AChangedRowIsFoundByVerify) {
   put("a", "1");
   keep->ground().db.write([&](catalog::Tx& tx) {

@@ -16,6 +16,7 @@ class Counting final : public catalog::Tx {
     count(sql);
     return tx_.exec(sql, params);
   }
+  void attempt(const std::function<void()>& part) override { tx_.attempt(part); }
   void after_commit(std::function<void()> action) override { tx_.after_commit(std::move(action)); }
 
   int about_locks = 0;
@@ -54,7 +55,9 @@ TEST_F(LocksTest, WithoutTheTokenEveryKindOfWriteIsRefused) {
   EXPECT_EQ(code_of([&] { apply(MoveChange{"d/a", "e", OnExisting::refuse, {}}); }), Code::locked);
   EXPECT_EQ(code_of([&] { apply(MoveChange{"d", "e", OnExisting::refuse, {}}); }), Code::locked);
   EXPECT_EQ(code_of([&] { apply(MoveChange{"other", "d/a", OnExisting::replace, {}}); }), Code::locked);
-  EXPECT_EQ(code_of([&] { apply(CopyChange{"other", {}, "d/a", OnExisting::replace, {}, {}}); }),
+  EXPECT_EQ(code_of([&] {
+              apply(CopyChange{"other", {}, "d/a", OnExisting::replace, {}, {}});
+            }),
             Code::locked);
   EXPECT_EQ(code_of([&] { apply(TrashChange{"d/a", {}}); }), Code::locked);
   EXPECT_EQ(code_of([&] { apply(TrashChange{"d", {}}); }), Code::locked);
@@ -128,6 +131,32 @@ TEST_F(LocksTest, TimesOutsideTheLimitsAreRefused) {
     wanted.ttl_s = ttl;
     EXPECT_EQ(code_of([&] { keep->locks().acquire(actor, ws, wanted); }), Code::bad_request);
   }
+}
+
+TEST_F(LocksTest, ALockIsNotRenewedBeyondTheLimit) {
+  Lock held = lock("a");
+  for (int64_t ttl : {0, 59, 3601, 1'000'000}) {
+    EXPECT_EQ(code_of([&] { keep->locks().renew(actor, ws, held.token, ttl); }), Code::bad_request) << ttl;
+    EXPECT_EQ(keep->locks().list(ws)[0].expires_us, held.expires_us);
+  }
+  // However often it is renewed, it ends at most the limit after the last time.
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(keep->locks().renew(actor, ws, held.token, 3600).expires_us, clock.now_us() + 3600 * kSecondUs);
+  clock.advance_us(3600 * kSecondUs);
+  EXPECT_EQ(code_of([&] { keep->locks().renew(actor, ws, held.token, 3600); }), Code::not_found);
+  lock("a");
+}
+
+TEST_F(LocksTest, AnExpiryThatARenewalOvertakesDoesNothing) {
+  Lock held = lock("a");
+  clock.advance_us(299 * kSecondUs);
+  keep->locks().renew(actor, ws, held.token, 300);
+  clock.advance_us(2 * kSecondUs);
+  EXPECT_EQ(keep->locks().expire(), 0u);
+  EXPECT_EQ(keep->locks().list(ws).size(), 1u);
+  clock.advance_us(300 * kSecondUs);
+  EXPECT_EQ(keep->locks().expire(), 1u);
+  EXPECT_EQ(keep->locks().expire(), 0u);
 }
 
 TEST_F(LocksTest, ACaptureOnALockedPathIsKeptAside) {

@@ -1,7 +1,7 @@
 #include "workspace/markdown.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
+#include "support/property.h"
 
 #include <chrono>
 #include <regex>
@@ -119,7 +119,7 @@ TEST(Markdown, OnlyKnownTagsComeOutWhateverGoesIn) {
       "> ",  "  ",   "\\",       "\"",       "'",    "&",           "a b",
       "é",   "\xff", "<script>", "onerror=", "\x01", "[a]",         "[a]: ",
       "]: ", "]["};
-  EXPECT_TRUE(rc::check("clean", [&](const std::vector<uint8_t>& choice) {
+  EXPECT_TRUE(test::check_property("clean", [&](const std::vector<uint8_t>& choice) {
     std::string text;
     for (auto c : choice) text += pieces[c % pieces.size()];
     auto out = html(text);
@@ -198,14 +198,14 @@ TEST(Rewriting, ReplacesAddressesAndSaysWhatIsMissing) {
 }
 
 TEST(Rewriting, LeavesTheRestOfTheTextAlone) {
-  EXPECT_TRUE(rc::check("without links nothing changes; ranges that do not fit are left alone",
-                        [](const std::string& text, uint16_t a, uint16_t b) {
-                          RC_ASSERT(rewrite(text, {}) == text);
-                          Replacement wrong;
-                          wrong.link.start = wrong.link.outer_start = text.size() + a;
-                          wrong.link.end = wrong.link.outer_end = text.size() + a + b;
-                          RC_ASSERT(rewrite(text, {wrong}) == text);
-                        }));
+  EXPECT_TRUE(test::check_property("without links nothing changes; ranges that do not fit are left alone",
+                                   [](const std::string& text, uint16_t a, uint16_t b) {
+                                     RC_ASSERT(rewrite(text, {}) == text);
+                                     Replacement wrong;
+                                     wrong.link.start = wrong.link.outer_start = text.size() + a;
+                                     wrong.link.end = wrong.link.outer_end = text.size() + a + b;
+                                     RC_ASSERT(rewrite(text, {wrong}) == text);
+                                   }));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include "workspace/path.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
+#include "support/property.h"
 
 #include "base/error.h"
 #include "base/text.h"
@@ -28,12 +28,12 @@ TEST(Path, DotsNulAndLongNamesAreRefused) {
 }
 
 TEST(Path, AnyBytesSurviveEscapingAndBack) {
-  EXPECT_TRUE(
-      rc::check("unescape(escape(x)) == x, and the escaped name is UTF-8", [](const std::string& raw) {
-        std::string name = escape_name(raw);
-        RC_ASSERT(is_utf8(name));
-        RC_ASSERT(unescape_name(name) == raw);
-      }));
+  EXPECT_TRUE(test::check_property("unescape(escape(x)) == x, and the escaped name is UTF-8",
+                                   [](const std::string& raw) {
+                                     std::string name = escape_name(raw);
+                                     RC_ASSERT(is_utf8(name));
+                                     RC_ASSERT(unescape_name(name) == raw);
+                                   }));
 }
 
 TEST(Path, CleaningAcceptsEscapedNamesUnchanged) {

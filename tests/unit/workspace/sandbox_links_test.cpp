@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
+#include "support/property.h"
 
 #include <ctime>
 
@@ -190,7 +190,7 @@ TEST(SandboxLinks, NamesReadWell) {
 }
 
 TEST(SandboxLinks, AnyFileNameThatIsPercentEncodedIsFoundAgain) {
-  EXPECT_TRUE(rc::check("find(encode(name)) == name", [](const std::string& raw) {
+  EXPECT_TRUE(test::check_property("find(encode(name)) == name", [](const std::string& raw) {
     std::string bytes;
     for (char c : raw)
       if (c != '/' && c != '\0') bytes += c;
@@ -229,7 +229,7 @@ TEST(SandboxLinks, RangesAreInOrderAndInsideTheTextForAnyBytes) {
                                            "%2",
                                            "\\",
                                            "data:image/png;base64,AA"};
-  EXPECT_TRUE(rc::check("ranges fit", [&](const std::vector<uint8_t>& choice) {
+  EXPECT_TRUE(test::check_property("ranges fit", [&](const std::vector<uint8_t>& choice) {
     std::string text;
     for (auto c : choice) text += pieces[c % pieces.size()];
     size_t from = 0;

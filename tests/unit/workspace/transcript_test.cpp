@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
+#include "support/property.h"
 
 #include "base/error.h"
 #include "base/text.h"
@@ -302,7 +302,7 @@ Json distorted(const Json& value, uint32_t& seed) {
 
 TEST(Transcript, WhateverIsMissingOrOfAnotherTypeIsPassedOver) {
   auto whole = response("[out](sandbox:/mnt/data/out.csv)", Json::array({citation(6, 31)}));
-  EXPECT_TRUE(rc::check("only Error is thrown", [&](uint32_t seed) {
+  EXPECT_TRUE(test::check_property("only Error is thrown", [&](uint32_t seed) {
     auto some = distorted(whole, seed);
     auto events = streamed();
     for (auto& event : events) event = distorted(event, seed);
@@ -330,7 +330,7 @@ TEST(DataUri, IsReadAsBrowsersDo) {
 }
 
 TEST(DataUri, AnyBytesComeBack) {
-  EXPECT_TRUE(rc::check("parse(print(bytes)) == bytes", [](const std::string& bytes) {
+  EXPECT_TRUE(test::check_property("parse(print(bytes)) == bytes", [](const std::string& bytes) {
     auto parsed = parse_data_uri("data:application/x-any;base64," + to_base64(as_bytes(bytes)));
     RC_ASSERT(parsed.has_value());
     RC_ASSERT(parsed->bytes == bytes);

@@ -1,7 +1,7 @@
 // Random sequences of everything that changes a tree. After each step: what `verify` checks, that nothing is
 // out of reach, that quota and counts are true, and that going back in time gives what was there.
-#include <rapidcheck.h>
 #include <unistd.h>
+#include "support/property.h"
 
 #include <cstdlib>
 #include <set>
@@ -364,7 +364,7 @@ class InMemory {
 
 TEST(TreeProperty, NothingIsLostOrOutOfReachWhateverIsDoneAndEveryMomentComesBack) {
   InMemory in_memory;
-  EXPECT_TRUE(rc::check("a tree through random changes", [] {
+  EXPECT_TRUE(test::check_property("a tree through random changes", [] {
     auto bits = rc::gen::resize(rc::kNominalSize, rc::gen::arbitrary<uint64_t>());
     auto script = *rc::gen::resize(60, rc::gen::container<std::vector<uint64_t>>(bits));
     bool restore = *rc::gen::arbitrary<bool>();

@@ -1,7 +1,10 @@
 #include "workspace/uploads.h"
 
 #include <filesystem>
+#include <mutex>
 #include <random>
+#include <set>
+#include <thread>
 
 #include "unit/workspace/keep_fixture.h"
 
@@ -131,6 +134,81 @@ TEST_F(UploadsTest, NobodyElseHasThem) {
   EXPECT_EQ(code_of([&] { keep->uploads().get(stranger, upload.id); }), Code::not_found);
   EXPECT_EQ(code_of([&] { keep->uploads().cancel(stranger, upload.id); }), Code::not_found);
   EXPECT_EQ(code_of([&] { keep->uploads().add_part(stranger, upload.id, *content("x")); }), Code::not_found);
+}
+
+TEST_F(UploadsTest, SmallPartsAndTheirFileDoNotCountTwiceAgainstTheQuota) {
+  // Parts of this size are kept in their rows, so the file shares nothing with them.
+  keep->workspaces().change(actor, ws, {}, 400'000);
+  auto upload = begin(300'000);
+  std::vector<Id> parts;
+  for (unsigned seed : {1, 2, 3}) parts.push_back(part(upload, random_bytes(100'000, seed)));
+  EXPECT_EQ(complete(upload, parts).status, "completed");
+  EXPECT_EQ(used_bytes(), 300'000u);
+  expect_clean();
+}
+
+TEST_F(UploadsTest, WhoMayNotWriteAnyMoreCannotGoOn) {
+  auto made = keep->access().create_principal(actor, "other", "person");
+  auto other = keep->access().authenticate(
+      keep->access().create_key(actor, made.id, NewKey{"k", false, {}, {}}).secret);
+  keep->workspaces().set_member(actor, ws, made.id, Right::write);
+  auto theirs = keep->workspaces().open(other, ws.id.with_prefix(prefix::workspace), Right::write);
+  auto upload = keep->uploads().create(other, theirs, {"big.bin", "user_data", "", 3, {}});
+  auto one = keep->uploads().add_part(other, upload.id, *content("abc")).id;
+  auto finish = [&] {
+    return keep->uploads().complete(other, upload.id, {{one}, "uploads/big.bin", {}}, [] { return true; });
+  };
+  for (auto role : {std::optional(Right::read), std::optional<Right>()}) {
+    keep->workspaces().set_member(actor, ws, made.id, role);
+    EXPECT_EQ(code_of([&] { keep->uploads().add_part(other, upload.id, *content("x")); }), Code::forbidden);
+    EXPECT_EQ(code_of(finish), Code::forbidden);
+  }
+  keep->workspaces().set_member(actor, ws, made.id, Right::write);
+  EXPECT_EQ(finish().status, "completed");
+  expect_clean();
+}
+
+TEST_F(UploadsTest, ACompletionThatACancellationOvertakesSaysSo) {
+  const auto bytes = random_bytes(9'000'000, 5);
+  auto upload = begin(2 * bytes.size());
+  auto one = part(upload, bytes), two = part(upload, random_bytes(9'000'000, 6));
+  bool cancelled = false;
+  auto finish = [&] {
+    keep->uploads().complete(actor, upload.id, {{one, two}, "uploads/big.bin", {}}, [&] {
+      if (!std::exchange(cancelled, true)) {
+        keep->uploads().cancel(actor, upload.id);
+        keep->upkeep().collect(0);
+      }
+      return true;
+    });
+  };
+  EXPECT_EQ(code_of(finish), Code::bad_request);
+  EXPECT_EQ(used_bytes(), 0u);
+  EXPECT_FALSE(keep->files().find(ws, "uploads/big.bin"));
+  keep->upkeep().collect(0);
+  expect_clean();
+  EXPECT_EQ(keep->upkeep().verify().blobs, 0);
+}
+
+TEST_F(UploadsTest, CompletedByManyAtOnceItIsOneFile) {
+  const auto bytes = random_bytes(3'000'000, 7);
+  auto upload = begin(bytes.size());
+  auto one = part(upload, bytes);
+  std::vector<std::thread> threads;
+  std::mutex mutex;
+  std::set<Id> versions;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&, i] {
+      auto done = keep->uploads().complete(actor, upload.id, {{one}, "uploads/" + std::to_string(i), {}},
+                                           [] { return true; });
+      std::lock_guard lock(mutex);
+      versions.insert(done.version);
+    });
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(versions.size(), 1u);
+  EXPECT_EQ(paths().size(), 2u) << "the folder and one file";
+  EXPECT_EQ(used_bytes(), bytes.size());
+  expect_clean();
 }
 
 TEST_F(UploadsTest, PartsOutliveARestart) {

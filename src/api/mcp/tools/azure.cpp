@@ -87,6 +87,7 @@ Offer azure_offer() {
        .input = {{"environmentId", environment}, {"pythonCode", field::text("What to run.", "print(1 + 1)")}},
        .required = {"environmentId", "pythonCode"},
        .output = output(),
+       .destroys = true,
        .runs_code = true,
        .run = [](ToolCall& call) { return run_in(call, "python", "pythonCode"); }},
       {.name = "runShellCommandInRemoteEnvironment",
@@ -97,6 +98,7 @@ Offer azure_offer() {
                  {"command", field::text("The same.")}},
        .required = {"environmentId"},
        .output = output(),
+       .destroys = true,
        .runs_code = true,
        .run = run_command},
   };

@@ -44,6 +44,7 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
     });
     {
       std::lock_guard lock(mutex_);
+      if (ended_) return;  // cancelled already
       keep_alive_ = self;
       watch_.emplace(app_.keep.feed(), app_.background, workspace_.id, [weak = weak_from_this()] {
         if (auto strong = weak.lock()) strong->attempt(false);
@@ -61,9 +62,9 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
       auto actor = renew_();
       app_.keep.workspaces().open(actor, workspace_.id.with_prefix(workspace::prefix::workspace),
                                   Right::write);
-      if (is_last) return end_locked(lock_result(app_.keep.locks().acquire(actor, workspace_, wanted_)));
+      if (is_last) return give_locked(actor, app_.keep.locks().acquire(actor, workspace_, wanted_));
       auto result = app_.keep.locks().try_acquire(actor, workspace_, wanted_);
-      if (result.lock) return end_locked(lock_result(*result.lock));
+      if (result.lock) return give_locked(actor, *result.lock);
       if (result.in_the_way) retry_at_locked(result.in_the_way->expires_us);
     } catch (const Error& error) {
       end_locked(failed(error));
@@ -80,11 +81,22 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
     });
   }
 
-  void end_locked(const ToolResult& result) {
+  // Answers with the lock. Releases it when the client has left, since nobody would know its token.
+  void give_locked(const workspace::Actor& actor, const workspace::Lock& lock) {
+    if (end_locked(lock_result(lock))) return;
+    try {
+      app_.keep.locks().release(actor, workspace_, lock.token);
+    } catch (const Error&) {
+      // It runs out by itself.
+    }
+  }
+
+  // False when the client has left.
+  bool end_locked(const ToolResult& result) {
     ended_ = true;
     keep_alive_.reset();
     if (client_) client_->forget_running(envelope_.id);
-    channel_->finish(envelope_.wrap(result.to_json()));
+    return channel_->finish(envelope_.wrap(result.to_json()));
   }
 
   void cancel() {

@@ -89,6 +89,7 @@ std::optional<ToolResult> start_run(ToolCall& call, const Id& session, interpret
                                     std::function<ToolResult(const Execution&)> to_result) {
   auto& turn = call.turn;
   auto& interpreter = need_interpreter(call.app());
+  wanted.accepted = turn.era == Era::legacy && takes_tasks(turn);
   auto running = interpreter.execute(call.actor(), session, std::move(wanted));
   TaskId task{session, running.id};
   if (turn.era == Era::legacy && takes_tasks(turn)) {
@@ -198,6 +199,7 @@ Tools run_tools() {
                           "import pandas as pd\npd.read_csv('/mnt/data/sales.csv').describe()"),
        .required = {"code"},
        .output = run_output(),
+       .destroys = true,
        .runs_code = true,
        .has_tasks = true,
        .run = [](ToolCall& call) { return run_code(call, "python", "code"); }},
@@ -207,6 +209,7 @@ Tools run_tools() {
        .input = run_input("command", "For bash.", "head -3 /mnt/data/*.csv"),
        .required = {"command"},
        .output = run_output(),
+       .destroys = true,
        .runs_code = true,
        .has_tasks = true,
        .run = [](ToolCall& call) { return run_code(call, "bash", "command"); }},

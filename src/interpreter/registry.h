@@ -1,0 +1,79 @@
+// The one place that knows which state each session is in, and lets one caller at a time change it.
+//
+//   asleep ─▶ waking ─▶ running ─▶ ending ─▶ asleep          deleted (by a caller that holds the lease)
+//
+// Whoever wakes, runs, puts to sleep, evicts, recovers or deletes a session does it under its lease, so that
+// none of these can meet another. A live session owns its working copy; while a session is asleep, the holder
+// of its lease does.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "base/id.h"
+
+namespace sk::interpreter {
+
+class LiveSession;
+
+enum class Phase { asleep, waking, running, ending };
+
+// Any thread.
+class Registry {
+ public:
+  // The exclusive right to change one session's state; given back by the destructor, on any thread.
+  class Lease {
+   public:
+    Lease(Lease&& other) noexcept;
+    Lease& operator=(Lease&& other) noexcept;
+    ~Lease();
+
+    const Id& id() const { return id_; }
+    // Null while the session is asleep.
+    std::shared_ptr<LiveSession> live() const;
+    // From asleep to waking: the session's own strand does the rest.
+    void wake(std::shared_ptr<LiveSession> live);
+    // From waking or running to ending: find() does not hand it out any more.
+    void begin_end();
+    // From ending to asleep. The session's copy is the lease's from here on.
+    void end();
+
+   private:
+    friend class Registry;
+    Lease(Registry& registry, const Id& id) : registry_(&registry), id_(id) {}
+    void release();
+    Registry* registry_;
+    Id id_;
+  };
+
+  // Waits while somebody else has it.
+  Lease acquire(const Id& session);
+  std::optional<Lease> try_acquire(const Id& session);
+
+  // The live session, for calls that do not change its state; null when it is asleep or ending.
+  std::shared_ptr<LiveSession> find(const Id& session) const;
+  // Also one that is ending.
+  std::shared_ptr<LiveSession> find_any(const Id& session) const;
+  Phase phase(const Id& session) const;
+  // All that wake or run.
+  std::vector<std::shared_ptr<LiveSession>> all() const;
+
+ private:
+  struct Slot {
+    bool leased = false;
+    size_t waiting = 0;
+    bool ending = false;
+    std::shared_ptr<LiveSession> live;
+    bool is_idle() const { return !leased && waiting == 0 && !live; }
+  };
+
+  mutable std::mutex mutex_;
+  std::condition_variable released_;
+  std::unordered_map<Id, Slot> slots_;  // guarded by mutex_; a session without one is asleep
+};
+
+}  // namespace sk::interpreter
