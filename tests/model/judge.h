@@ -74,6 +74,7 @@ class Judge {
     const Json& answer;
     Brings brings = Brings::maybe;
     bool tells_all = true;  // its answer names everything that was not kept, not only what is nowhere else
+    std::set<std::pair<uint64_t, uint64_t>> held;  // device, inode of what code has open for writing
   };
   // After an order that compared the copy with the workspace, while code was quiet.
   void settled(const Outcome& outcome);

@@ -15,7 +15,9 @@ namespace sk::model {
 struct KeeperOptions {
   std::string directory;  // holds the data folder and the copies
   std::string boot_id;
-  size_t watches_max = 0;  // 0: as many as the system allows
+  size_t watches_max = 0;  // that the system allows this process; 0: as it is
+  size_t folders_max = 0;  // that are watched in one copy; 0: as by default
+  bool operator==(const KeeperOptions&) const = default;
 };
 
 class Keeper {

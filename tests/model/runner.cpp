@@ -59,7 +59,7 @@ class Runner {
 
  private:
   void begin() {
-    if (!keeper_.is_alive()) start_keeper();
+    if (!keeper_.is_alive() || lane_.started_with_ != lane_.options_for(history_.seed)) start_keeper();
     auto answer = keeper_.order({{"do", "new"},
                                  {"name", "history " + std::to_string(lane_.histories_)},
                                  {"folder", history_.folder}});
@@ -71,7 +71,8 @@ class Runner {
   }
 
   void start_keeper() {
-    keeper_.start({lane_.directory_, "boot " + std::to_string(lane_.boot_), 0});
+    lane_.started_with_ = lane_.options_for(history_.seed);
+    keeper_.start(lane_.started_with_);
     if (session_.empty()) return;
     auto answer = keeper_.order({{"do", "find"}, {"session", session_}});
     if (!answer || answer->contains("error"))
@@ -122,9 +123,9 @@ class Runner {
     Listing was = std::exchange(listing_, listing_of(*answer, history_.folder));
     last_ = *answer;
     if (only_brings)
-      judge_.brought({before, after, was, listing_, last_, brings, tells_all});
+      judge_.brought({before, after, was, listing_, last_, brings, tells_all, writers_.open_files()});
     else
-      judge_.settled({before, after, was, listing_, last_, brings, tells_all});
+      judge_.settled({before, after, was, listing_, last_, brings, tells_all, writers_.open_files()});
     return true;
   }
 
@@ -149,11 +150,16 @@ class Runner {
     if (what == "open") opened();
   }
 
+  Json with_open_files(const std::string& what) const {
+    Json open = Json::array();
+    for (const auto& [device, inode] : writers_.open_files()) open.push_back({device, inode});
+    return {{"do", what}, {"open", open}};
+  }
+
   void capture(const std::string& what) {
     ensure_open();
     writers_.wait();
-    Json order_{{"do", need_all_ ? "capture_all" : what}, {"open", Json::array()}};
-    for (const auto& [device, inode] : writers_.open_files()) order_["open"].push_back({device, inode});
+    Json order_ = with_open_files(need_all_ ? "capture_all" : what);
     if (order(order_, Brings::maybe, true)) need_all_ = false;
   }
 
@@ -281,8 +287,7 @@ class Runner {
   // An order met by running code.
   void race() {
     ensure_open();
-    Json order_{{"do", need_all_ ? "capture_all" : "capture"}, {"open", Json::array()}};
-    for (const auto& [device, inode] : writers_.open_files()) order_["open"].push_back({device, inode});
+    Json order_ = with_open_files(need_all_ ? "capture_all" : "capture");
     auto answer = keeper_.order(order_);
     writers_.wait();
     if (!answer || answer->contains("error")) {
@@ -323,11 +328,7 @@ class Runner {
     if (!open_) return;
     writers_.wait();
     if (step.path == "close") writers_.release_all();
-    Json order_{{"do", step.path}};
-    if (step.path.starts_with("capture")) {
-      order_["open"] = Json::array();
-      for (const auto& [device, inode] : writers_.open_files()) order_["open"].push_back({device, inode});
-    }
+    Json order_ = with_open_files(step.path);
     if (step.path == "close") used_ = false;
     begin_and_kill(order_, step.number);
   }
@@ -375,7 +376,7 @@ class Runner {
         {"bring",
          [](Runner& r, const Step&) {
            r.ensure_open();
-           if (r.open_) r.order({{"do", "bring"}}, Brings::yes, true, true);
+           if (r.open_) r.order(r.with_open_files("bring"), Brings::yes, true, true);
          }},
         {"close", [](Runner& r, const Step&) { r.close(); }},
         {"recover", [](Runner& r, const Step&) { r.recover(); }},
@@ -472,11 +473,11 @@ class Runner {
     listing_ = listing_of(*answer, history_.folder);
     Tree after = scan(directory_);
     if (!answer->at("gone").get<bool>()) {
-      judge_.settled({before, after, was, listing_, *answer, Brings::maybe, false});
+      judge_.settled({before, after, was, listing_, *answer, Brings::maybe, false, {}});
       return;
     }
     // As if the copy were still there: all of it has to be in the workspace.
-    judge_.settled({before, before, was, listing_, *answer, Brings::maybe, false});
+    judge_.settled({before, before, was, listing_, *answer, Brings::maybe, false, {}});
     struct stat st;
     if (::lstat(directory_.c_str(), &st) == 0) throw Broken("an evicted copy is still there");
     judge_.evicted(listing_);
@@ -508,7 +509,7 @@ class Runner {
     limit({{"do", "batch"}, {"size", 10'000}});
     ensure_open();
     for (int i = 0; i < 3 && (i == 0 || !judge_.agrees()); ++i) {
-      order({{"do", "bring"}}, Brings::yes, true, true);
+      order(with_open_files("bring"), Brings::yes, true, true);
       capture("capture_all");
     }
     if (auto path = judge_.disagreement(); !path.empty())
@@ -571,6 +572,22 @@ class Runner {
 Lane::Lane(std::string directory, std::unique_ptr<Disk> disk)
     : directory_(std::move(directory)), disk_(std::move(disk)), writers_(std::make_unique<Writers>(3)) {}
 
+KeeperOptions Lane::options_for(uint64_t seed) const {
+  constexpr uint64_t kSameLimits = 50;  // histories in a row, since another keeper has to be started
+  KeeperOptions options{directory_, "boot " + std::to_string(boot_), 0, 0};
+  switch (seed / kSameLimits % 5) {
+    case 1:
+      options.folders_max = 3;
+      break;
+    case 3:
+      options.watches_max = 4;
+      break;
+    default:
+      break;
+  }
+  return options;
+}
+
 void Lane::run(const History& history) {
   ++histories_;
   Runner runner(*this, history);
@@ -590,7 +607,7 @@ void Lane::begin_anew() {
 }
 
 void Lane::check_everything() {
-  if (!keeper_.is_alive()) keeper_.start({directory_, "boot " + std::to_string(boot_), 0});
+  if (!keeper_.is_alive()) keeper_.start(options_for(0));
   check_versions(keeper_, acknowledged_);
   auto answer = keeper_.order({{"do", "verify"}});
   if (!answer || answer->contains("error") || !answer->at("problems").empty())
