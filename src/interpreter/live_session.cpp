@@ -86,12 +86,23 @@ void LiveSession::cancel(const Id& execution) {
   });
 }
 
+// Accepted work must not run again after a restart once anybody can see that it is over: its record is durable
+// before that. Others have theirs written soon.
+void LiveSession::save(const QueuedExecution& one) {
+  if (!one.wanted.accepted) return shared_.save_later(one.execution);
+  try {
+    shared_.records.save(one.execution);
+  } catch (const Error& error) {
+    log::error("an execution's record could not be saved", {{"error", error.message()}});
+  }
+}
+
 void LiveSession::interrupt_queued(QueuedExecution waiting, std::string message) {
   waiting.execution.status = "done";
   waiting.execution.end = "interrupted";
   waiting.execution.message = std::move(message);
   waiting.execution.ended_us = shared_.keep.ground().clock.now_us();
-  shared_.save_later(waiting.execution);
+  save(waiting);
   waiting.feed->finish(std::move(waiting.execution));
   --queued_;
 }
@@ -472,7 +483,7 @@ void LiveSession::finish(std::string end, std::string message) {
   active_us_ = execution.ended_us;
   drop_tools();
   auto feed = current_->feed;
-  shared_.save_later(execution);
+  save(*current_);
   if (has_recovered_) shared_.told_later(info_.id);
   feed->finish(std::move(execution));
   current_.reset();
@@ -496,7 +507,7 @@ void LiveSession::fail(const Error& error) {
   if (outputs_) execution.outputs = outputs_->take_outputs();
   execution.ended_us = shared_.keep.ground().clock.now_us();
   log::error("an execution could not start", {{"session", info_.id.hex()}, {"error", error.message()}});
-  shared_.save_later(execution);
+  save(*current_);
   current_->feed->finish(std::move(execution));
   current_.reset();
   outputs_.reset();

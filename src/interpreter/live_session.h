@@ -102,6 +102,7 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
   void run_kernel_events();
   void finish(std::string end, std::string message);
   void fail(const Error& error);
+  void save(const QueuedExecution& one);
   void interrupt_queued(QueuedExecution waiting, std::string message);
   void name_recovered();
   void give_pending_output();

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -227,6 +228,14 @@ std::optional<Fd> WorkingCopy::open_folder(const std::string& path) const {
   Fd fd = open_beneath(path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
   if (!fd) return std::nullopt;
   return fd;
+}
+
+int WorkingCopy::watch_folder(const std::string& path, int inotify, uint32_t mask) const {
+  auto folder = open_folder(path);
+  if (!folder) return -1;
+  Permitted permitted;
+  permitted.permit(folder->get(), 0400);
+  return ::inotify_add_watch(inotify, proc_path(folder->get()).c_str(), mask);
 }
 
 std::vector<std::string> WorkingCopy::walk(

@@ -55,6 +55,8 @@ class WorkingCopy {
   // A regular file for reading; nullopt when it is not there or not regular. Opens what its mode forbids too.
   std::optional<Fd> open_file(const std::string& path) const;
   std::optional<Fd> open_folder(const std::string& path) const;
+  // As inotify_add_watch() does, also where the folder's mode forbids reading it.
+  int watch_folder(const std::string& path, int inotify, uint32_t mask) const;
 
   // Everything below a folder, each folder before what it holds; links are told, not followed. What vanishes
   // meanwhile is left out. `visit` returns false not to go into a folder. Returns the folders that could not be
