@@ -178,7 +178,9 @@ TEST(LocalStoreCompression, DoesNotDisturbReadersAndWriters) {
     const auto content = compressible_bytes(300 * 1024 + round);
     const auto root = keep(store, catalog, content);
     EXPECT_TRUE(catalog.read(store, root) == content);
-    { auto abandoned = write_content(store, catalog, compressible_bytes(290 * 1024 + round)); }
+    {
+      auto abandoned = write_content(store, catalog, compressible_bytes(290 * 1024 + round));
+    }
   }
   done = true;
   compressing.join();
