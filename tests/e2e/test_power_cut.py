@@ -420,6 +420,8 @@ class Coder(Worker):
             for path, digest in disk.items():
                 if digest == EMPTY and path in histories:
                     continue  # of a kept file the cut had left no bytes
+                if path in self.removed and path not in histories and (digest == EMPTY or self.ledger.has_kept(digest)):
+                    continue  # a file that was deleted or moved away, and whose bytes are kept where it went
                 assert path in histories, f"{path} was on the disk and is nowhere now"
                 assert digest in [version["sha256"] for version in histories[path]], f"{path} had other bytes on the disk, which are nowhere now"
         for path, history in histories.items():
