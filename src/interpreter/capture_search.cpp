@@ -33,6 +33,7 @@ Settled Capture::search(WorkingCopy& suspect, const CaptureAs& as) {
       for (const auto& one : all)
         if (auto file = one.result ? kept_file(*one.result) : std::nullopt) {
           file->change = "recovered";
+          file->locked = false;
           kept.push_back(std::move(*file));
         }
       found.kept.insert(found.kept.end(), kept.begin(), kept.end());
@@ -59,6 +60,11 @@ Settled Capture::search(WorkingCopy& suspect, const CaptureAs& as) {
         else
           continue;
       } else if (node.kind == NodeKind::file) {
+        // An empty file in the place of one that is kept is what a power cut leaves of unwritten blocks.
+        if (node.size == 0 && row != nullptr && row->kind == NodeKind::file) {
+          suspect.remove_file(path);
+          continue;
+        }
         auto read = read_contents(keep_.files(), suspect, path, file_bytes_max_);
         if (!read) continue;
         if (row != nullptr && row->sha256 && row->sha256 == read->contents.written->root().hash) {

@@ -260,7 +260,7 @@ void LiveSession::go_to_sleep() {
 }
 
 void LiveSession::start_next() {
-  while (!current_ && !queue_.empty()) {
+  while (!retired_ && !current_ && !queue_.empty()) {
     QueuedExecution next = std::move(queue_.front());
     queue_.pop_front();
     start(next);
