@@ -261,9 +261,16 @@ void Judge::check_path(const std::string& path, const Outcome& outcome, bool by_
     if (changed(before, after)) fail("the directory has neither what code left nor what a client wrote");
     return;
   }
-  if (!is_image(is, before) && !same(is, was) && !is_excused(path, before))
+  // Bytes of the one and a mode of the other are no contradiction.
+  auto is_mixed = [&](const std::string& hash, uint32_t mode) {
+    return before != nullptr && was != nullptr && before->kind == was->kind &&
+           (hash == before->hash || hash == was->hash) && (mode == before->mode || mode == was->mode);
+  };
+  if (!is_image(is, before) && !same(is, was) && !is_excused(path, before) &&
+      (is == nullptr || !is_mixed(is->hash, is->mode)))
     fail("the workspace has neither what code nor what a client wrote");
-  if (changed(before, after) && !is_image(was, after) && !is_image(is, after))
+  if (changed(before, after) && !is_image(was, after) && !is_image(is, after) &&
+      (after == nullptr || !is_mixed(after->hash, after->mode)))
     fail("the directory has neither what code nor what a client wrote");
   const Thing* known = find(known_, path);
   bool new_bytes =
@@ -282,6 +289,8 @@ std::set<std::string> Judge::changed_by_code(const Tree& before) const {
   };
   for (const auto& [path, thing] : known_) add(path);
   for (const auto& [path, thing] : before) add(path);
+  for (const auto& path : pending_)
+    for (std::string at = path; !at.empty(); at = parent_of(at)) by_code.insert(at);
   return by_code;
 }
 
@@ -387,6 +396,9 @@ void Judge::settled(const Outcome& outcome) {
     for (const auto& path : before_outside)
       if (!is_image(find(outcome.is.folder, path), find(outcome.after, path))) add_outside(path);
   }
+  pending_.clear();
+  for (const auto& path : named_)
+    if (outcome.after.contains(path)) pending_.insert(path);
   known_ = outcome.after;
   between_.clear();
   blind_ = false;
@@ -430,6 +442,7 @@ void Judge::evicted(const Listing& is) {
   for (const auto& [path, thing] : known_) add_outside(path);
   for (const auto& [path, entry] : is.folder) add_outside(path);
   known_.clear();
+  pending_.clear();
   muddled_.clear();
   told_.clear();
   aside_.clear();
@@ -475,6 +488,7 @@ void Judge::recovered(const Tree& after, const Listing& was, const Listing& is, 
   blind_ = false;
   base_ = is;
   outside_.clear();
+  pending_.clear();
   muddled_.clear();
   told_.clear();
   aside_.clear();

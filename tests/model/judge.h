@@ -122,7 +122,8 @@ class Judge {
   bool blind_ = false;         // an order may have seen more than those
   Listing base_;               // the workspace when the directory was last compared, or a client changed it
   std::set<std::string> outside_;    // paths that clients changed, and that are not in the copy yet
-  std::set<std::string> muddled_;  // of them, those where it is not known who did what
+  std::set<std::string> pending_;    // what code wrote and the last answer refused: it is tried again
+  std::set<std::string> muddled_;    // of them, those where it is not known who did what
   std::set<std::string> written_;    // hashes of all that code and clients wrote
   std::set<std::string> must_keep_;  // hashes that have to be versions at the end
   std::map<std::string, std::string> acknowledged_;  // version → hash

@@ -106,7 +106,9 @@ class Runner {
       judge_.code_wrote(before);
     }
     auto answer = keeper_.order(what);
-    if (!answer || answer->contains("error") || answer->contains("list_error")) {
+    bool failed = !answer || answer->contains("error") || answer->contains("list_error") ||
+                  (full_ && answer->contains("all_kept") && !answer->contains("only_copies"));
+    if (failed) {
       if (!full_)
         throw Broken("an order failed: " + what.dump() + ": " +
                      (answer ? answer->dump().substr(0, 500) : "the keeper died"));
