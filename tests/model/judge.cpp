@@ -126,8 +126,8 @@ void Judge::raced(const Json& answer) {
 }
 
 void Judge::note_answer(const Outcome& outcome) {
-  named_.clear();
   acknowledge_kept(outcome.answer);
+  if (outcome.answer.contains("not_kept") || outcome.answer.contains("only_copies")) named_.clear();
   for (const char* list : {"not_kept", "only_copies"}) {
     if (!outcome.answer.contains(list)) continue;
     for (const auto& item : outcome.answer.at(list)) {
@@ -162,6 +162,7 @@ void Judge::check_reason(const std::string& path, const std::string& reason, con
 }
 
 bool Judge::is_excused(const std::string& path, const Thing* thing) const {
+  if (path.size() + folder_.size() > 8'000) return true;  // the file below it is named, folders are not
   for (std::string at = path;; at = parent_of(at)) {
     if (named_.contains(at) || undeleted_.contains(at)) return true;
     if (at.empty()) break;
@@ -183,10 +184,24 @@ bool Judge::is_in_the_way(const Tree& tree, const std::string& path) {
   return false;
 }
 
+// A folder stays in the copy as long as something is in it that is not in the workspace.
+bool Judge::is_kept_by_unkept(const Outcome& outcome, const std::string& folder) const {
+  for (auto at = outcome.after.lower_bound(folder + "/");
+       at != outcome.after.end() && is_below(at->first, folder); ++at)
+    if (at->second.kind != 'd' &&
+        (at->second.kind != 'f' || is_excused(at->first, &at->second) ||
+         outcome.held.contains({at->second.identity.device, at->second.identity.inode})))
+      return true;
+  return false;
+}
+
 std::string Judge::disagreement() const {
+  Listing none;
+  Json nothing = Json::object();
+  Outcome now{known_, known_, none, none, nothing, Brings::maybe, true, {}};
   for (const auto& path : outside_)
     if (!is_image(find(base_.folder, path), find(known_, path)) && !is_in_the_way(known_, path) &&
-        !is_excused(path, find(known_, path)))
+        !is_kept_by_unkept(now, path) && !is_excused(path, find(known_, path)))
       return path + ": directory " + say(find(known_, path)) + ", workspace " + say(find(base_.folder, path));
   return "";
 }
@@ -239,14 +254,23 @@ void Judge::check_path(const std::string& path, const Outcome& outcome, bool by_
     if (!same(is, was)) fail("what a client did was undone");
     // Under the hands of code that has it open, a file is not replaced.
     bool held = after != nullptr && outcome.held.contains({after->identity.device, after->identity.inode});
-    if (held || is_in_the_way(outcome.after, path) || is_image(was, after) || is_excused(path, after)) return;
+    if (held || is_in_the_way(outcome.after, path) || is_kept_by_unkept(outcome, path) ||
+        is_image(was, after) || is_excused(path, after))
+      return;
     if (outcome.brings == Brings::yes) fail("what a client did is not in the copy");
     if (changed(before, after)) fail("the directory has neither what code left nor what a client wrote");
     return;
   }
-  if (!is_image(is, before) && !same(is, was) && !is_excused(path, before))
+  // Bytes of the one and a mode of the other are no contradiction.
+  auto is_mixed = [&](const std::string& hash, uint32_t mode) {
+    return before != nullptr && was != nullptr && before->kind == was->kind &&
+           (hash == before->hash || hash == was->hash) && (mode == before->mode || mode == was->mode);
+  };
+  if (!is_image(is, before) && !same(is, was) && !is_excused(path, before) &&
+      (is == nullptr || !is_mixed(is->hash, is->mode)))
     fail("the workspace has neither what code nor what a client wrote");
-  if (changed(before, after) && !is_image(was, after) && !is_image(is, after))
+  if (changed(before, after) && !is_image(was, after) && !is_image(is, after) &&
+      (after == nullptr || !is_mixed(after->hash, after->mode)))
     fail("the directory has neither what code nor what a client wrote");
   const Thing* known = find(known_, path);
   bool new_bytes =
@@ -265,6 +289,8 @@ std::set<std::string> Judge::changed_by_code(const Tree& before) const {
   };
   for (const auto& [path, thing] : known_) add(path);
   for (const auto& [path, thing] : before) add(path);
+  for (const auto& path : pending_)
+    for (std::string at = path; !at.empty(); at = parent_of(at)) by_code.insert(at);
   return by_code;
 }
 
@@ -275,7 +301,7 @@ void Judge::check_paths(const Outcome& outcome) const {
   for (const auto& [path, thing] : outcome.after) paths.insert(path);
   for (const auto& [path, entry] : outcome.was.folder) paths.insert(path);
   for (const auto& [path, entry] : outcome.is.folder) paths.insert(path);
-  for (const auto& path : paths) check_path(path, outcome, by_code.contains(path));
+  for (const auto& path : paths) check_path(path, outcome, by_code.contains(path) || muddled_.contains(path));
 }
 
 // A link or the like has to be named when it is first seen.
@@ -359,15 +385,20 @@ void Judge::settled(const Outcome& outcome) {
   if (!blind_ && !locked_ && !tangled) check_trash(outcome);
   remember_written(outcome);
   std::set<std::string> before_outside = std::exchange(outside_, {});
+  muddled_.clear();
   if (locked_ || tangled) {
     for (const auto& [path, entry] : outcome.is.folder)
       if (!is_image(&entry, find(outcome.after, path))) add_outside(path);
     for (const auto& [path, thing] : outcome.after)
       if (!is_image(find(outcome.is.folder, path), &thing)) add_outside(path);
+    muddled_ = outside_;
   } else {
     for (const auto& path : before_outside)
       if (!is_image(find(outcome.is.folder, path), find(outcome.after, path))) add_outside(path);
   }
+  pending_.clear();
+  for (const auto& path : named_)
+    if (outcome.after.contains(path)) pending_.insert(path);
   known_ = outcome.after;
   between_.clear();
   blind_ = false;
@@ -385,6 +416,7 @@ void Judge::brought(const Outcome& outcome) {
   for (const auto& path : paths) {
     const Thing *before = find(outcome.before, path), *after = find(outcome.after, path);
     if (!locked_ && !tangled) {
+      if (muddled_.contains(path)) continue;
       if (!by_code.contains(path))
         check_path(path, outcome, false);
       else if (!outside_.contains(path) && changed(before, after))
@@ -410,6 +442,8 @@ void Judge::evicted(const Listing& is) {
   for (const auto& [path, thing] : known_) add_outside(path);
   for (const auto& [path, entry] : is.folder) add_outside(path);
   known_.clear();
+  pending_.clear();
+  muddled_.clear();
   told_.clear();
   aside_.clear();
   undeleted_.clear();
@@ -454,6 +488,8 @@ void Judge::recovered(const Tree& after, const Listing& was, const Listing& is, 
   blind_ = false;
   base_ = is;
   outside_.clear();
+  pending_.clear();
+  muddled_.clear();
   told_.clear();
   aside_.clear();
   undeleted_.clear();

@@ -109,6 +109,7 @@ class Judge {
   void check_trash(const Outcome& outcome) const;
   void remember_written(const Outcome& outcome);
   bool is_excused(const std::string& path, const Thing* thing) const;
+  bool is_kept_by_unkept(const Outcome& outcome, const std::string& folder) const;
   static bool is_in_the_way(const Tree& tree, const std::string& path);
   bool is_tangled(const Tree& before) const;
   bool were_one(const std::string& from, const std::string& to, const Tree& before) const;
@@ -121,6 +122,8 @@ class Judge {
   bool blind_ = false;         // an order may have seen more than those
   Listing base_;               // the workspace when the directory was last compared, or a client changed it
   std::set<std::string> outside_;    // paths that clients changed, and that are not in the copy yet
+  std::set<std::string> pending_;    // what code wrote and the last answer refused: it is tried again
+  std::set<std::string> muddled_;    // of them, those where it is not known who did what
   std::set<std::string> written_;    // hashes of all that code and clients wrote
   std::set<std::string> must_keep_;  // hashes that have to be versions at the end
   std::map<std::string, std::string> acknowledged_;  // version → hash

@@ -54,6 +54,16 @@ TEST_F(KeepTest, TheSameBytesAgainMakeNoNewVersion) {
   EXPECT_EQ(again.version->id, first.version->id);
 }
 
+TEST_F(KeepTest, OneContentPutTwiceInOneBatchKeepsItsFile) {
+  std::string bytes(blobs::kInlineBytesMax + 1, 'x');
+  PutChange one = put_change("a", bytes), other = one;
+  other.path = "b";
+  keep->files().apply(actor, ws, {one, other});
+  EXPECT_EQ(bytes_at("a"), bytes);
+  EXPECT_EQ(bytes_at("b"), bytes);
+  expect_clean();
+}
+
 TEST_F(KeepTest, IdenticalContentIsStoredOnceAcrossWorkspaces) {
   std::string bytes(200'000, 'x');
   put("a", bytes);
