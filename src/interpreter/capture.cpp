@@ -71,21 +71,22 @@ std::string Capture::disk_path(const std::string& workspace_path) const {
 Settled Capture::settle(const Touched& touched, const std::set<std::pair<uint64_t, uint64_t>>& open_files,
                         const CaptureAs& as) {
   try {
-    return settle_steps(touched, open_files, as);
+    return settle_steps(touched, open_files, as, Renames::all);
   } catch (...) {
     manifest_.load();  // the rows in memory may be ahead of what is durable
     compare_all_ = true;
+    told_.clear();  // nobody heard of it
     throw;
   }
 }
 
 Settled Capture::settle_steps(const Touched& touched,
-                              const std::set<std::pair<uint64_t, uint64_t>>& open_files,
-                              const CaptureAs& as) {
+                              const std::set<std::pair<uint64_t, uint64_t>>& open_files, const CaptureAs& as,
+                              Renames renames) {
   Plan plan{open_files, as, {}, {}, {}, {}, {}, {}, {}, keep_.ground().clock.now_us()};
   collect_candidates(touched, plan);
   if (plan.candidates.empty()) return std::move(plan.settled);
-  find_renames(plan);
+  find_renames(plan, renames);
   classify(plan);
   read_changed(plan);
   plan_deletions(plan);
@@ -107,19 +108,23 @@ void Capture::put_in_order(Plan& plan) {
   for (auto& turn : turns) std::ranges::move(turn, std::back_inserter(plan.steps));
 }
 
+void Capture::note_unreadable(Plan& plan, const std::string& path) {
+  note_not_kept(plan, path, "unreadable", "the server cannot look into it").only_copy = true;
+}
+
+// A path that cannot be seen is not gone.
+void Capture::look_at(Plan& plan, const std::string& path) {
+  int error = 0;
+  auto node = copy_.look(path, &error);
+  if (node || error == 0)
+    plan.candidates[path] = node;
+  else
+    note_unreadable(plan, path);
+}
+
 void Capture::collect_candidates(const Touched& touched, Plan& plan) {
-  auto unreadable = [&](const std::string& path) {
-    note_not_kept(plan, path, "unreadable", "the server cannot look into it").only_copy = true;
-  };
-  // A path that cannot be seen is not gone.
-  auto look = [&](const std::string& path) {
-    int error = 0;
-    auto node = copy_.look(path, &error);
-    if (node || error == 0)
-      plan.candidates[path] = node;
-    else
-      unreadable(path);
-  };
+  auto unreadable = [&](const std::string& path) { note_unreadable(plan, path); };
+  auto look = [&](const std::string& path) { look_at(plan, path); };
   auto add_tree = [&](const std::string& folder) {
     for (const auto& path : manifest_.below(folder)) plan.candidates.emplace(path, std::nullopt);
     if (!folder.empty()) look(folder);
@@ -185,7 +190,8 @@ std::optional<std::string> Capture::renamed_from(const std::string& path, Node& 
 }
 
 // Folders first: what is in them goes with them.
-void Capture::find_renames(Plan& plan) {
+void Capture::find_renames(Plan& plan, Renames renames) {
+  std::vector<std::string> renamed;
   auto pass = [&](NodeKind kind) {
     for (auto& [path, node] : plan.candidates) {
       if (!node || node->kind != kind || manifest_.find(path) != nullptr) continue;
@@ -206,9 +212,15 @@ void Capture::find_renames(Plan& plan) {
       plan.steps.push_back(std::move(step));
       plan.moved.insert(*from);
       manifest_.rename(*from, path);
+      renamed.push_back(path);
     }
   };
-  pass(NodeKind::folder);
+  if (renames == Renames::none) return;
+  if (renames == Renames::all) pass(NodeKind::folder);
+  // Files that were deleted or changed before their folder was renamed are known under its new name only now.
+  for (const auto& folder : std::exchange(renamed, {}))
+    for (const auto& path : manifest_.below(folder))
+      if (!plan.candidates.contains(path)) look_at(plan, path);
   pass(NodeKind::file);
 }
 

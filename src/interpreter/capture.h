@@ -92,11 +92,14 @@ class Capture {
 
  private:
   struct Plan;
+  enum class Renames { all, files, none };  // that are looked for
   Settled settle_steps(const Touched& touched, const std::set<std::pair<uint64_t, uint64_t>>& open_files,
-                       const CaptureAs& as);
+                       const CaptureAs& as, Renames renames);
   void put_in_order(Plan& plan);
   void collect_candidates(const Touched& touched, Plan& plan);
-  void find_renames(Plan& plan);
+  void look_at(Plan& plan, const std::string& path);
+  void note_unreadable(Plan& plan, const std::string& path);
+  void find_renames(Plan& plan, Renames renames);
   std::optional<std::string> renamed_from(const std::string& path, Node& node, NodeKind kind);
   void classify(Plan& plan);
   void read_changed(Plan& plan);
@@ -107,6 +110,7 @@ class Capture {
   void apply(Plan& plan);
   bool is_refused_again(Plan& plan, const std::string& path, const Node& node);
   std::optional<uint64_t> room(Plan& plan);  // that the quota leaves, if it can be known
+  void undo_rename(const std::string& path, const std::string& from, const Error& error);
   void record(Plan& plan, size_t index, const workspace::ChangeResult& result);
   void applied(Plan& plan, size_t index, const workspace::ChangeResult& result);
   // Nothing for changes of other kinds, and for content that was there before.

@@ -52,7 +52,7 @@ void Capture::apply(Plan& plan) {
           record(plan, at + i, *all[i].result);
           if (auto file = kept_file(*all[i].result)) kept.push_back(std::move(*file));
         } else if (plan.steps[at + i].what == Plan::What::rename) {
-          for (const auto& path : manifest_.below(plan.steps[at + i].path)) manifest_.erase(path);
+          undo_rename(plan.steps[at + i].path, plan.steps[at + i].from, *all[i].refused);
         }
       }
       manifest_.save(tx);
@@ -78,6 +78,12 @@ void Capture::apply(Plan& plan) {
       if (results[i].refused) refuse(plan, at + i, *results[i].refused);
     at += count;
   }
+}
+
+// Where only the new place was taken, the old one is still ours.
+void Capture::undo_rename(const std::string& path, const std::string& from, const Error& error) {
+  if (error.code() == Code::conflict) return manifest_.rename(path, from);
+  for (const auto& below : manifest_.below(path)) manifest_.erase(below);
 }
 
 void Capture::record(Plan& plan, size_t index, const workspace::ChangeResult& result) {
@@ -153,21 +159,25 @@ void Capture::refuse(Plan& plan, size_t index, const Error& error) {
       break;
     case Plan::What::rename:
       if (error.code() == Code::disk_full) break;
+      if (error.code() == Code::conflict) {
+        // Somebody else took the new place. The old one is given up all the same: files go one by one, and
+        // one that meets another there diverges from it.
+        Touched both;
+        both.folders = {step.from, step.path};
+        plan.settled.append(settle_steps(both, plan.open_files, plan.as,
+                                         step.node.kind == NodeKind::folder ? Renames::files : Renames::none));
+        break;
+      }
       // Somebody else wrote or locked the file meanwhile: theirs stays where it is, and ours is kept under
       // its new name. A folder around it that was to go stays for it.
       std::erase_if(plan.steps, [&](const Plan::Step& later) {
         return later.what == Plan::What::trash && is_below(step.from, later.path);
       });
       for (const auto& path : manifest_.below(step.path)) manifest_.erase(path);
-      if (step.node.kind == NodeKind::file) {
-        Plan again{plan.open_files, plan.as, {}, {}, {}, {}, {{step.path, step.node}}, {}, {}, plan.now_us};
-        read_changed(again);
-        apply(again);
-        plan.settled.append(std::move(again.settled));
-      } else {
+      {
         Touched touched;
         touched.folders.insert(step.path);
-        plan.settled.append(settle_steps(touched, plan.open_files, plan.as));
+        plan.settled.append(settle_steps(touched, plan.open_files, plan.as, Renames::none));
       }
       break;
     case Plan::What::trash:

@@ -53,7 +53,8 @@ bool CopyKeeper::is_trusted(const CopyState& state) const {
 }
 
 CopyState CopyKeeper::state_now(bool dirty) const {
-  return {dirty, copy_->identity(), synced_seq_, context_.boot_id};
+  // Entries that were left out of the copy are looked for again from the beginning.
+  return {dirty, copy_->identity(), sync_->has_skipped() ? 0 : synced_seq_, context_.boot_id};
 }
 
 Settled CopyKeeper::open(const CaptureAs& as) {
@@ -93,7 +94,9 @@ Settled CopyKeeper::bring_up_to_date(const CaptureAs& as) {
 
 void CopyKeeper::mark_used() {
   CopyState now = state_now(true);
-  if (recorded_.dirty && recorded_.identity == now.identity && recorded_.boot == now.boot) return;
+  if (recorded_.dirty && recorded_.identity == now.identity && recorded_.boot == now.boot &&
+      recorded_.synced_seq <= now.synced_seq)
+    return;
   context_.records.save_copy_state(session_.id, now);
   recorded_ = now;
 }
@@ -163,8 +166,13 @@ void CopyKeeper::save_refused() {
   for (const auto& item : suspect_left_)
     now.push_back({item.path, Unkept::What::refused, item.reason, item.message, Id{}, true});
   if (now == saved_refused_) return;
-  context_.records.save_refused(session_.id, now);
-  saved_refused_ = std::move(now);
+  try {
+    context_.records.save_refused(session_.id, now);
+    saved_refused_ = std::move(now);
+  } catch (const Error& error) {
+    // The answer names it all the same, and the next capture tries again.
+    log::warn("what was refused could not be recorded", {{"error", error.message()}});
+  }
 }
 
 Settled CopyKeeper::capture(Extent extent, const CaptureAs& as, const std::function<OpenFiles()>& open_files) {
@@ -245,8 +253,6 @@ CopyKeeper::Closed CopyKeeper::close(const CaptureAs& as) {
     not_kept.insert(not_kept.end(), suspect_left_.begin(), suspect_left_.end());
     closed.kept = not_kept.empty();
     std::erase_if(not_kept, [](const NotKept& item) { return !item.only_copy; });
-    // Entries that were left out of the copy are looked for again from the beginning.
-    if (sync_->has_skipped()) synced_seq_ = 0;
     recorded_ = state_now(!not_kept.empty());
     context_.records.save_copy_state(session_.id, recorded_);
     closed.only_copies = std::move(not_kept);
