@@ -206,6 +206,13 @@ void Capture::find_renames(Plan& plan) {
       plan.steps.push_back(std::move(step));
       plan.moved.insert(*from);
       manifest_.rename(*from, path);
+      // A member that code deleted before it renamed the folder is known under the new name by now.
+      for (const auto& below : manifest_.below(path)) {
+        int error = 0;
+        if (plan.candidates.contains(below)) continue;
+        auto member = copy_.look(below, &error);
+        if (member || error == 0) plan.candidates.emplace(below, member);
+      }
     }
   };
   pass(NodeKind::folder);

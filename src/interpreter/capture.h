@@ -111,6 +111,7 @@ class Capture {
   void applied(Plan& plan, size_t index, const workspace::ChangeResult& result);
   // Nothing for changes of other kinds, and for content that was there before.
   static std::optional<KeptFile> kept_file(const workspace::ChangeResult& result);
+  void trash_old_name(Plan& plan, const workspace::MoveChange& move);
   void refuse(Plan& plan, size_t index, const Error& error);
   void forget_refused(const std::string& path);
   std::string named(const std::string& path) const;  // in the workspace, also a name that it does not take

@@ -97,11 +97,11 @@ void Capture::record(Plan& plan, size_t index, const workspace::ChangeResult& re
       // and gets one when it is looked at again without the lock.
       // Beside a head that somebody else has locked, it started from that head.
       if (!result.entry.trashed_us)
-        manifest_.set_file(step.path, step.node,
-                           {result.entry.id, result.kept_aside ? result.entry.head : result.version->id,
-                            std::get<workspace::PutChange>(step.change).content->root().hash,
-                            result.version->complete},
-                           plan.now_us);
+        manifest_.set_file(
+            step.path, step.node,
+            {result.entry.id, result.kept_aside ? result.entry.head : result.version->id,
+             std::get<workspace::PutChange>(step.change).content->root().hash, result.version->complete},
+            plan.now_us);
   }
 }
 
@@ -142,6 +142,19 @@ void Capture::applied(Plan& plan, size_t index, const workspace::ChangeResult& r
   }
 }
 
+// Of a file that was renamed to a name that somebody else has taken: what is there still, unchanged, is what
+// code moved away.
+void Capture::trash_old_name(Plan& plan, const workspace::MoveChange& move) {
+  try {
+    workspace::TrashChange trash{move.from, {}};
+    trash.conditions.if_match = move.conditions.if_match;
+    auto result = keep_.files().apply_one(plan.as.actor, plan.as.workspace, trash);
+    plan.settled.deleted.push_back(result.entry.path);
+  } catch (const Error& error) {
+    if (error.code() == Code::internal) throw;  // else it is not ours to delete any more
+  }
+}
+
 void Capture::refuse(Plan& plan, size_t index, const Error& error) {
   Plan::Step& step = plan.steps[index];
   switch (step.what) {
@@ -164,6 +177,7 @@ void Capture::refuse(Plan& plan, size_t index, const Error& error) {
         read_changed(again);
         apply(again);
         plan.settled.append(std::move(again.settled));
+        trash_old_name(plan, std::get<workspace::MoveChange>(step.change));
       } else {
         Touched touched;
         touched.folders.insert(step.path);
@@ -186,7 +200,8 @@ void Capture::refused_content(Plan& plan, const std::string& path, const Node& n
   item.only_copy = node.kind == NodeKind::file;
   forget_refused(path);
   bool again = item.reason != "too_large" && item.reason != "name";
-  refused_[path] = {node, item.reason, item.message, item.reason == "quota" ? room(plan).value_or(0) : 0, again};
+  refused_[path] = {node, item.reason, item.message, item.reason == "quota" ? room(plan).value_or(0) : 0,
+                    again};
   if (again) ++refused_again_;
 }
 
@@ -200,8 +215,8 @@ void Capture::forget_refused(const std::string& path) {
 std::vector<Unkept> Capture::refused() const {
   std::vector<Unkept> result;
   for (const auto& [path, one] : refused_)
-    result.push_back({named(path), Unkept::What::refused, one.reason, one.message, Id{},
-                      one.node.kind == NodeKind::file});
+    result.push_back(
+        {named(path), Unkept::What::refused, one.reason, one.message, Id{}, one.node.kind == NodeKind::file});
   return result;
 }
 
