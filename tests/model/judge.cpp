@@ -118,8 +118,14 @@ void Judge::acknowledge_kept(const Json& answer) {
   for (const auto& file : answer.at("kept")) acknowledged_[file.at("version")] = file.at("hash");
 }
 
+void Judge::lost_sight(const Tree& tree) {
+  between_.push_back(tree);
+  muddled_ = outside_;
+}
+
 void Judge::raced(const Json& answer) {
   blind_ = true;
+  muddled_ = outside_;
   acknowledge_kept(answer);
   if (answer.contains("kept"))
     for (const auto& file : answer.at("kept")) raced_.insert(file.at("version"));
@@ -198,10 +204,16 @@ bool Judge::is_kept_by_unkept(const Outcome& outcome, const std::string& folder)
 std::string Judge::disagreement() const {
   Listing none;
   Json nothing = Json::object();
+  auto are_folders = [&](const std::string& path) {
+    const Thing* thing = find(known_, path);
+    const Entry* entry = find(base_.folder, path);
+    return thing != nullptr && entry != nullptr && thing->kind == 'd' && entry->kind == 'd';
+  };
   Outcome now{known_, known_, none, none, nothing, Brings::maybe, true, {}};
   for (const auto& path : outside_)
-    if (!is_image(find(base_.folder, path), find(known_, path)) && !is_in_the_way(known_, path) &&
-        !is_kept_by_unkept(now, path) && !is_excused(path, find(known_, path)))
+    if (!is_image(find(base_.folder, path), find(known_, path)) && !are_folders(path) &&
+        !is_in_the_way(known_, path) && !is_kept_by_unkept(now, path) &&
+        !is_excused(path, find(known_, path)))
       return path + ": directory " + say(find(known_, path)) + ", workspace " + say(find(base_.folder, path));
   return "";
 }
@@ -262,6 +274,8 @@ void Judge::check_path(const std::string& path, const Outcome& outcome, bool by_
     return;
   }
   // Bytes of the one and a mode of the other are no contradiction.
+  // Nor is a folder that a client deleted and a file of code made anew.
+  if (before != nullptr && before->kind == 'd' && is != nullptr && is->kind == 'd') return;
   auto is_mixed = [&](const std::string& hash, uint32_t mode) {
     return before != nullptr && was != nullptr && before->kind == was->kind &&
            (hash == before->hash || hash == was->hash) && (mode == before->mode || mode == was->mode);
@@ -385,7 +399,6 @@ void Judge::settled(const Outcome& outcome) {
   if (!blind_ && !locked_ && !tangled) check_trash(outcome);
   remember_written(outcome);
   std::set<std::string> before_outside = std::exchange(outside_, {});
-  muddled_.clear();
   if (locked_ || tangled) {
     for (const auto& [path, entry] : outcome.is.folder)
       if (!is_image(&entry, find(outcome.after, path))) add_outside(path);
@@ -395,6 +408,7 @@ void Judge::settled(const Outcome& outcome) {
   } else {
     for (const auto& path : before_outside)
       if (!is_image(find(outcome.is.folder, path), find(outcome.after, path))) add_outside(path);
+    std::erase_if(muddled_, [&](const std::string& path) { return !outside_.contains(path); });
   }
   pending_.clear();
   for (const auto& path : named_)

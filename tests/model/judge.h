@@ -64,7 +64,7 @@ class Judge {
   // What an answer may give as the reason for not keeping something, besides links and the like.
   void allow_reason(const std::string& reason) { reasons_.insert(reason); }
   // An order was cut short or failed: it may have seen the directory as it was then.
-  void lost_sight(const Tree& tree) { between_.push_back(tree); }
+  void lost_sight(const Tree& tree);
   // An order met running code.
   void raced(const Json& answer);
 
