@@ -103,11 +103,11 @@ void Capture::record(Plan& plan, size_t index, const workspace::ChangeResult& re
       // and gets one when it is looked at again without the lock.
       // Beside a head that somebody else has locked, it started from that head.
       if (!result.entry.trashed_us)
-        manifest_.set_file(step.path, step.node,
-                           {result.entry.id, result.kept_aside ? result.entry.head : result.version->id,
-                            std::get<workspace::PutChange>(step.change).content->root().hash,
-                            result.version->complete},
-                           plan.now_us);
+        manifest_.set_file(
+            step.path, step.node,
+            {result.entry.id, result.kept_aside ? result.entry.head : result.version->id,
+             std::get<workspace::PutChange>(step.change).content->root().hash, result.version->complete},
+            plan.now_us);
   }
 }
 
@@ -164,8 +164,9 @@ void Capture::refuse(Plan& plan, size_t index, const Error& error) {
         // one that meets another there diverges from it.
         Touched both;
         both.folders = {step.from, step.path};
-        plan.settled.append(settle_steps(both, plan.open_files, plan.as,
-                                         step.node.kind == NodeKind::folder ? Renames::files : Renames::none));
+        plan.settled.append(
+            settle_steps(both, plan.open_files, plan.as,
+                         step.node.kind == NodeKind::folder ? Renames::files : Renames::none));
         break;
       }
       // Somebody else wrote or locked the file meanwhile: theirs stays where it is, and ours is kept under
@@ -196,7 +197,8 @@ void Capture::refused_content(Plan& plan, const std::string& path, const Node& n
   item.only_copy = node.kind == NodeKind::file;
   forget_refused(path);
   bool again = item.reason != "too_large" && item.reason != "name";
-  refused_[path] = {node, item.reason, item.message, item.reason == "quota" ? room(plan).value_or(0) : 0, again};
+  refused_[path] = {node, item.reason, item.message, item.reason == "quota" ? room(plan).value_or(0) : 0,
+                    again};
   if (again) ++refused_again_;
 }
 
@@ -210,8 +212,8 @@ void Capture::forget_refused(const std::string& path) {
 std::vector<Unkept> Capture::refused() const {
   std::vector<Unkept> result;
   for (const auto& [path, one] : refused_)
-    result.push_back({named(path), Unkept::What::refused, one.reason, one.message, Id{},
-                      one.node.kind == NodeKind::file});
+    result.push_back(
+        {named(path), Unkept::What::refused, one.reason, one.message, Id{}, one.node.kind == NodeKind::file});
   return result;
 }
 

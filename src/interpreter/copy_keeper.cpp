@@ -33,8 +33,8 @@ void CopyKeeper::attach() {
   detach();
   copy_ = std::make_unique<WorkingCopy>(directory_, context_.owner);
   manifest_ = std::make_unique<Manifest>(context_.keep.ground(), session_.id);
-  capture_ = std::make_unique<Capture>(context_.keep, *copy_, *manifest_, session_.folder,
-                                       context_.file_bytes_max);
+  capture_ =
+      std::make_unique<Capture>(context_.keep, *copy_, *manifest_, session_.folder, context_.file_bytes_max);
   sync_ = std::make_unique<Sync>(context_.keep, *copy_, *manifest_, *capture_, session_.folder);
   manifest_->load();
 }
@@ -175,7 +175,8 @@ void CopyKeeper::save_refused() {
   }
 }
 
-Settled CopyKeeper::capture(Extent extent, const CaptureAs& as, const std::function<OpenFiles()>& open_files) {
+Settled CopyKeeper::capture(Extent extent, const CaptureAs& as,
+                            const std::function<OpenFiles()>& open_files) {
   Touched touched = context_.watcher.take(session_.id);
   touched.everything = touched.everything || extent == Extent::all;
   if (touched.empty() && !capture_->has_refused()) return {};
@@ -214,7 +215,8 @@ Settled CopyKeeper::capture_between_cells(const CaptureAs& as, const std::functi
     return true;
   };
   Touched all = context_.watcher.take(session_.id), now, later;
-  auto divide = [&](const std::set<std::string>& from, std::set<std::string>& due, std::set<std::string>& not_due) {
+  auto divide = [&](const std::set<std::string>& from, std::set<std::string>& due,
+                    std::set<std::string>& not_due) {
     for (const auto& path : from) (is_due(path) ? due : not_due).insert(path);
   };
   divide(all.paths, now.paths, later.paths);

@@ -6,7 +6,8 @@
 //   same directory, same boot (or synced since)   deletions, renames and new bytes are what code did
 //   anything else (power cut, restored backup)    the directory is set aside and searched: bytes that are not
 //                                                 kept yet become versions beside the head or new files,
-//                                                 marked as recovered; nothing is deleted, renamed or replaced
+//                                                 marked as recovered; nothing is deleted, renamed or
+//                                                 replaced
 #pragma once
 
 #include <atomic>
@@ -64,8 +65,8 @@ class CopyKeeper {
   // ever less often, once a minute in the end, until forget_turns().
   Settled capture_between_cells(const CaptureAs& as, const std::function<OpenFiles()>& open_files);
   void forget_turns() { turns_.clear(); }
-  // Brings in what others changed, where the copy is unchanged and no process writes. Returns one sentence for
-  // each entry that could not be brought, once.
+  // Brings in what others changed, where the copy is unchanged and no process writes. Returns one sentence
+  // for each entry that could not be brought, once.
   std::vector<std::string> bring_outside_changes(const CaptureAs& as,
                                                  const std::function<OpenFiles()>& open_files = {});
 
@@ -120,15 +121,15 @@ class CopyKeeper {
   std::atomic<bool> outside_changes_{true};
   bool watched_ = false;
   int64_t synced_seq_ = 0;
-  CopyState recorded_;                 // as the catalog has it
-  bool is_trusted_ = false;            // since prepare()
+  CopyState recorded_;       // as the catalog has it
+  bool is_trusted_ = false;  // since prepare()
   struct Turn {
     int count = 0;
     TimeUs next_us = 0;
   };
   std::unordered_map<std::string, Turn> turns_;  // by path; of captures between cells
-  std::vector<NotKept> suspect_left_;  // of the suspects, what could not be kept
-  std::vector<Unkept> saved_refused_;  // as the catalog has it
+  std::vector<NotKept> suspect_left_;            // of the suspects, what could not be kept
+  std::vector<Unkept> saved_refused_;            // as the catalog has it
 };
 
 }  // namespace sk::interpreter

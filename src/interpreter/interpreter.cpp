@@ -66,7 +66,12 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
         disk_guard({.data_root = folder_of(options.directory), .reserve_bytes = options.disk_reserve_bytes}),
         copies({options.directory, options.copy_keep_s, options.disk_reserve_bytes}, records),
         thumbnails(keep, host, options.directory),
-        copy_context{keep, records, watcher, options.directory, owner_of(host), options.file_bytes_max,
+        copy_context{keep,
+                     records,
+                     watcher,
+                     options.directory,
+                     owner_of(host),
+                     options.file_bytes_max,
                      boot_id_of(options)},
         shared{keep, host, options, records, copy_context, disk_guard, pool, {}, {}, {}, {}, {}},
         awake_gauge(metrics.gauge("sandkeep_sessions_awake", "Sessions with a running interpreter")),
@@ -162,8 +167,7 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
     int64_t awake_max_us = session.info().awake_max_s * kSecondUs;
     bool idle = idle_us > 0 && now_us - session.active_us() > idle_us;
     bool over = !session.awake() && now_us - session.active_us() > 60 * kSecondUs;
-    bool long_awake =
-        session.awake() && awake_max_us > 0 && now_us - session.awake_since_us() > awake_max_us;
+    bool long_awake = session.awake() && awake_max_us > 0 && now_us - session.awake_since_us() > awake_max_us;
     return idle || over || long_awake;
   }
 
@@ -312,8 +316,8 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
       if (!is_queued) live->unreserve();
     });
     const SessionInfo& info = live->info();
-    auto workspace = keep.workspaces().enter(
-        actor, info.workspace.with_prefix(workspace::prefix::workspace), workspace::Right::write);
+    auto workspace = keep.workspaces().enter(actor, info.workspace.with_prefix(workspace::prefix::workspace),
+                                             workspace::Right::write);
     if (live->queued() > options.queue_max && !earlier)
       throw Error(Code::too_many_requests,
                   "the session has " + std::to_string(live->queued() - 1) + " executions waiting")
@@ -346,8 +350,8 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
   // Makes heads of versions that were kept aside, where nothing stands in their way any more.
   void make_heads(const workspace::Actor& actor, const Id& session) {
     auto info = records.find(session);
-    auto workspace = keep.workspaces().enter(
-        actor, info->workspace.with_prefix(workspace::prefix::workspace), workspace::Right::write);
+    auto workspace = keep.workspaces().enter(actor, info->workspace.with_prefix(workspace::prefix::workspace),
+                                             workspace::Right::write);
     for (const auto& item : records.unkept(session)) {
       if (item.what != Unkept::What::aside) continue;
       try {
@@ -366,8 +370,7 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
     loop.join();
     // All at once; each lease comes back when its session is asleep.
     auto live = registry.all();
-    for (auto& session : live)
-      end(registry.acquire(session->info().id), LiveSession::Why::server_stops);
+    for (auto& session : live) end(registry.acquire(session->info().id), LiveSession::Why::server_stops);
     for (auto& session : live) registry.acquire(session->info().id);
     live.clear();
     thumbnails.stop();
@@ -450,7 +453,8 @@ void Interpreter::resume_accepted() {
     } catch (const Error& error) {
       execution.status = "done";
       execution.end = "interrupted";
-      execution.message = "it was accepted before the server stopped, and could not be run now: " + error.message();
+      execution.message =
+          "it was accepted before the server stopped, and could not be run now: " + error.message();
       execution.ended_us = impl_->keep.ground().clock.now_us();
       impl_->records.save(execution);
     }

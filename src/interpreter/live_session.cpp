@@ -86,8 +86,8 @@ void LiveSession::cancel(const Id& execution) {
   });
 }
 
-// Accepted work must not run again after a restart once anybody can see that it is over: its record is durable
-// before that. Others have theirs written soon.
+// Accepted work must not run again after a restart once anybody can see that it is over: its record is
+// durable before that. Others have theirs written soon.
 void LiveSession::save(const QueuedExecution& one) {
   if (!one.wanted.accepted) return shared_.save_later(one.execution);
   try {
@@ -441,7 +441,8 @@ void LiveSession::keep_outputs() {
       if (file.spilled && !path.ends_with("/" + file.name))
         outputs_->note("outputs/" + file.name + " was there already, so it is kept as " + path + ".");
       if (file.output_index >= 0)
-        outputs_->outputs()[static_cast<size_t>(file.output_index)]["file"] = keeper_.paths().workspace_path(path);
+        outputs_->outputs()[static_cast<size_t>(file.output_index)]["file"] =
+            keeper_.paths().workspace_path(path);
     } catch (const Error& error) {
       settled_.not_kept.push_back({keeper_.paths().workspace_path(path), "conflict", error.message(), false});
     }

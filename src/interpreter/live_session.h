@@ -55,16 +55,16 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
   ~LiveSession() override;
 
   // Any thread; the work itself happens on the strand. reserve() comes first, under the session's lease: the
-  // session counts as busy from then on, until the execution is done. One that meets the end of its session is
-  // finished as interrupted.
+  // session counts as busy from then on, until the execution is done. One that meets the end of its session
+  // is finished as interrupted.
   void reserve() { ++queued_; }
   void unreserve() { --queued_; }
   void enqueue(QueuedExecution execution);
   void cancel(const Id& execution);
   // False unless that execution waits for its tools.
   bool answer_tools(const Id& execution, Json results);
-  void poll();                                    // its kernel's descriptor is readable
-  void tick(TimeUs now_us);                       // time-outs, captures during long runs, idle expiry
+  void poll();               // its kernel's descriptor is readable
+  void tick(TimeUs now_us);  // time-outs, captures during long runs, idle expiry
   // Ends it for good: kills what runs, keeps its files, closes the copy. Executions that had not begun are
   // interrupted; when the server stops, accepted ones stay queued in the catalog.
   enum class Why { asked, server_stops };

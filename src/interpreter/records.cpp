@@ -238,13 +238,15 @@ CopyState Records::copy_state(const Id& session) {
 
 void Records::forget_copy(const Id& session) {
   ground_.db.write([&](catalog::Tx& tx) {
-    tx.exec("UPDATE sessions SET copy_identity = '', synced_seq = 0, copy_boot = '' WHERE id = $1", {session});
+    tx.exec("UPDATE sessions SET copy_identity = '', synced_seq = 0, copy_boot = '' WHERE id = $1",
+            {session});
     tx.exec("DELETE FROM manifests WHERE session = $1", {session});
   });
 }
 
 void Records::mark_copies_synced() {
-  ground_.db.write([&](catalog::Tx& tx) { tx.exec("UPDATE sessions SET copy_boot = '' WHERE copy_boot <> ''", {}); });
+  ground_.db.write(
+      [&](catalog::Tx& tx) { tx.exec("UPDATE sessions SET copy_boot = '' WHERE copy_boot <> ''", {}); });
 }
 
 namespace {
@@ -333,7 +335,8 @@ void insert_files(catalog::Tx& tx, const Id& execution, const std::vector<KeptFi
             {execution, ++seq, to_text(to_json(file))});
 }
 
-void upsert_execution(catalog::Tx& tx, const Execution& execution, const std::optional<std::string>& request) {
+void upsert_execution(catalog::Tx& tx, const Execution& execution,
+                      const std::optional<std::string>& request) {
   tx.exec("INSERT INTO executions (" SK_EXECUTION_COLUMNS
           ", request) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) "
           "ON CONFLICT (id) DO UPDATE SET status = excluded.status, outcome = excluded.outcome, detail = "
@@ -368,19 +371,19 @@ void Records::save_accepted(const Execution& execution, const NewExecution& want
 
 std::vector<AcceptedExecution> Records::accepted() {
   return ground_.db.read([&](catalog::Statements& statements) {
-    return statements.all("SELECT " SK_EXECUTION_COLUMNS
-                          ", request FROM executions WHERE status = 'queued' AND request IS NOT NULL ORDER BY "
-                          "created_us, number",
-                          {}, [](const catalog::Row& row) {
-                            AcceptedExecution one{read_execution(row), {}};
-                            Json request = Json::parse(row.text(12));
-                            one.wanted.code = one.execution.code;
-                            one.wanted.language = one.execution.language;
-                            one.wanted.tools = request.value("tools", false);
-                            if (request.contains("timeout_s"))
-                              one.wanted.timeout_s = request["timeout_s"].get<int64_t>();
-                            return one;
-                          });
+    return statements.all(
+        "SELECT " SK_EXECUTION_COLUMNS
+        ", request FROM executions WHERE status = 'queued' AND request IS NOT NULL ORDER BY "
+        "created_us, number",
+        {}, [](const catalog::Row& row) {
+          AcceptedExecution one{read_execution(row), {}};
+          Json request = Json::parse(row.text(12));
+          one.wanted.code = one.execution.code;
+          one.wanted.language = one.execution.language;
+          one.wanted.tools = request.value("tools", false);
+          if (request.contains("timeout_s")) one.wanted.timeout_s = request["timeout_s"].get<int64_t>();
+          return one;
+        });
   });
 }
 
@@ -421,12 +424,15 @@ std::vector<KeptFile> Records::kept_files(const Id& execution, int64_t after, si
 void Records::end_interrupted_executions(TimeUs now_us) {
   ground_.db.write([&](catalog::Tx& tx) {
     auto left = tx.all(
-        "SELECT id, detail FROM executions WHERE status <> 'done' AND (status <> 'queued' OR request IS NULL)",
+        "SELECT id, detail FROM executions WHERE status <> 'done' AND (status <> 'queued' OR request IS "
+        "NULL)",
         {}, [](const catalog::Row& row) { return std::pair(row.id(0), Json::parse(row.text(1))); });
     for (auto& [id, detail] : left) {
       detail["message"] = "the server was stopped while this ran; files that were closed by then are kept";
-      tx.exec("UPDATE executions SET status = 'done', outcome = 'crash', ended_us = $2, detail = $3 WHERE id = $1",
-              {id, now_us, to_text(detail)});
+      tx.exec(
+          "UPDATE executions SET status = 'done', outcome = 'crash', ended_us = $2, detail = $3 WHERE id = "
+          "$1",
+          {id, now_us, to_text(detail)});
     }
     // Nor did it write when its sessions were last used; their executions tell.
     tx.exec(

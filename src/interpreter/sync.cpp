@@ -79,7 +79,8 @@ void Sync::bring_entry(const Entry& entry) {
         bring_mode(entry, path, *local);
       return;
     }
-    if (row != nullptr && row->file == entry.id && !local) return;  // the session deleted it; not captured yet
+    if (row != nullptr && row->file == entry.id && !local)
+      return;  // the session deleted it; not captured yet
     make_way(path, NodeKind::folder);
     manifest_.set_folder(path, copy_.make_folder(path, entry.mode), entry.id, keep_.ground().clock.now_us());
     return;
@@ -135,8 +136,8 @@ void Sync::remove_if_unchanged(const std::string& path) {
   auto local = copy_.look(path, &error);
   if (error != 0) return;
   if (local && (!is_unchanged(path, *local) || is_being_written(*local))) return;
-  bool removed =
-      !local || (local->kind == NodeKind::folder ? copy_.remove_folder(path) : copy_.remove_file(path, local));
+  bool removed = !local || (local->kind == NodeKind::folder ? copy_.remove_folder(path)
+                                                            : copy_.remove_file(path, local));
   if (removed) manifest_.erase(path);
 }
 

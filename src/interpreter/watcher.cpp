@@ -17,8 +17,8 @@ namespace {
 
 constexpr uint32_t kQuietMask =
     IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB | IN_OPEN | IN_ONLYDIR;
-// Truncating by path shows as a modification only. So does every write, so a folder with many of them is muted
-// until the next capture, which then compares all its members.
+// Truncating by path shows as a modification only. So does every write, so a folder with many of them is
+// muted until the next capture, which then compares all its members.
 constexpr uint32_t kMask = kQuietMask | IN_MODIFY;
 constexpr int kModificationsMax = 256;
 
