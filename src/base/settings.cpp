@@ -133,7 +133,7 @@ std::vector<Assignment> from_environment(const Environment& environment) {
 }
 
 void check_secret_file(const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   if (::stat(path.c_str(), &info) == 0 && (info.st_mode & 077) != 0)
     throw Error(Code::bad_request, path + " holds root_key, but other users may read it")
         .hint("Run: chmod 600 '" + path + "'");

@@ -21,7 +21,7 @@ void expand(std::vector<std::string>& paths, const std::string& home) {
 }
 
 template <class Field, class Rule>
-SettingRow make_row(Field Settings::*field, std::string_view name, const Rule& rule) {
+SettingRow make_row(Field Settings::* field, std::string_view name, const Rule& rule) {
   SettingRow row;
   row.info.name = name;
   row.info.value = rule.value();

@@ -32,14 +32,14 @@ std::vector<std::string> names_in(const std::string& folder) {
 
 void walk_into(const std::string& folder, const std::string& remote, LocalTree& out) {
   auto names = names_in(folder);
-  struct stat itself {};
+  struct stat itself{};
   if (stat(folder.c_str(), &itself) != 0) throw local_error(folder, errno);
   if (!remote.empty()) out.folders.push_back({remote, itself.st_mode & 07777});
   for (const auto& name : names) {
     auto path = folder.ends_with('/') ? folder + name : folder + "/" + name;
     auto below = join_remote(remote, workspace::escape_name(name));
-    struct stat own {};
-    struct stat behind {};
+    struct stat own{};
+    struct stat behind{};
     if (lstat(path.c_str(), &own) != 0) {
       out.skipped.push_back(path + ": " + std::system_category().message(errno));
     } else if (S_ISDIR(own.st_mode)) {
@@ -84,7 +84,7 @@ Fd open_local(const std::string& path) {
 }
 
 FileFacts facts_of(const Fd& file, const std::string& path) {
-  struct stat found {};
+  struct stat found{};
   if (fstat(file.get(), &found) != 0) throw local_error(path, errno);
   if (!S_ISREG(found.st_mode)) throw Error(Code::bad_request, path + " is not a regular file");
   return {static_cast<uint64_t>(found.st_size), found.st_mode & 07777,
@@ -92,12 +92,12 @@ FileFacts facts_of(const Fd& file, const std::string& path) {
 }
 
 bool is_folder(const std::string& path) {
-  struct stat found {};
+  struct stat found{};
   return stat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode);
 }
 
 bool exists(const std::string& path) {
-  struct stat found {};
+  struct stat found{};
   return lstat(path.c_str(), &found) == 0;
 }
 

@@ -33,7 +33,7 @@ void CopyCache::spare(const SessionInfo& session) {
 }
 
 bool CopyCache::is_disk_short() const {
-  struct statvfs info {};
+  struct statvfs info{};
   if (::statvfs(rules_.directory.c_str(), &info) != 0) return false;
   uint64_t total = static_cast<uint64_t>(info.f_blocks) * info.f_frsize;
   uint64_t free = static_cast<uint64_t>(info.f_bavail) * info.f_frsize;

@@ -36,7 +36,7 @@ class Walk {
     fd.release();  // the DIR owns it now
     while (auto* entry = ::readdir(dir.get())) {
       if (std::strcmp(entry->d_name, ".") == 0 || std::strcmp(entry->d_name, "..") == 0) continue;
-      struct stat info {};
+      struct stat info{};
       if (::fstatat(::dirfd(dir.get()), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 ||
           info.st_dev != device_)
         continue;
@@ -58,7 +58,7 @@ class Walk {
 }  // namespace
 
 FolderUsage measure_folder(int folder_fd) {
-  struct stat info {};
+  struct stat info{};
   Fd again(::openat(folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!again || ::fstat(again.get(), &info) != 0) return {};
   Walk walk(info.st_dev);
@@ -189,7 +189,7 @@ void DiskGuard::look_at_reserve(const Free& free) {
 }
 
 DiskGuard::Free DiskGuard::free_space() const {
-  struct statvfs info {};
+  struct statvfs info{};
   if (::statvfs(options_.data_root.c_str(), &info) != 0) return {};
   Free out{static_cast<uint64_t>(info.f_bavail) * info.f_frsize, static_cast<uint64_t>(info.f_favail)};
   if (info.f_files == 0) out.entries = UINT64_MAX;  // filesystems without a table of inodes

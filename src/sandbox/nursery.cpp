@@ -188,7 +188,7 @@ void Nursery::open_gate(SessionParts& parts, const SessionSpec& spec) {
 
   std::vector<Fd> mounts;
   Fd data = open_folder(spec.data_dir);
-  struct stat info {};
+  struct stat info{};
   if (::fstat(data.get(), &info) != 0) throw system_error("cannot look at " + spec.data_dir, errno);
   if (info.st_uid != shared_.ids.plan().owner_uid)
     throw Error(Code::internal, spec.data_dir + " belongs to user " + std::to_string(info.st_uid) +

@@ -63,7 +63,7 @@ bool is_open_for_writing(pid_t pid, const char* fd) {
 
 void add_open_files(pid_t pid, std::vector<OpenFile>& out) {
   for_each_number("/proc/" + std::to_string(pid) + "/fd", [&](int folder, const char* name) {
-    struct stat info {};
+    struct stat info{};
     if (::fstatat(folder, name, &info, 0) == 0 && S_ISREG(info.st_mode) && is_open_for_writing(pid, name))
       out.push_back({info.st_dev, info.st_ino});
   });

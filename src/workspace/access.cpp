@@ -264,11 +264,11 @@ Principal Access::create_principal(const Actor& actor, const std::string& name, 
 std::vector<Principal> Access::list_principals(const Actor& actor) {
   if (!actor.admin) throw Error(Code::forbidden, "only an administrator's key may list principals");
   return ground_.db.read([&](catalog::Statements& statements) {
-    return statements.all(
-        "SELECT id, name, kind, admin, created_us FROM principals ORDER BY created_us", {},
-        [](const catalog::Row& row) {
-          return Principal{row.id(0), row.str(1), row.str(2), row.integer(3) != 0, row.integer(4)};
-        });
+    return statements.all("SELECT id, name, kind, admin, created_us FROM principals ORDER BY created_us", {},
+                          [](const catalog::Row& row) {
+                            return Principal{row.id(0), row.str(1), row.str(2), row.integer(3) != 0,
+                                             row.integer(4)};
+                          });
   });
 }
 

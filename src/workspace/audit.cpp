@@ -45,9 +45,7 @@ void Audit::checkpoint() {
       Sha256 hash;
     };
     auto last = tx.one("SELECT number, hash FROM checkpoints ORDER BY number DESC LIMIT 1", {},
-                       [](const catalog::Row& row) {
-                         return Last{row.integer(0), row.hash(1)};
-                       })
+                       [](const catalog::Row& row) { return Last{row.integer(0), row.hash(1)}; })
                     .value_or(Last{0, Sha256{}});
     TimeUs now_us = ground_.clock.now_us();
     std::string text = checkpoint_text(last.number + 1, now_us, last.hash, joined);

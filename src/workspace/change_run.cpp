@@ -259,9 +259,7 @@ void ChangeRun::grow(uint64_t bytes) {
   // Two statements: RETURNING would make SQLite set up a table for the one row.
   tx_.exec("UPDATE workspaces SET used_bytes = used_bytes + $2 WHERE id = $1", {workspace_, bytes});
   auto figures = tx_.one("SELECT used_bytes, quota_bytes FROM workspaces WHERE id = $1", {workspace_},
-                         [](const catalog::Row& row) {
-                           return Figures{row.integer(0), row.integer(1)};
-                         });
+                         [](const catalog::Row& row) { return Figures{row.integer(0), row.integer(1)}; });
   if (!figures) throw Error(Code::not_found, "the workspace is gone");
   if (figures->used <= figures->quota) return;
   uint64_t before = static_cast<uint64_t>(figures->used) - bytes;

@@ -199,9 +199,8 @@ size_t Purposes::retract_due() {
     return statements.all(
         "SELECT e.head, f.workspace, w.owner, f.file FROM purposes f JOIN entries e ON e.id = f.file JOIN "
         "workspaces w ON w.id = f.workspace WHERE f.expires_us <= $1 LIMIT $2",
-        {ground_.clock.now_us(), kDueAtOnceMax}, [](const catalog::Row& row) {
-          return Due{row.id(0), row.id(1), row.id(2), row.id(3)};
-        });
+        {ground_.clock.now_us(), kDueAtOnceMax},
+        [](const catalog::Row& row) { return Due{row.id(0), row.id(1), row.id(2), row.id(3)}; });
   });
   size_t done = 0;
   for (const Due& one : due) {

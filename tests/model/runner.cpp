@@ -422,9 +422,7 @@ class Runner {
                {{"do", "move"}, {"path", r.workspace_path(s.path)}, {"other", r.workspace_path(s.other)}});
          }},
         {"make",
-         [](Runner& r, const Step& s) {
-           r.client({{"do", "make"}, {"path", r.workspace_path(s.path)}});
-         }},
+         [](Runner& r, const Step& s) { r.client({{"do", "make"}, {"path", r.workspace_path(s.path)}}); }},
         {"mode",
          [](Runner& r, const Step& s) {
            r.client({{"do", "mode"}, {"path", r.workspace_path(s.path)}, {"number", s.number}});
@@ -442,10 +440,7 @@ class Runner {
            r.judge_.allow_reason("disk_full");
            r.limit({{"do", "disk"}, {"number", s.number}});
          }},
-        {"batch",
-         [](Runner& r, const Step& s) {
-           r.limit({{"do", "batch"}, {"size", s.size}});
-         }},
+        {"batch", [](Runner& r, const Step& s) { r.limit({{"do", "batch"}, {"size", s.size}}); }},
         {"fill", [](Runner& r, const Step& s) { r.fill(s.number != 0); }},
     };
     auto found = kOrders.find(step.what);

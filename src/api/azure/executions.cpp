@@ -208,8 +208,8 @@ Json family_b_json(const Execution& execution, const SessionInfo& session, const
 
 // The reply comes when the execution is done; no thread waits. When the client leaves, the execution goes on.
 Reply wait_for(const RunningExecution& running, std::function<Reply(const Execution&)> answer) {
-  auto deferred = std::make_shared<http::Deferred>(
-      kWaitMost, [] { return Reply::json(Json::object(), 504); }, [] {});
+  auto deferred =
+      std::make_shared<http::Deferred>(kWaitMost, [] { return Reply::json(Json::object(), 504); }, [] {});
   running.feed->on_finish([deferred, answer = std::move(answer)](const Execution& execution) {
     Reply reply = answer(execution);
     add_headers(reply, execution);

@@ -41,8 +41,8 @@ Reply execute(Call& call) {
   wanted.code = with_arguments(call.body.need_text("code"), call.body.texts("args"), wanted.language);
   auto asked = std::make_shared<const Asked>(prepare(call, call.body));
   auto running = need_interpreter(call.app).execute(call.actor, asked->session.id, std::move(wanted));
-  auto deferred = std::make_shared<http::Deferred>(
-      kWaitMost, [] { return Reply::json(Json::object(), 504); }, [] {});
+  auto deferred =
+      std::make_shared<http::Deferred>(kWaitMost, [] { return Reply::json(Json::object(), 504); }, [] {});
   running.feed->on_finish(
       [deferred, asked, base_url = call.request.base_url](const interpreter::Execution& execution) {
         deferred->complete(Reply::json(result_json(execution, *asked, base_url)));

@@ -43,9 +43,7 @@ void add_routes(Routes& routes) {
               .tag = "librechat",
               .summary = "Whether the server answers",
               .auth = Auth::nobody},
-             [](Call&) {
-               return http::Reply::json({{"status", "ok"}});
-             });
+             [](Call&) { return http::Reply::json({{"status", "ok"}}); });
   add_exec_routes(mounts);
   add_programmatic_routes(mounts);
   add_upload_routes(mounts);

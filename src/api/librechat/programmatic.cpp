@@ -106,8 +106,8 @@ Json finished_json(const Execution& execution, const Asked& asked, const std::st
 // The next calls after `after`, or the end, whichever comes; no thread waits.
 Reply wait_for_next(const RunningExecution& running, int64_t after, std::shared_ptr<const Asked> asked,
                     const std::string& base_url) {
-  auto deferred = std::make_shared<http::Deferred>(
-      kWaitMost, [] { return Reply::json(Json::object(), 504); }, [] {});
+  auto deferred =
+      std::make_shared<http::Deferred>(kWaitMost, [] { return Reply::json(Json::object(), 504); }, [] {});
   running.feed->follow(
       after, [deferred, session = asked->session.id, id = running.id](const ExecutionEvent& event) {
         if (event.kind != "tools" || deferred->done()) return;

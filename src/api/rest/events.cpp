@@ -77,8 +77,7 @@ class EventPoll : public std::enable_shared_from_this<EventPoll> {
   }
 
   static Reply start(std::shared_ptr<EventPoll> self, std::chrono::milliseconds wait) {
-    auto deferred = std::make_shared<http::Deferred>(
-        wait, [self] { return self->at_deadline(); }, [self] {});
+    auto deferred = std::make_shared<http::Deferred>(wait, [self] { return self->at_deadline(); }, [self] {});
     self->deferred_ = deferred;
     auto& app = self->reader_.app();
     std::lock_guard lock(self->mutex_);  // a first call may come before the watch is in place

@@ -52,8 +52,8 @@ Json running_json(const RunningExecution& running, const std::string& base_url) 
 
 // The reply comes when the execution is done; no thread waits. When the client leaves, the execution goes on.
 Reply wait_for(const RunningExecution& running, const std::string& base_url) {
-  auto deferred = std::make_shared<http::Deferred>(
-      kWaitMost, [] { return Reply::json(Json::object(), 504); }, [] {});
+  auto deferred =
+      std::make_shared<http::Deferred>(kWaitMost, [] { return Reply::json(Json::object(), 504); }, [] {});
   running.feed->on_finish([deferred, base_url](const Execution& execution) {
     deferred->complete(Reply::json(execution_json(execution, base_url)));
   });

@@ -68,9 +68,7 @@ void add_health_routes(Routes& routes) {
               .summary = "Whether the server answers",
               .auth = Auth::nobody,
               .answers = {{200, "It does.", "Status"}}},
-             [](Call&) {
-               return Reply::json({{"status", "ok"}});
-             });
+             [](Call&) { return Reply::json({{"status", "ok"}}); });
   routes.add({.method = "GET",
               .pattern = "/readyz",
               .id = "get_readiness",
