@@ -53,7 +53,8 @@ bool CopyKeeper::is_trusted(const CopyState& state) const {
 }
 
 CopyState CopyKeeper::state_now(bool dirty) const {
-  return {dirty, copy_->identity(), synced_seq_, context_.boot_id};
+  // Entries that were left out of the copy are looked for again from the beginning, also by another process.
+  return {dirty, copy_->identity(), sync_->has_skipped() ? 0 : synced_seq_, context_.boot_id};
 }
 
 Settled CopyKeeper::open(const CaptureAs& as) {
