@@ -83,26 +83,44 @@ Settled Capture::settle(const Touched& touched, const std::set<std::pair<uint64_
 Settled Capture::settle_steps(const Touched& touched,
                               const std::set<std::pair<uint64_t, uint64_t>>& open_files, const CaptureAs& as,
                               Renames renames) {
-  Plan plan{open_files, as, {}, {}, {}, {}, {}, {}, {}, keep_.ground().clock.now_us()};
+  Plan plan{open_files, as, {}, {}, {}, {}, {}, {}, keep_.ground().clock.now_us()};
   collect_candidates(touched, plan);
   if (plan.candidates.empty()) return std::move(plan.settled);
+  // Renames are carried out before anything else is planned: what may be deleted depends on where things are.
   find_renames(plan, renames);
+  apply(plan);
+  if (compare_all_) {
+    // Not even the renames could be recorded: nothing else may be concluded from what is where.
+    note_not_kept(plan, "", "disk_full", "the server's disk is full; all of it is looked at again")
+        .only_copy = true;
+    return std::move(plan.settled);
+  }
+  plan.steps.clear();
   classify(plan);
   read_changed(plan);
   plan_deletions(plan);
   put_in_order(plan);
   apply(plan);
+  drop_overtaken(plan.settled);
   return std::move(plan.settled);
 }
 
-// Renames come first; then deletions that make room for something of another kind; other deletions last.
+// Content that was refused first, because something stood in its way, and kept then.
+void Capture::drop_overtaken(Settled& settled) {
+  if (settled.not_kept.empty() || settled.kept.empty()) return;
+  std::unordered_set<std::string_view> kept;
+  for (const auto& file : settled.kept) kept.insert(file.path);
+  std::erase_if(settled.not_kept,
+                [&](const NotKept& item) { return item.only_copy && kept.contains(item.path); });
+}
+
+// Deletions that make room for something of another kind come first, other deletions last.
 void Capture::put_in_order(Plan& plan) {
   auto turn_of = [&](const Plan::Step& step) -> size_t {
-    if (step.what == Plan::What::rename) return 0;
-    if (step.what != Plan::What::trash) return 2;
-    return plan.replaced.contains(step.path) ? 1 : 3;
+    if (step.what != Plan::What::trash) return 1;
+    return plan.replaced.contains(step.path) ? 0 : 2;
   };
-  std::array<std::vector<Plan::Step>, 4> turns;
+  std::array<std::vector<Plan::Step>, 3> turns;
   for (Plan::Step& step : plan.steps) turns[turn_of(step)].push_back(std::move(step));
   plan.steps.clear();
   for (auto& turn : turns) std::ranges::move(turn, std::back_inserter(plan.steps));
@@ -210,7 +228,6 @@ void Capture::find_renames(Plan& plan, Renames renames) {
       if (row.version) move.conditions.if_match = {row.version};
       step.change = std::move(move);
       plan.steps.push_back(std::move(step));
-      plan.moved.insert(*from);
       manifest_.rename(*from, path);
       renamed.push_back(path);
     }
@@ -341,7 +358,6 @@ bool Capture::is_all_ours(Plan& plan, const std::string& folder, const std::set<
     auto page = keep_.files().list(plan.as.workspace, options);
     for (const auto& entry : page.items) {
       std::string path = disk_path(entry.path);
-      if (plan.moved.contains(path) || is_below_any(path, plan.moved)) continue;
       const ManifestRow* mine = manifest_.find(path);
       if (mine == nullptr || !gone.contains(path)) return false;
       if (entry.kind == EntryKind::file && mine->version != entry.head) return false;

@@ -96,6 +96,7 @@ class Capture {
   Settled settle_steps(const Touched& touched, const std::set<std::pair<uint64_t, uint64_t>>& open_files,
                        const CaptureAs& as, Renames renames);
   void put_in_order(Plan& plan);
+  static void drop_overtaken(Settled& settled);
   void collect_candidates(const Touched& touched, Plan& plan);
   void look_at(Plan& plan, const std::string& path);
   void note_unreadable(Plan& plan, const std::string& path);

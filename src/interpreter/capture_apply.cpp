@@ -34,12 +34,9 @@ std::string reason_of(const Error& error) {
 void Capture::apply(Plan& plan) {
   const size_t count_max = std::min(kBatchMax, keep_.ground().limits.batch_max);
   for (size_t at = 0; at < plan.steps.size();) {
-    // Renames have batches of their own: one that is refused changes what may be done after it.
-    bool renames = plan.steps[at].what == Plan::What::rename;
     uint64_t bytes = 0;
     std::vector<workspace::Change> batch;
-    for (size_t end = at; end < plan.steps.size() && batch.size() < count_max && bytes < kBatchBytesMax &&
-                          (plan.steps[end].what == Plan::What::rename) == renames;
+    for (size_t end = at; end < plan.steps.size() && batch.size() < count_max && bytes < kBatchBytesMax;
          ++end) {
       batch.push_back(plan.steps[end].change);
       bytes += plan.steps[end].node.size;
@@ -73,7 +70,6 @@ void Capture::apply(Plan& plan) {
     }
     for (size_t i = 0; i < count; ++i)
       if (results[i].result) applied(plan, at + i, *results[i].result);
-    // May append steps to none of these, but drop later ones.
     for (size_t i = 0; i < count; ++i)
       if (results[i].refused) refuse(plan, at + i, *results[i].refused);
     at += count;
@@ -170,10 +166,7 @@ void Capture::refuse(Plan& plan, size_t index, const Error& error) {
         break;
       }
       // Somebody else wrote or locked the file meanwhile: theirs stays where it is, and ours is kept under
-      // its new name. A folder around it that was to go stays for it.
-      std::erase_if(plan.steps, [&](const Plan::Step& later) {
-        return later.what == Plan::What::trash && is_below(step.from, later.path);
-      });
+      // its new name.
       for (const auto& path : manifest_.below(step.path)) manifest_.erase(path);
       {
         Touched touched;

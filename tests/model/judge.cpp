@@ -123,9 +123,22 @@ void Judge::lost_sight(const Tree& tree) {
   muddled_ = outside_;
 }
 
-void Judge::raced(const Json& answer) {
+// What stays refused until it is touched is named once.
+void Judge::note_lasting(const Json& answer, const Tree& tree) {
+  static const std::set<std::string> kLasting{"link", "fifo", "socket", "device", "too_large", "name"};
+  for (const char* list : {"not_kept", "only_copies"}) {
+    if (!answer.contains(list)) continue;
+    for (const auto& item : answer.at(list))
+      if (const Thing* thing = find(tree, relative(item.at("path")));
+          thing && kLasting.contains(item.at("reason")))
+        told_[relative(item.at("path"))] = {thing->identity, thing->ctime_ns};
+  }
+}
+
+void Judge::raced(const Json& answer, const Tree& after) {
   blind_ = true;
   muddled_ = outside_;
+  note_lasting(answer, after);
   acknowledge_kept(answer);
   if (answer.contains("kept"))
     for (const auto& file : answer.at("kept")) raced_.insert(file.at("version"));
@@ -133,6 +146,7 @@ void Judge::raced(const Json& answer) {
 
 void Judge::note_answer(const Outcome& outcome) {
   acknowledge_kept(outcome.answer);
+  note_lasting(outcome.answer, outcome.before);
   if (outcome.answer.contains("not_kept") || outcome.answer.contains("only_copies")) named_.clear();
   for (const char* list : {"not_kept", "only_copies"}) {
     if (!outcome.answer.contains(list)) continue;
@@ -141,11 +155,7 @@ void Judge::note_answer(const Outcome& outcome) {
       named_.insert(path);
       const Thing* thing = find(outcome.before, path);
       check_reason(path, reason, thing);
-      static const std::set<std::string> kLasting{"link", "fifo", "socket", "device", "too_large", "name"};
-      if (thing == nullptr)
-        undeleted_.insert(path);
-      else if (kLasting.contains(reason))
-        told_[path] = {thing->identity, thing->ctime_ns};
+      if (thing == nullptr) undeleted_.insert(path);
     }
   }
   if (outcome.answer.contains("kept"))
@@ -178,7 +188,9 @@ bool Judge::is_excused(const std::string& path, const Thing* thing) const {
   if (thing == nullptr) return false;
   if (auto found = aside_.find(path); found != aside_.end() && found->second == thing->hash) return true;
   const Told* told = find(told_, path);
-  return told != nullptr && told->identity == thing->identity && told->ctime_ns == thing->ctime_ns;
+  if (told == nullptr || told->identity != thing->identity) return false;
+  // Another name of a file that is too large may have been written through.
+  return told->ctime_ns == thing->ctime_ns || (thing->kind == 'f' && thing->size > kFileBytesMax);
 }
 
 // What is no file and no folder stays where code made it, whatever a client puts there.
@@ -394,7 +406,7 @@ void Judge::settled(const Outcome& outcome) {
   check_others(outcome.was, outcome.is);
   bool tangled = is_tangled(outcome.before);
   if (!locked_ && !tangled) check_paths(outcome);
-  if (!locked_ && !blind_ && outcome.tells_all) check_told(outcome);
+  if (!locked_ && !blind_ && between_.empty() && outcome.tells_all) check_told(outcome);
   if (!blind_ && !tangled) check_renames(outcome);
   if (!blind_ && !locked_ && !tangled) check_trash(outcome);
   remember_written(outcome);

@@ -66,7 +66,7 @@ class Judge {
   // An order was cut short or failed: it may have seen the directory as it was then.
   void lost_sight(const Tree& tree);
   // An order met running code.
-  void raced(const Json& answer);
+  void raced(const Json& answer, const Tree& after);
 
   struct Outcome {
     const Tree &before, &after;  // the directory
@@ -97,6 +97,7 @@ class Judge {
 
  private:
   void note_answer(const Outcome& outcome);
+  void note_lasting(const Json& answer, const Tree& tree);
   void acknowledge_kept(const Json& answer);
   void check_bytes(const Listing& is) const;
   static void check_others(const Listing& was, const Listing& is);

@@ -303,10 +303,11 @@ class Runner {
       return;
     }
     listing_ = listing_of(*answer, history_.folder);
-    judge_.raced(*answer);
-    judge_.code_wrote(scan(directory_));
+    Tree after = scan(directory_);
+    judge_.raced(*answer, after);
+    judge_.code_wrote(after);
   }
-  void blind() { judge_.raced(Json::object()); }
+  void blind() { judge_.raced(Json::object(), {}); }
 
   void kill() {
     writers_.wait();
