@@ -53,11 +53,7 @@ bool CopyKeeper::is_trusted(const CopyState& state) const {
 }
 
 CopyState CopyKeeper::state_now(bool dirty) const {
-<<<<<<< HEAD
   // Entries that were left out of the copy are looked for again from the beginning.
-=======
-  // Entries that were left out of the copy are looked for again from the beginning, also by another process.
->>>>>>> h-model
   return {dirty, copy_->identity(), sync_->has_skipped() ? 0 : synced_seq_, context_.boot_id};
 }
 

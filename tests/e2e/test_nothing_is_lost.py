@@ -4,6 +4,7 @@ The rule of every test here: the workspace has what code or a client wrote last,
 somebody deleted.
 """
 
+import os
 import random
 from pathlib import Path
 
@@ -347,7 +348,12 @@ KNOWN = 'os.makedirs("F/p/q"); open("F/p/q/deep", "w").write("known")'
     (KNOWN, 'os.remove("F/p/q/deep"); os.rename("F", "G")', {}),
     ('os.makedirs("A/s"); os.mkdir("B"); open("A/s/1", "w").write("a"); open("B/2", "w").write("b")',
      'ctypes.CDLL(None).renameat2(-100, b"A/s", -100, b"B/2", 2)', {"A/s": "b", "B/2/1": "a"}),
-], ids=["replaced", "moved on", "a link", "deleted", "exchanged"])
+    ('open("a", "w").write("1"); open("b", "w").write("2")', 'os.rename("a", "t"); os.mkdir("a"); os.rename("t", "a/b"); os.rename("b", "a/a")',
+     {"a/a": "2", "a/b": "1"}),
+    ('os.makedirs("A/s/t"); open("A/s/t/1", "w").write("1"); open("B", "w").write("b")',
+     'ctypes.CDLL(None).renameat2(-100, b"A/s/t", -100, b"B", 2); os.rename("A", "C")', {"B/1": "1", "C/s/t": "b"}),
+    (KNOWN, 'os.rename("F/p/q/deep", "F/deep"); shutil.rmtree("F/p"); os.rename("F", "G")', {"G/deep": "known"}),
+], ids=["replaced", "moved on", "a link", "deleted", "exchanged", "below itself", "exchanged and moved", "moved up"])
 def test_changes_inside_a_folder_that_is_renamed_in_the_same_cell_are_kept(server, before, cell, files):
     keep = Keep(server)
     session = keep.create(folder=f"renamed-{os.urandom(4).hex()}")
