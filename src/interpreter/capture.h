@@ -81,6 +81,8 @@ class Capture {
   bool has_refused() const { return refused_again_ > 0 || compare_all_; }
   // What is in the copy and was refused.
   std::vector<Unkept> refused() const;
+  // Workspace paths that code deleted and that stay, because somebody else wrote or locked them.
+  std::set<std::string> take_disowned() { return std::exchange(disowned_, {}); }
   // Keeps the bytes of a copy that cannot be believed (see copy_keeper.h): each file that is kept is removed
   // from it. Nothing is deleted, renamed or replaced in the workspace.
   Settled search(WorkingCopy& suspect, const CaptureAs& as);
@@ -136,6 +138,7 @@ class Capture {
   };
   std::map<std::string, Refused> refused_;
   size_t refused_again_ = 0;  // of them, those that are tried again
+  std::set<std::string> disowned_;
   bool compare_all_ = false;  // a batch failed as a whole: what it held is looked for anew
 };
 

@@ -12,6 +12,11 @@ constexpr size_t kBatchMax = 2'000;
 // So many bytes of new content wait for one commit at most.
 constexpr uint64_t kBatchBytesMax = 256 << 20;
 
+// Whether a rename was refused for the sake of its new place, or of a lock: nobody wrote the old one since.
+bool is_old_place_ours(const Error& error) {
+  return error.code() == Code::conflict || error.code() == Code::locked;
+}
+
 }  // namespace
 
 std::string reason_of(const Error& error) {
@@ -76,9 +81,8 @@ void Capture::apply(Plan& plan) {
   }
 }
 
-// Where only the new place was taken, the old one is still ours.
 void Capture::undo_rename(const std::string& path, const std::string& from, const Error& error) {
-  if (error.code() == Code::conflict) return manifest_.rename(path, from);
+  if (is_old_place_ours(error)) return manifest_.rename(path, from);
   for (const auto& below : manifest_.below(path)) manifest_.erase(below);
 }
 
@@ -155,9 +159,9 @@ void Capture::refuse(Plan& plan, size_t index, const Error& error) {
       break;
     case Plan::What::rename:
       if (error.code() == Code::disk_full) break;
-      if (error.code() == Code::conflict) {
-        // Somebody else took the new place. The old one is given up all the same: files go one by one, and
-        // one that meets another there diverges from it.
+      if (is_old_place_ours(error)) {
+        // Somebody else took or locked the new place. The old one is given up all the same: files go one by
+        // one, and one that meets another there diverges from it.
         Touched both;
         both.folders = {step.from, step.path};
         plan.settled.append(
@@ -178,6 +182,7 @@ void Capture::refuse(Plan& plan, size_t index, const Error& error) {
       if (error.code() == Code::disk_full) break;
       // Not ours to delete any more; the next synchronisation brings it back into the copy.
       for (const auto& path : manifest_.below(step.path)) manifest_.erase(path);
+      if (error.code() != Code::not_found) disowned_.insert(workspace_path(step.path));
       if (error.code() != Code::not_found)
         note_not_kept(plan, step.path, reason_of(error), "the deletion was not applied: " + error.message());
   }

@@ -157,6 +157,7 @@ Settled CopyKeeper::settle(const Touched& touched, const OpenFiles& open_files, 
     if (outer) outer(tx, kept);
   };
   Settled settled = capture_->settle(touched, open_files, as);
+  for (const auto& path : capture_->take_disowned()) sync_->bring_later(path);
   save_refused();
   return settled;
 }
