@@ -221,10 +221,14 @@ std::string Judge::disagreement() const {
     const Entry* entry = find(base_.folder, path);
     return thing != nullptr && entry != nullptr && thing->kind == 'd' && entry->kind == 'd';
   };
+  // The answer that named a refused deletion may have been lost with its keeper.
+  auto is_undeleted = [&](const std::string& path) {
+    return reasons_.contains("locked") && !known_.contains(path);
+  };
   Outcome now{known_, known_, none, none, nothing, Brings::maybe, true, {}};
   for (const auto& path : outside_)
     if (!is_image(find(base_.folder, path), find(known_, path)) && !are_folders(path) &&
-        !is_in_the_way(known_, path) && !is_kept_by_unkept(now, path) &&
+        !is_undeleted(path) && !is_in_the_way(known_, path) && !is_kept_by_unkept(now, path) &&
         !is_excused(path, find(known_, path)))
       return path + ": directory " + say(find(known_, path)) + ", workspace " + say(find(base_.folder, path));
   return "";

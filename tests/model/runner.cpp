@@ -99,6 +99,7 @@ class Runner {
   // Carries out an order and lets the judge look. False when it failed and was allowed to.
   bool order(Json what, Brings brings, bool tells_all, bool only_brings = false) {
     writers_.wait();
+    if (full_) brings = Brings::maybe;  // nothing new fits into the copy
     bool look = !judge_.agrees() || (at_ + history_.seed) % 2 == 0 || only_brings || full_;
     Tree before;
     if (look) {
