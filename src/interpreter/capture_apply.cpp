@@ -158,7 +158,11 @@ void Capture::refuse(Plan& plan, size_t index, const Error& error) {
       refused_content(plan, step.path, step.node, error);
       break;
     case Plan::What::rename:
-      if (error.code() == Code::disk_full) break;
+      if (error.code() == Code::disk_full) {
+        note_not_kept(plan, step.path, reason_of(error),
+                      "the rename is not recorded yet: " + error.message());
+        break;
+      }
       if (is_old_place_ours(error)) {
         // Somebody else took or locked the new place. The old one is given up all the same: files go one by
         // one, and one that meets another there diverges from it.
@@ -179,7 +183,11 @@ void Capture::refuse(Plan& plan, size_t index, const Error& error) {
       }
       break;
     case Plan::What::trash:
-      if (error.code() == Code::disk_full) break;
+      if (error.code() == Code::disk_full) {
+        note_not_kept(plan, step.path, reason_of(error),
+                      "the deletion is not recorded yet: " + error.message());
+        break;
+      }
       // Not ours to delete any more; the next synchronisation brings it back into the copy.
       for (const auto& path : manifest_.below(step.path)) manifest_.erase(path);
       if (error.code() != Code::not_found) disowned_.insert(workspace_path(step.path));

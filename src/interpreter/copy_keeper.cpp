@@ -254,9 +254,11 @@ CopyKeeper::Closed CopyKeeper::close(const CaptureAs& as) {
     auto not_kept = settle(everything(), {}, as).not_kept;
     manifest_->save();
     not_kept.insert(not_kept.end(), suspect_left_.begin(), suspect_left_.end());
-    closed.kept = not_kept.empty();
+    // Changes that were not recorded are still to be found in the copy.
+    bool is_pending = capture_->has_refused();
+    closed.kept = not_kept.empty() && !is_pending;
     std::erase_if(not_kept, [](const NotKept& item) { return !item.only_copy; });
-    recorded_ = state_now(!not_kept.empty());
+    recorded_ = state_now(!not_kept.empty() || is_pending);
     context_.records.save_copy_state(session_.id, recorded_);
     closed.only_copies = std::move(not_kept);
   } catch (const std::exception& error) {

@@ -1,19 +1,14 @@
 #include "interpreter/interpreter.h"
 
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
-
 #include <filesystem>
 #include <future>
-#include <thread>
-#include <unordered_map>
 
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "interpreter/added_files.h"
 #include "interpreter/copy_cache.h"
+#include "interpreter/kernel_loop.h"
 #include "interpreter/live_session.h"
 #include "interpreter/new_session.h"
 #include "interpreter/only_copies.h"
@@ -27,14 +22,7 @@ namespace sk::interpreter {
 namespace {
 
 constexpr int64_t kEvictionUs = 60 * kSecondUs;
-constexpr auto kTick = std::chrono::milliseconds(100);
 constexpr size_t kCodeBytesMax = 8 << 20;
-
-std::string safe_name(std::string_view name) {
-  std::string out;
-  for (char c : name) out += c == '/' || static_cast<unsigned char>(c) < 32 ? '-' : c;
-  return out.substr(0, 100);
-}
 
 Owner owner_of(sandbox::SandboxHost& host) {
   auto owner = host.file_owner();
@@ -46,7 +34,7 @@ std::string boot_id_of(const InterpreterOptions& options) {
   return options.boot_id.empty() ? "process-" + random_base64url(12) : options.boot_id;
 }
 
-std::string folder_of(const std::string& path) {
+std::string prepare_folder(const std::string& path) {
   std::filesystem::create_directories(path);
   WorkingCopy::clear_aside(path);
   return path;
@@ -63,7 +51,8 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
         watcher({.folders_per_copy_max = options.watched_folders_max}),
         pool(options.threads, 1'000'000),
         saver(1, 100'000),
-        disk_guard({.data_root = folder_of(options.directory), .reserve_bytes = options.disk_reserve_bytes}),
+        disk_guard(
+            {.data_root = prepare_folder(options.directory), .reserve_bytes = options.disk_reserve_bytes}),
         copies({options.directory, options.copy_keep_s, options.disk_reserve_bytes}, records),
         thumbnails(keep, host, options.directory),
         copy_context{keep,
@@ -75,26 +64,14 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
                      boot_id_of(options)},
         shared{keep, host, options, records, copy_context, disk_guard, pool, {}, {}, {}, {}, {}},
         awake_gauge(metrics.gauge("sandkeep_sessions_awake", "Sessions with a running interpreter")),
-        executions_total(metrics.counter("sandkeep_executions_total", "Executions that were accepted")),
-        epoll(::epoll_create1(EPOLL_CLOEXEC)),
-        wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+        executions_total(metrics.counter("sandkeep_executions_total", "Executions that were accepted")) {
     shared.watch_fd = [this](int fd, std::weak_ptr<LiveSession> session) {
-      {
-        std::lock_guard lock(fds_mutex);
-        by_fd[fd] = std::move(session);
-      }
-      epoll_event event{EPOLLIN | EPOLLONESHOT, {.fd = fd}};
-      ::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, fd, &event);
+      loop.watch(fd, [session = std::move(session)] {
+        if (auto alive = session.lock()) alive->poll();
+      });
     };
-    shared.rearm_fd = [this](int fd) {
-      epoll_event event{EPOLLIN | EPOLLONESHOT, {.fd = fd}};
-      ::epoll_ctl(epoll.get(), EPOLL_CTL_MOD, fd, &event);
-    };
-    shared.forget_fd = [this](int fd) {
-      ::epoll_ctl(epoll.get(), EPOLL_CTL_DEL, fd, nullptr);
-      std::lock_guard lock(fds_mutex);
-      by_fd.erase(fd);
-    };
+    shared.rearm_fd = [this](int fd) { loop.rearm(fd); };
+    shared.forget_fd = [this](int fd) { loop.forget(fd); };
     shared.save_later = [this](const Execution& execution) {
       saver.submit_always([this, execution] {
         try {
@@ -113,32 +90,7 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
         }
       });
     };
-    epoll_event event{EPOLLIN, {.fd = wake.get()}};
-    ::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, wake.get(), &event);
-    loop = std::thread([this] { run_loop(); });
-  }
-
-  void run_loop() {
-    auto next_tick = std::chrono::steady_clock::now() + kTick;
-    while (!stopping) {
-      epoll_event events[64];
-      auto wait =
-          std::chrono::duration_cast<std::chrono::milliseconds>(next_tick - std::chrono::steady_clock::now())
-              .count();
-      int count = ::epoll_wait(epoll.get(), events, 64, static_cast<int>(std::max<int64_t>(0, wait)));
-      for (int i = 0; i < count; ++i) {
-        std::shared_ptr<LiveSession> session;
-        {
-          std::lock_guard lock(fds_mutex);
-          auto found = by_fd.find(events[i].data.fd);
-          if (found != by_fd.end()) session = found->second.lock();
-        }
-        if (session) session->poll();
-      }
-      if (std::chrono::steady_clock::now() < next_tick) continue;
-      next_tick = std::chrono::steady_clock::now() + kTick;
-      tick();
-    }
+    loop.start([this] { tick(); });
   }
 
   void tick() {
@@ -237,7 +189,9 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
       live->reserve();
       return live;
     }
-    // Under the lease: nobody deletes it between this look and its waking.
+    // Under the lease: nobody deletes it between this look and its waking. Records that are still to be
+    // written come first, since the next number follows the last one there.
+    flush_records();
     auto info = records.find(lease.id());
     if (!info) throw no_session(lease.id());
     if (info->deleted_us) throw deleted_error();
@@ -365,9 +319,7 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
 
   void stop() {
     if (stopping.exchange(true)) return;
-    uint64_t one = 1;
-    [[maybe_unused]] auto written = ::write(wake.get(), &one, sizeof one);
-    loop.join();
+    loop.stop();
     // All at once; each lease comes back when its session is asleep.
     auto live = registry.all();
     for (auto& session : live) end(registry.acquire(session->info().id), LiveSession::Why::server_stops);
@@ -404,14 +356,11 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
   Shared shared;
   Gauge& awake_gauge;
   Counter& executions_total;
-  Fd epoll, wake;
   std::atomic<bool> stopping{false};
-  std::mutex fds_mutex;
-  std::unordered_map<int, std::weak_ptr<LiveSession>> by_fd;  // guarded by fds_mutex
   Registry registry;
   std::atomic<bool> evicting{false};
   TimeUs next_eviction_us = 0;  // the loop's
-  std::thread loop;
+  KernelLoop loop;
 };
 
 Interpreter::Interpreter(workspace::Keep& keep, sandbox::SandboxHost& host, InterpreterOptions options,
@@ -420,6 +369,7 @@ Interpreter::Interpreter(workspace::Keep& keep, sandbox::SandboxHost& host, Inte
 
 Interpreter::~Interpreter() { impl_->stop(); }
 void Interpreter::stop() { impl_->stop(); }
+Thumbnails& Interpreter::thumbnails() { return impl_->thumbnails; }
 
 void Interpreter::recover() {
   impl_->records.end_interrupted_executions(impl_->keep.ground().clock.now_us());
@@ -473,10 +423,7 @@ SessionInfo Interpreter::create(const workspace::Actor& actor, const NewSession&
   info.owner = actor.principal;
   settle_wishes(info, wanted, options);
   info.runtime = impl_->host.need_runtime(wanted.runtime);
-  info.folder =
-      wanted.folder
-          ? workspace::clean_path(*wanted.folder)
-          : workspace::clean_path("sessions/" + safe_name(info.name) + "-" + info.id.hex().substr(24));
+  info.folder = folder_of(info, wanted);
   auto existing = info.folder.empty() ? std::nullopt : keep.files().find(workspace, info.folder);
   if (existing && existing->kind != workspace::EntryKind::folder)
     throw Error(Code::conflict, "'" + info.folder + "' is a file, so a session cannot have it as its folder")
@@ -486,8 +433,6 @@ SessionInfo Interpreter::create(const workspace::Actor& actor, const NewSession&
   impl_->records.insert(info);
   return info;
 }
-
-Thumbnails& Interpreter::thumbnails() { return impl_->thumbnails; }
 
 SessionInfo Interpreter::get(const workspace::Actor& actor, const Id& session) {
   return impl_->find(actor, session);

@@ -128,6 +128,8 @@ void LiveSession::save_manifest() {
 void LiveSession::retire(Why why, std::function<void()> then) {
   strand_.post([this, self = shared_from_this(), why, then = std::move(then)] {
     retired_ = true;
+    retire_message_ = std::string(why == Why::server_stops ? "the server" : "the session") +
+                      " was stopped while this ran; files that were closed by then are kept";
     if (current_ && kernel_) {
       kernel_->session().kill(sandbox::End::killed, "interrupted");
       if (kernel_->session().wait_ended(5'000))
@@ -375,6 +377,7 @@ void LiveSession::run_kernel_events() {
       case sandbox::End::killed:
         end = stop_ == Stop::timeout ? "timeout" : end_why_.empty() ? "interrupted" : outcome.reason;
         if (!end_why_.empty()) message = end_why_ + "; variables are gone, closed files are kept";
+        if (retired_) message = retire_message_;
         break;
       default:
         break;
