@@ -308,7 +308,7 @@ void Judge::check_path(const std::string& path, const Outcome& outcome, bool by_
   bool theirs = was != nullptr && was->kind == 'f' && (known == nullptr || known->hash != was->hash);
   bool overtook = new_bytes && theirs && was->hash != before->hash && is != nullptr &&
                   is->hash == before->hash && is->file == was->file;
-  if (overtook && !is->diverged) fail("two wrote it, and nothing says so");
+  if (overtook && !is->diverged && !muddled_.contains(path)) fail("two wrote it, and nothing says so");
 }
 
 std::set<std::string> Judge::changed_by_code(const Tree& before) const {
@@ -367,7 +367,13 @@ void Judge::check_renames(const Outcome& outcome) const {
   if (outcome.answer.contains("renamed"))
     for (const auto& pair : outcome.answer.at("renamed")) {
       std::string from = relative(pair.at(0)), to = relative(pair.at(1));
-      if (!were_one(from, to, outcome.before))
+      // Where its folder was renamed by the same answer, it was known under the folder's old name.
+      std::string origin = from;
+      for (const auto& earlier : outcome.answer.at("renamed")) {
+        std::string folder = relative(earlier.at(1));
+        if (is_below(origin, folder)) origin = relative(earlier.at(0)) + origin.substr(folder.size());
+      }
+      if (!were_one(from, to, outcome.before) && !were_one(origin, to, outcome.before))
         throw Broken("a rename was told that never was: '" + from + "' to '" + to + "'");
     }
   std::map<std::string, std::string> places;

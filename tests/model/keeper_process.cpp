@@ -369,6 +369,7 @@ void limit_watches(size_t watches_max) {
 }  // namespace
 
 void serve_keeper(const KeeperOptions& options, Channel channel) {
+  log::configure(log::Level::error, log::Format::text);  // small limits are meant
   if (options.watches_max > 0) limit_watches(options.watches_max);
   try {
     Host host(options);

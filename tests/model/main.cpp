@@ -3,6 +3,7 @@
 // for shrinking and SK_FAILURES the failures after which a lane ends. The last line is "N passed, N failed";
 // a case is a block of histories.
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -166,6 +167,7 @@ int run_lanes(const Plan& plan) {
     std::fflush(stdout);
     pid_t pid = ::fork();
     if (pid == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
       int status = 1;
       try {
         status = LaneRun(plan, i).run();
