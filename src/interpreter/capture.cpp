@@ -182,8 +182,12 @@ void Capture::collect_candidates(const Touched& touched, Plan& plan) {
   // All names of one file: what is written through one of them shows under the others too.
   std::set<std::pair<uint64_t, uint64_t>> files;
   if (touched.opened) files = plan.open_files;
-  for (const auto& [path, node] : plan.candidates)
+  for (const auto& [path, node] : plan.candidates) {
     if (node && node->kind == NodeKind::file && node->links > 1) files.emplace(node->device, node->inode);
+    // A name that is gone may have been written through before.
+    const ManifestRow* row = node ? nullptr : manifest_.find(path);
+    if (row != nullptr && row->kind == NodeKind::file) files.emplace(row->device, row->inode);
+  }
   for (const auto& [device, inode] : files)
     for (const auto& path : manifest_.find_inodes(device, inode))
       if (!plan.candidates.contains(path)) look(path);

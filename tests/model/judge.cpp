@@ -167,7 +167,8 @@ void Judge::note_answer(const Outcome& outcome) {
 
 // A reason has to be true: what is not kept for no reason is lost.
 void Judge::check_reason(const std::string& path, const std::string& reason, const Thing* thing) const {
-  bool true_reason = reasons_.contains(reason) || reason == "conflict";
+  // What a copy from before a power cut still holds is not in the directory any more.
+  bool true_reason = reasons_.contains(reason) || reason == "conflict" || (thing == nullptr && was_cut_);
   if (thing != nullptr) {
     if (reason == "link") true_reason = thing->kind == 'l';
     if (reason == "fifo") true_reason = thing->kind == 'o';
@@ -488,6 +489,7 @@ void Judge::evicted(const Listing& is) {
 }
 
 void Judge::power_was_cut(const Listing& answered, const Listing& is, bool in_the_middle) {
+  was_cut_ = true;
   check_bytes(is);
   if (in_the_middle) return;
   for (const auto& [path, entry] : answered.folder)

@@ -131,6 +131,7 @@ class Judge {
   std::set<std::string> raced_;                      // versions that may hold the middle of a write
   bool locked_ = false;
   std::set<std::string> reasons_;
+  bool was_cut_ = false;
   std::set<std::string> named_;  // by the last answer as not kept
   struct Told {
     Identity identity;

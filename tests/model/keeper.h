@@ -6,6 +6,8 @@
 
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/json.h"
 #include "model/channel.h"
@@ -45,5 +47,9 @@ class Keeper {
 
 // Runs in the child until the driver is gone.
 [[noreturn]] void serve_keeper(const KeeperOptions& options, Channel channel);
+
+std::string unhex(const std::string& text);
+// Reads versions and compares them with their hashes. Throws Broken.
+void check_versions(Keeper& keeper, const std::vector<std::pair<std::string, std::string>>& versions);
 
 }  // namespace sk::model
