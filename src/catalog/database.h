@@ -117,8 +117,8 @@ class Tx : public Statements {
   // the whole transaction (full disk, I/O error), every later statement throws that error again, and the
   // write fails even if the closure catches it.
   virtual void attempt(const std::function<void()>& part) = 0;
-  // Runs after the commit is durable, in order, on the committing thread; must be short and must not throw.
-  // Dropped on rollback.
+  // Runs after the commit is durable, in order, on the committing thread; must be short. The write has
+  // succeeded by then, so that what it throws is only logged. Dropped on rollback.
   virtual void after_commit(std::function<void()> action) = 0;
 };
 

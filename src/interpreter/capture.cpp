@@ -86,56 +86,79 @@ void Capture::set_aside(const std::string& workspace_path) {
 Settled Capture::settle(const Touched& touched, const std::set<std::pair<uint64_t, uint64_t>>& open_files,
                         const CaptureAs& as) {
   try {
-    return settle_steps(touched, open_files, as);
+    return settle_steps(touched, open_files, as, Renames::all);
   } catch (...) {
     manifest_.load();  // the rows in memory may be ahead of what is durable
     compare_all_ = true;
+    told_.clear();  // nobody heard of it
     throw;
   }
 }
 
 Settled Capture::settle_steps(const Touched& touched,
-                              const std::set<std::pair<uint64_t, uint64_t>>& open_files,
-                              const CaptureAs& as) {
-  Plan plan{open_files, as, {}, {}, {}, {}, {}, {}, {}, keep_.ground().clock.now_us()};
+                              const std::set<std::pair<uint64_t, uint64_t>>& open_files, const CaptureAs& as,
+                              Renames renames) {
+  Plan plan{open_files, as, {}, {}, {}, {}, {}, {}, keep_.ground().clock.now_us()};
   collect_candidates(touched, plan);
   if (plan.candidates.empty()) return std::move(plan.settled);
-  find_renames(plan);
+  // Renames are carried out before anything else is planned: what may be deleted depends on where things are.
+  find_renames(plan, renames);
+  apply(plan);
+  if (compare_all_) {
+    // Not even the renames could be recorded: nothing else may be concluded from what is where.
+    note_not_kept(plan, "", "disk_full", "the server's disk is full; all of it is looked at again")
+        .only_copy = true;
+    return std::move(plan.settled);
+  }
+  plan.steps.clear();
   classify(plan);
   read_changed(plan);
   plan_deletions(plan);
   put_in_order(plan);
   apply(plan);
+  drop_overtaken(plan.settled);
   return std::move(plan.settled);
 }
 
-// Renames come first; then deletions that make room for something of another kind; other deletions last.
+// Content that was refused first, because something stood in its way, and kept then.
+void Capture::drop_overtaken(Settled& settled) {
+  if (settled.not_kept.empty() || settled.kept.empty()) return;
+  std::unordered_set<std::string_view> kept;
+  for (const auto& file : settled.kept) kept.insert(file.path);
+  std::erase_if(settled.not_kept,
+                [&](const NotKept& item) { return item.only_copy && kept.contains(item.path); });
+}
+
+// Deletions that make room for something of another kind come first, other deletions last.
 void Capture::put_in_order(Plan& plan) {
   auto turn_of = [&](const Plan::Step& step) -> size_t {
-    if (step.what == Plan::What::rename) return 0;
-    if (step.what != Plan::What::trash) return 2;
-    return plan.replaced.contains(step.path) ? 1 : 3;
+    if (step.what != Plan::What::trash) return 1;
+    return plan.replaced.contains(step.path) ? 0 : 2;
   };
-  std::array<std::vector<Plan::Step>, 4> turns;
+  std::array<std::vector<Plan::Step>, 3> turns;
   for (Plan::Step& step : plan.steps) turns[turn_of(step)].push_back(std::move(step));
   plan.steps.clear();
   for (auto& turn : turns) std::ranges::move(turn, std::back_inserter(plan.steps));
 }
 
+void Capture::note_unreadable(Plan& plan, const std::string& path) {
+  if (!unreadable_.insert(path).second) return;
+  note_not_kept(plan, path, "unreadable", "the server cannot look into it").only_copy = true;
+}
+
+// A path that cannot be seen is not gone.
+void Capture::look_at(Plan& plan, const std::string& path) {
+  int error = 0;
+  auto node = copy_.look(path, &error);
+  if (node || error == 0)
+    plan.candidates[path] = node;
+  else
+    note_unreadable(plan, path);
+}
+
 void Capture::collect_candidates(const Touched& touched, Plan& plan) {
-  auto unreadable = [&](const std::string& path) {
-    if (!unreadable_.insert(path).second) return;
-    note_not_kept(plan, path, "unreadable", "the server cannot look into it").only_copy = true;
-  };
-  // A path that cannot be seen is not gone.
-  auto look = [&](const std::string& path) {
-    int error = 0;
-    auto node = copy_.look(path, &error);
-    if (node || error == 0)
-      plan.candidates[path] = node;
-    else
-      unreadable(path);
-  };
+  auto unreadable = [&](const std::string& path) { note_unreadable(plan, path); };
+  auto look = [&](const std::string& path) { look_at(plan, path); };
   auto add_tree = [&](const std::string& folder) {
     for (const auto& path : manifest_.below(folder)) plan.candidates.emplace(path, std::nullopt);
     if (!folder.empty()) look(folder);
@@ -184,8 +207,12 @@ void Capture::collect_candidates(const Touched& touched, Plan& plan) {
   // All names of one file: what is written through one of them shows under the others too.
   std::set<std::pair<uint64_t, uint64_t>> files;
   if (touched.opened) files = plan.open_files;
-  for (const auto& [path, node] : plan.candidates)
+  for (const auto& [path, node] : plan.candidates) {
     if (node && node->kind == NodeKind::file && node->links > 1) files.emplace(node->device, node->inode);
+    // A name that is gone may have been written through before.
+    const ManifestRow* row = node ? nullptr : manifest_.find(path);
+    if (row != nullptr && row->kind == NodeKind::file) files.emplace(row->device, row->inode);
+  }
   for (const auto& [device, inode] : files)
     for (const auto& path : manifest_.find_inodes(device, inode))
       if (!plan.candidates.contains(path)) look(path);
@@ -210,7 +237,8 @@ std::optional<std::string> Capture::renamed_from(const std::string& path, Node& 
 }
 
 // Folders first: what is in them goes with them.
-void Capture::find_renames(Plan& plan) {
+void Capture::find_renames(Plan& plan, Renames renames) {
+  std::vector<std::string> renamed;
   auto pass = [&](NodeKind kind) {
     for (auto& [path, node] : plan.candidates) {
       if (!node || node->kind != kind || manifest_.find(path) != nullptr) continue;
@@ -229,11 +257,16 @@ void Capture::find_renames(Plan& plan) {
       if (row.version) move.conditions.if_match = {row.version};
       step.change = std::move(move);
       plan.steps.push_back(std::move(step));
-      plan.moved.insert(*from);
       manifest_.rename(*from, path);
+      renamed.push_back(path);
     }
   };
-  pass(NodeKind::folder);
+  if (renames == Renames::none) return;
+  if (renames == Renames::all) pass(NodeKind::folder);
+  // Files that were deleted or changed before their folder was renamed are known under its new name only now.
+  for (const auto& folder : std::exchange(renamed, {}))
+    for (const auto& path : manifest_.below(folder))
+      if (!plan.candidates.contains(path)) look_at(plan, path);
   pass(NodeKind::file);
 }
 
@@ -355,7 +388,6 @@ bool Capture::is_all_ours(Plan& plan, const std::string& folder, const std::set<
     auto page = keep_.files().list(plan.as.workspace, options);
     for (const auto& entry : page.items) {
       std::string path = disk_path(entry.path);
-      if (plan.moved.contains(path) || is_below_any(path, plan.moved)) continue;
       const ManifestRow* mine = manifest_.find(path);
       if (mine == nullptr || !gone.contains(path)) return false;
       if (entry.kind == EntryKind::file && mine->version != entry.head) return false;

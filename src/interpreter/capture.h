@@ -86,6 +86,8 @@ class Capture {
   void set_aside(const std::string& workspace_path);
   // What is in the copy and was refused.
   std::vector<Unkept> refused() const;
+  // Workspace paths that code deleted and that stay, because somebody else wrote or locked them.
+  std::set<std::string> take_disowned() { return std::exchange(disowned_, {}); }
   // Keeps the bytes of a copy that cannot be believed (see copy_keeper.h): each file that is kept is removed
   // from it. Nothing is deleted, renamed or replaced in the workspace.
   Settled search(WorkingCopy& suspect, const CaptureAs& as);
@@ -97,11 +99,15 @@ class Capture {
 
  private:
   struct Plan;
+  enum class Renames { all, files, none };  // that are looked for
   Settled settle_steps(const Touched& touched, const std::set<std::pair<uint64_t, uint64_t>>& open_files,
-                       const CaptureAs& as);
+                       const CaptureAs& as, Renames renames);
   void put_in_order(Plan& plan);
+  static void drop_overtaken(Settled& settled);
   void collect_candidates(const Touched& touched, Plan& plan);
-  void find_renames(Plan& plan);
+  void look_at(Plan& plan, const std::string& path);
+  void note_unreadable(Plan& plan, const std::string& path);
+  void find_renames(Plan& plan, Renames renames);
   std::optional<std::string> renamed_from(const std::string& path, Node& node, NodeKind kind);
   void classify(Plan& plan);
   void read_changed(Plan& plan);
@@ -112,6 +118,7 @@ class Capture {
   void apply(Plan& plan);
   bool is_refused_again(Plan& plan, const std::string& path, const Node& node);
   std::optional<uint64_t> room(Plan& plan);  // that the quota leaves, if it can be known
+  void undo_rename(const std::string& path, const std::string& from, const Error& error);
   void record(Plan& plan, size_t index, const workspace::ChangeResult& result);
   void applied(Plan& plan, size_t index, const workspace::ChangeResult& result);
   // Nothing for changes of other kinds, and for content that was there before.
@@ -138,7 +145,8 @@ class Capture {
   std::set<std::string> aside_;       // paths in the copy of what was kept aside
   std::set<std::string> unreadable_;  // paths that the last capture could not look into
   size_t refused_again_ = 0;          // of them, those that are tried again
-  bool compare_all_ = false;          // a batch failed as a whole: what it held is looked for anew
+  std::set<std::string> disowned_;
+  bool compare_all_ = false;  // a batch failed as a whole: what it held is looked for anew
 };
 
 }  // namespace sk::interpreter

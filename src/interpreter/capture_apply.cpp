@@ -12,6 +12,11 @@ constexpr size_t kBatchMax = 2'000;
 // So many bytes of new content wait for one commit at most.
 constexpr uint64_t kBatchBytesMax = 256 << 20;
 
+// Whether a rename was refused for the sake of its new place, or of a lock: nobody wrote the old one since.
+bool is_old_place_ours(const Error& error) {
+  return error.code() == Code::conflict || error.code() == Code::locked;
+}
+
 }  // namespace
 
 std::string reason_of(const Error& error) {
@@ -34,12 +39,9 @@ std::string reason_of(const Error& error) {
 void Capture::apply(Plan& plan) {
   const size_t count_max = std::min(kBatchMax, keep_.ground().limits.batch_max);
   for (size_t at = 0; at < plan.steps.size();) {
-    // Renames have batches of their own: one that is refused changes what may be done after it.
-    bool renames = plan.steps[at].what == Plan::What::rename;
     uint64_t bytes = 0;
     std::vector<workspace::Change> batch;
-    for (size_t end = at; end < plan.steps.size() && batch.size() < count_max && bytes < kBatchBytesMax &&
-                          (plan.steps[end].what == Plan::What::rename) == renames;
+    for (size_t end = at; end < plan.steps.size() && batch.size() < count_max && bytes < kBatchBytesMax;
          ++end) {
       batch.push_back(plan.steps[end].change);
       bytes += plan.steps[end].node.size;
@@ -52,7 +54,7 @@ void Capture::apply(Plan& plan) {
           record(plan, at + i, *all[i].result);
           if (auto file = kept_file(*all[i].result)) kept.push_back(std::move(*file));
         } else if (plan.steps[at + i].what == Plan::What::rename) {
-          for (const auto& path : manifest_.below(plan.steps[at + i].path)) manifest_.erase(path);
+          undo_rename(plan.steps[at + i].path, plan.steps[at + i].from, *all[i].refused);
         }
       }
       manifest_.save(tx);
@@ -73,11 +75,15 @@ void Capture::apply(Plan& plan) {
     }
     for (size_t i = 0; i < count; ++i)
       if (results[i].result) applied(plan, at + i, *results[i].result);
-    // May append steps to none of these, but drop later ones.
     for (size_t i = 0; i < count; ++i)
       if (results[i].refused) refuse(plan, at + i, *results[i].refused);
     at += count;
   }
+}
+
+void Capture::undo_rename(const std::string& path, const std::string& from, const Error& error) {
+  if (is_old_place_ours(error)) return manifest_.rename(path, from);
+  for (const auto& below : manifest_.below(path)) manifest_.erase(below);
 }
 
 void Capture::record(Plan& plan, size_t index, const workspace::ChangeResult& result) {
@@ -156,28 +162,39 @@ void Capture::refuse(Plan& plan, size_t index, const Error& error) {
       refused_content(plan, step.path, step.node, error);
       break;
     case Plan::What::rename:
-      if (error.code() == Code::disk_full) break;
+      if (error.code() == Code::disk_full) {
+        note_not_kept(plan, step.path, reason_of(error),
+                      "the rename is not recorded yet: " + error.message());
+        break;
+      }
+      if (is_old_place_ours(error)) {
+        // Somebody else took or locked the new place. The old one is given up all the same: files go one by
+        // one, and one that meets another there diverges from it.
+        Touched both;
+        both.folders = {step.from, step.path};
+        plan.settled.append(
+            settle_steps(both, plan.open_files, plan.as,
+                         step.node.kind == NodeKind::folder ? Renames::files : Renames::none));
+        break;
+      }
       // Somebody else wrote or locked the file meanwhile: theirs stays where it is, and ours is kept under
-      // its new name. A folder around it that was to go stays for it.
-      std::erase_if(plan.steps, [&](const Plan::Step& later) {
-        return later.what == Plan::What::trash && is_below(step.from, later.path);
-      });
+      // its new name.
       for (const auto& path : manifest_.below(step.path)) manifest_.erase(path);
-      if (step.node.kind == NodeKind::file) {
-        Plan again{plan.open_files, plan.as, {}, {}, {}, {}, {{step.path, step.node}}, {}, {}, plan.now_us};
-        read_changed(again);
-        apply(again);
-        plan.settled.append(std::move(again.settled));
-      } else {
+      {
         Touched touched;
         touched.folders.insert(step.path);
-        plan.settled.append(settle_steps(touched, plan.open_files, plan.as));
+        plan.settled.append(settle_steps(touched, plan.open_files, plan.as, Renames::none));
       }
       break;
     case Plan::What::trash:
-      if (error.code() == Code::disk_full) break;
+      if (error.code() == Code::disk_full) {
+        note_not_kept(plan, step.path, reason_of(error),
+                      "the deletion is not recorded yet: " + error.message());
+        break;
+      }
       // Not ours to delete any more; the next synchronisation brings it back into the copy.
       for (const auto& path : manifest_.below(step.path)) manifest_.erase(path);
+      if (error.code() != Code::not_found) disowned_.insert(workspace_path(step.path));
       if (error.code() != Code::not_found)
         note_not_kept(plan, step.path, reason_of(error), "the deletion was not applied: " + error.message());
   }

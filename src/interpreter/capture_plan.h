@@ -25,7 +25,6 @@ struct Capture::Plan {
   const std::set<std::pair<uint64_t, uint64_t>>& open_files;
   const CaptureAs& as;
   std::map<std::string, std::optional<Node>> candidates;  // by path; nullopt: not there
-  std::set<std::string> moved;                            // away, by a rename
   std::vector<std::string> gone;
   std::set<std::string> replaced;  // of them, those where something of another kind is now
   std::vector<std::pair<std::string, Node>> changed;

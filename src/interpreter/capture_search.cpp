@@ -26,13 +26,16 @@ Settled Capture::search(WorkingCopy& suspect, const CaptureAs& as) {
 
   std::vector<workspace::Change> batch;
   std::vector<std::string> paths;  // of the batch
+  std::vector<std::pair<std::string, workspace::PutChange>> misfits;
   auto apply_batch = [&] {
     if (batch.empty()) return;
+    auto changes = batch;
     auto also = [&](catalog::Tx& tx, const std::vector<workspace::Files::Applied>& all) {
       std::vector<KeptFile> kept;
       for (const auto& one : all)
         if (auto file = one.result ? kept_file(*one.result) : std::nullopt) {
           file->change = "recovered";
+          file->locked = false;
           kept.push_back(std::move(*file));
         }
       found.kept.insert(found.kept.end(), kept.begin(), kept.end());
@@ -40,7 +43,13 @@ Settled Capture::search(WorkingCopy& suspect, const CaptureAs& as) {
     };
     auto results = keep_.files().apply_each(as.actor, as.workspace, std::move(batch), also);
     for (size_t i = 0; i < results.size(); ++i) {
-      if (results[i].refused)
+      // A file in the place of a folder, or below a file, gets a place of its own.
+      auto* put = std::get_if<workspace::PutChange>(&changes[i]);
+      bool is_misfit = results[i].refused && results[i].refused->code() == Code::conflict && put != nullptr &&
+                       put->path == workspace_path(paths[i]);
+      if (is_misfit)
+        misfits.emplace_back(paths[i], *put);
+      else if (results[i].refused)
         unkept(paths[i], reason_of(*results[i].refused), results[i].refused->message());
       else
         suspect.remove_file(paths[i]);  // leaves folders alone
@@ -59,6 +68,11 @@ Settled Capture::search(WorkingCopy& suspect, const CaptureAs& as) {
         else
           continue;
       } else if (node.kind == NodeKind::file) {
+        // An empty file in the place of one that is kept is what a power cut leaves of unwritten blocks.
+        if (node.size == 0 && row != nullptr && row->kind == NodeKind::file) {
+          suspect.remove_file(path);
+          continue;
+        }
         auto read = read_contents(keep_.files(), suspect, path, file_bytes_max_);
         if (!read) continue;
         if (row != nullptr && row->sha256 && row->sha256 == read->contents.written->root().hash) {
@@ -84,6 +98,13 @@ Settled Capture::search(WorkingCopy& suspect, const CaptureAs& as) {
       if (error.code() == Code::internal) throw;
       unkept(path, reason_of(error), error.message());
     }
+  }
+  apply_batch();
+  for (auto& [path, put] : misfits) {
+    put.path = workspace_path("recovered/" + path);
+    batch.push_back(std::move(put));
+    paths.push_back(path);
+    if (batch.size() >= count_max) apply_batch();
   }
   apply_batch();
   return found;

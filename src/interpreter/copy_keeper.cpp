@@ -53,7 +53,8 @@ bool CopyKeeper::is_trusted(const CopyState& state) const {
 }
 
 CopyState CopyKeeper::state_now(bool dirty) const {
-  return {dirty, copy_->identity(), synced_seq_, context_.boot_id};
+  // Entries that were left out of the copy are looked for again from the beginning.
+  return {dirty, copy_->identity(), sync_->has_skipped() ? 0 : synced_seq_, context_.boot_id};
 }
 
 Settled CopyKeeper::open(const CaptureAs& as) {
@@ -98,7 +99,9 @@ Settled CopyKeeper::bring_up_to_date(const CaptureAs& as) {
 
 void CopyKeeper::mark_used() {
   CopyState now = state_now(true);
-  if (recorded_.dirty && recorded_.identity == now.identity && recorded_.boot == now.boot) return;
+  if (recorded_.dirty && recorded_.identity == now.identity && recorded_.boot == now.boot &&
+      recorded_.synced_seq <= now.synced_seq)
+    return;
   context_.records.save_copy_state(session_.id, now);
   recorded_ = now;
 }
@@ -163,6 +166,7 @@ Settled CopyKeeper::settle(const Touched& touched, const OpenFiles& open_files, 
     if (outer) outer(tx, kept);
   };
   Settled settled = capture_->settle(touched, open_files, as);
+  for (const auto& path : capture_->take_disowned()) sync_->bring_later(path);
   save_refused();
   return settled;
 }
@@ -172,8 +176,13 @@ void CopyKeeper::save_refused() {
   for (const auto& item : suspect_left_)
     now.push_back({item.path, Unkept::What::refused, item.reason, item.message, Id{}, true});
   if (now == saved_refused_) return;
-  context_.records.save_refused(session_.id, now);
-  saved_refused_ = std::move(now);
+  try {
+    context_.records.save_refused(session_.id, now);
+    saved_refused_ = std::move(now);
+  } catch (const Error& error) {
+    // The answer names it all the same, and the next capture tries again.
+    log::warn("what was refused could not be recorded", {{"error", error.message()}});
+  }
 }
 
 Settled CopyKeeper::capture(Extent extent, const CaptureAs& as,
@@ -261,11 +270,11 @@ CopyKeeper::Closed CopyKeeper::close(const CaptureAs& as) {
     auto not_kept = settle(everything(), {}, as).not_kept;
     manifest_->save();
     not_kept.insert(not_kept.end(), suspect_left_.begin(), suspect_left_.end());
-    closed.kept = not_kept.empty();
+    // Changes that were not recorded are still to be found in the copy.
+    bool is_pending = capture_->has_refused();
+    closed.kept = not_kept.empty() && !is_pending;
     std::erase_if(not_kept, [](const NotKept& item) { return !item.only_copy; });
-    // Entries that were left out of the copy are looked for again from the beginning.
-    if (sync_->has_skipped()) synced_seq_ = 0;
-    recorded_ = state_now(!not_kept.empty());
+    recorded_ = state_now(!not_kept.empty() || is_pending);
     context_.records.save_copy_state(session_.id, recorded_);
     closed.only_copies = std::move(not_kept);
   } catch (const std::exception& error) {

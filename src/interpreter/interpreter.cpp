@@ -1,24 +1,19 @@
 #include "interpreter/interpreter.h"
 
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
-
 #include <filesystem>
 #include <future>
-#include <set>
-#include <thread>
-#include <unordered_map>
 
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "interpreter/added_files.h"
 #include "interpreter/copy_cache.h"
+#include "interpreter/kernel_loop.h"
 #include "interpreter/live_session.h"
 #include "interpreter/new_session.h"
 #include "interpreter/only_copies.h"
 #include "interpreter/registry.h"
+#include "interpreter/rescue.h"
 #include "interpreter/session_book.h"
 #include "interpreter/sleepers.h"
 #include "workspace/path.h"
@@ -28,15 +23,7 @@ namespace sk::interpreter {
 namespace {
 
 constexpr int64_t kEvictionUs = 60 * kSecondUs;
-constexpr auto kTick = std::chrono::milliseconds(100);
 constexpr size_t kCodeBytesMax = 8 << 20;
-constexpr size_t kRetriesMax = 1'000;  // waiting for their turn
-
-std::string safe_name(std::string_view name) {
-  std::string out;
-  for (char c : name) out += c == '/' || static_cast<unsigned char>(c) < 32 ? '-' : c;
-  return out.substr(0, 100);
-}
 
 Owner owner_of(sandbox::SandboxHost& host) {
   auto owner = host.file_owner();
@@ -48,7 +35,7 @@ std::string boot_id_of(const InterpreterOptions& options) {
   return options.boot_id.empty() ? "process-" + random_base64url(12) : options.boot_id;
 }
 
-std::string folder_of(const std::string& path) {
+std::string prepare_folder(const std::string& path) {
   std::filesystem::create_directories(path);
   WorkingCopy::clear_aside(path);
   return path;
@@ -65,8 +52,8 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
         watcher({.folders_per_copy_max = options.watched_folders_max}),
         pool(options.threads, 1'000'000),
         saver(1, 100'000),
-        retries(2, kRetriesMax),
-        disk_guard({.data_root = folder_of(options.directory), .reserve_bytes = options.disk_reserve_bytes}),
+        disk_guard(
+            {.data_root = prepare_folder(options.directory), .reserve_bytes = options.disk_reserve_bytes}),
         copies({options.directory, options.copy_keep_s, options.disk_reserve_bytes}, records),
         thumbnails(keep, host, options.directory),
         copy_context{keep,
@@ -78,26 +65,14 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
                      boot_id_of(options)},
         shared{keep, host, options, records, copy_context, disk_guard, pool, {}, {}, {}, {}, {}},
         awake_gauge(metrics.gauge("sandkeep_sessions_awake", "Sessions with a running interpreter")),
-        executions_total(metrics.counter("sandkeep_executions_total", "Executions that were accepted")),
-        epoll(::epoll_create1(EPOLL_CLOEXEC)),
-        wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+        executions_total(metrics.counter("sandkeep_executions_total", "Executions that were accepted")) {
     shared.watch_fd = [this](int fd, std::weak_ptr<LiveSession> session) {
-      {
-        std::lock_guard lock(fds_mutex);
-        by_fd[fd] = std::move(session);
-      }
-      epoll_event event{EPOLLIN | EPOLLONESHOT, {.fd = fd}};
-      ::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, fd, &event);
+      loop.watch(fd, [session = std::move(session)] {
+        if (auto alive = session.lock()) alive->poll();
+      });
     };
-    shared.rearm_fd = [this](int fd) {
-      epoll_event event{EPOLLIN | EPOLLONESHOT, {.fd = fd}};
-      ::epoll_ctl(epoll.get(), EPOLL_CTL_MOD, fd, &event);
-    };
-    shared.forget_fd = [this](int fd) {
-      ::epoll_ctl(epoll.get(), EPOLL_CTL_DEL, fd, nullptr);
-      std::lock_guard lock(fds_mutex);
-      by_fd.erase(fd);
-    };
+    shared.rearm_fd = [this](int fd) { loop.rearm(fd); };
+    shared.forget_fd = [this](int fd) { loop.forget(fd); };
     shared.save_later = [this](const Execution& execution) {
       saver.submit_always([this, execution] {
         try {
@@ -116,32 +91,7 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
         }
       });
     };
-    epoll_event event{EPOLLIN, {.fd = wake.get()}};
-    ::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, wake.get(), &event);
-    loop = std::thread([this] { run_loop(); });
-  }
-
-  void run_loop() {
-    auto next_tick = std::chrono::steady_clock::now() + kTick;
-    while (!stopping) {
-      epoll_event events[64];
-      auto wait =
-          std::chrono::duration_cast<std::chrono::milliseconds>(next_tick - std::chrono::steady_clock::now())
-              .count();
-      int count = ::epoll_wait(epoll.get(), events, 64, static_cast<int>(std::max<int64_t>(0, wait)));
-      for (int i = 0; i < count; ++i) {
-        std::shared_ptr<LiveSession> session;
-        {
-          std::lock_guard lock(fds_mutex);
-          auto found = by_fd.find(events[i].data.fd);
-          if (found != by_fd.end()) session = found->second.lock();
-        }
-        if (session) session->poll();
-      }
-      if (std::chrono::steady_clock::now() < next_tick) continue;
-      next_tick = std::chrono::steady_clock::now() + kTick;
-      tick();
-    }
+    loop.start([this] { tick(); });
   }
 
   void tick() {
@@ -240,7 +190,9 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
       live->reserve();
       return live;
     }
-    // Under the lease: nobody deletes it between this look and its waking.
+    // Under the lease: nobody deletes it between this look and its waking. Records that are still to be
+    // written come first, since the next number follows the last one there.
+    flush_records();
     auto info = records.find(lease.id());
     if (!info) throw no_session(lease.id());
     if (info->deleted_us) throw deleted_error();
@@ -263,11 +215,6 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
     made->reserve();
     lease.wake(made);
     return made;
-  }
-
-  static Error deleted_error() {
-    return Error(Code::gone, "the session was deleted")
-        .hint("Create another one; its files are in the workspace.");
   }
 
   // Puts a session to sleep, to make room for another. False when there is none.
@@ -350,93 +297,10 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
     return running;
   }
 
-  Retried retry_unkept(const workspace::Actor& actor, const workspace::Workspace& workspace,
-                       const Id& session) {
-    auto before = records.unkept(session);
-    capture_refused(session);
-    make_heads(actor, workspace, session);
-    auto after = records.unkept(session);
-    Retried retried;
-    std::set<std::pair<std::string_view, Unkept::What>> left;
-    for (const auto& item : after) {
-      left.emplace(item.path, item.what);
-      if (item.what != Unkept::What::recovered) ++retried.remaining;
-    }
-    for (const auto& item : before)
-      if (!left.contains({item.path, item.what})) ++retried.settled;
-    return retried;
-  }
-
-  // Compares the whole copy, which tries everything again that was refused.
-  void capture_refused(const Id& session) {
-    auto tried = LiveSession::Tried::retired;
-    while (tried == LiveSession::Tried::retired) {
-      if (stopping) throw Error(Code::unavailable, "the server is stopping");
-      std::optional<Registry::Lease> lease(registry.acquire(session));
-      auto info = records.find(session);
-      if (!info || info->deleted_us) throw deleted_error();
-      if (auto live = lease->live()) {
-        lease.reset();  // the copy is the live session's, on its strand, until it is retired
-        std::promise<LiveSession::Tried> done;
-        live->retry_unkept([&](LiveSession::Tried how) { done.set_value(how); });
-        tried = done.get_future().get();
-      } else {
-        CopyKeeper keeper(copy_context, *info);
-        bool compared =
-            !keeper.exists() || keeper.look_for_only_copies(capture_as(*info)).only_copies.has_value();
-        tried = compared ? LiveSession::Tried::done : LiveSession::Tried::failed;
-      }
-    }
-    if (tried == LiveSession::Tried::failed)
-      throw Error(Code::unavailable, "the session's files could not be compared, so nothing was tried again")
-          .hint("The server's log says why.");
-  }
-
-  // Makes heads of versions that were kept aside, where nothing stands in their way any more.
-  void make_heads(const workspace::Actor& actor, const workspace::Workspace& workspace, const Id& session) {
-    for (const auto& item : records.unkept(session)) {
-      if (item.what != Unkept::What::aside) continue;
-      auto version = keep.files().find_version(workspace, item.version);
-      if (!version) continue;  // purged meanwhile, and not listed any more
-      try {
-        make_head(actor, workspace, *version);
-      } catch (const Error& error) {
-        explain(session, item, error);
-        continue;
-      }
-      records.forget_unkept(session, item);
-    }
-  }
-
-  // Only over the head that the version started from: what somebody wrote since is newer.
-  void make_head(const workspace::Actor& actor, const workspace::Workspace& workspace,
-                 const workspace::Version& version) {
-    auto entry = keep.files().find_by_id(workspace, version.file);
-    // A new file of a locked path was put into the trash by the capture itself; others were deleted by
-    // somebody.
-    if (entry && entry->trashed_us && *entry->trashed_us == version.created_us) {
-      keep.files().restore(actor, workspace, version.file, workspace::OnExisting::refuse);
-      return;
-    }
-    workspace::RestoreVersionChange change{version.id, {}};
-    change.conditions.if_match = {version.base};
-    keep.files().apply_one(actor, workspace, std::move(change));
-  }
-
-  void explain(const Id& session, Unkept item, const Error& error) {
-    item.reason = reason_of(error);
-    item.message = error.code() == Code::precondition_failed
-                       ? "somebody wrote the file since; restore this version if it should be the head"
-                       : error.message();
-    records.explain_unkept(session, item);
-  }
-
   void stop() {
     if (stopping.exchange(true)) return;
-    uint64_t one = 1;
-    [[maybe_unused]] auto written = ::write(wake.get(), &one, sizeof one);
-    loop.join();
-    retries.stop();  // their sessions' strands run until the pool stops
+    loop.stop();
+    rescue.stop();  // sessions' strands run until the pool stops
     // All at once; each lease comes back when its session is asleep.
     auto live = registry.all();
     for (auto& session : live) end(registry.acquire(session->info().id), LiveSession::Why::server_stops);
@@ -466,7 +330,6 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
   Watcher watcher;
   WorkerPool pool;
   WorkerPool saver;
-  WorkerPool retries;  // they wait for leases and strands, so they have no thread of the pool
   sandbox::DiskGuard disk_guard;
   CopyCache copies;
   Thumbnails thumbnails;
@@ -474,14 +337,12 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
   Shared shared;
   Gauge& awake_gauge;
   Counter& executions_total;
-  Fd epoll, wake;
   std::atomic<bool> stopping{false};
-  std::mutex fds_mutex;
-  std::unordered_map<int, std::weak_ptr<LiveSession>> by_fd;  // guarded by fds_mutex
   Registry registry;
+  Rescue rescue{keep, records, registry, copy_context};
   std::atomic<bool> evicting{false};
   TimeUs next_eviction_us = 0;  // the loop's
-  std::thread loop;
+  KernelLoop loop;
 };
 
 Interpreter::Interpreter(workspace::Keep& keep, sandbox::SandboxHost& host, InterpreterOptions options,
@@ -490,6 +351,7 @@ Interpreter::Interpreter(workspace::Keep& keep, sandbox::SandboxHost& host, Inte
 
 Interpreter::~Interpreter() { impl_->stop(); }
 void Interpreter::stop() { impl_->stop(); }
+Thumbnails& Interpreter::thumbnails() { return impl_->thumbnails; }
 
 void Interpreter::recover() {
   impl_->records.end_interrupted_executions(impl_->keep.ground().clock.now_us());
@@ -543,10 +405,7 @@ SessionInfo Interpreter::create(const workspace::Actor& actor, const NewSession&
   info.owner = actor.principal;
   settle_wishes(info, wanted, options);
   info.runtime = impl_->host.need_runtime(wanted.runtime);
-  info.folder =
-      wanted.folder
-          ? workspace::clean_path(*wanted.folder)
-          : workspace::clean_path("sessions/" + safe_name(info.name) + "-" + info.id.hex().substr(24));
+  info.folder = folder_of(info, wanted);
   auto existing = info.folder.empty() ? std::nullopt : keep.files().find(workspace, info.folder);
   if (existing && existing->kind != workspace::EntryKind::folder)
     throw Error(Code::conflict, "'" + info.folder + "' is a file, so a session cannot have it as its folder")
@@ -556,8 +415,6 @@ SessionInfo Interpreter::create(const workspace::Actor& actor, const NewSession&
   impl_->records.insert(info);
   return info;
 }
-
-Thumbnails& Interpreter::thumbnails() { return impl_->thumbnails; }
 
 SessionInfo Interpreter::get(const workspace::Actor& actor, const Id& session) {
   return impl_->find(actor, session);
@@ -609,29 +466,15 @@ void Interpreter::retry_unkept(const workspace::Actor& actor, const Id& session,
                                std::function<void(Retried)> then) {
   if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot change files");
   auto info = impl_->find(actor, session);
-  if (info.status == Status::deleted) throw Impl::deleted_error();
+  if (info.status == Status::deleted) throw deleted_error();
   auto workspace = impl_->keep.workspaces().enter(
       actor, info.workspace.with_prefix(workspace::prefix::workspace), workspace::Right::write);
-  auto job = [impl = impl_.get(), actor, workspace, session, then = std::move(then)] {
-    Retried retried;
-    try {
-      retried = impl->retry_unkept(actor, workspace, session);
-    } catch (const Error& error) {
-      retried.error = error;
-    } catch (const std::exception& error) {
-      retried.error = Error(Code::internal, error.what());
-    }
-    then(std::move(retried));
-  };
-  if (!impl_->retries.submit(std::move(job)))
-    throw Error(Code::unavailable,
-                "too many sessions are trying again to keep their files, or the server stops")
-        .hint("Try again in a moment.");
+  impl_->rescue.retry(actor, workspace, session, std::move(then));
 }
 
 RunningExecution Interpreter::execute(const workspace::Actor& actor, const Id& session, NewExecution wanted) {
   if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot run code");
-  if (impl_->find(actor, session).status == Status::deleted) throw Impl::deleted_error();
+  if (impl_->find(actor, session).status == Status::deleted) throw deleted_error();
   if (wanted.language != "python" && wanted.language != "bash")
     throw Error(Code::bad_request, "language must be 'python' or 'bash'");
   if (!is_utf8(wanted.code)) throw Error(Code::bad_request, "the code is not UTF-8");

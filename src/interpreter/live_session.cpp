@@ -86,12 +86,23 @@ void LiveSession::cancel(const Id& execution) {
   });
 }
 
+// Accepted work must not run again after a restart once anybody can see that it is over: its record is
+// durable before that. Others have theirs written soon.
+void LiveSession::save(const QueuedExecution& one) {
+  if (!one.wanted.accepted) return shared_.save_later(one.execution);
+  try {
+    shared_.records.save(one.execution);
+  } catch (const Error& error) {
+    log::error("an execution's record could not be saved", {{"error", error.message()}});
+  }
+}
+
 void LiveSession::interrupt_queued(QueuedExecution waiting, std::string message) {
   waiting.execution.status = "done";
   waiting.execution.end = "interrupted";
   waiting.execution.message = std::move(message);
   waiting.execution.ended_us = shared_.keep.ground().clock.now_us();
-  shared_.save_later(waiting.execution);
+  save(waiting);
   waiting.feed->finish(std::move(waiting.execution));
   --queued_;
 }
@@ -117,6 +128,8 @@ void LiveSession::save_manifest() {
 void LiveSession::retire(Why why, std::function<void()> then) {
   strand_.post([this, self = shared_from_this(), why, then = std::move(then)] {
     retired_ = true;
+    retire_message_ = std::string(why == Why::server_stops ? "the server" : "the session") +
+                      " was stopped while this ran; files that were closed by then are kept";
     if (current_ && kernel_) {
       kernel_->session().kill(sandbox::End::killed, "interrupted");
       if (kernel_->session().wait_ended(5'000))
@@ -272,7 +285,7 @@ void LiveSession::go_to_sleep() {
 }
 
 void LiveSession::start_next() {
-  while (!current_ && !queue_.empty()) {
+  while (!retired_ && !current_ && !queue_.empty()) {
     QueuedExecution next = std::move(queue_.front());
     queue_.pop_front();
     start(next);
@@ -376,6 +389,7 @@ void LiveSession::run_kernel_events() {
       case sandbox::End::killed:
         end = stop_ == Stop::timeout ? "timeout" : end_why_.empty() ? "interrupted" : outcome.reason;
         if (!end_why_.empty()) message = end_why_ + "; variables are gone, closed files are kept";
+        if (retired_) message = retire_message_;
         break;
       default:
         break;
@@ -485,7 +499,7 @@ void LiveSession::finish(std::string end, std::string message) {
   active_us_ = execution.ended_us;
   drop_tools();
   auto feed = current_->feed;
-  shared_.save_later(execution);
+  save(*current_);
   if (has_recovered_) shared_.told_later(info_.id);
   feed->finish(std::move(execution));
   current_.reset();
@@ -509,7 +523,7 @@ void LiveSession::fail(const Error& error) {
   if (outputs_) execution.outputs = outputs_->take_outputs();
   execution.ended_us = shared_.keep.ground().clock.now_us();
   log::error("an execution could not start", {{"session", info_.id.hex()}, {"error", error.message()}});
-  shared_.save_later(execution);
+  save(*current_);
   current_->feed->finish(std::move(execution));
   current_.reset();
   outputs_.reset();

@@ -103,6 +103,7 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
   void run_kernel_events();
   void finish(std::string end, std::string message);
   void fail(const Error& error);
+  void save(const QueuedExecution& one);
   void interrupt_queued(QueuedExecution waiting, std::string message);
   void name_recovered();
   void give_pending_output();
@@ -144,6 +145,7 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
   // Strand only.
   CopyKeeper keeper_;
   bool retired_ = false;
+  std::string retire_message_;  // for the execution that ran then
   bool has_recovered_ = false;  // files that the answer of the current execution names for the first time
   std::unique_ptr<sandbox::Kernel> kernel_;
   std::unique_ptr<sandbox::DiskGuard::Ticket> disk_ticket_;  // its callback uses the kernel's session

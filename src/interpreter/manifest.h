@@ -1,6 +1,7 @@
 // Lists what a working copy holds as far as the server put it there or kept it: path on disk → the version it
 // is, and the marks by which a change shows. A scan compares with this, never with the workspace, so only a
-// path that is here can count as deleted. The copy's own directory has no row: it is never deleted or renamed.
+// path that is here can count as deleted. The copy's own directory has no row: it is never deleted or
+// renamed.
 #pragma once
 
 #include <map>
@@ -16,9 +17,9 @@ namespace sk::interpreter {
 
 struct ManifestRow {
   NodeKind kind = NodeKind::file;
-  Id file;     // the entry in the workspace
-  Id version;  // zero for folders
-  Sha256 sha256;                              // of the content; zero for folders and rows of old servers
+  Id file;        // the entry in the workspace
+  Id version;     // zero for folders
+  Sha256 sha256;  // of the content; zero for folders and rows of old servers
   uint64_t device = 0, inode = 0, size = 0;
   int64_t birth_ns = 0;     // zero when unknown
   uint64_t generation = 0;  // zero when unknown

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "interpreter/environment.h"
+#include "workspace/path.h"
 
 namespace sk::interpreter {
 
@@ -26,6 +27,14 @@ void settle_wishes(SessionInfo& info, const NewSession& wanted, const Interprete
   check_environment(wanted.environment);
   info.environment = wanted.environment;
   info.labels = wanted.labels;
+}
+
+std::string folder_of(const SessionInfo& info, const NewSession& wanted) {
+  if (wanted.folder) return workspace::clean_path(*wanted.folder);
+  constexpr size_t kNameBytesMax = 100;
+  std::string name;
+  for (char c : info.name) name += c == '/' || static_cast<unsigned char>(c) < 32 ? '-' : c;
+  return workspace::clean_path("sessions/" + name.substr(0, kNameBytesMax) + "-" + info.id.hex().substr(24));
 }
 
 }  // namespace sk::interpreter

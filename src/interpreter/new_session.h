@@ -9,4 +9,7 @@ namespace sk::interpreter {
 // nothing. Error(bad_request) where a wish goes beyond what it allows.
 void settle_wishes(SessionInfo& info, const NewSession& wanted, const InterpreterOptions& options);
 
+// Its folder in the workspace: the one that was asked for, or one named after it.
+std::string folder_of(const SessionInfo& info, const NewSession& wanted);
+
 }  // namespace sk::interpreter

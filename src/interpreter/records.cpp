@@ -246,7 +246,7 @@ void Records::forget_copy(const Id& session) {
 
 void Records::mark_copies_synced() {
   ground_.db.write(
-      [&](catalog::Tx& tx) { tx.exec("UPDATE sessions SET copy_boot = '' WHERE dirty = 0", {}); });
+      [&](catalog::Tx& tx) { tx.exec("UPDATE sessions SET copy_boot = '' WHERE copy_boot <> ''", {}); });
 }
 
 namespace {

@@ -72,4 +72,9 @@ std::vector<SessionInfo> SessionBook::list(const workspace::Actor& actor, const 
   return Records(keep_.ground()).list(actor.principal, actor.only_workspace, query);
 }
 
+Error deleted_error() {
+  return Error(Code::gone, "the session was deleted")
+      .hint("Create another one; its files are in the workspace.");
+}
+
 }  // namespace sk::interpreter

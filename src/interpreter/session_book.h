@@ -41,4 +41,6 @@ class SessionBook {
 // What somebody is told who has no such session.
 Error no_session(const Id& session);
 
+Error deleted_error();
+
 }  // namespace sk::interpreter

@@ -64,7 +64,8 @@ Json LiveSession::answer_request(const std::string& method, const Json& params) 
       path = *asked;
     }
     refuse_unkept(told, keeper_.paths().workspace_path(path));  // refuses names that could not be kept, too
-    auto before = keeper_.manifest().find(path) != nullptr ? std::optional(*keeper_.manifest().find(path)) : std::nullopt;
+    auto before = keeper_.manifest().find(path) != nullptr ? std::optional(*keeper_.manifest().find(path))
+                                                           : std::nullopt;
     keeper_.sync().materialise(entry, path);
     // Under this name it is a new file, or a change of the one that was here.
     if (!here) keeper_.manifest().erase(path);

@@ -79,7 +79,8 @@ void Sync::bring_entry(const Entry& entry) {
         bring_mode(entry, path, *local);
       return;
     }
-    if (row != nullptr && row->file == entry.id && !local) return;  // the session deleted it; not captured yet
+    if (row != nullptr && row->file == entry.id && !local)
+      return;  // the session deleted it; not captured yet
     make_way(path, NodeKind::folder);
     manifest_.set_folder(path, copy_.make_folder(path, entry.mode), entry.id, keep_.ground().clock.now_us());
     return;
@@ -87,6 +88,14 @@ void Sync::bring_entry(const Entry& entry) {
   if (row != nullptr && row->version == entry.head && local) return bring_mode(entry, path, *local);
   // A local change stays: when it is captured, it carries its base, and the file says that it diverged.
   if (local && local->kind == NodeKind::file && !is_unchanged(path, *local)) return;
+  if (local && local->kind == NodeKind::file && row->sha256 && row->sha256 == entry.sha256) {
+    // The bytes are there already. Code that has the file open goes on writing to it, not to an orphan.
+    ManifestRow now = *row;
+    now.file = entry.id;
+    now.version = entry.head;
+    manifest_.set(path, now);
+    return bring_mode(entry, path, *local);
+  }
   if (row != nullptr && row->version == entry.head && !local)
     return;  // the session deleted it; not captured yet
   make_way(path, NodeKind::file);
@@ -135,9 +144,12 @@ void Sync::remove_if_unchanged(const std::string& path) {
   auto local = copy_.look(path, &error);
   if (error != 0) return;
   if (local && (!is_unchanged(path, *local) || is_being_written(*local))) return;
-  bool removed =
-      !local || (local->kind == NodeKind::folder ? copy_.remove_folder(path) : copy_.remove_file(path, local));
-  if (removed) manifest_.erase(path);
+  bool removed = !local || (local->kind == NodeKind::folder ? copy_.remove_folder(path)
+                                                            : copy_.remove_file(path, local));
+  if (removed)
+    manifest_.erase(path);
+  else
+    bring_later(paths_.workspace_path(path));  // a folder with something of the session's own in it, so far
 }
 
 // Whatever is at that path in the workspace now, and below it, is what the copy should have.

@@ -26,6 +26,8 @@ class Sync {
   int64_t bring_changes(const workspace::Workspace& workspace, int64_t after);
   // What could not be brought since the last call, each with why; told once, tried again every time.
   std::vector<std::string> take_untold();
+  // The next bring_changes() looks at this workspace path, whether or not the journal names it.
+  void bring_later(const std::string& path) { skipped_.insert(path); }
   bool has_skipped() const { return !skipped_.empty(); }
   // Writes one file into the copy, with its mode and time; `place` says what it may replace.
   void materialise(const workspace::Entry& entry, const std::string& path,

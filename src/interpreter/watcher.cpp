@@ -17,8 +17,8 @@ namespace {
 
 constexpr uint32_t kQuietMask =
     IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB | IN_OPEN | IN_ONLYDIR;
-// Truncating by path shows as a modification only. So does every write, so a folder with many of them is muted
-// until the next capture, which then compares all its members.
+// Truncating by path shows as a modification only. So does every write, so a folder with many of them is
+// muted until the next capture, which then compares all its members.
 constexpr uint32_t kMask = kQuietMask | IN_MODIFY;
 constexpr int kModificationsMax = 256;
 
@@ -106,8 +106,8 @@ void Watcher::handle_locked(int watch, uint32_t mask, std::string_view name) {
     return;
   }
   if ((mask & IN_MODIFY) != 0) count_modification_locked(watch, copy, folder);
-  if (is_folder && (mask & (IN_CREATE | IN_MOVED_TO | IN_ATTRIB)) != 0) {
-    // Something may have been written in it before the watch was there, or while its mode forbade one.
+  if (is_folder && (mask & (IN_CREATE | IN_MOVED_TO)) != 0) {
+    // Something may have been written in it before the watch was there.
     Id session = folder.session;
     watch_tree_locked(session, copy, path);  // may change folders_: `folder` is not used from here on
     copy.touched.folders.insert(path);
@@ -120,16 +120,13 @@ void Watcher::handle_locked(int watch, uint32_t mask, std::string_view name) {
 void Watcher::count_modification_locked(int watch, Copy& copy, Folder& folder) {
   if (++folder.modifications == 1) copy.modified.insert(watch);
   if (folder.modifications != kModificationsMax) return;
-  auto handle = copy.copy->open_folder(folder.path);
-  if (!handle) return;
-  std::string path = "/proc/self/fd/" + std::to_string(handle->get());
-  int same = ::inotify_add_watch(inotify_.get(), path.c_str(), kQuietMask);
+  int same = copy.copy->watch_folder(folder.path, inotify_.get(), kQuietMask);
   if (same == watch) {
     copy.muted.insert(watch);
     copy.touched.members.insert(folder.path);
   } else if (same >= 0) {
     // Another folder is at that path by now, whose own event is still queued: it gets its full watch back.
-    ::inotify_add_watch(inotify_.get(), path.c_str(), kMask);
+    copy.copy->watch_folder(folder.path, inotify_.get(), kMask);
   }
 }
 
@@ -144,18 +141,11 @@ void Watcher::go_blind_locked(const Id& session, Copy& copy, const char* why) {
 }
 
 void Watcher::watch_folder_locked(const Id& session, Copy& copy, const std::string& path) {
-  auto folder = copy.copy->open_folder(path);
-  if (!folder) {
-    if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
-      go_blind_locked(session, copy, "a folder could not be opened");
-    return;  // else gone again
-  }
-  std::string name = "/proc/self/fd/" + std::to_string(folder->get());
   // A folder that was moved keeps its watch and gets its new path.
-  int watch = ::inotify_add_watch(inotify_.get(), name.c_str(), kMask);
+  int watch = copy.copy->watch_folder(path, inotify_.get(), kMask);
   if (watch < 0) {
-    if (errno != ENOENT && errno != ENOTDIR)
-      go_blind_locked(session, copy, "the host allows no more watches, or not this one");
+    bool is_gone = errno == ENOENT || errno == ENOTDIR || errno == ELOOP;
+    if (!is_gone) go_blind_locked(session, copy, "the host allows no more watches, or not this one");
     return;
   }
   if (!copy.watches.contains(watch) && copy.watches.size() >= folders_per_copy_max_) {

@@ -1,9 +1,9 @@
 // Sees which paths of working copies were touched, through one inotify instance for all of them: it works
-// without root, and the kernel queues events within the very call that changes a file. So once a cell has said
-// that it is done, take() finds everything that it did.
+// without root, and the kernel queues events within the very call that changes a file. So once a cell has
+// said that it is done, take() finds everything that it did.
 //
-// Where watching fails (too many folders, lost events), the copy is compared as a whole at every capture until
-// all of its folders are watched again.
+// Where watching fails (too many folders, lost events), the copy is compared as a whole at every capture
+// until all of its folders are watched again.
 #pragma once
 
 #include <map>
@@ -59,7 +59,7 @@ class Watcher {
     std::set<int> watches;
     std::set<int> modified;  // of them, those with modifications since the last take()
     std::set<int> muted;     // of them, those whose modifications are not reported for now
-    bool blind = false;   // some folder is not watched, or events were lost
+    bool blind = false;      // some folder is not watched, or events were lost
     bool warned = false;
   };
   struct Folder {

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -198,8 +199,7 @@ std::optional<Node> WorkingCopy::look(const std::string& path, int* error) const
     // there.
     Fd folder = open_beneath(parent_of(path), O_PATH | O_DIRECTORY);
     struct statx st;
-    if (!folder ||
-        ::statx(folder.get(), name_of(path).c_str(), AT_SYMLINK_NOFOLLOW, kStatxMask, &st) != 0 ||
+    if (!folder || ::statx(folder.get(), name_of(path).c_str(), AT_SYMLINK_NOFOLLOW, kStatxMask, &st) != 0 ||
         !S_ISLNK(st.stx_mode))
       return std::nullopt;
     return node_of(st);
@@ -227,6 +227,14 @@ std::optional<Fd> WorkingCopy::open_folder(const std::string& path) const {
   Fd fd = open_beneath(path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
   if (!fd) return std::nullopt;
   return fd;
+}
+
+int WorkingCopy::watch_folder(const std::string& path, int inotify, uint32_t mask) const {
+  auto folder = open_folder(path);
+  if (!folder) return -1;
+  Permitted permitted;
+  permitted.permit(folder->get(), 0400);
+  return ::inotify_add_watch(inotify, proc_path(folder->get()).c_str(), mask);
 }
 
 std::vector<std::string> WorkingCopy::walk(
@@ -327,7 +335,8 @@ Node WorkingCopy::write_file(const std::string& path, const std::function<void(i
     }
     unsigned flags = attributes.expected ? RENAME_EXCHANGE : attributes.replace ? 0 : RENAME_NOREPLACE;
     if (::renameat2(aside_.get(), aside.c_str(), folder.get(), name.c_str(), flags) != 0) {
-      if (errno == EISDIR || errno == ENOTEMPTY || errno == EEXIST || (errno == ENOENT && attributes.expected))
+      if (errno == EISDIR || errno == ENOTEMPTY || errno == EEXIST ||
+          (errno == ENOENT && attributes.expected))
         throw Error(Code::conflict, "something is in the way in the session's own copy");
       throw system_error("cannot put a file into a working copy", errno);
     }
@@ -377,7 +386,8 @@ bool WorkingCopy::remove_file(const std::string& path, const std::optional<Node>
   std::string name = name_of(path);
   if (!expected) return ::unlinkat(folder.get(), name.c_str(), 0) == 0;
   std::string aside = random_base64url(12);
-  if (::renameat2(folder.get(), name.c_str(), aside_.get(), aside.c_str(), RENAME_NOREPLACE) != 0) return false;
+  if (::renameat2(folder.get(), name.c_str(), aside_.get(), aside.c_str(), RENAME_NOREPLACE) != 0)
+    return false;
   if (is_aside(aside, *expected)) return ::unlinkat(aside_.get(), aside.c_str(), 0) == 0;
   ::renameat2(aside_.get(), aside.c_str(), folder.get(), name.c_str(), RENAME_NOREPLACE);
   return false;

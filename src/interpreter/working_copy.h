@@ -55,10 +55,12 @@ class WorkingCopy {
   // A regular file for reading; nullopt when it is not there or not regular. Opens what its mode forbids too.
   std::optional<Fd> open_file(const std::string& path) const;
   std::optional<Fd> open_folder(const std::string& path) const;
+  // As inotify_add_watch() does, also where the folder's mode forbids reading it.
+  int watch_folder(const std::string& path, int inotify, uint32_t mask) const;
 
   // Everything below a folder, each folder before what it holds; links are told, not followed. What vanishes
-  // meanwhile is left out. `visit` returns false not to go into a folder. Returns the folders that could not be
-  // read, or not whole.
+  // meanwhile is left out. `visit` returns false not to go into a folder. Returns the folders that could not
+  // be read, or not whole.
   std::vector<std::string> walk(
       const std::string& folder,
       const std::function<bool(const std::string& path, const Node& node)>& visit) const;
@@ -79,7 +81,8 @@ class WorkingCopy {
   Node make_folder(const std::string& path, uint32_t mode);
   // Of a file or folder; its node afterwards. nullopt when there is none.
   std::optional<Node> set_mode(const std::string& path, uint32_t mode);
-  // False when nothing was there, a folder was not empty, or code has changed the file since it was `expected`.
+  // False when nothing was there, a folder was not empty, or code has changed the file since it was
+  // `expected`.
   bool remove_file(const std::string& path, const std::optional<Node>& expected = {});
   bool remove_folder(const std::string& path);
   // The whole directory, once nobody uses it any more. Throws when something of it stays.

@@ -115,7 +115,10 @@ BlobLedger::Added BlobLedger::add(catalog::Tx& tx, const Id& workspace, const bl
   auto record = [&](const Blob& blob, int refs) {
     if (blob.known) return false;
     if (insert_blob(tx, blob, refs, now_us)) return true;
-    if (blob.kind == Kind::file) added.unneeded.push_back(blob.location);
+    // One content may be put twice in a transaction, as two names of one file are: then its own file is the
+    // one that is recorded.
+    if (blob.kind == Kind::file && find(tx, blob.hash)->location != blob.location)
+      added.unneeded.push_back(blob.location);
     return false;
   };
   for (const Blob& piece : written.pieces()) record(piece, 0);

@@ -105,6 +105,7 @@ class ChangeRun {
   void put_in_trash(Entry& entry);
   // What an earlier put kept in the trash for this path, with these bytes.
   std::optional<ChangeResult> kept_in_trash(const std::string& path, const Sha256& sha256);
+  bool left_this_place(const std::string& path, const blobs::Blob& content);
   void check_base(const PutChange& change, const std::optional<Entry>& existing);
   // A captured put of bytes that are an earlier version of the file, if it is one.
   std::optional<ChangeResult> already_kept(const PutChange& change, const std::optional<Entry>& existing);

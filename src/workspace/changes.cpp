@@ -50,12 +50,16 @@ ChangeResult ChangeRun::put(PutChange& change) {
   if (change.beside_head && existing) result.kept_aside = true;
   uint32_t mode = change.mode.value_or(existing ? existing->mode : 0644u);
   if (auto known = already_kept(change, existing)) return *known;
-  if (existing && (!result.kept_aside || change.beside_head) && existing->sha256 == root.hash && existing->head &&
-      existing->mode == mode && (change.mime_found || existing->mime == change.mime)) {
+  if (existing && (!result.kept_aside || change.beside_head) && existing->sha256 == root.hash &&
+      existing->head && existing->mode == mode && (change.mime_found || existing->mime == change.mime)) {
     auto head = tx_.one("SELECT " SK_VERSION_COLUMNS " FROM " SK_VERSION_TABLES " WHERE v.id = $1",
                         {existing->head}, read_version);
     // Bytes that are whole stay so when somebody merely opens the file again.
     if (head->complete || !change.complete) return leave_content(change, *existing, *head);
+  }
+  if (!existing && change.beside_head && left_this_place(change.path, root)) {
+    result.unchanged = true;
+    return result;
   }
   result.created = !existing;
   if (!existing && result.kept_aside)
@@ -114,6 +118,20 @@ std::optional<ChangeResult> ChangeRun::kept_in_trash(const std::string& path, co
   result.entry = *entry;
   result.unchanged = result.kept_aside = true;
   return result;
+}
+
+// Whether a file that was here had these bytes, and was deleted or moved away since. Empty bytes are what a
+// power cut leaves of any file.
+bool ChangeRun::left_this_place(const std::string& path, const blobs::Blob& content) {
+  auto [parent, name] = split_path(path);
+  return tx_.query(
+             "SELECT 1 FROM versions v WHERE (v.sha256 = $4 OR $5 = 0) AND v.file IN (SELECT e.id FROM "
+             "entries e "
+             "WHERE e.workspace = $1 AND e.parent = $2 AND e.name = $3 AND e.trashed_us IS NOT NULL UNION "
+             "SELECT "
+             "h.file FROM placements h WHERE h.workspace = $1 AND h.parent = $2 AND h.name = $3)",
+             {workspace_, parent, name, content.hash, content.size},
+             [](const catalog::Row&) { return false; }) > 0;
 }
 
 void ChangeRun::check_base(const PutChange& change, const std::optional<Entry>& existing) {

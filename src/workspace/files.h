@@ -43,8 +43,8 @@ struct PutChange {
   // On a path locked by someone else: keep the version without making it the head, instead of Error(locked).
   // What was not there yet is kept in the trash.
   bool keep_when_locked = false;
-  // Found after a power cut: whether anybody wrote these bytes is unknown. Over an existing file they become a
-  // version beside the head, unless the file has them already.
+  // Found after a power cut: whether anybody wrote these bytes is unknown. Over an existing file they become
+  // a version beside the head, unless the file has them already.
   bool beside_head = false;
   std::optional<Purpose> purpose;  // replaces the one that the file had
   Conditions conditions;
@@ -93,7 +93,8 @@ struct ChangeResult {
   bool created = false;            // a new file or folder, not a new version
   bool unchanged = false;          // same bytes, mode and type as the head: no version was made
   bool diverged = false;
-  bool kept_aside = false;  // not the head: locked by someone else, or put beside it; of a new file, in the trash
+  bool kept_aside =
+      false;  // not the head: locked by someone else, or put beside it; of a new file, in the trash
 };
 
 struct ListOptions {

@@ -44,9 +44,7 @@ CollectResult Upkeep::collect(int64_t orphan_age_s) {
           int64_t size;
         };
         auto gone = tx.one("DELETE FROM blobs WHERE hash = $1 AND refs = 0 RETURNING location, size", {hash},
-                           [](const catalog::Row& row) {
-                             return Gone{row.str(0), row.integer(1)};
-                           });
+                           [](const catalog::Row& row) { return Gone{row.str(0), row.integer(1)}; });
         if (!gone) continue;
         ++result.blobs;
         result.freed_bytes += static_cast<uint64_t>(gone->size);

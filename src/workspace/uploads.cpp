@@ -66,11 +66,11 @@ void check_may_write(catalog::Statements& statements, const Actor& actor, const 
 }
 
 std::vector<UploadPart> parts_of(catalog::Statements& statements, const Id& upload) {
-  return statements.all(
-      "SELECT id, size, sha256, created_us FROM upload_parts WHERE upload = $1 ORDER BY id", {upload},
-      [](const catalog::Row& row) {
-        return UploadPart{row.id(0), static_cast<uint64_t>(row.integer(1)), row.hash(2), row.integer(3)};
-      });
+  return statements.all("SELECT id, size, sha256, created_us FROM upload_parts WHERE upload = $1 ORDER BY id",
+                        {upload}, [](const catalog::Row& row) {
+                          return UploadPart{row.id(0), static_cast<uint64_t>(row.integer(1)), row.hash(2),
+                                            row.integer(3)};
+                        });
 }
 
 void drop_parts(ChangeRun& run, const Id& upload) {

@@ -128,6 +128,11 @@ class Ledger:
     def __len__(self):
         return len(self._kept)
 
+    def has_kept(self, digest):
+        """Whether a version with these bytes was acknowledged."""
+        with self._lock:
+            return digest in self._kept.values()
+
     def sending(self, content):
         """Before a content goes out, so that it is known when it turns up though nobody acknowledged it."""
         digest = sha256(content)

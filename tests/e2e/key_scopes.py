@@ -1,9 +1,12 @@
 """The world of test_key_scopes.py: one server, a workspace with one of everything in it, and every kind of key that may or may not reach it."""
 
+import dataclasses
 import itertools
 import subprocess
 import time
+import typing
 
+import pytest
 import requests
 
 from sandkeep_server import ROOT_KEY, Server, binary
@@ -256,3 +259,69 @@ def routes():
     listed = subprocess.run([str(binary().parent / "list_routes")], check=True, capture_output=True, text=True, timeout=60).stdout
     return [tuple(line.split(" ", 1)) for line in listed.splitlines()]
 
+
+@dataclasses.dataclass
+class Row:
+    """One call. `call(w, a, m, at)`: the actor `a` asks for what `prepare(w)` made, below the mount `at`."""
+
+    reach: str  # which of an actor's levels counts
+    need: int
+    call: typing.Callable
+    prepare: typing.Callable = lambda w: None
+    ok: tuple = (200, 201, 202, 204)
+    hidden: tuple = (404,)  # for those who reach nothing
+    denied: tuple = (403,)  # for those who reach too little
+    unauthorized: tuple = (401,)
+    # Lists are there for every valid key; `shows(w, answer)` is whether what lies in the workspace is in it, by (reach, predicate).
+    shows: tuple = None
+
+    def expected(self, actor):
+        if actor.levels is None:
+            return self.unauthorized
+        level = actor.levels[self.reach]
+        if level == NONE:
+            # A read-only key may be told that it cannot write before anybody looks what it asks for.
+            return self.hidden + (self.denied if actor.levels["any"] < self.need else ())
+        return self.denied if level < self.need else self.ok
+
+
+def body(**fields):
+    """A JSON body with templates in it."""
+    def fill(value, w, m):
+        if isinstance(value, str):
+            return value.format(w=w, m=m, n=next(w.numbers))
+        if isinstance(value, list):
+            return [fill(one, w, m) for one in value]
+        return {name: fill(one, w, m) for name, one in value.items()} if isinstance(value, dict) else value
+    return lambda w, m: fill({name.rstrip("_"): value for name, value in fields.items()}, w, m)
+
+
+def with_mcp_session(w):
+    w.bound.begin_mcp()
+    return w.kept
+
+
+# Levels that only a row or two ask for.
+MORE_LEVELS = {
+    # One's own keys; a bound key sees only those bound like itself, an administrator all.
+    "key": {"owner": OWN, "owner, read-only": READ, "bound to it": NONE, "bound to it, read-only": READ, "bound elsewhere": NONE,
+            "administrator": OWN, "administrator, read-only": READ},
+    # Administrators see a workspace's figures, and nothing in it.
+    "look": {**{name: levels["workspace"] for name, levels in LEVELS.items()}, "administrator": READ, "administrator, read-only": READ},
+    # A workspace that a bound key does not name.
+    "spare": {**{name: levels["workspace"] for name, levels in LEVELS.items()}, "bound to it": NONE, "bound to it, read-only": NONE},
+    "look at spare": {**{name: levels["workspace"] for name, levels in LEVELS.items()}, "bound to it": NONE, "bound to it, read-only": NONE,
+                      "administrator": READ, "administrator, read-only": READ},
+    # An MCP session belongs to the key that began it.
+    "mcp session": {"bound to it": OWN},
+    "nothing": {},
+}
+for name, levels in LEVELS.items():
+    levels.update({reach: table.get(name, NONE) for reach, table in MORE_LEVELS.items()})
+
+
+@pytest.fixture(scope="module")
+def world():
+    one = World()
+    yield one
+    one.close()

@@ -17,6 +17,7 @@ import uuid
 
 import pytest
 
+from durability import LONG
 from sandkeep_server import Server
 
 _EXT4_IOC_SHUTDOWN = 0x8004587D
@@ -25,7 +26,6 @@ KEEP_LOG = 1
 # Neither is: everything that no fsync waited for is gone.
 DROP_LOG = 2
 _BUSY_S = 60
-_SANDBOX_S = 5
 
 _ENVIRONMENT = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -40,7 +40,7 @@ def need_power():
     """Skips the test where this user cannot make such a disk."""
     if os.geteuid() != 0:
         pytest.skip("only root can mount a file system whose power can be cut")
-    for tool in ("mkfs.ext4", "e2fsck", "losetup"):
+    for tool in ("mkfs.ext4", "e2fsck", "losetup", "unshare", "nsenter"):
         if shutil.which(tool, path=_ENVIRONMENT["PATH"]) is None:
             pytest.skip(f"{tool} is missing")
     if not os.path.exists("/dev/loop-control"):
@@ -48,34 +48,52 @@ def need_power():
 
 
 class Disk:
-    """`path` is where it is mounted. `commit_s` is how often the kernel commits the journal by itself."""
+    """Mounted at `path`, in a mount namespace that only the server is in: sandboxes of other servers would hold on to it. Tests reach it at `seen`.
 
-    def __init__(self, size_mib=8192, commit_s=60):
+    `commit_s` is how often the kernel commits the journal by itself.
+    """
+
+    def __init__(self, size_mib=8192 if LONG else 1024, commit_s=60):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="sandkeep-power-"))
         self.image = self.folder / "image"
         self.path = self.folder / "disk"
         self.path.mkdir()
-        self.device = None
         self.mounted = False
         self.commit_s = commit_s
-        with open(self.image, "wb") as image:
-            image.truncate(size_mib << 20)
+        self.device = None
+        # Ends with this process, and the mount with it.
+        self.namespace = subprocess.Popen(["unshare", "--mount", "--propagation", "private", "sh", "-c", "echo ready; exec cat"],
+                                          stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         try:
-            # A small journal, so that it wraps around; everything is initialised now, so that no thread of the kernel writes later.
-            _run("mkfs.ext4", "-q", "-F", "-N", "200000", "-J", "size=8", "-E", "lazy_itable_init=0,lazy_journal_init=0", self.image)
-            self.device = _run("losetup", "--find", "--show", self.image).strip()
+            assert self.namespace.stdout.readline() == b"ready\n"
+            self.seen = pathlib.Path(f"/proc/{self.namespace.pid}/root") / str(self.path).lstrip("/")
+            with open(self.image, "wb") as image:
+                image.truncate(size_mib << 20)
+            # Everything is initialised now, so that no thread of the kernel writes later.
+            _run("mkfs.ext4", "-q", "-F", "-N", "20000", "-J", "size=16", "-E", "lazy_itable_init=0,lazy_journal_init=0", self.image)
             self._mount()
         except BaseException:
             self.remove()
             raise
 
+    def inside(self, *command):
+        """The command, run where the disk is mounted."""
+        return ["nsenter", f"--target={self.namespace.pid}", "--mount", "--", *(str(word) for word in command)]
+
     def _mount(self):
-        _run("mount", "-t", "ext4", "-o", f"commit={self.commit_s}", self.device, self.path)
-        self.mounted = True
+        self.device = _run("losetup", "--find", "--show", self.image).strip()
+        try:
+            # The mount would replay the journal, too, and mend nothing.
+            checked = subprocess.run(["e2fsck", "-y", self.device], capture_output=True, text=True, check=False, env=_ENVIRONMENT)
+            assert checked.returncode in (0, 1), checked.stdout + checked.stderr
+            _run(*self.inside("mount", "-t", "ext4", "-o", f"commit={self.commit_s}", self.device, self.path))
+            self.mounted = True
+        finally:
+            _run("losetup", "--detach", self.device)  # once it is not used any more
 
     def cut(self, how):
         """No byte reaches the device from now on; every later write fails."""
-        folder = os.open(self.path, os.O_RDONLY)
+        folder = os.open(self.seen, os.O_RDONLY)
         try:
             fcntl.ioctl(folder, _EXT4_IOC_SHUTDOWN, struct.pack("I", how))
         finally:
@@ -84,46 +102,22 @@ class Disk:
     def power_on(self):
         """As after a boot: replays the journal."""
         self._unmount()
-        if not self._is_unused():
-            self._change_device()
-        # The mount replays the journal, too; this also shows that the file system is sound.
-        checked = subprocess.run(["e2fsck", "-fy", self.device], capture_output=True, text=True, check=False, env=_ENVIRONMENT)
-        assert checked.returncode in (0, 1), checked.stdout + checked.stderr
         self._mount()
 
-    def _change_device(self):
-        """Somebody's mount namespace, which was made meanwhile, still has the disk that lost its power. The next boot is on a copy of it."""
-        copy = self.image.with_name("image-again")
-        _run("cp", "--sparse=always", self.image, copy)
-        _run("losetup", "--detach", self.device)  # at its last use
-        os.replace(copy, self.image)
-        self.device = _run("losetup", "--find", "--show", self.image).strip()
-
     def _unmount(self):
+        """Waits until nobody uses the disk; sandboxes do until their last process is gone."""
         deadline = time.monotonic() + _BUSY_S
         while self.mounted:
-            done = subprocess.run(["umount", self.path], capture_output=True, text=True, check=False)
-            if done.returncode == 0:
-                self.mounted = False
-                return
-            assert time.monotonic() < deadline, done.stderr
+            done = subprocess.run(self.inside("umount", self.path), capture_output=True, text=True, check=False)
+            assert done.returncode == 0 or time.monotonic() < deadline, done.stderr
+            self.mounted = done.returncode != 0
+        while _run("losetup", "--associated", self.image):
+            assert time.monotonic() < deadline, f"somebody still uses {self.path}"
             time.sleep(0.02)
-
-    def _is_unused(self):
-        """False if somebody uses the disk for longer. A sandbox does until its last process is gone."""
-        deadline = time.monotonic() + _SANDBOX_S
-        while True:
-            try:
-                os.close(os.open(self.device, os.O_RDWR | os.O_EXCL))
-                return True
-            except OSError:
-                if time.monotonic() > deadline:
-                    return False
-                time.sleep(0.02)
 
     def sync(self):
         """Everything that was written is on the device."""
-        folder = os.open(self.path, os.O_RDONLY)
+        folder = os.open(self.seen, os.O_RDONLY)
         try:
             if _libc.syncfs(folder) != 0:
                 raise OSError(ctypes.get_errno(), "syncfs")
@@ -152,12 +146,9 @@ class Disk:
 
     def remove(self):
         try:
-            if self.mounted:
-                self._unmount()
-                self._is_unused()
+            self._unmount()
         finally:
-            if self.device:
-                subprocess.run(["losetup", "--detach", self.device], check=False)
+            self.namespace.communicate()
             shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -168,13 +159,20 @@ class PowerServer(Server):
         need_power()
         self.disk = Disk(commit_s=commit_s)
         super().__init__(*flags, environment=environment)
-        self.data = self.disk.path / "data"
         self.boot_id = self.folder / "boot_id"
         self.flags += ["--boot-id-file", str(self.boot_id)]
         self._new_boot()
+        self.data = self.disk.seen / "data"
 
     def _new_boot(self):
         self.boot_id.write_text(f"{uuid.uuid4()}\n")
+
+    def command(self):
+        self.data = self.disk.path / "data"
+        try:
+            return self.disk.inside(*super().command())
+        finally:
+            self.data = self.disk.seen / "data"
 
     def cut_power(self, how=DROP_LOG, kill_first=True):
         """The power goes, and comes back. The server is gone at that moment, or sees its disk fail."""

@@ -44,14 +44,16 @@ class Server:
         self.port = int(re.search(r":(\d+)", self._wait_ready(time.monotonic() + timeout_s)).group(1))
         return self
 
+    def command(self):
+        return [str(binary()), "serve", "--data", str(self.data), "--listen", f"127.0.0.1:{self.port}", *self.flags]
+
     def launch(self):
         """Starts without waiting until it is ready."""
-        command = [str(binary()), "serve", "--data", str(self.data), "--listen", f"127.0.0.1:{self.port}", *self.flags]
         environment = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "SANDKEEP_ROOT_KEY": ROOT_KEY,
                        "SANDKEEP_SANDBOX": "off",  # a start without Python is quick; tests of sessions turn it on
                        **{k: v for k, v in os.environ.items() if k.endswith("SAN_OPTIONS") or k == "TMPDIR"}, **self.environment}
         with open(self.log_path, "ab") as log:
-            self.process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=log, stdin=subprocess.DEVNULL)
+            self.process = subprocess.Popen(self.command(), env=environment, stdout=subprocess.PIPE, stderr=log, stdin=subprocess.DEVNULL)
 
     def _wait_ready(self, deadline):
         """The address in the line `ready http://…`. The pipe is read on, so that the server never waits for us."""

@@ -4,6 +4,7 @@ The rule of every test here: the workspace has what code or a client wrote last,
 somebody deleted.
 """
 
+import os
 import random
 from pathlib import Path
 
@@ -335,3 +336,36 @@ def test_a_lock_that_was_given_at_the_deadline_of_its_waiter_is_held(make_server
             assert third.status_code == 423, f"a lock that was given is free: {third.text}"
             keep.call("POST", f"{locks}/renew", json={"token": waiter.json()["token"], "ttl_s": 60})
     print(f"{given} of 4 locks were given")
+
+
+KNOWN = 'os.makedirs("F/p/q"); open("F/p/q/deep", "w").write("known")'
+
+
+@pytest.mark.parametrize("before, cell, files", [
+    (KNOWN, 'shutil.rmtree("F/p"); open("F/p", "w").write("new"); os.rename("F", "G")', {"G/p": "new"}),
+    (KNOWN, 'os.rename("F", "G"); os.rename("G/p", "H"); open("G/p", "w").write("new")', {"G/p": "new", "H/q/deep": "known"}),
+    (KNOWN, 'shutil.rmtree("F/p"); os.symlink("x", "F/p"); os.rename("F", "G")', {}),
+    (KNOWN, 'os.remove("F/p/q/deep"); os.rename("F", "G")', {}),
+    ('os.makedirs("A/s"); os.mkdir("B"); open("A/s/1", "w").write("a"); open("B/2", "w").write("b")',
+     'ctypes.CDLL(None).renameat2(-100, b"A/s", -100, b"B/2", 2)', {"A/s": "b", "B/2/1": "a"}),
+    ('open("a", "w").write("1"); open("b", "w").write("2")', 'os.rename("a", "t"); os.mkdir("a"); os.rename("t", "a/b"); os.rename("b", "a/a")',
+     {"a/a": "2", "a/b": "1"}),
+    ('os.makedirs("A/s/t"); open("A/s/t/1", "w").write("1"); open("B", "w").write("b")',
+     'ctypes.CDLL(None).renameat2(-100, b"A/s/t", -100, b"B", 2); os.rename("A", "C")', {"B/1": "1", "C/s/t": "b"}),
+    (KNOWN, 'os.rename("F/p/q/deep", "F/deep"); shutil.rmtree("F/p"); os.rename("F", "G")', {"G/deep": "known"}),
+], ids=["replaced", "moved on", "a link", "deleted", "exchanged", "below itself", "exchanged and moved", "moved up"])
+def test_changes_inside_a_folder_that_is_renamed_in_the_same_cell_are_kept(server, before, cell, files):
+    keep = Keep(server)
+    session = keep.create(folder=f"renamed-{os.urandom(4).hex()}")
+    keep.run(session, "import os, shutil, ctypes\n" + before)
+    done = keep.run(session, cell)
+    assert [item for item in done["not_kept"] if item["reason"] != "link"] == []
+    assert {path: keep.read(f"{session['folder']}/{path}").decode() for path in keep.files(session["folder"])} == files
+
+
+def test_a_large_file_with_two_names_is_readable_under_both(server):
+    keep = Keep(server)
+    session = keep.create(folder=f"linked-{os.urandom(4).hex()}")
+    done = keep.run(session, "import os\nopen('a', 'wb').write(os.urandom(3_000_000)); os.link('a', 'b')")
+    assert {item["path"].split("/")[-1] for item in done["kept"]} == {"a", "b"}
+    assert keep.read(session["folder"] + "/a") == keep.read(session["folder"] + "/b")

@@ -123,3 +123,21 @@ def test_an_eviction_that_races_with_executions_and_deletions_loses_nothing(make
     assert failures == []
 
 
+
+
+def test_numbers_of_executions_are_given_once(make_user_server):
+    keep = Keep(make_user_server())
+    session = keep.create()
+    path = f"/api/v1/sessions/{session['id']}"
+    for turn in range(12):
+        keep.call("POST", f"{path}/sleep")
+        threads = [threading.Thread(target=lambda: Keep(keep.server).run(session, "1")) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        keep.call("POST", f"{path}/sleep")
+        for thread in threads:
+            thread.join()
+        done = keep.run(session, f"open('{turn}', 'w').write('{turn}')")
+        assert done["not_kept"] == [] and len(done["kept"]) == 1, done
+    numbers = [item["number"] for item in keep.call("GET", f"{path}/executions?limit=100").json()["items"]]
+    assert len(numbers) == 36 and len(set(numbers)) == len(numbers), numbers

@@ -20,12 +20,12 @@ class Generator {
   History run() {
     history_.folder = pick<std::string>({"", "s", "s", "sessions/x y", "s"});
     choose_names();
-    if (chance(30)) outside();  // something is there before the session wakes
+    outside_percent_ = pick<unsigned>({0, 0, 15, 40});
+    if (outside_percent_ > 0 && chance(60)) outside();  // something is there before the session wakes
     add("open");
     size_t rounds = 2 + below(5);
     size_t power_at = options_.power ? below(rounds) : rounds;
     writers_ = 1 + below(3);
-    outside_percent_ = pick<unsigned>({0, 0, 15, 40});
     trouble_percent_ = pick<unsigned>({0, 0, 10, 25});
     for (size_t round = 0; round < rounds; ++round) {
       code_round();
@@ -118,7 +118,9 @@ class Generator {
       step.size = size();
       return step;
     };
-    switch (below(40)) {
+    // Beside clients only what happens to one file at a time, unless there need be no exact rule for it.
+    bool is_calm = !options_.wild && outside_percent_ > 0;
+    switch (below(is_calm ? 12 : 40)) {
       case 0:
       case 1:
       case 2:
@@ -286,26 +288,27 @@ class Generator {
         case 6:
         case 7:
         case 8:
-          add("trash", chance(75) ? file() : folder());
+          add("trash", options_.wild && chance(25) ? folder() : file());
           break;
         case 9:
           add("purge", file());
           break;
         case 10:
         case 11:
-          add("move", chance(60) ? file() : folder(), chance(50) ? file() : new_file());
+          if (options_.wild) add("move", chance(60) ? file() : folder(), chance(50) ? file() : new_file());
           break;
         case 12:
-          add("restore").number = below(4);
+          if (options_.wild) add("restore").number = below(4);
           break;
         case 13:
           add("make", new_folder());
           break;
         case 14:
-          add("mode", chance(70) ? file() : folder()).number = pick<uint64_t>({0600, 0755, 0700});
+          if (options_.wild)
+            add("mode", chance(70) ? file() : folder()).number = pick<uint64_t>({0600, 0755, 0700});
           break;
         case 15:
-          if (chance(20))
+          if (options_.wild && chance(20))
             add("trash", "");
           else
             add("purge_version", file());
@@ -317,17 +320,17 @@ class Generator {
   void trouble() {
     switch (below(9)) {
       case 0:
-        add("lock", chance(60) ? file() : folder());
+        if (options_.wild) add("lock", chance(60) ? file() : folder());
         break;
       case 1:
-        add("unlock");
+        if (options_.wild) add("unlock");
         break;
       case 2:
       case 3:
         add("quota").size = pick<uint64_t>({0, 10, 1'000, 1ull << 40});
         break;
       case 4:
-        add("disk").number = below(2);
+        if (options_.wild) add("disk").number = below(2);
         break;
       case 5:
       case 6:
@@ -335,7 +338,7 @@ class Generator {
         add("batch").size = pick<uint64_t>({2, 3, 5, 10'000});
         break;
       case 8:
-        add("fill").number = below(2);
+        if (options_.wild) add("fill").number = below(2);
         break;
     }
   }
@@ -359,7 +362,7 @@ class Generator {
         break;
       case 11:
       case 12:
-        add("race");
+        add(options_.wild ? "race" : "capture");
         break;
       case 13:
         add("bring");

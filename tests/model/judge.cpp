@@ -118,16 +118,36 @@ void Judge::acknowledge_kept(const Json& answer) {
   for (const auto& file : answer.at("kept")) acknowledged_[file.at("version")] = file.at("hash");
 }
 
-void Judge::raced(const Json& answer) {
+void Judge::lost_sight(const Tree& tree) {
+  between_.push_back(tree);
+  muddled_ = outside_;
+}
+
+// What stays refused until it is touched is named once.
+void Judge::note_lasting(const Json& answer, const Tree& tree) {
+  static const std::set<std::string> kLasting{"link", "fifo", "socket", "device", "too_large", "name"};
+  for (const char* list : {"not_kept", "only_copies"}) {
+    if (!answer.contains(list)) continue;
+    for (const auto& item : answer.at(list))
+      if (const Thing* thing = find(tree, relative(item.at("path")));
+          thing && kLasting.contains(item.at("reason")))
+        told_[relative(item.at("path"))] = {thing->identity, thing->ctime_ns};
+  }
+}
+
+void Judge::raced(const Json& answer, const Tree& after) {
   blind_ = true;
+  muddled_ = outside_;
+  note_lasting(answer, after);
   acknowledge_kept(answer);
   if (answer.contains("kept"))
     for (const auto& file : answer.at("kept")) raced_.insert(file.at("version"));
 }
 
 void Judge::note_answer(const Outcome& outcome) {
-  named_.clear();
   acknowledge_kept(outcome.answer);
+  note_lasting(outcome.answer, outcome.before);
+  if (outcome.answer.contains("not_kept") || outcome.answer.contains("only_copies")) named_.clear();
   for (const char* list : {"not_kept", "only_copies"}) {
     if (!outcome.answer.contains(list)) continue;
     for (const auto& item : outcome.answer.at(list)) {
@@ -135,11 +155,7 @@ void Judge::note_answer(const Outcome& outcome) {
       named_.insert(path);
       const Thing* thing = find(outcome.before, path);
       check_reason(path, reason, thing);
-      static const std::set<std::string> kLasting{"link", "fifo", "socket", "device", "too_large", "name"};
-      if (thing == nullptr)
-        undeleted_.insert(path);
-      else if (kLasting.contains(reason))
-        told_[path] = {thing->identity, thing->ctime_ns};
+      if (thing == nullptr) undeleted_.insert(path);
     }
   }
   if (outcome.answer.contains("kept"))
@@ -151,7 +167,8 @@ void Judge::note_answer(const Outcome& outcome) {
 
 // A reason has to be true: what is not kept for no reason is lost.
 void Judge::check_reason(const std::string& path, const std::string& reason, const Thing* thing) const {
-  bool true_reason = reasons_.contains(reason) || reason == "conflict";
+  // What a copy from before a power cut still holds is not in the directory any more.
+  bool true_reason = reasons_.contains(reason) || reason == "conflict" || (thing == nullptr && was_cut_);
   if (thing != nullptr) {
     if (reason == "link") true_reason = thing->kind == 'l';
     if (reason == "fifo") true_reason = thing->kind == 'o';
@@ -162,6 +179,7 @@ void Judge::check_reason(const std::string& path, const std::string& reason, con
 }
 
 bool Judge::is_excused(const std::string& path, const Thing* thing) const {
+  if (path.size() + folder_.size() > 8'000) return true;  // the file below it is named, folders are not
   for (std::string at = path;; at = parent_of(at)) {
     if (named_.contains(at) || undeleted_.contains(at)) return true;
     if (at.empty()) break;
@@ -171,7 +189,9 @@ bool Judge::is_excused(const std::string& path, const Thing* thing) const {
   if (thing == nullptr) return false;
   if (auto found = aside_.find(path); found != aside_.end() && found->second == thing->hash) return true;
   const Told* told = find(told_, path);
-  return told != nullptr && told->identity == thing->identity && told->ctime_ns == thing->ctime_ns;
+  if (told == nullptr || told->identity != thing->identity) return false;
+  // Another name of a file that is too large may have been written through.
+  return told->ctime_ns == thing->ctime_ns || (thing->kind == 'f' && thing->size > kFileBytesMax);
 }
 
 // What is no file and no folder stays where code made it, whatever a client puts there.
@@ -183,9 +203,33 @@ bool Judge::is_in_the_way(const Tree& tree, const std::string& path) {
   return false;
 }
 
+// A folder stays in the copy as long as something is in it that is not in the workspace.
+bool Judge::is_kept_by_unkept(const Outcome& outcome, const std::string& folder) const {
+  for (auto at = outcome.after.lower_bound(folder + "/");
+       at != outcome.after.end() && is_below(at->first, folder); ++at)
+    if (at->second.kind != 'd' &&
+        (at->second.kind != 'f' || is_excused(at->first, &at->second) ||
+         outcome.held.contains({at->second.identity.device, at->second.identity.inode})))
+      return true;
+  return false;
+}
+
 std::string Judge::disagreement() const {
+  Listing none;
+  Json nothing = Json::object();
+  auto are_folders = [&](const std::string& path) {
+    const Thing* thing = find(known_, path);
+    const Entry* entry = find(base_.folder, path);
+    return thing != nullptr && entry != nullptr && thing->kind == 'd' && entry->kind == 'd';
+  };
+  // The answer that named a refused deletion may have been lost with its keeper.
+  auto is_undeleted = [&](const std::string& path) {
+    return reasons_.contains("locked") && !known_.contains(path);
+  };
+  Outcome now{known_, known_, none, none, nothing, Brings::maybe, true, {}};
   for (const auto& path : outside_)
-    if (!is_image(find(base_.folder, path), find(known_, path)) && !is_in_the_way(known_, path) &&
+    if (!is_image(find(base_.folder, path), find(known_, path)) && !are_folders(path) &&
+        !is_undeleted(path) && !is_in_the_way(known_, path) && !is_kept_by_unkept(now, path) &&
         !is_excused(path, find(known_, path)))
       return path + ": directory " + say(find(known_, path)) + ", workspace " + say(find(base_.folder, path));
   return "";
@@ -237,14 +281,27 @@ void Judge::check_path(const std::string& path, const Outcome& outcome, bool by_
   }
   if (!by_code) {
     if (!same(is, was)) fail("what a client did was undone");
-    if (is_in_the_way(outcome.after, path) || is_image(was, after) || is_excused(path, after)) return;
+    // Under the hands of code that has it open, a file is not replaced.
+    bool held = after != nullptr && outcome.held.contains({after->identity.device, after->identity.inode});
+    if (held || is_in_the_way(outcome.after, path) || is_kept_by_unkept(outcome, path) ||
+        is_image(was, after) || is_excused(path, after))
+      return;
     if (outcome.brings == Brings::yes) fail("what a client did is not in the copy");
     if (changed(before, after)) fail("the directory has neither what code left nor what a client wrote");
     return;
   }
-  if (!is_image(is, before) && !same(is, was) && !is_excused(path, before))
+  // Bytes of the one and a mode of the other are no contradiction.
+  // Nor is a folder that a client deleted and a file of code made anew.
+  if (before != nullptr && before->kind == 'd' && is != nullptr && is->kind == 'd') return;
+  auto is_mixed = [&](const std::string& hash, uint32_t mode) {
+    return before != nullptr && was != nullptr && before->kind == was->kind &&
+           (hash == before->hash || hash == was->hash) && (mode == before->mode || mode == was->mode);
+  };
+  if (!is_image(is, before) && !same(is, was) && !is_excused(path, before) &&
+      (is == nullptr || !is_mixed(is->hash, is->mode)))
     fail("the workspace has neither what code nor what a client wrote");
-  if (changed(before, after) && !is_image(was, after) && !is_image(is, after))
+  if (changed(before, after) && !is_image(was, after) && !is_image(is, after) &&
+      (after == nullptr || !is_mixed(after->hash, after->mode)))
     fail("the directory has neither what code nor what a client wrote");
   const Thing* known = find(known_, path);
   bool new_bytes =
@@ -252,7 +309,7 @@ void Judge::check_path(const std::string& path, const Outcome& outcome, bool by_
   bool theirs = was != nullptr && was->kind == 'f' && (known == nullptr || known->hash != was->hash);
   bool overtook = new_bytes && theirs && was->hash != before->hash && is != nullptr &&
                   is->hash == before->hash && is->file == was->file;
-  if (overtook && !is->diverged) fail("two wrote it, and nothing says so");
+  if (overtook && !is->diverged && !muddled_.contains(path)) fail("two wrote it, and nothing says so");
 }
 
 std::set<std::string> Judge::changed_by_code(const Tree& before) const {
@@ -263,6 +320,8 @@ std::set<std::string> Judge::changed_by_code(const Tree& before) const {
   };
   for (const auto& [path, thing] : known_) add(path);
   for (const auto& [path, thing] : before) add(path);
+  for (const auto& path : pending_)
+    for (std::string at = path; !at.empty(); at = parent_of(at)) by_code.insert(at);
   return by_code;
 }
 
@@ -273,7 +332,7 @@ void Judge::check_paths(const Outcome& outcome) const {
   for (const auto& [path, thing] : outcome.after) paths.insert(path);
   for (const auto& [path, entry] : outcome.was.folder) paths.insert(path);
   for (const auto& [path, entry] : outcome.is.folder) paths.insert(path);
-  for (const auto& path : paths) check_path(path, outcome, by_code.contains(path));
+  for (const auto& path : paths) check_path(path, outcome, by_code.contains(path) || muddled_.contains(path));
 }
 
 // A link or the like has to be named when it is first seen.
@@ -309,7 +368,13 @@ void Judge::check_renames(const Outcome& outcome) const {
   if (outcome.answer.contains("renamed"))
     for (const auto& pair : outcome.answer.at("renamed")) {
       std::string from = relative(pair.at(0)), to = relative(pair.at(1));
-      if (!were_one(from, to, outcome.before))
+      // Where its folder was renamed by the same answer, it was known under the folder's old name.
+      std::string origin = from;
+      for (const auto& earlier : outcome.answer.at("renamed")) {
+        std::string folder = relative(earlier.at(1));
+        if (is_below(origin, folder)) origin = relative(earlier.at(0)) + origin.substr(folder.size());
+      }
+      if (!were_one(from, to, outcome.before) && !were_one(origin, to, outcome.before))
         throw Broken("a rename was told that never was: '" + from + "' to '" + to + "'");
     }
   std::map<std::string, std::string> places;
@@ -352,7 +417,7 @@ void Judge::settled(const Outcome& outcome) {
   check_others(outcome.was, outcome.is);
   bool tangled = is_tangled(outcome.before);
   if (!locked_ && !tangled) check_paths(outcome);
-  if (!locked_ && !blind_ && outcome.tells_all) check_told(outcome);
+  if (!locked_ && !blind_ && between_.empty() && outcome.tells_all) check_told(outcome);
   if (!blind_ && !tangled) check_renames(outcome);
   if (!blind_ && !locked_ && !tangled) check_trash(outcome);
   remember_written(outcome);
@@ -362,10 +427,15 @@ void Judge::settled(const Outcome& outcome) {
       if (!is_image(&entry, find(outcome.after, path))) add_outside(path);
     for (const auto& [path, thing] : outcome.after)
       if (!is_image(find(outcome.is.folder, path), &thing)) add_outside(path);
+    muddled_ = outside_;
   } else {
     for (const auto& path : before_outside)
       if (!is_image(find(outcome.is.folder, path), find(outcome.after, path))) add_outside(path);
+    std::erase_if(muddled_, [&](const std::string& path) { return !outside_.contains(path); });
   }
+  pending_.clear();
+  for (const auto& path : named_)
+    if (outcome.after.contains(path)) pending_.insert(path);
   known_ = outcome.after;
   between_.clear();
   blind_ = false;
@@ -383,6 +453,7 @@ void Judge::brought(const Outcome& outcome) {
   for (const auto& path : paths) {
     const Thing *before = find(outcome.before, path), *after = find(outcome.after, path);
     if (!locked_ && !tangled) {
+      if (muddled_.contains(path)) continue;
       if (!by_code.contains(path))
         check_path(path, outcome, false);
       else if (!outside_.contains(path) && changed(before, after))
@@ -408,6 +479,8 @@ void Judge::evicted(const Listing& is) {
   for (const auto& [path, thing] : known_) add_outside(path);
   for (const auto& [path, entry] : is.folder) add_outside(path);
   known_.clear();
+  pending_.clear();
+  muddled_.clear();
   told_.clear();
   aside_.clear();
   undeleted_.clear();
@@ -416,6 +489,7 @@ void Judge::evicted(const Listing& is) {
 }
 
 void Judge::power_was_cut(const Listing& answered, const Listing& is, bool in_the_middle) {
+  was_cut_ = true;
   check_bytes(is);
   if (in_the_middle) return;
   for (const auto& [path, entry] : answered.folder)
@@ -452,6 +526,8 @@ void Judge::recovered(const Tree& after, const Listing& was, const Listing& is, 
   blind_ = false;
   base_ = is;
   outside_.clear();
+  pending_.clear();
+  muddled_.clear();
   told_.clear();
   aside_.clear();
   undeleted_.clear();

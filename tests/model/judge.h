@@ -64,9 +64,9 @@ class Judge {
   // What an answer may give as the reason for not keeping something, besides links and the like.
   void allow_reason(const std::string& reason) { reasons_.insert(reason); }
   // An order was cut short or failed: it may have seen the directory as it was then.
-  void lost_sight(const Tree& tree) { between_.push_back(tree); }
+  void lost_sight(const Tree& tree);
   // An order met running code.
-  void raced(const Json& answer);
+  void raced(const Json& answer, const Tree& after);
 
   struct Outcome {
     const Tree &before, &after;  // the directory
@@ -74,6 +74,7 @@ class Judge {
     const Json& answer;
     Brings brings = Brings::maybe;
     bool tells_all = true;  // its answer names everything that was not kept, not only what is nowhere else
+    std::set<std::pair<uint64_t, uint64_t>> held;  // device, inode of what code has open for writing
   };
   // After an order that compared the copy with the workspace, while code was quiet.
   void settled(const Outcome& outcome);
@@ -96,6 +97,7 @@ class Judge {
 
  private:
   void note_answer(const Outcome& outcome);
+  void note_lasting(const Json& answer, const Tree& tree);
   void acknowledge_kept(const Json& answer);
   void check_bytes(const Listing& is) const;
   static void check_others(const Listing& was, const Listing& is);
@@ -108,6 +110,7 @@ class Judge {
   void check_trash(const Outcome& outcome) const;
   void remember_written(const Outcome& outcome);
   bool is_excused(const std::string& path, const Thing* thing) const;
+  bool is_kept_by_unkept(const Outcome& outcome, const std::string& folder) const;
   static bool is_in_the_way(const Tree& tree, const std::string& path);
   bool is_tangled(const Tree& before) const;
   bool were_one(const std::string& from, const std::string& to, const Tree& before) const;
@@ -120,12 +123,15 @@ class Judge {
   bool blind_ = false;         // an order may have seen more than those
   Listing base_;               // the workspace when the directory was last compared, or a client changed it
   std::set<std::string> outside_;    // paths that clients changed, and that are not in the copy yet
+  std::set<std::string> pending_;    // what code wrote and the last answer refused: it is tried again
+  std::set<std::string> muddled_;    // of them, those where it is not known who did what
   std::set<std::string> written_;    // hashes of all that code and clients wrote
   std::set<std::string> must_keep_;  // hashes that have to be versions at the end
   std::map<std::string, std::string> acknowledged_;  // version → hash
   std::set<std::string> raced_;                      // versions that may hold the middle of a write
   bool locked_ = false;
   std::set<std::string> reasons_;
+  bool was_cut_ = false;
   std::set<std::string> named_;  // by the last answer as not kept
   struct Told {
     Identity identity;

@@ -6,7 +6,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <stdexcept>
+
+#include "model/judge.h"
 
 namespace sk::model {
 
@@ -60,6 +63,35 @@ std::optional<Json> Keeper::finish() {
   if (answer) return Json::parse(*answer);
   kill();
   return std::nullopt;
+}
+
+std::string unhex(const std::string& text) {
+  std::string out;
+  for (size_t i = 0; i + 1 < text.size(); i += 2)
+    out += static_cast<char>(std::stoi(text.substr(i, 2), nullptr, 16));
+  return out;
+}
+
+namespace {
+
+constexpr size_t kCheckedAtOnce = 200;
+
+}  // namespace
+
+void check_versions(Keeper& keeper, const std::vector<std::pair<std::string, std::string>>& versions) {
+  for (size_t at = 0; at < versions.size(); at += kCheckedAtOnce) {
+    size_t end = std::min(versions.size(), at + kCheckedAtOnce);
+    Json names = Json::array();
+    for (size_t i = at; i < end; ++i) names.push_back(versions[i].first);
+    auto answer = keeper.order({{"do", "read"}, {"versions", names}});
+    if (!answer || answer->contains("error")) throw Broken("versions cannot be read");
+    for (size_t i = at; i < end; ++i) {
+      std::string bytes = answer->at("bytes").at(versions[i].first);
+      if (bytes.starts_with("error") || bytes == "missing" || sha256_hex(unhex(bytes)) != versions[i].second)
+        throw Broken("an answered version does not give its bytes: " + versions[i].first + ": " +
+                     bytes.substr(0, 200));
+    }
+  }
 }
 
 }  // namespace sk::model

@@ -6,6 +6,8 @@
 
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/json.h"
 #include "model/channel.h"
@@ -15,7 +17,9 @@ namespace sk::model {
 struct KeeperOptions {
   std::string directory;  // holds the data folder and the copies
   std::string boot_id;
-  size_t watches_max = 0;  // 0: as many as the system allows
+  size_t watches_max = 0;  // that the system allows this process; 0: as it is
+  size_t folders_max = 0;  // that are watched in one copy; 0: as by default
+  bool operator==(const KeeperOptions&) const = default;
 };
 
 class Keeper {
@@ -43,5 +47,9 @@ class Keeper {
 
 // Runs in the child until the driver is gone.
 [[noreturn]] void serve_keeper(const KeeperOptions& options, Channel channel);
+
+std::string unhex(const std::string& text);
+// Reads versions and compares them with their hashes. Throws Broken.
+void check_versions(Keeper& keeper, const std::vector<std::pair<std::string, std::string>>& versions);
 
 }  // namespace sk::model

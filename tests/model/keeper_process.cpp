@@ -32,6 +32,7 @@ class Host {
   explicit Host(const KeeperOptions& options)
       : keep_(keep_options(options), clock_, metrics_),
         records_(keep_.ground()),
+        watcher_(watcher_options(options)),
         context_{keep_,
                  records_,
                  watcher_,
@@ -69,6 +70,12 @@ class Host {
     keep.directory = options.directory + "/data";
     keep.catalog_readers = 2;
     return keep;
+  }
+
+  static interpreter::Watcher::Options watcher_options(const KeeperOptions& options) {
+    interpreter::Watcher::Options watcher;
+    if (options.folders_max > 0) watcher.folders_per_copy_max = options.folders_max;
+    return watcher;
   }
 
   CaptureAs as() {
@@ -151,18 +158,24 @@ class Host {
     throw std::runtime_error("no order " + what);
   }
 
+  static CopyKeeper::OpenFiles open_files(const Json& order) {
+    CopyKeeper::OpenFiles open;
+    for (const auto& file : order.at("open"))
+      open.emplace(file.at(0).get<uint64_t>(), file.at(1).get<uint64_t>());
+    return open;
+  }
+
   bool run_copy(const std::string& what, const Json& order, Json& answer) {
     if (what == "open") {
       tell(keeper().open(as()), answer);
       keeper().mark_used();
     } else if (what == "capture" || what == "capture_all") {
-      CopyKeeper::OpenFiles open;
-      for (const auto& file : order.at("open"))
-        open.emplace(file.at(0).get<uint64_t>(), file.at(1).get<uint64_t>());
+      auto open = open_files(order);
       auto extent = what == "capture" ? CopyKeeper::Extent::touched : CopyKeeper::Extent::all;
       tell(keeper().capture(extent, as(), [&] { return open; }), answer);
     } else if (what == "bring") {
-      answer["sentences"] = keeper().bring_outside_changes(as());
+      auto open = open_files(order);
+      answer["sentences"] = keeper().bring_outside_changes(as(), [&] { return open; });
     } else if (what == "close") {
       tell(keeper().close(as()), answer);
       keeper_.reset();
@@ -356,6 +369,7 @@ void limit_watches(size_t watches_max) {
 }  // namespace
 
 void serve_keeper(const KeeperOptions& options, Channel channel) {
+  log::configure(log::Level::error, log::Format::text);  // small limits are meant
   if (options.watches_max > 0) limit_watches(options.watches_max);
   try {
     Host host(options);

@@ -1,8 +1,9 @@
-// Random histories against the model: model_histories. SK_SEED repeats, SK_HISTORIES sets how many, SK_LONG=1
-// runs a hundred times as many, SK_HISTORY names a file with one history to run, SK_SHRINK_S limits the time
-// for shrinking and SK_FAILURES the failures after which a lane ends. The last line is "N passed, N failed";
-// a case is a block of histories.
+// Random histories against the model: model_histories. SK_SEED repeats, SK_HISTORIES sets how many, SK_WILD=1
+// adds steps without an exact rule, SK_LONG=1 runs a hundred times as many, SK_HISTORY names a file with one
+// history to run, SK_SHRINK_S limits the time for shrinking and SK_FAILURES the failures after which a lane
+// ends. The last line is "N passed, N failed"; a case is a block of histories.
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -126,7 +127,8 @@ class LaneRun {
     for (uint64_t i = index_; i < plan_.histories && failures_ < plan_.failures_max; i += plan_.lanes) {
       uint64_t seed = plan_.seed + i;
       run_one(lane, generate(seed, {.power = lane.has_disk() && seed % kPowerEvery == 0,
-                                    .root = ::geteuid() == 0}));
+                                    .root = ::geteuid() == 0,
+                                    .wild = number_from("SK_WILD").value_or(0) != 0}));
     }
   }
 
@@ -166,6 +168,7 @@ int run_lanes(const Plan& plan) {
     std::fflush(stdout);
     pid_t pid = ::fork();
     if (pid == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
       int status = 1;
       try {
         status = LaneRun(plan, i).run();

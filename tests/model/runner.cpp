@@ -8,35 +8,6 @@
 
 namespace sk::model {
 
-namespace {
-
-std::string unhex(const std::string& text) {
-  std::string out;
-  for (size_t i = 0; i + 1 < text.size(); i += 2)
-    out += static_cast<char>(std::stoi(text.substr(i, 2), nullptr, 16));
-  return out;
-}
-
-constexpr size_t kCheckedAtOnce = 200;
-
-void check_versions(Keeper& keeper, const std::vector<std::pair<std::string, std::string>>& versions) {
-  for (size_t at = 0; at < versions.size(); at += kCheckedAtOnce) {
-    size_t end = std::min(versions.size(), at + kCheckedAtOnce);
-    Json names = Json::array();
-    for (size_t i = at; i < end; ++i) names.push_back(versions[i].first);
-    auto answer = keeper.order({{"do", "read"}, {"versions", names}});
-    if (!answer || answer->contains("error")) throw Broken("versions cannot be read");
-    for (size_t i = at; i < end; ++i) {
-      std::string bytes = answer->at("bytes").at(versions[i].first);
-      if (bytes.starts_with("error") || bytes == "missing" || sha256_hex(unhex(bytes)) != versions[i].second)
-        throw Broken("an answered version does not give its bytes: " + versions[i].first + ": " +
-                     bytes.substr(0, 100));
-    }
-  }
-}
-
-}  // namespace
-
 // One history.
 class Runner {
  public:
@@ -59,7 +30,7 @@ class Runner {
 
  private:
   void begin() {
-    if (!keeper_.is_alive()) start_keeper();
+    if (!keeper_.is_alive() || lane_.started_with_ != lane_.options_for(history_.seed)) start_keeper();
     auto answer = keeper_.order({{"do", "new"},
                                  {"name", "history " + std::to_string(lane_.histories_)},
                                  {"folder", history_.folder}});
@@ -71,7 +42,8 @@ class Runner {
   }
 
   void start_keeper() {
-    keeper_.start({lane_.directory_, "boot " + std::to_string(lane_.boot_), 0});
+    lane_.started_with_ = lane_.options_for(history_.seed);
+    keeper_.start(lane_.started_with_);
     if (session_.empty()) return;
     auto answer = keeper_.order({{"do", "find"}, {"session", session_}});
     if (!answer || answer->contains("error"))
@@ -98,6 +70,7 @@ class Runner {
   // Carries out an order and lets the judge look. False when it failed and was allowed to.
   bool order(Json what, Brings brings, bool tells_all, bool only_brings = false) {
     writers_.wait();
+    if (full_) brings = Brings::maybe;  // nothing new fits into the copy
     bool look = !judge_.agrees() || (at_ + history_.seed) % 2 == 0 || only_brings || full_;
     Tree before;
     if (look) {
@@ -105,7 +78,9 @@ class Runner {
       judge_.code_wrote(before);
     }
     auto answer = keeper_.order(what);
-    if (!answer || answer->contains("error") || answer->contains("list_error")) {
+    bool failed = !answer || answer->contains("error") || answer->contains("list_error") ||
+                  (full_ && answer->contains("all_kept") && !answer->contains("only_copies"));
+    if (failed) {
       if (!full_)
         throw Broken("an order failed: " + what.dump() + ": " +
                      (answer ? answer->dump().substr(0, 500) : "the keeper died"));
@@ -122,9 +97,9 @@ class Runner {
     Listing was = std::exchange(listing_, listing_of(*answer, history_.folder));
     last_ = *answer;
     if (only_brings)
-      judge_.brought({before, after, was, listing_, last_, brings, tells_all});
+      judge_.brought({before, after, was, listing_, last_, brings, tells_all, writers_.open_files()});
     else
-      judge_.settled({before, after, was, listing_, last_, brings, tells_all});
+      judge_.settled({before, after, was, listing_, last_, brings, tells_all, writers_.open_files()});
     return true;
   }
 
@@ -149,11 +124,16 @@ class Runner {
     if (what == "open") opened();
   }
 
+  Json with_open_files(const std::string& what) const {
+    Json open = Json::array();
+    for (const auto& [device, inode] : writers_.open_files()) open.push_back({device, inode});
+    return {{"do", what}, {"open", open}};
+  }
+
   void capture(const std::string& what) {
     ensure_open();
     writers_.wait();
-    Json order_{{"do", need_all_ ? "capture_all" : what}, {"open", Json::array()}};
-    for (const auto& [device, inode] : writers_.open_files()) order_["open"].push_back({device, inode});
+    Json order_ = with_open_files(need_all_ ? "capture_all" : what);
     if (order(order_, Brings::maybe, true)) need_all_ = false;
   }
 
@@ -200,7 +180,8 @@ class Runner {
     return std::nullopt;
   }
 
-  void put(const Step& step) {
+  void put(const Step& wanted) {
+    Step step = own(wanted);
     judge_.client_wrote(content(step.number, step.size));
     auto answer = client(put_order(step));
     if (answer) judge_.acknowledge(answer->at("made").at("version"), answer->at("made").at("hash"));
@@ -274,6 +255,7 @@ class Runner {
   void limit(const Json& what) {
     ensure_keeper();
     auto answer = keeper_.order(what);
+    if (full_ && (!answer || answer->contains("error"))) return;
     if (!answer || answer->contains("error"))
       throw Broken("a limit cannot be set: " + (answer ? answer->dump() : ""));
   }
@@ -281,8 +263,7 @@ class Runner {
   // An order met by running code.
   void race() {
     ensure_open();
-    Json order_{{"do", need_all_ ? "capture_all" : "capture"}, {"open", Json::array()}};
-    for (const auto& [device, inode] : writers_.open_files()) order_["open"].push_back({device, inode});
+    Json order_ = with_open_files(need_all_ ? "capture_all" : "capture");
     auto answer = keeper_.order(order_);
     writers_.wait();
     if (!answer || answer->contains("error")) {
@@ -294,10 +275,11 @@ class Runner {
       return;
     }
     listing_ = listing_of(*answer, history_.folder);
-    judge_.raced(*answer);
-    judge_.code_wrote(scan(directory_));
+    Tree after = scan(directory_);
+    judge_.raced(*answer, after);
+    judge_.code_wrote(after);
   }
-  void blind() { judge_.raced(Json::object()); }
+  void blind() { judge_.raced(Json::object(), {}); }
 
   void kill() {
     writers_.wait();
@@ -311,7 +293,7 @@ class Runner {
   void kill_in(const Step& step) {
     if (step.path == "put") {
       ensure_keeper();
-      Step put_step = step;
+      Step put_step = own(step);
       put_step.path = step.other;
       put_step.size = 8;
       judge_.client_wrote(content(put_step.number, put_step.size));
@@ -323,11 +305,7 @@ class Runner {
     if (!open_) return;
     writers_.wait();
     if (step.path == "close") writers_.release_all();
-    Json order_{{"do", step.path}};
-    if (step.path.starts_with("capture")) {
-      order_["open"] = Json::array();
-      for (const auto& [device, inode] : writers_.open_files()) order_["open"].push_back({device, inode});
-    }
+    Json order_ = with_open_files(step.path);
     if (step.path == "close") used_ = false;
     begin_and_kill(order_, step.number);
   }
@@ -358,12 +336,19 @@ class Runner {
     locked_ = false;
   }
 
+  // Each run writes other bytes, so that what an earlier one left in the store cannot help or hurt.
+  Step own(const Step& step) const {
+    Step mine = step;
+    mine.number ^= lane_.histories_ << 44;
+    return mine;
+  }
+
   void take(const Step& step) {
     if (Writers::does(step.what)) {
       // Code runs on for a moment when the keeper is killed, and before the copy is opened there is none.
       if (!open_ && !used_) ensure_open();
       if (!open_ && !used_) return;
-      writers_.start(step);
+      writers_.start(step.what == "chmod" || step.what == "utimes" ? step : own(step));
       if (!step.together) writers_.wait();
       return;
     }
@@ -375,7 +360,7 @@ class Runner {
         {"bring",
          [](Runner& r, const Step&) {
            r.ensure_open();
-           if (r.open_) r.order({{"do", "bring"}}, Brings::yes, true, true);
+           if (r.open_) r.order(r.with_open_files("bring"), Brings::yes, true, true);
          }},
         {"close", [](Runner& r, const Step&) { r.close(); }},
         {"recover", [](Runner& r, const Step&) { r.recover(); }},
@@ -410,9 +395,7 @@ class Runner {
                {{"do", "move"}, {"path", r.workspace_path(s.path)}, {"other", r.workspace_path(s.other)}});
          }},
         {"make",
-         [](Runner& r, const Step& s) {
-           r.client({{"do", "make"}, {"path", r.workspace_path(s.path)}});
-         }},
+         [](Runner& r, const Step& s) { r.client({{"do", "make"}, {"path", r.workspace_path(s.path)}}); }},
         {"mode",
          [](Runner& r, const Step& s) {
            r.client({{"do", "mode"}, {"path", r.workspace_path(s.path)}, {"number", s.number}});
@@ -430,10 +413,7 @@ class Runner {
            r.judge_.allow_reason("disk_full");
            r.limit({{"do", "disk"}, {"number", s.number}});
          }},
-        {"batch",
-         [](Runner& r, const Step& s) {
-           r.limit({{"do", "batch"}, {"size", s.size}});
-         }},
+        {"batch", [](Runner& r, const Step& s) { r.limit({{"do", "batch"}, {"size", s.size}}); }},
         {"fill", [](Runner& r, const Step& s) { r.fill(s.number != 0); }},
     };
     auto found = kOrders.find(step.what);
@@ -472,11 +452,11 @@ class Runner {
     listing_ = listing_of(*answer, history_.folder);
     Tree after = scan(directory_);
     if (!answer->at("gone").get<bool>()) {
-      judge_.settled({before, after, was, listing_, *answer, Brings::maybe, false});
+      judge_.settled({before, after, was, listing_, *answer, Brings::maybe, false, {}});
       return;
     }
     // As if the copy were still there: all of it has to be in the workspace.
-    judge_.settled({before, before, was, listing_, *answer, Brings::maybe, false});
+    judge_.settled({before, before, was, listing_, *answer, Brings::maybe, false, {}});
     struct stat st;
     if (::lstat(directory_.c_str(), &st) == 0) throw Broken("an evicted copy is still there");
     judge_.evicted(listing_);
@@ -508,7 +488,7 @@ class Runner {
     limit({{"do", "batch"}, {"size", 10'000}});
     ensure_open();
     for (int i = 0; i < 3 && (i == 0 || !judge_.agrees()); ++i) {
-      order({{"do", "bring"}}, Brings::yes, true, true);
+      order(with_open_files("bring"), Brings::yes, true, true);
       capture("capture_all");
     }
     if (auto path = judge_.disagreement(); !path.empty())
@@ -571,6 +551,22 @@ class Runner {
 Lane::Lane(std::string directory, std::unique_ptr<Disk> disk)
     : directory_(std::move(directory)), disk_(std::move(disk)), writers_(std::make_unique<Writers>(3)) {}
 
+KeeperOptions Lane::options_for(uint64_t seed) const {
+  constexpr uint64_t kSameLimits = 50;  // histories in a row, since another keeper has to be started
+  KeeperOptions options{directory_, "boot " + std::to_string(boot_), 0, 0};
+  switch (seed / kSameLimits % 5) {
+    case 1:
+      options.folders_max = 3;
+      break;
+    case 3:
+      options.watches_max = 4;
+      break;
+    default:
+      break;
+  }
+  return options;
+}
+
 void Lane::run(const History& history) {
   ++histories_;
   Runner runner(*this, history);
@@ -590,7 +586,7 @@ void Lane::begin_anew() {
 }
 
 void Lane::check_everything() {
-  if (!keeper_.is_alive()) keeper_.start({directory_, "boot " + std::to_string(boot_), 0});
+  if (!keeper_.is_alive()) keeper_.start(options_for(0));
   check_versions(keeper_, acknowledged_);
   auto answer = keeper_.order({{"do", "verify"}});
   if (!answer || answer->contains("error") || !answer->at("problems").empty())

@@ -30,10 +30,13 @@ class Lane {
 
  private:
   friend class Runner;
+  // Which limits a history meets, by its seed: those of the keeper cannot change while it runs.
+  KeeperOptions options_for(uint64_t seed) const;
   std::string directory_;
   std::unique_ptr<Disk> disk_;
   std::unique_ptr<Writers> writers_;
   Keeper keeper_;
+  KeeperOptions started_with_;
   uint64_t boot_ = 1, histories_ = 0;
   std::vector<std::pair<std::string, std::string>> acknowledged_;  // version, hash; of earlier histories
 };

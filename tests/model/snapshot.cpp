@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <openssl/evp.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -60,7 +61,7 @@ void scan_into(Tree& tree, int folder, const std::string& at) {
     thing.mode = st.stx_mode & 0777;
     thing.size = thing.kind == 'f' ? st.stx_size : 0;
     thing.ctime_ns = st.stx_ctime.tv_sec * 1'000'000'000LL + st.stx_ctime.tv_nsec;
-    thing.identity = {(uint64_t{st.stx_dev_major} << 32) | st.stx_dev_minor, st.stx_ino,
+    thing.identity = {::makedev(st.stx_dev_major, st.stx_dev_minor), st.stx_ino,
                       st.stx_btime.tv_sec * 1'000'000'000LL + st.stx_btime.tv_nsec};
     if (thing.kind == 'f') thing.hash = hash_of(::dirfd(stream), item->d_name);
     std::string path = (at.empty() ? "" : at + "/") + spell(item->d_name);

@@ -194,10 +194,7 @@ const std::map<std::string, Action>& actions() {
          if (::lstat(s.path.c_str(), &st) == 0 && !S_ISLNK(st.st_mode))
            ::chmod(s.path.c_str(), static_cast<mode_t>(s.number));
        }},
-      {"utimes",
-       [](const Step& s) {
-         set_mtime(s.path, {static_cast<time_t>(s.number), 0});
-       }},
+      {"utimes", [](const Step& s) { set_mtime(s.path, {static_cast<time_t>(s.number), 0}); }},
       {"sparse",
        [](const Step& s) {
          with_file(s.path, O_WRONLY | O_CREAT, [&](int fd) {

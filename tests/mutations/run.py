@@ -6,6 +6,7 @@ Each tests/mutations/*.patch is a unified diff against src/ (or runtime/) behind
     # breaks: the promise that no longer holds
     # noticed by: test_blobs LocalStore.*            a unit-test program and its --gtest_filter
     # noticed by: tests/e2e/test_x.py -k name        or pytest's arguments; several lines: one of them must fail
+    # noticed by: model                              random histories against the model of the working copy
     # survives: why no test can notice it            only for one that is known to survive
 
 The patches are applied to a copy of the tree in build/mutations, which has a debug build of its own, so that each costs the compilation of what
@@ -79,6 +80,8 @@ def apply(one, tree, *flags):
 
 def targets_of(selection):
     """What has to be built before it can run."""
+    if selection == "model":
+        return ["model_histories"]
     if not selection.startswith("tests/"):
         return [selection.split()[0]]
     return ["sandbox_run"] if selection.startswith("tests/sandbox") else ["sandkeep", "list_routes"]
@@ -86,6 +89,8 @@ def targets_of(selection):
 
 def command_of(selection):
     words = shlex.split(selection)
+    if selection == "model":
+        return ["env", "SK_FAILURES=1", "SK_SHRINK_S=0", str(SCRATCH / "build" / "debug" / "model_histories")]
     if not selection.startswith("tests/"):
         return [str(SCRATCH / "build" / "debug" / words[0]), "--gtest_brief=1", "--gtest_filter=" + (words[1] if len(words) > 1 else "*")]
     return ["/usr/bin/python3", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *words]

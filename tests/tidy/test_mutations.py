@@ -31,8 +31,9 @@ def test_every_mutation_changes_one_file_of_the_product():
 
 def cases_of(program):
     """Names of the tests of a unit-test program, from its sources."""
-    folder = f"tests/unit/{program.removeprefix('test_')}/*_test.cpp"
-    found = re.findall(r"^(?:TEST|TEST_F|TEST_P|RC_GTEST_PROP)\(\s*(\w+),\s*(\w+)", "\n".join(text(path) for path in files(folder)), re.M)
+    folder = f"tests/unit/{program.removeprefix('test_')}"
+    sources = "\n".join(text(path) for path in files(f"{folder}/*.cpp", f"{folder}/*.h"))
+    found = re.findall(r"^(?:TEST|TEST_F|TEST_P|TYPED_TEST|TYPED_TEST_P|RC_GTEST_PROP)\(\s*(\w+),\s*(\w+)", sources, re.M)
     return [f"{suite}.{case}" for suite, case in found]
 
 
@@ -42,6 +43,8 @@ def matches(pattern, case):
 
 def problem_of(selection):
     words = shlex.split(selection)
+    if selection == "model":
+        return None
     if selection.startswith("tests/"):
         return next((f"{word} does not exist" for word in words if word.startswith("tests/") and not (ROOT / word.partition("::")[0]).exists()), None)
     cases = cases_of(words[0])

@@ -95,8 +95,9 @@ interpreter::InterpreterOptions interpreter_options(const Settings& settings) {
   out.watched_folders_max = settings.session_watched_folders_max;
   std::ifstream boot(settings.boot_id_file);
   if (!std::getline(boot, out.boot_id))
-    log::warn("the id of this boot is unknown; after a crash, working copies are searched instead of believed",
-              {{"file", settings.boot_id_file}, {"setting", "boot-id-file"}});
+    log::warn(
+        "the id of this boot is unknown; after a crash, working copies are searched instead of believed",
+        {{"file", settings.boot_id_file}, {"setting", "boot-id-file"}});
   return out;
 }
 

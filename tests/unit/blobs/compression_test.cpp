@@ -121,7 +121,7 @@ TEST(LocalStoreCompression, AnotherBlobsFileInItsPlaceIsCorrupt) {
   const Blob blob = catalog.blob(keep(harness.store(), catalog, compressible_bytes(200 * 1024)));
   const Blob other = catalog.blob(keep(harness.store(), catalog, other_content));
   for (const std::string form : {"", ".zst"}) {
-    if (!form.empty()) EXPECT_EQ(compress_all(harness.store()).files_compressed, 2u);
+    if (!form.empty()) compress_all(harness.store());
     const auto path = harness.directory() + "/" + blob.location + form;
     const auto good = read_file(path);
     write_file_durably(path, read_file(harness.directory() + "/" + other.location + form), 0600);
@@ -178,7 +178,9 @@ TEST(LocalStoreCompression, DoesNotDisturbReadersAndWriters) {
     const auto content = compressible_bytes(300 * 1024 + round);
     const auto root = keep(store, catalog, content);
     EXPECT_TRUE(catalog.read(store, root) == content);
-    { auto abandoned = write_content(store, catalog, compressible_bytes(290 * 1024 + round)); }
+    {
+      auto abandoned = write_content(store, catalog, compressible_bytes(290 * 1024 + round));
+    }
   }
   done = true;
   compressing.join();

@@ -72,7 +72,8 @@ class CatalogUnderFaults : public testing::Test {
     return ran;
   }
 
-  // Lets the operations go wrong one after the other, each in a new folder. A short run takes some 30 of
+  // Lets the operations go wrong one after the other, each in a new folder. How many there are depends on the
+  // background thread, so that the last ones may not be reached. A short run takes some 30 of
   // them, from a random one on.
   template <class Check>
   void for_operations(const Settings& settings, const Check& check) {
@@ -130,12 +131,13 @@ TEST_F(CatalogUnderFaults, WithoutFaultsEverythingIsKept) {
 }
 
 TEST_F(CatalogUnderFaults, AKillAtAnyOperationLosesNothingAcknowledged) {
-  for_operations({{"FAULT_KILL", "1"}}, [](const Ran& ran) { EXPECT_TRUE(WIFSIGNALED(ran.status)); });
+  for_operations({{"FAULT_KILL", "1"}},
+                 [](const Ran& ran) { EXPECT_EQ(WIFSIGNALED(ran.status), !ran.hit.empty()); });
 }
 
 TEST_F(CatalogUnderFaults, AKillInTheMiddleOfAWriteLosesNothingAcknowledged) {
   for_operations({{"FAULT_OP", "write"}, {"FAULT_KILL", "1"}, {"FAULT_SHORT", "1"}},
-                 [](const Ran& ran) { EXPECT_TRUE(WIFSIGNALED(ran.status)); });
+                 [](const Ran& ran) { EXPECT_EQ(WIFSIGNALED(ran.status), !ran.hit.empty()); });
 }
 
 TEST_F(CatalogUnderFaults, AWriteWithoutRoomFailsAtMostItsTransaction) {

@@ -237,7 +237,7 @@ class History {
 TEST(Histories, EveryRandomHistoryEndsAsTheReferenceSays) {
   const char* given = std::getenv("SK_SEED");
   const uint64_t first = given != nullptr ? std::stoull(given) : std::random_device{}();
-  const int count = given != nullptr ? 1 : std::getenv("SK_LONG") != nullptr ? 500 : 8;
+  const int count = given != nullptr ? 1 : std::getenv("SK_LONG") != nullptr ? 500 : 4;
   for (int i = 0; i < count && !testing::Test::HasFailure(); ++i) {
     const uint64_t seed = first + static_cast<uint64_t>(i);
     SCOPED_TRACE("SK_SEED=" + std::to_string(seed));

@@ -122,7 +122,9 @@ class RawClient {
   }
 
   RawReply get(const std::string& path, const std::string& headers = "") {
-    return request("GET " + path + " HTTP/1.1\r\nHost: test\r\n" + headers + "\r\n");
+    std::string text = "GET ";
+    text.append(path).append(" HTTP/1.1\r\nHost: test\r\n").append(headers).append("\r\n");
+    return request(text);
   }
 
   // False when the other side closed or reset, or nothing came in time (which is a failure).

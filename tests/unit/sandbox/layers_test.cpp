@@ -227,6 +227,31 @@ TEST(LayerAlone, CapabilitiesAndLimitsAreGoneWithoutAnyOtherLayer) {
       "{''} (0, 0) (0, 0) True True\n");
 }
 
+// The launcher has namespaces of its own, too: a session that was left in those would look well from inside,
+// and share them with its neighbours.
+TEST(LayerAlone, EveryNamespaceOfASessionIsItsOwn) {
+  test::TempFolder folder;
+  const uint32_t layers = examine_host(CgroupTree::find(), folder.path()).layer_bits;
+  const std::pair<std::string, uint32_t> kinds[] = {{"net", SK_LAYER_NETWORK_NAMESPACE},
+                                                    {"ipc", SK_LAYER_IPC_UTS_NAMESPACES},
+                                                    {"uts", SK_LAYER_IPC_UTS_NAMESPACES},
+                                                    {"pid", layers},
+                                                    {"mnt", layers},
+                                                    {"user", SK_LAYER_OWN_USER_NAMESPACE},
+                                                    {"cgroup", SK_LAYER_CGROUP_NAMESPACE}};
+  TestSession one, two;
+  for (const auto& [kind, layer] : kinds) {
+    if ((layers & layer) == 0) continue;  // this host has none
+    auto code = "import os; print(os.readlink('/proc/self/ns/" + kind + "'))";
+    auto here = std::filesystem::read_symlink("/proc/self/ns/" + kind).string() + "\n";
+    auto first = one.run(code).output, second = two.run(code).output;
+    EXPECT_TRUE(first.starts_with(kind + ":[")) << first;
+    EXPECT_NE(first, second);
+    EXPECT_NE(first, here);
+    EXPECT_NE(second, here);
+  }
+}
+
 TEST(LayerAlone, TheUserNamespaceOfASessionHasOneUser) {
   LesserHost with = only(SK_LAYER_OWN_USER_NAMESPACE);
   if (!with.has(SK_LAYER_OWN_USER_NAMESPACE)) GTEST_SKIP() << "this host has no user namespaces";

@@ -140,6 +140,7 @@ class FailingDatabase final : public catalog::Database {
   void run_read(const std::function<void(catalog::Statements&)>&) override {
     throw Error(Code::internal, "broken");
   }
+  size_t queued_writes() const override { return 0; }
 };
 
 TEST_F(LedgerTest, APinWhoseLookUpFailsIsNotKept) {

@@ -54,6 +54,16 @@ TEST_F(KeepTest, TheSameBytesAgainMakeNoNewVersion) {
   EXPECT_EQ(again.version->id, first.version->id);
 }
 
+TEST_F(KeepTest, OneContentPutTwiceInOneBatchKeepsItsFile) {
+  std::string bytes(blobs::kInlineBytesMax + 1, 'x');
+  PutChange one = put_change("a", bytes), other = one;
+  other.path = "b";
+  keep->files().apply(actor, ws, {one, other});
+  EXPECT_EQ(bytes_at("a"), bytes);
+  EXPECT_EQ(bytes_at("b"), bytes);
+  expect_clean();
+}
+
 TEST_F(KeepTest, IdenticalContentIsStoredOnceAcrossWorkspaces) {
   std::string bytes(200'000, 'x');
   put("a", bytes);
@@ -234,9 +244,7 @@ TEST_F(KeepTest, AFolderWhoseFilesWouldBeOutOfReachIsNotMovedRestoredOrCopied) {
   auto names_the_path = [&] { return last_error->message().find(far + "/e" + deep.substr(1) + "/file"); };
   EXPECT_EQ(code_of([&] { apply(MoveChange{"d", far + "/e", OnExisting::refuse, {}}); }), Code::bad_request);
   EXPECT_NE(names_the_path(), std::string::npos);
-  EXPECT_EQ(code_of([&] {
-              apply(CopyChange{"d", {}, far + "/e", OnExisting::refuse, {}, {}});
-            }),
+  EXPECT_EQ(code_of([&] { apply(CopyChange{"d", {}, far + "/e", OnExisting::refuse, {}, {}}); }),
             Code::bad_request);
   EXPECT_EQ(paths(), before);
   auto folder = keep->files().get(ws, "d");
@@ -262,9 +270,7 @@ TEST_F(KeepTest, AFolderCopiedOntoItselfIsRenamed) {
   EXPECT_EQ(apply(CopyChange{"a", {}, "a", OnExisting::rename, {}, {}}).entry.path, "a (2)");
   EXPECT_EQ(bytes_at("a (2)/b"), "x");
   EXPECT_EQ(code_of([&] { apply(CopyChange{"a", {}, "a", OnExisting::replace, {}, {}}); }), Code::conflict);
-  EXPECT_EQ(code_of([&] {
-              apply(CopyChange{"a", {}, "a/c", OnExisting::rename, {}, {}});
-            }),
+  EXPECT_EQ(code_of([&] { apply(CopyChange{"a", {}, "a/c", OnExisting::rename, {}, {}}); }),
             Code::bad_request);
 }
 

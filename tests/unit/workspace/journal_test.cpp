@@ -82,9 +82,7 @@ TEST_F(AuditTest, ErasedPersonalPartsHaveNoSaltLeft) {
   auto left = [&](const char* sql) {
     return *keep->ground().db.read([&](catalog::Statements& statements) {
       return statements.one(sql, {made.id, "%" + made.id.with_prefix(prefix::principal) + "%"},
-                            [](const catalog::Row& row) {
-                              return Left{row.integer(0), row.integer(1)};
-                            });
+                            [](const catalog::Row& row) { return Left{row.integer(0), row.integer(1)}; });
     });
   };
   // By them and about them: without its salt, a commitment tells nothing even to who guesses the text.

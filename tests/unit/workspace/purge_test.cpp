@@ -73,7 +73,7 @@ TEST_F(PurgeTest, WhatWentToTheTrashAgainIsNotPurgedForItsFirstTime) {
   apply(TrashChange{"a", {}});
   EXPECT_EQ(code_of([&] { keep->files().purge(actor, ws, id, before_us); }), Code::not_found);
   EXPECT_EQ(keep->files().trash(ws, "", 10).items.size(), 1u);
-  EXPECT_EQ(keep->files().purge(actor, ws, id, clock.now_us() + 1).files, 1);
+  EXPECT_EQ(keep->files().purge(actor, ws, id, clock.now_us() + kSecondUs).files, 1);
 }
 
 }  // namespace
