@@ -213,6 +213,9 @@ void Capture::collect_candidates(const Touched& touched, Plan& plan) {
     const ManifestRow* row = node ? nullptr : manifest_.find(path);
     if (row != nullptr && row->kind == NodeKind::file) files.emplace(row->device, row->inode);
   }
+  for (const auto& [path, earlier] : refused_)
+    if (files.contains({earlier.node.device, earlier.node.inode}) && !plan.candidates.contains(path))
+      look(path);
   for (const auto& [device, inode] : files)
     for (const auto& path : manifest_.find_inodes(device, inode))
       if (!plan.candidates.contains(path)) look(path);
@@ -296,6 +299,12 @@ void Capture::classify(Plan& plan) {
     bool open = plan.open_files.contains({node->device, node->inode});
     bool same = row != nullptr && ((row->matches(*node) && !open) ||
                                    (node->kind == NodeKind::folder && row->mode == node->mode));
+    if (same && !row->matches(*node) && node->kind == NodeKind::folder) {
+      // Another folder in its place: the inode that the row names may turn up elsewhere.
+      Id file = row->file;
+      if (auto seen = copy_.look(path); seen && seen->kind == NodeKind::folder)
+        manifest_.set_folder(path, *seen, file, plan.now_us);
+    }
     if (same)
       forget_refused(path);
     else

@@ -85,7 +85,7 @@ TEST(LocalStore, AWriteThatTheSystemRefusesFailsAndLeavesNothing) {
     const rlimit limit{300 * 1024, 300 * 1024};
     if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return 99;
     for (size_t size : {size_t{400} * 1024, 50 * kMebibyte})
-      if (const int failed = fails_cleanly(folder.path() + std::to_string(size), size, Code::internal))
+      if (const int failed = fails_cleanly(folder.path() + "/" + std::to_string(size), size, Code::internal))
         return failed;
     return 0;
   });

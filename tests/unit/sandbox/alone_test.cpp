@@ -380,7 +380,7 @@ TEST(LayerAlone, LimitsHoldWithoutAControlGroup) {
   const auto file = folder / "file";
   sk_go go{};
   go.file_bytes_max = 1000;
-  go.open_files_max = 16;
+  go.open_files_max = 256;
   go.processes_max = 100'000;
   check_alone(limits(go), {
                               {"a file that is too large",
@@ -391,18 +391,18 @@ TEST(LayerAlone, LimitsHoldWithoutAControlGroup) {
                                {EFBIG}},
                               {"too many open files",
                                [] {
-                                 for (int i = 0; i < 32; ++i)
+                                 for (int i = 0; i < 512; ++i)
                                    if (::dup(0) < 0) return errno;
                                  return 0;
                                },
                                {EMFILE}},
                               {"a longer limit",  // the hard limit goes with the soft one
                                [] {
-                                 rlimit limit{.rlim_cur = 32, .rlim_max = 32};
+                                 rlimit limit{.rlim_cur = 512, .rlim_max = 512};
                                  rlimit now{};
                                  if (::getrlimit(RLIMIT_NOFILE, &now) != 0) return errno;
-                                 return now.rlim_max <= 16 ? EPERM
-                                                           : failed(::setrlimit(RLIMIT_NOFILE, &limit));
+                                 return now.rlim_max <= 256 ? EPERM
+                                                            : failed(::setrlimit(RLIMIT_NOFILE, &limit));
                                },
                                {EPERM}},
                               {"a core dump",
