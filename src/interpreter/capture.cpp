@@ -374,7 +374,7 @@ void Capture::read_changed(Plan& plan) {
 bool Capture::is_same_content(Plan& plan, const std::string& path, const Node& node, const Sha256& sha256,
                               bool complete) {
   const ManifestRow* row = manifest_.find(path);
-  if (aside_.contains(path)) return false;
+  if (aside_.contains(path) && !row->has_marks_of(node)) return false;  // written again
   if (!row->sha256 || row->sha256 != sha256 || row->mode != node.mode || (!row->complete && complete))
     return false;
   forget_refused(path);

@@ -282,7 +282,7 @@ def test_many_items_come_in_pages(keep):
 def test_a_session_of_somebody_else_is_not_there(server, keep):
     session = keep.create(folder="w")
     made = keep.call("POST", "/api/v1/principals", 201, json={"name": "other"}).json()
-    key = keep.call("POST", "/api/v1/keys", 201, json={"name": "k", "principal": made["id"]}).json()["secret"]
+    key = keep.call("POST", "/api/v1/keys", 201, json={"name": "k", "principal_id": made["id"]}).json()["secret"]
     other = Unkept(server, key)
     other.call("GET", other.address(session) + "/unkept", 404)
     other.call("POST", other.address(session) + "/retry", 404)
@@ -338,7 +338,7 @@ def test_the_command_line_lists_retries_and_dismisses(server, keep, tmp_path):
     assert cli("sessions", "unkept", session["id"]).out == ""
     cli("sessions", "retry", session["id"])
     keep.release(token)
-    cli("sessions", "unkept", "s_" + "0" * 32, code=3)
+    cli("sessions", "unkept", "s_" + "1" * 32, code=3)
 
 
 def test_a_server_that_runs_no_code_lists_and_dismisses_all_the_same(server, keep):
