@@ -275,8 +275,7 @@ void LiveSession::go_to_sleep() {
   }
   pending_output_.clear();
   pending_bytes_ = 0;
-  if (!keeper_.is_open()) return;
-  keeper_.close(capture_as());
+  if (keeper_.is_open()) keeper_.close(capture_as());
   try {
     shared_.records.save_activity(info_.id, active_us_, count_);
   } catch (const Error& error) {
@@ -489,6 +488,8 @@ void LiveSession::finish(std::string end, std::string message) {
   } catch (const std::exception& error) {
     failed(error.what());
   }
+  // Nothing runs any more: once this is answered, the copy holds nothing that a power cut could take.
+  if (!kernel_) keeper_.close(capture_as());
   execution.files = std::move(settled_);
   execution.timings["keep_us"] = clock.now_us() - ran_us;
   execution.outputs = outputs_->take_outputs();

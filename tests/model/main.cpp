@@ -23,7 +23,6 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr uint64_t kBlock = 100;
 constexpr uint64_t kPowerEvery = 200;  // one history in so many has a power cut
 constexpr uint64_t kDiskBytes = 4ull << 30;
 
