@@ -84,7 +84,7 @@ class Capture {
   // Takes a path of the workspace whose file has other bytes than its head, since they were kept aside: when
   // code writes it again, also with the same bytes, it is put again.
   void set_aside(const std::string& workspace_path);
-  // What is in the copy and was refused.
+  // Refused content that is still in the copy.
   std::vector<Unkept> refused() const;
   // Workspace paths that code deleted and that stay, because somebody else wrote or locked them.
   std::set<std::string> take_disowned() { return std::exchange(disowned_, {}); }

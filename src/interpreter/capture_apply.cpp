@@ -250,7 +250,7 @@ std::optional<uint64_t> Capture::room(Plan& plan) {
                                        plan.as.workspace.id.with_prefix(workspace::prefix::workspace));
     *plan.room = now.quota_bytes - std::min(now.quota_bytes, now.used_bytes);
   } catch (const Error&) {
-    // Nobody may ask for it in the name of this session any more; then it stays unknown.
+    // The session's owner may not open the workspace any more: then it stays unknown.
   }
   return *plan.room;
 }

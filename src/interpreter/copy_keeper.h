@@ -73,7 +73,7 @@ class CopyKeeper {
   std::vector<std::string> bring_outside_changes(const CaptureAs& as,
                                                  const std::function<OpenFiles()>& open_files = {});
 
-  // What close() found out. `kept` is false when something could not be kept or compared; `only_copies` names
+  // The result of close(). `kept` is false when something could not be kept or compared; `only_copies` names
   // content that is nowhere but in the copy, and is unset when that is unknown.
   struct Closed {
     bool kept = false;

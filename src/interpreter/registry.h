@@ -2,9 +2,9 @@
 //
 //   asleep ─▶ waking ─▶ running ─▶ ending ─▶ asleep          deleted (by a caller that holds the lease)
 //
-// Whoever wakes, runs, puts to sleep, evicts, recovers or deletes a session does it under its lease, so that
-// none of these can meet another. A live session owns its working copy; while a session is asleep, the holder
-// of its lease does.
+// Waking, running, putting to sleep, evicting, recovering and deleting a session happen under its lease, so
+// that none of these can meet another. A live session owns its working copy; while a session is asleep, the
+// holder of its lease does.
 #pragma once
 
 #include <condition_variable>
