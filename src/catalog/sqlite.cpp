@@ -242,15 +242,11 @@ class SqliteDatabase final : public Database {
         for (PendingWrite* write : group) run_one(*write);
       }
       writer_.exec("COMMIT", {});
+    } catch (const Error& error) {
+      // Each member gets a copy: its thread may read it while another one destroys its own.
+      return fail(group, [&] { return std::make_exception_ptr(error); });
     } catch (...) {
-      // The transaction is lost as a whole (disk full, I/O): nothing of it was acknowledged, so every member
-      // fails. That includes those that failed alone: their error may come from a row that is gone, too.
-      for (PendingWrite* write : group) {
-        write->error = std::current_exception();
-        write->actions.clear();
-      }
-      roll_back();
-      return;
+      return fail(group, [] { return std::current_exception(); });
     }
     for (PendingWrite* write : group)
       for (auto& action : write->actions) run_action(action);
@@ -334,6 +330,16 @@ class SqliteDatabase final : public Database {
     } catch (const Error& error) {
       log::warn("catalog checkpoint failed", {{"error", error.message()}});
     }
+  }
+
+  // The transaction is lost as a whole (disk full, I/O): nothing of it was acknowledged, so every member
+  // fails. That includes those that failed alone: their error may come from a row that is gone, too.
+  void fail(const std::vector<PendingWrite*>& group, const std::function<std::exception_ptr()>& error) {
+    for (PendingWrite* write : group) {
+      write->error = error();
+      write->actions.clear();
+    }
+    roll_back();
   }
 
   void run_one(PendingWrite& write) {
