@@ -87,7 +87,8 @@ void Sync::bring_entry(const Entry& entry) {
   }
   if (row != nullptr && row->version == entry.head && local) return bring_mode(entry, path, *local);
   // A local change stays: when it is captured, it carries its base, and the file says that it diverged.
-  if (local && local->kind == NodeKind::file && !is_unchanged(path, *local)) return;
+  // Should code move it away instead, the other one's file comes.
+  if (local && local->kind == NodeKind::file && !is_unchanged(path, *local)) return bring_later(entry.path);
   if (local && local->kind == NodeKind::file && row->sha256 && row->sha256 == entry.sha256) {
     // The bytes are there already. Code that has the file open goes on writing to it, not to an orphan.
     ManifestRow now = *row;
