@@ -106,7 +106,7 @@ struct Keep::Impl {
     attempt(work);
   }
 
-  // What fails is tried again when it is due again, and does not hold up other work.
+  // A failed job runs again when it is next due, and does not delay other jobs.
   template <class Work>
   static void attempt(const Work& work) {
     try {

@@ -1,4 +1,4 @@
-// What sessions could not keep as the heads of their files: lists it, tries it again, dismisses it.
+// Files that sessions could not keep as heads: lists, retries and dismisses them.
 #include "api/common/need_interpreter.h"
 #include "api/common/shapes.h"
 #include "api/rest/rest.h"

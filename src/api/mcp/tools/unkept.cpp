@@ -46,7 +46,7 @@ ToolResult unkept_result(const workspace::Page<interpreter::Unkept>& page, const
 void retry(ToolCall& call, const Id& session) {
   auto& interpreter = need_interpreter(call.app());
   auto& turn = call.turn;
-  // What was begun is finished also when the client leaves; only the answer is dropped.
+  // The work finishes even when the client disconnects; only the answer is dropped.
   auto cancelled = std::make_shared<std::atomic<bool>>(false);
   auto channel = std::make_shared<std::promise<std::shared_ptr<Channel>>>();
   auto opened = channel->get_future().share();
