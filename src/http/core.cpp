@@ -32,7 +32,9 @@ Reply error_to_reply(const Request& request, const Error& error) {
 }
 
 RequestMetrics::RequestMetrics(Metrics& metrics, const Router& router)
-    : received_bytes(metrics.counter("sandkeep_http_received_bytes_total", "Bytes of request bodies.")),
+    : under_way(metrics.gauge("sandkeep_http_requests_under_way",
+                              "Requests between their headers and the end of their reply.")),
+      received_bytes(metrics.counter("sandkeep_http_received_bytes_total", "Bytes of request bodies.")),
       sent_bytes(metrics.counter("sandkeep_http_sent_bytes_total", "Bytes of reply bodies.")),
       metrics_(metrics) {
   unmatched_.method = unmatched_.pattern = "none";

@@ -23,6 +23,7 @@ class RequestMetrics {
   // `route` is null for requests that matched none.
   void finished(const Router::Route* route, int status, int64_t duration_us);
 
+  Gauge& under_way;  // between their headers and the end of their reply
   Counter& received_bytes;
   Counter& sent_bytes;
 

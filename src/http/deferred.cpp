@@ -3,9 +3,9 @@
 namespace sk::http {
 
 Deferred::Deferred(std::chrono::milliseconds deadline, std::function<Reply()> at_deadline,
-                   std::function<void()> on_cancel, std::function<void()> on_lost)
-    : impl_(std::make_unique<Impl>(deadline, std::move(at_deadline), std::move(on_cancel),
-                                   std::move(on_lost))) {}
+                   std::function<void()> on_cancel, std::function<void()> on_lost, AtStop at_stop)
+    : impl_(std::make_unique<Impl>(deadline, std::move(at_deadline), std::move(on_cancel), std::move(on_lost),
+                                   at_stop)) {}
 
 Deferred::~Deferred() = default;
 

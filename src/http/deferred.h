@@ -14,6 +14,7 @@ struct Deferred::Impl {
   const std::function<Reply()> at_deadline;
   const std::function<void()> on_cancel;
   const std::function<void()> on_lost;
+  const AtStop at_stop;
 
   // True for the one request that it is the reply to. Another one would wait for what has come already.
   bool take() { return !taken.exchange(true); }

@@ -30,8 +30,8 @@ std::string render(const EventStream::Event& event) {
 
 }  // namespace
 
-EventStream::EventStream(std::function<void()> on_close)
-    : impl_(std::make_unique<Impl>(std::move(on_close))) {}
+EventStream::EventStream(std::function<void()> on_close, AtStop at_stop)
+    : impl_(std::make_unique<Impl>(std::move(on_close), at_stop)) {}
 
 EventStream::~EventStream() = default;
 

@@ -11,6 +11,7 @@ namespace sk::http {
 
 struct EventStream::Impl {
   const std::function<void()> on_close;
+  const AtStop at_stop;
 
   // What the connection can be given now.
   struct Taken {

@@ -104,6 +104,7 @@ MHD_Result Exchange::on_head(const char* method, const char* version) {
   stage_ = Stage::body;
   connection_.waiting_since = kNoWait;
   core_.requests.add();
+  core_.request_metrics.under_way.add(1);
   try {
     read_head(method, version);
   } catch (...) {
@@ -342,10 +343,13 @@ void Exchange::await(std::shared_ptr<Deferred> deferred) {
     return settle(reply_to(std::make_exception_ptr(std::logic_error("a deferred reply was returned twice"))));
   auto self = shared_from_this();
   auto due = std::chrono::steady_clock::now() + deferred->impl().deadline;
-  watch_ = core_.watcher.watch(socket(), due, [self, deferred](Watcher::Event event) {
-    if (!deferred->impl().claim()) return;
-    self->core_.pool.submit_always([self, deferred, event] { self->give_up(deferred, event); });
-  });
+  watch_ = core_.watcher.watch(
+      socket(), due,
+      [self, deferred](Watcher::Event event) {
+        if (!deferred->impl().claim()) return;
+        self->core_.pool.submit_always([self, deferred, event] { self->give_up(deferred, event); });
+      },
+      deferred->impl().at_stop == AtStop::end ? Watcher::Stop::early : Watcher::Stop::late);
   auto attached = deferred->impl().attach([self, deferred](Reply reply) {
     self->core_.watcher.forget(self->watch_);
     return self->deliver(deferred, std::move(reply));
@@ -420,12 +424,15 @@ void Exchange::start_events(std::shared_ptr<EventStream> stream) {
 // Again and again until the stream is closed. The timer does not keep the stream alive.
 void Exchange::schedule_heartbeat(Core& core, const std::weak_ptr<EventStream>& stream) {
   auto due = std::chrono::steady_clock::now() + std::chrono::seconds(core.options.event_heartbeat_s);
-  core.watcher.watch(-1, due, [&core, stream](Watcher::Event event) {
-    auto alive = stream.lock();
-    if (!alive || event == Watcher::Event::stopping || alive->closed()) return;
-    alive->impl().heartbeat();
-    schedule_heartbeat(core, stream);
-  });
+  core.watcher.watch(
+      -1, due,
+      [&core, stream](Watcher::Event event) {
+        auto alive = stream.lock();
+        if (!alive || event == Watcher::Event::stopping || alive->closed()) return;
+        alive->impl().heartbeat();
+        schedule_heartbeat(core, stream);
+      },
+      Watcher::Stop::late);
 }
 
 void Exchange::on_completed(MHD_RequestTerminationCode how) {
@@ -441,7 +448,10 @@ void Exchange::on_completed(MHD_RequestTerminationCode how) {
   connection_.timed_out = how == MHD_REQUEST_TERMINATED_TIMEOUT_REACHED;
   connection_.explained = how != MHD_REQUEST_TERMINATED_COMPLETED_OK && !connection_.timed_out;
   connection_.waiting_since = std::chrono::steady_clock::now().time_since_epoch().count();
-  if (stage_ != Stage::head) core_.requests.remove();
+  if (stage_ != Stage::head) {
+    core_.request_metrics.under_way.add(-1);
+    core_.requests.remove();
+  }
 }
 
 void Exchange::log_and_count(MHD_RequestTerminationCode how) {

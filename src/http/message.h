@@ -105,6 +105,10 @@ struct Reply {
   static Reply events(std::shared_ptr<EventStream> stream);
 };
 
+// What becomes of a reply that is not complete when the server begins to stop. One that waits for work has
+// time to finish; one that waits for news, which may never come, ends at once.
+enum class AtStop { finish, end };
+
 // A promise of a reply. complete() may be called once, from any thread; later calls are ignored. When the
 // client goes away first, or the deadline passes, `on_cancel` runs (once, on a worker thread) and the reply,
 // if any still comes, is dropped. `on_lost` runs (once, on a worker thread) when a reply was made, by
@@ -113,7 +117,8 @@ class Deferred {
  public:
   // At the deadline `at_deadline` makes the reply (e.g. an empty long poll).
   Deferred(std::chrono::milliseconds deadline, std::function<Reply()> at_deadline,
-           std::function<void()> on_cancel = {}, std::function<void()> on_lost = {});
+           std::function<void()> on_cancel = {}, std::function<void()> on_lost = {},
+           AtStop at_stop = AtStop::finish);
   ~Deferred();
   // False when the reply is dropped: it is not the first, or its client is known to have left.
   bool complete(Reply reply);
@@ -131,7 +136,7 @@ class Deferred {
 // by Last-Event-ID. Heartbeat comments go out by themselves.
 class EventStream {
  public:
-  explicit EventStream(std::function<void()> on_close = {});
+  explicit EventStream(std::function<void()> on_close = {}, AtStop at_stop = AtStop::finish);
   ~EventStream();
   struct Event {
     std::string id, name, data;

@@ -18,6 +18,8 @@ namespace {
 // large reads. It is cleared after each request, so larger is not better.
 constexpr size_t kConnectionMemoryBytes = 96 << 10;
 constexpr size_t kReadIncrementBytes = 64 << 10;
+// For the refusals of a server that stops to go out.
+constexpr std::chrono::milliseconds kRefusalsMost{250};
 
 struct DaemonDeleter {
   void operator()(MHD_Daemon* daemon) const { MHD_stop_daemon(daemon); }
@@ -124,6 +126,8 @@ struct Server::Impl {
   Impl(Listener listener, ServerOptions options, Router router, Metrics& metrics);
   void hand_over(Fd socket, const sockaddr* address, socklen_t length);
   void schedule_sweep();
+  // stop_mutex is held.
+  bool drain(std::chrono::milliseconds limit);
 
   Core core;
   std::vector<DaemonPtr> loops;
@@ -173,15 +177,29 @@ Server::~Server() { stop(std::chrono::milliseconds(0)); }
 
 uint16_t Server::port() const { return impl_->acceptor.port(); }
 
-void Server::stop(std::chrono::milliseconds drain) {
+bool Server::drain(std::chrono::milliseconds limit) {
+  std::lock_guard lock(impl_->stop_mutex);
+  return impl_->stopped || impl_->drain(limit);
+}
+
+bool Server::Impl::drain(std::chrono::milliseconds limit) {
+  acceptor.stop();
+  core.draining = true;
+  core.watcher.cancel(Watcher::Stop::early);
+  return core.requests.wait_none_for(limit);
+}
+
+void Server::stop(std::chrono::milliseconds limit) {
   std::lock_guard lock(impl_->stop_mutex);
   if (std::exchange(impl_->stopped, true)) return;
   auto& core = impl_->core;
-  impl_->acceptor.stop();
-  core.draining = true;
-  core.watcher.cancel_all();
-  if (!core.requests.wait_none_for(drain)) log::warn("requests are cut off at the end of the drain");
+  if (!impl_->drain(limit)) {
+    core.watcher.cancel(Watcher::Stop::late);
+    if (!core.requests.wait_none_for(kRefusalsMost))
+      log::warn("requests are cut off at the end of the drain");
+  }
   core.closing = true;
+  core.watcher.cancel(Watcher::Stop::late);
   // A suspended connection cannot be closed; its job or its deferred reply ends the suspension.
   core.parked.wait_none();
   impl_->loops.clear();

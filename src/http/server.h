@@ -84,9 +84,11 @@ class Server {
   Server(Listener listener, ServerOptions options, Router router, Metrics& metrics);
   ~Server();
   uint16_t port() const;
-  // Stops accepting, lets requests under way finish for up to `drain`, cancels deferred ones, joins.
-  // Idempotent.
-  void stop(std::chrono::milliseconds drain);
+  // The first part of stop(): accepts no more connections, ends what waits for news, and lets the other
+  // requests under way finish. Whether all did within `limit`.
+  bool drain(std::chrono::milliseconds limit);
+  // Drains, refuses what still waits for its reply, cuts off the rest, joins. Idempotent.
+  void stop(std::chrono::milliseconds limit);
 
  private:
   struct Impl;

@@ -34,15 +34,15 @@ Watcher::~Watcher() {
   thread_.join();
 }
 
-Watcher::Id Watcher::watch(int fd, std::optional<Time> due, Callback callback) {
+Watcher::Id Watcher::watch(int fd, std::optional<Time> due, Callback callback, Stop stop) {
   bool sooner;
   Id id;
   {
     std::lock_guard lock(mutex_);
     id = next_id_++;
-    if (cancelling_) due = Time::min();
+    if (cancelled_ && stop <= *cancelled_) due = Time::min();
     sooner = due && (by_due_.empty() || *due < by_due_.begin()->first);
-    entries_.emplace(id, Entry{fd, due, std::move(callback)});
+    entries_.emplace(id, Entry{fd, due, std::move(callback), stop});
     if (due) by_due_.emplace(*due, id);
     if (fd >= 0) {
       epoll_event event{};
@@ -58,14 +58,14 @@ Watcher::Id Watcher::watch(int fd, std::optional<Time> due, Callback callback) {
 
 void Watcher::forget(Id id) { take(id); }
 
-void Watcher::cancel_all() {
+void Watcher::cancel(Stop up_to) {
   {
     std::lock_guard lock(mutex_);
-    cancelling_ = true;
+    cancelled_ = std::max(cancelled_.value_or(up_to), up_to);
     by_due_.clear();
     for (auto& [id, entry] : entries_) {
-      entry.due = Time::min();
-      by_due_.emplace(*entry.due, id);
+      if (entry.stop <= *cancelled_) entry.due = Time::min();
+      if (entry.due) by_due_.emplace(*entry.due, id);
     }
   }
   wake();

@@ -20,25 +20,28 @@ class Watcher {
   using Id = uint64_t;
   using Time = std::chrono::steady_clock::time_point;
   enum class Event { disconnected, due, stopping };
+  // When a stop of the server reaches an entry: at its beginning, or only when the time to finish is over.
+  enum class Stop { early, late };
   using Callback = std::function<void(Event)>;
 
   Watcher();
   ~Watcher();
 
   // Calls `callback` once, on the watcher's thread, when the first of these happens: the client of socket
-  // `fd` (none: -1) closes its side, `due` passes, or cancel_all() is called. The callback must be quick and
-  // may call watch() again. `fd` stays open until then or until forget().
-  Id watch(int fd, std::optional<Time> due, Callback callback);
+  // `fd` (none: -1) closes its side, `due` passes, or cancel() reaches it. The callback must be quick and may
+  // call watch() again. `fd` stays open until then or until forget().
+  Id watch(int fd, std::optional<Time> due, Callback callback, Stop stop = Stop::early);
   // The callback is not started any more; it may be running.
   void forget(Id id);
-  // Fires everything with Event::stopping, now and for whatever is watched from now on.
-  void cancel_all();
+  // Fires entries with Event::stopping, now and for whatever is watched from now on: the early ones, or all.
+  void cancel(Stop up_to);
 
  private:
   struct Entry {
     int fd;
     std::optional<Time> due;
     Callback callback;
+    Stop stop;
   };
 
   void run();
@@ -55,7 +58,7 @@ class Watcher {
   std::unordered_map<Id, Entry> entries_;
   std::multimap<Time, Id> by_due_;
   Id next_id_ = 1;
-  bool cancelling_ = false;
+  std::optional<Stop> cancelled_;  // what cancel() has reached
   bool exiting_ = false;
   std::thread thread_;  // last: it uses all above
 };

@@ -297,15 +297,20 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
     return running;
   }
 
-  void stop() {
-    if (stopping.exchange(true)) return;
-    loop.stop();
-    rescue.stop();  // sessions' strands run until the pool stops
+  void end_sessions() {
+    closed = true;
+    registry.close();
     // All at once; each lease comes back when its session is asleep.
     auto live = registry.all();
     for (auto& session : live) end(registry.acquire(session->info().id), LiveSession::Why::server_stops);
     for (auto& session : live) registry.acquire(session->info().id);
-    live.clear();
+  }
+
+  void stop() {
+    if (stopping.exchange(true)) return;
+    loop.stop();
+    rescue.stop();  // sessions' strands run until the pool stops
+    end_sessions();
     thumbnails.stop();
     pool.stop();
     saver.stop();
@@ -337,6 +342,7 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
   Shared shared;
   Gauge& awake_gauge;
   Counter& executions_total;
+  std::atomic<bool> closed{false};
   std::atomic<bool> stopping{false};
   Registry registry;
   Rescue rescue{keep, records, registry, copy_context};
@@ -350,6 +356,8 @@ Interpreter::Interpreter(workspace::Keep& keep, sandbox::SandboxHost& host, Inte
     : impl_(std::make_shared<Impl>(keep, host, std::move(options), metrics)) {}
 
 Interpreter::~Interpreter() { impl_->stop(); }
+void Interpreter::close() { impl_->closed = true; }
+void Interpreter::end_sessions() { impl_->end_sessions(); }
 void Interpreter::stop() { impl_->stop(); }
 Thumbnails& Interpreter::thumbnails() { return impl_->thumbnails; }
 
@@ -475,6 +483,9 @@ void Interpreter::retry_unkept(const workspace::Actor& actor, const Id& session,
 RunningExecution Interpreter::execute(const workspace::Actor& actor, const Id& session, NewExecution wanted) {
   if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot run code");
   if (impl_->find(actor, session).status == Status::deleted) throw deleted_error();
+  if (impl_->closed)
+    throw Error(Code::unavailable, "the server is stopping")
+        .hint("Try again when it is back; nothing was run.");
   if (wanted.language != "python" && wanted.language != "bash")
     throw Error(Code::bad_request, "language must be 'python' or 'bash'");
   if (!is_utf8(wanted.code)) throw Error(Code::bad_request, "the code is not UTF-8");

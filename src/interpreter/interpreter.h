@@ -61,7 +61,12 @@ class Interpreter {
   // Queues executions that a stopped server had accepted and not begun. Call once, after recover(), when code
   // can run.
   void resume_accepted();
-  // Ends running executions, keeps their files, puts every session to sleep. Idempotent.
+  // The end comes in three steps, so that the answers of executions can still be given. All are idempotent.
+  // Refuses further executions; those that were asked for go on.
+  void close();
+  // Ends running executions, keeps their files, answers, puts every session to sleep.
+  void end_sessions();
+  // Ends the rest. Nobody may call anything else any more.
   void stop();
 
   SessionInfo create(const workspace::Actor& actor, const NewSession& wanted);

@@ -145,7 +145,9 @@ void LiveSession::retire(Why why, std::function<void()> then) {
         waiting.feed->finish(std::move(waiting.execution));
         --queued_;
       } else {
-        interrupt_queued(std::move(waiting), "the session was ended before it started");
+        interrupt_queued(std::move(waiting), why == Why::server_stops
+                                                 ? "the server is stopping; this was not run"
+                                                 : "the session was ended before it started");
       }
     }
     go_to_sleep();
@@ -275,6 +277,7 @@ void LiveSession::go_to_sleep() {
   }
   pending_output_.clear();
   pending_bytes_ = 0;
+  between_ = {};
   if (keeper_.is_open()) keeper_.close(capture_as());
   try {
     shared_.records.save_activity(info_.id, active_us_, count_);
@@ -298,7 +301,7 @@ void LiveSession::start(QueuedExecution& next) {
   next.execution.started_us = begin_us;
   next.execution.timings["queue_us"] = begin_us - next.execution.created_us;
   current_ = std::move(next);
-  settled_ = {};
+  settled_ = std::exchange(between_, {});
   done_.reset();
   ended_.reset();
   cell_failed_ = false;

@@ -159,6 +159,7 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
   std::vector<std::pair<sandbox::Stream, std::string>> pending_output_;
   size_t pending_bytes_ = 0;
   Settled settled_;
+  Settled between_;  // kept between cells; the next answer names it. Bounded like the output
   std::vector<sandbox::KernelRequest> requests_;
   uint64_t tools_request_ = 0;  // of the kernel, that answer_tools() answers
   std::optional<sandbox::CellDone> done_;

@@ -37,6 +37,7 @@ std::shared_ptr<LiveSession> Registry::Lease::live() const {
 
 void Registry::Lease::wake(std::shared_ptr<LiveSession> live) {
   std::lock_guard lock(registry_->mutex_);
+  if (registry_->closed_) throw Error(Code::unavailable, "the server is stopping");
   Slot& slot = registry_->slots_.at(id_);
   SK_CHECK(!slot.live, "a session is alive twice");
   slot.live = std::move(live);
@@ -54,6 +55,11 @@ void Registry::Lease::end() {
   Slot& slot = registry_->slots_.at(id_);
   slot.live.swap(gone);
   slot.ending = false;
+}
+
+void Registry::close() {
+  std::lock_guard lock(mutex_);
+  closed_ = true;
 }
 
 Registry::Lease Registry::acquire(const Id& session) {

@@ -35,7 +35,7 @@ class Registry {
     const Id& id() const { return id_; }
     // Null while the session is asleep.
     std::shared_ptr<LiveSession> live() const;
-    // From asleep to waking: the session's own strand does the rest.
+    // From asleep to waking: the session's own strand does the rest. Error(unavailable) after close().
     void wake(std::shared_ptr<LiveSession> live);
     // From waking or running to ending: find() does not hand it out any more.
     void begin_end();
@@ -49,6 +49,9 @@ class Registry {
     Registry* registry_;
     Id id_;
   };
+
+  // No session wakes any more.
+  void close();
 
   // Waits while somebody else has it.
   Lease acquire(const Id& session);
@@ -74,6 +77,7 @@ class Registry {
   mutable std::mutex mutex_;
   std::condition_variable released_;
   std::unordered_map<Id, Slot> slots_;  // guarded by mutex_; a session without one is asleep
+  bool closed_ = false;                 // guarded by mutex_
 };
 
 }  // namespace sk::interpreter

@@ -12,6 +12,7 @@ constexpr int64_t kInterruptAgainUs = kSecondUs / 2;
 constexpr int64_t kWarningMostUs = 60 * kSecondUs;
 constexpr uint64_t kRefusedProcessesMax = 200;
 constexpr int kCrowdedLooksMax = 3;
+constexpr size_t kNamedBetweenCellsMax = 1'000;
 
 }  // namespace
 
@@ -69,7 +70,16 @@ void LiveSession::tick(TimeUs now_us) {
 void LiveSession::capture_between_cells() {
   if (!kernel_ || current_ || !keeper_.is_open()) return;
   try {
-    keeper_.capture_between_cells(capture_as(), [this] { return open_files(); });
+    between_.append(keeper_.capture_between_cells(capture_as(), [this] { return open_files(); }));
+    // Lists and events have all of them.
+    auto bound = [](auto& list) {
+      if (list.size() > kNamedBetweenCellsMax) list.resize(kNamedBetweenCellsMax);
+    };
+    bound(between_.kept);
+    bound(between_.folders);
+    bound(between_.renamed);
+    bound(between_.deleted);
+    bound(between_.not_kept);
   } catch (const std::exception& error) {
     log::warn("files that were written between cells could not be kept; the next capture tries again",
               {{"session", info_.id.hex()}, {"error", error.what()}});

@@ -205,6 +205,7 @@ def test_files_and_output_of_a_background_process_appear_without_another_cell(ke
     assert source["session_id"] == session["id"]
     done = keep.run(session, "p.kill(); _ = p.wait()")
     assert "spoken" in text_of(done), done["outputs"]
+    assert f"{folder}/new/file" in [item["path"] for item in done["kept"]], "the next answer names it"
     assert in_trash(keep, folder) == []
 
 

@@ -228,7 +228,7 @@ def test_a_server_that_stops_answers_waiters_and_leaves_no_lock_behind(make_serv
     for thread in threads:
         thread.start()
     deadline = time.monotonic() + 20
-    while api.metric("sandkeep_http_connections_open") < 6 and time.monotonic() < deadline:
+    while api.metric("sandkeep_http_requests_under_way") < 6 and time.monotonic() < deadline:
         time.sleep(0.02)
     assert server.stop() == 0
     for thread in threads:

@@ -86,7 +86,9 @@ http::Reply LegacySession::resume(std::string_view last_event_id) {
 // `after` -1: a new stream, which begins with an event that has nothing but an id, so that its client can
 // come back even if the connection breaks before the first message.
 http::Reply LegacySession::attach(uint64_t number, int64_t after) {
-  auto events = std::make_shared<http::EventStream>();
+  // Stream 0 is for news; the others each wait for the answer to a call.
+  auto at_stop = number == 0 ? http::AtStop::end : http::AtStop::finish;
+  auto events = std::make_shared<http::EventStream>(std::function<void()>(), at_stop);
   std::lock_guard lock(mutex_);
   auto& stream = streams_[number];
   if (auto earlier = stream.live.lock()) earlier->close();

@@ -77,7 +77,8 @@ class EventPoll : public std::enable_shared_from_this<EventPoll> {
   }
 
   static Reply start(std::shared_ptr<EventPoll> self, std::chrono::milliseconds wait) {
-    auto deferred = std::make_shared<http::Deferred>(wait, [self] { return self->at_deadline(); }, [self] {});
+    auto deferred = std::make_shared<http::Deferred>(
+        wait, [self] { return self->at_deadline(); }, [self] {}, std::function<void()>(), http::AtStop::end);
     self->deferred_ = deferred;
     auto& app = self->reader_.app();
     std::lock_guard lock(self->mutex_);  // a first call may come before the watch is in place
@@ -124,7 +125,7 @@ class EventFollower : public std::enable_shared_from_this<EventFollower> {
   explicit EventFollower(Reader reader) : reader_(std::move(reader)) {}
 
   static Reply start(std::shared_ptr<EventFollower> self) {
-    auto stream = std::make_shared<http::EventStream>([self] {});
+    auto stream = std::make_shared<http::EventStream>([self] {}, http::AtStop::end);
     self->stream_ = stream;
     auto& app = self->reader_.app();
     std::lock_guard lock(self->mutex_);  // a first call may come before the watch is in place

@@ -101,14 +101,23 @@ Reply execute(Call& call) {
   return wait_for(running, call.request.base_url);
 }
 
+// A finished execution whose events are not in memory any more.
+Reply told_at_once(const Execution& execution, const std::string& base_url) {
+  auto stream = std::make_shared<http::EventStream>();
+  stream->send({"done", "done", to_text(execution_json(execution, base_url))});
+  stream->close();
+  return Reply::events(stream);
+}
+
 Reply get_execution(Call& call) {
   Id session = session_id(call), id = execution_id(call);
   auto& interpreter = need_interpreter(call.app);
   auto running = interpreter.find_running(call.actor, session, id);
+  auto last = call.request.headers.get("Last-Event-ID");
+  if (call.wants_stream() && last && *last == "done")
+    return Reply::empty();  // nothing follows: do not ask again
   if (running && call.wants_stream()) {
     int64_t after = 0;
-    auto last = call.request.headers.get("Last-Event-ID");
-    if (last && *last == "done") return Reply::empty();  // nothing follows: do not ask again
     if (last) after = static_cast<int64_t>(parse_unsigned(*last).value_or(0));
     return follow(*running, call.request.base_url, after);
   }
@@ -120,6 +129,7 @@ Reply get_execution(Call& call) {
   if (!execution)
     throw Error(Code::not_found,
                 "the session has no execution " + id.with_prefix(workspace::prefix::execution));
+  if (call.wants_stream()) return told_at_once(*execution, call.request.base_url);
   return Reply::json(execution_json(*execution, call.request.base_url));
 }
 

@@ -26,7 +26,7 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
   static Reply start(std::shared_ptr<LockWait> self, std::chrono::milliseconds wait) {
     auto deferred = std::make_shared<http::Deferred>(
         wait, [self] { return self->at_deadline(); }, [self] { self->at_cancel(); },
-        [self] { self->give_back(); });
+        [self] { self->give_back(); }, http::AtStop::end);
     self->deferred_ = deferred;
     std::weak_ptr<LockWait> weak = self;
     self->retry_ = [weak] {

@@ -13,6 +13,9 @@ namespace sk::cli {
 
 namespace {
 
+// For answers of executions that the stop ended to go out.
+constexpr std::chrono::seconds kLastAnswersMost{5};
+
 // A path that cannot be a folder is the operator's to mend, not a bug.
 bool prepare_folder(const std::string& path) {
   try {
@@ -165,7 +168,11 @@ std::string Assembly::url() const {
 }
 
 void Assembly::stop() {
-  server_.stop(std::chrono::seconds(settings_.drain_timeout_s));
+  if (interpreter_) interpreter_->close();
+  server_.drain(std::chrono::seconds(settings_.drain_timeout_s));
+  // Code that still runs is interrupted, and its clients are told so, in their own shape.
+  if (interpreter_) interpreter_->end_sessions();
+  server_.stop(kLastAnswersMost);
   app_.stop();
   if (interpreter_) interpreter_->stop();
   keep_.stop();

@@ -23,16 +23,21 @@ class Waiting : public ServerTest {
     router.add("GET", "/wait", [this](Request& request) {
       auto deadline = milliseconds(std::stoi(request.query_value("ms").value_or("300000")));
       deferred = std::make_shared<Deferred>(
-          deadline, [] { return Reply::text("too late"); }, [this] { cancelled.raise(); });
+          deadline, [] { return Reply::text("too late"); }, [this] { cancelled.raise(); },
+          std::function<void()>(), at_stop(request));
       handled.raise();
       return Reply::deferred(deferred);
     });
     router.add("GET", "/events", [this](Request& request) {
       last_event_id = request.headers.get("Last-Event-ID").value_or("");
-      stream = std::make_shared<EventStream>([this] { closed.raise(); });
+      stream = std::make_shared<EventStream>([this] { closed.raise(); }, at_stop(request));
       listening.raise();
       return Reply::events(stream);
     });
+  }
+
+  static AtStop at_stop(const Request& request) {
+    return request.query_value("news") ? AtStop::end : AtStop::finish;
   }
 
   Flag handled, listening, cancelled, closed;
@@ -358,18 +363,52 @@ TEST_F(Waiting, stop_lets_a_running_request_finish) {
   stopper.join();
 }
 
-TEST_F(Waiting, stop_answers_what_waits_and_ends_the_streams) {
+TEST_F(Waiting, stop_ends_what_waits_for_news) {
   start();
   RawClient waiter(port()), listener(port()), idle(port());
   EXPECT_EQ(idle.get("/hello").body, "hello");
-  waiter.send("GET /wait HTTP/1.1\r\nHost: test\r\n\r\n");
-  listener.send("GET /events HTTP/1.1\r\nHost: test\r\n\r\n");
+  waiter.send("GET /wait?news=1 HTTP/1.1\r\nHost: test\r\n\r\n");
+  listener.send("GET /events?news=1 HTTP/1.1\r\nHost: test\r\n\r\n");
   listener.read_head();
   ASSERT_TRUE(handled.await());
   server->stop(seconds(60));
   EXPECT_EQ(waiter.read_reply().status, 503);
   EXPECT_EQ(listener.read_all(), "0\r\n\r\n");
   EXPECT_TRUE(idle.closed());
+  EXPECT_TRUE(cancelled.raised());
+  EXPECT_TRUE(closed.raised());
+}
+
+TEST_F(Waiting, stop_lets_waiting_replies_and_streams_of_work_finish) {
+  start();
+  RawClient waiter(port()), listener(port());
+  waiter.send("GET /wait HTTP/1.1\r\nHost: test\r\n\r\n");
+  listener.send("GET /events HTTP/1.1\r\nHost: test\r\n\r\n");
+  listener.read_head();
+  ASSERT_TRUE(handled.await());
+  EXPECT_FALSE(server->drain(milliseconds(10)));
+  EXPECT_FALSE(cancelled.raised());
+  EXPECT_FALSE(closed.raised());
+  std::thread stopper([&] { server->stop(seconds(60)); });
+  EXPECT_TRUE(deferred->complete(Reply::text("finished")));
+  EXPECT_TRUE(stream->send({"", "", "the last one"}));
+  stream->close();
+  EXPECT_EQ(waiter.read_reply().body, "finished");
+  EXPECT_TRUE(listener.read_all().ends_with("data: the last one\n\n\r\n0\r\n\r\n"));
+  stopper.join();
+  EXPECT_FALSE(cancelled.raised());
+}
+
+TEST_F(Waiting, stop_refuses_work_that_does_not_end_in_time) {
+  start();
+  RawClient waiter(port()), listener(port());
+  waiter.send("GET /wait HTTP/1.1\r\nHost: test\r\n\r\n");
+  listener.send("GET /events HTTP/1.1\r\nHost: test\r\n\r\n");
+  listener.read_head();
+  ASSERT_TRUE(handled.await());
+  server->stop(milliseconds(10));
+  EXPECT_EQ(waiter.read_reply().status, 503);
+  EXPECT_EQ(listener.read_all(), "0\r\n\r\n");
   EXPECT_TRUE(cancelled.raised());
   EXPECT_TRUE(closed.raised());
 }
