@@ -63,7 +63,7 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
                      owner_of(host),
                      options.file_bytes_max,
                      boot_id_of(options)},
-        shared{keep, host, options, records, copy_context, disk_guard, pool, {}, {}, {}, {}, {}},
+        shared{keep, host, options, records, copy_context, disk_guard, pool, {}, {}, {}, {}, {}, false},
         awake_gauge(metrics.gauge("sandkeep_sessions_awake", "Sessions with a running interpreter")),
         executions_total(metrics.counter("sandkeep_executions_total", "Executions that were accepted")) {
     shared.watch_fd = [this](int fd, std::weak_ptr<LiveSession> session) {
@@ -297,8 +297,33 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
     return running;
   }
 
+  void close() {
+    shared.closing = true;
+    for (auto& session : registry.all()) session->close_queue();
+  }
+
+  void await_executions(std::chrono::milliseconds limit) {
+    struct Count {
+      std::mutex mutex;
+      std::condition_variable none;
+      size_t left = 0;
+    };
+    auto count = std::make_shared<Count>();
+    std::vector<RunningExecution> running;
+    for (auto& session : registry.all())
+      for (auto& one : session->unfinished()) running.push_back(std::move(one));
+    count->left = running.size();
+    for (auto& one : running)
+      one.feed->on_finish([count](const Execution&) {
+        std::lock_guard lock(count->mutex);
+        if (--count->left == 0) count->none.notify_all();
+      });
+    std::unique_lock lock(count->mutex);
+    count->none.wait_for(lock, limit, [&] { return count->left == 0; });
+  }
+
   void end_sessions() {
-    closed = true;
+    shared.closing = true;
     registry.close();
     // All at once; each lease comes back when its session is asleep.
     auto live = registry.all();
@@ -342,7 +367,6 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
   Shared shared;
   Gauge& awake_gauge;
   Counter& executions_total;
-  std::atomic<bool> closed{false};
   std::atomic<bool> stopping{false};
   Registry registry;
   Rescue rescue{keep, records, registry, copy_context};
@@ -356,7 +380,8 @@ Interpreter::Interpreter(workspace::Keep& keep, sandbox::SandboxHost& host, Inte
     : impl_(std::make_shared<Impl>(keep, host, std::move(options), metrics)) {}
 
 Interpreter::~Interpreter() { impl_->stop(); }
-void Interpreter::close() { impl_->closed = true; }
+void Interpreter::close() { impl_->close(); }
+void Interpreter::await_executions(std::chrono::milliseconds limit) { impl_->await_executions(limit); }
 void Interpreter::end_sessions() { impl_->end_sessions(); }
 void Interpreter::stop() { impl_->stop(); }
 Thumbnails& Interpreter::thumbnails() { return impl_->thumbnails; }
@@ -483,7 +508,7 @@ void Interpreter::retry_unkept(const workspace::Actor& actor, const Id& session,
 RunningExecution Interpreter::execute(const workspace::Actor& actor, const Id& session, NewExecution wanted) {
   if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot run code");
   if (impl_->find(actor, session).status == Status::deleted) throw deleted_error();
-  if (impl_->closed)
+  if (impl_->shared.closing)
     throw Error(Code::unavailable, "the server is stopping")
         .hint("Try again when it is back; nothing was run.");
   if (wanted.language != "python" && wanted.language != "bash")

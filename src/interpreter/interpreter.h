@@ -62,8 +62,11 @@ class Interpreter {
   // can run.
   void resume_accepted();
   // The end comes in three steps, so that the answers of executions can still be given. All are idempotent.
-  // Refuses further executions; those that were asked for go on.
+  // Refuses further executions. Those that run go on, and those that somebody waits for; accepted ones that
+  // have not begun are left for the next start.
   void close();
+  // Waits for them, for so long at most.
+  void await_executions(std::chrono::milliseconds limit);
   // Ends running executions, keeps their files, answers, puts every session to sleep.
   void end_sessions();
   // Ends the rest. Nobody may call anything else any more.

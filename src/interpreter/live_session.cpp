@@ -52,6 +52,7 @@ void LiveSession::enqueue(QueuedExecution execution) {
                 execution = std::make_shared<QueuedExecution>(std::move(execution))] {
     if (retired_) return interrupt_queued(std::move(*execution), "the session was ended before it started");
     queue_.push_back(std::move(*execution));
+    stop_before_accepted();
     start_next();
   };
   // A kernel that waits gets the code from this thread; waking is not the caller's work.
@@ -135,24 +136,50 @@ void LiveSession::retire(Why why, std::function<void()> then) {
       if (kernel_->session().wait_ended(5'000))
         while (kernel_ && current_ && !kernel_->has_ended()) run_kernel_events();
     }
-    while (!queue_.empty()) {
-      QueuedExecution waiting = std::move(queue_.front());
-      queue_.pop_front();
-      if (why == Why::server_stops && waiting.wanted.accepted) {
-        // Its row stays as it is: it runs after the restart.
-        waiting.execution.message = "the server is stopping; this stays queued and runs when it is back";
-        waiting.execution.end = "interrupted";
-        waiting.feed->finish(std::move(waiting.execution));
-        --queued_;
-      } else {
-        interrupt_queued(std::move(waiting), why == Why::server_stops
-                                                 ? "the server is stopping; this was not run"
-                                                 : "the session was ended before it started");
-      }
-    }
+    end_queue(why);
     go_to_sleep();
     then();
   });
+}
+
+void LiveSession::end_queue(Why why) {
+  for (auto& waiting : std::exchange(queue_, {})) {
+    if (why == Why::server_stops && waiting.wanted.accepted) {
+      // Its row stays as it is: it runs after the restart.
+      waiting.execution.message = "the server is stopping; this stays queued and runs when it is back";
+      waiting.execution.end = "interrupted";
+      waiting.feed->finish(std::move(waiting.execution));
+      --queued_;
+    } else {
+      interrupt_queued(std::move(waiting), why == Why::server_stops
+                                               ? "the server is stopping; this was not run"
+                                               : "the session was ended before it started");
+    }
+  }
+}
+
+void LiveSession::close_queue() {
+  strand_.post([this, self = shared_from_this()] { stop_before_accepted(); });
+}
+
+// Executions keep their order: what waits behind accepted work that is not begun any more cannot begin
+// either.
+void LiveSession::stop_before_accepted() {
+  auto first =
+      std::find_if(queue_.begin(), queue_.end(), [](const auto& one) { return one.wanted.accepted; });
+  if (!shared_.closing || first == queue_.end()) return;
+  std::deque<QueuedExecution> before(std::make_move_iterator(queue_.begin()), std::make_move_iterator(first));
+  queue_.erase(queue_.begin(), first);
+  end_queue(Why::server_stops);
+  queue_ = std::move(before);
+}
+
+std::vector<RunningExecution> LiveSession::unfinished() {
+  std::lock_guard lock(recent_mutex_);
+  std::vector<RunningExecution> found;
+  for (const auto& running : recent_)
+    if (!running.feed->finished()) found.push_back(running);
+  return found;
 }
 
 void LiveSession::retry_unkept(std::function<void(Tried)> then) {

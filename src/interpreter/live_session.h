@@ -33,6 +33,8 @@ struct Shared {
   // Writes an execution's record soon; that an answer named a session's recovered files, after it.
   std::function<void(const Execution&)> save_later;
   std::function<void(const Id& session)> told_later;
+  // The server is about to stop: accepted work that has not begun is left for its next start.
+  std::atomic<bool> closing{false};
 };
 
 // From the first interrupt to the end of everything in the sandbox.
@@ -69,6 +71,10 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
   // interrupted; when the server stops, accepted ones stay queued in the catalog.
   enum class Why { asked, server_stops };
   void retire(Why why, std::function<void()> then);
+  // After Shared::closing was set: executions behind accepted ones, which are not begun any more, end.
+  void close_queue();
+  // Running or waiting.
+  std::vector<RunningExecution> unfinished();
   // Tries once more to keep what was refused. Calls `then` on the strand, with how that went.
   enum class Tried { done, failed, retired };
   void retry_unkept(std::function<void(Tried)> then);
@@ -105,6 +111,8 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
   void fail(const Error& error);
   void save(const QueuedExecution& one);
   void interrupt_queued(QueuedExecution waiting, std::string message);
+  void end_queue(Why why);
+  void stop_before_accepted();
   void name_recovered();
   void give_pending_output();
   void bring_outside_changes();

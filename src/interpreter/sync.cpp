@@ -184,7 +184,7 @@ void Sync::bring(const workspace::Workspace& workspace, const std::string& works
 int64_t Sync::bring_all(const workspace::Workspace& workspace) {
   int64_t position = keep_.journal().head_seq(workspace.id);
   skipped_.clear();
-  if (folder_.empty() || keep_.files().find(workspace, folder_)) bring(workspace, folder_);
+  bring(workspace, folder_);
   return position;
 }
 
@@ -201,6 +201,7 @@ bool Sync::is_known(const workspace::JournalEntry& event, const std::string& wor
 int64_t Sync::bring_changes(const workspace::Workspace& workspace, int64_t after) {
   workspace::EventFilter filter;
   filter.path_prefix = folder_;
+  filter.and_above = true;
   auto events = keep_.journal().events(workspace.id, after, kEventsMax, filter);
   if (events.has_more) return bring_all(workspace);
   std::set<std::string> paths;
@@ -210,6 +211,9 @@ int64_t Sync::bring_changes(const workspace::Workspace& workspace, int64_t after
       auto found = event.personal.find(name);
       if (found == event.personal.end() || !found->is_string()) continue;
       std::string path = found->get<std::string>();
+      // A folder that the session's lies in was moved, trashed or put back: all of it is another one now.
+      bool moves = event.kind.starts_with("folder.") && event.kind != "folder.create";
+      if (moves && path != folder_ && workspace::is_within(folder_, path)) return bring_all(workspace);
       if (workspace::is_within(path, folder_) && !is_known(event, path)) paths.insert(path);
     }
   }

@@ -33,11 +33,12 @@ bool matches(const JournalEntry& entry, const EventFilter& filter) {
     if (!any) return false;
   }
   if (filter.path_prefix.empty()) return true;
+  if (!entry.personal.is_object()) return filter.and_above;
   for (const char* name : {"path", "from", "to"}) {
-    if (!entry.personal.is_object()) continue;
     auto found = entry.personal.find(name);
-    if (found != entry.personal.end() && found->is_string() &&
-        is_within(found->get<std::string>(), filter.path_prefix))
+    if (found == entry.personal.end() || !found->is_string()) continue;
+    const auto& path = found->get_ref<const std::string&>();
+    if (is_within(path, filter.path_prefix) || (filter.and_above && is_within(filter.path_prefix, path)))
       return true;
   }
   return false;

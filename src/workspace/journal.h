@@ -11,6 +11,8 @@ namespace sk::workspace {
 struct EventFilter {
   std::vector<std::string> kinds;  // exact, or a prefix ending in '*' such as "lock.*"
   std::string path_prefix;
+  bool and_above =
+      false;  // also what happened to the folders that it lies in, and to what nobody knows any more
   std::optional<Id> actor;
 };
 

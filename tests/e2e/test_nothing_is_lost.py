@@ -234,6 +234,38 @@ MEANWHILE = {
 }
 
 
+def replace_above(keep, folder):
+    other = f"{folder}-other"
+    keep.put(f"{other}/in/kept", b"theirs")
+    keep.put(f"{other}/in/added", b"theirs")
+    keep.call("POST", "/api/v1/workspaces/default/move", json={"from": other, "to": folder, "on_existing": "replace"})
+
+
+ABOVE = {
+    "trashed": (lambda keep, folder: trash(keep, folder), {}),
+    "moved": (lambda keep, folder: move(keep, folder, f"{folder}-moved"), {}),
+    "replaced": (replace_above, {"kept": "theirs", "added": "theirs"}),
+    "put back": (lambda keep, folder: restore(keep, folder, folder), {"kept": "mine", "second": "mine"}),
+}
+
+
+@pytest.mark.parametrize("when", ["awake", "asleep"])
+@pytest.mark.parametrize("how", ABOVE)
+def test_what_happens_to_a_folder_above_the_sessions_reaches_it(keep, folder, how, when):
+    session = keep.create(folder=f"{folder}/in")
+    keep.run(session, "open('kept', 'w').write('mine')")
+    keep.run(session, "open('second', 'w').write('mine')")
+    if when == "asleep":
+        keep.call("POST", f"/api/v1/sessions/{session['id']}/sleep")
+    change, expected = ABOVE[how]
+    change(keep, folder)
+    done = keep.run(session, "import os; print({name: open(name).read() for name in sorted(os.listdir('.'))})")
+    assert text_of(done).strip() == repr(dict(sorted(expected.items()))), done
+    keep.run(session, "open('last', 'w').write('mine')")
+    assert_same_on_both_sides(keep, session)
+    assert keep.read(f"{folder}/in/last") == b"mine"
+
+
 def trash(keep, path):
     return keep.call("DELETE", f"/api/v1/workspaces/default/files/{path}").json()["id"]
 

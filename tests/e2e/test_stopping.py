@@ -163,3 +163,24 @@ def test_a_finished_execution_can_be_followed_after_a_restart(one):
     assert "event: done" in followed.text and "hello" in followed.text
     again = Keep(server).http.get(f"{server.url}{path}", headers={"Accept": "text/event-stream", "Last-Event-ID": "done"}, timeout=60)
     assert again.status_code == 204
+
+
+def test_accepted_work_that_runs_has_time_to_finish_and_what_waits_is_left_for_the_next_start(one):
+    server, keep = one
+    session = keep.create(folder="w")
+    running = keep.start(session, WAITS)
+    queued = [keep.start(session, f"with open('log', 'a') as log: log.write('{number}')") for number in range(3)]
+    behind = Asking(server, "POST", f"/api/v1/sessions/{session['id']}/executions", {"code": "open('behind', 'w')"})
+    wait_until_code_runs(server)
+    wait_for(lambda: keep.get(session)["execution_count"] == 5, 60)
+    begin_to_stop(server)
+    # Its turn cannot come any more, and it is told at once.
+    done = json.loads(behind.answer())
+    assert done["end"] == "interrupted" and "not run" in done["message"], done
+    (copy_of(server, session) / "go").write_text("")
+    assert ended(server) == 0
+    server.start()
+    keep = Keep(server)
+    assert keep.wait(running)["end"] == "ok" and keep.read("w/done") == b"x"
+    assert [keep.wait(one)["end"] for one in queued] == ["ok"] * 3
+    assert keep.read("w/log") == b"012" and "behind" not in keep.files("w")

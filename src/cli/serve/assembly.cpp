@@ -169,7 +169,12 @@ std::string Assembly::url() const {
 
 void Assembly::stop() {
   if (interpreter_) interpreter_->close();
-  server_.drain(std::chrono::seconds(settings_.drain_timeout_s));
+  auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(settings_.drain_timeout_s);
+  auto left = [&] {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+  };
+  server_.drain(left());
+  if (interpreter_) interpreter_->await_executions(left());
   // Code that still runs is interrupted, and its clients are told so, in their own shape.
   if (interpreter_) interpreter_->end_sessions();
   server_.stop(kLastAnswersMost);
