@@ -358,8 +358,15 @@ void Capture::read_changed(Plan& plan) {
       put.complete = complete;
       put.keep_when_locked = true;
       put.captured = true;
-      if (const ManifestRow* row = manifest_.find(path); step.was_known && row->version)
-        put.base = row->version, put.base_is_known = true;
+      if (const ManifestRow* row = manifest_.find(path); step.was_known && row->version) {
+        put.base = row->version;
+        put.base_is_known = true;
+        if (row->sha256 == put.content->root().hash && row->mode == step.node.mode &&
+            !aside_.contains(path)) {
+          step.only_completes = true;
+          put.conditions.if_match = {row->version};
+        }
+      }
       step.change = std::move(put);
       plan.steps.push_back(std::move(step));
     } catch (const Error& error) {

@@ -88,6 +88,16 @@ void Capture::undo_rename(const std::string& path, const std::string& from, cons
 
 void Capture::record(Plan& plan, size_t index, const workspace::ChangeResult& result) {
   Plan::Step& step = plan.steps[index];
+  // Folders that somebody had deleted, made anew for what code put into them.
+  for (const auto& folder : result.made_above) {
+    if (!workspace::is_within(folder.path, folder_) || folder.path == folder_) continue;
+    std::string path = disk_path(folder.path);
+    if (const ManifestRow* row = manifest_.find(path); row != nullptr && row->kind == NodeKind::folder) {
+      ManifestRow now = *row;
+      now.file = folder.id;
+      manifest_.set(path, now);
+    }
+  }
   switch (step.what) {
     case Plan::What::rename:
     case Plan::What::time:
@@ -158,6 +168,9 @@ void Capture::refuse(Plan& plan, size_t index, const Error& error) {
     case Plan::What::time:
       break;  // somebody else wrote or deleted the file meanwhile
     case Plan::What::file:
+      // That a file is complete now is nothing new for whoever wrote or deleted it meanwhile.
+      if (step.only_completes && error.code() != Code::disk_full) break;
+      [[fallthrough]];
     case Plan::What::folder:
       refused_content(plan, step.path, step.node, error);
       break;

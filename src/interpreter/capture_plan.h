@@ -20,6 +20,7 @@ struct Capture::Plan {
     Node node;
     workspace::Change change;
     bool was_known = false;
+    bool only_completes = false;  // the bytes are kept already, as those of a file that was being written
   };
 
   const std::set<std::pair<uint64_t, uint64_t>>& open_files;

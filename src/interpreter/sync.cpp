@@ -144,7 +144,8 @@ void Sync::remove_if_unchanged(const std::string& path) {
   int error = 0;
   auto local = copy_.look(path, &error);
   if (error != 0) return;
-  if (local && (!is_unchanged(path, *local) || is_being_written(*local))) return;
+  if (local && !is_unchanged(path, *local)) return;
+  if (local && is_being_written(*local)) return bring_later(paths_.workspace_path(path));
   bool removed = !local || (local->kind == NodeKind::folder ? copy_.remove_folder(path)
                                                             : copy_.remove_file(path, local));
   if (removed)

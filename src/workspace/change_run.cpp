@@ -17,7 +17,8 @@ ChangeRun::ChangeRun(catalog::Tx& tx, Ground& ground, const Actor& actor, const 
 
 ChangeResult ChangeRun::run(Change& change) {
   tick();
-  return std::visit(
+  made_above_.clear();
+  ChangeResult result = std::visit(
       [this](auto& one) -> ChangeResult {
         using T = std::decay_t<decltype(one)>;
         if constexpr (std::is_same_v<T, PutChange>)
@@ -36,6 +37,8 @@ ChangeResult ChangeRun::run(Change& change) {
           return set_mode(one);
       },
       change);
+  result.made_above = std::exchange(made_above_, {});
+  return result;
 }
 
 std::optional<Entry> ChangeRun::find(std::string_view path) {
@@ -125,7 +128,7 @@ void ChangeRun::ensure_parents(std::string_view path, const Conditions& conditio
   }
   check_locks(parent, Touches::membership, conditions);
   ensure_parents(parent, conditions);
-  insert_folder(parent, 0755);
+  made_above_.push_back(insert_folder(parent, 0755));
 }
 
 std::string ChangeRun::settle_target(const std::string& path, OnExisting on_existing,

@@ -120,6 +120,7 @@ class ChangeRun {
   TimeUs now_us_;
   LockCheck locks_;
   std::vector<std::string> unneeded_;
+  std::vector<Entry> made_above_;  // by the change that runs
 };
 
 // Below `folder`, in the index's order: parent = folder, or folder + "/" <= parent < folder + "0" ('0'

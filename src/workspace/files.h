@@ -95,6 +95,7 @@ struct ChangeResult {
   bool diverged = false;
   bool kept_aside =
       false;  // not the head: locked by someone else, or put beside it; of a new file, in the trash
+  std::vector<Entry> made_above;  // folders that were missing on the way to it
 };
 
 struct ListOptions {

@@ -111,6 +111,7 @@ void Judge::client_changed(const Listing& before, const Listing& after) {
 void Judge::purged(const std::string& version, const std::string& hash) {
   acknowledged_.erase(version);
   must_keep_.erase(hash);
+  purged_.insert(hash);
 }
 
 void Judge::acknowledge_kept(const Json& answer) {
@@ -135,8 +136,15 @@ void Judge::note_lasting(const Json& answer, const Tree& tree) {
   }
 }
 
+void Judge::note_aside(const Json& answer) {
+  if (!answer.contains("kept")) return;
+  for (const auto& file : answer.at("kept"))
+    if (file.at("locked").get<bool>()) aside_[relative(file.at("path"))] = file.at("hash");
+}
+
 void Judge::raced(const Json& answer, const Tree& after) {
   blind_ = true;
+  note_aside(answer);
   muddled_ = outside_;
   note_lasting(answer, after);
   acknowledge_kept(answer);
@@ -158,9 +166,7 @@ void Judge::note_answer(const Outcome& outcome) {
       if (thing == nullptr) undeleted_.insert(path);
     }
   }
-  if (outcome.answer.contains("kept"))
-    for (const auto& file : outcome.answer.at("kept"))
-      if (file.at("locked").get<bool>()) aside_[relative(file.at("path"))] = file.at("hash");
+  note_aside(outcome.answer);
   // What is there again was not left undeleted.
   std::erase_if(undeleted_, [&](const std::string& path) { return outcome.before.contains(path); });
 }
@@ -168,11 +174,12 @@ void Judge::note_answer(const Outcome& outcome) {
 // A reason has to be true: what is not kept for no reason is lost.
 void Judge::check_reason(const std::string& path, const std::string& reason, const Thing* thing) const {
   // What a copy from before a power cut still holds is not in the directory any more.
-  bool true_reason = reasons_.contains(reason) || reason == "conflict" || (thing == nullptr && was_cut_);
+  bool from_before = was_cut_ && (thing == nullptr || reason == "too_large");
+  bool true_reason = reasons_.contains(reason) || reason == "conflict" || from_before;
   if (thing != nullptr) {
     if (reason == "link") true_reason = thing->kind == 'l';
     if (reason == "fifo") true_reason = thing->kind == 'o';
-    if (reason == "too_large") true_reason = thing->size > kFileBytesMax;
+    if (reason == "too_large") true_reason = thing->size > kFileBytesMax || from_before;
     if (reason == "name") true_reason = path.size() + folder_.size() > 8'000;
   }
   if (!true_reason) throw Broken("'" + path + "' is " + say(thing) + " and was not kept as '" + reason + "'");
@@ -190,8 +197,8 @@ bool Judge::is_excused(const std::string& path, const Thing* thing) const {
   if (auto found = aside_.find(path); found != aside_.end() && found->second == thing->hash) return true;
   const Told* told = find(told_, path);
   if (told == nullptr || told->identity != thing->identity) return false;
-  // Another name of a file that is too large may have been written through.
-  return told->ctime_ns == thing->ctime_ns || (thing->kind == 'f' && thing->size > kFileBytesMax);
+  // Another name of it may have been written through, or given a mode.
+  return told->ctime_ns == thing->ctime_ns || thing->kind != 'f' || thing->size > kFileBytesMax;
 }
 
 // What is no file and no folder stays where code made it, whatever a client puts there.
@@ -332,7 +339,8 @@ void Judge::check_paths(const Outcome& outcome) const {
   for (const auto& [path, thing] : outcome.after) paths.insert(path);
   for (const auto& [path, entry] : outcome.was.folder) paths.insert(path);
   for (const auto& [path, entry] : outcome.is.folder) paths.insert(path);
-  for (const auto& path : paths) check_path(path, outcome, by_code.contains(path) || muddled_.contains(path));
+  for (const auto& path : paths)
+    check_path(path, outcome, blind_ || by_code.contains(path) || muddled_.contains(path));
 }
 
 // A link or the like has to be named when it is first seen.
@@ -405,7 +413,7 @@ void Judge::check_trash(const Outcome& outcome) const {
 
 void Judge::remember_written(const Outcome& outcome) {
   for (const auto& [path, thing] : outcome.before)
-    if (thing.kind == 'f' && !is_excused(path, &thing)) {
+    if (thing.kind == 'f' && !is_excused(path, &thing) && !purged_.contains(thing.hash)) {
       const Thing* known = find(known_, path);
       if (known == nullptr || known->hash != thing.hash) must_keep_.insert(thing.hash);
     }
@@ -469,10 +477,10 @@ void Judge::brought(const Outcome& outcome) {
     else
       known_[path] = *after;
   }
+  // A folder stays as long as something in it does.
   if (outcome.brings == Brings::yes)
-    std::erase_if(outside_, [&](const std::string& path) {
-      return is_image(find(outcome.is.folder, path), find(outcome.after, path));
-    });
+    for (const auto& path : std::exchange(outside_, {}))
+      if (!is_image(find(outcome.is.folder, path), find(outcome.after, path))) add_outside(path);
 }
 
 void Judge::evicted(const Listing& is) {

@@ -98,6 +98,7 @@ class Judge {
  private:
   void note_answer(const Outcome& outcome);
   void note_lasting(const Json& answer, const Tree& tree);
+  void note_aside(const Json& answer);
   void acknowledge_kept(const Json& answer);
   void check_bytes(const Listing& is) const;
   static void check_others(const Listing& was, const Listing& is);
@@ -127,6 +128,7 @@ class Judge {
   std::set<std::string> muddled_;    // of them, those where it is not known who did what
   std::set<std::string> written_;    // hashes of all that code and clients wrote
   std::set<std::string> must_keep_;  // hashes that have to be versions at the end
+  std::set<std::string> purged_;  // hashes that a client removed for ever; code may still have them somewhere
   std::map<std::string, std::string> acknowledged_;  // version → hash
   std::set<std::string> raced_;                      // versions that may hold the middle of a write
   bool locked_ = false;

@@ -1,7 +1,8 @@
 // Random histories against the model: model_histories. SK_SEED repeats, SK_HISTORIES sets how many, SK_WILD=1
 // adds steps without an exact rule, SK_LONG=1 runs a hundred times as many, SK_HISTORY names a file with one
-// history to run, SK_SHRINK_S limits the time for shrinking and SK_FAILURES the failures after which a lane
-// ends. The last line is "N passed, N failed"; a case is a block of histories.
+// history to run, SK_TRACE=1 shows what there is after each step, SK_SHRINK_S limits the time for shrinking
+// and SK_FAILURES the failures after which a lane ends. The last line is "N passed, N failed"; a case is a
+// block of histories.
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -102,7 +103,7 @@ class LaneRun {
     std::string directory = disk ? disk->path() + "/keeper" : temporary();
     std::filesystem::create_directories(directory);
     {
-      Lane lane(directory, std::move(disk));
+      Lane lane(directory, std::move(disk), number_from("SK_TRACE").value_or(0) != 0);
       if (plan_.only)
         run_one(lane, *plan_.only);
       else

@@ -23,6 +23,7 @@ class Runner {
     for (const auto& step : history_.steps) {
       ++at_;
       take(step);
+      if (lane_.traces_) trace(to_text(step));
     }
     end();
   }
@@ -65,6 +66,26 @@ class Runner {
   void ensure_open() {
     ensure_keeper();
     if (!open_) open();
+  }
+
+  // What there is after a step, for somebody who looks into a failure.
+  void trace(const std::string& what) {
+    std::string text = what + "\n";
+    if (open_) writers_.wait();
+    for (const auto& [path, thing] : scan(directory_))
+      text += "    copy " + path + " " + thing.kind + " " + thing.hash.substr(0, 8) + " inode " +
+              std::to_string(thing.identity.inode) + "\n";
+    for (const auto& [path, entry] : listing_.folder)
+      text += "    workspace " + path + " " + entry.kind + " " + entry.hash.substr(0, 8) + " file " +
+              entry.file.substr(20) + "\n";
+    for (const auto& [file, place] : listing_.trash)
+      text += "    trash " + place.first + " file " + file.substr(20) + "\n";
+    if (!last_.is_null()) {
+      Json answer = std::exchange(last_, nullptr);
+      answer.erase("entries"), answer.erase("trash");
+      text += "    answer " + answer.dump().substr(0, 2000) + "\n";
+    }
+    std::fwrite(text.data(), 1, text.size(), stdout);
   }
 
   // Carries out an order and lets the judge look. False when it failed and was allowed to.
@@ -548,8 +569,11 @@ class Runner {
   bool client_was_cut_ = false, power_was_cut_ = false, in_the_middle_ = false, was_clean_ = false;
 };
 
-Lane::Lane(std::string directory, std::unique_ptr<Disk> disk)
-    : directory_(std::move(directory)), disk_(std::move(disk)), writers_(std::make_unique<Writers>(3)) {}
+Lane::Lane(std::string directory, std::unique_ptr<Disk> disk, bool traces)
+    : directory_(std::move(directory)),
+      disk_(std::move(disk)),
+      traces_(traces),
+      writers_(std::make_unique<Writers>(3)) {}
 
 KeeperOptions Lane::options_for(uint64_t seed) const {
   constexpr uint64_t kSameLimits = 50;  // histories in a row, since another keeper has to be started

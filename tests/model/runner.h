@@ -17,8 +17,8 @@ namespace sk::model {
 // What the histories of one lane share.
 class Lane {
  public:
-  // `disk` may be null: then there is no power to cut.
-  Lane(std::string directory, std::unique_ptr<Disk> disk);
+  // `disk` may be null: then there is no power to cut. `traces`: says what there is after each step.
+  Lane(std::string directory, std::unique_ptr<Disk> disk, bool traces = false);
 
   // Throws Broken.
   void run(const History& history);
@@ -34,6 +34,7 @@ class Lane {
   KeeperOptions options_for(uint64_t seed) const;
   std::string directory_;
   std::unique_ptr<Disk> disk_;
+  const bool traces_;
   std::unique_ptr<Writers> writers_;
   Keeper keeper_;
   KeeperOptions started_with_;
