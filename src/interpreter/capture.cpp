@@ -122,11 +122,12 @@ Settled Capture::settle_steps(const Touched& touched,
 
 // Content that was refused first, because something stood in its way, and kept then.
 void Capture::drop_overtaken(Settled& settled) {
-  if (settled.not_kept.empty() || settled.kept.empty()) return;
-  std::unordered_set<std::string_view> kept;
+  if (settled.not_kept.empty()) return;
+  std::unordered_set<std::string_view> kept, folders(settled.folders.begin(), settled.folders.end());
   for (const auto& file : settled.kept) kept.insert(file.path);
-  std::erase_if(settled.not_kept,
-                [&](const NotKept& item) { return item.only_copy && kept.contains(item.path); });
+  std::erase_if(settled.not_kept, [&](const NotKept& item) {
+    return (item.only_copy && kept.contains(item.path)) || folders.contains(item.path);
+  });
 }
 
 // Deletions that make room for something of another kind come first, other deletions last.
@@ -231,9 +232,13 @@ std::optional<std::string> Capture::renamed_from(const std::string& path, Node& 
       node = *now;
       is_seen = true;
     }
-    if (!manifest_.find(from)->is_inode_of(node)) continue;
+    const ManifestRow& row = *manifest_.find(from);
+    if (!row.is_inode_of(node)) continue;
     int error = 0;
-    if (copy_.look(from, &error) || error != 0) continue;  // a hard link, or something else by now
+    auto there = copy_.look(from, &error);
+    // A hard link; or what was written in its place goes on with its history, as people expect of a file that
+    // is saved anew beside its backup. Something of another kind cannot.
+    if (error != 0 || (there && there->kind == row.kind)) continue;
     return from;
   }
   return std::nullopt;
@@ -265,12 +270,18 @@ void Capture::find_renames(Plan& plan, Renames renames) {
     }
   };
   if (renames == Renames::none) return;
-  if (renames == Renames::all) pass(NodeKind::folder);
-  // Files that were deleted or changed before their folder was renamed are known under its new name only now.
-  for (const auto& folder : std::exchange(renamed, {}))
-    for (const auto& path : manifest_.below(folder))
-      if (!plan.candidates.contains(path)) look_at(plan, path);
-  pass(NodeKind::file);
+  // Again while something was found: what moved away may have made room for something of another kind.
+  for (bool found = true; found;) {
+    size_t before = plan.steps.size();
+    if (renames == Renames::all) pass(NodeKind::folder);
+    // Files that were deleted or changed before their folder was renamed are known under its new name only
+    // now.
+    for (const auto& folder : std::exchange(renamed, {}))
+      for (const auto& path : manifest_.below(folder))
+        if (!plan.candidates.contains(path)) look_at(plan, path);
+    pass(NodeKind::file);
+    found = plan.steps.size() > before;
+  }
 }
 
 void Capture::classify(Plan& plan) {

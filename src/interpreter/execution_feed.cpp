@@ -1,5 +1,7 @@
 #include "interpreter/execution_feed.h"
 
+#include <condition_variable>
+
 #include "base/error.h"
 
 namespace sk::interpreter {
@@ -61,6 +63,23 @@ uint64_t ExecutionFeed::on_finish(std::function<void(const Execution&)> when_don
   }
   when_done(*result_);
   return 0;
+}
+
+void await_all(const std::vector<std::shared_ptr<ExecutionFeed>>& feeds, std::chrono::milliseconds limit) {
+  struct Count {
+    std::mutex mutex;
+    std::condition_variable none;
+    size_t left = 0;
+  };
+  auto count = std::make_shared<Count>();  // the last ones may finish after this has given up
+  count->left = feeds.size();
+  for (const auto& feed : feeds)
+    feed->on_finish([count](const Execution&) {
+      std::lock_guard lock(count->mutex);
+      if (--count->left == 0) count->none.notify_all();
+    });
+  std::unique_lock lock(count->mutex);
+  count->none.wait_for(lock, limit, [&] { return count->left == 0; });
 }
 
 }  // namespace sk::interpreter

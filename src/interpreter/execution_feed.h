@@ -2,8 +2,10 @@
 // a follower whose connection broke goes on where it was.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -41,5 +43,8 @@ class ExecutionFeed {
   uint64_t next_ = 1;
   std::optional<Execution> result_;
 };
+
+// Waits until all are finished, for so long at most.
+void await_all(const std::vector<std::shared_ptr<ExecutionFeed>>& feeds, std::chrono::milliseconds limit);
 
 }  // namespace sk::interpreter

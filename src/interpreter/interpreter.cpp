@@ -303,23 +303,10 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
   }
 
   void await_executions(std::chrono::milliseconds limit) {
-    struct Count {
-      std::mutex mutex;
-      std::condition_variable none;
-      size_t left = 0;
-    };
-    auto count = std::make_shared<Count>();
-    std::vector<RunningExecution> running;
+    std::vector<std::shared_ptr<ExecutionFeed>> running;
     for (auto& session : registry.all())
-      for (auto& one : session->unfinished()) running.push_back(std::move(one));
-    count->left = running.size();
-    for (auto& one : running)
-      one.feed->on_finish([count](const Execution&) {
-        std::lock_guard lock(count->mutex);
-        if (--count->left == 0) count->none.notify_all();
-      });
-    std::unique_lock lock(count->mutex);
-    count->none.wait_for(lock, limit, [&] { return count->left == 0; });
+      for (auto& one : session->unfinished()) running.push_back(one.feed);
+    await_all(running, limit);
   }
 
   void end_sessions() {
@@ -473,6 +460,8 @@ std::vector<SessionInfo> Interpreter::list(const workspace::Actor& actor, const 
 void Interpreter::remove(const workspace::Actor& actor, const Id& session, OnUnkept unkept) {
   if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot delete sessions");
   if (impl_->find(actor, session).status == Status::deleted) return;
+  // A call that is refused changes nothing: code runs on.
+  if (unkept == OnUnkept::refuse) impl_->rescue.refuse_if_unkept(session);
   // From here to the end under one lease: nobody wakes the session before its copy is gone.
   auto lease = impl_->end_and_wait(impl_->registry.acquire(session), LiveSession::Why::asked);
   auto info = impl_->records.find(session);

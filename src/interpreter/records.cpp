@@ -360,13 +360,14 @@ void insert_files(catalog::Tx& tx, const Id& execution, const std::vector<KeptFi
             {execution, ++seq, to_text(to_json(file))});
 }
 
+// A finished one stays finished: saves of a running one may come late.
 void upsert_execution(catalog::Tx& tx, const Execution& execution,
                       const std::optional<std::string>& request) {
   tx.exec("INSERT INTO executions (" SK_EXECUTION_COLUMNS
           ", request) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) "
           "ON CONFLICT (id) DO UPDATE SET status = excluded.status, outcome = excluded.outcome, detail = "
           "excluded.detail, started_us = excluded.started_us, ended_us = excluded.ended_us, request = "
-          "excluded.request",
+          "excluded.request WHERE executions.status <> 'done' OR excluded.status = 'done'",
           {execution.id, execution.session, execution.number, execution.author, execution.language,
            execution.code, execution.status, execution.end, detail_of(execution), execution.created_us,
            execution.started_us, execution.ended_us, request});
@@ -377,6 +378,8 @@ void upsert_execution(catalog::Tx& tx, const Execution& execution,
 void Records::save(const Execution& execution) {
   ground_.db.write([&](catalog::Tx& tx) {
     upsert_execution(tx, execution, std::nullopt);
+    // The files of a running one are recorded with their versions.
+    if (execution.status != "done") return;
     // Of files that it kept several times while it ran, the last one counts.
     tx.exec("DELETE FROM execution_files WHERE execution = $1", {execution.id});
     insert_files(tx, execution.id, execution.files.kept);
@@ -453,7 +456,9 @@ void Records::end_interrupted_executions(TimeUs now_us) {
         "NULL)",
         {}, [](const catalog::Row& row) { return std::pair(row.id(0), Json::parse(row.text(1))); });
     for (auto& [id, detail] : left) {
-      detail["message"] = "the server was stopped while this ran; files that were closed by then are kept";
+      detail["message"] =
+          "the server was stopped while this ran; files that were closed by then are kept, what it printed "
+          "last may be missing";
       tx.exec(
           "UPDATE executions SET status = 'done', outcome = 'crash', ended_us = $2, detail = $3 WHERE id = "
           "$1",

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "interpreter/only_copies.h"
 #include "interpreter/session_book.h"
 
 namespace sk::interpreter {
@@ -122,6 +123,22 @@ void Rescue::explain(const Id& session, Unkept item, const Error& error) {
                      ? "somebody wrote the file since; restore this version if it should be the head"
                      : error.message();
   records_.explain_unkept(session, item);
+}
+
+void Rescue::refuse_if_unkept(const Id& session) {
+  auto only_copies = [&] {
+    std::vector<NotKept> found;
+    for (auto& item : records_.unkept(session))
+      if (item.what == Unkept::What::refused && item.only_copy)
+        found.push_back({item.path, item.reason, item.message, true});
+    return found;
+  };
+  auto live = registry_.find(session);
+  if (!live || only_copies().empty()) return;
+  auto tried = std::make_shared<std::promise<void>>();
+  live->retry_unkept([tried](LiveSession::Tried) { tried->set_value(); });
+  tried->get_future().wait();
+  if (auto found = only_copies(); !found.empty()) throw only_copies_error(found);
 }
 
 }  // namespace sk::interpreter

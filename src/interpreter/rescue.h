@@ -21,6 +21,9 @@ class Rescue {
   // As Interpreter::retry_unkept(), for a caller that may write to the workspace.
   void retry(const workspace::Actor& actor, const workspace::Workspace& workspace, const Id& session,
              std::function<void(Interpreter::Retried)> then);
+  // Error(conflict), which names them, while an awake session has files that cannot be kept; tries that once
+  // more. Code that runs goes on.
+  void refuse_if_unkept(const Id& session);
   // Finishes what is under way. Idempotent.
   void stop();
 

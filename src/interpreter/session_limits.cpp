@@ -55,6 +55,11 @@ void LiveSession::tick(TimeUs now_us) {
       ++captures_;
       next_capture_us_ = now_us + std::min<int64_t>(60, 1LL << std::min(captures_, 6)) * kSecondUs;
       try {
+        // What was printed so far survives the server with the record.
+        if (current_->execution.outputs != outputs_->outputs()) {
+          current_->execution.outputs = outputs_->outputs();
+          shared_.save_later(current_->execution);
+        }
         Settled now = capture_now(CopyKeeper::Extent::touched);
         for (const auto& file : now.kept) current_->feed->add("kept", to_json(file));
         settled_.append(std::move(now));

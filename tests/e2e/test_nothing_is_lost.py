@@ -189,6 +189,42 @@ def test_truncation_by_path_is_noticed(keep, folder):
     assert_same_on_both_sides(keep, session)
 
 
+CROSSING = {
+    "a file takes a folder's name": ("os.rename('y', 'z'); os.rename('x', 'y')", {"x": "y", "y": "z", "y/sub": "z/sub", "y/sub/f": "z/sub/f"}),
+    "a folder takes a file's name": ("os.rename('x', 'z'); os.rename('y', 'x')", {"x": "z", "y": "x", "y/sub": "x/sub", "y/sub/f": "x/sub/f"}),
+}
+
+
+@pytest.mark.parametrize("how", CROSSING)
+def test_renames_that_change_the_kind_of_a_path_keep_the_ids(keep, folder, how):
+    code, places = CROSSING[how]
+    session = keep.create(folder=folder)
+    keep.run(session, "import os; open('x', 'w').write('a file'); os.makedirs('y/sub'); open('y/sub/f', 'w').write('below')")
+    before = ids_of(keep, folder)
+    done = keep.run(session, code)
+    assert done["not_kept"] == [] and done["deleted"] == [] and done["kept"] == [], done
+    assert ids_of(keep, folder) == {places[path]: file for path, file in before.items()}
+    assert in_trash(keep, folder) == []
+    assert_same_on_both_sides(keep, session)
+
+
+def test_a_file_that_is_saved_anew_beside_its_backup_keeps_its_history(keep, folder):
+    session = keep.create(folder=folder)
+    keep.run(session, "import os; open('report', 'w').write('one')")
+    before = ids_of(keep, folder)["report"]
+    keep.run(session, "os.rename('report', 'report~'); open('report', 'w').write('two')")
+    assert ids_of(keep, folder)["report"] == before and len(versions(keep, f"{folder}/report")) == 2
+
+
+def test_names_that_are_swapped_between_a_file_and_a_folder_lose_no_byte(keep, folder):
+    session = keep.create(folder=folder)
+    keep.run(session, "import os; open('x', 'w').write('a file'); os.makedirs('y/sub'); open('y/sub/f', 'w').write('below')")
+    done = keep.run(session, "os.rename('x', 't'); os.rename('y', 'x'); os.rename('t', 'y')")
+    assert done["not_kept"] == [], done
+    assert keep.read(f"{folder}/y") == b"a file" and keep.read(f"{folder}/x/sub/f") == b"below"
+    assert_same_on_both_sides(keep, session)
+
+
 # Processes that go on between cells.
 
 
@@ -264,6 +300,11 @@ def test_what_happens_to_a_folder_above_the_sessions_reaches_it(keep, folder, ho
     keep.run(session, "open('last', 'w').write('mine')")
     assert_same_on_both_sides(keep, session)
     assert keep.read(f"{folder}/in/last") == b"mine"
+
+
+def ids_of(keep, folder):
+    items = keep.call("GET", "/api/v1/workspaces/default/list", params={"folder": folder, "recursive": "true"}).json()["items"]
+    return {item["path"].removeprefix(folder + "/"): item["id"] for item in items}
 
 
 def trash(keep, path):

@@ -3,6 +3,7 @@
 import os
 import signal
 import socket
+import sqlite3
 import subprocess
 import threading
 from pathlib import Path
@@ -232,6 +233,28 @@ def send_and_forget(call):
         except (requests.RequestException, AssertionError):
             pass
     return run
+
+
+def test_what_a_long_run_printed_and_kept_is_in_its_record_after_the_server_was_killed(make_server):
+    server = make_server()
+    keep = Keep(server)
+    session = keep.create(folder="w")
+    running = keep.start(session, "print('early', flush=True)\nopen('first', 'w').write('x')\nimport time; time.sleep(1000)")
+    keep.printed_until(running, "w/first")  # the event that says that it is kept
+    wait_for(lambda: "early" in str(keep.call("GET", running).json()["outputs"]), 30)
+    wait_for(lambda: saved_output(server, Path(running).name), 30)
+    server.kill()
+    server.start()
+    done = Keep(server).wait(running)
+    assert done["end"] == "crash" and "early" in str(done["outputs"]), done
+    assert [file["path"] for file in done["kept"]] == ["w/first"], done
+
+
+def saved_output(server, execution):
+    """Whether the record on disk has it already."""
+    with sqlite3.connect(f"file:{server.data}/catalog.db?mode=ro", uri=True) as catalog:
+        rows = catalog.execute("SELECT detail FROM executions WHERE id = ?", [bytes.fromhex(execution.removeprefix("x_"))]).fetchall()
+    return any("early" in row[0] for row in rows)
 
 
 def follow(server):

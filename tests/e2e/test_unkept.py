@@ -295,6 +295,23 @@ def test_a_deleted_session_is_not_retried(keep):
     keep.call("POST", keep.address(session) + "/retry", 410)
 
 
+def test_a_deletion_that_is_refused_leaves_the_interpreter_alone(keep):
+    session = keep.create(folder="w")
+    keep.run(session, "x = 5")
+    keep.quota(1_000_000)
+    assert keep.run(session, BIG)["not_kept"]
+    running = keep.start(session, "import os, time\nopen('begun', 'w').close()\nwhile not os.path.exists('go'): time.sleep(0.01)")
+    keep.call("DELETE", keep.address(session), 409)
+    keep.call("POST", f"{running}/cancel")
+    assert keep.wait(running)["end"] == "interrupted"
+    done = keep.run(session, "print(x)")
+    assert text_of(done) == "5\n" and not done["woke"], done
+    # With room for it, the same call keeps the file and deletes the session.
+    keep.quota(1 << 40)
+    keep.call("DELETE", keep.address(session), 204)
+    assert "big" in keep.files("w")
+
+
 def test_retries_executions_and_sleep_at_once_end_well(keep):
     session = keep.create(folder="w")
     keep.quota(1_000_000)

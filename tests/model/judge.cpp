@@ -2,81 +2,9 @@
 
 #include <algorithm>
 
+#include "model/compare.h"
+
 namespace sk::model {
-
-namespace {
-
-template <class Map>
-auto* find(Map& map, const std::string& key) {
-  auto found = map.find(key);
-  return found == map.end() ? nullptr : &found->second;
-}
-
-std::string name_of(const std::string& path) {
-  auto slash = path.rfind('/');
-  return slash == std::string::npos ? path : path.substr(slash + 1);
-}
-
-std::string say(const Thing* thing) {
-  if (thing == nullptr) return "nothing";
-  char mode[8];
-  std::snprintf(mode, sizeof mode, "%03o", thing->mode);
-  return std::string(1, thing->kind) + " " + thing->hash.substr(0, 8) + " " + mode + " " +
-         std::to_string(thing->size) + " bytes, inode " + std::to_string(thing->identity.inode);
-}
-
-std::string say(const Entry* entry) {
-  if (entry == nullptr) return "nothing";
-  char mode[8];
-  std::snprintf(mode, sizeof mode, "%03o", entry->mode);
-  return std::string(1, entry->kind) + " " + entry->hash.substr(0, 8) + " " + mode + " file " +
-         entry->file.substr(20) + (entry->diverged ? " diverged" : "");
-}
-
-// What the workspace should have where the directory has that.
-bool is_image(const Entry* entry, const Thing* thing) {
-  bool kept = thing != nullptr && (thing->kind == 'f' || thing->kind == 'd');
-  if (!kept || entry == nullptr) return !kept && entry == nullptr;
-  return entry->same_as(*thing);
-}
-
-bool same(const Thing* one, const Thing* other) {
-  if (one == nullptr || other == nullptr) return one == other;
-  return one->same_as(*other);
-}
-
-bool same(const Entry* one, const Entry* other) {
-  if (one == nullptr || other == nullptr) return one == other;
-  return one->same_as(*other);
-}
-
-bool changed(const Thing* known, const Thing* now) {
-  return !same(known, now) || (now != nullptr && now->identity != known->identity);
-}
-
-}  // namespace
-
-Listing listing_of(const Json& answer, const std::string& folder) {
-  Listing listing;
-  std::string prefix = folder.empty() ? "" : folder + "/";
-  for (const auto& item : answer.at("entries")) {
-    std::string path = item.at(0);
-    Entry entry{item.at(1).get<std::string>()[0], item.at(2), item.at(3), item.at(4), item.at(5), item.at(6)};
-    if (entry.kind == 'd') entry.hash.clear();
-    if (path.starts_with(prefix))
-      listing.folder.emplace(path.substr(prefix.size()), entry);
-    else if (!prefix.starts_with(path + "/"))
-      listing.others.emplace(path, entry);
-  }
-  for (const auto& item : answer.at("trash")) {
-    std::string path = item.at(0);
-    std::string place = path == folder             ? ""
-                        : path.starts_with(prefix) ? path.substr(prefix.size())
-                                                   : "/" + path;
-    listing.trash.emplace(item.at(2), std::pair(place, item.at(1).get<std::string>()[0]));
-  }
-  return listing;
-}
 
 std::string Judge::relative(const std::string& path) const {
   if (folder_.empty()) return path;
@@ -139,12 +67,15 @@ void Judge::note_lasting(const Json& answer, const Tree& tree) {
 void Judge::note_aside(const Json& answer) {
   if (!answer.contains("kept")) return;
   for (const auto& file : answer.at("kept"))
-    if (file.at("locked").get<bool>()) aside_[relative(file.at("path"))] = file.at("hash");
+    if (file.at("locked").get<bool>()) aside_.insert(file.at("hash"));
 }
 
 void Judge::raced(const Json& answer, const Tree& after) {
   blind_ = true;
   note_aside(answer);
+  if (answer.contains("not_kept"))
+    for (const auto& item : answer.at("not_kept"))
+      if (std::string path = relative(item.at("path")); !after.contains(path)) undeleted_.insert(path);
   muddled_ = outside_;
   note_lasting(answer, after);
   acknowledge_kept(answer);
@@ -194,7 +125,7 @@ bool Judge::is_excused(const std::string& path, const Thing* thing) const {
   for (const auto& other : undeleted_)
     if (is_below(other, path)) return true;
   if (thing == nullptr) return false;
-  if (auto found = aside_.find(path); found != aside_.end() && found->second == thing->hash) return true;
+  if (aside_.contains(thing->hash)) return true;
   const Told* told = find(told_, path);
   if (told == nullptr || told->identity != thing->identity) return false;
   // Another name of it may have been written through, or given a mode.
@@ -233,9 +164,14 @@ std::string Judge::disagreement() const {
   auto is_undeleted = [&](const std::string& path) {
     return reasons_.contains("locked") && !known_.contains(path);
   };
+  // So may the one that told of a version beside a locked head. That there is one, check_history() knows.
+  auto is_aside = [&](const std::string& path) {
+    const Thing* thing = find(known_, path);
+    return reasons_.contains("locked") && thing != nullptr && must_keep_.contains(thing->hash);
+  };
   Outcome now{known_, known_, none, none, nothing, Brings::maybe, true, {}};
   for (const auto& path : outside_)
-    if (!is_image(find(base_.folder, path), find(known_, path)) && !are_folders(path) &&
+    if (!is_aside(path) && !is_image(find(base_.folder, path), find(known_, path)) && !are_folders(path) &&
         !is_undeleted(path) && !is_in_the_way(known_, path) && !is_kept_by_unkept(now, path) &&
         !is_excused(path, find(known_, path)))
       return path + ": directory " + say(find(known_, path)) + ", workspace " + say(find(base_.folder, path));
@@ -272,6 +208,23 @@ void Judge::check_others(const Listing& was, const Listing& is) {
     if (!was.others.contains(path)) throw Broken("'" + path + "' appeared outside of the session's folder");
 }
 
+// A mode that a client gave to one name of a file shows under its others, and is captured there when they are
+// looked at.
+bool Judge::has_other_names(const std::string& path, const Tree& tree) {
+  const Thing* thing = find(tree, path);
+  if (thing == nullptr || thing->kind != 'f') return false;
+  return std::ranges::any_of(
+      tree, [&](const auto& one) { return one.first != path && one.second.identity == thing->identity; });
+}
+
+// Whether a client changed it under the name that it had before.
+bool Judge::is_outside_file(const Entry* entry) const {
+  return entry != nullptr && std::ranges::any_of(outside_, [&](const std::string& path) {
+           const Entry* was = find(base_.folder, path);
+           return was != nullptr && was->file == entry->file;
+         });
+}
+
 void Judge::check_path(const std::string& path, const Outcome& outcome, bool by_code) const {
   const Thing *before = find(outcome.before, path), *after = find(outcome.after, path);
   const Entry *was = find(outcome.was.folder, path), *is = find(outcome.is.folder, path);
@@ -281,8 +234,12 @@ void Judge::check_path(const std::string& path, const Outcome& outcome, bool by_
                  "\n    workspace before " + say(was) + ", after " + say(is));
   };
   if (!outside_.contains(path)) {
-    if (changed(before, after)) fail("the keeper changed what only code may change");
-    if (!is_image(is, before) && !is_excused(path, before))
+    auto only_mode = [&](bool is_so) {
+      return is_so && (has_other_names(path, outcome.before) || is_outside_file(is));
+    };
+    if (changed(before, after) && !only_mode(same_but_mode(before, after)))
+      fail("the keeper changed what only code may change");
+    if (!is_image(is, before) && !is_excused(path, before) && !only_mode(same_but_mode(is, before)))
       fail("the workspace differs from what code wrote");
     return;
   }
@@ -356,6 +313,7 @@ void Judge::check_told(const Outcome& outcome) const {
 bool Judge::were_one(const std::string& from, const std::string& to, const Tree& before) const {
   std::vector<const Tree*> olds{&known_}, news{&before};
   for (const auto& tree : between_) olds.push_back(&tree), news.push_back(&tree);
+  for (const auto& tree : brought_) olds.push_back(&tree);
   std::string old_path = from, new_path = to;
   for (;;) {
     for (const Tree* old_tree : olds)
@@ -396,6 +354,38 @@ void Judge::check_renames(const Outcome& outcome) const {
   }
 }
 
+// Whether a file and a folder have changed places on the way: that is not told apart from new ones.
+bool Judge::is_crossing(const std::string& from, const std::string& to, const Tree& now) const {
+  auto is_no_folder = [](const Tree& tree, std::string path) {
+    while (!(path = parent_of(path)).empty())
+      if (const Thing* thing = find(tree, path); thing != nullptr && thing->kind != 'd') return true;
+    return false;
+  };
+  return is_no_folder(now, from) || is_no_folder(known_, to);
+}
+
+// What was renamed and nothing else keeps its id.
+void Judge::check_ids(const Outcome& outcome) const {
+  std::map<Identity, std::vector<std::string>> old_names, new_names;
+  for (const auto& [path, thing] : known_) old_names[thing.identity].push_back(path);
+  for (const auto& [path, thing] : outcome.before) new_names[thing.identity].push_back(path);
+  for (const auto& [identity, names] : new_names) {
+    const auto* olds = find(old_names, identity);
+    if (olds == nullptr || olds->size() != 1 || names.size() != 1) continue;
+    const std::string &from = olds->front(), &to = names.front();
+    if (from == to || outcome.before.contains(from) || known_.contains(to)) continue;
+    // In a folder that was renamed, too, something else may have taken its old name.
+    if (changed(find(known_, parent_of(from)), find(outcome.before, parent_of(from)))) continue;
+    if (is_crossing(from, to, outcome.before)) continue;
+    const Entry *was = find(base_.folder, from), *is = find(outcome.is.folder, to);
+    if (was == nullptr || is == nullptr || was->kind != is->kind || was->kind != known_.at(from).kind)
+      continue;
+    if (was->file != is->file)
+      throw Broken("'" + from + "' was renamed to '" + to + "' and got another id: " + say(was) + ", " +
+                   say(is));
+  }
+}
+
 void Judge::check_trash(const Outcome& outcome) const {
   for (const auto& [file, place] : outcome.is.trash) {
     if (base_.trash.contains(file)) continue;
@@ -427,6 +417,7 @@ void Judge::settled(const Outcome& outcome) {
   if (!locked_ && !tangled) check_paths(outcome);
   if (!locked_ && !blind_ && between_.empty() && outcome.tells_all) check_told(outcome);
   if (!blind_ && !tangled) check_renames(outcome);
+  if (!blind_ && !locked_ && between_.empty() && outside_.empty()) check_ids(outcome);
   if (!blind_ && !locked_ && !tangled) check_trash(outcome);
   remember_written(outcome);
   std::set<std::string> before_outside = std::exchange(outside_, {});
@@ -440,12 +431,18 @@ void Judge::settled(const Outcome& outcome) {
     for (const auto& path : before_outside)
       if (!is_image(find(outcome.is.folder, path), find(outcome.after, path))) add_outside(path);
     std::erase_if(muddled_, [&](const std::string& path) { return !outside_.contains(path); });
+    // A mode that came with a file which code renamed meanwhile.
+    for (const auto& [path, entry] : outcome.is.folder)
+      if (const Thing* thing = find(outcome.after, path);
+          same_but_mode(&entry, thing) && entry.mode != thing->mode)
+        add_outside(path);
   }
   pending_.clear();
   for (const auto& path : named_)
     if (outcome.after.contains(path)) pending_.insert(path);
   known_ = outcome.after;
   between_.clear();
+  brought_.clear();
   blind_ = false;
   base_ = outcome.is;
 }
@@ -464,7 +461,8 @@ void Judge::brought(const Outcome& outcome) {
       if (muddled_.contains(path)) continue;
       if (!by_code.contains(path))
         check_path(path, outcome, false);
-      else if (!outside_.contains(path) && changed(before, after))
+      else if (!outside_.contains(path) && changed(before, after) && !is_excused(path, before) &&
+               !(same_but_mode(before, after) && has_other_names(path, outcome.before)))
         throw Broken("bringing in what clients did changed what code wrote: '" + path + "' from " +
                      say(before) + " to " + say(after));
       else if (before != nullptr && before->kind == 'f' && changed(find(known_, path), before) &&
@@ -477,6 +475,7 @@ void Judge::brought(const Outcome& outcome) {
     else
       known_[path] = *after;
   }
+  brought_.push_back(outcome.after);
   // A folder stays as long as something in it does.
   if (outcome.brings == Brings::yes)
     for (const auto& path : std::exchange(outside_, {}))
@@ -494,67 +493,6 @@ void Judge::evicted(const Listing& is) {
   undeleted_.clear();
   named_.clear();
   base_ = is;
-}
-
-void Judge::power_was_cut(const Listing& answered, const Listing& is, bool in_the_middle) {
-  was_cut_ = true;
-  check_bytes(is);
-  if (in_the_middle) return;
-  for (const auto& [path, entry] : answered.folder)
-    if (!same(find(is.folder, path), &entry))
-      throw Broken("after the power cut '" + path + "' is " + say(find(is.folder, path)) +
-                   " and was answered as " + say(&entry));
-  for (const auto& [path, entry] : is.folder)
-    if (!answered.folder.contains(path)) throw Broken("after the power cut '" + path + "' is there");
-}
-
-void Judge::recovered(const Tree& after, const Listing& was, const Listing& is, bool clean) {
-  for (const auto& [path, entry] : was.folder) {
-    const Entry* now = find(is.folder, path);
-    if (now == nullptr || now->hash != entry.hash || now->file != entry.file || now->version != entry.version)
-      throw Broken("a copy from before the power cut changed '" + path + "' from " + say(&entry) + " to " +
-                   say(now));
-  }
-  for (const auto& [path, entry] : is.folder) {
-    if (clean && !was.folder.contains(path))
-      throw Broken("'" + path + "' came out of a copy that was closed");
-    if (!is_image(&entry, find(after, path)))
-      throw Broken("after the power cut the copy has " + say(find(after, path)) + " at '" + path +
-                   "', the workspace " + say(&entry));
-    written_.insert(entry.hash);
-  }
-  for (const auto& [path, thing] : after)
-    if (!clean && thing.kind == 'f' && !is.folder.contains(path))
-      throw Broken("after the power cut the copy has '" + path + "', the workspace has not");
-  for (const auto& [file, place] : is.trash)
-    if (!was.trash.contains(file))
-      throw Broken("a copy from before the power cut trashed '" + place.first + "'");
-  known_ = after;
-  between_.clear();
-  blind_ = false;
-  base_ = is;
-  outside_.clear();
-  pending_.clear();
-  muddled_.clear();
-  told_.clear();
-  aside_.clear();
-  undeleted_.clear();
-  named_.clear();
-}
-
-void Judge::check_history(const Json& versions, bool partly) const {
-  std::set<std::string> hashes;
-  for (const auto& version : versions) {
-    std::string hash = version.at("hash");
-    hashes.insert(hash);
-    bool exempt = raced_.contains(version.at("version")) || !version.at("complete").get<bool>() ||
-                  version.at("source") == "recovery" || version.at("detail").contains("recovered");
-    if (!exempt && !written_.contains(hash))
-      throw Broken("a version holds bytes that nobody wrote: " + version.dump());
-  }
-  if (partly) return;
-  for (const auto& hash : must_keep_)
-    if (!hashes.contains(hash)) throw Broken("bytes that code wrote are in no version: " + hash);
 }
 
 }  // namespace sk::model

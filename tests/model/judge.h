@@ -108,11 +108,15 @@ class Judge {
   void check_reason(const std::string& path, const std::string& reason, const Thing* thing) const;
   std::set<std::string> changed_by_code(const Tree& before) const;
   void check_renames(const Outcome& outcome) const;
+  void check_ids(const Outcome& outcome) const;
+  bool is_crossing(const std::string& from, const std::string& to, const Tree& now) const;
   void check_trash(const Outcome& outcome) const;
   void remember_written(const Outcome& outcome);
   bool is_excused(const std::string& path, const Thing* thing) const;
   bool is_kept_by_unkept(const Outcome& outcome, const std::string& folder) const;
   static bool is_in_the_way(const Tree& tree, const std::string& path);
+  bool is_outside_file(const Entry* entry) const;
+  static bool has_other_names(const std::string& path, const Tree& tree);
   bool is_tangled(const Tree& before) const;
   bool were_one(const std::string& from, const std::string& to, const Tree& before) const;
   std::string relative(const std::string& path) const;
@@ -121,6 +125,7 @@ class Judge {
   const std::string folder_;
   Tree known_;                 // the directory when it was last compared
   std::vector<Tree> between_;  // and at moments since then that an order may have seen
+  std::vector<Tree> brought_;  // and after what clients did was brought in
   bool blind_ = false;         // an order may have seen more than those
   Listing base_;               // the workspace when the directory was last compared, or a client changed it
   std::set<std::string> outside_;    // paths that clients changed, and that are not in the copy yet
@@ -139,9 +144,9 @@ class Judge {
     Identity identity;
     int64_t ctime_ns = 0;
   };
-  std::map<std::string, Told> told_;          // by any answer: a link, too large, a name that cannot be
-  std::map<std::string, std::string> aside_;  // path → hash that was kept beside a locked head
-  std::set<std::string> undeleted_;           // deletions that were refused, and said so
+  std::map<std::string, Told> told_;  // by any answer: a link, too large, a name that cannot be
+  std::set<std::string> aside_;       // hashes that were kept beside a locked head
+  std::set<std::string> undeleted_;   // deletions that were refused, and said so
 };
 
 }  // namespace sk::model

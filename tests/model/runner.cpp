@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "model/trace.h"
+
 namespace sk::model {
 
 // One history.
@@ -23,7 +25,7 @@ class Runner {
     for (const auto& step : history_.steps) {
       ++at_;
       take(step);
-      if (lane_.traces_) trace(to_text(step));
+      if (lane_.traces_) trace(step);
     }
     end();
   }
@@ -68,23 +70,9 @@ class Runner {
     if (!open_) open();
   }
 
-  // What there is after a step, for somebody who looks into a failure.
-  void trace(const std::string& what) {
-    std::string text = what + "\n";
+  void trace(const Step& step) {
     if (open_) writers_.wait();
-    for (const auto& [path, thing] : scan(directory_))
-      text += "    copy " + path + " " + thing.kind + " " + thing.hash.substr(0, 8) + " inode " +
-              std::to_string(thing.identity.inode) + "\n";
-    for (const auto& [path, entry] : listing_.folder)
-      text += "    workspace " + path + " " + entry.kind + " " + entry.hash.substr(0, 8) + " file " +
-              entry.file.substr(20) + "\n";
-    for (const auto& [file, place] : listing_.trash)
-      text += "    trash " + place.first + " file " + file.substr(20) + "\n";
-    if (!last_.is_null()) {
-      Json answer = std::exchange(last_, nullptr);
-      answer.erase("entries"), answer.erase("trash");
-      text += "    answer " + answer.dump().substr(0, 2000) + "\n";
-    }
+    std::string text = describe(step, scan(directory_), listing_, std::exchange(last_, Json::object()));
     std::fwrite(text.data(), 1, text.size(), stdout);
   }
 
@@ -524,6 +512,9 @@ class Runner {
     std::vector<std::string> files;
     for (const auto& [path, entry] : listing_.folder)
       if (entry.kind == 'f') files.push_back(entry.file);
+    // A folder that was restored beside the session's.
+    for (const auto& [path, entry] : listing_.others)
+      if (entry.kind == 'f') files.push_back(entry.file);
     for (const auto& [file, place] : listing_.trash)
       if (place.second == 'f') files.push_back(file);
     judge_.check_history(versions_of(files),
@@ -569,28 +560,6 @@ class Runner {
   bool client_was_cut_ = false, power_was_cut_ = false, in_the_middle_ = false, was_clean_ = false;
 };
 
-Lane::Lane(std::string directory, std::unique_ptr<Disk> disk, bool traces)
-    : directory_(std::move(directory)),
-      disk_(std::move(disk)),
-      traces_(traces),
-      writers_(std::make_unique<Writers>(3)) {}
-
-KeeperOptions Lane::options_for(uint64_t seed) const {
-  constexpr uint64_t kSameLimits = 50;  // histories in a row, since another keeper has to be started
-  KeeperOptions options{directory_, "boot " + std::to_string(boot_), 0, 0};
-  switch (seed / kSameLimits % 5) {
-    case 1:
-      options.folders_max = 3;
-      break;
-    case 3:
-      options.watches_max = 4;
-      break;
-    default:
-      break;
-  }
-  return options;
-}
-
 void Lane::run(const History& history) {
   ++histories_;
   Runner runner(*this, history);
@@ -601,20 +570,6 @@ void Lane::run(const History& history) {
     std::string step = at == 0 || at > history.steps.size() ? "" : to_text(history.steps[at - 1]);
     throw Broken(std::string(error.what()) + "\n  at step " + std::to_string(at) + ": " + step);
   }
-}
-
-void Lane::begin_anew() {
-  keeper_.kill();
-  writers_ = std::make_unique<Writers>(3);
-  if (disk_) disk_->make_room();
-}
-
-void Lane::check_everything() {
-  if (!keeper_.is_alive()) keeper_.start(options_for(0));
-  check_versions(keeper_, acknowledged_);
-  auto answer = keeper_.order({{"do", "verify"}});
-  if (!answer || answer->contains("error") || !answer->at("problems").empty())
-    throw Broken("verify found: " + (answer ? answer->dump().substr(0, 2000) : ""));
 }
 
 }  // namespace sk::model
