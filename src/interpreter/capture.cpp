@@ -207,7 +207,12 @@ void Capture::collect_candidates(const Touched& touched, Plan& plan) {
     if ((earlier.again || may_be_gone(path)) && !plan.candidates.contains(path)) look(path);
   // All names of one file: what is written through one of them shows under the others too.
   std::set<std::pair<uint64_t, uint64_t>> files;
-  if (touched.opened) files = plan.open_files;
+  if (touched.opened) {
+    files = plan.open_files;
+    // What was kept aside as a new file has no row by which an open one could be found.
+    for (const auto& path : aside_)
+      if (!plan.candidates.contains(path)) look(path);
+  }
   for (const auto& [path, node] : plan.candidates) {
     if (node && node->kind == NodeKind::file && node->links > 1) files.emplace(node->device, node->inode);
     // A name that is gone may have been written through before.
@@ -247,9 +252,18 @@ std::optional<std::string> Capture::renamed_from(const std::string& path, Node& 
 // Folders first: what is in them goes with them.
 void Capture::find_renames(Plan& plan, Renames renames) {
   std::vector<std::string> renamed;
+  // In the workspace there still is a file where its folder should be.
+  auto has_no_folder = [&](const std::string& path) {
+    for (size_t slash = path.rfind('/'); slash != std::string::npos && slash > 0;
+         slash = path.rfind('/', slash - 1))
+      if (const ManifestRow* row = manifest_.find(path.substr(0, slash));
+          row && row->kind != NodeKind::folder)
+        return true;
+    return false;
+  };
   auto pass = [&](NodeKind kind) {
     for (auto& [path, node] : plan.candidates) {
-      if (!node || node->kind != kind || manifest_.find(path) != nullptr) continue;
+      if (!node || node->kind != kind || manifest_.find(path) != nullptr || has_no_folder(path)) continue;
       auto from = renamed_from(path, *node, kind);
       if (!from) continue;
       Plan::Step step{Plan::What::rename, path, *from, *node, {}, true};

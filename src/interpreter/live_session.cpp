@@ -349,8 +349,9 @@ void LiveSession::start(QueuedExecution& next) {
     bring_outside_changes();
     give_pending_output();
     has_run_ = true;
-    // Accepted work must not run twice: that it began is durable before it does.
-    if (current_->wanted.accepted) shared_.records.save(current_->execution);
+    // Accepted work must not run twice: that it began is durable before it does. An id that somebody was told
+    // is never unknown afterwards.
+    if (current_->wanted.accepted || current_->wanted.announced) shared_.records.save(current_->execution);
     // A server that dies leaves a record of what ran, unless that was over in a moment anyway.
     record_us_ = begin_us + kRecordAfterUs;
     current_->feed->add("started", {{"id", current_->execution.id.with_prefix(workspace::prefix::execution)},

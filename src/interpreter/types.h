@@ -77,6 +77,8 @@ struct NewExecution {
   // The caller answers before it is done: it is a durable row before execute() returns, and a killed server
   // runs it after its restart unless it had begun.
   bool accepted = false;
+  // Its id is told while it runs: its record is durable before that.
+  bool announced = false;
 };
 
 // queued → running → done. `end` says how: ok, error, interrupted, timeout, oom, pids, disk, crash.

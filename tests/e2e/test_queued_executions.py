@@ -1,5 +1,6 @@
 """Executions that wait, run or have just ended when the server stops or is killed: each of them is known afterwards, and none runs twice."""
 
+import json
 import os
 import signal
 import socket
@@ -248,6 +249,21 @@ def test_what_a_long_run_printed_and_kept_is_in_its_record_after_the_server_was_
     done = Keep(server).wait(running)
     assert done["end"] == "crash" and "early" in str(done["outputs"]), done
     assert [file["path"] for file in done["kept"]] == ["w/first"], done
+
+
+def test_an_id_that_a_stream_told_is_known_after_the_server_was_killed(make_server):
+    server = make_server()
+    keep = Keep(server)
+    session = keep.create(folder="w")
+    path = f"/api/v1/sessions/{session['id']}/executions"
+    with keep.http.post(f"{server.url}{path}", json={"code": BLOCK}, stream=True, timeout=60, headers={"Accept": "text/event-stream"}) as answer:
+        started = next(line for line in answer.iter_lines(decode_unicode=True) if line.startswith("data:"))
+        server.kill()
+    execution = json.loads(started.removeprefix("data:"))["id"]
+    server.start()
+    keep = Keep(server)
+    assert keep.call("GET", f"{path}/{execution}").json()["end"] == "crash"
+    assert [item["id"] for item in keep.call("GET", path).json()["items"]] == [execution]
 
 
 def saved_output(server, execution):

@@ -374,8 +374,11 @@ void Judge::check_ids(const Outcome& outcome) const {
     if (olds == nullptr || olds->size() != 1 || names.size() != 1) continue;
     const std::string &from = olds->front(), &to = names.front();
     if (from == to || outcome.before.contains(from) || known_.contains(to)) continue;
-    // In a folder that was renamed, too, something else may have taken its old name.
+    // In a folder that was renamed, too, something else may have taken its old name, or it the name of
+    // another.
     if (changed(find(known_, parent_of(from)), find(outcome.before, parent_of(from)))) continue;
+    const Thing* above = find(outcome.before, parent_of(to));
+    if (above != nullptr && old_names.contains(above->identity) && !known_.contains(parent_of(to))) continue;
     if (is_crossing(from, to, outcome.before)) continue;
     const Entry *was = find(base_.folder, from), *is = find(outcome.is.folder, to);
     if (was == nullptr || is == nullptr || was->kind != is->kind || was->kind != known_.at(from).kind)
@@ -413,7 +416,7 @@ void Judge::settled(const Outcome& outcome) {
   note_answer(outcome);
   check_bytes(outcome.is);
   check_others(outcome.was, outcome.is);
-  bool tangled = is_tangled(outcome.before);
+  bool tangled = is_tangled(outcome.before) || (blind_ && !outside_.empty());
   if (!locked_ && !tangled) check_paths(outcome);
   if (!locked_ && !blind_ && between_.empty() && outcome.tells_all) check_told(outcome);
   if (!blind_ && !tangled) check_renames(outcome);
@@ -432,10 +435,12 @@ void Judge::settled(const Outcome& outcome) {
       if (!is_image(find(outcome.is.folder, path), find(outcome.after, path))) add_outside(path);
     std::erase_if(muddled_, [&](const std::string& path) { return !outside_.contains(path); });
     // A mode that came with a file which code renamed meanwhile.
-    for (const auto& [path, entry] : outcome.is.folder)
-      if (const Thing* thing = find(outcome.after, path);
-          same_but_mode(&entry, thing) && entry.mode != thing->mode)
+    for (const auto& [path, entry] : outcome.is.folder) {
+      const Thing* thing = find(outcome.after, path);
+      if (entry.kind == 'f' && same_but_mode(&entry, thing) && entry.mode != thing->mode &&
+          !has_other_names(path, outcome.after))
         add_outside(path);
+    }
   }
   pending_.clear();
   for (const auto& path : named_)
@@ -451,7 +456,7 @@ void Judge::brought(const Outcome& outcome) {
   check_bytes(outcome.is);
   check_others(outcome.was, outcome.is);
   auto by_code = changed_by_code(outcome.before);
-  bool tangled = is_tangled(outcome.before);
+  bool tangled = is_tangled(outcome.before) || (blind_ && !outside_.empty());
   std::set<std::string> paths = outside_;
   for (const auto& [path, thing] : outcome.before) paths.insert(path);
   for (const auto& [path, thing] : outcome.after) paths.insert(path);

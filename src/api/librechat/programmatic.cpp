@@ -161,6 +161,7 @@ Reply begin(Call& call, const std::shared_ptr<Begun>& begun) {
   interpreter::NewExecution wanted;
   wanted.code = with_tools(*code, language, read_tools(call.body));
   wanted.tools = true;
+  wanted.announced = true;
   int64_t timeout_ms =
       within(call.body.integer("timeout").value_or(kTimeoutDefaultMs), 1, INT64_MAX / 2, "timeout");
   wanted.timeout_s = std::min((timeout_ms + 999) / 1000, call.app.settings.execution_timeout_max_s);

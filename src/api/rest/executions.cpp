@@ -90,6 +90,7 @@ Reply execute(Call& call) {
   bool streams = call.body.boolean("stream").value_or(call.wants_stream());
   bool waits = call.body.boolean("wait").value_or(true);
   wanted.accepted = !waits && !streams;
+  wanted.announced = streams;
   auto running = need_interpreter(call.app).execute(call.actor, session, std::move(wanted));
   if (streams) return follow(running, call.request.base_url, 0);
   if (!waits) {
