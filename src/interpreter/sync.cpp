@@ -66,7 +66,17 @@ void Sync::make_way(const std::string& path, NodeKind wanted) {
     throw Error(Code::conflict, "the session has something else at '" + workspace::escape_name(path) + "'");
 }
 
-void Sync::bring_entry(const Entry& entry) {
+// The folders above something that comes, as the workspace has them, also where code had removed them.
+void Sync::need_folder(const workspace::Workspace& workspace, const std::string& path) {
+  if (path.empty() || copy_.look(path)) return;
+  auto slash = path.rfind('/');
+  if (slash != std::string::npos) need_folder(workspace, path.substr(0, slash));
+  auto entry = keep_.files().find(workspace, paths_.workspace_path(path));
+  if (!entry || entry->kind != EntryKind::folder) return;
+  manifest_.set_folder(path, copy_.make_folder(path, entry->mode), entry->id, keep_.ground().clock.now_us());
+}
+
+void Sync::bring_entry(const workspace::Workspace& workspace, const Entry& entry) {
   std::string path = paths_.disk_path(entry.path);
   if (path.empty()) return;  // the copy itself
   const ManifestRow* row = manifest_.find(path);
@@ -103,6 +113,7 @@ void Sync::bring_entry(const Entry& entry) {
   auto replaced = local && local->kind == NodeKind::file ? local : std::nullopt;
   if (replaced && is_being_written(*replaced))
     throw Error(Code::conflict, "the session has it open for writing");
+  if (auto slash = path.rfind('/'); slash != std::string::npos) need_folder(workspace, path.substr(0, slash));
   materialise(entry, path, {.replace = false, .expected = replaced});
 }
 
@@ -125,9 +136,9 @@ bool Sync::is_being_written(const Node& local) {
 }
 
 // One entry that cannot be brought must not keep the session from running.
-void Sync::bring_or_skip(const Entry& entry) {
+void Sync::bring_or_skip(const workspace::Workspace& workspace, const Entry& entry) {
   try {
-    bring_entry(entry);
+    bring_entry(workspace, entry);
   } catch (const Error& error) {
     skipped_.insert(entry.path);
     if (told_.insert(entry.path).second && untold_.size() < kToldMax)
@@ -163,7 +174,7 @@ void Sync::bring(const workspace::Workspace& workspace, const std::string& works
     for (auto at = below.rbegin(); at != below.rend(); ++at) remove_if_unchanged(*at);
     return;
   }
-  bring_or_skip(*entry);
+  bring_or_skip(workspace, *entry);
   if (entry->kind != EntryKind::folder) return;
   workspace::ListOptions options;
   options.folder = workspace_path;
@@ -173,7 +184,7 @@ void Sync::bring(const workspace::Workspace& workspace, const std::string& works
     auto page = keep_.files().list(workspace, options);
     for (const auto& item : page.items) {
       there.insert(paths_.disk_path(item.path));
-      bring_or_skip(item);
+      bring_or_skip(workspace, item);
     }
     options.cursor = page.next_cursor;
   } while (!options.cursor.empty());

@@ -35,9 +35,10 @@ class Sync {
 
  private:
   void bring(const workspace::Workspace& workspace, const std::string& workspace_path);
-  void bring_entry(const workspace::Entry& entry);
+  void bring_entry(const workspace::Workspace& workspace, const workspace::Entry& entry);
+  void need_folder(const workspace::Workspace& workspace, const std::string& path);
   void bring_mode(const workspace::Entry& entry, const std::string& path, const Node& local);
-  void bring_or_skip(const workspace::Entry& entry);
+  void bring_or_skip(const workspace::Workspace& workspace, const workspace::Entry& entry);
   bool is_unchanged(const std::string& path, const Node& local) const;
   bool is_being_written(const Node& local);
   void make_way(const std::string& path, NodeKind wanted);

@@ -191,6 +191,9 @@ bool Judge::is_tangled(const Tree& before) const {
     if (thing.kind == 'd' && changed(&thing, find(before, path)) && at_or_below(path)) return true;
   for (const auto& [path, thing] : before)
     if (thing.kind == 'd' && changed(find(known_, path), &thing) && at_or_below(path)) return true;
+  for (const auto& tree : brought_)
+    for (const auto& [path, thing] : tree)
+      if (thing.kind == 'd' && changed(&thing, find(before, path)) && at_or_below(path)) return true;
   return false;
 }
 
@@ -474,7 +477,8 @@ void Judge::brought(const Outcome& outcome) {
                changed(before, after) && (known_.count(path) == 0 || known_.at(path).hash != before->hash))
         must_keep_.insert(before->hash);
     }
-    if (!changed(before, after)) continue;
+    // What code made is not known because another name of it was given a mode.
+    if (!changed(before, after) || (before != nullptr && !known_.contains(path))) continue;
     if (after == nullptr)
       known_.erase(path);
     else

@@ -105,10 +105,12 @@ class Runner {
     }
     Listing was = std::exchange(listing_, listing_of(*answer, history_.folder));
     last_ = *answer;
-    if (only_brings)
-      judge_.brought({before, after, was, listing_, last_, brings, tells_all, writers_.open_files()});
-    else
-      judge_.settled({before, after, was, listing_, last_, brings, tells_all, writers_.open_files()});
+    try {
+      Judge::Outcome outcome{before, after, was, listing_, last_, brings, tells_all, writers_.open_files()};
+      only_brings ? judge_.brought(outcome) : judge_.settled(outcome);
+    } catch (const Broken& broken) {
+      throw Broken(broken.what() + ("\n    it answered " + said(last_)));
+    }
     return true;
   }
 

@@ -2,8 +2,15 @@
 
 namespace sk::model {
 
+std::string said(Json answer) {
+  constexpr size_t kMax = 2'000;
+  if (!answer.is_object()) return "nothing";
+  answer.erase("entries");
+  answer.erase("trash");
+  return answer.dump().substr(0, kMax);
+}
+
 std::string describe(const Step& step, const Tree& copy, const Listing& workspace, Json answer) {
-  constexpr size_t kAnswerMax = 2'000;
   std::string text = to_text(step) + "\n";
   for (const auto& [path, thing] : copy)
     text += "    copy " + path + " " + thing.kind + " " + thing.hash.substr(0, 8) + " inode " +
@@ -13,10 +20,7 @@ std::string describe(const Step& step, const Tree& copy, const Listing& workspac
             entry.file.substr(20) + "\n";
   for (const auto& [file, place] : workspace.trash)
     text += "    trash " + place.first + " file " + file.substr(20) + "\n";
-  if (!answer.is_object()) return text;
-  answer.erase("entries");
-  answer.erase("trash");
-  if (!answer.empty()) text += "    answer " + answer.dump().substr(0, kAnswerMax) + "\n";
+  if (answer.is_object() && !answer.empty()) text += "    answer " + said(std::move(answer)) + "\n";
   return text;
 }
 

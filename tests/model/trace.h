@@ -8,6 +8,8 @@
 
 namespace sk::model {
 
+// An answer without what it lists of the workspace.
+std::string said(Json answer);
 std::string describe(const Step& step, const Tree& copy, const Listing& workspace, Json answer);
 
 }  // namespace sk::model
