@@ -102,9 +102,19 @@ Reply execute(Call& call) {
   return wait_for(running, call.request.base_url);
 }
 
-// A finished execution whose events are not in memory any more.
-Reply told_at_once(const Execution& execution, const std::string& base_url) {
+// A finished execution whose events are not in memory any more: its record tells the same, to somebody who
+// has heard nothing of it yet. Who has heard a part has lost count, and finds all of it in the last event.
+Reply told_at_once(const Execution& execution, const std::string& base_url, bool from_the_beginning) {
   auto stream = std::make_shared<http::EventStream>();
+  if (from_the_beginning) {
+    Json started = {{"id", execution.id.with_prefix(workspace::prefix::execution)},
+                    {"woke", execution.woke},
+                    {"started_at", to_iso8601(execution.started_us)}};
+    stream->send({"", "started", to_text(started)});
+    for (const auto& output : execution.outputs) stream->send({"", "output", to_text(output)});
+    for (const auto& file : execution.files.kept)
+      stream->send({"", "kept", to_text(kept_json(file, base_url))});
+  }
   stream->send({"done", "done", to_text(execution_json(execution, base_url))});
   stream->close();
   return Reply::events(stream);
@@ -130,7 +140,7 @@ Reply get_execution(Call& call) {
   if (!execution)
     throw Error(Code::not_found,
                 "the session has no execution " + id.with_prefix(workspace::prefix::execution));
-  if (call.wants_stream()) return told_at_once(*execution, call.request.base_url);
+  if (call.wants_stream()) return told_at_once(*execution, call.request.base_url, !last);
   return Reply::json(execution_json(*execution, call.request.base_url));
 }
 
