@@ -161,7 +161,7 @@ def test_a_finished_execution_can_be_followed_after_a_restart(one):
     followed = Keep(server).http.get(f"{server.url}{path}", headers={"Accept": "text/event-stream"}, timeout=60)
     assert followed.headers["Content-Type"].startswith("text/event-stream")
     assert [line for line in followed.text.splitlines() if line.startswith("event:")] == ["event: started", "event: output", "event: done"]
-    assert followed.text.count("hello") == 2, followed.text
+    assert followed.text.count(r'"text":"hello\n"') == 2, followed.text
     last = Keep(server).http.get(f"{server.url}{path}", headers={"Accept": "text/event-stream", "Last-Event-ID": "1"}, timeout=60)
     assert [line for line in last.text.splitlines() if line.startswith("event:")] == ["event: done"]
     again = Keep(server).http.get(f"{server.url}{path}", headers={"Accept": "text/event-stream", "Last-Event-ID": "done"}, timeout=60)

@@ -118,9 +118,7 @@ class Generator {
       step.size = size();
       return step;
     };
-    // Beside clients only what happens to one file at a time, unless there need be no exact rule for it.
-    bool is_calm = !options_.wild && outside_percent_ > 0;
-    switch (below(is_calm ? 12 : 40)) {
+    switch (below(40)) {
       case 0:
       case 1:
       case 2:
@@ -288,27 +286,26 @@ class Generator {
         case 6:
         case 7:
         case 8:
-          add("trash", options_.wild && chance(25) ? folder() : file());
+          add("trash", chance(25) ? folder() : file());
           break;
         case 9:
           add("purge", file());
           break;
         case 10:
         case 11:
-          if (options_.wild) add("move", chance(60) ? file() : folder(), chance(50) ? file() : new_file());
+          add("move", chance(60) ? file() : folder(), chance(50) ? file() : new_file());
           break;
         case 12:
-          if (options_.wild) add("restore").number = below(4);
+          add("restore").number = below(4);
           break;
         case 13:
           add("make", new_folder());
           break;
         case 14:
-          if (options_.wild)
-            add("mode", chance(70) ? file() : folder()).number = pick<uint64_t>({0600, 0755, 0700});
+          add("mode", chance(70) ? file() : folder()).number = pick<uint64_t>({0600, 0755, 0700});
           break;
         case 15:
-          if (options_.wild && chance(20))
+          if (chance(20))
             add("trash", "");
           else
             add("purge_version", file());
@@ -320,17 +317,17 @@ class Generator {
   void trouble() {
     switch (below(9)) {
       case 0:
-        if (options_.wild) add("lock", chance(60) ? file() : folder());
+        add("lock", chance(60) ? file() : folder());
         break;
       case 1:
-        if (options_.wild) add("unlock");
+        add("unlock");
         break;
       case 2:
       case 3:
         add("quota").size = pick<uint64_t>({0, 10, 1'000, 1ull << 40});
         break;
       case 4:
-        if (options_.wild) add("disk").number = below(2);
+        add("disk").number = below(2);
         break;
       case 5:
       case 6:
@@ -338,7 +335,7 @@ class Generator {
         add("batch").size = pick<uint64_t>({2, 3, 5, 10'000});
         break;
       case 8:
-        if (options_.wild) add("fill").number = below(2);
+        add("fill").number = below(2);
         break;
     }
   }
@@ -362,7 +359,7 @@ class Generator {
         break;
       case 11:
       case 12:
-        add(options_.wild ? "race" : "capture");
+        add("race");
         break;
       case 13:
         add("bring");

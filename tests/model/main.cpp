@@ -1,5 +1,5 @@
-// Random histories against the model: model_histories. SK_SEED repeats, SK_HISTORIES sets how many, SK_WILD=1
-// adds steps without an exact rule, SK_LONG=1 runs a hundred times as many, SK_HISTORY names a file with one
+// Random histories against the model: model_histories. SK_SEED repeats, SK_HISTORIES sets how many, SK_LONG=1
+// runs a hundred times as many, SK_HISTORY names a file with one
 // history to run, SK_TRACE=1 shows what there is after each step, SK_SHRINK_S limits the time for shrinking
 // and SK_FAILURES the failures after which a lane ends. The last line is "N passed, N failed"; a case is a
 // block of histories.
@@ -127,8 +127,7 @@ class LaneRun {
     for (uint64_t i = index_; i < plan_.histories && failures_ < plan_.failures_max; i += plan_.lanes) {
       uint64_t seed = plan_.seed + i;
       run_one(lane, generate(seed, {.power = lane.has_disk() && seed % kPowerEvery == 0,
-                                    .root = ::geteuid() == 0,
-                                    .wild = number_from("SK_WILD").value_or(0) != 0}));
+                                    .root = ::geteuid() == 0}));
     }
   }
 

@@ -49,6 +49,12 @@ class Runner {
     keeper_.start(lane_.started_with_);
     if (session_.empty()) return;
     auto answer = keeper_.order({{"do", "find"}, {"session", session_}});
+    if (full_ && (!answer || answer->contains("error"))) {
+      // Without a byte left the catalog may not open. It has to once there is room.
+      fill(false);
+      keeper_.start(lane_.started_with_);
+      answer = keeper_.order({{"do", "find"}, {"session", session_}});
+    }
     if (!answer || answer->contains("error"))
       throw Broken("the keeper does not start again: " + (answer ? answer->dump() : std::string("it died")));
     listing_ = listing_of(*answer, history_.folder);

@@ -34,10 +34,6 @@ History parse_history(const std::string& text);
 // By the seed alone. `power` adds a power cut, `root` what only root can do.
 struct GeneratorOptions {
   bool power = false, root = false;
-  // Also steps for which the judge has no exact rule yet, so that it sometimes complains of what is right:
-  // captures beside running writers, locks, a disk that fills up, and clients that restore, or delete the
-  // whole folder.
-  bool wild = false;
 };
 History generate(uint64_t seed, const GeneratorOptions& options);
 
