@@ -122,6 +122,10 @@ class Tx : public Statements {
   virtual void after_commit(std::function<void()> action) = 0;
 };
 
+// What a write survives when write() returns. One that survives a kill is written and not synced: a power cut
+// may take it, unless a later one was durable.
+enum class Survives { power_cut, kill };
+
 // Any thread. Write closures must not call the database again.
 class Database {
  public:
@@ -130,13 +134,13 @@ class Database {
   // Runs `f(Tx&)` and returns its result once it is durable. What f throws is thrown here, and nothing of f
   // is kept.
   template <class F>
-  auto write(F f) -> decltype(f(std::declval<Tx&>())) {
+  auto write(F f, Survives survives = Survives::power_cut) -> decltype(f(std::declval<Tx&>())) {
     using Result = decltype(f(std::declval<Tx&>()));
     if constexpr (std::is_void_v<Result>) {
-      run_write([&](Tx& tx) { f(tx); });
+      run_write([&](Tx& tx) { f(tx); }, survives);
     } else {
       std::optional<Result> result;
-      run_write([&](Tx& tx) { result.emplace(f(tx)); });
+      run_write([&](Tx& tx) { result.emplace(f(tx)); }, survives);
       return std::move(*result);
     }
   }
@@ -158,7 +162,7 @@ class Database {
   virtual size_t queued_writes() const = 0;
 
  protected:
-  virtual void run_write(const std::function<void(Tx&)>& closure) = 0;
+  virtual void run_write(const std::function<void(Tx&)>& closure, Survives survives) = 0;
   virtual void run_read(const std::function<void(Statements&)>& closure) = 0;
 };
 

@@ -34,6 +34,7 @@ struct LogFile {
   sqlite3_file base;
   std::string gathered;
   sqlite3_int64 start = 0;
+  bool lazy = false;
 
   sqlite3_file* behind() { return reinterpret_cast<sqlite3_file*>(this + 1); }
   sqlite3_int64 end() const { return start + static_cast<sqlite3_int64>(gathered.size()); }
@@ -94,7 +95,9 @@ int truncate_log(sqlite3_file* file, sqlite3_int64 size) {
 
 int sync_log(sqlite3_file* file, int flags) {
   LogFile& log = log_of(file);
+  const bool begins = !log.gathered.empty() && log.start == 0;
   if (int code = flush(log); code != SQLITE_OK) return code;
+  if (log.lazy && !begins) return SQLITE_OK;
   return log.behind()->pMethods->xSync(log.behind(), flags);
 }
 
@@ -215,6 +218,10 @@ bool has_gathered_log_writes(sqlite3* connection) {
 
 void drop_gathered_log_writes(sqlite3* connection) {
   if (LogFile* log = log_of_connection(connection)) log->gathered.clear();
+}
+
+void sync_log_lazily(sqlite3* connection, bool lazy) {
+  if (LogFile* log = log_of_connection(connection)) log->lazy = lazy;
 }
 
 const char* vfs_that_gathers_log_writes() {

@@ -1,5 +1,6 @@
 // The embedded catalog: SQLite in WAL mode. Writers queue; the one in front runs a whole group in one
 // transaction and commits it with one fsync, while the others sleep. Readers have connections of their own.
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <deque>
@@ -92,6 +93,7 @@ class SqliteTx final : public Tx {
 
 struct PendingWrite {
   const std::function<void(Tx&)>* closure;
+  Survives survives;
   std::exception_ptr error;
   std::vector<std::function<void()>> actions;
   bool done = false;
@@ -128,8 +130,8 @@ class SqliteDatabase final : public Database {
   }
 
  protected:
-  void run_write(const std::function<void(Tx&)>& closure) override {
-    PendingWrite mine{&closure, nullptr, {}, false, {}};
+  void run_write(const std::function<void(Tx&)>& closure, Survives survives) override {
+    PendingWrite mine{&closure, survives, nullptr, {}, false, {}};
     std::unique_lock lock(queue_mutex_);
     queue_.push_back(&mine);
     mine.wake.wait(lock, [&] { return mine.done || queue_.front() == &mine; });
@@ -241,7 +243,8 @@ class SqliteDatabase final : public Database {
       } else {
         for (PendingWrite* write : group) run_one(*write);
       }
-      writer_.exec("COMMIT", {});
+      bool lazy = std::ranges::all_of(group, [](auto* one) { return one->survives == Survives::kill; });
+      commit(lazy);
     } catch (const Error& error) {
       // Each member gets a copy: its thread may read it while another one destroys its own.
       return fail(group, [&] { return std::make_exception_ptr(error); });
@@ -251,6 +254,16 @@ class SqliteDatabase final : public Database {
     for (PendingWrite* write : group)
       for (auto& action : write->actions) run_action(action);
     move_pages();
+  }
+
+  void commit(bool lazy) {
+    if (!lazy) {
+      writer_.exec("COMMIT", {});
+      return;
+    }
+    std::shared_ptr<void> strict(nullptr, [this](void*) { writer_.sync_lazily(false); });
+    writer_.sync_lazily(true);
+    writer_.exec("COMMIT", {});
   }
 
   // The write is durable and has succeeded, whatever its action does.

@@ -168,6 +168,8 @@ void SqliteConnection::script(const std::string& sql) {
 
 bool SqliteConnection::in_transaction() const { return sqlite3_get_autocommit(db_) == 0; }
 
+void SqliteConnection::sync_lazily(bool lazy) { sync_log_lazily(db_, lazy); }
+
 void SqliteConnection::roll_back() {
   if (in_transaction()) exec("ROLLBACK", {});
   drop_gathered_log_writes(db_);

@@ -23,6 +23,8 @@ class SqliteConnection {
   // Several statements without parameters, not cached.
   void script(const std::string& sql);
   bool in_transaction() const;
+  // Until it is taken back, commits are written and not synced (log_writes.h).
+  void sync_lazily(bool lazy);
   // Rolls the transaction back, if one is open, and forgets what it wrote to the log. Throws Error.
   void roll_back();
   // Pages in the write-ahead log after the last commit of this connection.

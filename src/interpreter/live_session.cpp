@@ -87,12 +87,15 @@ void LiveSession::cancel(const Id& execution) {
   });
 }
 
-// Accepted work must not run again after a restart once anybody can see that it is over: its record is
-// durable before that. Others have theirs written soon.
+// Before anybody can see that it is over. Accepted work must not run again after a restart, so that its
+// record is durable; that of one that kept files became so with them, and only its last figures are still to
+// come. For one that kept none a sync of the disk would double the time of a short cell: its record survives
+// the server, and a power cut a moment later.
 void LiveSession::save(const QueuedExecution& one) {
-  if (!one.wanted.accepted) return shared_.save_later(one.execution);
+  bool must_sync = one.wanted.accepted || one.wanted.announced;
+  if (!must_sync && !one.execution.files.kept.empty()) return shared_.save_later(one.execution);
   try {
-    shared_.records.save(one.execution);
+    shared_.records.save(one.execution, must_sync ? catalog::Survives::power_cut : catalog::Survives::kill);
   } catch (const Error& error) {
     log::error("an execution's record could not be saved", {{"error", error.message()}});
   }

@@ -375,15 +375,16 @@ void upsert_execution(catalog::Tx& tx, const Execution& execution,
 
 }  // namespace
 
-void Records::save(const Execution& execution) {
-  ground_.db.write([&](catalog::Tx& tx) {
+void Records::save(const Execution& execution, catalog::Survives survives) {
+  auto write = [&](catalog::Tx& tx) {
     upsert_execution(tx, execution, std::nullopt);
     // The files of a running one are recorded with their versions.
     if (execution.status != "done") return;
     // Of files that it kept several times while it ran, the last one counts.
     tx.exec("DELETE FROM execution_files WHERE execution = $1", {execution.id});
     insert_files(tx, execution.id, execution.files.kept);
-  });
+  };
+  ground_.db.write(write, survives);
 }
 
 void Records::save(catalog::Tx& tx, const Execution& execution, const std::vector<KeptFile>& kept) {

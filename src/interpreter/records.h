@@ -69,7 +69,7 @@ class Records {
   void save_accepted(const Execution& execution, const NewExecution& wanted);
   // In the order in which they were accepted.
   std::vector<AcceptedExecution> accepted();
-  void save(const Execution& execution);
+  void save(const Execution& execution, catalog::Survives survives = catalog::Survives::power_cut);
   // As part of a transaction, with more files that it kept. save() completes it.
   void save(catalog::Tx& tx, const Execution& execution, const std::vector<KeptFile>& kept);
   std::optional<Execution> find_execution(const Id& session, const Id& execution);

@@ -251,6 +251,22 @@ def test_what_a_long_run_printed_and_kept_is_in_its_record_after_the_server_was_
     assert [file["path"] for file in done["kept"]] == ["w/first"], done
 
 
+def test_an_answer_without_files_is_in_the_record_after_the_server_was_killed(make_server):
+    server = make_server()
+    answered = {}
+    for number in range(8):
+        keep = Keep(server)
+        session = keep.create()
+        done = keep.run(session, f"print({number})")
+        server.kill()
+        answered[f"/api/v1/sessions/{session['id']}/executions/{done['id']}"] = done
+        server.start()
+    keep = Keep(server)
+    for path, done in answered.items():
+        found = keep.call("GET", path).json()
+        assert (found["end"], found["outputs"]) == (done["end"], done["outputs"]), found
+
+
 def test_an_id_that_a_stream_told_is_known_after_the_server_was_killed(make_server):
     server = make_server()
     keep = Keep(server)

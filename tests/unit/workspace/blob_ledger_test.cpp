@@ -136,7 +136,9 @@ TEST_F(LedgerTest, WhatIsPinnedIsNotDoomed) {
 }
 
 class FailingDatabase final : public catalog::Database {
-  void run_write(const std::function<void(catalog::Tx&)>&) override { throw Error(Code::internal, "broken"); }
+  void run_write(const std::function<void(catalog::Tx&)>&, catalog::Survives) override {
+    throw Error(Code::internal, "broken");
+  }
   void run_read(const std::function<void(catalog::Statements&)>&) override {
     throw Error(Code::internal, "broken");
   }
