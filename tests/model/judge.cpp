@@ -451,9 +451,11 @@ void Judge::settled(const Outcome& outcome) {
   pending_.clear();
   for (const auto& path : named_)
     if (outcome.after.contains(path)) pending_.insert(path);
-  known_ = outcome.after;
+  Tree earlier = std::exchange(known_, outcome.after);
   between_.clear();
   brought_.clear();
+  // A rename that a full disk refused is told later.
+  if (!named_.empty()) brought_.push_back(std::move(earlier));
   blind_ = false;
   base_ = outcome.is;
 }

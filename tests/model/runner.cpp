@@ -151,7 +151,7 @@ class Runner {
     ensure_open();
     writers_.wait();
     Json order_ = with_open_files(need_all_ ? "capture_all" : what);
-    if (order(order_, Brings::maybe, true)) need_all_ = false;
+    if (order(order_, Brings::maybe, true)) need_all_ = linked_ = false;
   }
 
   void close() {
@@ -360,11 +360,21 @@ class Runner {
     return mine;
   }
 
+  // What is written through a second name that is gone before anybody looks, no event tells. Only a
+  // comparison finds it.
+  void note_links(const Step& step) {
+    static const std::set<std::string> kMayRemove{"unlink", "rename", "exchange", "replace", "recreate",
+                                                  "retree", "rmtree", "clear",    "fifo",    "symlink"};
+    if (step.what == "link") linked_ = true;
+    if (linked_ && kMayRemove.contains(step.what)) need_all_ = true;
+  }
+
   void take(const Step& step) {
     if (Writers::does(step.what)) {
       // Code runs on for a moment when the keeper is killed, and before the copy is opened there is none.
       if (!open_ && !used_) ensure_open();
       if (!open_ && !used_) return;
+      note_links(step);
       writers_.start(step.what == "chmod" || step.what == "utimes" ? step : own(step));
       if (!step.together) writers_.wait();
       return;
@@ -563,7 +573,8 @@ class Runner {
   size_t at_ = 0;
   bool open_ = false;      // the keeper has the copy open
   bool used_ = false;      // code may run in it
-  bool need_all_ = false;  // processes died
+  bool need_all_ = false;  // events may not tell everything
+  bool linked_ = false;    // code made a second name of a file since the last capture
   bool stopped_ = false, locked_ = false, full_ = false;
   bool client_was_cut_ = false, power_was_cut_ = false, in_the_middle_ = false, was_clean_ = false;
 };
