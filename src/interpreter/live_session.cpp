@@ -148,9 +148,8 @@ void LiveSession::retire(Why why, std::function<void()> then) {
 void LiveSession::end_queue(Why why) {
   for (auto& waiting : std::exchange(queue_, {})) {
     if (why == Why::server_stops && waiting.wanted.accepted) {
-      // Its row stays as it is: it runs after the restart.
+      // Its row stays as it is: it runs after the restart. Who waits for it hears that it is not over.
       waiting.execution.message = "the server is stopping; this stays queued and runs when it is back";
-      waiting.execution.end = "interrupted";
       waiting.feed->finish(std::move(waiting.execution));
       --queued_;
     } else {

@@ -176,7 +176,14 @@ def test_accepted_work_that_runs_has_time_to_finish_and_what_waits_is_left_for_t
     behind = Asking(server, "POST", f"/api/v1/sessions/{session['id']}/executions", {"code": "open('behind', 'w')"})
     wait_until_code_runs(server)
     wait_for(lambda: keep.get(session)["execution_count"] == 5, 60)
+    waits = Asking(server, "GET", f"{queued[0]}?wait=true", None)
+    follows = Asking(server, "GET", queued[0], None, {"Accept": "text/event-stream"})
+    wait_for(lambda: "sandkeep_http_requests_under_way 4" in keep.http.get(f"{server.url}/metrics", timeout=60).text, 60)
     begin_to_stop(server)
+    # They are not told that it is over.
+    told = json.loads(waits.answer())
+    assert told["status"] == "queued" and not told["end"], told
+    assert "event: done" not in follows.answer()
     # Its turn cannot come any more, and it is told at once.
     done = json.loads(behind.answer())
     assert done["end"] == "interrupted" and "not run" in done["message"], done

@@ -131,6 +131,10 @@ std::optional<Json> task_result(Turn& turn) {
   auto channel = turn.open_channel([] {});
   found.feed->on_finish(
       [channel, envelope = turn.envelope, base_url, id = found.id](const Execution& execution) {
+        if (execution.status != "done") {
+          channel->finish(error_message(envelope.id, RpcError(rpc_code::server, execution.message)));
+          return;
+        }
         channel->finish(envelope.wrap(with_related(run_result(execution, base_url).to_json(), id)));
       });
   return std::nullopt;

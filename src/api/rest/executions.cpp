@@ -74,7 +74,9 @@ Reply follow(const RunningExecution& running, const std::string& base_url, int64
   };
   *follower = running.feed->follow(after, send);
   running.feed->on_finish([stream, base_url](const Execution& execution) {
-    stream->send({"done", "done", to_text(execution_json(execution, base_url))});
+    // One that is still queued has no last event yet: the follower comes back for it.
+    if (execution.status == "done")
+      stream->send({"done", "done", to_text(execution_json(execution, base_url))});
     stream->close();
   });
   return Reply::events(stream);
