@@ -420,7 +420,8 @@ bool Capture::is_same_content(Plan& plan, const std::string& path, const Node& n
   return true;
 }
 
-// Only a folder in which nobody else put or changed anything goes as one. Error(not_found) when it is gone.
+// Only a folder in which nobody else put or changed anything goes as one. Error(not_found) when it is gone,
+// Error(bad_request) when it is none any more.
 bool Capture::is_all_ours(Plan& plan, const std::string& folder, const std::set<std::string>& gone) {
   workspace::ListOptions options;
   options.folder = workspace_path(folder);
@@ -454,7 +455,8 @@ void Capture::plan_deletions(Plan& plan) {
           continue;
         }
       } catch (const Error& error) {
-        if (error.code() != Code::not_found) throw;
+        // Somebody removed it, or put a file in its place.
+        if (error.code() != Code::not_found && error.code() != Code::bad_request) throw;
         for (const auto& below : manifest_.below(path)) manifest_.erase(below);
         continue;
       }

@@ -387,7 +387,7 @@ void Judge::check_ids(const Outcome& outcome) const {
     if (above != nullptr && old_names.contains(above->identity) && !known_.contains(parent_of(to))) continue;
     if (is_crossing(from, to, outcome.before)) continue;
     const Entry *was = find(base_.folder, from), *is = find(outcome.is.folder, to);
-    if (was == nullptr || is == nullptr || was->kind != is->kind || was->kind != known_.at(from).kind)
+    if (was == nullptr || is == nullptr || was->kind != is->kind || !same_but_mode(was, find(known_, from)))
       continue;
     if (was->file != is->file)
       throw Broken("'" + from + "' was renamed to '" + to + "' and got another id: " + say(was) + ", " +

@@ -34,7 +34,7 @@ Reply get_session(Call& call) { return Reply::json(session_json(need_session(cal
 Reply delete_session(Call& call) {
   auto session = find_session(call);
   if (call.actor.read_only) throw Error(Code::forbidden, "a read-only key cannot delete sessions");
-  if (session) need_interpreter(call.app).remove(call.actor, session->id);
+  if (session) need_interpreter(call.app).remove(call.actor, session->id, unkept_by(call.query));
   return Reply::empty();
 }
 
@@ -136,7 +136,8 @@ void add_session_routes(Pools& pools) {
              .pattern = "/session",
              .id = "azure_delete_session",
              .tag = "azure",
-             .summary = "Ends a session; its files stay"},
+             .summary = "Ends a session; its files stay",
+             .query = force_field()},
             delete_session);
   pools.add({.method = "GET",
              .pattern = "/listSessions",

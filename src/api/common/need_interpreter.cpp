@@ -11,6 +11,17 @@ interpreter::Interpreter& need_interpreter(const App& app) {
   return *app.interpreter;
 }
 
+Fields force_field() {
+  return {{.name = "force",
+           .type = FieldType::boolean,
+           .about = "Also when it has files that could not be kept: they are lost."}};
+}
+
+interpreter::Interpreter::OnUnkept unkept_by(const Query& query) {
+  return query.flag("force") ? interpreter::Interpreter::OnUnkept::discard
+                             : interpreter::Interpreter::OnUnkept::refuse;
+}
+
 interpreter::SessionBook session_book(const App& app) {
   return interpreter::SessionBook(app.keep, app.interpreter);
 }

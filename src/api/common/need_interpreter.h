@@ -3,12 +3,17 @@
 #pragma once
 
 #include "api/app.h"
+#include "api/common/fields.h"
 #include "interpreter/session_book.h"
 
 namespace sk::api {
 
 // Error(unavailable) that says why, where this server runs no code.
 interpreter::Interpreter& need_interpreter(const App& app);
+
+// The query of a deletion: whether content that could not be kept goes with its session.
+Fields force_field();
+interpreter::Interpreter::OnUnkept unkept_by(const Query& query);
 
 // Answers in any case: whose files are kept reads and lists them, whether or not code runs.
 interpreter::SessionBook session_book(const App& app);

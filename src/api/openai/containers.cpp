@@ -145,7 +145,7 @@ SessionInfo asked_for(Call& call) {
 
 Reply delete_container(Call& call) {
   auto container = asked_for(call);
-  need_interpreter(call.app).remove(call.actor, container.id);
+  need_interpreter(call.app).remove(call.actor, container.id, unkept_by(call.query));
   return Reply::json({{"id", container.id.with_prefix(kContainerPrefix)},
                       {"object", "container.deleted"},
                       {"deleted", true}});
@@ -173,8 +173,9 @@ void add_container_routes(Routes& routes, const OpenAiMount& mount) {
              telling_ignored([](Call& call) {
                return Reply::json(container_json(asked_for(call), call.app.clock.now_us()));
              }));
-  routes.add(operation(mount, "DELETE", "/containers/{container}", "delete_container"),
-             telling_ignored(delete_container));
+  auto remove = operation(mount, "DELETE", "/containers/{container}", "delete_container");
+  remove.query = std::move(remove.query) + force_field();
+  routes.add(std::move(remove), telling_ignored(delete_container));
 }
 
 }  // namespace sk::api::openai

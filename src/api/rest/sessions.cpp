@@ -158,18 +158,14 @@ void add_session_routes(Routes& routes) {
        .id = "delete_session",
        .tag = "sessions",
        .summary = "Ends a session; its files stay in the workspace",
-       .details = "Files that could not be kept (`not_kept` of its executions: a full quota, a lock) are "
+       .details = "Files that could not be kept (`not_kept` of its executions: a full quota, a bad name) are "
                   "nowhere else. While there are any it answers 409, with their paths as `not_kept`, one "
                   "per line; `force=true` deletes the session with them.",
-       .query = {{.name = "force",
-                  .type = FieldType::boolean,
-                  .about = "Also when it has files that could not be kept: they are lost."}},
+       .query = force_field(),
        .answers = {{204, "It is gone."}},
        .errors = {Code::not_found, Code::forbidden, Code::conflict, Code::unavailable}},
       [](Call& call) {
-        auto unkept = call.query.flag("force") ? interpreter::Interpreter::OnUnkept::discard
-                                               : interpreter::Interpreter::OnUnkept::refuse;
-        need_interpreter(call.app).remove(call.actor, session_id(call), unkept);
+        need_interpreter(call.app).remove(call.actor, session_id(call), unkept_by(call.query));
         return Reply::empty();
       });
 }
