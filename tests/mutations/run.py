@@ -229,13 +229,14 @@ class Lane:
         return run(command_of(selection, self.tree), self.tree, limit_s, log)
 
     def verdict(self, one, limits, log):
+        """And a word about how."""
         for selection in one.noticed_by:
             status = self.test(selection, limits.get(selection, TEST_LIMIT_S), log)
             if selection.startswith("tests/") and status not in (0, 1, None):
-                return "does not run"
+                return "does not run", f"pytest ended with {status}"
             if status != 0:
-                return "noticed"
-        return "survived"
+                return "noticed", "by its time limit only" if status is None else ""
+        return "survived", one.survives
 
 
 class Lanes:
@@ -287,12 +288,11 @@ def try_all(chosen, builder, lanes, limits):
     """Each mutation's verdict: noticed, survived, does not apply, does not compile, does not run."""
     verdicts = {}
 
-    def tell(one, began, verdict):
+    def tell(one, began, verdict, how=""):
         if STOP.asked:
             return
         verdicts[one.name] = verdict
-        why = f"  ({one.survives})" if verdict == "survived" and one.survives else ""
-        print(f"{verdict:<16} {time.monotonic() - began:5.0f} s  {one.name}: {one.breaks}{why}", flush=True)
+        print(f"{verdict:<16} {time.monotonic() - began:5.0f} s  {one.name}: {one.breaks}" + (f"  ({how})" if how else ""), flush=True)
 
     for one in chosen:
         began, log = time.monotonic(), LOGS / f"{one.name}.log"
@@ -310,7 +310,7 @@ def try_all(chosen, builder, lanes, limits):
             lane.take_programs(builder, targets)
         finally:
             broken.write_bytes(whole)
-        lanes.start(lane, lambda lane, one=one, began=began, log=log: tell(one, began, lane.verdict(one, limits, log)))
+        lanes.start(lane, lambda lane, one=one, began=began, log=log: tell(one, began, *lane.verdict(one, limits, log)))
     lanes.finish()
     return verdicts
 
