@@ -11,7 +11,7 @@ function(sk_unit_tests room)
   target_include_directories(test_${room} PRIVATE tests)
   target_precompile_headers(test_${room} REUSE_FROM sk_pch)
   target_link_libraries(test_${room} PRIVATE ${ARGN} GTest::gtest GTest::gmock GTest::gtest_main rapidcheck)
-  set_target_properties(test_${room} PROPERTIES UNITY_BUILD ${SK_UNITY} UNITY_BUILD_BATCH_SIZE 6)
+  set_target_properties(test_${room} PROPERTIES UNITY_BUILD ${SK_UNITY_TESTS} UNITY_BUILD_BATCH_SIZE 6)
   add_test(NAME ${room} COMMAND test_${room})
 endfunction()
 

@@ -258,6 +258,14 @@ def test_a_background_process_that_rewrites_a_file_with_as_many_bytes_is_followe
     assert_same_on_both_sides(keep, session)
 
 
+def test_the_last_words_of_a_background_process_are_kept_without_another_cell(keep, folder):
+    """A file that is written often is looked at less and less often; its last bytes have no event after them."""
+    session = keep.create(folder=folder)
+    write = "for i in $(seq 1 20); do echo $i > often; sleep 0.2; done"
+    keep.run(session, f"open('often', 'w').close(); import subprocess\np = subprocess.Popen(['bash', '-c', {write!r}])")
+    wait_for(lambda: keep.read(f"{folder}/often") == b"20\n")
+
+
 # Changes from outside, while a session is awake.
 
 MEANWHILE = {

@@ -87,6 +87,19 @@ def test_a_queued_execution_that_was_cancelled_is_not_run_after_the_server_was_k
     assert log_lines(keep, "w") == ["queued"]
 
 
+def test_a_queued_execution_keeps_its_time_limit_over_a_kill(make_server):
+    server = make_server()
+    keep = Keep(server)
+    session = keep.create(folder="w", timeout_s=1)
+    running = keep.start(session, BLOCK, timeout_s=300)
+    queued = keep.start(session, "import time; time.sleep(3)", timeout_s=300)
+    keep.printed_until(running, "ready")
+    server.kill()
+    server.start()
+    keep = Keep(server)
+    assert keep.wait(queued)["end"] == "ok"
+
+
 def test_executions_that_are_killed_at_random_moments_are_known_and_run_at_most_once(make_server):
     rng = make_random()
     server = make_server()

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Breaks one promise at a time and checks that a test notices: tests/mutations/run.py [--list] [--no-baseline] [name…]
+"""Breaks one promise at a time and checks that a test notices: tests/mutations/run.py [--list] [--no-baseline] [--lanes N] [name…]
 
 Each tests/mutations/*.patch is a unified diff against src/ (or runtime/) behind header lines:
 
@@ -9,29 +9,38 @@ Each tests/mutations/*.patch is a unified diff against src/ (or runtime/) behind
     # noticed by: model                              random histories against the model of the working copy
     # survives: why no test can notice it            only for one that is known to survive
 
-The patches are applied to a copy of the tree in build/mutations, which has a debug build of its own, so that each costs the compilation of what
-it touches. Selections run unbroken first: one that fails without a mutation proves nothing. The last line is "N noticed, N survived, N broken".
+One copy of the tree in build/mutations is compiled, file by file and without optimisation, so that a mutation costs one file and one link. Tests run in
+lanes, each another copy with programs of its own, while the next mutation is compiled. Selections run unbroken first: one that fails without a mutation
+proves nothing. The last line is "N noticed, N survived, N broken".
 """
 
 import argparse
+import functools
 import json
 import os
+import queue
 import re
 import shlex
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = ROOT / "tests" / "mutations"
-SCRATCH = ROOT / "build" / "mutations" / "tree"
-REPORT = ROOT / "build" / "mutations" / "report.json"
+WORK = ROOT / "build" / "mutations"
+REPORT = WORK / "report.json"
+LOGS = WORK / "logs"
+PRESET = "mutations"
 GOAL = 0.95
+LANES = 2  # tests wait more than they compute, and one core compiles
 BUILD_LIMIT_S, TEST_LIMIT_S = 3600, 300
+HELPERS = ("libfault.so", "fault_probe", "blob_keeper", "catalog_keeper")  # beside the programs that are tested
 COPIED = ("src", "runtime", "tests", "cmake", "script", "bench", "packaging", "docs", "examples", "CMakeLists.txt", "CMakePresets.json", "README.md",
           "ARCHITECTURE.md", "STORAGE_FORMAT.md", "package.json", "package-lock.json")
 
@@ -47,6 +56,10 @@ class Mutation:
     @property
     def name(self):
         return self.path.stem
+
+    @property
+    def file(self):
+        return re.search(r"^\+\+\+ b/(\S+)", self.diff, re.M).group(1)
 
 
 def read(path):
@@ -78,27 +91,83 @@ def apply(one, tree, *flags):
     return done.returncode == 0
 
 
-def targets_of(selection):
-    """What has to be built before it can run."""
-    if selection == "model":
-        return ["model_histories"]
-    if not selection.startswith("tests/"):
-        return [selection.split()[0]]
-    return ["sandbox_run"] if selection.startswith("tests/sandbox") else ["sandkeep", "list_routes"]
+def targets_of(selections):
+    """What has to be built before they can run."""
+    targets = set()
+    for selection in selections:
+        if selection == "model":
+            targets.add("model_histories")
+        elif selection.startswith("tests/sandbox"):
+            targets.add("sandbox_run")
+        elif selection.startswith("tests/"):
+            targets |= {"sandkeep", "list_routes", "fault", "blob_keeper"}
+        else:
+            targets.add(selection.split()[0])
+    return targets
 
 
-def command_of(selection):
+def command_of(selection, tree):
     words = shlex.split(selection)
     if selection == "model":
-        return ["env", "SK_FAILURES=1", "SK_SHRINK_S=0", str(SCRATCH / "build" / "debug" / "model_histories")]
+        return ["env", "SK_FAILURES=1", "SK_SHRINK_S=0", str(tree / "build/release/model_histories")]
     if not selection.startswith("tests/"):
-        return [str(SCRATCH / "build" / "debug" / words[0]), "--gtest_brief=1", "--gtest_filter=" + (words[1] if len(words) > 1 else "*")]
+        return [str(tree / "build/release" / words[0]), "--gtest_brief=1", "--gtest_filter=" + (words[1] if len(words) > 1 else "*")]
     return ["/usr/bin/python3", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *words]
 
 
-def copy_tree():
-    """Only what changed: a file that keeps its time is not compiled again."""
-    SCRATCH.mkdir(parents=True, exist_ok=True)
+class Stop:
+    """Ends what the lanes run when the whole is interrupted."""
+
+    def __init__(self):
+        self.processes = set()
+        self.asked = False
+
+    def __call__(self, *_):
+        self.asked = True
+        for process in list(self.processes):
+            kill_group(process)
+        sys.exit("interrupted")
+
+
+STOP = Stop()
+
+
+def kill_group(process):
+    """A test's servers end with it."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
+
+
+def run(command, tree, limit_s, log):
+    """The exit status; None when it took too long."""
+    if STOP.asked:
+        return None
+    # A folder instead of /tmp, since tests that are killed leave theirs: short for the sake of sockets, open because servers run as other users.
+    temp = Path(tempfile.mkdtemp(prefix="sk-"))
+    temp.chmod(0o1777)
+    try:
+        with open(log, "a", encoding="utf-8") as out:
+            print("$", *command, file=out, flush=True)
+            process = subprocess.Popen(command, cwd=tree, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, start_new_session=True,
+                                       env={**os.environ, "TMPDIR": str(temp)})
+            STOP.processes.add(process)
+            try:
+                return process.wait(limit_s)
+            except subprocess.TimeoutExpired:
+                print(f"killed after {limit_s:.0f} s", file=out, flush=True)
+                return None
+            finally:
+                kill_group(process)
+                STOP.processes.discard(process)
+    finally:
+        shutil.rmtree(temp, ignore_errors=True)
+
+
+def copy_tree(tree):
+    """Writes what differs, with a new time: a file that a run left broken must be compiled again, although the original is older."""
     wanted = set()
     for top in COPIED:
         source = ROOT / top
@@ -106,75 +175,151 @@ def copy_tree():
         for path in found:
             relative = path.relative_to(ROOT)
             wanted.add(relative)
-            target, state = SCRATCH / relative, path.stat()
-            if target.exists() and target.stat().st_mtime_ns == state.st_mtime_ns and target.stat().st_size == state.st_size:
+            target = tree / relative
+            if target.exists() and target.read_bytes() == path.read_bytes():
                 continue
             target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(path, target)
+            shutil.copy(path, target)
     for top in COPIED:
-        for path in (SCRATCH / top).rglob("*") if (SCRATCH / top).is_dir() else ():
-            if path.is_file() and path.relative_to(SCRATCH) not in wanted:
+        for path in (tree / top).rglob("*") if (tree / top).is_dir() else ():
+            if path.is_file() and path.relative_to(tree) not in wanted:
                 path.unlink()
-    # The tests look for programs where a release build puts them.
-    (SCRATCH / "build").mkdir(exist_ok=True)
-    release = SCRATCH / "build" / "release"
-    if not release.is_symlink():
-        release.symlink_to("debug")
+    # SQLite's source and the tests' clients.
+    if not (tree / "node_modules").is_symlink():
+        (tree / "node_modules").symlink_to(ROOT / "node_modules")
 
 
-def run(command, limit_s, log):
-    """The exit status; None when it took too long. A test's servers end with it."""
-    with open(log, "a", encoding="utf-8") as out:
-        print("$", *command, file=out, flush=True)
-        process = subprocess.Popen(command, cwd=SCRATCH, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, start_new_session=True)
-        try:
-            return process.wait(limit_s)
-        except subprocess.TimeoutExpired:
-            return None
-        finally:
+class Builder:
+    """The copy that is compiled. Only the main thread works in it."""
+
+    def __init__(self):
+        self.tree = WORK / "tree"
+        self.programs = self.tree / "build" / PRESET
+
+    def prepare(self, targets, log):
+        copy_tree(self.tree)
+        configured = (self.programs / "build.ninja").exists() or run(["cmake", "--preset", PRESET], self.tree, BUILD_LIMIT_S, log) == 0
+        if not configured or not self.build(targets, log):
+            sys.exit("interrupted" if STOP.asked else f"the unbroken tree does not compile: {log}")
+
+    def build(self, targets, log):
+        return run(["ninja", "-C", f"build/{PRESET}", *sorted(set(targets))], self.tree, BUILD_LIMIT_S, log) == 0
+
+
+class Lane:
+    """A copy in which tests run, with the programs that they need. One thread at a time works in it."""
+
+    def __init__(self, number):
+        self.tree = WORK / f"run{number}"
+        self.programs = self.tree / "build" / "release"  # where tests look for them
+
+    def prepare(self):
+        copy_tree(self.tree)
+        self.programs.mkdir(parents=True, exist_ok=True)
+
+    def take_programs(self, builder, targets):
+        for name in {*targets, *HELPERS}:
+            source, target = builder.programs / name, self.programs / name
+            if not source.is_file() or (target.exists() and target.stat().st_mtime_ns == source.stat().st_mtime_ns):
+                continue
+            target.unlink(missing_ok=True)
+            shutil.copy2(source, target)
+
+    def test(self, selection, limit_s, log):
+        return run(command_of(selection, self.tree), self.tree, limit_s, log)
+
+    def verdict(self, one, limits, log):
+        """And a word about how."""
+        for selection in one.noticed_by:
+            status = self.test(selection, limits.get(selection, TEST_LIMIT_S), log)
+            if selection.startswith("tests/") and status not in (0, 1, None):
+                return "does not run", f"pytest ended with {status}"
+            if status != 0:
+                return "noticed", "by its time limit only" if status is None else ""
+        return "survived", one.survives
+
+
+class Lanes:
+    """Runs work in whichever lane is free."""
+
+    def __init__(self, count):
+        self.all = [Lane(number) for number in range(count)]
+        self.free = queue.Queue()
+        for lane in self.all:
+            self.free.put(lane)
+        self.pool = ThreadPoolExecutor(count)
+        self.jobs = []
+
+    def start(self, lane, work):
+        def job():
             try:
-                os.killpg(process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-            process.wait()
+                work(lane)
+            finally:
+                self.free.put(lane)
+
+        self.jobs.append(self.pool.submit(job))
+
+    def finish(self):
+        for job in self.jobs:
+            job.result()
+        self.jobs.clear()
 
 
-def build(targets, log):
-    return run(["script/build", "debug", *sorted(set(targets))], BUILD_LIMIT_S, log) == 0
+def baseline(lanes, selections):
+    """Runs the selections unbroken. The time that each may take with a mutation, which often makes a test wait for what never comes."""
+    limits, failing = {}, []
 
-
-def baseline(selections, log):
-    """Those that fail without any mutation."""
-    if not build([target for one in selections for target in targets_of(one)], log):
-        sys.exit(f"the unbroken tree does not compile: {log}")
-    failing = []
-    for selection in selections:
-        status = run(command_of(selection), TEST_LIMIT_S, log)
+    def check(selection, lane):
+        started = time.monotonic()
+        status = lane.test(selection, TEST_LIMIT_S, LOGS / f"baseline-{lane.tree.name}.log")
+        limits[selection] = min(TEST_LIMIT_S, 30 + 4 * (time.monotonic() - started))
         if status != 0:
             failing.append(f"{selection}: exit status {status}")
-    return failing
+
+    for selection in selections:
+        lanes.start(lanes.free.get(), functools.partial(check, selection))
+    lanes.finish()
+    if failing:
+        sys.exit("fails without any mutation:\n" + "\n".join(failing))
+    return limits
 
 
-def try_one(one, log):
-    """The verdict: noticed, survived, does not apply, does not compile."""
-    if not apply(one, SCRATCH):
-        return "does not apply"
-    try:
-        if not build([target for selection in one.noticed_by for target in targets_of(selection)], log):
-            return "does not compile"
-        for selection in one.noticed_by:
-            if run(command_of(selection), TEST_LIMIT_S, log) != 0:
-                return "noticed"
-        return "survived"
-    finally:
-        if not apply(one, SCRATCH, "--reverse"):
-            sys.exit(f"{one.name} could not be taken back: remove build/mutations")
+def try_all(chosen, builder, lanes, limits):
+    """Each mutation's verdict: noticed, survived, does not apply, does not compile, does not run."""
+    verdicts = {}
+
+    def tell(one, began, verdict, how=""):
+        if STOP.asked:
+            return
+        verdicts[one.name] = verdict
+        print(f"{verdict:<16} {time.monotonic() - began:5.0f} s  {one.name}: {one.breaks}" + (f"  ({how})" if how else ""), flush=True)
+
+    for one in chosen:
+        began, log = time.monotonic(), LOGS / f"{one.name}.log"
+        broken = builder.tree / one.file
+        whole = broken.read_bytes()
+        if not apply(one, builder.tree):
+            tell(one, began, "does not apply")
+            continue
+        try:
+            targets = targets_of(one.noticed_by)
+            if not builder.build(targets, log):
+                tell(one, began, "does not compile")
+                continue
+            lane = lanes.free.get()
+            lane.take_programs(builder, targets)
+        finally:
+            broken.write_bytes(whole)
+        lanes.start(lane, lambda lane, one=one, began=began, log=log: tell(one, began, *lane.verdict(one, limits, log)))
+    lanes.finish()
+    return verdicts
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--no-baseline", action="store_true", help="do not run the selections unbroken first")
+    parser.add_argument("--lanes", type=int, default=LANES, help="how many mutations are tried side by side")
     parser.add_argument("names", nargs="*", metavar="name", help="only mutations whose name contains one of these")
     arguments = parser.parse_args()
     chosen = [one for one in all_mutations() if not arguments.names or any(word in one.name for word in arguments.names)]
@@ -183,24 +328,27 @@ def main():
         return 0
     if not chosen:
         sys.exit("there is no such mutation")
-    copy_tree()
-    logs = REPORT.parent / "logs"
-    shutil.rmtree(logs, ignore_errors=True)
-    logs.mkdir(parents=True)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, STOP)
+    started = time.monotonic()
+    shutil.rmtree(LOGS, ignore_errors=True)
+    LOGS.mkdir(parents=True)
+    builder, lanes = Builder(), Lanes(max(1, min(arguments.lanes, len(chosen))))
     selections = sorted({selection for one in chosen for selection in one.noticed_by})
-    if not arguments.no_baseline and (failing := baseline(selections, logs / "baseline.log")):
-        sys.exit("fails without any mutation:\n" + "\n".join(failing))
-    verdicts = {}
-    for one in chosen:
-        started = time.monotonic()
-        verdicts[one.name] = verdict = try_one(one, logs / f"{one.name}.log")
-        why = f"  ({one.survives})" if verdict == "survived" and one.survives else ""
-        print(f"{verdict:<16} {time.monotonic() - started:5.0f} s  {one.name}: {one.breaks}{why}", flush=True)
+    builder.prepare(targets_of(selections), LOGS / "build.log")
+    for lane in lanes.all:
+        lane.prepare()
+        lane.take_programs(builder, targets_of(selections))
+    print(f"built in {time.monotonic() - started:.0f} s", flush=True)
+    limits = {} if arguments.no_baseline else baseline(lanes, selections)
+    print(f"{len(limits)} selections pass unbroken after {time.monotonic() - started:.0f} s", flush=True)
+    verdicts = try_all(sorted(chosen, key=lambda one: (one.file, one.name)), builder, lanes, limits)
     explained = [one.name for one in chosen if verdicts[one.name] == "survived" and one.survives]
     noticed = sum(verdict == "noticed" for verdict in verdicts.values())
     survived = sum(verdict == "survived" for verdict in verdicts.values())
     REPORT.write_text(json.dumps({"verdicts": verdicts, "explained": explained, "share": noticed / len(verdicts), "goal": GOAL}, indent=1), encoding="utf-8")
-    print(f"{noticed} noticed, {survived} survived ({len(explained)} explained), {len(verdicts) - noticed - survived} broken")
+    print(f"whole run: {time.monotonic() - started:.0f} s, {len(explained)} of the survivors explained")
+    print(f"{noticed} noticed, {survived} survived, {len(verdicts) - noticed - survived} broken")
     return 0 if noticed + len(explained) == len(verdicts) and noticed >= GOAL * len(verdicts) else 1
 
 

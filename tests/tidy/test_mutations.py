@@ -1,5 +1,6 @@
 """Mutations fit the tree, say what they break, and name tests that exist."""
 
+import functools
 import re
 import shlex
 import sys
@@ -29,6 +30,7 @@ def test_every_mutation_changes_one_file_of_the_product():
     complain((one.name for one in MUTATIONS if len(changed(one)) != 1 or not changed(one)[0].startswith(("src/", "runtime/"))), "One file of src/ or runtime/ each:")
 
 
+@functools.cache
 def cases_of(program):
     """Names of the tests of a unit-test program, from its sources."""
     folder = f"tests/unit/{program.removeprefix('test_')}"

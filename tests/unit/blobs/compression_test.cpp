@@ -87,6 +87,17 @@ TEST(LocalStoreCompression, LeavesADamagedFileToBeFound) {
   EXPECT_FALSE(harness.store().verify(blob.location, blob.hash, blob.size));
 }
 
+TEST(LocalStoreCompression, AFormThatDoesNotGiveTheBytesBackReplacesNothing) {
+  LocalHarness harness;
+  MemoryCatalog catalog;
+  const Blob blob = catalog.blob(keep(harness.store(), catalog, compressible_bytes(200 * 1024)));
+  BlobTree tree(harness.directory());
+  const auto refuse = [](const std::string&) { throw Error(Code::internal, "other bytes"); };
+  EXPECT_THROW(tree.replace_by_compressed(blob.location, "no frame", refuse), Error);
+  EXPECT_TRUE(harness.store().verify(blob.location, blob.hash, blob.size));
+  EXPECT_EQ(compress_all(harness.store()).files_compressed, 1u);
+}
+
 TEST(LocalStoreCompression, ADamagedCompressedFileIsCorrupt) {
   const auto content = compressible_bytes(200 * 1024);
   LocalHarness harness;

@@ -72,13 +72,14 @@ TEST_F(LogTest, AFullDiskWhileSpilledPagesAreReadLosesNone) {
   EXPECT_EQ(integrity_of(*db), "ok");
 }
 
-// Watches SQLite's locks on the shared index of the log: 121 is held during a checkpoint, 124 to 127 are
-// taken together to restart the log.
+// Watches SQLite's locks on the shared index of the log: 121 is held during a checkpoint, 123 while it moves
+// pages; each of 124 to 127 is held by readers, and all are taken together to restart the log.
 class LockWatch {
  public:
-  LockWatch() : call_("fcntl", lock) { checkpoints = restarts = meetings = 0; }
+  LockWatch() : call_("fcntl", lock) { checkpoints = restarts = meetings = unguarded = 0; }
 
   static inline std::atomic<int> checkpoints{0}, restarts{0}, meetings{0};
+  static inline std::atomic<int> unguarded{0};  // checkpoints that had moved everything while nobody read
   static inline std::atomic<bool> is_checkpointing{false};
 
  private:
@@ -92,6 +93,14 @@ class LockWatch {
     if (argument->l_start == 121 && argument->l_len == 1) {
       is_checkpointing = argument->l_type == F_WRLCK;
       checkpoints += is_checkpointing;
+    } else if (argument->l_start == 123 && argument->l_type == F_UNLCK) {
+      unguarded += is_checkpointing && read_locks == 0;
+    } else if (argument->l_start >= 124 && argument->l_start <= 127 && argument->l_len == 1) {
+      const unsigned bit = 1u << (argument->l_start - 124);
+      if (argument->l_type == F_RDLCK)
+        read_locks |= bit;
+      else
+        read_locks &= ~bit;
     } else if (argument->l_start == 124 && argument->l_len == 4 && argument->l_type == F_WRLCK) {
       ++restarts;
       meetings += is_checkpointing;
@@ -99,6 +108,7 @@ class LockWatch {
     return result;
   }
 
+  static inline std::atomic<unsigned> read_locks{0};
   SystemCall call_;
 };
 
@@ -166,6 +176,7 @@ TEST_F(LogTest, NoCheckpointMeetsARestartOfTheLog) {
     // checkpoint before that commit, if it begins one.
     while (pages_to_move(dir.file("catalog.db")) > 0) std::this_thread::yield();
     CheckpointPause pause;
+    pause.give_time();
     db->write([&](Tx& tx) {
       put_page(tx, rows++);
       pause.give_time();
@@ -177,6 +188,18 @@ TEST_F(LogTest, NoCheckpointMeetsARestartOfTheLog) {
     for (int i = 0; i < rows; ++i) EXPECT_TRUE(has_page(s, i)) << i;
   });
   EXPECT_EQ(integrity_of(*db), "ok");
+}
+
+// Once it has moved all pages, nothing but a reader keeps a commit from restarting the log beside it.
+TEST_F(LogTest, ABackgroundCheckpointEndsBesideAReader) {
+  LockWatch watch;  // from the first lock on
+  open({.background_pages = 1, .front_pages = INT_MAX, .move_interval = std::chrono::milliseconds(0)});
+  for (int round = 0; round < 10; ++round) {
+    const int before = LockWatch::checkpoints;
+    db->write([&](Tx& tx) { put_page(tx, round); });
+    while (LockWatch::checkpoints == before || LockWatch::is_checkpointing) std::this_thread::yield();
+  }
+  EXPECT_EQ(LockWatch::unguarded, 0);
 }
 
 TEST_F(LogTest, TheLogIsRestartedWhileManyWrite) {

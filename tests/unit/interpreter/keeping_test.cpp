@@ -77,6 +77,26 @@ TEST_F(KeepingTest, WhatWasRefusedIsKeptByTheNextCellOnceThereIsRoom) {
   EXPECT_TRUE(run(session.id, "1").files.not_kept.empty());
 }
 
+TEST_F(KeepingTest, WhatMetAFullDiskIsAppliedOnceThereIsRoom) {
+  auto session = create("w");
+  run(session.id, "open('gone','w').write('1')");
+  auto set_pages_max = [&](const char* sql) {
+    keep->ground().db.write(
+        [&](catalog::Tx& tx) { tx.query(sql, {}, [](const catalog::Row&) { return true; }); });
+  };
+  set_pages_max("PRAGMA max_page_count = 1");
+  auto execution =
+      run(session.id, "import os\nos.remove('gone'); open('new','wb').write(os.urandom(100_000))");
+  EXPECT_TRUE(kept_names(execution, "w").empty());
+  EXPECT_TRUE(reasons(execution).contains("w/new disk_full"));
+  set_pages_max("PRAGMA max_page_count = 1000000");
+  EXPECT_TRUE(exists("w/gone"));
+  // Nothing is touched by this cell: a deletion has no file that could be tried again.
+  run(session.id, "1");
+  EXPECT_FALSE(exists("w/gone"));
+  EXPECT_TRUE(exists("w/new"));
+}
+
 TEST_F(KeepingTest, WhatACaptureMadeIsInTheManifestAtOnce) {
   auto session = create("w");
   auto rows = [&] {

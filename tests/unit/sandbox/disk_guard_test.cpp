@@ -147,6 +147,29 @@ TEST(DiskGuard, EndsWhoGrewMostWhenTheReserveIsReached) {
   EXPECT_EQ(large.wait(100), "") << "large, but it did not grow";
 }
 
+TEST(DiskGuard, OfSeveralThatGrewEndsTheOneThatGrewMostFirst) {
+  TempFolder root;
+  for (const char* name : {"less", "more"}) std::filesystem::create_directory(root / name);
+  DiskGuard guard({.data_root = root.path(), .reserve_bytes = UINT64_MAX, .interval_ms = 200});
+  Verdict less, more;
+  std::vector<std::string> order;  // only the guard's thread adds to it
+  auto noted = [&](const std::string& name, Verdict& verdict) {
+    return [&, name](const std::string& why) {
+      order.push_back(name);
+      verdict(why);
+    };
+  };
+  DiskLimits limits{1ull << 40, 1'000'000};
+  auto first = guard.watch(root / "less", limits, noted("less", less));
+  auto second = guard.watch(root / "more", limits, noted("more", more));
+  // In this order a look in between ends the right one, too.
+  fill(root / "more/file", 8 << 20);
+  fill(root / "less/file", 1 << 20);
+  EXPECT_NE(more.wait(), "");
+  EXPECT_NE(less.wait(), "");
+  EXPECT_EQ(order, (std::vector<std::string>{"more", "less"}));
+}
+
 TEST(DiskGuard, ForgetsWhatIsNoLongerWatched) {
   TempFolder root;
   DiskGuard guard({.data_root = root.path(), .reserve_bytes = UINT64_MAX, .interval_ms = 1});

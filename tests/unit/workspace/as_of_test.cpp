@@ -86,6 +86,21 @@ TEST_F(AsOfTest, WhatCameLaterToAFolderThatMovedAwayStaysWhereItIs) {
   expect_clean();
 }
 
+TEST_F(AsOfTest, WhatLiesElsewhereNowIsNotTakenFromUnderALock) {
+  put("old/x", "1");
+  TimeUs then = moment();
+  move("old/x", "new/x");
+  LockWanted wanted;
+  wanted.path = "new";
+  Lock held = keep->locks().acquire(actor, ws, wanted);
+  EXPECT_EQ(code_of([&] { go_back(then, "old"); }), Code::locked);
+  EXPECT_EQ(bytes_at("new/x"), "1");
+  keep->locks().release(actor, ws, held.token);
+  go_back(then, "old");
+  EXPECT_EQ(bytes_at("old/x"), "1");
+  expect_clean();
+}
+
 TEST_F(AsOfTest, AFileThatCameBackIntoANewFolderOfTheOldNameStays) {
   put("F/a/b", "1");
   auto old = keep->files().get(ws, "F/a");

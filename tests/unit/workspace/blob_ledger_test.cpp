@@ -169,6 +169,42 @@ TEST_F(LedgerTest, AWriteThatIsRefusedLeavesNoPin) {
   EXPECT_EQ(blob_files(), 0u);
 }
 
+// A catalog beside which something else happens just after its first read.
+class DatabaseWithPause final : public catalog::Database {
+ public:
+  DatabaseWithPause(catalog::Database& database, std::function<void()> pause)
+      : database_(database), pause_(std::move(pause)) {}
+  size_t queued_writes() const override { return database_.queued_writes(); }
+
+ protected:
+  void run_write(const std::function<void(catalog::Tx&)>& closure) override { database_.write(closure); }
+  void run_read(const std::function<void(catalog::Statements&)>& closure) override {
+    database_.read(closure);
+    if (auto pause = std::exchange(pause_, nullptr)) pause();
+  }
+
+ private:
+  catalog::Database& database_;
+  std::function<void()> pause_;
+};
+
+TEST_F(LedgerTest, ContentThatIsNeededAgainSinceTheCollectorLookedStays) {
+  for (const auto& bytes : {std::string(100, 'x'), std::string(200'000, 'x'), large_content()}) {
+    put("a", bytes);
+    purge_file("a");
+    auto& ground = keep->ground();
+    DatabaseWithPause database(ground.db, [&] { put("b", bytes); });
+    Ground paused{database,   ground.blobs,   ground.ledger, ground.feed,     ground.clock,
+                  ground.ids, ground.metrics, ground.limits, ground.directory};
+    Upkeep(paused).collect(0);
+    EXPECT_TRUE(bytes_at("b") == bytes);
+    expect_clean();
+    purge_file("b");
+    keep->upkeep().collect(0);
+    EXPECT_EQ(blob_rows(), 0u);
+  }
+}
+
 // A store that does something else first: the moment between looking a blob up and opening its file.
 class StoreWithPause final : public blobs::Store {
  public:

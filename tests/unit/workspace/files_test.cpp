@@ -94,6 +94,27 @@ TEST_F(KeepTest, PreconditionsDecideWhoWrites) {
   EXPECT_EQ(bytes_at("a"), "two");
 }
 
+TEST_F(KeepTest, ATagThatIsNoVersionOfOursMatchesNothing) {
+  put("a", "one");
+  Conditions foreign;
+  foreign.if_match_foreign = true;
+  EXPECT_EQ(code_of([&] { put("a", "two", foreign); }), Code::precondition_failed);
+  EXPECT_EQ(code_of([&] { apply(TrashChange{"a", foreign}); }), Code::precondition_failed);
+  EXPECT_EQ(bytes_at("a"), "one");
+}
+
+TEST_F(KeepTest, AMoveOntoSomethingHonoursThatNothingMayBeThere) {
+  put("a", "one");
+  put("b", "two");
+  Conditions fresh;
+  fresh.if_none_match_any = true;
+  EXPECT_EQ(code_of([&] { apply(MoveChange{"a", "b", OnExisting::replace, fresh}); }),
+            Code::precondition_failed);
+  EXPECT_EQ(bytes_at("b"), "two");
+  apply(MoveChange{"a", "c", OnExisting::replace, fresh});
+  EXPECT_EQ(bytes_at("c"), "one");
+}
+
 TEST_F(KeepTest, AWriteFromAnOldBaseBecomesTheHeadAndSaysDiverged) {
   auto base = put("a", "base");
   put("a", "theirs");

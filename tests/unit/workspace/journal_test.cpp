@@ -125,9 +125,14 @@ TEST_F(KeepTest, TheFeedGoesOnFromItsCursorAndFilters) {
 
 TEST_F(KeepTest, WaitersAreWokenOnceTheChangeIsDurable) {
   int woken = 0;
-  auto subscription = keep->feed().subscribe(ws.id, [&] { ++woken; });
+  int64_t seen = 0, before = keep->journal().head_seq(ws.id);
+  auto subscription = keep->feed().subscribe(ws.id, [&] {
+    ++woken;
+    seen = keep->journal().head_seq(ws.id);
+  });
   put("a", "1");
   EXPECT_EQ(woken, 1);
+  EXPECT_EQ(seen, before + 1) << "whoever looks at once sees the change";
   subscription = {};
   put("a", "2");
   EXPECT_EQ(woken, 1);

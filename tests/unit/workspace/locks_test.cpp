@@ -103,6 +103,17 @@ TEST_F(LocksTest, ALockRunsOutAndAStaleTokenOrFenceIsRefused) {
   put("a", "y", fenced);
 }
 
+TEST_F(LocksTest, ALockThatRanOutIsNobodysAlsoBeforeItsRowGoes) {
+  put("a", "x");
+  Lock old = lock("a");
+  clock.advance_us(301 * kSecondUs);
+  EXPECT_TRUE(keep->locks().list(ws).empty());
+  EXPECT_EQ(code_of([&] { keep->locks().renew(actor, ws, old.token, 300); }), Code::not_found);
+  EXPECT_EQ(code_of([&] { put("a", "y", with(old)); }), Code::precondition_failed);
+  put("a", "y");
+  EXPECT_GT(lock("a").fence, old.fence);
+}
+
 TEST_F(LocksTest, TheFenceOfADeepLockCoversWhatLiesBelow) {
   Lock deep = lock("d");
   keep->locks().release(actor, ws, deep.token);
@@ -154,6 +165,14 @@ TEST_F(LocksTest, AnExpiryThatARenewalOvertakesDoesNothing) {
   clock.advance_us(2 * kSecondUs);
   EXPECT_EQ(keep->locks().expire(), 0u);
   EXPECT_EQ(keep->locks().list(ws).size(), 1u);
+  // Nor does it go with another one that did run out.
+  clock.advance_us(200 * kSecondUs);
+  lock("b");
+  keep->locks().renew(actor, ws, held.token, 600);
+  clock.advance_us(301 * kSecondUs);
+  EXPECT_EQ(keep->locks().expire(), 1u);
+  ASSERT_EQ(keep->locks().list(ws).size(), 1u);
+  EXPECT_EQ(keep->locks().list(ws)[0].id, held.id);
   clock.advance_us(300 * kSecondUs);
   EXPECT_EQ(keep->locks().expire(), 1u);
   EXPECT_EQ(keep->locks().expire(), 0u);
@@ -229,6 +248,21 @@ TEST_F(LocksTest, FencesGoWithAFolderAndNeverFall) {
   apply(MoveChange{"e", "d", OnExisting::refuse, last});
   EXPECT_EQ(code_of([&] { put("d/s/x", "3", outer); }), Code::precondition_failed);
   put("d/s/x", "3", later);
+}
+
+TEST_F(LocksTest, TheFenceOfTheFolderAboveGoesWithWhatLeavesIt) {
+  put("d/x", "1");
+  auto fence_of = [&](std::string path) {
+    Lock held = lock(std::move(path));
+    keep->locks().release(actor, ws, held.token);
+    Conditions conditions;
+    conditions.fence = held.fence;
+    return conditions;
+  };
+  auto early = fence_of("elsewhere"), deep = fence_of("d");
+  apply(MoveChange{"d/x", "y", OnExisting::refuse, {}});
+  EXPECT_EQ(code_of([&] { put("y", "2", early); }), Code::precondition_failed);
+  put("y", "2", deep);
 }
 
 TEST_F(LocksTest, EveryActOfALockIsInTheJournal) {
