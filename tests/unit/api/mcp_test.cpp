@@ -62,7 +62,7 @@ TEST(Tools, HintAtWhatAToolTakes) {
   EXPECT_EQ(locked.text.find("X-Sandkeep-Lock"), std::string::npos);
   for (const auto& code : all_codes())
     EXPECT_EQ(tool_hint(Error(code.code, "m")).find("'sandkeep "), std::string::npos) << code.name;
-  EXPECT_EQ(tool_hint(Error(Code::not_found, "m").hint("'sandkeep sessions' lists yours.")),
+  EXPECT_EQ(tool_hint(Error(Code::not_found, "m").hint("'sandkeep sessions ls' lists yours.")),
             "list_sessions shows yours.");
 }
 
