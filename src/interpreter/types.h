@@ -77,6 +77,12 @@ struct NewExecution {
   // The caller answers before it is done: it is a durable row before execute() returns, and a killed server
   // runs it after its restart unless it had begun.
   bool accepted = false;
+  // The client's name for this request (Idempotency-Key); empty: none. A second request of that name gets the
+  // execution of the first. Makes it `accepted`, so that the name is known after a crash as well.
+  std::string idempotency_key = {};
+  // The client says that it sent this before, without a name: it gets the session's newest execution if that
+  // is what it asks for and nobody got its answer.
+  bool repeated = false;
 };
 
 // queued → running → done. `end` says how: ok, error, interrupted, timeout, oom, pids, disk, crash.
