@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <filesystem>
 
@@ -58,9 +59,8 @@ void walk_into(const std::string& folder, const std::string& remote, LocalTree& 
 }  // namespace
 
 Error local_error(const std::string& path, int err) {
-  auto code = err == ENOENT                   ? Code::not_found
-              : err == EACCES || err == EPERM ? Code::forbidden
-                                              : Code::internal;
+  bool none = err == ENOENT || err == ENOTDIR || err == EISDIR;
+  auto code = none ? Code::not_found : err == EACCES || err == EPERM ? Code::forbidden : Code::internal;
   auto error = system_error(path, err);
   if (error.code() == Code::disk_full)
     return Error(Code::disk_full, error.message()).hint("Free space on this machine.");
@@ -81,6 +81,21 @@ Fd open_local(const std::string& path) {
   Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file) throw local_error(path, errno);
   return file;
+}
+
+std::string read_local(const std::string& path, size_t bytes_max) {
+  Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) throw local_error(path, errno);
+  std::string content;
+  for (std::array<char, 65536> piece;;) {
+    auto count = read(file.get(), piece.data(), piece.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw local_error(path, errno);
+    if (count == 0) return content;
+    content.append(piece.data(), static_cast<size_t>(count));
+    if (content.size() > bytes_max)
+      throw Error(Code::too_large, path + " is larger than " + human_size(bytes_max));
+  }
 }
 
 FileFacts facts_of(const Fd& file, const std::string& path) {

@@ -43,6 +43,8 @@ struct FileFacts {
 };
 // For reading; throws Error that blames the path, not the program.
 Fd open_local(const std::string& path);
+// The whole content, also of a pipe. Throws the same errors, and Error(too_large).
+std::string read_local(const std::string& path, size_t bytes_max);
 FileFacts facts_of(const Fd& file, const std::string& path);
 
 // An error of this machine's filesystem: the user's to mend, so no internal one.

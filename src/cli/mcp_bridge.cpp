@@ -91,6 +91,16 @@ http::ClientOptions impatient_options(const Target& target) {
   return options;
 }
 
+// For a request that the server may have begun, and whose answer cannot come any more.
+std::string lost_answer(const Json& message, const std::string& why) {
+  std::string text = "the connection broke after this was sent, and its answer is lost";
+  if (!why.empty()) text += " (" + why + ")";
+  if (field(message, "method") != "tools/call") return text + ". Ask again.";
+  return text +
+         ". It may have run. Before you call it again, look: list_sessions shows which interpreter was used "
+         "last, list_files and activity show what was written.";
+}
+
 bool is_below(const std::filesystem::path& file, const std::string& folder) {
   std::error_code failure;
   auto root = std::filesystem::canonical(folder, failure);
@@ -188,7 +198,8 @@ McpBridge::Outcome McpBridge::post(const Json& message) {
   };
   // Curl asks once a second, also while nothing comes. Leaving is how a request of the newer protocol is
   // cancelled.
-  request.progress = [&](uint64_t, uint64_t) {
+  request.progress = [&](uint64_t sent, uint64_t received) {
+    outcome.sent = outcome.sent || sent > 0 || received > 0;
     if (is_cancelled(id)) throw Error(Code::conflict, "the request was cancelled");
   };
   try {
@@ -271,6 +282,9 @@ void McpBridge::answer(const Json& message) {
   const auto& id = field(message, "id");
   auto outcome = post(message);
   if (outcome.status == 404 && !outcome.answered && begin_again()) outcome = post(message);
+  // Later attempts to get the rest say nothing about the request itself, which has left already.
+  bool lost = outcome.sent && outcome.status < 400;
+  auto broke = outcome.error;
   for (int tries = 0; !outcome.answered && !outcome.last_event_id.empty() && tries < kResumesMax; ++tries) {
     if (is_cancelled(id)) return;
     std::this_thread::sleep_for(kPause);
@@ -279,6 +293,7 @@ void McpBridge::answer(const Json& message) {
     outcome = std::move(next);
   }
   if (outcome.answered || id.is_null() || outcome.status == 202 || is_cancelled(id)) return;
+  if (lost) return fail(id, kServerError, lost_answer(message, broke));
   // The server's own words, where it gave a reason.
   Json said;
   try {

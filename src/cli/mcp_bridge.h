@@ -34,6 +34,7 @@ class McpBridge {
  private:
   struct Outcome {
     int status = 0;
+    bool sent = false;          // some of the request left, so the server may have begun it
     bool answered = false;      // the response came
     std::string last_event_id;  // to go on from, when it did not
     std::string error;          // what the server said instead

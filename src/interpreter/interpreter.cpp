@@ -13,6 +13,7 @@
 #include "interpreter/new_session.h"
 #include "interpreter/only_copies.h"
 #include "interpreter/registry.h"
+#include "interpreter/repeats.h"
 #include "interpreter/rescue.h"
 #include "interpreter/session_book.h"
 #include "interpreter/sleepers.h"
@@ -23,7 +24,6 @@ namespace sk::interpreter {
 namespace {
 
 constexpr int64_t kEvictionUs = 60 * kSecondUs;
-constexpr size_t kCodeBytesMax = 8 << 20;
 
 Owner owner_of(sandbox::SandboxHost& host) {
   auto owner = host.file_owner();
@@ -260,6 +260,7 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
   RunningExecution queue(const workspace::Actor& actor, const Id& session, NewExecution wanted,
                          std::optional<Execution> earlier) {
     std::optional<Registry::Lease> lease(registry.acquire(session));
+    if (auto known = repeats.find(session, lease->live().get(), wanted)) return *known;
     auto live = bring_to_life(*lease, actor);
     bool is_queued = false;
     std::shared_ptr<void> reserved(nullptr, [&](void*) {
@@ -284,6 +285,7 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
       queued.execution.created_us = keep.ground().clock.now_us();
       queued.execution.added = add_files(keep, actor, workspace, info, wanted.files);
       queued.execution.number = live->next_number();
+      wanted.accepted = wanted.accepted || !wanted.idempotency_key.empty();
       if (wanted.accepted) records.save_accepted(queued.execution, wanted);
     }
     queued.wanted = std::move(wanted);
@@ -357,6 +359,7 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
   std::atomic<bool> stopping{false};
   Registry registry;
   Rescue rescue{keep, records, registry, copy_context};
+  Repeats repeats{records, keep.ground().clock, [this] { flush_records(); }};
   std::atomic<bool> evicting{false};
   TimeUs next_eviction_us = 0;  // the loop's
   KernelLoop loop;
@@ -371,6 +374,7 @@ void Interpreter::close() { impl_->close(); }
 void Interpreter::await_executions(std::chrono::milliseconds limit) { impl_->await_executions(limit); }
 void Interpreter::end_sessions() { impl_->end_sessions(); }
 void Interpreter::stop() { impl_->stop(); }
+void Interpreter::note_unanswered(const Id& execution) { impl_->repeats.note_unanswered(execution); }
 Thumbnails& Interpreter::thumbnails() { return impl_->thumbnails; }
 
 void Interpreter::recover() {
@@ -500,15 +504,7 @@ RunningExecution Interpreter::execute(const workspace::Actor& actor, const Id& s
   if (impl_->shared.closing)
     throw Error(Code::unavailable, "the server is stopping")
         .hint("Try again when it is back; nothing was run.");
-  if (wanted.language != "python" && wanted.language != "bash")
-    throw Error(Code::bad_request, "language must be 'python' or 'bash'");
-  if (!is_utf8(wanted.code)) throw Error(Code::bad_request, "the code is not UTF-8");
-  if (wanted.code.size() > kCodeBytesMax)
-    throw Error(Code::too_large, "the code has more than 8 MiB")
-        .hint("Put data into files, and read them from the code.");
-  if (wanted.timeout_s && (*wanted.timeout_s < 1 || *wanted.timeout_s > impl_->options.timeout_max_s))
-    throw Error(Code::bad_request,
-                "timeout_s must lie between 1 and " + std::to_string(impl_->options.timeout_max_s));
+  check(wanted, impl_->options);
   return impl_->queue(actor, session, std::move(wanted), std::nullopt);
 }
 

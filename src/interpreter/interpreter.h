@@ -46,7 +46,8 @@ struct RunningExecution {
   Id id;
   int64_t number = 0;
   std::shared_ptr<ExecutionFeed> feed;
-  Execution asked;  // as it was queued
+  Execution asked;      // as it was queued
+  bool joined = false;  // an earlier request asked for it already
 };
 
 // Any thread. A session that is not the caller's is Error(not_found).
@@ -95,8 +96,11 @@ class Interpreter {
   void sleep(const workspace::Actor& actor, const Id& session);
 
   // Queued behind the session's others; the session is woken when it is asleep. Error(too_many_requests) over
-  // a limit.
+  // a limit. A request that was sent before gets the execution that there is, running or finished (see
+  // repeats.h); Error(conflict) when its key was used for other code.
   RunningExecution execute(const workspace::Actor& actor, const Id& session, NewExecution wanted);
+  // The client that waited for an execution left without its answer: when it asks again, it gets that one.
+  void note_unanswered(const Id& execution);
   // KeyboardInterrupt for a running one (state stays), off the queue for a waiting one; false when it is done
   // already.
   bool cancel(const workspace::Actor& actor, const Id& session, const Id& execution);

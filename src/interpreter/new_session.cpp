@@ -1,5 +1,7 @@
 #include "interpreter/new_session.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/text.h"
 #include "interpreter/environment.h"
@@ -35,6 +37,24 @@ std::string folder_of(const SessionInfo& info, const NewSession& wanted) {
   std::string name;
   for (char c : info.name) name += c == '/' || static_cast<unsigned char>(c) < 32 ? '-' : c;
   return workspace::clean_path("sessions/" + name.substr(0, kNameBytesMax) + "-" + info.id.hex().substr(24));
+}
+
+void check(const NewExecution& wanted, const InterpreterOptions& options) {
+  constexpr size_t kCodeBytesMax = 8 << 20;
+  constexpr size_t kKeyBytesMax = 255;
+  if (wanted.language != "python" && wanted.language != "bash")
+    throw Error(Code::bad_request, "language must be 'python' or 'bash'");
+  if (!is_utf8(wanted.code)) throw Error(Code::bad_request, "the code is not UTF-8");
+  if (wanted.code.size() > kCodeBytesMax)
+    throw Error(Code::too_large, "the code has more than 8 MiB")
+        .hint("Put data into files, and read them from the code.");
+  if (wanted.timeout_s && (*wanted.timeout_s < 1 || *wanted.timeout_s > options.timeout_max_s))
+    throw Error(Code::bad_request,
+                "timeout_s must lie between 1 and " + std::to_string(options.timeout_max_s));
+  const auto& key = wanted.idempotency_key;
+  auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+  if (key.size() > kKeyBytesMax || !is_utf8(key) || std::any_of(key.begin(), key.end(), is_control))
+    throw Error(Code::bad_request, "Idempotency-Key must be printable text of at most 255 bytes");
 }
 
 }  // namespace sk::interpreter

@@ -1,4 +1,4 @@
-// What a new session may be like.
+// What a new session and a new execution may be like.
 #pragma once
 
 #include "interpreter/interpreter.h"
@@ -11,5 +11,8 @@ void settle_wishes(SessionInfo& info, const NewSession& wanted, const Interprete
 
 // Its folder in the workspace: the one that was asked for, or one named after it.
 std::string folder_of(const SessionInfo& info, const NewSession& wanted);
+
+// Error(bad_request) or Error(too_large) for what cannot be run.
+void check(const NewExecution& wanted, const InterpreterOptions& options);
 
 }  // namespace sk::interpreter

@@ -361,16 +361,17 @@ void insert_files(catalog::Tx& tx, const Id& execution, const std::vector<KeptFi
 }
 
 // A finished one stays finished: saves of a running one may come late.
-void upsert_execution(catalog::Tx& tx, const Execution& execution,
-                      const std::optional<std::string>& request) {
+// `key` is written once, with the first record of an execution.
+void upsert_execution(catalog::Tx& tx, const Execution& execution, const std::optional<std::string>& request,
+                      const std::optional<std::string>& key = std::nullopt) {
   tx.exec("INSERT INTO executions (" SK_EXECUTION_COLUMNS
-          ", request) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) "
+          ", request, idempotency_key) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) "
           "ON CONFLICT (id) DO UPDATE SET status = excluded.status, outcome = excluded.outcome, detail = "
           "excluded.detail, started_us = excluded.started_us, ended_us = excluded.ended_us, request = "
           "excluded.request WHERE executions.status <> 'done' OR excluded.status = 'done'",
           {execution.id, execution.session, execution.number, execution.author, execution.language,
            execution.code, execution.status, execution.end, detail_of(execution), execution.created_us,
-           execution.started_us, execution.ended_us, request});
+           execution.started_us, execution.ended_us, request, key});
 }
 
 }  // namespace
@@ -395,7 +396,8 @@ void Records::save(catalog::Tx& tx, const Execution& execution, const std::vecto
 void Records::save_accepted(const Execution& execution, const NewExecution& wanted) {
   Json request = {{"tools", wanted.tools}};
   if (wanted.timeout_s) request["timeout_s"] = *wanted.timeout_s;
-  ground_.db.write([&](catalog::Tx& tx) { upsert_execution(tx, execution, to_text(request)); });
+  auto key = wanted.idempotency_key.empty() ? std::nullopt : std::optional(wanted.idempotency_key);
+  ground_.db.write([&](catalog::Tx& tx) { upsert_execution(tx, execution, to_text(request), key); });
 }
 
 std::vector<AcceptedExecution> Records::accepted() {
@@ -422,6 +424,17 @@ std::optional<Execution> Records::find_execution(const Id& session, const Id& ex
                           {execution, session}, read_execution);
   });
   if (found) found->files.kept = kept_files(execution, 0, 1'000'000);
+  return found;
+}
+
+std::optional<Execution> Records::find_by_key(const Id& session, const std::string& key, TimeUs since_us) {
+  auto found = ground_.db.read([&](catalog::Statements& statements) {
+    return statements.one("SELECT " SK_EXECUTION_COLUMNS
+                          " FROM executions WHERE session = $1 AND idempotency_key = $2 AND created_us >= $3 "
+                          "ORDER BY created_us DESC LIMIT 1",
+                          {session, key, since_us}, read_execution);
+  });
+  if (found) found->files.kept = kept_files(found->id, 0, 1'000'000);
   return found;
 }
 

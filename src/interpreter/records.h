@@ -73,6 +73,8 @@ class Records {
   // As part of a transaction, with more files that it kept. save() completes it.
   void save(catalog::Tx& tx, const Execution& execution, const std::vector<KeptFile>& kept);
   std::optional<Execution> find_execution(const Id& session, const Id& execution);
+  // The newest that was accepted under that key since then.
+  std::optional<Execution> find_by_key(const Id& session, const std::string& key, TimeUs since_us);
   // Newest first, without code's outputs' files; `before` 0 for the first page.
   std::vector<Execution> list_executions(const Id& session, int64_t before, size_t limit);
   // Oldest first.

@@ -12,12 +12,16 @@ namespace sk::interpreter {
 namespace {
 
 constexpr size_t kThreads = 2;
-constexpr size_t kWaitingMax = 1'000;
+constexpr size_t kRetriesWaitingMax = 1'000;
 
 }  // namespace
 
 Rescue::Rescue(workspace::Keep& keep, Records& records, Registry& registry, const CopyContext& copies)
-    : keep_(keep), records_(records), registry_(registry), copies_(copies), threads_(kThreads, kWaitingMax) {}
+    : keep_(keep),
+      records_(records),
+      registry_(registry),
+      copies_(copies),
+      threads_(kThreads, kRetriesWaitingMax) {}
 
 void Rescue::stop() {
   stopping_ = true;

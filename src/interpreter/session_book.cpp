@@ -12,7 +12,7 @@ std::optional<SessionInfo> SessionBook::find(const workspace::Actor& actor, cons
 
 Error no_session(const Id& session) {
   return Error(Code::not_found, "there is no session " + session.with_prefix(workspace::prefix::session))
-      .hint("'sandkeep sessions' lists yours.");
+      .hint("'sandkeep sessions ls' lists yours.");
 }
 
 SessionInfo SessionBook::get(const workspace::Actor& actor, const Id& session) const {

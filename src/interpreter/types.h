@@ -79,6 +79,12 @@ struct NewExecution {
   bool accepted = false;
   // Its id is told while it runs: its record is durable before that.
   bool announced = false;
+  // The client's name for this request (Idempotency-Key); empty: none. A second request of that name gets the
+  // execution of the first. Makes it `accepted`, so that the name is known after a crash as well.
+  std::string idempotency_key = {};
+  // The client says that it sent this before, without a name: it gets the session's newest execution if that
+  // is what it asks for and nobody got its answer.
+  bool repeated = false;
 };
 
 // queued → running → done. `end` says how: ok, error, interrupted, timeout, oom, pids, disk, crash.

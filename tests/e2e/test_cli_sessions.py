@@ -11,6 +11,7 @@ import pytest
 
 from sandkeep_cli import Cli
 from sandkeep_server import ROOT_KEY, Server
+from sessions_client import Keep, wait_for
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +32,70 @@ def test_run_has_the_programs_exit_code(cli):
     cli("run", "-", stdin=b"import sys; sys.exit(7)", code=7)
     assert "ZeroDivisionError" in cli("run", "-", stdin=b"1 / 0", code=1).err
     cli("run", "--bash", "-", stdin=b"exit 9", code=9)
+
+
+def test_run_of_what_is_no_file_blames_the_path(cli):
+    for path in ("nope.py", "nope/nope.py", "."):
+        ran = cli("run", path, code=3)
+        assert path in ran.err and "Check the path" in ran.err and "bug" not in ran.err
+    assert cli("run", "--json", "nope.py", code=3).error["code"] == "not_found"
+
+
+def read_until(stream, word):
+    text = b""
+    while word not in text:
+        piece = os.read(stream.fileno(), 65536)
+        assert piece, text
+        text += piece
+
+
+def test_the_first_ctrl_c_cancels_a_run_and_shows_what_was_kept(cli, server):
+    (cli.folder / "long.py").write_text("import time\nprint('ready', flush=True)\n"
+                                        "try:\n    time.sleep(1000)\nfinally:\n    open('end.txt', 'w').write('x')\n")
+    running = cli.start("run", "--name", "interrupted", "long.py")
+    read_until(running.stdout, b"ready")
+    running.send_signal(signal.SIGINT)
+    _, err = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert b"/end.txt  http" in err
+    keep = Keep(server)
+    [session] = [one for one in keep.call("GET", "/api/v1/sessions").json()["items"] if one["name"] == "interrupted"]
+    [execution] = keep.call("GET", f"/api/v1/sessions/{session['id']}/executions").json()["items"]
+    assert execution["status"] == "done" and execution["end"] == "interrupted"
+
+
+def test_a_second_ctrl_c_leaves_a_run_at_once(cli):
+    (cli.folder / "deaf.py").write_text("import time\nprint('ready', flush=True)\nwhile True:\n    try:\n        time.sleep(1000)\n"
+                                        "    except KeyboardInterrupt:\n        print('heard', flush=True)\n")
+    running = cli.start("run", "deaf.py")
+    read_until(running.stdout, b"ready")
+    running.send_signal(signal.SIGINT)
+    read_until(running.stdout, b"heard")
+    running.send_signal(signal.SIGINT)
+    _, err = running.communicate(timeout=60)
+    assert running.returncode == 130 and b"ended by" not in err
+
+
+def test_ctrl_c_of_a_run_that_waits_for_its_turn_cancels_it(cli, server):
+    keep = Keep(server)
+    session = keep.create(name="busy")
+    first = keep.start(session, "print('ready', flush=True)\nimport time; time.sleep(1000)")
+    keep.printed_until(first, "ready")
+    (cli.folder / "next.py").write_text("import time; time.sleep(1000)")
+    running = cli.start("run", "--session", session["id"], "next.py")
+    wait_for(lambda: keep.get(session)["execution_count"] == 2)
+    running.send_signal(signal.SIGINT)
+    keep.call("POST", f"{first}/cancel")
+    running.communicate(timeout=60)
+    assert running.returncode == 130
+    newest = keep.call("GET", f"/api/v1/sessions/{session['id']}/executions").json()["items"][0]
+    assert newest["code"] == "import time; time.sleep(1000)" and newest["end"] == "interrupted"
+
+
+def test_an_unknown_session_is_told_with_the_command_that_lists(cli):
+    hint = cli("run", "--json", "--session", "s_018f6b2c9d3e7a41b5c60d7e8f901234", "-", stdin=b"1", code=3).error["hint"]
+    command = hint.split("'")[1].removeprefix("sandkeep ").split()
+    assert cli(*command, "--json").json_lines is not None
 
 
 def test_a_shell_that_reads_a_pipe_keeps_variables_and_shows_links(cli):

@@ -58,7 +58,8 @@ struct Operation {
   // Takes If-Match, If-None-Match, If-Unmodified-Since, X-Sandkeep-Lock and X-Sandkeep-Fence.
   bool conditional_write = false;
   bool opens_locks = false;  // of these, only X-Sandkeep-Lock and X-Sandkeep-Fence: it changes many things
-  bool hidden = false;       // for pages and other dialects: checked, but not in the document
+  bool takes_idempotency_key = false;  // a request that is sent again is not carried out again
+  bool hidden = false;                 // for pages and other dialects: checked, but not in the document
   // Other people's clients send more than we know: what is unknown is not refused but named in Call::ignored.
   bool lenient = false;
   bool takes_librechat_token = false;  // LibreChat's signed token may stand in the key's place

@@ -1,5 +1,7 @@
 #include "api/mcp/hub.h"
 
+#include "api/mcp/session_id.h"
+
 namespace sk::api::mcp {
 
 namespace {
@@ -24,7 +26,7 @@ Hub::Hub(App& the_app, Offer the_offer)
       conformance(app.settings.mcp_conformance && offer.has_resources ? std::make_unique<Conformance>()
                                                                       : nullptr),
       sessions(app.clock, app.settings.mcp_sessions_max, app.settings.mcp_session_idle_s,
-               app.settings.mcp_replay_bytes_max) {}
+               app.settings.mcp_replay_bytes_max, load_session_secret(app.keep.directory())) {}
 
 Json Hub::server_info() const {
   return {{"name", offer.name}, {"title", offer.title}, {"version", app.version}};

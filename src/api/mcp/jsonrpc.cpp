@@ -55,7 +55,7 @@ Message read_request(const Json& value) {
 std::string tool_hint(const Error& error) {
   static constexpr HintWords kWords[] = {
       {"X-Sandkeep-Lock", "Wait until the lock ends, or pass its token as lock_token."},
-      {"'sandkeep sessions'", "list_sessions shows yours."},
+      {"'sandkeep sessions ls'", "list_sessions shows yours."},
       {"'sandkeep workspace ls'", "list_workspaces shows yours."},
       {"'sandkeep trash restore", "It is in the trash: restore brings it back."},
       {"'sandkeep ls'", "list_files and search show what is there."},

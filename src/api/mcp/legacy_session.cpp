@@ -1,6 +1,8 @@
 #include "api/mcp/legacy_session.h"
 
-#include "base/hash.h"
+#include <algorithm>
+
+#include "api/mcp/session_id.h"
 #include "base/text.h"
 
 namespace sk::api::mcp {
@@ -14,7 +16,7 @@ constexpr size_t kStreamsMax = 64;
 // Of those that belong to no request, which never finishes.
 constexpr size_t kNotificationsMax = 100;
 constexpr size_t kRunningMax = 1000;
-constexpr size_t kIdBytes = 24;
+constexpr size_t kEndedMax = 10'000;
 
 }  // namespace
 
@@ -39,21 +41,27 @@ class LegacySession::StreamChannel final : public Channel {
   const uint64_t number_;
 };
 
-LegacySession::LegacySession(std::string id, Id key, Agreed agreed, size_t replay_bytes_max)
-    : id_(std::move(id)), key_(key), agreed_(std::move(agreed)), replay_bytes_max_(replay_bytes_max) {
+LegacySession::LegacySession(std::string id, Id key, Agreed agreed, size_t replay_bytes_max,
+                             uint64_t first_stream)
+    : id_(std::move(id)),
+      key_(key),
+      agreed_(std::move(agreed)),
+      replay_bytes_max_(replay_bytes_max),
+      next_stream_(first_stream) {
   streams_[0];
 }
 
-std::string LegacySession::event_id(uint64_t stream, int64_t event) const {
-  return std::to_string(stream) + "-" + std::to_string(event);
+std::string LegacySession::event_id(uint64_t stream, int64_t event, std::string_view request) {
+  auto id = std::to_string(stream) + "-" + std::to_string(event);
+  return request.empty() ? id : id.append("-").append(request);
 }
 
-LegacySession::Opened LegacySession::open_stream() {
+LegacySession::Opened LegacySession::open_stream(const Json& request_id) {
   uint64_t number;
   {
     std::lock_guard lock(mutex_);
     number = next_stream_++;
-    streams_[number];
+    streams_[number].request = to_base64url(as_bytes(to_text(request_id)));
     make_room_locked();
   }
   return {std::make_shared<StreamChannel>(shared_from_this(), number), attach(number, -1)};
@@ -69,18 +77,43 @@ http::Reply LegacySession::listen() {
 }
 
 http::Reply LegacySession::resume(std::string_view last_event_id) {
-  auto dash = last_event_id.find('-');
-  auto stream = parse_unsigned(last_event_id.substr(0, dash));
-  auto event = dash == std::string_view::npos ? std::nullopt : parse_unsigned(last_event_id.substr(dash + 1));
-  bool known = false;
+  auto parts = split(last_event_id, '-');
+  // Base64url has dashes of its own.
+  auto request = parts.size() > 2 ? last_event_id.substr(parts[0].size() + parts[1].size() + 2) : "";
+  auto stream = parse_unsigned(parts[0]);
+  auto event = parts.size() > 1 ? parse_unsigned(parts[1]) : std::nullopt;
+  bool known = false, is_of_earlier_life = false;
   if (stream && event && *event < (1ull << 62)) {
     std::lock_guard lock(mutex_);
-    known = streams_.contains(*stream);
+    auto found = streams_.find(*stream);
+    known = found != streams_.end();
+    // News that an earlier server sent; its numbers mean nothing here.
+    is_of_earlier_life = known && *stream == 0 && static_cast<int64_t>(*event) > found->second.last;
   }
-  if (!known)
-    throw RpcError(rpc_code::invalid_request, "Last-Event-ID is not one that can be resumed any more",
-                   nullptr, 400);
-  return attach(*stream, static_cast<int64_t>(*event));
+  if (is_of_earlier_life) return listen();
+  if (known) return attach(*stream, static_cast<int64_t>(*event));
+  auto request_text = from_base64url(request);
+  auto request_id = request_text ? Json::parse(*request_text, nullptr, false) : Json();
+  if (stream && event && (request_id.is_string() || request_id.is_number()))
+    return answer_lost(last_event_id, request_id);
+  throw RpcError(rpc_code::invalid_request, "Last-Event-ID is not one that can be resumed any more", nullptr,
+                 400);
+}
+
+// A client that gets no answer at all would wait for it until it runs out of patience.
+http::Reply LegacySession::answer_lost(std::string_view event_id, const Json& request_id) {
+  RpcError error(
+      rpc_code::server,
+      "the answer to this request is lost, since the server was restarted or has answered too much "
+      "since; it may have run",
+      {{"code", info(Code::unavailable).name},
+       {"hint",
+        "Before you send it again, look: list_sessions shows which interpreter was used "
+        "last, list_files and activity show what was written."}});
+  auto events = std::make_shared<http::EventStream>();
+  events->send({std::string(event_id), {}, to_text(error_message(request_id, error))});
+  events->close();
+  return events_reply(events);
 }
 
 // `after` -1: a new stream, which begins with an event that has nothing but an id, so that its client can
@@ -95,9 +128,9 @@ http::Reply LegacySession::attach(uint64_t number, int64_t after) {
   stream.live = events;
   // Clients of older versions read every event as a message, and would stumble over an empty one.
   if (agreed_.version >= "2025-11-25")
-    events->send({event_id(number, std::max<int64_t>(after, 0)), {}, "", kRetryMs});
+    events->send({event_id(number, std::max<int64_t>(after, 0), stream.request), {}, "", kRetryMs});
   for (const auto& [event, data] : stream.events)
-    if (event > after) events->send({event_id(number, event), {}, data});
+    if (event > after) events->send({event_id(number, event, stream.request), {}, data});
   stream.delivered = stream.last;
   if (stream.finished || ended_) events->close();
   return events_reply(events);
@@ -111,7 +144,7 @@ bool LegacySession::send(uint64_t number, const Json& message, bool last) {
   auto& stream = found->second;
   auto event = ++stream.last;
   auto live = stream.live.lock();
-  bool sent = live && live->send({event_id(number, event), {}, data});
+  bool sent = live && live->send({event_id(number, event, stream.request), {}, data});
   if (sent) stream.delivered = event;
   replay_bytes_ += data.size();
   stream.events.emplace_back(event, std::move(data));
@@ -269,20 +302,47 @@ bool LegacySession::has_ended() const {
 }
 
 std::shared_ptr<LegacySession> LegacySessions::create(const Id& key, Agreed agreed) {
-  auto session =
-      std::make_shared<LegacySession>(random_base64url(kIdBytes), key, std::move(agreed), replay_bytes_max_);
   auto now_us = clock_.now_us();
-  session->touch(now_us);
+  auto id = make_session_id({agreed.version, key, now_us}, secret_);
+  auto session = std::make_shared<LegacySession>(std::move(id), key, std::move(agreed), replay_bytes_max_);
   std::lock_guard lock(mutex_);
+  add_locked(session, now_us);
+  return session;
+}
+
+void LegacySessions::add_locked(std::shared_ptr<LegacySession> session, TimeUs now_us) {
+  session->touch(now_us);
   drop_idle_locked(now_us);
   if (by_id_.size() >= most_) {
     auto oldest = by_id_.begin();
     for (auto it = by_id_.begin(); it != by_id_.end(); ++it)
       if (it->second->touched_us() < oldest->second->touched_us()) oldest = it;
-    oldest->second->end();
-    by_id_.erase(oldest);
+    end_locked(oldest);
   }
-  by_id_[session->id()] = session;
+  by_id_[session->id()] = std::move(session);
+}
+
+LegacySessions::ById::iterator LegacySessions::end_locked(ById::iterator found) {
+  found->second->end();
+  // This server's own need not be remembered: they are never revived.
+  auto facts = read_session_id(found->first, secret_);
+  if (facts && facts->issued_us < started_us_) ended_.push_back(found->first);
+  if (ended_.size() > kEndedMax) ended_.pop_front();
+  return by_id_.erase(found);
+}
+
+std::shared_ptr<LegacySession> LegacySessions::revive_locked(const std::string& id, const Id& key,
+                                                             TimeUs now_us) {
+  auto facts = read_session_id(id, secret_);
+  if (!facts || facts->key != key || facts->issued_us >= started_us_) return nullptr;
+  // When it was last used is not known; at the latest when this server started.
+  if (now_us - started_us_ > idle_us_) return nullptr;
+  if (std::find(ended_.begin(), ended_.end(), id) != ended_.end()) return nullptr;
+  // The time is higher than any count of streams.
+  auto first_stream = static_cast<uint64_t>(now_us / 1000);
+  auto session = std::make_shared<LegacySession>(id, key, Agreed{.version = facts->version},
+                                                 replay_bytes_max_, first_stream);
+  add_locked(session, now_us);
   return session;
 }
 
@@ -290,12 +350,12 @@ std::shared_ptr<LegacySession> LegacySessions::find(std::string_view id, const I
   auto now_us = clock_.now_us();
   std::lock_guard lock(mutex_);
   auto found = by_id_.find(std::string(id));
-  if (found == by_id_.end() || found->second->key() != key) return nullptr;
+  if (found == by_id_.end()) return revive_locked(std::string(id), key, now_us);
+  if (found->second->key() != key) return nullptr;
   auto session = found->second;
   bool is_idle = now_us - session->touched_us() > idle_us_ && !session->has_open_stream();
   if (is_idle || session->has_ended()) {
-    session->end();
-    by_id_.erase(found);
+    end_locked(found);
     return nullptr;
   }
   session->touch(now_us);
@@ -303,22 +363,19 @@ std::shared_ptr<LegacySession> LegacySessions::find(std::string_view id, const I
 }
 
 void LegacySessions::end(std::string_view id, const Id& key) {
-  auto session = find(id, key);
-  if (!session) return;
-  session->end();
+  if (!find(id, key)) return;
   std::lock_guard lock(mutex_);
-  by_id_.erase(std::string(id));
+  if (auto found = by_id_.find(std::string(id)); found != by_id_.end()) end_locked(found);
 }
 
 void LegacySessions::drop_idle_locked(TimeUs now_us) {
   constexpr int64_t kLookEveryUs = 60 * kSecondUs;
   if (now_us - looked_us_ < kLookEveryUs) return;
   looked_us_ = now_us;
-  std::erase_if(by_id_, [&](const auto& item) {
-    bool idle = now_us - item.second->touched_us() > idle_us_ && !item.second->has_open_stream();
-    if (idle) item.second->end();
-    return idle;
-  });
+  for (auto it = by_id_.begin(); it != by_id_.end();) {
+    bool idle = now_us - it->second->touched_us() > idle_us_ && !it->second->has_open_stream();
+    it = idle ? end_locked(it) : std::next(it);
+  }
 }
 
 }  // namespace sk::api::mcp

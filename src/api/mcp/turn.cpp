@@ -35,7 +35,7 @@ std::shared_ptr<Channel> Turn::open_channel(std::function<void()> cancel) {
   SK_CHECK(!reply.has_value());
   if (session) session->set_running(message.id, cancel);
   if (session && takes_events) {
-    auto opened = session->open_stream();
+    auto opened = session->open_stream(message.id);
     reply = std::move(opened.reply);
     return opened.channel;
   }

@@ -3,6 +3,7 @@
 #include "api/common/containers.h"
 #include "api/common/ignored.h"
 #include "api/common/need_interpreter.h"
+#include "api/common/repeats.h"
 #include "api/openai/openai.h"
 #include "api/openai/shapes.h"
 #include "base/text.h"
@@ -121,12 +122,18 @@ Reply exec(Call& call) {
   wanted.language = call.body.text("language").value_or("python");
   if (auto seconds = call.body.integer("timeout_s"))
     wanted.timeout_s = within(*seconds, 1, call.app.settings.execution_timeout_max_s, "timeout_s");
-  auto running = need_interpreter(call.app).execute(call.actor, container.id, std::move(wanted));
+  read_openai_repeat(call.request.headers, wanted);
+  auto& interpreter = need_interpreter(call.app);
+  auto running = interpreter.execute(call.actor, container.id, std::move(wanted));
   auto late = [] { return Reply::json(Json::object(), 504); };
-  auto deferred = std::make_shared<http::Deferred>(kWaitMost, late, [] {});
-  auto answer = [deferred, answering = Answering{container, call.request.base_url, call.ignored}](
-                    const Execution& execution) {
+  // Its client, which may have run out of patience, asks again soon.
+  auto left = [&interpreter, id = running.id] { interpreter.note_unanswered(id); };
+  auto deferred = std::make_shared<http::Deferred>(kWaitMost, late, left, left);
+  auto answer = [deferred, joined = running.joined,
+                 answering =
+                     Answering{container, call.request.base_url, call.ignored}](const Execution& execution) {
     auto reply = Reply::json(exec_json(execution, answering));
+    if (joined) reply.headers.set(std::string(kReplayedHeader), "true");
     add_ignored(reply, answering.ignored);
     deferred->complete(std::move(reply));
   };
@@ -142,6 +149,7 @@ void add_exec_routes(Routes& routes, const OpenAiMount& mount) {
   run.body = {{.name = "code", .about = "A cell, as in a notebook.", .required = true},
               {.name = "language", .about = "`python` unless given.", .choices = {"python", "bash"}},
               {.name = "timeout_s", .type = FieldType::integer, .about = "Seconds that it may run."}};
+  run.takes_idempotency_key = true;
   routes.add(std::move(run), exec);
 }
 

@@ -2,6 +2,7 @@
 // asking later.
 #include "api/common/conditions.h"
 #include "api/common/need_interpreter.h"
+#include "api/common/repeats.h"
 #include "api/common/shapes.h"
 #include "api/rest/rest.h"
 #include "api/rest/session_json.h"
@@ -50,12 +51,18 @@ Json running_json(const RunningExecution& running, const std::string& base_url) 
   return execution_json(execution, base_url);
 }
 
+void say_if_joined(Reply& reply, bool joined) {
+  if (joined) reply.headers.set(std::string(kReplayedHeader), "true");
+}
+
 // The reply comes when the execution is done; no thread waits. When the client leaves, the execution goes on.
 Reply wait_for(const RunningExecution& running, const std::string& base_url) {
   auto deferred =
       std::make_shared<http::Deferred>(kWaitMost, [] { return Reply::json(Json::object(), 504); }, [] {});
-  running.feed->on_finish([deferred, base_url](const Execution& execution) {
-    deferred->complete(Reply::json(execution_json(execution, base_url)));
+  running.feed->on_finish([deferred, base_url, joined = running.joined](const Execution& execution) {
+    auto reply = Reply::json(execution_json(execution, base_url));
+    say_if_joined(reply, joined);
+    deferred->complete(std::move(reply));
   });
   return Reply::deferred(deferred);
 }
@@ -79,7 +86,9 @@ Reply follow(const RunningExecution& running, const std::string& base_url, int64
       stream->send({"done", "done", to_text(execution_json(execution, base_url))});
     stream->close();
   });
-  return Reply::events(stream);
+  auto reply = Reply::events(stream);
+  say_if_joined(reply, running.joined);
+  return reply;
 }
 
 Reply execute(Call& call) {
@@ -93,12 +102,14 @@ Reply execute(Call& call) {
   bool waits = call.body.boolean("wait").value_or(true);
   wanted.accepted = !waits && !streams;
   wanted.announced = streams;
+  read_idempotency_key(call.request.headers, wanted);
   auto running = need_interpreter(call.app).execute(call.actor, session, std::move(wanted));
   if (streams) return follow(running, call.request.base_url, 0);
   if (!waits) {
     Reply reply = Reply::json(running_json(running, call.request.base_url), 202);
     reply.headers.set("Location", kRoot + "/sessions/" + session.with_prefix(workspace::prefix::session) +
                                       "/executions/" + running.id.with_prefix(workspace::prefix::execution));
+    say_if_joined(reply, running.joined);
     return reply;
   }
   return wait_for(running, call.request.base_url);
@@ -186,32 +197,35 @@ Reply list_kept(Call& call) {
 
 void add_execution_routes(Routes& routes) {
   const std::string executions = kRoot + "/sessions/{session}/executions";
-  routes.add({.method = "POST",
-              .pattern = executions,
-              .id = "execute",
-              .tag = "sessions",
-              .summary = "Runs code, and answers when it is done and what it wrote is kept",
-              .details = "With `stream` (or `Accept: text/event-stream`) output comes as server-sent events "
-                         "while it runs, and the "
-                         "answer as the last event, `done`. A session that sleeps is woken first, and the "
-                         "answer says `woke`.",
-              .body_kind = BodyKind::json,
-              .body = {{.name = "code", .about = "A cell, as in a notebook.", .required = true},
-                       {.name = "language", .about = "`python` unless given.", .choices = {"python", "bash"}},
-                       {.name = "timeout_s",
-                        .type = FieldType::integer,
-                        .about = "Seconds; the session's unless given."},
-                       added_files_field(),
-                       {.name = "wait",
-                        .type = FieldType::boolean,
-                        .about = "false: answer at once, ask for the result later."},
-                       {.name = "stream", .type = FieldType::boolean, .about = "true: server-sent events."}},
-              .answers = {{200, "It is done; `end` says how.", "Execution"},
-                          {202, "It waits or runs.", "Execution"}},
-              .errors = {Code::forbidden, Code::not_found, Code::gone, Code::precondition_failed,
-                         Code::too_large, Code::locked, Code::too_many_requests, Code::unavailable},
-              .opens_locks = true},
-             execute);
+  routes.add(
+      {.method = "POST",
+       .pattern = executions,
+       .id = "execute",
+       .tag = "sessions",
+       .summary = "Runs code, and answers when it is done and what it wrote is kept",
+       .details = "With `stream` (or `Accept: text/event-stream`) output comes as server-sent events "
+                  "while it runs, and the "
+                  "answer as the last event, `done`. A session that sleeps is woken first, and the "
+                  "answer says `woke`. With `Idempotency-Key` a request that is sent again gets the "
+                  "execution of the first one, and `Idempotent-Replayed: true`.",
+       .body_kind = BodyKind::json,
+       .body = {{.name = "code", .about = "A cell, as in a notebook.", .required = true},
+                {.name = "language", .about = "`python` unless given.", .choices = {"python", "bash"}},
+                {.name = "timeout_s",
+                 .type = FieldType::integer,
+                 .about = "Seconds; the session's unless given."},
+                added_files_field(),
+                {.name = "wait",
+                 .type = FieldType::boolean,
+                 .about = "false: answer at once, ask for the result later."},
+                {.name = "stream", .type = FieldType::boolean, .about = "true: server-sent events."}},
+       .answers = {{200, "It is done; `end` says how.", "Execution"},
+                   {202, "It waits or runs.", "Execution"}},
+       .errors = {Code::forbidden, Code::not_found, Code::conflict, Code::gone, Code::precondition_failed,
+                  Code::too_large, Code::locked, Code::too_many_requests, Code::unavailable},
+       .opens_locks = true,
+       .takes_idempotency_key = true},
+      execute);
   routes.add(
       {.method = "GET",
        .pattern = executions,

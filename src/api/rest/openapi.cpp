@@ -96,6 +96,10 @@ Json parameters(const Operation& operation) {
     out.push_back(header_param("X-Sandkeep-Lock", "Tokens of the locks that you hold."));
     out.push_back(header_param("X-Sandkeep-Fence", "The fencing number of your lock."));
   }
+  if (operation.takes_idempotency_key)
+    out.push_back(header_param("Idempotency-Key",
+                               "Your name for this request, up to 255 bytes: sent again within a day, it is "
+                               "answered with what the first one did."));
   return out;
 }
 

@@ -2,10 +2,11 @@
 #include <iostream>
 #include <iterator>
 
-#include "base/fd.h"
+#include "cli/canceller.h"
 #include "cli/commands.h"
 #include "cli/execution.h"
 #include "cli/fields.h"
+#include "cli/local_files.h"
 #include "cli/remote_path.h"
 
 namespace sk::cli {
@@ -13,7 +14,7 @@ namespace sk::cli {
 namespace {
 
 std::string read_program(const std::string& source) {
-  if (source != "-") return read_file(source, 8 << 20);
+  if (source != "-") return read_local(source, 8 << 20);
   return std::string(std::istreambuf_iterator<char>(std::cin), {});
 }
 
@@ -29,6 +30,7 @@ ExitCode exit_code_of_run(const Json& done) {
 
 ExitCode run_run(Invocation& call) {
   std::string code = read_program(call.positional(0));
+  Canceller canceller(call.target(), Canceller::For::run);
   auto remote = call.remote();
   std::string session = call.arguments.value_or("session", "");
   if (session.empty()) {
@@ -45,6 +47,9 @@ ExitCode run_run(Invocation& call) {
   if (bash) body["language"] = "bash";
   ExecutionEvents events;
   if (!call.json()) events.on_output = [&](const Json& output) { show_output(call.terminal, output); };
+  auto executions = "/api/v1/sessions/" + percent_encode(session) + "/executions/";
+  events.on_start = [&](const std::string& id) { canceller.running(executions + id); };
+  canceller.sending();
   Json done = run_code(remote, session, std::move(body), events);
   if (call.json()) {
     call.terminal.line(to_text(done));
@@ -52,7 +57,7 @@ ExitCode run_run(Invocation& call) {
     show_files(call.terminal, done);
     show_end(call.terminal, done);
   }
-  return exit_code_of_run(done);
+  return canceller.interrupted() ? ExitCode::interrupted : exit_code_of_run(done);
 }
 
 }  // namespace
@@ -66,7 +71,8 @@ Command run_command() {
           "The program's output comes as it runs; then each file that it wrote into its folder, with its "
           "permanent link. "
           "Without --session it runs in a new session, whose folder is sessions/<name>-<id>. Exits with the "
-          "program's own code.",
+          "program's own code. Ctrl-C cancels the program and shows what was kept; a second one leaves at "
+          "once.",
       .options = {{"session", 0, "ID", "run in this session, which keeps its variables between runs"},
                   {"name", 0, "NAME", "name of the new session"},
                   {"folder", 0, "PATH", "the workspace's folder that the program sees as /mnt/data"},

@@ -1,12 +1,8 @@
 // shell: a session at the prompt, as Python's own, but in a sandbox and with files that stay.
-#include <pthread.h>
-
-#include <atomic>
-#include <csignal>
 #include <filesystem>
-#include <thread>
 
 #include "base/text.h"
+#include "cli/canceller.h"
 #include "cli/cell_reader.h"
 #include "cli/commands.h"
 #include "cli/execution.h"
@@ -37,57 +33,11 @@ std::string history_file(const Environment& environment) {
   return failed ? std::string() : base + "/sandkeep/shell_history";
 }
 
-// Ctrl-C while code runs: cancels it on the server, on a connection of its own, since the other one is busy
-// with its output. Made before any other thread.
-class Canceller {
- public:
-  explicit Canceller(const Target& target) : target_(target) {
-    sigemptyset(&signals_);
-    sigaddset(&signals_, SIGINT);
-    sigaddset(&signals_, SIGUSR1);
-    pthread_sigmask(SIG_BLOCK, &signals_, &before_);
-    thread_ = std::thread([this] { wait(); });
-  }
-  ~Canceller() {
-    stopping_ = true;
-    pthread_kill(thread_.native_handle(), SIGUSR1);
-    thread_.join();
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-  Canceller(const Canceller&) = delete;
-  Canceller& operator=(const Canceller&) = delete;
-
-  void running(const std::string& path) {
-    std::lock_guard lock(mutex_);
-    path_ = path;
-  }
-
- private:
-  void wait() {
-    for (int number = 0; sigwait(&signals_, &number) == 0 && !stopping_;) {
-      std::lock_guard lock(mutex_);
-      if (number != SIGINT || path_.empty()) continue;
-      try {
-        Remote(target_).call("POST", path_ + "/cancel");
-      } catch (const Error&) {
-        // It has ended meanwhile, or the server is gone, which the other connection says.
-      }
-    }
-  }
-
-  const Target target_;
-  sigset_t signals_{}, before_{};
-  std::atomic<bool> stopping_{false};
-  std::mutex mutex_;
-  std::string path_;  // guarded by mutex_
-  std::thread thread_;
-};
-
 class Shell {
  public:
   explicit Shell(Invocation& call)
       : call_(call),
-        canceller_(call.target()),
+        canceller_(call.target(), Canceller::For::shell),
         remote_(call.remote()),
         lines_(call.terminal, history_file(call.environment)) {}
 

@@ -5,7 +5,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { ResourceUpdatedNotificationSchema, ResourceListChangedNotificationSchema, LoggingMessageNotificationSchema,
   CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 
-const { scenario, over = 'http', binary, folder } = JSON.parse(process.env.ARGUMENTS);
+const { scenario, over = 'http', binary, folder, code } = JSON.parse(process.env.ARGUMENTS);
 const url = new URL(process.env.SANDKEEP_URL + '/mcp');
 const headers = { Authorization: `Bearer ${process.env.SANDKEEP_KEY}` };
 
@@ -113,6 +113,18 @@ const scenarios = {
     const result = await client.callTool({ name: 'run_python', arguments: { code: 'import time\ntime.sleep(1.5)\n"after the cut"' } });
     await client.close();
     return { result, cut, resumed };
+  },
+
+  // The test kills the server while the first call runs, and starts it again.
+  async restart() {
+    const { client, transport } = await connect({ reconnectionOptions: {
+      maxRetries: 1000, initialReconnectionDelay: 200, maxReconnectionDelay: 500, reconnectionDelayGrowFactor: 1 } });
+    const session = transport.sessionId;
+    const ended = await client.callTool({ name: 'run_python', arguments: { code } }, CallToolResultSchema, { timeout: 200_000 })
+      .then(() => 'answered', (error) => ({ code: error.code, message: error.message }));
+    const next = await client.callTool({ name: 'run_python', arguments: { code: 'open("/mnt/data/runs.txt").read()' } });
+    await client.close();
+    return { ended, next, same: transport.sessionId === session };
   },
 
   async resources() {

@@ -3,10 +3,12 @@
 import json
 import os
 import subprocess
+import threading
 
 import pytest
 
 from sandkeep_server import ROOT_KEY, binary
+from sessions_client import Keep, wait_for
 
 READING = {"list_files", "read_file", "search", "versions", "activity", "list_workspaces", "list_sessions"}
 
@@ -173,3 +175,55 @@ def test_the_bridge_goes_on_after_the_server_was_restarted(make_server, tmp_path
     bridge.stdin.close()
     assert bridge.wait(30) == 0
     bridge.stdout.close()
+
+
+def test_the_bridge_says_that_a_call_may_have_run_when_the_server_died_meanwhile(make_server, tmp_path):
+    server = make_server()
+    bridge = subprocess.Popen([str(binary()), "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1,
+                              env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "SANDKEEP_SERVER": server.url, "SANDKEEP_KEY": ROOT_KEY})
+
+    def send(number, method, params):
+        bridge.stdin.write(json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}) + "\n")
+
+    def answer(number):
+        while (message := json.loads(bridge.stdout.readline())).get("id") != number:
+            pass
+        return message
+
+    send(0, "initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}})
+    answer(0)
+    code = "import time; print('begun', flush=True); time.sleep(600)"
+    send(1, "tools/call", {"name": "run_python", "arguments": {"code": code}, "_meta": {"progressToken": "p"}})
+    while "begun" not in (line := bridge.stdout.readline()):
+        assert line
+    server.kill()
+    send(2, "tools/list", {})
+    assert "cannot connect" in answer(2)["error"]["message"], "this one was never sent"
+    server.start()
+    lost = json.dumps(answer(1)["error"])
+    assert "may have run" in lost and "list_sessions" in lost and "refused" not in lost
+    send(3, "tools/list", {})
+    assert answer(3)["result"]["tools"]
+    bridge.stdin.close()
+    assert bridge.wait(30) == 0
+    bridge.stdout.close()
+
+
+def test_a_client_goes_on_after_the_server_was_killed_and_its_call_is_answered(node, make_server):
+    server = make_server()
+    code = "_ = open('/mnt/data/runs.txt', 'a').write('run ')\nprint('begun', flush=True)\nimport time; time.sleep(600)"
+    seen = []
+    client = threading.Thread(target=lambda: seen.append(node("mcp/sdk.mjs", server, scenario="restart", code=code)))
+    client.start()
+    keep = Keep(server)
+    [session] = wait_for(lambda: keep.call("GET", "/api/v1/sessions").json()["items"])
+    path = f"/api/v1/sessions/{session['id']}/executions"
+    [running] = wait_for(lambda: keep.call("GET", path).json()["items"])
+    keep.printed_until(f"{path}/{running['id']}", "begun")
+    server.kill()
+    server.start()
+    client.join()
+    [seen] = seen
+    assert seen["ended"]["code"] == -32000 and "may have run" in seen["ended"]["message"]
+    assert seen["next"]["structuredContent"]["result"] == "'run '" and seen["next"]["structuredContent"]["woke"]
+    assert seen["same"]

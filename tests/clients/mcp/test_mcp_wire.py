@@ -7,7 +7,7 @@ import threading
 import pytest
 import requests
 
-from mcp_http import MODERN, Modern, Plain, events
+from mcp_http import MODERN, Modern, Plain, events, new_principal
 from sandkeep_server import ROOT_KEY
 
 CALL = {"jsonrpc": "2.0", "method": "tools/list"}
@@ -78,6 +78,23 @@ def test_a_request_needs_a_session_that_exists_and_is_ones_own(plain, agent):
     plain.session = session
     assert requests.delete(plain.url, headers=plain.headers()).status_code == 204
     assert plain.post({**CALL, "id": 1}).status_code == 404
+
+
+def test_a_session_outlives_the_server_for_the_key_that_began_it(make_server):
+    one = make_server()
+    client = Plain(one, version="2025-06-18")
+    client.begin()
+    _, secret, _ = new_principal(one, "somebody else")
+    one.stop()
+    one.start()
+    client.http = requests.Session()
+    for change in ({"key": secret}, {"session": client.session[:-1]}, {"session": "2025-11-25" + client.session[10:]}):
+        other = Plain(one, version="2025-06-18")
+        vars(other).update({"session": client.session, **change})
+        assert other.post({**CALL, "id": 1}).status_code == 404, change
+    assert client.ask("tools/list")["result"]["tools"]
+    assert requests.delete(client.url, headers=client.headers()).status_code == 204
+    assert client.post({**CALL, "id": 1}).status_code == 404
 
 
 def test_versions_are_agreed_on(server):

@@ -62,7 +62,7 @@ TEST(Tools, HintAtWhatAToolTakes) {
   EXPECT_EQ(locked.text.find("X-Sandkeep-Lock"), std::string::npos);
   for (const auto& code : all_codes())
     EXPECT_EQ(tool_hint(Error(code.code, "m")).find("'sandkeep "), std::string::npos) << code.name;
-  EXPECT_EQ(tool_hint(Error(Code::not_found, "m").hint("'sandkeep sessions' lists yours.")),
+  EXPECT_EQ(tool_hint(Error(Code::not_found, "m").hint("'sandkeep sessions ls' lists yours.")),
             "list_sessions shows yours.");
 }
 
@@ -158,7 +158,7 @@ TEST(Content, ARowGoesOnWhileAQuoteIsOpen) {
 
 struct SessionTest : testing::Test {
   ManualClock clock{1'000'000'000};
-  LegacySessions sessions{clock, 2, 60, 1000};
+  LegacySessions sessions{clock, 2, 60, 1000, "secret"};
   Id me = *Id::from_hex("0123456789abcdef0123456789abcdef"),
      other = *Id::from_hex("00112233445566770011223344556677");
 };
@@ -185,14 +185,57 @@ TEST_F(SessionTest, OnceEndedIsFoundByNobody) {
 
 TEST_F(SessionTest, ForgetsOldStreamsBeforeItHoldsTooMuch) {
   auto session = sessions.create(me, {.version = "2025-11-25"});
-  auto first = session->open_stream();
+  auto first = session->open_stream(1);
   first.channel->finish({{"id", 1}, {"text", std::string(600, 'x')}});
   EXPECT_NO_THROW(session->resume("1-0"));
-  auto second = session->open_stream();
+  auto second = session->open_stream(2);
   second.channel->finish({{"id", 2}, {"text", std::string(600, 'y')}});
   EXPECT_THROW(session->resume("1-0"), RpcError);
   for (auto text : {"", "-", "x-1", "1", "7-0", "1--1"})
     EXPECT_THROW(session->resume(text), RpcError) << text;
+}
+
+TEST_F(SessionTest, AnAnswerThatIsForgottenIsAnErrorForItsRequest) {
+  auto session = sessions.create(me, {.version = "2025-11-25"});
+  for (auto id : {Json(7), Json("a-b_c")}) {
+    auto lost = "99-0-" + to_base64url(as_bytes(to_text(id)));
+    EXPECT_TRUE(std::holds_alternative<std::shared_ptr<http::EventStream>>(session->resume(lost).body));
+  }
+  for (auto text : {"99-0-", "99-0-x", "99-0-bnVsbA"}) EXPECT_THROW(session->resume(text), RpcError) << text;
+}
+
+TEST_F(SessionTest, GoesOnAfterARestartForTheKeyThatBeganIt) {
+  auto first = sessions.create(me, {.version = "2025-06-18"});
+  clock.advance_us(3600 * kSecondUs);
+  LegacySessions next{clock, 2, 60, 1000, "secret"};
+  EXPECT_EQ(next.find(first->id(), other), nullptr);
+  EXPECT_EQ(next.find(first->id() + "x", me), nullptr);
+  auto changed = first->id();
+  changed.replace(0, 10, "2025-11-25");
+  EXPECT_EQ(next.find(changed, me), nullptr);
+  EXPECT_EQ((LegacySessions{clock, 2, 60, 1000, "another"}).find(first->id(), me), nullptr);
+  auto again = next.find(first->id(), me);
+  ASSERT_NE(again, nullptr);
+  EXPECT_EQ(again->agreed().version, "2025-06-18");
+  EXPECT_EQ(next.find(first->id(), me), again);
+  // Neither its news nor its streams are taken for those of before.
+  EXPECT_NO_THROW(again->resume("0-17"));
+  again->open_stream(1);
+  EXPECT_THROW(again->resume("1-0"), RpcError);
+  next.end(first->id(), me);
+  EXPECT_EQ(next.find(first->id(), me), nullptr) << "ended is ended";
+}
+
+TEST_F(SessionTest, DoesNotGoOnWhenItWasIdleSinceTheRestart) {
+  auto first = sessions.create(me, {.version = "2025-11-25"}),
+       second = sessions.create(me, {.version = "2025-11-25"});
+  clock.advance_us(kSecondUs);
+  LegacySessions next{clock, 2, 60, 1000, "secret"};
+  EXPECT_NE(next.find(first->id(), me), nullptr);
+  clock.advance_us(61 * kSecondUs);
+  EXPECT_EQ(next.find(first->id(), me), nullptr);
+  EXPECT_EQ(next.find(first->id(), me), nullptr);
+  EXPECT_EQ(next.find(second->id(), me), nullptr);
 }
 
 TEST_F(SessionTest, CancelsARunningRequestOnceByItsId) {

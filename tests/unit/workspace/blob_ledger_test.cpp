@@ -177,7 +177,9 @@ class DatabaseWithPause final : public catalog::Database {
   size_t queued_writes() const override { return database_.queued_writes(); }
 
  protected:
-  void run_write(const std::function<void(catalog::Tx&)>& closure) override { database_.write(closure); }
+  void run_write(const std::function<void(catalog::Tx&)>& closure, catalog::Survives survives) override {
+    database_.write(closure, survives);
+  }
   void run_read(const std::function<void(catalog::Statements&)>& closure) override {
     database_.read(closure);
     if (auto pause = std::exchange(pause_, nullptr)) pause();
