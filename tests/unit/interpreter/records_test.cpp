@@ -1,0 +1,72 @@
+// Records of executions, without a sandbox.
+#include "interpreter/records.h"
+
+#include <gtest/gtest.h>
+
+#include "base/metrics.h"
+#include "unit/temp_dir.h"
+#include "workspace/keep.h"
+
+namespace sk::interpreter {
+namespace {
+
+class RecordsTest : public testing::Test {
+ protected:
+  RecordsTest() {
+    workspace::KeepOptions options;
+    options.directory = directory.path();
+    keep = std::make_unique<workspace::Keep>(options, clock, metrics);
+    keep->access().ensure_first_principal("a-root-key-for-tests");
+    actor = keep->access().authenticate("a-root-key-for-tests");
+    records = std::make_unique<Records>(keep->ground());
+    session.id = keep->ground().ids.next();
+    session.workspace = keep->workspaces().open_default(actor).id;
+    session.owner = actor.principal;
+    session.folder = "s";
+    records->insert(session);
+    execution.id = keep->ground().ids.next();
+    execution.session = session.id;
+    execution.author = actor.principal;
+    execution.number = 1;
+    execution.language = "python";
+    execution.status = "running";
+    execution.outputs = Json::array();
+  }
+  Execution done() {
+    Execution now = execution;
+    now.status = "done";
+    now.end = "ok";
+    return now;
+  }
+  Execution found() { return *records->find_execution(session.id, execution.id); }
+
+  TempDir directory;
+  SystemClock clock;
+  Metrics metrics;
+  std::unique_ptr<workspace::Keep> keep;
+  workspace::Actor actor;
+  std::unique_ptr<Records> records;
+  SessionInfo session;
+  Execution execution;
+};
+
+TEST_F(RecordsTest, AFinishedExecutionStaysFinishedWhenAnEarlierSaveComesLate) {
+  records->save(execution);
+  records->save(done());
+  records->save(execution);
+  EXPECT_EQ(found().status, "done");
+  EXPECT_EQ(found().end, "ok");
+}
+
+TEST_F(RecordsTest, WhatARunningExecutionKeptStaysWhenItIsSavedAgain) {
+  KeptFile file;
+  file.path = "s/a";
+  file.change = "created";
+  keep->ground().db.write([&](catalog::Tx& tx) { records->save(tx, execution, {file}); });
+  records->save(execution);
+  ASSERT_EQ(found().files.kept.size(), 1u);
+  EXPECT_EQ(found().files.kept[0].path, "s/a");
+}
+
+}  // namespace
+}  // namespace sk::interpreter
