@@ -371,7 +371,9 @@ void Capture::read_changed(Plan& plan) {
         step.node = read->node;
         if (node.links > 1) by_inode.emplace(node.inode, std::pair(contents, step.node));
       }
-      bool complete = contents.stable && !plan.open_files.contains({node.device, node.inode});
+      const ManifestRow* known_row = step.was_known ? manifest_.find(path) : nullptr;
+      bool was_cut = plan.as.after_kill && known_row != nullptr && !known_row->complete;
+      bool complete = contents.stable && !was_cut && !plan.open_files.contains({node.device, node.inode});
       if (step.was_known && is_same_content(plan, path, step.node, contents.written->root().hash, complete))
         continue;
       put.path = target;

@@ -50,6 +50,8 @@ struct CaptureAs {
   // Runs in the transaction that makes each batch durable, with the files that it keeps: the record of the
   // execution becomes durable with its versions.
   std::function<void(catalog::Tx& tx, const std::vector<KeptFile>& kept)> also = {};
+  // The processes were killed: what they had open stays incomplete, whatever they had written of it.
+  bool after_kill = false;
 };
 
 // The word for why content was refused, as NotKept has it.

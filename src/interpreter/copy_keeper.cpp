@@ -87,7 +87,9 @@ Settled CopyKeeper::bring_up_to_date(const CaptureAs& as) {
   if (is_trusted_) {
     // Deletions from outside come first: a comparison must not bring back what somebody deleted.
     synced_seq_ = sync_->bring_changes(as.workspace, recorded_.synced_seq);
-    if (recorded_.dirty || !saved_refused_.empty()) settled.append(settle(everything(), {}, as));
+    CaptureAs after = as;
+    after.after_kill = true;
+    if (recorded_.dirty || !saved_refused_.empty()) settled.append(settle(everything(), {}, after));
   } else {
     manifest_->clear();
     synced_seq_ = sync_->bring_all(as.workspace);
@@ -267,7 +269,9 @@ CopyKeeper::Closed CopyKeeper::close(const CaptureAs& as) {
   try {
     sync_->ask_for_open_files({});
     synced_seq_ = sync_->bring_changes(as.workspace, synced_seq_);
-    auto not_kept = settle(everything(), {}, as).not_kept;
+    CaptureAs after = as;
+    after.after_kill = true;
+    auto not_kept = settle(everything(), {}, after).not_kept;
     manifest_->save();
     not_kept.insert(not_kept.end(), suspect_left_.begin(), suspect_left_.end());
     // Changes that were not recorded are still to be found in the copy.

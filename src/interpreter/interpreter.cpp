@@ -24,6 +24,7 @@ namespace sk::interpreter {
 namespace {
 
 constexpr int64_t kEvictionUs = 60 * kSecondUs;
+constexpr std::chrono::milliseconds kInterruptMost{kInterruptGraceUs / 1000 + 1000};
 
 Owner owner_of(sandbox::SandboxHost& host) {
   auto owner = host.file_owner();
@@ -314,6 +315,14 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
   void end_sessions() {
     shared.closing = true;
     registry.close();
+    // As a cancellation does: code may put its things in order. What does not listen is killed.
+    std::vector<std::shared_ptr<ExecutionFeed>> running;
+    for (auto& session : registry.all()) {
+      session->interrupt_for_stop();
+      for (auto& one : session->unfinished())
+        if (one.asked.status == "running" || !one.feed->finished()) running.push_back(one.feed);
+    }
+    await_all(running, kInterruptMost);
     // All at once; each lease comes back when its session is asleep.
     auto live = registry.all();
     for (auto& session : live) end(registry.acquire(session->info().id), LiveSession::Why::server_stops);
@@ -322,9 +331,9 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
 
   void stop() {
     if (stopping.exchange(true)) return;
-    loop.stop();
     rescue.stop();  // sessions' strands run until the pool stops
     end_sessions();
+    loop.stop();
     thumbnails.stop();
     pool.stop();
     saver.stop();

@@ -129,53 +129,6 @@ void LiveSession::save_manifest() {
   }
 }
 
-void LiveSession::retire(Why why, std::function<void()> then) {
-  strand_.post([this, self = shared_from_this(), why, then = std::move(then)] {
-    retired_ = true;
-    retire_message_ = std::string(why == Why::server_stops ? "the server" : "the session") +
-                      " was stopped while this ran; files that were closed by then are kept";
-    if (current_ && kernel_) {
-      kernel_->session().kill(sandbox::End::killed, "interrupted");
-      if (kernel_->session().wait_ended(5'000))
-        while (kernel_ && current_ && !kernel_->has_ended()) run_kernel_events();
-    }
-    end_queue(why);
-    go_to_sleep();
-    then();
-  });
-}
-
-void LiveSession::end_queue(Why why) {
-  for (auto& waiting : std::exchange(queue_, {})) {
-    if (why == Why::server_stops && waiting.wanted.accepted) {
-      // Its row stays as it is: it runs after the restart. Who waits for it hears that it is not over.
-      waiting.execution.message = "the server is stopping; this stays queued and runs when it is back";
-      waiting.feed->finish(std::move(waiting.execution));
-      --queued_;
-    } else {
-      interrupt_queued(std::move(waiting), why == Why::server_stops
-                                               ? "the server is stopping; this was not run"
-                                               : "the session was ended before it started");
-    }
-  }
-}
-
-void LiveSession::close_queue() {
-  strand_.post([this, self = shared_from_this()] { stop_before_accepted(); });
-}
-
-// Executions keep their order: what waits behind accepted work that is not begun any more cannot begin
-// either.
-void LiveSession::stop_before_accepted() {
-  auto first =
-      std::find_if(queue_.begin(), queue_.end(), [](const auto& one) { return one.wanted.accepted; });
-  if (!shared_.closing || first == queue_.end()) return;
-  std::deque<QueuedExecution> before(std::make_move_iterator(queue_.begin()), std::make_move_iterator(first));
-  queue_.erase(queue_.begin(), first);
-  end_queue(Why::server_stops);
-  queue_ = std::move(before);
-}
-
 std::vector<RunningExecution> LiveSession::unfinished() {
   std::lock_guard lock(recent_mutex_);
   std::vector<RunningExecution> found;
@@ -223,6 +176,7 @@ CaptureAs capture_as(const SessionInfo& session) {
 CaptureAs LiveSession::capture_as() {
   CaptureAs as = interpreter::capture_as(info_);
   if (!current_) return as;
+  as.after_kill = was_killed_;
   as.actor = current_->actor;
   as.source.detail["execution_id"] = current_->execution.id.with_prefix(workspace::prefix::execution);
   as.also = [this](catalog::Tx& tx, const std::vector<KeptFile>& kept) {
@@ -250,6 +204,7 @@ void LiveSession::wake() {
     environment.emplace_back(name, value.get<std::string>());
   if (!environment.empty()) kernel_->configure(environment);
   end_why_.clear();
+  was_killed_ = false;
   processes_refused_ = 0;
   crowded_looks_ = 0;
   // Stopped at once, on the guard's thread, since this strand may be busy reading what fills the disk.
@@ -316,7 +271,7 @@ void LiveSession::go_to_sleep() {
 }
 
 void LiveSession::start_next() {
-  while (!retired_ && !current_ && !queue_.empty()) {
+  while (!retired_ && !stopping_ && !current_ && !queue_.empty()) {
     QueuedExecution next = std::move(queue_.front());
     queue_.pop_front();
     start(next);
@@ -403,6 +358,7 @@ void LiveSession::run_kernel_events() {
   if (ended_) {
     sandbox::Outcome outcome = *ended_;
     ended_.reset();
+    was_killed_ = outcome.end != sandbox::End::exited;
     close_kernel();
     if (!current_) {
       go_to_sleep();
@@ -421,7 +377,7 @@ void LiveSession::run_kernel_events() {
       case sandbox::End::killed:
         end = stop_ == Stop::timeout ? "timeout" : end_why_.empty() ? "interrupted" : outcome.reason;
         if (!end_why_.empty()) message = end_why_ + "; variables are gone, closed files are kept";
-        if (retired_) message = retire_message_;
+        if (retired_ || stopping_) message = stop_message();
         break;
       default:
         break;
@@ -438,7 +394,9 @@ void LiveSession::run_kernel_events() {
     current_->execution.exit_code = done_->exit_code;
     std::string message;
     bool refused = has_new_refused_processes();
-    if (stop_ == Stop::timeout) {
+    if (stopping_ && end == "interrupted") {
+      message = stop_message();
+    } else if (stop_ == Stop::timeout) {
       end = "timeout";
       message = "it ran longer than its time-out and was interrupted; variables are still there";
     } else if (end == "error" && refused) {

@@ -73,6 +73,8 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
   void retire(Why why, std::function<void()> then);
   // After Shared::closing was set: executions behind accepted ones, which are not begun any more, end.
   void close_queue();
+  // Interrupts what runs, as cancel() does, because the server stops; nothing else begins.
+  void interrupt_for_stop();
   // Running or waiting.
   std::vector<RunningExecution> unfinished();
   // Tries once more to keep what was refused. Calls `then` on the strand, with how that went.
@@ -112,6 +114,7 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
   void save(const QueuedExecution& one);
   void interrupt_queued(QueuedExecution waiting, std::string message);
   void end_queue(Why why);
+  std::string stop_message() const;
   void stop_before_accepted();
   void name_recovered();
   void give_pending_output();
@@ -153,7 +156,7 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
   // Strand only.
   CopyKeeper keeper_;
   bool retired_ = false;
-  std::string retire_message_;  // for the execution that ran then
+  bool stopping_ = false;       // interrupt_for_stop() was called
   bool has_recovered_ = false;  // files that the answer of the current execution names for the first time
   std::unique_ptr<sandbox::Kernel> kernel_;
   std::unique_ptr<sandbox::DiskGuard::Ticket> disk_ticket_;  // its callback uses the kernel's session
@@ -174,6 +177,7 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
   std::optional<sandbox::Outcome> ended_;
   bool cell_failed_ = false;
   bool has_run_ = false;
+  bool was_killed_ = false;  // the kernel; it did not end by itself
   enum class Stop { none, cancelled, timeout } stop_ = Stop::none;
   TimeUs run_started_us_ = 0;
   int captures_ = 0;

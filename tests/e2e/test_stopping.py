@@ -151,6 +151,50 @@ def test_code_that_does_not_end_is_interrupted_and_its_client_is_told(make_user_
     assert any(item["path"].endswith("/begun") for item in found), "its closed files are kept"
 
 
+def test_code_that_is_interrupted_at_the_end_may_put_its_things_in_order(make_user_server):
+    server = make_user_server("--drain-timeout-s", "1")
+    session = Keep(server).create(folder="w")
+    code = BEGIN + "with open('rows', 'w') as rows:\n    rows.write('a row')\n    try: time.sleep(1000)\n    finally: open('last', 'w').write('x')"
+    asked = Asking(server, "POST", f"/api/v1/sessions/{session['id']}/executions", {"code": code})
+    wait_until_code_runs(server)
+    begin_to_stop(server)
+    done = json.loads(asked.answer())
+    assert ended(server) == 0
+    assert done["end"] == "interrupted" and "the server was stopped" in done["message"], done
+    assert {file["path"]: file["complete"] for file in done["kept"]} == {"w/begun": True, "w/rows": True, "w/last": True}
+    server.start()
+    assert Keep(server).read("w/rows") == b"a row"
+
+
+@pytest.mark.parametrize("how", ["kill", "sleep", "crash"])
+def test_a_file_that_was_open_when_its_process_was_killed_stays_incomplete(one, how):
+    server, keep = one
+    session = keep.create(folder="w")
+    keep.run(session, "rows = open('rows', 'w'); rows.write('a row'); rows.flush(); rows.write('lost')")
+    if how == "kill":
+        server.kill()
+        server.start()
+        keep = Keep(server)
+    elif how == "sleep":
+        keep.call("POST", f"/api/v1/sessions/{session['id']}/sleep")
+    else:
+        keep.run(session, "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
+    versions = keep.call("GET", "/api/v1/workspaces/default/versions/w/rows").json()["items"]
+    assert [(version["size"], version["complete"]) for version in versions] == [(5, False)], versions
+    assert keep.run(session, "open('rows', 'w').write('whole')")["kept"][0]["complete"]
+
+
+def test_who_waits_for_a_lock_over_mcp_is_answered_when_the_server_stops(one):
+    server, keep = one
+    keep.call("POST", "/api/v1/workspaces/default/locks", 201, json={"path": "a", "ttl_s": 600})
+    params = {"name": "lock", "arguments": {"action": "acquire", "path": "a", "wait_s": 30}}
+    asked = Asking(server, "POST", "/mcp", {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params}, mcp_headers(server))
+    wait_for(lambda: "sandkeep_http_requests_under_way 2" in keep.http.get(f"{server.url}/metrics", timeout=60).text, 60)
+    begin_to_stop(server)
+    assert "the server is stopping" in asked.answer()
+    assert ended(server) == 0
+
+
 def test_a_finished_execution_can_be_followed_after_a_restart(one):
     server, keep = one
     session = keep.create(folder="w")

@@ -30,6 +30,33 @@ void Background::run_after(std::chrono::milliseconds delay, std::function<void()
   wake_.notify_one();
 }
 
+uint64_t Background::on_close(std::function<void()> job) {
+  std::unique_lock lock(mutex_);
+  uint64_t number = next_at_close_++;
+  if (!closed_) {
+    at_close_.emplace(number, std::move(job));
+    return number;
+  }
+  lock.unlock();
+  run(std::move(job));
+  return number;
+}
+
+void Background::forget(uint64_t number) {
+  std::lock_guard lock(mutex_);
+  at_close_.erase(number);
+}
+
+void Background::close() {
+  std::map<uint64_t, std::function<void()>> jobs;
+  {
+    std::lock_guard lock(mutex_);
+    closed_ = true;
+    jobs.swap(at_close_);
+  }
+  for (auto& [number, job] : jobs) run(std::move(job));
+}
+
 bool Background::run_chore(std::function<void()> job) { return chores_.submit(std::move(job)); }
 
 void Background::run_transfer(std::function<void()> job) { transfers_.submit_always(std::move(job)); }

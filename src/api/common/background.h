@@ -29,6 +29,11 @@ class Background {
   // For work on the bytes of one request, which takes as long as reading them; on threads of their own, so
   // that chores do not hold it up. Callers bound their number: one per open connection.
   void run_transfer(std::function<void()> job);
+  // Calls `job`, once, when the server begins to stop, or at once when it has begun; until forget().
+  uint64_t on_close(std::function<void()> job);
+  void forget(uint64_t number);
+  // The server begins to stop: what waits for news is told so.
+  void close();
   bool stopping() const { return stopping_; }
   void stop();
 
@@ -40,6 +45,9 @@ class Background {
   std::mutex mutex_;
   std::condition_variable wake_;
   std::multimap<SteadyTime, std::function<void()>> timers_;  // guarded by mutex_
+  std::map<uint64_t, std::function<void()>> at_close_;       // guarded by mutex_
+  uint64_t next_at_close_ = 1;                               // guarded by mutex_
+  bool closed_ = false;                                      // guarded by mutex_
   WorkerPool short_jobs_;
   WorkerPool chores_;
   WorkerPool transfers_;

@@ -169,6 +169,7 @@ std::string Assembly::url() const {
 
 void Assembly::stop() {
   if (interpreter_) interpreter_->close();
+  app_.background.close();
   auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(settings_.drain_timeout_s);
   auto left = [&] {
     return std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());

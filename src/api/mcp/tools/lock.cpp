@@ -52,6 +52,13 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
       watch_->poke();
     }
     app_.background.run_after(wait, [self] { self->attempt(true); });
+    // The server stops only when the calls under way are answered.
+    uint64_t at_close = app_.background.on_close([weak = weak_from_this()] {
+      if (auto strong = weak.lock()) strong->refuse();
+    });
+    std::lock_guard lock(mutex_);
+    at_close_ = at_close;
+    if (ended_) app_.background.forget(at_close);
   }
 
  private:
@@ -69,6 +76,12 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
     } catch (const Error& error) {
       end_locked(failed(error));
     }
+  }
+
+  void refuse() {
+    std::lock_guard lock(mutex_);
+    if (!ended_)
+      end_locked(failed(Error(Code::unavailable, "the server is stopping; the lock was not taken")));
   }
 
   // Nobody may wake us when a lock merely runs out.
@@ -94,6 +107,7 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
   // False when the client has left.
   bool end_locked(const ToolResult& result) {
     ended_ = true;
+    app_.background.forget(at_close_);
     keep_alive_.reset();
     if (client_) client_->forget_running(envelope_.id);
     return channel_->finish(envelope_.wrap(result.to_json()));
@@ -102,6 +116,7 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
   void cancel() {
     std::lock_guard lock(mutex_);
     if (std::exchange(ended_, true)) return;
+    app_.background.forget(at_close_);
     keep_alive_.reset();
     channel_->abandon();
   }
@@ -115,6 +130,7 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
   std::shared_ptr<Channel> channel_;  // set by start()
   std::mutex mutex_;                  // guards all below
   bool ended_ = false;
+  uint64_t at_close_ = 0;
   TimeUs retry_at_us_ = 0;  // for which a timer is set
   std::optional<Watch> watch_;
   std::shared_ptr<LockWait> keep_alive_;  // until it ended
