@@ -331,27 +331,26 @@ LegacySessions::ById::iterator LegacySessions::end_locked(ById::iterator found) 
   return by_id_.erase(found);
 }
 
-std::shared_ptr<LegacySession> LegacySessions::revive_locked(const std::string& id, const Id& key,
-                                                             TimeUs now_us) {
+void LegacySessions::revive_locked(const std::string& id, const Id& key, TimeUs now_us) {
+  if (by_id_.contains(id)) return;
   auto facts = read_session_id(id, secret_);
-  if (!facts || facts->key != key || facts->issued_us >= started_us_) return nullptr;
+  if (!facts || facts->key != key || facts->issued_us >= started_us_) return;
   // When it was last used is not known; at the latest when this server started.
-  if (now_us - started_us_ > idle_us_) return nullptr;
-  if (std::find(ended_.begin(), ended_.end(), id) != ended_.end()) return nullptr;
+  if (now_us - started_us_ > idle_us_) return;
+  if (std::find(ended_.begin(), ended_.end(), id) != ended_.end()) return;
   // The time is higher than any count of streams.
   auto first_stream = static_cast<uint64_t>(now_us / 1000);
-  auto session = std::make_shared<LegacySession>(id, key, Agreed{.version = facts->version},
-                                                 replay_bytes_max_, first_stream);
-  add_locked(session, now_us);
-  return session;
+  add_locked(std::make_shared<LegacySession>(id, key, Agreed{.version = facts->version}, replay_bytes_max_,
+                                             first_stream),
+             now_us);
 }
 
 std::shared_ptr<LegacySession> LegacySessions::find(std::string_view id, const Id& key) {
   auto now_us = clock_.now_us();
   std::lock_guard lock(mutex_);
+  revive_locked(std::string(id), key, now_us);
   auto found = by_id_.find(std::string(id));
-  if (found == by_id_.end()) return revive_locked(std::string(id), key, now_us);
-  if (found->second->key() != key) return nullptr;
+  if (found == by_id_.end() || found->second->key() != key) return nullptr;
   auto session = found->second;
   bool is_idle = now_us - session->touched_us() > idle_us_ && !session->has_open_stream();
   if (is_idle || session->has_ended()) {

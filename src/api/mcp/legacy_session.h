@@ -140,8 +140,8 @@ class LegacySessions {
   void drop_idle_locked(TimeUs now_us);
   void add_locked(std::shared_ptr<LegacySession> session, TimeUs now_us);
   ById::iterator end_locked(ById::iterator found);
-  // A session of an earlier server's life; null when the id is none, or it is over.
-  std::shared_ptr<LegacySession> revive_locked(const std::string& id, const Id& key, TimeUs now_us);
+  // Adds a session of an earlier server's life, unless the id is none, or it is over.
+  void revive_locked(const std::string& id, const Id& key, TimeUs now_us);
 
   const Clock& clock_;
   const size_t most_;
