@@ -75,6 +75,9 @@ TEST_F(LocksTest, ADeepLockOnAFolderGuardsWhatIsNotThereYet) {
   EXPECT_EQ(code_of([&] { apply(MkdirChange{"future/folder", {}, {}, true}); }), Code::locked);
   put("future/beside", "1");
   put("future/folder/x/y", "1", with(held));
+  // And what is there by now, however deep.
+  EXPECT_EQ(code_of([&] { put("future/folder/x/y", "2"); }), Code::locked);
+  EXPECT_EQ(code_of([&] { apply(TrashChange{"future/folder/x/y", {}}); }), Code::locked);
 }
 
 TEST_F(LocksTest, SharedLocksLiveTogetherButNotWithAnExclusiveOne) {
