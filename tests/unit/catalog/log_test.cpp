@@ -76,7 +76,11 @@ TEST_F(LogTest, AFullDiskWhileSpilledPagesAreReadLosesNone) {
 // pages; each of 124 to 127 is held by readers, and all are taken together to restart the log.
 class LockWatch {
  public:
-  LockWatch() : call_("fcntl", lock) { checkpoints = restarts = meetings = unguarded = 0; }
+  LockWatch() : call_("fcntl", lock) {
+    checkpoints = restarts = meetings = unguarded = 0;
+    is_checkpointing = false;  // an earlier one may have gone before the end of a checkpoint
+    read_locks = 0;
+  }
 
   static inline std::atomic<int> checkpoints{0}, restarts{0}, meetings{0};
   static inline std::atomic<int> unguarded{0};  // checkpoints that had moved everything while nobody read
