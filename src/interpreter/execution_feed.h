@@ -23,8 +23,8 @@ struct ExecutionEvent {
 class ExecutionFeed {
  public:
   void add(std::string kind, Json data);
-  // The last event: `execution` is complete, its files durable. Or it is still queued: the server stops, and it
-  // runs after the restart.
+  // The last event: `execution` is complete, its files durable. Or it is still queued: the server stops, and
+  // it runs after the restart.
   void finish(Execution execution);
   bool finished() const;
   Execution result() const;  // once finished
