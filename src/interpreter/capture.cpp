@@ -227,6 +227,12 @@ void Capture::collect_candidates(const Touched& touched, Plan& plan) {
       if (!plan.candidates.contains(path)) look(path);
 }
 
+bool Capture::is_known(const Node& node) const {
+  for (const auto& path : manifest_.find_inodes(node.device, node.inode))
+    if (manifest_.find(path)->is_inode_of(node)) return true;
+  return false;
+}
+
 // The known path that a new one was renamed from: it is gone, and had the same inode, not only its number.
 std::optional<std::string> Capture::renamed_from(const std::string& path, Node& node, NodeKind kind) {
   bool is_seen = false;  // with its generation, which walks leave out
@@ -241,9 +247,10 @@ std::optional<std::string> Capture::renamed_from(const std::string& path, Node& 
     if (!row.is_inode_of(node)) continue;
     int error = 0;
     auto there = copy_.look(from, &error);
+    if (error != 0) continue;
     // A hard link; or what was written in its place goes on with its history, as people expect of a file that
-    // is saved anew beside its backup. Something of another kind cannot.
-    if (error != 0 || (there && there->kind == row.kind)) continue;
+    // is saved anew beside its backup. What was renamed there brings its own.
+    if (there && (row.is_inode_of(*there) || (there->kind == row.kind && !is_known(*there)))) continue;
     return from;
   }
   return std::nullopt;

@@ -415,13 +415,28 @@ Settled LiveSession::capture_now(CopyKeeper::Extent extent) {
   return keeper_.capture(extent, capture_as(), [this] { return open_files(); });
 }
 
+// Another one where code has made something else of that name.
+std::string LiveSession::output_folder() {
+  CaptureAs as = capture_as();
+  for (int count = 1;; ++count) {
+    std::string path(kOutputsFolder);
+    if (count > 1) path.append("-").append(std::to_string(count));
+    auto here = keeper_.copy().look(path);
+    auto there = shared_.keep.files().find(as.workspace, keeper_.paths().workspace_path(path));
+    bool taken =
+        (here && here->kind != NodeKind::folder) || (there && there->kind != workspace::EntryKind::folder);
+    if (!taken || count == kOutputNamesMax) return path;
+  }
+}
+
 // The name that an output would have, or the next one that neither code nor another session of the folder
 // has taken.
 std::string LiveSession::free_output_name(const std::string& name) {
   CaptureAs as = capture_as();
   size_t dot = name.rfind('.');
+  std::string folder = output_folder();
   for (int count = 1;; ++count) {
-    std::string path = std::string(kOutputsFolder) + "/" + name.substr(0, dot);
+    std::string path = folder + "/" + name.substr(0, dot);
     if (count > 1) path.append("-").append(std::to_string(count));
     path.append(name.substr(dot));
     bool taken = keeper_.copy().look(path) ||
@@ -443,8 +458,9 @@ void LiveSession::keep_outputs() {
     };
     try {
       keeper_.copy().write_file(path, fill, {.mode = 0644, .mtime_us = 0, .replace = false});
-      if (file.spilled && !path.ends_with("/" + file.name))
-        outputs_->note("outputs/" + file.name + " was there already, so it is kept as " + path + ".");
+      std::string meant = std::string(kOutputsFolder) + "/" + file.name;
+      if (file.spilled && path != meant)
+        outputs_->note(meant + " was taken already, so it is kept as " + path + ".");
       if (file.output_index >= 0)
         outputs_->outputs()[static_cast<size_t>(file.output_index)]["file"] =
             keeper_.paths().workspace_path(path);

@@ -120,6 +120,7 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
   void give_pending_output();
   void bring_outside_changes();
   void keep_outputs();
+  std::string output_folder();
   std::string free_output_name(const std::string& name);
   Settled capture_now(CopyKeeper::Extent extent);
   void capture_between_cells();

@@ -208,6 +208,18 @@ def test_renames_that_change_the_kind_of_a_path_keep_the_ids(keep, folder, how):
     assert_same_on_both_sides(keep, session)
 
 
+@pytest.mark.parametrize("make", ["open('{}', 'w').write('{}')", "os.mkdir('{}')"])
+def test_a_rotation_by_renames_keeps_the_ids(keep, folder, make):
+    session = keep.create(folder=folder)
+    keep.run(session, "import os; " + "; ".join(make.format(name, name) for name in ("log", "log.1")))
+    before = ids_of(keep, folder)
+    done = keep.run(session, "os.rename('log.1', 'log.2'); os.rename('log', 'log.1')")
+    assert done["deleted"] == [] and done["kept"] == [] and done["not_kept"] == [], done
+    assert ids_of(keep, folder) == {"log.2": before["log.1"], "log.1": before["log"]}
+    assert in_trash(keep, folder) == []
+    assert_same_on_both_sides(keep, session)
+
+
 def test_a_file_that_is_saved_anew_beside_its_backup_keeps_its_history(keep, folder):
     session = keep.create(folder=folder)
     keep.run(session, "import os; open('report', 'w').write('one')")
@@ -223,6 +235,16 @@ def test_names_that_are_swapped_between_a_file_and_a_folder_lose_no_byte(keep, f
     assert done["not_kept"] == [], done
     assert keep.read(f"{folder}/y") == b"a file" and keep.read(f"{folder}/x/sub/f") == b"below"
     assert_same_on_both_sides(keep, session)
+
+
+def test_a_long_output_is_kept_also_where_outputs_is_a_file(keep, folder):
+    session = keep.create(folder=folder)
+    keep.run(session, "open('outputs', 'w').write('mine')")
+    done = keep.run(session, "print('x' * 1_500_000)")
+    assert done["not_kept"] == [], done["not_kept"]
+    kept = [file["path"] for file in done["kept"]]
+    assert kept == [f"{folder}/outputs-2/2-output.txt"] and "outputs-2/2-output.txt" in str(done["outputs"])[-2000:], kept
+    assert len(keep.read(kept[0])) == 1_500_001
 
 
 # Processes that go on between cells.
