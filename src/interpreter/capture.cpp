@@ -310,7 +310,10 @@ void Capture::classify(Plan& plan) {
   for (auto& [path, node] : plan.candidates) {
     const ManifestRow* row = manifest_.find(path);
     if (!node) {
-      if (row != nullptr) gone.insert(path);
+      if (row != nullptr)
+        gone.insert(path);
+      else if (aside_.erase(path) > 0)
+        gone_aside_.push_back(named(path));
       forget_refused(path);
       continue;
     }

@@ -90,6 +90,8 @@ class Capture {
   std::vector<Unkept> refused() const;
   // Workspace paths that code deleted and that stay, because somebody else wrote or locked them.
   std::set<std::string> take_disowned() { return std::exchange(disowned_, {}); }
+  // Paths of new files that were kept aside, and that code has removed or renamed since.
+  std::vector<std::string> take_gone_aside() { return std::exchange(gone_aside_, {}); }
   // Keeps the bytes of a copy that cannot be believed (see copy_keeper.h): each file that is kept is removed
   // from it. Nothing is deleted, renamed or replaced in the workspace.
   Settled search(WorkingCopy& suspect, const CaptureAs& as);
@@ -149,6 +151,7 @@ class Capture {
   std::set<std::string> unreadable_;  // paths that the last capture could not look into
   size_t refused_again_ = 0;          // of them, those that are tried again
   std::set<std::string> disowned_;
+  std::vector<std::string> gone_aside_;
   bool compare_all_ = false;  // a batch failed as a whole: what it held is looked for anew
 };
 

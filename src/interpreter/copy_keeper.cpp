@@ -169,6 +169,7 @@ Settled CopyKeeper::settle(const Touched& touched, const OpenFiles& open_files, 
   };
   Settled settled = capture_->settle(touched, open_files, as);
   for (const auto& path : capture_->take_disowned()) sync_->bring_later(path);
+  for (const auto& path : capture_->take_gone_aside()) context_.records.forget_aside(session_.id, path);
   save_refused();
   return settled;
 }

@@ -318,6 +318,12 @@ void Records::forget_aside(catalog::Tx& tx, const Id& session, const KeptFile& k
       {session, kept.path, kept.file});
 }
 
+void Records::forget_aside(const Id& session, const std::string& path) {
+  KeptFile gone;
+  gone.path = path;
+  ground_.db.write([&](catalog::Tx& tx) { forget_aside(tx, session, gone); });
+}
+
 void Records::explain_unkept(const Id& session, const Unkept& item) {
   ground_.db.write([&](catalog::Tx& tx) {
     tx.exec(

@@ -60,6 +60,8 @@ class Records {
   bool forget_unkept(const Id& session, const Unkept& item);
   // A file was kept as the head: what the session had kept aside of it is superseded.
   void forget_aside(catalog::Tx& tx, const Id& session, const KeptFile& kept);
+  // The same for a file that code has removed since.
+  void forget_aside(const Id& session, const std::string& path);
   void explain_unkept(const Id& session, const Unkept& item);  // sets its reason and message
   // Recovered files that no answer has named yet.
   std::vector<Unkept> untold(const Id& session);

@@ -173,6 +173,19 @@ def test_a_new_file_of_a_locked_folder_gets_its_place_by_a_retry(keep, asleep):
     assert keep.read("w/new.txt") == b"new" and keep.unkept(session) == []
 
 
+@pytest.mark.parametrize("then, left", [("os.rename('n', 'n2')", ["n2"]), ("os.remove('n')", [])])
+def test_a_new_file_that_was_renamed_or_removed_under_the_lock_does_not_come_back(keep, then, left):
+    session = keep.create(folder="w")
+    keep.run(session, "import os; open('there', 'w').close()")
+    token = keep.lock("w")
+    keep.run(session, "open('n', 'w').write('new')")
+    keep.run(session, then)
+    keep.release(token)
+    keep.retry(session)
+    assert keep.files("w") == sorted([*left, "there"])
+    assert keep.unkept(session) == []
+
+
 def test_a_retry_does_not_replace_what_somebody_wrote_since(keep):
     keep.put("w/r.txt", b"before")
     session = keep.create(folder="w")
