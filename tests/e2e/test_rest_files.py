@@ -120,6 +120,12 @@ def test_the_type_is_what_the_client_says_else_what_the_bytes_are(ws):
     assert ws.put("n.json", b"{}")["entry"]["mime"] == "application/json"
 
 
+def test_a_part_of_a_file_is_not_taken_for_the_whole(api, ws):
+    ws.put("a.txt", b"0123456789", 201)
+    api.error("PUT", f"{ws.root}/files/a.txt", 400, "bad_request", data=b"ABCDEFGHIJ", headers={"Content-Range": "bytes 10-19/20"})
+    assert ws.read("a.txt") == b"0123456789"
+
+
 def test_a_type_that_is_none_is_refused(api, ws):
     for mime in ("nonsense", "text/", "/html", "text/html\x7f", "x" * 300):
         api.error("PUT", ws.file("a"), 400, "bad_request", data=b"x", headers={"Content-Type": mime})

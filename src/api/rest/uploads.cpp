@@ -94,6 +94,9 @@ bool is_worth_asking(const http::Headers& headers) {
 }
 
 std::unique_ptr<http::BodySink> put_file(std::shared_ptr<Call> call) {
+  if (call->request.headers.has("Content-Range"))
+    throw Error(Code::bad_request, "a part of a file cannot be put, and Content-Range says that this is one")
+        .hint("Send the whole file; nothing was changed.");
   const auto& headers = call->request.headers;
   auto path = call->file_path();
   auto workspace = call->open_workspace(Right::write);
