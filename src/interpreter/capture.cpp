@@ -215,9 +215,10 @@ void Capture::collect_candidates(const Touched& touched, Plan& plan) {
   }
   for (const auto& [path, node] : plan.candidates) {
     if (node && node->kind == NodeKind::file && node->links > 1) files.emplace(node->device, node->inode);
-    // A name that is gone may have been written through before.
-    const ManifestRow* row = node ? nullptr : manifest_.find(path);
-    if (row != nullptr && row->kind == NodeKind::file) files.emplace(row->device, row->inode);
+    // A name that is gone, or another file's by now, may have been written through before.
+    const ManifestRow* row = manifest_.find(path);
+    bool left = row != nullptr && row->kind == NodeKind::file && (!node || node->inode != row->inode);
+    if (left) files.emplace(row->device, row->inode);
   }
   for (const auto& [path, earlier] : refused_)
     if (files.contains({earlier.node.device, earlier.node.inode}) && !plan.candidates.contains(path))

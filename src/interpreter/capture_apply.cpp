@@ -86,18 +86,33 @@ void Capture::undo_rename(const std::string& path, const std::string& from, cons
   for (const auto& below : manifest_.below(path)) manifest_.erase(below);
 }
 
+// A folder that was made in the workspace for what code put into it: somebody had deleted it; or code has
+// removed it again already, which is noticed now that it is known.
+void Capture::note_folder_above(Plan& plan, const workspace::Entry& folder) {
+  if (!workspace::is_within(folder.path, folder_) || folder.path == folder_) return;
+  std::string path = disk_path(folder.path);
+  if (const ManifestRow* row = manifest_.find(path)) {
+    ManifestRow now = *row;
+    now.file = folder.id;
+    if (row->kind == NodeKind::folder) manifest_.set(path, now);
+    return;
+  }
+  int error = 0;
+  auto there = copy_.look(path, &error);
+  if (error != 0) return;
+  Node node;
+  node.kind = NodeKind::folder;
+  if (there && there->kind == NodeKind::folder) node = *there;
+  manifest_.set_folder(path, node, folder.id, plan.now_us);
+  plan.candidates[path] = there;
+  if (there) return;
+  for (auto& [below, seen] : plan.candidates)
+    if (is_below(below, path)) seen = copy_.look(below);
+}
+
 void Capture::record(Plan& plan, size_t index, const workspace::ChangeResult& result) {
   Plan::Step& step = plan.steps[index];
-  // Folders that somebody had deleted, made anew for what code put into them.
-  for (const auto& folder : result.made_above) {
-    if (!workspace::is_within(folder.path, folder_) || folder.path == folder_) continue;
-    std::string path = disk_path(folder.path);
-    if (const ManifestRow* row = manifest_.find(path); row != nullptr && row->kind == NodeKind::folder) {
-      ManifestRow now = *row;
-      now.file = folder.id;
-      manifest_.set(path, now);
-    }
-  }
+  for (const auto& folder : result.made_above) note_folder_above(plan, folder);
   switch (step.what) {
     case Plan::What::rename:
     case Plan::What::time:
