@@ -122,8 +122,8 @@ class Tx : public Statements {
   virtual void after_commit(std::function<void()> action) = 0;
 };
 
-// What a write survives when write() returns. One that survives a kill is written and not synced: a power cut
-// may take it, unless a later one was durable.
+// The failure that a write survives once write() has returned. A write with `kill` is in the log but not
+// synced: a power cut may take it until a later write is synced.
 enum class Survives { power_cut, kill };
 
 // Any thread. Write closures must not call the database again.

@@ -105,8 +105,8 @@ struct Reply {
   static Reply events(std::shared_ptr<EventStream> stream);
 };
 
-// What becomes of a reply that is not complete when the server begins to stop. One that waits for work has
-// time to finish; one that waits for news, which may never come, ends at once.
+// How a reply that is not complete ends when the server begins to stop. A reply that waits for work has time
+// to finish; a reply that waits for events, which may never come, ends at once.
 enum class AtStop { finish, end };
 
 // A promise of a reply. complete() may be called once, from any thread; later calls are ignored. When the

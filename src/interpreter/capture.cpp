@@ -209,7 +209,7 @@ void Capture::collect_candidates(const Touched& touched, Plan& plan) {
   std::set<std::pair<uint64_t, uint64_t>> files;
   if (touched.opened) {
     files = plan.open_files;
-    // What was kept aside as a new file has no row by which an open one could be found.
+    // A new file that was kept aside has no row in the manifest, so its inode does not lead to it.
     for (const auto& path : aside_)
       if (!plan.candidates.contains(path)) look(path);
   }
@@ -250,7 +250,7 @@ std::optional<std::string> Capture::renamed_from(const std::string& path, Node& 
     auto there = copy_.look(from, &error);
     if (error != 0) continue;
     // A hard link; or what was written in its place goes on with its history, as people expect of a file that
-    // is saved anew beside its backup. What was renamed there brings its own.
+    // is saved anew beside its backup. A file that was renamed there keeps its own history.
     if (there && (row.is_inode_of(*there) || (there->kind == row.kind && !is_known(*there)))) continue;
     return from;
   }

@@ -103,7 +103,7 @@ void Capture::note_folder_above(Plan& plan, const workspace::Entry& folder) {
   Node node;
   node.kind = NodeKind::folder;
   if (there && there->kind == NodeKind::folder) node = *there;
-  // What the workspace has: another mode is still to be captured.
+  // The row has the workspace's mode, so that another mode of the copy's folder is captured.
   node.mode = folder.mode;
   manifest_.set_folder(path, node, folder.id, plan.now_us);
   plan.candidates[path] = there;

@@ -315,12 +315,12 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
   void end_sessions() {
     shared.closing = true;
     registry.close();
-    // As a cancellation does: code may put its things in order. What does not listen is killed.
+    // Interrupted first, as by a cancellation, so that code can close its files. Code that ignores it is
+    // killed.
     std::vector<std::shared_ptr<ExecutionFeed>> running;
     for (auto& session : registry.all()) {
       session->interrupt_for_stop();
-      for (auto& one : session->unfinished())
-        if (one.asked.status == "running" || !one.feed->finished()) running.push_back(one.feed);
+      for (auto& one : session->unfinished()) running.push_back(one.feed);
     }
     await_all(running, kInterruptMost);
     // All at once; each lease comes back when its session is asleep.

@@ -1,4 +1,4 @@
-// What a new session and a new execution may be like.
+// Checks and defaults for new sessions and new executions.
 #pragma once
 
 #include "interpreter/interpreter.h"

@@ -55,7 +55,7 @@ void LiveSession::tick(TimeUs now_us) {
       ++captures_;
       next_capture_us_ = now_us + std::min<int64_t>(60, 1LL << std::min(captures_, 6)) * kSecondUs;
       try {
-        // What was printed so far survives the server with the record.
+        // The record has the output so far, so that a crash of the server does not lose it.
         if (current_->execution.outputs != outputs_->outputs()) {
           current_->execution.outputs = outputs_->outputs();
           shared_.save_later(current_->execution);

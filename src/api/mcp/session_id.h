@@ -17,7 +17,7 @@ struct SessionFacts {
   TimeUs issued_us = 0;  // when
 };
 
-// What signs the ids of this data folder: kept in a file there, which is made by the first call.
+// Returns the secret that signs session ids. The first call creates its file in the data folder.
 std::string load_session_secret(const std::string& data_folder);
 
 // Each is another one, also for the same facts.

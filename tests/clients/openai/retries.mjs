@@ -1,4 +1,4 @@
-// What the client repeats by itself, because its patience or the connection ended.
+// Retries that the client makes by itself, after a time-out or a broken connection.
 import assert from "node:assert/strict";
 import { answer, client, exec, wanted } from "./openai.mjs";
 
