@@ -52,13 +52,13 @@ def test_last_activity_counts_and_a_running_cell_is_activity(keep):
 
 def test_more_disk_than_allowed_ends_as_disk_and_keeps_what_was_closed(keep):
     session = keep.create(folder="full")
-    # The file alone passes the limit at once: caught with the limit's size to the byte it would be kept.
-    code = ("open('before', 'w').write('x')\nimport os\nf = open('large', 'wb')\nf.write(os.urandom(101 << 20))\n"
+    # Its size is over the limit before its first block is there: stopped at the limit's size to the byte it would be kept.
+    code = ("open('before', 'w').write('x')\nimport os\nf = open('large', 'wb')\nf.truncate(101 << 20)\n"
             "for i in range(4000): f.write(os.urandom(1 << 20)); f.flush()")
     done = keep.run(session, code)
     assert done["end"] == "disk" and "100 MiB" in done["message"], done["message"]
     assert "full/before" in [f["path"] for f in done["kept"]]
-    assert [(n["path"], n["reason"]) for n in done["not_kept"]] == [("full/large", "too_large")]
+    assert [(n["path"], n["reason"]) for n in done["not_kept"]] == [("full/large", "too_large")], done
     # Its next cell can make room.
     done = keep.run(session, "import os; os.remove('large'); print(sorted(os.listdir('.')))")
     assert done["end"] == "ok" and done["woke"] and text_of(done) == "['before']\n"
