@@ -55,6 +55,17 @@ class Param {
   std::variant<Null, int64_t, Text, Raw> value_;
 };
 
+// A statement's text. Only a literal can make one: prepared statements are cached by its address, and no text
+// that came from outside can become SQL.
+class Sql {
+ public:
+  consteval Sql(const char* literal) : text_(literal) {}
+  constexpr const char* text() const { return text_; }
+
+ private:
+  const char* text_;
+};
+
 // The current row of a query. Views are valid until the next step.
 class Row {
  public:
@@ -75,18 +86,17 @@ class Row {
 };
 
 // Statements inside one transaction or snapshot. Not to be kept beyond the closure that received it.
-// `sql` must be a literal (or otherwise outlive the database): prepared statements are cached by its address.
 class Statements {
  public:
   virtual ~Statements() = default;
   using OnRow = std::function<bool(const Row&)>;  // false stops
 
   // Runs a query, calls `on_row` for each row; the number of rows seen.
-  virtual size_t query(const char* sql, std::initializer_list<Param> params, const OnRow& on_row) = 0;
+  virtual size_t query(Sql sql, std::initializer_list<Param> params, const OnRow& on_row) = 0;
 
   // The first row through `take`, or nullopt when there is none.
   template <class F>
-  auto one(const char* sql, std::initializer_list<Param> params, F take)
+  auto one(Sql sql, std::initializer_list<Param> params, F take)
       -> std::optional<decltype(take(std::declval<const Row&>()))> {
     std::optional<decltype(take(std::declval<const Row&>()))> result;
     query(sql, params, [&](const Row& row) {
@@ -96,8 +106,13 @@ class Statements {
     return result;
   }
 
+  // Whether the query has a row.
+  bool exists(Sql sql, std::initializer_list<Param> params) {
+    return query(sql, params, [](const Row&) { return false; }) > 0;
+  }
+
   template <class F>
-  auto all(const char* sql, std::initializer_list<Param> params, F take)
+  auto all(Sql sql, std::initializer_list<Param> params, F take)
       -> std::vector<decltype(take(std::declval<const Row&>()))> {
     std::vector<decltype(take(std::declval<const Row&>()))> result;
     query(sql, params, [&](const Row& row) {
@@ -111,7 +126,7 @@ class Statements {
 class Tx : public Statements {
  public:
   // Runs a statement; the number of rows changed. A broken UNIQUE constraint throws Error(conflict).
-  virtual size_t exec(const char* sql, std::initializer_list<Param> params) = 0;
+  virtual size_t exec(Sql sql, std::initializer_list<Param> params) = 0;
   // Runs `part` behind a savepoint. When it throws, its statements and its after_commit actions are undone
   // and the exception is rethrown; the transaction stays usable. Attempts nest. Where SQLite had to roll back
   // the whole transaction (full disk, I/O error), every later statement throws that error again, and the

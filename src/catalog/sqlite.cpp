@@ -22,7 +22,7 @@ namespace {
 class SqliteStatements final : public Statements {
  public:
   explicit SqliteStatements(SqliteConnection& connection) : connection_(connection) {}
-  size_t query(const char* sql, std::initializer_list<Param> params, const OnRow& on_row) override {
+  size_t query(Sql sql, std::initializer_list<Param> params, const OnRow& on_row) override {
     return connection_.query(sql, params, on_row);
   }
 
@@ -35,10 +35,10 @@ class SqliteStatements final : public Statements {
 class SqliteTx final : public Tx {
  public:
   explicit SqliteTx(SqliteConnection& connection) : connection_(connection) {}
-  size_t query(const char* sql, std::initializer_list<Param> params, const OnRow& on_row) override {
+  size_t query(Sql sql, std::initializer_list<Param> params, const OnRow& on_row) override {
     return guard([&] { return connection_.query(sql, params, on_row); });
   }
-  size_t exec(const char* sql, std::initializer_list<Param> params) override {
+  size_t exec(Sql sql, std::initializer_list<Param> params) override {
     return guard([&] { return connection_.exec(sql, params); });
   }
   void attempt(const std::function<void()>& part) override {
@@ -76,7 +76,7 @@ class SqliteTx final : public Tx {
 
   // Runs a statement about savepoints. If it fails, the transaction may hold half of an attempt, so it cannot
   // go on.
-  void control(const char* sql) {
+  void control(Sql sql) {
     check_open();
     try {
       connection_.exec(sql, {});

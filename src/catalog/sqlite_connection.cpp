@@ -3,11 +3,19 @@
 #include <sqlite3.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "catalog/log_writes.h"
 
 namespace sk::catalog {
 
 namespace {
+
+// SQLite would take any bytes; PostgreSQL does not, and a catalog can be moved from one to the other.
+void check_text(std::string_view text) {
+  if (text.find('\0') != std::string_view::npos)
+    throw Error(Code::bad_request, "a text may not contain the character U+0000");
+  if (!is_utf8(text)) throw Error(Code::bad_request, "a text is not valid UTF-8");
+}
 
 class SqliteRow final : public Row {
  public:
@@ -94,19 +102,19 @@ void SqliteConnection::fail(int code, const char* what) {
   }
 }
 
-const SqliteConnection::Prepared& SqliteConnection::prepare(const char* sql) {
-  auto [at, is_new] = statements_.try_emplace(sql);
+const SqliteConnection::Prepared& SqliteConnection::prepare(Sql sql) {
+  auto [at, is_new] = statements_.try_emplace(sql.text());
   Prepared& prepared = at->second;
   if (!is_new) return prepared;
-  int code = sqlite3_prepare_v3(db_, sql, -1, SQLITE_PREPARE_PERSISTENT, &prepared.statement, nullptr);
+  int code = sqlite3_prepare_v3(db_, sql.text(), -1, SQLITE_PREPARE_PERSISTENT, &prepared.statement, nullptr);
   if (code != SQLITE_OK) {
     statements_.erase(at);
-    fail(code, sql);
+    fail(code, sql.text());
   }
   int count = sqlite3_bind_parameter_count(prepared.statement);
   for (int i = 1; i <= count; ++i) {
     int position = sqlite3_bind_parameter_index(prepared.statement, ("$" + std::to_string(i)).c_str());
-    SK_CHECK(position > 0, sql);
+    SK_CHECK(position > 0, sql.text());
     prepared.positions.push_back(position);
   }
   return prepared;
@@ -122,6 +130,7 @@ void SqliteConnection::bind(const Prepared& prepared, std::initializer_list<Para
     if (auto number = std::get_if<int64_t>(&param.value())) {
       code = sqlite3_bind_int64(statement, index, *number);
     } else if (auto text = std::get_if<Param::Text>(&param.value())) {
+      check_text(text->text);
       code = sqlite3_bind_text64(statement, index, text->text.data() == nullptr ? "" : text->text.data(),
                                  text->text.size(), SQLITE_STATIC, SQLITE_UTF8);
     } else if (auto raw = std::get_if<Param::Raw>(&param.value())) {
@@ -134,30 +143,30 @@ void SqliteConnection::bind(const Prepared& prepared, std::initializer_list<Para
   }
 }
 
-size_t SqliteConnection::query(const char* sql, std::initializer_list<Param> params,
+size_t SqliteConnection::query(Sql sql, std::initializer_list<Param> params,
                                const Statements::OnRow& on_row) {
   const Prepared& prepared = prepare(sql);
   Use use{prepared.statement};
   // A query inside its own callback would need a second copy of the statement; it is a bug of ours.
-  SK_CHECK(sqlite3_stmt_busy(use.statement) == 0, sql);
+  SK_CHECK(sqlite3_stmt_busy(use.statement) == 0, sql.text());
   bind(prepared, params);
   SqliteRow row(use.statement);
   for (size_t count = 0;; ++count) {
     int code = sqlite3_step(use.statement);
     if (code == SQLITE_DONE) return count;
-    if (code != SQLITE_ROW) fail(code, sql);
+    if (code != SQLITE_ROW) fail(code, sql.text());
     if (!on_row(row)) return count + 1;
   }
 }
 
-size_t SqliteConnection::exec(const char* sql, std::initializer_list<Param> params) {
+size_t SqliteConnection::exec(Sql sql, std::initializer_list<Param> params) {
   const Prepared& prepared = prepare(sql);
   Use use{prepared.statement};
   bind(prepared, params);
   int code;
   do code = sqlite3_step(use.statement);
   while (code == SQLITE_ROW);
-  if (code != SQLITE_DONE) fail(code, sql);
+  if (code != SQLITE_DONE) fail(code, sql.text());
   return static_cast<size_t>(sqlite3_changes64(db_));
 }
 

@@ -18,8 +18,8 @@ class SqliteConnection {
   SqliteConnection(const SqliteConnection&) = delete;
   SqliteConnection& operator=(const SqliteConnection&) = delete;
 
-  size_t query(const char* sql, std::initializer_list<Param> params, const Statements::OnRow& on_row);
-  size_t exec(const char* sql, std::initializer_list<Param> params);
+  size_t query(Sql sql, std::initializer_list<Param> params, const Statements::OnRow& on_row);
+  size_t exec(Sql sql, std::initializer_list<Param> params);
   // Several statements without parameters, not cached.
   void script(const std::string& sql);
   bool in_transaction() const;
@@ -41,7 +41,7 @@ class SqliteConnection {
     sqlite3_stmt* statement = nullptr;
     std::vector<int> positions;
   };
-  const Prepared& prepare(const char* sql);
+  const Prepared& prepare(Sql sql);
   void bind(const Prepared& prepared, std::initializer_list<Param> params);
   // Throws the Error that fits SQLite's code; dies where a sync failed.
   [[noreturn]] void fail(int code, const char* what);

@@ -87,7 +87,7 @@ void VerifyRun::blobs() {
 
 void VerifyRun::references() {
   ground_.db.read([&](catalog::Statements& statements) {
-    auto count = [&](const char* sql) {
+    auto count = [&](catalog::Sql sql) {
       return *statements.one(sql, {}, [](const catalog::Row& row) { return row.integer(0); });
     };
     result_.versions = count("SELECT count(*) FROM versions");

@@ -206,7 +206,7 @@ class History {
   // A snapshot is the state after one commit, and stays it.
   void read_once() {
     db_->read([&](Statements& s) {
-      auto number = [&](const char* sql) {
+      auto number = [&](catalog::Sql sql) {
         return *s.one(sql, {}, [](const Row& row) { return row.integer(0); });
       };
       const int64_t commit = number("SELECT commits FROM counter");

@@ -217,6 +217,33 @@ TEST_F(SqliteTest, NullsTextBytesAndNumbersComeBackAsTheyWere) {
   });
 }
 
+// PostgreSQL refuses both, and a catalog can move.
+TEST_F(SqliteTest, TextThatNoEngineTakesIsRefusedAndLeavesNothing) {
+  using namespace std::string_literals;
+  for (const auto& text : {"a\0b"s, "\0"s, "\xff"s, "a\xc3"s, "\xed\xa0\x80"s}) {
+    try {
+      db->write([&](Tx& tx) { put_named(tx, text); });
+      ADD_FAILURE() << "accepted: " << text;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Code::bad_request);
+    }
+  }
+  EXPECT_EQ(count(), 0);
+  db->write([&](Tx& tx) { put_named(tx, "é😀"); });
+  EXPECT_EQ(count(), 1);
+}
+
+TEST_F(SqliteTest, ExistsSaysWhetherThereIsARow) {
+  auto exists = [&](const std::string& name) {
+    return db->read(
+        [&](Statements& s) { return s.exists("SELECT 1 FROM principals WHERE name = $1", {name}); });
+  };
+  EXPECT_FALSE(exists("a"));
+  db->write([&](Tx& tx) { put_named(tx, "a"); });
+  EXPECT_TRUE(exists("a"));
+  EXPECT_FALSE(exists("b"));
+}
+
 TEST_F(SqliteTest, ParametersGoByTheirNumberNotByWhereTheyStand) {
   auto text = db->read([](Statements& s) {
     return s.one("SELECT $2 || $1 || $2", {"a", "b"}, [](const Row& row) { return row.str(0); });

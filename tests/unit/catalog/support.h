@@ -29,7 +29,7 @@ std::optional<Code> code_of(F run) {
 
 inline void put_named(Tx& tx, const std::string& name) {
   tx.exec("INSERT INTO principals (id, name, kind, admin, created_us) VALUES ($1, $2, 'agent', 0, 1)",
-          {sha256(name).raw().substr(0, 16), name});
+          {Param::raw(sha256(name).raw().substr(0, 16)), name});
 }
 
 inline std::vector<std::string> names_in(Database& db) {

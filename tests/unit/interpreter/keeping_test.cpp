@@ -80,7 +80,7 @@ TEST_F(KeepingTest, WhatWasRefusedIsKeptByTheNextCellOnceThereIsRoom) {
 TEST_F(KeepingTest, WhatMetAFullDiskIsAppliedOnceThereIsRoom) {
   auto session = create("w");
   run(session.id, "open('gone','w').write('1')");
-  auto set_pages_max = [&](const char* sql) {
+  auto set_pages_max = [&](catalog::Sql sql) {
     keep->ground().db.write(
         [&](catalog::Tx& tx) { tx.query(sql, {}, [](const catalog::Row&) { return true; }); });
   };

@@ -79,7 +79,7 @@ TEST_F(AuditTest, ErasedPersonalPartsHaveNoSaltLeft) {
   struct Left {
     int64_t with_personal = 0, with_salt = 0;
   };
-  auto left = [&](const char* sql) {
+  auto left = [&](catalog::Sql sql) {
     return *keep->ground().db.read([&](catalog::Statements& statements) {
       return statements.one(sql, {made.id, "%" + made.id.with_prefix(prefix::principal) + "%"},
                             [](const catalog::Row& row) { return Left{row.integer(0), row.integer(1)}; });

@@ -8,12 +8,12 @@ namespace {
 class Counting final : public catalog::Tx {
  public:
   explicit Counting(catalog::Tx& tx) : tx_(tx) {}
-  size_t query(const char* sql, std::initializer_list<catalog::Param> params, const OnRow& on_row) override {
-    count(sql);
+  size_t query(catalog::Sql sql, std::initializer_list<catalog::Param> params, const OnRow& on_row) override {
+    count(sql.text());
     return tx_.query(sql, params, on_row);
   }
-  size_t exec(const char* sql, std::initializer_list<catalog::Param> params) override {
-    count(sql);
+  size_t exec(catalog::Sql sql, std::initializer_list<catalog::Param> params) override {
+    count(sql.text());
     return tx_.exec(sql, params);
   }
   void attempt(const std::function<void()>& part) override { tx_.attempt(part); }

@@ -154,7 +154,7 @@ class World : public KeepTest {
     return ids_of(
         "SELECT id FROM entries WHERE workspace = $1 UNION ALL SELECT id FROM versions WHERE workspace = $1");
   }
-  std::set<Id> ids_of(const char* sql) {
+  std::set<Id> ids_of(catalog::Sql sql) {
     return keep->ground().db.read([&](catalog::Statements& statements) {
       auto all = statements.all(sql, {ws.id}, [](const catalog::Row& row) { return row.id(0); });
       return std::set<Id>(all.begin(), all.end());
