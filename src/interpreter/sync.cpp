@@ -172,6 +172,11 @@ void Sync::bring(const workspace::Workspace& workspace, const std::string& works
   if (!entry || entry->path != workspace_path) {
     auto below = manifest_.below(path);
     for (auto at = below.rbegin(); at != below.rend(); ++at) remove_if_unchanged(*at);
+    // The folder above it may have been removed by code, and have stayed in the workspace for its sake.
+    if (auto slash = path.rfind('/'); slash != std::string::npos) {
+      auto above = path.substr(0, slash);
+      if (manifest_.find(above) == nullptr) need_folder(workspace, above);
+    }
     return;
   }
   bring_or_skip(workspace, *entry);

@@ -439,6 +439,9 @@ void Judge::settled(const Outcome& outcome) {
   } else {
     for (const auto& path : before_outside)
       if (!is_image(find(outcome.is.folder, path), find(outcome.after, path))) add_outside(path);
+    // A deletion that was refused, since the file is another one by now: that one may come.
+    for (const auto& path : named_)
+      if (outcome.is.folder.contains(path) && !outcome.after.contains(path)) add_outside(path);
     std::erase_if(muddled_, [&](const std::string& path) { return !outside_.contains(path); });
     // A mode that came with a file which code renamed meanwhile.
     for (const auto& [path, entry] : outcome.is.folder) {
