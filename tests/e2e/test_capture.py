@@ -79,7 +79,7 @@ TORTURE = {
     "mmap that stays": "import mmap\ng = open('m2', 'w+b'); g.truncate(8192); m2 = mmap.mmap(g.fileno(), 8192); m2[5:9] = b'stay'",
     "hard links": "import os\nopen('one', 'w').write('linked'); os.link('one', 'two')",
     "same size and time": "import os\nopen('s', 'w').write('aaa'); t = os.stat('s').st_mtime_ns; open('s', 'w').write('bbb'); os.utime('s', ns=(t, t))",
-    "mode 000": "import os\nopen('locked', 'w').write('x'); os.chmod('locked', 0o600)",
+    "mode 000": "import os\nopen('locked', 'w').write('x'); os.chmod('locked', 0)",
     "appends in a loop": "for i in range(200):\n    with open('log', 'a') as f: f.write(f'{i}\\n')",
     "a child writes": "import subprocess\nsubprocess.run('for i in 1 2 3; do echo $i > c$i; done', shell=True)",
     "rename over": "import os\nopen('a', 'w').write('1'); open('b', 'w').write('2'); os.rename('a', 'b')",

@@ -3,8 +3,10 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+
 #include <sys/stat.h>
 #include <unistd.h>
+#include <atomic>
 
 #include <condition_variable>
 #include <filesystem>
@@ -173,10 +175,22 @@ TEST(DiskGuard, OfSeveralThatGrewEndsTheOneThatGrewMostFirst) {
 TEST(DiskGuard, ForgetsWhatIsNoLongerWatched) {
   TempFolder root;
   DiskGuard guard({.data_root = root.path(), .reserve_bytes = UINT64_MAX, .interval_ms = 1});
+  std::atomic<int> told = 0, told_late = 0;
   for (int i = 0; i < 200; ++i) {
-    auto ticket = guard.watch(root.path(), {0, 0}, [](const std::string&) {});
-    fill(root / "file", static_cast<size_t>(i) * 100);
+    int before = told;
+    auto is_watched = std::make_shared<std::atomic<bool>>(true);
+    auto ticket = guard.watch(root.path(), {0, 0}, [&, is_watched](const std::string&) {
+      ++(*is_watched ? told : told_late);
+      told.notify_all();
+    });
+    // Most are forgotten while the guard may be measuring them, a few after it has told of them.
+    fill(root / "file", static_cast<size_t>(i + 1) * 100);
+    if (i % 50 == 0) told.wait(before);
+    ticket.reset();
+    *is_watched = false;
   }
+  EXPECT_EQ(told_late, 0);
+  EXPECT_GE(told, 4);
 }
 
 }  // namespace
