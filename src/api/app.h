@@ -9,6 +9,7 @@
 #include "base/metrics.h"
 #include "base/settings.h"
 #include "bridge/captures.h"
+#include "conversations/conversations.h"
 #include "http/server.h"
 #include "interpreter/interpreter.h"
 #include "workspace/keep.h"
@@ -32,8 +33,9 @@ class App {
   const Clock& clock;
   std::optional<JwtVerifier> librechat_tokens;  // unset where LibreChat signs none for us
   Sessions sessions;                            // of people signed in to the page
-  bridge::Captures captures;                    // files of messages that are elsewhere
-  Background background;                        // last: its threads use all of the above
+  conversations::Conversations conversations;
+  bridge::Captures captures;  // files of messages that are elsewhere
+  Background background;      // last: its threads use all of the above
 
   // Ends background work, so that replies that wait for it are given up. After the server has stopped;
   // idempotent.

@@ -42,7 +42,6 @@ struct Keep::Impl {
         locks(ground),
         journal(ground),
         links(ground),
-        conversations(ground, files, workspaces),
         audit(ground, options.directory + "/audit.key"),
         upkeep(ground),
         access_log(ground, options.directory + "/access", options.access_log_retention_days) {}
@@ -186,7 +185,6 @@ struct Keep::Impl {
   Locks locks;
   Journal journal;
   Links links;
-  Conversations conversations;
   Audit audit;
   Upkeep upkeep;
   AccessLog access_log;
@@ -217,7 +215,6 @@ Locks& Keep::locks() { return impl_->locks; }
 Journal& Keep::journal() { return impl_->journal; }
 Feed& Keep::feed() { return impl_->feed; }
 Links& Keep::links() { return impl_->links; }
-Conversations& Keep::conversations() { return impl_->conversations; }
 Audit& Keep::audit() { return impl_->audit; }
 Upkeep& Keep::upkeep() { return impl_->upkeep; }
 AccessLog& Keep::access_log() { return impl_->access_log; }

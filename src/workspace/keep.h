@@ -9,7 +9,6 @@
 #include "workspace/audit.h"
 #include "workspace/blob_ledger.h"
 #include "workspace/content.h"
-#include "workspace/conversations.h"
 #include "workspace/feed.h"
 #include "workspace/files.h"
 #include "workspace/journal.h"
@@ -56,7 +55,6 @@ class Keep {
   Journal& journal();
   Feed& feed();
   Links& links();
-  Conversations& conversations();
   Audit& audit();
   Upkeep& upkeep();
   AccessLog& access_log();

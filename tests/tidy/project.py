@@ -16,12 +16,13 @@ ROOMS = {
     "blobs": {"http"},
     "catalog": set(),
     "workspace": {"catalog", "blobs"},
+    "conversations": {"catalog", "blobs", "workspace"},
     "sandbox": set(),
     "interpreter": {"sandbox", "workspace"},
     "search": {"workspace", "interpreter"},
-    "bridge": {"workspace", "http"},
-    "api": {"http", "blobs", "catalog", "workspace", "sandbox", "interpreter", "search", "bridge"},
-    "cli": {"http", "blobs", "catalog", "workspace", "sandbox", "interpreter", "search", "bridge", "api"},
+    "bridge": {"workspace", "conversations", "http"},
+    "api": {"http", "blobs", "catalog", "workspace", "conversations", "sandbox", "interpreter", "search", "bridge"},
+    "cli": {"http", "blobs", "catalog", "workspace", "conversations", "sandbox", "interpreter", "search", "bridge", "api"},
 }
 
 # Parts of a room that another may use although it may not use the rest.

@@ -1,4 +1,4 @@
-#include "workspace/sandbox_links.h"
+#include "conversations/sandbox_links.h"
 
 #include <algorithm>
 #include <array>
@@ -7,11 +7,14 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "workspace/code_ranges.h"
+#include "conversations/code_ranges.h"
 #include "workspace/path.h"
 #include "workspace/spelling.h"
 
-namespace sk::workspace {
+namespace sk::conversations {
+
+using workspace::clean_file_path;
+using workspace::split_path;
 
 namespace {
 
@@ -20,7 +23,7 @@ using Form = SandboxLink::Form;
 constexpr std::string_view kScheme = "sandbox:";
 constexpr std::string_view kFolder = "mnt/data/";
 // A path may have 8,192 bytes, each of which three characters may spell.
-constexpr size_t kAddressBytesMax = 3 * kPathBytesMax + 64;
+constexpr size_t kAddressBytesMax = 3 * workspace::kPathBytesMax + 64;
 constexpr size_t kLabelBytesMax = 2048;
 
 bool starts_without_case(std::string_view text, std::string_view lower) {
@@ -281,7 +284,7 @@ std::vector<std::string> paths_meant(std::string_view address) {
     if (auto path = below_data(spelling)) add(std::move(*path));
   }
   for (size_t i = 0, count = paths.size(); i < count; ++i) {
-    if (auto other = other_spelling(paths[i])) add(std::move(*other));
+    if (auto other = workspace::other_spelling(paths[i])) add(std::move(*other));
   }
   return paths;
 }
@@ -295,7 +298,7 @@ std::string name_meant(std::string_view address) {
   auto slash = readable.find_last_not_of('/');
   auto shorter = readable.substr(0, slash == std::string::npos ? 0 : slash + 1);
   auto name = shorter.substr(shorter.find_last_of("/:") + 1);
-  return name.empty() || name == "." || name == ".." ? "file" : escape_name(name);
+  return name.empty() || name == "." || name == ".." ? "file" : workspace::escape_name(name);
 }
 
-}  // namespace sk::workspace
+}  // namespace sk::conversations

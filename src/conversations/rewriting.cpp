@@ -1,6 +1,6 @@
-#include "workspace/rewriting.h"
+#include "conversations/rewriting.h"
 
-namespace sk::workspace {
+namespace sk::conversations {
 
 namespace {
 
@@ -74,4 +74,4 @@ std::string rewrite(std::string_view text, const std::vector<Replacement>& repla
   return out;
 }
 
-}  // namespace sk::workspace
+}  // namespace sk::conversations

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "catalog/database.h"
-#include "workspace/conversations.h"
+#include "conversations/conversations.h"
 
-namespace sk::workspace {
+namespace sk::conversations {
 
 // Columns of a Conversation for read_conversation(), for a table alias `c`.
 #define SK_CONVERSATION_COLUMNS                                      \
@@ -32,4 +32,4 @@ void write_shown_files(catalog::Tx& tx, const Id& workspace, const Id& message,
                        const std::vector<ShownFile>& files);
 void update_shown_file(catalog::Tx& tx, const Id& message, const ShownFile& file);
 
-}  // namespace sk::workspace
+}  // namespace sk::conversations

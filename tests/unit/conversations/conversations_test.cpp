@@ -1,13 +1,22 @@
-#include "workspace/conversations.h"
+#include "conversations/conversations.h"
 
-#include "keep_fixture.h"
+#include "unit/workspace/keep_fixture.h"
 
-namespace sk::workspace {
+namespace sk::conversations {
 namespace {
 
-class ConversationsTest : public KeepTest {
+using workspace::MoveChange;
+using workspace::NewKey;
+using workspace::OnExisting;
+using workspace::PutChange;
+using workspace::Right;
+using workspace::TrashChange;
+
+class ConversationsTest : public workspace::KeepTest {
  protected:
   static constexpr std::string_view kLink = "Here: [the report](sandbox:/mnt/data/report.csv).";
+
+  Conversations conversations() { return {keep->ground(), keep->files(), keep->workspaces()}; }
 
   // Sessions of these tests are folders: "session" means sessions/one.
   std::optional<Place> find_place(const std::string& container) {
@@ -27,12 +36,12 @@ class ConversationsTest : public KeepTest {
   }
   Message store(NewMessage wanted) {
     clock.advance_us(kSecondUs);
-    return keep->conversations().put(actor, ws, std::move(wanted),
-                                     [this](const std::string& name) { return find_place(name); });
+    return conversations().put(actor, ws, std::move(wanted),
+                               [this](const std::string& name) { return find_place(name); });
   }
-  Message stored(std::string_view name) { return *keep->conversations().find_message(ws, "chat", name); }
+  Message stored(std::string_view name) { return *conversations().find_message(ws, "chat", name); }
   std::string shown_bytes(const Message& message, size_t number = 0) {
-    auto viewed = keep->conversations().view(actor, message).at(number);
+    auto viewed = conversations().view(actor, message).at(number);
     return viewed.version ? bytes_of(*viewed.version) : "not here";
   }
 };
@@ -137,7 +146,7 @@ TEST_F(ConversationsTest, NobodySeesAVersionOfAWorkspaceThatIsNotTheirs) {
   wanted.transcript.mentions.push_back(mention);
   auto message = store(std::move(wanted));
   EXPECT_EQ(message.files[0].state, ShownState::not_captured);
-  EXPECT_FALSE(keep->conversations().view(actor, message)[0].version);
+  EXPECT_FALSE(conversations().view(actor, message)[0].version);
   EXPECT_EQ(code_of([&] {
               auto named = text_message("n", "Done.");
               named.files = {secret.id.with_prefix("v_")};
@@ -179,7 +188,7 @@ TEST_F(ConversationsTest, APurgedFileIsToldAsGone) {
   auto entry = keep->files().get(ws, "sessions/one/report.csv");
   apply(TrashChange{"sessions/one/report.csv", {}});
   keep->files().purge(actor, ws, entry.id);
-  auto viewed = keep->conversations().view(actor, stored("m"));
+  auto viewed = conversations().view(actor, stored("m"));
   EXPECT_FALSE(viewed[0].version);
   EXPECT_EQ(viewed[0].shown.why, WhyNot::gone);
 }
@@ -196,7 +205,7 @@ TEST_F(ConversationsTest, ConversationsThatShowAFileAreFound) {
   store(std::move(unrelated));
   auto names = [&](const ConversationFilter& filter) {
     std::vector<std::string> out;
-    for (const auto& one : keep->conversations().list(ws, filter, "", 10).items) out.push_back(one.name);
+    for (const auto& one : conversations().list(ws, filter, "", 10).items) out.push_back(one.name);
     return out;
   };
   EXPECT_EQ(names({file.entry.id, {}}), (std::vector<std::string>{"second chat", "chat"}));
@@ -213,11 +222,11 @@ TEST_F(ConversationsTest, DeletingAConversationLeavesItsFiles) {
         [&](catalog::Statements& statements) { return Conversations::is_shown(statements, version); });
   };
   EXPECT_TRUE(is_shown());
-  keep->conversations().remove(actor, ws, "chat");
+  conversations().remove(actor, ws, "chat");
   EXPECT_FALSE(is_shown());
-  EXPECT_FALSE(keep->conversations().find(ws, "chat"));
+  EXPECT_FALSE(conversations().find(ws, "chat"));
   EXPECT_EQ(bytes_at("sessions/one/report.csv"), "x");
-  EXPECT_EQ(code_of([&] { keep->conversations().remove(actor, ws, "chat"); }), Code::not_found);
+  EXPECT_EQ(code_of([&] { conversations().remove(actor, ws, "chat"); }), Code::not_found);
 }
 
 TEST_F(ConversationsTest, WhatIsFetchedIsSettledOnceAndAReStartEndsTheRest) {
@@ -227,10 +236,10 @@ TEST_F(ConversationsTest, WhatIsFetchedIsSettledOnceAndAReStartEndsTheRest) {
   EXPECT_EQ(message.files[0].state, ShownState::pending);
   auto version = *put("conversations/chat/a", "fetched").version;
   Captured captured{ShownState::kept, WhyNot::none, "", version};
-  EXPECT_TRUE(keep->conversations().settle(actor, ws, message, 0, captured));
-  EXPECT_FALSE(keep->conversations().settle(actor, ws, message, 0, captured));
+  EXPECT_TRUE(conversations().settle(actor, ws, message, 0, captured));
+  EXPECT_FALSE(conversations().settle(actor, ws, message, 0, captured));
   reopen();
-  keep->conversations().give_up_pending();
+  conversations().give_up_pending();
   EXPECT_EQ(shown_bytes(stored("m"), 0), "fetched");
   EXPECT_EQ(stored("m").files[1].state, ShownState::not_captured);
   EXPECT_EQ(stored("m").files[1].why, WhyNot::cannot_tell);
@@ -249,12 +258,12 @@ TEST_F(ConversationsTest, WhatWasKeptOnceIsShownWhenItsContainerIsDead) {
   };
   auto first = cited("m1", true);
   auto version = *put("conversations/chat/a", "fetched").version;
-  keep->conversations().settle(actor, ws, first, 0, {ShownState::kept, WhyNot::none, "", version});
+  conversations().settle(actor, ws, first, 0, {ShownState::kept, WhyNot::none, "", version});
   EXPECT_EQ(shown_bytes(cited("without source", false)), "fetched");
   auto later = cited("m2", true);
   EXPECT_EQ(later.files[0].state, ShownState::pending) << "it may have changed, so it is fetched again";
-  keep->conversations().settle(actor, ws, later, 0,
-                               {ShownState::not_captured, WhyNot::gone, "the container is gone", {}});
+  conversations().settle(actor, ws, later, 0,
+                         {ShownState::not_captured, WhyNot::gone, "the container is gone", {}});
   EXPECT_EQ(shown_bytes(stored("m2")), "fetched");
   EXPECT_EQ(stored("m2").files[0].name, "a") << "the citation told no name";
 }
@@ -269,12 +278,12 @@ TEST_F(ConversationsTest, WhatWasKeptOnceForALinkWithoutAnIdIsShownWhenItsContai
   };
   auto first = linked("m1", true);
   auto version = *put("conversations/chat/report.csv", "fetched").version;
-  keep->conversations().settle(actor, ws, first, 0, {ShownState::kept, WhyNot::none, "", version});
+  conversations().settle(actor, ws, first, 0, {ShownState::kept, WhyNot::none, "", version});
   EXPECT_EQ(shown_bytes(linked("without source", false)), "fetched");
   auto later = linked("m2", true);
   EXPECT_EQ(later.files[0].state, ShownState::pending) << "it may have changed, so it is fetched again";
-  keep->conversations().settle(actor, ws, later, 0,
-                               {ShownState::not_captured, WhyNot::gone, "the session is gone", {}});
+  conversations().settle(actor, ws, later, 0,
+                         {ShownState::not_captured, WhyNot::gone, "the session is gone", {}});
   EXPECT_EQ(shown_bytes(stored("m2")), "fetched");
   EXPECT_EQ(linked("m3", false, "other/report.csv").files[0].state, ShownState::not_captured)
       << "another path is another file";
@@ -296,19 +305,19 @@ TEST_F(ConversationsTest, WhatIsFetchedForAnOvertakenStoringIsIgnored) {
   auto first = waiting("slow_a.txt"), second = waiting("slow_b.txt"), third = waiting("slow_b.txt");
   auto a = *put("conversations/chat/slow_a.txt", "bytes of a").version;
   auto b = *put("conversations/chat/slow_b.txt", "bytes of b").version;
-  auto& conversations = keep->conversations();
-  EXPECT_FALSE(conversations.settle(actor, ws, first, 0, {ShownState::kept, WhyNot::none, "", a}));
-  EXPECT_FALSE(conversations.settle(actor, ws, second, 0,
-                                    {ShownState::not_captured, WhyNot::denied, "an older key", {}}));
+  auto storings = conversations();
+  EXPECT_FALSE(storings.settle(actor, ws, first, 0, {ShownState::kept, WhyNot::none, "", a}));
+  EXPECT_FALSE(
+      storings.settle(actor, ws, second, 0, {ShownState::not_captured, WhyNot::denied, "an older key", {}}));
   EXPECT_EQ(stored("m").files[0].state, ShownState::pending);
-  EXPECT_TRUE(conversations.settle(actor, ws, third, 0, {ShownState::kept, WhyNot::none, "", b}));
+  EXPECT_TRUE(storings.settle(actor, ws, third, 0, {ShownState::kept, WhyNot::none, "", b}));
   EXPECT_EQ(shown_bytes(stored("m")), "bytes of b");
 }
 
 TEST_F(ConversationsTest, TwoStoringsInOneMicrosecondAreStillTwo) {
   auto find = [this](const std::string& name) { return find_place(name); };
-  auto first = keep->conversations().put(actor, ws, text_message("m", "one"), find);
-  auto second = keep->conversations().put(actor, ws, text_message("m", "two"), find);
+  auto first = conversations().put(actor, ws, text_message("m", "one"), find);
+  auto second = conversations().put(actor, ws, text_message("m", "two"), find);
   EXPECT_LT(first.stored_us, second.stored_us);
 }
 
@@ -349,8 +358,7 @@ TEST_F(ConversationsTest, FilesAreAddedWhileOthersAreStillBeingFetched) {
   more.adds_files = true;
   store(std::move(more));
   auto version = *put("conversations/chat/a", "fetched").version;
-  EXPECT_TRUE(
-      keep->conversations().settle(actor, ws, message, 0, {ShownState::kept, WhyNot::none, "", version}));
+  EXPECT_TRUE(conversations().settle(actor, ws, message, 0, {ShownState::kept, WhyNot::none, "", version}));
   EXPECT_EQ(shown_bytes(stored("m"), 0), "fetched");
   EXPECT_EQ(shown_bytes(stored("m"), 1), "table");
 }
@@ -381,7 +389,7 @@ TEST_F(ConversationsTest, AnAnswerStandsBehindTheQuestionThoughItWasCompleteBefo
   auto explicit_time = text_message("u0", "Before all that.");
   explicit_time.time_us = completed_us - 1;
   store(std::move(explicit_time));
-  auto page = keep->conversations().messages(ws, *keep->conversations().find(ws, "chat"), "", 10);
+  auto page = conversations().messages(ws, *conversations().find(ws, "chat"), "", 10);
   std::vector<std::string> names;
   for (const auto& one : page.items) names.push_back(one.name);
   EXPECT_EQ(names, (std::vector<std::string>{"u0", "u1", "a1", "u2"}));
@@ -394,12 +402,12 @@ TEST_F(ConversationsTest, MessagesComeByTimeInPages) {
     wanted.time_us = 1'700'000'000'000'000 + (4 - i) * kSecondUs;
     store(std::move(wanted));
   }
-  auto conversation = *keep->conversations().find(ws, "chat");
+  auto conversation = *conversations().find(ws, "chat");
   EXPECT_EQ(conversation.message_count, 5);
   std::vector<std::string> names;
   std::string cursor;
   do {
-    auto page = keep->conversations().messages(ws, conversation, cursor, 2);
+    auto page = conversations().messages(ws, conversation, cursor, 2);
     for (const auto& message : page.items) names.push_back(message.name);
     cursor = page.next_cursor;
   } while (!cursor.empty());
@@ -408,11 +416,11 @@ TEST_F(ConversationsTest, MessagesComeByTimeInPages) {
 
 TEST_F(ConversationsTest, APageOfLongMessagesHasFewerOfThem) {
   for (int i = 0; i < 4; ++i) store(text_message("m" + std::to_string(i), std::string(4 << 20, 'x')));
-  auto conversation = *keep->conversations().find(ws, "chat");
-  auto first = keep->conversations().messages(ws, conversation, "", 100);
+  auto conversation = *conversations().find(ws, "chat");
+  auto first = conversations().messages(ws, conversation, "", 100);
   EXPECT_EQ(first.items.size(), 2u);
   EXPECT_TRUE(first.has_more);
-  auto rest = keep->conversations().messages(ws, conversation, first.next_cursor, 100);
+  auto rest = conversations().messages(ws, conversation, first.next_cursor, 100);
   EXPECT_EQ(rest.items.size(), 2u);
   EXPECT_FALSE(rest.has_more);
 }
@@ -439,4 +447,4 @@ TEST_F(ConversationsTest, AReaderMayNotStore) {
 }
 
 }  // namespace
-}  // namespace sk::workspace
+}  // namespace sk::conversations

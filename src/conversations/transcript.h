@@ -10,9 +10,9 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "workspace/sandbox_links.h"
+#include "conversations/sandbox_links.h"
 
-namespace sk::workspace {
+namespace sk::conversations {
 
 // How many links or annotations a message may have at all; more is Error(too_large).
 constexpr size_t kMentionsMax = 2'000;
@@ -50,4 +50,4 @@ Transcript read_response(const Json& response);
 // it that belongs to a response.
 Transcript read_event_stream(std::string_view text);
 
-}  // namespace sk::workspace
+}  // namespace sk::conversations

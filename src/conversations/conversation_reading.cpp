@@ -1,9 +1,9 @@
 // Looking at conversations: pages of them and of their messages, and what somebody may see of their files.
 #include "base/error.h"
-#include "workspace/conversation_rows.h"
-#include "workspace/conversations.h"
+#include "conversations/conversation_rows.h"
+#include "conversations/conversations.h"
 
-namespace sk::workspace {
+namespace sk::conversations {
 
 namespace {
 
@@ -133,4 +133,4 @@ bool Conversations::is_shown(catalog::Statements& statements, const Id& version)
                           [](const catalog::Row&) { return false; }) > 0;
 }
 
-}  // namespace sk::workspace
+}  // namespace sk::conversations

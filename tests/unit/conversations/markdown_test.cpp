@@ -1,4 +1,4 @@
-#include "workspace/markdown.h"
+#include "conversations/markdown.h"
 
 #include <gtest/gtest.h>
 #include "support/property.h"
@@ -7,9 +7,9 @@
 #include <regex>
 
 #include "base/text.h"
-#include "workspace/rewriting.h"
+#include "conversations/rewriting.h"
 
-namespace sk::workspace {
+namespace sk::conversations {
 namespace {
 
 std::string html(std::string_view markdown) {
@@ -209,4 +209,4 @@ TEST(Rewriting, LeavesTheRestOfTheTextAlone) {
 }
 
 }  // namespace
-}  // namespace sk::workspace
+}  // namespace sk::conversations

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace sk::workspace {
+namespace sk::conversations {
 
 struct DataUri {
   std::string mime;  // "text/plain" where none is said; without parameters
@@ -19,4 +19,4 @@ std::optional<DataUri> parse_data_uri(std::string_view text);
 // ".png" for "image/png"; ".bin" for what is not known.
 std::string extension_of(std::string_view mime);
 
-}  // namespace sk::workspace
+}  // namespace sk::conversations

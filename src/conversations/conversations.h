@@ -14,13 +14,21 @@
 #include <string>
 #include <vector>
 
+#include "conversations/transcript.h"
 #include "workspace/files.h"
 #include "workspace/ground.h"
-#include "workspace/transcript.h"
 #include "workspace/types.h"
 #include "workspace/workspaces.h"
 
-namespace sk::workspace {
+namespace sk::conversations {
+
+using workspace::Actor;
+using workspace::Files;
+using workspace::Ground;
+using workspace::Page;
+using workspace::Version;
+using workspace::Workspace;
+using workspace::Workspaces;
 
 enum class ShownState { kept, pending, missing, not_captured };
 std::string_view name_of(ShownState state);
@@ -156,4 +164,4 @@ class Conversations {
   Workspaces& workspaces_;
 };
 
-}  // namespace sk::workspace
+}  // namespace sk::conversations

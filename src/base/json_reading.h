@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 
-namespace sk::workspace {
+namespace sk {
 
 // null when `object` is no object or has no such field.
 inline const Json& field_in(const Json& object, std::string_view name) {
@@ -53,4 +53,4 @@ inline std::optional<TimeUs> unix_time_in(const Json& object, std::string_view n
   return seconds == whole ? us + kSecondUs - 1 : us + static_cast<TimeUs>((seconds - whole) * 1e6);
 }
 
-}  // namespace sk::workspace
+}  // namespace sk

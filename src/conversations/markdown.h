@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace sk::workspace {
+namespace sk::conversations {
 
 struct HtmlOptions {
   // Images whose address begins so are shown; others become links.
@@ -23,4 +23,4 @@ std::string markdown_to_html(std::string_view markdown, const HtmlOptions& optio
 // Whether a link may lead there. Control characters and spaces make it unsafe.
 bool is_safe_link(std::string_view url);
 
-}  // namespace sk::workspace
+}  // namespace sk::conversations

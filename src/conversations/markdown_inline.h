@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "workspace/markdown.h"
+#include "conversations/markdown.h"
 
-namespace sk::workspace {
+namespace sk::conversations {
 
 // What names mean: "[name]: address".
 using Definitions = std::map<std::string, std::string>;
@@ -23,4 +23,4 @@ struct Surroundings {
 // Appends to `out`; `text` is UTF-8.
 void append_inline_html(std::string& out, std::string_view text, const Surroundings& around);
 
-}  // namespace sk::workspace
+}  // namespace sk::conversations

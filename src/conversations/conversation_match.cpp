@@ -1,14 +1,18 @@
-#include "workspace/conversation_match.h"
+#include "conversations/conversation_match.h"
 
 #include <algorithm>
 
 #include "base/error.h"
-#include "workspace/conversation_rows.h"
-#include "workspace/data_uri.h"
+#include "conversations/conversation_rows.h"
+#include "conversations/data_uri.h"
 #include "workspace/file_at.h"
 #include "workspace/path.h"
 
-namespace sk::workspace {
+namespace sk::conversations {
+
+using workspace::clean_file_path;
+using workspace::join_path;
+using workspace::split_path;
 
 namespace {
 
@@ -118,7 +122,7 @@ void MentionMatcher::keep_data(const Mention& mention, ShownFile& out) {
   auto plain = given_.wanted.name + "-image-" + std::to_string(++images_) + extension_of(data->mime);
   auto name = mention.name.empty() ? plain : mention.shown_name();
   out.name = name;
-  PutChange change;
+  workspace::PutChange change;
   change.path = join_path(Conversations::folder_of(given_.wanted.conversation), name);
   change.mime = data->mime;
   change.head_bytes = data->bytes.substr(0, 4096);
@@ -214,7 +218,8 @@ bool MentionMatcher::by_path(const Mention& mention, ShownFile& out) {
     looked_ = true;
     for (const auto& path : paths) {
       auto version = ground_.db.read([&](catalog::Statements& statements) {
-        return version_at(statements, place->workspace, join_path(place->folder, path), given_.time_us);
+        return workspace::version_at(statements, place->workspace, join_path(place->folder, path),
+                                     given_.time_us);
       });
       if (!version) continue;
       out.container = container;
@@ -243,4 +248,4 @@ void MentionMatcher::give_up(ShownFile& out) const {
                    : "it is no file of this server: say where it is to be fetched from as 'source'");
 }
 
-}  // namespace sk::workspace
+}  // namespace sk::conversations

@@ -1,15 +1,20 @@
-#include "workspace/conversations.h"
+#include "conversations/conversations.h"
 
 #include <algorithm>
 
 #include "base/error.h"
-#include "workspace/conversation_match.h"
-#include "workspace/conversation_rows.h"
+#include "conversations/conversation_match.h"
+#include "conversations/conversation_rows.h"
+#include "workspace/file_at.h"
 #include "workspace/journal.h"
 #include "workspace/path.h"
-#include "workspace/workspace_rows.h"
 
-namespace sk::workspace {
+namespace sk::conversations {
+
+using workspace::join_path;
+using workspace::Journal;
+using workspace::Right;
+using workspace::split_path;
 
 namespace {
 
@@ -158,8 +163,7 @@ void apply_capture(catalog::Tx& tx, const Id& workspace, const Captured& capture
   file.explanation = captured.explanation;
   std::optional<Version> version = captured.version;
   if (auto earlier = version ? std::nullopt : kept_from_origin(tx, workspace, origin_of(file))) {
-    version = tx.one("SELECT " SK_VERSION_COLUMNS " FROM " SK_VERSION_TABLES " WHERE v.id = $1", {*earlier},
-                     read_version);
+    version = workspace::find_version(tx, *earlier);
     if (version) file.state = ShownState::kept, file.why = WhyNot::none, file.explanation.clear();
   }
   if (!version) return;
@@ -234,7 +238,7 @@ bool Conversations::settle(const Actor& actor, const Workspace& workspace, const
       apply_capture(tx, workspace.id, captured, file);
       update_shown_file(tx, message.id, file);
       Json facts = {{"state", name_of(file.state)}, {"reason", name_of(file.why)}};
-      if (file.version) facts["version_id"] = file.version.with_prefix(prefix::version);
+      if (file.version) facts["version_id"] = file.version.with_prefix(workspace::prefix::version);
       Journal::append(tx, ground_, workspace.id, actor, "conversation.capture", facts, {{"name", file.name}});
       return true;
     }
@@ -294,4 +298,4 @@ void Conversations::remove_message(const Actor& actor, const Workspace& workspac
   });
 }
 
-}  // namespace sk::workspace
+}  // namespace sk::conversations

@@ -1,11 +1,11 @@
-#include "workspace/markdown_inline.h"
+#include "conversations/markdown_inline.h"
 
 #include <algorithm>
 #include <map>
 
 #include "base/text.h"
 
-namespace sk::workspace {
+namespace sk::conversations {
 
 namespace {
 
@@ -352,4 +352,4 @@ void append_inline_html(std::string& out, std::string_view text, const Surroundi
   Inline(out, text, around, 0, false).run();
 }
 
-}  // namespace sk::workspace
+}  // namespace sk::conversations

@@ -1,4 +1,4 @@
-#include "workspace/sandbox_links.h"
+#include "conversations/sandbox_links.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include "workspace/path.h"
 #include "workspace/spelling.h"
 
-namespace sk::workspace {
+namespace sk::conversations {
 namespace {
 
 using Form = SandboxLink::Form;
@@ -194,7 +194,7 @@ TEST(SandboxLinks, AnyFileNameThatIsPercentEncodedIsFoundAgain) {
     std::string bytes;
     for (char c : raw)
       if (c != '/' && c != '\0') bytes += c;
-    auto name = escape_name(bytes);
+    auto name = workspace::escape_name(bytes);
     RC_PRE(!name.empty() && name.size() < 200 && name != "." && name != "..");
     auto address = "sandbox:/mnt/data/" + percent_encode(name);
     auto found = find_sandbox_links("see [x](" + address + ") and " + address + " now");
@@ -246,4 +246,4 @@ TEST(SandboxLinks, RangesAreInOrderAndInsideTheTextForAnyBytes) {
 }
 
 }  // namespace
-}  // namespace sk::workspace
+}  // namespace sk::conversations

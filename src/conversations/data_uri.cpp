@@ -1,11 +1,11 @@
-#include "workspace/data_uri.h"
+#include "conversations/data_uri.h"
 
 #include <array>
 #include <utility>
 
 #include "base/text.h"
 
-namespace sk::workspace {
+namespace sk::conversations {
 
 namespace {
 
@@ -72,4 +72,4 @@ std::string extension_of(std::string_view mime) {
   return ".bin";
 }
 
-}  // namespace sk::workspace
+}  // namespace sk::conversations

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "workspace/sandbox_links.h"
+#include "conversations/sandbox_links.h"
 
-namespace sk::workspace {
+namespace sk::conversations {
 
 struct Replacement {
   SandboxLink link;  // as it was found in the text
@@ -23,4 +23,4 @@ std::string rewrite(std::string_view text, const std::vector<Replacement>& repla
 // Text that Markdown shows as it is.
 std::string markdown_escape(std::string_view text);
 
-}  // namespace sk::workspace
+}  // namespace sk::conversations

@@ -1,10 +1,10 @@
-#include "workspace/conversation_rows.h"
+#include "conversations/conversation_rows.h"
 
 #include <array>
 
-#include "workspace/json_reading.h"
+#include "base/json_reading.h"
 
-namespace sk::workspace {
+namespace sk::conversations {
 
 namespace {
 
@@ -158,4 +158,4 @@ void update_shown_file(catalog::Tx& tx, const Id& message, const ShownFile& file
        id_or_null(file.file), detail_of(file)});
 }
 
-}  // namespace sk::workspace
+}  // namespace sk::conversations

@@ -3,9 +3,9 @@
 
 #include <map>
 
-#include "workspace/conversations.h"
+#include "conversations/conversations.h"
 
-namespace sk::workspace {
+namespace sk::conversations {
 
 // For one message; one thread.
 class MentionMatcher {
@@ -48,4 +48,4 @@ class MentionMatcher {
   int images_ = 0;
 };
 
-}  // namespace sk::workspace
+}  // namespace sk::conversations

@@ -1,13 +1,13 @@
-#include "workspace/response_stream.h"
+#include "conversations/response_stream.h"
 
 #include <map>
 
 #include "base/error.h"
+#include "base/json_reading.h"
 #include "base/text.h"
-#include "workspace/json_reading.h"
-#include "workspace/transcript.h"
+#include "conversations/transcript.h"
 
-namespace sk::workspace {
+namespace sk::conversations {
 
 namespace {
 
@@ -209,4 +209,4 @@ Json assemble_response(std::string_view text) {
   return assembly.finish();
 }
 
-}  // namespace sk::workspace
+}  // namespace sk::conversations

@@ -1,4 +1,4 @@
-#include "workspace/transcript.h"
+#include "conversations/transcript.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,10 +6,10 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "workspace/data_uri.h"
-#include "workspace/response_stream.h"
+#include "conversations/data_uri.h"
+#include "conversations/response_stream.h"
 
-namespace sk::workspace {
+namespace sk::conversations {
 namespace {
 
 using Kind = Mention::Kind;
@@ -338,4 +338,4 @@ TEST(DataUri, AnyBytesComeBack) {
 }
 
 }  // namespace
-}  // namespace sk::workspace
+}  // namespace sk::conversations

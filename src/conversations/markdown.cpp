@@ -1,13 +1,13 @@
-#include "workspace/markdown.h"
+#include "conversations/markdown.h"
 
 #include <algorithm>
 #include <optional>
 
 #include "base/json.h"
 #include "base/text.h"
-#include "workspace/markdown_inline.h"
+#include "conversations/markdown_inline.h"
 
-namespace sk::workspace {
+namespace sk::conversations {
 
 namespace {
 
@@ -339,4 +339,4 @@ std::string markdown_to_html(std::string_view markdown, const HtmlOptions& optio
   return out;
 }
 
-}  // namespace sk::workspace
+}  // namespace sk::conversations

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace sk::workspace {
+namespace sk::conversations {
 
 // In bytes, with the marks around it; the end excluded.
 struct CodeRange {
@@ -17,4 +17,4 @@ struct CodeRange {
 // the text.
 std::vector<CodeRange> find_code(std::string_view text);
 
-}  // namespace sk::workspace
+}  // namespace sk::conversations

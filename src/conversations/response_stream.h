@@ -8,7 +8,7 @@
 
 #include "base/json.h"
 
-namespace sk::workspace {
+namespace sk::conversations {
 
 // Calls `on_event` with each event's name (may be empty) and data. Any line ends; comments are passed over; a
 // last event without its empty line counts.
@@ -20,4 +20,4 @@ void read_server_sent_events(
 // by what was streamed and is missing there. Error(bad_request) when no event belongs to a response.
 Json assemble_response(std::string_view text);
 
-}  // namespace sk::workspace
+}  // namespace sk::conversations

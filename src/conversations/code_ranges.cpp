@@ -1,10 +1,10 @@
-#include "workspace/code_ranges.h"
+#include "conversations/code_ranges.h"
 
 #include <algorithm>
 #include <map>
 #include <optional>
 
-namespace sk::workspace {
+namespace sk::conversations {
 
 namespace {
 
@@ -102,4 +102,4 @@ class CodeFinder {
 
 std::vector<CodeRange> find_code(std::string_view text) { return CodeFinder(text).find(); }
 
-}  // namespace sk::workspace
+}  // namespace sk::conversations

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace sk::workspace {
+namespace sk::conversations {
 
 // One address in a text. Offsets are bytes.
 struct SandboxLink {
@@ -34,4 +34,4 @@ std::vector<std::string> paths_meant(std::string_view address);
 // The last part of the path, readable: "report final.csv". Never empty.
 std::string name_meant(std::string_view address);
 
-}  // namespace sk::workspace
+}  // namespace sk::conversations
