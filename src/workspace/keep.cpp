@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "blobs/blob_tree.h"
+#include "workspace/identity_hooks.h"
 
 namespace sk::workspace {
 
@@ -34,7 +35,8 @@ struct Keep::Impl {
         store(blobs::open_local_store(options.directory + "/blobs")),
         ledger(*db),
         ground{*db, *store, ledger, feed, clock, ids, metrics, options.limits, options.directory},
-        access(ground),
+        identity_hooks(ground),
+        access(*db, clock, ids, identity_hooks),
         workspaces(ground),
         files(ground),
         purposes(ground),
@@ -177,7 +179,8 @@ struct Keep::Impl {
   BlobLedger ledger;
   Feed feed;
   Ground ground;
-  Access access;
+  IdentityHooks identity_hooks;
+  identity::Access access;
   Workspaces workspaces;
   Files files;
   Purposes purposes;
@@ -206,7 +209,7 @@ void Keep::start_background() {
 
 void Keep::stop() { impl_->stop(); }
 Ground& Keep::ground() { return impl_->ground; }
-Access& Keep::access() { return impl_->access; }
+identity::Access& Keep::access() { return impl_->access; }
 Workspaces& Keep::workspaces() { return impl_->workspaces; }
 Files& Keep::files() { return impl_->files; }
 Purposes& Keep::purposes() { return impl_->purposes; }

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "workspace/access.h"
+#include "identity/access.h"
 #include "workspace/access_log.h"
 #include "workspace/audit.h"
 #include "workspace/blob_ledger.h"
@@ -46,7 +46,7 @@ class Keep {
   void stop();
 
   Ground& ground();
-  Access& access();
+  identity::Access& access();
   Workspaces& workspaces();
   Files& files();
   Purposes& purposes();

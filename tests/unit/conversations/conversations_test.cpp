@@ -5,8 +5,8 @@
 namespace sk::conversations {
 namespace {
 
+using identity::NewKey;
 using workspace::MoveChange;
-using workspace::NewKey;
 using workspace::OnExisting;
 using workspace::PutChange;
 using workspace::Right;

@@ -15,7 +15,7 @@
 
 struct evp_pkey_st;
 
-namespace sk {
+namespace sk::identity {
 
 struct JwtRules {
   std::string issuer;     // `iss` must be this; empty: any
@@ -56,4 +56,4 @@ class JwtVerifier {
   JwtRules rules_;
 };
 
-}  // namespace sk
+}  // namespace sk::identity

@@ -1,4 +1,4 @@
-#include "base/jwt.h"
+#include "identity/jwt.h"
 
 #include <gtest/gtest.h>
 #include <openssl/evp.h>
@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 
-namespace sk {
+namespace sk::identity {
 namespace {
 
 constexpr TimeUs kNow = 1'800'000'000 * kSecondUs;
@@ -160,4 +160,4 @@ TEST(JwtKeys, OurOwnKeysDoNotLookLikeTokens) {
 }
 
 }  // namespace
-}  // namespace sk
+}  // namespace sk::identity

@@ -1,14 +1,19 @@
 // Who may do what: principals, their keys, and what a key opens.
 #pragma once
 
+#include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
-#include "workspace/ground.h"
-#include "workspace/types.h"
+#include "base/hash.h"
+#include "catalog/database.h"
+#include "identity/transaction_hooks.h"
+#include "identity/types.h"
 
-namespace sk::workspace {
+namespace sk::identity {
 
 struct NewKey {
   std::string name;
@@ -26,7 +31,8 @@ struct MadeKey {
 // least 16 characters).
 class Access {
  public:
-  explicit Access(Ground& ground);
+  // All of them outlive it.
+  Access(catalog::Database& db, const Clock& clock, IdMaker& ids, TransactionHooks& hooks);
 
   // The first principal with its workspace `default`, if there is none yet, and its key. With a `root_key`
   // that is the key (also on later starts: it is added when missing); else one is made on the first start
@@ -56,12 +62,19 @@ class Access {
   // Writes when keys were last used; called each minute and at stop.
   void flush_last_use();
 
+  static bool has_principal(catalog::Statements& statements, const Id& principal);
+
  private:
-  Ground& ground_;
+  Actor insert_subject(catalog::Tx& tx, const std::string& source, const std::string& subject);
+
+  catalog::Database& db_;
+  const Clock& clock_;
+  IdMaker& ids_;
+  TransactionHooks& hooks_;
   std::mutex mutex_;
   std::unordered_map<Id, TimeUs> last_use_us_;       // guarded by mutex_
   std::unordered_map<std::string, Actor> subjects_;  // guarded by mutex_; by "source\nsubject"
   std::unordered_map<Sha256, Actor> cache_;  // guarded by mutex_; emptied whenever a key or principal changes
 };
 
-}  // namespace sk::workspace
+}  // namespace sk::identity

@@ -1,4 +1,4 @@
-#include "base/jwt.h"
+#include "identity/jwt.h"
 
 #include <openssl/bio.h>
 #include <openssl/evp.h>
@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 
-namespace sk {
+namespace sk::identity {
 
 namespace {
 
@@ -146,4 +146,4 @@ void JwtVerifier::check_parties(const Json& claims) const {
     throw refused("it is meant for another audience");
 }
 
-}  // namespace sk
+}  // namespace sk::identity

@@ -1,10 +1,10 @@
-#include "workspace/access.h"
+#include "identity/access.h"
 
 #include "base/error.h"
-#include "workspace/journal.h"
-#include "workspace/workspace_rows.h"
+#include "base/id_prefix.h"
+#include "base/text.h"
 
-namespace sk::workspace {
+namespace sk::identity {
 
 namespace {
 
@@ -19,13 +19,13 @@ void check_display_name(const std::string& name, std::string_view what) {
                 std::string(what) + " must be 1 to 100 bytes of text without control characters");
 }
 
-void insert_key(catalog::Tx& tx, Ground& ground, const Id& id, const Id& principal, std::string_view secret,
+void insert_key(catalog::Tx& tx, TimeUs now_us, const Id& id, const Id& principal, std::string_view secret,
                 const NewKey& wanted) {
   tx.exec(
       "INSERT INTO keys (id, principal, hash, name, hint, read_only, only_workspace, expires_us, created_us) "
       "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
       {id, principal, sha256(secret), wanted.name, std::string(secret.substr(0, 6)) + "…",
-       wanted.read_only ? 1 : 0, wanted.only_workspace, wanted.expires_us, ground.clock.now_us()});
+       wanted.read_only ? 1 : 0, wanted.only_workspace, wanted.expires_us, now_us});
 }
 
 std::string make_secret() { return "skey_" + random_base64url(32); }
@@ -57,14 +57,6 @@ std::optional<TimeUs> expiry_under(const Actor& actor, const std::optional<TimeU
   return wanted_us;
 }
 
-// A key for a workspace that its principal cannot enter would open nothing.
-void check_may_enter(catalog::Tx& tx, const Id& principal, const Id& workspace) {
-  if (tx.query("SELECT 1 FROM members WHERE principal = $1 AND workspace = $2", {principal, workspace},
-               [](const catalog::Row&) { return false; }) == 0)
-    throw Error(Code::not_found, "the key's principal may not enter that workspace")
-        .hint("Let it in first: 'sandkeep workspace member'.");
-}
-
 // A name for a principal that nobody has yet: as wanted, else with a number behind it.
 std::string free_name(catalog::Tx& tx, std::string wanted) {
   constexpr size_t kNameBytesMax = 100;
@@ -80,35 +72,17 @@ std::string free_name(catalog::Tx& tx, std::string wanted) {
   return name;
 }
 
-// The principal of a subject that is seen for the first time.
-Actor insert_subject(catalog::Tx& tx, Ground& ground, const std::string& source, const std::string& subject) {
-  Actor actor;
-  actor.principal = ground.ids.next();
-  actor.name = free_name(tx, source + ":" + subject);
-  TimeUs now_us = ground.clock.now_us();
-  tx.exec("INSERT INTO principals (id, name, kind, admin, created_us) VALUES ($1, $2, 'person', 0, $3)",
-          {actor.principal, actor.name, now_us});
-  tx.exec("INSERT INTO subjects (source, subject, principal, created_us) VALUES ($1, $2, $3, $4)",
-          {source, subject, actor.principal, now_us});
-  Journal::append(tx, ground, Id{}, actor, "principal.create",
-                  {{"principal_id", actor.principal.with_prefix(prefix::principal)},
-                   {"kind", "person"},
-                   {"source", source}},
-                  {{"name", actor.name}});
-  insert_workspace(tx, ground, actor, "default", ground.limits.quota_default_bytes);
-  return actor;
-}
-
 }  // namespace
 
-Access::Access(Ground& ground) : ground_(ground) {}
+Access::Access(catalog::Database& db, const Clock& clock, IdMaker& ids, TransactionHooks& hooks)
+    : db_(db), clock_(clock), ids_(ids), hooks_(hooks) {}
 
 std::optional<std::string> Access::ensure_first_principal(const std::string& root_key) {
   if (!root_key.empty() && root_key.size() < kRootKeyBytesMin)
     throw Error(Code::bad_request, "SANDKEEP_ROOT_KEY has fewer than 16 characters")
         .hint("Choose a longer one, for example: openssl rand -base64 32");
   std::string secret = root_key.empty() ? make_secret() : root_key;
-  bool made = ground_.db.write([&](catalog::Tx& tx) {
+  bool made = db_.write([&](catalog::Tx& tx) {
     auto admin = tx.one("SELECT id FROM principals WHERE admin = 1 ORDER BY created_us LIMIT 1", {},
                         [](const catalog::Row& row) { return row.id(0); });
     if (admin && root_key.empty()) return false;
@@ -116,14 +90,13 @@ std::optional<std::string> Access::ensure_first_principal(const std::string& roo
     actor.name = "admin";
     actor.admin = true;
     if (!admin) {
-      actor.principal = ground_.ids.next();
+      actor.principal = ids_.next();
       tx.exec(
           "INSERT INTO principals (id, name, kind, admin, created_us) VALUES ($1, 'admin', 'person', 1, $2)",
-          {actor.principal, ground_.clock.now_us()});
-      Journal::append(tx, ground_, Id{}, actor, "principal.create",
-                      {{"principal_id", actor.principal.with_prefix(prefix::principal)}},
-                      {{"name", "admin"}});
-      insert_workspace(tx, ground_, actor, "default", ground_.limits.quota_default_bytes);
+          {actor.principal, clock_.now_us()});
+      hooks_.record(tx, actor, "principal.create",
+                    {{"principal_id", actor.principal.with_prefix(prefix::principal)}}, {{"name", "admin"}});
+      hooks_.create_first_workspace(tx, actor);
     } else {
       actor.principal = *admin;
       if (tx.query("SELECT 1 FROM keys WHERE hash = $1", {sha256(secret)},
@@ -132,12 +105,12 @@ std::optional<std::string> Access::ensure_first_principal(const std::string& roo
     }
     NewKey wanted;
     wanted.name = "root";
-    Id id = ground_.ids.next();
-    insert_key(tx, ground_, id, actor.principal, secret, wanted);
-    Journal::append(tx, ground_, Id{}, actor, "key.create",
-                    {{"key_id", id.with_prefix(prefix::key)},
-                     {"principal_id", actor.principal.with_prefix(prefix::principal)}},
-                    {{"name", "root"}});
+    Id id = ids_.next();
+    insert_key(tx, clock_.now_us(), id, actor.principal, secret, wanted);
+    hooks_.record(tx, actor, "key.create",
+                  {{"key_id", id.with_prefix(prefix::key)},
+                   {"principal_id", actor.principal.with_prefix(prefix::principal)}},
+                  {{"name", "root"}});
     return true;
   });
   return made ? std::optional(secret) : std::nullopt;
@@ -145,7 +118,7 @@ std::optional<std::string> Access::ensure_first_principal(const std::string& roo
 
 Actor Access::authenticate(std::string_view secret) {
   Sha256 hash = sha256(secret);
-  TimeUs now_us = ground_.clock.now_us();
+  TimeUs now_us = clock_.now_us();
   auto expired = [] {
     return Error(Code::unauthorized, "this key has expired").hint("Make a new key: 'sandkeep key create'.");
   };
@@ -162,7 +135,7 @@ Actor Access::authenticate(std::string_view secret) {
     Actor actor;
     bool revoked;
   };
-  auto found = ground_.db.read([&](catalog::Statements& statements) {
+  auto found = db_.read([&](catalog::Statements& statements) {
     return statements.one(
         "SELECT k.id, k.principal, p.name, p.admin, k.read_only, k.only_workspace, k.expires_us, "
         "k.revoked_us "
@@ -194,7 +167,7 @@ Actor Access::authenticate(std::string_view secret) {
   }
   // A revocation between the look above and the entry in the cache has emptied the cache too early: look
   // again.
-  bool revoked = ground_.db.read([&](catalog::Statements& statements) {
+  bool revoked = db_.read([&](catalog::Statements& statements) {
     return statements.query("SELECT 1 FROM keys WHERE hash = $1 AND revoked_us IS NOT NULL", {hash},
                             [](const catalog::Row&) { return false; }) > 0;
   });
@@ -204,6 +177,25 @@ Actor Access::authenticate(std::string_view secret) {
     throw Error(Code::unauthorized, "this key was revoked").hint("Make a new key: 'sandkeep key create'.");
   }
   return found->actor;
+}
+
+// The principal of a subject that is seen for the first time.
+Actor Access::insert_subject(catalog::Tx& tx, const std::string& source, const std::string& subject) {
+  Actor actor;
+  actor.principal = ids_.next();
+  actor.name = free_name(tx, source + ":" + subject);
+  TimeUs now_us = clock_.now_us();
+  tx.exec("INSERT INTO principals (id, name, kind, admin, created_us) VALUES ($1, $2, 'person', 0, $3)",
+          {actor.principal, actor.name, now_us});
+  tx.exec("INSERT INTO subjects (source, subject, principal, created_us) VALUES ($1, $2, $3, $4)",
+          {source, subject, actor.principal, now_us});
+  hooks_.record(tx, actor, "principal.create",
+                {{"principal_id", actor.principal.with_prefix(prefix::principal)},
+                 {"kind", "person"},
+                 {"source", source}},
+                {{"name", actor.name}});
+  hooks_.create_first_workspace(tx, actor);
+  return actor;
 }
 
 Actor Access::actor_of_subject(const std::string& source, const std::string& subject) {
@@ -224,11 +216,11 @@ Actor Access::actor_of_subject(const std::string& source, const std::string& sub
           return actor;
         });
   };
-  auto actor = ground_.db.read(look_up);
+  auto actor = db_.read(look_up);
   if (!actor) {
-    actor = ground_.db.write([&](catalog::Tx& tx) {
+    actor = db_.write([&](catalog::Tx& tx) {
       if (auto meanwhile = look_up(tx)) return *meanwhile;
-      return insert_subject(tx, ground_, source, subject);
+      return insert_subject(tx, source, subject);
     });
   }
   std::lock_guard lock(mutex_);
@@ -242,28 +234,28 @@ Principal Access::create_principal(const Actor& actor, const std::string& name, 
     throw Error(Code::forbidden, "only an administrator's key may create principals");
   check_display_name(name, "a principal's name");
   if (kind != "person" && kind != "agent") throw Error(Code::bad_request, "kind must be 'person' or 'agent'");
-  Principal made{ground_.ids.next(), name, kind, false, ground_.clock.now_us()};
-  ground_.db.write([&](catalog::Tx& tx) {
+  Principal made{ids_.next(), name, kind, false, clock_.now_us()};
+  db_.write([&](catalog::Tx& tx) {
     if (tx.query("SELECT 1 FROM principals WHERE name = $1", {name},
                  [](const catalog::Row&) { return false; }) > 0)
       throw Error(Code::conflict, "there is a principal named '" + name + "' already")
           .hint("Choose another name.");
     tx.exec("INSERT INTO principals (id, name, kind, admin, created_us) VALUES ($1, $2, $3, 0, $4)",
             {made.id, name, kind, made.created_us});
-    Journal::append(tx, ground_, Id{}, actor, "principal.create",
-                    {{"principal_id", made.id.with_prefix(prefix::principal)}, {"kind", kind}},
-                    {{"name", name}});
+    hooks_.record(tx, actor, "principal.create",
+                  {{"principal_id", made.id.with_prefix(prefix::principal)}, {"kind", kind}},
+                  {{"name", name}});
     Actor owner;
     owner.principal = made.id;
     owner.name = name;
-    insert_workspace(tx, ground_, owner, "default", ground_.limits.quota_default_bytes);
+    hooks_.create_first_workspace(tx, owner);
   });
   return made;
 }
 
 std::vector<Principal> Access::list_principals(const Actor& actor) {
   if (!actor.admin) throw Error(Code::forbidden, "only an administrator's key may list principals");
-  return ground_.db.read([&](catalog::Statements& statements) {
+  return db_.read([&](catalog::Statements& statements) {
     return statements.all("SELECT id, name, kind, admin, created_us FROM principals ORDER BY created_us", {},
                           [](const catalog::Row& row) {
                             return Principal{row.id(0), row.str(1), row.str(2), row.integer(3) != 0,
@@ -280,24 +272,25 @@ MadeKey Access::create_key(const Actor& actor, const Id& principal, const NewKey
     throw Error(Code::forbidden, "this key opens one workspace, so it can only make keys for that workspace");
   NewKey wanted = asked;
   wanted.expires_us = expiry_under(actor, asked.expires_us);
-  if (wanted.expires_us && *wanted.expires_us <= ground_.clock.now_us())
+  if (wanted.expires_us && *wanted.expires_us <= clock_.now_us())
     throw Error(Code::bad_request, "the key would expire in the past");
   check_display_name(wanted.name, "a key's name");
   MadeKey made;
   made.secret = make_secret();
-  Id id = ground_.ids.next();
-  made.info = ground_.db.write([&](catalog::Tx& tx) {
-    if (tx.query("SELECT 1 FROM principals WHERE id = $1", {principal},
-                 [](const catalog::Row&) { return false; }) == 0)
-      throw Error(Code::not_found, "there is no such principal");
-    if (wanted.only_workspace) check_may_enter(tx, principal, *wanted.only_workspace);
-    insert_key(tx, ground_, id, principal, made.secret, wanted);
+  Id id = ids_.next();
+  made.info = db_.write([&](catalog::Tx& tx) {
+    if (!has_principal(tx, principal)) throw Error(Code::not_found, "there is no such principal");
+    // A key for a workspace that its principal cannot enter would open nothing.
+    if (wanted.only_workspace && !hooks_.is_member(tx, principal, *wanted.only_workspace))
+      throw Error(Code::not_found, "the key's principal may not enter that workspace")
+          .hint("Let it in first: 'sandkeep workspace member'.");
+    insert_key(tx, clock_.now_us(), id, principal, made.secret, wanted);
     Json facts = {{"key_id", id.with_prefix(prefix::key)},
                   {"principal_id", principal.with_prefix(prefix::principal)},
                   {"read_only", wanted.read_only}};
     if (wanted.only_workspace) facts["workspace_id"] = wanted.only_workspace->with_prefix(prefix::workspace);
     if (wanted.expires_us) facts["expires_at"] = to_iso8601(*wanted.expires_us);
-    Journal::append(tx, ground_, Id{}, actor, "key.create", facts, {{"name", wanted.name}});
+    hooks_.record(tx, actor, "key.create", facts, {{"name", wanted.name}});
     return *tx.one(
         "SELECT k.id, k.principal, p.name, k.name, k.hint, k.read_only, k.only_workspace, k.expires_us, "
         "k.revoked_us, k.last_used_us, "
@@ -309,7 +302,7 @@ MadeKey Access::create_key(const Actor& actor, const Id& principal, const NewKey
 
 std::vector<KeyInfo> Access::list_keys(const Actor& actor) {
   flush_last_use();
-  auto keys = ground_.db.read([&](catalog::Statements& statements) {
+  auto keys = db_.read([&](catalog::Statements& statements) {
     return statements.all(
         "SELECT k.id, k.principal, p.name, k.name, k.hint, k.read_only, k.only_workspace, k.expires_us, "
         "k.revoked_us, k.last_used_us, "
@@ -324,7 +317,7 @@ std::vector<KeyInfo> Access::list_keys(const Actor& actor) {
 
 void Access::revoke_key(const Actor& actor, const Id& key) {
   if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot revoke keys");
-  ground_.db.write([&](catalog::Tx& tx) {
+  db_.write([&](catalog::Tx& tx) {
     struct Found {
       Id principal;
       std::string name;
@@ -342,14 +335,19 @@ void Access::revoke_key(const Actor& actor, const Id& key) {
     if (!visible)
       throw Error(Code::not_found, "there is no such key").hint("'sandkeep key ls' lists your keys.");
     if (found->revoked) return;
-    tx.exec("UPDATE keys SET revoked_us = $2 WHERE id = $1", {key, ground_.clock.now_us()});
-    Journal::append(tx, ground_, Id{}, actor, "key.revoke", {{"key_id", key.with_prefix(prefix::key)}},
-                    {{"name", found->name}});
+    tx.exec("UPDATE keys SET revoked_us = $2 WHERE id = $1", {key, clock_.now_us()});
+    hooks_.record(tx, actor, "key.revoke", {{"key_id", key.with_prefix(prefix::key)}},
+                  {{"name", found->name}});
     tx.after_commit([this] {
       std::lock_guard lock(mutex_);
       cache_.clear();
     });
   });
+}
+
+bool Access::has_principal(catalog::Statements& statements, const Id& principal) {
+  return statements.query("SELECT 1 FROM principals WHERE id = $1", {principal},
+                          [](const catalog::Row&) { return false; }) > 0;
 }
 
 void Access::flush_last_use() {
@@ -359,10 +357,10 @@ void Access::flush_last_use() {
     uses.swap(last_use_us_);
   }
   if (uses.empty()) return;
-  ground_.db.write([&](catalog::Tx& tx) {
+  db_.write([&](catalog::Tx& tx) {
     for (const auto& [key, time_us] : uses)
       tx.exec("UPDATE keys SET last_used_us = $2 WHERE id = $1", {key, time_us});
   });
 }
 
-}  // namespace sk::workspace
+}  // namespace sk::identity
