@@ -1,4 +1,4 @@
-#include "api/common/containers.h"
+#include "api/vendor/containers.h"
 
 #include "api/common/need_interpreter.h"
 #include "base/error.h"

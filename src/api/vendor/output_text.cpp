@@ -1,4 +1,4 @@
-#include "api/common/output_text.h"
+#include "api/vendor/output_text.h"
 
 namespace sk::api {
 

@@ -1,4 +1,4 @@
-#include "api/common/ignored.h"
+#include "api/vendor/ignored.h"
 
 #include "base/text.h"
 
