@@ -35,7 +35,8 @@ App::App(workspace::Keep& the_keep, const Settings& the_settings, Metrics& the_m
       clock(the_keep.ground().clock),
       librechat_tokens(librechat::load_token_verifier(the_settings)),
       sessions(clock),
-      captures(the_keep, captures_options(the_settings)) {
+      conversations(the_keep.ground(), the_keep.files(), the_keep.workspaces()),
+      captures(the_keep, conversations, captures_options(the_settings)) {
   captures.recover();
 }
 

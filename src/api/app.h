@@ -5,11 +5,12 @@
 
 #include "api/common/background.h"
 #include "api/common/sessions.h"
-#include "base/jwt.h"
 #include "base/metrics.h"
 #include "base/settings.h"
 #include "bridge/captures.h"
+#include "conversations/conversations.h"
 #include "http/server.h"
+#include "identity/jwt.h"
 #include "interpreter/interpreter.h"
 #include "workspace/keep.h"
 
@@ -30,10 +31,11 @@ class App {
   std::string why_no_sessions = "this server runs no code: it was started with --sandbox=off";
   const std::string version;  // of the program, as answers and pages show it
   const Clock& clock;
-  std::optional<JwtVerifier> librechat_tokens;  // unset where LibreChat signs none for us
-  Sessions sessions;                            // of people signed in to the page
-  bridge::Captures captures;                    // files of messages that are elsewhere
-  Background background;                        // last: its threads use all of the above
+  std::optional<identity::JwtVerifier> librechat_tokens;  // unset where LibreChat signs none for us
+  Sessions sessions;                                      // of people signed in to the page
+  conversations::Conversations conversations;
+  bridge::Captures captures;  // files of messages that are elsewhere
+  Background background;      // last: its threads use all of the above
 
   // Ends background work, so that replies that wait for it are given up. After the server has stopped;
   // idempotent.

@@ -1,8 +1,8 @@
 #include "bridge/azure_upstream.h"
 
 #include "base/error.h"
+#include "base/json_reading.h"
 #include "base/text.h"
-#include "workspace/json_reading.h"
 #include "workspace/path.h"
 
 namespace sk::bridge {
@@ -10,8 +10,6 @@ namespace sk::bridge {
 namespace {
 
 using Outcome = Fetched::Outcome;
-using workspace::list_in;
-using workspace::text_in;
 
 constexpr size_t kListPagesMax = 1000;
 constexpr std::string_view kData = "/mnt/data";
@@ -25,7 +23,7 @@ std::string below_mount(std::string path) {
 
 // As either generation lists a file; empty for a folder.
 std::string path_of(const Json& item) {
-  const auto& older = workspace::field_in(item, "properties");
+  const auto& older = field_in(item, "properties");
   if (older.is_object()) return below_mount(text_in(older, "filename"));
   if (ascii_lower(text_in(item, "type")) == "directory" || text_in(item, "name").empty()) return {};
   return below_mount(text_in(item, "directory") + "/" + text_in(item, "name"));

@@ -10,9 +10,9 @@ namespace sk::bridge {
 
 namespace {
 
-using workspace::Captured;
-using workspace::ShownState;
-using workspace::WhyNot;
+using conversations::Captured;
+using conversations::ShownState;
+using conversations::WhyNot;
 
 constexpr size_t kHeadBytesMax = 4096;
 constexpr uint64_t kRoomCheckBytes = 4 << 20;
@@ -68,23 +68,23 @@ class ContentSink final : public ByteSink {
   uint64_t checked_at_ = 0;
 };
 
-WantedFile wanted_of(const workspace::ShownFile& file, const Source& source) {
+WantedFile wanted_of(const conversations::ShownFile& file, const Source& source) {
   WantedFile out;
   out.container = file.container.empty() ? source.container : file.container;
   out.file_id = file.file_id;
   if (file.name != file.file_id) out.name = file.name;
-  if (file.link) out.paths = workspace::paths_meant(file.link->address);
+  if (file.link) out.paths = conversations::paths_meant(file.link->address);
   out.url = file.address;
   return out;
 }
 
 // In the conversation's folder, below the same folders as in the container.
-std::string path_for(const workspace::Message& message, const workspace::ShownFile& file,
+std::string path_for(const conversations::Message& message, const conversations::ShownFile& file,
                      const std::string& found_path) {
-  auto folder = workspace::Conversations::folder_of(message.conversation_name);
+  auto folder = conversations::Conversations::folder_of(message.conversation_name);
   auto below = found_path;
   if (below.empty() && file.link) {
-    auto paths = workspace::paths_meant(file.link->address);
+    auto paths = conversations::paths_meant(file.link->address);
     if (!paths.empty()) below = paths.front();
   }
   // The name that the message shows wins: it is the decoded one, with its extension.
@@ -100,8 +100,12 @@ std::string path_for(const workspace::Message& message, const workspace::ShownFi
 
 }  // namespace
 
-Captures::Captures(workspace::Keep& keep, CapturesOptions options)
-    : keep_(keep), options_(std::move(options)), pool_(options_.threads, options_.queue_max) {}
+Captures::Captures(workspace::Keep& keep, conversations::Conversations& conversations,
+                   CapturesOptions options)
+    : keep_(keep),
+      conversations_(conversations),
+      options_(std::move(options)),
+      pool_(options_.threads, options_.queue_max) {}
 
 Captures::~Captures() { stop(); }
 
@@ -128,7 +132,7 @@ void Captures::run(const Job& job) {
   job.done();
 }
 
-void Captures::capture_message(const Job& job, const workspace::Message& message) {
+void Captures::capture_message(const Job& job, const conversations::Message& message) {
   Patience patience(stop_, options_.message_time_max);
   std::unique_ptr<Upstream> upstream, web;
   std::map<std::string, Captured> known;  // the same file is fetched once
@@ -148,18 +152,18 @@ void Captures::capture_message(const Job& job, const workspace::Message& message
                                          : capture(job, message, file, *origin);
       done = known.insert_or_assign(identity, std::move(captured)).first;
     }
-    keep_.conversations().settle(job.actor, job.workspace, message, file.seq, done->second);
+    conversations_.settle(job.actor, job.workspace, message, file.seq, done->second);
   }
 }
 
-Captured Captures::capture(const Job& job, const workspace::Message& message,
-                           const workspace::ShownFile& file, Upstream& upstream) {
+Captured Captures::capture(const Job& job, const conversations::Message& message,
+                           const conversations::ShownFile& file, Upstream& upstream) {
   try {
     ContentSink sink(keep_.files(), options_.file_bytes_max);
     auto fetched = upstream.fetch(wanted_of(file, job.source), sink);
     if (fetched.outcome != Fetched::Outcome::ok) return from(fetched);
     // A page that says why there is none comes as a success at times.
-    if (!file.address.empty() && file.kind == workspace::Mention::Kind::image && !sink.holds_image())
+    if (!file.address.empty() && file.kind == conversations::Mention::Kind::image && !sink.holds_image())
       return failed(WhyNot::cannot_tell, "what lies at its address is no image");
     workspace::PutChange change;
     change.path = path_for(message, file, fetched.path);
@@ -193,8 +197,7 @@ void Captures::give_up(const Job& job, const std::string& why) {
   for (const auto& message : job.messages) {
     for (const auto& file : message.files) {
       if (file.state == ShownState::pending)
-        keep_.conversations().settle(job.actor, job.workspace, message, file.seq,
-                                     failed(WhyNot::cannot_tell, why));
+        conversations_.settle(job.actor, job.workspace, message, file.seq, failed(WhyNot::cannot_tell, why));
     }
   }
 }

@@ -9,6 +9,7 @@
 #include "bridge/remote.h"
 #include "bridge/source.h"
 #include "bridge/upstream.h"
+#include "conversations/conversations.h"
 #include "workspace/keep.h"
 
 namespace sk::bridge {
@@ -21,19 +22,19 @@ struct CapturesOptions {
   uint64_t file_bytes_max = 5ull << 40;
 };
 
-// Any thread. `keep` outlives it.
+// Any thread. `keep` and `conversations` outlive it.
 class Captures {
  public:
-  Captures(workspace::Keep& keep, CapturesOptions options);
+  Captures(workspace::Keep& keep, conversations::Conversations& conversations, CapturesOptions options);
   ~Captures();
 
   // Ends what an earlier server left pending.
-  void recover() { keep_.conversations().give_up_pending(); }
+  void recover() { conversations_.give_up_pending(); }
 
   struct Job {
     workspace::Actor actor;
     workspace::Workspace workspace;
-    std::vector<workspace::Message> messages;  // whose pending files are to be fetched
+    std::vector<conversations::Message> messages;  // whose pending files are to be fetched
     Source source;
     std::function<void()> done;  // on the job's thread, when nothing is pending any more; must not throw
   };
@@ -46,12 +47,13 @@ class Captures {
 
  private:
   void run(const Job& job);
-  void capture_message(const Job& job, const workspace::Message& message);
-  workspace::Captured capture(const Job& job, const workspace::Message& message,
-                              const workspace::ShownFile& file, Upstream& upstream);
+  void capture_message(const Job& job, const conversations::Message& message);
+  conversations::Captured capture(const Job& job, const conversations::Message& message,
+                                  const conversations::ShownFile& file, Upstream& upstream);
   void give_up(const Job& job, const std::string& why);
 
   workspace::Keep& keep_;
+  conversations::Conversations& conversations_;
   const CapturesOptions options_;
   StopSignal stop_;
   WorkerPool pool_;  // last: its threads use all of the above

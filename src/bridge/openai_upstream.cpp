@@ -1,18 +1,15 @@
 #include "bridge/openai_upstream.h"
 
 #include "base/error.h"
+#include "base/json_reading.h"
 #include "base/text.h"
-#include "workspace/json_reading.h"
-#include "workspace/sandbox_links.h"
+#include "conversations/sandbox_links.h"
 
 namespace sk::bridge {
 
 namespace {
 
 using Outcome = Fetched::Outcome;
-using workspace::field_in;
-using workspace::list_in;
-using workspace::text_in;
 
 constexpr size_t kPagesMax = 1000;
 
@@ -31,7 +28,7 @@ std::string with_query(const std::string& url, const std::string& query) {
 
 // "/mnt/data/a/b.csv" → "a/b.csv".
 std::string below_data(const std::string& path) {
-  auto paths = workspace::paths_meant("sandbox:" + path);
+  auto paths = conversations::paths_meant("sandbox:" + path);
   return paths.empty() ? path.substr(path.find_last_of('/') + 1) : paths.front();
 }
 

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "interpreter/errand.h"
+#include "workspace/file_at.h"
 
 namespace sk::interpreter {
 
@@ -89,11 +90,12 @@ std::optional<Thumbnails::Known> Thumbnails::find(const Sha256& content) {
 void Thumbnails::save(const workspace::Version& version, const std::optional<Thumbnail>& thumbnail) {
   auto now_us = keep_.ground().clock.now_us();
   keep_.ground().db.write([&](catalog::Tx& tx) {
+    if (!workspace::find_version(tx, version.id)) return;
     auto bytes = thumbnail ? catalog::Param::raw(thumbnail->bytes) : catalog::Param(nullptr);
     tx.exec(
-        "INSERT INTO thumbnails (sha256, mime, bytes, made_us) SELECT v.sha256, $2, $3, $4 FROM versions v "
-        "WHERE v.id = $1 ON CONFLICT DO NOTHING",
-        {version.id, thumbnail ? thumbnail->mime : std::string(), bytes, now_us});
+        "INSERT INTO thumbnails (sha256, mime, bytes, made_us) VALUES ($1, $2, $3, $4) ON CONFLICT DO "
+        "NOTHING",
+        {version.sha256, thumbnail ? thumbnail->mime : std::string(), bytes, now_us});
   });
 }
 

@@ -24,8 +24,12 @@ std::optional<Version> version_at(catalog::Statements& statements, const Id& wor
   if (!file) return std::nullopt;
   auto content = past_content(statements, *file, time_us);
   if (!content) return std::nullopt;
-  return statements.one("SELECT " SK_VERSION_COLUMNS " FROM " SK_VERSION_TABLES " WHERE v.id = $1",
-                        {content->version}, read_version);
+  return find_version(statements, content->version);
+}
+
+std::optional<Version> find_version(catalog::Statements& statements, const Id& id) {
+  return statements.one("SELECT " SK_VERSION_COLUMNS " FROM " SK_VERSION_TABLES " WHERE v.id = $1", {id},
+                        read_version);
 }
 
 }  // namespace sk::workspace

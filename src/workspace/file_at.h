@@ -1,4 +1,4 @@
-// What lay at a path at a time.
+// Versions as other rooms look them up inside a transaction of their own.
 #pragma once
 
 #include <optional>
@@ -14,5 +14,8 @@ namespace sk::workspace {
 // overwritten, moved or trashed since. nullopt when there was none, or it was purged.
 std::optional<Version> version_at(catalog::Statements& statements, const Id& workspace, std::string_view path,
                                   TimeUs time_us);
+
+// nullopt when there is none, or it was purged.
+std::optional<Version> find_version(catalog::Statements& statements, const Id& id);
 
 }  // namespace sk::workspace

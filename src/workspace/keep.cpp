@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "blobs/blob_tree.h"
+#include "workspace/identity_hooks.h"
 
 namespace sk::workspace {
 
@@ -34,7 +35,8 @@ struct Keep::Impl {
         store(blobs::open_local_store(options.directory + "/blobs")),
         ledger(*db),
         ground{*db, *store, ledger, feed, clock, ids, metrics, options.limits, options.directory},
-        access(ground),
+        identity_hooks(ground),
+        access(*db, clock, ids, identity_hooks),
         workspaces(ground),
         files(ground),
         purposes(ground),
@@ -42,7 +44,6 @@ struct Keep::Impl {
         locks(ground),
         journal(ground),
         links(ground),
-        conversations(ground, files, workspaces),
         audit(ground, options.directory + "/audit.key"),
         upkeep(ground),
         access_log(ground, options.directory + "/access", options.access_log_retention_days) {}
@@ -178,7 +179,8 @@ struct Keep::Impl {
   BlobLedger ledger;
   Feed feed;
   Ground ground;
-  Access access;
+  IdentityHooks identity_hooks;
+  identity::Access access;
   Workspaces workspaces;
   Files files;
   Purposes purposes;
@@ -186,7 +188,6 @@ struct Keep::Impl {
   Locks locks;
   Journal journal;
   Links links;
-  Conversations conversations;
   Audit audit;
   Upkeep upkeep;
   AccessLog access_log;
@@ -208,7 +209,7 @@ void Keep::start_background() {
 
 void Keep::stop() { impl_->stop(); }
 Ground& Keep::ground() { return impl_->ground; }
-Access& Keep::access() { return impl_->access; }
+identity::Access& Keep::access() { return impl_->access; }
 Workspaces& Keep::workspaces() { return impl_->workspaces; }
 Files& Keep::files() { return impl_->files; }
 Purposes& Keep::purposes() { return impl_->purposes; }
@@ -217,7 +218,6 @@ Locks& Keep::locks() { return impl_->locks; }
 Journal& Keep::journal() { return impl_->journal; }
 Feed& Keep::feed() { return impl_->feed; }
 Links& Keep::links() { return impl_->links; }
-Conversations& Keep::conversations() { return impl_->conversations; }
 Audit& Keep::audit() { return impl_->audit; }
 Upkeep& Keep::upkeep() { return impl_->upkeep; }
 AccessLog& Keep::access_log() { return impl_->access_log; }

@@ -4,12 +4,11 @@
 #include <memory>
 #include <string>
 
-#include "workspace/access.h"
+#include "identity/access.h"
 #include "workspace/access_log.h"
 #include "workspace/audit.h"
 #include "workspace/blob_ledger.h"
 #include "workspace/content.h"
-#include "workspace/conversations.h"
 #include "workspace/feed.h"
 #include "workspace/files.h"
 #include "workspace/journal.h"
@@ -47,7 +46,7 @@ class Keep {
   void stop();
 
   Ground& ground();
-  Access& access();
+  identity::Access& access();
   Workspaces& workspaces();
   Files& files();
   Purposes& purposes();
@@ -56,7 +55,6 @@ class Keep {
   Journal& journal();
   Feed& feed();
   Links& links();
-  Conversations& conversations();
   Audit& audit();
   Upkeep& upkeep();
   AccessLog& access_log();

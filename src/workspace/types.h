@@ -9,55 +9,14 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/id.h"
+#include "base/id_prefix.h"
 #include "base/json.h"
+#include "identity/types.h"
 
 namespace sk::workspace {
 
-// Prefixes of ids in our own API.
-namespace prefix {
-inline constexpr std::string_view workspace = "ws_";
-inline constexpr std::string_view file = "f_";
-inline constexpr std::string_view version = "v_";
-inline constexpr std::string_view principal = "p_";
-inline constexpr std::string_view key = "key_";
-inline constexpr std::string_view lock = "lock_";
-inline constexpr std::string_view session = "s_";
-inline constexpr std::string_view execution = "x_";
-}  // namespace prefix
-
-// Who acts, as authentication found out: a principal through one of its keys. Every call of the domain takes
-// one.
-struct Actor {
-  Id principal;
-  std::string name;
-  bool admin = false;                // may manage principals and see the server's own journal
-  bool read_only = false;            // by the key's scope
-  std::optional<Id> only_workspace;  // by the key's scope
-  std::optional<TimeUs> expires_us;  // by the key's scope: from then on it opens nothing
-  Id key;
-};
-
-struct Principal {
-  Id id;
-  std::string name;
-  std::string kind;  // person | agent
-  bool admin = false;
-  TimeUs created_us = 0;
-};
-
-struct KeyInfo {
-  Id id;
-  Id principal;
-  std::string principal_name;
-  std::string name;
-  std::string hint;  // its first characters, to recognise it by
-  bool read_only = false;
-  std::optional<Id> only_workspace;
-  std::optional<TimeUs> expires_us;
-  std::optional<TimeUs> revoked_us;
-  std::optional<TimeUs> last_used_us;
-  TimeUs created_us = 0;
-};
+namespace prefix = sk::prefix;
+using identity::Actor;
 
 // `none`: an administrator looks at somebody else's workspace from outside.
 enum class Right { none = -1, read, write, own };

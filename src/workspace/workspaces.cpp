@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "identity/access.h"
 #include "workspace/journal.h"
 #include "workspace/lock_check.h"
 #include "workspace/workspace_rows.h"
@@ -296,8 +297,7 @@ void Workspaces::set_member(const Actor& actor, const Workspace& workspace, cons
   if (principal == workspace.owner) throw Error(Code::bad_request, "the owner's own role cannot be changed");
   ground_.db.write([&](catalog::Tx& tx) {
     forget_after(tx);
-    if (tx.query("SELECT 1 FROM principals WHERE id = $1", {principal},
-                 [](const catalog::Row&) { return false; }) == 0)
+    if (!identity::Access::has_principal(tx, principal))
       throw Error(Code::not_found, "there is no such principal");
     tx.exec("DELETE FROM members WHERE principal = $1 AND workspace = $2", {principal, workspace.id});
     Json facts = {{"principal_id", principal.with_prefix(prefix::principal)}};

@@ -4,14 +4,14 @@
 #include <cstdlib>
 
 #include "base/error.h"
-#include "base/jwt.h"
 #include "base/signing.h"
+#include "identity/jwt.h"
 
 namespace {
 
-const sk::JwtVerifier& verifier() {
-  static const auto one =
-      sk::JwtVerifier::from_pem(sk::SigningKey::make().public_key().pem(), {.issuer = "i", .audience = "a"});
+const sk::identity::JwtVerifier& verifier() {
+  static const auto one = sk::identity::JwtVerifier::from_pem(sk::SigningKey::make().public_key().pem(),
+                                                              {.issuer = "i", .audience = "a"});
   return *one;
 }
 

@@ -6,14 +6,14 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "bridge/source.h"
-#include "workspace/data_uri.h"
-#include "workspace/markdown.h"
-#include "workspace/rewriting.h"
-#include "workspace/transcript.h"
+#include "conversations/data_uri.h"
+#include "conversations/markdown.h"
+#include "conversations/rewriting.h"
+#include "conversations/transcript.h"
 
 namespace {
 
-using namespace sk::workspace;
+using namespace sk::conversations;
 
 template <class Step>
 void tolerate(Step step) {

@@ -15,13 +15,15 @@ ROOMS = {
     "http": set(),
     "blobs": {"http"},
     "catalog": set(),
-    "workspace": {"catalog", "blobs"},
+    "identity": {"catalog"},
+    "workspace": {"catalog", "blobs", "identity"},
+    "conversations": {"catalog", "workspace"},
     "sandbox": set(),
     "interpreter": {"sandbox", "workspace"},
     "search": {"workspace", "interpreter"},
-    "bridge": {"workspace", "http"},
-    "api": {"http", "blobs", "catalog", "workspace", "sandbox", "interpreter", "search", "bridge"},
-    "cli": {"http", "blobs", "catalog", "workspace", "sandbox", "interpreter", "search", "bridge", "api"},
+    "bridge": {"workspace", "conversations", "http"},
+    "api": {"http", "blobs", "catalog", "identity", "workspace", "conversations", "sandbox", "interpreter", "search", "bridge"},
+    "cli": {"http", "blobs", "catalog", "identity", "workspace", "conversations", "sandbox", "interpreter", "search", "bridge", "api"},
 }
 
 # Parts of a room that another may use although it may not use the rest.
@@ -31,7 +33,7 @@ ONLY = {("blobs", "http"): {"http/client.h", "http/message.h"}}
 OWNERS = {
     "nlohmann/": {"base"},
     "toml++/": {"base"},
-    "openssl/": {"base", "http"},  # http makes and loads TLS certificates
+    "openssl/": {"base", "http", "identity"},  # http makes and loads TLS certificates, identity checks signatures of tokens
     "microhttpd": {"http"},
     "curl/": {"http"},
     "zlib": {"http"},

@@ -4,7 +4,7 @@
 #include "api/azure/azure.h"
 #include "api/azure/session.h"
 #include "api/common/need_interpreter.h"
-#include "api/common/output_text.h"
+#include "api/vendor/output_text.h"
 #include "base/text.h"
 #include "interpreter/aliases.h"
 

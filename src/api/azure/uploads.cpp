@@ -2,8 +2,8 @@
 #include "api/azure/azure.h"
 #include "api/azure/file_json.h"
 #include "api/azure/session.h"
-#include "api/common/containers.h"
 #include "api/common/multipart_upload.h"
+#include "api/vendor/containers.h"
 
 namespace sk::api::azure {
 

@@ -69,7 +69,7 @@ workspace::Actor authenticate(App& app, const http::Request& request,
 
 workspace::Actor authenticate_or_token(App& app, const http::Request& request,
                                        const std::optional<Credential>& credential) {
-  if (!credential || !JwtVerifier::looks_like_token(credential->secret))
+  if (!credential || !identity::JwtVerifier::looks_like_token(credential->secret))
     return authenticate(app, request, credential);
   if (!app.librechat_tokens)
     throw Error(Code::unauthorized, "this server was given no key to check LibreChat's tokens with")

@@ -134,7 +134,7 @@ Json workspace_json(const workspace::Workspace& workspace) {
   return out;
 }
 
-Json principal_json(const workspace::Principal& principal) {
+Json principal_json(const identity::Principal& principal) {
   return {{"id", principal.id.with_prefix(prefix::principal)},
           {"name", principal.name},
           {"kind", principal.kind},
@@ -142,7 +142,7 @@ Json principal_json(const workspace::Principal& principal) {
           {"created_at", to_iso8601(principal.created_us)}};
 }
 
-Json key_json(const workspace::KeyInfo& key) {
+Json key_json(const identity::KeyInfo& key) {
   return {{"id", key.id.with_prefix(prefix::key)},
           {"principal", named(prefix::principal, key.principal, key.principal_name)},
           {"name", key.name},

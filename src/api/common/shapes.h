@@ -6,7 +6,7 @@
 
 #include "base/json.h"
 #include "base/object_writer.h"
-#include "workspace/access.h"
+#include "identity/access.h"
 #include "workspace/audit.h"
 #include "workspace/files.h"
 #include "workspace/journal.h"
@@ -21,8 +21,8 @@ Json version_json(const workspace::Version& version, const std::string& base_url
 Json change_json(const workspace::ChangeResult& result, const std::string& base_url);
 Json purge_json(const workspace::PurgeResult& result, const std::string& base_url);
 Json workspace_json(const workspace::Workspace& workspace);
-Json principal_json(const workspace::Principal& principal);
-Json key_json(const workspace::KeyInfo& key);
+Json principal_json(const identity::Principal& principal);
+Json key_json(const identity::KeyInfo& key);
 Json lock_json(const workspace::Lock& lock);
 Json event_json(const workspace::JournalEntry& entry);
 

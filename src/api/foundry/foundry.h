@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "api/common/openai_mount.h"
+#include "api/vendor/openai_mount.h"
 #include "base/settings.h"
 
 namespace sk::api::foundry {

@@ -50,9 +50,9 @@ void add_routes(Routes& routes) {
   add_file_routes(mounts);
 }
 
-std::optional<JwtVerifier> load_token_verifier(const Settings& settings) {
+std::optional<identity::JwtVerifier> load_token_verifier(const Settings& settings) {
   if (settings.librechat_jwt_key.empty()) return std::nullopt;
-  auto verifier = JwtVerifier::from_pem(
+  auto verifier = identity::JwtVerifier::from_pem(
       read_file(settings.librechat_jwt_key),
       {.issuer = settings.librechat_jwt_issuer, .audience = settings.librechat_jwt_audience});
   if (!verifier)

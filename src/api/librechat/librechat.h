@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "api/common/routes.h"
-#include "base/jwt.h"
 #include "base/settings.h"
+#include "identity/jwt.h"
 
 namespace sk::api::librechat {
 
@@ -36,6 +36,6 @@ void add_routes(Routes& routes);
 
 // What checks LibreChat's tokens, where the settings name a key. Error(bad_request) for a file that holds
 // none.
-std::optional<JwtVerifier> load_token_verifier(const Settings& settings);
+std::optional<identity::JwtVerifier> load_token_verifier(const Settings& settings);
 
 }  // namespace sk::api::librechat

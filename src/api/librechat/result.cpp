@@ -1,6 +1,6 @@
 #include "api/librechat/result.h"
 
-#include "api/common/output_text.h"
+#include "api/vendor/output_text.h"
 #include "workspace/links.h"
 
 namespace sk::api::librechat {

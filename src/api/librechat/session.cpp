@@ -1,7 +1,7 @@
 #include "api/librechat/session.h"
 
-#include "api/common/containers.h"
 #include "api/common/need_interpreter.h"
+#include "api/vendor/containers.h"
 #include "base/text.h"
 #include "interpreter/aliases.h"
 #include "workspace/path.h"

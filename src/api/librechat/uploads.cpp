@@ -1,11 +1,11 @@
 // POST /upload and /upload/batch: files on their way into a session of their own, from which executions take
 // them.
 #include "api/common/conditions.h"
-#include "api/common/containers.h"
 #include "api/common/need_interpreter.h"
 #include "api/common/upload.h"
 #include "api/librechat/librechat.h"
 #include "api/librechat/session.h"
+#include "api/vendor/containers.h"
 #include "base/text.h"
 #include "http/multipart.h"
 #include "workspace/path.h"

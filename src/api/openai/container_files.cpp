@@ -1,11 +1,11 @@
 // A container's files. A list has the newest version of each; an id names the bytes that it was given for,
 // for ever.
 #include "api/common/conditions.h"
-#include "api/common/containers.h"
 #include "api/common/download.h"
 #include "api/openai/form.h"
 #include "api/openai/openai.h"
 #include "api/openai/shapes.h"
+#include "api/vendor/containers.h"
 #include "workspace/path.h"
 
 namespace sk::api::openai {

@@ -1,5 +1,5 @@
 // Containers: sessions under OpenAI's name. Those of every dialect are here.
-#include "api/common/containers.h"
+#include "api/vendor/containers.h"
 #include "api/common/conditions.h"
 #include "api/common/need_interpreter.h"
 #include "api/openai/expiry.h"

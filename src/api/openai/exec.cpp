@@ -1,11 +1,11 @@
 // Running code in a container. OpenAI has no such call outside its models, so this one is ours; its answer is
 // written like the `code_interpreter_call` item of a response, with the files that the code wrote.
-#include "api/common/containers.h"
-#include "api/common/ignored.h"
 #include "api/common/need_interpreter.h"
 #include "api/common/repeats.h"
 #include "api/openai/openai.h"
 #include "api/openai/shapes.h"
+#include "api/vendor/containers.h"
+#include "api/vendor/ignored.h"
 #include "base/text.h"
 #include "workspace/links.h"
 

@@ -1,12 +1,12 @@
 // Files: what was uploaded for a purpose, and what code wrote, each under the id of its version.
 #include "api/common/conditions.h"
-#include "api/common/containers.h"
 #include "api/common/download.h"
 #include "api/openai/expiry.h"
 #include "api/openai/form.h"
 #include "api/openai/openai.h"
 #include "api/openai/purposes.h"
 #include "api/openai/shapes.h"
+#include "api/vendor/containers.h"
 #include "base/text.h"
 
 namespace sk::api::openai {

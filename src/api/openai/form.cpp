@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "api/common/ignored.h"
+#include "api/vendor/ignored.h"
 #include "base/text.h"
 
 namespace sk::api::openai {

@@ -1,6 +1,6 @@
 #include "api/openai/openai.h"
 
-#include "api/common/ignored.h"
+#include "api/vendor/ignored.h"
 
 namespace sk::api::openai {
 

@@ -1,8 +1,8 @@
 // OpenAI's dialect: containers, their files, Files and Uploads, and `exec`, which is our own.
 #pragma once
 
-#include "api/common/openai_mount.h"
 #include "api/common/routes.h"
+#include "api/vendor/openai_mount.h"
 
 namespace sk::api::openai {
 

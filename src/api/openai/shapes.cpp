@@ -1,6 +1,6 @@
 #include "api/openai/shapes.h"
 
-#include "api/common/containers.h"
+#include "api/vendor/containers.h"
 #include "workspace/links.h"
 #include "workspace/path.h"
 

@@ -2,13 +2,13 @@
 #include "workspace/uploads.h"
 #include "api/common/aside.h"
 #include "api/common/conditions.h"
-#include "api/common/containers.h"
-#include "api/common/ignored.h"
 #include "api/openai/expiry.h"
 #include "api/openai/form.h"
 #include "api/openai/openai.h"
 #include "api/openai/purposes.h"
 #include "api/openai/shapes.h"
+#include "api/vendor/containers.h"
+#include "api/vendor/ignored.h"
 #include "base/text.h"
 
 namespace sk::api::openai {

@@ -44,10 +44,10 @@ Json line_json(App& app, const workspace::Workspace& home, const Line& line) {
               {"pending", 0},
               {"error", line.error ? *line.error : Json(nullptr)}};
   if (line.error) return out;
-  auto message = app.keep.conversations().find_message(home, line.conversation, line.name);
+  auto message = app.conversations.find_message(home, line.conversation, line.name);
   if (!message) return out;  // deleted meanwhile
   for (const auto& file : message->files) {
-    auto& count = out[std::string(workspace::name_of(file.state))];
+    auto& count = out[std::string(conversations::name_of(file.state))];
     count = count.get<int64_t>() + 1;
   }
   return out;
@@ -61,14 +61,14 @@ Reply lines_reply(App& app, const workspace::Workspace& home, const std::vector<
 
 // Stores one; its error is its own.
 Line store(Call& call, const workspace::Workspace& home, const Json& item, size_t number,
-           const std::optional<bridge::Source>& source, std::vector<workspace::Message>& stored) {
+           const std::optional<bridge::Source>& source, std::vector<conversations::Message>& stored) {
   Line line{text_or_empty(item, "conversation"), text_or_empty(item, "message"), std::nullopt};
   try {
     Body body(item_fields(), item, "messages[" + std::to_string(number) + "].");
     auto wanted = new_message_from(body, body.need_text("conversation"), body.need_text("message"), source);
     if (!wanted.time_us && !wanted.transcript.completed_us) wanted.time_us = wanted.transcript.created_us;
-    stored.push_back(call.app.keep.conversations().put(call.actor, home, std::move(wanted),
-                                                       find_place_in(call.app, home.id)));
+    stored.push_back(
+        call.app.conversations.put(call.actor, home, std::move(wanted), find_place_in(call.app, home.id)));
   } catch (const Error& error) {
     // What the disk or the quota refuses now, it refuses for the rest, too.
     if (error.http_status() >= 500) throw;
@@ -87,7 +87,7 @@ Reply backfill(Call& call) {
   auto home = name ? call.open_workspace(*name, Right::write)
                    : call.app.keep.workspaces().open_default(call.actor, Right::write);
   auto source = source_from(call.app, call.body);
-  std::vector<workspace::Message> stored;
+  std::vector<conversations::Message> stored;
   std::vector<Line> lines;
   for (size_t i = 0; i < items.size(); ++i) lines.push_back(store(call, home, items[i], i, source, stored));
   if (!source) return lines_reply(call.app, home, lines);

@@ -3,27 +3,27 @@
 #include <set>
 
 #include "api/common/shapes.h"
+#include "conversations/markdown.h"
+#include "conversations/rewriting.h"
 #include "workspace/links.h"
-#include "workspace/markdown.h"
-#include "workspace/rewriting.h"
 
 namespace sk::api::rest {
 
 namespace {
 
 namespace prefix = workspace::prefix;
-using workspace::ShownState;
-using workspace::ViewedFile;
+using conversations::ShownState;
+using conversations::ViewedFile;
 
-std::string_view kind_name(workspace::Mention::Kind kind) {
+std::string_view kind_name(conversations::Mention::Kind kind) {
   switch (kind) {
-    case workspace::Mention::Kind::citation:
+    case conversations::Mention::Kind::citation:
       return "citation";
-    case workspace::Mention::Kind::image:
+    case conversations::Mention::Kind::image:
       return "image";
-    case workspace::Mention::Kind::attachment:
+    case conversations::Mention::Kind::attachment:
       return "attachment";
-    case workspace::Mention::Kind::link:
+    case conversations::Mention::Kind::link:
       break;
   }
   return "link";
@@ -72,8 +72,8 @@ Json attachment_json(const App& app, const ViewedFile& file, const std::string& 
 Json problem_json(const ViewedFile& file) {
   return {{"name", file.shown.name},
           {"kind", kind_name(file.shown.kind)},
-          {"state", workspace::name_of(file.shown.state)},
-          {"reason", text_or_null(std::string(workspace::name_of(file.shown.why)))},
+          {"state", conversations::name_of(file.shown.state)},
+          {"reason", text_or_null(std::string(conversations::name_of(file.shown.why)))},
           {"message", file.shown.explanation},
           {"container", text_or_null(file.shown.container)},
           {"original_file_id", text_or_null(file.shown.file_id)}};
@@ -95,7 +95,7 @@ void append_below(std::string& markdown, const ViewedFile& file, const std::stri
   if (!markdown.empty() && !markdown.ends_with("\n\n")) markdown += "\n\n";
   if (file.version->mime.starts_with("image/")) markdown += '!';
   markdown += '[';
-  markdown += workspace::markdown_escape(file.shown.name);
+  markdown += conversations::markdown_escape(file.shown.name);
   markdown += "](";
   markdown += link;
   markdown += ')';
@@ -103,7 +103,7 @@ void append_below(std::string& markdown, const ViewedFile& file, const std::stri
 
 }  // namespace
 
-Json conversation_json(const workspace::Conversation& conversation) {
+Json conversation_json(const conversations::Conversation& conversation) {
   return {{"conversation", conversation.name},
           {"workspace_id", conversation.workspace.with_prefix(prefix::workspace)},
           {"title", conversation.title},
@@ -112,12 +112,12 @@ Json conversation_json(const workspace::Conversation& conversation) {
           {"changed_at", to_iso8601(conversation.changed_us)}};
 }
 
-Json message_json(const MessageView& view, const workspace::Message& message) {
+Json message_json(const MessageView& view, const conversations::Message& message) {
   Json attachments = Json::array(), problems = Json::array();
-  std::vector<workspace::Replacement> replacements;
+  std::vector<conversations::Replacement> replacements;
   std::set<std::pair<Id, std::string>> listed;
   std::string below;
-  for (const auto& file : view.app.keep.conversations().view(view.actor, message)) {
+  for (const auto& file : view.app.conversations.view(view.actor, message)) {
     auto link = file.version ? link_of(view, file) : std::string();
     if (stands_in_text(file))
       replacements.push_back({*file.shown.link, file.shown.name, link, why_no_link(file)});
@@ -130,9 +130,9 @@ Json message_json(const MessageView& view, const workspace::Message& message) {
     attachments.push_back(attachment_json(view.app, file, link));
     if (!stands_in_text(file)) append_below(below, file, link);
   }
-  auto markdown = workspace::rewrite(message.text, replacements);
+  auto markdown = conversations::rewrite(message.text, replacements);
   if (!below.empty()) markdown += (markdown.empty() ? "" : "\n\n") + below;
-  auto html = workspace::markdown_to_html(markdown, {.image_prefixes = {view.base_url + "/k/"}});
+  auto html = conversations::markdown_to_html(markdown, {.image_prefixes = {view.base_url + "/k/"}});
   return {{"conversation", message.conversation_name},
           {"message", message.name},
           {"role", message.role},

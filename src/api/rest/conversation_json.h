@@ -3,7 +3,7 @@
 #pragma once
 
 #include "api/common/call.h"
-#include "workspace/conversations.h"
+#include "conversations/conversations.h"
 
 namespace sk::api::rest {
 
@@ -18,7 +18,7 @@ struct MessageView {
   LinkStyle style = LinkStyle::needs_key;
 };
 
-Json conversation_json(const workspace::Conversation& conversation);
-Json message_json(const MessageView& view, const workspace::Message& message);
+Json conversation_json(const conversations::Conversation& conversation);
+Json message_json(const MessageView& view, const conversations::Message& message);
 
 }  // namespace sk::api::rest

@@ -42,18 +42,18 @@ MessageView view_of(const Call& call) {
           call.query.text("links") == "signed" ? LinkStyle::is_signed : LinkStyle::needs_key};
 }
 
-workspace::Conversation need_conversation(Call& call, const workspace::Workspace& home) {
+conversations::Conversation need_conversation(Call& call, const workspace::Workspace& home) {
   const auto& name = call.request.param("conversation");
-  auto found = call.app.keep.conversations().find(home, name);
+  auto found = call.app.conversations.find(home, name);
   if (!found)
     throw Error(Code::not_found, "there is no conversation '" + name + "'")
         .hint("GET /api/v1/conversations lists those of a workspace.");
   return *found;
 }
 
-workspace::Message need_message(App& app, const workspace::Workspace& home, const std::string& conversation,
-                                const std::string& name) {
-  auto found = app.keep.conversations().find_message(home, conversation, name);
+conversations::Message need_message(App& app, const workspace::Workspace& home,
+                                    const std::string& conversation, const std::string& name) {
+  auto found = app.conversations.find_message(home, conversation, name);
   if (!found)
     throw Error(Code::not_found,
                 "there is no message '" + name + "' in the conversation '" + conversation + "'")
@@ -61,16 +61,16 @@ workspace::Message need_message(App& app, const workspace::Workspace& home, cons
   return *found;
 }
 
-bool has_pending(const workspace::Message& message) {
+bool has_pending(const conversations::Message& message) {
   for (const auto& file : message.files) {
-    if (file.state == workspace::ShownState::pending) return true;
+    if (file.state == conversations::ShownState::pending) return true;
   }
   return false;
 }
 
 // The reply comes when every file was fetched or given up; no thread waits. When the client leaves, fetching
 // goes on.
-Reply capture_and_reply(Call& call, const workspace::Workspace& home, workspace::Message message,
+Reply capture_and_reply(Call& call, const workspace::Workspace& home, conversations::Message message,
                         bridge::Source source) {
   auto view = view_of(call);
   auto answer = [view, home, conversation = message.conversation_name, name = message.name] {
@@ -101,8 +101,8 @@ Reply put_message(Call& call) {
   auto source = source_from(call.app, call.body);
   auto wanted =
       new_message_from(call.body, call.request.param("conversation"), call.request.param("message"), source);
-  auto message = call.app.keep.conversations().put(call.actor, home, std::move(wanted),
-                                                   find_place_in(call.app, home.id));
+  auto message =
+      call.app.conversations.put(call.actor, home, std::move(wanted), find_place_in(call.app, home.id));
   if (source && has_pending(message))
     return capture_and_reply(call, home, std::move(message), std::move(*source));
   return Reply::json(message_json(view_of(call), message));
@@ -119,17 +119,17 @@ Reply get_message(Call& call) {
 Reply list_messages(Call& call) {
   auto home = open_home(call, Right::read);
   auto conversation = need_conversation(call, home);
-  auto page = call.app.keep.conversations().messages(home, conversation,
-                                                     call.query.text("cursor").value_or(""), call.limit(100));
+  auto page = call.app.conversations.messages(home, conversation, call.query.text("cursor").value_or(""),
+                                              call.limit(100));
   call.note("list", "messages of " + conversation.name);
   auto view = view_of(call);
   return Reply::json(
-      page_json(page, [&](const workspace::Message& message) { return message_json(view, message); }));
+      page_json(page, [&](const conversations::Message& message) { return message_json(view, message); }));
 }
 
 // The file that `file_id`, `path` or `version` names.
-workspace::ConversationFilter filter_of(Call& call, const workspace::Workspace& home) {
-  workspace::ConversationFilter out;
+conversations::ConversationFilter filter_of(Call& call, const workspace::Workspace& home) {
+  conversations::ConversationFilter out;
   auto file = call.query.text("file_id"), path = call.query.text("path"),
        version = call.query.text("version");
   if (file.has_value() + path.has_value() + version.has_value() > 1)
@@ -142,23 +142,22 @@ workspace::ConversationFilter filter_of(Call& call, const workspace::Workspace& 
 
 Reply list_conversations(Call& call) {
   auto home = open_home(call, Right::read);
-  auto page =
-      call.app.keep.conversations().list(home, filter_of(call, home), call.query.text("cursor").value_or(""),
-                                         call.limit(call.app.settings.list_page_max));
+  auto page = call.app.conversations.list(home, filter_of(call, home), call.query.text("cursor").value_or(""),
+                                          call.limit(call.app.settings.list_page_max));
   call.note("list", "conversations");
   return Reply::json(page_json(page, conversation_json));
 }
 
 Reply delete_message(Call& call) {
   auto home = open_home(call, Right::write);
-  call.app.keep.conversations().remove_message(call.actor, home, call.request.param("conversation"),
-                                               call.request.param("message"));
+  call.app.conversations.remove_message(call.actor, home, call.request.param("conversation"),
+                                        call.request.param("message"));
   return Reply::empty();
 }
 
 Reply delete_conversation(Call& call) {
   auto home = open_home(call, Right::write);
-  call.app.keep.conversations().remove(call.actor, home, call.request.param("conversation"));
+  call.app.conversations.remove(call.actor, home, call.request.param("conversation"));
   return Reply::empty();
 }
 

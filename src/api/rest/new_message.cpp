@@ -7,9 +7,9 @@ namespace sk::api::rest {
 
 namespace {
 
-using workspace::kFolderContainer;
+using conversations::kFolderContainer;
 
-workspace::Transcript transcript_from(const Body& body) {
+conversations::Transcript transcript_from(const Body& body) {
   int forms = 0;
   for (const char* name : {"text", "response", "events"}) forms += body.has(name) ? 1 : 0;
   if (forms > 1) {
@@ -22,9 +22,9 @@ workspace::Transcript transcript_from(const Body& body) {
                                        "' or '" + body.label("events") + "'")
         .with("field", body.label("text"));
   }
-  if (body.has("response")) return workspace::read_response(body.object("response"));
-  if (auto events = body.text("events")) return workspace::read_event_stream(*events);
-  return workspace::read_plain_text(body.text("text").value_or(""));
+  if (body.has("response")) return conversations::read_response(body.object("response"));
+  if (auto events = body.text("events")) return conversations::read_event_stream(*events);
+  return conversations::read_plain_text(body.text("text").value_or(""));
 }
 
 std::string container_from(const Body& body) {
@@ -79,9 +79,9 @@ std::optional<bridge::Source> source_from(const App& app, const Body& body) {
                                                          : bridge::PlainHttp::refused);
 }
 
-workspace::NewMessage new_message_from(const Body& body, std::string conversation, std::string name,
-                                       const std::optional<bridge::Source>& source) {
-  workspace::NewMessage out;
+conversations::NewMessage new_message_from(const Body& body, std::string conversation, std::string name,
+                                           const std::optional<bridge::Source>& source) {
+  conversations::NewMessage out;
   out.conversation = std::move(conversation);
   out.name = std::move(name);
   out.title = body.text("title").value_or("");
@@ -98,16 +98,16 @@ workspace::NewMessage new_message_from(const Body& body, std::string conversatio
   return out;
 }
 
-workspace::FindPlace find_place_in(App& app, const Id& workspace) {
-  return [&app, workspace](const std::string& container) -> std::optional<workspace::Place> {
+conversations::FindPlace find_place_in(App& app, const Id& workspace) {
+  return [&app, workspace](const std::string& container) -> std::optional<conversations::Place> {
     if (container.starts_with(kFolderContainer))
-      return workspace::Place{workspace, container.substr(kFolderContainer.size())};
+      return conversations::Place{workspace, container.substr(kFolderContainer.size())};
     auto id = Id::from_prefixed(container, workspace::prefix::session);
     if (!id) id = Id::from_prefixed(container, "cntr_");
     if (!id) return std::nullopt;
     auto session = interpreter::Records(app.keep.ground()).find(*id);
     if (!session) return std::nullopt;
-    return workspace::Place{session->workspace, session->folder};
+    return conversations::Place{session->workspace, session->folder};
   };
 }
 

@@ -5,7 +5,7 @@
 
 #include "api/common/call.h"
 #include "bridge/source.h"
-#include "workspace/conversations.h"
+#include "conversations/conversations.h"
 
 namespace sk::api::rest {
 
@@ -18,10 +18,10 @@ std::optional<bridge::Source> source_from(const App& app, const Body& body);
 
 // The domain's form of a body that has message_fields(). Exactly one of text, response and events may be
 // there. With a source, what is not ours will be fetched.
-workspace::NewMessage new_message_from(const Body& body, std::string conversation, std::string name,
-                                       const std::optional<bridge::Source>& source);
+conversations::NewMessage new_message_from(const Body& body, std::string conversation, std::string name,
+                                           const std::optional<bridge::Source>& source);
 
 // Our own sessions by "s_…" and "cntr_…", and folders that were named instead of one.
-workspace::FindPlace find_place_in(App& app, const Id& workspace);
+conversations::FindPlace find_place_in(App& app, const Id& workspace);
 
 }  // namespace sk::api::rest

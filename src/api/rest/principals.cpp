@@ -35,7 +35,7 @@ std::optional<TimeUs> expiry_of(const Call& call) {
 }
 
 Reply create_key(Call& call) {
-  workspace::NewKey wanted;
+  identity::NewKey wanted;
   wanted.name = call.body.need_text("name");
   wanted.read_only = call.body.boolean("read_only").value_or(false);
   wanted.expires_us = expiry_of(call);

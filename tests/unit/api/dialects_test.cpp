@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "api/common/output_text.h"
+#include "api/vendor/output_text.h"
 
 namespace sk::api {
 namespace {

@@ -219,7 +219,7 @@ TEST_F(InterpreterTest, AListIsInTheOrderThatIsAskedForAndHasOneNameOnly) {
 TEST_F(InterpreterTest, SomeoneElsesSessionDoesNotExist) {
   auto session = create();
   auto other = keep->access().create_principal(actor, "other", "agent");
-  workspace::NewKey key;
+  identity::NewKey key;
   key.name = "k";
   auto stranger = keep->access().authenticate(keep->access().create_key(actor, other.id, key).secret);
   EXPECT_THROW(interpreter->get(stranger, session.id), Error);

@@ -5,7 +5,7 @@ namespace {
 
 TEST_F(KeepTest, KeysOpenWhatTheirScopeSaysAndNoMore) {
   auto other = keep->workspaces().create(actor, "other");
-  NewKey wanted;
+  identity::NewKey wanted;
   wanted.name = "reader";
   wanted.read_only = true;
   wanted.only_workspace = ws.id;
@@ -21,7 +21,7 @@ TEST_F(KeepTest, KeysOpenWhatTheirScopeSaysAndNoMore) {
 }
 
 TEST_F(KeepTest, RevokedExpiredAndUnknownKeysAreRefused) {
-  NewKey wanted;
+  identity::NewKey wanted;
   wanted.name = "k";
   auto revoked = keep->access().create_key(actor, actor.principal, wanted);
   keep->access().authenticate(revoked.secret);
@@ -39,7 +39,7 @@ TEST_F(KeepTest, RevokedExpiredAndUnknownKeysAreRefused) {
 TEST_F(KeepTest, WhoMayEnterIsAskedAgainAfterEachChange) {
   auto& workspaces = keep->workspaces();
   auto principal = keep->access().create_principal(actor, "robot", "agent");
-  NewKey wanted;
+  identity::NewKey wanted;
   wanted.name = "k";
   Actor robot = keep->access().authenticate(keep->access().create_key(actor, principal.id, wanted).secret);
   auto shared = workspaces.create(actor, "shared");
@@ -77,13 +77,13 @@ TEST_F(KeepTest, WhoMayEnterIsAskedAgainAfterEachChange) {
 }
 
 TEST_F(KeepTest, AKeyThatExpiresMakesNoneThatOutlivesIt) {
-  NewKey wanted;
+  identity::NewKey wanted;
   wanted.name = "k";
   wanted.expires_us = clock.now_us() + 60 * kSecondUs;
   Actor lent = keep->access().authenticate(keep->access().create_key(actor, actor.principal, wanted).secret);
   EXPECT_EQ(lent.expires_us, wanted.expires_us);
   auto ends = [&](std::optional<TimeUs> asked_us) {
-    NewKey asked;
+    identity::NewKey asked;
     asked.name = "k";
     asked.expires_us = asked_us;
     return keep->access().create_key(lent, lent.principal, asked).info.expires_us;
@@ -105,7 +105,7 @@ TEST_F(KeepTest, AnAdministratorLooksAtAWorkspaceFromOutsideOnly) {
   EXPECT_EQ(seen.quota_bytes, 7u);
   EXPECT_EQ(code_of([&] { keep->workspaces().change(actor, seen, "mine", std::nullopt); }), Code::forbidden);
   EXPECT_EQ(code_of([&] { keep->workspaces().trash(actor, seen); }), Code::forbidden);
-  NewKey elsewhere;
+  identity::NewKey elsewhere;
   elsewhere.name = "k";
   elsewhere.only_workspace = ws.id;
   EXPECT_EQ(code_of([&] { keep->access().create_key(actor, principal.id, elsewhere); }), Code::not_found);
@@ -113,7 +113,7 @@ TEST_F(KeepTest, AnAdministratorLooksAtAWorkspaceFromOutsideOnly) {
 
 TEST_F(KeepTest, SomeoneElsesWorkspaceDoesNotExistUntilOneIsAMember) {
   auto principal = keep->access().create_principal(actor, "robot", "agent");
-  NewKey wanted;
+  identity::NewKey wanted;
   wanted.name = "k";
   Actor robot = keep->access().authenticate(keep->access().create_key(actor, principal.id, wanted).secret);
   std::string id = ws.id.with_prefix(prefix::workspace);

@@ -70,7 +70,7 @@ TEST_F(AuditTest, ErasingPersonalPartsLeavesTheChainValid) {
 TEST_F(AuditTest, ErasedPersonalPartsHaveNoSaltLeft) {
   auto made = keep->access().create_principal(actor, "Erika Mustermann", "person");
   auto other = keep->access().authenticate(
-      keep->access().create_key(actor, made.id, NewKey{"erikas-laptop", false, {}, {}}).secret);
+      keep->access().create_key(actor, made.id, identity::NewKey{"erikas-laptop", false, {}, {}}).secret);
   auto own = keep->workspaces().open_default(other, Right::own);
   PutChange change = put_change("erikas-file", "1");
   keep->files().apply_one(other, own, std::move(change));

@@ -116,7 +116,7 @@ TEST_F(PurposesTest, APurgedFileIsGoneWithItsPurpose) {
 TEST_F(PurposesTest, NobodyElseFindsThem) {
   auto file = give("a.txt", "a");
   auto other = keep->access().create_principal(actor, "other", "person");
-  auto key = keep->access().create_key(actor, other.id, NewKey{"k", false, {}, {}});
+  auto key = keep->access().create_key(actor, other.id, identity::NewKey{"k", false, {}, {}});
   auto stranger = keep->access().authenticate(key.secret);
   EXPECT_FALSE(keep->purposes().find(stranger, file.id).has_value());
   EXPECT_TRUE(keep->purposes().list(stranger, {}).empty());

@@ -130,7 +130,7 @@ TEST_F(UploadsTest, NobodyElseHasThem) {
   auto upload = begin(3);
   auto other = keep->access().create_principal(actor, "other", "person");
   auto stranger = keep->access().authenticate(
-      keep->access().create_key(actor, other.id, NewKey{"k", false, {}, {}}).secret);
+      keep->access().create_key(actor, other.id, identity::NewKey{"k", false, {}, {}}).secret);
   EXPECT_EQ(code_of([&] { keep->uploads().get(stranger, upload.id); }), Code::not_found);
   EXPECT_EQ(code_of([&] { keep->uploads().cancel(stranger, upload.id); }), Code::not_found);
   EXPECT_EQ(code_of([&] { keep->uploads().add_part(stranger, upload.id, *content("x")); }), Code::not_found);
@@ -150,7 +150,7 @@ TEST_F(UploadsTest, SmallPartsAndTheirFileDoNotCountTwiceAgainstTheQuota) {
 TEST_F(UploadsTest, WhoMayNotWriteAnyMoreCannotGoOn) {
   auto made = keep->access().create_principal(actor, "other", "person");
   auto other = keep->access().authenticate(
-      keep->access().create_key(actor, made.id, NewKey{"k", false, {}, {}}).secret);
+      keep->access().create_key(actor, made.id, identity::NewKey{"k", false, {}, {}}).secret);
   keep->workspaces().set_member(actor, ws, made.id, Right::write);
   auto theirs = keep->workspaces().open(other, ws.id.with_prefix(prefix::workspace), Right::write);
   auto upload = keep->uploads().create(other, theirs, {"big.bin", "user_data", "", 3, {}});

@@ -1,6 +1,6 @@
 // link_to_conversation: which versions a message of the user's app shows, so that its links never rot.
 #include "api/mcp/hub.h"
-#include "workspace/conversations.h"
+#include "conversations/conversations.h"
 #include "workspace/links.h"
 
 namespace sk::api::mcp {
@@ -11,22 +11,23 @@ using workspace::Right;
 namespace prefix = workspace::prefix;
 
 // Links in the text are to what the default session's code calls /mnt/data.
-workspace::FindPlace place_of_code(const Id& workspace) {
-  return [workspace](const std::string&) { return workspace::Place{workspace, std::string(kCodeFolder)}; };
+conversations::FindPlace place_of_code(const Id& workspace) {
+  return
+      [workspace](const std::string&) { return conversations::Place{workspace, std::string(kCodeFolder)}; };
 }
 
-workspace::NewMessage new_message(const ToolCall& call) {
+conversations::NewMessage new_message(const ToolCall& call) {
   if (!call.has("text") && call.texts("files").empty())
     throw Error(Code::bad_request, "neither 'text' nor 'files' is given")
         .hint("Give the files that the message shows, its text, or both.");
-  workspace::NewMessage wanted;
+  conversations::NewMessage wanted;
   wanted.conversation = call.need_text("conversation");
   wanted.name = call.need_text("message");
   wanted.role = "assistant";
   wanted.adds_files = !call.has("text");
-  wanted.transcript = workspace::read_plain_text(call.text("text").value_or(""));
+  wanted.transcript = conversations::read_plain_text(call.text("text").value_or(""));
   // By a name that means the same in every dialect. The app's own session stays the conversation's.
-  wanted.container = std::string(workspace::kFolderContainer).append(kCodeFolder);
+  wanted.container = std::string(conversations::kFolderContainer).append(kCodeFolder);
   wanted.container_lasts = false;
   for (const auto& file : call.texts("files")) wanted.files.push_back(from_code_path(file));
   return wanted;
@@ -34,7 +35,7 @@ workspace::NewMessage new_message(const ToolCall& call) {
 
 std::optional<ToolResult> link_to_conversation(ToolCall& call) {
   auto workspace = call.open_workspace(Right::write);
-  auto& conversations = call.app().keep.conversations();
+  auto& conversations = call.app().conversations;
   auto message = conversations.put(call.actor(), workspace, new_message(call), place_of_code(workspace.id));
   ToolResult result;
   Json shown = Json::array();

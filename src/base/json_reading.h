@@ -1,0 +1,56 @@
+// Reading JSON of which nothing is certain: a field that is missing or of another type is as good as empty.
+#pragma once
+
+#include <cmath>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/json.h"
+
+namespace sk {
+
+// null when `object` is no object or has no such field.
+inline const Json& field_in(const Json& object, std::string_view name) {
+  static const Json nothing;
+  if (!object.is_object()) return nothing;
+  auto found = object.find(name);
+  return found == object.end() ? nothing : *found;
+}
+
+inline std::string text_in(const Json& object, std::string_view name) {
+  const auto& value = field_in(object, name);
+  return value.is_string() ? value.get<std::string>() : std::string();
+}
+
+// An empty list when there is none.
+inline const Json& list_in(const Json& object, std::string_view name) {
+  static const Json empty = Json::array();
+  const auto& value = field_in(object, name);
+  return value.is_array() ? value : empty;
+}
+
+inline std::optional<int64_t> integer_in(const Json& object, std::string_view name) {
+  const auto& value = field_in(object, name);
+  if (value.is_number_unsigned()) {
+    auto number = value.get<uint64_t>();
+    return number > INT64_MAX ? std::nullopt : std::optional(static_cast<int64_t>(number));
+  }
+  return value.is_number_integer() ? std::optional(value.get<int64_t>()) : std::nullopt;
+}
+
+// Seconds since 1970, with or without a fraction. Whole seconds mean the end of that second: what happened in
+// it had happened.
+inline std::optional<TimeUs> unix_time_in(const Json& object, std::string_view name) {
+  constexpr double kYear9999 = 253'402'300'799.0;
+  const auto& value = field_in(object, name);
+  if (!value.is_number()) return std::nullopt;
+  auto seconds = value.get<double>();
+  if (!(seconds >= 0 && seconds <= kYear9999)) return std::nullopt;
+  double whole = std::floor(seconds);
+  auto us = static_cast<TimeUs>(whole) * kSecondUs;
+  return seconds == whole ? us + kSecondUs - 1 : us + static_cast<TimeUs>((seconds - whole) * 1e6);
+}
+
+}  // namespace sk

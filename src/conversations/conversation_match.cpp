@@ -1,0 +1,251 @@
+#include "conversations/conversation_match.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "conversations/conversation_rows.h"
+#include "conversations/data_uri.h"
+#include "workspace/file_at.h"
+#include "workspace/path.h"
+
+namespace sk::conversations {
+
+using workspace::clean_file_path;
+using workspace::join_path;
+using workspace::split_path;
+
+namespace {
+
+std::optional<Id> own_version(std::string_view text) {
+  for (std::string_view prefix : {"cfile_", "file-", "v_"}) {
+    if (auto id = Id::from_prefixed(text, prefix)) return id;
+  }
+  return std::nullopt;
+}
+
+void keep(ShownFile& out, const Version& version) {
+  out.state = ShownState::kept;
+  out.why = WhyNot::none;
+  out.explanation.clear();
+  out.version = version.id;
+  out.file = version.file;
+  if (out.name.empty() || out.name == out.file_id) out.name = split_path(version.path).second;
+}
+
+void not_captured(ShownFile& out, WhyNot why, std::string explanation) {
+  out.state = ShownState::not_captured;
+  out.why = why;
+  out.explanation = std::move(explanation);
+}
+
+std::string address_of(const std::optional<SandboxLink>& link) {
+  return link ? link->address : std::string();
+}
+
+}  // namespace
+
+MentionMatcher::MentionMatcher(Ground& ground, Files& files, Workspaces& workspaces,
+                               Circumstances circumstances)
+    : ground_(ground), files_(files), workspaces_(workspaces), given_(std::move(circumstances)) {}
+
+ShownFile MentionMatcher::match(const Mention& mention) {
+  ShownFile out;
+  out.kind = mention.kind;
+  out.name = mention.shown_name();
+  out.container = mention.container;
+  out.file_id = mention.file_id;
+  out.link = mention.link;
+  looked_ = false;
+  auto containers = containers_for(mention);
+  if (!containers.empty() && mention.data_uri.empty()) out.container = containers.front();
+  if (!mention.data_uri.empty()) {
+    keep_data(mention, out);
+  } else if (!mention.elsewhere.empty()) {
+    if (!by_id(out)) match_web(mention, out);
+  } else if (!from_before(mention, out) && !by_id(out) && !by_origin_or_path(mention, out)) {
+    give_up(out);
+  }
+  return out;
+}
+
+ShownFile MentionMatcher::match_named(const std::string& name) {
+  ShownFile out;
+  out.kind = Mention::Kind::attachment;
+  if (own_version(name)) {
+    out.file_id = name;
+    if (by_id(out)) {
+      out.name = out.name.empty() ? name : out.name;
+      return out;
+    }
+    throw Error(Code::not_found, "there is no version " + name + ", or it is not for you");
+  }
+  auto entry = files_.get(given_.workspace, clean_file_path(name));
+  auto version = files_.find_version(given_.workspace, entry.head);
+  if (!version) throw Error(Code::bad_request, "a message shows files, and " + name + " is a folder");
+  keep(out, *version);
+  return out;
+}
+
+// What was found when the message was first stored stays found, whatever became of the path meanwhile.
+bool MentionMatcher::from_before(const Mention& mention, ShownFile& out) const {
+  for (const auto& known : given_.before) {
+    bool same = known.state == ShownState::kept && known.file_id == mention.file_id &&
+                address_of(known.link) == address_of(mention.link) &&
+                (mention.container.empty() || known.container == mention.container) &&
+                (mention.link || !mention.file_id.empty() || known.name == out.name);
+    if (!same) continue;
+    out.state = ShownState::kept;
+    out.container = known.container;
+    out.version = known.version;
+    out.file = known.file;
+    return true;
+  }
+  return false;
+}
+
+// With a source it is fetched, as all that is elsewhere.
+void MentionMatcher::match_web(const Mention& mention, ShownFile& out) {
+  if (from_before(mention, out) || by_origin(out)) return;
+  if (given_.wanted.has_source) {
+    out.address = mention.elsewhere;
+    out.state = ShownState::pending;
+    out.explanation = "it is being fetched";
+  } else {
+    not_captured(out, WhyNot::cannot_tell,
+                 "it lies at an address on the web, which is fetched only for a message with a 'source'");
+  }
+}
+
+void MentionMatcher::keep_data(const Mention& mention, ShownFile& out) {
+  auto data = parse_data_uri(mention.data_uri);
+  if (!data) return not_captured(out, WhyNot::cannot_tell, "the data URI cannot be read");
+  auto plain = given_.wanted.name + "-image-" + std::to_string(++images_) + extension_of(data->mime);
+  auto name = mention.name.empty() ? plain : mention.shown_name();
+  out.name = name;
+  workspace::PutChange change;
+  change.path = join_path(Conversations::folder_of(given_.wanted.conversation), name);
+  change.mime = data->mime;
+  change.head_bytes = data->bytes.substr(0, 4096);
+  change.keep_when_locked = true;
+  change.source = {"import", {{"conversation", given_.wanted.conversation}, {"message", given_.wanted.name}}};
+  auto writer = files_.begin_content();
+  writer->write(as_bytes(data->bytes));
+  change.content = std::make_shared<blobs::Written>(writer->finish());
+  auto result = files_.apply_one(given_.actor, given_.workspace, std::move(change));
+  keep(out, *result.version);
+}
+
+bool MentionMatcher::may_read(const Id& workspace) {
+  auto known = readable_.find(workspace);
+  if (known == readable_.end())
+    known = readable_.emplace(workspace, workspaces_.may_read(given_.actor, workspace)).first;
+  return known->second;
+}
+
+bool MentionMatcher::by_id(ShownFile& out) {
+  auto id = own_version(out.file_id);
+  if (!id) return false;
+  try {
+    auto version = files_.find_version_anywhere(*id);
+    if (!version || !may_read(version->workspace)) return false;
+    keep(out, *version);
+    return true;
+  } catch (const Error& error) {
+    if (error.code() != Code::gone) throw;
+    not_captured(out, WhyNot::gone, error.message());
+    return true;
+  }
+}
+
+// Fetched before, for another message of this workspace. Where it can be fetched again, it is: what an id
+// names elsewhere may have changed.
+bool MentionMatcher::by_origin(ShownFile& out) {
+  if (given_.wanted.has_source) return false;
+  auto version = ground_.db.read([&](catalog::Statements& statements) {
+    return kept_from_origin(statements, given_.workspace.id, origin_of(out));
+  });
+  if (!version) return false;
+  try {
+    auto found = files_.find_version_anywhere(*version);
+    if (!found || !may_read(found->workspace)) return false;
+    keep(out, *found);
+    return true;
+  } catch (const Error& error) {
+    if (error.code() != Code::gone) throw;
+    return false;
+  }
+}
+
+// An id names one file. What a path names in a session of ours, the session knows; what it named elsewhere
+// is known from earlier messages only.
+bool MentionMatcher::by_origin_or_path(const Mention& mention, ShownFile& out) {
+  if (!out.file_id.empty()) return by_origin(out) || by_path(mention, out);
+  return by_path(mention, out) || (!looked_ && by_origin(out));
+}
+
+std::optional<Place> MentionMatcher::place_of(const std::string& container) {
+  auto known = places_.find(container);
+  if (known != places_.end()) return known->second;
+  auto place = given_.find_place ? given_.find_place(container) : std::nullopt;
+  if (place && !may_read(place->workspace)) place.reset();
+  return places_.emplace(container, place).first->second;
+}
+
+// Where a mention's file may lie, the surest first.
+std::vector<std::string> MentionMatcher::containers_for(const Mention& mention) const {
+  std::vector<std::string> out;
+  auto add = [&](const std::string& container) {
+    if (!container.empty() && std::find(out.begin(), out.end(), container) == out.end())
+      out.push_back(container);
+  };
+  add(mention.container);
+  if (!out.empty()) return out;
+  add(given_.wanted.container);
+  const auto& named = given_.wanted.transcript.containers;
+  for (auto at = named.rbegin(); at != named.rend(); ++at) add(*at);
+  if (out.empty()) add(given_.earlier_container);
+  return out;
+}
+
+bool MentionMatcher::by_path(const Mention& mention, ShownFile& out) {
+  std::vector<std::string> paths;
+  if (mention.link) paths = paths_meant(mention.link->address);
+  if (paths.empty() && !mention.name.empty()) paths = paths_meant("sandbox:/mnt/data/" + mention.name);
+  if (paths.empty() && !mention.link) return false;  // an id alone lies nowhere
+  for (const auto& container : containers_for(mention)) {
+    auto place = place_of(container);
+    if (!place) continue;
+    looked_ = true;
+    for (const auto& path : paths) {
+      auto version = ground_.db.read([&](catalog::Statements& statements) {
+        return workspace::version_at(statements, place->workspace, join_path(place->folder, path),
+                                     given_.time_us);
+      });
+      if (!version) continue;
+      out.container = container;
+      keep(out, *version);
+      return true;
+    }
+  }
+  return false;
+}
+
+void MentionMatcher::give_up(ShownFile& out) const {
+  // In a session of ours it was not: that is proof enough.
+  if (looked_) {
+    out.state = ShownState::missing;
+    out.explanation = "there was no such file when the message was made";
+    return;
+  }
+  if (given_.wanted.has_source) {
+    out.state = ShownState::pending;
+    out.explanation = "it is being fetched";
+    return;
+  }
+  not_captured(out, WhyNot::cannot_tell,
+               out.container.empty() && out.file_id.empty()
+                   ? "nothing says which session the link belongs to: name it as 'session'"
+                   : "it is no file of this server: say where it is to be fetched from as 'source'");
+}
+
+}  // namespace sk::conversations

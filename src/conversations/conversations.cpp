@@ -1,0 +1,301 @@
+#include "conversations/conversations.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "conversations/conversation_match.h"
+#include "conversations/conversation_rows.h"
+#include "workspace/file_at.h"
+#include "workspace/journal.h"
+#include "workspace/path.h"
+
+namespace sk::conversations {
+
+using workspace::join_path;
+using workspace::Journal;
+using workspace::Right;
+using workspace::split_path;
+
+namespace {
+
+constexpr size_t kOwnNameBytesMax = 200;  // so that "<message>-image-1.png" is a name, too
+constexpr size_t kRoleBytesMax = 64;
+constexpr size_t kOwnTitleBytesMax = 1024;
+
+// Names of conversations and messages are parts of paths here and in addresses.
+void check_name(std::string_view name, std::string_view what) {
+  bool fits =
+      !name.empty() && name.size() <= kOwnNameBytesMax && is_utf8(name) && name != "." && name != "..";
+  for (char c : name) fits = fits && static_cast<unsigned char>(c) >= ' ' && c != '/' && c != 0x7f;
+  if (fits) return;
+  throw Error(Code::bad_request, "the name of a " + std::string(what) +
+                                     " has 1 to 200 bytes of UTF-8, without '/' and control characters")
+      .with("field", std::string(what));
+}
+
+void check_text(std::string_view text, size_t bytes_max, std::string_view what) {
+  if (text.size() > bytes_max)
+    throw Error(Code::too_large,
+                std::string(what) + " may have at most " + std::to_string(bytes_max) + " bytes");
+  if (!is_utf8(text)) throw Error(Code::bad_request, std::string(what) + " must be UTF-8");
+}
+
+// Images in it become files, and count as such.
+void check_message_text(const Transcript& transcript, size_t bytes_max) {
+  size_t image_bytes = 0;
+  for (const auto& mention : transcript.mentions)
+    if (mention.link && !mention.data_uri.empty()) image_bytes += mention.link->end - mention.link->start;
+  check_text(transcript.text, bytes_max + image_bytes, "a message's text");
+}
+
+// Clients cut times off at the second; what happened in it had happened.
+TimeUs end_of_second(TimeUs time_us) { return time_us % kSecondUs == 0 ? time_us + kSecondUs - 1 : time_us; }
+
+struct Known {
+  Id conversation;
+  std::string container;
+  std::optional<Message> message;
+};
+
+Known known_of(catalog::Statements& statements, const Id& workspace, std::string_view conversation,
+               std::string_view name) {
+  Known known;
+  statements.query("SELECT id, container FROM conversations WHERE workspace = $1 AND name = $2",
+                   {workspace, conversation}, [&](const catalog::Row& row) {
+                     known.conversation = row.id(0);
+                     known.container = row.str(1);
+                     return false;
+                   });
+  if (!known.conversation) return known;
+  known.message = statements.one("SELECT " SK_MESSAGE_COLUMNS
+                                 " FROM messages m JOIN conversations c ON c.id = m.conversation "
+                                 "WHERE m.conversation = $1 AND m.name = $2",
+                                 {known.conversation, name}, read_message);
+  if (known.message) known.message->files = read_shown_files(statements, known.message->id);
+  return known;
+}
+
+Json counts_of(const std::vector<ShownFile>& files) {
+  Json counts = {{"kept", 0}, {"pending", 0}, {"missing", 0}, {"not_captured", 0}};
+  for (const auto& file : files) {
+    auto& count = counts[std::string(name_of(file.state))];
+    count = count.get<int>() + 1;
+  }
+  return counts;
+}
+
+// The container that later messages of the conversation mean when they name none.
+std::string lasting_container(const NewMessage& wanted, const std::string& earlier) {
+  if (!wanted.container.empty() && (wanted.container_lasts || earlier.empty())) return wanted.container;
+  if (!wanted.transcript.containers.empty()) return wanted.transcript.containers.back();
+  return earlier;
+}
+
+void check_file_count(size_t count, size_t most) {
+  if (count > most)
+    throw Error(Code::too_large, "a message may show at most " + std::to_string(most) + " files");
+}
+
+// What is shown already is not shown twice.
+void add_files(Message& message, std::vector<ShownFile> files) {
+  for (auto& file : files) {
+    bool is_there = std::any_of(message.files.begin(), message.files.end(),
+                                [&](const ShownFile& other) { return other.version == file.version; });
+    file.seq = static_cast<int64_t>(message.files.size());
+    if (!is_there) message.files.push_back(std::move(file));
+  }
+}
+
+// An answer is complete before it is stored, but not before the question that was stored first.
+TimeUs place_in_order(catalog::Statements& statements, const Id& conversation, TimeUs time_us) {
+  auto last = statements.one(
+      "SELECT time_us FROM messages WHERE conversation = $1 ORDER BY time_us DESC, id DESC LIMIT 1",
+      {conversation}, [](const catalog::Row& row) { return row.integer(0); });
+  return last ? std::max(time_us, *last + 1) : time_us;
+}
+
+// Gives the message its place: in the catalog, in time and among the others.
+void place_message(catalog::Tx& tx, Ground& ground, const NewMessage& wanted, const Known& known,
+                   Message& message) {
+  message.stored_us = ground.clock.now_us();
+  message.conversation = known.conversation ? known.conversation : ground.ids.next();
+  message.id = known.message ? known.message->id : ground.ids.next();
+  if (known.message) message.stored_us = std::max(message.stored_us, known.message->stored_us + 1);
+  message.order_us = wanted.time_us  ? *wanted.time_us
+                     : known.message ? known.message->order_us
+                                     : place_in_order(tx, message.conversation, message.time_us);
+}
+
+void write_message(catalog::Tx& tx, Ground& ground, const Actor& actor, const Workspace& workspace,
+                   const NewMessage& wanted, Message& message) {
+  auto known = known_of(tx, workspace.id, wanted.conversation, wanted.name);
+  if (wanted.adds_files && known.message) {
+    auto files = std::move(message.files);
+    message = *known.message;
+    add_files(message, std::move(files));
+    check_file_count(message.files.size(), ground.limits.message_files_max);
+  } else {
+    place_message(tx, ground, wanted, known, message);
+  }
+  auto container = lasting_container(wanted, known.container);
+  tx.exec(
+      "INSERT INTO conversations (id, workspace, name, title, container, created_us, changed_us) "
+      "VALUES ($1, $2, $3, $4, $5, $6, $6) ON CONFLICT (id) DO UPDATE SET "
+      "title = CASE WHEN $4 = '' THEN conversations.title ELSE $4 END, container = $5, changed_us = $6",
+      {message.conversation, workspace.id, wanted.conversation, wanted.title, container,
+       ground.clock.now_us()});
+  tx.exec(
+      "INSERT INTO messages (id, conversation, name, role, time_us, stored_us, author, text, detail) "
+      "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (id) DO UPDATE SET role = $4, time_us = $5, "
+      "stored_us = $6, author = $7, text = $8, detail = $9",
+      {message.id, message.conversation, message.name, message.role, message.order_us, message.stored_us,
+       message.author, message.text, message_detail(message)});
+  write_shown_files(tx, workspace.id, message.id, message.files);
+  Journal::append(tx, ground, workspace.id, actor, "conversation.message", counts_of(message.files),
+                  {{"conversation", wanted.conversation}, {"message", wanted.name}});
+}
+
+// What could not be had again, but was kept for an earlier message, is shown from there: that its container
+// is dead by now takes nothing away.
+void apply_capture(catalog::Tx& tx, const Id& workspace, const Captured& captured, ShownFile& file) {
+  file.state = captured.state;
+  file.why = captured.state == ShownState::not_captured ? captured.why : WhyNot::none;
+  file.explanation = captured.explanation;
+  std::optional<Version> version = captured.version;
+  if (auto earlier = version ? std::nullopt : kept_from_origin(tx, workspace, origin_of(file))) {
+    version = workspace::find_version(tx, *earlier);
+    if (version) file.state = ShownState::kept, file.why = WhyNot::none, file.explanation.clear();
+  }
+  if (!version) return;
+  file.version = version->id;
+  file.file = version->file;
+  // A citation may have told no name.
+  if (file.name == file.file_id) file.name = split_path(version->path).second;
+}
+
+void need_write(const Workspace& workspace) {
+  if (workspace.role < Right::write)
+    throw Error(Code::forbidden, "this key may read the workspace, but not write to it");
+}
+
+}  // namespace
+
+std::string Conversations::folder_of(std::string_view conversation) {
+  return join_path("conversations", conversation);
+}
+
+Message Conversations::put(const Actor& actor, const Workspace& workspace, NewMessage wanted,
+                           const FindPlace& find_place) {
+  need_write(workspace);
+  check_name(wanted.conversation, "conversation");
+  check_name(wanted.name, "message");
+  check_text(wanted.title, kOwnTitleBytesMax, "a title");
+  check_text(wanted.role, kRoleBytesMax, "a role");
+  check_message_text(wanted.transcript, ground_.limits.message_text_bytes_max);
+  check_file_count(wanted.transcript.mentions.size() + wanted.files.size(), ground_.limits.message_files_max);
+  auto known = ground_.db.read([&](catalog::Statements& statements) {
+    return known_of(statements, workspace.id, wanted.conversation, wanted.name);
+  });
+  const auto& transcript = wanted.transcript;
+  Message message;
+  message.conversation_name = wanted.conversation;
+  message.name = wanted.name;
+  message.role = !wanted.role.empty() ? wanted.role : !transcript.role.empty() ? transcript.role : "user";
+  check_text(message.role, kRoleBytesMax, "a role");
+  message.author = actor.principal;
+  message.text = transcript.text;
+  message.response_id = transcript.response_id.substr(0, kOwnNameBytesMax);
+  message.model = transcript.model.substr(0, kOwnNameBytesMax);
+  message.time_us = wanted.time_us            ? *wanted.time_us
+                    : transcript.completed_us ? *transcript.completed_us
+                    : known.message           ? known.message->time_us
+                                              : ground_.clock.now_us();
+
+  if (!known.message) known.message.emplace();
+  MentionMatcher matcher(ground_, files_, workspaces_,
+                         {.actor = actor,
+                          .workspace = workspace,
+                          .wanted = wanted,
+                          .find_place = find_place,
+                          .time_us = end_of_second(message.time_us),
+                          .earlier_container = known.container,
+                          .before = known.message->files});
+  for (const auto& mention : transcript.mentions) message.files.push_back(matcher.match(mention));
+  for (const auto& name : wanted.files) message.files.push_back(matcher.match_named(name));
+  for (size_t i = 0; i < message.files.size(); ++i) message.files[i].seq = static_cast<int64_t>(i);
+  ground_.db.write([&](catalog::Tx& tx) { write_message(tx, ground_, actor, workspace, wanted, message); });
+  return message;
+}
+
+bool Conversations::settle(const Actor& actor, const Workspace& workspace, const Message& message,
+                           int64_t seq, const Captured& captured) {
+  return ground_.db.write([&](catalog::Tx& tx) {
+    auto stored_us = tx.one("SELECT stored_us FROM messages WHERE id = $1", {message.id},
+                            [](const catalog::Row& row) { return row.integer(0); });
+    if (stored_us != message.stored_us) return false;
+    for (auto& file : read_shown_files(tx, message.id)) {
+      if (file.seq != seq || file.state != ShownState::pending) continue;
+      apply_capture(tx, workspace.id, captured, file);
+      update_shown_file(tx, message.id, file);
+      Json facts = {{"state", name_of(file.state)}, {"reason", name_of(file.why)}};
+      if (file.version) facts["version_id"] = file.version.with_prefix(workspace::prefix::version);
+      Journal::append(tx, ground_, workspace.id, actor, "conversation.capture", facts, {{"name", file.name}});
+      return true;
+    }
+    return false;
+  });
+}
+
+void Conversations::give_up_pending() {
+  ground_.db.write([&](catalog::Tx& tx) {
+    auto messages = tx.all("SELECT DISTINCT message FROM message_files WHERE state = 'pending'", {},
+                           [](const catalog::Row& row) { return row.id(0); });
+    for (const auto& message : messages) {
+      for (auto& file : read_shown_files(tx, message)) {
+        if (file.state != ShownState::pending) continue;
+        file.state = ShownState::not_captured;
+        file.why = WhyNot::cannot_tell;
+        file.explanation = "the server ended while it was being fetched: store the message again";
+        update_shown_file(tx, message, file);
+      }
+    }
+  });
+}
+
+std::optional<Message> Conversations::find_message(const Workspace& workspace, std::string_view conversation,
+                                                   std::string_view name) {
+  return ground_.db.read([&](catalog::Statements& statements) {
+    return known_of(statements, workspace.id, conversation, name).message;
+  });
+}
+
+void Conversations::remove(const Actor& actor, const Workspace& workspace, std::string_view conversation) {
+  need_write(workspace);
+  ground_.db.write([&](catalog::Tx& tx) {
+    auto known = known_of(tx, workspace.id, conversation, "");
+    if (!known.conversation)
+      throw Error(Code::not_found, "there is no conversation '" + std::string(conversation) + "'");
+    tx.exec("DELETE FROM message_files WHERE message IN (SELECT id FROM messages WHERE conversation = $1)",
+            {known.conversation});
+    tx.exec("DELETE FROM messages WHERE conversation = $1", {known.conversation});
+    tx.exec("DELETE FROM conversations WHERE id = $1", {known.conversation});
+    Journal::append(tx, ground_, workspace.id, actor, "conversation.delete", Json::object(),
+                    {{"conversation", conversation}});
+  });
+}
+
+void Conversations::remove_message(const Actor& actor, const Workspace& workspace,
+                                   std::string_view conversation, std::string_view name) {
+  need_write(workspace);
+  ground_.db.write([&](catalog::Tx& tx) {
+    auto known = known_of(tx, workspace.id, conversation, name);
+    if (!known.message)
+      throw Error(Code::not_found, "the conversation has no message '" + std::string(name) + "'");
+    tx.exec("DELETE FROM message_files WHERE message = $1", {known.message->id});
+    tx.exec("DELETE FROM messages WHERE id = $1", {known.message->id});
+    Journal::append(tx, ground_, workspace.id, actor, "conversation.message_delete", Json::object(),
+                    {{"conversation", conversation}, {"message", name}});
+  });
+}
+
+}  // namespace sk::conversations

@@ -1,0 +1,212 @@
+#include "conversations/response_stream.h"
+
+#include <map>
+
+#include "base/error.h"
+#include "base/json_reading.h"
+#include "base/text.h"
+#include "conversations/transcript.h"
+
+namespace sk::conversations {
+
+namespace {
+
+constexpr int64_t kIndexMax = kMentionsMax;  // of items, parts and annotations; nobody streams more
+
+std::optional<size_t> index_in(const Json& event, std::string_view name) {
+  auto index = integer_in(event, name).value_or(0);
+  if (index < 0 || index > kIndexMax) return std::nullopt;
+  return static_cast<size_t>(index);
+}
+
+struct Part {
+  std::string text;
+  bool whole = false;  // a .done event gave all of it
+  Json annotations = Json::array();
+};
+
+struct Item {
+  Json value;  // as .added or .done gave it
+  std::map<size_t, Part> parts;
+};
+
+bool same_annotation(const Json& one, const Json& other) {
+  return text_in(one, "type") == text_in(other, "type") &&
+         text_in(one, "file_id") == text_in(other, "file_id") &&
+         text_in(one, "filename") == text_in(other, "filename") &&
+         integer_in(one, "start_index") == integer_in(other, "start_index");
+}
+
+void merge_annotations(Json& into, const Json& more) {
+  if (!into.is_array()) into = Json::array();
+  if (into.size() + more.size() > 2 * kMentionsMax)
+    throw Error(Code::too_large, "a message may speak of at most " + std::to_string(kMentionsMax) + " files");
+  for (const auto& annotation : more) {
+    bool known = false;
+    for (const auto& other : into) known = known || same_annotation(annotation, other);
+    if (!known) into.push_back(annotation);
+  }
+}
+
+// Gathers events. Whatever cannot be read is passed over.
+class Assembly {
+ public:
+  void apply(const Json& event) {
+    auto type = text_in(event, "type");
+    if (type.empty()) return apply_other(event);
+    if (field_in(event, "response").is_object()) {
+      known_ = true;
+      response_ = event["response"];
+    }
+    if (type.starts_with("response.")) known_ = true;
+    if (type == "response.output_item.added" || type == "response.output_item.done") {
+      if (auto* item = item_of(event)) item->value = field_in(event, "item");
+    } else if (type == "response.output_text.delta" || type == "response.refusal.delta") {
+      if (auto* part = part_of(event); part && !part->whole) part->text += text_in(event, "delta");
+    } else if (type == "response.output_text.done") {
+      if (auto* part = part_of(event)) part->text = text_in(event, "text"), part->whole = true;
+    } else if (type == "response.content_part.done") {
+      if (auto* part = part_of(event)) {
+        const auto& value = field_in(event, "part");
+        if (auto text = text_in(value, "text"); !text.empty()) part->text = text, part->whole = true;
+        merge_annotations(part->annotations, list_in(value, "annotations"));
+      }
+    } else if (type == "response.output_text.annotation.added") {
+      const auto& annotation = field_in(event, "annotation");
+      if (auto* part = part_of(event); part && annotation.is_object())
+        merge_annotations(part->annotations, Json::array({annotation}));
+    }
+  }
+
+  Json finish() {
+    if (!known_) {
+      throw Error(Code::bad_request, "'events' holds no event of a response")
+          .hint("Send the stream as it came: lines of 'event:' and 'data:'.")
+          .with("field", "events");
+    }
+    if (message_.is_object()) return message_;
+    if (!chat_text_.empty()) return {{"content", chat_text_}};
+    Json out = response_.is_object() ? response_ : Json::object();
+    Json items = list_in(out, "output");
+    for (auto& [index, item] : items_) complete(items, index, item);
+    out["output"] = std::move(items);
+    return out;
+  }
+
+ private:
+  Item* item_of(const Json& event) {
+    auto index = index_in(event, "output_index");
+    return index ? &items_[*index] : nullptr;
+  }
+  Part* part_of(const Json& event) {
+    auto* item = item_of(event);
+    auto index = index_in(event, "content_index");
+    return item && index ? &item->parts[*index] : nullptr;
+  }
+
+  // Chat completions and the Assistants API put no type into their events.
+  void apply_other(const Json& event) {
+    if (text_in(event, "object") == "thread.message") {
+      known_ = true;
+      message_ = event;
+    }
+    for (const auto& choice : list_in(event, "choices")) {
+      known_ = true;
+      if (integer_in(choice, "index").value_or(0) == 0)
+        chat_text_ += text_in(field_in(choice, "delta"), "content");
+    }
+  }
+
+  static bool is_message(const Json& item) {
+    auto type = text_in(item, "type");
+    return type.empty() || type == "message";
+  }
+
+  // Item `index` of the final response, from what was streamed where the final one lacks it.
+  static void complete(Json& items, size_t index, Item& item) {
+    bool in_final = index < items.size() && items[index].is_object();
+    if (!in_final) {
+      Json value = item.value.is_object() ? item.value : Json{{"type", "message"}, {"role", "assistant"}};
+      items.push_back(std::move(value));
+      index = items.size() - 1;
+    }
+    auto& value = items[index];
+    if (!is_message(value) || item.parts.empty()) return;
+    if (!field_in(value, "content").is_array()) value["content"] = Json::array();
+    auto& content = value["content"];
+    for (auto& [number, part] : item.parts) {
+      if (number >= content.size()) {
+        content.push_back({{"type", "output_text"}, {"text", part.text}, {"annotations", part.annotations}});
+      } else if (content[number].is_object()) {
+        auto& known = content[number];
+        if (text_in(known, "text").empty() && !known.contains("refusal")) known["text"] = part.text;
+        if (field_in(known, "text").is_string()) {
+          Json merged = field_in(known, "annotations");
+          merge_annotations(merged, part.annotations);
+          known["annotations"] = std::move(merged);
+        }
+      }
+    }
+  }
+
+  bool known_ = false;
+  Json response_, message_;
+  std::string chat_text_;
+  std::map<size_t, Item> items_;
+};
+
+}  // namespace
+
+void read_server_sent_events(
+    std::string_view text,
+    const std::function<void(std::string_view name, const std::string& data)>& on_event) {
+  std::string name, data;
+  bool has_data = false;
+  auto dispatch = [&] {
+    if (has_data) on_event(name, data);
+    name.clear(), data.clear(), has_data = false;
+  };
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+  while (!text.empty()) {
+    auto end = text.find_first_of("\r\n");
+    auto line = text.substr(0, end);
+    if (end == std::string_view::npos) {
+      text = {};
+    } else {
+      bool both = text[end] == '\r' && end + 1 < text.size() && text[end + 1] == '\n';
+      text.remove_prefix(end + (both ? 2 : 1));
+    }
+    if (line.empty()) {
+      dispatch();
+      continue;
+    }
+    auto colon = line.find(':');
+    auto field = line.substr(0, colon);
+    auto value = colon == std::string_view::npos ? std::string_view() : line.substr(colon + 1);
+    if (value.starts_with(' ')) value.remove_prefix(1);
+    if (field == "event") {
+      name = value;
+    } else if (field == "data") {
+      if (has_data) data += '\n';
+      data += value;
+      has_data = true;
+    }
+  }
+  dispatch();
+}
+
+Json assemble_response(std::string_view text) {
+  Assembly assembly;
+  read_server_sent_events(text, [&](std::string_view, const std::string& data) {
+    if (data.empty() || data == "[DONE]") return;
+    try {
+      assembly.apply(parse_json(data, "an event"));
+    } catch (const Error& error) {
+      // A stream that was cut short ends in half an event.
+      if (error.code() != Code::bad_request) throw;
+    }
+  });
+  return assembly.finish();
+}
+
+}  // namespace sk::conversations

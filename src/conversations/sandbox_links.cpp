@@ -1,0 +1,304 @@
+#include "conversations/sandbox_links.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <span>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "conversations/code_ranges.h"
+#include "workspace/path.h"
+#include "workspace/spelling.h"
+
+namespace sk::conversations {
+
+using workspace::clean_file_path;
+using workspace::split_path;
+
+namespace {
+
+using Form = SandboxLink::Form;
+
+constexpr std::string_view kScheme = "sandbox:";
+constexpr std::string_view kFolder = "mnt/data/";
+// A path may have 8,192 bytes, each of which three characters may spell.
+constexpr size_t kAddressBytesMax = 3 * workspace::kPathBytesMax + 64;
+constexpr size_t kLabelBytesMax = 2048;
+
+bool starts_without_case(std::string_view text, std::string_view lower) {
+  return text.size() >= lower.size() && ascii_lower(text.substr(0, lower.size())) == lower;
+}
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+// Closing marks and stops that end an address in prose without spaces.
+constexpr std::array<std::string_view, 12> kWideStops = {"，", "。", "；", "！", "？", "、",
+                                                         "”",  "’",  "」", "』", "】", "》"};
+
+size_t wide_stop_at(std::string_view rest) {
+  for (auto stop : kWideStops) {
+    if (rest.starts_with(stop)) return stop.size();
+  }
+  return 0;
+}
+
+class Finder {
+ public:
+  Finder(std::string_view text, std::span<const CodeRange> code) : text_(text), code_(code) {}
+
+  std::vector<SandboxLink> find() {
+    while (at_ < text_.size()) {
+      while (!code_.empty() && code_.front().end <= at_) code_ = code_.subspan(1);
+      in_code_ = !code_.empty() && code_.front().start <= at_;
+      if (!in_code_ && text_[at_] == ']' && text_.substr(at_, 2) == "](" && markdown()) continue;
+      if ((text_[at_] == 's' || text_[at_] == 'S') && bare()) continue;
+      ++at_;
+    }
+    return std::move(found_);
+  }
+
+ private:
+  static bool is_wanted(std::string_view rest) {
+    return starts_without_case(rest, kScheme) || starts_without_case(rest, "/mnt/data/") ||
+           starts_without_case(rest, "data:image/");
+  }
+
+  // At "](". Takes the whole link when its address is one of ours.
+  bool markdown() {
+    size_t start = at_ + 2;
+    while (start < text_.size() && (text_[start] == ' ' || text_[start] == '\t')) ++start;
+    bool angled = start < text_.size() && text_[start] == '<';
+    if (angled) ++start;
+    if (!is_wanted(text_.substr(start))) return false;
+    auto close = angled ? close_of_angled(start) : close_of_plain(start);
+    if (!close) return false;
+    SandboxLink link;
+    link.start = start;
+    link.end = close->address_end;
+    link.outer_end = close->outer_end;
+    link.form = Form::markdown;
+    set_label(link);
+    return add(std::move(link));
+  }
+
+  struct Close {
+    size_t address_end, outer_end;
+  };
+
+  // Where `stop` comes on the same line, before another link begins, and within `bytes_max`.
+  std::optional<size_t> find_on_line(char stop, size_t from, size_t bytes_max) const {
+    for (size_t i = from; i < text_.size() && i - from < bytes_max; ++i) {
+      if (text_[i] == stop) return i;
+      if (text_[i] == '\n' || (text_[i] == ']' && text_.substr(i, 2) == "](")) break;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Close> close_of_angled(size_t start) const {
+    bool is_data = starts_without_case(text_.substr(start), "data:");
+    auto end = find_on_line('>', start, is_data ? text_.size() : kAddressBytesMax);
+    auto outer = end ? find_on_line(')', *end, kLabelBytesMax) : std::nullopt;
+    if (!outer) return std::nullopt;
+    return Close{*end, *outer + 1};
+  }
+
+  // Up to the parenthesis that closes the link. Models leave spaces and parentheses of names as they are;
+  // another "](" is never part of a name, which also bounds the search.
+  std::optional<Close> close_of_plain(size_t start) const {
+    size_t limit =
+        starts_without_case(text_.substr(start), "data:") ? text_.size() : start + kAddressBytesMax;
+    std::optional<size_t> first;
+    int depth = 0;
+    for (size_t i = start; i < std::min(limit, text_.size()); ++i) {
+      char c = text_[i];
+      if (c == '\n' || (c == ']' && text_.substr(i, 2) == "](")) break;
+      if (c == '\\') {
+        ++i;
+      } else if (c == '(') {
+        ++depth;
+      } else if (c == ')') {
+        if (!first) first = i;
+        if (depth-- == 0) return Close{without_title(start, i), i + 1};
+      }
+    }
+    if (!first) return std::nullopt;
+    return Close{without_title(start, *first), *first + 1};
+  }
+
+  // `address "title"`: where the address ends.
+  size_t without_title(size_t start, size_t end) const {
+    auto inside = text_.substr(start, end - start);
+    while (!inside.empty() && (inside.back() == ' ' || inside.back() == '\t')) inside.remove_suffix(1);
+    if (inside.size() > 2 && (inside.back() == '"' || inside.back() == '\'')) {
+      char quote = inside.back();
+      auto open = inside.substr(0, inside.size() - 1).rfind(quote);
+      if (open != std::string_view::npos && open > 0 && (inside[open - 1] == ' ' || inside[open - 1] == '\t'))
+        inside = inside.substr(0, open);
+    }
+    while (!inside.empty() && (inside.back() == ' ' || inside.back() == '\t')) inside.remove_suffix(1);
+    return start + inside.size();
+  }
+
+  // Back from "](" to the bracket that opens the label, not into what was found before.
+  void set_label(SandboxLink& link) const {
+    size_t least = found_.empty() ? 0 : found_.back().outer_end;
+    if (at_ - least > kLabelBytesMax) least = at_ - kLabelBytesMax;
+    int depth = 0;
+    for (size_t i = at_; i-- > least;) {
+      if (text_[i] == ']') ++depth;
+      if (text_[i] != '[' || depth-- != 0) continue;
+      link.label = text_.substr(i + 1, at_ - i - 1);
+      link.outer_start = i;
+      if (i > least && text_[i - 1] == '!') {
+        --link.outer_start;
+        link.form = Form::image;
+      }
+      return;
+    }
+    // No label: only the address can be replaced.
+    link.form = Form::quoted;
+    link.outer_start = link.start;
+    link.outer_end = link.end;
+  }
+
+  bool bare() {
+    auto rest = text_.substr(at_);
+    if (!starts_without_case(rest, kScheme) || (at_ > 0 && is_word(text_[at_ - 1]))) return false;
+    // "sandbox: a place to play" is prose.
+    auto path = rest.substr(kScheme.size());
+    if (!path.starts_with('/') && !path.starts_with('%') && !path.starts_with("mnt/")) return false;
+    SandboxLink link;
+    link.start = link.outer_start = at_;
+    char before = at_ > 0 ? text_[at_ - 1] : ' ';
+    auto closer = end_of_enclosed(before);
+    link.end = link.outer_end = closer ? *closer : end_of_bare();
+    if (link.end <= at_ + kScheme.size()) return false;
+    bool defined = at_ > 2 && text_.substr(at_ - 3, 3) == "]: ";
+    if (in_code_ || defined || std::string_view("<`\"'=").find(before) != std::string_view::npos)
+      link.form = Form::quoted;
+    return add(std::move(link));
+  }
+
+  // In <…> and in quotes a name may have spaces. nullopt where they do not close on this line, or something
+  // lies between that is in no name.
+  std::optional<size_t> end_of_enclosed(char before) const {
+    if (before != '<' && before != '"' && before != '\'') return std::nullopt;
+    const char closer = before == '<' ? '>' : before;
+    for (size_t i = at_ + kScheme.size(); i < text_.size() && i - at_ < kAddressBytesMax; ++i) {
+      char c = text_[i];
+      // The apostrophe in "Bob's" closes nothing.
+      bool is_letter = closer == '\'' && i + 1 < text_.size() && is_word(text_[i + 1]);
+      if (c == closer && !is_letter) return i;
+      bool begins_another = (c == 's' || c == 'S') && starts_without_case(text_.substr(i), kScheme);
+      if (begins_another || std::string_view("\n`<>\"").find(c) != std::string_view::npos) break;
+    }
+    return std::nullopt;
+  }
+
+  size_t end_of_bare() const {
+    constexpr std::string_view kStops = "<>\"`|";
+    size_t end = at_;
+    int depth = 0, wide_depth = 0;
+    for (; end < text_.size() && end - at_ < kAddressBytesMax; ++end) {
+      auto c = static_cast<unsigned char>(text_[end]);
+      auto rest = text_.substr(end);
+      if (c <= ' ' || c == 0x7f || kStops.find(text_[end]) != std::string_view::npos) break;
+      if (c >= 0x80 && (wide_stop_at(rest) != 0 || rest.starts_with("\u3000"))) break;
+      if (rest.starts_with("（")) ++wide_depth;
+      if (rest.starts_with("）") && wide_depth-- == 0) break;
+      if (c == '(' || c == '[' || c == '{') ++depth;
+      if ((c == ')' || c == ']' || c == '}') && depth-- == 0) break;
+    }
+    constexpr std::string_view kTrailing = ".,;:!?'*~";
+    while (end > at_ && kTrailing.find(text_[end - 1]) != std::string_view::npos) --end;
+    return end;
+  }
+
+  bool add(SandboxLink link) {
+    link.address = text_.substr(link.start, link.end - link.start);
+    bool is_data = starts_without_case(link.address, "data:");
+    if (is_data && link.form != Form::image) return false;
+    if (ascii_lower(link.address) == kScheme) return false;
+    at_ = std::max(link.outer_end, at_ + 1);
+    found_.push_back(std::move(link));
+    return true;
+  }
+
+  const std::string_view text_;
+  std::span<const CodeRange> code_;  // that ends behind at_
+  bool in_code_ = false;
+  size_t at_ = 0;
+  std::vector<SandboxLink> found_;
+};
+
+// "\(" → "(" and "&amp;" → "&", as Markdown reads them.
+std::string unescaped(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    bool escape =
+        text[i] == '\\' && i + 1 < text.size() && std::ispunct(static_cast<unsigned char>(text[i + 1]));
+    if (escape) ++i;
+    out += text[i];
+    if (text[i] == '&' && text.substr(i, 5) == "&amp;") i += 4;
+  }
+  return out;
+}
+
+// What lies below /mnt/data, if anything does.
+std::optional<std::string> below_data(std::string_view address) {
+  if (starts_without_case(address, kScheme)) address.remove_prefix(kScheme.size());
+  while (address.starts_with('/')) address.remove_prefix(1);
+  if (!address.starts_with(kFolder)) return std::nullopt;
+  address.remove_prefix(kFolder.size());
+  try {
+    return clean_file_path(address);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::vector<SandboxLink> find_sandbox_links(std::string_view text) {
+  auto code = find_code(text);
+  return Finder(text, code).find();
+}
+
+std::vector<std::string> paths_meant(std::string_view address) {
+  std::vector<std::string> spellings = {std::string(address), unescaped(address)};
+  for (size_t i = 0; i < 2; ++i) {
+    if (auto decoded = percent_decode(spellings[i])) spellings.push_back(std::move(*decoded));
+  }
+  for (size_t i = 0; i < 2; ++i) {
+    auto shorter = spellings[i].substr(0, spellings[i].find_first_of("?#"));
+    auto decoded = percent_decode(shorter);
+    spellings.push_back(std::move(shorter));
+    if (decoded) spellings.push_back(std::move(*decoded));
+  }
+  std::vector<std::string> paths;
+  auto add = [&](std::string path) {
+    if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(std::move(path));
+  };
+  for (const auto& spelling : spellings) {
+    if (auto path = below_data(spelling)) add(std::move(*path));
+  }
+  for (size_t i = 0, count = paths.size(); i < count; ++i) {
+    if (auto other = workspace::other_spelling(paths[i])) add(std::move(*other));
+  }
+  return paths;
+}
+
+std::string name_meant(std::string_view address) {
+  auto paths = paths_meant(address);
+  // The decoded spelling reads best.
+  auto readable = percent_decode(unescaped(address)).value_or(std::string(address));
+  if (auto path = below_data(readable)) return split_path(*path).second;
+  if (!paths.empty()) return split_path(paths.front()).second;
+  auto slash = readable.find_last_not_of('/');
+  auto shorter = readable.substr(0, slash == std::string::npos ? 0 : slash + 1);
+  auto name = shorter.substr(shorter.find_last_of("/:") + 1);
+  return name.empty() || name == "." || name == ".." ? "file" : workspace::escape_name(name);
+}
+
+}  // namespace sk::conversations

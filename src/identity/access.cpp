@@ -1,0 +1,366 @@
+#include "identity/access.h"
+
+#include "base/error.h"
+#include "base/id_prefix.h"
+#include "base/text.h"
+
+namespace sk::identity {
+
+namespace {
+
+constexpr size_t kRootKeyBytesMin = 16;
+constexpr size_t kCacheMax = 10'000;
+
+void check_display_name(const std::string& name, std::string_view what) {
+  bool control = false;
+  for (char c : name) control = control || static_cast<unsigned char>(c) < 32 || c == 127;
+  if (trim(name).empty() || name.size() > 100 || control || !is_utf8(name))
+    throw Error(Code::bad_request,
+                std::string(what) + " must be 1 to 100 bytes of text without control characters");
+}
+
+void insert_key(catalog::Tx& tx, TimeUs now_us, const Id& id, const Id& principal, std::string_view secret,
+                const NewKey& wanted) {
+  tx.exec(
+      "INSERT INTO keys (id, principal, hash, name, hint, read_only, only_workspace, expires_us, created_us) "
+      "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+      {id, principal, sha256(secret), wanted.name, std::string(secret.substr(0, 6)) + "…",
+       wanted.read_only ? 1 : 0, wanted.only_workspace, wanted.expires_us, now_us});
+}
+
+std::string make_secret() { return "skey_" + random_base64url(32); }
+
+KeyInfo read_key(const catalog::Row& row) {
+  KeyInfo key;
+  key.id = row.id(0);
+  key.principal = row.id(1);
+  key.principal_name = row.str(2);
+  key.name = row.str(3);
+  key.hint = row.str(4);
+  key.read_only = row.integer(5) != 0;
+  if (!row.is_null(6)) key.only_workspace = row.id(6);
+  key.expires_us = row.maybe_integer(7);
+  key.revoked_us = row.maybe_integer(8);
+  key.last_used_us = row.maybe_integer(9);
+  key.created_us = row.integer(10);
+  return key;
+}
+
+// When a key that `actor` makes ends: never after the key that makes it, or a key that was lent for a minute
+// could be kept for ever.
+std::optional<TimeUs> expiry_under(const Actor& actor, const std::optional<TimeUs>& wanted_us) {
+  if (!actor.expires_us || !wanted_us) return wanted_us ? wanted_us : actor.expires_us;
+  if (*wanted_us > *actor.expires_us)
+    throw Error(Code::forbidden, "this key expires at " + to_iso8601(*actor.expires_us) +
+                                     ", so it cannot make a key that lives longer")
+        .hint("Ask for an earlier expiry, or for none: the new key then ends with this one.");
+  return wanted_us;
+}
+
+// A name for a principal that nobody has yet: as wanted, else with a number behind it.
+std::string free_name(catalog::Tx& tx, std::string wanted) {
+  constexpr size_t kNameBytesMax = 100;
+  constexpr size_t kNumberBytes = 8;
+  size_t end = std::min(wanted.size(), kNameBytesMax - kNumberBytes);
+  while (end < wanted.size() && end > 0 && (static_cast<unsigned char>(wanted[end]) & 0xC0) == 0x80) --end;
+  wanted.resize(end);
+  std::string name = wanted;
+  for (int number = 2; tx.query("SELECT 1 FROM principals WHERE name = $1", {name},
+                                [](const catalog::Row&) { return false; }) > 0;
+       ++number)
+    name = wanted + " (" + std::to_string(number) + ")";
+  return name;
+}
+
+}  // namespace
+
+Access::Access(catalog::Database& db, const Clock& clock, IdMaker& ids, TransactionHooks& hooks)
+    : db_(db), clock_(clock), ids_(ids), hooks_(hooks) {}
+
+std::optional<std::string> Access::ensure_first_principal(const std::string& root_key) {
+  if (!root_key.empty() && root_key.size() < kRootKeyBytesMin)
+    throw Error(Code::bad_request, "SANDKEEP_ROOT_KEY has fewer than 16 characters")
+        .hint("Choose a longer one, for example: openssl rand -base64 32");
+  std::string secret = root_key.empty() ? make_secret() : root_key;
+  bool made = db_.write([&](catalog::Tx& tx) {
+    auto admin = tx.one("SELECT id FROM principals WHERE admin = 1 ORDER BY created_us LIMIT 1", {},
+                        [](const catalog::Row& row) { return row.id(0); });
+    if (admin && root_key.empty()) return false;
+    Actor actor;
+    actor.name = "admin";
+    actor.admin = true;
+    if (!admin) {
+      actor.principal = ids_.next();
+      tx.exec(
+          "INSERT INTO principals (id, name, kind, admin, created_us) VALUES ($1, 'admin', 'person', 1, $2)",
+          {actor.principal, clock_.now_us()});
+      hooks_.record(tx, actor, "principal.create",
+                    {{"principal_id", actor.principal.with_prefix(prefix::principal)}}, {{"name", "admin"}});
+      hooks_.create_first_workspace(tx, actor);
+    } else {
+      actor.principal = *admin;
+      if (tx.query("SELECT 1 FROM keys WHERE hash = $1", {sha256(secret)},
+                   [](const catalog::Row&) { return false; }) > 0)
+        return false;
+    }
+    NewKey wanted;
+    wanted.name = "root";
+    Id id = ids_.next();
+    insert_key(tx, clock_.now_us(), id, actor.principal, secret, wanted);
+    hooks_.record(tx, actor, "key.create",
+                  {{"key_id", id.with_prefix(prefix::key)},
+                   {"principal_id", actor.principal.with_prefix(prefix::principal)}},
+                  {{"name", "root"}});
+    return true;
+  });
+  return made ? std::optional(secret) : std::nullopt;
+}
+
+Actor Access::authenticate(std::string_view secret) {
+  Sha256 hash = sha256(secret);
+  TimeUs now_us = clock_.now_us();
+  auto expired = [] {
+    return Error(Code::unauthorized, "this key has expired").hint("Make a new key: 'sandkeep key create'.");
+  };
+  {
+    std::lock_guard lock(mutex_);
+    auto found = cache_.find(hash);
+    if (found != cache_.end()) {
+      if (found->second.expires_us && *found->second.expires_us <= now_us) throw expired();
+      last_use_us_[found->second.key] = now_us;
+      return found->second;
+    }
+  }
+  struct Found {
+    Actor actor;
+    bool revoked;
+  };
+  auto found = db_.read([&](catalog::Statements& statements) {
+    return statements.one(
+        "SELECT k.id, k.principal, p.name, p.admin, k.read_only, k.only_workspace, k.expires_us, "
+        "k.revoked_us "
+        "FROM keys k JOIN principals p ON p.id = k.principal WHERE k.hash = $1",
+        {hash}, [](const catalog::Row& row) {
+          Found result;
+          result.actor.key = row.id(0);
+          result.actor.principal = row.id(1);
+          result.actor.name = row.str(2);
+          result.actor.read_only = row.integer(4) != 0;
+          if (!row.is_null(5)) result.actor.only_workspace = row.id(5);
+          // A key that is limited to one workspace does not carry its principal's administration. One that
+          // is limited to reading shows what administrators see; whoever changes something asks for both.
+          result.actor.admin = row.integer(3) != 0 && row.is_null(5);
+          result.actor.expires_us = row.maybe_integer(6);
+          result.revoked = !row.is_null(7);
+          return result;
+        });
+  });
+  if (!found) throw Error(Code::unauthorized, "this key is not known here");
+  if (found->revoked)
+    throw Error(Code::unauthorized, "this key was revoked").hint("Make a new key: 'sandkeep key create'.");
+  if (found->actor.expires_us && *found->actor.expires_us <= now_us) throw expired();
+  {
+    std::lock_guard lock(mutex_);
+    if (cache_.size() >= kCacheMax) cache_.clear();
+    cache_.emplace(hash, found->actor);
+    last_use_us_[found->actor.key] = now_us;
+  }
+  // A revocation between the look above and the entry in the cache has emptied the cache too early: look
+  // again.
+  bool revoked = db_.read([&](catalog::Statements& statements) {
+    return statements.query("SELECT 1 FROM keys WHERE hash = $1 AND revoked_us IS NOT NULL", {hash},
+                            [](const catalog::Row&) { return false; }) > 0;
+  });
+  if (revoked) {
+    std::lock_guard lock(mutex_);
+    cache_.erase(hash);
+    throw Error(Code::unauthorized, "this key was revoked").hint("Make a new key: 'sandkeep key create'.");
+  }
+  return found->actor;
+}
+
+// The principal of a subject that is seen for the first time.
+Actor Access::insert_subject(catalog::Tx& tx, const std::string& source, const std::string& subject) {
+  Actor actor;
+  actor.principal = ids_.next();
+  actor.name = free_name(tx, source + ":" + subject);
+  TimeUs now_us = clock_.now_us();
+  tx.exec("INSERT INTO principals (id, name, kind, admin, created_us) VALUES ($1, $2, 'person', 0, $3)",
+          {actor.principal, actor.name, now_us});
+  tx.exec("INSERT INTO subjects (source, subject, principal, created_us) VALUES ($1, $2, $3, $4)",
+          {source, subject, actor.principal, now_us});
+  hooks_.record(tx, actor, "principal.create",
+                {{"principal_id", actor.principal.with_prefix(prefix::principal)},
+                 {"kind", "person"},
+                 {"source", source}},
+                {{"name", actor.name}});
+  hooks_.create_first_workspace(tx, actor);
+  return actor;
+}
+
+Actor Access::actor_of_subject(const std::string& source, const std::string& subject) {
+  const std::string known_as = source + "\n" + subject;
+  {
+    std::lock_guard lock(mutex_);
+    auto found = subjects_.find(known_as);
+    if (found != subjects_.end()) return found->second;
+  }
+  auto look_up = [&](catalog::Statements& statements) {
+    return statements.one(
+        "SELECT p.id, p.name FROM subjects s JOIN principals p ON p.id = s.principal "
+        "WHERE s.source = $1 AND s.subject = $2",
+        {source, subject}, [](const catalog::Row& row) {
+          Actor actor;
+          actor.principal = row.id(0);
+          actor.name = row.str(1);
+          return actor;
+        });
+  };
+  auto actor = db_.read(look_up);
+  if (!actor) {
+    actor = db_.write([&](catalog::Tx& tx) {
+      if (auto meanwhile = look_up(tx)) return *meanwhile;
+      return insert_subject(tx, source, subject);
+    });
+  }
+  std::lock_guard lock(mutex_);
+  if (subjects_.size() >= kCacheMax) subjects_.clear();
+  subjects_.emplace(known_as, *actor);
+  return *actor;
+}
+
+Principal Access::create_principal(const Actor& actor, const std::string& name, const std::string& kind) {
+  if (!actor.admin || actor.read_only)
+    throw Error(Code::forbidden, "only an administrator's key may create principals");
+  check_display_name(name, "a principal's name");
+  if (kind != "person" && kind != "agent") throw Error(Code::bad_request, "kind must be 'person' or 'agent'");
+  Principal made{ids_.next(), name, kind, false, clock_.now_us()};
+  db_.write([&](catalog::Tx& tx) {
+    if (tx.query("SELECT 1 FROM principals WHERE name = $1", {name},
+                 [](const catalog::Row&) { return false; }) > 0)
+      throw Error(Code::conflict, "there is a principal named '" + name + "' already")
+          .hint("Choose another name.");
+    tx.exec("INSERT INTO principals (id, name, kind, admin, created_us) VALUES ($1, $2, $3, 0, $4)",
+            {made.id, name, kind, made.created_us});
+    hooks_.record(tx, actor, "principal.create",
+                  {{"principal_id", made.id.with_prefix(prefix::principal)}, {"kind", kind}},
+                  {{"name", name}});
+    Actor owner;
+    owner.principal = made.id;
+    owner.name = name;
+    hooks_.create_first_workspace(tx, owner);
+  });
+  return made;
+}
+
+std::vector<Principal> Access::list_principals(const Actor& actor) {
+  if (!actor.admin) throw Error(Code::forbidden, "only an administrator's key may list principals");
+  return db_.read([&](catalog::Statements& statements) {
+    return statements.all("SELECT id, name, kind, admin, created_us FROM principals ORDER BY created_us", {},
+                          [](const catalog::Row& row) {
+                            return Principal{row.id(0), row.str(1), row.str(2), row.integer(3) != 0,
+                                             row.integer(4)};
+                          });
+  });
+}
+
+MadeKey Access::create_key(const Actor& actor, const Id& principal, const NewKey& asked) {
+  if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot make keys");
+  if (principal != actor.principal && !actor.admin)
+    throw Error(Code::forbidden, "only an administrator's key may make keys for others");
+  if (actor.only_workspace && asked.only_workspace != actor.only_workspace)
+    throw Error(Code::forbidden, "this key opens one workspace, so it can only make keys for that workspace");
+  NewKey wanted = asked;
+  wanted.expires_us = expiry_under(actor, asked.expires_us);
+  if (wanted.expires_us && *wanted.expires_us <= clock_.now_us())
+    throw Error(Code::bad_request, "the key would expire in the past");
+  check_display_name(wanted.name, "a key's name");
+  MadeKey made;
+  made.secret = make_secret();
+  Id id = ids_.next();
+  made.info = db_.write([&](catalog::Tx& tx) {
+    if (!has_principal(tx, principal)) throw Error(Code::not_found, "there is no such principal");
+    // A key for a workspace that its principal cannot enter would open nothing.
+    if (wanted.only_workspace && !hooks_.is_member(tx, principal, *wanted.only_workspace))
+      throw Error(Code::not_found, "the key's principal may not enter that workspace")
+          .hint("Let it in first: 'sandkeep workspace member'.");
+    insert_key(tx, clock_.now_us(), id, principal, made.secret, wanted);
+    Json facts = {{"key_id", id.with_prefix(prefix::key)},
+                  {"principal_id", principal.with_prefix(prefix::principal)},
+                  {"read_only", wanted.read_only}};
+    if (wanted.only_workspace) facts["workspace_id"] = wanted.only_workspace->with_prefix(prefix::workspace);
+    if (wanted.expires_us) facts["expires_at"] = to_iso8601(*wanted.expires_us);
+    hooks_.record(tx, actor, "key.create", facts, {{"name", wanted.name}});
+    return *tx.one(
+        "SELECT k.id, k.principal, p.name, k.name, k.hint, k.read_only, k.only_workspace, k.expires_us, "
+        "k.revoked_us, k.last_used_us, "
+        "k.created_us FROM keys k JOIN principals p ON p.id = k.principal WHERE k.id = $1",
+        {id}, read_key);
+  });
+  return made;
+}
+
+std::vector<KeyInfo> Access::list_keys(const Actor& actor) {
+  flush_last_use();
+  auto keys = db_.read([&](catalog::Statements& statements) {
+    return statements.all(
+        "SELECT k.id, k.principal, p.name, k.name, k.hint, k.read_only, k.only_workspace, k.expires_us, "
+        "k.revoked_us, k.last_used_us, "
+        "k.created_us FROM keys k JOIN principals p ON p.id = k.principal WHERE $2 = 1 OR k.principal = $1 "
+        "ORDER BY k.id",
+        {actor.principal, actor.admin ? 1 : 0}, read_key);
+  });
+  if (actor.only_workspace)
+    std::erase_if(keys, [&](const KeyInfo& key) { return key.only_workspace != actor.only_workspace; });
+  return keys;
+}
+
+void Access::revoke_key(const Actor& actor, const Id& key) {
+  if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot revoke keys");
+  db_.write([&](catalog::Tx& tx) {
+    struct Found {
+      Id principal;
+      std::string name;
+      bool revoked;
+      std::optional<Id> workspace;
+    };
+    auto found = tx.one("SELECT principal, name, revoked_us, only_workspace FROM keys WHERE id = $1", {key},
+                        [](const catalog::Row& row) {
+                          return Found{row.id(0), row.str(1), !row.is_null(2),
+                                       row.is_null(3) ? std::nullopt : std::optional(row.id(3))};
+                        });
+    bool visible =
+        found && (actor.admin || (found->principal == actor.principal &&
+                                  (!actor.only_workspace || found->workspace == actor.only_workspace)));
+    if (!visible)
+      throw Error(Code::not_found, "there is no such key").hint("'sandkeep key ls' lists your keys.");
+    if (found->revoked) return;
+    tx.exec("UPDATE keys SET revoked_us = $2 WHERE id = $1", {key, clock_.now_us()});
+    hooks_.record(tx, actor, "key.revoke", {{"key_id", key.with_prefix(prefix::key)}},
+                  {{"name", found->name}});
+    tx.after_commit([this] {
+      std::lock_guard lock(mutex_);
+      cache_.clear();
+    });
+  });
+}
+
+bool Access::has_principal(catalog::Statements& statements, const Id& principal) {
+  return statements.query("SELECT 1 FROM principals WHERE id = $1", {principal},
+                          [](const catalog::Row&) { return false; }) > 0;
+}
+
+void Access::flush_last_use() {
+  std::unordered_map<Id, TimeUs> uses;
+  {
+    std::lock_guard lock(mutex_);
+    uses.swap(last_use_us_);
+  }
+  if (uses.empty()) return;
+  db_.write([&](catalog::Tx& tx) {
+    for (const auto& [key, time_us] : uses)
+      tx.exec("UPDATE keys SET last_used_us = $2 WHERE id = $1", {key, time_us});
+  });
+}
+
+}  // namespace sk::identity

@@ -1,0 +1,27 @@
+// The part of a change to principals and keys that other rooms own. Access calls these inside its own
+// transaction, so that the journal's line, the first workspace and the new row are durable together or not
+// at all. workspace/identity_hooks.h implements them.
+#pragma once
+
+#include <string_view>
+
+#include "base/json.h"
+#include "catalog/database.h"
+#include "identity/types.h"
+
+namespace sk::identity {
+
+// Called on the thread of the transaction. An Error that one throws undoes the transaction.
+class TransactionHooks {
+ public:
+  virtual ~TransactionHooks() = default;
+
+  // Appends a line to the server's journal.
+  virtual void record(catalog::Tx& tx, const Actor& actor, std::string_view kind, const Json& facts,
+                      const Json& personal) = 0;
+  // Creates the workspace `default` of a new principal.
+  virtual void create_first_workspace(catalog::Tx& tx, const Actor& owner) = 0;
+  virtual bool is_member(catalog::Tx& tx, const Id& principal, const Id& workspace) = 0;
+};
+
+}  // namespace sk::identity

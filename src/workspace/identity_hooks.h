@@ -1,0 +1,23 @@
+// The workspace's part of a change to principals and keys.
+#pragma once
+
+#include "identity/transaction_hooks.h"
+#include "workspace/ground.h"
+
+namespace sk::workspace {
+
+// Any thread.
+class IdentityHooks final : public identity::TransactionHooks {
+ public:
+  explicit IdentityHooks(Ground& ground) : ground_(ground) {}
+
+  void record(catalog::Tx& tx, const identity::Actor& actor, std::string_view kind, const Json& facts,
+              const Json& personal) override;
+  void create_first_workspace(catalog::Tx& tx, const identity::Actor& owner) override;
+  bool is_member(catalog::Tx& tx, const Id& principal, const Id& workspace) override;
+
+ private:
+  Ground& ground_;
+};
+
+}  // namespace sk::workspace

@@ -1,0 +1,249 @@
+#include "conversations/sandbox_links.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include "support/property.h"
+
+#include <ctime>
+
+#include "base/text.h"
+#include "workspace/path.h"
+#include "workspace/spelling.h"
+
+namespace sk::conversations {
+namespace {
+
+using Form = SandboxLink::Form;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::vector<std::string> addresses(std::string_view text) {
+  std::vector<std::string> out;
+  for (const auto& link : find_sandbox_links(text)) out.push_back(link.address);
+  return out;
+}
+
+TEST(SandboxLinks, AreFoundInMarkdownWithTheirLabels) {
+  auto found = find_sandbox_links("Here: [the report](sandbox:/mnt/data/report.csv), done.");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].form, Form::markdown);
+  EXPECT_EQ(found[0].label, "the report");
+  EXPECT_EQ(found[0].address, "sandbox:/mnt/data/report.csv");
+  EXPECT_EQ(found[0].outer_start, 6u);
+  EXPECT_EQ(found[0].outer_end, 6u + std::string_view("[the report](sandbox:/mnt/data/report.csv)").size());
+}
+
+TEST(SandboxLinks, OfImagesSayThatTheyAreShown) {
+  auto found = find_sandbox_links("![plot](sandbox:/mnt/data/plot.png)");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].form, Form::image);
+  EXPECT_EQ(found[0].outer_start, 0u);
+}
+
+TEST(SandboxLinks, MayHoldSpacesParenthesesAndTitlesAsModelsWriteThem) {
+  EXPECT_THAT(addresses("[a](sandbox:/mnt/data/my report (final).csv)"),
+              ElementsAre("sandbox:/mnt/data/my report (final).csv"));
+  EXPECT_THAT(addresses("[a](sandbox:/mnt/data/a.csv \"A title\") [b](<sandbox:/mnt/data/b c.csv>)"),
+              ElementsAre("sandbox:/mnt/data/a.csv", "sandbox:/mnt/data/b c.csv"));
+  EXPECT_THAT(addresses("[a](sandbox:/mnt/data/half (1.csv)"), ElementsAre("sandbox:/mnt/data/half (1.csv"));
+}
+
+TEST(SandboxLinks, AreFoundBareUpToWhereTheSentenceGoesOn) {
+  EXPECT_THAT(addresses("See sandbox:/mnt/data/a.csv. Or (sandbox:/mnt/data/b.csv)!"),
+              ElementsAre("sandbox:/mnt/data/a.csv", "sandbox:/mnt/data/b.csv"));
+  EXPECT_THAT(addresses("文件在sandbox:/mnt/data/报告.csv，请下载"),
+              ElementsAre("sandbox:/mnt/data/报告.csv"));
+  EXPECT_THAT(addresses("**sandbox:/mnt/data/a.csv**"), ElementsAre("sandbox:/mnt/data/a.csv"));
+}
+
+TEST(SandboxLinks, InCodeQuotesAndAttributesAreReplacedByAnAddressOnly) {
+  for (std::string_view text : {"`sandbox:/mnt/data/a.csv`", "<a href=\"sandbox:/mnt/data/a.csv\">",
+                                "<sandbox:/mnt/data/a.csv>", "[1]: sandbox:/mnt/data/a.csv"}) {
+    auto found = find_sandbox_links(text);
+    ASSERT_EQ(found.size(), 1u) << text;
+    EXPECT_EQ(found[0].form, Form::quoted) << text;
+    EXPECT_EQ(found[0].address, "sandbox:/mnt/data/a.csv") << text;
+  }
+}
+
+TEST(SandboxLinks, InQuotesAndAngleBracketsMayHoldSpaces) {
+  for (std::string_view text :
+       {"<img src=\"sandbox:/mnt/data/my chart.png\">", "<img src='sandbox:/mnt/data/my chart.png' alt=''>",
+        "<sandbox:/mnt/data/my chart.png>", "[1]: <sandbox:/mnt/data/my chart.png> \"title\""}) {
+    auto found = find_sandbox_links(text);
+    ASSERT_EQ(found.size(), 1u) << text;
+    EXPECT_EQ(found[0].form, Form::quoted) << text;
+    EXPECT_EQ(found[0].address, "sandbox:/mnt/data/my chart.png") << text;
+  }
+  EXPECT_THAT(addresses("'sandbox:/mnt/data/a.csv is Bob's\n'"), ElementsAre("sandbox:/mnt/data/a.csv"));
+  EXPECT_THAT(addresses("\"sandbox:/mnt/data/a.csv and sandbox:/mnt/data/b.csv\""),
+              ElementsAre("sandbox:/mnt/data/a.csv", "sandbox:/mnt/data/b.csv"));
+}
+
+TEST(SandboxLinks, InCodeAreReplacedByAnAddressOnly) {
+  for (std::string_view text :
+       {"```sh\ncurl sandbox:/mnt/data/a.csv\n```", "```\ncurl sandbox:/mnt/data/a.csv",
+        "~~~\n```\nsandbox:/mnt/data/a.csv\n~~~", "- x\n  ```\n  [a](sandbox:/mnt/data/a.csv)\n  ```",
+        "> ```\n> sandbox:/mnt/data/a.csv", "`curl sandbox:/mnt/data/a.csv`",
+        "``wget ` sandbox:/mnt/data/a.csv ``", "`![a](sandbox:/mnt/data/a.csv)`"}) {
+    auto found = find_sandbox_links(text);
+    ASSERT_EQ(found.size(), 1u) << text;
+    EXPECT_EQ(found[0].form, Form::quoted) << text;
+    EXPECT_EQ(found[0].address, "sandbox:/mnt/data/a.csv") << text;
+    EXPECT_EQ(found[0].outer_end - found[0].outer_start, found[0].address.size()) << text;
+  }
+  for (std::string_view text : {"```\nx\n```\ncurl sandbox:/mnt/data/a.csv",
+                                "a ` b\n\nsandbox:/mnt/data/a.csv ` c", "\\`curl sandbox:/mnt/data/a.csv `",
+                                "```a``` sandbox:/mnt/data/a.csv", "`` ` sandbox:/mnt/data/a.csv"}) {
+    auto found = find_sandbox_links(text);
+    ASSERT_EQ(found.size(), 1u) << text;
+    EXPECT_EQ(found[0].form, Form::bare) << text;
+  }
+}
+
+// The processor time that a text of about this size takes; the least of several attempts.
+double cost_of(std::string_view piece, size_t size) {
+  std::string text;
+  while (text.size() < size) text += piece;
+  double least = 1e9;
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    timespec from, to;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
+    find_sandbox_links(text);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
+    least = std::min(least, double(to.tv_sec - from.tv_sec) + double(to.tv_nsec - from.tv_nsec) * 1e-9);
+  }
+  return least;
+}
+
+// Eight times the text may cost eight times as much, and not 64 times.
+TEST(SandboxLinks, AreFoundInTimeLinearInTheTextHoweverItIsMadeUp) {
+  for (std::string_view piece : {"](<sandbox:x",
+                                 "](<sandbox:x>",
+                                 "](sandbox:x",
+                                 "](<data:image/x",
+                                 "](data:image/x)",
+                                 "](data:image/x",
+                                 "'sandbox:/x",
+                                 "\"sandbox:/x y",
+                                 "<sandbox:/x",
+                                 "sandbox:/x....",
+                                 "[a](sandbox:/mnt/data/a)",
+                                 "`",
+                                 "``a`b",
+                                 "\\`",
+                                 "```\n",
+                                 "a\n\n",
+                                 "~~~~ x\n",
+                                 "[[",
+                                 "](",
+                                 "sandbox:/（"}) {
+    double small = cost_of(piece, 40'000), large = cost_of(piece, 320'000);
+    EXPECT_LT(large, 24 * small + 0.002) << piece;
+  }
+}
+
+TEST(SandboxLinks, AreOnlyWhatIsMeantAsOne) {
+  EXPECT_THAT(addresses("A sandbox: a place to play. mysandbox:/mnt/data/a. /mnt/data/plain.csv"), IsEmpty());
+  EXPECT_THAT(addresses("[a](/mnt/data/a.csv) [b](https://example.org/mnt/data/b)"),
+              ElementsAre("/mnt/data/a.csv"));
+  EXPECT_THAT(addresses("[x](sandbox:/tmp/x.csv)"), ElementsAre("sandbox:/tmp/x.csv"));
+}
+
+TEST(SandboxLinks, EverySpellingLeadsToTheSamePath) {
+  for (std::string_view address :
+       {"sandbox:/mnt/data/a b.csv", "sandbox:/mnt/data/a%20b.csv", "sandbox:///mnt/data/a%20b.csv",
+        "sandbox:mnt/data/a b.csv", "SANDBOX:/mnt/data/a%20b.csv", "sandbox:%2Fmnt%2Fdata%2Fa%20b.csv",
+        "/mnt/data/a%20b.csv", "sandbox:/mnt/data/a%20b.csv?download=1#top"})
+    EXPECT_THAT(paths_meant(address), Contains("a b.csv")) << address;
+  EXPECT_THAT(paths_meant("sandbox:/mnt/data/a\\_b\\(1\\).csv"), Contains("a_b(1).csv"));
+  EXPECT_THAT(paths_meant("sandbox:/mnt/data/a&amp;b.csv"), Contains("a&b.csv"));
+}
+
+TEST(SandboxLinks, TheLiteralReadingComesFirst) {
+  EXPECT_EQ(paths_meant("sandbox:/mnt/data/100%25.csv").front(), "100%25.csv");
+  EXPECT_THAT(paths_meant("sandbox:/mnt/data/100%25.csv"), Contains("100%.csv"));
+  EXPECT_EQ(paths_meant("sandbox:/mnt/data/what?.csv").front(), "what?.csv");
+  EXPECT_EQ(paths_meant("sandbox:/mnt/data/50%.csv").front(), "50%.csv");
+}
+
+TEST(SandboxLinks, NeverLeadOutOfTheFolder) {
+  for (std::string_view address : {"sandbox:/mnt/data/../../etc/passwd", "sandbox:/mnt/data/%2e%2e/x",
+                                   "sandbox:/etc/passwd", "sandbox:/mnt/data/", "sandbox:/mnt/data/a%00b"})
+    for (const auto& path : paths_meant(address)) EXPECT_EQ(path.find(".."), std::string::npos) << address;
+  EXPECT_THAT(paths_meant("sandbox:/etc/passwd"), IsEmpty());
+  EXPECT_THAT(paths_meant("sandbox:/mnt/data/"), IsEmpty());
+}
+
+TEST(SandboxLinks, ComposedAndDecomposedNamesAreBothTried) {
+  std::string nfc = "sandbox:/mnt/data/r\u00e9sum\u00e9.txt",
+              nfd = "sandbox:/mnt/data/re\u0301sume\u0301.txt";
+  EXPECT_THAT(paths_meant(nfc), Contains("re\u0301sume\u0301.txt"));
+  EXPECT_THAT(paths_meant(nfd), Contains("r\u00e9sum\u00e9.txt"));
+}
+
+TEST(SandboxLinks, NamesReadWell) {
+  EXPECT_EQ(name_meant("sandbox:/mnt/data/out/%E6%8A%A5%E5%91%8A.csv"), "报告.csv");
+  EXPECT_EQ(name_meant("sandbox:/tmp/x.csv"), "x.csv");
+  EXPECT_FALSE(name_meant("sandbox:/").empty());
+}
+
+TEST(SandboxLinks, AnyFileNameThatIsPercentEncodedIsFoundAgain) {
+  EXPECT_TRUE(test::check_property("find(encode(name)) == name", [](const std::string& raw) {
+    std::string bytes;
+    for (char c : raw)
+      if (c != '/' && c != '\0') bytes += c;
+    auto name = workspace::escape_name(bytes);
+    RC_PRE(!name.empty() && name.size() < 200 && name != "." && name != "..");
+    auto address = "sandbox:/mnt/data/" + percent_encode(name);
+    auto found = find_sandbox_links("see [x](" + address + ") and " + address + " now");
+    RC_ASSERT(found.size() == 2u);
+    for (const auto& link : found) {
+      // A bare address loses stops at its end, which belong to the sentence more often.
+      if (link.form == Form::bare && std::string_view(".~").find(name.back()) != std::string_view::npos)
+        continue;
+      auto paths = paths_meant(link.address);
+      RC_ASSERT(std::find(paths.begin(), paths.end(), name) != paths.end());
+    }
+  }));
+}
+
+TEST(SandboxLinks, RangesAreInOrderAndInsideTheTextForAnyBytes) {
+  const std::vector<std::string> pieces = {"](",
+                                           "sandbox:",
+                                           "/mnt/data/",
+                                           "[",
+                                           "]",
+                                           "(",
+                                           ")",
+                                           "!",
+                                           "<",
+                                           ">",
+                                           "a b",
+                                           "\n",
+                                           "\"",
+                                           "`",
+                                           "，",
+                                           "\xff",
+                                           "%2",
+                                           "\\",
+                                           "data:image/png;base64,AA"};
+  EXPECT_TRUE(test::check_property("ranges fit", [&](const std::vector<uint8_t>& choice) {
+    std::string text;
+    for (auto c : choice) text += pieces[c % pieces.size()];
+    size_t from = 0;
+    for (const auto& link : find_sandbox_links(text)) {
+      RC_ASSERT(link.outer_start >= from);
+      RC_ASSERT(link.outer_start <= link.start);
+      RC_ASSERT(link.start < link.end);
+      RC_ASSERT(link.end <= link.outer_end);
+      RC_ASSERT(link.outer_end <= text.size());
+      RC_ASSERT(link.address == text.substr(link.start, link.end - link.start));
+      from = link.outer_end;
+    }
+  }));
+}
+
+}  // namespace
+}  // namespace sk::conversations
