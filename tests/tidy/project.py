@@ -42,6 +42,7 @@ OWNERS = {
     "postgresql/": {"catalog"},
     "magic": {"workspace"},
     "utf8proc": {"workspace"},
+    "md4c": {"conversations"},
     "seccomp": {"sandbox"},
     "histedit": {"cli"},
 }
