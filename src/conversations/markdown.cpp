@@ -2,312 +2,294 @@
 
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "base/json.h"
 #include "base/text.h"
-#include "conversations/markdown_inline.h"
+#include "conversations/markdown_parser.h"
 
 namespace sk::conversations {
 
 namespace {
 
-using Lines = std::vector<std::string_view>;
+constexpr size_t kUrlBytesMax = 32 << 10;
+constexpr size_t kDepthMax = 64;  // of tags in tags; deeper ones are left out, what they contain is not
+// A table's short rows are filled up with cells, so that a small text may ask for a large page.
+constexpr size_t kGrowthMax = 32;
+constexpr size_t kSmallBytes = 4 << 10;
 
-constexpr int kBlockDepthMax = 12;  // quotes in lists in quotes …; deeper is text
-constexpr size_t kColumnsMax = 64;
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n'; }
+bool is_alnum(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || (c & 0x80) != 0; }
 
-size_t indent_of(std::string_view line) { return std::min(line.find_first_not_of(' '), line.size()); }
-bool is_blank(std::string_view line) { return trim(line).empty(); }
-
-// "- x", "3. x": how wide the mark is, and whether it counts.
-struct Bullet {
-  size_t indent, width;
-  bool ordered;
-  std::string_view number;
-};
-
-std::optional<Bullet> bullet_of(std::string_view line) {
-  size_t indent = indent_of(line);
-  auto rest = line.substr(indent);
-  if (rest.size() >= 2 && std::string_view("-*+").find(rest[0]) != std::string_view::npos && rest[1] == ' ')
-    return Bullet{indent, 2, false, {}};
-  size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
-  bool is_number = digits > 0 && digits <= 9 && digits + 1 < rest.size() &&
-                   (rest[digits] == '.' || rest[digits] == ')') && rest[digits + 1] == ' ';
-  if (is_number) return Bullet{indent, digits + 2, true, rest.substr(0, digits)};
-  return std::nullopt;
-}
-
-bool is_rule(std::string_view line) {
-  auto text = trim(line);
-  if (text.size() < 3 || std::string_view("-*_").find(text[0]) == std::string_view::npos) return false;
-  size_t marks = 0;
-  for (char c : text) {
-    if (c != text[0] && c != ' ') return false;
-    marks += c == text[0] ? 1 : 0;
+// The length of the web address that `text` begins with; 0 when it begins with none.
+size_t web_address_at(std::string_view text) {
+  auto lower = ascii_lower(text.substr(0, 8));
+  if (!lower.starts_with("http://") && !lower.starts_with("https://")) return 0;
+  size_t end = 0;
+  int depth = 0;
+  for (; end < text.size() && end < kUrlBytesMax; ++end) {
+    char c = text[end];
+    if (is_space(c) || std::string_view("<>\"`*|[]\\\x7f").find(c) != std::string_view::npos) break;
+    if (c == '(') ++depth;
+    if (c == ')' && depth-- == 0) break;
   }
-  return marks >= 3;
+  while (end > 0 && std::string_view(".,;:!?'_~").find(text[end - 1]) != std::string_view::npos) --end;
+  return end > 8 && is_safe_link(text.substr(0, end)) ? end : 0;
 }
 
-size_t heading_of(std::string_view line) {
-  auto text = line.substr(indent_of(line));
-  size_t level = std::min(text.find_first_not_of('#'), text.size());
-  return level >= 1 && level <= 6 && level < text.size() && text[level] == ' ' ? level : 0;
-}
-
-std::string_view fence_of(std::string_view line) {
-  auto text = line.substr(indent_of(line));
-  for (char mark : {'`', '~'}) {
-    size_t count = std::min(text.find_first_not_of(mark), text.size());
-    if (count >= 3) return text.substr(0, count);
+// nullopt for an address with an entity other than "&amp;": no address that people write needs one, and what
+// it hides is not worth finding out.
+std::optional<std::string> address_of(const MD_ATTRIBUTE& attribute) {
+  std::string url;
+  for (size_t i = 0; attribute.substr_offsets[i] < attribute.size; ++i) {
+    size_t start = attribute.substr_offsets[i];
+    std::string_view piece(attribute.text + start, attribute.substr_offsets[i + 1] - start);
+    if (attribute.substr_types[i] == MD_TEXT_NORMAL)
+      url += piece;
+    else if (attribute.substr_types[i] == MD_TEXT_ENTITY && piece == "&amp;")
+      url += '&';
+    else
+      return std::nullopt;
   }
-  return {};
+  return url;
 }
 
-std::vector<std::string_view> cells_of(std::string_view row) {
-  row = trim(row);
-  if (row.starts_with('|')) row.remove_prefix(1);
-  if (row.ends_with('|') && !row.ends_with("\\|")) row.remove_suffix(1);
-  std::vector<std::string_view> cells;
-  size_t start = 0;
-  for (size_t i = 0; i <= row.size(); ++i) {
-    if (i < row.size() && row[i] == '\\') {
-      ++i;
-      continue;
-    }
-    if (i < row.size() && row[i] != '|') continue;
-    cells.push_back(trim(row.substr(start, std::min(i, row.size()) - start)));
-    start = i + 1;
-  }
-  return cells;
-}
-
-// "| --- | :-: |"
-bool is_table_rule(std::string_view line) {
-  if (line.find('-') == std::string_view::npos || line.find('|') == std::string_view::npos) return false;
-  return line.find_first_not_of("|:- \t") == std::string_view::npos;
-}
-
-struct Definition {
-  std::string name, url;
-};
-
-// `[name]: address "title"`.
-std::optional<Definition> definition_of(std::string_view line) {
-  constexpr size_t kIndentMax = 3;
-  size_t indent = indent_of(line);
-  auto text = trim(line);
-  size_t close = text.find("]:");
-  if (indent > kIndentMax || !text.starts_with('[') || text.starts_with("[^") ||
-      close == std::string_view::npos)
-    return std::nullopt;
-  auto name = text.substr(1, close - 1);
-  auto rest = trim(text.substr(close + 2));
-  bool angled = rest.starts_with('<');
-  if (angled) rest.remove_prefix(1);
-  size_t end = std::min(rest.find(angled ? '>' : ' '), rest.size());
-  auto url = rest.substr(0, end);
-  auto title = trim(rest.substr(std::min(end + 1, rest.size())));
-  bool has_title = title.size() >= 2 && std::string_view("\"'(").find(title[0]) != std::string_view::npos;
-  bool fits = name.find_first_of("[]") == std::string_view::npos && !reference_name(name).empty() &&
-              !url.empty() && (title.empty() || has_title) && (!angled || end < rest.size());
-  if (!fits) return std::nullopt;
-  return Definition{reference_name(name), std::string(url)};
-}
-
-// Takes the definitions out of the lines. One does not stand in the middle of a paragraph, nor in code.
-Lines without_definitions(const Lines& lines, Definitions& found) {
-  Lines rest;
-  std::string_view fence;
-  bool may_begin = true;
-  for (auto line : lines) {
-    auto mark = fence_of(line);
-    bool closes = !fence.empty() && mark.size() >= fence.size() && mark.front() == fence.front() &&
-                  trim(line).size() == mark.size();
-    auto definition = fence.empty() && may_begin ? definition_of(line) : std::nullopt;
-    if (definition) {
-      found.emplace(std::move(definition->name), std::move(definition->url));  // the first one counts
-      continue;
-    }
-    may_begin = is_blank(line) || closes || heading_of(line) != 0;
-    if (closes) {
-      fence = {};
-    } else if (fence.empty()) {
-      fence = mark;
-    }
-    rest.push_back(line);
-  }
-  return rest;
-}
-
-class Blocks {
+// Writes the tags of what the parser finds, and nothing else but escaped text.
+class HtmlWriter final : public MarkdownVisitor {
  public:
-  Blocks(std::string& out, const Surroundings& around) : out_(out), around_(around) {}
+  HtmlWriter(const HtmlOptions& options, size_t bytes_max) : options_(options), bytes_max_(bytes_max) {}
 
-  void run(const Lines& lines, int depth) {
-    for (size_t at = 0; at < lines.size();) at = block(lines, at, depth);
+  bool enter(MD_BLOCKTYPE type, void* detail) override {
+    flush_text();
+    switch (type) {
+      case MD_BLOCK_UL:
+        return open("<ul>\n");
+      case MD_BLOCK_OL: {
+        auto start = static_cast<MD_BLOCK_OL_DETAIL*>(detail)->start;
+        return open(start == 1 ? "<ol>\n" : "<ol start=\"" + std::to_string(start) + "\">\n");
+      }
+      case MD_BLOCK_QUOTE:
+        return open("<blockquote>\n");
+      case MD_BLOCK_LI:
+        return open("<li>");
+      case MD_BLOCK_HR:
+        return open("<hr>\n");
+      case MD_BLOCK_H:
+        return open("<h" + std::to_string(static_cast<MD_BLOCK_H_DETAIL*>(detail)->level) + ">");
+      case MD_BLOCK_CODE:
+        return open("<pre><code>");
+      case MD_BLOCK_P:
+        return open("<p>");
+      case MD_BLOCK_TABLE:
+        return open("<table>\n");
+      case MD_BLOCK_THEAD:
+        return open("<thead>\n");
+      case MD_BLOCK_TBODY:
+        return open("<tbody>\n");
+      case MD_BLOCK_TR:
+        return open("<tr>");
+      case MD_BLOCK_TH:
+        return open("<th>");
+      case MD_BLOCK_TD:
+        return open("<td>");
+      case MD_BLOCK_DOC:
+      case MD_BLOCK_HTML:
+        return open("");
+    }
+    return false;
   }
+
+  bool leave(MD_BLOCKTYPE type, void* detail) override {
+    flush_text();
+    switch (type) {
+      case MD_BLOCK_UL:
+        return close("</ul>\n");
+      case MD_BLOCK_OL:
+        return close("</ol>\n");
+      case MD_BLOCK_QUOTE:
+        return close("</blockquote>\n");
+      case MD_BLOCK_LI:
+        return close("</li>\n");
+      case MD_BLOCK_H:
+        return close("</h" + std::to_string(static_cast<MD_BLOCK_H_DETAIL*>(detail)->level) + ">\n");
+      case MD_BLOCK_CODE:
+        return close("</code></pre>\n");
+      case MD_BLOCK_P:
+        return close("</p>\n");
+      case MD_BLOCK_TABLE:
+        return close("</table>\n");
+      case MD_BLOCK_THEAD:
+        return close("</thead>\n");
+      case MD_BLOCK_TBODY:
+        return close("</tbody>\n");
+      case MD_BLOCK_TR:
+        return close("</tr>\n");
+      case MD_BLOCK_TH:
+        return close("</th>");
+      case MD_BLOCK_TD:
+        return close("</td>");
+      case MD_BLOCK_HR:
+      case MD_BLOCK_DOC:
+      case MD_BLOCK_HTML:
+        return close("");
+    }
+    return false;
+  }
+
+  bool enter(MD_SPANTYPE type, void* detail) override {
+    flush_text();
+    if (type == MD_SPAN_IMG) {
+      // An image in an image's description is a part of the description.
+      if (images_++ == 0) image_url_ = address_of(static_cast<MD_SPAN_IMG_DETAIL*>(detail)->src);
+      return true;
+    }
+    if (images_ > 0) return true;
+    if (type == MD_SPAN_A) {
+      auto url = address_of(static_cast<MD_SPAN_A_DETAIL*>(detail)->href);
+      // An address that is not safe is not shown either: the label alone is.
+      if (!url || !is_safe_link(*url) || link_start_) return true;
+      begin_link(*url);
+    } else if (spans_.size() < kDepthMax) {
+      write("<" + name_of(type) + ">");
+    } else {
+      return true;
+    }
+    spans_.push_back(type);
+    return true;
+  }
+
+  // The parser may leave what it never entered: `[](_)_` does. What comes out is well-formed nevertheless.
+  bool leave(MD_SPANTYPE type, void*) override {
+    flush_text();
+    if (type == MD_SPAN_IMG) {
+      if (images_ > 0 && --images_ == 0) write_image();
+      return true;
+    }
+    auto open = std::find(spans_.rbegin(), spans_.rend(), type);
+    if (images_ == 0 && open != spans_.rend()) close_spans(static_cast<size_t>(spans_.rend() - open) - 1);
+    return true;
+  }
+
+  bool text(MD_TEXTTYPE type, std::string_view piece) override {
+    switch (type) {
+      case MD_TEXT_NORMAL:
+        pending_ += piece;  // until it ends: an address may come in pieces
+        return true;
+      case MD_TEXT_NULLCHAR:
+        pending_ += "\uFFFD";
+        return true;
+      case MD_TEXT_SOFTBR:
+        pending_ += '\n';
+        return true;
+      case MD_TEXT_BR:
+        flush_text();
+        return write(images_ > 0 ? "\n" : "<br>\n");
+      case MD_TEXT_ENTITY:
+        flush_text();
+        return write(piece);  // "&", letters or digits, ";": means a character, whatever its name
+      case MD_TEXT_CODE:
+      case MD_TEXT_HTML:
+      case MD_TEXT_LATEXMATH:
+        flush_text();
+        return write(html_escape(piece));
+    }
+    return false;
+  }
+
+  std::string take() { return std::move(out_); }
 
  private:
-  // One block; returns where the next begins.
-  size_t block(const Lines& lines, size_t at, int depth) {
-    auto line = lines[at];
-    if (is_blank(line)) return at + 1;
-    if (!fence_of(line).empty()) return code(lines, at);
-    if (size_t level = heading_of(line)) return heading(line, level, at);
-    if (is_rule(line)) {
-      out_ += "<hr>\n";
-      return at + 1;
-    }
-    if (depth < kBlockDepthMax && line.substr(indent_of(line)).starts_with('>'))
-      return quote(lines, at, depth);
-    if (depth < kBlockDepthMax && bullet_of(line)) return list(lines, at, depth);
-    if (at + 1 < lines.size() && line.find('|') != std::string_view::npos && is_table_rule(lines[at + 1]))
-      return table(lines, at);
-    return paragraph(lines, at, depth);
+  static std::string name_of(MD_SPANTYPE type) {
+    if (type == MD_SPAN_EM) return "em";
+    if (type == MD_SPAN_STRONG) return "strong";
+    return type == MD_SPAN_DEL ? "del" : "code";
   }
 
-  size_t heading(std::string_view line, size_t level, size_t at) {
-    auto text = trim(line.substr(indent_of(line) + level));
-    while (text.ends_with('#')) text.remove_suffix(1);
-    auto tag = "h" + std::to_string(level);
-    out_ += "<" + tag + ">";
-    append_inline_html(out_, trim(text), around_);
-    out_ += "</" + tag + ">\n";
-    return at + 1;
+  // Until so many are open.
+  void close_spans(size_t left) {
+    for (; spans_.size() > left; spans_.pop_back()) {
+      if (spans_.back() == MD_SPAN_A)
+        end_link();
+      else
+        write("</" + name_of(spans_.back()) + ">");
+    }
   }
 
-  size_t code(const Lines& lines, size_t at) {
-    auto fence = fence_of(lines[at]);
-    size_t indent = indent_of(lines[at]);
-    out_ += "<pre><code>";
-    for (++at; at < lines.size(); ++at) {
-      auto line = lines[at];
-      auto closing = fence_of(line);
-      bool closes = closing.size() >= fence.size() && closing.front() == fence.front() &&
-                    trim(line).size() == closing.size();
-      if (closes) {
-        ++at;
-        break;
-      }
-      out_ += html_escape(line.substr(std::min(indent, indent_of(line)))) + "\n";
-    }
-    out_ += "</code></pre>\n";
-    return at;
+  bool write(std::string_view html) {
+    (images_ > 0 ? alt_ : out_) += html;
+    return out_.size() + alt_.size() <= bytes_max_;
+  }
+  bool open(std::string_view tag) { return ++depth_ > kDepthMax || write(tag); }
+  bool close(std::string_view tag) {
+    if (images_ > 0) write_image();
+    close_spans(0);
+    return depth_-- > kDepthMax || write(tag);
   }
 
-  size_t quote(const Lines& lines, size_t at, int depth) {
-    Lines inside;
-    for (; at < lines.size() && !is_blank(lines[at]); ++at) {
-      auto text = lines[at].substr(indent_of(lines[at]));
-      if (text.starts_with('>')) text.remove_prefix(1);
-      if (text.starts_with(' ')) text.remove_prefix(1);
-      inside.push_back(text);
+  void flush_text() {
+    auto text = std::exchange(pending_, {});
+    size_t shown = 0;
+    for (size_t at = 0; images_ == 0 && !link_start_ && at < text.size(); ++at) {
+      bool may_begin = (text[at] == 'h' || text[at] == 'H') && (at == 0 || !is_alnum(text[at - 1]));
+      size_t length = may_begin ? web_address_at(std::string_view(text).substr(at)) : 0;
+      if (length == 0) continue;
+      write(html_escape(std::string_view(text).substr(shown, at - shown)));
+      auto url = text.substr(at, length);
+      begin_link(url);
+      write(html_escape(url));
+      end_link();
+      at += length - 1;
+      shown = at + 1;
     }
-    out_ += "<blockquote>\n";
-    run(inside, depth + 1);
-    out_ += "</blockquote>\n";
-    return at;
+    write(html_escape(std::string_view(text).substr(shown)));
   }
 
-  size_t list(const Lines& lines, size_t at, int depth) {
-    auto first = *bullet_of(lines[at]);
-    auto tag = std::string(first.ordered ? "ol" : "ul");
-    out_ += "<" + tag;
-    if (first.ordered && first.number != "1") out_ += " start=\"" + std::string(first.number) + "\"";
-    out_ += ">\n";
-    while (at < lines.size()) {
-      auto bullet = bullet_of(lines[at]);
-      bool same = bullet && bullet->ordered == first.ordered && bullet->indent <= first.indent + 1 &&
-                  !is_rule(lines[at]);
-      if (!same) break;
-      at = list_item(lines, at, *bullet, depth);
-    }
-    out_ += "</" + tag + ">\n";
-    return at;
+  void begin_link(const std::string& url) {
+    write("<a href=\"" + html_escape(url) + "\" rel=\"noopener noreferrer nofollow\">");
+    link_url_ = url;
+    link_start_ = out_.size();
   }
 
-  // Its own line, and all that is indented below it; blank lines between belong to it.
-  size_t list_item(const Lines& lines, size_t at, const Bullet& bullet, int depth) {
-    Lines inside = {lines[at].substr(bullet.indent + bullet.width)};
-    size_t text_indent = bullet.indent + 2;
-    bool after_blank = false;
-    for (++at; at < lines.size(); ++at) {
-      auto line = lines[at];
-      if (is_blank(line)) {
-        after_blank = true;
-        inside.emplace_back();
-        continue;
-      }
-      bool deeper = indent_of(line) >= text_indent;
-      bool goes_on = !after_blank && !bullet_of(line) && heading_of(line) == 0 && fence_of(line).empty();
-      if (!deeper && !goes_on) break;
-      inside.push_back(line.substr(std::min(indent_of(line), bullet.indent + bullet.width)));
-      after_blank = false;
-    }
-    while (!inside.empty() && is_blank(inside.back())) inside.pop_back();
-    out_ += "<li>";
-    if (inside.size() <= 1) {
-      append_inline_html(out_, inside.empty() ? std::string_view() : trim(inside[0]), around_);
+  void end_link() {
+    if (!link_start_) return;
+    if (out_.size() == *link_start_) write(html_escape(link_url_));
+    write("</a>");
+    link_start_.reset();
+  }
+
+  // Images of others become links, so that reading a message calls nobody.
+  void write_image() {
+    images_ = 0;
+    auto alt = std::exchange(alt_, {});
+    bool safe = image_url_ && is_safe_link(*image_url_);
+    bool ours =
+        safe && std::any_of(options_.image_prefixes.begin(), options_.image_prefixes.end(),
+                            [&](const std::string& prefix) { return image_url_->starts_with(prefix); });
+    if (ours) {
+      write("<img src=\"" + html_escape(*image_url_) + "\" alt=\"" + alt + "\" loading=\"lazy\">");
+    } else if (safe && !link_start_) {
+      begin_link(*image_url_);
+      write(alt);
+      end_link();
     } else {
-      run(inside, depth + 1);
+      write(alt);
     }
-    out_ += "</li>\n";
-    return at;
   }
 
-  size_t table(const Lines& lines, size_t at) {
-    auto columns = std::min(cells_of(lines[at]).size(), kColumnsMax);
-    out_ += "<table>\n<thead>\n";
-    row(lines[at], "th", columns);
-    out_ += "</thead>\n<tbody>\n";
-    for (at += 2; at < lines.size() && lines[at].find('|') != std::string_view::npos; ++at)
-      row(lines[at], "td", columns);
-    out_ += "</tbody>\n</table>\n";
-    return at;
-  }
-
-  void row(std::string_view line, const std::string& tag, size_t columns) {
-    auto cells = cells_of(line);
-    cells.resize(columns);
-    out_ += "<tr>";
-    for (auto cell : cells) {
-      out_ += "<" + tag + ">";
-      append_inline_html(out_, cell, around_);
-      out_ += "</" + tag + ">";
-    }
-    out_ += "</tr>\n";
-  }
-
-  // Whether a line ends the paragraph before it. A year at the beginning of a line does not.
-  static bool begins_other(std::string_view line, int depth) {
-    if (!fence_of(line).empty() || heading_of(line) != 0 || is_rule(line)) return true;
-    if (depth >= kBlockDepthMax) return false;
-    auto bullet = bullet_of(line);
-    return line.substr(indent_of(line)).starts_with('>') ||
-           (bullet && (!bullet->ordered || bullet->number == "1"));
-  }
-
-  size_t paragraph(const Lines& lines, size_t at, int depth) {
-    std::string text;
-    size_t first = at;
-    for (; at < lines.size() && !is_blank(lines[at]); ++at) {
-      auto line = lines[at];
-      if (at > first && begins_other(line, depth)) break;
-      if (!text.empty()) text += '\n';
-      text += line.substr(indent_of(line));
-    }
-    out_ += "<p>";
-    append_inline_html(out_, text, around_);
-    out_ += "</p>\n";
-    return at;
-  }
-
-  std::string& out_;
-  const Surroundings& around_;
+  const HtmlOptions& options_;
+  const size_t bytes_max_;
+  std::string out_;
+  std::string pending_;               // text that is not yet written
+  size_t depth_ = 0;                  // of blocks
+  std::vector<MD_SPANTYPE> spans_;    // that are open, images apart
+  std::optional<size_t> link_start_;  // where the label of the open link begins in out_
+  std::string link_url_;
+  size_t images_ = 0;  // that the parser is in; their text is a description, without tags
+  std::string alt_;
+  std::optional<std::string> image_url_;
 };
 
-// Line ends and tabs in one form; no control characters; UTF-8.
+// Line ends in one form; no control characters; UTF-8.
 std::string normal(std::string_view markdown) {
   std::string text;
   text.reserve(markdown.size());
@@ -317,11 +299,7 @@ std::string normal(std::string_view markdown) {
       if (i + 1 < markdown.size() && markdown[i + 1] == '\n') continue;
       c = '\n';
     }
-    if (c == '\t') {
-      text += "    ";
-    } else if (static_cast<unsigned char>(c) >= ' ' || c == '\n') {
-      text += c;
-    }
+    if (static_cast<unsigned char>(c) >= ' ' || c == '\n' || c == '\t') text += c;
   }
   if (is_utf8(text)) return text;
   // JSON's writer replaces what is not UTF-8.
@@ -330,13 +308,24 @@ std::string normal(std::string_view markdown) {
 
 }  // namespace
 
+bool is_safe_link(std::string_view url) {
+  if (url.empty() || url.size() > kUrlBytesMax) return false;
+  for (char c : url) {
+    auto byte = static_cast<unsigned char>(c);
+    if (byte <= ' ' || byte == 0x7f || c == '\\') return false;
+  }
+  auto lower = ascii_lower(url.substr(0, 8));
+  if (lower.starts_with("http://") || lower.starts_with("https://") || lower.starts_with("mailto:"))
+    return true;
+  // Our own pages; "//host" would be somebody else's.
+  return url.front() == '#' || (url.front() == '/' && !url.starts_with("//"));
+}
+
 std::string markdown_to_html(std::string_view markdown, const HtmlOptions& options) {
   auto text = normal(markdown);
-  std::string out;
-  Definitions definitions;
-  auto lines = without_definitions(split(text, '\n'), definitions);
-  Blocks(out, {options, definitions}).run(lines, 0);
-  return out;
+  HtmlWriter writer(options, kGrowthMax * text.size() + kSmallBytes);
+  if (parse_markdown(text, writer)) return writer.take();
+  return "<pre>" + html_escape(text) + "</pre>\n";
 }
 
 }  // namespace sk::conversations

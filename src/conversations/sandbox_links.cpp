@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "conversations/code_ranges.h"
+#include "conversations/markdown_parts.h"
 #include "workspace/path.h"
 #include "workspace/spelling.h"
 
@@ -45,7 +45,8 @@ size_t wide_stop_at(std::string_view rest) {
 
 class Finder {
  public:
-  Finder(std::string_view text, std::span<const CodeRange> code) : text_(text), code_(code) {}
+  Finder(std::string_view text, const MarkdownParts& parts)
+      : text_(text), code_(parts.code), destinations_(parts.destinations) {}
 
   std::vector<SandboxLink> find() {
     while (at_ < text_.size()) {
@@ -66,13 +67,15 @@ class Finder {
 
   // At "](". Takes the whole link when its address is one of ours.
   bool markdown() {
-    size_t start = at_ + 2;
-    while (start < text_.size() && (text_[start] == ' ' || text_[start] == '\t')) ++start;
-    bool angled = start < text_.size() && text_[start] == '<';
+    size_t start = text_.find_first_not_of(" \t\r\n", at_ + 2);
+    if (start == std::string_view::npos) return false;
+    bool angled = text_[start] == '<';
     if (angled) ++start;
     if (!is_wanted(text_.substr(start))) return false;
-    auto close = angled ? close_of_angled(start) : close_of_plain(start);
-    if (!close) return false;
+    auto close = close_of_parsed(start, angled);
+    bool same_line = text_.substr(at_, start - at_).find('\n') == std::string_view::npos;
+    if (!close && same_line) close = angled ? close_of_angled(start) : close_of_plain(start);
+    if (!close || has_parsed(start + 1, close->outer_end)) return false;
     SandboxLink link;
     link.start = start;
     link.end = close->address_end;
@@ -85,6 +88,45 @@ class Finder {
   struct Close {
     size_t address_end, outer_end;
   };
+
+  // Where the address ends that the parser of Markdown sees beginning at `start`.
+  std::optional<size_t> parsed_end(size_t start) const {
+    auto found = first_parsed(start);
+    if (found == destinations_.end() || found->start != start) return std::nullopt;
+    return found->end;
+  }
+  // Whether the parser sees an address beginning between these. A guess must not reach into another link.
+  bool has_parsed(size_t from, size_t to) const {
+    auto found = first_parsed(from);
+    return found != destinations_.end() && found->start < to;
+  }
+  std::span<const TextRange>::iterator first_parsed(size_t from) const {
+    auto before = [](const TextRange& range, size_t at) { return range.start < at; };
+    return std::lower_bound(destinations_.begin(), destinations_.end(), from, before);
+  }
+
+  // Of a link as the parser sees it. A title may follow the address.
+  std::optional<Close> close_of_parsed(size_t start, bool angled) const {
+    auto end = parsed_end(start);
+    if (!end) return std::nullopt;
+    size_t i = skip_space(*end + (angled ? 1 : 0));
+    if (i < text_.size() && std::string_view("\"'(").find(text_[i]) != std::string_view::npos)
+      i = skip_space(behind_title(i));
+    if (i >= text_.size() || text_[i] != ')') return std::nullopt;
+    return Close{*end, i + 1};
+  }
+
+  size_t skip_space(size_t at) const {
+    return std::min(text_.find_first_not_of(" \t\r\n", at), text_.size());
+  }
+
+  size_t behind_title(size_t quote) const {
+    char closer = text_[quote] == '(' ? ')' : text_[quote];
+    size_t i = quote + 1;
+    for (; i < text_.size() && text_[i] != closer; ++i)
+      if (text_[i] == '\\') ++i;
+    return std::min(i + 1, text_.size());
+  }
 
   // Where `stop` comes on the same line, before another link begins, and within `bytes_max`.
   std::optional<size_t> find_on_line(char stop, size_t from, size_t bytes_max) const {
@@ -171,11 +213,13 @@ class Finder {
     SandboxLink link;
     link.start = link.outer_start = at_;
     char before = at_ > 0 ? text_[at_ - 1] : ' ';
-    auto closer = end_of_enclosed(before);
+    auto parsed = parsed_end(at_);
+    auto closer = parsed ? parsed : end_of_enclosed(before);
+    if (!parsed && closer && has_parsed(at_ + 1, *closer)) closer.reset();
     link.end = link.outer_end = closer ? *closer : end_of_bare();
     if (link.end <= at_ + kScheme.size()) return false;
     bool defined = at_ > 2 && text_.substr(at_ - 3, 3) == "]: ";
-    if (in_code_ || defined || std::string_view("<`\"'=").find(before) != std::string_view::npos)
+    if (in_code_ || parsed || defined || std::string_view("<`\"'=").find(before) != std::string_view::npos)
       link.form = Form::quoted;
     return add(std::move(link));
   }
@@ -210,6 +254,7 @@ class Finder {
       if (c == '(' || c == '[' || c == '{') ++depth;
       if ((c == ')' || c == ']' || c == '}') && depth-- == 0) break;
     }
+    if (has_parsed(at_ + 1, end)) end = std::min(end, text_.find('[', at_));
     constexpr std::string_view kTrailing = ".,;:!?'*~";
     while (end > at_ && kTrailing.find(text_[end - 1]) != std::string_view::npos) --end;
     return end;
@@ -226,7 +271,8 @@ class Finder {
   }
 
   const std::string_view text_;
-  std::span<const CodeRange> code_;  // that ends behind at_
+  std::span<const TextRange> code_;  // that ends behind at_
+  const std::span<const TextRange> destinations_;
   bool in_code_ = false;
   size_t at_ = 0;
   std::vector<SandboxLink> found_;
@@ -261,8 +307,8 @@ std::optional<std::string> below_data(std::string_view address) {
 }  // namespace
 
 std::vector<SandboxLink> find_sandbox_links(std::string_view text) {
-  auto code = find_code(text);
-  return Finder(text, code).find();
+  auto parts = find_markdown_parts(text);
+  return Finder(text, parts).find();
 }
 
 std::vector<std::string> paths_meant(std::string_view address) {

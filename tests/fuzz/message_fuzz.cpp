@@ -1,5 +1,6 @@
 // Any bytes as a message: as plain text, as a response and as an event stream, with the links found in it,
 // its rewriting and its HTML. Only Error may be thrown, ranges must fit, and no HTML but ours may come out.
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 
@@ -8,6 +9,7 @@
 #include "bridge/source.h"
 #include "conversations/data_uri.h"
 #include "conversations/markdown.h"
+#include "conversations/markdown_parts.h"
 #include "conversations/rewriting.h"
 #include "conversations/transcript.h"
 
@@ -35,7 +37,16 @@ void html_is_ours(const std::string& html) {
 void links_fit(const std::string& text) {
   size_t from = 0;
   std::vector<Replacement> all;
-  for (const auto& link : find_sandbox_links(text)) {
+  auto links = find_sandbox_links(text);
+  // What the HTML shows as a link to the sandbox must be found.
+  for (const auto& wanted : find_markdown_parts(text).destinations) {
+    auto is_it = [&](const SandboxLink& link) {
+      return link.start == wanted.start && link.end == wanted.end;
+    };
+    bool is_wanted = std::string_view(text).substr(wanted.start).starts_with("sandbox:/mnt/data/a");
+    if (is_wanted && std::none_of(links.begin(), links.end(), is_it)) std::abort();
+  }
+  for (const auto& link : links) {
     bool fits = link.outer_start >= from && link.start >= link.outer_start && link.end > link.start &&
                 link.outer_end >= link.end && link.outer_end <= text.size();
     if (!fits) std::abort();

@@ -43,6 +43,7 @@ OWNERS = {
     "postgresql/": {"catalog"},
     "magic": {"workspace"},
     "utf8proc": {"workspace"},
+    "md4c": {"conversations"},
     "seccomp": {"sandbox"},
     "histedit": {"cli"},
 }

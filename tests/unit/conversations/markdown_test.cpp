@@ -7,6 +7,7 @@
 #include <regex>
 
 #include "base/text.h"
+#include "conversations/markdown_parts.h"
 #include "conversations/rewriting.h"
 
 namespace sk::conversations {
@@ -19,8 +20,7 @@ std::string html(std::string_view markdown) {
 TEST(Markdown, ShowsWhatModelsWrite) {
   EXPECT_EQ(html("# Title\n\nSome *text*, **bold**, `code < 1`."),
             "<h1>Title</h1>\n<p>Some <em>text</em>, <strong>bold</strong>, <code>code &lt; 1</code>.</p>\n");
-  EXPECT_EQ(html("- a\n- b\n  - c\n"),
-            "<ul>\n<li>a</li>\n<li><p>b</p>\n<ul>\n<li>c</li>\n</ul>\n</li>\n</ul>\n");
+  EXPECT_EQ(html("- a\n- b\n  - c\n"), "<ul>\n<li>a</li>\n<li>b<ul>\n<li>c</li>\n</ul>\n</li>\n</ul>\n");
   EXPECT_EQ(html("3. a\n4. b"), "<ol start=\"3\">\n<li>a</li>\n<li>b</li>\n</ol>\n");
   EXPECT_EQ(html("```python\nx = '<b>'\n```\nafter"),
             "<pre><code>x = &#39;&lt;b&gt;&#39;\n</code></pre>\n<p>after</p>\n");
@@ -43,6 +43,28 @@ TEST(Markdown, LinksLeadOnlyWhereLinksMayLead) {
         "[x](sandbox:/mnt/data/a)", "[x](&#106;avascript:alert)", "![x](javascript:alert(1))",
         "[x](\\\\evil)", "[x](file:///etc/passwd)"})
     EXPECT_EQ(html(bad).find("href"), std::string::npos) << bad << " → " << html(bad);
+}
+
+TEST(Markdown, EntitiesAreCharactersInTextAndHideNothingInLinks) {
+  EXPECT_EQ(html("a &lt;b&gt; &amp; c &copy; &nonsense"),
+            "<p>a &lt;b&gt; &amp; c &copy; &amp;nonsense</p>\n");
+  EXPECT_NE(html("[x](https://here/k/?a=1&amp;b=2)").find("href=\"https://here/k/?a=1&amp;b=2\""),
+            std::string::npos);
+  for (std::string_view bad : {"[x](java&#115;cript:a)", "[x](&#x6A;avascript:a)", "[x](https&colon;//a)"})
+    EXPECT_EQ(html(bad).find("href"), std::string::npos) << bad;
+}
+
+TEST(Markdown, WhatWouldGrowBeyondMeasureIsShownAsItIs) {
+  std::string wide = "|", rule = "|";
+  for (int i = 0; i < 500; ++i) wide += "a|", rule += "---|";
+  std::string table = wide + "\n" + rule + "\n";
+  for (int i = 0; i < 2'000; ++i) table += "|b\n";
+  EXPECT_TRUE(html(table).starts_with("<pre>|a|a"));
+  std::string deep;
+  for (int i = 0; i < 10'000; ++i) deep += '>';
+  auto out = html(deep + " a");
+  EXPECT_LT(out.size(), 10'000u);
+  EXPECT_NE(out.find('a'), std::string::npos);
 }
 
 TEST(Markdown, LinksByReferenceLeadToWhatIsDefined) {
@@ -178,6 +200,60 @@ TEST(Markdown, NoTextMakesItSlow) {
     // What is quadratic, or looks far ahead each time, takes hundreds of times as long.
     EXPECT_LT(time_of(text), 60 * usual) << piece;
   }
+}
+
+// The rewriting of links and the HTML must see the same links, or a reader sees one that was not rewritten.
+TEST(Markdown, EveryLinkToTheSandboxThatTheParserSeesIsFound) {
+  const std::vector<std::string> pieces = {"[",
+                                           "]",
+                                           "](",
+                                           "](<",
+                                           ">)",
+                                           ")",
+                                           "(",
+                                           "!",
+                                           "[a](",
+                                           "![b](",
+                                           "[r]",
+                                           "[r]: ",
+                                           "\n",
+                                           "\n\n",
+                                           "sandbox:/mnt/data/x.csv",
+                                           "sandbox:/mnt/data/a_b(1).png",
+                                           " \"title\"",
+                                           " 'it'",
+                                           " (t)",
+                                           "`",
+                                           "```\n",
+                                           "    ",
+                                           "- ",
+                                           "> ",
+                                           "*",
+                                           "_",
+                                           "\\",
+                                           " ",
+                                           "text",
+                                           "<",
+                                           ">",
+                                           "&amp;",
+                                           "|",
+                                           "\n|---|\n",
+                                           "é",
+                                           "\t",
+                                           "\xff"};
+  EXPECT_TRUE(test::check_property("agree", [&](const std::vector<uint8_t>& choice) {
+    std::string text;
+    for (auto c : choice) text += pieces[c % pieces.size()];
+    auto found = find_sandbox_links(text);
+    for (const auto& wanted : find_markdown_parts(text).destinations) {
+      if (!std::string_view(text).substr(wanted.start).starts_with("sandbox:/")) continue;
+      bool is_found = std::any_of(found.begin(), found.end(), [&](const SandboxLink& link) {
+        return link.start == wanted.start && link.end == wanted.end;
+      });
+      if (!is_found) RC_LOG() << "not found at " << wanted.start << " to " << wanted.end << ":\n" << text;
+      RC_ASSERT(is_found);
+    }
+  }));
 }
 
 TEST(Rewriting, ReplacesAddressesAndSaysWhatIsMissing) {
