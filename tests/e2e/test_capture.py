@@ -79,7 +79,6 @@ TORTURE = {
     "mmap that stays": "import mmap\ng = open('m2', 'w+b'); g.truncate(8192); m2 = mmap.mmap(g.fileno(), 8192); m2[5:9] = b'stay'",
     "hard links": "import os\nopen('one', 'w').write('linked'); os.link('one', 'two')",
     "same size and time": "import os\nopen('s', 'w').write('aaa'); t = os.stat('s').st_mtime_ns; open('s', 'w').write('bbb'); os.utime('s', ns=(t, t))",
-    "mode 000": "import os\nopen('locked', 'w').write('x'); os.chmod('locked', 0)",
     "appends in a loop": "for i in range(200):\n    with open('log', 'a') as f: f.write(f'{i}\\n')",
     "a child writes": "import subprocess\nsubprocess.run('for i in 1 2 3; do echo $i > c$i; done', shell=True)",
     "rename over": "import os\nopen('a', 'w').write('1'); open('b', 'w').write('2'); os.rename('a', 'b')",
@@ -95,6 +94,14 @@ def test_everything_is_kept(keep, name):
     assert done["end"] == "ok" and done["not_kept"] == [], done
     assert assert_nothing_is_missing(keep, session)
     keep.call("DELETE", f"/api/v1/sessions/{session['id']}", 204)
+
+
+def test_a_file_that_code_made_unreadable_for_itself_is_kept(keep):
+    session = keep.create(folder="locked")
+    done = keep.run(session, "import os\nopen('f', 'w').write('mode 000'); os.chmod('f', 0)")
+    assert done["end"] == "ok" and done["not_kept"] == [] and paths(done, "locked") == ["f"]
+    assert keep.call("GET", "/api/v1/workspaces/default/files/locked/f").content == b"mode 000"
+    assert keep.call("GET", "/api/v1/workspaces/default/entries/locked/f").json()["mode"] == "0000"
 
 
 def test_a_large_file_and_a_sparse_one_are_kept_and_a_terabyte_is_named(keep):

@@ -184,7 +184,7 @@ TEST(DiskGuard, ForgetsWhatIsNoLongerWatched) {
       told.notify_all();
     });
     // Most are forgotten while the guard may be measuring them, a few after it has told of them.
-    fill(root / "file", static_cast<size_t>(i + 1) * 100);
+    fill(root / ("file" + std::to_string(i)), 100);
     if (i % 50 == 0) told.wait(before);
     ticket.reset();
     *is_watched = false;
