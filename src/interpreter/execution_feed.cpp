@@ -6,8 +6,8 @@
 
 namespace sk::interpreter {
 
-std::string_view name_of(Status status) {
-  return status == Status::running ? "running" : status == Status::asleep ? "asleep" : "deleted";
+std::string_view outcome_name(const Execution& execution) {
+  return execution.outcome ? name_of(*execution.outcome) : std::string_view();
 }
 
 void ExecutionFeed::add(std::string kind, Json data) {

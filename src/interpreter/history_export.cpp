@@ -69,8 +69,10 @@ std::string cell_source(const Execution& execution) {
 
 // How it ended, where the outputs alone do not say.
 std::string remark_of(const Execution& execution) {
-  if (execution.end == "ok" || execution.end == "error" || execution.end.empty()) return {};
-  return "ended by " + execution.end + (execution.message.empty() ? "" : ": " + execution.message);
+  auto outcome = execution.outcome;
+  if (!outcome || outcome == Outcome::ok || outcome == Outcome::error) return {};
+  return "ended by " + std::string(name_of(*outcome)) +
+         (execution.message.empty() ? "" : ": " + execution.message);
 }
 
 std::string as_comment(const std::string& text) {
@@ -114,7 +116,7 @@ std::string script_cell(const Execution& execution) {
   std::string out =
       "# %% [" + std::to_string(execution.number) + "] " + to_iso8601(execution.created_us) + "\n";
   if (auto remark = remark_of(execution); !remark.empty()) out += as_comment(remark);
-  if (execution.end == "error") out += "# This cell failed.\n";
+  if (execution.outcome == Outcome::error) out += "# This cell failed.\n";
   bool magic = execution.language == "bash";
   for (auto line : split(execution.code, '\n')) {
     auto start = trim(line);

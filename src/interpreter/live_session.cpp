@@ -102,8 +102,8 @@ void LiveSession::save(const QueuedExecution& one) {
 }
 
 void LiveSession::interrupt_queued(QueuedExecution waiting, std::string message) {
-  waiting.execution.status = "done";
-  waiting.execution.end = "interrupted";
+  waiting.execution.status = ExecutionStatus::done;
+  waiting.execution.outcome = Outcome::interrupted;
   waiting.execution.message = std::move(message);
   waiting.execution.ended_us = shared_.keep.ground().clock.now_us();
   save(waiting);
@@ -203,14 +203,14 @@ void LiveSession::wake() {
   for (const auto& [name, value] : info_.environment.items())
     environment.emplace_back(name, value.get<std::string>());
   if (!environment.empty()) kernel_->configure(environment);
-  end_why_.clear();
+  early_end_.reset();
   was_killed_ = false;
   processes_refused_ = 0;
   crowded_looks_ = 0;
   // Stopped at once, on the guard's thread, since this strand may be busy reading what fills the disk.
   auto over = [this, weak = weak_from_this(), session = &kernel_->session()](const std::string& why) {
     session->freeze();
-    if (auto self = weak.lock()) strand_.post([this, self, why] { end_for("disk", why); });
+    if (auto self = weak.lock()) strand_.post([this, self, why] { end_for(Outcome::disk, why); });
   };
   disk_ticket_ = shared_.disk_guard.watch(keeper_.copy().directory(),
                                           {shared_.options.disk_bytes_max, shared_.options.files_max}, over);
@@ -235,7 +235,7 @@ void LiveSession::name_recovered() {
     file.size = version->size;
     file.sha256 = version->sha256;
     file.mime = version->mime;
-    file.change = "recovered";
+    file.change = KeptChange::recovered;
     file.complete = version->complete;
     Settled one;
     one.kept.push_back(std::move(file));
@@ -281,7 +281,7 @@ void LiveSession::start_next() {
 void LiveSession::start(QueuedExecution& next) {
   const Clock& clock = shared_.keep.ground().clock;
   TimeUs begin_us = clock.now_us();
-  next.execution.status = "running";
+  next.execution.status = ExecutionStatus::running;
   next.execution.started_us = begin_us;
   next.execution.timings["queue_us"] = begin_us - next.execution.created_us;
   current_ = std::move(next);
@@ -364,19 +364,21 @@ void LiveSession::run_kernel_events() {
       go_to_sleep();
       return;
     }
-    std::string end = "crash", message = outcome.reason;
+    Outcome end = Outcome::crash;
+    std::string message = outcome.reason;
     switch (outcome.end) {
       case sandbox::End::oom:
-        end = "oom";
+        end = Outcome::oom;
         break;
       case sandbox::End::exited:
-        end = outcome.exit_code.value_or(0) == 0 ? "ok" : "error";
+        end = outcome.exit_code.value_or(0) == 0 ? Outcome::ok : Outcome::error;
         current_->execution.exit_code = outcome.exit_code;
         message = "the program ended its interpreter; variables are gone, files are kept";
         break;
       case sandbox::End::killed:
-        end = stop_ == Stop::timeout ? "timeout" : end_why_.empty() ? "interrupted" : outcome.reason;
-        if (!end_why_.empty()) message = end_why_ + "; variables are gone, closed files are kept";
+        end = stop_ == Stop::timeout ? Outcome::timeout : Outcome::interrupted;
+        if (early_end_ && stop_ != Stop::timeout) end = early_end_->outcome;
+        if (early_end_) message = early_end_->why + "; variables are gone, closed files are kept";
         if (retired_ || stopping_) message = stop_message();
         break;
       default:
@@ -388,19 +390,19 @@ void LiveSession::run_kernel_events() {
     return;
   }
   if (done_ && current_) {
-    std::string end = done_->status == sandbox::CellStatus::ok      ? "ok"
-                      : done_->status == sandbox::CellStatus::error ? "error"
-                                                                    : "interrupted";
+    Outcome end = done_->status == sandbox::CellStatus::ok      ? Outcome::ok
+                  : done_->status == sandbox::CellStatus::error ? Outcome::error
+                                                                : Outcome::interrupted;
     current_->execution.exit_code = done_->exit_code;
     std::string message;
     bool refused = has_new_refused_processes();
-    if (stopping_ && end == "interrupted") {
+    if (stopping_ && end == Outcome::interrupted) {
       message = stop_message();
     } else if (stop_ == Stop::timeout) {
-      end = "timeout";
+      end = Outcome::timeout;
       message = "it ran longer than its time-out and was interrupted; variables are still there";
-    } else if (end == "error" && refused) {
-      end = "pids";
+    } else if (end == Outcome::error && refused) {
+      end = Outcome::pids;
       message = "it tried to start more processes than the " +
                 std::to_string(kernel_->session().spec().limits.processes_max) +
                 " that a session may have at once; variables are still there";
@@ -465,12 +467,13 @@ void LiveSession::keep_outputs() {
         outputs_->outputs()[static_cast<size_t>(file.output_index)]["file"] =
             keeper_.paths().workspace_path(path);
     } catch (const Error& error) {
-      settled_.not_kept.push_back({keeper_.paths().workspace_path(path), "conflict", error.message(), false});
+      settled_.not_kept.push_back(
+          {keeper_.paths().workspace_path(path), UnkeptReason::conflict, error.message(), false});
     }
   }
 }
 
-void LiveSession::finish(std::string end, std::string message) {
+void LiveSession::finish(Outcome outcome, std::string message) {
   const Clock& clock = shared_.keep.ground().clock;
   deadline_us_ = kill_us_ = next_capture_us_ = next_look_us_ = record_us_ = 0;
   Execution& execution = current_->execution;
@@ -478,14 +481,14 @@ void LiveSession::finish(std::string end, std::string message) {
   execution.timings["run_us"] = ran_us - run_started_us_;
   auto failed = [&](std::string_view why) {
     message += (message.empty() ? "" : "; ") + ("not everything could be kept: " + std::string(why));
-    settled_.not_kept.push_back({info_.folder, "error", std::string(why), false});
+    settled_.not_kept.push_back({info_.folder, UnkeptReason::error, std::string(why), false});
   };
   try {
     outputs_->flush();
     keep_outputs();
     // As it will be in its record, which becomes durable with its files.
-    execution.status = "done";
-    execution.end = end;
+    execution.status = ExecutionStatus::done;
+    execution.outcome = outcome;
     execution.message = message;
     execution.outputs = outputs_->outputs();
     execution.ended_us = ran_us;
@@ -500,8 +503,8 @@ void LiveSession::finish(std::string end, std::string message) {
   execution.files = std::move(settled_);
   execution.timings["keep_us"] = clock.now_us() - ran_us;
   execution.outputs = outputs_->take_outputs();
-  execution.status = "done";
-  execution.end = std::move(end);
+  execution.status = ExecutionStatus::done;
+  execution.outcome = outcome;
   execution.message = std::move(message);
   execution.ended_us = clock.now_us();
   active_us_ = execution.ended_us;
@@ -525,8 +528,8 @@ void LiveSession::fail(const Error& error) {
   if (outputs_) outputs_->note(error.message());
   deadline_us_ = kill_us_ = next_capture_us_ = next_look_us_ = record_us_ = 0;
   Execution& execution = current_->execution;
-  execution.status = "done";
-  execution.end = "crash";
+  execution.status = ExecutionStatus::done;
+  execution.outcome = Outcome::crash;
   execution.message = "the session could not run it: " + error.message();
   if (outputs_) execution.outputs = outputs_->take_outputs();
   execution.ended_us = shared_.keep.ground().clock.now_us();

@@ -16,6 +16,7 @@ namespace {
 using http::Reply;
 using interpreter::Execution;
 using interpreter::ExecutionEvent;
+using interpreter::Outcome;
 using interpreter::RunningExecution;
 using interpreter::SessionInfo;
 
@@ -89,12 +90,12 @@ Json waiting_json(const Token& token, const Json& calls) {
 }
 
 Json finished_json(const Execution& execution, const Asked& asked, const std::string& base_url) {
-  Json out = {{"status", execution.end == "ok" ? "completed" : "error"}};
+  Json out = {{"status", execution.outcome == Outcome::ok ? "completed" : "error"}};
   Json result = result_json(execution, asked, base_url);
   for (const auto& [name, value] : result.items())
     if (name != "status") out[name] = value;
-  if (execution.end != "ok") {
-    std::string why = execution.end;
+  if (execution.outcome != Outcome::ok) {
+    std::string why(outcome_name(execution));
     for (const auto& output : execution.outputs)
       if (output.at("type") == "error")
         why = output.at("name").get<std::string>() + ": " + output.at("value").get<std::string>();

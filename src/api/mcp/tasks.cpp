@@ -8,6 +8,8 @@ namespace sk::api::mcp {
 namespace {
 
 using interpreter::Execution;
+using interpreter::ExecutionStatus;
+using interpreter::Outcome;
 
 constexpr std::string_view kPrefix = "task_";
 constexpr size_t kHexDigits = 32;
@@ -22,7 +24,7 @@ struct Found {
   std::shared_ptr<interpreter::ExecutionFeed> feed;  // null when it is long over
   Execution execution;
 
-  bool is_done() const { return execution.status == "done"; }
+  bool is_done() const { return execution.status == ExecutionStatus::done; }
 };
 
 [[noreturn]] void throw_unknown() {
@@ -63,9 +65,9 @@ Found need(Turn& turn) {
 }
 
 std::string_view status_of(Era era, const Execution& execution) {
-  if (execution.status != "done") return "working";
-  if (execution.end == "interrupted") return "cancelled";
-  return era == Era::legacy && execution.end != "ok" ? "failed" : "completed";
+  if (execution.status != ExecutionStatus::done) return "working";
+  if (execution.outcome == Outcome::interrupted) return "cancelled";
+  return era == Era::legacy && execution.outcome != Outcome::ok ? "failed" : "completed";
 }
 
 Json with_related(Json result, const TaskId& id) {
@@ -131,7 +133,7 @@ std::optional<Json> task_result(Turn& turn) {
   auto channel = turn.open_channel([] {});
   found.feed->on_finish(
       [channel, envelope = turn.envelope, base_url, id = found.id](const Execution& execution) {
-        if (execution.status != "done") {
+        if (execution.status != ExecutionStatus::done) {
           channel->finish(error_message(envelope.id, RpcError(rpc_code::server, execution.message)));
           return;
         }

@@ -15,6 +15,7 @@ namespace {
 
 using http::Reply;
 using interpreter::Execution;
+using interpreter::Outcome;
 using interpreter::SessionInfo;
 
 // Longer than any execution may take, its waking and keeping included.
@@ -87,21 +88,21 @@ Json files_json(const Execution& execution, const Answering& answering) {
 }
 
 Json error_of(const Execution& execution) {
-  if (execution.end == "ok") return nullptr;
+  if (execution.outcome == Outcome::ok) return nullptr;
   // Whoever stopped the program says more than the exception that it died of.
-  if (execution.end == "error")
+  if (execution.outcome == Outcome::error)
     for (const auto& output : execution.outputs)
       if (output.value("type", "") == "error")
         return {{"name", output.value("name", "")}, {"message", output.value("value", "")}};
-  return {{"name", execution.end}, {"message", execution.message}};
+  return {{"name", outcome_name(execution)}, {"message", execution.message}};
 }
 
 Json exec_json(const Execution& execution, const Answering& answering) {
   // An exception is an answer of the program's; a program that was stopped has none.
-  bool whole = execution.end == "ok" || execution.end == "error";
+  bool whole = execution.outcome == Outcome::ok || execution.outcome == Outcome::error;
   Json not_kept = Json::array();
   for (const auto& item : execution.files.not_kept)
-    not_kept.push_back({{"path", item.path}, {"reason", item.reason}, {"message", item.message}});
+    not_kept.push_back({{"path", item.path}, {"reason", name_of(item.reason)}, {"message", item.message}});
   return {{"id", execution.id.with_prefix("ci_")},
           {"object", "container.exec"},
           {"container_id", answering.container.id.with_prefix(kContainerPrefix)},

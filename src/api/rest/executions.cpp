@@ -23,7 +23,7 @@ constexpr auto kWaitMost = std::chrono::hours(24);
 // What its events have told so far, as the answer will have it.
 void add_event(Execution& execution, const ExecutionEvent& event) {
   if (event.kind == "started") {
-    execution.status = "running";
+    execution.status = interpreter::ExecutionStatus::running;
     execution.woke = event.data.value("woke", false);
     execution.started_us = parse_iso8601(event.data.value("started_at", "")).value_or(0);
   } else if (event.kind == "kept") {
@@ -82,7 +82,7 @@ Reply follow(const RunningExecution& running, const std::string& base_url, int64
   *follower = running.feed->follow(after, send);
   running.feed->on_finish([stream, base_url](const Execution& execution) {
     // One that is still queued has no last event yet: the follower comes back for it.
-    if (execution.status == "done")
+    if (execution.status == interpreter::ExecutionStatus::done)
       stream->send({"done", "done", to_text(execution_json(execution, base_url))});
     stream->close();
   });

@@ -100,7 +100,7 @@ class Demo {
   Json execute(const std::string& code) {
     auto connection = remote();
     Json done = run_code(connection, session_, {{"code", code}}, {});
-    if (text_field(done, "end") != "ok")
+    if (!ended_well(done))
       throw Error(Code::internal, "the demo's code ended with " + text_field(done, "end") + ": " +
                                       text_field(done, "message"))
           .hint("'sandkeep doctor' says whether code can run here.");

@@ -76,7 +76,7 @@ TEST(OutputText, TellsPrintedTextValuesImagesAndErrorsApart) {
       {{"type", "note"}, {"text", "cut"}},
       {{"type", "error"}, {"name", "E"}, {"value", "v"}, {"traceback", "trace"}}};
   execution.message = "why";
-  execution.files.not_kept.push_back({"s/link", "link", "it is a link"});
+  execution.files.not_kept.push_back({"s/link", interpreter::UnkeptReason::link, "it is a link"});
   auto shown = output_text(execution);
   EXPECT_EQ(shown.printed, "ab");
   EXPECT_EQ(shown.errors, "w\ncut\ntrace\nnot kept: s/link: it is a link\nwhy\n");

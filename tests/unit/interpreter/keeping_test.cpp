@@ -26,7 +26,8 @@ class KeepingTest : public InterpreterTest {
   }
   static std::set<std::string> reasons(const Execution& execution) {
     std::set<std::string> found;
-    for (const auto& item : execution.files.not_kept) found.insert(item.path + " " + item.reason);
+    for (const auto& item : execution.files.not_kept)
+      found.insert(item.path + " " + std::string(name_of(item.reason)));
     return found;
   }
   std::string copy_of(const SessionInfo& session) { return folder + "/copies/" + session.id.hex(); }
@@ -62,7 +63,7 @@ TEST_F(KeepingTest, ASessionCanBeDeletedWithWhatCouldNotBeKept) {
   set_quota(1 << 20);
   run(session.id, "import os\nopen('big','wb').write(os.urandom(3_000_000))");
   interpreter->remove(actor, session.id, Interpreter::OnUnkept::discard);
-  EXPECT_EQ(interpreter->get(actor, session.id).status, Status::deleted);
+  EXPECT_EQ(interpreter->get(actor, session.id).status, SessionStatus::deleted);
   EXPECT_FALSE(std::filesystem::exists(copy_of(session)));
 }
 
@@ -137,7 +138,7 @@ TEST_F(KeepingTest, TwoWhoMakeTheSameNewFileDiverge) {
   put("w/new", "outside");
   go_on(session);
   auto execution = wait(running);
-  ASSERT_EQ(execution.end, "ok") << execution.outputs;
+  ASSERT_EQ(execution.outcome, Outcome::ok) << execution.outputs;
   bool diverged = false;
   for (const auto& file : execution.files.kept)
     if (file.path == "w/new") diverged = file.diverged;
@@ -171,7 +172,7 @@ TEST_F(KeepingTest, FetchKeepsWhatItReplaces) {
   auto execution = run(session.id,
                        "import sandkeep\nopen('x','w').write('mine, not kept yet')\n"
                        "sandkeep.fetch('data/x'); print(open('x').read())");
-  ASSERT_EQ(execution.end, "ok") << execution.outputs;
+  ASSERT_EQ(execution.outcome, Outcome::ok) << execution.outputs;
   auto all = versions("w/x");
   ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(all[1].size, std::string("mine, not kept yet").size());
@@ -216,7 +217,7 @@ TEST_F(KeepingTest, AFileThatBecameAFolderOutsideBecomesOneInTheSession) {
   trash("w/e");
   put("w/e", "a file now");
   auto execution = run(session.id, "print(open('d/x').read(), open('e').read())");
-  ASSERT_EQ(execution.end, "ok") << execution.message << execution.outputs;
+  ASSERT_EQ(execution.outcome, Outcome::ok) << execution.message << execution.outputs;
   EXPECT_EQ(execution.outputs[0]["text"], "below a file now\n");
 }
 
@@ -226,7 +227,7 @@ TEST_F(KeepingTest, WhatStandsInTheWayOfTheWorkspaceIsToldAndTheSessionGoesOn) {
   put("w/data/x.csv", "1,2");
   put("w/other", "comes all the same");
   auto execution = run(session.id, "print(open('other').read())");
-  ASSERT_EQ(execution.end, "ok") << execution.message << execution.outputs;
+  ASSERT_EQ(execution.outcome, Outcome::ok) << execution.message << execution.outputs;
   EXPECT_NE(execution.outputs.dump().find("w/data/x.csv"), std::string::npos) << execution.outputs;
   EXPECT_NE(execution.outputs.dump().find("comes all the same"), std::string::npos);
   run(session.id, "os.remove('data')");
@@ -240,7 +241,7 @@ TEST_F(KeepingTest, AFileWhereSomebodyElseMadeAFolderMeanwhileIsToldAndKeptOnceT
   put("w/r/x", "theirs");
   go_on(session);
   EXPECT_EQ(reasons(wait(running)), std::set<std::string>{"w/r conflict"});
-  EXPECT_EQ(run(session.id, "print(open('r').read())").end, "ok");
+  EXPECT_EQ(run(session.id, "print(open('r').read())").outcome, Outcome::ok);
   trash("w/r");
   EXPECT_EQ(kept_names(run(session.id, "1"), "w"), std::set<std::string>{"r"});
   EXPECT_EQ(read("w/r"), "mine");
@@ -291,7 +292,7 @@ TEST_F(KeepingTest, OddCellsFailAndTheSessionGoesOn) {
   run(session.id, "kept = 1");
   auto failed = [&](const std::string& code, const std::string& language = "python") {
     auto execution = run(session.id, code, language);
-    EXPECT_EQ(execution.end, "error") << code << execution.message << execution.outputs;
+    EXPECT_EQ(execution.outcome, Outcome::error) << code << execution.message << execution.outputs;
     bool told = false;
     for (const auto& output : execution.outputs) told = told || output["type"] == "error";
     EXPECT_TRUE(told) << code << execution.outputs;
@@ -304,12 +305,12 @@ TEST_F(KeepingTest, OddCellsFailAndTheSessionGoesOn) {
   run(session.id, "get_ipython().events.unregister('post_run_cell', callback)");
   run(session.id, "import os\nos.mkdir('gone'); os.chdir('gone'); os.rmdir('/mnt/data/gone')");
   auto bash = run(session.id, "pwd", "bash");
-  EXPECT_EQ(bash.end, "ok") << bash.message << bash.outputs;
+  EXPECT_EQ(bash.outcome, Outcome::ok) << bash.message << bash.outputs;
   EXPECT_EQ(bash.outputs[0]["text"], "/mnt/data\n");
   auto shown = run(session.id,
                    "from IPython.display import publish_display_data\n"
                    "publish_display_data({'image/png': '!!!notbase64'})");
-  EXPECT_EQ(shown.end, "ok") << shown.message;
+  EXPECT_EQ(shown.outcome, Outcome::ok) << shown.message;
   EXPECT_EQ(shown.outputs[0]["data"]["text/plain"], "!!!notbase64");
   EXPECT_EQ(run(session.id, "print(kept)").outputs[0]["text"], "1\n");
 }

@@ -10,6 +10,7 @@ namespace {
 
 using interpreter::Execution;
 using interpreter::KeptFile;
+using interpreter::Outcome;
 namespace prefix = workspace::prefix;
 
 // What a model can take in at once; the rest is told of, and can be had as a file.
@@ -43,7 +44,7 @@ void add_block(std::string& out, std::string_view title, const std::string& text
 
 Json file_json(const KeptFile& file, const std::string& base_url) {
   Json out = {{"path", file.path},
-              {"change", file.change},
+              {"change", name_of(file.change)},
               {"size", file.size},
               {"mime", file.mime},
               {"version_id", file.version.with_prefix(prefix::version)},
@@ -60,11 +61,11 @@ void add_files(ToolResult& result, const Execution& execution, const std::string
   std::string lines;
   size_t count = 0;
   for (const auto& file : execution.files.kept) {
-    if (file.change == "unchanged") continue;
+    if (file.change == interpreter::KeptChange::unchanged) continue;
     if (++count > kFilesMax) continue;
     files.push_back(file_json(file, base_url));
     lines.append("- ").append(markdown_link(file.version, file.path, base_url)).append(" ");
-    lines.append(file.change).append(", ").append(human_size(file.size));
+    lines.append(name_of(file.change)).append(", ").append(human_size(file.size));
     if (file.diverged) lines.append(", diverged: someone else changed it too, both are versions");
     if (file.locked) lines.append(", locked by someone else: kept as a version, not as the newest");
     if (!file.complete) lines.append(", still open");
@@ -85,7 +86,7 @@ void add_files(ToolResult& result, const Execution& execution, const std::string
         .append(": ")
         .append(item.message)
         .append("\n");
-    not_kept.push_back({{"path", item.path}, {"reason", item.reason}, {"message", item.message}});
+    not_kept.push_back({{"path", item.path}, {"reason", name_of(item.reason)}, {"message", item.message}});
   }
   if (!not_kept.empty()) result.structured["not_kept"] = std::move(not_kept);
 }
@@ -105,9 +106,10 @@ void add_images(ToolResult& result, const Execution& execution) {
 }
 
 std::string ending_of(const Execution& execution) {
-  if (execution.end == "ok") return {};
-  if (execution.end == "error") return "The code raised an error; variables and files are as it left them.\n";
-  std::string out = "The run ended early (" + execution.end + ")";
+  if (execution.outcome == Outcome::ok) return {};
+  if (execution.outcome == Outcome::error)
+    return "The code raised an error; variables and files are as it left them.\n";
+  std::string out = "The run ended early (" + std::string(outcome_name(execution)) + ")";
   out.append(execution.message.empty() ? "" : ": " + execution.message).append(".\n");
   return out;
 }
@@ -145,7 +147,7 @@ ToolResult run_result(const Execution& execution, const std::string& base_url) {
   result.text += texts.notes + ending_of(execution);
   result.structured = {{"session", execution.session.with_prefix(prefix::session)},
                        {"execution", execution.id.with_prefix(prefix::execution)},
-                       {"end", execution.end},
+                       {"end", outcome_name(execution)},
                        {"stdout", shortened(texts.out)},
                        {"stderr", shortened(texts.err)},
                        {"result", shortened(texts.result)},
@@ -156,7 +158,7 @@ ToolResult run_result(const Execution& execution, const std::string& base_url) {
   add_images(result, execution);
   if (result.text.empty()) result.text = "Done; no output.\n";
   result.text.append("\nsession: ").append(execution.session.with_prefix(prefix::session));
-  result.is_error = execution.end != "ok";
+  result.is_error = execution.outcome != Outcome::ok;
   // Where clients of Foundry's toolbox look for it.
   result.meta = {{"container_id", execution.session.with_prefix("cntr_")}};
   return result;
