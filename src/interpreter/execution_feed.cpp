@@ -10,9 +10,9 @@ std::string_view outcome_name(const Execution& execution) {
   return execution.outcome ? name_of(*execution.outcome) : std::string_view();
 }
 
-void ExecutionFeed::add(std::string kind, Json data) {
+void ExecutionFeed::add(Event event) {
   std::lock_guard lock(mutex_);
-  events_.push_back({static_cast<int64_t>(events_.size()) + 1, std::move(kind), std::move(data)});
+  events_.push_back({static_cast<int64_t>(events_.size()) + 1, std::move(event)});
   for (auto& [number, follower] : followers_) follower(events_.back());
 }
 
@@ -21,7 +21,7 @@ void ExecutionFeed::finish(Execution execution) {
   {
     std::lock_guard lock(mutex_);
     result_ = std::move(execution);
-    events_.push_back({static_cast<int64_t>(events_.size()) + 1, "done", Json::object()});
+    events_.push_back({static_cast<int64_t>(events_.size()) + 1, Ended{}});
     for (auto& [number, follower] : followers_) follower(events_.back());
     waiters.swap(waiters_);
   }
@@ -37,6 +37,13 @@ Execution ExecutionFeed::result() const {
   std::lock_guard lock(mutex_);
   SK_CHECK(result_.has_value());
   return *result_;
+}
+
+Execution ExecutionFeed::so_far(Execution asked) const {
+  std::lock_guard lock(mutex_);
+  if (result_) return *result_;
+  for (const auto& one : events_) fold(asked, one.event);
+  return asked;
 }
 
 uint64_t ExecutionFeed::follow(int64_t after, std::function<void(const ExecutionEvent&)> on_event) {

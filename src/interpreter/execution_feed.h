@@ -9,25 +9,27 @@
 #include <mutex>
 #include <vector>
 
-#include "interpreter/types.h"
+#include "interpreter/event.h"
 
 namespace sk::interpreter {
 
 struct ExecutionEvent {
   int64_t number = 0;  // from 1
-  std::string kind;    // started | output | kept | done
-  Json data;
+  Event event;
 };
 
 // Any thread. Bounded by the limit on an execution's output.
 class ExecutionFeed {
  public:
-  void add(std::string kind, Json data);
+  void add(Event event);
   // The last event: `execution` is complete, its files durable. Or it is still queued: the server stops, and
   // it runs after the restart.
   void finish(Execution execution);
   bool finished() const;
   Execution result() const;  // once finished
+  // The execution as far as it is: `asked`, as it was queued, with all events so far; the result once
+  // finished.
+  Execution so_far(Execution asked) const;
 
   // Calls `on_event` for every event after `after`, first those that were, then those to come, in order, from
   // whatever thread adds them; must be short. unfollow() waits for a call under way.

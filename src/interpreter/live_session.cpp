@@ -146,7 +146,7 @@ void LiveSession::retry_unkept(std::function<void(Tried)> then) {
         Settled now = keeper_.retry(capture_as(), [this] { return open_files(); });
         // The answer of a running cell names them, as it names what is kept during long runs.
         if (current_) {
-          for (const auto& file : now.kept) current_->feed->add("kept", to_json(file));
+          for (const auto& file : now.kept) current_->feed->add(FileKept{file});
           settled_.append(std::move(now));
         }
       } else if (keeper_.exists() && !keeper_.look_for_only_copies(capture_as()).only_copies) {
@@ -311,9 +311,7 @@ void LiveSession::start(QueuedExecution& next) {
     if (current_->wanted.accepted || current_->wanted.announced) shared_.records.save(current_->execution);
     // A server that dies leaves a record of what ran, unless that was over in a moment anyway.
     record_us_ = begin_us + kRecordAfterUs;
-    current_->feed->add("started", {{"id", current_->execution.id.with_prefix(workspace::prefix::execution)},
-                                    {"woke", current_->execution.woke},
-                                    {"started_at", to_iso8601(begin_us)}});
+    current_->feed->add(Started{current_->execution.woke, begin_us});
     auto language =
         current_->execution.language == "bash" ? sandbox::Language::bash : sandbox::Language::python;
     run_started_us_ = clock.now_us();
@@ -463,9 +461,9 @@ void LiveSession::keep_outputs() {
       std::string meant = std::string(kOutputsFolder) + "/" + file.name;
       if (file.spilled && path != meant)
         outputs_->note(meant + " was taken already, so it is kept as " + path + ".");
-      if (file.output_index >= 0)
-        outputs_->outputs()[static_cast<size_t>(file.output_index)]["file"] =
-            keeper_.paths().workspace_path(path);
+      if (file.output_index < 0) continue;
+      if (auto* bundle = bundle_of(outputs_->outputs()[static_cast<size_t>(file.output_index)]))
+        bundle->file = keeper_.paths().workspace_path(path);
     } catch (const Error& error) {
       settled_.not_kept.push_back(
           {keeper_.paths().workspace_path(path), UnkeptReason::conflict, error.message(), false});

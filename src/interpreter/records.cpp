@@ -67,7 +67,7 @@ std::string detail_of(const Execution& execution) {
     not_kept.push_back({{"path", item.path}, {"reason", name_of(item.reason)}, {"message", item.message}});
   Json detail = {{"woke", execution.woke},
                  {"message", execution.message},
-                 {"outputs", execution.outputs},
+                 {"outputs", to_json(execution.outputs)},
                  {"folders", execution.files.folders},
                  {"renamed", pairs_to_json(execution.files.renamed)},
                  {"deleted", execution.files.deleted},
@@ -94,7 +94,7 @@ Execution read_execution(const catalog::Row& row) {
   Json detail = Json::parse(row.text(8));
   execution.message = detail.value("message", "");
   execution.woke = detail.value("woke", false);
-  execution.outputs = detail.value("outputs", Json::array());
+  execution.outputs = outputs_from(detail.value("outputs", Json::array()));
   execution.timings = detail.value("timings", Json::object());
   if (detail.contains("exit_code")) execution.exit_code = detail["exit_code"].get<int>();
   execution.files.folders = detail.value("folders", std::vector<std::string>());

@@ -63,7 +63,7 @@ void LiveSession::tick(TimeUs now_us) {
           shared_.save_later(current_->execution);
         }
         Settled now = capture_now(CopyKeeper::Extent::touched);
-        for (const auto& file : now.kept) current_->feed->add("kept", to_json(file));
+        for (const auto& file : now.kept) current_->feed->add(FileKept{file});
         settled_.append(std::move(now));
       } catch (const std::exception& error) {
         log::warn("files could not be kept during a run; they are tried again at its end",

@@ -7,6 +7,7 @@
 
 #include "interpreter/capture.h"
 #include "interpreter/outcome.h"
+#include "interpreter/output.h"
 #include "workspace/types.h"
 
 namespace sk::interpreter {
@@ -97,7 +98,7 @@ struct Execution {
   std::string message;             // why it ended so, where that is not plain
   std::optional<int> exit_code;    // of a program or of bash
   bool woke = false;               // the session was asleep: variables are gone, files are there
-  Json outputs = Json::array();    // {type: stdout|stderr|display|result|error|note, …}
+  Outputs outputs;
   Settled files;
   std::vector<std::pair<std::string, std::string>> added;  // asked for → where it is now
   TimeUs created_us = 0, started_us = 0, ended_us = 0;

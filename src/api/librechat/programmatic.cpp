@@ -19,6 +19,7 @@ using interpreter::ExecutionEvent;
 using interpreter::Outcome;
 using interpreter::RunningExecution;
 using interpreter::SessionInfo;
+using interpreter::ToolsAsked;
 
 constexpr size_t kToolsMax = 100;
 constexpr int64_t kTimeoutDefaultMs = 300'000;
@@ -96,9 +97,7 @@ Json finished_json(const Execution& execution, const Asked& asked, const std::st
     if (name != "status") out[name] = value;
   if (execution.outcome != Outcome::ok) {
     std::string why(outcome_name(execution));
-    for (const auto& output : execution.outputs)
-      if (output.at("type") == "error")
-        why = output.at("name").get<std::string>() + ": " + output.at("value").get<std::string>();
+    if (const auto* error = interpreter::error_in(execution.outputs)) why = error->name + ": " + error->value;
     out["error"] = why;
   }
   return out;
@@ -111,8 +110,9 @@ Reply wait_for_next(const RunningExecution& running, int64_t after, std::shared_
       std::make_shared<http::Deferred>(kWaitMost, [] { return Reply::json(Json::object(), 504); }, [] {});
   running.feed->follow(
       after, [deferred, session = asked->session.id, id = running.id](const ExecutionEvent& event) {
-        if (event.kind != "tools" || deferred->done()) return;
-        deferred->complete(Reply::json(waiting_json({session, id, event.number}, event.data)));
+        const auto* asks = std::get_if<ToolsAsked>(&event.event);
+        if (asks == nullptr || deferred->done()) return;
+        deferred->complete(Reply::json(waiting_json({session, id, event.number}, asks->calls)));
       });
   running.feed->on_finish([deferred, asked, base_url](const Execution& execution) {
     if (!deferred->done()) deferred->complete(Reply::json(finished_json(execution, *asked, base_url)));
@@ -177,7 +177,8 @@ Reply begin(Call& call, const std::shared_ptr<Begun>& begun) {
 Json calls_of(const RunningExecution& running, int64_t event) {
   Json calls;
   auto follower = running.feed->follow(event - 1, [&](const ExecutionEvent& one) {
-    if (one.number == event && one.kind == "tools") calls = one.data;
+    const auto* asks = std::get_if<ToolsAsked>(&one.event);
+    if (one.number == event && asks != nullptr) calls = asks->calls;
   });
   running.feed->unfollow(follower);
   return calls;

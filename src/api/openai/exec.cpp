@@ -38,37 +38,33 @@ void add_logs(Json& outputs, const std::string& text) {
 }
 
 // A figure as a data URI; one that is too large for that as the link of the file that it was kept as.
-void add_bundle(Json& outputs, const Json& output, const Execution& execution, const std::string& base_url) {
-  static const Json kNothing = Json::object();
-  const Json& data = output.contains("data") ? output["data"] : kNothing;
+void add_bundle(Json& outputs, const interpreter::Bundle& bundle, const Execution& execution,
+                const std::string& base_url) {
   for (auto mime : {"image/png", "image/jpeg", "image/gif", "image/webp"}) {
-    if (!data.contains(mime)) continue;
+    const auto* image = bundle.find(mime);
+    if (image == nullptr) continue;
     std::string url = std::string("data:") + mime;
-    url.append(";base64,").append(data[mime].get_ref<const std::string&>());
+    url.append(";base64,").append(*image);
     outputs.push_back({{"type", "image"}, {"url", std::move(url)}});
     return;
   }
-  auto file = output.value("file", "");
   for (const auto& kept : execution.files.kept) {
-    if (!output.contains("cut") || kept.path != file) continue;
+    if (!bundle.is_cut || kept.path != bundle.file) continue;
     auto url = base_url + workspace::Links::path_of(kept.version, kept.path);
     outputs.push_back({{"type", "image"}, {"url", std::move(url)}});
     return;
   }
-  if (data.contains("text/plain")) add_logs(outputs, data["text/plain"].get<std::string>() + "\n");
+  if (const auto* text = bundle.find("text/plain")) add_logs(outputs, *text + "\n");
 }
 
 Json outputs_json(const Execution& execution, const std::string& base_url) {
   Json outputs = Json::array();
-  for (const auto& output : execution.outputs) {
-    auto type = output.value("type", "");
-    if (type == "stdout" || type == "stderr" || type == "note")
-      add_logs(outputs, output.value("text", ""));
-    else if (type == "error")
-      add_logs(outputs, output.value("traceback", "") + "\n");
-    else
-      add_bundle(outputs, output, execution, base_url);
-  }
+  interpreter::Visit add{
+      [&](const interpreter::TextOutput& text) { add_logs(outputs, text.text); },
+      [&](const interpreter::NoteOutput& note) { add_logs(outputs, note.text); },
+      [&](const interpreter::ErrorOutput& error) { add_logs(outputs, error.traceback + "\n"); },
+      [&](const auto& shown) { add_bundle(outputs, shown.bundle, execution, base_url); }};
+  for (const auto& output : execution.outputs) std::visit(add, output);
   return outputs;
 }
 
@@ -91,9 +87,8 @@ Json error_of(const Execution& execution) {
   if (execution.outcome == Outcome::ok) return nullptr;
   // Whoever stopped the program says more than the exception that it died of.
   if (execution.outcome == Outcome::error)
-    for (const auto& output : execution.outputs)
-      if (output.value("type", "") == "error")
-        return {{"name", output.value("name", "")}, {"message", output.value("value", "")}};
+    if (const auto* error = interpreter::error_in(execution.outputs))
+      return {{"name", error->name}, {"message", error->value}};
   return {{"name", outcome_name(execution)}, {"message", execution.message}};
 }
 

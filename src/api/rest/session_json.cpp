@@ -127,7 +127,7 @@ Json execution_json(const interpreter::Execution& execution, const std::string& 
           {"exit_code", execution.exit_code ? Json(*execution.exit_code) : Json()},
           {"woke", execution.woke},
           {"added", added_json(execution.added)},
-          {"outputs", execution.outputs},
+          {"outputs", interpreter::to_json(execution.outputs)},
           {"kept", kept},
           {"kept_more", execution.files.kept.size() > kept.size()},
           {"folders", execution.files.folders},

@@ -67,14 +67,15 @@ TEST(Dialects, APathThatHoldsAKeyIsShownWithoutIt) {
 
 TEST(OutputText, TellsPrintedTextValuesImagesAndErrorsApart) {
   interpreter::Execution execution;
-  execution.outputs = {
-      {{"type", "stdout"}, {"text", "a"}},
-      {{"type", "stderr"}, {"text", "w"}},
-      {{"type", "stdout"}, {"text", "b"}},
-      {{"type", "display"}, {"data", {{"image/png", "iVBO"}}}, {"file", "s/outputs/1-1.png"}},
-      {{"type", "result"}, {"count", 1}, {"data", {{"text/plain", "42"}}}},
-      {{"type", "note"}, {"text", "cut"}},
-      {{"type", "error"}, {"name", "E"}, {"value", "v"}, {"traceback", "trace"}}};
+  using interpreter::TextOutput;
+  using enum TextOutput::Stream;
+  execution.outputs = {TextOutput{out, "a"},
+                       TextOutput{err, "w"},
+                       TextOutput{out, "b"},
+                       interpreter::DisplayOutput{"", false, {"s/outputs/1-1.png", {{"image/png", "iVBO"}}}},
+                       interpreter::ResultOutput{1, {"", {{"text/plain", "42"}}}},
+                       interpreter::NoteOutput{"cut"},
+                       interpreter::ErrorOutput{"E", "v", "trace"}};
   execution.message = "why";
   execution.files.not_kept.push_back({"s/link", interpreter::UnkeptReason::link, "it is a link"});
   auto shown = output_text(execution);

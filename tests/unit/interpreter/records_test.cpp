@@ -30,7 +30,6 @@ class RecordsTest : public testing::Test {
     execution.number = 1;
     execution.language = "python";
     execution.status = ExecutionStatus::running;
-    execution.outputs = Json::array();
   }
   Execution done() {
     Execution now = execution;

@@ -48,25 +48,41 @@ std::vector<interpreter::AddedFile> added_files(ToolCall& call) {
   return files;
 }
 
+struct Told {
+  std::string text;
+  std::string_view logger;  // empty: not for the log
+};
+
+// What a waiting client is told of an event; nullopt: nothing.
+std::optional<Told> told_of(const interpreter::Event& event) {
+  if (std::holds_alternative<interpreter::Started>(event)) return Told{"running", {}};
+  const auto* added = std::get_if<interpreter::OutputAdded>(&event);
+  if (added == nullptr) return std::nullopt;
+  if (const auto* text = std::get_if<interpreter::TextOutput>(&added->output))
+    return Told{text->text, interpreter::name_of(text->stream)};
+  if (const auto* note = std::get_if<interpreter::NoteOutput>(&added->output))
+    return Told{note->text, "note"};
+  return Told{};
+}
+
 // Tells a waiting client what the code prints, as it prints it.
 void follow(const RunningExecution& running, const Turn& turn, const std::shared_ptr<Channel>& channel) {
   Json token = turn.progress_token();
   bool logs = turn.wants_log(kInfo);
   if (token.is_null() && !logs) return;
   running.feed->follow(0, [channel, token, logs](const ExecutionEvent& event) {
-    if (event.kind != "output" && event.kind != "started") return;
-    const auto& text = member(event.data, "text");
-    std::string told = text.is_string() ? text.get<std::string>() : event.kind == "started" ? "running" : "";
+    auto told = told_of(event.event);
+    if (!told) return;
     if (!token.is_null()) {
       Json params = {{"progressToken", token}, {"progress", event.number}};
-      auto line = std::string(trim(told));
+      auto line = std::string(trim(told->text));
       if (line.size() > kProgressTextMax) line = line.substr(line.size() - kProgressTextMax);
       if (!line.empty()) params["message"] = line;
       channel->notify("notifications/progress", std::move(params));
     }
-    if (logs && text.is_string())
+    if (logs && !told->logger.empty())
       channel->notify("notifications/message",
-                      {{"level", "info"}, {"logger", member(event.data, "type")}, {"data", told}});
+                      {{"level", "info"}, {"logger", told->logger}, {"data", told->text}});
   });
 }
 

@@ -94,12 +94,13 @@ void add_files(ToolResult& result, const Execution& execution, const std::string
 void add_images(ToolResult& result, const Execution& execution) {
   size_t count = 0;
   for (const auto& output : execution.outputs) {
-    const auto& data = member(output, "data");
+    const auto* bundle = interpreter::bundle_of(output);
+    if (bundle == nullptr) continue;
     for (auto mime : {"image/png", "image/jpeg"}) {
-      const auto& image = member(data, mime);
-      if (!image.is_string() || image.get_ref<const std::string&>().size() > kImageBase64Max) continue;
+      const auto* image = bundle->find(mime);
+      if (image == nullptr || image->size() > kImageBase64Max) continue;
       if (++count > kImagesMax) return;
-      Json block = {{"type", "image"}, {"data", image}, {"mimeType", mime}};
+      Json block = {{"type", "image"}, {"data", *image}, {"mimeType", mime}};
       result.blocks.insert(result.blocks.begin() + static_cast<ptrdiff_t>(count - 1), std::move(block));
     }
   }
@@ -118,21 +119,19 @@ std::string ending_of(const Execution& execution) {
 
 RunTexts run_texts(const Execution& execution) {
   RunTexts texts;
-  auto text_of = [](const Json& value) {
-    return value.is_string() ? value.get<std::string>() : std::string();
-  };
-  for (const auto& output : execution.outputs) {
-    auto type = text_of(member(output, "type"));
-    if (type == "stdout") texts.out += text_of(member(output, "text"));
-    if (type == "stderr") texts.err += text_of(member(output, "text"));
-    if (type == "note") texts.notes += text_of(member(output, "text")) + "\n";
-    if (type == "error") texts.error = text_of(member(output, "traceback"));
-    if (type == "result" || type == "display") {
-      auto plain = text_of(member(member(output, "data"), "text/plain"));
-      bool is_image = !member(member(output, "data"), "image/png").is_null();
-      if (!is_image && !plain.empty()) texts.result.append(texts.result.empty() ? "" : "\n").append(plain);
-    }
-  }
+  interpreter::Visit take{[&](const interpreter::TextOutput& text) {
+                            (text.stream == interpreter::TextOutput::Stream::out ? texts.out : texts.err) +=
+                                text.text;
+                          },
+                          [&](const interpreter::NoteOutput& note) { texts.notes += note.text + "\n"; },
+                          [&](const interpreter::ErrorOutput& error) { texts.error = error.traceback; },
+                          [&](const auto& shown) {
+                            const auto* plain = shown.bundle.find("text/plain");
+                            bool is_image = shown.bundle.find("image/png") != nullptr;
+                            if (!is_image && plain != nullptr && !plain->empty())
+                              texts.result.append(texts.result.empty() ? "" : "\n").append(*plain);
+                          }};
+  for (const auto& output : execution.outputs) std::visit(take, output);
   return texts;
 }
 
