@@ -1,6 +1,8 @@
 #include "interpreter/execution_feed.h"
 
 #include <condition_variable>
+#include <limits>
+#include <utility>
 
 #include "base/error.h"
 
@@ -17,7 +19,7 @@ void ExecutionFeed::add(Event event) {
 }
 
 void ExecutionFeed::finish(Execution execution) {
-  std::map<uint64_t, std::function<void(const Execution&)>> waiters;
+  std::vector<Waiter> waiters;
   {
     std::lock_guard lock(mutex_);
     result_ = std::move(execution);
@@ -25,7 +27,7 @@ void ExecutionFeed::finish(Execution execution) {
     for (auto& [number, follower] : followers_) follower(events_.back());
     waiters.swap(waiters_);
   }
-  for (auto& [number, waiter] : waiters) waiter(*result_);  // it does not change any more
+  for (auto& waiter : waiters) waiter.then(&*result_);  // it does not change any more
 }
 
 bool ExecutionFeed::finished() const {
@@ -57,19 +59,32 @@ uint64_t ExecutionFeed::follow(int64_t after, std::function<void(const Execution
 void ExecutionFeed::unfollow(uint64_t number) {
   std::lock_guard lock(mutex_);
   followers_.erase(number);
-  waiters_.erase(number);
 }
 
-uint64_t ExecutionFeed::on_finish(std::function<void(const Execution&)> when_done) {
+void ExecutionFeed::await(TimeUs deadline_us, std::function<void(const Execution*)> then) {
   {
     std::lock_guard lock(mutex_);
     if (!result_) {
-      waiters_.emplace(next_, std::move(when_done));
-      return next_++;
+      waiters_.push_back({deadline_us, std::move(then)});
+      return;
     }
   }
-  when_done(*result_);
-  return 0;
+  then(&*result_);
+}
+
+void ExecutionFeed::on_finish(std::function<void(const Execution&)> when_done) {
+  await(std::numeric_limits<TimeUs>::max(),
+        [when_done = std::move(when_done)](const Execution* execution) { when_done(*execution); });
+}
+
+void ExecutionFeed::expire(TimeUs now_us) {
+  std::vector<Waiter> overdue;
+  {
+    std::lock_guard lock(mutex_);
+    for (auto& waiter : std::exchange(waiters_, {}))
+      (now_us < waiter.deadline_us ? waiters_ : overdue).push_back(std::move(waiter));
+  }
+  for (auto& waiter : overdue) waiter.then(nullptr);
 }
 
 void await_all(const std::vector<std::shared_ptr<ExecutionFeed>>& feeds, std::chrono::milliseconds limit) {

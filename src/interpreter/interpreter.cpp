@@ -100,6 +100,7 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
     int64_t awake = 0;
     for (auto& session : registry.all()) {
       session->tick(now_us);
+      session->expire_waits(now_us);
       if (session->awake()) ++awake;
       if (session->must_warn(now_us)) tell(*session, "session.expiring", now_us);
       if (!must_end(*session, now_us)) continue;

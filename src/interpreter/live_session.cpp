@@ -137,6 +137,17 @@ std::vector<RunningExecution> LiveSession::unfinished() {
   return found;
 }
 
+void LiveSession::expire_waits(TimeUs now_us) {
+  if (now_us < next_expiry_us_) return;
+  next_expiry_us_ = now_us + kSecondUs;
+  std::vector<std::shared_ptr<ExecutionFeed>> feeds;
+  {
+    std::lock_guard lock(recent_mutex_);
+    for (const auto& running : recent_) feeds.push_back(running.feed);
+  }
+  for (const auto& feed : feeds) feed->expire(now_us);
+}
+
 void LiveSession::retry_unkept(std::function<void(Tried)> then) {
   strand_.post([this, self = shared_from_this(), then = std::move(then)] {
     if (retired_) return then(Tried::retired);  // the copy is not this session's any more

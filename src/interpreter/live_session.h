@@ -77,6 +77,8 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
   void interrupt_for_stop();
   // Running or waiting.
   std::vector<RunningExecution> unfinished();
+  // Ends the waits for its executions whose deadline has passed. Thread: the one that calls tick().
+  void expire_waits(TimeUs now_us);
   // Tries once more to keep what was refused. Calls `then` on the strand, with how that went.
   enum class Tried { done, failed, retired };
   void retry_unkept(std::function<void(Tried)> then);
@@ -151,6 +153,7 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
       save_manifest_us_{0}, next_quiet_look_us_{0};
   std::mutex recent_mutex_;
   std::deque<RunningExecution> recent_;  // guarded by recent_mutex_
+  TimeUs next_expiry_us_ = 0;            // the thread's that calls tick()
   std::mutex tools_mutex_;
   Id waits_for_tools_;  // the execution that does; guarded by tools_mutex_
 

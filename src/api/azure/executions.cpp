@@ -1,6 +1,7 @@
 // Running code: /code/execute (family A) and /executions (family B, Python or shell, waiting or not).
 #include "api/azure/azure.h"
 #include "api/azure/session.h"
+#include "api/common/await.h"
 #include "api/common/need_interpreter.h"
 #include "api/common/output_text.h"
 #include "api/common/shapes.h"
@@ -18,8 +19,6 @@ using interpreter::Outcome;
 using interpreter::RunningExecution;
 using interpreter::SessionInfo;
 
-// Longer than any execution may take, its waking and keeping included.
-constexpr auto kWaitMost = std::chrono::hours(24);
 constexpr size_t kKeptInAnswerMax = 1'000;
 
 const Fields& input_fields() {
@@ -209,16 +208,14 @@ Json family_b_json(const Execution& execution, const SessionInfo& session, const
 
 // ---- The calls
 
-// The reply comes when the execution is done; no thread waits. When the client leaves, the execution goes on.
-Reply wait_for(const RunningExecution& running, std::function<Reply(const Execution&)> answer) {
-  auto deferred =
-      std::make_shared<http::Deferred>(kWaitMost, [] { return Reply::json(Json::object(), 504); }, [] {});
-  running.feed->on_finish([deferred, answer = std::move(answer)](const Execution& execution) {
+Reply wait_for(const Call& call, const RunningExecution& running,
+               std::function<Reply(const Execution&)> answer) {
+  auto with_headers = [answer = std::move(answer)](const Execution& execution) {
     Reply reply = answer(execution);
     add_headers(reply, execution);
-    deferred->complete(std::move(reply));
-  });
-  return Reply::deferred(deferred);
+    return reply;
+  };
+  return await(call, running, {.answer = with_headers});
 }
 
 Reply execute_a(Call& call) {
@@ -226,7 +223,7 @@ Reply execute_a(Call& call) {
   Input input = read_input(call, properties);
   SessionInfo session = use_session(call, identifier_of(call, input.identifier));
   auto running = need_interpreter(call.app).execute(call.actor, session.id, std::move(input.run));
-  return wait_for(running, [session, base_url = call.request.base_url](const Execution& execution) {
+  return wait_for(call, running, [session, base_url = call.request.base_url](const Execution& execution) {
     return Reply::json(family_a_json(execution, session, base_url));
   });
 }
@@ -251,7 +248,7 @@ Reply execute_b(Call& call) {
     reply.headers.set("Operation-Location", location);
     return reply;
   };
-  if (input.waits) return wait_for(running, answer);
+  if (input.waits) return wait_for(call, running, answer);
   Reply reply = answer(running.asked);
   reply.status = 202;
   add_headers(reply, running.asked);

@@ -1,5 +1,6 @@
 // Running code in a container. OpenAI has no such call outside its models, so this one is ours; its answer is
 // written like the `code_interpreter_call` item of a response, with the files that the code wrote.
+#include "api/common/await.h"
 #include "api/common/containers.h"
 #include "api/common/ignored.h"
 #include "api/common/need_interpreter.h"
@@ -18,8 +19,6 @@ using interpreter::Execution;
 using interpreter::Outcome;
 using interpreter::SessionInfo;
 
-// Longer than any execution may take, its waking and keeping included.
-constexpr auto kWaitMost = std::chrono::hours(24);
 constexpr size_t kFilesInAnswerMax = 1'000;
 
 // What an answer needs when the request is gone.
@@ -121,20 +120,16 @@ Reply exec(Call& call) {
   read_openai_repeat(call.request.headers, wanted);
   auto& interpreter = need_interpreter(call.app);
   auto running = interpreter.execute(call.actor, container.id, std::move(wanted));
-  auto late = [] { return Reply::json(Json::object(), 504); };
-  // Its client, which may have run out of patience, asks again soon.
-  auto left = [&interpreter, id = running.id] { interpreter.note_unanswered(id); };
-  auto deferred = std::make_shared<http::Deferred>(kWaitMost, late, left, left);
-  auto answer = [deferred, joined = running.joined,
-                 answering =
-                     Answering{container, call.request.base_url, call.ignored}](const Execution& execution) {
+  auto answer = [joined = running.joined, answering = Answering{container, call.request.base_url,
+                                                                call.ignored}](const Execution& execution) {
     auto reply = Reply::json(exec_json(execution, answering));
     if (joined) reply.headers.set(std::string(kReplayedHeader), "true");
     add_ignored(reply, answering.ignored);
-    deferred->complete(std::move(reply));
+    return reply;
   };
-  running.feed->on_finish(answer);
-  return Reply::deferred(deferred);
+  // Its client, which may have run out of patience, asks again soon.
+  auto unanswered = [&interpreter, id = running.id] { interpreter.note_unanswered(id); };
+  return await(call, running, {.answer = answer, .on_unanswered = unanswered});
 }
 
 }  // namespace

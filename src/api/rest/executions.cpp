@@ -1,5 +1,6 @@
 // Executions: running code in a session and waiting for its answer, following its output as it comes, or
 // asking later.
+#include "api/common/await.h"
 #include "api/common/conditions.h"
 #include "api/common/need_interpreter.h"
 #include "api/common/repeats.h"
@@ -18,8 +19,8 @@ using interpreter::Execution;
 using interpreter::ExecutionEvent;
 using interpreter::RunningExecution;
 
-// Longer than any execution may take, its waking and keeping included.
-constexpr auto kWaitMost = std::chrono::hours(24);
+// The name of the last event of a stream, and its id.
+constexpr std::string_view kLastEvent = "done";
 
 Json started_json(const Id& execution, bool woke, TimeUs started_us) {
   return {{"id", execution.with_prefix(workspace::prefix::execution)},
@@ -55,16 +56,13 @@ void say_if_joined(Reply& reply, bool joined) {
   if (joined) reply.headers.set(std::string(kReplayedHeader), "true");
 }
 
-// The reply comes when the execution is done; no thread waits. When the client leaves, the execution goes on.
-Reply wait_for(const RunningExecution& running, const std::string& base_url) {
-  auto deferred =
-      std::make_shared<http::Deferred>(kWaitMost, [] { return Reply::json(Json::object(), 504); }, [] {});
-  running.feed->on_finish([deferred, base_url, joined = running.joined](const Execution& execution) {
+Reply wait_for(const Call& call, const RunningExecution& running) {
+  auto answer = [base_url = call.request.base_url, joined = running.joined](const Execution& execution) {
     auto reply = Reply::json(execution_json(execution, base_url));
     say_if_joined(reply, joined);
-    deferred->complete(std::move(reply));
-  });
-  return Reply::deferred(deferred);
+    return reply;
+  };
+  return await(call, running, {.answer = answer});
 }
 
 Reply follow(const RunningExecution& running, const std::string& base_url, int64_t after) {
@@ -81,7 +79,8 @@ Reply follow(const RunningExecution& running, const std::string& base_url, int64
   running.feed->on_finish([stream, base_url](const Execution& execution) {
     // One that is still queued has no last event yet: the follower comes back for it.
     if (execution.status == interpreter::ExecutionStatus::done)
-      stream->send({"done", "done", to_text(execution_json(execution, base_url))});
+      stream->send(
+          {std::string(kLastEvent), std::string(kLastEvent), to_text(execution_json(execution, base_url))});
     stream->close();
   });
   auto reply = Reply::events(stream);
@@ -111,7 +110,7 @@ Reply execute(Call& call) {
     say_if_joined(reply, running.joined);
     return reply;
   }
-  return wait_for(running, call.request.base_url);
+  return wait_for(call, running);
 }
 
 // A finished execution whose events are not in memory any more: its record tells the same, to somebody who
@@ -125,7 +124,8 @@ Reply told_at_once(const Execution& execution, const std::string& base_url, bool
     for (const auto& file : execution.files.kept)
       stream->send({"", "kept", to_text(kept_json(file, base_url))});
   }
-  stream->send({"done", "done", to_text(execution_json(execution, base_url))});
+  stream->send(
+      {std::string(kLastEvent), std::string(kLastEvent), to_text(execution_json(execution, base_url))});
   stream->close();
   return Reply::events(stream);
 }
@@ -135,7 +135,7 @@ Reply get_execution(Call& call) {
   auto& interpreter = need_interpreter(call.app);
   auto running = interpreter.find_running(call.actor, session, id);
   auto last = call.request.headers.get("Last-Event-ID");
-  if (call.wants_stream() && last && *last == "done")
+  if (call.wants_stream() && last && *last == kLastEvent)
     return Reply::empty();  // nothing follows: do not ask again
   if (running && call.wants_stream()) {
     int64_t after = 0;
@@ -143,7 +143,7 @@ Reply get_execution(Call& call) {
     return follow(*running, call.request.base_url, after);
   }
   if (running && !running->feed->finished()) {
-    if (call.query.flag("wait")) return wait_for(*running, call.request.base_url);
+    if (call.query.flag("wait")) return wait_for(call, *running);
     return Reply::json(execution_json(running->feed->so_far(running->asked), call.request.base_url));
   }
   auto execution = interpreter.find_execution(call.actor, session, id);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "api/common/await.h"
 #include "api/common/output_text.h"
 
 namespace sk::api {
@@ -56,6 +57,26 @@ TEST(Dialects, EveryCodeHasANameInAzuresShape) {
     EXPECT_TRUE(name == "InternalServerError" || code.code != Code::internal);
     EXPECT_EQ(name.find('_'), std::string::npos) << name;
   }
+}
+
+TEST(Dialects, AnExecutionThatIsOverdueIsAnErrorOfEachDialect) {
+  auto overdue = [](const std::string& path) {
+    http::Request request;
+    request.path = path;
+    auto reply = overdue_reply(request);
+    EXPECT_EQ(reply.status, 504) << path;
+    return Json::parse(std::get<std::string>(reply.body));
+  };
+  EXPECT_EQ(overdue("/api/v1/sessions/s/executions")["error"]["code"], "unavailable");
+  EXPECT_TRUE(overdue("/v1/containers/c/exec")["error"].contains("type"));
+  EXPECT_TRUE(overdue("/azure/pool/executions")["error"].contains("innererror"));
+  EXPECT_TRUE(overdue("/librechat/v1/exec")["error"].is_string());
+}
+
+TEST(Dialects, ARequestWaitsLongerThanAnyExecutionMayTake) {
+  Settings settings;
+  settings.execution_timeout_max_s = 7 * 86400;
+  EXPECT_GT(await_limit(settings), std::chrono::seconds(settings.execution_timeout_max_s));
 }
 
 TEST(Dialects, APathThatHoldsAKeyIsShownWithoutIt) {

@@ -68,5 +68,43 @@ TEST(ExecutionFeed, AFollowerGoesOnAfterTheEventThatItNames) {
   feed.unfollow(number);
 }
 
+TEST(ExecutionFeed, AWaitEndsWithTheExecution) {
+  ExecutionFeed feed;
+  int calls = 0;
+  auto then = [&](const Execution* execution) {
+    ++calls;
+    ASSERT_NE(execution, nullptr);
+    EXPECT_EQ(execution->outcome, Outcome::ok);
+  };
+  feed.await(10, then);
+  feed.expire(9);
+  EXPECT_EQ(calls, 0);
+  Execution done;
+  done.outcome = Outcome::ok;
+  feed.finish(done);
+  EXPECT_EQ(calls, 1);
+  feed.await(10, then);
+  EXPECT_EQ(calls, 2) << "one that is finished is given at once";
+  feed.expire(11);
+  EXPECT_EQ(calls, 2);
+}
+
+TEST(ExecutionFeed, AWaitEndsAtItsDeadlineAndOthersGoOn) {
+  ExecutionFeed feed;
+  std::vector<std::string> ended;
+  auto named = [&](std::string name) {
+    return [&ended, name](const Execution* execution) {
+      ended.push_back(name + (execution != nullptr ? " with its end" : " late"));
+    };
+  };
+  feed.await(10, named("short"));
+  feed.await(20, named("long"));
+  feed.on_finish([&](const Execution&) { ended.push_back("without deadline"); });
+  feed.expire(10);
+  EXPECT_EQ(ended, std::vector<std::string>{"short late"});
+  feed.finish({});
+  EXPECT_EQ(ended, (std::vector<std::string>{"short late", "long with its end", "without deadline"}));
+}
+
 }  // namespace
 }  // namespace sk::interpreter

@@ -1,5 +1,6 @@
 // run_python, run_shell and list_sessions: code in an interpreter that keeps its variables and files.
 #include "api/mcp/tools/run.h"
+#include "api/common/await.h"
 #include "api/common/fields.h"
 #include "api/common/need_interpreter.h"
 #include "api/mcp/hub.h"
@@ -126,12 +127,14 @@ std::optional<ToolResult> start_run(ToolCall& call, const Id& session, interpret
   });
   follow(running, turn, channel);
   if (turn.era == Era::modern && takes_tasks(turn)) become_task_later(turn, running, task, channel);
-  running.feed->on_finish([channel, cancelled, envelope = turn.envelope, client = turn.session,
-                           to_result = std::move(to_result)](const Execution& execution) {
+  auto then = [channel, cancelled, envelope = turn.envelope, client = turn.session,
+               to_result = std::move(to_result)](const Execution* execution) {
     if (client) client->forget_running(envelope.id);
     if (*cancelled) return channel->abandon();
-    channel->finish(envelope.wrap(to_result(execution).to_json()));
-  });
+    auto result = execution != nullptr ? to_result(*execution) : failed(overdue_error());
+    channel->finish(envelope.wrap(result.to_json()));
+  };
+  running.feed->await(await_deadline_us(call.app()), std::move(then));
   return std::nullopt;
 }
 
