@@ -69,6 +69,8 @@ bool ended_well(const Json& done) { return text_field(done, "end") == "ok"; }
 
 bool ended_by_itself(const Json& done) { return ended_well(done) || text_field(done, "end") == "error"; }
 
+bool is_asleep(const Json& session) { return text_field(session, "status") == "asleep"; }
+
 void show_output(Terminal& terminal, const Json& output) {
   auto type = text_field(output, "type");
   if (type == "stdout")
