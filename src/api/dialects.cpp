@@ -40,6 +40,15 @@ http::Reply dialect_error_reply(const http::Request& request, const Error& error
   return http::error_to_reply(request, error);
 }
 
+http::Request without_content(const http::Request& request) {
+  http::Request out;
+  out.request_id = request.request_id;
+  out.method = request.method;
+  out.path = request.path;
+  out.route = request.route;
+  return out;
+}
+
 std::string loggable_path(std::string_view path) {
   constexpr std::string_view kBefore = "/librechat/";
   if (!path.starts_with(kBefore) || path.starts_with("/librechat/v1/")) return std::string(path);

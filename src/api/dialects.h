@@ -13,6 +13,9 @@ namespace sk::api {
 // The error in the shape that the clients of this path read.
 http::Reply dialect_error_reply(const http::Request& request, const Error& error);
 
+// The part of a request that the shape of its errors depends on, for replies that outlive the request.
+http::Request without_content(const http::Request& request);
+
 // The path without the key that clients of some dialects put into it, for logs of every kind.
 std::string loggable_path(std::string_view path);
 

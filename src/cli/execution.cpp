@@ -65,6 +65,12 @@ Json run_code(Remote& remote, const std::string& session, Json body, const Execu
   return done;
 }
 
+bool ended_well(const Json& done) { return text_field(done, "end") == "ok"; }
+
+bool ended_by_itself(const Json& done) { return ended_well(done) || text_field(done, "end") == "error"; }
+
+bool is_asleep(const Json& session) { return text_field(session, "status") == "asleep"; }
+
 void show_output(Terminal& terminal, const Json& output) {
   auto type = text_field(output, "type");
   if (type == "stdout")
@@ -92,9 +98,9 @@ void show_files(Terminal& terminal, const Json& done) {
 }
 
 void show_end(Terminal& terminal, const Json& done) {
-  auto end = text_field(done, "end");
-  if (end == "ok" || end == "error") return;
-  terminal.note(terminal.paint_err(Style::red, "ended by " + end) + ": " + text_field(done, "message"));
+  if (ended_by_itself(done)) return;
+  terminal.note(terminal.paint_err(Style::red, "ended by " + text_field(done, "end")) + ": " +
+                text_field(done, "message"));
 }
 
 }  // namespace sk::cli

@@ -19,6 +19,13 @@ struct ExecutionEvents {
 };
 Json run_code(Remote& remote, const std::string& session, Json body, const ExecutionEvents& events);
 
+// What the answer says about the end of the code.
+bool ended_well(const Json& done);
+bool ended_by_itself(const Json& done);  // also by an exception or an exit code of its own
+
+// Whether a session, as the REST API gives it, has gone to sleep.
+bool is_asleep(const Json& session);
+
 // One output as a person sees it: what was printed, the text of a result, a traceback.
 void show_output(Terminal& terminal, const Json& output);
 // What was kept, with links, and what was not, with the reason.

@@ -18,9 +18,27 @@ using workspace::EntryKind;
 
 namespace {
 
-std::string kind_of(const Node& node) {
-  if (node.kind == NodeKind::link) return "link";
-  return node.what == "a FIFO" ? "fifo" : node.what == "a socket" ? "socket" : "device";
+struct Special {
+  UnkeptReason reason;
+  std::string_view named;
+};
+
+// Kinds that are named in the answer instead of kept.
+std::optional<Special> special_of(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::file:
+    case NodeKind::folder:
+      return std::nullopt;
+    case NodeKind::link:
+      return Special{UnkeptReason::link, "a symbolic link"};
+    case NodeKind::fifo:
+      return Special{UnkeptReason::fifo, "a FIFO"};
+    case NodeKind::socket:
+      return Special{UnkeptReason::socket, "a socket"};
+    case NodeKind::device:
+      return Special{UnkeptReason::device, "a device"};
+  }
+  return std::nullopt;
 }
 
 bool is_below_any(const std::string& path, const std::set<std::string>& folders) {
@@ -106,7 +124,8 @@ Settled Capture::settle_steps(const Touched& touched,
   apply(plan);
   if (compare_all_) {
     // Not even the renames could be recorded: nothing else may be concluded from what is where.
-    note_not_kept(plan, "", "disk_full", "the server's disk is full; all of it is looked at again")
+    note_not_kept(plan, "", UnkeptReason::disk_full,
+                  "the server's disk is full; all of it is looked at again")
         .only_copy = true;
     return std::move(plan.settled);
   }
@@ -144,7 +163,7 @@ void Capture::put_in_order(Plan& plan) {
 
 void Capture::note_unreadable(Plan& plan, const std::string& path) {
   if (!unreadable_.insert(path).second) return;
-  note_not_kept(plan, path, "unreadable", "the server cannot look into it").only_copy = true;
+  note_not_kept(plan, path, UnkeptReason::unreadable, "the server cannot look into it").only_copy = true;
 }
 
 // A path that cannot be seen is not gone.
@@ -324,10 +343,10 @@ void Capture::classify(Plan& plan) {
       plan.replaced.insert(path);
       row = nullptr;
     }
-    if (node->kind == NodeKind::link || node->kind == NodeKind::other) {
+    if (auto special = special_of(node->kind)) {
       auto [told, is_new] = told_.try_emplace(path, node->ctime_ns);
       if (is_new || told->second != node->ctime_ns)
-        note_not_kept(plan, path, kind_of(*node), node->what + " is recorded, not kept");
+        note_not_kept(plan, path, special->reason, std::string(special->named) + " is recorded, not kept");
       told->second = node->ctime_ns;
       forget_refused(path);
       continue;

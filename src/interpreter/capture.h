@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "interpreter/manifest.h"
+#include "interpreter/outcome.h"
 #include "interpreter/watcher.h"
 #include "interpreter/working_copy.h"
 #include "workspace/keep.h"
@@ -21,14 +22,13 @@ struct KeptFile {
   uint64_t size = 0;
   Sha256 sha256;
   std::string mime;
-  std::string change;  // created | changed | unchanged | recovered
+  KeptChange change = KeptChange::created;
   bool complete = true, diverged = false, locked = false;
 };
 
 struct NotKept {
   std::string path;
-  // A word: link, fifo, socket, device, too_large, quota, disk_full, locked, name, conflict, unreadable.
-  std::string reason;
+  UnkeptReason reason = UnkeptReason::error;
   std::string message;
   bool only_copy = false;  // content that is nowhere but in the session's own folder
 };
@@ -54,15 +54,16 @@ struct CaptureAs {
   bool after_kill = false;
 };
 
-// The word for why content was refused, as NotKept has it.
-std::string reason_of(const Error& error);
+// Why content was refused, as NotKept has it.
+UnkeptReason reason_of(const Error& error);
 
 // One thing that is not, or not as the head, in the workspace, as the catalog remembers it.
 struct Unkept {
   enum class What { refused, aside, recovered };
   std::string path;  // in the workspace
   What what = What::refused;
-  std::string reason, message;
+  UnkeptReason reason = UnkeptReason::error;
+  std::string message;
   Id version;              // that holds its bytes; zero for what was refused
   bool only_copy = false;  // its bytes are nowhere but in the session's own folder
   bool operator==(const Unkept&) const = default;
@@ -133,7 +134,7 @@ class Capture {
   void forget_refused(const std::string& path);
   std::string named(const std::string& path) const;  // in the workspace, also a name that it does not take
   void refused_content(Plan& plan, const std::string& path, const Node& node, const Error& error);
-  NotKept& note_not_kept(Plan& plan, const std::string& path, std::string reason, std::string message);
+  NotKept& note_not_kept(Plan& plan, const std::string& path, UnkeptReason reason, std::string message);
 
   workspace::Keep& keep_;
   const WorkingCopy& copy_;
@@ -143,7 +144,8 @@ class Capture {
   std::map<std::string, int64_t> told_;  // path → ctime of links and devices that an answer named already
   struct Refused {
     Node node;
-    std::string reason, message;
+    UnkeptReason reason = UnkeptReason::error;
+    std::string message;
     uint64_t room = 0;  // that the workspace had
     bool again = true;  // tried again by every capture; else when it is touched
   };

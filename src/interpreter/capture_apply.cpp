@@ -19,20 +19,20 @@ bool is_old_place_ours(const Error& error) {
 
 }  // namespace
 
-std::string reason_of(const Error& error) {
+UnkeptReason reason_of(const Error& error) {
   switch (error.code()) {
     case Code::quota_exceeded:
-      return "quota";
+      return UnkeptReason::quota;
     case Code::disk_full:
-      return "disk_full";
+      return UnkeptReason::disk_full;
     case Code::locked:
-      return "locked";
+      return UnkeptReason::locked;
     case Code::too_large:
-      return "too_large";
+      return UnkeptReason::too_large;
     case Code::bad_request:
-      return "name";
+      return UnkeptReason::name;
     default:
-      return "conflict";
+      return UnkeptReason::conflict;
   }
 }
 
@@ -147,7 +147,9 @@ std::optional<KeptFile> Capture::kept_file(const workspace::ChangeResult& result
   kept.size = result.version->size;
   kept.sha256 = result.version->sha256;
   kept.mime = result.version->mime;
-  kept.change = result.created ? "created" : result.unchanged ? "unchanged" : "changed";
+  kept.change = result.created     ? KeptChange::created
+                : result.unchanged ? KeptChange::unchanged
+                                   : KeptChange::changed;
   kept.complete = result.version->complete;
   kept.diverged = result.diverged;
   kept.locked = result.kept_aside;
@@ -236,9 +238,9 @@ void Capture::refused_content(Plan& plan, const std::string& path, const Node& n
   auto& item = note_not_kept(plan, path, reason_of(error), error.message());
   item.only_copy = node.kind == NodeKind::file;
   forget_refused(path);
-  bool again = item.reason != "too_large" && item.reason != "name";
-  refused_[path] = {node, item.reason, item.message, item.reason == "quota" ? room(plan).value_or(0) : 0,
-                    again};
+  bool again = item.reason != UnkeptReason::too_large && item.reason != UnkeptReason::name;
+  refused_[path] = {node, item.reason, item.message,
+                    item.reason == UnkeptReason::quota ? room(plan).value_or(0) : 0, again};
   if (again) ++refused_again_;
 }
 
@@ -256,15 +258,16 @@ std::vector<Unkept> Capture::refused() const {
         {named(path), Unkept::What::refused, one.reason, one.message, Id{}, one.node.kind == NodeKind::file});
   for (const auto& path : unreadable_)
     if (!refused_.contains(path))
-      result.push_back(
-          {named(path), Unkept::What::refused, "unreadable", "the server cannot look into it", Id{}, true});
+      result.push_back({named(path), Unkept::What::refused, UnkeptReason::unreadable,
+                        "the server cannot look into it", Id{}, true});
   return result;
 }
 
 // A large file need not be read again to find that the quota is as it was.
 bool Capture::is_refused_again(Plan& plan, const std::string& path, const Node& node) {
   auto found = refused_.find(path);
-  if (found == refused_.end() || found->second.reason != "quota" || !found->second.again) return false;
+  if (found == refused_.end() || found->second.reason != UnkeptReason::quota || !found->second.again)
+    return false;
   const Node& then = found->second.node;
   if (then.inode != node.inode || then.size != node.size || then.ctime_ns != node.ctime_ns) return false;
   if (room(plan).value_or(UINT64_MAX) > found->second.room) return false;
@@ -291,11 +294,11 @@ std::string Capture::named(const std::string& path) const {
   return result;
 }
 
-NotKept& Capture::note_not_kept(Plan& plan, const std::string& path, std::string reason,
+NotKept& Capture::note_not_kept(Plan& plan, const std::string& path, UnkeptReason reason,
                                 std::string message) {
   NotKept item;
   item.path = named(path);
-  item.reason = std::move(reason);
+  item.reason = reason;
   item.message = std::move(message);
   plan.settled.not_kept.push_back(std::move(item));
   return plan.settled.not_kept.back();

@@ -15,14 +15,14 @@ constexpr size_t kSearchedAtOnce = 500;
 Settled Capture::search(WorkingCopy& suspect, const CaptureAs& as) {
   std::vector<std::pair<std::string, Node>> nodes;
   Settled found;
-  auto unkept = [&](const std::string& path, std::string reason, std::string message) {
-    found.not_kept.push_back({named(path), std::move(reason), std::move(message), true});
+  auto unkept = [&](const std::string& path, UnkeptReason reason, std::string message) {
+    found.not_kept.push_back({named(path), reason, std::move(message), true});
   };
   auto closed = suspect.walk("", [&](const std::string& path, const Node& node) {
     nodes.emplace_back(path, node);
     return true;
   });
-  for (const auto& path : closed) unkept(path, "unreadable", "the server cannot look into it");
+  for (const auto& path : closed) unkept(path, UnkeptReason::unreadable, "the server cannot look into it");
 
   std::vector<workspace::Change> batch;
   std::vector<std::string> paths;  // of the batch
@@ -34,7 +34,7 @@ Settled Capture::search(WorkingCopy& suspect, const CaptureAs& as) {
       std::vector<KeptFile> kept;
       for (const auto& one : all)
         if (auto file = one.result ? kept_file(*one.result) : std::nullopt) {
-          file->change = "recovered";
+          file->change = KeptChange::recovered;
           file->locked = false;
           kept.push_back(std::move(*file));
         }

@@ -39,7 +39,7 @@ void LiveSession::ask_for_tools(const sandbox::KernelRequest& request) {
     waits_for_tools_ = current_->execution.id;
   }
   tools_request_ = request.id;
-  current_->feed->add("tools", *calls);
+  current_->feed->add(ToolsAsked{*calls});
 }
 
 // An execution that ended while it waited leaves a question that nobody will answer.

@@ -135,7 +135,7 @@ Settled CopyKeeper::search_suspects(const CaptureAs& as) {
   searching.also = [&](catalog::Tx& tx, const std::vector<KeptFile>& kept) {
     std::vector<Unkept> recovered;
     for (const auto& file : kept)
-      recovered.push_back({file.path, Unkept::What::recovered, "power_cut",
+      recovered.push_back({file.path, Unkept::What::recovered, UnkeptReason::power_cut,
                            "found after the machine stopped without warning; it may be torn", file.version,
                            false});
     context_.records.add_unkept(tx, session_.id, recovered);
@@ -157,7 +157,7 @@ Settled CopyKeeper::settle(const Touched& touched, const OpenFiles& open_files, 
     std::vector<Unkept> aside;
     for (const auto& file : kept) {
       if (file.locked)
-        aside.push_back({file.path, Unkept::What::aside, "locked",
+        aside.push_back({file.path, Unkept::What::aside, UnkeptReason::locked,
                          "somebody else has a lock on it; its bytes are kept as a version beside the head",
                          file.version, false});
       else if (has_aside_)

@@ -1,31 +1,33 @@
 #include "interpreter/execution_feed.h"
 
 #include <condition_variable>
+#include <limits>
+#include <utility>
 
 #include "base/error.h"
 
 namespace sk::interpreter {
 
-std::string_view name_of(Status status) {
-  return status == Status::running ? "running" : status == Status::asleep ? "asleep" : "deleted";
+std::string_view outcome_name(const Execution& execution) {
+  return execution.outcome ? name_of(*execution.outcome) : std::string_view();
 }
 
-void ExecutionFeed::add(std::string kind, Json data) {
+void ExecutionFeed::add(Event event) {
   std::lock_guard lock(mutex_);
-  events_.push_back({static_cast<int64_t>(events_.size()) + 1, std::move(kind), std::move(data)});
+  events_.push_back({static_cast<int64_t>(events_.size()) + 1, std::move(event)});
   for (auto& [number, follower] : followers_) follower(events_.back());
 }
 
 void ExecutionFeed::finish(Execution execution) {
-  std::map<uint64_t, std::function<void(const Execution&)>> waiters;
+  std::vector<Waiter> waiters;
   {
     std::lock_guard lock(mutex_);
     result_ = std::move(execution);
-    events_.push_back({static_cast<int64_t>(events_.size()) + 1, "done", Json::object()});
+    events_.push_back({static_cast<int64_t>(events_.size()) + 1, Ended{}});
     for (auto& [number, follower] : followers_) follower(events_.back());
     waiters.swap(waiters_);
   }
-  for (auto& [number, waiter] : waiters) waiter(*result_);  // it does not change any more
+  for (auto& waiter : waiters) waiter.then(&*result_);  // it does not change any more
 }
 
 bool ExecutionFeed::finished() const {
@@ -39,6 +41,13 @@ Execution ExecutionFeed::result() const {
   return *result_;
 }
 
+Execution ExecutionFeed::so_far(Execution asked) const {
+  std::lock_guard lock(mutex_);
+  if (result_) return *result_;
+  for (const auto& one : events_) fold(asked, one.event);
+  return asked;
+}
+
 uint64_t ExecutionFeed::follow(int64_t after, std::function<void(const ExecutionEvent&)> on_event) {
   std::lock_guard lock(mutex_);
   for (const auto& event : events_)
@@ -50,19 +59,32 @@ uint64_t ExecutionFeed::follow(int64_t after, std::function<void(const Execution
 void ExecutionFeed::unfollow(uint64_t number) {
   std::lock_guard lock(mutex_);
   followers_.erase(number);
-  waiters_.erase(number);
 }
 
-uint64_t ExecutionFeed::on_finish(std::function<void(const Execution&)> when_done) {
+void ExecutionFeed::await(TimeUs deadline_us, std::function<void(const Execution*)> then) {
   {
     std::lock_guard lock(mutex_);
     if (!result_) {
-      waiters_.emplace(next_, std::move(when_done));
-      return next_++;
+      waiters_.push_back({deadline_us, std::move(then)});
+      return;
     }
   }
-  when_done(*result_);
-  return 0;
+  then(&*result_);
+}
+
+void ExecutionFeed::on_finish(std::function<void(const Execution&)> when_done) {
+  await(std::numeric_limits<TimeUs>::max(),
+        [when_done = std::move(when_done)](const Execution* execution) { when_done(*execution); });
+}
+
+void ExecutionFeed::expire(TimeUs now_us) {
+  std::vector<Waiter> overdue;
+  {
+    std::lock_guard lock(mutex_);
+    for (auto& waiter : std::exchange(waiters_, {}))
+      (now_us < waiter.deadline_us ? waiters_ : overdue).push_back(std::move(waiter));
+  }
+  for (auto& waiter : overdue) waiter.then(nullptr);
 }
 
 void await_all(const std::vector<std::shared_ptr<ExecutionFeed>>& feeds, std::chrono::milliseconds limit) {

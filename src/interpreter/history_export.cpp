@@ -24,42 +24,48 @@ Json lines_of(const std::string& text) {
 }
 
 // Base64 stays one string, JSON stays JSON, text becomes lines.
-Json mime_data(const Json& data) {
+Json mime_data(const Bundle& bundle) {
   Json out = Json::object();
-  for (const auto& [mime, value] : data.items()) {
+  for (const auto& [mime, content] : bundle.data) {
     bool is_image = mime.starts_with("image/") && mime != "image/svg+xml";
-    if (!value.is_string() || is_image) {
-      out[mime] = value;
-    } else if (mime.ends_with("json") && Json::accept(value.get<std::string>())) {
-      out[mime] = Json::parse(value.get<std::string>());
+    if (is_image) {
+      out[mime] = content;
+    } else if (mime.ends_with("json") && Json::accept(content)) {
+      out[mime] = Json::parse(content);
     } else {
-      out[mime] = lines_of(value.get<std::string>());
+      out[mime] = lines_of(content);
     }
   }
   return out;
 }
 
-Json notebook_output(const Execution& execution, const Json& output) {
-  std::string type = output.value("type", "");
-  if (type == "stdout" || type == "stderr")
-    return {{"output_type", "stream"}, {"name", type}, {"text", lines_of(output.value("text", ""))}};
-  if (type == "note")
-    return {
-        {"output_type", "stream"}, {"name", "stderr"}, {"text", lines_of(output.value("text", "") + "\n")}};
-  if (type == "error") {
-    std::string traceback = output.value("traceback", "");
-    return {{"output_type", "error"},
-            {"ename", output.value("name", "")},
-            {"evalue", output.value("value", "")},
-            {"traceback", split(traceback, '\n')}};
-  }
+Json stream_output(std::string_view name, const std::string& text) {
+  return {{"output_type", "stream"}, {"name", name}, {"text", lines_of(text)}};
+}
+
+Json shown_output(std::string_view type, const Bundle& bundle) {
   Json metadata = Json::object();
-  if (output.contains("file")) metadata["sandkeep"] = {{"file", output["file"]}};
-  Json out = {{"output_type", type == "result" ? "execute_result" : "display_data"},
-              {"data", mime_data(output.value("data", Json::object()))},
-              {"metadata", metadata}};
-  if (type == "result") out["execution_count"] = execution.number;
-  return out;
+  if (!bundle.file.empty()) metadata["sandkeep"] = {{"file", bundle.file}};
+  return {{"output_type", type}, {"data", mime_data(bundle)}, {"metadata", metadata}};
+}
+
+Json notebook_output(const Execution& execution, const Output& output) {
+  return std::visit(
+      Visit{[](const TextOutput& text) { return stream_output(name_of(text.stream), text.text); },
+            [](const NoteOutput& note) { return stream_output("stderr", note.text + "\n"); },
+            [](const ErrorOutput& error) {
+              return Json{{"output_type", "error"},
+                          {"ename", error.name},
+                          {"evalue", error.value},
+                          {"traceback", split(error.traceback, '\n')}};
+            },
+            [](const DisplayOutput& display) { return shown_output("display_data", display.bundle); },
+            [&](const ResultOutput& result) {
+              Json out = shown_output("execute_result", result.bundle);
+              out["execution_count"] = execution.number;
+              return out;
+            }},
+      output);
 }
 
 // Bash is a magic of the notebook's own, so that Jupyter can run it too.
@@ -69,8 +75,10 @@ std::string cell_source(const Execution& execution) {
 
 // How it ended, where the outputs alone do not say.
 std::string remark_of(const Execution& execution) {
-  if (execution.end == "ok" || execution.end == "error" || execution.end.empty()) return {};
-  return "ended by " + execution.end + (execution.message.empty() ? "" : ": " + execution.message);
+  auto outcome = execution.outcome;
+  if (!outcome || outcome == Outcome::ok || outcome == Outcome::error) return {};
+  return "ended by " + std::string(name_of(*outcome)) +
+         (execution.message.empty() ? "" : ": " + execution.message);
 }
 
 std::string as_comment(const std::string& text) {
@@ -102,11 +110,9 @@ std::string script_head(const SessionInfo& session) {
 }
 
 bool is_broken_python(const Execution& execution) {
-  for (const auto& output : execution.outputs) {
-    std::string name = output.value("name", "");
-    if (name == "SyntaxError" || name == "IndentationError" || name == "TabError") return true;
-  }
-  return false;
+  const auto* error = error_in(execution.outputs);
+  return error != nullptr &&
+         (error->name == "SyntaxError" || error->name == "IndentationError" || error->name == "TabError");
 }
 
 // Plain Python as it is; what needs IPython goes through it, so that the file stays a valid program.
@@ -114,7 +120,7 @@ std::string script_cell(const Execution& execution) {
   std::string out =
       "# %% [" + std::to_string(execution.number) + "] " + to_iso8601(execution.created_us) + "\n";
   if (auto remark = remark_of(execution); !remark.empty()) out += as_comment(remark);
-  if (execution.end == "error") out += "# This cell failed.\n";
+  if (execution.outcome == Outcome::error) out += "# This cell failed.\n";
   bool magic = execution.language == "bash";
   for (auto line : split(execution.code, '\n')) {
     auto start = trim(line);
@@ -134,8 +140,10 @@ std::string script_cell(const Execution& execution) {
 
 Json notebook_cell(const Execution& execution) {
   Json outputs = Json::array();
-  for (const auto& output : execution.outputs)
-    if (!output.value("update", false)) outputs.push_back(notebook_output(execution, output));
+  for (const auto& output : execution.outputs) {
+    const auto* display = std::get_if<DisplayOutput>(&output);
+    if (display == nullptr || !display->is_update) outputs.push_back(notebook_output(execution, output));
+  }
   if (auto remark = remark_of(execution); !remark.empty())
     outputs.push_back({{"output_type", "stream"}, {"name", "stderr"}, {"text", lines_of(remark + "\n")}});
   return {{"cell_type", "code"},

@@ -100,6 +100,7 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
     int64_t awake = 0;
     for (auto& session : registry.all()) {
       session->tick(now_us);
+      session->expire_waits(now_us);
       if (session->awake()) ++awake;
       if (session->must_warn(now_us)) tell(*session, "session.expiring", now_us);
       if (!must_end(*session, now_us)) continue;
@@ -175,7 +176,7 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
     info.active_us = live->active_us();
     info.execution_count = live->execution_count();
     if (live->awake_since_us() != 0) info.woke_us = live->awake_since_us();
-    if (live->awake()) info.status = Status::running;
+    if (live->awake()) info.status = SessionStatus::running;
   }
 
   // What ended before this call is in the catalog after it.
@@ -416,8 +417,8 @@ void Interpreter::resume_accepted() {
     try {
       impl_->queue(actor, execution.session, std::move(wanted), execution);
     } catch (const Error& error) {
-      execution.status = "done";
-      execution.end = "interrupted";
+      execution.status = ExecutionStatus::done;
+      execution.outcome = Outcome::interrupted;
       execution.message =
           "it was accepted before the server stopped, and could not be run now: " + error.message();
       execution.ended_us = impl_->keep.ground().clock.now_us();
@@ -472,7 +473,7 @@ std::vector<SessionInfo> Interpreter::list(const workspace::Actor& actor, const 
 
 void Interpreter::remove(const workspace::Actor& actor, const Id& session, OnUnkept unkept) {
   if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot delete sessions");
-  if (impl_->find(actor, session).status == Status::deleted) return;
+  if (impl_->find(actor, session).status == SessionStatus::deleted) return;
   // A call that is refused changes nothing: code runs on.
   if (unkept == OnUnkept::refuse) impl_->rescue.refuse_if_unkept(session);
   // From here to the end under one lease: nobody wakes the session before its copy is gone.
@@ -501,7 +502,7 @@ void Interpreter::retry_unkept(const workspace::Actor& actor, const Id& session,
                                std::function<void(Retried)> then) {
   if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot change files");
   auto info = impl_->find(actor, session);
-  if (info.status == Status::deleted) throw deleted_error();
+  if (info.status == SessionStatus::deleted) throw deleted_error();
   auto workspace = impl_->keep.workspaces().enter(
       actor, info.workspace.with_prefix(workspace::prefix::workspace), workspace::Right::write);
   impl_->rescue.retry(actor, workspace, session, std::move(then));
@@ -509,7 +510,7 @@ void Interpreter::retry_unkept(const workspace::Actor& actor, const Id& session,
 
 RunningExecution Interpreter::execute(const workspace::Actor& actor, const Id& session, NewExecution wanted) {
   if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot run code");
-  if (impl_->find(actor, session).status == Status::deleted) throw deleted_error();
+  if (impl_->find(actor, session).status == SessionStatus::deleted) throw deleted_error();
   if (impl_->shared.closing)
     throw Error(Code::unavailable, "the server is stopping")
         .hint("Try again when it is back; nothing was run.");

@@ -102,8 +102,8 @@ void LiveSession::save(const QueuedExecution& one) {
 }
 
 void LiveSession::interrupt_queued(QueuedExecution waiting, std::string message) {
-  waiting.execution.status = "done";
-  waiting.execution.end = "interrupted";
+  waiting.execution.status = ExecutionStatus::done;
+  waiting.execution.outcome = Outcome::interrupted;
   waiting.execution.message = std::move(message);
   waiting.execution.ended_us = shared_.keep.ground().clock.now_us();
   save(waiting);
@@ -137,6 +137,17 @@ std::vector<RunningExecution> LiveSession::unfinished() {
   return found;
 }
 
+void LiveSession::expire_waits(TimeUs now_us) {
+  if (now_us < next_expiry_us_) return;
+  next_expiry_us_ = now_us + kSecondUs;
+  std::vector<std::shared_ptr<ExecutionFeed>> feeds;
+  {
+    std::lock_guard lock(recent_mutex_);
+    for (const auto& running : recent_) feeds.push_back(running.feed);
+  }
+  for (const auto& feed : feeds) feed->expire(now_us);
+}
+
 void LiveSession::retry_unkept(std::function<void(Tried)> then) {
   strand_.post([this, self = shared_from_this(), then = std::move(then)] {
     if (retired_) return then(Tried::retired);  // the copy is not this session's any more
@@ -146,7 +157,7 @@ void LiveSession::retry_unkept(std::function<void(Tried)> then) {
         Settled now = keeper_.retry(capture_as(), [this] { return open_files(); });
         // The answer of a running cell names them, as it names what is kept during long runs.
         if (current_) {
-          for (const auto& file : now.kept) current_->feed->add("kept", to_json(file));
+          for (const auto& file : now.kept) current_->feed->add(FileKept{file});
           settled_.append(std::move(now));
         }
       } else if (keeper_.exists() && !keeper_.look_for_only_copies(capture_as()).only_copies) {
@@ -203,14 +214,14 @@ void LiveSession::wake() {
   for (const auto& [name, value] : info_.environment.items())
     environment.emplace_back(name, value.get<std::string>());
   if (!environment.empty()) kernel_->configure(environment);
-  end_why_.clear();
+  early_end_.reset();
   was_killed_ = false;
   processes_refused_ = 0;
   crowded_looks_ = 0;
   // Stopped at once, on the guard's thread, since this strand may be busy reading what fills the disk.
   auto over = [this, weak = weak_from_this(), session = &kernel_->session()](const std::string& why) {
     session->freeze();
-    if (auto self = weak.lock()) strand_.post([this, self, why] { end_for("disk", why); });
+    if (auto self = weak.lock()) strand_.post([this, self, why] { end_for(Outcome::disk, why); });
   };
   disk_ticket_ = shared_.disk_guard.watch(keeper_.copy().directory(),
                                           {shared_.options.disk_bytes_max, shared_.options.files_max}, over);
@@ -235,7 +246,7 @@ void LiveSession::name_recovered() {
     file.size = version->size;
     file.sha256 = version->sha256;
     file.mime = version->mime;
-    file.change = "recovered";
+    file.change = KeptChange::recovered;
     file.complete = version->complete;
     Settled one;
     one.kept.push_back(std::move(file));
@@ -281,7 +292,7 @@ void LiveSession::start_next() {
 void LiveSession::start(QueuedExecution& next) {
   const Clock& clock = shared_.keep.ground().clock;
   TimeUs begin_us = clock.now_us();
-  next.execution.status = "running";
+  next.execution.status = ExecutionStatus::running;
   next.execution.started_us = begin_us;
   next.execution.timings["queue_us"] = begin_us - next.execution.created_us;
   current_ = std::move(next);
@@ -311,9 +322,7 @@ void LiveSession::start(QueuedExecution& next) {
     if (current_->wanted.accepted || current_->wanted.announced) shared_.records.save(current_->execution);
     // A server that dies leaves a record of what ran, unless that was over in a moment anyway.
     record_us_ = begin_us + kRecordAfterUs;
-    current_->feed->add("started", {{"id", current_->execution.id.with_prefix(workspace::prefix::execution)},
-                                    {"woke", current_->execution.woke},
-                                    {"started_at", to_iso8601(begin_us)}});
+    current_->feed->add(Started{current_->execution.woke, begin_us});
     auto language =
         current_->execution.language == "bash" ? sandbox::Language::bash : sandbox::Language::python;
     run_started_us_ = clock.now_us();
@@ -364,19 +373,21 @@ void LiveSession::run_kernel_events() {
       go_to_sleep();
       return;
     }
-    std::string end = "crash", message = outcome.reason;
+    Outcome end = Outcome::crash;
+    std::string message = outcome.reason;
     switch (outcome.end) {
       case sandbox::End::oom:
-        end = "oom";
+        end = Outcome::oom;
         break;
       case sandbox::End::exited:
-        end = outcome.exit_code.value_or(0) == 0 ? "ok" : "error";
+        end = outcome.exit_code.value_or(0) == 0 ? Outcome::ok : Outcome::error;
         current_->execution.exit_code = outcome.exit_code;
         message = "the program ended its interpreter; variables are gone, files are kept";
         break;
       case sandbox::End::killed:
-        end = stop_ == Stop::timeout ? "timeout" : end_why_.empty() ? "interrupted" : outcome.reason;
-        if (!end_why_.empty()) message = end_why_ + "; variables are gone, closed files are kept";
+        end = stop_ == Stop::timeout ? Outcome::timeout : Outcome::interrupted;
+        if (early_end_ && stop_ != Stop::timeout) end = early_end_->outcome;
+        if (early_end_) message = early_end_->why + "; variables are gone, closed files are kept";
         if (retired_ || stopping_) message = stop_message();
         break;
       default:
@@ -388,19 +399,19 @@ void LiveSession::run_kernel_events() {
     return;
   }
   if (done_ && current_) {
-    std::string end = done_->status == sandbox::CellStatus::ok      ? "ok"
-                      : done_->status == sandbox::CellStatus::error ? "error"
-                                                                    : "interrupted";
+    Outcome end = done_->status == sandbox::CellStatus::ok      ? Outcome::ok
+                  : done_->status == sandbox::CellStatus::error ? Outcome::error
+                                                                : Outcome::interrupted;
     current_->execution.exit_code = done_->exit_code;
     std::string message;
     bool refused = has_new_refused_processes();
-    if (stopping_ && end == "interrupted") {
+    if (stopping_ && end == Outcome::interrupted) {
       message = stop_message();
     } else if (stop_ == Stop::timeout) {
-      end = "timeout";
+      end = Outcome::timeout;
       message = "it ran longer than its time-out and was interrupted; variables are still there";
-    } else if (end == "error" && refused) {
-      end = "pids";
+    } else if (end == Outcome::error && refused) {
+      end = Outcome::pids;
       message = "it tried to start more processes than the " +
                 std::to_string(kernel_->session().spec().limits.processes_max) +
                 " that a session may have at once; variables are still there";
@@ -461,16 +472,17 @@ void LiveSession::keep_outputs() {
       std::string meant = std::string(kOutputsFolder) + "/" + file.name;
       if (file.spilled && path != meant)
         outputs_->note(meant + " was taken already, so it is kept as " + path + ".");
-      if (file.output_index >= 0)
-        outputs_->outputs()[static_cast<size_t>(file.output_index)]["file"] =
-            keeper_.paths().workspace_path(path);
+      if (file.output_index < 0) continue;
+      if (auto* bundle = bundle_of(outputs_->outputs()[static_cast<size_t>(file.output_index)]))
+        bundle->file = keeper_.paths().workspace_path(path);
     } catch (const Error& error) {
-      settled_.not_kept.push_back({keeper_.paths().workspace_path(path), "conflict", error.message(), false});
+      settled_.not_kept.push_back(
+          {keeper_.paths().workspace_path(path), UnkeptReason::conflict, error.message(), false});
     }
   }
 }
 
-void LiveSession::finish(std::string end, std::string message) {
+void LiveSession::finish(Outcome outcome, std::string message) {
   const Clock& clock = shared_.keep.ground().clock;
   deadline_us_ = kill_us_ = next_capture_us_ = next_look_us_ = record_us_ = 0;
   Execution& execution = current_->execution;
@@ -478,14 +490,14 @@ void LiveSession::finish(std::string end, std::string message) {
   execution.timings["run_us"] = ran_us - run_started_us_;
   auto failed = [&](std::string_view why) {
     message += (message.empty() ? "" : "; ") + ("not everything could be kept: " + std::string(why));
-    settled_.not_kept.push_back({info_.folder, "error", std::string(why), false});
+    settled_.not_kept.push_back({info_.folder, UnkeptReason::error, std::string(why), false});
   };
   try {
     outputs_->flush();
     keep_outputs();
     // As it will be in its record, which becomes durable with its files.
-    execution.status = "done";
-    execution.end = end;
+    execution.status = ExecutionStatus::done;
+    execution.outcome = outcome;
     execution.message = message;
     execution.outputs = outputs_->outputs();
     execution.ended_us = ran_us;
@@ -500,8 +512,8 @@ void LiveSession::finish(std::string end, std::string message) {
   execution.files = std::move(settled_);
   execution.timings["keep_us"] = clock.now_us() - ran_us;
   execution.outputs = outputs_->take_outputs();
-  execution.status = "done";
-  execution.end = std::move(end);
+  execution.status = ExecutionStatus::done;
+  execution.outcome = outcome;
   execution.message = std::move(message);
   execution.ended_us = clock.now_us();
   active_us_ = execution.ended_us;
@@ -525,8 +537,8 @@ void LiveSession::fail(const Error& error) {
   if (outputs_) outputs_->note(error.message());
   deadline_us_ = kill_us_ = next_capture_us_ = next_look_us_ = record_us_ = 0;
   Execution& execution = current_->execution;
-  execution.status = "done";
-  execution.end = "crash";
+  execution.status = ExecutionStatus::done;
+  execution.outcome = Outcome::crash;
   execution.message = "the session could not run it: " + error.message();
   if (outputs_) execution.outputs = outputs_->take_outputs();
   execution.ended_us = shared_.keep.ground().clock.now_us();

@@ -77,6 +77,8 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
   void interrupt_for_stop();
   // Running or waiting.
   std::vector<RunningExecution> unfinished();
+  // Ends the waits for its executions whose deadline has passed. Thread: the one that calls tick().
+  void expire_waits(TimeUs now_us);
   // Tries once more to keep what was refused. Calls `then` on the strand, with how that went.
   enum class Tried { done, failed, retired };
   void retry_unkept(std::function<void(Tried)> then);
@@ -109,7 +111,7 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
   void wake();
   void go_to_sleep();
   void run_kernel_events();
-  void finish(std::string end, std::string message);
+  void finish(Outcome outcome, std::string message);
   void fail(const Error& error);
   void save(const QueuedExecution& one);
   void interrupt_queued(QueuedExecution waiting, std::string message);
@@ -131,7 +133,7 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
   void ask_for_tools(const sandbox::KernelRequest& request);
   void drop_tools();
   void close_kernel();
-  void end_for(const std::string& end, std::string why);
+  void end_for(Outcome outcome, std::string why);
   bool has_new_refused_processes();
   void look_at_processes();
   void save_manifest();
@@ -151,6 +153,7 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
       save_manifest_us_{0}, next_quiet_look_us_{0};
   std::mutex recent_mutex_;
   std::deque<RunningExecution> recent_;  // guarded by recent_mutex_
+  TimeUs next_expiry_us_ = 0;            // the thread's that calls tick()
   std::mutex tools_mutex_;
   Id waits_for_tools_;  // the execution that does; guarded by tools_mutex_
 
@@ -161,9 +164,13 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
   bool has_recovered_ = false;  // files that the answer of the current execution names for the first time
   std::unique_ptr<sandbox::Kernel> kernel_;
   std::unique_ptr<sandbox::DiskGuard::Ticket> disk_ticket_;  // its callback uses the kernel's session
-  std::string end_why_;                                      // of end_for()
-  uint64_t processes_refused_ = 0;                           // that earlier cells are to blame for
-  int crowded_looks_ = 0;                                    // in a row, at which no process could be added
+  struct EarlyEnd {
+    Outcome outcome;
+    std::string why;
+  };
+  std::optional<EarlyEnd> early_end_;  // set by end_for()
+  uint64_t processes_refused_ = 0;     // that earlier cells are to blame for
+  int crowded_looks_ = 0;              // in a row, at which no process could be added
   std::deque<QueuedExecution> queue_;
   std::optional<QueuedExecution> current_;
   std::unique_ptr<OutputCollector> outputs_;

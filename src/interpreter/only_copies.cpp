@@ -7,7 +7,11 @@ Error only_copies_error(const std::vector<NotKept>& items) {
   std::string named, listed;
   for (size_t i = 0; i < items.size() && i < kListed; ++i) {
     if (i < kNamed)
-      named.append(i == 0 ? "" : ", ").append(items[i].path).append(" (" + items[i].reason + ")");
+      named.append(i == 0 ? "" : ", ")
+          .append(items[i].path)
+          .append(" (")
+          .append(name_of(items[i].reason))
+          .append(")");
     listed.append(i == 0 ? "" : "\n").append(items[i].path);
   }
   if (items.size() > kNamed) named.append(" and " + std::to_string(items.size() - kNamed) + " more");

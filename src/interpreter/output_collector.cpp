@@ -34,14 +34,13 @@ bool OutputCollector::fits(size_t bytes) {
   return true;
 }
 
-void OutputCollector::push(Json output) {
-  feed_.add("output", output);
-  outputs_.push_back(std::move(output));
+void OutputCollector::push(Output output) {
+  feed_.add(OutputAdded{output});
+  append(outputs_, std::move(output));
 }
 
 void OutputCollector::text(sandbox::Stream stream, std::string_view bytes) {
   if (bytes.empty()) return;
-  const char* type = stream == sandbox::Stream::output ? "stdout" : "stderr";
   if (cut_) return spill(bytes);
   if (!fits(bytes.size())) {
     cut_ = true;
@@ -50,13 +49,9 @@ void OutputCollector::text(sandbox::Stream stream, std::string_view bytes) {
     return spill(bytes);
   }
   all_text_ += bytes;
-  // In the answer, what one stream printed in a row is one output; to followers it goes as it comes.
-  feed_.add("output", {{"type", type}, {"text", bytes}});
-  if (!outputs_.empty() && outputs_.back()["type"] == type) {
-    outputs_.back()["text"].get_ref<std::string&>() += bytes;
-  } else {
-    outputs_.push_back({{"type", type}, {"text", bytes}});
-  }
+  // Followers get each piece as it comes; in the answer the pieces of one stream are joined.
+  using To = TextOutput::Stream;
+  push(TextOutput{stream == sandbox::Stream::output ? To::out : To::err, std::string(bytes)});
 }
 
 void OutputCollector::spill(std::string_view bytes) {
@@ -71,57 +66,51 @@ void OutputCollector::spill(std::string_view bytes) {
   spilled_bytes_ += bytes.size();
 }
 
-void OutputCollector::bundle(Json output, const sandbox::MimeBundle& bundle) {
-  Json data = Json::object();
+Bundle OutputCollector::take_bundle(const sandbox::MimeBundle& shown) {
+  Bundle bundle;
   size_t total = 0;
-  for (const auto& part : bundle.parts)
+  for (const auto& part : shown.parts)
     total += part.is_binary ? part.content.size() * 4 / 3 : part.content.size();
-  bool whole = fits(total);
-  for (const auto& part : bundle.parts) {
+  bundle.is_cut = !fits(total);
+  for (const auto& part : shown.parts) {
     std::string extension = extension_of(part.mime);
     if (!extension.empty()) {
       OutputFile file;
       file.name = std::to_string(number_) + "-" + std::to_string(++images_) + extension;
       file.bytes = part.content;
       file.output_index = static_cast<int>(outputs_.size());
-      output["file"] = file.name;
+      bundle.file = file.name;
       files_.push_back(std::move(file));
     }
-    if (whole) data[part.mime] = part.is_binary ? to_base64(as_bytes(part.content)) : part.content;
+    if (!bundle.is_cut)
+      bundle.set(part.mime, part.is_binary ? to_base64(as_bytes(part.content)) : part.content);
   }
-  output["data"] = data;
-  if (!whole) output["cut"] = "this output is larger than what an answer may hold";
-  push(std::move(output));
+  return bundle;
 }
 
 void OutputCollector::display(const sandbox::Display& display) {
-  Json output = {{"type", "display"}};
-  if (!display.id.empty()) output["display_id"] = display.id;
-  if (display.update) output["update"] = true;
-  bundle(std::move(output), display.bundle);
+  push(DisplayOutput{display.id, display.update, take_bundle(display.bundle)});
 }
 
 void OutputCollector::clear() {
-  feed_.add("clear", Json::object());
-  outputs_ = Json::array();
+  feed_.add(OutputsCleared{});
+  outputs_.clear();
   for (auto& file : files_) file.output_index = -1;
 }
 
 void OutputCollector::result(const sandbox::CellResult& result) {
-  bundle({{"type", "result"}, {"count", result.count}}, result.bundle);
+  push(ResultOutput{result.count, take_bundle(result.bundle)});
 }
 
 void OutputCollector::error(const sandbox::CellError& error) {
   // A hostile traceback may be as long as its author likes.
   constexpr size_t kMax = 64 << 10;
-  push({{"type", "error"},
-        {"name", error.name.substr(0, 1000)},
-        {"value", error.value.substr(0, kMax)},
-        {"traceback",
-         error.traceback.size() > kMax ? error.traceback.substr(0, kMax) + "\n… cut" : error.traceback}});
+  push(ErrorOutput{
+      error.name.substr(0, 1000), error.value.substr(0, kMax),
+      error.traceback.size() > kMax ? error.traceback.substr(0, kMax) + "\n… cut" : error.traceback});
 }
 
-void OutputCollector::note(const std::string& text) { push({{"type", "note"}, {"text", text}}); }
+void OutputCollector::note(const std::string& text) { push(NoteOutput{text}); }
 
 void OutputCollector::flush() {
   if (!cut_ || !spilled_) return;

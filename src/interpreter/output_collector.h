@@ -35,12 +35,12 @@ class OutputCollector {
   void flush();
 
   std::vector<OutputFile> take_files();
-  Json take_outputs() { return std::move(outputs_); }
-  Json& outputs() { return outputs_; }
+  Outputs take_outputs() { return std::move(outputs_); }
+  Outputs& outputs() { return outputs_; }
 
  private:
-  void bundle(Json output, const sandbox::MimeBundle& bundle);
-  void push(Json output);
+  Bundle take_bundle(const sandbox::MimeBundle& shown);
+  void push(Output output);
   void spill(std::string_view bytes);
   bool fits(size_t bytes);
 
@@ -49,7 +49,7 @@ class OutputCollector {
   const size_t bytes_max_;
   const uint64_t spill_bytes_max_;
   const std::string spill_directory_;
-  Json outputs_ = Json::array();
+  Outputs outputs_;
   std::vector<OutputFile> files_;
   size_t bytes_ = 0;
   int images_ = 0;

@@ -40,8 +40,13 @@ SessionInfo read_session(const catalog::Row& row) {
   session.deleted_us = row.maybe_integer(14);
   session.awake_max_s = row.integer(15);
   session.woke_us = row.maybe_integer(16);
-  session.status = session.deleted_us ? Status::deleted : Status::asleep;
+  session.status = session.deleted_us ? SessionStatus::deleted : SessionStatus::asleep;
   return session;
+}
+
+// The catalog of a newer server may name reasons that this one does not know.
+UnkeptReason reason_named(std::string_view name) {
+  return unkept_reason_from(name).value_or(UnkeptReason::error);
 }
 
 Json pairs_to_json(const std::vector<std::pair<std::string, std::string>>& pairs) {
@@ -59,10 +64,10 @@ std::vector<std::pair<std::string, std::string>> pairs_from(const Json& list) {
 std::string detail_of(const Execution& execution) {
   Json not_kept = Json::array();
   for (const auto& item : execution.files.not_kept)
-    not_kept.push_back({{"path", item.path}, {"reason", item.reason}, {"message", item.message}});
+    not_kept.push_back({{"path", item.path}, {"reason", name_of(item.reason)}, {"message", item.message}});
   Json detail = {{"woke", execution.woke},
                  {"message", execution.message},
-                 {"outputs", execution.outputs},
+                 {"outputs", to_json(execution.outputs)},
                  {"folders", execution.files.folders},
                  {"renamed", pairs_to_json(execution.files.renamed)},
                  {"deleted", execution.files.deleted},
@@ -81,15 +86,15 @@ Execution read_execution(const catalog::Row& row) {
   execution.author = row.id(3);
   execution.language = row.str(4);
   execution.code = row.str(5);
-  execution.status = row.str(6);
-  execution.end = row.str(7);
+  execution.status = execution_status_from(row.text(6)).value_or(ExecutionStatus::done);
+  if (!row.text(7).empty()) execution.outcome = outcome_from(row.text(7)).value_or(Outcome::crash);
   execution.created_us = row.integer(9);
   execution.started_us = row.integer(10);
   execution.ended_us = row.integer(11);
   Json detail = Json::parse(row.text(8));
   execution.message = detail.value("message", "");
   execution.woke = detail.value("woke", false);
-  execution.outputs = detail.value("outputs", Json::array());
+  execution.outputs = outputs_from(detail.value("outputs", Json::array()));
   execution.timings = detail.value("timings", Json::object());
   if (detail.contains("exit_code")) execution.exit_code = detail["exit_code"].get<int>();
   execution.files.folders = detail.value("folders", std::vector<std::string>());
@@ -97,7 +102,8 @@ Execution read_execution(const catalog::Row& row) {
   execution.files.renamed = pairs_from(detail.value("renamed", Json::array()));
   execution.added = pairs_from(detail.value("added", Json::array()));
   for (const auto& item : detail.value("not_kept", Json::array()))
-    execution.files.not_kept.push_back({item.at("path"), item.at("reason"), item.at("message"), false});
+    execution.files.not_kept.push_back(
+        {item.at("path"), reason_named(item.at("reason").get<std::string>()), item.at("message"), false});
   return execution;
 }
 
@@ -112,9 +118,15 @@ bool is_of(const SessionInfo& session, const workspace::Actor& actor) {
 }
 
 Json to_json(const KeptFile& file) {
-  return {{"path", file.path},     {"file", file.file.hex()},     {"version", file.version.hex()},
-          {"size", file.size},     {"sha256", file.sha256.hex()}, {"mime", file.mime},
-          {"change", file.change}, {"complete", file.complete},   {"diverged", file.diverged},
+  return {{"path", file.path},
+          {"file", file.file.hex()},
+          {"version", file.version.hex()},
+          {"size", file.size},
+          {"sha256", file.sha256.hex()},
+          {"mime", file.mime},
+          {"change", name_of(file.change)},
+          {"complete", file.complete},
+          {"diverged", file.diverged},
           {"locked", file.locked}};
 }
 
@@ -126,7 +138,7 @@ KeptFile kept_file_from(const Json& json) {
   file.size = json.at("size");
   file.sha256 = *Sha256::from_hex(json.at("sha256").get<std::string>());
   file.mime = json.at("mime");
-  file.change = json.at("change");
+  file.change = kept_change_from(json.at("change").get<std::string>()).value_or(KeptChange::changed);
   file.complete = json.at("complete");
   file.diverged = json.at("diverged");
   file.locked = json.at("locked");
@@ -252,9 +264,12 @@ void Records::mark_copies_synced() {
 namespace {
 
 Unkept read_unkept(const catalog::Row& row) {
-  return {row.str(0), unkept_from(row.text(1)).value_or(Unkept::What::recovered),
-          row.str(2), row.str(3),
-          row.id(4),  row.integer(5) != 0};
+  return {row.str(0),
+          unkept_from(row.text(1)).value_or(Unkept::What::recovered),
+          reason_named(row.text(2)),
+          row.str(3),
+          row.id(4),
+          row.integer(5) != 0};
 }
 
 #define SK_UNKEPT_COLUMNS "path, what, reason, message, version, only_copy"
@@ -276,7 +291,7 @@ void Records::add_unkept(catalog::Tx& tx, const Id& session, const std::vector<U
             ", since_us, told) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0) ON CONFLICT (session, path, what) "
             "DO UPDATE SET reason = excluded.reason, message = excluded.message, version = excluded.version, "
             "only_copy = excluded.only_copy, since_us = excluded.since_us, told = 0",
-            {session, item.path, name_of(item.what), item.reason, item.message,
+            {session, item.path, name_of(item.what), name_of(item.reason), item.message,
              item.version ? catalog::Param(item.version) : catalog::Param(nullptr), item.only_copy ? 1 : 0,
              now_us});
 }
@@ -329,7 +344,7 @@ void Records::explain_unkept(const Id& session, const Unkept& item) {
     tx.exec(
         "UPDATE unkept SET reason = $5, message = $6 WHERE session = $1 AND path = $2 AND what = $3 AND "
         "version = $4",
-        {session, item.path, name_of(item.what), item.version, item.reason, item.message});
+        {session, item.path, name_of(item.what), item.version, name_of(item.reason), item.message});
   });
 }
 
@@ -376,8 +391,8 @@ void upsert_execution(catalog::Tx& tx, const Execution& execution, const std::op
           "excluded.detail, started_us = excluded.started_us, ended_us = excluded.ended_us, request = "
           "excluded.request WHERE executions.status <> 'done' OR excluded.status = 'done'",
           {execution.id, execution.session, execution.number, execution.author, execution.language,
-           execution.code, execution.status, execution.end, detail_of(execution), execution.created_us,
-           execution.started_us, execution.ended_us, request, key});
+           execution.code, name_of(execution.status), outcome_name(execution), detail_of(execution),
+           execution.created_us, execution.started_us, execution.ended_us, request, key});
 }
 
 }  // namespace
@@ -386,7 +401,7 @@ void Records::save(const Execution& execution, catalog::Survives survives) {
   auto write = [&](catalog::Tx& tx) {
     upsert_execution(tx, execution, std::nullopt);
     // The files of a running one are recorded with their versions.
-    if (execution.status != "done") return;
+    if (execution.status != ExecutionStatus::done) return;
     // Of files that it kept several times while it ran, the last one counts.
     tx.exec("DELETE FROM execution_files WHERE execution = $1", {execution.id});
     insert_files(tx, execution.id, execution.files.kept);

@@ -48,7 +48,7 @@ std::optional<RunningExecution> Repeats::find_by_key(const Id& session, LiveSess
         .hint("Send each piece of code with a key of its own; repeat a key only with the same request.");
   if (auto running = live != nullptr ? live->find(found->id) : std::nullopt) return joined(*running);
   // The last server was killed, and this one could not give it to its session yet.
-  if (found->status != "done")
+  if (found->status != ExecutionStatus::done)
     throw Error(Code::unavailable, "this was accepted before and has not begun yet")
         .hint("Try again with the same Idempotency-Key.");
   return finished(std::move(*found));
@@ -65,10 +65,11 @@ std::optional<RunningExecution> Repeats::find_newest(const Id& session, LiveSess
   }
   flush_records_();
   auto newest = records_.list_executions(session, 0, 1);
-  if (newest.empty() || !is_same(newest[0], wanted) || newest[0].status != "done") return std::nullopt;
+  if (newest.empty() || !is_same(newest[0], wanted) || newest[0].status != ExecutionStatus::done)
+    return std::nullopt;
   const Execution& last = newest[0];
   if (clock_.now_us() - last.ended_us > kAnswerLifeUs) return std::nullopt;
-  bool was_killed = last.end == "crash" && last.created_us < started_us_;
+  bool was_killed = last.outcome == Outcome::crash && last.created_us < started_us_;
   // Code that was answered runs again: the attempt that failed was another request, which never got here.
   if (!was_killed && !take_unanswered(last.id)) return std::nullopt;
   auto whole = records_.find_execution(session, last.id);

@@ -37,7 +37,9 @@ void LiveSession::tick(TimeUs now_us) {
     if (kill_us_ != 0 && now_us >= kill_us_) {
       // It did not listen: everything in the sandbox ends.
       kill_us_ = deadline_us_ = 0;
-      kernel_->session().kill(sandbox::End::killed, stop_ == Stop::timeout ? "timeout" : "interrupted");
+      kernel_->session().kill(
+          sandbox::End::killed,
+          std::string(name_of(stop_ == Stop::timeout ? Outcome::timeout : Outcome::interrupted)));
     } else if (kill_us_ != 0) {
       // An interrupt that came just before the cell began, or that the code swallowed, is worth another one.
       if (kill_us_ - now_us < kInterruptGraceUs - interrupts_ * kInterruptAgainUs) {
@@ -61,7 +63,7 @@ void LiveSession::tick(TimeUs now_us) {
           shared_.save_later(current_->execution);
         }
         Settled now = capture_now(CopyKeeper::Extent::touched);
-        for (const auto& file : now.kept) current_->feed->add("kept", to_json(file));
+        for (const auto& file : now.kept) current_->feed->add(FileKept{file});
         settled_.append(std::move(now));
       } catch (const std::exception& error) {
         log::warn("files could not be kept during a run; they are tried again at its end",
@@ -98,10 +100,11 @@ bool LiveSession::must_warn(TimeUs now_us) {
   return !warned_.exchange(true);
 }
 
-void LiveSession::end_for(const std::string& end, std::string why) {
-  if (!kernel_ || !end_why_.empty()) return;
-  end_why_ = std::move(why);
-  log::warn("a session is ended", {{"session", info_.id.hex()}, {"end", end}, {"why", end_why_}});
+void LiveSession::end_for(Outcome outcome, std::string why) {
+  if (!kernel_ || early_end_) return;
+  early_end_ = {outcome, std::move(why)};
+  std::string end(name_of(outcome));
+  log::warn("a session is ended", {{"session", info_.id.hex()}, {"end", end}, {"why", early_end_->why}});
   kernel_->session().kill(sandbox::End::killed, end);
 }
 
@@ -117,9 +120,9 @@ void LiveSession::look_at_processes() {
   bool crowded = refused > processes_refused_;
   crowded_looks_ = crowded ? crowded_looks_ + 1 : 0;
   if (refused < processes_refused_ + kRefusedProcessesMax && crowded_looks_ < kCrowdedLooksMax) return;
-  end_for("pids", "it kept starting processes, more than the " +
-                      std::to_string(kernel_->session().spec().limits.processes_max) +
-                      " that a session may have at once");
+  end_for(Outcome::pids, "it kept starting processes, more than the " +
+                             std::to_string(kernel_->session().spec().limits.processes_max) +
+                             " that a session may have at once");
 }
 
 }  // namespace sk::interpreter

@@ -36,7 +36,7 @@ void LiveSession::answer(const sandbox::KernelRequest& request) {
   } catch (const Error& error) {
     kernel_->refuse(request.id, sk::info(error.code()).name, error.message());
   } catch (const Refusal& refusal) {
-    kernel_->refuse(request.id, refusal.why.reason, "it could not be kept: " + refusal.why.message);
+    kernel_->refuse(request.id, name_of(refusal.why.reason), "it could not be kept: " + refusal.why.message);
   } catch (const Json::exception&) {
     kernel_->refuse(request.id, "bad_request", "the request's parameters are not what this method takes");
   }

@@ -10,7 +10,7 @@ void LiveSession::retire(Why why, std::function<void()> then) {
     retired_ = true;
     stopping_ = stopping_ || why == Why::server_stops;
     if (current_ && kernel_) {
-      kernel_->session().kill(sandbox::End::killed, "interrupted");
+      kernel_->session().kill(sandbox::End::killed, std::string(name_of(Outcome::interrupted)));
       if (kernel_->session().wait_ended(5'000))
         while (kernel_ && current_ && !kernel_->has_ended()) run_kernel_events();
     }

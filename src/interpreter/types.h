@@ -6,12 +6,11 @@
 #include <vector>
 
 #include "interpreter/capture.h"
+#include "interpreter/outcome.h"
+#include "interpreter/output.h"
 #include "workspace/types.h"
 
 namespace sk::interpreter {
-
-enum class Status { running, asleep, deleted };
-std::string_view name_of(Status status);
 
 struct SessionInfo {
   Id id;
@@ -32,7 +31,7 @@ struct SessionInfo {
   TimeUs active_us = 0;
   std::optional<TimeUs> woke_us;  // when it last began to run; told only where awake_max_s limits that
   std::optional<TimeUs> deleted_us;
-  Status status = Status::asleep;
+  SessionStatus status = SessionStatus::asleep;
 };
 
 // A file or folder of any workspace that the caller may read, to be copied into the session's folder.
@@ -87,7 +86,6 @@ struct NewExecution {
   bool repeated = false;
 };
 
-// queued → running → done. `end` says how: ok, error, interrupted, timeout, oom, pids, disk, crash.
 struct Execution {
   Id id;
   Id session;
@@ -95,16 +93,19 @@ struct Execution {
   Id author;
   std::string language;
   std::string code;
-  std::string status = "queued";
-  std::string end;
-  std::string message;           // why it ended so, where that is not plain
-  std::optional<int> exit_code;  // of a program or of bash
-  bool woke = false;             // the session was asleep: variables are gone, files are there
-  Json outputs = Json::array();  // {type: stdout|stderr|display|result|error|note, …}
+  ExecutionStatus status = ExecutionStatus::queued;
+  std::optional<Outcome> outcome;  // set when it is done
+  std::string message;             // why it ended so, where that is not plain
+  std::optional<int> exit_code;    // of a program or of bash
+  bool woke = false;               // the session was asleep: variables are gone, files are there
+  Outputs outputs;
   Settled files;
   std::vector<std::pair<std::string, std::string>> added;  // asked for → where it is now
   TimeUs created_us = 0, started_us = 0, ended_us = 0;
   Json timings = Json::object();  // microseconds: queue, wake, run, keep
 };
+
+// The name of its outcome; empty while it has none.
+std::string_view outcome_name(const Execution& execution);
 
 }  // namespace sk::interpreter

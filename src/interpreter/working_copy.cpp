@@ -41,13 +41,13 @@ Node node_of(const struct statx& st) {
   else if (S_ISDIR(st.stx_mode))
     node.kind = NodeKind::folder;
   else if (S_ISLNK(st.stx_mode))
-    node.kind = NodeKind::link, node.what = "a symbolic link";
+    node.kind = NodeKind::link;
   else if (S_ISFIFO(st.stx_mode))
-    node.what = "a FIFO";
+    node.kind = NodeKind::fifo;
   else if (S_ISSOCK(st.stx_mode))
-    node.what = "a socket";
+    node.kind = NodeKind::socket;
   else
-    node.what = "a device";
+    node.kind = NodeKind::device;
   return node;
 }
 

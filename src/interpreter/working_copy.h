@@ -17,11 +17,12 @@
 
 namespace sk::interpreter {
 
-enum class NodeKind { file, folder, link, other };
+// Only files and folders are kept.
+enum class NodeKind { file, folder, link, fifo, socket, device };
 
 // The marks that tell whether a file changed: the manifest remembers them, a scan compares.
 struct Node {
-  NodeKind kind = NodeKind::other;
+  NodeKind kind = NodeKind::device;
   uint64_t device = 0, inode = 0;
   // Tell an inode from an earlier one with the same number. Zero where the filesystem does not say; walk()
   // leaves the generation out.
@@ -31,7 +32,6 @@ struct Node {
   int64_t mtime_ns = 0, ctime_ns = 0;
   uint32_t mode = 0;  // permission bits
   uint32_t links = 1;
-  std::string what;  // for links and others: "a symbolic link", "a FIFO", …
 };
 
 struct Owner {

@@ -120,7 +120,7 @@ class Host {
   static Json not_kept_of(const std::vector<NotKept>& items) {
     Json list = Json::array();
     for (const auto& item : items)
-      list.push_back({{"path", item.path}, {"reason", item.reason}, {"only_copy", item.only_copy}});
+      list.push_back({{"path", item.path}, {"reason", name_of(item.reason)}, {"only_copy", item.only_copy}});
     return list;
   }
 
@@ -134,7 +134,7 @@ class Host {
                       {"complete", file.complete},
                       {"diverged", file.diverged},
                       {"locked", file.locked},
-                      {"change", file.change}});
+                      {"change", name_of(file.change)}});
     for (const auto& [from, to] : settled.renamed) renamed.push_back({from, to});
     answer["kept"] = kept;
     answer["renamed"] = renamed;

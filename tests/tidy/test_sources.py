@@ -74,3 +74,20 @@ def test_no_bytes_are_printed_around_the_logger():
         lines_that_match([p for p in sources() if not name(p).startswith(("src/cli/", "src/base/"))], r"std::(cout|cerr|clog)\b"),
         "Rooms log through base/log.h; only the command line prints:",
     )
+
+
+def test_outcomes_and_statuses_are_compared_as_enums():
+    """How sessions, executions and kept files stand is an enum; its text belongs to the files that read and write it."""
+    names = re.findall(r'"(\w+)"', "".join(re.findall(r"constexpr std::array.*?;", text(ROOT / "src/interpreter/outcome.cpp"), re.S)))
+    assert {"ok", "queued", "asleep", "quota", "unchanged"} <= set(names)
+    outputs = re.findall(r'type == "(\w+)"', text(ROOT / "src/interpreter/output.cpp"))
+    assert {"stdout", "display", "error"} <= set(outputs)
+    # The wire of the kernel is the sandbox's own; the command line reads answers in one file.
+    own = ("src/sandbox/", "src/interpreter/outcome.cpp", "src/interpreter/output.cpp", "src/cli/execution.cpp")
+    paths = [path for path in sources() if not name(path).startswith(own)]
+    # A field's name and a method's name are words of other lists.
+    words = "|".join(sorted({*names, *outputs} - {"name", "link"}))
+    complain(
+        lines_that_match(paths, rf'[!=]= *"({words})"|"({words})" *[!=]='),
+        "Compare the enums of interpreter/outcome.h, or visit the Output of interpreter/output.h:",
+    )

@@ -1,6 +1,7 @@
 // Running code: /code/execute (family A) and /executions (family B, Python or shell, waiting or not).
 #include "api/azure/azure.h"
 #include "api/azure/session.h"
+#include "api/common/await.h"
 #include "api/common/need_interpreter.h"
 #include "api/common/shapes.h"
 #include "api/vendor/output_text.h"
@@ -13,11 +14,11 @@ namespace {
 
 using http::Reply;
 using interpreter::Execution;
+using interpreter::ExecutionStatus;
+using interpreter::Outcome;
 using interpreter::RunningExecution;
 using interpreter::SessionInfo;
 
-// Longer than any execution may take, its waking and keeping included.
-constexpr auto kWaitMost = std::chrono::hours(24);
 constexpr size_t kKeptInAnswerMax = 1'000;
 
 const Fields& input_fields() {
@@ -101,7 +102,7 @@ void add_headers(Reply& reply, const Execution& execution) {
   reply.headers.set("operation-id", execution.id.hex());
   reply.headers.set("x-ms-session-guid", execution.session.hex());
   reply.headers.set("x-ms-execution-request-time", to_iso8601(execution.created_us));
-  if (execution.status != "done") return;
+  if (execution.status != ExecutionStatus::done) return;
   reply.headers.set("x-ms-container-execution-duration", std::to_string(run_ms(execution)));
   reply.headers.set("x-ms-overall-execution-time",
                     std::to_string((execution.ended_us - execution.created_us) / kMillisecondUs));
@@ -134,7 +135,7 @@ Json family_a_json(const Execution& execution, const SessionInfo& session, const
   return {{"$id", "1"},
           {"properties",
            {{"$id", "2"},
-            {"status", execution.end == "ok" ? "Success" : "Failure"},
+            {"status", execution.outcome == Outcome::ok ? "Success" : "Failure"},
             {"stdout", shown.printed},
             {"stderr", shown.errors},
             {"result", result},
@@ -148,20 +149,20 @@ Json family_a_json(const Execution& execution, const SessionInfo& session, const
 // ---- Family B
 
 std::string status_of(const Execution& execution) {
-  if (execution.status == "queued") return "NotStarted";
-  if (execution.status != "done") return "Running";
-  if (execution.end == "ok") return "Succeeded";
-  return execution.end == "interrupted" ? "Canceled" : "Failed";
+  if (execution.status == ExecutionStatus::queued) return "NotStarted";
+  if (execution.status != ExecutionStatus::done) return "Running";
+  if (execution.outcome == Outcome::ok) return "Succeeded";
+  return execution.outcome == Outcome::interrupted ? "Canceled" : "Failed";
 }
 
 // Shell pools answer with the exit code in the status's place.
 std::string exit_status_of(const Execution& execution) {
   constexpr int kTimedOut = 124, kKilled = 137;  // as timeout(1) and the shell have it
-  if (execution.status != "done") return status_of(execution);
+  if (execution.status != ExecutionStatus::done) return status_of(execution);
   if (execution.exit_code) return std::to_string(*execution.exit_code);
-  if (execution.end == "ok") return "0";
-  if (execution.end == "error") return "1";
-  return std::to_string(execution.end == "timeout" ? kTimedOut : kKilled);
+  if (execution.outcome == Outcome::ok) return "0";
+  if (execution.outcome == Outcome::error) return "1";
+  return std::to_string(execution.outcome == Outcome::timeout ? kTimedOut : kKilled);
 }
 
 Json result_json(const Execution& execution, const SessionInfo& session, const OutputText& shown) {
@@ -189,16 +190,17 @@ Json family_b_json(const Execution& execution, const SessionInfo& session, const
               {"sessionId", session.id.hex()},
               {"executionType", options.waits ? "Synchronous" : "Asynchronous"},
               {"status", shell ? exit_status_of(execution) : status_of(execution)}};
-  if (execution.status != "done") return out;
+  if (execution.status != ExecutionStatus::done) return out;
   auto shown = output_text(execution);
   if (options.output_max) {
     shown.printed = cut_text(shown.printed, *options.output_max);
     shown.errors = cut_text(shown.errors, *options.output_max);
   }
   out["result"] = result_json(execution, session, shown);
-  if (!shell && execution.end != "ok")
-    out["error"] = {{"code", shown.error_name.empty() ? execution.end : shown.error_name},
-                    {"message", shown.error_name.empty() ? execution.message : shown.error_value}};
+  if (!shell && execution.outcome != Outcome::ok)
+    out["error"] = {
+        {"code", shown.error_name.empty() ? std::string(outcome_name(execution)) : shown.error_name},
+        {"message", shown.error_name.empty() ? execution.message : shown.error_value}};
   out["woke"] = execution.woke;
   out["files"] = kept_json(execution, session, base_url);
   return out;
@@ -206,16 +208,14 @@ Json family_b_json(const Execution& execution, const SessionInfo& session, const
 
 // ---- The calls
 
-// The reply comes when the execution is done; no thread waits. When the client leaves, the execution goes on.
-Reply wait_for(const RunningExecution& running, std::function<Reply(const Execution&)> answer) {
-  auto deferred =
-      std::make_shared<http::Deferred>(kWaitMost, [] { return Reply::json(Json::object(), 504); }, [] {});
-  running.feed->on_finish([deferred, answer = std::move(answer)](const Execution& execution) {
+Reply wait_for(const Call& call, const RunningExecution& running,
+               std::function<Reply(const Execution&)> answer) {
+  auto with_headers = [answer = std::move(answer)](const Execution& execution) {
     Reply reply = answer(execution);
     add_headers(reply, execution);
-    deferred->complete(std::move(reply));
-  });
-  return Reply::deferred(deferred);
+    return reply;
+  };
+  return await(call, running, {.answer = with_headers});
 }
 
 Reply execute_a(Call& call) {
@@ -223,7 +223,7 @@ Reply execute_a(Call& call) {
   Input input = read_input(call, properties);
   SessionInfo session = use_session(call, identifier_of(call, input.identifier));
   auto running = need_interpreter(call.app).execute(call.actor, session.id, std::move(input.run));
-  return wait_for(running, [session, base_url = call.request.base_url](const Execution& execution) {
+  return wait_for(call, running, [session, base_url = call.request.base_url](const Execution& execution) {
     return Reply::json(family_a_json(execution, session, base_url));
   });
 }
@@ -248,7 +248,7 @@ Reply execute_b(Call& call) {
     reply.headers.set("Operation-Location", location);
     return reply;
   };
-  if (input.waits) return wait_for(running, answer);
+  if (input.waits) return wait_for(call, running, answer);
   Reply reply = answer(running.asked);
   reply.status = 202;
   add_headers(reply, running.asked);
@@ -263,7 +263,7 @@ Execution need_execution(const Call& call, const SessionInfo& session) {
     if (auto running = interpreter->find_running(call.actor, session.id, *id);
         running && !running->feed->finished()) {
       Execution execution = running->asked;
-      execution.status = "running";
+      execution.status = ExecutionStatus::running;
       return execution;
     }
     if (auto found = interpreter->find_execution(call.actor, session.id, *id)) return *found;

@@ -11,11 +11,7 @@ constexpr std::chrono::hours kChoreMax{24};
 
 http::Reply run_aside(Call& call, Aside kind, Chore chore) {
   auto cancelled = std::make_shared<std::atomic<bool>>(false);
-  http::Request request;  // as much of it as an error's shape depends on
-  request.request_id = call.request.request_id;
-  request.method = call.request.method;
-  request.path = call.request.path;
-  request.route = call.request.route;
+  auto request = without_content(call.request);
   auto give_up = [cancelled, request] {
     *cancelled = true;
     return dialect_error_reply(request, Error(Code::unavailable, "this took too long and was given up"));

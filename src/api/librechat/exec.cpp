@@ -1,4 +1,5 @@
 // POST /exec: runs Python or a shell script and answers when it is done.
+#include "api/common/await.h"
 #include "api/common/need_interpreter.h"
 #include "api/librechat/librechat.h"
 #include "api/librechat/result.h"
@@ -41,13 +42,10 @@ Reply execute(Call& call) {
   wanted.code = with_arguments(call.body.need_text("code"), call.body.texts("args"), wanted.language);
   auto asked = std::make_shared<const Asked>(prepare(call, call.body));
   auto running = need_interpreter(call.app).execute(call.actor, asked->session.id, std::move(wanted));
-  auto deferred =
-      std::make_shared<http::Deferred>(kWaitMost, [] { return Reply::json(Json::object(), 504); }, [] {});
-  running.feed->on_finish(
-      [deferred, asked, base_url = call.request.base_url](const interpreter::Execution& execution) {
-        deferred->complete(Reply::json(result_json(execution, *asked, base_url)));
-      });
-  return Reply::deferred(deferred);
+  auto answer = [asked, base_url = call.request.base_url](const interpreter::Execution& execution) {
+    return Reply::json(result_json(execution, *asked, base_url));
+  };
+  return await(call, running, {.answer = answer});
 }
 
 }  // namespace

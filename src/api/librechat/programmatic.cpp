@@ -4,6 +4,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "api/common/await.h"
 #include "api/common/need_interpreter.h"
 #include "api/librechat/librechat.h"
 #include "api/librechat/result.h"
@@ -16,8 +17,10 @@ namespace {
 using http::Reply;
 using interpreter::Execution;
 using interpreter::ExecutionEvent;
+using interpreter::Outcome;
 using interpreter::RunningExecution;
 using interpreter::SessionInfo;
+using interpreter::ToolsAsked;
 
 constexpr size_t kToolsMax = 100;
 constexpr int64_t kTimeoutDefaultMs = 300'000;
@@ -89,34 +92,31 @@ Json waiting_json(const Token& token, const Json& calls) {
 }
 
 Json finished_json(const Execution& execution, const Asked& asked, const std::string& base_url) {
-  Json out = {{"status", execution.end == "ok" ? "completed" : "error"}};
+  Json out = {{"status", execution.outcome == Outcome::ok ? "completed" : "error"}};
   Json result = result_json(execution, asked, base_url);
   for (const auto& [name, value] : result.items())
     if (name != "status") out[name] = value;
-  if (execution.end != "ok") {
-    std::string why = execution.end;
-    for (const auto& output : execution.outputs)
-      if (output.at("type") == "error")
-        why = output.at("name").get<std::string>() + ": " + output.at("value").get<std::string>();
+  if (execution.outcome != Outcome::ok) {
+    std::string why(outcome_name(execution));
+    if (const auto* error = interpreter::error_in(execution.outputs)) why = error->name + ": " + error->value;
     out["error"] = why;
   }
   return out;
 }
 
-// The next calls after `after`, or the end, whichever comes; no thread waits.
-Reply wait_for_next(const RunningExecution& running, int64_t after, std::shared_ptr<const Asked> asked,
-                    const std::string& base_url) {
-  auto deferred =
-      std::make_shared<http::Deferred>(kWaitMost, [] { return Reply::json(Json::object(), 504); }, [] {});
-  running.feed->follow(
-      after, [deferred, session = asked->session.id, id = running.id](const ExecutionEvent& event) {
-        if (event.kind != "tools" || deferred->done()) return;
-        deferred->complete(Reply::json(waiting_json({session, id, event.number}, event.data)));
-      });
-  running.feed->on_finish([deferred, asked, base_url](const Execution& execution) {
-    if (!deferred->done()) deferred->complete(Reply::json(finished_json(execution, *asked, base_url)));
-  });
-  return Reply::deferred(deferred);
+// The next calls after `after`, or the end, whichever comes.
+Reply wait_for_next(const Call& call, const RunningExecution& running, int64_t after,
+                    std::shared_ptr<const Asked> asked) {
+  auto calls = [session = asked->session.id,
+                id = running.id](const ExecutionEvent& event) -> std::optional<Reply> {
+    const auto* asks = std::get_if<ToolsAsked>(&event.event);
+    if (asks == nullptr) return std::nullopt;
+    return Reply::json(waiting_json({session, id, event.number}, asks->calls));
+  };
+  auto answer = [asked, base_url = call.request.base_url](const Execution& execution) {
+    return Reply::json(finished_json(execution, *asked, base_url));
+  };
+  return await(call, running, {.answer = answer, .by_event = calls, .after = after});
 }
 
 // A JSON string without non-ASCII characters is a Python string.
@@ -169,14 +169,15 @@ Reply begin(Call& call, const std::shared_ptr<Begun>& begun) {
   auto running = need_interpreter(call.app).execute(call.actor, asked->session.id, std::move(wanted));
   begun->add(running.id, asked);
   running.feed->on_finish([begun, id = running.id](const Execution&) { begun->forget(id); });
-  return wait_for_next(running, 0, asked, call.request.base_url);
+  return wait_for_next(call, running, 0, asked);
 }
 
 // The calls that the token's event asked for.
 Json calls_of(const RunningExecution& running, int64_t event) {
   Json calls;
   auto follower = running.feed->follow(event - 1, [&](const ExecutionEvent& one) {
-    if (one.number == event && one.kind == "tools") calls = one.data;
+    const auto* asks = std::get_if<ToolsAsked>(&one.event);
+    if (one.number == event && asks != nullptr) calls = asks->calls;
   });
   running.feed->unfollow(follower);
   return calls;
@@ -230,7 +231,7 @@ Reply go_on(Call& call, const std::string& text, Begun& begun) {
   if (!taken && !running->feed->finished())
     throw Error(Code::conflict, "these calls were answered already")
         .hint("Use the newest continuation token.");
-  return wait_for_next(*running, token->event, asked, call.request.base_url);
+  return wait_for_next(call, *running, token->event, asked);
 }
 
 Reply programmatic(Call& call, const std::shared_ptr<Begun>& begun) {

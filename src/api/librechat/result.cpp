@@ -8,6 +8,7 @@ namespace sk::api::librechat {
 namespace {
 
 using interpreter::Execution;
+using interpreter::Outcome;
 
 Json file_json(const Asked& asked, const Id& version, std::string_view path, const std::string& base_url) {
   auto session = asked.session.id.base64url21();
@@ -57,16 +58,16 @@ void add_inherited(Json& files, const Asked& asked, const std::vector<bool>& see
 
 // As the official server names the ways of ending that are not the program's own.
 void add_ending(Json& out, const Execution& execution) {
-  if (execution.end == "ok") {
+  if (execution.outcome == Outcome::ok) {
     out["code"] = execution.exit_code.value_or(0);
     return;
   }
-  bool ended_itself = execution.end == "error";
+  bool ended_itself = execution.outcome == Outcome::error;
   out["code"] = ended_itself ? Json(execution.exit_code.value_or(1)) : Json();
   if (ended_itself) return;
   out["signal"] = "SIGKILL";
-  out["status"] = execution.end == "timeout" ? "TO" : "RE";
-  out["message"] = execution.message.empty() ? execution.end : execution.message;
+  out["status"] = execution.outcome == Outcome::timeout ? "TO" : "RE";
+  out["message"] = execution.message.empty() ? std::string(outcome_name(execution)) : execution.message;
 }
 
 }  // namespace

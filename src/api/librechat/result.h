@@ -6,9 +6,6 @@
 
 namespace sk::api::librechat {
 
-// Longer than any execution may take, its waking and keeping included.
-inline constexpr auto kWaitMost = std::chrono::hours(24);
-
 // What the answer needs to know of the request.
 struct Asked {
   interpreter::SessionInfo session;

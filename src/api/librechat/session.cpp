@@ -38,7 +38,7 @@ interpreter::NewSession new_session() {
 // Uploads are places to take files from, not to run code in: an agent's files are shared by all who talk to
 // it.
 bool may_run_in(const std::optional<SessionInfo>& session) {
-  return session && session->status != interpreter::Status::deleted && !is_upload(*session);
+  return session && session->status != interpreter::SessionStatus::deleted && !is_upload(*session);
 }
 
 std::string text_or_empty(const Json& object, const char* name) {

@@ -4,8 +4,8 @@ namespace sk::api::mcp {
 
 namespace {
 
-// Longer than any execution may take, its waking and keeping included.
-constexpr auto kWaitMost = std::chrono::hours(24 * 8);
+// Longer than any wait for an execution (api/common/await.h), which answers at its own deadline.
+constexpr auto kWaitMost = std::chrono::hours(24 * 9);
 
 }  // namespace
 

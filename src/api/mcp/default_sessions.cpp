@@ -16,7 +16,7 @@ Id find_labelled(interpreter::Interpreter& interpreter, const workspace::Actor& 
   for (Id before;;) {
     auto page = interpreter.list(actor, before, kPage);
     for (const auto& session : page) {
-      if (session.workspace == workspace && session.status != interpreter::Status::deleted &&
+      if (session.workspace == workspace && session.status != interpreter::SessionStatus::deleted &&
           member(session.labels, kLabel) == name)
         return session.id;
     }
@@ -27,7 +27,7 @@ Id find_labelled(interpreter::Interpreter& interpreter, const workspace::Actor& 
 
 bool is_there(interpreter::Interpreter& interpreter, const workspace::Actor& actor, const Id& session) {
   try {
-    return interpreter.get(actor, session).status != interpreter::Status::deleted;
+    return interpreter.get(actor, session).status != interpreter::SessionStatus::deleted;
   } catch (const Error& error) {
     if (error.code() == Code::not_found || error.code() == Code::gone) return false;
     throw;

@@ -74,7 +74,8 @@ Json continue_session(Turn& turn, const Json& given) {
   for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
     std::string code(run->code, 0, 2000);
     if (code.size() < run->code.size()) code.append("\n…");
-    text += "\nRun " + std::to_string(run->number) + " (" + run->end + "):\n````\n" + code + "\n````\n";
+    text += "\nRun " + std::to_string(run->number) + " (" + std::string(outcome_name(*run)) + "):\n````\n" +
+            code + "\n````\n";
   }
   text +=
       "\nIf it sleeps, its variables are gone but its files are there: run what is needed again. Call "

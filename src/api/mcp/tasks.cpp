@@ -1,5 +1,6 @@
 #include "api/mcp/tasks.h"
 
+#include "api/common/await.h"
 #include "api/mcp/hub.h"
 #include "api/mcp/tools/run_result.h"
 
@@ -8,6 +9,8 @@ namespace sk::api::mcp {
 namespace {
 
 using interpreter::Execution;
+using interpreter::ExecutionStatus;
+using interpreter::Outcome;
 
 constexpr std::string_view kPrefix = "task_";
 constexpr size_t kHexDigits = 32;
@@ -22,7 +25,7 @@ struct Found {
   std::shared_ptr<interpreter::ExecutionFeed> feed;  // null when it is long over
   Execution execution;
 
-  bool is_done() const { return execution.status == "done"; }
+  bool is_done() const { return execution.status == ExecutionStatus::done; }
 };
 
 [[noreturn]] void throw_unknown() {
@@ -63,9 +66,9 @@ Found need(Turn& turn) {
 }
 
 std::string_view status_of(Era era, const Execution& execution) {
-  if (execution.status != "done") return "working";
-  if (execution.end == "interrupted") return "cancelled";
-  return era == Era::legacy && execution.end != "ok" ? "failed" : "completed";
+  if (execution.status != ExecutionStatus::done) return "working";
+  if (execution.outcome == Outcome::interrupted) return "cancelled";
+  return era == Era::legacy && execution.outcome != Outcome::ok ? "failed" : "completed";
 }
 
 Json with_related(Json result, const TaskId& id) {
@@ -129,14 +132,15 @@ std::optional<Json> task_result(Turn& turn) {
   auto base_url = turn.call.request.base_url;
   if (found.is_done()) return with_related(run_result(found.execution, base_url).to_json(), found.id);
   auto channel = turn.open_channel([] {});
-  found.feed->on_finish(
-      [channel, envelope = turn.envelope, base_url, id = found.id](const Execution& execution) {
-        if (execution.status != "done") {
-          channel->finish(error_message(envelope.id, RpcError(rpc_code::server, execution.message)));
-          return;
-        }
-        channel->finish(envelope.wrap(with_related(run_result(execution, base_url).to_json(), id)));
-      });
+  auto then = [channel, envelope = turn.envelope, base_url, id = found.id](const Execution* execution) {
+    if (execution != nullptr && execution->status == ExecutionStatus::done) {
+      channel->finish(envelope.wrap(with_related(run_result(*execution, base_url).to_json(), id)));
+      return;
+    }
+    auto why = execution != nullptr ? execution->message : overdue_error().message();
+    channel->finish(error_message(envelope.id, RpcError(rpc_code::server, why)));
+  };
+  found.feed->await(await_deadline_us(turn.call.app), std::move(then));
   return std::nullopt;
 }
 

@@ -1,5 +1,6 @@
 // Running code in a container. OpenAI has no such call outside its models, so this one is ours; its answer is
 // written like the `code_interpreter_call` item of a response, with the files that the code wrote.
+#include "api/common/await.h"
 #include "api/common/need_interpreter.h"
 #include "api/common/repeats.h"
 #include "api/openai/openai.h"
@@ -15,10 +16,9 @@ namespace {
 
 using http::Reply;
 using interpreter::Execution;
+using interpreter::Outcome;
 using interpreter::SessionInfo;
 
-// Longer than any execution may take, its waking and keeping included.
-constexpr auto kWaitMost = std::chrono::hours(24);
 constexpr size_t kFilesInAnswerMax = 1'000;
 
 // What an answer needs when the request is gone.
@@ -37,37 +37,33 @@ void add_logs(Json& outputs, const std::string& text) {
 }
 
 // A figure as a data URI; one that is too large for that as the link of the file that it was kept as.
-void add_bundle(Json& outputs, const Json& output, const Execution& execution, const std::string& base_url) {
-  static const Json kNothing = Json::object();
-  const Json& data = output.contains("data") ? output["data"] : kNothing;
+void add_bundle(Json& outputs, const interpreter::Bundle& bundle, const Execution& execution,
+                const std::string& base_url) {
   for (auto mime : {"image/png", "image/jpeg", "image/gif", "image/webp"}) {
-    if (!data.contains(mime)) continue;
+    const auto* image = bundle.find(mime);
+    if (image == nullptr) continue;
     std::string url = std::string("data:") + mime;
-    url.append(";base64,").append(data[mime].get_ref<const std::string&>());
+    url.append(";base64,").append(*image);
     outputs.push_back({{"type", "image"}, {"url", std::move(url)}});
     return;
   }
-  auto file = output.value("file", "");
   for (const auto& kept : execution.files.kept) {
-    if (!output.contains("cut") || kept.path != file) continue;
+    if (!bundle.is_cut || kept.path != bundle.file) continue;
     auto url = base_url + workspace::Links::path_of(kept.version, kept.path);
     outputs.push_back({{"type", "image"}, {"url", std::move(url)}});
     return;
   }
-  if (data.contains("text/plain")) add_logs(outputs, data["text/plain"].get<std::string>() + "\n");
+  if (const auto* text = bundle.find("text/plain")) add_logs(outputs, *text + "\n");
 }
 
 Json outputs_json(const Execution& execution, const std::string& base_url) {
   Json outputs = Json::array();
-  for (const auto& output : execution.outputs) {
-    auto type = output.value("type", "");
-    if (type == "stdout" || type == "stderr" || type == "note")
-      add_logs(outputs, output.value("text", ""));
-    else if (type == "error")
-      add_logs(outputs, output.value("traceback", "") + "\n");
-    else
-      add_bundle(outputs, output, execution, base_url);
-  }
+  interpreter::Visit add{
+      [&](const interpreter::TextOutput& text) { add_logs(outputs, text.text); },
+      [&](const interpreter::NoteOutput& note) { add_logs(outputs, note.text); },
+      [&](const interpreter::ErrorOutput& error) { add_logs(outputs, error.traceback + "\n"); },
+      [&](const auto& shown) { add_bundle(outputs, shown.bundle, execution, base_url); }};
+  for (const auto& output : execution.outputs) std::visit(add, output);
   return outputs;
 }
 
@@ -87,21 +83,20 @@ Json files_json(const Execution& execution, const Answering& answering) {
 }
 
 Json error_of(const Execution& execution) {
-  if (execution.end == "ok") return nullptr;
+  if (execution.outcome == Outcome::ok) return nullptr;
   // Whoever stopped the program says more than the exception that it died of.
-  if (execution.end == "error")
-    for (const auto& output : execution.outputs)
-      if (output.value("type", "") == "error")
-        return {{"name", output.value("name", "")}, {"message", output.value("value", "")}};
-  return {{"name", execution.end}, {"message", execution.message}};
+  if (execution.outcome == Outcome::error)
+    if (const auto* error = interpreter::error_in(execution.outputs))
+      return {{"name", error->name}, {"message", error->value}};
+  return {{"name", outcome_name(execution)}, {"message", execution.message}};
 }
 
 Json exec_json(const Execution& execution, const Answering& answering) {
   // An exception is an answer of the program's; a program that was stopped has none.
-  bool whole = execution.end == "ok" || execution.end == "error";
+  bool whole = execution.outcome == Outcome::ok || execution.outcome == Outcome::error;
   Json not_kept = Json::array();
   for (const auto& item : execution.files.not_kept)
-    not_kept.push_back({{"path", item.path}, {"reason", item.reason}, {"message", item.message}});
+    not_kept.push_back({{"path", item.path}, {"reason", name_of(item.reason)}, {"message", item.message}});
   return {{"id", execution.id.with_prefix("ci_")},
           {"object", "container.exec"},
           {"container_id", answering.container.id.with_prefix(kContainerPrefix)},
@@ -125,20 +120,16 @@ Reply exec(Call& call) {
   read_openai_repeat(call.request.headers, wanted);
   auto& interpreter = need_interpreter(call.app);
   auto running = interpreter.execute(call.actor, container.id, std::move(wanted));
-  auto late = [] { return Reply::json(Json::object(), 504); };
-  // Its client, which may have run out of patience, asks again soon.
-  auto left = [&interpreter, id = running.id] { interpreter.note_unanswered(id); };
-  auto deferred = std::make_shared<http::Deferred>(kWaitMost, late, left, left);
-  auto answer = [deferred, joined = running.joined,
-                 answering =
-                     Answering{container, call.request.base_url, call.ignored}](const Execution& execution) {
+  auto answer = [joined = running.joined, answering = Answering{container, call.request.base_url,
+                                                                call.ignored}](const Execution& execution) {
     auto reply = Reply::json(exec_json(execution, answering));
     if (joined) reply.headers.set(std::string(kReplayedHeader), "true");
     add_ignored(reply, answering.ignored);
-    deferred->complete(std::move(reply));
+    return reply;
   };
-  running.feed->on_finish(answer);
-  return Reply::deferred(deferred);
+  // Its client, which may have run out of patience, asks again soon.
+  auto unanswered = [&interpreter, id = running.id] { interpreter.note_unanswered(id); };
+  return await(call, running, {.answer = answer, .on_unanswered = unanswered});
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Executions: running code in a session and waiting for its answer, following its output as it comes, or
 // asking later.
+#include "api/common/await.h"
 #include "api/common/conditions.h"
 #include "api/common/need_interpreter.h"
 #include "api/common/repeats.h"
@@ -13,58 +14,55 @@ namespace sk::api::rest {
 namespace {
 
 using http::Reply;
+using interpreter::Event;
 using interpreter::Execution;
 using interpreter::ExecutionEvent;
 using interpreter::RunningExecution;
 
-// Longer than any execution may take, its waking and keeping included.
-constexpr auto kWaitMost = std::chrono::hours(24);
+// The name of the last event of a stream, and its id.
+constexpr std::string_view kLastEvent = "done";
 
-// What its events have told so far, as the answer will have it.
-void add_event(Execution& execution, const ExecutionEvent& event) {
-  if (event.kind == "started") {
-    execution.status = "running";
-    execution.woke = event.data.value("woke", false);
-    execution.started_us = parse_iso8601(event.data.value("started_at", "")).value_or(0);
-  } else if (event.kind == "kept") {
-    auto file = interpreter::kept_file_from(event.data);
-    std::erase_if(execution.files.kept, [&](const auto& earlier) { return earlier.path == file.path; });
-    execution.files.kept.push_back(std::move(file));
-  } else if (event.kind == "clear") {
-    execution.outputs = Json::array();
-  } else if (event.kind == "output") {
-    bool joins = !execution.outputs.empty() && event.data.contains("text") &&
-                 execution.outputs.back()["type"] == event.data["type"] && event.data["type"] != "note";
-    if (joins)
-      execution.outputs.back()["text"].get_ref<std::string&>() +=
-          event.data["text"].get_ref<const std::string&>();
-    else
-      execution.outputs.push_back(event.data);
-  }
+Json started_json(const Id& execution, bool woke, TimeUs started_us) {
+  return {{"id", execution.with_prefix(workspace::prefix::execution)},
+          {"woke", woke},
+          {"started_at", to_iso8601(started_us)}};
 }
 
-Json running_json(const RunningExecution& running, const std::string& base_url) {
-  Execution execution = running.asked;
-  auto follower = running.feed->follow(0, [&](const ExecutionEvent& event) { add_event(execution, event); });
-  running.feed->unfollow(follower);
-  if (running.feed->finished()) return execution_json(running.feed->result(), base_url);
-  return execution_json(execution, base_url);
+// Its name and data as a server-sent event; nullopt for the end, which is sent with the whole answer.
+struct NamedEvent {
+  std::string_view name;
+  Json data;
+};
+std::optional<NamedEvent> named_event(const Event& event, const Id& execution, const std::string& base_url) {
+  using Named = std::optional<NamedEvent>;
+  return std::visit(
+      interpreter::Visit{
+          [&](const interpreter::Started& started) -> Named {
+            return {{"started", started_json(execution, started.woke, started.started_us)}};
+          },
+          [](const interpreter::OutputAdded& added) -> Named {
+            return {{"output", interpreter::to_json(added.output)}};
+          },
+          [](const interpreter::OutputsCleared&) -> Named { return {{"clear", Json::object()}}; },
+          [&](const interpreter::FileKept& kept) -> Named {
+            return {{"kept", kept_json(kept.file, base_url)}};
+          },
+          [](const interpreter::ToolsAsked& asked) -> Named { return {{"tools", asked.calls}}; },
+          [](const interpreter::Ended&) -> Named { return std::nullopt; }},
+      event);
 }
 
 void say_if_joined(Reply& reply, bool joined) {
   if (joined) reply.headers.set(std::string(kReplayedHeader), "true");
 }
 
-// The reply comes when the execution is done; no thread waits. When the client leaves, the execution goes on.
-Reply wait_for(const RunningExecution& running, const std::string& base_url) {
-  auto deferred =
-      std::make_shared<http::Deferred>(kWaitMost, [] { return Reply::json(Json::object(), 504); }, [] {});
-  running.feed->on_finish([deferred, base_url, joined = running.joined](const Execution& execution) {
+Reply wait_for(const Call& call, const RunningExecution& running) {
+  auto answer = [base_url = call.request.base_url, joined = running.joined](const Execution& execution) {
     auto reply = Reply::json(execution_json(execution, base_url));
     say_if_joined(reply, joined);
-    deferred->complete(std::move(reply));
-  });
-  return Reply::deferred(deferred);
+    return reply;
+  };
+  return await(call, running, {.answer = answer});
 }
 
 Reply follow(const RunningExecution& running, const std::string& base_url, int64_t after) {
@@ -73,17 +71,16 @@ Reply follow(const RunningExecution& running, const std::string& base_url, int64
   auto stream = std::make_shared<http::EventStream>([weak, follower] {
     if (auto feed = weak.lock(); feed && *follower != 0) feed->unfollow(*follower);
   });
-  auto send = [stream, base_url, feed = running.feed.get()](const ExecutionEvent& event) {
-    if (event.kind == "done") return;  // sent below, with the whole answer
-    Json data =
-        event.kind == "kept" ? kept_json(interpreter::kept_file_from(event.data), base_url) : event.data;
-    stream->send({std::to_string(event.number), event.kind, to_text(data)});
+  auto send = [stream, base_url, id = running.id](const ExecutionEvent& event) {
+    if (auto named = named_event(event.event, id, base_url))
+      stream->send({std::to_string(event.number), std::string(named->name), to_text(named->data)});
   };
   *follower = running.feed->follow(after, send);
   running.feed->on_finish([stream, base_url](const Execution& execution) {
     // One that is still queued has no last event yet: the follower comes back for it.
-    if (execution.status == "done")
-      stream->send({"done", "done", to_text(execution_json(execution, base_url))});
+    if (execution.status == interpreter::ExecutionStatus::done)
+      stream->send(
+          {std::string(kLastEvent), std::string(kLastEvent), to_text(execution_json(execution, base_url))});
     stream->close();
   });
   auto reply = Reply::events(stream);
@@ -106,13 +103,14 @@ Reply execute(Call& call) {
   auto running = need_interpreter(call.app).execute(call.actor, session, std::move(wanted));
   if (streams) return follow(running, call.request.base_url, 0);
   if (!waits) {
-    Reply reply = Reply::json(running_json(running, call.request.base_url), 202);
+    Reply reply =
+        Reply::json(execution_json(running.feed->so_far(running.asked), call.request.base_url), 202);
     reply.headers.set("Location", kRoot + "/sessions/" + session.with_prefix(workspace::prefix::session) +
                                       "/executions/" + running.id.with_prefix(workspace::prefix::execution));
     say_if_joined(reply, running.joined);
     return reply;
   }
-  return wait_for(running, call.request.base_url);
+  return wait_for(call, running);
 }
 
 // A finished execution whose events are not in memory any more: its record tells the same, to somebody who
@@ -120,15 +118,14 @@ Reply execute(Call& call) {
 Reply told_at_once(const Execution& execution, const std::string& base_url, bool from_the_beginning) {
   auto stream = std::make_shared<http::EventStream>();
   if (from_the_beginning) {
-    Json started = {{"id", execution.id.with_prefix(workspace::prefix::execution)},
-                    {"woke", execution.woke},
-                    {"started_at", to_iso8601(execution.started_us)}};
-    stream->send({"", "started", to_text(started)});
-    for (const auto& output : execution.outputs) stream->send({"", "output", to_text(output)});
+    stream->send({"", "started", to_text(started_json(execution.id, execution.woke, execution.started_us))});
+    for (const auto& output : execution.outputs)
+      stream->send({"", "output", to_text(interpreter::to_json(output))});
     for (const auto& file : execution.files.kept)
       stream->send({"", "kept", to_text(kept_json(file, base_url))});
   }
-  stream->send({"done", "done", to_text(execution_json(execution, base_url))});
+  stream->send(
+      {std::string(kLastEvent), std::string(kLastEvent), to_text(execution_json(execution, base_url))});
   stream->close();
   return Reply::events(stream);
 }
@@ -138,7 +135,7 @@ Reply get_execution(Call& call) {
   auto& interpreter = need_interpreter(call.app);
   auto running = interpreter.find_running(call.actor, session, id);
   auto last = call.request.headers.get("Last-Event-ID");
-  if (call.wants_stream() && last && *last == "done")
+  if (call.wants_stream() && last && *last == kLastEvent)
     return Reply::empty();  // nothing follows: do not ask again
   if (running && call.wants_stream()) {
     int64_t after = 0;
@@ -146,8 +143,8 @@ Reply get_execution(Call& call) {
     return follow(*running, call.request.base_url, after);
   }
   if (running && !running->feed->finished()) {
-    if (call.query.flag("wait")) return wait_for(*running, call.request.base_url);
-    return Reply::json(running_json(*running, call.request.base_url));
+    if (call.query.flag("wait")) return wait_for(call, *running);
+    return Reply::json(execution_json(running->feed->so_far(running->asked), call.request.base_url));
   }
   auto execution = interpreter.find_execution(call.actor, session, id);
   if (!execution)

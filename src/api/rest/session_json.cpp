@@ -61,7 +61,7 @@ Id execution_id(const Call& call) {
 }
 
 Json session_json(const interpreter::SessionInfo& session) {
-  bool expires = session.status == interpreter::Status::running && session.idle_s > 0;
+  bool expires = session.status == interpreter::SessionStatus::running && session.idle_s > 0;
   return {
       {"id", session.id.with_prefix(workspace::prefix::session)},
       {"name", session.name},
@@ -89,7 +89,7 @@ Json kept_json(const interpreter::KeptFile& file, const std::string& base_url) {
           {"size", file.size},
           {"sha256", file.sha256.hex()},
           {"mime", file.mime},
-          {"change", file.change},
+          {"change", interpreter::name_of(file.change)},
           {"complete", file.complete},
           {"diverged", file.diverged},
           {"locked", file.locked}};
@@ -99,7 +99,7 @@ Json unkept_json(const interpreter::Unkept& item, const std::string& base_url) {
   return {
       {"path", item.path},
       {"what", interpreter::name_of(item.what)},
-      {"reason", item.reason},
+      {"reason", interpreter::name_of(item.reason)},
       {"message", item.message},
       {"version_id", item.version ? Json(item.version.with_prefix(workspace::prefix::version)) : Json()},
       {"link", item.version ? Json(base_url + workspace::Links::path_of(item.version, item.path)) : Json()},
@@ -114,19 +114,20 @@ Json execution_json(const interpreter::Execution& execution, const std::string& 
   }
   for (const auto& [from, to] : execution.files.renamed) renamed.push_back({{"from", from}, {"to", to}});
   for (const auto& item : execution.files.not_kept)
-    not_kept.push_back({{"path", item.path}, {"reason", item.reason}, {"message", item.message}});
+    not_kept.push_back(
+        {{"path", item.path}, {"reason", interpreter::name_of(item.reason)}, {"message", item.message}});
   return {{"id", execution.id.with_prefix(workspace::prefix::execution)},
           {"session_id", execution.session.with_prefix(workspace::prefix::session)},
           {"number", execution.number},
           {"language", execution.language},
           {"code", execution.code},
-          {"status", execution.status},
-          {"end", execution.end.empty() ? Json() : Json(execution.end)},
+          {"status", interpreter::name_of(execution.status)},
+          {"end", execution.outcome ? Json(interpreter::name_of(*execution.outcome)) : Json()},
           {"message", execution.message},
           {"exit_code", execution.exit_code ? Json(*execution.exit_code) : Json()},
           {"woke", execution.woke},
           {"added", added_json(execution.added)},
-          {"outputs", execution.outputs},
+          {"outputs", interpreter::to_json(execution.outputs)},
           {"kept", kept},
           {"kept_more", execution.files.kept.size() > kept.size()},
           {"folders", execution.files.folders},

@@ -27,14 +27,14 @@ interpreter::SessionInfo need_container(App& app, const workspace::Actor& actor,
 interpreter::SessionInfo need_living_container(App& app, const workspace::Actor& actor,
                                                std::string_view text) {
   auto container = need_container(app, actor, text);
-  if (container.status == interpreter::Status::deleted)
+  if (container.status == interpreter::SessionStatus::deleted)
     throw Error(Code::not_found, "the container was deleted")
         .hint("Its files are kept: by their ids, and in the workspace's folder '" + container.folder + "'.");
   return container;
 }
 
 bool is_expired(const interpreter::SessionInfo& container, TimeUs now_us) {
-  if (container.status != interpreter::Status::asleep) return false;
+  if (container.status != interpreter::SessionStatus::asleep) return false;
   bool unused = container.idle_s > 0 && now_us - container.active_us >= container.idle_s * kSecondUs;
   bool worn_out = container.awake_max_s > 0 && container.woke_us &&
                   now_us - *container.woke_us >= container.awake_max_s * kSecondUs;

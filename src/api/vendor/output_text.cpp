@@ -12,34 +12,34 @@ void add_line(std::string& text, std::string_view line) {
   text += '\n';
 }
 
-void take_bundle(const Json& output, OutputText& out) {
-  const Json& data = output.at("data");
-  for (const auto& [mime, content] : data.items()) {
-    if (!mime.starts_with("image/") || mime == "image/svg+xml" || !content.is_string()) continue;
-    out.image = ShownImage{mime, content.get<std::string>(), output.value("file", "")};
-  }
-  auto text = data.find("text/plain");
-  if (output.at("type") == "result" && text != data.end() && text->is_string())
-    out.value = text->get<std::string>();
-  if (output.contains("cut")) add_line(out.errors, output.at("cut").get<std::string>());
+void take_bundle(const interpreter::Bundle& bundle, OutputText& out) {
+  for (const auto& [mime, content] : bundle.data)
+    if (mime.starts_with("image/") && mime != "image/svg+xml")
+      out.image = ShownImage{mime, content, bundle.file};
+  if (bundle.is_cut) add_line(out.errors, interpreter::cut_message());
 }
 
 }  // namespace
 
 OutputText output_text(const interpreter::Execution& execution) {
   OutputText out;
-  for (const Json& output : execution.outputs) {
-    const auto& type = output.at("type").get_ref<const std::string&>();
-    if (type == "stdout") out.printed += output.at("text").get_ref<const std::string&>();
-    if (type == "stderr") out.errors += output.at("text").get_ref<const std::string&>();
-    if (type == "note") add_line(out.errors, output.at("text").get_ref<const std::string&>());
-    if (type == "result" || type == "display") take_bundle(output, out);
-    if (type == "error") {
-      out.error_name = output.at("name").get<std::string>();
-      out.error_value = output.at("value").get<std::string>();
-      add_line(out.errors, output.at("traceback").get_ref<const std::string&>());
-    }
-  }
+  interpreter::Visit take{
+      [&](const interpreter::TextOutput& text) {
+        bool is_out = text.stream == interpreter::TextOutput::Stream::out;
+        (is_out ? out.printed : out.errors) += text.text;
+      },
+      [&](const interpreter::NoteOutput& note) { add_line(out.errors, note.text); },
+      [&](const interpreter::DisplayOutput& display) { take_bundle(display.bundle, out); },
+      [&](const interpreter::ResultOutput& result) {
+        if (const auto* text = result.bundle.find("text/plain")) out.value = *text;
+        take_bundle(result.bundle, out);
+      },
+      [&](const interpreter::ErrorOutput& error) {
+        out.error_name = error.name;
+        out.error_value = error.value;
+        add_line(out.errors, error.traceback);
+      }};
+  for (const auto& output : execution.outputs) std::visit(take, output);
   for (const auto& item : execution.files.not_kept)
     add_line(out.errors, "not kept: " + item.path + ": " + item.message);
   add_line(out.errors, execution.message);

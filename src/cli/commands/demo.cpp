@@ -100,7 +100,7 @@ class Demo {
   Json execute(const std::string& code) {
     auto connection = remote();
     Json done = run_code(connection, session_, {{"code", code}}, {});
-    if (text_field(done, "end") != "ok")
+    if (!ended_well(done))
       throw Error(Code::internal, "the demo's code ended with " + text_field(done, "end") + ": " +
                                       text_field(done, "message"))
           .hint("'sandkeep doctor' says whether code can run here.");
@@ -124,7 +124,7 @@ class Demo {
 
   void expire() {
     auto deadline = std::chrono::steady_clock::now() + kAsleepTimeout;
-    while (text_field(remote().call("GET", "/api/v1/sessions/" + session_), "status") != "asleep") {
+    while (!is_asleep(remote().call("GET", "/api/v1/sessions/" + session_))) {
       if (std::chrono::steady_clock::now() > deadline)
         throw Error(Code::internal, "the session did not expire");
       std::this_thread::sleep_for(std::chrono::milliseconds(50));

@@ -21,11 +21,9 @@ std::string read_program(const std::string& source) {
 // The program's own exit code, as if it had run here; 1 for a traceback and for every other end.
 ExitCode exit_code_of_run(const Json& done) {
   auto code = done.find("exit_code");
-  auto end = text_field(done, "end");
-  bool by_itself = end == "ok" || end == "error";
-  if (by_itself && code != done.end() && code->is_number_integer())
+  if (ended_by_itself(done) && code != done.end() && code->is_number_integer())
     return static_cast<ExitCode>(code->get<int>() & 0xff);
-  return end == "ok" ? ExitCode::ok : ExitCode::failed;
+  return ended_well(done) ? ExitCode::ok : ExitCode::failed;
 }
 
 ExitCode run_run(Invocation& call) {

@@ -114,7 +114,7 @@ class Shell {
         call_.terminal.note("the session had slept: variables are gone, files are there");
       show_files(call_.terminal, done);
       show_end(call_.terminal, done);
-      last_ = text_field(done, "end") == "ok" ? ExitCode::ok : ExitCode::failed;
+      last_ = ended_well(done) ? ExitCode::ok : ExitCode::failed;
     } catch (const Error& error) {
       call_.terminal.note(call_.terminal.paint_err(Style::red, "error: ") + error.message());
       last_ = exit_code_of(error.code());

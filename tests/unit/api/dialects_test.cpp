@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "api/common/await.h"
 #include "api/vendor/output_text.h"
 
 namespace sk::api {
@@ -58,6 +59,26 @@ TEST(Dialects, EveryCodeHasANameInAzuresShape) {
   }
 }
 
+TEST(Dialects, AnExecutionThatIsOverdueIsAnErrorOfEachDialect) {
+  auto overdue = [](const std::string& path) {
+    http::Request request;
+    request.path = path;
+    auto reply = overdue_reply(request);
+    EXPECT_EQ(reply.status, 504) << path;
+    return Json::parse(std::get<std::string>(reply.body));
+  };
+  EXPECT_EQ(overdue("/api/v1/sessions/s/executions")["error"]["code"], "unavailable");
+  EXPECT_TRUE(overdue("/v1/containers/c/exec")["error"].contains("type"));
+  EXPECT_TRUE(overdue("/azure/pool/executions")["error"].contains("innererror"));
+  EXPECT_TRUE(overdue("/librechat/v1/exec")["error"].is_string());
+}
+
+TEST(Dialects, ARequestWaitsLongerThanAnyExecutionMayTake) {
+  Settings settings;
+  settings.execution_timeout_max_s = 7 * 86400;
+  EXPECT_GT(await_limit(settings), std::chrono::seconds(settings.execution_timeout_max_s));
+}
+
 TEST(Dialects, APathThatHoldsAKeyIsShownWithoutIt) {
   EXPECT_EQ(loggable_path("/librechat/skey_secret/v1/exec"), "/librechat/{key}/v1/exec");
   EXPECT_EQ(loggable_path("/librechat/skey_secret"), "/librechat/{key}");
@@ -67,16 +88,17 @@ TEST(Dialects, APathThatHoldsAKeyIsShownWithoutIt) {
 
 TEST(OutputText, TellsPrintedTextValuesImagesAndErrorsApart) {
   interpreter::Execution execution;
-  execution.outputs = {
-      {{"type", "stdout"}, {"text", "a"}},
-      {{"type", "stderr"}, {"text", "w"}},
-      {{"type", "stdout"}, {"text", "b"}},
-      {{"type", "display"}, {"data", {{"image/png", "iVBO"}}}, {"file", "s/outputs/1-1.png"}},
-      {{"type", "result"}, {"count", 1}, {"data", {{"text/plain", "42"}}}},
-      {{"type", "note"}, {"text", "cut"}},
-      {{"type", "error"}, {"name", "E"}, {"value", "v"}, {"traceback", "trace"}}};
+  using interpreter::TextOutput;
+  using enum TextOutput::Stream;
+  execution.outputs = {TextOutput{out, "a"},
+                       TextOutput{err, "w"},
+                       TextOutput{out, "b"},
+                       interpreter::DisplayOutput{"", false, {"s/outputs/1-1.png", {{"image/png", "iVBO"}}}},
+                       interpreter::ResultOutput{1, {"", {{"text/plain", "42"}}}},
+                       interpreter::NoteOutput{"cut"},
+                       interpreter::ErrorOutput{"E", "v", "trace"}};
   execution.message = "why";
-  execution.files.not_kept.push_back({"s/link", "link", "it is a link"});
+  execution.files.not_kept.push_back({"s/link", interpreter::UnkeptReason::link, "it is a link"});
   auto shown = output_text(execution);
   EXPECT_EQ(shown.printed, "ab");
   EXPECT_EQ(shown.errors, "w\ncut\ntrace\nnot kept: s/link: it is a link\nwhy\n");

@@ -185,8 +185,8 @@ TEST_F(AliasesTest, TheBookAnswersWithoutAnInterpreter) {
   auto other = session();
   interpreter->remove(actor, other.id);
   SessionBook book(*keep, nullptr);
-  EXPECT_EQ(book.find(actor, named_one)->status, Status::asleep);
-  EXPECT_EQ(book.find(actor, other.id)->status, Status::deleted);
+  EXPECT_EQ(book.find(actor, named_one)->status, SessionStatus::asleep);
+  EXPECT_EQ(book.find(actor, other.id)->status, SessionStatus::deleted);
   EXPECT_EQ(book.list(actor, {}).size(), 1u);
   EXPECT_EQ(Aliases(*keep, nullptr).find(actor, "azure:", "a")->id, named_one);
   EXPECT_EQ(Aliases(*keep, nullptr).list(actor, "azure:", 0, 10).size(), 1u);

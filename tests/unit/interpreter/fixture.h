@@ -104,6 +104,7 @@ class InterpreterTest : public SandboxTest {
     keep->workspaces().change(actor, keep->workspaces().open_default(actor, workspace::Right::write), {},
                               bytes);
   }
+  static Json shown(const Execution& execution) { return to_json(execution.outputs); }
   static std::set<std::string> kept_names(const Execution& execution, const std::string& below) {
     std::set<std::string> names;
     for (const auto& file : execution.files.kept) names.insert(file.path.substr(below.size() + 1));

@@ -7,20 +7,20 @@ namespace {
 TEST_F(InterpreterTest, ACellsValueIsItsResultAndVariablesStay) {
   auto session = create();
   auto first = run(session.id, "x = 20\nx + 1");
-  EXPECT_EQ(first.end, "ok") << first.message << first.outputs;
-  EXPECT_EQ(first.outputs[0]["data"]["text/plain"], "21");
+  EXPECT_EQ(first.outcome, Outcome::ok) << first.message << shown(first);
+  EXPECT_EQ(shown(first)[0]["data"]["text/plain"], "21");
   EXPECT_FALSE(first.woke);
   auto second = run(session.id, "print(x * 2)");
-  EXPECT_EQ(second.outputs[0]["text"], "40\n");
-  EXPECT_EQ(interpreter->get(actor, session.id).status, Status::running);
+  EXPECT_EQ(shown(second)[0]["text"], "40\n");
+  EXPECT_EQ(interpreter->get(actor, session.id).status, SessionStatus::running);
 }
 
 TEST_F(InterpreterTest, WhatACellWritesIsAVersionBeforeItIsAnswered) {
   auto session = create("work");
   auto first = run(session.id, "open('/mnt/data/a.txt','w').write('one')");
-  ASSERT_EQ(first.files.kept.size(), 1u) << first.outputs << first.message;
+  ASSERT_EQ(first.files.kept.size(), 1u) << shown(first) << first.message;
   EXPECT_EQ(first.files.kept[0].path, "work/a.txt");
-  EXPECT_EQ(first.files.kept[0].change, "created");
+  EXPECT_EQ(first.files.kept[0].change, KeptChange::created);
   EXPECT_EQ(read("work/a.txt"), "one");
   auto second = run(
       session.id, "open('a.txt','w').write('two')\nimport os\nos.makedirs('d/e')\nopen('d/e/f','w').close()");
@@ -35,7 +35,7 @@ TEST_F(InterpreterTest, APlotIsShownAndKept) {
   auto session = create("plots");
   auto execution = run(
       session.id, "import matplotlib.pyplot as plt\nplt.plot([1,2,3])\nplt.savefig('chart.png')\nplt.show()");
-  EXPECT_EQ(execution.end, "ok") << execution.outputs;
+  EXPECT_EQ(execution.outcome, Outcome::ok) << shown(execution);
   auto names = kept_names(execution, "plots");
   EXPECT_TRUE(names.contains("chart.png"));
   EXPECT_TRUE(names.contains("outputs/1-1.png"));
@@ -62,26 +62,26 @@ TEST_F(InterpreterTest, AnUploadToARunningSessionIsThereInItsNextCell) {
   put.content = std::make_shared<blobs::Written>(writer->finish());
   keep->files().apply_one(actor, keep->workspaces().open(actor, "default", workspace::Right::write), put);
   auto execution = run(session.id, "print(open('in.txt').read())");
-  EXPECT_EQ(execution.outputs[0]["text"], "from outside\n") << execution.outputs;
+  EXPECT_EQ(shown(execution)[0]["text"], "from outside\n") << shown(execution);
   EXPECT_TRUE(execution.files.kept.empty());
 }
 
 TEST_F(InterpreterTest, ATimeOutInterruptsAndKeepsStateAndFiles) {
   auto session = create("w");
   auto execution = run(session.id, "y = 5\nopen('before','w').write('x')\nwhile True: pass", "python", 1);
-  EXPECT_EQ(execution.end, "timeout");
+  EXPECT_EQ(execution.outcome, Outcome::timeout);
   EXPECT_EQ(kept_names(execution, "w"), std::set<std::string>{"before"});
-  EXPECT_EQ(run(session.id, "y").outputs[0]["data"]["text/plain"], "5");
+  EXPECT_EQ(shown(run(session.id, "y"))[0]["data"]["text/plain"], "5");
 }
 
 TEST_F(InterpreterTest, AProgramThatDiesLeavesItsFilesAndTheNextCellWakesTheSession) {
   auto session = create("w");
   auto execution = run(session.id, "open('last','w').write('x')\nimport os\nos.kill(os.getpid(), 9)");
-  EXPECT_EQ(execution.end, "crash") << execution.message;
+  EXPECT_EQ(execution.outcome, Outcome::crash) << execution.message;
   EXPECT_EQ(kept_names(execution, "w"), std::set<std::string>{"last"});
   auto next = run(session.id, "print(open('last').read())");
   EXPECT_TRUE(next.woke);
-  EXPECT_EQ(next.outputs[0]["text"], "x\n");
+  EXPECT_EQ(shown(next)[0]["text"], "x\n");
 }
 
 TEST_F(InterpreterTest, TooMuchMemoryEndsAsOom) {
@@ -90,7 +90,7 @@ TEST_F(InterpreterTest, TooMuchMemoryEndsAsOom) {
   wanted.memory_bytes = 256 << 20;
   auto session = interpreter->create(actor, wanted);
   auto execution = run(session.id, "open('f','w').write('x')\nb = bytearray(2_000_000_000)");
-  EXPECT_EQ(execution.end, "oom") << execution.message << execution.outputs;
+  EXPECT_EQ(execution.outcome, Outcome::oom) << execution.message << shown(execution);
   EXPECT_EQ(kept_names(execution, "w"), std::set<std::string>{"f"});
 }
 
@@ -98,10 +98,10 @@ TEST_F(InterpreterTest, ASleepingSessionWakesWithItsFilesAndSaysSo) {
   auto session = create("w");
   run(session.id, "z = 1; open('f','w').write('kept')");
   interpreter->sleep(actor, session.id);
-  EXPECT_EQ(interpreter->get(actor, session.id).status, Status::asleep);
+  EXPECT_EQ(interpreter->get(actor, session.id).status, SessionStatus::asleep);
   auto execution = run(session.id, "print(open('f').read(), 'z' in globals())");
   EXPECT_TRUE(execution.woke);
-  EXPECT_EQ(execution.outputs[0]["text"], "kept False\n");
+  EXPECT_EQ(shown(execution)[0]["text"], "kept False\n");
 }
 
 TEST_F(InterpreterTest, AServerThatStopsAndStartsAgainHasTheSessionAndItsHistory) {
@@ -110,8 +110,8 @@ TEST_F(InterpreterTest, AServerThatStopsAndStartsAgainHasTheSessionAndItsHistory
   reopen();
   auto executions = interpreter->executions(actor, session.id, 0, 10);
   ASSERT_EQ(executions.size(), 1u);
-  EXPECT_EQ(executions[0].end, "ok");
-  EXPECT_EQ(run(session.id, "open('f').read()").outputs[0]["data"]["text/plain"], "'1'");
+  EXPECT_EQ(executions[0].outcome, Outcome::ok);
+  EXPECT_EQ(shown(run(session.id, "open('f').read()"))[0]["data"]["text/plain"], "'1'");
 }
 
 TEST_F(InterpreterTest, LinksFifosAndOddNamesAreHandledAndNothingIsFollowed) {
@@ -122,11 +122,11 @@ TEST_F(InterpreterTest, LinksFifosAndOddNamesAreHandledAndNothingIsFollowed) {
           "open('new\\nline','w').write('n')\nos.makedirs('build/.hidden')\nopen('build/.hidden/"
           "x','w').write('h')\n"
           "open('h1','w').write('hard'); os.link('h1','h2')\nos.chmod('h1', 0)");
-  EXPECT_EQ(execution.end, "ok") << execution.outputs;
+  EXPECT_EQ(execution.outcome, Outcome::ok) << shown(execution);
   EXPECT_EQ(execution.files.kept.size(), 5u);
-  std::set<std::string> reasons;
+  std::set<UnkeptReason> reasons;
   for (const auto& item : execution.files.not_kept) reasons.insert(item.reason);
-  EXPECT_EQ(reasons, (std::set<std::string>{"link", "fifo"}));
+  EXPECT_EQ(reasons, (std::set{UnkeptReason::link, UnkeptReason::fifo}));
   EXPECT_EQ(read("w/h2"), "hard");
 }
 
@@ -140,7 +140,7 @@ TEST_F(InterpreterTest, LongOutputIsCutAndKeptWhole) {
 TEST_F(InterpreterTest, BashSharesTheFolder) {
   auto session = create("w");
   auto execution = run(session.id, "echo hello > greeting; cat greeting", "bash");
-  EXPECT_EQ(execution.outputs[0]["text"], "hello\n") << execution.outputs;
+  EXPECT_EQ(shown(execution)[0]["text"], "hello\n") << shown(execution);
   EXPECT_EQ(kept_names(execution, "w"), std::set<std::string>{"greeting"});
 }
 
@@ -150,7 +150,7 @@ TEST_F(InterpreterTest, ASessionSeesWhatAnotherOneWroteInTheSameFolder) {
   run(two.id, "open('f').read()");
   run(one.id, "open('f','w').write('from one')");
   auto late = run(two.id, "open('f').read()");
-  EXPECT_EQ(late.outputs[0]["data"]["text/plain"], "'from one'");
+  EXPECT_EQ(shown(late)[0]["data"]["text/plain"], "'from one'");
 }
 
 TEST_F(InterpreterTest, ASessionWhoseTimeAwakeIsOverFallsAsleepAndWakesWithItsFiles) {
@@ -158,11 +158,11 @@ TEST_F(InterpreterTest, ASessionWhoseTimeAwakeIsOverFallsAsleepAndWakesWithItsFi
   wanted.awake_max_s = 1;
   auto session = interpreter->create(actor, wanted);
   run(session.id, "x = 1; _ = open('a.txt', 'w').write('a')");
-  while (interpreter->get(actor, session.id).status == Status::running)
+  while (interpreter->get(actor, session.id).status == SessionStatus::running)
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   auto again = run(session.id, "print('x' in globals(), open('a.txt').read())");
   EXPECT_TRUE(again.woke);
-  EXPECT_EQ(again.outputs[0]["text"], "False a\n");
+  EXPECT_EQ(shown(again)[0]["text"], "False a\n");
 }
 
 TEST_F(InterpreterTest, CodeCanKeepFetchAndLinkFilesOfTheWorkspace) {
@@ -182,9 +182,9 @@ TEST_F(InterpreterTest, CodeCanKeepFetchAndLinkFilesOfTheWorkspace) {
                   "_ = open('a.txt', 'w').write('two')\n"
                   "print(sandkeep.link('a.txt'))\n"
                   "print(len(sandkeep.versions('a.txt')))");
-  ASSERT_EQ(done.end, "ok") << done.outputs;
+  ASSERT_EQ(done.outcome, Outcome::ok) << shown(done);
   auto head = keep->files().get(ws, "work/a.txt").head.with_prefix(workspace::prefix::version);
-  EXPECT_EQ(done.outputs[0]["text"],
+  EXPECT_EQ(shown(done)[0]["text"],
             "/mnt/data/prices.csv 1,2\n/mnt/data/copy.csv 1,2\n1\n/k/" + head + "/a.txt\n2\n");
   EXPECT_EQ(read("work/prices.csv"), "1,2");
   EXPECT_EQ(read("work/copy.csv"), "1,2");
@@ -247,13 +247,14 @@ TEST_F(InterpreterTest, OverTheLimitTheSessionThatWasIdleLongestFallsAsleep) {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
   }
-  EXPECT_EQ(ran->end, "ok");
-  EXPECT_EQ(interpreter->get(actor, second.id).status, Status::running);
-  EXPECT_EQ(run(second.id, "print(y)").end, "ok") << "the one that was used later kept its variables";
+  EXPECT_EQ(ran->outcome, Outcome::ok);
+  EXPECT_EQ(interpreter->get(actor, second.id).status, SessionStatus::running);
+  EXPECT_EQ(run(second.id, "print(y)").outcome, Outcome::ok)
+      << "the one that was used later kept its variables";
   interpreter->sleep(actor, third.id);
   auto woken = run(first.id, "print(open('kept.txt').read())");
   EXPECT_TRUE(woken.woke);
-  EXPECT_EQ(woken.end, "ok");
+  EXPECT_EQ(woken.outcome, Outcome::ok);
 }
 
 }  // namespace

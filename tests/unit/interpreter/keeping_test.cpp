@@ -26,7 +26,8 @@ class KeepingTest : public InterpreterTest {
   }
   static std::set<std::string> reasons(const Execution& execution) {
     std::set<std::string> found;
-    for (const auto& item : execution.files.not_kept) found.insert(item.path + " " + item.reason);
+    for (const auto& item : execution.files.not_kept)
+      found.insert(item.path + " " + std::string(name_of(item.reason)));
     return found;
   }
   std::string copy_of(const SessionInfo& session) { return folder + "/copies/" + session.id.hex(); }
@@ -62,7 +63,7 @@ TEST_F(KeepingTest, ASessionCanBeDeletedWithWhatCouldNotBeKept) {
   set_quota(1 << 20);
   run(session.id, "import os\nopen('big','wb').write(os.urandom(3_000_000))");
   interpreter->remove(actor, session.id, Interpreter::OnUnkept::discard);
-  EXPECT_EQ(interpreter->get(actor, session.id).status, Status::deleted);
+  EXPECT_EQ(interpreter->get(actor, session.id).status, SessionStatus::deleted);
   EXPECT_FALSE(std::filesystem::exists(copy_of(session)));
 }
 
@@ -127,7 +128,7 @@ TEST_F(KeepingTest, TheOldBytesOfACopyNeverReplaceWhatSomebodyWroteSince) {
   open();
   EXPECT_EQ(read("w/r"), "from outside");
   EXPECT_EQ(versions("w/r").size(), 2u);
-  EXPECT_EQ(run(session.id, "print(open('r').read())").outputs[0]["text"], "from outside\n");
+  EXPECT_EQ(shown(run(session.id, "print(open('r').read())"))[0]["text"], "from outside\n");
 }
 
 TEST_F(KeepingTest, TwoWhoMakeTheSameNewFileDiverge) {
@@ -137,7 +138,7 @@ TEST_F(KeepingTest, TwoWhoMakeTheSameNewFileDiverge) {
   put("w/new", "outside");
   go_on(session);
   auto execution = wait(running);
-  ASSERT_EQ(execution.end, "ok") << execution.outputs;
+  ASSERT_EQ(execution.outcome, Outcome::ok) << shown(execution);
   bool diverged = false;
   for (const auto& file : execution.files.kept)
     if (file.path == "w/new") diverged = file.diverged;
@@ -154,7 +155,7 @@ TEST_F(KeepingTest, APictureNeverReplacesAFileThatHasItsName) {
   EXPECT_EQ(read("w/outputs/1-1.png"), "MINE");
   EXPECT_TRUE(kept_names(execution, "w").contains("outputs/1-1-2.png"));
   std::string told;
-  for (const auto& output : execution.outputs) told = output.value("file", told);
+  for (const auto& output : shown(execution)) told = output.value("file", told);
   EXPECT_EQ(told, "w/outputs/1-1-2.png");
   // Another session of the same folder, whose copy does not have the first one's picture yet.
   auto one = create("shared"), two = create("shared");
@@ -171,7 +172,7 @@ TEST_F(KeepingTest, FetchKeepsWhatItReplaces) {
   auto execution = run(session.id,
                        "import sandkeep\nopen('x','w').write('mine, not kept yet')\n"
                        "sandkeep.fetch('data/x'); print(open('x').read())");
-  ASSERT_EQ(execution.end, "ok") << execution.outputs;
+  ASSERT_EQ(execution.outcome, Outcome::ok) << shown(execution);
   auto all = versions("w/x");
   ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(all[1].size, std::string("mine, not kept yet").size());
@@ -189,7 +190,7 @@ TEST_F(KeepingTest, KeepAndLinkSayWhenTheyCouldNot) {
                        "for call in (sandkeep.keep, sandkeep.link, lambda p: sandkeep.fetch('data/x', p)):\n"
                        "    try: print(call('f'))\n"
                        "    except sandkeep.Error as error: print(error.code)");
-  EXPECT_EQ(execution.outputs[0]["text"], "quota\nquota\nquota\n") << execution.outputs;
+  EXPECT_EQ(shown(execution)[0]["text"], "quota\nquota\nquota\n") << shown(execution);
   EXPECT_EQ(std::filesystem::file_size(copy_of(session) + "/f"), 3'000'000u);
 }
 
@@ -216,8 +217,8 @@ TEST_F(KeepingTest, AFileThatBecameAFolderOutsideBecomesOneInTheSession) {
   trash("w/e");
   put("w/e", "a file now");
   auto execution = run(session.id, "print(open('d/x').read(), open('e').read())");
-  ASSERT_EQ(execution.end, "ok") << execution.message << execution.outputs;
-  EXPECT_EQ(execution.outputs[0]["text"], "below a file now\n");
+  ASSERT_EQ(execution.outcome, Outcome::ok) << execution.message << shown(execution);
+  EXPECT_EQ(shown(execution)[0]["text"], "below a file now\n");
 }
 
 TEST_F(KeepingTest, WhatStandsInTheWayOfTheWorkspaceIsToldAndTheSessionGoesOn) {
@@ -226,11 +227,11 @@ TEST_F(KeepingTest, WhatStandsInTheWayOfTheWorkspaceIsToldAndTheSessionGoesOn) {
   put("w/data/x.csv", "1,2");
   put("w/other", "comes all the same");
   auto execution = run(session.id, "print(open('other').read())");
-  ASSERT_EQ(execution.end, "ok") << execution.message << execution.outputs;
-  EXPECT_NE(execution.outputs.dump().find("w/data/x.csv"), std::string::npos) << execution.outputs;
-  EXPECT_NE(execution.outputs.dump().find("comes all the same"), std::string::npos);
+  ASSERT_EQ(execution.outcome, Outcome::ok) << execution.message << shown(execution);
+  EXPECT_NE(shown(execution).dump().find("w/data/x.csv"), std::string::npos) << shown(execution);
+  EXPECT_NE(shown(execution).dump().find("comes all the same"), std::string::npos);
   run(session.id, "os.remove('data')");
-  EXPECT_EQ(run(session.id, "print(open('data/x.csv').read())").outputs[0]["text"], "1,2\n");
+  EXPECT_EQ(shown(run(session.id, "print(open('data/x.csv').read())"))[0]["text"], "1,2\n");
 }
 
 TEST_F(KeepingTest, AFileWhereSomebodyElseMadeAFolderMeanwhileIsToldAndKeptOnceThereIsRoomForIt) {
@@ -240,7 +241,7 @@ TEST_F(KeepingTest, AFileWhereSomebodyElseMadeAFolderMeanwhileIsToldAndKeptOnceT
   put("w/r/x", "theirs");
   go_on(session);
   EXPECT_EQ(reasons(wait(running)), std::set<std::string>{"w/r conflict"});
-  EXPECT_EQ(run(session.id, "print(open('r').read())").end, "ok");
+  EXPECT_EQ(run(session.id, "print(open('r').read())").outcome, Outcome::ok);
   trash("w/r");
   EXPECT_EQ(kept_names(run(session.id, "1"), "w"), std::set<std::string>{"r"});
   EXPECT_EQ(read("w/r"), "mine");
@@ -291,10 +292,10 @@ TEST_F(KeepingTest, OddCellsFailAndTheSessionGoesOn) {
   run(session.id, "kept = 1");
   auto failed = [&](const std::string& code, const std::string& language = "python") {
     auto execution = run(session.id, code, language);
-    EXPECT_EQ(execution.end, "error") << code << execution.message << execution.outputs;
+    EXPECT_EQ(execution.outcome, Outcome::error) << code << execution.message << shown(execution);
     bool told = false;
-    for (const auto& output : execution.outputs) told = told || output["type"] == "error";
-    EXPECT_TRUE(told) << code << execution.outputs;
+    for (const auto& output : shown(execution)) told = told || output["type"] == "error";
+    EXPECT_TRUE(told) << code << shown(execution);
   };
   failed(std::string("print('a\0b')", 12));
   failed(
@@ -304,14 +305,14 @@ TEST_F(KeepingTest, OddCellsFailAndTheSessionGoesOn) {
   run(session.id, "get_ipython().events.unregister('post_run_cell', callback)");
   run(session.id, "import os\nos.mkdir('gone'); os.chdir('gone'); os.rmdir('/mnt/data/gone')");
   auto bash = run(session.id, "pwd", "bash");
-  EXPECT_EQ(bash.end, "ok") << bash.message << bash.outputs;
-  EXPECT_EQ(bash.outputs[0]["text"], "/mnt/data\n");
-  auto shown = run(session.id,
-                   "from IPython.display import publish_display_data\n"
-                   "publish_display_data({'image/png': '!!!notbase64'})");
-  EXPECT_EQ(shown.end, "ok") << shown.message;
-  EXPECT_EQ(shown.outputs[0]["data"]["text/plain"], "!!!notbase64");
-  EXPECT_EQ(run(session.id, "print(kept)").outputs[0]["text"], "1\n");
+  EXPECT_EQ(bash.outcome, Outcome::ok) << bash.message << shown(bash);
+  EXPECT_EQ(shown(bash)[0]["text"], "/mnt/data\n");
+  auto odd = run(session.id,
+                 "from IPython.display import publish_display_data\n"
+                 "publish_display_data({'image/png': '!!!notbase64'})");
+  EXPECT_EQ(odd.outcome, Outcome::ok) << odd.message;
+  EXPECT_EQ(shown(odd)[0]["data"]["text/plain"], "!!!notbase64");
+  EXPECT_EQ(shown(run(session.id, "print(kept)"))[0]["text"], "1\n");
 }
 
 // A server that is not root is bound by the modes that code gives its folders.

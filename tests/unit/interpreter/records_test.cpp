@@ -29,13 +29,12 @@ class RecordsTest : public testing::Test {
     execution.author = actor.principal;
     execution.number = 1;
     execution.language = "python";
-    execution.status = "running";
-    execution.outputs = Json::array();
+    execution.status = ExecutionStatus::running;
   }
   Execution done() {
     Execution now = execution;
-    now.status = "done";
-    now.end = "ok";
+    now.status = ExecutionStatus::done;
+    now.outcome = Outcome::ok;
     return now;
   }
   Execution found() { return *records->find_execution(session.id, execution.id); }
@@ -54,14 +53,14 @@ TEST_F(RecordsTest, AFinishedExecutionStaysFinishedWhenAnEarlierSaveComesLate) {
   records->save(execution);
   records->save(done());
   records->save(execution);
-  EXPECT_EQ(found().status, "done");
-  EXPECT_EQ(found().end, "ok");
+  EXPECT_EQ(found().status, ExecutionStatus::done);
+  EXPECT_EQ(found().outcome, Outcome::ok);
 }
 
 TEST_F(RecordsTest, WhatARunningExecutionKeptStaysWhenItIsSavedAgain) {
   KeptFile file;
   file.path = "s/a";
-  file.change = "created";
+  file.change = KeptChange::created;
   keep->ground().db.write([&](catalog::Tx& tx) { records->save(tx, execution, {file}); });
   records->save(execution);
   ASSERT_EQ(found().files.kept.size(), 1u);

@@ -11,6 +11,7 @@ namespace sk::api::mcp {
 namespace {
 
 using interpreter::Execution;
+using interpreter::Outcome;
 
 constexpr std::string_view kInstructions =
     "Call launchShell once, then run code with the environmentId that it gives. Files in /mnt/data are kept.";
@@ -24,9 +25,10 @@ ToolResult environment_result(const Execution& execution, const std::string& bas
   result.structured["stdout"] = texts.out;
   result.structured["stderr"] = texts.err + error;
   result.structured["executionResult"] = texts.result;
-  result.structured["exitCode"] = execution.exit_code.value_or(execution.end == "ok" ? 0 : 1);
-  result.structured["status"] = execution.end == "ok" ? "Succeeded" : "Failed";
-  result.is_error = is_python ? execution.end != "ok" : execution.end != "ok" && execution.end != "error";
+  bool succeeded = execution.outcome == Outcome::ok;
+  result.structured["exitCode"] = execution.exit_code.value_or(succeeded ? 0 : 1);
+  result.structured["status"] = succeeded ? "Succeeded" : "Failed";
+  result.is_error = !succeeded && (is_python || execution.outcome != Outcome::error);
   return result;
 }
 

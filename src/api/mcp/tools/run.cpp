@@ -1,5 +1,6 @@
 // run_python, run_shell and list_sessions: code in an interpreter that keeps its variables and files.
 #include "api/mcp/tools/run.h"
+#include "api/common/await.h"
 #include "api/common/fields.h"
 #include "api/common/need_interpreter.h"
 #include "api/mcp/hub.h"
@@ -48,25 +49,41 @@ std::vector<interpreter::AddedFile> added_files(ToolCall& call) {
   return files;
 }
 
+struct Told {
+  std::string text;
+  std::string_view logger;  // empty: not for the log
+};
+
+// What a waiting client is told of an event; nullopt: nothing.
+std::optional<Told> told_of(const interpreter::Event& event) {
+  if (std::holds_alternative<interpreter::Started>(event)) return Told{"running", {}};
+  const auto* added = std::get_if<interpreter::OutputAdded>(&event);
+  if (added == nullptr) return std::nullopt;
+  if (const auto* text = std::get_if<interpreter::TextOutput>(&added->output))
+    return Told{text->text, interpreter::name_of(text->stream)};
+  if (const auto* note = std::get_if<interpreter::NoteOutput>(&added->output))
+    return Told{note->text, "note"};
+  return Told{};
+}
+
 // Tells a waiting client what the code prints, as it prints it.
 void follow(const RunningExecution& running, const Turn& turn, const std::shared_ptr<Channel>& channel) {
   Json token = turn.progress_token();
   bool logs = turn.wants_log(kInfo);
   if (token.is_null() && !logs) return;
   running.feed->follow(0, [channel, token, logs](const ExecutionEvent& event) {
-    if (event.kind != "output" && event.kind != "started") return;
-    const auto& text = member(event.data, "text");
-    std::string told = text.is_string() ? text.get<std::string>() : event.kind == "started" ? "running" : "";
+    auto told = told_of(event.event);
+    if (!told) return;
     if (!token.is_null()) {
       Json params = {{"progressToken", token}, {"progress", event.number}};
-      auto line = std::string(trim(told));
+      auto line = std::string(trim(told->text));
       if (line.size() > kProgressTextMax) line = line.substr(line.size() - kProgressTextMax);
       if (!line.empty()) params["message"] = line;
       channel->notify("notifications/progress", std::move(params));
     }
-    if (logs && text.is_string())
+    if (logs && !told->logger.empty())
       channel->notify("notifications/message",
-                      {{"level", "info"}, {"logger", member(event.data, "type")}, {"data", told}});
+                      {{"level", "info"}, {"logger", told->logger}, {"data", told->text}});
   });
 }
 
@@ -110,12 +127,14 @@ std::optional<ToolResult> start_run(ToolCall& call, const Id& session, interpret
   });
   follow(running, turn, channel);
   if (turn.era == Era::modern && takes_tasks(turn)) become_task_later(turn, running, task, channel);
-  running.feed->on_finish([channel, cancelled, envelope = turn.envelope, client = turn.session,
-                           to_result = std::move(to_result)](const Execution& execution) {
+  auto then = [channel, cancelled, envelope = turn.envelope, client = turn.session,
+               to_result = std::move(to_result)](const Execution* execution) {
     if (client) client->forget_running(envelope.id);
     if (*cancelled) return channel->abandon();
-    channel->finish(envelope.wrap(to_result(execution).to_json()));
-  });
+    auto result = execution != nullptr ? to_result(*execution) : failed(overdue_error());
+    channel->finish(envelope.wrap(result.to_json()));
+  };
+  running.feed->await(await_deadline_us(call.app()), std::move(then));
   return std::nullopt;
 }
 

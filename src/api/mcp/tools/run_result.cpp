@@ -10,6 +10,7 @@ namespace {
 
 using interpreter::Execution;
 using interpreter::KeptFile;
+using interpreter::Outcome;
 namespace prefix = workspace::prefix;
 
 // What a model can take in at once; the rest is told of, and can be had as a file.
@@ -43,7 +44,7 @@ void add_block(std::string& out, std::string_view title, const std::string& text
 
 Json file_json(const KeptFile& file, const std::string& base_url) {
   Json out = {{"path", file.path},
-              {"change", file.change},
+              {"change", name_of(file.change)},
               {"size", file.size},
               {"mime", file.mime},
               {"version_id", file.version.with_prefix(prefix::version)},
@@ -60,11 +61,11 @@ void add_files(ToolResult& result, const Execution& execution, const std::string
   std::string lines;
   size_t count = 0;
   for (const auto& file : execution.files.kept) {
-    if (file.change == "unchanged") continue;
+    if (file.change == interpreter::KeptChange::unchanged) continue;
     if (++count > kFilesMax) continue;
     files.push_back(file_json(file, base_url));
     lines.append("- ").append(markdown_link(file.version, file.path, base_url)).append(" ");
-    lines.append(file.change).append(", ").append(human_size(file.size));
+    lines.append(name_of(file.change)).append(", ").append(human_size(file.size));
     if (file.diverged) lines.append(", diverged: someone else changed it too, both are versions");
     if (file.locked) lines.append(", locked by someone else: kept as a version, not as the newest");
     if (!file.complete) lines.append(", still open");
@@ -85,7 +86,7 @@ void add_files(ToolResult& result, const Execution& execution, const std::string
         .append(": ")
         .append(item.message)
         .append("\n");
-    not_kept.push_back({{"path", item.path}, {"reason", item.reason}, {"message", item.message}});
+    not_kept.push_back({{"path", item.path}, {"reason", name_of(item.reason)}, {"message", item.message}});
   }
   if (!not_kept.empty()) result.structured["not_kept"] = std::move(not_kept);
 }
@@ -93,21 +94,23 @@ void add_files(ToolResult& result, const Execution& execution, const std::string
 void add_images(ToolResult& result, const Execution& execution) {
   size_t count = 0;
   for (const auto& output : execution.outputs) {
-    const auto& data = member(output, "data");
+    const auto* bundle = interpreter::bundle_of(output);
+    if (bundle == nullptr) continue;
     for (auto mime : {"image/png", "image/jpeg"}) {
-      const auto& image = member(data, mime);
-      if (!image.is_string() || image.get_ref<const std::string&>().size() > kImageBase64Max) continue;
+      const auto* image = bundle->find(mime);
+      if (image == nullptr || image->size() > kImageBase64Max) continue;
       if (++count > kImagesMax) return;
-      Json block = {{"type", "image"}, {"data", image}, {"mimeType", mime}};
+      Json block = {{"type", "image"}, {"data", *image}, {"mimeType", mime}};
       result.blocks.insert(result.blocks.begin() + static_cast<ptrdiff_t>(count - 1), std::move(block));
     }
   }
 }
 
 std::string ending_of(const Execution& execution) {
-  if (execution.end == "ok") return {};
-  if (execution.end == "error") return "The code raised an error; variables and files are as it left them.\n";
-  std::string out = "The run ended early (" + execution.end + ")";
+  if (execution.outcome == Outcome::ok) return {};
+  if (execution.outcome == Outcome::error)
+    return "The code raised an error; variables and files are as it left them.\n";
+  std::string out = "The run ended early (" + std::string(outcome_name(execution)) + ")";
   out.append(execution.message.empty() ? "" : ": " + execution.message).append(".\n");
   return out;
 }
@@ -116,21 +119,19 @@ std::string ending_of(const Execution& execution) {
 
 RunTexts run_texts(const Execution& execution) {
   RunTexts texts;
-  auto text_of = [](const Json& value) {
-    return value.is_string() ? value.get<std::string>() : std::string();
-  };
-  for (const auto& output : execution.outputs) {
-    auto type = text_of(member(output, "type"));
-    if (type == "stdout") texts.out += text_of(member(output, "text"));
-    if (type == "stderr") texts.err += text_of(member(output, "text"));
-    if (type == "note") texts.notes += text_of(member(output, "text")) + "\n";
-    if (type == "error") texts.error = text_of(member(output, "traceback"));
-    if (type == "result" || type == "display") {
-      auto plain = text_of(member(member(output, "data"), "text/plain"));
-      bool is_image = !member(member(output, "data"), "image/png").is_null();
-      if (!is_image && !plain.empty()) texts.result.append(texts.result.empty() ? "" : "\n").append(plain);
-    }
-  }
+  interpreter::Visit take{[&](const interpreter::TextOutput& text) {
+                            (text.stream == interpreter::TextOutput::Stream::out ? texts.out : texts.err) +=
+                                text.text;
+                          },
+                          [&](const interpreter::NoteOutput& note) { texts.notes += note.text + "\n"; },
+                          [&](const interpreter::ErrorOutput& error) { texts.error = error.traceback; },
+                          [&](const auto& shown) {
+                            const auto* plain = shown.bundle.find("text/plain");
+                            bool is_image = shown.bundle.find("image/png") != nullptr;
+                            if (!is_image && plain != nullptr && !plain->empty())
+                              texts.result.append(texts.result.empty() ? "" : "\n").append(*plain);
+                          }};
+  for (const auto& output : execution.outputs) std::visit(take, output);
   return texts;
 }
 
@@ -145,7 +146,7 @@ ToolResult run_result(const Execution& execution, const std::string& base_url) {
   result.text += texts.notes + ending_of(execution);
   result.structured = {{"session", execution.session.with_prefix(prefix::session)},
                        {"execution", execution.id.with_prefix(prefix::execution)},
-                       {"end", execution.end},
+                       {"end", outcome_name(execution)},
                        {"stdout", shortened(texts.out)},
                        {"stderr", shortened(texts.err)},
                        {"result", shortened(texts.result)},
@@ -156,7 +157,7 @@ ToolResult run_result(const Execution& execution, const std::string& base_url) {
   add_images(result, execution);
   if (result.text.empty()) result.text = "Done; no output.\n";
   result.text.append("\nsession: ").append(execution.session.with_prefix(prefix::session));
-  result.is_error = execution.end != "ok";
+  result.is_error = execution.outcome != Outcome::ok;
   // Where clients of Foundry's toolbox look for it.
   result.meta = {{"container_id", execution.session.with_prefix("cntr_")}};
   return result;

@@ -21,7 +21,7 @@ ToolResult unkept_result(const workspace::Page<interpreter::Unkept>& page, const
   for (const auto& item : page.items) {
     Json one = {{"path", item.path},
                 {"what", interpreter::name_of(item.what)},
-                {"reason", item.reason},
+                {"reason", interpreter::name_of(item.reason)},
                 {"message", item.message},
                 {"only_copy", item.only_copy}};
     result.text.append("- ").append(interpreter::name_of(item.what)).append(" ");

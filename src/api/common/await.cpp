@@ -1,0 +1,57 @@
+#include "api/common/await.h"
+
+#include "api/dialects.h"
+
+namespace sk::api {
+
+namespace {
+
+using interpreter::Execution;
+using interpreter::ExecutionEvent;
+
+constexpr std::chrono::hours kQueueAndKeeping{24};
+// A reply has a deadline of its own; that of the execution comes first.
+constexpr std::chrono::hours kReplyLater{1};
+constexpr int kGatewayTimeout = 504;
+
+}  // namespace
+
+std::chrono::seconds await_limit(const Settings& settings) {
+  return std::chrono::seconds(settings.execution_timeout_max_s) + kQueueAndKeeping;
+}
+
+TimeUs await_deadline_us(const App& app) {
+  return app.clock.now_us() + await_limit(app.settings).count() * kSecondUs;
+}
+
+Error overdue_error() {
+  return Error(Code::unavailable, "the execution did not end in the time that a request may wait for it")
+      .hint("It goes on: ask for it later.");
+}
+
+http::Reply overdue_reply(const http::Request& request) {
+  auto reply = dialect_error_reply(request, overdue_error());
+  reply.status = kGatewayTimeout;
+  return reply;
+}
+
+http::Reply await(const Call& call, const interpreter::RunningExecution& running, Awaited wanted) {
+  auto late = [request = without_content(call.request)] { return overdue_reply(request); };
+  auto deferred = std::make_shared<http::Deferred>(await_limit(call.app.settings) + kReplyLater, late,
+                                                   wanted.on_unanswered, wanted.on_unanswered);
+  if (wanted.by_event)
+    running.feed->follow(wanted.after, [deferred, by_event = wanted.by_event](const ExecutionEvent& event) {
+      if (deferred->done()) return;
+      if (auto reply = by_event(event)) deferred->complete(std::move(*reply));
+    });
+  running.feed->await(await_deadline_us(call.app), [deferred, late, wanted](const Execution* execution) {
+    if (deferred->done()) return;
+    if (execution != nullptr)
+      deferred->complete(wanted.answer(*execution));
+    else if (deferred->complete(late()))
+      wanted.on_unanswered();
+  });
+  return http::Reply::deferred(std::move(deferred));
+}
+
+}  // namespace sk::api

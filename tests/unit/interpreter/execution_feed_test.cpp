@@ -1,0 +1,110 @@
+#include "interpreter/execution_feed.h"
+
+#include <gtest/gtest.h>
+
+namespace sk::interpreter {
+namespace {
+
+using enum TextOutput::Stream;
+
+KeptFile kept(const std::string& path, uint64_t size) {
+  KeptFile file;
+  file.path = path;
+  file.size = size;
+  return file;
+}
+
+TEST(ExecutionFeed, EventsAddUpToTheExecution) {
+  ExecutionFeed feed;
+  Execution asked;
+  asked.code = "1";
+  EXPECT_EQ(feed.so_far(asked).status, ExecutionStatus::queued);
+  feed.add(Started{true, 5});
+  feed.add(OutputAdded{TextOutput{out, "gone"}});
+  feed.add(OutputsCleared{});
+  feed.add(OutputAdded{TextOutput{out, "a"}});
+  feed.add(OutputAdded{TextOutput{out, "b"}});
+  feed.add(FileKept{kept("f", 1)});
+  feed.add(FileKept{kept("g", 2)});
+  feed.add(FileKept{kept("f", 3)});
+  feed.add(ToolsAsked{Json::array()});
+  auto now = feed.so_far(asked);
+  EXPECT_EQ(now.code, "1");
+  EXPECT_EQ(now.status, ExecutionStatus::running);
+  EXPECT_TRUE(now.woke);
+  EXPECT_EQ(now.started_us, 5);
+  EXPECT_EQ(now.outputs, Outputs{TextOutput({out, "ab"})});
+  ASSERT_EQ(now.files.kept.size(), 2u);
+  EXPECT_EQ(now.files.kept[0].path, "g");
+  EXPECT_EQ(now.files.kept[1].size, 3u);
+  EXPECT_FALSE(now.outcome);
+}
+
+TEST(ExecutionFeed, OnceFinishedTheResultIsTheExecution) {
+  ExecutionFeed feed;
+  feed.add(OutputAdded{TextOutput{out, "as it was told"}});
+  Execution done;
+  done.status = ExecutionStatus::done;
+  done.outcome = Outcome::oom;
+  feed.finish(done);
+  EXPECT_EQ(feed.so_far({}).outcome, Outcome::oom);
+  EXPECT_TRUE(feed.so_far({}).outputs.empty());
+}
+
+TEST(ExecutionFeed, AFollowerGoesOnAfterTheEventThatItNames) {
+  ExecutionFeed feed;
+  feed.add(Started{});
+  feed.add(OutputAdded{NoteOutput{"n"}});
+  std::vector<int64_t> seen;
+  bool ended = false;
+  auto number = feed.follow(1, [&](const ExecutionEvent& event) {
+    seen.push_back(event.number);
+    ended = std::holds_alternative<Ended>(event.event);
+  });
+  feed.add(OutputsCleared{});
+  feed.finish({});
+  EXPECT_EQ(seen, (std::vector<int64_t>{2, 3, 4}));
+  EXPECT_TRUE(ended);
+  feed.unfollow(number);
+}
+
+TEST(ExecutionFeed, AWaitEndsWithTheExecution) {
+  ExecutionFeed feed;
+  int calls = 0;
+  auto then = [&](const Execution* execution) {
+    ++calls;
+    ASSERT_NE(execution, nullptr);
+    EXPECT_EQ(execution->outcome, Outcome::ok);
+  };
+  feed.await(10, then);
+  feed.expire(9);
+  EXPECT_EQ(calls, 0);
+  Execution done;
+  done.outcome = Outcome::ok;
+  feed.finish(done);
+  EXPECT_EQ(calls, 1);
+  feed.await(10, then);
+  EXPECT_EQ(calls, 2) << "one that is finished is given at once";
+  feed.expire(11);
+  EXPECT_EQ(calls, 2);
+}
+
+TEST(ExecutionFeed, AWaitEndsAtItsDeadlineAndOthersGoOn) {
+  ExecutionFeed feed;
+  std::vector<std::string> ended;
+  auto named = [&](std::string name) {
+    return [&ended, name](const Execution* execution) {
+      ended.push_back(name + (execution != nullptr ? " with its end" : " late"));
+    };
+  };
+  feed.await(10, named("short"));
+  feed.await(20, named("long"));
+  feed.on_finish([&](const Execution&) { ended.push_back("without deadline"); });
+  feed.expire(10);
+  EXPECT_EQ(ended, std::vector<std::string>{"short late"});
+  feed.finish({});
+  EXPECT_EQ(ended, (std::vector<std::string>{"short late", "long with its end", "without deadline"}));
+}
+
+}  // namespace
+}  // namespace sk::interpreter
