@@ -1,9 +1,9 @@
-// The program. Everything it does is a command of the table in cli/commands.h.
+// The program. Everything it does is a command of the table in cli/commands/commands.h.
 #include <unistd.h>
 
 #include <csignal>
 
-#include "cli/run.h"
+#include "cli/frame/run.h"
 
 int main(int argc, char** argv) {
   // A reader or a server that goes away is an error of the write, not the end of the process.

@@ -1,10 +1,10 @@
 // audit: the journal as a file, and its check without a server.
 #include "workspace/audit.h"
 #include "base/fd.h"
-#include "cli/columns.h"
-#include "cli/commands.h"
-#include "cli/local_files.h"
-#include "cli/when.h"
+#include "cli/client/local_files.h"
+#include "cli/commands/commands.h"
+#include "cli/frame/columns.h"
+#include "cli/frame/when.h"
 
 namespace sk::cli {
 

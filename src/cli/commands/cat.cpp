@@ -1,8 +1,8 @@
 // cat: the bytes of files on standard output.
-#include "cli/commands.h"
-#include "cli/download.h"
-#include "cli/fields.h"
-#include "cli/versions.h"
+#include "cli/client/download.h"
+#include "cli/client/fields.h"
+#include "cli/client/versions.h"
+#include "cli/commands/commands.h"
 
 namespace sk::cli {
 

@@ -1,9 +1,9 @@
 // cp: copies within a workspace or from one to another; no bytes are copied.
-#include "cli/columns.h"
-#include "cli/commands.h"
-#include "cli/fields.h"
-#include "cli/moving.h"
-#include "cli/versions.h"
+#include "cli/client/fields.h"
+#include "cli/client/versions.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/moving.h"
+#include "cli/frame/columns.h"
 
 namespace sk::cli {
 

@@ -2,8 +2,8 @@
 #include <filesystem>
 
 #include "base/text.h"
-#include "cli/commands.h"
-#include "cli/doctor_packages.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/doctor_packages.h"
 #include "sandbox/host.h"
 
 namespace sk::cli {

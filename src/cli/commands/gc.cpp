@@ -1,7 +1,7 @@
 // gc: frees what nothing refers to any more.
 #include "base/text.h"
-#include "cli/commands.h"
-#include "cli/fields.h"
+#include "cli/client/fields.h"
+#include "cli/commands/commands.h"
 
 namespace sk::cli {
 

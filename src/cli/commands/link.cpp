@@ -1,8 +1,8 @@
 // link: the address that yields these bytes for ever.
 #include "base/text.h"
-#include "cli/commands.h"
-#include "cli/fields.h"
-#include "cli/versions.h"
+#include "cli/client/fields.h"
+#include "cli/client/versions.h"
+#include "cli/commands/commands.h"
 
 namespace sk::cli {
 

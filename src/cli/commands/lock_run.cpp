@@ -8,10 +8,10 @@
 #include <csignal>
 #include <thread>
 
-#include "cli/columns.h"
-#include "cli/commands.h"
-#include "cli/fields.h"
-#include "cli/locking.h"
+#include "cli/client/fields.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/locking.h"
+#include "cli/frame/columns.h"
 
 extern char** environ;
 

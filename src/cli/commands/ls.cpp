@@ -1,10 +1,10 @@
 // ls: what a folder holds.
 #include "base/text.h"
-#include "cli/columns.h"
-#include "cli/commands.h"
-#include "cli/fields.h"
-#include "cli/listing.h"
-#include "cli/when.h"
+#include "cli/client/fields.h"
+#include "cli/client/listing.h"
+#include "cli/commands/commands.h"
+#include "cli/frame/columns.h"
+#include "cli/frame/when.h"
 
 namespace sk::cli {
 

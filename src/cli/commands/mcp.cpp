@@ -4,8 +4,8 @@
 
 #include <cerrno>
 
-#include "cli/commands.h"
-#include "cli/mcp_bridge.h"
+#include "cli/client/mcp_bridge.h"
+#include "cli/commands/commands.h"
 
 namespace sk::cli {
 

@@ -1,8 +1,8 @@
 // mv: moves and renames within a workspace; ids, versions and links stay.
-#include "cli/columns.h"
-#include "cli/commands.h"
-#include "cli/fields.h"
-#include "cli/moving.h"
+#include "cli/client/fields.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/moving.h"
+#include "cli/frame/columns.h"
 
 namespace sk::cli {
 

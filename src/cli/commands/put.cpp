@@ -5,15 +5,15 @@
 #include <span>
 
 #include "base/text.h"
-#include "cli/columns.h"
-#include "cli/commands.h"
-#include "cli/fields.h"
-#include "cli/local_files.h"
-#include "cli/progress.h"
-#include "cli/run.h"
-#include "cli/transfer.h"
-#include "cli/upload.h"
-#include "cli/when.h"
+#include "cli/client/fields.h"
+#include "cli/client/local_files.h"
+#include "cli/client/transfer.h"
+#include "cli/client/upload.h"
+#include "cli/commands/commands.h"
+#include "cli/frame/columns.h"
+#include "cli/frame/progress.h"
+#include "cli/frame/run.h"
+#include "cli/frame/when.h"
 #include "workspace/path.h"
 
 namespace sk::cli {

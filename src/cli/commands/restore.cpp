@@ -1,9 +1,9 @@
 // restore: an old version becomes the current one, or a folder goes back in time. Nothing is lost by either.
-#include "cli/columns.h"
-#include "cli/commands.h"
-#include "cli/fields.h"
-#include "cli/versions.h"
-#include "cli/when.h"
+#include "cli/client/fields.h"
+#include "cli/client/versions.h"
+#include "cli/commands/commands.h"
+#include "cli/frame/columns.h"
+#include "cli/frame/when.h"
 
 namespace sk::cli {
 

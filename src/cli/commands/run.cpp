@@ -2,12 +2,12 @@
 #include <iostream>
 #include <iterator>
 
-#include "cli/canceller.h"
-#include "cli/commands.h"
-#include "cli/execution.h"
-#include "cli/fields.h"
-#include "cli/local_files.h"
-#include "cli/remote_path.h"
+#include "cli/client/canceller.h"
+#include "cli/client/execution.h"
+#include "cli/client/fields.h"
+#include "cli/client/local_files.h"
+#include "cli/client/remote_path.h"
+#include "cli/commands/commands.h"
 
 namespace sk::cli {
 

@@ -6,10 +6,10 @@
 #include <filesystem>
 
 #include "base/log.h"
-#include "cli/commands.h"
+#include "cli/commands/commands.h"
+#include "cli/frame/version.h"
 #include "cli/serve/assembly.h"
 #include "cli/serve/greeting.h"
-#include "cli/version.h"
 
 namespace sk::cli {
 

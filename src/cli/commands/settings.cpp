@@ -1,5 +1,5 @@
 // settings: every setting of the server, from the one table.
-#include "cli/commands.h"
+#include "cli/commands/commands.h"
 
 namespace sk::cli {
 

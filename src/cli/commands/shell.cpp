@@ -2,12 +2,12 @@
 #include <filesystem>
 
 #include "base/text.h"
-#include "cli/canceller.h"
-#include "cli/cell_reader.h"
-#include "cli/commands.h"
-#include "cli/execution.h"
-#include "cli/fields.h"
-#include "cli/line_editor.h"
+#include "cli/client/canceller.h"
+#include "cli/client/execution.h"
+#include "cli/client/fields.h"
+#include "cli/commands/cell_reader.h"
+#include "cli/commands/commands.h"
+#include "cli/frame/line_editor.h"
 
 namespace sk::cli {
 

@@ -1,10 +1,10 @@
 // workspace: create, ls, rename, rm, restore, quota, member, revoke-links.
 #include "base/text.h"
-#include "cli/columns.h"
-#include "cli/commands.h"
-#include "cli/fields.h"
-#include "cli/remote_path.h"
-#include "cli/when.h"
+#include "cli/client/fields.h"
+#include "cli/client/remote_path.h"
+#include "cli/commands/commands.h"
+#include "cli/frame/columns.h"
+#include "cli/frame/when.h"
 
 namespace sk::cli {
 

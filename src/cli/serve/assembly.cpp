@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "blobs/blob_tree.h"
-#include "cli/version.h"
+#include "cli/frame/version.h"
 
 namespace sk::cli {
 

@@ -1,4 +1,4 @@
-#include "cli/commands.h"
+#include "cli/commands/commands.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 #include <set>
 
 #include "base/fd.h"
-#include "cli/help.h"
-#include "cli/run.h"
+#include "cli/frame/help.h"
+#include "cli/frame/run.h"
 #include "support/temp_folder.h"
 
 namespace sk::cli {

@@ -1,4 +1,4 @@
-#include "cli/target.h"
+#include "cli/client/target.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
