@@ -26,16 +26,15 @@ bridge::CapturesOptions captures_options(const Settings& settings) {
 
 }  // namespace
 
-App::App(workspace::Keep& the_keep, const Settings& the_settings, Metrics& the_metrics,
-         std::string the_version)
+App::App(workspace::Keep& the_keep, Settings the_settings, Metrics& the_metrics, std::string the_version)
     : keep(the_keep),
-      settings(the_settings),
+      settings(std::move(the_settings)),
       metrics(the_metrics),
       version(std::move(the_version)),
       clock(the_keep.ground().clock),
-      librechat_tokens(librechat::load_token_verifier(the_settings)),
+      librechat_tokens(librechat::load_token_verifier(settings)),
       sessions(clock),
-      captures(the_keep, captures_options(the_settings)) {
+      captures(the_keep, captures_options(settings)) {
   captures.recover();
 }
 

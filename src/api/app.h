@@ -5,9 +5,9 @@
 
 #include "api/common/background.h"
 #include "api/common/sessions.h"
+#include "api/settings.h"
 #include "base/jwt.h"
 #include "base/metrics.h"
-#include "base/settings.h"
 #include "bridge/captures.h"
 #include "http/server.h"
 #include "interpreter/interpreter.h"
@@ -16,13 +16,13 @@
 namespace sk::api {
 
 // Made by main after the keep and before the server, destroyed between them: it outlives the server, whose
-// handlers use it, and the keep, the settings and the metrics outlive it. Any thread.
+// handlers use it, and the keep and the metrics outlive it. Any thread.
 class App {
  public:
-  App(workspace::Keep& the_keep, const Settings& the_settings, Metrics& the_metrics, std::string the_version);
+  App(workspace::Keep& the_keep, Settings the_settings, Metrics& the_metrics, std::string the_version);
 
   workspace::Keep& keep;
-  const Settings& settings;
+  const Settings settings;
   Metrics& metrics;
   // Null where no code may run (--sandbox=off) or can (why_no_sessions says why); set before the server
   // starts.

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "api/app.h"
+#include "server/assembly.h"
 #include "support/temp_folder.h"
 #include "workspace/keep.h"
 
@@ -12,10 +13,9 @@ int main() {
   options.directory = folder.path();
   sk::SystemClock clock;
   sk::Metrics metrics;
-  const sk::Settings settings;
   sk::workspace::Keep keep(options, clock, metrics);
   {
-    sk::api::App app(keep, settings, metrics, "0");
+    sk::api::App app(keep, sk::server::api_settings(sk::server::Settings()), metrics, "0");
     auto router = sk::api::make_router(app);
     for (const auto& route : router.routes())
       std::printf("%s %s\n", route->method.c_str(), route->pattern.c_str());

@@ -21,7 +21,8 @@ ROOMS = {
     "search": {"workspace", "interpreter"},
     "bridge": {"workspace", "http"},
     "api": {"http", "blobs", "catalog", "workspace", "sandbox", "interpreter", "search", "bridge"},
-    "cli": {"http", "blobs", "catalog", "workspace", "sandbox", "interpreter", "search", "bridge", "api"},
+    "server": {"http", "blobs", "catalog", "workspace", "sandbox", "interpreter", "search", "bridge", "api"},
+    "cli": {"http", "workspace", "sandbox", "server"},
 }
 
 # Parts of a room that another may use although it may not use the rest.

@@ -19,7 +19,7 @@ def table_names(definition, macro, position):
 
 
 def test_every_setting_is_documented():
-    settings = table_names("src/base/settings.def", "SK_SETTING", 1)
+    settings = table_names("src/server/settings.def", "SK_SETTING", 1)
     assert len(settings) > 20
     document = text(ROOT / "docs/settings.md")
     complain((s for s in settings if f"| `{s}` |" not in document), "Missing in docs/settings.md:")
@@ -27,15 +27,15 @@ def test_every_setting_is_documented():
 
 def test_every_setting_is_read_by_something():
     """A limit that nothing enforces is a promise that nobody keeps."""
-    code = "\n".join(text(path) for path in sources() if not name(path).startswith("src/base/settings"))
-    # What base/settings.cpp itself acts on.
+    code = "\n".join(text(path) for path in sources() if not name(path).startswith("src/server/settings"))
+    # What server/settings.cpp itself acts on.
     used_by_loader = {"config", "root_key_file"}
-    unread = [s for s in table_names("src/base/settings.def", "SK_SETTING", 1) if not re.search(rf"(\.|->){s}\b", code)]
+    unread = [s for s in table_names("src/server/settings.def", "SK_SETTING", 1) if not re.search(rf"(\.|->){s}\b", code)]
     complain(set(unread) - used_by_loader, "In the settings table, but no code reads it:")
 
 
 def test_every_variable_that_code_or_documents_mention_exists():
-    settings = {f"SANDKEEP_{s.upper()}" for s in table_names("src/base/settings.def", "SK_SETTING", 1)}
+    settings = {f"SANDKEEP_{s.upper()}" for s in table_names("src/server/settings.def", "SK_SETTING", 1)}
     client = set(re.findall(r"\| `(SANDKEEP_\w+)` \|", text(ROOT / "docs/settings.md")))
     mentions = lines_that_match([*files("*.md"), *sources()], r"\bSANDKEEP_[A-Z]")
     # Variables that Kubernetes makes are known to the loader only.

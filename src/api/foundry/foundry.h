@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "api/common/openai_mount.h"
-#include "base/settings.h"
+#include "api/settings.h"
 
 namespace sk::api::foundry {
 

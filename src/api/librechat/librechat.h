@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "api/common/routes.h"
+#include "api/settings.h"
 #include "base/jwt.h"
-#include "base/settings.h"
 
 namespace sk::api::librechat {
 

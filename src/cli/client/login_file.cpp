@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
-#include "base/settings_file.h"
+#include "base/toml_file.h"
 
 namespace sk::cli {
 
@@ -51,7 +51,7 @@ std::optional<SavedLogin> read_login(const std::string& path) {
   std::error_code ignored;
   if (path.empty() || !std::filesystem::exists(path, ignored)) return std::nullopt;
   SavedLogin login;
-  for (const auto& row : read_settings_file(path)) {
+  for (const auto& row : read_toml_file(path)) {
     auto* field = field_named(login, row.key);
     if (field == nullptr)
       throw Error(Code::bad_request, path + " line " + std::to_string(row.line) + ": unknown key '" +

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "base/settings.h"
+#include "base/environment.h"
 
 namespace sk::cli {
 

@@ -1,5 +1,6 @@
 #include "cli/client/target.h"
 
+#include "base/address.h"
 #include "base/error.h"
 #include "base/text.h"
 
@@ -24,12 +25,7 @@ std::string first_of(std::string a, std::string b) { return a.empty() ? std::mov
 
 }  // namespace
 
-std::string default_server_url() {
-  const auto& rows = all_settings();
-  auto listen = std::find_if(rows.begin(), rows.end(), [](const auto& row) { return row.name == "listen"; });
-  SK_CHECK(listen != rows.end());
-  return "http://" + std::string(listen->default_text);
-}
+std::string default_server_url() { return "http://" + std::string(kDefaultAddress); }
 
 std::string clean_server_url(std::string_view text) {
   auto url = std::string(trim(text));

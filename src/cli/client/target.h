@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "base/settings.h"
-#include "cli/frame/args.h"
+#include "base/environment.h"
 #include "cli/client/login_file.h"
+#include "cli/frame/args.h"
 
 namespace sk::cli {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/settings.h"
+#include "base/environment.h"
 #include "cli/client/remote.h"
 #include "cli/frame/args.h"
 #include "cli/frame/exit_code.h"

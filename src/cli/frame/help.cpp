@@ -1,8 +1,8 @@
 #include "cli/frame/help.h"
 
-#include "base/settings.h"
 #include "base/text.h"
 #include "cli/frame/columns.h"
+#include "server/documents.h"
 
 namespace sk::cli {
 
@@ -95,7 +95,7 @@ std::string command_help(const Command& command) {
              usage_line(command) + "\n";
   if (!command.about.empty()) out += "\n" + paragraphs(command.about);
   if (command.reads == Reads::settings) {
-    out += "\n" + describe_settings_help();
+    out += "\n" + server::describe_settings_help();
   } else {
     if (!command.options.empty()) out += "\nOptions\n" + option_rows(command.options);
     auto common = command.all_options();

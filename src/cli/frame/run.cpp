@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "cli/frame/columns.h"
+#include "base/version.h"
 #include "cli/commands/commands.h"
+#include "cli/frame/columns.h"
 #include "cli/frame/help.h"
-#include "cli/frame/version.h"
 
 namespace sk::cli {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/clock.h"
-#include "base/settings.h"
+#include "base/environment.h"
 #include "cli/frame/exit_code.h"
 #include "cli/frame/terminal.h"
 

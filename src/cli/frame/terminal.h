@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/settings.h"
+#include "base/environment.h"
 
 namespace sk::cli {
 

@@ -27,7 +27,7 @@ class OpenApi : public ::testing::Test {
   OpenApi()
       : folder_(std::filesystem::temp_directory_path() / ("sandkeep-openapi-" + random_base64url(8))),
         keep_(options(folder_.string()), clock_, metrics_),
-        app_(keep_, settings_, metrics_, "1.2.3"),
+        app_(keep_, Settings{}, metrics_, "1.2.3"),
         routes_(described_, app_) {
     rest::add_routes(routes_);
     links::add_routes(routes_);
@@ -43,7 +43,6 @@ class OpenApi : public ::testing::Test {
   const std::filesystem::path folder_;
   SystemClock clock_;
   Metrics metrics_;
-  const Settings settings_;
   workspace::Keep keep_;
   App app_;
   http::Router described_;

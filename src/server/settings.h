@@ -1,31 +1,25 @@
-// What an operator can set, as one typed struct. The table in base/settings.def is the only list of settings:
-// it makes this struct, the flags, the SANDKEEP_* variables, the keys of the TOML file and docs/settings.md,
-// so that they cannot disagree.
+// What an operator can set, as one typed struct. The table in server/settings.def is the only list of
+// settings: it makes this struct, the flags, the SANDKEEP_* variables, the keys of the TOML file and
+// docs/settings.md, so that they cannot disagree.
 //
 // Loaded once by main, then constant; whoever needs a setting gets the value, not the struct, wherever that
 // is short enough.
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/address.h"
+#include "base/environment.h"
 #include "base/log.h"
 
-namespace sk {
+namespace sk::server {
 
 enum class Tls { off, self_signed };
 enum class SandboxMode { required, weak, off };
-
-struct Address {
-  std::string host;  // without the brackets of IPv6
-  uint16_t port = 0;
-  bool operator==(const Address&) const = default;
-};
 
 struct Settings {
   // All defaults, as if nothing had been set; "~/" in paths is not expanded yet.
@@ -33,7 +27,7 @@ struct Settings {
 
 #define SK_GROUP(title, about)
 #define SK_SETTING(type, name, rule, default_text, about) type name{};
-#include "base/settings.def"
+#include "server/settings.def"
 };
 
 // One row of the table, for help texts and documents.
@@ -53,11 +47,6 @@ struct SettingInfo {
 
 const std::vector<SettingInfo>& all_settings();
 
-using Environment = std::map<std::string, std::string, std::less<>>;
-
-// This process's environment.
-Environment process_environment();
-
 // Flags win over variables, variables over the file, the file over defaults. `arguments` are those after the
 // command's name: "--data DIR",
 // "--data=DIR"; a list is separated by commas, or its flag repeated. Names may be written with dashes or
@@ -74,10 +63,4 @@ struct ClientVariable {
 };
 std::span<const ClientVariable> client_variables();
 
-// For `sandkeep serve --help`: one line per setting, by group.
-std::string describe_settings_help();
-// docs/settings.md and docs/errors.md.
-std::string describe_settings_markdown();
-std::string describe_errors_markdown();
-
-}  // namespace sk
+}  // namespace sk::server

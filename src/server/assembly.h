@@ -8,15 +8,15 @@
 #include "api/app.h"
 #include "base/clock.h"
 #include "base/metrics.h"
-#include "base/settings.h"
-#include "cli/serve/first_key.h"
-#include "cli/serve/tls_files.h"
 #include "http/server.h"
 #include "interpreter/interpreter.h"
 #include "sandbox/host.h"
+#include "server/first_key.h"
+#include "server/settings.h"
+#include "server/tls_files.h"
 #include "workspace/keep.h"
 
-namespace sk::cli {
+namespace sk::server {
 
 // Answers from the end of its constructor until stop(). Made and stopped by one thread.
 class Assembly {
@@ -57,5 +57,6 @@ class Assembly {
 workspace::KeepOptions keep_options(const Settings& settings);
 http::ServerOptions server_options(const Settings& settings, const TlsFiles& tls);
 interpreter::InterpreterOptions interpreter_options(const Settings& settings);
+api::Settings api_settings(const Settings& settings);
 
-}  // namespace sk::cli
+}  // namespace sk::server

@@ -1,5 +1,4 @@
-// Reads the TOML file of settings into plain texts. The only place that knows toml++; private to
-// base/settings.cpp.
+// Reads a flat TOML file (settings, a saved login) into plain texts. The only place that knows toml++.
 #pragma once
 
 #include <string>
@@ -7,7 +6,7 @@
 
 namespace sk {
 
-struct FileSetting {
+struct TomlEntry {
   std::string key;
   std::string text;  // a number or boolean as TOML writes it; an array's items joined by commas
   unsigned line = 0;
@@ -15,6 +14,6 @@ struct FileSetting {
 
 // Throws Error(bad_request), naming file and line, when the file cannot be read, is not TOML, or holds what
 // no setting can be: tables, dates, fractions, arrays of anything but strings.
-std::vector<FileSetting> read_settings_file(const std::string& path);
+std::vector<TomlEntry> read_toml_file(const std::string& path);
 
 }  // namespace sk

@@ -1,4 +1,4 @@
-#include "cli/serve/tls_files.h"
+#include "server/tls_files.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@
 #include "http/certificates.h"
 #include "http/tls.h"
 
-namespace sk::cli {
+namespace sk::server {
 
 namespace {
 
@@ -106,4 +106,4 @@ TlsFiles prepare_tls(const Settings& settings, const std::string& data_folder, c
   return files;
 }
 
-}  // namespace sk::cli
+}  // namespace sk::server

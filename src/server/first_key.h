@@ -5,10 +5,10 @@
 #include <optional>
 #include <string>
 
-#include "base/settings.h"
+#include "server/settings.h"
 #include "workspace/keep.h"
 
-namespace sk::cli {
+namespace sk::server {
 
 struct FirstKey {
   std::optional<std::string> made;  // the secret, when it was made just now: shown once
@@ -22,4 +22,4 @@ bool is_fresh(const std::string& data_folder);
 // `fresh` is what is_fresh() said before the keep was opened.
 FirstKey ensure_first_key(workspace::Keep& keep, const Settings& settings, bool fresh);
 
-}  // namespace sk::cli
+}  // namespace sk::server

@@ -1,4 +1,4 @@
-#include "base/settings.h"
+#include "server/settings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,11 +7,13 @@
 #include <filesystem>
 #include <set>
 
+#include "base/error.h"
 #include "base/fd.h"
+#include "server/documents.h"
 #include "support/expect_error.h"
 #include "support/temp_folder.h"
 
-namespace sk {
+namespace sk::server {
 namespace {
 
 using test::expect_error;
@@ -235,6 +237,12 @@ TEST(SettingsTable, EveryRowIsDocumentedAndNamedOnce) {
   }
 }
 
+TEST(ErrorsDocument, NamesEveryCode) {
+  auto document = describe_errors_markdown();
+  for (const auto& code : all_codes())
+    EXPECT_THAT(document, HasSubstr("| `" + std::string(code.name) + "` |"));
+}
+
 TEST(SettingsTable, NamesAndSizesEndInTheirUnitOrLimit) {
   for (const auto& setting : all_settings()) {
     auto has = [&](std::string_view part) { return setting.name.find(part) != std::string_view::npos; };
@@ -253,4 +261,4 @@ TEST(SettingsTable, FlagAndVariableFollowFromTheName) {
 }
 
 }  // namespace
-}  // namespace sk
+}  // namespace sk::server

@@ -1,4 +1,4 @@
-#include "cli/serve/assembly.h"
+#include "server/assembly.h"
 
 #include <filesystem>
 #include <fstream>
@@ -6,10 +6,10 @@
 #include "api/dialects.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/version.h"
 #include "blobs/blob_tree.h"
-#include "cli/frame/version.h"
 
-namespace sk::cli {
+namespace sk::server {
 
 namespace {
 
@@ -104,6 +104,40 @@ interpreter::InterpreterOptions interpreter_options(const Settings& settings) {
   return out;
 }
 
+api::Settings api_settings(const Settings& settings) {
+  return {
+      .listen = settings.listen,
+      .public_url = settings.public_url,
+      .cors_origins = settings.cors_origins,
+      .json_body_bytes_max = settings.json_body_bytes_max,
+      .multipart_parts_max = settings.multipart_parts_max,
+      .events_wait_max_s = settings.events_wait_max_s,
+      .file_bytes_max = settings.file_bytes_max,
+      .list_page_max = settings.list_page_max,
+      .batch_operations_max = settings.batch_operations_max,
+      .lock_ttl_min_s = settings.lock_ttl_min_s,
+      .lock_ttl_max_s = settings.lock_ttl_max_s,
+      .lock_wait_max_s = settings.lock_wait_max_s,
+      .session_memory_max_bytes = settings.session_memory_max_bytes,
+      .execution_timeout_max_s = settings.execution_timeout_max_s,
+      .mcp_sessions_max = settings.mcp_sessions_max,
+      .mcp_session_idle_s = settings.mcp_session_idle_s,
+      .mcp_replay_bytes_max = settings.mcp_replay_bytes_max,
+      .mcp_conformance = settings.mcp_conformance,
+      .librechat_jwt_key = settings.librechat_jwt_key,
+      .librechat_jwt_issuer = settings.librechat_jwt_issuer,
+      .librechat_jwt_audience = settings.librechat_jwt_audience,
+      .foundry_idle_s = settings.foundry_idle_s,
+      .foundry_awake_max_s = settings.foundry_awake_max_s,
+      .message_bytes_max = settings.message_bytes_max,
+      .bridge_allow_private = settings.bridge_allow_private,
+      .bridge_threads = settings.bridge_threads,
+      .bridge_attempts_max = settings.bridge_attempts_max,
+      .bridge_stall_s = settings.bridge_stall_s,
+      .bridge_wait_max_s = settings.bridge_wait_max_s,
+  };
+}
+
 std::vector<sandbox::Runtime> runtimes(const Settings& settings) {
   std::vector<sandbox::Runtime> out = {sandbox::Runtime{}};
   for (const auto& item : settings.runtime) {
@@ -123,7 +157,7 @@ Assembly::Assembly(const Settings& settings, const Clock& clock)
       first_key_(ensure_first_key(keep_, settings, fresh_)),
       tls_(prepare_tls(settings, settings.data, clock)),
       listener_(settings.listen.host, settings.listen.port),
-      app_(keep_, settings, metrics_, std::string(kVersion)),
+      app_(keep_, api_settings(settings), metrics_, std::string(kVersion)),
       server_(std::move(listener_), server_options(settings, tls_), router(), metrics_) {
   keep_.start_background();
 }
@@ -184,4 +218,4 @@ void Assembly::stop() {
   keep_.stop();
 }
 
-}  // namespace sk::cli
+}  // namespace sk::server

@@ -1,4 +1,4 @@
-#include "base/settings_rules.h"
+#include "server/settings_rules.h"
 
 #include <arpa/inet.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 
-namespace sk::rules {
+namespace sk::server::rules {
 
 namespace {
 
@@ -191,4 +191,4 @@ std::string Duration::expected() const {
          ", such as 90 s, 20 min, 12 h or 30 d";
 }
 
-}  // namespace sk::rules
+}  // namespace sk::server::rules

@@ -1,5 +1,5 @@
-// The table of base/settings.def at run time: for each setting its description and how to set it. Private to
-// base/settings*.cpp.
+// The table of server/settings.def at run time: for each setting its description and how to set it. Private
+// to server/settings*.cpp.
 #pragma once
 
 #include <functional>
@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/settings.h"
+#include "server/settings.h"
 
-namespace sk {
+namespace sk::server {
 
 struct SettingRow {
   SettingInfo info;
@@ -29,4 +29,4 @@ struct SettingGroup {
 };
 const std::vector<SettingGroup>& setting_groups();
 
-}  // namespace sk
+}  // namespace sk::server

@@ -1,9 +1,9 @@
-// The documents that are written from tables: help, docs/settings.md, docs/errors.md.
-#include "base/error.h"
-#include "base/settings.h"
-#include "base/settings_table.h"
+#include "server/documents.h"
 
-namespace sk {
+#include "base/error.h"
+#include "server/settings_table.h"
+
+namespace sk::server {
 
 namespace {
 
@@ -46,7 +46,7 @@ std::string describe_settings_markdown() {
   std::string out =
       "# Settings\n"
       "\n"
-      "Written from `src/base/settings.def`; `script/docs` writes it again.\n"
+      "Written from `src/server/settings.def`; `script/docs` writes it again.\n"
       "\n"
       "Nothing needs to be set. Each setting can be a flag, an environment variable, or a line of one TOML "
       "file; a flag wins over a\n"
@@ -99,4 +99,4 @@ std::string describe_errors_markdown() {
   return out;
 }
 
-}  // namespace sk
+}  // namespace sk::server

@@ -1,4 +1,4 @@
-#include "base/settings_file.h"
+#include "base/toml_file.h"
 
 #include <toml++/toml.h>
 
@@ -41,7 +41,7 @@ std::string text_of(const std::string& path, std::string_view key, const toml::n
 
 }  // namespace
 
-std::vector<FileSetting> read_settings_file(const std::string& path) {
+std::vector<TomlEntry> read_toml_file(const std::string& path) {
   constexpr size_t kFileBytesMax = 1 << 20;
   std::string content;
   try {
@@ -56,10 +56,10 @@ std::vector<FileSetting> read_settings_file(const std::string& path) {
   } catch (const toml::parse_error& e) {
     throw Error(Code::bad_request, at_line(path, e.source()) + std::string(e.description()));
   }
-  std::vector<FileSetting> settings;
+  std::vector<TomlEntry> entries;
   for (const auto& [key, node] : table)
-    settings.push_back({std::string(key.str()), text_of(path, key.str(), node), node.source().begin.line});
-  return settings;
+    entries.push_back({std::string(key.str()), text_of(path, key.str(), node), node.source().begin.line});
+  return entries;
 }
 
 }  // namespace sk

@@ -1,12 +1,12 @@
-#include "base/settings_table.h"
+#include "server/settings_table.h"
 
 #include <algorithm>
 #include <type_traits>
 
 #include "base/error.h"
-#include "base/settings_rules.h"
+#include "server/settings_rules.h"
 
-namespace sk {
+namespace sk::server {
 
 namespace {
 
@@ -53,7 +53,7 @@ std::vector<SettingRow> make_rows() {
 #define SK_GROUP(title, about) group = title;
 #define SK_SETTING(type, name, rule, default_text, about) \
   add(make_row(&Settings::name, #name, rule), default_text, about);
-#include "base/settings.def"
+#include "server/settings.def"
   return rows;
 }
 
@@ -68,7 +68,7 @@ const std::vector<SettingGroup>& setting_groups() {
   static const std::vector<SettingGroup> groups = {
 #define SK_GROUP(title, about) {title, about},
 #define SK_SETTING(type, name, rule, default_text, about)
-#include "base/settings.def"
+#include "server/settings.def"
   };
   return groups;
 }
@@ -100,4 +100,4 @@ std::string SettingInfo::variable() const {
   return out;
 }
 
-}  // namespace sk
+}  // namespace sk::server

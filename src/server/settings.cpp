@@ -1,7 +1,6 @@
-#include "base/settings.h"
+#include "server/settings.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -11,11 +10,11 @@
 
 #include "base/error.h"
 #include "base/fd.h"
-#include "base/settings_file.h"
-#include "base/settings_table.h"
 #include "base/text.h"
+#include "base/toml_file.h"
+#include "server/settings_table.h"
 
-namespace sk {
+namespace sk::server {
 
 namespace {
 
@@ -141,7 +140,7 @@ void check_secret_file(const std::string& path) {
 
 std::vector<Assignment> from_file(const std::string& path, bool in_data_folder) {
   std::vector<Assignment> out;
-  for (const auto& setting : read_settings_file(path)) {
+  for (const auto& setting : read_toml_file(path)) {
     auto source = path + " line " + std::to_string(setting.line) + ": " + setting.key;
     auto name = normalized(setting.key);
     const auto* row = find_row(name);
@@ -204,16 +203,6 @@ void read_root_key(Settings& settings) {
 
 }  // namespace
 
-Environment process_environment() {
-  Environment out;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    std::string_view text = *entry;
-    auto equals = text.find('=');
-    if (equals != std::string_view::npos) out.emplace(text.substr(0, equals), text.substr(equals + 1));
-  }
-  return out;
-}
-
 std::span<const ClientVariable> client_variables() { return kClientVariables; }
 
 Settings load_settings(std::span<const std::string> arguments, const Environment& environment) {
@@ -242,4 +231,4 @@ Settings load_settings(std::span<const std::string> arguments, const Environment
   return settings;
 }
 
-}  // namespace sk
+}  // namespace sk::server

@@ -1,4 +1,4 @@
-#include "cli/serve/greeting.h"
+#include "cli/commands/greeting.h"
 
 #include <filesystem>
 

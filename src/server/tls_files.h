@@ -6,9 +6,9 @@
 #include <string>
 
 #include "base/clock.h"
-#include "base/settings.h"
+#include "server/settings.h"
 
-namespace sk::cli {
+namespace sk::server {
 
 struct TlsFiles {
   std::string cert_pem, key_pem;  // empty: plain HTTP
@@ -24,4 +24,4 @@ TlsFiles prepare_tls(const Settings& settings, const std::string& data_folder, c
 // public address.
 std::vector<std::string> server_names(const Settings& settings, const std::string& host_name);
 
-}  // namespace sk::cli
+}  // namespace sk::server

@@ -1,6 +1,6 @@
 // What a setting's text may be. A rule knows three things: parse() (nullopt for what it does not accept),
 // expected() (a phrase that completes "… is not"), and value() (what stands for a value in help texts).
-// Private to base/settings*.cpp.
+// Private to server/settings*.cpp.
 #pragma once
 
 #include <array>
@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/settings.h"
+#include "server/settings.h"
 
-namespace sk::rules {
+namespace sk::server::rules {
 
 constexpr uint64_t operator""_KiB(unsigned long long n) { return n << 10; }
 constexpr uint64_t operator""_MiB(unsigned long long n) { return n << 20; }
@@ -163,4 +163,4 @@ struct Choice {
   }
 };
 
-}  // namespace sk::rules
+}  // namespace sk::server::rules

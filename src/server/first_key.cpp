@@ -1,4 +1,4 @@
-#include "cli/serve/first_key.h"
+#include "server/first_key.h"
 
 #include <filesystem>
 
@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 
-namespace sk::cli {
+namespace sk::server {
 
 namespace fs = std::filesystem;
 
@@ -49,4 +49,4 @@ FirstKey ensure_first_key(workspace::Keep& keep, const Settings& settings, bool 
   return {made, file};
 }
 
-}  // namespace sk::cli
+}  // namespace sk::server

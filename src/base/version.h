@@ -3,8 +3,8 @@
 
 #include <string_view>
 
-namespace sk::cli {
+namespace sk {
 
 inline constexpr std::string_view kVersion = "0.1.0";
 
-}  // namespace sk::cli
+}  // namespace sk
