@@ -11,8 +11,8 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/path.h"
 #include "cli/client/remote_path.h"
-#include "workspace/path.h"
 
 namespace sk::cli {
 
@@ -38,7 +38,7 @@ void walk_into(const std::string& folder, const std::string& remote, LocalTree& 
   if (!remote.empty()) out.folders.push_back({remote, itself.st_mode & 07777});
   for (const auto& name : names) {
     auto path = folder.ends_with('/') ? folder + name : folder + "/" + name;
-    auto below = join_remote(remote, workspace::escape_name(name));
+    auto below = join_remote(remote, escape_name(name));
     struct stat own{};
     struct stat behind{};
     if (lstat(path.c_str(), &own) != 0) {
@@ -119,7 +119,7 @@ bool exists(const std::string& path) {
 std::string local_path_of(std::string_view remote) {
   std::string out;
   for (auto part : split(remote, '/')) {
-    auto name = workspace::unescape_name(part);
+    auto name = unescape_name(part);
     if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos ||
         name.find('\0') != std::string::npos)
       throw Error(Code::bad_request,

@@ -1,6 +1,6 @@
 #include "cli/client/remote_path.h"
 
-#include "workspace/path.h"
+#include "base/path.h"
 
 namespace sk::cli {
 
@@ -11,7 +11,7 @@ RemotePath parse_remote_path(std::string_view text) {
     out.workspace = text.substr(0, colon);
     text.remove_prefix(colon + 1);
   }
-  out.path = workspace::clean_path(text);
+  out.path = clean_path(text);
   out.as_folder = out.path.empty() || text.ends_with('/');
   return out;
 }

@@ -1,4 +1,4 @@
-#include "workspace/path.h"
+#include "base/path.h"
 
 #include <algorithm>
 #include <optional>
@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 
-namespace sk::workspace {
+namespace sk {
 
 namespace {
 
@@ -268,4 +268,4 @@ bool glob_match(std::string_view pattern, std::string_view path) {
   return GlobRun(pattern).matches(path);
 }
 
-}  // namespace sk::workspace
+}  // namespace sk

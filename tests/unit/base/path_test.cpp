@@ -1,4 +1,4 @@
-#include "workspace/path.h"
+#include "base/path.h"
 
 #include <gtest/gtest.h>
 #include "support/property.h"
@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/text.h"
 
-namespace sk::workspace {
+namespace sk {
 namespace {
 
 TEST(Path, CleaningDropsSuperfluousSlashes) {
@@ -108,4 +108,4 @@ TEST(Path, AHostileGlobEndsSoon) {
 }
 
 }  // namespace
-}  // namespace sk::workspace
+}  // namespace sk
