@@ -3,6 +3,7 @@
 
 #include <csignal>
 
+#include "cli/commands/commands.h"
 #include "cli/frame/run.h"
 
 int main(int argc, char** argv) {
@@ -12,5 +13,5 @@ int main(int argc, char** argv) {
   auto environment = sk::process_environment();
   sk::cli::Terminal terminal(STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, environment);
   sk::SystemClock clock;
-  return static_cast<int>(sk::cli::run(words, environment, terminal, clock));
+  return static_cast<int>(sk::cli::run(sk::cli::command_table(), words, environment, terminal, clock));
 }

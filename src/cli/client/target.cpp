@@ -6,14 +6,6 @@
 
 namespace sk::cli {
 
-const std::vector<Option> kTargetOptions = {
-    {"server", 0, "URL", "the server; else $SANDKEEP_SERVER, else the saved login"},
-    {"key", 0, "KEY",
-     "the key; better in $SANDKEEP_KEY or a saved login, because others can see a program's flags"},
-    {"workspace", 'w', "WS", "the workspace that a bare PATH means; else $SANDKEEP_WORKSPACE"},
-    {"ca-file", 0, "FILE", "an authority to trust beside the system's; else $SANDKEEP_CA_FILE"},
-};
-
 namespace {
 
 std::string variable(const Environment& environment, std::string_view name) {

@@ -19,9 +19,6 @@ struct Target {
   bool is_guess = false;  // nobody named the server: it is serve's default address
 };
 
-// The options of every command that talks to a server.
-extern const std::vector<Option> kTargetOptions;
-
 Target choose_target(const Arguments& arguments, const Environment& environment,
                      const std::optional<SavedLogin>& saved);
 

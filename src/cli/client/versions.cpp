@@ -4,17 +4,12 @@
 #include "base/id.h"
 #include "base/text.h"
 #include "cli/client/fields.h"
-#include "workspace/types.h"
 
 namespace sk::cli {
 
-bool is_version_id(std::string_view text) {
-  return Id::from_prefixed(text, workspace::prefix::version).has_value();
-}
+bool is_version_id(std::string_view text) { return Id::from_prefixed(text, "v_").has_value(); }
 
-bool is_file_id(std::string_view text) {
-  return Id::from_prefixed(text, workspace::prefix::file).has_value();
-}
+bool is_file_id(std::string_view text) { return Id::from_prefixed(text, "f_").has_value(); }
 
 namespace {
 

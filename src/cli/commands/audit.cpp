@@ -12,7 +12,7 @@ namespace {
 
 ExitCode run_export(Invocation& call) {
   InterruptGuard interrupt(call.terminal);
-  auto remote = call.remote();
+  auto remote = connect(call);
   bool of_server = call.arguments.has("of-server");
   auto where = call.arguments.positional.empty() ? RemotePath{} : parse_remote_path(call.positional(0));
   if (!where.is_root())

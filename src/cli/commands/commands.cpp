@@ -1,8 +1,5 @@
 #include "cli/commands/commands.h"
 
-#include <algorithm>
-#include <array>
-
 namespace sk::cli {
 
 namespace {
@@ -32,70 +29,23 @@ std::vector<CommandGroup> make_groups() {
   return groups;
 }
 
-struct FamilySummary {
-  std::string_view family, summary;
-};
-constexpr auto kFamilySummaries = std::to_array<FamilySummary>({
-    {"trash", "what was removed, and how to get it back or rid of it"},
-    {"lock", "the right to write a path for a while"},
-    {"workspace", "the homes of files: quota, members, trash"},
-    {"key", "the keys that open the server"},
-    {"principal", "the people and agents who act"},
-    {"audit", "the journal as a file, and its check"},
-    {"sessions", "interpreters: what runs and what sleeps"},
-});
+std::vector<CommandFamily> make_families() {
+  return {
+      {"trash", "what was removed, and how to get it back or rid of it"},
+      {"lock", "the right to write a path for a while"},
+      {"workspace", "the homes of files: quota, members, trash"},
+      {"key", "the keys that open the server"},
+      {"principal", "the people and agents who act"},
+      {"audit", "the journal as a file, and its check"},
+      {"sessions", "interpreters: what runs and what sleeps"},
+  };
+}
 
 }  // namespace
 
-const std::vector<CommandGroup>& command_groups() {
-  static const std::vector<CommandGroup> groups = make_groups();
-  return groups;
-}
-
-std::vector<const Command*> all_commands() {
-  std::vector<const Command*> out;
-  for (const auto& group : command_groups())
-    for (const auto& command : group.commands) out.push_back(&command);
-  return out;
-}
-
-std::string_view family_summary(std::string_view family) {
-  auto at = std::find_if(kFamilySummaries.begin(), kFamilySummaries.end(),
-                         [&](const auto& row) { return row.family == family; });
-  SK_CHECK(at != kFamilySummaries.end(), family);
-  return at->summary;
-}
-
-FoundCommand find_command(std::span<const std::string> words) {
-  if (words.empty()) return {};
-  auto two = words.size() > 1 ? words[0] + " " + words[1] : "";
-  FoundCommand found;
-  for (const auto* command : all_commands()) {
-    if (command->name == two) return {command, 2};
-    if (command->name == words[0]) found = {command, 1};
-  }
-  return found;
-}
-
-std::vector<const Command*> commands_of_family(std::string_view family) {
-  std::vector<const Command*> out;
-  for (const auto* command : all_commands())
-    if (!family.empty() && command->family() == family) out.push_back(command);
-  return out;
-}
-
-std::optional<std::string> nearest_command(std::span<const std::string> words) {
-  if (words.empty()) return std::nullopt;
-  std::vector<std::string> names;
-  if (words.size() > 1 && !words[1].starts_with('-')) {
-    for (const auto* command : all_commands())
-      if (!command->family().empty()) names.emplace_back(command->name);
-    if (auto close = nearest(words[0] + " " + words[1], names)) return close;
-    names.clear();
-  }
-  for (const auto* command : all_commands())
-    names.emplace_back(command->family().empty() ? command->name : command->family());
-  return nearest(words[0], names);
+const CommandTable& command_table() {
+  static const CommandTable table(make_groups(), make_families());
+  return table;
 }
 
 }  // namespace sk::cli

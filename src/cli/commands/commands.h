@@ -1,38 +1,14 @@
 // The table of all commands. Each row is made by the file of that name in cli/commands/.
 #pragma once
 
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
 #include <vector>
 
-#include "cli/frame/command.h"
+#include "cli/client/connect.h"
+#include "cli/frame/command_table.h"
 
 namespace sk::cli {
 
-// Commands under one heading of 'sandkeep help'.
-struct CommandGroup {
-  std::string_view title;
-  std::vector<Command> commands;
-};
-
-const std::vector<CommandGroup>& command_groups();
-std::vector<const Command*> all_commands();
-
-// What the families of two-word commands are about, for the overview.
-std::string_view family_summary(std::string_view family);
-
-// The command that the words begin with, and how many words its name takes; null when there is none.
-struct FoundCommand {
-  const Command* command = nullptr;
-  size_t words = 0;
-};
-FoundCommand find_command(std::span<const std::string> words);
-// The commands of a family: "trash" → its four.
-std::vector<const Command*> commands_of_family(std::string_view family);
-// What somebody who typed these words may have meant.
-std::optional<std::string> nearest_command(std::span<const std::string> words);
+const CommandTable& command_table();
 
 // One maker per file of cli/commands/.
 Command serve_command();

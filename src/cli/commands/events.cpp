@@ -91,7 +91,7 @@ bool print_page(const Invocation& call, Remote& remote, const std::string& url, 
 }
 
 ExitCode run_events(Invocation& call) {
-  auto remote = call.remote();
+  auto remote = connect(call);
   bool of_server = call.arguments.has("of-server");
   if (of_server && !call.arguments.positional.empty())
     throw Error(Code::bad_request, "the server's own journal has no paths");

@@ -8,7 +8,7 @@ namespace sk::cli {
 namespace {
 
 ExitCode run_gc(Invocation& call) {
-  auto remote = call.remote();
+  auto remote = connect(call);
   auto result = remote.call_patiently("POST", "/api/v1/gc");
   call.print(result, "deleted " + std::to_string(number_field(result, "blobs")) + " blobs and " +
                          std::to_string(number_field(result, "orphans")) + " orphans, " +

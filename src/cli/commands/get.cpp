@@ -184,7 +184,7 @@ ExitCode run_get(Invocation& call) {
   auto version = call.arguments.value("version");
   if (version && sources.size() > 1) throw Error(Code::bad_request, "--version is for a single file");
   InterruptGuard interrupt(call.terminal);
-  auto remote = call.remote();
+  auto remote = connect(call);
   if (target == "-") return get_to_stdout(call, remote, sources, version);
 
   auto plan = make_plan(remote, sources, target, version);

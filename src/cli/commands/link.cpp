@@ -9,7 +9,7 @@ namespace sk::cli {
 namespace {
 
 ExitCode run_link(Invocation& call) {
-  auto remote = call.remote();
+  auto remote = connect(call);
   auto where = parse_remote_path(call.positional(0));
   auto wanted = call.arguments.value("version");
   std::string version_id;

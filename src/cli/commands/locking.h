@@ -1,7 +1,7 @@
 // What the lock commands share: how a lock is asked for, and waited for longer than one request may take.
 #pragma once
 
-#include "cli/frame/command.h"
+#include "cli/client/connect.h"
 
 namespace sk::cli {
 

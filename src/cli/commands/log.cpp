@@ -28,7 +28,7 @@ void add_row(Table& table, const Json& version) {
 }
 
 ExitCode run_log(Invocation& call) {
-  auto remote = call.remote();
+  auto remote = connect(call);
   const auto& word = call.positional(0);
   RemotePath where;
   Query query;

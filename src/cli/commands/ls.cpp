@@ -108,7 +108,7 @@ void list_one(const Invocation& call, Remote& remote, const std::string& word) {
 }
 
 ExitCode run_ls(Invocation& call) {
-  auto remote = call.remote();
+  auto remote = connect(call);
   auto words = call.arguments.positional;
   if (words.empty()) words.emplace_back("");
   for (const auto& word : words) {

@@ -1,7 +1,7 @@
 // What mv and cp share: where things go, and what happens to what is there.
 #pragma once
 
-#include "cli/frame/command.h"
+#include "cli/client/connect.h"
 
 namespace sk::cli {
 

@@ -30,8 +30,8 @@ ExitCode exit_code_of_run(const Json& done) {
 
 ExitCode run_run(Invocation& call) {
   std::string code = read_program(call.positional(0));
-  Canceller canceller(call.target(), Canceller::For::run);
-  auto remote = call.remote();
+  Canceller canceller(target_of(call), Canceller::For::run);
+  auto remote = connect(call);
   std::string session = call.arguments.value_or("session", "");
   if (session.empty()) {
     Json wanted = Json::object();

@@ -10,6 +10,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/greeting.h"
 #include "server/assembly.h"
+#include "server/documents.h"
 
 namespace sk::cli {
 
@@ -135,6 +136,7 @@ Command serve_command() {
                    "sandkeep serve --data /srv/sandkeep --listen 0.0.0.0:8420 --tls self-signed"},
       .run = run_serve,
       .reads = Reads::settings,
+      .settings_help = server::describe_settings_help,
   };
 }
 

@@ -37,8 +37,8 @@ class Shell {
  public:
   explicit Shell(Invocation& call)
       : call_(call),
-        canceller_(call.target(), Canceller::For::shell),
-        remote_(call.remote()),
+        canceller_(target_of(call), Canceller::For::shell),
+        remote_(connect(call)),
         lines_(call.terminal, history_file(call.environment)) {}
 
   ExitCode run() {

@@ -9,7 +9,7 @@ namespace sk::cli {
 namespace {
 
 ExitCode run_verify(Invocation& call) {
-  auto remote = call.remote();
+  auto remote = connect(call);
   auto result = remote.call_patiently("POST", "/api/v1/verify");
   const auto& problems = list_field(result, "problems");
   auto count = [&](const char* name) { return std::to_string(number_field(result, name)); };

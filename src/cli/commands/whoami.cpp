@@ -8,7 +8,7 @@ namespace sk::cli {
 namespace {
 
 ExitCode run_whoami(Invocation& call) {
-  auto remote = call.remote();
+  auto remote = connect(call);
   auto me = remote.call("GET", "/api/v1/me");
   const auto& principal = object_field(me, "principal");
   const auto& scope = object_field(me, "scope");

@@ -6,6 +6,14 @@
 
 namespace sk::cli {
 
+const std::vector<Option> kTargetOptions = {
+    {"server", 0, "URL", "the server; else $SANDKEEP_SERVER, else the saved login"},
+    {"key", 0, "KEY",
+     "the key; better in $SANDKEEP_KEY or a saved login, because others can see a program's flags"},
+    {"workspace", 'w', "WS", "the workspace that a bare PATH means; else $SANDKEEP_WORKSPACE"},
+    {"ca-file", 0, "FILE", "an authority to trust beside the system's; else $SANDKEEP_CA_FILE"},
+};
+
 const std::vector<Option> kWriteOptions = {
     {"lock", 0, "TOKEN", "a lock that you hold; may be repeated; else $SANDKEEP_LOCK, which 'lock run' sets"},
     {"if-match", 0, "VERSION",
@@ -18,36 +26,14 @@ std::vector<Option> with_write_options(std::vector<Option> own) {
   return own;
 }
 
-namespace {
-bool declares(const Command& command, std::string_view name) {
+bool Invocation::declares(std::string_view option) const {
   return std::any_of(command.options.begin(), command.options.end(),
-                     [&](const Option& option) { return option.name == name; });
-}
-}  // namespace
-
-Target Invocation::target() const {
-  return choose_target(arguments, environment, read_login(login_file_path(environment)));
+                     [&](const Option& each) { return each.name == option; });
 }
 
 std::string Invocation::variable(std::string_view name) const {
   auto at = environment.find(name);
   return at == environment.end() ? std::string() : at->second;
-}
-
-WriteConditions Invocation::conditions(Remote& remote, const RemotePath& where) const {
-  WriteConditions out;
-  if (declares(command, "lock")) {
-    out.lock_tokens = arguments.values("lock");
-    auto token = variable("SANDKEEP_LOCK");
-    auto its_workspace = variable("SANDKEEP_LOCK_WORKSPACE");
-    bool holds_here =
-        its_workspace.empty() || (!token.empty() && remote.workspace_id_of(where) == its_workspace);
-    if (out.lock_tokens.empty() && !token.empty() && holds_here) out.lock_tokens.push_back(token);
-  }
-  if (declares(command, "if-match")) out.if_match = arguments.values("if-match");
-  if (declares(command, "if-new")) out.if_new = arguments.has("if-new");
-  if (declares(command, "fence")) out.fence = arguments.number("fence", 0, INT64_MAX);
-  return out;
 }
 
 void Invocation::print(const Json& value, const std::string& human) const {

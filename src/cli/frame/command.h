@@ -1,5 +1,5 @@
 // A command of the program as a row of data: its name, what it accepts, what it says in help, and the
-// function that does it. The table in cli/commands/commands.h lists all of them.
+// function that does it. cli/commands/commands.h lists all of them.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/environment.h"
-#include "cli/client/remote.h"
+#include "base/json.h"
 #include "cli/frame/args.h"
 #include "cli/frame/exit_code.h"
 #include "cli/frame/terminal.h"
@@ -31,12 +31,8 @@ struct Invocation {
   const std::string& positional(size_t index) const { return arguments.positional.at(index); }
   // A variable of the environment; "" when it is not set.
   std::string variable(std::string_view name) const;
-  // The server that flags, environment and saved login name.
-  Target target() const;
-  Remote remote() const { return Remote(target()); }
-  // For a write to the workspace of `where`: from --lock, $SANDKEEP_LOCK, --if-match, --if-new and --fence,
-  // where the command has them. The token of a 'lock run' goes to the workspace of its lock only.
-  WriteConditions conditions(Remote& remote, const RemotePath& where) const;
+  // Whether the command has an option of this name.
+  bool declares(std::string_view option) const;
   // With --json the value as one line, else what `human` says.
   void print(const Json& value, const std::string& human) const;
 };
@@ -63,12 +59,16 @@ struct Command {
   Reads reads = Reads::client;
   bool takes_rest = false;  // what stands behind "--" is a command of its own, not more arguments
 
+  std::string (*settings_help)() = nullptr;  // for Reads::settings: what stands in help instead of options
+
   // Its own options and those that come with `reads`.
   std::vector<Option> all_options() const;
   // "trash" of "trash restore"; "" for a command of one word.
   std::string_view family() const;
 };
 
+// The options of every command that talks to a server.
+extern const std::vector<Option> kTargetOptions;
 // The options of commands that change something.
 extern const std::vector<Option> kWriteOptions;
 std::vector<Option> with_write_options(std::vector<Option> own);

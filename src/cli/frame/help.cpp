@@ -2,7 +2,6 @@
 
 #include "base/text.h"
 #include "cli/frame/columns.h"
-#include "server/documents.h"
 
 namespace sk::cli {
 
@@ -42,16 +41,16 @@ std::string option_rows(const std::vector<Option>& options) {
 }
 
 // "trash ls|restore|purge|empty"
-std::string family_head(std::string_view family) {
+std::string family_head(const CommandTable& table, std::string_view family) {
   std::string out(family);
-  for (const auto* command : commands_of_family(family)) {
+  for (const auto* command : table.of_family(family)) {
     out += out.size() == family.size() ? ' ' : '|';
     out += command->name.substr(family.size() + 1);
   }
   return out;
 }
 
-std::string group_rows(const CommandGroup& group) {
+std::string group_rows(const CommandTable& table, const CommandGroup& group) {
   std::vector<std::pair<std::string, std::string>> rows;
   std::string_view last_family;
   for (const auto& command : group.commands) {
@@ -59,7 +58,7 @@ std::string group_rows(const CommandGroup& group) {
     if (family.empty()) {
       rows.emplace_back(command.name, command.summary);
     } else if (family != last_family) {
-      rows.emplace_back(family_head(family), family_summary(family));
+      rows.emplace_back(family_head(table, family), table.family_summary(family));
     }
     last_family = family;
   }
@@ -74,13 +73,13 @@ std::string usage_line(const Command& command) {
   return out;
 }
 
-std::string overview_help() {
+std::string overview_help(const CommandTable& table) {
   std::string out =
       "Sandkeep keeps files: every version, under a permanent link.\n\n"
       "Usage: sandkeep COMMAND [OPTIONS] [ARGUMENTS]\n"
       "       sandkeep COMMAND --help\n";
-  for (const auto& group : command_groups())
-    out += "\n" + std::string(group.title) + "\n" + group_rows(group);
+  for (const auto& group : table.groups())
+    out += "\n" + std::string(group.title) + "\n" + group_rows(table, group);
   out +=
       "\nA PATH is meant in the default workspace; WS:PATH names another. --json prints JSON.\n"
       "\nExit codes\n";
@@ -95,7 +94,7 @@ std::string command_help(const Command& command) {
              usage_line(command) + "\n";
   if (!command.about.empty()) out += "\n" + paragraphs(command.about);
   if (command.reads == Reads::settings) {
-    out += "\n" + server::describe_settings_help();
+    out += "\n" + command.settings_help();
   } else {
     if (!command.options.empty()) out += "\nOptions\n" + option_rows(command.options);
     auto common = command.all_options();
@@ -109,10 +108,10 @@ std::string command_help(const Command& command) {
   return out;
 }
 
-std::string family_help(std::string_view family) {
-  auto out = "sandkeep " + std::string(family) + ": " + std::string(family_summary(family)) + "\n\n";
+std::string family_help(const CommandTable& table, std::string_view family) {
+  auto out = "sandkeep " + std::string(family) + ": " + std::string(table.family_summary(family)) + "\n\n";
   std::vector<std::pair<std::string, std::string>> rows;
-  for (const auto* command : commands_of_family(family))
+  for (const auto* command : table.of_family(family))
     rows.emplace_back(std::string(command->name) + " " + std::string(command->arguments), command->summary);
   return out + two_columns(rows) + "\n'sandkeep " + std::string(family) + " COMMAND --help' tells more.\n";
 }

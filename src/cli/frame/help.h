@@ -3,13 +3,13 @@
 
 #include <string>
 
-#include "cli/commands/commands.h"
+#include "cli/frame/command_table.h"
 
 namespace sk::cli {
 
-std::string overview_help();
+std::string overview_help(const CommandTable& table);
 std::string command_help(const Command& command);
-std::string family_help(std::string_view family);
+std::string family_help(const CommandTable& table, std::string_view family);
 // "Usage: sandkeep put SOURCE… [TARGET]"
 std::string usage_line(const Command& command);
 

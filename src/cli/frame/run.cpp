@@ -4,7 +4,6 @@
 
 #include "base/text.h"
 #include "base/version.h"
-#include "cli/commands/commands.h"
 #include "cli/frame/columns.h"
 #include "cli/frame/help.h"
 
@@ -21,21 +20,21 @@ bool wants_json(std::span<const std::string> words) {
 
 bool is_help_word(const std::string& word) { return word == "--help" || word == "-h"; }
 
-[[noreturn]] void throw_unknown_command(std::span<const std::string> words) {
+[[noreturn]] void throw_unknown_command(const CommandTable& table, std::span<const std::string> words) {
   auto message = "there is no command '" + words[0] + "'";
-  if (auto close = nearest_command(words)) message += "; did you mean '" + *close + "'?";
+  if (auto close = table.nearest(words)) message += "; did you mean '" + *close + "'?";
   throw Error(Code::bad_request, message).hint("'sandkeep help' lists the commands.");
 }
 
-ExitCode print_help(std::span<const std::string> words, Terminal& terminal) {
+ExitCode print_help(const CommandTable& table, std::span<const std::string> words, Terminal& terminal) {
   if (words.empty()) {
-    terminal.out(overview_help());
-  } else if (auto found = find_command(words); found.command != nullptr) {
+    terminal.out(overview_help(table));
+  } else if (auto found = table.find(words); found.command != nullptr) {
     terminal.out(command_help(*found.command));
-  } else if (!commands_of_family(words[0]).empty()) {
-    terminal.out(family_help(words[0]));
+  } else if (!table.of_family(words[0]).empty()) {
+    terminal.out(family_help(table, words[0]));
   } else {
-    throw_unknown_command(words);
+    throw_unknown_command(table, words);
   }
   return ExitCode::ok;
 }
@@ -65,20 +64,20 @@ Arguments read_arguments(const Command& command, std::span<const std::string> wo
   }
 }
 
-ExitCode dispatch(std::span<const std::string> words, const Environment& environment, Terminal& terminal,
-                  const Clock& clock) {
-  if (words.empty() || is_help_word(words[0])) return print_help({}, terminal);
-  if (words[0] == "help") return print_help(words.subspan(1), terminal);
+ExitCode dispatch(const CommandTable& table, std::span<const std::string> words,
+                  const Environment& environment, Terminal& terminal, const Clock& clock) {
+  if (words.empty() || is_help_word(words[0])) return print_help(table, {}, terminal);
+  if (words[0] == "help") return print_help(table, words.subspan(1), terminal);
   if (words[0] == "--version" || words[0] == "version") {
     terminal.line("sandkeep " + std::string(kVersion));
     return ExitCode::ok;
   }
-  auto [command, taken] = find_command(words);
+  auto [command, taken] = table.find(words);
   if (command == nullptr) {
-    bool is_family = !commands_of_family(words[0]).empty();
+    bool is_family = !table.of_family(words[0]).empty();
     if (is_family && (words.size() == 1 || is_help_word(words[1])))
-      return print_help(words.first(1), terminal);
-    throw_unknown_command(words);
+      return print_help(table, words.first(1), terminal);
+    throw_unknown_command(table, words);
   }
 
   auto rest = words.subspan(taken);
@@ -117,8 +116,8 @@ std::string describe_error(const Error& error, bool as_json, const Terminal& ter
   return out;
 }
 
-ExitCode run(std::span<const std::string> words, const Environment& environment, Terminal& terminal,
-             const Clock& clock) {
+ExitCode run(const CommandTable& table, std::span<const std::string> words, const Environment& environment,
+             Terminal& terminal, const Clock& clock) {
   auto as_json = wants_json(words);
   auto complain = [&](const Error& error) {
     terminal.status("");
@@ -126,7 +125,7 @@ ExitCode run(std::span<const std::string> words, const Environment& environment,
     return exit_code_of(error.code());
   };
   try {
-    auto code = dispatch(words, environment, terminal, clock);
+    auto code = dispatch(table, words, environment, terminal, clock);
     terminal.flush();
     return code;
   } catch (const Error& error) {

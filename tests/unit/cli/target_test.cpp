@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "cli/frame/command.h"
 #include "support/expect_error.h"
 #include "support/temp_folder.h"
 
