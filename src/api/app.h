@@ -16,18 +16,16 @@
 namespace sk::api {
 
 // Made by main after the keep and before the server, destroyed between them: it outlives the server, whose
-// handlers use it, and the keep and the metrics outlive it. Any thread.
+// handlers use it, and what its constructor is given outlives it. Any thread.
 class App {
  public:
-  App(workspace::Keep& the_keep, Settings the_settings, Metrics& the_metrics, std::string the_version);
+  App(workspace::Keep& the_keep, interpreter::Interpreter& the_interpreter, Settings the_settings,
+      Metrics& the_metrics, std::string the_version);
 
   workspace::Keep& keep;
+  interpreter::Interpreter& interpreter;
   const Settings settings;
   Metrics& metrics;
-  // Null where no code may run (--sandbox=off) or can (why_no_sessions says why); set before the server
-  // starts.
-  interpreter::Interpreter* interpreter = nullptr;
-  std::string why_no_sessions = "this server runs no code: it was started with --sandbox=off";
   const std::string version;  // of the program, as answers and pages show it
   const Clock& clock;
   std::optional<JwtVerifier> librechat_tokens;  // unset where LibreChat signs none for us
@@ -35,6 +33,8 @@ class App {
   bridge::Captures captures;                    // files of messages that are elsewhere
   Background background;                        // last: its threads use all of the above
 
+  // Ends what an earlier server left pending. Call once, before serving.
+  void recover() { captures.recover(); }
   // Ends background work, so that replies that wait for it are given up. After the server has stopped;
   // idempotent.
   void stop() {
@@ -42,6 +42,9 @@ class App {
     background.stop();
   }
 };
+
+// Throws Error(bad_request) for a file that the settings name and that cannot be used.
+void check_settings(const Settings& settings);
 
 // All routes. `app` outlives the router.
 http::Router make_router(App& app);

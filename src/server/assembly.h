@@ -1,8 +1,9 @@
-// The whole server, wired in order: each part is given those before it, and all end in reverse. The
-// interpreter stands between the keep and the dialects.
+// The whole server, put together in the order of its methods. Each part is given those before it, and all end
+// in reverse.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "api/app.h"
@@ -18,45 +19,46 @@
 
 namespace sk::server {
 
-// Answers from the end of its constructor until stop(). Made and stopped by one thread.
+// One thread. `settings` and `clock` outlive it. Each of the first three methods is called once, in this
+// order, and throws what keeps the server from starting.
 class Assembly {
  public:
-  // Throws Error(conflict) when another server has the data folder, and whatever else keeps it from starting.
-  Assembly(const Settings& settings, const Clock& clock);
-  ~Assembly();
+  Assembly(const Settings& settings, const Clock& clock) : settings_(settings), clock_(clock) {}
+  ~Assembly() { stop(); }
   Assembly(const Assembly&) = delete;
   Assembly& operator=(const Assembly&) = delete;
 
-  const FirstKey& first_key() const { return first_key_; }
-  const std::string& authority_file() const { return tls_.authority_file; }
-  // "http://127.0.0.1:8420", where it listens.
-  std::string url() const;
-
+  // Makes or opens what is on disk (data folder, catalog, first key, certificate) and takes the address.
+  // Error(conflict) when another server has the data folder.
+  void provision();
+  // Keeps what sessions of a killed server had written, and takes up the work that it had accepted. Where
+  // code cannot run, the server gets an interpreter that refuses with the reason.
+  void recover();
+  // Answers requests, from here until stop(), and starts the background work.
+  void listen();
   // Lets requests under way finish, writes what is pending, ends all threads. Idempotent.
   void stop();
 
+  // After provision().
+  const FirstKey& first_key() const { return first_key_; }
+  const std::string& authority_file() const { return tls_.authority_file; }
+  // After listen(): "http://127.0.0.1:8420", where it listens.
+  std::string url() const;
+
  private:
-  void start_interpreter();
-  http::Router router();
+  std::unique_ptr<interpreter::Interpreter> make_interpreter();
 
   const Settings& settings_;
-  const bool fresh_;  // asked before the keep is opened, hence first
+  const Clock& clock_;
   Metrics metrics_;
-  workspace::Keep keep_;
-  const FirstKey first_key_;
-  const TlsFiles tls_;
-  http::Listener
-      listener_;  // moved into server_; taken before anything is started that would have to end again
-  std::unique_ptr<sandbox::SandboxHost> sandboxes_;        // null where no code runs
-  std::unique_ptr<interpreter::Interpreter> interpreter_;  // null likewise
-  api::App app_;
-  http::Server server_;
+  std::optional<workspace::Keep> keep_;
+  FirstKey first_key_;
+  TlsFiles tls_;
+  std::optional<http::Listener> listener_;           // moved into server_
+  std::unique_ptr<sandbox::SandboxHost> sandboxes_;  // null where no code runs
+  std::unique_ptr<interpreter::Interpreter> interpreter_;
+  std::optional<api::App> app_;
+  std::optional<http::Server> server_;
 };
-
-// What the keep and the HTTP server are told of the settings.
-workspace::KeepOptions keep_options(const Settings& settings);
-http::ServerOptions server_options(const Settings& settings, const TlsFiles& tls);
-interpreter::InterpreterOptions interpreter_options(const Settings& settings);
-api::Settings api_settings(const Settings& settings);
 
 }  // namespace sk::server

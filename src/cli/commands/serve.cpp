@@ -9,8 +9,7 @@
 #include "base/version.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/greeting.h"
-#include "server/assembly.h"
-#include "server/documents.h"
+#include "server/server.h"
 
 namespace sk::cli {
 
@@ -65,15 +64,15 @@ std::string key_from(const server::Settings& settings, const Environment& enviro
   return at != environment.end() && !at->second.empty() ? "$SANDKEEP_ROOT_KEY" : "";
 }
 
-void greet(const Invocation& call, const server::Settings& settings, const server::Assembly& server) {
+void greet(const Invocation& call, const server::Settings& settings, const server::Listening& server) {
   auto path = call.environment.find("PATH");
-  auto text = greeting({.url = server.url(),
+  auto text = greeting({.url = server.url,
                         .public_url = settings.public_url,
                         .data_folder = settings.data,
-                        .made_key = server.first_key().made,
-                        .key_file = server.first_key().file,
+                        .made_key = server.first_key.made,
+                        .key_file = server.first_key.file,
                         .key_from = key_from(settings, call.environment),
-                        .authority_file = server.authority_file(),
+                        .authority_file = server.authority_file,
                         .program = program_name(path == call.environment.end() ? "" : path->second)});
   try {
     call.terminal.out(text);
@@ -108,14 +107,13 @@ ExitCode run_serve(Invocation& call) {
   log::configure(settings.log_level, settings.log_format);
   EndSignals signals;
   raise_open_files_limit();
-  server::Assembly server(settings, call.clock);
-  warn_of_plain_http(settings, server.url().starts_with("https://"));
-  log::info("ready", {{"version", kVersion}, {"url", server.url()}, {"data", settings.data}});
-  greet(call, settings, server);
-
-  auto name = signals.wait();
-  log::info("stopping: requests under way may finish; another signal ends it at once", {{"signal", name}});
-  server.stop();
+  server::run(settings, call.clock, [&](const server::Listening& server) {
+    warn_of_plain_http(settings, server.url.starts_with("https://"));
+    log::info("ready", {{"version", kVersion}, {"url", server.url}, {"data", settings.data}});
+    greet(call, settings, server);
+    auto name = signals.wait();
+    log::info("stopping: requests under way may finish; another signal ends it at once", {{"signal", name}});
+  });
   log::info("stopped");
   return ExitCode::ok;
 }

@@ -1,7 +1,6 @@
 // settings: every setting of the server, from the one table.
-#include "server/settings.h"
 #include "cli/commands/commands.h"
-#include "server/documents.h"
+#include "server/server.h"
 
 namespace sk::cli {
 

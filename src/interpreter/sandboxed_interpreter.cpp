@@ -1,4 +1,4 @@
-#include "interpreter/interpreter.h"
+#include "interpreter/sandboxed_interpreter.h"
 
 #include <filesystem>
 #include <future>
@@ -44,7 +44,7 @@ std::string prepare_folder(const std::string& path) {
 
 }  // namespace
 
-struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
+struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterpreter::Impl> {
   Impl(workspace::Keep& the_keep, sandbox::SandboxHost& the_host, InterpreterOptions wanted, Metrics& metrics)
       : keep(the_keep),
         host(the_host),
@@ -374,19 +374,28 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
   KernelLoop loop;
 };
 
-Interpreter::Interpreter(workspace::Keep& keep, sandbox::SandboxHost& host, InterpreterOptions options,
-                         Metrics& metrics)
+SandboxedInterpreter::SandboxedInterpreter(workspace::Keep& keep, sandbox::SandboxHost& host,
+                                           InterpreterOptions options, Metrics& metrics)
     : impl_(std::make_shared<Impl>(keep, host, std::move(options), metrics)) {}
 
-Interpreter::~Interpreter() { impl_->stop(); }
-void Interpreter::close() { impl_->close(); }
-void Interpreter::await_executions(std::chrono::milliseconds limit) { impl_->await_executions(limit); }
-void Interpreter::end_sessions() { impl_->end_sessions(); }
-void Interpreter::stop() { impl_->stop(); }
-void Interpreter::note_unanswered(const Id& execution) { impl_->repeats.note_unanswered(execution); }
-Thumbnails& Interpreter::thumbnails() { return impl_->thumbnails; }
+SandboxedInterpreter::~SandboxedInterpreter() { impl_->stop(); }
+void SandboxedInterpreter::close() { impl_->close(); }
+void SandboxedInterpreter::await_executions(std::chrono::milliseconds limit) {
+  impl_->await_executions(limit);
+}
+void SandboxedInterpreter::end_sessions() { impl_->end_sessions(); }
+void SandboxedInterpreter::stop() { impl_->stop(); }
+void SandboxedInterpreter::note_unanswered(const Id& execution) { impl_->repeats.note_unanswered(execution); }
 
-void Interpreter::recover() {
+bool SandboxedInterpreter::can_have_thumbnail(const workspace::Version& version) const {
+  return Thumbnails::can_have(version);
+}
+
+void SandboxedInterpreter::make_thumbnail(const workspace::Version& version, Thumbnails::OnMade on_made) {
+  impl_->thumbnails.get(version, std::move(on_made));
+}
+
+void SandboxedInterpreter::recover() {
   impl_->records.end_interrupted_executions(impl_->keep.ground().clock.now_us());
   std::vector<std::future<void>> done;
   for (auto& info : impl_->records.dirty_sessions()) {
@@ -408,7 +417,7 @@ void Interpreter::recover() {
   for (auto& one : done) one.get();
 }
 
-void Interpreter::resume_accepted() {
+void SandboxedInterpreter::resume_accepted() {
   for (auto& [execution, wanted] : impl_->records.accepted()) {
     workspace::Actor actor;
     actor.principal = execution.author;
@@ -426,7 +435,7 @@ void Interpreter::resume_accepted() {
   }
 }
 
-SessionInfo Interpreter::create(const workspace::Actor& actor, const NewSession& wanted) {
+SessionInfo SandboxedInterpreter::create(const workspace::Actor& actor, const NewSession& wanted) {
   auto& keep = impl_->keep;
   auto workspace = wanted.workspace.empty()
                        ? keep.workspaces().open_default(actor, workspace::Right::write)
@@ -449,28 +458,18 @@ SessionInfo Interpreter::create(const workspace::Actor& actor, const NewSession&
   return info;
 }
 
-SessionInfo Interpreter::get(const workspace::Actor& actor, const Id& session) {
-  return impl_->find(actor, session);
-}
-
-std::optional<SessionInfo> Interpreter::find(const workspace::Actor& actor, const Id& session) {
+std::optional<SessionInfo> SandboxedInterpreter::find(const workspace::Actor& actor, const Id& session) {
   return impl_->find_if_any(actor, session);
 }
 
-std::vector<SessionInfo> Interpreter::list(const workspace::Actor& actor, const SessionQuery& query) {
+std::vector<SessionInfo> SandboxedInterpreter::list(const workspace::Actor& actor,
+                                                    const SessionQuery& query) {
   auto sessions = impl_->records.list(actor.principal, actor.only_workspace, query);
   for (auto& info : sessions) impl_->add_live_facts(info);
   return sessions;
 }
 
-std::vector<SessionInfo> Interpreter::list(const workspace::Actor& actor, const Id& before, size_t limit) {
-  SessionQuery query;
-  query.after = before;
-  query.limit = limit;
-  return list(actor, query);
-}
-
-void Interpreter::remove(const workspace::Actor& actor, const Id& session, OnUnkept unkept) {
+void SandboxedInterpreter::remove(const workspace::Actor& actor, const Id& session, OnUnkept unkept) {
   if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot delete sessions");
   if (impl_->find(actor, session).status == Status::deleted) return;
   // A call that is refused changes nothing: code runs on.
@@ -491,14 +490,14 @@ void Interpreter::remove(const workspace::Actor& actor, const Id& session, OnUnk
   keeper.remove();
 }
 
-void Interpreter::sleep(const workspace::Actor& actor, const Id& session) {
+void SandboxedInterpreter::sleep(const workspace::Actor& actor, const Id& session) {
   if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot end sessions");
   impl_->find(actor, session);
   impl_->end_and_wait(impl_->registry.acquire(session), LiveSession::Why::asked);
 }
 
-void Interpreter::retry_unkept(const workspace::Actor& actor, const Id& session,
-                               std::function<void(Retried)> then) {
+void SandboxedInterpreter::retry_unkept(const workspace::Actor& actor, const Id& session,
+                                        std::function<void(Retried)> then) {
   if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot change files");
   auto info = impl_->find(actor, session);
   if (info.status == Status::deleted) throw deleted_error();
@@ -507,7 +506,8 @@ void Interpreter::retry_unkept(const workspace::Actor& actor, const Id& session,
   impl_->rescue.retry(actor, workspace, session, std::move(then));
 }
 
-RunningExecution Interpreter::execute(const workspace::Actor& actor, const Id& session, NewExecution wanted) {
+RunningExecution SandboxedInterpreter::execute(const workspace::Actor& actor, const Id& session,
+                                               NewExecution wanted) {
   if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot run code");
   if (impl_->find(actor, session).status == Status::deleted) throw deleted_error();
   if (impl_->shared.closing)
@@ -517,7 +517,7 @@ RunningExecution Interpreter::execute(const workspace::Actor& actor, const Id& s
   return impl_->queue(actor, session, std::move(wanted), std::nullopt);
 }
 
-bool Interpreter::cancel(const workspace::Actor& actor, const Id& session, const Id& execution) {
+bool SandboxedInterpreter::cancel(const workspace::Actor& actor, const Id& session, const Id& execution) {
   if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot cancel executions");
   auto running = find_running(actor, session, execution);
   if (!running) {
@@ -532,8 +532,8 @@ bool Interpreter::cancel(const workspace::Actor& actor, const Id& session, const
   return true;
 }
 
-bool Interpreter::answer_tools(const workspace::Actor& actor, const Id& session, const Id& execution,
-                               Json results) {
+bool SandboxedInterpreter::answer_tools(const workspace::Actor& actor, const Id& session, const Id& execution,
+                                        Json results) {
   if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot answer for tools");
   impl_->find(actor, session);
   auto live = impl_->registry.find(session);
@@ -541,22 +541,22 @@ bool Interpreter::answer_tools(const workspace::Actor& actor, const Id& session,
   return live->answer_tools(execution, std::move(results));
 }
 
-std::optional<RunningExecution> Interpreter::find_running(const workspace::Actor& actor, const Id& session,
-                                                          const Id& execution) {
+std::optional<RunningExecution> SandboxedInterpreter::find_running(const workspace::Actor& actor,
+                                                                   const Id& session, const Id& execution) {
   impl_->find(actor, session);
   auto live = impl_->registry.find_any(session);
   return live ? live->find(execution) : std::nullopt;
 }
 
-std::optional<Execution> Interpreter::find_execution(const workspace::Actor& actor, const Id& session,
-                                                     const Id& execution) {
+std::optional<Execution> SandboxedInterpreter::find_execution(const workspace::Actor& actor,
+                                                              const Id& session, const Id& execution) {
   if (auto running = find_running(actor, session, execution); running && running->feed->finished())
     return running->feed->result();
   return impl_->records.find_execution(session, execution);
 }
 
-ExportedHistory Interpreter::export_history(const workspace::Actor& actor, const Id& session,
-                                            ExportFormat format) {
+ExportedHistory SandboxedInterpreter::export_history(const workspace::Actor& actor, const Id& session,
+                                                     ExportFormat format) {
   SessionInfo info = impl_->find(actor, session);
   impl_->flush_records();
   constexpr int64_t kPage = 20;
@@ -576,15 +576,15 @@ ExportedHistory Interpreter::export_history(const workspace::Actor& actor, const
       });
 }
 
-std::vector<Execution> Interpreter::executions(const workspace::Actor& actor, const Id& session,
-                                               int64_t before, size_t limit) {
+std::vector<Execution> SandboxedInterpreter::executions(const workspace::Actor& actor, const Id& session,
+                                                        int64_t before, size_t limit) {
   impl_->find(actor, session);
   impl_->flush_records();
   return impl_->records.list_executions(session, before, limit);
 }
 
-std::vector<KeptFile> Interpreter::kept_files(const workspace::Actor& actor, const Id& session,
-                                              const Id& execution, int64_t after, size_t limit) {
+std::vector<KeptFile> SandboxedInterpreter::kept_files(const workspace::Actor& actor, const Id& session,
+                                                       const Id& execution, int64_t after, size_t limit) {
   auto found = find_execution(actor, session, execution);
   if (!found) throw Error(Code::not_found, "the session has no such execution");
   const auto& kept = found->files.kept;
