@@ -3,8 +3,8 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "cli/frame/exit_code.h"
 #include "cli/client/remote.h"
+#include "cli/frame/exit_code.h"
 
 namespace sk::cli {
 

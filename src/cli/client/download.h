@@ -3,9 +3,9 @@
 
 #include <string>
 
+#include "cli/client/remote.h"
 #include "cli/frame/interrupt.h"
 #include "cli/frame/progress.h"
-#include "cli/client/remote.h"
 
 namespace sk::cli {
 

@@ -4,8 +4,8 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/frame/columns.h"
 #include "cli/client/fields.h"
+#include "cli/frame/columns.h"
 
 namespace sk::cli {
 

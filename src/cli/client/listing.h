@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "cli/frame/columns.h"
 #include "cli/client/remote.h"
+#include "cli/frame/columns.h"
 
 namespace sk::cli {
 

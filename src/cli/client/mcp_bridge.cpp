@@ -5,9 +5,9 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/frame/progress.h"
 #include "cli/client/remote.h"
 #include "cli/client/upload.h"
+#include "cli/frame/progress.h"
 
 namespace sk::cli {
 

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "base/error.h"
-#include "cli/frame/exit_code.h"
 #include "cli/client/remote.h"
+#include "cli/frame/exit_code.h"
 
 namespace sk::cli {
 

@@ -6,8 +6,8 @@
 
 #include "base/fd.h"
 #include "cli/client/local_files.h"
-#include "cli/frame/progress.h"
 #include "cli/client/remote.h"
+#include "cli/frame/progress.h"
 
 namespace sk::cli {
 
