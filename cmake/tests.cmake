@@ -26,6 +26,7 @@ sk_unit_tests(sandbox sk_sandbox)
 sk_unit_tests(interpreter sk_interpreter)
 sk_unit_tests(bridge sk_bridge)
 sk_unit_tests(api sk_api)
+sk_unit_tests(server sk_server)
 sk_unit_tests(cli sk_cli)
 
 if(SK_FUZZ)
@@ -67,7 +68,7 @@ endif()
 add_executable(list_routes tests/support/list_routes.cpp)
 target_include_directories(list_routes PRIVATE tests)
 target_precompile_headers(list_routes REUSE_FROM sk_pch)
-target_link_libraries(list_routes PRIVATE sk_api)
+target_link_libraries(list_routes PRIVATE sk_server)
 
 # Layers of the sandbox one by one, from the very files that sessions run.
 foreach(layer capabilities descriptors rlimits seccomp)

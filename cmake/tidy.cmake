@@ -1,7 +1,7 @@
 # What tests/tidy needs built: the program that writes documents from tables, and each header in a file of its own.
 add_executable(write_docs tests/tidy/write_docs.cpp)
 target_precompile_headers(write_docs REUSE_FROM sk_pch)
-target_link_libraries(write_docs PRIVATE sk_base)
+target_link_libraries(write_docs PRIVATE sk_server)
 
 # A header that compiles alone can be included first. No precompiled header here: it would hide what is missing.
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/src src/*.h)

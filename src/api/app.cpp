@@ -14,31 +14,30 @@ namespace sk::api {
 namespace {
 
 bridge::CapturesOptions captures_options(const Settings& settings) {
-  bridge::CapturesOptions out;
-  out.remote.allow_private = settings.bridge_allow_private;
-  out.remote.attempts_max = static_cast<int>(settings.bridge_attempts_max);
-  out.remote.stall = std::chrono::seconds(settings.bridge_stall_s);
-  out.threads = settings.bridge_threads;
-  out.message_time_max = std::chrono::seconds(settings.bridge_wait_max_s);
-  out.file_bytes_max = settings.file_bytes_max;
-  return out;
+  return {.remote = {.allow_private = settings.bridge_allow_private,
+                     .attempts_max = static_cast<int>(settings.bridge_attempts_max),
+                     .stall = std::chrono::seconds(settings.bridge_stall_s)},
+          .threads = settings.bridge_threads,
+          .message_time_max = std::chrono::seconds(settings.bridge_wait_max_s),
+          .file_bytes_max = settings.file_bytes_max};
 }
 
 }  // namespace
 
-App::App(workspace::Keep& the_keep, const Settings& the_settings, Metrics& the_metrics,
-         std::string the_version)
+App::App(workspace::Keep& the_keep, interpreter::Interpreter& the_interpreter, Settings the_settings,
+         Metrics& the_metrics, std::string the_version)
     : keep(the_keep),
-      settings(the_settings),
+      interpreter(the_interpreter),
+      settings(std::move(the_settings)),
       metrics(the_metrics),
       version(std::move(the_version)),
       clock(the_keep.ground().clock),
-      librechat_tokens(librechat::load_token_verifier(the_settings)),
+      librechat_tokens(librechat::load_token_verifier(settings)),
       sessions(clock),
       conversations(the_keep.ground(), the_keep.files(), the_keep.workspaces()),
-      captures(the_keep, conversations, captures_options(the_settings)) {
-  captures.recover();
-}
+      captures(the_keep, conversations, captures_options(settings)) {}
+
+void check_settings(const Settings& settings) { librechat::load_token_verifier(settings); }
 
 http::Router make_router(App& app) {
   http::Router router;

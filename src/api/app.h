@@ -5,8 +5,8 @@
 
 #include "api/common/background.h"
 #include "api/common/sessions.h"
+#include "api/settings.h"
 #include "base/metrics.h"
-#include "base/settings.h"
 #include "bridge/captures.h"
 #include "conversations/conversations.h"
 #include "http/server.h"
@@ -17,18 +17,16 @@
 namespace sk::api {
 
 // Made by main after the keep and before the server, destroyed between them: it outlives the server, whose
-// handlers use it, and the keep, the settings and the metrics outlive it. Any thread.
+// handlers use it, and what its constructor is given outlives it. Any thread.
 class App {
  public:
-  App(workspace::Keep& the_keep, const Settings& the_settings, Metrics& the_metrics, std::string the_version);
+  App(workspace::Keep& the_keep, interpreter::Interpreter& the_interpreter, Settings the_settings,
+      Metrics& the_metrics, std::string the_version);
 
   workspace::Keep& keep;
-  const Settings& settings;
+  interpreter::Interpreter& interpreter;
+  const Settings settings;
   Metrics& metrics;
-  // Null where no code may run (--sandbox=off) or can (why_no_sessions says why); set before the server
-  // starts.
-  interpreter::Interpreter* interpreter = nullptr;
-  std::string why_no_sessions = "this server runs no code: it was started with --sandbox=off";
   const std::string version;  // of the program, as answers and pages show it
   const Clock& clock;
   std::optional<identity::JwtVerifier> librechat_tokens;  // unset where LibreChat signs none for us
@@ -37,6 +35,8 @@ class App {
   bridge::Captures captures;  // files of messages that are elsewhere
   Background background;      // last: its threads use all of the above
 
+  // Ends what an earlier server left pending. Call once, before serving.
+  void recover() { captures.recover(); }
   // Ends background work, so that replies that wait for it are given up. After the server has stopped;
   // idempotent.
   void stop() {
@@ -44,6 +44,9 @@ class App {
     background.stop();
   }
 };
+
+// Throws Error(bad_request) for a file that the settings name and that cannot be used.
+void check_settings(const Settings& settings);
 
 // All routes. `app` outlives the router.
 http::Router make_router(App& app);

@@ -37,7 +37,7 @@ Key own(EVP_PKEY* key) {
 }
 
 // An encrypted file must not make the server ask for a password on its terminal.
-int no_password(char*, int, int, void*) { return -1; }
+int refuse_password(char*, int, int, void*) { return -1; }
 
 Context new_context() {
   Context context(EVP_MD_CTX_new(), &EVP_MD_CTX_free);
@@ -50,7 +50,7 @@ const unsigned char* raw_bytes(Bytes bytes) { return reinterpret_cast<const unsi
 }  // namespace
 
 std::optional<PublicKey> PublicKey::from_pem(std::string_view pem) {
-  auto key = own(PEM_read_bio_PUBKEY(reader(pem).get(), nullptr, &no_password, nullptr));
+  auto key = own(PEM_read_bio_PUBKEY(reader(pem).get(), nullptr, &refuse_password, nullptr));
   if (!key) return std::nullopt;
   return PublicKey(key);
 }
@@ -85,7 +85,7 @@ SigningKey SigningKey::make() {
 }
 
 std::optional<SigningKey> SigningKey::from_pem(std::string_view pem) {
-  auto key = own(PEM_read_bio_PrivateKey(reader(pem).get(), nullptr, &no_password, nullptr));
+  auto key = own(PEM_read_bio_PrivateKey(reader(pem).get(), nullptr, &refuse_password, nullptr));
   if (!key) return std::nullopt;
   return SigningKey(key);
 }

@@ -14,12 +14,13 @@
 
 namespace sk::bridge {
 
+// The fields without a value here are settings; their defaults are in the server's table.
 struct CapturesOptions {
   RemoteOptions remote;
-  size_t threads = 4;
+  size_t threads;
+  std::chrono::seconds message_time_max;
+  uint64_t file_bytes_max;
   size_t queue_max = 256;
-  std::chrono::seconds message_time_max{600};
-  uint64_t file_bytes_max = 5ull << 40;
 };
 
 // Any thread. `keep` and `conversations` outlive it.

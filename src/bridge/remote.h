@@ -12,10 +12,11 @@
 
 namespace sk::bridge {
 
+// The fields without a value here are settings; their defaults are in the server's table.
 struct RemoteOptions {
-  bool allow_private = false;
-  int attempts_max = 5;
-  std::chrono::seconds stall{30};
+  bool allow_private;
+  int attempts_max;
+  std::chrono::seconds stall;
   std::chrono::milliseconds first_pause{250};
   std::chrono::seconds longest_pause{20};  // also of what a Retry-After asks for
 };

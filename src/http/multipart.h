@@ -28,13 +28,11 @@ class MultipartParser {
   };
   struct Limits {
     size_t header_bytes_max = 16 << 10;  // of one part
-    size_t parts_max = 10'000;
+    size_t parts_max;
   };
 
   // `boundary` as multipart_boundary() gives it.
   MultipartParser(std::string_view boundary, Callbacks callbacks, Limits limits);
-  MultipartParser(std::string_view boundary, Callbacks callbacks)
-      : MultipartParser(boundary, std::move(callbacks), Limits{}) {}
 
   // Throws Error(bad_request) where the body is malformed, Error(too_large) over a limit, and whatever a
   // callback throws; the parser is then dead.

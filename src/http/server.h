@@ -54,21 +54,22 @@ class Router {
   std::shared_ptr<Node> root_;
 };
 
+// Settings; their defaults are in the server's table.
 struct ServerOptions {
-  std::string host = "127.0.0.1";
-  uint16_t port = 0;  // 0: any free one; port() tells
+  std::string host;
+  uint16_t port;  // 0: any free one; port() tells
   std::string tls_cert_pem, tls_key_pem;
   std::string public_url;                    // overrides what links are minted with
   std::vector<std::string> trusted_proxies;  // addresses or CIDR whose X-Forwarded-* we believe
-  size_t loop_threads = 2;
-  size_t worker_threads = 48;
-  size_t connections_max = 4096;
-  size_t connections_per_address_max = 0;  // 0: no limit of its own
-  size_t header_bytes_max = 32 << 10;
-  int idle_timeout_s = 60;  // between requests, and for a client that neither sends nor reads
-  int event_heartbeat_s = 15;
-  size_t event_buffer_bytes_max = 4 << 20;
-  bool log_requests = true;               // a line each
+  size_t loop_threads;
+  size_t worker_threads;
+  size_t connections_max;
+  size_t connections_per_address_max;  // 0: no limit of its own
+  size_t header_bytes_max;
+  int idle_timeout_s;  // between requests, and for a client that neither sends nor reads
+  int event_heartbeat_s;
+  size_t event_buffer_bytes_max;
+  bool log_requests;                      // a line each
   std::vector<std::string> cors_origins;  // "*" for any; empty: none
   // A path as logs may show it, where some hold secrets; as it is by default.
   std::function<std::string(std::string_view)> loggable_path;

@@ -29,8 +29,7 @@ std::optional<SessionInfo> Aliases::find(const workspace::Actor& actor, std::str
 SessionInfo Aliases::find_or_create(const workspace::Actor& actor, std::string_view kind,
                                     std::string_view alias, const NewSession& wanted) {
   if (auto found = find(actor, kind, alias)) return *found;
-  SK_CHECK(interpreter_ != nullptr);
-  SessionInfo made = interpreter_->create(actor, wanted);
+  SessionInfo made = interpreter_.create(actor, wanted);
   auto& ground = keep_.ground();
   Id winner = ground.db.write([&](catalog::Tx& tx) {
     if (auto earlier = look_up(tx, actor.principal, made.workspace, kind, alias)) return *earlier;
@@ -43,8 +42,8 @@ SessionInfo Aliases::find_or_create(const workspace::Actor& actor, std::string_v
     return made.id;
   });
   if (winner == made.id) return made;
-  interpreter_->remove(actor, made.id);
-  return interpreter_->get(actor, winner);
+  interpreter_.remove(actor, made.id);
+  return interpreter_.get(actor, winner);
 }
 
 std::vector<Aliases::Named> Aliases::list(const workspace::Actor& actor, std::string_view kind, size_t skip,

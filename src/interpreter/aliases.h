@@ -16,15 +16,15 @@ namespace sk::interpreter {
 // family: a dialect, or one pool of a dialect.
 class Aliases {
  public:
-  // `interpreter` is null where no code runs: names are then found, and none is made.
-  Aliases(workspace::Keep& keep, Interpreter* interpreter)
+  // Where no code runs, names are found, and none is made.
+  Aliases(workspace::Keep& keep, Interpreter& interpreter)
       : keep_(keep), interpreter_(interpreter), book_(keep, interpreter) {}
 
   // nullopt where nobody used the name yet, or its session was deleted.
   std::optional<SessionInfo> find(const workspace::Actor& actor, std::string_view kind,
                                   std::string_view alias);
   // The same, made as `wanted` says where there is none. Of two who ask at once both get the one that stays.
-  // Needs the interpreter.
+  // Error(unavailable) where one must be made and no code runs.
   SessionInfo find_or_create(const workspace::Actor& actor, std::string_view kind, std::string_view alias,
                              const NewSession& wanted);
 
@@ -37,7 +37,7 @@ class Aliases {
 
  private:
   workspace::Keep& keep_;
-  Interpreter* const interpreter_;
+  Interpreter& interpreter_;
   const SessionBook book_;
 };
 

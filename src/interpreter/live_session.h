@@ -10,6 +10,7 @@
 #include "interpreter/copy_keeper.h"
 #include "interpreter/execution_feed.h"
 #include "interpreter/interpreter.h"
+#include "interpreter/options.h"
 #include "interpreter/output_collector.h"
 #include "interpreter/strand.h"
 #include "sandbox/disk_guard.h"

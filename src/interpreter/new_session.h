@@ -2,6 +2,7 @@
 #pragma once
 
 #include "interpreter/interpreter.h"
+#include "interpreter/options.h"
 
 namespace sk::interpreter {
 

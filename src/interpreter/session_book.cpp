@@ -5,9 +5,7 @@
 namespace sk::interpreter {
 
 std::optional<SessionInfo> SessionBook::find(const workspace::Actor& actor, const Id& session) const {
-  if (interpreter_ != nullptr) return interpreter_->find(actor, session);
-  auto found = Records(keep_.ground()).find(session);
-  return found && is_of(*found, actor) ? found : std::nullopt;
+  return interpreter_.find(actor, session);
 }
 
 Error no_session(const Id& session) {
@@ -15,10 +13,15 @@ Error no_session(const Id& session) {
       .hint("'sandkeep sessions ls' lists yours.");
 }
 
-SessionInfo SessionBook::get(const workspace::Actor& actor, const Id& session) const {
+// Of any interpreter, and here because of the error that it throws.
+SessionInfo Interpreter::get(const workspace::Actor& actor, const Id& session) {
   auto found = find(actor, session);
   if (!found) throw no_session(session);
   return *found;
+}
+
+SessionInfo SessionBook::get(const workspace::Actor& actor, const Id& session) const {
+  return interpreter_.get(actor, session);
 }
 
 workspace::Page<Unkept> SessionBook::unkept(const workspace::Actor& actor, const Id& session,
@@ -68,8 +71,7 @@ size_t SessionBook::dismiss_unkept(const workspace::Actor& actor, const Id& sess
 }
 
 std::vector<SessionInfo> SessionBook::list(const workspace::Actor& actor, const SessionQuery& query) const {
-  if (interpreter_ != nullptr) return interpreter_->list(actor, query);
-  return Records(keep_.ground()).list(actor.principal, actor.only_workspace, query);
+  return interpreter_.list(actor, query);
 }
 
 Error deleted_error() {

@@ -1,5 +1,5 @@
-// Sessions as they are written down: whose they are, and where their files lie. It answers also on a server
-// that runs no code, where all of them are asleep.
+// Sessions as they are written down: whose they are, and where their files lie. Also works where no code
+// runs; every session is then asleep.
 #pragma once
 
 #include <optional>
@@ -13,8 +13,7 @@ namespace sk::interpreter {
 // Any thread; made where it is needed. `keep` and `interpreter` outlive it.
 class SessionBook {
  public:
-  // `interpreter` is null where no code runs; else it adds what only it knows, such as which ones are awake.
-  SessionBook(workspace::Keep& keep, Interpreter* interpreter) : keep_(keep), interpreter_(interpreter) {}
+  SessionBook(workspace::Keep& keep, Interpreter& interpreter) : keep_(keep), interpreter_(interpreter) {}
 
   // nullopt for a session that is not there or not the caller's; also a deleted one is found.
   std::optional<SessionInfo> find(const workspace::Actor& actor, const Id& session) const;
@@ -35,7 +34,7 @@ class SessionBook {
 
  private:
   workspace::Keep& keep_;
-  Interpreter* const interpreter_;
+  Interpreter& interpreter_;
 };
 
 // What somebody is told who has no such session.

@@ -36,9 +36,8 @@ class Watcher {
  public:
   struct Options {
     // Of one copy. More are not watched, so that one session cannot use up the watches of the host.
-    size_t folders_per_copy_max = 8'192;
+    size_t folders_per_copy_max;
   };
-  Watcher() : Watcher(Options{}) {}
   explicit Watcher(Options options);
   ~Watcher();
 

@@ -44,8 +44,8 @@ class SandboxHost {
         Runtime{}};  // the first is started at once and has a pool; others with their first session
     std::vector<std::string> extra_dirs = {};  // host folders that code may read, under the same path
     std::string data_root = {};                // sessions' data folders will lie below it
-    size_t pool_size = 2;
-    uint64_t preallocation_bytes_max = 1ull << 30;  // by one fallocate: faster than any guard could look
+    size_t pool_size = 0;                      // interpreters that are started before somebody asks
+    uint64_t preallocation_bytes_max = 0;      // by one fallocate: faster than any guard could look
     uint64_t zygote_forks_max = 1'000;
     int64_t zygote_age_max_s = 3'600;
     std::optional<WeakSandboxAllowed> weak = std::nullopt;

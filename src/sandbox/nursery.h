@@ -26,8 +26,8 @@ class Nursery {
     std::string runtime_root = "/";
     std::string python = "/usr/bin/python3";
     std::vector<std::string> extra_dirs = {};
-    size_t pool_size = 2;
-    uint64_t preallocation_bytes_max = 1ull << 30;
+    size_t pool_size = 0;
+    uint64_t preallocation_bytes_max = 0;
     uint64_t zygote_forks_max = 1'000;  // then a fresh one, with another memory layout and hash seed
     int64_t zygote_age_max_s = 3'600;
   };

@@ -13,7 +13,7 @@ struct SeccompOptions {
   // nobody.
   bool uncounted_memory = false;
   // By one call: it takes disk faster than anybody could look.
-  uint64_t preallocation_bytes_max = 1ull << 30;
+  uint64_t preallocation_bytes_max = 0;
 };
 
 // The program as the kernel takes it: an array of struct sock_filter. Throws Error(internal) when libseccomp

@@ -21,17 +21,18 @@
 
 namespace sk::workspace {
 
+// Settings; their defaults are in the server's table.
 struct KeepOptions {
   std::string directory;  // the data folder; created, mode 0700
   Limits limits;
-  int access_log_retention_days = 90;
-  size_t group_commit_max = 128;
-  size_t catalog_readers = 8;
-  int64_t trash_retention_s = 0;      // what lies longer in the trash is purged; 0: never
-  int64_t collect_interval_s = 3600;  // 0: never by itself
-  int64_t scrub_interval_s = 60;      // a slice of blobs each time; 0: never
-  uint64_t scrub_slice_bytes = 64 << 20;
-  int64_t checkpoint_interval_s = 300;
+  int access_log_retention_days;
+  size_t group_commit_max;
+  size_t catalog_readers;
+  int64_t trash_retention_s;   // what lies longer in the trash is purged; 0: never
+  int64_t collect_interval_s;  // 0: never by itself
+  int64_t scrub_interval_s;    // a slice of blobs each time; 0: never
+  uint64_t scrub_slice_bytes;
+  int64_t checkpoint_interval_s;
 };
 
 // Owns a data folder: catalog, blobs, keys. Opening takes an exclusive lock on it: a second server on the

@@ -15,6 +15,7 @@
 #include "model/judge.h"
 #include "model/keeper.h"
 #include "model/step.h"
+#include "support/keep_options.h"
 
 namespace sk::model {
 
@@ -66,16 +67,13 @@ class Host {
 
  private:
   static workspace::KeepOptions keep_options(const KeeperOptions& options) {
-    workspace::KeepOptions keep;
-    keep.directory = options.directory + "/data";
+    auto keep = test::keep_options(options.directory + "/data");
     keep.catalog_readers = 2;
     return keep;
   }
 
   static interpreter::Watcher::Options watcher_options(const KeeperOptions& options) {
-    interpreter::Watcher::Options watcher;
-    if (options.folders_max > 0) watcher.folders_per_copy_max = options.folders_max;
-    return watcher;
+    return {.folders_per_copy_max = options.folders_max > 0 ? options.folders_max : 8'192};
   }
 
   CaptureAs as() {
@@ -91,7 +89,7 @@ class Host {
   // The session of the history, in a workspace of its own.
   void make_session(const Json& order, Json& answer) {
     keeper_.reset();
-    keep_.ground().limits = workspace::Limits{};
+    keep_.ground().limits = test::workspace_limits();
     workspace_ = keep_.workspaces().create(actor_, order.at("name"));
     session_ = {};
     session_.id = keep_.ground().ids.next();

@@ -281,6 +281,8 @@ class Program {
 int run(int argc, char** argv) {
   SandboxHost::Options options;
   options.data_root = std::filesystem::temp_directory_path();
+  options.pool_size = 2;
+  options.preallocation_bytes_max = 1ull << 30;
   std::string file;
   for (int i = 1; i < argc; ++i) {
     std::string argument = argv[i];

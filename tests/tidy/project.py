@@ -23,11 +23,25 @@ ROOMS = {
     "search": {"workspace", "interpreter"},
     "bridge": {"workspace", "conversations", "http"},
     "api": {"http", "blobs", "catalog", "identity", "workspace", "conversations", "sandbox", "interpreter", "search", "bridge"},
-    "cli": {"http", "blobs", "catalog", "identity", "workspace", "conversations", "sandbox", "interpreter", "search", "bridge", "api"},
+    "server": {"http", "blobs", "catalog", "identity", "workspace", "conversations", "sandbox", "interpreter", "search", "bridge", "api"},
+    "cli": {"http", "server"},
 }
 
 # Parts of a room that another may use although it may not use the rest.
-ONLY = {("blobs", "http"): {"http/client.h", "http/message.h"}}
+ONLY = {
+    ("blobs", "http"): {"http/client.h", "http/message.h"},
+    ("cli", "server"): {"server/server.h"},
+}
+
+# The folders of cli, and what each may include beside base and itself.
+CLI = {
+    "frame": set(),
+    "client": {"http", "cli/frame"},
+    "commands": {"http", "cli/frame", "cli/client", "server"},
+}
+
+# The commands that use the server's modules; all others talk HTTP.
+SERVER_COMMANDS = {"serve", "settings", "doctor", "audit"}
 
 # A third-party header belongs to one room; the others see our own header in front of it.
 OWNERS = {

@@ -19,7 +19,7 @@ def table_names(definition, macro, position):
 
 
 def test_every_setting_is_documented():
-    settings = table_names("src/base/settings.def", "SK_SETTING", 1)
+    settings = table_names("src/server/settings.def", "SK_SETTING", 1)
     assert len(settings) > 20
     document = text(ROOT / "docs/settings.md")
     complain((s for s in settings if f"| `{s}` |" not in document), "Missing in docs/settings.md:")
@@ -27,15 +27,34 @@ def test_every_setting_is_documented():
 
 def test_every_setting_is_read_by_something():
     """A limit that nothing enforces is a promise that nobody keeps."""
-    code = "\n".join(text(path) for path in sources() if not name(path).startswith("src/base/settings"))
-    # What base/settings.cpp itself acts on.
+    code = "\n".join(text(path) for path in sources() if not name(path).startswith("src/server/settings"))
+    # What server/settings.cpp itself acts on.
     used_by_loader = {"config", "root_key_file"}
-    unread = [s for s in table_names("src/base/settings.def", "SK_SETTING", 1) if not re.search(rf"(\.|->){s}\b", code)]
+    unread = [s for s in table_names("src/server/settings.def", "SK_SETTING", 1) if not re.search(rf"(\.|->){s}\b", code)]
     complain(set(unread) - used_by_loader, "In the settings table, but no code reads it:")
 
 
+def test_every_setting_that_dialects_are_given_is_read_by_one():
+    fields = re.findall(r"^  [\w:<>]+ (\w+);", text(ROOT / "src/api/settings.h"), re.M)
+    assert len(fields) > 20
+    code = "\n".join(text(path) for path in sources("api"))
+    complain((f for f in fields if not re.search(rf"settings\.{f}\b", code)), "In api/settings.h, but no dialect reads it:")
+
+
+def test_defaults_of_settings_are_only_in_the_table():
+    """An option that is a setting has no value of its own: two defaults would disagree one day."""
+    options = text(ROOT / "src/server/options.cpp")
+    given = set(re.findall(r"^ *\.(\w+) = settings\.", options, re.M))
+    assert len(given) > 40
+    headers = ["http/server.h", "workspace/keep.h", "workspace/ground.h", "interpreter/options.h", "api/settings.h"]
+    complain(
+        lines_that_match([ROOT / "src" / h for h in headers], rf"^  \S+ ({'|'.join(sorted(given))})( = |\{{)"),
+        "The default is in src/server/settings.def; leave it out here:",
+    )
+
+
 def test_every_variable_that_code_or_documents_mention_exists():
-    settings = {f"SANDKEEP_{s.upper()}" for s in table_names("src/base/settings.def", "SK_SETTING", 1)}
+    settings = {f"SANDKEEP_{s.upper()}" for s in table_names("src/server/settings.def", "SK_SETTING", 1)}
     client = set(re.findall(r"\| `(SANDKEEP_\w+)` \|", text(ROOT / "docs/settings.md")))
     mentions = lines_that_match([*files("*.md"), *sources()], r"\bSANDKEEP_[A-Z]")
     # Variables that Kubernetes makes are known to the loader only.

@@ -1,7 +1,7 @@
 """Arrows between rooms point one way, and third-party headers stay in their room."""
 
 import pytest
-from project import ONLY, OWNERS, ROOMS, ROOT, complain, files, includes_of, name, sources
+from project import CLI, ONLY, OWNERS, ROOMS, ROOT, SERVER_COMMANDS, complain, files, includes_of, name, sources
 
 
 def test_every_folder_of_src_is_a_room():
@@ -54,3 +54,19 @@ def test_a_dialect_does_not_include_another_dialect():
                     yield include
 
     complain(problems(), "What two dialects need belongs into workspace or interpreter, or into src/api/common; what only foreign APIs need, into src/api/vendor:")
+
+
+@pytest.mark.parametrize("folder", CLI)
+def test_a_folder_of_cli_includes_only_what_is_below_it(folder):
+    def is_allowed(include):
+        parts = include.target.split("/")
+        used = "/".join(parts[:2]) if parts[0] == "cli" else parts[0]
+        return parts[0] not in ROOMS or used in ("base", f"cli/{folder}") or used in CLI[folder]
+
+    includes = [include for path in files(f"src/cli/{folder}/*") for include in includes_of(path)]
+    complain((i for i in includes if not is_allowed(i)), f"cli/{folder} may use: {', '.join(sorted(CLI[folder])) or 'only base'}.")
+
+
+def test_only_some_commands_use_the_modules_of_the_server():
+    users = {path.stem for path in files("src/cli/*") for include in includes_of(path) if include.target.startswith("server/")}
+    complain(users - SERVER_COMMANDS, "A command talks HTTP to a server; these include its modules:")

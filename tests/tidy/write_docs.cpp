@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
-#include "base/settings.h"
+#include "server/documents.h"
 
 int main(int argc, char** argv) {
   if (argc != 2) {
@@ -14,8 +14,8 @@ int main(int argc, char** argv) {
   }
   try {
     std::string folder = argv[1];
-    sk::write_file_durably(folder + "/settings.md", sk::describe_settings_markdown(), 0644);
-    sk::write_file_durably(folder + "/errors.md", sk::describe_errors_markdown(), 0644);
+    sk::write_file_durably(folder + "/settings.md", sk::server::describe_settings_markdown(), 0644);
+    sk::write_file_durably(folder + "/errors.md", sk::server::describe_errors_markdown(), 0644);
   } catch (const sk::Error& e) {
     std::fprintf(stderr, "%s\n", e.what());
     return 1;

@@ -257,19 +257,16 @@ Reply execute_b(Call& call) {
 
 // As far as it is: from memory while it runs, else from the record.
 Execution need_execution(const Call& call, const SessionInfo& session) {
-  auto* interpreter = call.app.interpreter;
+  auto& interpreter = call.app.interpreter;
   auto id = Id::from_hex(call.request.param("execution"));
-  if (id && interpreter != nullptr) {
-    if (auto running = interpreter->find_running(call.actor, session.id, *id);
+  if (id) {
+    if (auto running = interpreter.find_running(call.actor, session.id, *id);
         running && !running->feed->finished()) {
       Execution execution = running->asked;
       execution.status = ExecutionStatus::running;
       return execution;
     }
-    if (auto found = interpreter->find_execution(call.actor, session.id, *id)) return *found;
-  } else if (id) {
-    if (auto found = interpreter::Records(call.app.keep.ground()).find_execution(session.id, *id))
-      return *found;
+    if (auto found = interpreter.find_execution(call.actor, session.id, *id)) return *found;
   }
   throw Error(Code::not_found, "the session has no execution '" + call.request.param("execution") + "'");
 }

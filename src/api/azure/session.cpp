@@ -1,6 +1,5 @@
 #include "api/azure/session.h"
 
-#include "api/common/need_interpreter.h"
 #include "api/vendor/output_text.h"
 #include "base/text.h"
 #include "interpreter/aliases.h"
@@ -80,11 +79,7 @@ interpreter::SessionInfo use_session(const Call& call, const std::string& identi
   interpreter::NewSession wanted;
   wanted.name = cut_text(identifier, kNameBytesMax);
   wanted.labels = {{"azure", {{"pool", pool_of(call)}, {"identifier", identifier}}}};
-  if (call.app.interpreter == nullptr) {
-    // One that was made while code ran takes files all the same.
-    if (auto found = aliases(call).find(call.actor, kind_of(call), identifier)) return *found;
-    need_interpreter(call.app);
-  }
+  // One that was made while code ran takes files also where no code runs.
   return aliases(call).find_or_create(call.actor, kind_of(call), identifier, wanted);
 }
 

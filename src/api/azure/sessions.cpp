@@ -113,7 +113,7 @@ Reply get_metadata(Call& call, const std::shared_ptr<Known>& known) {
     // On another thread: the session that answers here cannot wait for its own end.
     app.background.run([&app, actor, session] {
       try {
-        app.interpreter->remove(actor, session.id, interpreter::Interpreter::OnUnkept::discard);
+        app.interpreter.remove(actor, session.id, interpreter::Interpreter::OnUnkept::discard);
       } catch (const Error&) {
         // It stays, asleep, until somebody deletes it.
       }

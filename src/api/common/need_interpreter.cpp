@@ -1,14 +1,10 @@
 #include "api/common/need_interpreter.h"
 
-#include "base/error.h"
-
 namespace sk::api {
 
 interpreter::Interpreter& need_interpreter(const App& app) {
-  if (app.interpreter == nullptr)
-    throw Error(Code::unavailable, app.why_no_sessions)
-        .hint("The message says what is missing on the server; ask its operator.");
-  return *app.interpreter;
+  app.interpreter.require_code();
+  return app.interpreter;
 }
 
 Fields force_field() {

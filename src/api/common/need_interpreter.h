@@ -8,7 +8,8 @@
 
 namespace sk::api {
 
-// Error(unavailable) that says why, where this server runs no code.
+// For handlers whose every step needs running code: Error(unavailable) that says why, where none runs,
+// before anything of the request is looked at.
 interpreter::Interpreter& need_interpreter(const App& app);
 
 // The query of a deletion: whether content that could not be kept goes with its session.

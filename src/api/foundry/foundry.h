@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "api/settings.h"
 #include "api/vendor/openai_mount.h"
-#include "base/settings.h"
 
 namespace sk::api::foundry {
 

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "api/common/routes.h"
-#include "base/settings.h"
+#include "api/settings.h"
 #include "identity/jwt.h"
 
 namespace sk::api::librechat {

@@ -96,7 +96,7 @@ Place choose_session(const Call& call, const Body& body, const FileRefs& refs) {
     if (hint->size() > kHintBytesMax)
       throw Error(Code::bad_request, "'runtime_session_hint' may have at most 256 bytes")
           .with("field", std::string("runtime_session_hint"));
-    interpreter::Aliases aliases(call.app.keep, &interpreter);
+    interpreter::Aliases aliases(call.app.keep, interpreter);
     bool known = aliases.find(call.actor, "librechat", *hint).has_value();
     return {aliases.find_or_create(call.actor, "librechat", *hint, new_session()), !known};
   }

@@ -64,13 +64,13 @@ Reply thumbnail_reply(const std::optional<interpreter::Thumbnail>& thumbnail, Wa
 Reply open_thumbnail(Call& call, const workspace::Version& version, Way way) {
   constexpr std::chrono::seconds kWaitMost{60};
   auto none = Error(Code::not_found, "there is no thumbnail of this file").hint("Open the file itself.");
-  if (call.app.interpreter == nullptr || !interpreter::Thumbnails::can_have(version)) throw std::move(none);
+  if (!call.app.interpreter.can_have_thumbnail(version)) throw std::move(none);
   http::Request request;  // what an error's reply needs of it
   request.request_id = call.request.request_id;
   request.path = call.request.path;
   auto refuse = [request, none] { return http::error_to_reply(request, none); };
   auto deferred = std::make_shared<http::Deferred>(kWaitMost, refuse);
-  call.app.interpreter->thumbnails().get(
+  call.app.interpreter.make_thumbnail(
       version, [deferred, refuse, way](const std::optional<interpreter::Thumbnail>& thumbnail) {
         deferred->complete(thumbnail ? thumbnail_reply(thumbnail, way) : refuse());
       });

@@ -45,8 +45,11 @@ Values paths(Turn& turn, const std::string& workspace_name, const std::string& t
 
 Values sessions(Turn& turn, const std::string& typed) {
   Values values;
-  if (turn.call.app.interpreter == nullptr) return values;
-  for (const auto& session : turn.call.app.interpreter->list(turn.call.actor, {}, kValuesMax)) {
+  auto& interpreter = turn.call.app.interpreter;
+  if (!interpreter.runs_code()) return values;
+  interpreter::SessionQuery newest;
+  newest.limit = kValuesMax;
+  for (const auto& session : interpreter.list(turn.call.actor, newest)) {
     auto id = session.id.with_prefix(workspace::prefix::session);
     if (id.starts_with(typed)) values.push_back(id);
   }

@@ -13,15 +13,17 @@ constexpr size_t kKnownMax = 100'000;
 // Newest first, so that what is used is found soon.
 Id find_labelled(interpreter::Interpreter& interpreter, const workspace::Actor& actor, const Id& workspace,
                  const std::string& name) {
-  for (Id before;;) {
-    auto page = interpreter.list(actor, before, kPage);
+  interpreter::SessionQuery query;
+  query.limit = kPage;
+  for (;;) {
+    auto page = interpreter.list(actor, query);
     for (const auto& session : page) {
       if (session.workspace == workspace && session.status != interpreter::SessionStatus::deleted &&
           member(session.labels, kLabel) == name)
         return session.id;
     }
     if (page.size() < kPage) return {};
-    before = page.back().id;
+    query.after = page.back().id;
   }
 }
 

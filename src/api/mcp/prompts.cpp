@@ -63,14 +63,14 @@ Json analyse_file(Turn& turn, const Json& given) {
 Json continue_session(Turn& turn, const Json& given) {
   auto session = given_text(given, "session");
   auto id = Id::from_prefixed(session, workspace::prefix::session);
-  if (!id || turn.call.app.interpreter == nullptr)
+  if (!id || !turn.call.app.interpreter.runs_code())
     throw RpcError(rpc_code::invalid_params, "'session' must be a session's id (s_…)");
-  auto info = turn.call.app.interpreter->get(turn.call.actor, *id);
+  auto info = turn.call.app.interpreter.get(turn.call.actor, *id);
   std::string text = "Continue the work in session " + session + ", which is " +
                      std::string(interpreter::name_of(info.status)) +
                      ". Its /mnt/data is the workspace folder " + as_code(info.folder) +
                      ". What ran last, oldest first:\n";
-  auto runs = turn.call.app.interpreter->executions(turn.call.actor, *id, 0, 5);
+  auto runs = turn.call.app.interpreter.executions(turn.call.actor, *id, 0, 5);
   for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
     std::string code(run->code, 0, 2000);
     if (code.size() < run->code.size()) code.append("\n…");

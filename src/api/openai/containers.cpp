@@ -81,7 +81,7 @@ class Unfinished {
   ~Unfinished() {
     if (!container_) return;
     try {
-      call_.app.interpreter->remove(call_.actor, container_, interpreter::Interpreter::OnUnkept::discard);
+      call_.app.interpreter.remove(call_.actor, container_, interpreter::Interpreter::OnUnkept::discard);
     } catch (const Error&) {
       // It stays, asleep and empty, until somebody deletes it.
     }

@@ -46,7 +46,7 @@ bool stands_in_text(const ViewedFile& file) { return file.shown.link && file.sho
 // A small picture for images: one that is made, or the image itself where it is small and none can be made.
 Json thumbnail_of(const App& app, const workspace::Version& version, const std::string& link) {
   constexpr uint64_t kSmallBytes = 64 << 10;
-  if (app.interpreter != nullptr && interpreter::Thumbnails::can_have(version))
+  if (app.interpreter.can_have_thumbnail(version))
     return link + (link.find('?') == std::string::npos ? "?" : "&") + "thumbnail=true";
   bool small_image = version.mime.starts_with("image/") && version.size <= kSmallBytes;
   return small_image ? Json(link) : Json(nullptr);

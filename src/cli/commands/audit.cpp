@@ -1,10 +1,10 @@
 // audit: the journal as a file, and its check without a server.
-#include "workspace/audit.h"
 #include "base/fd.h"
-#include "cli/columns.h"
-#include "cli/commands.h"
-#include "cli/local_files.h"
-#include "cli/when.h"
+#include "cli/client/local_files.h"
+#include "cli/commands/commands.h"
+#include "cli/frame/columns.h"
+#include "cli/frame/when.h"
+#include "server/server.h"
 
 namespace sk::cli {
 
@@ -12,7 +12,7 @@ namespace {
 
 ExitCode run_export(Invocation& call) {
   InterruptGuard interrupt(call.terminal);
-  auto remote = call.remote();
+  auto remote = connect(call);
   bool of_server = call.arguments.has("of-server");
   auto where = call.arguments.positional.empty() ? RemotePath{} : parse_remote_path(call.positional(0));
   if (!where.is_root())
@@ -39,7 +39,7 @@ ExitCode run_verify(Invocation& call) {
         .hint("Name the file that 'sandkeep audit export' wrote.");
   open_local(path);
   auto trusted = call.arguments.value("public-key");
-  auto verdict = workspace::Audit::verify_file(path, trusted ? read_file(*trusted, 1 << 16) : "");
+  auto verdict = server::verify_audit(path, trusted ? read_file(*trusted, 1 << 16) : "");
   Json facts = {{"valid", verdict.valid},
                 {"problem", verdict.problem},
                 {"entries", verdict.entries},

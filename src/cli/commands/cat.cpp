@@ -1,8 +1,8 @@
 // cat: the bytes of files on standard output.
-#include "cli/commands.h"
-#include "cli/download.h"
-#include "cli/fields.h"
-#include "cli/versions.h"
+#include "cli/client/download.h"
+#include "cli/client/fields.h"
+#include "cli/client/versions.h"
+#include "cli/commands/commands.h"
 
 namespace sk::cli {
 
@@ -12,7 +12,7 @@ ExitCode run_cat(Invocation& call) {
   auto version = call.arguments.value("version");
   if (version && call.arguments.positional.size() > 1)
     throw Error(Code::bad_request, "--version is for a single file");
-  auto remote = call.remote();
+  auto remote = connect(call);
   for (const auto& word : call.arguments.positional) {
     auto where = parse_remote_path(word);
     auto id = version ? text_field(find_version(remote, where, *version), "id") : "";

@@ -1,16 +1,16 @@
 // cp: copies within a workspace or from one to another; no bytes are copied.
-#include "cli/columns.h"
-#include "cli/commands.h"
-#include "cli/fields.h"
-#include "cli/moving.h"
-#include "cli/versions.h"
+#include "cli/client/fields.h"
+#include "cli/client/versions.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/moving.h"
+#include "cli/frame/columns.h"
 
 namespace sk::cli {
 
 namespace {
 
 ExitCode run_cp(Invocation& call) {
-  auto remote = call.remote();
+  auto remote = connect(call);
   auto version = call.arguments.value("version");
   if (version && call.arguments.positional.size() > 2)
     throw Error(Code::bad_request, "--version is for a single file");
@@ -20,7 +20,7 @@ ExitCode run_cp(Invocation& call) {
     if (remote.workspace_of(from) != remote.workspace_of(to))
       body["from_workspace"] = remote.workspace_of(from);
     http::Headers headers;
-    call.conditions(remote, to).add_to(headers);
+    write_conditions(call, remote, to).add_to(headers);
     auto result = remote.call("POST", remote.url(to, "copy"), {}, body, headers);
     call.print(result,
                printable(from.path) + " -> " + printable(text_field(object_field(result, "entry"), "path")));

@@ -9,10 +9,10 @@
 
 #include "base/hash.h"
 #include "base/text.h"
-#include "cli/child_server.h"
-#include "cli/commands.h"
-#include "cli/execution.h"
-#include "cli/fields.h"
+#include "cli/client/execution.h"
+#include "cli/client/fields.h"
+#include "cli/commands/child_server.h"
+#include "cli/commands/commands.h"
 
 namespace sk::cli {
 

@@ -2,9 +2,9 @@
 #include <filesystem>
 
 #include "base/text.h"
-#include "cli/commands.h"
-#include "cli/doctor_packages.h"
-#include "sandbox/host.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/doctor_packages.h"
+#include "server/server.h"
 
 namespace sk::cli {
 
@@ -72,7 +72,7 @@ void show(Invocation& call, const sandbox::Report& report, const std::vector<std
 
 ExitCode run_doctor(Invocation& call) {
   std::string folder = call.arguments.value_or("data", std::filesystem::temp_directory_path().string());
-  auto report = sandbox::SandboxHost::doctor(folder);
+  auto report = server::examine_sandbox(folder);
   auto missing = missing_python_packages("/usr");
   if (call.json())
     call.terminal.line(to_text(to_json(report, missing)));

@@ -2,10 +2,10 @@
 #include <chrono>
 #include <thread>
 
-#include "cli/columns.h"
-#include "cli/commands.h"
-#include "cli/fields.h"
-#include "cli/when.h"
+#include "cli/client/fields.h"
+#include "cli/commands/commands.h"
+#include "cli/frame/columns.h"
+#include "cli/frame/when.h"
 
 namespace sk::cli {
 
@@ -91,7 +91,7 @@ bool print_page(const Invocation& call, Remote& remote, const std::string& url, 
 }
 
 ExitCode run_events(Invocation& call) {
-  auto remote = call.remote();
+  auto remote = connect(call);
   bool of_server = call.arguments.has("of-server");
   if (of_server && !call.arguments.positional.empty())
     throw Error(Code::bad_request, "the server's own journal has no paths");

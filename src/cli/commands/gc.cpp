@@ -1,14 +1,14 @@
 // gc: frees what nothing refers to any more.
 #include "base/text.h"
-#include "cli/commands.h"
-#include "cli/fields.h"
+#include "cli/client/fields.h"
+#include "cli/commands/commands.h"
 
 namespace sk::cli {
 
 namespace {
 
 ExitCode run_gc(Invocation& call) {
-  auto remote = call.remote();
+  auto remote = connect(call);
   auto result = remote.call_patiently("POST", "/api/v1/gc");
   call.print(result, "deleted " + std::to_string(number_field(result, "blobs")) + " blobs and " +
                          std::to_string(number_field(result, "orphans")) + " orphans, " +

@@ -7,16 +7,16 @@
 #include <map>
 
 #include "base/text.h"
-#include "cli/columns.h"
-#include "cli/commands.h"
-#include "cli/download.h"
-#include "cli/fields.h"
-#include "cli/listing.h"
-#include "cli/local_files.h"
-#include "cli/run.h"
-#include "cli/transfer.h"
-#include "cli/versions.h"
-#include "cli/when.h"
+#include "cli/client/download.h"
+#include "cli/client/fields.h"
+#include "cli/client/listing.h"
+#include "cli/client/local_files.h"
+#include "cli/client/transfer.h"
+#include "cli/client/versions.h"
+#include "cli/commands/commands.h"
+#include "cli/frame/columns.h"
+#include "cli/frame/run.h"
+#include "cli/frame/when.h"
 
 namespace sk::cli {
 
@@ -184,7 +184,7 @@ ExitCode run_get(Invocation& call) {
   auto version = call.arguments.value("version");
   if (version && sources.size() > 1) throw Error(Code::bad_request, "--version is for a single file");
   InterruptGuard interrupt(call.terminal);
-  auto remote = call.remote();
+  auto remote = connect(call);
   if (target == "-") return get_to_stdout(call, remote, sources, version);
 
   auto plan = make_plan(remote, sources, target, version);

@@ -1,16 +1,16 @@
 // key: create, ls, revoke.
 #include "base/text.h"
-#include "cli/columns.h"
-#include "cli/commands.h"
-#include "cli/fields.h"
-#include "cli/when.h"
+#include "cli/client/fields.h"
+#include "cli/commands/commands.h"
+#include "cli/frame/columns.h"
+#include "cli/frame/when.h"
 
 namespace sk::cli {
 
 namespace {
 
 ExitCode run_create(Invocation& call) {
-  auto remote = call.remote();
+  auto remote = connect(call);
   Json body = {{"name", call.positional(0)}, {"read_only", call.arguments.has("read-only")}};
   if (auto principal = call.arguments.value("principal")) body["principal_id"] = *principal;
   if (auto only = call.arguments.value("only")) body["workspace"] = *only;
@@ -45,7 +45,7 @@ std::string state_of(const Json& key) {
 }
 
 ExitCode list_keys(Invocation& call) {
-  auto remote = call.remote();
+  auto remote = connect(call);
   Table table({Align::left, Align::left, Align::left, Align::left, Align::left, Align::left});
   for_each_item(remote, "/api/v1/keys", {}, [&](const Json& key) {
     if (call.json()) {
@@ -65,7 +65,7 @@ ExitCode list_keys(Invocation& call) {
 }
 
 ExitCode run_revoke(Invocation& call) {
-  auto remote = call.remote();
+  auto remote = connect(call);
   for (const auto& id : call.arguments.positional) {
     remote.call("DELETE", "/api/v1/keys/" + percent_encode(id));
     call.print({{"revoked", id}}, printable(id) + " opens nothing any more");

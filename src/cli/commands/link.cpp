@@ -1,15 +1,15 @@
 // link: the address that yields these bytes for ever.
 #include "base/text.h"
-#include "cli/commands.h"
-#include "cli/fields.h"
-#include "cli/versions.h"
+#include "cli/client/fields.h"
+#include "cli/client/versions.h"
+#include "cli/commands/commands.h"
 
 namespace sk::cli {
 
 namespace {
 
 ExitCode run_link(Invocation& call) {
-  auto remote = call.remote();
+  auto remote = connect(call);
   auto where = parse_remote_path(call.positional(0));
   auto wanted = call.arguments.value("version");
   std::string version_id;

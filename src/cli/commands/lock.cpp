@@ -1,17 +1,17 @@
 // lock: acquire, renew, release, break, ls. 'lock run' has a file of its own.
 #include "base/text.h"
-#include "cli/columns.h"
-#include "cli/commands.h"
-#include "cli/fields.h"
-#include "cli/locking.h"
-#include "cli/when.h"
+#include "cli/client/fields.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/locking.h"
+#include "cli/frame/columns.h"
+#include "cli/frame/when.h"
 
 namespace sk::cli {
 
 namespace {
 
 ExitCode run_acquire(Invocation& call) {
-  auto remote = call.remote();
+  auto remote = connect(call);
   auto where = parse_remote_path(call.positional(0));
   auto lock = acquire_lock(call, remote, where);
   // The token alone on standard output, so that TOKEN=$(sandkeep lock acquire …) works.
@@ -25,7 +25,7 @@ ExitCode run_acquire(Invocation& call) {
 }
 
 ExitCode run_renew(Invocation& call) {
-  auto remote = call.remote();
+  auto remote = connect(call);
   Json body = {{"token", call.positional(0)}, {"ttl_s", lock_ttl_s(call.arguments)}};
   auto lock = remote.call("POST", remote.url({}, "locks/renew"), {}, body);
   call.print(lock, printable(text_field(lock, "path")) + " is locked until " +
@@ -34,7 +34,7 @@ ExitCode run_renew(Invocation& call) {
 }
 
 ExitCode run_release(Invocation& call) {
-  auto remote = call.remote();
+  auto remote = connect(call);
   for (const auto& token : call.arguments.positional) {
     remote.call("POST", remote.url({}, "locks/release"), {}, Json{{"token", token}});
     call.print({{"released", true}}, "released");
@@ -43,7 +43,7 @@ ExitCode run_release(Invocation& call) {
 }
 
 ExitCode run_break(Invocation& call) {
-  auto remote = call.remote();
+  auto remote = connect(call);
   for (const auto& id : call.arguments.positional) {
     remote.call("DELETE", remote.url({}, "locks") + "/" + percent_encode(id));
     call.print({{"broken", id}}, printable(id) + " is broken");
@@ -52,7 +52,7 @@ ExitCode run_break(Invocation& call) {
 }
 
 ExitCode list_locks(Invocation& call) {
-  auto remote = call.remote();
+  auto remote = connect(call);
   auto where = call.arguments.positional.empty() ? RemotePath{} : parse_remote_path(call.positional(0));
   Query query;
   if (!where.is_root()) query.emplace_back("below", where.path);

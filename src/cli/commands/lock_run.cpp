@@ -8,10 +8,10 @@
 #include <csignal>
 #include <thread>
 
-#include "cli/columns.h"
-#include "cli/commands.h"
-#include "cli/fields.h"
-#include "cli/locking.h"
+#include "cli/client/fields.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/locking.h"
+#include "cli/frame/columns.h"
 
 extern char** environ;
 
@@ -147,7 +147,7 @@ ExitCode run_locked(Invocation& call) {
   if (call.arguments.rest.empty())
     throw Error(Code::bad_request,
                 "'lock run' needs a program behind '--': sandkeep lock run PATH -- PROGRAM…");
-  auto remote = call.remote();
+  auto remote = connect(call);
   auto where = parse_remote_path(call.positional(0));
   auto workspace_id = remote.workspace_id_of(where);
   auto lock = acquire_lock(call, remote, where);

@@ -1,10 +1,10 @@
 // log: the versions of a file, newest first.
 #include "base/text.h"
-#include "cli/columns.h"
-#include "cli/commands.h"
-#include "cli/fields.h"
-#include "cli/versions.h"
-#include "cli/when.h"
+#include "cli/client/fields.h"
+#include "cli/client/versions.h"
+#include "cli/commands/commands.h"
+#include "cli/frame/columns.h"
+#include "cli/frame/when.h"
 
 namespace sk::cli {
 
@@ -28,7 +28,7 @@ void add_row(Table& table, const Json& version) {
 }
 
 ExitCode run_log(Invocation& call) {
-  auto remote = call.remote();
+  auto remote = connect(call);
   const auto& word = call.positional(0);
   RemotePath where;
   Query query;

@@ -3,9 +3,9 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "cli/columns.h"
-#include "cli/commands.h"
-#include "cli/fields.h"
+#include "cli/client/fields.h"
+#include "cli/commands/commands.h"
+#include "cli/frame/columns.h"
 
 namespace sk::cli {
 

@@ -3,8 +3,8 @@
 
 #include <cerrno>
 
-#include "cli/columns.h"
-#include "cli/commands.h"
+#include "cli/commands/commands.h"
+#include "cli/frame/columns.h"
 
 namespace sk::cli {
 

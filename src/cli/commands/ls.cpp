@@ -1,10 +1,10 @@
 // ls: what a folder holds.
 #include "base/text.h"
-#include "cli/columns.h"
-#include "cli/commands.h"
-#include "cli/fields.h"
-#include "cli/listing.h"
-#include "cli/when.h"
+#include "cli/client/fields.h"
+#include "cli/client/listing.h"
+#include "cli/commands/commands.h"
+#include "cli/frame/columns.h"
+#include "cli/frame/when.h"
 
 namespace sk::cli {
 
@@ -108,7 +108,7 @@ void list_one(const Invocation& call, Remote& remote, const std::string& word) {
 }
 
 ExitCode run_ls(Invocation& call) {
-  auto remote = call.remote();
+  auto remote = connect(call);
   auto words = call.arguments.positional;
   if (words.empty()) words.emplace_back("");
   for (const auto& word : words) {

@@ -4,8 +4,8 @@
 
 #include <cerrno>
 
-#include "cli/commands.h"
-#include "cli/mcp_bridge.h"
+#include "cli/client/mcp_bridge.h"
+#include "cli/commands/commands.h"
 
 namespace sk::cli {
 
@@ -15,7 +15,7 @@ namespace {
 constexpr size_t kLineBytesMax = 64 << 20;
 
 ExitCode run_mcp(Invocation& call) {
-  McpBridge bridge(call.target(), call.terminal, call.arguments.values("files"));
+  McpBridge bridge(target_of(call), call.terminal, call.arguments.values("files"));
   std::string pending;
   char buffer[64 << 10];
   while (true) {

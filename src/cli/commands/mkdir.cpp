@@ -1,18 +1,18 @@
 // mkdir: folders, with those above them.
-#include "cli/columns.h"
-#include "cli/commands.h"
-#include "cli/fields.h"
+#include "cli/client/fields.h"
+#include "cli/commands/commands.h"
+#include "cli/frame/columns.h"
 
 namespace sk::cli {
 
 namespace {
 
 ExitCode run_mkdir(Invocation& call) {
-  auto remote = call.remote();
+  auto remote = connect(call);
   for (const auto& word : call.arguments.positional) {
     auto where = parse_remote_path(word);
     http::Headers headers;
-    call.conditions(remote, where).add_to(headers);
+    write_conditions(call, remote, where).add_to(headers);
     auto result = remote.call("POST", remote.url(where, "mkdir"), {}, Json{{"path", where.path}}, headers);
     auto state = flag_field(result, "created") ? " is made" : " is there already";
     call.print(result, printable(where.path) + "/" + state);

@@ -1,15 +1,15 @@
 // mv: moves and renames within a workspace; ids, versions and links stay.
-#include "cli/columns.h"
-#include "cli/commands.h"
-#include "cli/fields.h"
-#include "cli/moving.h"
+#include "cli/client/fields.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/moving.h"
+#include "cli/frame/columns.h"
 
 namespace sk::cli {
 
 namespace {
 
 ExitCode run_mv(Invocation& call) {
-  auto remote = call.remote();
+  auto remote = connect(call);
   for_each_source(call, remote, [&](const RemotePath& from, const RemotePath& to) {
     if (remote.workspace_of(from) != remote.workspace_of(to))
       throw Error(Code::bad_request, "'mv' stays within one workspace")
@@ -18,7 +18,7 @@ ExitCode run_mv(Invocation& call) {
               "they are.");
     Json body = {{"from", from.path}, {"to", to.path}, {"on_existing", on_existing(call.arguments)}};
     http::Headers headers;
-    call.conditions(remote, to).add_to(headers);
+    write_conditions(call, remote, to).add_to(headers);
     auto result = remote.call("POST", remote.url(from, "move"), {}, body, headers);
     call.print(result,
                printable(from.path) + " -> " + printable(text_field(object_field(result, "entry"), "path")));

@@ -1,8 +1,8 @@
 // principal: create, ls.
-#include "cli/columns.h"
-#include "cli/commands.h"
-#include "cli/fields.h"
-#include "cli/when.h"
+#include "cli/client/fields.h"
+#include "cli/commands/commands.h"
+#include "cli/frame/columns.h"
+#include "cli/frame/when.h"
 
 namespace sk::cli {
 
@@ -11,7 +11,7 @@ namespace {
 const std::string kUrl = "/api/v1/principals";
 
 ExitCode run_create(Invocation& call) {
-  auto remote = call.remote();
+  auto remote = connect(call);
   Json body = {{"name", call.positional(0)}, {"kind", call.arguments.has("agent") ? "agent" : "person"}};
   auto made = remote.call("POST", kUrl, {}, body);
   auto id = text_field(made, "id");
@@ -23,7 +23,7 @@ ExitCode run_create(Invocation& call) {
 }
 
 ExitCode list_principals(Invocation& call) {
-  auto remote = call.remote();
+  auto remote = connect(call);
   Table table({Align::left, Align::left, Align::left, Align::left, Align::left});
   for_each_item(remote, kUrl, {}, [&](const Json& principal) {
     if (call.json()) {

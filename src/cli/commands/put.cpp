@@ -4,17 +4,17 @@
 #include <cstdio>
 #include <span>
 
+#include "base/path.h"
 #include "base/text.h"
-#include "cli/columns.h"
-#include "cli/commands.h"
-#include "cli/fields.h"
-#include "cli/local_files.h"
-#include "cli/progress.h"
-#include "cli/run.h"
-#include "cli/transfer.h"
-#include "cli/upload.h"
-#include "cli/when.h"
-#include "workspace/path.h"
+#include "cli/client/fields.h"
+#include "cli/client/local_files.h"
+#include "cli/client/transfer.h"
+#include "cli/client/upload.h"
+#include "cli/commands/commands.h"
+#include "cli/frame/columns.h"
+#include "cli/frame/progress.h"
+#include "cli/frame/run.h"
+#include "cli/frame/when.h"
 
 namespace sk::cli {
 
@@ -36,7 +36,7 @@ bool has_own_name(const std::string& source) {
 
 std::string own_name(const std::string& source) {
   auto trimmed = std::string_view(source).substr(0, source.find_last_not_of('/') + 1);
-  return workspace::escape_name(last_name(trimmed));
+  return escape_name(last_name(trimmed));
 }
 
 std::string octal(uint32_t mode) {
@@ -69,7 +69,7 @@ void add_source(Plan& plan, const std::string& source, bool into) {
     return;
   }
   auto file = open_local(source);
-  plan.tree.files.push_back({source, workspace::clean_file_path(path), facts_of(file, source).size});
+  plan.tree.files.push_back({source, clean_file_path(path), facts_of(file, source).size});
 }
 
 Plan make_plan(Remote& remote, const std::vector<std::string>& words) {
@@ -132,7 +132,7 @@ class Tally {
 };
 
 UploadOptions upload_options(const Invocation& call, Remote& remote, const RemotePath& where) {
-  return {call.conditions(remote, where), call.arguments.value_or("base", ""),
+  return {write_conditions(call, remote, where), call.arguments.value_or("base", ""),
           call.arguments.value_or("type", "")};
 }
 
@@ -184,7 +184,7 @@ ExitCode put_stdin(const Invocation& call) {
   auto where = parse_remote_path(words[1]);
   if (where.as_folder)
     throw Error(Code::bad_request, "'" + words[1] + "' is a folder; 'put -' needs the path of a file");
-  auto remote = call.remote();
+  auto remote = connect(call);
   Json result;
   {
     Progress progress(call.terminal, "put", std::nullopt, 1);
@@ -226,7 +226,7 @@ JobsOutcome upload_all(const Invocation& call, Remote& own_remote, const Plan& p
 ExitCode run_put(Invocation& call) {
   if (call.positional(0) == "-") return put_stdin(call);
   InterruptGuard interrupt(call.terminal);
-  auto remote = call.remote();
+  auto remote = connect(call);
   auto plan = make_plan(remote, call.arguments.positional);
   check_single(call, plan);
   for (const auto& skipped : plan.tree.skipped)
@@ -236,7 +236,7 @@ ExitCode run_put(Invocation& call) {
   auto started = std::chrono::steady_clock::now();
   Tally tally(call, plan.single_file || call.arguments.has("verbose"));
   auto outcome = upload_all(call, remote, plan, tally);
-  if (!outcome.first_failure) keep_folders(remote, plan, call.conditions(remote, plan.target));
+  if (!outcome.first_failure) keep_folders(remote, plan, write_conditions(call, remote, plan.target));
   auto seconds =
       std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - started).count();
   if (!plan.single_file && !call.json()) call.terminal.line(tally.summary(plan.bytes, seconds));

@@ -1,9 +1,9 @@
 // restore: an old version becomes the current one, or a folder goes back in time. Nothing is lost by either.
-#include "cli/columns.h"
-#include "cli/commands.h"
-#include "cli/fields.h"
-#include "cli/versions.h"
-#include "cli/when.h"
+#include "cli/client/fields.h"
+#include "cli/client/versions.h"
+#include "cli/commands/commands.h"
+#include "cli/frame/columns.h"
+#include "cli/frame/when.h"
 
 namespace sk::cli {
 
@@ -17,7 +17,7 @@ ExitCode restore_as_of(const Invocation& call, Remote& remote) {
     throw Error(Code::bad_request, "--if-match goes with --version, not with --as-of");
   Json body = {{"folder", where.path}, {"time", to_iso8601(time_us)}, {"dry_run", dry_run}};
   http::Headers headers;
-  call.conditions(remote, where).add_to(headers);
+  write_conditions(call, remote, where).add_to(headers);
   auto result = remote.call("POST", remote.url(where, "restore-as-of"), {}, body, headers);
   auto count = [&](const char* name) { return std::to_string(number_field(result, name)); };
   auto shown = where.is_root() ? "workspace " + remote.workspace_of(where) : where.path;
@@ -35,7 +35,7 @@ ExitCode run_restore(Invocation& call) {
   if (by_time && wanted) throw Error(Code::bad_request, "give --version or --as-of, not both");
   if (!by_time && call.arguments.has("dry-run"))
     throw Error(Code::bad_request, "--dry-run goes with --as-of");
-  auto remote = call.remote();
+  auto remote = connect(call);
   if (by_time) return restore_as_of(call, remote);
 
   if (call.arguments.positional.empty())
@@ -56,7 +56,7 @@ ExitCode run_restore(Invocation& call) {
     version_id = text_field(find_version(remote, where, *wanted), "id");
   }
   http::Headers headers;
-  call.conditions(remote, where).add_to(headers);
+  write_conditions(call, remote, where).add_to(headers);
   auto result = remote.call("POST", remote.url(where, "restore-version"), {},
                             Json{{"version_id", version_id}}, headers);
   auto path = printable(text_field(object_field(result, "entry"), "path"));

@@ -1,14 +1,14 @@
 // rm: to the trash.
-#include "cli/columns.h"
-#include "cli/commands.h"
-#include "cli/fields.h"
+#include "cli/client/fields.h"
+#include "cli/commands/commands.h"
+#include "cli/frame/columns.h"
 
 namespace sk::cli {
 
 namespace {
 
 ExitCode run_rm(Invocation& call) {
-  auto remote = call.remote();
+  auto remote = connect(call);
   for (const auto& word : call.arguments.positional) {
     auto where = parse_remote_path(word);
     if (where.is_root())
@@ -19,7 +19,7 @@ ExitCode run_rm(Invocation& call) {
       throw Error(Code::bad_request, where.path + " is a folder")
           .hint("Add -r to move it to the trash with all that is in it.");
     auto request = request_to("DELETE", remote.url_with_path(where, "files"));
-    call.conditions(remote, where).add_to(request.headers);
+    write_conditions(call, remote, where).add_to(request.headers);
     auto trashed = parse_json(remote.send(std::move(request)).body, "the server's answer");
     call.print(trashed, printable(where.path) + " is in the trash; 'sandkeep trash restore " +
                             text_field(entry, "id") + "' brings it back");

@@ -2,12 +2,12 @@
 #include <iostream>
 #include <iterator>
 
-#include "cli/canceller.h"
-#include "cli/commands.h"
-#include "cli/execution.h"
-#include "cli/fields.h"
-#include "cli/local_files.h"
-#include "cli/remote_path.h"
+#include "cli/client/canceller.h"
+#include "cli/client/execution.h"
+#include "cli/client/fields.h"
+#include "cli/client/local_files.h"
+#include "cli/client/remote_path.h"
+#include "cli/commands/commands.h"
 
 namespace sk::cli {
 
@@ -28,8 +28,8 @@ ExitCode exit_code_of_run(const Json& done) {
 
 ExitCode run_run(Invocation& call) {
   std::string code = read_program(call.positional(0));
-  Canceller canceller(call.target(), Canceller::For::run);
-  auto remote = call.remote();
+  Canceller canceller(target_of(call), Canceller::For::run);
+  auto remote = connect(call);
   std::string session = call.arguments.value_or("session", "");
   if (session.empty()) {
     Json wanted = Json::object();

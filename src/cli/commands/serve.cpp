@@ -6,10 +6,10 @@
 #include <filesystem>
 
 #include "base/log.h"
-#include "cli/commands.h"
-#include "cli/serve/assembly.h"
-#include "cli/serve/greeting.h"
-#include "cli/version.h"
+#include "base/version.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/greeting.h"
+#include "server/server.h"
 
 namespace sk::cli {
 
@@ -50,7 +50,7 @@ bool is_loopback(const std::string& host) {
   return host.starts_with("127.") || host == "::1" || host == "localhost";
 }
 
-void warn_of_plain_http(const Settings& settings, bool tls) {
+void warn_of_plain_http(const server::Settings& settings, bool tls) {
   if (tls || is_loopback(settings.listen.host) || settings.public_url.starts_with("https://")) return;
   log::warn(
       "other machines can reach this server, and keys travel to it unencrypted; use --tls self-signed, or a "
@@ -58,21 +58,21 @@ void warn_of_plain_http(const Settings& settings, bool tls) {
       {{"listen", settings.listen.host}});
 }
 
-std::string key_from(const Settings& settings, const Environment& environment) {
+std::string key_from(const server::Settings& settings, const Environment& environment) {
   if (!settings.root_key_file.empty()) return "$(head -n 1 " + shell_word(settings.root_key_file) + ")";
   auto at = environment.find("SANDKEEP_ROOT_KEY");
   return at != environment.end() && !at->second.empty() ? "$SANDKEEP_ROOT_KEY" : "";
 }
 
-void greet(const Invocation& call, const Settings& settings, const Assembly& server) {
+void greet(const Invocation& call, const server::Settings& settings, const server::Listening& server) {
   auto path = call.environment.find("PATH");
-  auto text = greeting({.url = server.url(),
+  auto text = greeting({.url = server.url,
                         .public_url = settings.public_url,
                         .data_folder = settings.data,
-                        .made_key = server.first_key().made,
-                        .key_file = server.first_key().file,
+                        .made_key = server.first_key.made,
+                        .key_file = server.first_key.file,
                         .key_from = key_from(settings, call.environment),
-                        .authority_file = server.authority_file(),
+                        .authority_file = server.authority_file,
                         .program = program_name(path == call.environment.end() ? "" : path->second)});
   try {
     call.terminal.out(text);
@@ -89,9 +89,9 @@ void make_absolute(std::string& path) {
   if (path.size() > 1 && path.ends_with('/')) path.pop_back();
 }
 
-Settings read_settings(const Invocation& call) {
+server::Settings read_settings(const Invocation& call) {
   try {
-    auto settings = load_settings(call.words, call.environment);
+    auto settings = server::load_settings(call.words, call.environment);
     make_absolute(settings.data);
     make_absolute(settings.root_key_file);
     return settings;
@@ -107,14 +107,13 @@ ExitCode run_serve(Invocation& call) {
   log::configure(settings.log_level, settings.log_format);
   EndSignals signals;
   raise_open_files_limit();
-  Assembly server(settings, call.clock);
-  warn_of_plain_http(settings, server.url().starts_with("https://"));
-  log::info("ready", {{"version", kVersion}, {"url", server.url()}, {"data", settings.data}});
-  greet(call, settings, server);
-
-  auto name = signals.wait();
-  log::info("stopping: requests under way may finish; another signal ends it at once", {{"signal", name}});
-  server.stop();
+  server::run(settings, call.clock, [&](const server::Listening& server) {
+    warn_of_plain_http(settings, server.url.starts_with("https://"));
+    log::info("ready", {{"version", kVersion}, {"url", server.url}, {"data", settings.data}});
+    greet(call, settings, server);
+    auto name = signals.wait();
+    log::info("stopping: requests under way may finish; another signal ends it at once", {{"signal", name}});
+  });
   log::info("stopped");
   return ExitCode::ok;
 }
@@ -135,6 +134,7 @@ Command serve_command() {
                    "sandkeep serve --data /srv/sandkeep --listen 0.0.0.0:8420 --tls self-signed"},
       .run = run_serve,
       .reads = Reads::settings,
+      .settings_help = server::describe_settings_help,
   };
 }
 

@@ -5,17 +5,17 @@
 
 #include "base/fd.h"
 #include "base/text.h"
-#include "cli/columns.h"
-#include "cli/commands.h"
-#include "cli/fields.h"
-#include "cli/when.h"
+#include "cli/client/fields.h"
+#include "cli/commands/commands.h"
+#include "cli/frame/columns.h"
+#include "cli/frame/when.h"
 
 namespace sk::cli {
 
 namespace {
 
 ExitCode list_sessions(Invocation& call) {
-  auto remote = call.remote();
+  auto remote = connect(call);
   for_each_item(remote, "/api/v1/sessions", {}, [&](const Json& item) {
     if (call.json()) return call.terminal.line(to_text(item));
     call.terminal.line(text_field(item, "id") + "  " + text_field(item, "status") + "  " +
@@ -41,7 +41,7 @@ std::string session_url(const Invocation& call) {
 }
 
 ExitCode list_unkept(Invocation& call) {
-  auto remote = call.remote();
+  auto remote = connect(call);
   auto url = session_url(call) + "/unkept";
   if (call.arguments.has("dismiss")) {
     auto path = call.arguments.value("path");
@@ -60,7 +60,7 @@ ExitCode list_unkept(Invocation& call) {
 }
 
 ExitCode retry_unkept(Invocation& call) {
-  auto remote = call.remote();
+  auto remote = connect(call);
   auto done = remote.call("POST", session_url(call) + "/retry");
   auto remaining = number_field(done, "remaining");
   call.print(done, "settled " + std::to_string(number_field(done, "settled")) + ", " +
@@ -76,7 +76,7 @@ ExitCode retry_unkept(Invocation& call) {
 }
 
 ExitCode run_remove(Invocation& call) {
-  auto remote = call.remote();
+  auto remote = connect(call);
   for (const auto& id : call.arguments.positional)
     remote.call("DELETE", "/api/v1/sessions/" + percent_encode(id) +
                               (call.arguments.has("force") ? "?force=true" : ""));
@@ -84,7 +84,7 @@ ExitCode run_remove(Invocation& call) {
 }
 
 ExitCode run_export(Invocation& call) {
-  auto remote = call.remote();
+  auto remote = connect(call);
   std::string target = call.arguments.positional.size() > 1 ? call.positional(1) : "-";
   std::string format = call.arguments.value_or("format", target.ends_with(".py") ? "py" : "ipynb");
   std::string path = "/api/v1/sessions/" + percent_encode(call.positional(0)) + "/export";

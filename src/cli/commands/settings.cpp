@@ -1,11 +1,12 @@
 // settings: every setting of the server, from the one table.
-#include "cli/commands.h"
+#include "cli/commands/commands.h"
+#include "server/server.h"
 
 namespace sk::cli {
 
 namespace {
 
-Json setting_json(const SettingInfo& info) {
+Json setting_json(const server::SettingInfo& info) {
   return {{"name", info.name},
           {"group", info.group},
           {"flag", info.is_flag ? Json(info.flag()) : Json(nullptr)},
@@ -19,13 +20,13 @@ Json setting_json(const SettingInfo& info) {
 
 ExitCode run_settings(Invocation& call) {
   if (call.json()) {
-    for (const auto& info : all_settings()) call.terminal.line(to_text(setting_json(info)));
+    for (const auto& info : server::all_settings()) call.terminal.line(to_text(setting_json(info)));
   } else if (call.arguments.has("markdown")) {
-    call.terminal.out(describe_settings_markdown());
+    call.terminal.out(server::describe_settings_markdown());
   } else if (call.arguments.has("errors-markdown")) {
-    call.terminal.out(describe_errors_markdown());
+    call.terminal.out(server::describe_errors_markdown());
   } else {
-    call.terminal.out(describe_settings_help());
+    call.terminal.out(server::describe_settings_help());
   }
   return ExitCode::ok;
 }

@@ -2,12 +2,12 @@
 #include <filesystem>
 
 #include "base/text.h"
-#include "cli/canceller.h"
-#include "cli/cell_reader.h"
-#include "cli/commands.h"
-#include "cli/execution.h"
-#include "cli/fields.h"
-#include "cli/line_editor.h"
+#include "cli/client/canceller.h"
+#include "cli/client/execution.h"
+#include "cli/client/fields.h"
+#include "cli/commands/cell_reader.h"
+#include "cli/commands/commands.h"
+#include "cli/frame/line_editor.h"
 
 namespace sk::cli {
 
@@ -37,8 +37,8 @@ class Shell {
  public:
   explicit Shell(Invocation& call)
       : call_(call),
-        canceller_(call.target(), Canceller::For::shell),
-        remote_(call.remote()),
+        canceller_(target_of(call), Canceller::For::shell),
+        remote_(connect(call)),
         lines_(call.terminal, history_file(call.environment)) {}
 
   ExitCode run() {

@@ -1,11 +1,11 @@
 // trash: what was removed, and how to get it back or rid of it.
 #include "base/text.h"
-#include "cli/columns.h"
-#include "cli/commands.h"
-#include "cli/fields.h"
-#include "cli/moving.h"
-#include "cli/versions.h"
-#include "cli/when.h"
+#include "cli/client/fields.h"
+#include "cli/client/versions.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/moving.h"
+#include "cli/frame/columns.h"
+#include "cli/frame/when.h"
 
 namespace sk::cli {
 
@@ -19,7 +19,7 @@ void need_yes(const Invocation& call, const std::string& what) {
 }
 
 ExitCode list_trash(Invocation& call) {
-  auto remote = call.remote();
+  auto remote = connect(call);
   auto where = call.arguments.positional.empty() ? RemotePath{} : parse_remote_path(call.positional(0));
   if (!where.is_root()) throw Error(Code::bad_request, "'trash ls' lists a whole workspace: WS:");
   Table table({Align::left, Align::right, Align::left, Align::left});
@@ -60,7 +60,7 @@ std::string trash_url(Remote& remote, const RemotePath& where, const std::string
 }
 
 ExitCode restore_trashed(Invocation& call) {
-  auto remote = call.remote();
+  auto remote = connect(call);
   for (const auto& word : call.arguments.positional) {
     auto where = is_file_id(word) ? RemotePath{} : parse_remote_path(word);
     Json body = {{"on_existing", on_existing(call.arguments)}};
@@ -69,7 +69,7 @@ ExitCode restore_trashed(Invocation& call) {
       body["to"] = parse_remote_path(*to).path;
     }
     http::Headers headers;
-    call.conditions(remote, where).add_to(headers);
+    write_conditions(call, remote, where).add_to(headers);
     auto entry = remote.call("POST", trash_url(remote, where, find_trashed(remote, where, word)) + "/restore",
                              {}, body, headers);
     call.print(entry, printable(text_field(entry, "path")) + " is back");
@@ -88,7 +88,7 @@ void print_purged(const Invocation& call, const Json& result) {
 
 ExitCode purge_trashed(Invocation& call) {
   need_yes(call, std::to_string(call.arguments.positional.size()) + " of the trash, with all versions,");
-  auto remote = call.remote();
+  auto remote = connect(call);
   for (const auto& word : call.arguments.positional) {
     auto where = is_file_id(word) ? RemotePath{} : parse_remote_path(word);
     print_purged(call, remote.call("DELETE", trash_url(remote, where, find_trashed(remote, where, word))));
@@ -101,7 +101,7 @@ ExitCode empty_trash(Invocation& call) {
   if (!where.is_root())
     throw Error(Code::bad_request, "'trash empty' empties the trash of a whole workspace: WS:");
   need_yes(call, "everything in the trash");
-  auto remote = call.remote();
+  auto remote = connect(call);
   print_purged(call, remote.call("DELETE", remote.url(where, "trash")));
   return ExitCode::ok;
 }

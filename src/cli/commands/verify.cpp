@@ -1,15 +1,15 @@
 // verify: every stored byte and every reference.
 #include "base/text.h"
-#include "cli/columns.h"
-#include "cli/commands.h"
-#include "cli/fields.h"
+#include "cli/client/fields.h"
+#include "cli/commands/commands.h"
+#include "cli/frame/columns.h"
 
 namespace sk::cli {
 
 namespace {
 
 ExitCode run_verify(Invocation& call) {
-  auto remote = call.remote();
+  auto remote = connect(call);
   auto result = remote.call_patiently("POST", "/api/v1/verify");
   const auto& problems = list_field(result, "problems");
   auto count = [&](const char* name) { return std::to_string(number_field(result, name)); };

@@ -1,14 +1,14 @@
 // whoami: which server, and who one is there.
-#include "cli/columns.h"
-#include "cli/commands.h"
-#include "cli/fields.h"
+#include "cli/client/fields.h"
+#include "cli/commands/commands.h"
+#include "cli/frame/columns.h"
 
 namespace sk::cli {
 
 namespace {
 
 ExitCode run_whoami(Invocation& call) {
-  auto remote = call.remote();
+  auto remote = connect(call);
   auto me = remote.call("GET", "/api/v1/me");
   const auto& principal = object_field(me, "principal");
   const auto& scope = object_field(me, "scope");

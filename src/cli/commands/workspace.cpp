@@ -1,10 +1,10 @@
 // workspace: create, ls, rename, rm, restore, quota, member, revoke-links.
 #include "base/text.h"
-#include "cli/columns.h"
-#include "cli/commands.h"
-#include "cli/fields.h"
-#include "cli/remote_path.h"
-#include "cli/when.h"
+#include "cli/client/fields.h"
+#include "cli/client/remote_path.h"
+#include "cli/commands/commands.h"
+#include "cli/frame/columns.h"
+#include "cli/frame/when.h"
 
 namespace sk::cli {
 
@@ -21,7 +21,7 @@ uint64_t parse_quota(const std::string& text) {
 }
 
 ExitCode run_create(Invocation& call) {
-  auto remote = call.remote();
+  auto remote = connect(call);
   Json body = {{"name", call.positional(0)}};
   if (auto quota = call.arguments.value("quota")) body["quota_bytes"] = parse_quota(*quota);
   auto made = remote.call("POST", kUrl, {}, body);
@@ -31,7 +31,7 @@ ExitCode run_create(Invocation& call) {
 }
 
 ExitCode list_workspaces(Invocation& call) {
-  auto remote = call.remote();
+  auto remote = connect(call);
   Query query;
   if (call.arguments.has("trashed")) query.emplace_back("trashed", "true");
   if (call.arguments.has("all")) query.emplace_back("all", "true");
@@ -56,14 +56,14 @@ ExitCode list_workspaces(Invocation& call) {
 }
 
 ExitCode run_rename(Invocation& call) {
-  auto remote = call.remote();
+  auto remote = connect(call);
   auto changed = remote.call("PATCH", url_of(call.positional(0)), {}, Json{{"name", call.positional(1)}});
   call.print(changed, printable(call.positional(0)) + " is now " + printable(text_field(changed, "name")));
   return ExitCode::ok;
 }
 
 ExitCode run_quota(Invocation& call) {
-  auto remote = call.remote();
+  auto remote = connect(call);
   const auto& name = call.positional(0);
   auto workspace =
       call.arguments.positional.size() == 1
@@ -76,10 +76,10 @@ ExitCode run_quota(Invocation& call) {
 }
 
 ExitCode run_rm(Invocation& call) {
-  auto remote = call.remote();
+  auto remote = connect(call);
   for (const auto& name : call.arguments.positional) {
     http::Headers headers;
-    call.conditions(remote, parse_remote_path(name + ":")).add_to(headers);
+    write_conditions(call, remote, parse_remote_path(name + ":")).add_to(headers);
     remote.call("DELETE", url_of(name), {}, {}, headers);
     call.print({{"trashed", name}}, printable(name) + " is in the trash; 'sandkeep workspace restore " +
                                         printable(name) + "' brings it back");
@@ -88,7 +88,7 @@ ExitCode run_rm(Invocation& call) {
 }
 
 ExitCode run_restore(Invocation& call) {
-  auto remote = call.remote();
+  auto remote = connect(call);
   for (const auto& name : call.arguments.positional) {
     auto workspace = remote.call("POST", url_of(name) + "/restore");
     call.print(workspace, printable(text_field(workspace, "name")) + " is back");
@@ -97,7 +97,7 @@ ExitCode run_restore(Invocation& call) {
 }
 
 ExitCode run_member(Invocation& call) {
-  auto remote = call.remote();
+  auto remote = connect(call);
   const auto& role = call.positional(2);
   auto url = url_of(call.positional(0)) + "/members/" + percent_encode(call.positional(1));
   if (role == "none") {
@@ -112,7 +112,7 @@ ExitCode run_member(Invocation& call) {
 }
 
 ExitCode run_revoke_links(Invocation& call) {
-  auto remote = call.remote();
+  auto remote = connect(call);
   remote.call("POST", url_of(call.positional(0)) + "/revoke-links");
   call.print({{"revoked", true}},
              "all signed links of " + printable(call.positional(0)) + " so far are dead");

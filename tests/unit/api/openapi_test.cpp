@@ -12,22 +12,18 @@
 #include "api/page/page.h"
 #include "api/rest/rest.h"
 #include "base/text.h"
+#include "interpreter/refusing_interpreter.h"
+#include "support/keep_options.h"
 
 namespace sk::api {
 namespace {
 
 class OpenApi : public ::testing::Test {
  protected:
-  static workspace::KeepOptions options(const std::string& directory) {
-    workspace::KeepOptions out;
-    out.directory = directory;
-    return out;
-  }
-
   OpenApi()
       : folder_(std::filesystem::temp_directory_path() / ("sandkeep-openapi-" + random_base64url(8))),
-        keep_(options(folder_.string()), clock_, metrics_),
-        app_(keep_, settings_, metrics_, "1.2.3"),
+        keep_(test::keep_options(folder_.string()), clock_, metrics_),
+        app_(keep_, interpreter_, Settings{}, metrics_, "1.2.3"),
         routes_(described_, app_) {
     rest::add_routes(routes_);
     links::add_routes(routes_);
@@ -43,8 +39,8 @@ class OpenApi : public ::testing::Test {
   const std::filesystem::path folder_;
   SystemClock clock_;
   Metrics metrics_;
-  const Settings settings_;
   workspace::Keep keep_;
+  interpreter::RefusingInterpreter interpreter_{keep_, "this test runs no code"};
   App app_;
   http::Router described_;
   Routes routes_;

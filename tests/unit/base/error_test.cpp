@@ -6,8 +6,6 @@
 #include <cerrno>
 #include <set>
 
-#include "base/settings.h"
-
 namespace sk {
 namespace {
 
@@ -49,12 +47,6 @@ TEST(ErrorDeathTest, ABrokenInvariantPrintsWhereAndWhat) {
   int have = 1;
   EXPECT_DEATH(SK_CHECK(have == 2, std::to_string(have)),
                "error_test.cpp:[0-9]+: CHECK\\(have == 2\\) failed: 1");
-}
-
-TEST(Error, TheDocumentNamesEveryCode) {
-  auto document = describe_errors_markdown();
-  for (const auto& code : all_codes())
-    EXPECT_THAT(document, testing::HasSubstr("| `" + std::string(code.name) + "` |"));
 }
 
 }  // namespace

@@ -51,11 +51,12 @@ TEST(Source, OriginsAreComparedWithTheirPorts) {
 }
 
 TEST(Redirects, LeadFromHttpsToHttpsOnly) {
-  RemoteOptions everywhere{.allow_private = true};
-  EXPECT_TRUE(may_follow("https://a.example", "https://b.example/x", {}));
-  EXPECT_TRUE(may_follow("http://a.example", "http://b.example/x", {}));
-  EXPECT_TRUE(may_follow("http://a.example", "https://b.example/x", {}));
-  EXPECT_FALSE(may_follow("https://a.example", "http://a.example/x", {}));
+  RemoteOptions everywhere{}, outside{};
+  everywhere.allow_private = true;
+  EXPECT_TRUE(may_follow("https://a.example", "https://b.example/x", outside));
+  EXPECT_TRUE(may_follow("http://a.example", "http://b.example/x", outside));
+  EXPECT_TRUE(may_follow("http://a.example", "https://b.example/x", outside));
+  EXPECT_FALSE(may_follow("https://a.example", "http://a.example/x", outside));
   EXPECT_TRUE(may_follow("https://a.example", "http://a.example/x", everywhere));
   for (const char* nowhere : {"", "ftp://a.example/x", "file:///etc/passwd", "javascript:1"})
     EXPECT_FALSE(may_follow("https://a.example", nowhere, everywhere)) << nowhere;

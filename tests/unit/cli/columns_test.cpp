@@ -1,4 +1,4 @@
-#include "cli/columns.h"
+#include "cli/frame/columns.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "cli/commands.h"
+#include "cli/commands/commands.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 #include <set>
 
 #include "base/fd.h"
-#include "cli/help.h"
-#include "cli/run.h"
+#include "cli/frame/help.h"
+#include "cli/frame/run.h"
 #include "support/temp_folder.h"
 
 namespace sk::cli {
@@ -16,19 +16,19 @@ namespace {
 
 TEST(Commands, TheTableIsSound) {
   std::set<std::string_view> names;
-  for (const auto* command : all_commands()) {
+  for (const auto* command : command_table().all()) {
     EXPECT_TRUE(names.insert(command->name).second) << command->name << " is there twice";
     EXPECT_NE(command->run, nullptr) << command->name;
     EXPECT_FALSE(command->summary.empty()) << command->name;
     EXPECT_FALSE(command->examples.empty()) << command->name;
     EXPECT_LE(command->positional_min, command->positional_max) << command->name;
     if (command->family().empty()) continue;
-    EXPECT_FALSE(family_summary(command->family()).empty());
+    EXPECT_FALSE(command_table().family_summary(command->family()).empty());
   }
 }
 
 TEST(Commands, NoOptionIsDeclaredTwiceInACommand) {
-  for (const auto* command : all_commands()) {
+  for (const auto* command : command_table().all()) {
     std::set<std::string_view> names;
     std::set<char> letters;
     for (const auto& option : command->all_options()) {
@@ -41,18 +41,18 @@ TEST(Commands, NoOptionIsDeclaredTwiceInACommand) {
 
 TEST(Commands, TwoWordsWinOverOne) {
   std::vector<std::string> words = {"trash", "ls", "x"};
-  auto found = find_command(words);
+  auto found = command_table().find(words);
   ASSERT_NE(found.command, nullptr);
   EXPECT_EQ(found.command->name, "trash ls");
   EXPECT_EQ(found.words, 2u);
   std::vector<std::string> one = {"ls", "trash"};
-  EXPECT_EQ(find_command(one).command->name, "ls");
+  EXPECT_EQ(command_table().find(one).command->name, "ls");
   std::vector<std::string> none = {"trash", "nothing"};
-  EXPECT_EQ(find_command(none).command, nullptr);
+  EXPECT_EQ(command_table().find(none).command, nullptr);
 }
 
 TEST(Commands, ATypingErrorFindsTheCommand) {
-  auto guess = [](std::vector<std::string> words) { return nearest_command(words); };
+  auto guess = [](std::vector<std::string> words) { return command_table().nearest(words); };
   EXPECT_EQ(guess({"pit"}), "put");
   EXPECT_EQ(guess({"trash", "restor"}), "trash restore");
   EXPECT_EQ(guess({"lokc", "acquire"}), "lock acquire");
@@ -61,7 +61,7 @@ TEST(Commands, ATypingErrorFindsTheCommand) {
 }
 
 TEST(Commands, HelpNamesEveryOptionOfACommand) {
-  for (const auto* command : all_commands()) {
+  for (const auto* command : command_table().all()) {
     auto help = command_help(*command);
     EXPECT_NE(help.find(usage_line(*command)), std::string::npos) << command->name;
     if (command->reads == Reads::settings) continue;
@@ -69,8 +69,8 @@ TEST(Commands, HelpNamesEveryOptionOfACommand) {
       EXPECT_NE(help.find("--" + std::string(option.name)), std::string::npos)
           << command->name << " --" << option.name;
   }
-  auto overview = overview_help();
-  for (const auto* command : all_commands()) {
+  auto overview = overview_help(command_table());
+  for (const auto* command : command_table().all()) {
     auto last =
         command->family().empty() ? command->name : command->name.substr(command->family().size() + 1);
     EXPECT_NE(overview.find(last), std::string::npos) << command->name;
@@ -91,16 +91,16 @@ Ran run_words(const std::vector<std::string>& words, Environment environment = {
   auto in = open_file("/dev/null", O_RDONLY);
   Terminal terminal(in.get(), out.get(), err.get(), environment);
   SystemClock clock;
-  auto code = run(words, environment, terminal, clock);
+  auto code = run(command_table(), words, environment, terminal, clock);
   return {code, read_file(folder.path() + "/out"), read_file(folder.path() + "/err")};
 }
 
 TEST(Run, WithoutWordsItShowsTheOverview) {
   auto ran = run_words({});
   EXPECT_EQ(ran.code, ExitCode::ok);
-  EXPECT_EQ(ran.out, overview_help());
-  EXPECT_EQ(run_words({"help"}).out, overview_help());
-  EXPECT_EQ(run_words({"--help"}).out, overview_help());
+  EXPECT_EQ(ran.out, overview_help(command_table()));
+  EXPECT_EQ(run_words({"help"}).out, overview_help(command_table()));
+  EXPECT_EQ(run_words({"--help"}).out, overview_help(command_table()));
 }
 
 TEST(Run, HelpIsFoundInEveryWay) {
@@ -162,7 +162,7 @@ TEST(Run, OutputThatCannotBeWrittenIsAnError) {
   Terminal terminal(STDIN_FILENO, full.get(), err.get(), environment);
   SystemClock clock;
   std::vector<std::string> words = {"help"};
-  EXPECT_EQ(run(words, environment, terminal, clock), ExitCode::no_room);
+  EXPECT_EQ(run(command_table(), words, environment, terminal, clock), ExitCode::no_room);
   EXPECT_FALSE(read_file(folder.path() + "/err").empty());
 }
 

@@ -1,8 +1,8 @@
-#include "cli/progress.h"
+#include "cli/frame/progress.h"
 
 #include <gtest/gtest.h>
 
-#include "cli/columns.h"
+#include "cli/frame/columns.h"
 
 namespace sk::cli {
 namespace {

@@ -1,8 +1,8 @@
-#include "cli/remote_path.h"
+#include "cli/client/remote_path.h"
 
 #include <gtest/gtest.h>
 
-#include "cli/local_files.h"
+#include "cli/client/local_files.h"
 #include "support/expect_error.h"
 
 namespace sk::cli {

@@ -1,8 +1,8 @@
-#include "cli/remote.h"
+#include "cli/client/remote.h"
 
 #include <gtest/gtest.h>
 
-#include "cli/exit_code.h"
+#include "cli/frame/exit_code.h"
 
 namespace sk::cli {
 namespace {

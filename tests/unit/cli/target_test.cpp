@@ -1,10 +1,11 @@
-#include "cli/target.h"
+#include "cli/client/target.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <fstream>
 
+#include "cli/frame/command.h"
 #include "support/expect_error.h"
 #include "support/temp_folder.h"
 

@@ -1,4 +1,4 @@
-#include "cli/when.h"
+#include "cli/frame/when.h"
 
 #include <gtest/gtest.h>
 

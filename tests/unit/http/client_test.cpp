@@ -339,7 +339,7 @@ TEST_F(TlsTest, is_not_led_from_an_encrypted_address_to_a_plain_one) {
     ++plain_requests;
     return Reply::text("in the clear");
   });
-  Server plain({}, std::move(plain_router), metrics);
+  Server plain(defaults(), std::move(plain_router), metrics);
   auto target = "http://127.0.0.1:" + std::to_string(plain.port()) + "/hello";
   router.add("GET", "/down", [&](Request&) { return Reply::redirect(target, 302); });
   start();

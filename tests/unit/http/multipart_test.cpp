@@ -20,7 +20,8 @@ void showValue(const Part& part, std::ostream& out) {
 
 // Feeds `body` cut at `cuts` (each a length).
 std::vector<Part> parse(const std::string& boundary, std::string_view body,
-                        const std::vector<size_t>& cuts = {}, MultipartParser::Limits limits = {}) {
+                        const std::vector<size_t>& cuts = {},
+                        MultipartParser::Limits limits = {.parts_max = 100}) {
   std::vector<Part> parts;
   bool open = false;
   MultipartParser parser(boundary,
@@ -131,7 +132,7 @@ TEST(Multipart, understands_how_clients_write_file_names) {
   EXPECT_EQ(filename_of("form-data; name=f"), std::nullopt);
 }
 
-Code code_of(const std::string& body, MultipartParser::Limits limits = {}) {
+Code code_of(const std::string& body, MultipartParser::Limits limits = {.parts_max = 100}) {
   try {
     parse("XX", body, {}, limits);
   } catch (const Error& error) {

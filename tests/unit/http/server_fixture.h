@@ -40,9 +40,29 @@ class ServerTest : public ::testing::Test {
  protected:
   // Tests add their routes and options first.
   Router router;
-  ServerOptions options;
+  ServerOptions options = defaults();
   Metrics metrics;
 
+  static ServerOptions defaults() {
+    return {.host = "127.0.0.1",
+            .port = 0,
+            .tls_cert_pem = "",
+            .tls_key_pem = "",
+            .public_url = "",
+            .trusted_proxies = {},
+            .loop_threads = 2,
+            .worker_threads = 4,
+            .connections_max = 4096,
+            .connections_per_address_max = 0,
+            .header_bytes_max = 32 << 10,
+            .idle_timeout_s = 60,
+            .event_heartbeat_s = 15,
+            .event_buffer_bytes_max = 4 << 20,
+            .log_requests = true,
+            .cors_origins = {},
+            .loggable_path = {},
+            .error_reply = {}};
+  }
   void start() {
     options.worker_threads = 4;
     server = std::make_unique<Server>(options, std::move(router), metrics);

@@ -439,7 +439,7 @@ TEST_F(Waiting, the_port_is_free_after_stop_and_a_taken_port_is_an_error) {
   start();
   auto taken = port();
   Metrics other_metrics;
-  ServerOptions same;
+  ServerOptions same = defaults();
   same.port = taken;
   try {
     Server second(same, Router(), other_metrics);

@@ -7,6 +7,11 @@
 
 #include "base/error.h"
 #include "interpreter/attachments.h"
+#include "interpreter/refusing_interpreter.h"
+#include "interpreter/sandboxed_interpreter.h"
+#include "support/expect_error.h"
+#include "support/interpreter_options.h"
+#include "support/keep_options.h"
 #include "unit/temp_dir.h"
 #include "workspace/content.h"
 
@@ -19,9 +24,7 @@ class AliasesTest : public testing::Test {
     metrics = new Metrics;
     root = new TempDir;
     std::filesystem::permissions(root->path(), std::filesystem::perms(0711));
-    sandbox::SandboxHost::Options options;
-    options.data_root = root->path();
-    host = new sandbox::SandboxHost(options, *metrics);
+    host = new sandbox::SandboxHost(test::host_options(root->path()), *metrics);
   }
   static void TearDownTestSuite() {
     delete host;
@@ -31,22 +34,19 @@ class AliasesTest : public testing::Test {
 
   AliasesTest() { open(); }
   void open() {
-    workspace::KeepOptions options;
-    options.directory = folder;
-    keep = std::make_unique<workspace::Keep>(options, clock, *metrics);
+    keep = std::make_unique<workspace::Keep>(test::keep_options(folder), clock, *metrics);
     keep->access().ensure_first_principal("a-root-key-for-tests");
     actor = keep->access().authenticate("a-root-key-for-tests");
     ws = keep->workspaces().open_default(actor, workspace::Right::write);
-    InterpreterOptions wanted;
-    wanted.directory = folder + "/copies";
-    interpreter = std::make_unique<Interpreter>(*keep, *host, wanted, *metrics);
+    auto wanted = test::interpreter_options(folder + "/copies");
+    interpreter = std::make_unique<SandboxedInterpreter>(*keep, *host, wanted, *metrics);
   }
   void reopen() {
     interpreter.reset();
     keep.reset();
     open();
   }
-  Aliases aliases() { return Aliases(*keep, interpreter.get()); }
+  Aliases aliases() { return Aliases(*keep, *interpreter); }
   Id named(const workspace::Actor& who, const std::string& alias, const std::string& kind = "azure:") {
     NewSession wanted;
     wanted.name = "named";
@@ -118,7 +118,7 @@ TEST_F(AliasesTest, ManyWhoAskAtOnceGetTheSameSession) {
   for (auto& id : ids) threads.emplace_back([&] { id = named(actor, "race"); });
   for (auto& thread : threads) thread.join();
   for (const auto& id : ids) EXPECT_EQ(id, ids[0]);
-  EXPECT_EQ(interpreter->list(actor, Id{}, 100).size(), 1u) << "the others are gone";
+  EXPECT_EQ(interpreter->list(actor, SessionQuery{}).size(), 1u) << "the others are gone";
 }
 
 TEST_F(AliasesTest, AnAttachmentIsPutThereOnceAndNeverUndoesWhatCodeDid) {
@@ -180,16 +180,24 @@ TEST_F(AliasesTest, AFileOfAnotherSessionIsBroughtAlsoOutOfTheTrashAndNotOnceIts
   EXPECT_NE(brought[1].problem.find("b.txt"), std::string::npos);
 }
 
-TEST_F(AliasesTest, TheBookAnswersWithoutAnInterpreter) {
+TEST_F(AliasesTest, WhereNoCodeRunsSessionsAreFoundAndTheRestIsRefusedWithTheReason) {
   Id named_one = named(actor, "a");
   auto other = session();
   interpreter->remove(actor, other.id);
-  SessionBook book(*keep, nullptr);
+  RefusingInterpreter refusing(*keep, "no sandbox here");
+  SessionBook book(*keep, refusing);
   EXPECT_EQ(book.find(actor, named_one)->status, SessionStatus::asleep);
   EXPECT_EQ(book.find(actor, other.id)->status, SessionStatus::deleted);
   EXPECT_EQ(book.list(actor, {}).size(), 1u);
-  EXPECT_EQ(Aliases(*keep, nullptr).find(actor, "azure:", "a")->id, named_one);
-  EXPECT_EQ(Aliases(*keep, nullptr).list(actor, "azure:", 0, 10).size(), 1u);
+  EXPECT_EQ(Aliases(*keep, refusing).find(actor, "azure:", "a")->id, named_one);
+  EXPECT_EQ(Aliases(*keep, refusing).list(actor, "azure:", 0, 10).size(), 1u);
+  EXPECT_FALSE(refusing.runs_code());
+  EXPECT_FALSE(refusing.find_running(actor, named_one, other.id));
+  EXPECT_EQ(test::expect_error(Code::unavailable, [&] { refusing.execute(actor, named_one, {}); }),
+            "no sandbox here");
+  test::expect_error(Code::unavailable, [&] { refusing.require_code(); });
+  test::expect_error(Code::unavailable,
+                     [&] { Aliases(*keep, refusing).find_or_create(actor, "azure:", "b", {}); });
   auto stranger = keep->access().actor_of_subject("chat", "stranger");
   EXPECT_FALSE(book.find(stranger, named_one));
   EXPECT_TRUE(book.list(stranger, {}).empty());

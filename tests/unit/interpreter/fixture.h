@@ -7,7 +7,9 @@
 #include <set>
 
 #include "base/error.h"
-#include "interpreter/interpreter.h"
+#include "interpreter/sandboxed_interpreter.h"
+#include "support/interpreter_options.h"
+#include "support/keep_options.h"
 #include "unit/temp_dir.h"
 
 namespace sk::interpreter {
@@ -19,9 +21,7 @@ class SandboxTest : public testing::Test {
     metrics = new Metrics;
     root = new TempDir;
     std::filesystem::permissions(root->path(), std::filesystem::perms(0711));
-    sandbox::SandboxHost::Options options;
-    options.data_root = root->path();
-    host = new sandbox::SandboxHost(options, *metrics);
+    host = new sandbox::SandboxHost(test::host_options(root->path()), *metrics);
     ASSERT_TRUE(host->wait_ready(120'000));
   }
   static void TearDownTestSuite() {
@@ -39,16 +39,13 @@ class InterpreterTest : public SandboxTest {
  protected:
   InterpreterTest() { open(); }
   void open() {
-    workspace::KeepOptions options;
-    options.directory = folder;
-    keep = std::make_unique<workspace::Keep>(options, clock, *metrics);
+    keep = std::make_unique<workspace::Keep>(test::keep_options(folder), clock, *metrics);
     keep->access().ensure_first_principal("a-root-key-for-tests");
     actor = keep->access().authenticate("a-root-key-for-tests");
     ws = keep->workspaces().open_default(actor);
-    InterpreterOptions wanted;
-    wanted.directory = folder + "/copies";
+    auto wanted = test::interpreter_options(folder + "/copies");
     wanted.boot_id = "the-same-boot";
-    interpreter = std::make_unique<Interpreter>(*keep, *host, wanted, *metrics);
+    interpreter = std::make_unique<SandboxedInterpreter>(*keep, *host, wanted, *metrics);
     interpreter->recover();
   }
   void reopen() {

@@ -229,11 +229,10 @@ TEST_F(InterpreterTest, SomeoneElsesSessionDoesNotExist) {
 // A chat app acts for all its users through one key, and every conversation is a session: the seventeenth
 // must not be refused while sixteen lie idle.
 TEST_F(InterpreterTest, OverTheLimitTheSessionThatWasIdleLongestFallsAsleep) {
-  InterpreterOptions wanted;
-  wanted.directory = folder + "/copies";
+  auto wanted = test::interpreter_options(folder + "/copies");
   wanted.sessions_per_principal_max = 2;
   interpreter.reset();
-  interpreter = std::make_unique<Interpreter>(*keep, *host, wanted, *metrics);
+  interpreter = std::make_unique<SandboxedInterpreter>(*keep, *host, wanted, *metrics);
   auto first = create(), second = create(), third = create();
   run(first.id, "x = 1\nopen('kept.txt', 'w').write('kept')");
   run(second.id, "y = 2");

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/metrics.h"
+#include "support/keep_options.h"
 #include "unit/temp_dir.h"
 #include "workspace/keep.h"
 
@@ -13,9 +14,7 @@ namespace {
 class RecordsTest : public testing::Test {
  protected:
   RecordsTest() {
-    workspace::KeepOptions options;
-    options.directory = directory.path();
-    keep = std::make_unique<workspace::Keep>(options, clock, metrics);
+    keep = std::make_unique<workspace::Keep>(test::keep_options(directory.path()), clock, metrics);
     keep->access().ensure_first_principal("a-root-key-for-tests");
     actor = keep->access().authenticate("a-root-key-for-tests");
     records = std::make_unique<Records>(keep->ground());

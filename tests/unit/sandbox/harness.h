@@ -85,7 +85,8 @@ inline Metrics& metrics() {
 
 inline SandboxHost& host() {
   static TempFolder root;
-  static SandboxHost instance({.data_root = root.path()}, metrics());
+  static SandboxHost instance(
+      {.data_root = root.path(), .pool_size = 2, .preallocation_bytes_max = 1ull << 30}, metrics());
   return instance;
 }
 

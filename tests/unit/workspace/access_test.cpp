@@ -161,8 +161,7 @@ TEST_F(KeepTest, TheRootKeyStaysAcrossRestartsAndSecretsAreNotStored) {
 }
 
 TEST_F(KeepTest, ASecondServerOnTheSameFolderIsRefused) {
-  KeepOptions options;
-  options.directory = dir.path();
+  auto options = test::keep_options(dir.path());
   EXPECT_EQ(code_of([&] { Keep second(options, clock, metrics); }), Code::conflict);
 }
 

@@ -324,8 +324,7 @@ class KeepBackground : public KeepTest {
 
 TEST_F(KeepBackground, LocksExpireWhileUpkeepIsBusy) {
   keep.reset();
-  KeepOptions options;
-  options.directory = dir.path();
+  auto options = test::keep_options(dir.path());
   options.scrub_interval_s = 1;
   keep = std::make_unique<Keep>(options, clock, metrics);
   put("first", std::string(200'000, 'x'));

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "support/keep_options.h"
 #include "unit/temp_dir.h"
 #include "workspace/keep.h"
 
@@ -14,8 +15,7 @@ class KeepTest : public testing::Test {
   KeepTest() { open(); }
 
   void open() {
-    KeepOptions options;
-    options.directory = dir.path();
+    auto options = test::keep_options(dir.path());
     options.limits = limits;
     keep = std::make_unique<Keep>(options, clock, metrics);
     auto made = keep->access().ensure_first_principal("a-root-key-for-tests");
@@ -81,7 +81,7 @@ class KeepTest : public testing::Test {
   TempDir dir;
   ManualClock clock{1'800'000'000'000'000};
   Metrics metrics;
-  Limits limits;
+  Limits limits = test::workspace_limits();
   std::unique_ptr<Keep> keep;
   Actor actor;
   Workspace ws;

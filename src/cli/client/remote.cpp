@@ -1,0 +1,263 @@
+#include "cli/client/remote.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/client/fields.h"
+
+namespace sk::cli {
+
+namespace {
+
+std::string encode_query(const Query& query) {
+  std::string out;
+  for (const auto& [name, value] : query) {
+    out += out.empty() ? '?' : '&';
+    out += percent_encode(name) + "=" + percent_encode(value);
+  }
+  return out;
+}
+
+http::ClientOptions client_options(const Target& target) {
+  http::ClientOptions options;
+  options.ca_file = target.ca_file;
+  // A server may need a while to get a large upload onto a slow disk before it answers.
+  options.stall_timeout = std::chrono::minutes(5);
+  return options;
+}
+
+Code code_named(std::string_view name, int status) {
+  for (const auto& row : all_codes())
+    if (row.name == name) return row.code;
+  for (const auto& row : all_codes())
+    if (row.http_status == status) return row.code;
+  return status >= 500 ? Code::internal : Code::bad_request;
+}
+
+// The advice that only this side can give: how this program is told of servers and keys.
+std::string advice(Code code, const Target& target) {
+  if (code == Code::unauthorized && target.key.empty())
+    return "Run 'sandkeep login " + target.server +
+           "', or set SANDKEEP_KEY. The first key is in root.key in the server's data folder.";
+  if (code == Code::unauthorized)
+    return "Run 'sandkeep login " + target.server + "' with a valid key, or correct SANDKEEP_KEY or --key.";
+  return "";
+}
+
+// The server's hints are for those who write requests; here are the same in the words of this program.
+std::string in_our_words(const std::string& hint) {
+  struct Rewording {
+    std::string_view theirs, ours;
+  };
+  constexpr auto kRewordings = std::to_array<Rewording>({
+      {"on_existing", "Choose another path, or add --replace or --rename."},
+      {"X-Sandkeep-Lock", "Wait until the lock ends, or pass its token: --lock TOKEN."},
+      {"/list?folder=", "'sandkeep ls' lists it, 'sandkeep get' copies it here with all that is in it."},
+      {"GET /api/v1/workspaces or", "'sandkeep workspace ls' lists yours."},
+      {"?force=true",
+       "'sandkeep sessions unkept ID' lists them, 'sandkeep sessions retry ID' keeps them once the reason is "
+       "gone; "
+       "--force ends it with them."},
+      {"DELETE /api/v1/sessions", "Wait until one goes to sleep, or end one: 'sandkeep sessions rm'."},
+      {"Read the current version, merge",
+       "Get the current version, merge, and put it with --if-match and its id, which 'sandkeep log' shows."},
+      {"Retry-After", "Try again in a moment."},
+  });
+  for (const auto& [theirs, ours] : kRewordings)
+    if (hint.find(theirs) != std::string::npos) return std::string(ours);
+  return hint;
+}
+
+// How to go on when no server answered; an untrusted certificate is told apart from a server that is not
+// there.
+Error unreachable(const Error& error, const Target& target) {
+  Error out(error.code(), error.message());
+  if (error.message().find("certificate") != std::string::npos)
+    return std::move(out).hint(
+        "Trust the authority that signed it: --ca-file FILE, or SANDKEEP_CA_FILE. A server with "
+        "self-signed TLS keeps its own in tls/ca.pem in its data folder.");
+  if (target.is_guess)
+    return std::move(out).hint(
+        "Start one with 'sandkeep serve', or name yours: --server URL, SANDKEEP_SERVER, or 'sandkeep login "
+        "URL'.");
+  return std::move(out).hint("Is " + target.server +
+                             " right, and running? 'sandkeep login URL' saves another address.");
+}
+
+void add_facts(Error& error, const Json& fields) {
+  for (const auto& [name, value] : fields.items()) {
+    if (name == "code" || name == "message" || name == "hint") continue;
+    if (value.is_string()) error.with(name, value.get<std::string>());
+    if (value.is_number_integer()) error.with(name, value.get<int64_t>());
+  }
+}
+
+Json parse_answer(const http::ClientResponse& response) {
+  if (trim(response.body).empty()) return nullptr;
+  try {
+    return parse_json(response.body, "the server's answer");
+  } catch (const Error& error) {
+    throw Error(Code::internal, error.message()).hint("Is this really the address of a Sandkeep server?");
+  }
+}
+
+}  // namespace
+
+void WriteConditions::add_to(http::Headers& headers) const {
+  auto joined = [](const std::vector<std::string>& values, bool quoted) {
+    std::string out;
+    for (const auto& value : values) {
+      if (!out.empty()) out += ", ";
+      out += quoted && value != "*" ? "\"" + value + "\"" : value;
+    }
+    return out;
+  };
+  if (!lock_tokens.empty()) headers.set("X-Sandkeep-Lock", joined(lock_tokens, false));
+  if (!if_match.empty()) headers.set("If-Match", joined(if_match, true));
+  if (if_new) headers.set("If-None-Match", "*");
+  if (fence) headers.set("X-Sandkeep-Fence", std::to_string(*fence));
+}
+
+Error to_error(const http::ClientResponse& response, const Target& target) {
+  auto body = Json::parse(response.body, nullptr, false);
+  auto status = std::to_string(response.status);
+  if (!body.is_object() || !body.contains("error") || !body["error"].is_object()) {
+    Error plain(code_named("", response.status),
+                target.server + " answered " + status + " without saying why");
+    return std::move(plain).hint("Is this really the address of a Sandkeep server?");
+  }
+  const auto& fields = body["error"];
+  auto text = [&](const char* name) {
+    auto at = fields.find(name);
+    return at != fields.end() && at->is_string() ? at->get<std::string>() : std::string();
+  };
+  auto message = text("message");
+  Error out(code_named(text("code"), response.status),
+            message.empty() ? "the server answered " + status : message);
+  add_facts(out, fields);
+  auto hint = advice(out.code(), target);
+  return std::move(out).hint(hint.empty() ? in_our_words(text("hint")) : hint);
+}
+
+http::ClientRequest request_to(std::string method, std::string path) {
+  http::ClientRequest request;
+  request.method = std::move(method);
+  request.url = std::move(path);
+  return request;
+}
+
+Remote::Remote(Target target) : target_(std::move(target)), client_(client_options(target_)) {}
+
+http::ClientResponse Remote::exchange(http::Client& client, http::ClientRequest request, const Query& query) {
+  request.url = target_.server + request.url + encode_query(query);
+  if (!target_.key.empty()) request.headers.set("Authorization", "Bearer " + target_.key);
+  request.headers.set("User-Agent", "sandkeep-cli");
+  http::ClientResponse response;
+  try {
+    response = client.send(request);
+  } catch (const Error& error) {
+    if (error.code() != Code::unavailable) throw;
+    throw unreachable(error, target_);
+  }
+  if (response.status >= 400) throw to_error(response, target_);
+  return response;
+}
+
+http::ClientResponse Remote::send(http::ClientRequest request, const Query& query) {
+  return exchange(client_, std::move(request), query);
+}
+
+void Remote::stream(const std::string& path, const Query& query,
+                    const std::function<void(std::string_view)>& take) {
+  auto request = request_to("GET", path);
+  request.body_sink = [&](std::string_view bytes) {
+    take(bytes);
+    return true;
+  };
+  send(std::move(request), query);
+}
+
+Json Remote::call(std::string method, const std::string& path, const Query& query,
+                  const std::optional<Json>& body, const http::Headers& headers) {
+  auto request = request_to(std::move(method), path);
+  request.headers = headers;
+  if (body) {
+    request.body = to_text(*body);
+    request.headers.set("Content-Type", "application/json");
+  }
+  return parse_answer(send(std::move(request), query));
+}
+
+Json Remote::call_patiently(std::string method, const std::string& path, const Query& query) {
+  auto options = client_options(target_);
+  options.stall_timeout = std::chrono::hours(24 * 7);
+  options.retries_max = 0;
+  http::Client patient(options);
+  return parse_answer(exchange(patient, request_to(std::move(method), path), query));
+}
+
+Target Remote::resolved_target() {
+  target_.workspace = workspace_of({});
+  return target_;
+}
+
+std::string Remote::workspace_of(const RemotePath& where) {
+  if (!where.workspace.empty()) return where.workspace;
+  if (target_.workspace.empty()) target_.workspace = default_workspace(call("GET", "/api/v1/me"));
+  return target_.workspace;
+}
+
+std::string Remote::workspace_id_of(const RemotePath& where) {
+  auto name = workspace_of(where);
+  auto known = ids_.find(name);
+  if (known != ids_.end()) return known->second;
+  auto id = text_field(call("GET", "/api/v1/workspaces/" + percent_encode(name)), "id");
+  return ids_.emplace(name, id).first->second;
+}
+
+int64_t Remote::limit(std::string_view name, int64_t most) {
+  auto server = call("GET", "/api/v1");
+  return std::min(most, static_cast<int64_t>(number_field(object_field(server, "limits"), name)));
+}
+
+std::string Remote::url(const RemotePath& where, std::string_view what) {
+  return "/api/v1/workspaces/" + percent_encode(workspace_of(where)) + "/" + std::string(what);
+}
+
+std::string Remote::url_with_path(const RemotePath& where, std::string_view what) {
+  return url(where, what) + "/" + percent_encode_path(where.path);
+}
+
+std::string default_workspace(const Json& me) {
+  auto only = optional_text(object_field(me, "scope"), "workspace_id");
+  return only.empty() ? "default" : only;
+}
+
+std::optional<Json> find_entry(Remote& remote, const RemotePath& where) {
+  try {
+    return get_entry(remote, where);
+  } catch (const Error& error) {
+    if (error.code() == Code::not_found) return std::nullopt;
+    throw;
+  }
+}
+
+Json get_entry(Remote& remote, const RemotePath& where) {
+  return remote.call("GET", remote.url_with_path(where, "entries"));
+}
+
+void for_each_item(Remote& remote, const std::string& path, Query query,
+                   const std::function<void(const Json& item)>& take) {
+  auto first_query = query;
+  for (;;) {
+    auto page = remote.call("GET", path, query);
+    for (const auto& item : list_field(page, "items")) take(item);
+    if (!flag_field(page, "has_more")) return;
+    query = first_query;
+    query.emplace_back("cursor", text_field(page, "next_cursor"));
+  }
+}
+
+}  // namespace sk::cli

@@ -1,0 +1,51 @@
+#include "cli/commands/commands.h"
+
+namespace sk::cli {
+
+namespace {
+
+std::vector<Command> join(std::vector<Command> first, std::vector<Command> more) {
+  first.insert(first.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  return first;
+}
+
+std::vector<CommandGroup> make_groups() {
+  std::vector<CommandGroup> groups;
+  groups.push_back({"The server", {serve_command(), settings_command(), doctor_command(), demo_command()}});
+  groups.push_back({"Signing in", {login_command(), logout_command(), whoami_command()}});
+  groups.push_back({"Files",
+                    {put_command(), get_command(), ls_command(), cat_command(), mkdir_command(), mv_command(),
+                     cp_command(), rm_command(), link_command()}});
+  groups.push_back({"History", join({log_command(), restore_command()}, trash_commands())});
+  auto together = join(lock_commands(), {lock_run_command(), events_command()});
+  groups.push_back({"Working together", std::move(together)});
+  groups.push_back(
+      {"Running code", join(join({run_command(), shell_command()}, sessions_commands()), {mcp_command()})});
+  auto administration = join(workspace_commands(), key_commands());
+  administration = join(std::move(administration), principal_commands());
+  administration = join(std::move(administration), audit_commands());
+  administration = join(std::move(administration), {verify_command(), gc_command()});
+  groups.push_back({"Administration", std::move(administration)});
+  return groups;
+}
+
+std::vector<CommandFamily> make_families() {
+  return {
+      {"trash", "what was removed, and how to get it back or rid of it"},
+      {"lock", "the right to write a path for a while"},
+      {"workspace", "the homes of files: quota, members, trash"},
+      {"key", "the keys that open the server"},
+      {"principal", "the people and agents who act"},
+      {"audit", "the journal as a file, and its check"},
+      {"sessions", "interpreters: what runs and what sleeps"},
+  };
+}
+
+}  // namespace
+
+const CommandTable& command_table() {
+  static const CommandTable table(make_groups(), make_families());
+  return table;
+}
+
+}  // namespace sk::cli

@@ -1,0 +1,73 @@
+#include "interpreter/refusing_interpreter.h"
+
+namespace sk::interpreter {
+
+RefusingInterpreter::RefusingInterpreter(workspace::Keep& keep, std::string reason)
+    : records_(keep.ground()), reason_(std::move(reason)) {}
+
+Error RefusingInterpreter::refusal() const {
+  return Error(Code::unavailable, reason_)
+      .hint("The message says what is missing on the server; ask its operator.");
+}
+
+void RefusingInterpreter::require_code() const { throw refusal(); }
+
+std::optional<SessionInfo> RefusingInterpreter::find(const workspace::Actor& actor, const Id& session) {
+  auto found = records_.find(session);
+  return found && is_of(*found, actor) ? found : std::nullopt;
+}
+
+std::vector<SessionInfo> RefusingInterpreter::list(const workspace::Actor& actor, const SessionQuery& query) {
+  return records_.list(actor.principal, actor.only_workspace, query);
+}
+
+std::optional<RunningExecution> RefusingInterpreter::find_running(const workspace::Actor& actor,
+                                                                  const Id& session, const Id&) {
+  get(actor, session);
+  return std::nullopt;
+}
+
+std::optional<Execution> RefusingInterpreter::find_execution(const workspace::Actor& actor, const Id& session,
+                                                             const Id& execution) {
+  get(actor, session);
+  return records_.find_execution(session, execution);
+}
+
+void RefusingInterpreter::make_thumbnail(const workspace::Version&, Thumbnails::OnMade on_made) {
+  on_made(std::nullopt);
+}
+
+SessionInfo RefusingInterpreter::create(const workspace::Actor&, const NewSession&) { throw refusal(); }
+
+void RefusingInterpreter::remove(const workspace::Actor&, const Id&, OnUnkept) { throw refusal(); }
+
+void RefusingInterpreter::retry_unkept(const workspace::Actor&, const Id&, std::function<void(Retried)>) {
+  throw refusal();
+}
+
+void RefusingInterpreter::sleep(const workspace::Actor&, const Id&) { throw refusal(); }
+
+RunningExecution RefusingInterpreter::execute(const workspace::Actor&, const Id&, NewExecution) {
+  throw refusal();
+}
+
+bool RefusingInterpreter::cancel(const workspace::Actor&, const Id&, const Id&) { throw refusal(); }
+
+bool RefusingInterpreter::answer_tools(const workspace::Actor&, const Id&, const Id&, Json) {
+  throw refusal();
+}
+
+ExportedHistory RefusingInterpreter::export_history(const workspace::Actor&, const Id&, ExportFormat) {
+  throw refusal();
+}
+
+std::vector<Execution> RefusingInterpreter::executions(const workspace::Actor&, const Id&, int64_t, size_t) {
+  throw refusal();
+}
+
+std::vector<KeptFile> RefusingInterpreter::kept_files(const workspace::Actor&, const Id&, const Id&, int64_t,
+                                                      size_t) {
+  throw refusal();
+}
+
+}  // namespace sk::interpreter

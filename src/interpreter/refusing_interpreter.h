@@ -1,0 +1,61 @@
+// The interpreter of a server that runs no code: it finds and lists what is on record, and refuses the rest
+// with the reason.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "interpreter/interpreter.h"
+#include "interpreter/records.h"
+#include "workspace/keep.h"
+
+namespace sk::interpreter {
+
+// Any thread. `keep` outlives it.
+class RefusingInterpreter final : public Interpreter {
+ public:
+  // `reason` is the message of every refusal: what the server lacks, or who decided that no code runs.
+  RefusingInterpreter(workspace::Keep& keep, std::string reason);
+
+  bool runs_code() const override { return false; }
+  void require_code() const override;
+  void recover() override {}
+  void resume_accepted() override {}
+  void close() override {}
+  void await_executions(std::chrono::milliseconds) override {}
+  void end_sessions() override {}
+  void stop() override {}
+  SessionInfo create(const workspace::Actor& actor, const NewSession& wanted) override;
+  std::optional<SessionInfo> find(const workspace::Actor& actor, const Id& session) override;
+  std::vector<SessionInfo> list(const workspace::Actor& actor, const SessionQuery& query) override;
+  void remove(const workspace::Actor& actor, const Id& session, OnUnkept unkept) override;
+  void retry_unkept(const workspace::Actor& actor, const Id& session,
+                    std::function<void(Retried)> then) override;
+  void sleep(const workspace::Actor& actor, const Id& session) override;
+  RunningExecution execute(const workspace::Actor& actor, const Id& session, NewExecution wanted) override;
+  void note_unanswered(const Id&) override {}
+  bool cancel(const workspace::Actor& actor, const Id& session, const Id& execution) override;
+  std::optional<RunningExecution> find_running(const workspace::Actor& actor, const Id& session,
+                                               const Id& execution) override;
+  bool answer_tools(const workspace::Actor& actor, const Id& session, const Id& execution,
+                    Json results) override;
+  std::optional<Execution> find_execution(const workspace::Actor& actor, const Id& session,
+                                          const Id& execution) override;
+  ExportedHistory export_history(const workspace::Actor& actor, const Id& session,
+                                 ExportFormat format) override;
+  std::vector<Execution> executions(const workspace::Actor& actor, const Id& session, int64_t before,
+                                    size_t limit) override;
+  std::vector<KeptFile> kept_files(const workspace::Actor& actor, const Id& session, const Id& execution,
+                                   int64_t after, size_t limit) override;
+  bool can_have_thumbnail(const workspace::Version&) const override { return false; }
+  void make_thumbnail(const workspace::Version& version, Thumbnails::OnMade on_made) override;
+
+ private:
+  Error refusal() const;
+
+  Records records_;
+  const std::string reason_;
+};
+
+}  // namespace sk::interpreter

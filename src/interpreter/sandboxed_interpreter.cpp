@@ -1,0 +1,599 @@
+#include "interpreter/sandboxed_interpreter.h"
+
+#include <filesystem>
+#include <future>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "interpreter/added_files.h"
+#include "interpreter/copy_cache.h"
+#include "interpreter/kernel_loop.h"
+#include "interpreter/live_session.h"
+#include "interpreter/new_session.h"
+#include "interpreter/only_copies.h"
+#include "interpreter/registry.h"
+#include "interpreter/repeats.h"
+#include "interpreter/rescue.h"
+#include "interpreter/session_book.h"
+#include "interpreter/sleepers.h"
+#include "workspace/path.h"
+
+namespace sk::interpreter {
+
+namespace {
+
+constexpr int64_t kEvictionUs = 60 * kSecondUs;
+constexpr std::chrono::milliseconds kInterruptMost{kInterruptGraceUs / 1000 + 1000};
+
+Owner owner_of(sandbox::SandboxHost& host) {
+  auto owner = host.file_owner();
+  return {owner.uid, owner.gid};
+}
+
+// Where the boot is unknown, each process stands for one of its own: it trusts no copy of an earlier one.
+std::string boot_id_of(const InterpreterOptions& options) {
+  return options.boot_id.empty() ? "process-" + random_base64url(12) : options.boot_id;
+}
+
+std::string prepare_folder(const std::string& path) {
+  std::filesystem::create_directories(path);
+  WorkingCopy::clear_aside(path);
+  return path;
+}
+
+}  // namespace
+
+struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterpreter::Impl> {
+  Impl(workspace::Keep& the_keep, sandbox::SandboxHost& the_host, InterpreterOptions wanted, Metrics& metrics)
+      : keep(the_keep),
+        host(the_host),
+        options(std::move(wanted)),
+        records(keep.ground()),
+        watcher({.folders_per_copy_max = options.watched_folders_max}),
+        pool(options.threads, 1'000'000),
+        saver(1, 100'000),
+        disk_guard(
+            {.data_root = prepare_folder(options.directory), .reserve_bytes = options.disk_reserve_bytes}),
+        copies({options.directory, options.copy_keep_s, options.disk_reserve_bytes}, records),
+        thumbnails(keep, host, options.directory),
+        copy_context{keep,
+                     records,
+                     watcher,
+                     options.directory,
+                     owner_of(host),
+                     options.file_bytes_max,
+                     boot_id_of(options)},
+        shared{keep, host, options, records, copy_context, disk_guard, pool, {}, {}, {}, {}, {}, false},
+        awake_gauge(metrics.gauge("sandkeep_sessions_awake", "Sessions with a running interpreter")),
+        executions_total(metrics.counter("sandkeep_executions_total", "Executions that were accepted")) {
+    shared.watch_fd = [this](int fd, std::weak_ptr<LiveSession> session) {
+      loop.watch(fd, [session = std::move(session)] {
+        if (auto alive = session.lock()) alive->poll();
+      });
+    };
+    shared.rearm_fd = [this](int fd) { loop.rearm(fd); };
+    shared.forget_fd = [this](int fd) { loop.forget(fd); };
+    shared.save_later = [this](const Execution& execution) {
+      saver.submit_always([this, execution] {
+        try {
+          records.save(execution);
+        } catch (const Error& error) {
+          log::error("an execution's record could not be saved", {{"error", error.message()}});
+        }
+      });
+    };
+    shared.told_later = [this](const Id& session) {
+      saver.submit_always([this, session] {
+        try {
+          records.mark_told(session);
+        } catch (const Error& error) {
+          log::error("that recovered files were named could not be saved", {{"error", error.message()}});
+        }
+      });
+    };
+    loop.start([this] { tick(); });
+  }
+
+  void tick() {
+    TimeUs now_us = keep.ground().clock.now_us();
+    int64_t awake = 0;
+    for (auto& session : registry.all()) {
+      session->tick(now_us);
+      session->expire_waits(now_us);
+      if (session->awake()) ++awake;
+      if (session->must_warn(now_us)) tell(*session, "session.expiring", now_us);
+      if (!must_end(*session, now_us)) continue;
+      auto lease = registry.try_acquire(session->info().id);
+      // Somebody else may have ended it, or given it work, before the lease was ours.
+      if (!lease || lease->live() != session || !must_end(*session, now_us)) continue;
+      if (session->awake()) tell(*session, "session.sleep", now_us);
+      end(std::move(*lease), LiveSession::Why::asked);
+    }
+    awake_gauge.set(awake);
+    if (now_us < next_eviction_us || evicting.exchange(true)) return;
+    next_eviction_us = now_us + std::min(kEvictionUs, options.copy_keep_s * kSecondUs);
+    pool.submit_always([this] { evict_copies(); });
+  }
+
+  static bool must_end(const LiveSession& session, TimeUs now_us) {
+    if (session.busy()) return false;
+    int64_t idle_us = session.info().idle_s * kSecondUs;
+    int64_t awake_max_us = session.info().awake_max_s * kSecondUs;
+    bool idle = idle_us > 0 && now_us - session.active_us() > idle_us;
+    bool over = !session.awake() && now_us - session.active_us() > 60 * kSecondUs;
+    bool long_awake = session.awake() && awake_max_us > 0 && now_us - session.awake_since_us() > awake_max_us;
+    return idle || over || long_awake;
+  }
+
+  // Removes copies that may go, one after the other. A session whose copy goes wakes afterwards.
+  void evict_copies() {
+    auto in_use = [this](const Id& id) { return registry.phase(id) != Phase::asleep; };
+    while (!stopping) {
+      auto found = copies.next(keep.ground().clock.now_us(), in_use);
+      if (!found) break;
+      auto lease = registry.try_acquire(found->id);
+      // In use since, or deleted: then its copy is not for us to touch.
+      auto now = lease && !lease->live() ? records.find(found->id) : std::nullopt;
+      if (!now || now->deleted_us || !CopyKeeper(copy_context, *now).evict(capture_as(*now)))
+        copies.spare(*found);
+    }
+    evicting = false;
+  }
+
+  // On the record, so that whoever follows the workspace's events hears of it.
+  void tell(const LiveSession& session, const char* kind, TimeUs now_us) {
+    TimeUs expires_us = std::max(now_us, session.active_us() + session.info().idle_s * kSecondUs);
+    saver.submit_always([this, info = session.info(), kind, expires_us] {
+      try {
+        records.tell(info, kind, expires_us);
+      } catch (const Error& error) {
+        log::error("a session's event could not be recorded", {{"error", error.message()}});
+      }
+    });
+  }
+
+  std::optional<SessionInfo> find_if_any(const workspace::Actor& actor, const Id& id) {
+    // A live session knows its own record; a deleted one is not among them.
+    std::optional<SessionInfo> found;
+    if (auto live = registry.find(id)) found = live->info();
+    if (!found) found = records.find(id);
+    if (!found || !is_of(*found, actor)) return std::nullopt;
+    add_live_facts(*found);
+    return found;
+  }
+
+  SessionInfo find(const workspace::Actor& actor, const Id& id) {
+    auto found = find_if_any(actor, id);
+    if (!found) throw no_session(id);
+    return *found;
+  }
+
+  // Adds what the record learns only later.
+  void add_live_facts(SessionInfo& info) {
+    auto live = registry.find_any(info.id);
+    if (!live) return;
+    info.active_us = live->active_us();
+    info.execution_count = live->execution_count();
+    if (live->awake_since_us() != 0) info.woke_us = live->awake_since_us();
+    if (live->awake()) info.status = SessionStatus::running;
+  }
+
+  // What ended before this call is in the catalog after it.
+  void flush_records() {
+    auto done = std::make_shared<std::promise<void>>();
+    saver.submit_always([done] { done->set_value(); });
+    done->get_future().wait();
+  }
+
+  // The live session of a lease, made when there is none. It counts as busy until what is reserved is done.
+  std::shared_ptr<LiveSession> bring_to_life(Registry::Lease& lease, const workspace::Actor& actor) {
+    if (auto live = lease.live()) {
+      live->reserve();
+      return live;
+    }
+    // Under the lease: nobody deletes it between this look and its waking. Records that are still to be
+    // written come first, since the next number follows the last one there.
+    flush_records();
+    auto info = records.find(lease.id());
+    if (!info) throw no_session(lease.id());
+    if (info->deleted_us) throw deleted_error();
+    size_t mine = 0, all = 0;
+    for (auto& session : registry.all()) {
+      ++all;
+      if (session->info().owner == actor.principal) ++mine;
+    }
+    auto refuse = [&](std::string what) {
+      return Error(Code::too_many_requests, std::move(what))
+          .hint("Wait until one goes to sleep, or delete one with DELETE /api/v1/sessions/{id}.");
+    };
+    // Sleep costs the other session its variables; a refusal would cost this caller its answer.
+    if (mine >= options.sessions_per_principal_max && !make_room(actor.principal, actor.principal))
+      throw refuse("you have " + std::to_string(mine) + " sessions awake, which is the limit");
+    if (mine < options.sessions_per_principal_max && all >= options.sessions_max &&
+        !make_room(actor.principal, std::nullopt))
+      throw refuse("the server has " + std::to_string(all) + " sessions awake, which is the limit");
+    auto made = LiveSession::make(shared, *info);
+    made->reserve();
+    lease.wake(made);
+    return made;
+  }
+
+  // Puts a session to sleep, to make room for another. False when there is none.
+  bool make_room(const Id& guest, const std::optional<Id>& owner) {
+    for (auto live = registry.all();;) {
+      auto longest = choose_sleeper(live, guest, owner, options.sessions_max, keep.ground().clock.now_us());
+      if (!longest) return false;
+      auto lease = registry.try_acquire(longest->info().id);
+      if (lease && lease->live() == longest && !longest->busy()) {
+        end(std::move(*lease), LiveSession::Why::asked);
+        return true;
+      }
+      std::erase(live, longest);  // in somebody's hands
+    }
+  }
+
+  // Ends the lease's live session, if there is one; the lease is given back when it is asleep. Calls `then`
+  // with the lease before that.
+  void end(Registry::Lease lease, LiveSession::Why why, std::function<void(Registry::Lease)> then = {}) {
+    auto live = lease.live();
+    if (!live) {
+      if (then) then(std::move(lease));
+      return;
+    }
+    lease.begin_end();
+    auto held = std::make_shared<Registry::Lease>(std::move(lease));
+    live->retire(why, [held, then = std::move(then)] {
+      held->end();
+      if (then) then(std::move(*held));
+    });
+  }
+
+  // The same, and waits for it.
+  Registry::Lease end_and_wait(Registry::Lease lease, LiveSession::Why why) {
+    auto ended = std::make_shared<std::promise<Registry::Lease>>();
+    auto done = ended->get_future();
+    end(std::move(lease), why, [ended](Registry::Lease back) { ended->set_value(std::move(back)); });
+    return done.get();
+  }
+
+  // Gives an execution to its session, which is woken when it is asleep. `earlier`: one that was accepted
+  // before a restart, with its id and number.
+  RunningExecution queue(const workspace::Actor& actor, const Id& session, NewExecution wanted,
+                         std::optional<Execution> earlier) {
+    std::optional<Registry::Lease> lease(registry.acquire(session));
+    if (auto known = repeats.find(session, lease->live().get(), wanted)) return *known;
+    auto live = bring_to_life(*lease, actor);
+    bool is_queued = false;
+    std::shared_ptr<void> reserved(nullptr, [&](void*) {
+      if (!is_queued) live->unreserve();
+    });
+    const SessionInfo& info = live->info();
+    auto workspace = keep.workspaces().enter(actor, info.workspace.with_prefix(workspace::prefix::workspace),
+                                             workspace::Right::write);
+    if (live->queued() > options.queue_max && !earlier)
+      throw Error(Code::too_many_requests,
+                  "the session has " + std::to_string(live->queued() - 1) + " executions waiting")
+          .hint("Wait for some of them.");
+    QueuedExecution queued;
+    if (earlier) {
+      queued.execution = std::move(*earlier);
+    } else {
+      queued.execution.id = keep.ground().ids.next();
+      queued.execution.session = session;
+      queued.execution.author = actor.principal;
+      queued.execution.language = wanted.language;
+      queued.execution.code = wanted.code;
+      queued.execution.created_us = keep.ground().clock.now_us();
+      queued.execution.added = add_files(keep, actor, workspace, info, wanted.files);
+      queued.execution.number = live->next_number();
+      wanted.accepted = wanted.accepted || !wanted.idempotency_key.empty();
+      if (wanted.accepted) records.save_accepted(queued.execution, wanted);
+    }
+    queued.wanted = std::move(wanted);
+    queued.actor = actor;
+    queued.feed = std::make_shared<ExecutionFeed>();
+    RunningExecution running{queued.execution.id, queued.execution.number, queued.feed, queued.execution};
+    executions_total.add();
+    is_queued = true;
+    lease.reset();  // the session is busy, and the start of a cell need not keep others waiting
+    live->enqueue(std::move(queued));
+    return running;
+  }
+
+  void close() {
+    shared.closing = true;
+    for (auto& session : registry.all()) session->close_queue();
+  }
+
+  void await_executions(std::chrono::milliseconds limit) {
+    std::vector<std::shared_ptr<ExecutionFeed>> running;
+    for (auto& session : registry.all())
+      for (auto& one : session->unfinished()) running.push_back(one.feed);
+    await_all(running, limit);
+  }
+
+  void end_sessions() {
+    shared.closing = true;
+    registry.close();
+    // Interrupted first, as by a cancellation, so that code can close its files. Code that ignores it is
+    // killed.
+    std::vector<std::shared_ptr<ExecutionFeed>> running;
+    for (auto& session : registry.all()) {
+      session->interrupt_for_stop();
+      for (auto& one : session->unfinished()) running.push_back(one.feed);
+    }
+    await_all(running, kInterruptMost);
+    // All at once; each lease comes back when its session is asleep.
+    auto live = registry.all();
+    for (auto& session : live) end(registry.acquire(session->info().id), LiveSession::Why::server_stops);
+    for (auto& session : live) registry.acquire(session->info().id);
+  }
+
+  void stop() {
+    if (stopping.exchange(true)) return;
+    rescue.stop();  // sessions' strands run until the pool stops
+    end_sessions();
+    loop.stop();
+    thumbnails.stop();
+    pool.stop();
+    saver.stop();
+    sync_copies();
+  }
+
+  // After a clean stop a power cut finds everything on disk, so that no copy is suspect afterwards.
+  void sync_copies() {
+    try {
+      WorkingCopy::flush_to_disk(options.directory);
+      records.mark_copies_synced();
+    } catch (const Error& error) {
+      log::warn("working copies could not be synced; after a power cut they are searched instead of believed",
+                {{"error", error.message()}});
+    }
+  }
+
+  workspace::Keep& keep;
+  sandbox::SandboxHost& host;
+  const InterpreterOptions options;
+  Records records;
+  Watcher watcher;
+  WorkerPool pool;
+  WorkerPool saver;
+  sandbox::DiskGuard disk_guard;
+  CopyCache copies;
+  Thumbnails thumbnails;
+  const CopyContext copy_context;
+  Shared shared;
+  Gauge& awake_gauge;
+  Counter& executions_total;
+  std::atomic<bool> stopping{false};
+  Registry registry;
+  Rescue rescue{keep, records, registry, copy_context};
+  Repeats repeats{records, keep.ground().clock, [this] { flush_records(); }};
+  std::atomic<bool> evicting{false};
+  TimeUs next_eviction_us = 0;  // the loop's
+  KernelLoop loop;
+};
+
+SandboxedInterpreter::SandboxedInterpreter(workspace::Keep& keep, sandbox::SandboxHost& host,
+                                           InterpreterOptions options, Metrics& metrics)
+    : impl_(std::make_shared<Impl>(keep, host, std::move(options), metrics)) {}
+
+SandboxedInterpreter::~SandboxedInterpreter() { impl_->stop(); }
+void SandboxedInterpreter::close() { impl_->close(); }
+void SandboxedInterpreter::await_executions(std::chrono::milliseconds limit) {
+  impl_->await_executions(limit);
+}
+void SandboxedInterpreter::end_sessions() { impl_->end_sessions(); }
+void SandboxedInterpreter::stop() { impl_->stop(); }
+void SandboxedInterpreter::note_unanswered(const Id& execution) { impl_->repeats.note_unanswered(execution); }
+
+bool SandboxedInterpreter::can_have_thumbnail(const workspace::Version& version) const {
+  return Thumbnails::can_have(version);
+}
+
+void SandboxedInterpreter::make_thumbnail(const workspace::Version& version, Thumbnails::OnMade on_made) {
+  impl_->thumbnails.get(version, std::move(on_made));
+}
+
+void SandboxedInterpreter::recover() {
+  impl_->records.end_interrupted_executions(impl_->keep.ground().clock.now_us());
+  std::vector<std::future<void>> done;
+  for (auto& info : impl_->records.dirty_sessions()) {
+    auto task = std::make_shared<std::packaged_task<void()>>([impl = impl_.get(), info] {
+      auto lease = impl->registry.acquire(info.id);
+      CopyKeeper keeper(impl->copy_context, info);
+      if (!keeper.exists()) return;
+      try {
+        keeper.recover(capture_as(info));
+      } catch (const std::exception& error) {
+        log::error(
+            "a session's files could not be looked through after a restart; its next execution tries again",
+            {{"session", info.id.hex()}, {"error", error.what()}});
+      }
+    });
+    done.push_back(task->get_future());
+    impl_->pool.submit_always([task] { (*task)(); });
+  }
+  for (auto& one : done) one.get();
+}
+
+void SandboxedInterpreter::resume_accepted() {
+  for (auto& [execution, wanted] : impl_->records.accepted()) {
+    workspace::Actor actor;
+    actor.principal = execution.author;
+    wanted.accepted = true;
+    try {
+      impl_->queue(actor, execution.session, std::move(wanted), execution);
+    } catch (const Error& error) {
+      execution.status = ExecutionStatus::done;
+      execution.outcome = Outcome::interrupted;
+      execution.message =
+          "it was accepted before the server stopped, and could not be run now: " + error.message();
+      execution.ended_us = impl_->keep.ground().clock.now_us();
+      impl_->records.save(execution);
+    }
+  }
+}
+
+SessionInfo SandboxedInterpreter::create(const workspace::Actor& actor, const NewSession& wanted) {
+  auto& keep = impl_->keep;
+  auto workspace = wanted.workspace.empty()
+                       ? keep.workspaces().open_default(actor, workspace::Right::write)
+                       : keep.workspaces().enter(actor, wanted.workspace, workspace::Right::write);
+  const auto& options = impl_->options;
+  SessionInfo info;
+  info.id = keep.ground().ids.next();
+  info.workspace = workspace.id;
+  info.owner = actor.principal;
+  settle_wishes(info, wanted, options);
+  info.runtime = impl_->host.need_runtime(wanted.runtime);
+  info.folder = folder_of(info, wanted);
+  auto existing = info.folder.empty() ? std::nullopt : keep.files().find(workspace, info.folder);
+  if (existing && existing->kind != workspace::EntryKind::folder)
+    throw Error(Code::conflict, "'" + info.folder + "' is a file, so a session cannot have it as its folder")
+        .hint("Choose another folder.");
+  info.added = add_files(keep, actor, workspace, info, wanted.files);
+  info.created_us = info.active_us = keep.ground().clock.now_us();
+  impl_->records.insert(info);
+  return info;
+}
+
+std::optional<SessionInfo> SandboxedInterpreter::find(const workspace::Actor& actor, const Id& session) {
+  return impl_->find_if_any(actor, session);
+}
+
+std::vector<SessionInfo> SandboxedInterpreter::list(const workspace::Actor& actor,
+                                                    const SessionQuery& query) {
+  auto sessions = impl_->records.list(actor.principal, actor.only_workspace, query);
+  for (auto& info : sessions) impl_->add_live_facts(info);
+  return sessions;
+}
+
+void SandboxedInterpreter::remove(const workspace::Actor& actor, const Id& session, OnUnkept unkept) {
+  if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot delete sessions");
+  if (impl_->find(actor, session).status == SessionStatus::deleted) return;
+  // A call that is refused changes nothing: code runs on.
+  if (unkept == OnUnkept::refuse) impl_->rescue.refuse_if_unkept(session);
+  // From here to the end under one lease: nobody wakes the session before its copy is gone.
+  auto lease = impl_->end_and_wait(impl_->registry.acquire(session), LiveSession::Why::asked);
+  auto info = impl_->records.find(session);
+  if (!info || info->deleted_us) return;
+  CopyKeeper keeper(impl_->copy_context, *info);
+  if (unkept == OnUnkept::refuse && keeper.exists() && impl_->records.copy_state(session).dirty) {
+    auto found = keeper.look_for_only_copies(capture_as(*info)).only_copies;
+    if (!found)
+      throw Error(Code::unavailable, "the last files of the session could not be kept, so it was not deleted")
+          .hint("The server's log says why. Try again when that is mended.");
+    if (!found->empty()) throw only_copies_error(*found);
+  }
+  impl_->records.mark_deleted(session, impl_->keep.ground().clock.now_us());
+  keeper.remove();
+}
+
+void SandboxedInterpreter::sleep(const workspace::Actor& actor, const Id& session) {
+  if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot end sessions");
+  impl_->find(actor, session);
+  impl_->end_and_wait(impl_->registry.acquire(session), LiveSession::Why::asked);
+}
+
+void SandboxedInterpreter::retry_unkept(const workspace::Actor& actor, const Id& session,
+                                        std::function<void(Retried)> then) {
+  if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot change files");
+  auto info = impl_->find(actor, session);
+  if (info.status == SessionStatus::deleted) throw deleted_error();
+  auto workspace = impl_->keep.workspaces().enter(
+      actor, info.workspace.with_prefix(workspace::prefix::workspace), workspace::Right::write);
+  impl_->rescue.retry(actor, workspace, session, std::move(then));
+}
+
+RunningExecution SandboxedInterpreter::execute(const workspace::Actor& actor, const Id& session,
+                                               NewExecution wanted) {
+  if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot run code");
+  if (impl_->find(actor, session).status == SessionStatus::deleted) throw deleted_error();
+  if (impl_->shared.closing)
+    throw Error(Code::unavailable, "the server is stopping")
+        .hint("Try again when it is back; nothing was run.");
+  check(wanted, impl_->options);
+  return impl_->queue(actor, session, std::move(wanted), std::nullopt);
+}
+
+bool SandboxedInterpreter::cancel(const workspace::Actor& actor, const Id& session, const Id& execution) {
+  if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot cancel executions");
+  auto running = find_running(actor, session, execution);
+  if (!running) {
+    if (!find_execution(actor, session, execution))
+      throw Error(Code::not_found, "the session has no such execution");
+    return false;
+  }
+  if (running->feed->finished()) return false;
+  auto live = impl_->registry.find(session);
+  if (!live) return false;
+  live->cancel(execution);
+  return true;
+}
+
+bool SandboxedInterpreter::answer_tools(const workspace::Actor& actor, const Id& session, const Id& execution,
+                                        Json results) {
+  if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot answer for tools");
+  impl_->find(actor, session);
+  auto live = impl_->registry.find(session);
+  if (!live) return false;
+  return live->answer_tools(execution, std::move(results));
+}
+
+std::optional<RunningExecution> SandboxedInterpreter::find_running(const workspace::Actor& actor,
+                                                                   const Id& session, const Id& execution) {
+  impl_->find(actor, session);
+  auto live = impl_->registry.find_any(session);
+  return live ? live->find(execution) : std::nullopt;
+}
+
+std::optional<Execution> SandboxedInterpreter::find_execution(const workspace::Actor& actor,
+                                                              const Id& session, const Id& execution) {
+  if (auto running = find_running(actor, session, execution); running && running->feed->finished())
+    return running->feed->result();
+  return impl_->records.find_execution(session, execution);
+}
+
+ExportedHistory SandboxedInterpreter::export_history(const workspace::Actor& actor, const Id& session,
+                                                     ExportFormat format) {
+  SessionInfo info = impl_->find(actor, session);
+  impl_->flush_records();
+  constexpr int64_t kPage = 20;
+  int64_t at = 0;
+  std::deque<Execution> page;
+  return interpreter::export_history(
+      info, format, impl_->options.directory, [&]() -> std::optional<Execution> {
+        if (page.empty()) {
+          for (auto& execution : impl_->records.executions_after(session, at, kPage))
+            page.push_back(execution);
+          if (page.empty()) return std::nullopt;
+          at = page.back().number;
+        }
+        Execution next = std::move(page.front());
+        page.pop_front();
+        return next;
+      });
+}
+
+std::vector<Execution> SandboxedInterpreter::executions(const workspace::Actor& actor, const Id& session,
+                                                        int64_t before, size_t limit) {
+  impl_->find(actor, session);
+  impl_->flush_records();
+  return impl_->records.list_executions(session, before, limit);
+}
+
+std::vector<KeptFile> SandboxedInterpreter::kept_files(const workspace::Actor& actor, const Id& session,
+                                                       const Id& execution, int64_t after, size_t limit) {
+  auto found = find_execution(actor, session, execution);
+  if (!found) throw Error(Code::not_found, "the session has no such execution");
+  const auto& kept = found->files.kept;
+  std::vector<KeptFile> result;
+  for (size_t i = static_cast<size_t>(std::max<int64_t>(0, after)); i < kept.size() && result.size() < limit;
+       ++i)
+    result.push_back(kept[i]);
+  return result;
+}
+
+}  // namespace sk::interpreter

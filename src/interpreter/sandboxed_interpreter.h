@@ -1,0 +1,62 @@
+// The interpreter that runs code, in sandboxes.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/metrics.h"
+#include "interpreter/interpreter.h"
+#include "interpreter/options.h"
+#include "sandbox/host.h"
+#include "workspace/keep.h"
+
+namespace sk::interpreter {
+
+// Any thread. `keep`, `host` and `metrics` outlive it.
+class SandboxedInterpreter final : public Interpreter {
+ public:
+  SandboxedInterpreter(workspace::Keep& keep, sandbox::SandboxHost& host, InterpreterOptions options,
+                       Metrics& metrics);
+  ~SandboxedInterpreter() override;
+
+  bool runs_code() const override { return true; }
+  void require_code() const override {}
+  void recover() override;
+  void resume_accepted() override;
+  void close() override;
+  void await_executions(std::chrono::milliseconds limit) override;
+  void end_sessions() override;
+  void stop() override;
+  SessionInfo create(const workspace::Actor& actor, const NewSession& wanted) override;
+  std::optional<SessionInfo> find(const workspace::Actor& actor, const Id& session) override;
+  std::vector<SessionInfo> list(const workspace::Actor& actor, const SessionQuery& query) override;
+  void remove(const workspace::Actor& actor, const Id& session, OnUnkept unkept) override;
+  void retry_unkept(const workspace::Actor& actor, const Id& session,
+                    std::function<void(Retried)> then) override;
+  void sleep(const workspace::Actor& actor, const Id& session) override;
+  RunningExecution execute(const workspace::Actor& actor, const Id& session, NewExecution wanted) override;
+  void note_unanswered(const Id& execution) override;
+  bool cancel(const workspace::Actor& actor, const Id& session, const Id& execution) override;
+  std::optional<RunningExecution> find_running(const workspace::Actor& actor, const Id& session,
+                                               const Id& execution) override;
+  bool answer_tools(const workspace::Actor& actor, const Id& session, const Id& execution,
+                    Json results) override;
+  std::optional<Execution> find_execution(const workspace::Actor& actor, const Id& session,
+                                          const Id& execution) override;
+  ExportedHistory export_history(const workspace::Actor& actor, const Id& session,
+                                 ExportFormat format) override;
+  std::vector<Execution> executions(const workspace::Actor& actor, const Id& session, int64_t before,
+                                    size_t limit) override;
+  std::vector<KeptFile> kept_files(const workspace::Actor& actor, const Id& session, const Id& execution,
+                                   int64_t after, size_t limit) override;
+  bool can_have_thumbnail(const workspace::Version& version) const override;
+  void make_thumbnail(const workspace::Version& version, Thumbnails::OnMade on_made) override;
+
+ private:
+  struct Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace sk::interpreter

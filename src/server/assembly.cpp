@@ -1,0 +1,100 @@
+#include "server/assembly.h"
+
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/version.h"
+#include "blobs/blob_tree.h"
+#include "interpreter/refusing_interpreter.h"
+#include "interpreter/sandboxed_interpreter.h"
+#include "server/options.h"
+
+namespace sk::server {
+
+namespace {
+
+// For answers of executions that the stop ended to go out.
+constexpr std::chrono::seconds kLastAnswersMost{5};
+
+void make_data_folder(const std::string& path) {
+  try {
+    blobs::make_directories_durably(path, 0777);
+  } catch (const Error& error) {
+    throw Error(Code::bad_request, "cannot make the data folder: " + error.message())
+        .hint("Choose another with --data DIR.");
+  }
+}
+
+}  // namespace
+
+void Assembly::provision() {
+  make_data_folder(settings_.data);
+  api::check_settings(api_settings(settings_));
+  bool fresh = is_fresh(settings_.data);  // asked before the keep fills the folder
+  keep_.emplace(keep_options(settings_), clock_, metrics_);
+  first_key_ = ensure_first_key(*keep_, settings_, fresh);
+  tls_ = prepare_tls(settings_, settings_.data, clock_);
+  // Taken before anything is started that would have to end again.
+  listener_.emplace(settings_.listen.host, settings_.listen.port);
+}
+
+void Assembly::recover() {
+  interpreter_ = make_interpreter();
+  app_.emplace(*keep_, *interpreter_, api_settings(settings_), metrics_, std::string(kVersion));
+  app_->recover();
+}
+
+void Assembly::listen() {
+  auto router = api::make_router(*app_);
+  server_.emplace(std::move(*listener_), http_options(settings_, tls_), std::move(router), metrics_);
+  keep_->start_background();
+}
+
+void Assembly::stop() {
+  if (!server_) return;  // what was made so far ends by its destructor
+  interpreter_->close();
+  app_->background.close();
+  auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(settings_.drain_timeout_s);
+  auto left = [&] {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+  };
+  server_->drain(left());
+  interpreter_->await_executions(left());
+  // Code that still runs is interrupted, and its clients are told so, in their own shape.
+  interpreter_->end_sessions();
+  server_->stop(kLastAnswersMost);
+  app_->stop();
+  interpreter_->stop();
+  keep_->stop();
+}
+
+// Where code cannot run safely, none runs; the files are served all the same.
+std::unique_ptr<interpreter::Interpreter> Assembly::make_interpreter() {
+  using interpreter::RefusingInterpreter, interpreter::SandboxedInterpreter;
+  if (settings_.sandbox == SandboxMode::off)
+    return std::make_unique<RefusingInterpreter>(
+        *keep_, "this server runs no code: it was started with --sandbox=off");
+  try {
+    auto options = sandbox_options(settings_);
+    std::filesystem::create_directories(options.data_root);
+    sandboxes_ = std::make_unique<sandbox::SandboxHost>(options, metrics_);
+    auto made =
+        std::make_unique<SandboxedInterpreter>(*keep_, *sandboxes_, interpreter_options(settings_), metrics_);
+    made->recover();
+    made->resume_accepted();
+    return made;
+  } catch (const Error& error) {
+    sandboxes_.reset();
+    log::error("no code can run here; files are served all the same", {{"why", error.message()}});
+    return std::make_unique<RefusingInterpreter>(*keep_, error.message());
+  }
+}
+
+std::string Assembly::url() const {
+  bool is_v6 = settings_.listen.host.find(':') != std::string::npos;
+  auto host = is_v6 ? "[" + settings_.listen.host + "]" : settings_.listen.host;
+  return (tls_.cert_pem.empty() ? "http://" : "https://") + host + ":" + std::to_string(server_->port());
+}
+
+}  // namespace sk::server

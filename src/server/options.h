@@ -1,0 +1,22 @@
+// What each room is told of the settings. A field that is forgotten here does not compile: the rooms' option
+// structs have no defaults for settings.
+#pragma once
+
+#include "api/settings.h"
+#include "http/server.h"
+#include "interpreter/options.h"
+#include "sandbox/host.h"
+#include "server/settings.h"
+#include "server/tls_files.h"
+#include "workspace/keep.h"
+
+namespace sk::server {
+
+workspace::KeepOptions keep_options(const Settings& settings);
+http::ServerOptions http_options(const Settings& settings, const TlsFiles& tls);
+sandbox::SandboxHost::Options sandbox_options(const Settings& settings);
+// Warns in the log when the id of this boot cannot be read.
+interpreter::InterpreterOptions interpreter_options(const Settings& settings);
+api::Settings api_settings(const Settings& settings);
+
+}  // namespace sk::server
