@@ -83,7 +83,7 @@ def test_outcomes_and_statuses_are_compared_as_enums():
     outputs = re.findall(r'type == "(\w+)"', text(ROOT / "src/interpreter/output.cpp"))
     assert {"stdout", "display", "error"} <= set(outputs)
     # The wire of the kernel is the sandbox's own; the command line reads answers in one file.
-    own = ("src/sandbox/", "src/interpreter/outcome.cpp", "src/interpreter/output.cpp", "src/cli/execution.cpp")
+    own = ("src/sandbox/", "src/interpreter/outcome.cpp", "src/interpreter/output.cpp", "src/cli/client/execution.cpp")
     paths = [path for path in sources() if not name(path).startswith(own)]
     # A field's name and a method's name are words of other lists.
     words = "|".join(sorted({*names, *outputs} - {"name", "link"}))
