@@ -409,7 +409,9 @@ void Capture::read_changed(Plan& plan) {
       put.path = target;
       put.content = contents.written;
       put.head_bytes = contents.head_bytes;
-      put.mode = step.node.mode & 0777;
+      // A mode that code did not change may have been changed by others.
+      put.mode_if_new = step.node.mode & 0777;
+      if (known_row == nullptr || known_row->mode != step.node.mode) put.mode = put.mode_if_new;
       put.mtime_us = step.node.mtime_ns / 1000;
       put.source = plan.as.source;
       put.complete = complete;

@@ -48,7 +48,7 @@ ChangeResult ChangeRun::put(PutChange& change) {
   check_base(change, existing);
   const blobs::Blob& root = change.content->root();
   if (change.beside_head && existing) result.kept_aside = true;
-  uint32_t mode = change.mode.value_or(existing ? existing->mode : 0644u);
+  uint32_t mode = change.mode.value_or(existing ? existing->mode : change.mode_if_new);
   if (auto known = already_kept(change, existing)) return *known;
   if (existing && (!result.kept_aside || change.beside_head) && existing->sha256 == root.hash &&
       existing->head && existing->mode == mode && (change.mime_found || existing->mime == change.mime)) {

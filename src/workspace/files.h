@@ -24,10 +24,11 @@ struct Purpose {
 struct PutChange {
   std::string path;
   std::shared_ptr<blobs::Written> content;
-  std::string mime;         // empty: found out from bytes and name
-  bool mime_found = false;  // by Files::apply()
-  std::string head_bytes;   // the first bytes of the content, for that
-  std::optional<uint32_t> mode;
+  std::string mime;              // empty: found out from bytes and name
+  bool mime_found = false;       // by Files::apply()
+  std::string head_bytes;        // the first bytes of the content, for that
+  std::optional<uint32_t> mode;  // without it an existing file keeps its own
+  uint32_t mode_if_new = 0644;
   std::optional<TimeUs> mtime_us;
   Source source;
   bool complete = true;
