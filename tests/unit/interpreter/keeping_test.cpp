@@ -147,6 +147,19 @@ TEST_F(KeepingTest, TwoWhoMakeTheSameNewFileDiverge) {
   EXPECT_TRUE(keep->files().get(ws, "w/new").diverged);
 }
 
+TEST_F(KeepingTest, AModeThatSomebodyElseSetStaysUnlessCodeSetsAnother) {
+  auto session = create("w");
+  run(session.id, "for name in 'ab': open(name,'w').write('1')");
+  auto running = begin(session, "open('a','a').write('2'); open('b','a').write('2'); os.chmod('b', 0o640)");
+  for (const char* path : {"w/a", "w/b"})
+    keep->files().apply_one(actor, ws, workspace::SetModeChange{path, 0700, {}, {}});
+  go_on(session);
+  ASSERT_EQ(wait(running).outcome, Outcome::ok);
+  EXPECT_EQ(read("w/a"), "12");
+  EXPECT_EQ(keep->files().get(ws, "w/a").mode, 0700u);
+  EXPECT_EQ(keep->files().get(ws, "w/b").mode, 0640u);
+}
+
 TEST_F(KeepingTest, APictureNeverReplacesAFileThatHasItsName) {
   const std::string show = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()";
   auto session = create("w");
