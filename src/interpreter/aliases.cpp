@@ -18,7 +18,7 @@ std::optional<Id> look_up(catalog::Statements& statements, const Id& owner, cons
 
 std::optional<SessionInfo> Aliases::find(const workspace::Actor& actor, std::string_view kind,
                                          std::string_view alias) {
-  Id workspace = keep_.workspaces().open_default(actor).id;
+  Id workspace = keep_.workspaces().open_default(actor).workspace_id();
   auto id = keep_.ground().db.read([&](catalog::Statements& statements) {
     return look_up(statements, actor.principal, workspace, kind, alias);
   });
@@ -49,7 +49,7 @@ SessionInfo Aliases::find_or_create(const workspace::Actor& actor, std::string_v
 
 std::vector<Aliases::Named> Aliases::list(const workspace::Actor& actor, std::string_view kind, size_t skip,
                                           size_t limit) {
-  Id workspace = keep_.workspaces().open_default(actor).id;
+  Id workspace = keep_.workspaces().open_default(actor).workspace_id();
   auto rows = keep_.ground().db.read([&](catalog::Statements& statements) {
     return statements.all(
         "SELECT a.alias, a.session FROM session_aliases a JOIN sessions s ON s.id = a.session "

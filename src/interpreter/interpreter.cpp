@@ -284,7 +284,7 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
       queued.execution.language = wanted.language;
       queued.execution.code = wanted.code;
       queued.execution.created_us = keep.ground().clock.now_us();
-      queued.execution.added = add_files(keep, actor, workspace, info, wanted.files);
+      queued.execution.added = add_files(keep, workspace, info, wanted.files);
       queued.execution.number = live->next_number();
       wanted.accepted = wanted.accepted || !wanted.idempotency_key.empty();
       if (wanted.accepted) records.save_accepted(queued.execution, wanted);
@@ -434,7 +434,7 @@ SessionInfo Interpreter::create(const workspace::Actor& actor, const NewSession&
   const auto& options = impl_->options;
   SessionInfo info;
   info.id = keep.ground().ids.next();
-  info.workspace = workspace.id;
+  info.workspace = workspace.workspace_id();
   info.owner = actor.principal;
   settle_wishes(info, wanted, options);
   info.runtime = impl_->host.need_runtime(wanted.runtime);
@@ -443,7 +443,7 @@ SessionInfo Interpreter::create(const workspace::Actor& actor, const NewSession&
   if (existing && existing->kind != workspace::EntryKind::folder)
     throw Error(Code::conflict, "'" + info.folder + "' is a file, so a session cannot have it as its folder")
         .hint("Choose another folder.");
-  info.added = add_files(keep, actor, workspace, info, wanted.files);
+  info.added = add_files(keep, workspace, info, wanted.files);
   info.created_us = info.active_us = keep.ground().clock.now_us();
   impl_->records.insert(info);
   return info;
@@ -504,7 +504,7 @@ void Interpreter::retry_unkept(const workspace::Actor& actor, const Id& session,
   if (info.status == Status::deleted) throw deleted_error();
   auto workspace = impl_->keep.workspaces().enter(
       actor, info.workspace.with_prefix(workspace::prefix::workspace), workspace::Right::write);
-  impl_->rescue.retry(actor, workspace, session, std::move(then));
+  impl_->rescue.retry(workspace, session, std::move(then));
 }
 
 RunningExecution Interpreter::execute(const workspace::Actor& actor, const Id& session, NewExecution wanted) {

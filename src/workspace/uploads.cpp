@@ -170,16 +170,15 @@ PutChange join_parts(Ground& ground, const std::vector<UploadPart>& parts, const
 
 }  // namespace
 
-UploadInfo Uploads::create(const Actor& actor, const Workspace& workspace, NewUpload wanted) {
-  if (workspace.role < Right::write)
-    throw Error(Code::forbidden, "this key may read the workspace, but not write to it");
+UploadInfo Uploads::create(const Authority& authority, NewUpload wanted) {
+  authority.need(Right::write);
   if (wanted.size > ground_.limits.file_bytes_max)
     throw Error(Code::too_large, "a file may have at most " + human_size(ground_.limits.file_bytes_max))
         .with("field", "bytes")
         .with("limit_bytes", static_cast<int64_t>(ground_.limits.file_bytes_max));
   UploadInfo upload;
   upload.id = ground_.ids.next();
-  upload.workspace = workspace.id;
+  upload.workspace = authority.workspace_id();
   upload.wanted = std::move(wanted);
   upload.status = "pending";
   upload.created_us = ground_.clock.now_us();
@@ -187,7 +186,8 @@ UploadInfo Uploads::create(const Actor& actor, const Workspace& workspace, NewUp
   ground_.db.write([&](catalog::Tx& tx) {
     auto pending =
         *tx.one("SELECT count(*) FROM uploads WHERE owner = $1 AND status = 'pending' AND expires_us > $2",
-                {actor.principal, upload.created_us}, [](const catalog::Row& row) { return row.integer(0); });
+                {authority.actor().principal, upload.created_us},
+                [](const catalog::Row& row) { return row.integer(0); });
     if (pending >= kUploadsPendingMax)
       throw Error(Code::too_many_requests, "you have " + std::to_string(pending) + " uploads under way")
           .hint("Complete or cancel some of them.");
@@ -195,7 +195,7 @@ UploadInfo Uploads::create(const Actor& actor, const Workspace& workspace, NewUp
             ", owner) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, NULL, $9, $10, $11)",
             {upload.id, upload.workspace, upload.wanted.filename, upload.wanted.purpose, upload.wanted.mime,
              upload.wanted.size, upload.wanted.keep_s, upload.status, upload.created_us, upload.expires_us,
-             actor.principal});
+             authority.actor().principal});
   });
   return upload;
 }

@@ -86,7 +86,7 @@ Json metadata_json(const Json& known, const std::string& version, TimeUs created
 
 Reply get_metadata(Call& call, const std::shared_ptr<Known>& known) {
   auto& interpreter = need_interpreter(call.app);
-  TimeUs created_us = call.app.keep.workspaces().open_default(call.actor).created_us;
+  TimeUs created_us = call.app.keep.workspaces().open_default(call.actor).workspace().created_us;
   {
     std::lock_guard lock(known->mutex);
     if (!known->packages.is_null())

@@ -39,23 +39,24 @@ void Call::prepare() {
   if (operation.body_kind == BodyKind::form) form = Query(operation.body, parse_form(request.body));
 }
 
-workspace::Workspace Call::open_workspace(workspace::Right right) {
+workspace::Authority Call::open_workspace(workspace::Right right) {
   return open_workspace(request.param("ws"), right);
 }
 
-workspace::Workspace Call::open_workspace(std::string_view id_or_name, workspace::Right right) {
+workspace::Authority Call::open_workspace(std::string_view id_or_name, workspace::Right right) {
   auto workspace = app.keep.workspaces().enter(actor, id_or_name, right);
-  workspace_ = workspace.id;
+  workspace_ = workspace.workspace_id();
   return workspace;
 }
 
-workspace::Workspace Call::open_workspace_with_figures() {
-  return app.keep.workspaces().open(actor, open_workspace().id.with_prefix(workspace::prefix::workspace));
+workspace::Authority Call::open_workspace_with_figures() {
+  return app.keep.workspaces().open(
+      actor, open_workspace().workspace_id().with_prefix(workspace::prefix::workspace));
 }
 
-workspace::Workspace Call::look_at_workspace() {
+workspace::Authority Call::look_at_workspace() {
   auto workspace = app.keep.workspaces().look_at(actor, request.param("ws"));
-  workspace_ = workspace.id;
+  workspace_ = workspace.workspace_id();
   return workspace;
 }
 

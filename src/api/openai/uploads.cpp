@@ -57,7 +57,7 @@ Reply create_upload(Call& call) {
   wanted.size = static_cast<uint64_t>(within(*call.body.integer("bytes"), 0, INT64_MAX, "bytes"));
   wanted.keep_s = read_expiry(call.body.object("expires_after"), kFileExpiry, call.ignored);
   auto workspace = call.app.keep.workspaces().open_default(call.actor, workspace::Right::write);
-  return upload_reply(call, call.app.keep.uploads().create(call.actor, workspace, std::move(wanted)));
+  return upload_reply(call, call.app.keep.uploads().create(workspace, std::move(wanted)));
 }
 
 std::unique_ptr<http::BodySink> begin_part(std::shared_ptr<Call> call) {

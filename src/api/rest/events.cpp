@@ -250,7 +250,7 @@ Operation event_operation(std::string pattern, std::string id, std::string summa
 void add_event_routes(Routes& routes) {
   routes.add(event_operation(kWorkspace + "/events", "list_events",
                              "What happened in a workspace, and what happens next"),
-             [](Call& call) { return answer_events(call, call.open_workspace().id); });
+             [](Call& call) { return answer_events(call, call.open_workspace().workspace_id()); });
   routes.add(event_operation(kRoot + "/events", "list_server_events",
                              "The server's own journal: principals, keys, workspaces; for administrators"),
              [](Call& call) {

@@ -20,7 +20,7 @@ class RecordsTest : public testing::Test {
     actor = keep->access().authenticate("a-root-key-for-tests");
     records = std::make_unique<Records>(keep->ground());
     session.id = keep->ground().ids.next();
-    session.workspace = keep->workspaces().open_default(actor).id;
+    session.workspace = keep->workspaces().open_default(actor).workspace_id();
     session.owner = actor.principal;
     session.folder = "s";
     records->insert(session);

@@ -31,7 +31,7 @@ Id session_of(ToolCall& call, interpreter::Interpreter& interpreter) {
   if (wanted.empty() || wanted.size() > kSessionNameMax)
     throw Error(Code::bad_request, "'session' must be an id (s_…) or a name of at most 64 bytes");
   auto workspace = call.open_workspace(Right::write);
-  return call.turn.hub.default_sessions.find_or_create(interpreter, call.actor(), workspace, wanted);
+  return call.turn.hub.default_sessions.find_or_create(interpreter, workspace, wanted);
 }
 
 std::vector<interpreter::AddedFile> added_files(ToolCall& call) {
