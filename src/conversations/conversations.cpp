@@ -196,7 +196,7 @@ Message Conversations::put(const Authority& authority, NewMessage wanted, const 
   message.name = wanted.name;
   message.role = !wanted.role.empty() ? wanted.role : !transcript.role.empty() ? transcript.role : "user";
   check_text(message.role, kRoleBytesMax, "a role");
-  message.author = authority.actor().principal;
+  message.author = authority.actor().principal();
   message.text = transcript.text;
   message.response_id = transcript.response_id.substr(0, kOwnNameBytesMax);
   message.model = transcript.model.substr(0, kOwnNameBytesMax);

@@ -200,17 +200,17 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
     size_t mine = 0, all = 0;
     for (auto& session : registry.all()) {
       ++all;
-      if (session->info().owner == actor.principal) ++mine;
+      if (session->info().owner == actor.principal()) ++mine;
     }
     auto refuse = [&](std::string what) {
       return Error(Code::too_many_requests, std::move(what))
           .hint("Wait until one goes to sleep, or delete one with DELETE /api/v1/sessions/{id}.");
     };
     // Sleep costs the other session its variables; a refusal would cost this caller its answer.
-    if (mine >= options.sessions_per_principal_max && !make_room(actor.principal, actor.principal))
+    if (mine >= options.sessions_per_principal_max && !make_room(actor.principal(), actor.principal()))
       throw refuse("you have " + std::to_string(mine) + " sessions awake, which is the limit");
     if (mine < options.sessions_per_principal_max && all >= options.sessions_max &&
-        !make_room(actor.principal, std::nullopt))
+        !make_room(actor.principal(), std::nullopt))
       throw refuse("the server has " + std::to_string(all) + " sessions awake, which is the limit");
     auto made = LiveSession::make(shared, *info);
     made->reserve();
@@ -280,7 +280,7 @@ struct Interpreter::Impl : std::enable_shared_from_this<Interpreter::Impl> {
     } else {
       queued.execution.id = keep.ground().ids.next();
       queued.execution.session = session;
-      queued.execution.author = actor.principal;
+      queued.execution.author = actor.principal();
       queued.execution.language = wanted.language;
       queued.execution.code = wanted.code;
       queued.execution.created_us = keep.ground().clock.now_us();
@@ -410,8 +410,7 @@ void Interpreter::recover() {
 
 void Interpreter::resume_accepted() {
   for (auto& [execution, wanted] : impl_->records.accepted()) {
-    workspace::Actor actor;
-    actor.principal = execution.author;
+    auto actor = identity::recorded_actor(execution.author, "");
     wanted.accepted = true;
     try {
       impl_->queue(actor, execution.session, std::move(wanted), execution);
@@ -435,7 +434,7 @@ SessionInfo Interpreter::create(const workspace::Actor& actor, const NewSession&
   SessionInfo info;
   info.id = keep.ground().ids.next();
   info.workspace = workspace.workspace_id();
-  info.owner = actor.principal;
+  info.owner = actor.principal();
   settle_wishes(info, wanted, options);
   info.runtime = impl_->host.need_runtime(wanted.runtime);
   info.folder = folder_of(info, wanted);
@@ -458,7 +457,7 @@ std::optional<SessionInfo> Interpreter::find(const workspace::Actor& actor, cons
 }
 
 std::vector<SessionInfo> Interpreter::list(const workspace::Actor& actor, const SessionQuery& query) {
-  auto sessions = impl_->records.list(actor.principal, actor.only_workspace, query);
+  auto sessions = impl_->records.list(actor.principal(), actor.only_workspace(), query);
   for (auto& info : sessions) impl_->add_live_facts(info);
   return sessions;
 }
@@ -471,7 +470,7 @@ std::vector<SessionInfo> Interpreter::list(const workspace::Actor& actor, const 
 }
 
 void Interpreter::remove(const workspace::Actor& actor, const Id& session, OnUnkept unkept) {
-  if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot delete sessions");
+  if (!actor.may_write()) throw Error(Code::forbidden, "a read-only key cannot delete sessions");
   if (impl_->find(actor, session).status == Status::deleted) return;
   // A call that is refused changes nothing: code runs on.
   if (unkept == OnUnkept::refuse) impl_->rescue.refuse_if_unkept(session);
@@ -492,14 +491,14 @@ void Interpreter::remove(const workspace::Actor& actor, const Id& session, OnUnk
 }
 
 void Interpreter::sleep(const workspace::Actor& actor, const Id& session) {
-  if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot end sessions");
+  if (!actor.may_write()) throw Error(Code::forbidden, "a read-only key cannot end sessions");
   impl_->find(actor, session);
   impl_->end_and_wait(impl_->registry.acquire(session), LiveSession::Why::asked);
 }
 
 void Interpreter::retry_unkept(const workspace::Actor& actor, const Id& session,
                                std::function<void(Retried)> then) {
-  if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot change files");
+  if (!actor.may_write()) throw Error(Code::forbidden, "a read-only key cannot change files");
   auto info = impl_->find(actor, session);
   if (info.status == Status::deleted) throw deleted_error();
   auto workspace = impl_->keep.workspaces().enter(
@@ -508,7 +507,7 @@ void Interpreter::retry_unkept(const workspace::Actor& actor, const Id& session,
 }
 
 RunningExecution Interpreter::execute(const workspace::Actor& actor, const Id& session, NewExecution wanted) {
-  if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot run code");
+  if (!actor.may_write()) throw Error(Code::forbidden, "a read-only key cannot run code");
   if (impl_->find(actor, session).status == Status::deleted) throw deleted_error();
   if (impl_->shared.closing)
     throw Error(Code::unavailable, "the server is stopping")
@@ -518,7 +517,7 @@ RunningExecution Interpreter::execute(const workspace::Actor& actor, const Id& s
 }
 
 bool Interpreter::cancel(const workspace::Actor& actor, const Id& session, const Id& execution) {
-  if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot cancel executions");
+  if (!actor.may_write()) throw Error(Code::forbidden, "a read-only key cannot cancel executions");
   auto running = find_running(actor, session, execution);
   if (!running) {
     if (!find_execution(actor, session, execution))
@@ -534,7 +533,7 @@ bool Interpreter::cancel(const workspace::Actor& actor, const Id& session, const
 
 bool Interpreter::answer_tools(const workspace::Actor& actor, const Id& session, const Id& execution,
                                Json results) {
-  if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot answer for tools");
+  if (!actor.may_write()) throw Error(Code::forbidden, "a read-only key cannot answer for tools");
   impl_->find(actor, session);
   auto live = impl_->registry.find(session);
   if (!live) return false;

@@ -170,10 +170,7 @@ CaptureAs capture_as(const SessionInfo& session, workspace::Actor author) {
 }
 
 CaptureAs capture_as(const SessionInfo& session) {
-  workspace::Actor owner;
-  owner.principal = session.owner;
-  owner.name = "session " + session.name;
-  return capture_as(session, owner);
+  return capture_as(session, identity::recorded_actor(session.owner, "session " + session.name));
 }
 
 CaptureAs LiveSession::capture_as() {

@@ -61,9 +61,7 @@ struct Keep::Impl {
           {before_us}, [](const catalog::Row& row) { return Old{row.id(0), row.id(1), row.id(2)}; });
     });
     for (const auto& one : old) {
-      Actor owner;
-      owner.principal = one.owner;
-      owner.name = "trash retention";
+      auto owner = identity::recorded_actor(one.owner, "trash retention");
       try {
         auto authority = system_authority(one.workspace, owner,
                                           "what lies in the trash longer than its retention is purged");

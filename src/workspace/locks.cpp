@@ -73,8 +73,8 @@ Locks::Attempt Locks::try_acquire(const Authority& authority, const LockWanted& 
     lock.path = path;
     lock.deep = wanted.deep;
     lock.shared = wanted.shared;
-    lock.owner = authority.actor().principal;
-    lock.owner_name = authority.actor().name;
+    lock.owner = authority.actor().principal();
+    lock.owner_name = authority.actor().name();
     lock.purpose = wanted.purpose;
     lock.created_us = now_us;
     lock.expires_us = now_us + ttl_s * kSecondUs;
@@ -182,9 +182,7 @@ size_t Locks::expire() {
         });
     for (const auto& lock : expired) {
       tx.exec("DELETE FROM locks WHERE id = $1", {lock.id});
-      Actor holder;
-      holder.principal = lock.owner;
-      holder.name = lock.owner_name;
+      auto holder = identity::recorded_actor(lock.owner, lock.owner_name);
       Journal::append(tx, ground_, lock.workspace, holder, "lock.expire",
                       {{"lock_id", lock.id.with_prefix(prefix::lock)}, {"fence", lock.fence}},
                       {{"path", lock.path}});

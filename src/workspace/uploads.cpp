@@ -39,8 +39,8 @@ UploadInfo read_upload(const catalog::Row& row) {
 
 UploadInfo need_upload(catalog::Statements& statements, const Actor& actor, const Id& id, TimeUs now_us) {
   auto found = statements.one("SELECT " SK_UPLOAD_COLUMNS " FROM uploads WHERE id = $1 AND owner = $2",
-                              {id, actor.principal}, read_upload);
-  bool in_scope = found && (!actor.only_workspace || *actor.only_workspace == found->workspace);
+                              {id, actor.principal()}, read_upload);
+  bool in_scope = found && (!actor.only_workspace() || *actor.only_workspace() == found->workspace);
   if (!in_scope) throw Error(Code::not_found, "there is no upload " + id.with_prefix(kUpload));
   if (found->status == "pending" && found->expires_us <= now_us) found->status = "expired";
   return *found;
@@ -59,9 +59,9 @@ void check_may_write(catalog::Statements& statements, const Actor& actor, const 
   auto role = statements.one(
       "SELECT m.role FROM members m JOIN workspaces w ON w.id = m.workspace WHERE m.principal = $1 AND "
       "m.workspace = $2 AND w.trashed_us IS NULL",
-      {actor.principal, workspace},
+      {actor.principal(), workspace},
       [](const catalog::Row& row) { return static_cast<Right>(row.integer(0)); });
-  if (!role || *role < Right::write || actor.read_only)
+  if (!role || *role < Right::write || !actor.may_write())
     throw Error(Code::forbidden, "this key may not write to the upload's workspace any more");
 }
 
@@ -186,7 +186,7 @@ UploadInfo Uploads::create(const Authority& authority, NewUpload wanted) {
   ground_.db.write([&](catalog::Tx& tx) {
     auto pending =
         *tx.one("SELECT count(*) FROM uploads WHERE owner = $1 AND status = 'pending' AND expires_us > $2",
-                {authority.actor().principal, upload.created_us},
+                {authority.actor().principal(), upload.created_us},
                 [](const catalog::Row& row) { return row.integer(0); });
     if (pending >= kUploadsPendingMax)
       throw Error(Code::too_many_requests, "you have " + std::to_string(pending) + " uploads under way")
@@ -195,7 +195,7 @@ UploadInfo Uploads::create(const Authority& authority, NewUpload wanted) {
             ", owner) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, NULL, $9, $10, $11)",
             {upload.id, upload.workspace, upload.wanted.filename, upload.wanted.purpose, upload.wanted.mime,
              upload.wanted.size, upload.wanted.keep_s, upload.status, upload.created_us, upload.expires_us,
-             authority.actor().principal});
+             authority.actor().principal()});
   });
   return upload;
 }

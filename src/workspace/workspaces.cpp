@@ -30,7 +30,7 @@ Workspace read_workspace(const catalog::Row& row, const Actor& actor) {
   workspace.owner = row.id(2);
   workspace.owner_name = row.str(3);
   workspace.role = static_cast<Right>(row.integer(4));
-  if (actor.read_only) workspace.role = std::min(workspace.role, Right::read);
+  if (!actor.may_write()) workspace.role = std::min(workspace.role, Right::read);
   workspace.quota_bytes = static_cast<uint64_t>(row.integer(5));
   workspace.used_bytes = static_cast<uint64_t>(row.integer(6));
   workspace.created_us = row.integer(7);
@@ -39,7 +39,7 @@ Workspace read_workspace(const catalog::Row& row, const Actor& actor) {
 }
 
 bool in_scope(const Actor& actor, const Id& workspace) {
-  return !actor.only_workspace || *actor.only_workspace == workspace;
+  return !actor.only_workspace() || *actor.only_workspace() == workspace;
 }
 
 void check_name(const std::string& name) {
@@ -75,11 +75,11 @@ std::optional<Workspace> find(catalog::Statements& statements, const Actor& acto
   };
   if (auto id = Id::from_prefixed(id_or_name, prefix::workspace)) {
     statements.query("SELECT " SK_WORKSPACE_COLUMNS " FROM " SK_WORKSPACE_TABLES " AND w.id = $2",
-                     {actor.principal, *id}, take);
+                     {actor.principal(), *id}, take);
   } else {
     statements.query("SELECT " SK_WORKSPACE_COLUMNS " FROM " SK_WORKSPACE_TABLES
                      " AND w.name = $2 ORDER BY CASE WHEN w.owner = $1 THEN 0 ELSE 1 END, w.id DESC",
-                     {actor.principal, id_or_name}, take);
+                     {actor.principal(), id_or_name}, take);
   }
   return found;
 }
@@ -88,9 +88,9 @@ constexpr size_t kRememberedMax = 10'000;
 
 // All that decides which workspace is found, and with which rights.
 std::string memory_key(const Actor& actor, std::string_view id_or_name) {
-  std::string key(as_text(actor.principal.bytes));
-  key.append(as_text(actor.only_workspace.value_or(Id{}).bytes));
-  key.append(actor.read_only ? "r" : "w");
+  std::string key(as_text(actor.principal().bytes));
+  key.append(as_text(actor.only_workspace().value_or(Id{}).bytes));
+  key.append(actor.may_write() ? "w" : "r");
   return key.append(id_or_name);
 }
 
@@ -136,10 +136,9 @@ Authority Workspaces::open(const Actor& actor, std::string_view id_or_name, Righ
 }
 
 Workspace Workspaces::open_for(const Actor& actor, const Id& principal, std::string_view id_or_name) {
-  if (principal == actor.principal) return open(actor, id_or_name).workspace();
-  if (!actor.admin) throw Error(Code::forbidden, "only an administrator's key may make keys for others");
-  Actor other;
-  other.principal = principal;
+  if (principal == actor.principal()) return open(actor, id_or_name).workspace();
+  if (!actor.is_admin()) throw Error(Code::forbidden, "only an administrator's key may make keys for others");
+  auto other = identity::recorded_actor(principal, "");
   auto found = ground_.db.read(
       [&](catalog::Statements& statements) { return find(statements, other, id_or_name, false); });
   if (!found)
@@ -151,10 +150,10 @@ Workspace Workspaces::open_for(const Actor& actor, const Id& principal, std::str
 
 Authority Workspaces::look_at(const Actor& actor, std::string_view id_or_name) {
   auto id = Id::from_prefixed(id_or_name, prefix::workspace);
-  if (!id || !actor.admin) return open(actor, id_or_name);
+  if (!id || !actor.is_admin()) return open(actor, id_or_name);
   auto found = ground_.db.read([&](catalog::Statements& statements) {
     return statements.one(SK_ALL_WORKSPACES " WHERE w.id = $2 AND w.trashed_us IS NULL",
-                          {actor.principal, *id},
+                          {actor.principal(), *id},
                           [&](const catalog::Row& row) { return read_workspace(row, actor); });
   });
   if (!found) throw no_such_workspace(id_or_name);
@@ -163,7 +162,7 @@ Authority Workspaces::look_at(const Actor& actor, std::string_view id_or_name) {
 
 Authority Workspaces::authority_of(const Actor& actor, Workspace workspace) {
   return Authority(actor, std::move(workspace),
-                   actor.key ? Authority::Origin::key : Authority::Origin::token);
+                   actor.key() ? Authority::Origin::key : Authority::Origin::token);
 }
 
 std::optional<Authority> Workspaces::find_readable(const Actor& actor, const Id& workspace) {
@@ -181,21 +180,22 @@ bool Workspaces::may_read(const Actor& actor, const Id& workspace) {
   if (!in_scope(actor, workspace)) return false;
   return ground_.db.read([&](catalog::Statements& statements) {
     return statements.query("SELECT 1 FROM members WHERE principal = $1 AND workspace = $2",
-                            {actor.principal, workspace}, [](const catalog::Row&) { return false; }) > 0;
+                            {actor.principal(), workspace}, [](const catalog::Row&) { return false; }) > 0;
   });
 }
 
 Authority Workspaces::open_default(const Actor& actor, Right right) {
-  if (actor.only_workspace) return enter(actor, actor.only_workspace->with_prefix(prefix::workspace), right);
+  if (actor.only_workspace())
+    return enter(actor, actor.only_workspace()->with_prefix(prefix::workspace), right);
   return enter(actor, "default", right);
 }
 
 Workspace Workspaces::create(const Actor& actor, const std::string& name,
                              std::optional<uint64_t> quota_bytes) {
-  if (actor.read_only || actor.only_workspace)
+  if (!actor.may_write() || actor.only_workspace())
     throw Error(Code::forbidden, "this key may not create workspaces");
   check_name(name);
-  if (quota_bytes && *quota_bytes > ground_.limits.quota_default_bytes && !actor.admin)
+  if (quota_bytes && *quota_bytes > ground_.limits.quota_default_bytes && !actor.is_admin())
     throw Error(Code::forbidden, "only an administrator may give a workspace more than " +
                                      human_size(ground_.limits.quota_default_bytes));
   return ground_.db.write([&](catalog::Tx& tx) {
@@ -209,7 +209,7 @@ static std::vector<Workspace> list_where(Ground& ground, const Actor& actor, boo
   std::vector<Workspace> result;
   ground.db.read([&](catalog::Statements& statements) {
     statements.query("SELECT " SK_WORKSPACE_COLUMNS " FROM " SK_WORKSPACE_TABLES " ORDER BY w.name, w.id",
-                     {actor.principal}, [&](const catalog::Row& row) {
+                     {actor.principal()}, [&](const catalog::Row& row) {
                        if (in_scope(actor, row.id(0)) && row.is_null(8) != trashed)
                          result.push_back(read_workspace(row, actor));
                        return true;
@@ -224,13 +224,13 @@ std::vector<Workspace> Workspaces::list_trashed(const Actor& actor) {
 }
 
 std::vector<Workspace> Workspaces::list_everybodys(const Actor& actor, Trashed trashed) {
-  if (!actor.admin)
+  if (!actor.is_admin())
     throw Error(Code::forbidden, "only an administrator's key may list everybody's workspaces");
   return ground_.db.read([&](catalog::Statements& statements) {
     return statements.all(SK_ALL_WORKSPACES
                           " WHERE CASE WHEN w.trashed_us IS NULL THEN 0 ELSE 1 END = $2 ORDER BY p.name, "
                           "w.name, w.id",
-                          {actor.principal, trashed == Trashed::yes ? 1 : 0},
+                          {actor.principal(), trashed == Trashed::yes ? 1 : 0},
                           [&](const catalog::Row& row) { return read_workspace(row, actor); });
   });
 }
@@ -242,7 +242,7 @@ Workspace Workspaces::change(const Authority& authority, const std::optional<std
     authority.need(Right::own);
     check_name(*name);
   }
-  if (quota_bytes && (!actor.admin || actor.read_only))
+  if (quota_bytes && (!actor.is_admin() || !actor.may_write()))
     throw Error(Code::forbidden, "only an administrator's key may change a quota");
   ground_.db.write([&](catalog::Tx& tx) {
     forget_after(tx);

@@ -94,7 +94,7 @@ class Host {
     session_.workspace = made.id;
     session_.folder = order.at("folder");
     session_.name = order.at("name");
-    session_.owner = actor_.principal;
+    session_.owner = actor_.principal();
     session_.created_us = session_.active_us = clock_.now_us();
     records_.insert(session_);
     answer["session"] = session_.id.hex();

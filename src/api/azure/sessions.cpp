@@ -33,7 +33,7 @@ Reply get_session(Call& call) { return Reply::json(session_json(need_session(cal
 // what they never used.
 Reply delete_session(Call& call) {
   auto session = find_session(call);
-  if (call.actor.read_only) throw Error(Code::forbidden, "a read-only key cannot delete sessions");
+  call.actor.need_write();
   if (session) need_interpreter(call.app).remove(call.actor, session->id, unkept_by(call.query));
   return Reply::empty();
 }

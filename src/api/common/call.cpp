@@ -64,8 +64,8 @@ std::string Call::path() const { return workspace::clean_path(request.param("pat
 std::string Call::file_path() const { return workspace::clean_file_path(request.param("path")); }
 
 void Call::need_admin() const {
-  if (!actor.admin) throw Error(Code::forbidden, "only an administrator may do this");
-  if (actor.only_workspace) throw Error(Code::forbidden, "this key is bound to one workspace");
+  if (!actor.is_admin()) throw Error(Code::forbidden, "only an administrator may do this");
+  if (actor.only_workspace()) throw Error(Code::forbidden, "this key is bound to one workspace");
 }
 
 size_t Call::limit(uint64_t most) const {
@@ -103,7 +103,7 @@ void Call::note_denied(const Error& error) const {
 void Call::write_note(std::string_view action, std::string target, std::string_view outcome) const {
   if (target.size() > kNoteTargetBytesMax) target.resize(kNoteTargetBytesMax);
   app.keep.access_log().note({.workspace = workspace_,
-                              .principal = actor.principal,
+                              .principal = actor.principal(),
                               .action = std::string(action),
                               .target = std::move(target),
                               .outcome = std::string(outcome),

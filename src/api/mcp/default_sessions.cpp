@@ -39,7 +39,7 @@ bool is_there(interpreter::Interpreter& interpreter, const workspace::Actor& act
 Id DefaultSessions::find_or_create(interpreter::Interpreter& interpreter,
                                    const workspace::Authority& authority, const std::string& name) {
   const auto& actor = authority.actor();
-  Key key(actor.principal, authority.workspace_id(), name);
+  Key key(actor.principal(), authority.workspace_id(), name);
   if (auto session = known(key); session && is_there(interpreter, actor, session)) return session;
   std::lock_guard lock(making_);
   auto session = find_labelled(interpreter, actor, authority.workspace_id(), name);

@@ -59,7 +59,7 @@ class Reader {
     auto actor = renew_();
     if (wanted_.workspace) {
       app_.keep.workspaces().open(actor, wanted_.workspace.with_prefix(workspace::prefix::workspace));
-    } else if (!actor.admin) {
+    } else if (!actor.is_admin()) {
       throw Error(Code::forbidden, "only an administrator may read the server's journal");
     }
   }

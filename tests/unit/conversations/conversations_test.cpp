@@ -442,7 +442,7 @@ TEST_F(ConversationsTest, NamesAndSizesHaveLimits) {
 TEST_F(ConversationsTest, AReaderMayNotStore) {
   identity::NewKey reading;
   reading.read_only = true;
-  ws = keep->workspaces().open_default(workspace::actor_by_key(*keep, actor.principal, reading));
+  ws = keep->workspaces().open_default(workspace::actor_by_key(*keep, actor.principal(), reading));
   EXPECT_EQ(code_of([&] { store(text_message("m", "text")); }), Code::forbidden);
 }
 

@@ -99,7 +99,7 @@ TEST_F(AliasesTest, NobodyMeetsAnybodyByChoosingTheSameName) {
   EXPECT_NE(named(stranger, "a"), named(actor, "a"));
   identity::NewKey one_workspace;
   one_workspace.only_workspace = keep->workspaces().create(actor, "scoped").id;
-  auto scoped = workspace::actor_by_key(*keep, actor.principal, one_workspace);
+  auto scoped = workspace::actor_by_key(*keep, actor.principal(), one_workspace);
   EXPECT_NE(named(scoped, "a"), named(actor, "a"));
 }
 
@@ -197,7 +197,7 @@ TEST_F(AliasesTest, TheBookAnswersWithoutAnInterpreter) {
   EXPECT_TRUE(book.list(stranger, {}).empty());
   identity::NewKey one_workspace;
   one_workspace.only_workspace = keep->workspaces().create(actor, "scoped").id;
-  auto scoped = workspace::actor_by_key(*keep, actor.principal, one_workspace);
+  auto scoped = workspace::actor_by_key(*keep, actor.principal(), one_workspace);
   EXPECT_FALSE(book.find(scoped, named_one)) << "a key for another workspace";
 }
 

@@ -213,7 +213,7 @@ TEST_F(InterpreterTest, AListIsInTheOrderThatIsAskedForAndHasOneNameOnly) {
   // A key that is bound to another workspace sees none of them, and its pages are not short for that.
   identity::NewKey one_workspace;
   one_workspace.only_workspace = keep->workspaces().create(actor, "scoped").id;
-  auto bound = workspace::actor_by_key(*keep, actor.principal, one_workspace);
+  auto bound = workspace::actor_by_key(*keep, actor.principal(), one_workspace);
   EXPECT_TRUE(interpreter->list(bound, SessionQuery{}).empty());
 }
 

@@ -21,12 +21,12 @@ class RecordsTest : public testing::Test {
     records = std::make_unique<Records>(keep->ground());
     session.id = keep->ground().ids.next();
     session.workspace = keep->workspaces().open_default(actor).workspace_id();
-    session.owner = actor.principal;
+    session.owner = actor.principal();
     session.folder = "s";
     records->insert(session);
     execution.id = keep->ground().ids.next();
     execution.session = session.id;
-    execution.author = actor.principal;
+    execution.author = actor.principal();
     execution.number = 1;
     execution.language = "python";
     execution.status = "running";

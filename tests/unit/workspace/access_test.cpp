@@ -9,26 +9,26 @@ TEST_F(KeepTest, KeysOpenWhatTheirScopeSaysAndNoMore) {
   wanted.name = "reader";
   wanted.read_only = true;
   wanted.only_workspace = ws.workspace_id();
-  auto made = keep->access().create_key(actor, actor.principal, wanted);
+  auto made = keep->access().create_key(actor, actor.principal(), wanted);
   Actor reader = keep->access().authenticate(made.secret);
-  EXPECT_FALSE(reader.admin);
+  EXPECT_FALSE(reader.is_admin());
   EXPECT_EQ(keep->workspaces().open(reader, "default").right(), Right::read);
   EXPECT_EQ(code_of([&] { keep->workspaces().open(reader, "default", Right::write); }), Code::forbidden);
   EXPECT_EQ(code_of([&] { keep->workspaces().open(reader, "other"); }), Code::not_found);
   EXPECT_EQ(code_of([&] { keep->workspaces().open(reader, other.id.with_prefix(prefix::workspace)); }),
             Code::not_found);
-  EXPECT_EQ(code_of([&] { keep->access().create_key(reader, actor.principal, {}); }), Code::forbidden);
+  EXPECT_EQ(code_of([&] { keep->access().create_key(reader, actor.principal(), {}); }), Code::forbidden);
 }
 
 TEST_F(KeepTest, RevokedExpiredAndUnknownKeysAreRefused) {
   identity::NewKey wanted;
   wanted.name = "k";
-  auto revoked = keep->access().create_key(actor, actor.principal, wanted);
+  auto revoked = keep->access().create_key(actor, actor.principal(), wanted);
   keep->access().authenticate(revoked.secret);
   keep->access().revoke_key(actor, revoked.info.id);
   EXPECT_EQ(code_of([&] { keep->access().authenticate(revoked.secret); }), Code::unauthorized);
   wanted.expires_us = clock.now_us() + kSecondUs;
-  auto expiring = keep->access().create_key(actor, actor.principal, wanted);
+  auto expiring = keep->access().create_key(actor, actor.principal(), wanted);
   keep->access().authenticate(expiring.secret);
   clock.advance_us(2 * kSecondUs);
   EXPECT_EQ(code_of([&] { keep->access().authenticate(expiring.secret); }), Code::unauthorized);
@@ -82,13 +82,14 @@ TEST_F(KeepTest, AKeyThatExpiresMakesNoneThatOutlivesIt) {
   identity::NewKey wanted;
   wanted.name = "k";
   wanted.expires_us = clock.now_us() + 60 * kSecondUs;
-  Actor lent = keep->access().authenticate(keep->access().create_key(actor, actor.principal, wanted).secret);
-  EXPECT_EQ(lent.expires_us, wanted.expires_us);
+  Actor lent =
+      keep->access().authenticate(keep->access().create_key(actor, actor.principal(), wanted).secret);
+  EXPECT_EQ(lent.expires_us(), wanted.expires_us);
   auto ends = [&](std::optional<TimeUs> asked_us) {
     identity::NewKey asked;
     asked.name = "k";
     asked.expires_us = asked_us;
-    return keep->access().create_key(lent, lent.principal, asked).info.expires_us;
+    return keep->access().create_key(lent, lent.principal(), asked).info.expires_us;
   };
   EXPECT_EQ(ends(std::nullopt), wanted.expires_us);
   EXPECT_EQ(ends(*wanted.expires_us - 1), *wanted.expires_us - 1);
@@ -132,30 +133,30 @@ TEST_F(KeepTest, SomeoneElsesWorkspaceDoesNotExistUntilOneIsAMember) {
 
 TEST_F(KeepTest, ASubjectOfSomebodyElsesTokensIsOnePrincipalForEver) {
   Actor anna = keep->access().actor_of_subject("chat", "anna");
-  EXPECT_EQ(anna.name, "chat:anna");
-  EXPECT_FALSE(anna.admin);
-  EXPECT_EQ(keep->workspaces().open_default(anna, Right::write).workspace().owner, anna.principal);
-  EXPECT_EQ(keep->access().actor_of_subject("chat", "anna").principal, anna.principal);
-  EXPECT_NE(keep->access().actor_of_subject("chat", "ben").principal, anna.principal);
-  EXPECT_NE(keep->access().actor_of_subject("other", "anna").principal, anna.principal);
+  EXPECT_EQ(anna.name(), "chat:anna");
+  EXPECT_FALSE(anna.is_admin());
+  EXPECT_EQ(keep->workspaces().open_default(anna, Right::write).workspace().owner, anna.principal());
+  EXPECT_EQ(keep->access().actor_of_subject("chat", "anna").principal(), anna.principal());
+  EXPECT_NE(keep->access().actor_of_subject("chat", "ben").principal(), anna.principal());
+  EXPECT_NE(keep->access().actor_of_subject("other", "anna").principal(), anna.principal());
   reopen();
-  EXPECT_EQ(keep->access().actor_of_subject("chat", "anna").principal, anna.principal);
+  EXPECT_EQ(keep->access().actor_of_subject("chat", "anna").principal(), anna.principal());
 }
 
 TEST_F(KeepTest, ANameThatSomebodyHasAlreadyMakesNobodyThatPerson) {
   auto taken = keep->access().create_principal(actor, "chat:admin", "person");
   Actor admin = keep->access().actor_of_subject("chat", "admin");
-  EXPECT_NE(admin.principal, taken.id);
-  EXPECT_EQ(admin.name, "chat:admin (2)");
+  EXPECT_NE(admin.principal(), taken.id);
+  EXPECT_EQ(admin.name(), "chat:admin (2)");
   std::string long_name;
   for (int i = 0; i < 80; ++i) long_name += "\u00e9";
-  EXPECT_TRUE(is_utf8(keep->access().actor_of_subject("chat", long_name).name));
-  EXPECT_LE(keep->access().actor_of_subject("chat", long_name).name.size(), 100u);
+  EXPECT_TRUE(is_utf8(keep->access().actor_of_subject("chat", long_name).name()));
+  EXPECT_LE(keep->access().actor_of_subject("chat", long_name).name().size(), 100u);
 }
 
 TEST_F(KeepTest, TheRootKeyStaysAcrossRestartsAndSecretsAreNotStored) {
   reopen();
-  EXPECT_EQ(keep->access().authenticate("a-root-key-for-tests").name, "admin");
+  EXPECT_EQ(keep->access().authenticate("a-root-key-for-tests").name(), "admin");
   keep.reset();
   for (const char* name : {"catalog.db", "catalog.db-wal"}) {
     if (!std::filesystem::exists(dir.file(name))) continue;

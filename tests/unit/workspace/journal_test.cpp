@@ -61,7 +61,7 @@ TEST_F(AuditTest, ATruncatedJournalShows) {
 
 TEST_F(AuditTest, ErasingPersonalPartsLeavesTheChainValid) {
   put("secret-name.txt", "1");
-  keep->journal().erase_personal(actor, actor.principal);
+  keep->journal().erase_personal(actor, actor.principal());
   std::string text = export_file();
   EXPECT_EQ(text.find("secret-name"), std::string::npos);
   EXPECT_TRUE(verify(text).valid);
@@ -141,7 +141,7 @@ TEST_F(KeepTest, WaitersAreWokenOnceTheChangeIsDurable) {
 
 TEST_F(KeepTest, AccessesAreCoalescedAndTheirSegmentsHashIsInTheJournal) {
   for (int i = 0; i < 100; ++i)
-    keep->access_log().note({ws.workspace_id(), actor.principal, "read", "a", "ok", "127.0.0.1"});
+    keep->access_log().note({ws.workspace_id(), actor.principal(), "read", "a", "ok", "127.0.0.1"});
   keep->access_log().stop();
   std::vector<std::filesystem::path> files;
   for (const auto& file : std::filesystem::directory_iterator(dir.file("access")))

@@ -92,13 +92,13 @@ std::optional<ToolResult> activity(ToolCall& call) {
                      {"time", to_iso8601(entry.time_us)},
                      {"kind", entry.kind},
                      {"actor_id", entry.actor.with_prefix(prefix::principal)},
-                     {"by_you", entry.actor == call.actor().principal},
+                     {"by_you", entry.actor == call.actor().principal()},
                      {"facts", entry.facts},
                      {"personal", entry.personal}});
     result.text.append("- ").append(std::to_string(entry.seq)).append(" ").append(to_iso8601(entry.time_us));
     result.text.append(" ").append(entry.kind).append(what_of(entry)).append(", by ");
-    result.text.append(entry.actor == call.actor().principal ? "you"
-                                                             : entry.actor.with_prefix(prefix::principal));
+    result.text.append(entry.actor == call.actor().principal() ? "you"
+                                                               : entry.actor.with_prefix(prefix::principal));
     result.text += "\n";
   }
   if (items.empty()) result.text = "Nothing new.\n";

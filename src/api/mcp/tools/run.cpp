@@ -79,7 +79,7 @@ void become_task_later(Turn& turn, const RunningExecution& running, const TaskId
     result["resultType"] = "task";
     channel->finish(envelope.wrap(std::move(result)));
   };
-  turn.hub.tasks.add(turn.call.actor.principal, task);
+  turn.hub.tasks.add(turn.call.actor.principal(), task);
   turn.call.app.background.run_after(kTaskAfter, give);
 }
 
@@ -93,7 +93,7 @@ std::optional<ToolResult> start_run(ToolCall& call, const Id& session, interpret
   auto running = interpreter.execute(call.actor(), session, std::move(wanted));
   TaskId task{session, running.id};
   if (turn.era == Era::legacy && takes_tasks(turn)) {
-    turn.hub.tasks.add(call.actor().principal, task);
+    turn.hub.tasks.add(call.actor().principal(), task);
     ToolResult result;
     result.raw = {{"task", task_json(Era::legacy, task, running.asked)}};
     return result;
