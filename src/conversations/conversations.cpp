@@ -216,7 +216,10 @@ Message Conversations::put(const Authority& authority, NewMessage wanted, const 
   for (const auto& mention : transcript.mentions) message.files.push_back(matcher.match(mention));
   for (const auto& name : wanted.files) message.files.push_back(matcher.match_named(name));
   for (size_t i = 0; i < message.files.size(); ++i) message.files[i].seq = static_cast<int64_t>(i);
-  ground_.db.write([&](catalog::Tx& tx) { write_message(tx, ground_, authority, wanted, message); });
+  ground_.db.write([&](catalog::Tx& tx) {
+    check_still_holds(tx, ground_.clock, authority, Right::write);
+    write_message(tx, ground_, authority, wanted, message);
+  });
   return message;
 }
 
@@ -224,6 +227,7 @@ bool Conversations::settle(const Authority& authority, const Message& message, i
                            const Captured& captured) {
   authority.need(Right::write);
   return ground_.db.write([&](catalog::Tx& tx) {
+    check_still_holds(tx, ground_.clock, authority, Right::write);
     auto stored_us = tx.one("SELECT stored_us FROM messages WHERE id = $1", {message.id},
                             [](const catalog::Row& row) { return row.integer(0); });
     if (stored_us != message.stored_us) return false;
@@ -268,6 +272,7 @@ std::optional<Message> Conversations::find_message(const Authority& authority, s
 void Conversations::remove(const Authority& authority, std::string_view conversation) {
   authority.need(Right::write);
   ground_.db.write([&](catalog::Tx& tx) {
+    check_still_holds(tx, ground_.clock, authority, Right::write);
     auto known = known_of(tx, authority.workspace_id(), conversation, "");
     if (!known.conversation)
       throw Error(Code::not_found, "there is no conversation '" + std::string(conversation) + "'");
@@ -284,6 +289,7 @@ void Conversations::remove_message(const Authority& authority, std::string_view 
                                    std::string_view name) {
   authority.need(Right::write);
   ground_.db.write([&](catalog::Tx& tx) {
+    check_still_holds(tx, ground_.clock, authority, Right::write);
     auto known = known_of(tx, authority.workspace_id(), conversation, name);
     if (!known.message)
       throw Error(Code::not_found, "the conversation has no message '" + std::string(name) + "'");

@@ -72,6 +72,14 @@ std::string free_name(catalog::Tx& tx, std::string wanted) {
   return name;
 }
 
+Error key_revoked() {
+  return Error(Code::unauthorized, "this key was revoked").hint("Make a new key: 'sandkeep key create'.");
+}
+
+Error key_expired() {
+  return Error(Code::unauthorized, "this key has expired").hint("Make a new key: 'sandkeep key create'.");
+}
+
 }  // namespace
 
 void Actor::need_write() const {
@@ -131,14 +139,11 @@ std::optional<std::string> Access::ensure_first_principal(const std::string& roo
 Actor Access::authenticate(std::string_view secret) {
   Sha256 hash = sha256(secret);
   TimeUs now_us = clock_.now_us();
-  auto expired = [] {
-    return Error(Code::unauthorized, "this key has expired").hint("Make a new key: 'sandkeep key create'.");
-  };
   {
     std::lock_guard lock(mutex_);
     auto found = cache_.find(hash);
     if (found != cache_.end()) {
-      if (found->second.expires_us() && *found->second.expires_us() <= now_us) throw expired();
+      if (found->second.expires_us() && *found->second.expires_us() <= now_us) throw key_expired();
       last_use_us_[found->second.key()] = now_us;
       return found->second;
     }
@@ -168,9 +173,8 @@ Actor Access::authenticate(std::string_view secret) {
         });
   });
   if (!found) throw Error(Code::unauthorized, "this key is not known here");
-  if (found->revoked)
-    throw Error(Code::unauthorized, "this key was revoked").hint("Make a new key: 'sandkeep key create'.");
-  if (found->actor.expires_us() && *found->actor.expires_us() <= now_us) throw expired();
+  if (found->revoked) throw key_revoked();
+  if (found->actor.expires_us() && *found->actor.expires_us() <= now_us) throw key_expired();
   {
     std::lock_guard lock(mutex_);
     if (cache_.size() >= kCacheMax) cache_.clear();
@@ -186,7 +190,7 @@ Actor Access::authenticate(std::string_view secret) {
   if (revoked) {
     std::lock_guard lock(mutex_);
     cache_.erase(hash);
-    throw Error(Code::unauthorized, "this key was revoked").hint("Make a new key: 'sandkeep key create'.");
+    throw key_revoked();
   }
   return found->actor;
 }
@@ -352,6 +356,14 @@ void Access::revoke_key(const Actor& actor, const Id& key) {
       cache_.clear();
     });
   });
+}
+
+void Access::check_key(catalog::Statements& statements, const Actor& actor, TimeUs now_us) {
+  if (!actor.key()) return;
+  if (actor.expires_us() && *actor.expires_us() <= now_us) throw key_expired();
+  if (statements.query("SELECT 1 FROM keys WHERE id = $1 AND revoked_us IS NULL", {actor.key()},
+                       [](const catalog::Row&) { return false; }) == 0)
+    throw key_revoked();
 }
 
 bool Access::has_principal(catalog::Statements& statements, const Id& principal) {

@@ -7,7 +7,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/clock.h"
 #include "base/error.h"
+#include "catalog/database.h"
 #include "workspace/types.h"
 
 namespace sk::workspace {
@@ -60,6 +62,13 @@ class Authority {
 // For work that nobody asks for at that moment: captures, retention, expiry. Carries the owner's right, and
 // holds whatever becomes of keys and members. `as` is the author on the record.
 Authority system_authority(const Id& workspace, Actor as, SystemReason reason);
+
+// Rights are looked at again where they are used: a transaction that writes calls this first. Throws what the
+// next request of the same key would get: Error(unauthorized) for a key that was revoked or has expired,
+// Error(not_found) when the workspace is closed to its principal, Error(forbidden) for less than `right`. A
+// system authority always holds.
+void check_still_holds(catalog::Statements& statements, const Clock& clock, const Authority& authority,
+                       Right right);
 
 // There is no such workspace, as far as the actor may know.
 Error no_such_workspace(std::string_view id_or_name);

@@ -187,6 +187,7 @@ Files::RestoreAsOf Files::restore_as_of(const Authority& authority, std::string_
   };
   try {
     return ground_.db.write([&](catalog::Tx& tx) {
+      check_still_holds(tx, ground_.clock, authority, Right::write);
       ChangeRun run(tx, ground_, authority.actor(), authority.workspace_id());
       run.tick();
       std::string folder = clean;

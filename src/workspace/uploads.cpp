@@ -3,6 +3,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "identity/access.h"
 #include "workspace/blob_ledger.h"
 #include "workspace/change_run.h"
 #include "workspace/content.h"
@@ -54,8 +55,10 @@ UploadInfo need_pending(catalog::Statements& statements, const Actor& actor, con
   return upload;
 }
 
-// The right may have changed since the upload was created.
-void check_may_write(catalog::Statements& statements, const Actor& actor, const Id& workspace) {
+// The right may have changed since the upload was created, and the key since the request came.
+void check_may_write(catalog::Statements& statements, const Actor& actor, const Id& workspace,
+                     TimeUs now_us) {
+  identity::Access::check_key(statements, actor, now_us);
   auto role = statements.one(
       "SELECT m.role FROM members m JOIN workspaces w ON w.id = m.workspace WHERE m.principal = $1 AND "
       "m.workspace = $2 AND w.trashed_us IS NULL",
@@ -184,6 +187,7 @@ UploadInfo Uploads::create(const Authority& authority, NewUpload wanted) {
   upload.created_us = ground_.clock.now_us();
   upload.expires_us = upload.created_us + kUploadLifeS * kSecondUs;
   ground_.db.write([&](catalog::Tx& tx) {
+    check_still_holds(tx, ground_.clock, authority, Right::write);
     auto pending =
         *tx.one("SELECT count(*) FROM uploads WHERE owner = $1 AND status = 'pending' AND expires_us > $2",
                 {authority.actor().principal(), upload.created_us},
@@ -215,7 +219,7 @@ UploadPart Uploads::add_part(const Actor& actor, const Id& upload, blobs::Writte
   std::vector<std::string> unneeded;
   ground_.db.write([&](catalog::Tx& tx) {
     auto pending = need_pending(tx, actor, upload, part.created_us);
-    check_may_write(tx, actor, pending.workspace);
+    check_may_write(tx, actor, pending.workspace, ground_.clock.now_us());
     auto parts = *tx.one("SELECT count(*) FROM upload_parts WHERE upload = $1", {upload},
                          [](const catalog::Row& row) { return row.integer(0); });
     if (static_cast<size_t>(parts) >= kUploadPartsMax)
@@ -266,7 +270,7 @@ UploadInfo Uploads::complete(const Actor& actor, const Id& id, const Completion&
     was_done = current.status == "completed";  // by the same call, made twice at once
     if (was_done) return current;
     auto pending = need_pending(tx, actor, id, now_us);
-    check_may_write(tx, actor, pending.workspace);
+    check_may_write(tx, actor, pending.workspace, ground_.clock.now_us());
     ChangeRun run(tx, ground_, actor, pending.workspace);
     // The parts go first, so that they and the file do not count twice against the quota.
     end_upload(run, id, "completed");

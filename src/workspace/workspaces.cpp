@@ -246,6 +246,9 @@ Workspace Workspaces::change(const Authority& authority, const std::optional<std
     throw Error(Code::forbidden, "only an administrator's key may change a quota");
   ground_.db.write([&](catalog::Tx& tx) {
     forget_after(tx);
+    // An administrator may set the quota of a workspace that is not theirs.
+    identity::Access::check_key(tx, actor, ground_.clock.now_us());
+    if (name) check_still_holds(tx, ground_.clock, authority, Right::own);
     if (name) set_name(tx, ground_, authority, *name);
     if (!quota_bytes) return;
     tx.exec("UPDATE workspaces SET quota_bytes = $2 WHERE id = $1", {authority.workspace_id(), *quota_bytes});
@@ -259,6 +262,7 @@ void Workspaces::trash(const Authority& authority, const Conditions& conditions)
   authority.need(Right::own);
   const Workspace& workspace = authority.workspace();
   ground_.db.write([&](catalog::Tx& tx) {
+    check_still_holds(tx, ground_.clock, authority, Right::own);
     forget_after(tx);
     LockCheck(tx, workspace.id, ground_.clock.now_us()).check("", Touches::subtree, conditions);
     tx.exec("UPDATE workspaces SET trashed_us = $2 WHERE id = $1 AND trashed_us IS NULL",
@@ -292,6 +296,7 @@ void Workspaces::revoke_links(const Authority& authority) {
   std::array<std::byte, 32> secret;
   fill_random(secret);
   ground_.db.write([&](catalog::Tx& tx) {
+    check_still_holds(tx, ground_.clock, authority, Right::own);
     tx.exec("UPDATE workspaces SET link_secret = $2 WHERE id = $1",
             {authority.workspace_id(), catalog::Param::raw(as_text(secret))});
     Journal::append(tx, ground_, authority.workspace_id(), authority.actor(), "links.revoke", Json::object(),
@@ -304,6 +309,7 @@ void Workspaces::set_member(const Authority& authority, const Id& principal, std
   const Workspace& workspace = authority.workspace();
   if (principal == workspace.owner) throw Error(Code::bad_request, "the owner's own role cannot be changed");
   ground_.db.write([&](catalog::Tx& tx) {
+    check_still_holds(tx, ground_.clock, authority, Right::own);
     forget_after(tx);
     if (!identity::Access::has_principal(tx, principal))
       throw Error(Code::not_found, "there is no such principal");

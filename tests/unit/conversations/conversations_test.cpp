@@ -439,6 +439,19 @@ TEST_F(ConversationsTest, NamesAndSizesHaveLimits) {
   EXPECT_EQ(code_of([&] { store(text_message("m", links)); }), Code::too_large);
 }
 
+TEST_F(ConversationsTest, AKeyThatIsRevokedBeforeAWriteChangesNothing) {
+  store(text_message("m", "text"));
+  auto lent = workspace::actor_by_key(*keep, actor.principal());
+  auto own = std::exchange(ws, keep->workspaces().open_default(lent, Right::write));
+  keep->access().revoke_key(actor, lent.key());
+  auto seq = keep->journal().head_seq(ws.workspace_id());
+  EXPECT_EQ(code_of([&] { store(text_message("m", "other")); }), Code::unauthorized);
+  EXPECT_EQ(code_of([&] { conversations().remove_message(ws, "chat", "m"); }), Code::unauthorized);
+  EXPECT_EQ(code_of([&] { conversations().remove(ws, "chat"); }), Code::unauthorized);
+  EXPECT_EQ(keep->journal().head_seq(ws.workspace_id()), seq);
+  EXPECT_EQ(conversations().find_message(own, "chat", "m")->text, "text");
+}
+
 TEST_F(ConversationsTest, AReaderMayNotStore) {
   identity::NewKey reading;
   reading.read_only = true;
