@@ -98,6 +98,12 @@ std::string path_for(const conversations::Message& message, const conversations:
   }
 }
 
+// A file must not stay pending because the sender's key was revoked while it was fetched.
+workspace::Authority to_settle(const workspace::Authority& given) {
+  return workspace::system_authority(given.workspace_id(), given.actor(),
+                                     "a fetched file's state is recorded also when its key ended meanwhile");
+}
+
 }  // namespace
 
 Captures::Captures(workspace::Keep& keep, conversations::Conversations& conversations,
@@ -152,7 +158,7 @@ void Captures::capture_message(const Job& job, const conversations::Message& mes
                                          : capture(job, message, file, *origin);
       done = known.insert_or_assign(identity, std::move(captured)).first;
     }
-    conversations_.settle(job.actor, job.workspace, message, file.seq, done->second);
+    conversations_.settle(to_settle(job.authority), message, file.seq, done->second);
   }
 }
 
@@ -178,13 +184,13 @@ Captured Captures::capture(const Job& job, const conversations::Message& message
     // A folder in the way: beside it, under a name that only this message has.
     auto retry = change;
     try {
-      auto result = keep_.files().apply_one(job.actor, job.workspace, std::move(change));
+      auto result = keep_.files().apply_one(job.authority, std::move(change));
       return {ShownState::kept, WhyNot::none, "", result.version};
     } catch (const Error& error) {
       if (error.code() != Code::conflict) throw;
       auto [folder, name] = workspace::split_path(retry.path);
       retry.path = workspace::join_path(folder, message.name + "-" + std::to_string(file.seq) + "-" + name);
-      auto result = keep_.files().apply_one(job.actor, job.workspace, std::move(retry));
+      auto result = keep_.files().apply_one(job.authority, std::move(retry));
       return {ShownState::kept, WhyNot::none, "", result.version};
     }
   } catch (const Error& error) {
@@ -197,7 +203,7 @@ void Captures::give_up(const Job& job, const std::string& why) {
   for (const auto& message : job.messages) {
     for (const auto& file : message.files) {
       if (file.state == ShownState::pending)
-        conversations_.settle(job.actor, job.workspace, message, file.seq, failed(WhyNot::cannot_tell, why));
+        conversations_.settle(to_settle(job.authority), message, file.seq, failed(WhyNot::cannot_tell, why));
     }
   }
 }

@@ -33,8 +33,7 @@ class Captures {
   void recover() { conversations_.give_up_pending(); }
 
   struct Job {
-    workspace::Actor actor;
-    workspace::Workspace workspace;
+    workspace::Authority authority;
     std::vector<conversations::Message> messages;  // whose pending files are to be fetched
     Source source;
     std::function<void()> done;  // on the job's thread, when nothing is pending any more; must not throw

@@ -79,8 +79,8 @@ ShownFile MentionMatcher::match_named(const std::string& name) {
     }
     throw Error(Code::not_found, "there is no version " + name + ", or it is not for you");
   }
-  auto entry = files_.get(given_.workspace, clean_file_path(name));
-  auto version = files_.find_version(given_.workspace, entry.head);
+  auto entry = files_.get(given_.authority, clean_file_path(name));
+  auto version = files_.find_version(given_.authority, entry.head);
   if (!version) throw Error(Code::bad_request, "a message shows files, and " + name + " is a folder");
   keep(out, *version);
   return out;
@@ -131,14 +131,14 @@ void MentionMatcher::keep_data(const Mention& mention, ShownFile& out) {
   auto writer = files_.begin_content();
   writer->write(as_bytes(data->bytes));
   change.content = std::make_shared<blobs::Written>(writer->finish());
-  auto result = files_.apply_one(given_.actor, given_.workspace, std::move(change));
+  auto result = files_.apply_one(given_.authority, std::move(change));
   keep(out, *result.version);
 }
 
 bool MentionMatcher::may_read(const Id& workspace) {
   auto known = readable_.find(workspace);
   if (known == readable_.end())
-    known = readable_.emplace(workspace, workspaces_.may_read(given_.actor, workspace)).first;
+    known = readable_.emplace(workspace, workspaces_.may_read(given_.authority.actor(), workspace)).first;
   return known->second;
 }
 
@@ -162,7 +162,7 @@ bool MentionMatcher::by_id(ShownFile& out) {
 bool MentionMatcher::by_origin(ShownFile& out) {
   if (given_.wanted.has_source) return false;
   auto version = ground_.db.read([&](catalog::Statements& statements) {
-    return kept_from_origin(statements, given_.workspace.id, origin_of(out));
+    return kept_from_origin(statements, given_.authority.workspace_id(), origin_of(out));
   });
   if (!version) return false;
   try {

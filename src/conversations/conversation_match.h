@@ -11,8 +11,7 @@ namespace sk::conversations {
 class MentionMatcher {
  public:
   struct Circumstances {
-    const Actor& actor;
-    const Workspace& workspace;  // of the conversation
+    const Authority& authority;  // in the conversation's workspace
     const NewMessage& wanted;
     const FindPlace& find_place;
     TimeUs time_us;                        // when the message was made

@@ -35,18 +35,20 @@ void cut(Page<Conversation>& page, size_t limit) {
 
 }  // namespace
 
-std::optional<Conversation> Conversations::find(const Workspace& workspace, std::string_view name) {
+std::optional<Conversation> Conversations::find(const Authority& authority, std::string_view name) {
+  authority.need(Right::read);
   return ground_.db.read([&](catalog::Statements& statements) {
     return statements.one("SELECT " SK_CONVERSATION_COLUMNS
                           " FROM conversations c WHERE c.workspace = $1 AND c.name = $2",
-                          {workspace.id, name}, read_conversation);
+                          {authority.workspace_id(), name}, read_conversation);
   });
 }
 
-Page<Message> Conversations::messages(const Workspace& workspace, const Conversation& conversation,
+Page<Message> Conversations::messages(const Authority& authority, const Conversation& conversation,
                                       std::string_view cursor, size_t limit) {
+  authority.need(Right::read);
   After after = cursor.empty() ? After{-1, Id{}} : parse_cursor(cursor);
-  SK_CHECK(conversation.workspace == workspace.id);
+  SK_CHECK(conversation.workspace == authority.workspace_id());
   return ground_.db.read([&](catalog::Statements& statements) {
     Page<Message> page;
     size_t bytes = 0;
@@ -67,8 +69,9 @@ Page<Message> Conversations::messages(const Workspace& workspace, const Conversa
   });
 }
 
-Page<Conversation> Conversations::list(const Workspace& workspace, const ConversationFilter& filter,
+Page<Conversation> Conversations::list(const Authority& authority, const ConversationFilter& filter,
                                        std::string_view cursor, size_t limit) {
+  authority.need(Right::read);
   After after = cursor.empty() ? After{INT64_MAX, Id{}} : parse_cursor(cursor);
   return ground_.db.read([&](catalog::Statements& statements) {
     Page<Conversation> page;
@@ -79,13 +82,14 @@ Page<Conversation> Conversations::list(const Workspace& workspace, const Convers
           "(c.changed_us < $2 OR (c.changed_us = $2 AND c.id < $3)) AND c.id IN "
           "(SELECT x.conversation FROM message_files f JOIN messages x ON x.id = f.message "
           "WHERE f.version = $4 OR f.file = $5) ORDER BY c.changed_us DESC, c.id DESC LIMIT $6",
-          {workspace.id, after.time_us, after.id, filter.version, filter.file, limit + 1}, read_conversation);
+          {authority.workspace_id(), after.time_us, after.id, filter.version, filter.file, limit + 1},
+          read_conversation);
     } else {
       page.items = statements.all(
           "SELECT " SK_CONVERSATION_COLUMNS
           " FROM conversations c WHERE c.workspace = $1 AND (c.changed_us < $2 OR (c.changed_us = $2 AND "
           "c.id < $3)) ORDER BY c.changed_us DESC, c.id DESC LIMIT $4",
-          {workspace.id, after.time_us, after.id, limit + 1}, read_conversation);
+          {authority.workspace_id(), after.time_us, after.id, limit + 1}, read_conversation);
     }
     cut(page, limit);
     return page;

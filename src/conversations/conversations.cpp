@@ -13,7 +13,6 @@ namespace sk::conversations {
 
 using workspace::join_path;
 using workspace::Journal;
-using workspace::Right;
 using workspace::split_path;
 
 namespace {
@@ -126,9 +125,9 @@ void place_message(catalog::Tx& tx, Ground& ground, const NewMessage& wanted, co
                                      : place_in_order(tx, message.conversation, message.time_us);
 }
 
-void write_message(catalog::Tx& tx, Ground& ground, const Actor& actor, const Workspace& workspace,
-                   const NewMessage& wanted, Message& message) {
-  auto known = known_of(tx, workspace.id, wanted.conversation, wanted.name);
+void write_message(catalog::Tx& tx, Ground& ground, const Authority& authority, const NewMessage& wanted,
+                   Message& message) {
+  auto known = known_of(tx, authority.workspace_id(), wanted.conversation, wanted.name);
   if (wanted.adds_files && known.message) {
     auto files = std::move(message.files);
     message = *known.message;
@@ -142,7 +141,7 @@ void write_message(catalog::Tx& tx, Ground& ground, const Actor& actor, const Wo
       "INSERT INTO conversations (id, workspace, name, title, container, created_us, changed_us) "
       "VALUES ($1, $2, $3, $4, $5, $6, $6) ON CONFLICT (id) DO UPDATE SET "
       "title = CASE WHEN $4 = '' THEN conversations.title ELSE $4 END, container = $5, changed_us = $6",
-      {message.conversation, workspace.id, wanted.conversation, wanted.title, container,
+      {message.conversation, authority.workspace_id(), wanted.conversation, wanted.title, container,
        ground.clock.now_us()});
   tx.exec(
       "INSERT INTO messages (id, conversation, name, role, time_us, stored_us, author, text, detail) "
@@ -150,8 +149,9 @@ void write_message(catalog::Tx& tx, Ground& ground, const Actor& actor, const Wo
       "stored_us = $6, author = $7, text = $8, detail = $9",
       {message.id, message.conversation, message.name, message.role, message.order_us, message.stored_us,
        message.author, message.text, message_detail(message)});
-  write_shown_files(tx, workspace.id, message.id, message.files);
-  Journal::append(tx, ground, workspace.id, actor, "conversation.message", counts_of(message.files),
+  write_shown_files(tx, authority.workspace_id(), message.id, message.files);
+  Journal::append(tx, ground, authority.workspace_id(), authority.actor(), "conversation.message",
+                  counts_of(message.files),
                   {{"conversation", wanted.conversation}, {"message", wanted.name}});
 }
 
@@ -173,20 +173,14 @@ void apply_capture(catalog::Tx& tx, const Id& workspace, const Captured& capture
   if (file.name == file.file_id) file.name = split_path(version->path).second;
 }
 
-void need_write(const Workspace& workspace) {
-  if (workspace.role < Right::write)
-    throw Error(Code::forbidden, "this key may read the workspace, but not write to it");
-}
-
 }  // namespace
 
 std::string Conversations::folder_of(std::string_view conversation) {
   return join_path("conversations", conversation);
 }
 
-Message Conversations::put(const Actor& actor, const Workspace& workspace, NewMessage wanted,
-                           const FindPlace& find_place) {
-  need_write(workspace);
+Message Conversations::put(const Authority& authority, NewMessage wanted, const FindPlace& find_place) {
+  authority.need(Right::write);
   check_name(wanted.conversation, "conversation");
   check_name(wanted.name, "message");
   check_text(wanted.title, kOwnTitleBytesMax, "a title");
@@ -194,7 +188,7 @@ Message Conversations::put(const Actor& actor, const Workspace& workspace, NewMe
   check_message_text(wanted.transcript, ground_.limits.message_text_bytes_max);
   check_file_count(wanted.transcript.mentions.size() + wanted.files.size(), ground_.limits.message_files_max);
   auto known = ground_.db.read([&](catalog::Statements& statements) {
-    return known_of(statements, workspace.id, wanted.conversation, wanted.name);
+    return known_of(statements, authority.workspace_id(), wanted.conversation, wanted.name);
   });
   const auto& transcript = wanted.transcript;
   Message message;
@@ -202,7 +196,7 @@ Message Conversations::put(const Actor& actor, const Workspace& workspace, NewMe
   message.name = wanted.name;
   message.role = !wanted.role.empty() ? wanted.role : !transcript.role.empty() ? transcript.role : "user";
   check_text(message.role, kRoleBytesMax, "a role");
-  message.author = actor.principal;
+  message.author = authority.actor().principal();
   message.text = transcript.text;
   message.response_id = transcript.response_id.substr(0, kOwnNameBytesMax);
   message.model = transcript.model.substr(0, kOwnNameBytesMax);
@@ -213,8 +207,7 @@ Message Conversations::put(const Actor& actor, const Workspace& workspace, NewMe
 
   if (!known.message) known.message.emplace();
   MentionMatcher matcher(ground_, files_, workspaces_,
-                         {.actor = actor,
-                          .workspace = workspace,
+                         {.authority = authority,
                           .wanted = wanted,
                           .find_place = find_place,
                           .time_us = end_of_second(message.time_us),
@@ -223,23 +216,29 @@ Message Conversations::put(const Actor& actor, const Workspace& workspace, NewMe
   for (const auto& mention : transcript.mentions) message.files.push_back(matcher.match(mention));
   for (const auto& name : wanted.files) message.files.push_back(matcher.match_named(name));
   for (size_t i = 0; i < message.files.size(); ++i) message.files[i].seq = static_cast<int64_t>(i);
-  ground_.db.write([&](catalog::Tx& tx) { write_message(tx, ground_, actor, workspace, wanted, message); });
+  ground_.db.write([&](catalog::Tx& tx) {
+    check_still_holds(tx, ground_.clock, authority, Right::write);
+    write_message(tx, ground_, authority, wanted, message);
+  });
   return message;
 }
 
-bool Conversations::settle(const Actor& actor, const Workspace& workspace, const Message& message,
-                           int64_t seq, const Captured& captured) {
+bool Conversations::settle(const Authority& authority, const Message& message, int64_t seq,
+                           const Captured& captured) {
+  authority.need(Right::write);
   return ground_.db.write([&](catalog::Tx& tx) {
+    check_still_holds(tx, ground_.clock, authority, Right::write);
     auto stored_us = tx.one("SELECT stored_us FROM messages WHERE id = $1", {message.id},
                             [](const catalog::Row& row) { return row.integer(0); });
     if (stored_us != message.stored_us) return false;
     for (auto& file : read_shown_files(tx, message.id)) {
       if (file.seq != seq || file.state != ShownState::pending) continue;
-      apply_capture(tx, workspace.id, captured, file);
+      apply_capture(tx, authority.workspace_id(), captured, file);
       update_shown_file(tx, message.id, file);
       Json facts = {{"state", name_of(file.state)}, {"reason", name_of(file.why)}};
       if (file.version) facts["version_id"] = file.version.with_prefix(workspace::prefix::version);
-      Journal::append(tx, ground_, workspace.id, actor, "conversation.capture", facts, {{"name", file.name}});
+      Journal::append(tx, ground_, authority.workspace_id(), authority.actor(), "conversation.capture", facts,
+                      {{"name", file.name}});
       return true;
     }
     return false;
@@ -262,39 +261,42 @@ void Conversations::give_up_pending() {
   });
 }
 
-std::optional<Message> Conversations::find_message(const Workspace& workspace, std::string_view conversation,
+std::optional<Message> Conversations::find_message(const Authority& authority, std::string_view conversation,
                                                    std::string_view name) {
+  authority.need(Right::read);
   return ground_.db.read([&](catalog::Statements& statements) {
-    return known_of(statements, workspace.id, conversation, name).message;
+    return known_of(statements, authority.workspace_id(), conversation, name).message;
   });
 }
 
-void Conversations::remove(const Actor& actor, const Workspace& workspace, std::string_view conversation) {
-  need_write(workspace);
+void Conversations::remove(const Authority& authority, std::string_view conversation) {
+  authority.need(Right::write);
   ground_.db.write([&](catalog::Tx& tx) {
-    auto known = known_of(tx, workspace.id, conversation, "");
+    check_still_holds(tx, ground_.clock, authority, Right::write);
+    auto known = known_of(tx, authority.workspace_id(), conversation, "");
     if (!known.conversation)
       throw Error(Code::not_found, "there is no conversation '" + std::string(conversation) + "'");
     tx.exec("DELETE FROM message_files WHERE message IN (SELECT id FROM messages WHERE conversation = $1)",
             {known.conversation});
     tx.exec("DELETE FROM messages WHERE conversation = $1", {known.conversation});
     tx.exec("DELETE FROM conversations WHERE id = $1", {known.conversation});
-    Journal::append(tx, ground_, workspace.id, actor, "conversation.delete", Json::object(),
-                    {{"conversation", conversation}});
+    Journal::append(tx, ground_, authority.workspace_id(), authority.actor(), "conversation.delete",
+                    Json::object(), {{"conversation", conversation}});
   });
 }
 
-void Conversations::remove_message(const Actor& actor, const Workspace& workspace,
-                                   std::string_view conversation, std::string_view name) {
-  need_write(workspace);
+void Conversations::remove_message(const Authority& authority, std::string_view conversation,
+                                   std::string_view name) {
+  authority.need(Right::write);
   ground_.db.write([&](catalog::Tx& tx) {
-    auto known = known_of(tx, workspace.id, conversation, name);
+    check_still_holds(tx, ground_.clock, authority, Right::write);
+    auto known = known_of(tx, authority.workspace_id(), conversation, name);
     if (!known.message)
       throw Error(Code::not_found, "the conversation has no message '" + std::string(name) + "'");
     tx.exec("DELETE FROM message_files WHERE message = $1", {known.message->id});
     tx.exec("DELETE FROM messages WHERE id = $1", {known.message->id});
-    Journal::append(tx, ground_, workspace.id, actor, "conversation.message_delete", Json::object(),
-                    {{"conversation", conversation}, {"message", name}});
+    Journal::append(tx, ground_, authority.workspace_id(), authority.actor(), "conversation.message_delete",
+                    Json::object(), {{"conversation", conversation}, {"message", name}});
   });
 }
 

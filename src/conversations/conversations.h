@@ -23,11 +23,12 @@
 namespace sk::conversations {
 
 using workspace::Actor;
+using workspace::Authority;
 using workspace::Files;
 using workspace::Ground;
 using workspace::Page;
+using workspace::Right;
 using workspace::Version;
-using workspace::Workspace;
 using workspace::Workspaces;
 
 enum class ShownState { kept, pending, missing, not_captured };
@@ -116,8 +117,7 @@ struct ConversationFilter {
   std::optional<Id> file, version;  // only those that show it
 };
 
-// Any thread. `workspace` must come from Workspaces::open with the right that the call needs: read to look,
-// write to change.
+// Any thread. Needs the right to read, or to write where something changes.
 class Conversations {
  public:
   Conversations(Ground& ground, Files& files, Workspaces& workspaces)
@@ -126,28 +126,26 @@ class Conversations {
   // Stores a message, or stores it anew under its name: what was kept for it stays kept. Images inside it
   // become files in the conversation's folder. Error(bad_request) for names that cannot be one,
   // Error(too_large) over a limit.
-  Message put(const Actor& actor, const Workspace& workspace, NewMessage wanted, const FindPlace& find_place);
+  Message put(const Authority& authority, NewMessage wanted, const FindPlace& find_place);
   // Ends the waiting of one file of a message as put() gave it. False, and nothing happens, when the message
   // was stored again meanwhile: the file of that number may be another one now.
-  bool settle(const Actor& actor, const Workspace& workspace, const Message& message, int64_t seq,
-              const Captured& captured);
+  bool settle(const Authority& authority, const Message& message, int64_t seq, const Captured& captured);
   // Ends the waiting of all that a server which died was fetching; the keys for it are not stored. Called at
   // start.
   void give_up_pending();
 
-  std::optional<Conversation> find(const Workspace& workspace, std::string_view name);
-  std::optional<Message> find_message(const Workspace& workspace, std::string_view conversation,
+  std::optional<Conversation> find(const Authority& authority, std::string_view name);
+  std::optional<Message> find_message(const Authority& authority, std::string_view conversation,
                                       std::string_view name);
   // By the time that was given with them, oldest first; one without it stands behind all that were there.
-  Page<Message> messages(const Workspace& workspace, const Conversation& conversation,
+  Page<Message> messages(const Authority& authority, const Conversation& conversation,
                          std::string_view cursor, size_t limit);
   // Last changed first.
-  Page<Conversation> list(const Workspace& workspace, const ConversationFilter& filter,
+  Page<Conversation> list(const Authority& authority, const ConversationFilter& filter,
                           std::string_view cursor, size_t limit);
   // Forgets; the files stay. Error(not_found).
-  void remove(const Actor& actor, const Workspace& workspace, std::string_view conversation);
-  void remove_message(const Actor& actor, const Workspace& workspace, std::string_view conversation,
-                      std::string_view name);
+  void remove(const Authority& authority, std::string_view conversation);
+  void remove_message(const Authority& authority, std::string_view conversation, std::string_view name);
 
   // A message's files as `actor` may see them now; what was purged or is not for them is told as such.
   std::vector<ViewedFile> view(const Actor& actor, const Message& message);

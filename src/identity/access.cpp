@@ -49,9 +49,9 @@ KeyInfo read_key(const catalog::Row& row) {
 // When a key that `actor` makes ends: never after the key that makes it, or a key that was lent for a minute
 // could be kept for ever.
 std::optional<TimeUs> expiry_under(const Actor& actor, const std::optional<TimeUs>& wanted_us) {
-  if (!actor.expires_us || !wanted_us) return wanted_us ? wanted_us : actor.expires_us;
-  if (*wanted_us > *actor.expires_us)
-    throw Error(Code::forbidden, "this key expires at " + to_iso8601(*actor.expires_us) +
+  if (!actor.expires_us() || !wanted_us) return wanted_us ? wanted_us : actor.expires_us();
+  if (*wanted_us > *actor.expires_us())
+    throw Error(Code::forbidden, "this key expires at " + to_iso8601(*actor.expires_us()) +
                                      ", so it cannot make a key that lives longer")
         .hint("Ask for an earlier expiry, or for none: the new key then ends with this one.");
   return wanted_us;
@@ -72,7 +72,26 @@ std::string free_name(catalog::Tx& tx, std::string wanted) {
   return name;
 }
 
+Error key_revoked() {
+  return Error(Code::unauthorized, "this key was revoked").hint("Make a new key: 'sandkeep key create'.");
+}
+
+Error key_expired() {
+  return Error(Code::unauthorized, "this key has expired").hint("Make a new key: 'sandkeep key create'.");
+}
+
 }  // namespace
+
+void Actor::need_write() const {
+  if (!may_write()) throw Error(Code::forbidden, "this key may read, but not change anything");
+}
+
+Actor recorded_actor(const Id& principal, std::string name) {
+  Actor actor;
+  actor.principal_ = principal;
+  actor.name_ = std::move(name);
+  return actor;
+}
 
 Access::Access(catalog::Database& db, const Clock& clock, IdMaker& ids, TransactionHooks& hooks)
     : db_(db), clock_(clock), ids_(ids), hooks_(hooks) {}
@@ -87,18 +106,19 @@ std::optional<std::string> Access::ensure_first_principal(const std::string& roo
                         [](const catalog::Row& row) { return row.id(0); });
     if (admin && root_key.empty()) return false;
     Actor actor;
-    actor.name = "admin";
-    actor.admin = true;
+    actor.name_ = "admin";
+    actor.admin_ = true;
     if (!admin) {
-      actor.principal = ids_.next();
+      actor.principal_ = ids_.next();
       tx.exec(
           "INSERT INTO principals (id, name, kind, admin, created_us) VALUES ($1, 'admin', 'person', 1, $2)",
-          {actor.principal, clock_.now_us()});
+          {actor.principal(), clock_.now_us()});
       hooks_.record(tx, actor, "principal.create",
-                    {{"principal_id", actor.principal.with_prefix(prefix::principal)}}, {{"name", "admin"}});
+                    {{"principal_id", actor.principal().with_prefix(prefix::principal)}},
+                    {{"name", "admin"}});
       hooks_.create_first_workspace(tx, actor);
     } else {
-      actor.principal = *admin;
+      actor.principal_ = *admin;
       if (tx.query("SELECT 1 FROM keys WHERE hash = $1", {sha256(secret)},
                    [](const catalog::Row&) { return false; }) > 0)
         return false;
@@ -106,10 +126,10 @@ std::optional<std::string> Access::ensure_first_principal(const std::string& roo
     NewKey wanted;
     wanted.name = "root";
     Id id = ids_.next();
-    insert_key(tx, clock_.now_us(), id, actor.principal, secret, wanted);
+    insert_key(tx, clock_.now_us(), id, actor.principal(), secret, wanted);
     hooks_.record(tx, actor, "key.create",
                   {{"key_id", id.with_prefix(prefix::key)},
-                   {"principal_id", actor.principal.with_prefix(prefix::principal)}},
+                   {"principal_id", actor.principal().with_prefix(prefix::principal)}},
                   {{"name", "root"}});
     return true;
   });
@@ -119,15 +139,12 @@ std::optional<std::string> Access::ensure_first_principal(const std::string& roo
 Actor Access::authenticate(std::string_view secret) {
   Sha256 hash = sha256(secret);
   TimeUs now_us = clock_.now_us();
-  auto expired = [] {
-    return Error(Code::unauthorized, "this key has expired").hint("Make a new key: 'sandkeep key create'.");
-  };
   {
     std::lock_guard lock(mutex_);
     auto found = cache_.find(hash);
     if (found != cache_.end()) {
-      if (found->second.expires_us && *found->second.expires_us <= now_us) throw expired();
-      last_use_us_[found->second.key] = now_us;
+      if (found->second.expires_us() && *found->second.expires_us() <= now_us) throw key_expired();
+      last_use_us_[found->second.key()] = now_us;
       return found->second;
     }
   }
@@ -142,28 +159,27 @@ Actor Access::authenticate(std::string_view secret) {
         "FROM keys k JOIN principals p ON p.id = k.principal WHERE k.hash = $1",
         {hash}, [](const catalog::Row& row) {
           Found result;
-          result.actor.key = row.id(0);
-          result.actor.principal = row.id(1);
-          result.actor.name = row.str(2);
-          result.actor.read_only = row.integer(4) != 0;
-          if (!row.is_null(5)) result.actor.only_workspace = row.id(5);
+          result.actor.key_ = row.id(0);
+          result.actor.principal_ = row.id(1);
+          result.actor.name_ = row.str(2);
+          result.actor.read_only_ = row.integer(4) != 0;
+          if (!row.is_null(5)) result.actor.only_workspace_ = row.id(5);
           // A key that is limited to one workspace does not carry its principal's administration. One that
           // is limited to reading shows what administrators see; whoever changes something asks for both.
-          result.actor.admin = row.integer(3) != 0 && row.is_null(5);
-          result.actor.expires_us = row.maybe_integer(6);
+          result.actor.admin_ = row.integer(3) != 0 && row.is_null(5);
+          result.actor.expires_us_ = row.maybe_integer(6);
           result.revoked = !row.is_null(7);
           return result;
         });
   });
   if (!found) throw Error(Code::unauthorized, "this key is not known here");
-  if (found->revoked)
-    throw Error(Code::unauthorized, "this key was revoked").hint("Make a new key: 'sandkeep key create'.");
-  if (found->actor.expires_us && *found->actor.expires_us <= now_us) throw expired();
+  if (found->revoked) throw key_revoked();
+  if (found->actor.expires_us() && *found->actor.expires_us() <= now_us) throw key_expired();
   {
     std::lock_guard lock(mutex_);
     if (cache_.size() >= kCacheMax) cache_.clear();
     cache_.emplace(hash, found->actor);
-    last_use_us_[found->actor.key] = now_us;
+    last_use_us_[found->actor.key()] = now_us;
   }
   // A revocation between the look above and the entry in the cache has emptied the cache too early: look
   // again.
@@ -174,7 +190,7 @@ Actor Access::authenticate(std::string_view secret) {
   if (revoked) {
     std::lock_guard lock(mutex_);
     cache_.erase(hash);
-    throw Error(Code::unauthorized, "this key was revoked").hint("Make a new key: 'sandkeep key create'.");
+    throw key_revoked();
   }
   return found->actor;
 }
@@ -182,18 +198,18 @@ Actor Access::authenticate(std::string_view secret) {
 // The principal of a subject that is seen for the first time.
 Actor Access::insert_subject(catalog::Tx& tx, const std::string& source, const std::string& subject) {
   Actor actor;
-  actor.principal = ids_.next();
-  actor.name = free_name(tx, source + ":" + subject);
+  actor.principal_ = ids_.next();
+  actor.name_ = free_name(tx, source + ":" + subject);
   TimeUs now_us = clock_.now_us();
   tx.exec("INSERT INTO principals (id, name, kind, admin, created_us) VALUES ($1, $2, 'person', 0, $3)",
-          {actor.principal, actor.name, now_us});
+          {actor.principal(), actor.name(), now_us});
   tx.exec("INSERT INTO subjects (source, subject, principal, created_us) VALUES ($1, $2, $3, $4)",
-          {source, subject, actor.principal, now_us});
+          {source, subject, actor.principal(), now_us});
   hooks_.record(tx, actor, "principal.create",
-                {{"principal_id", actor.principal.with_prefix(prefix::principal)},
+                {{"principal_id", actor.principal().with_prefix(prefix::principal)},
                  {"kind", "person"},
                  {"source", source}},
-                {{"name", actor.name}});
+                {{"name", actor.name()}});
   hooks_.create_first_workspace(tx, actor);
   return actor;
 }
@@ -211,8 +227,8 @@ Actor Access::actor_of_subject(const std::string& source, const std::string& sub
         "WHERE s.source = $1 AND s.subject = $2",
         {source, subject}, [](const catalog::Row& row) {
           Actor actor;
-          actor.principal = row.id(0);
-          actor.name = row.str(1);
+          actor.principal_ = row.id(0);
+          actor.name_ = row.str(1);
           return actor;
         });
   };
@@ -230,7 +246,7 @@ Actor Access::actor_of_subject(const std::string& source, const std::string& sub
 }
 
 Principal Access::create_principal(const Actor& actor, const std::string& name, const std::string& kind) {
-  if (!actor.admin || actor.read_only)
+  if (!actor.is_admin() || !actor.may_write())
     throw Error(Code::forbidden, "only an administrator's key may create principals");
   check_display_name(name, "a principal's name");
   if (kind != "person" && kind != "agent") throw Error(Code::bad_request, "kind must be 'person' or 'agent'");
@@ -245,16 +261,13 @@ Principal Access::create_principal(const Actor& actor, const std::string& name, 
     hooks_.record(tx, actor, "principal.create",
                   {{"principal_id", made.id.with_prefix(prefix::principal)}, {"kind", kind}},
                   {{"name", name}});
-    Actor owner;
-    owner.principal = made.id;
-    owner.name = name;
-    hooks_.create_first_workspace(tx, owner);
+    hooks_.create_first_workspace(tx, recorded_actor(made.id, name));
   });
   return made;
 }
 
 std::vector<Principal> Access::list_principals(const Actor& actor) {
-  if (!actor.admin) throw Error(Code::forbidden, "only an administrator's key may list principals");
+  if (!actor.is_admin()) throw Error(Code::forbidden, "only an administrator's key may list principals");
   return db_.read([&](catalog::Statements& statements) {
     return statements.all("SELECT id, name, kind, admin, created_us FROM principals ORDER BY created_us", {},
                           [](const catalog::Row& row) {
@@ -265,10 +278,10 @@ std::vector<Principal> Access::list_principals(const Actor& actor) {
 }
 
 MadeKey Access::create_key(const Actor& actor, const Id& principal, const NewKey& asked) {
-  if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot make keys");
-  if (principal != actor.principal && !actor.admin)
+  if (!actor.may_write()) throw Error(Code::forbidden, "a read-only key cannot make keys");
+  if (principal != actor.principal() && !actor.is_admin())
     throw Error(Code::forbidden, "only an administrator's key may make keys for others");
-  if (actor.only_workspace && asked.only_workspace != actor.only_workspace)
+  if (actor.only_workspace() && asked.only_workspace != actor.only_workspace())
     throw Error(Code::forbidden, "this key opens one workspace, so it can only make keys for that workspace");
   NewKey wanted = asked;
   wanted.expires_us = expiry_under(actor, asked.expires_us);
@@ -308,15 +321,15 @@ std::vector<KeyInfo> Access::list_keys(const Actor& actor) {
         "k.revoked_us, k.last_used_us, "
         "k.created_us FROM keys k JOIN principals p ON p.id = k.principal WHERE $2 = 1 OR k.principal = $1 "
         "ORDER BY k.id",
-        {actor.principal, actor.admin ? 1 : 0}, read_key);
+        {actor.principal(), actor.is_admin() ? 1 : 0}, read_key);
   });
-  if (actor.only_workspace)
-    std::erase_if(keys, [&](const KeyInfo& key) { return key.only_workspace != actor.only_workspace; });
+  if (actor.only_workspace())
+    std::erase_if(keys, [&](const KeyInfo& key) { return key.only_workspace != actor.only_workspace(); });
   return keys;
 }
 
 void Access::revoke_key(const Actor& actor, const Id& key) {
-  if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot revoke keys");
+  if (!actor.may_write()) throw Error(Code::forbidden, "a read-only key cannot revoke keys");
   db_.write([&](catalog::Tx& tx) {
     struct Found {
       Id principal;
@@ -329,9 +342,9 @@ void Access::revoke_key(const Actor& actor, const Id& key) {
                           return Found{row.id(0), row.str(1), !row.is_null(2),
                                        row.is_null(3) ? std::nullopt : std::optional(row.id(3))};
                         });
-    bool visible =
-        found && (actor.admin || (found->principal == actor.principal &&
-                                  (!actor.only_workspace || found->workspace == actor.only_workspace)));
+    bool visible = found && (actor.is_admin() ||
+                             (found->principal == actor.principal() &&
+                              (!actor.only_workspace() || found->workspace == actor.only_workspace())));
     if (!visible)
       throw Error(Code::not_found, "there is no such key").hint("'sandkeep key ls' lists your keys.");
     if (found->revoked) return;
@@ -343,6 +356,14 @@ void Access::revoke_key(const Actor& actor, const Id& key) {
       cache_.clear();
     });
   });
+}
+
+void Access::check_key(catalog::Statements& statements, const Actor& actor, TimeUs now_us) {
+  if (!actor.key()) return;
+  if (actor.expires_us() && *actor.expires_us() <= now_us) throw key_expired();
+  if (statements.query("SELECT 1 FROM keys WHERE id = $1 AND revoked_us IS NULL", {actor.key()},
+                       [](const catalog::Row&) { return false; }) == 0)
+    throw key_revoked();
 }
 
 bool Access::has_principal(catalog::Statements& statements, const Id& principal) {

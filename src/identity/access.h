@@ -62,6 +62,10 @@ class Access {
   // Writes when keys were last used; called each minute and at stop.
   void flush_last_use();
 
+  // Throws as authenticate() would now, when the actor's key was revoked or has expired since then. For
+  // transactions that write; an actor without a key passes.
+  static void check_key(catalog::Statements& statements, const Actor& actor, TimeUs now_us);
+
   static bool has_principal(catalog::Statements& statements, const Id& principal);
 
  private:

@@ -12,12 +12,12 @@ struct Wanted {
   workspace::CopyChange copy;
 };
 
-Wanted find_wanted(workspace::Keep& keep, const workspace::Actor& actor, const workspace::Workspace& into,
-                   const SessionInfo& session, const AddedFile& file) {
-  auto from = file.workspace.empty() ? into : keep.workspaces().open(actor, file.workspace);
+Wanted find_wanted(workspace::Keep& keep, const workspace::Authority& into, const SessionInfo& session,
+                   const AddedFile& file) {
+  auto from = file.workspace.empty() ? into : keep.workspaces().open(into.actor(), file.workspace);
   Wanted out;
   std::string name;
-  out.copy.from_workspace = from.id;
+  out.copy.from_workspace = from.workspace_id();
   if (file.version) {
     auto version = keep.files().find_version(from, *file.version);
     if (!version)
@@ -43,8 +43,7 @@ Wanted find_wanted(workspace::Keep& keep, const workspace::Actor& actor, const w
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> add_files(workspace::Keep& keep,
-                                                           const workspace::Actor& actor,
-                                                           const workspace::Workspace& into,
+                                                           const workspace::Authority& into,
                                                            const SessionInfo& session,
                                                            const std::vector<AddedFile>& files) {
   if (files.empty()) return {};
@@ -55,11 +54,11 @@ std::vector<std::pair<std::string, std::string>> add_files(workspace::Keep& keep
   std::vector<std::pair<std::string, std::string>> added;
   std::vector<workspace::Change> changes;
   for (const auto& file : files) {
-    Wanted wanted = find_wanted(keep, actor, into, session, file);
+    Wanted wanted = find_wanted(keep, into, session, file);
     added.emplace_back(std::move(wanted.asked), "");
     changes.emplace_back(std::move(wanted.copy));
   }
-  auto results = keep.files().apply(actor, into, std::move(changes));
+  auto results = keep.files().apply(into, std::move(changes));
   for (size_t i = 0; i < results.size(); ++i) added[i].second = results[i].entry.path;
   return added;
 }

@@ -12,8 +12,7 @@ constexpr size_t kAddedFilesMax = 1'000;
 // both there, the second under another name. What was asked for → where it is now, in order. Error(not_found)
 // when one is not there or not the caller's to read; then none was copied. Any thread.
 std::vector<std::pair<std::string, std::string>> add_files(workspace::Keep& keep,
-                                                           const workspace::Actor& actor,
-                                                           const workspace::Workspace& into,
+                                                           const workspace::Authority& into,
                                                            const SessionInfo& session,
                                                            const std::vector<AddedFile>& files);
 

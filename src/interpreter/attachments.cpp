@@ -9,23 +9,23 @@ namespace sk::interpreter {
 
 namespace {
 
+using workspace::Authority;
 using workspace::Entry;
 using workspace::OnExisting;
 using workspace::Version;
-using workspace::Workspace;
 
 // One call of attach().
 class Run {
  public:
-  Run(workspace::Keep& keep, const workspace::Actor& actor, const SessionInfo& session, Workspace target)
-      : keep_(keep), actor_(actor), session_(session), target_(std::move(target)) {}
+  Run(workspace::Keep& keep, const SessionInfo& session, Authority target)
+      : keep_(keep), session_(session), target_(std::move(target)) {}
 
   Attached attach(const Attachment& wanted) {
     std::string path = workspace::join_path(session_.folder, workspace::clean_file_path(wanted.as));
     Attached out{wanted.version, "", ""};
     try {
       // Also of the trash, and of a session that is gone; not one whose id its owner took back.
-      auto file = keep_.purposes().find(actor_, wanted.version);
+      auto file = keep_.purposes().find(target_.actor(), wanted.version);
       if (!file) throw Error(Code::not_found, "there is no such file");
       const auto& version = file->version;
       if (!is_own(version))
@@ -62,7 +62,7 @@ class Run {
     change.to = path;
     change.on_existing = aside ? OnExisting::rename : OnExisting::replace;
     change.detail = {{"session_id", session_.id.with_prefix(workspace::prefix::session)}};
-    return keep_.files().apply_one(actor_, target_, std::move(change)).entry.path;
+    return keep_.files().apply_one(target_, std::move(change)).entry.path;
   }
 
   // Whether these bytes are the file's, or were before code changed them.
@@ -93,9 +93,8 @@ class Run {
   }
 
   workspace::Keep& keep_;
-  const workspace::Actor& actor_;
   const SessionInfo& session_;
-  const Workspace target_;
+  const Authority target_;
   std::set<std::string> taken_;  // by earlier wishes of this call
 };
 
@@ -105,7 +104,7 @@ std::vector<Attached> Attachments::attach(const workspace::Actor& actor, const S
                                           const std::vector<Attachment>& wanted) {
   std::vector<Attached> out;
   if (wanted.empty()) return out;
-  Run run(keep_, actor, session,
+  Run run(keep_, session,
           keep_.workspaces().open(actor, session.workspace.with_prefix(workspace::prefix::workspace),
                                   workspace::Right::write));
   for (const auto& one : wanted) out.push_back(run.attach(one));

@@ -461,7 +461,7 @@ bool Capture::is_all_ours(Plan& plan, const std::string& folder, const std::set<
   options.folder = workspace_path(folder);
   options.recursive = true;
   do {
-    auto page = keep_.files().list(plan.as.workspace, options);
+    auto page = keep_.files().list(plan.as.authority, options);
     for (const auto& entry : page.items) {
       std::string path = disk_path(entry.path);
       const ManifestRow* mine = manifest_.find(path);

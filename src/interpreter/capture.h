@@ -44,8 +44,7 @@ struct Settled {
 
 // On whose behalf, and as which execution's work.
 struct CaptureAs {
-  workspace::Actor actor;
-  workspace::Workspace workspace;
+  workspace::Authority authority;
   workspace::Source source;
   // Runs in the transaction that makes each batch durable, with the files that it keeps: the record of the
   // execution becomes durable with its versions.

@@ -63,7 +63,7 @@ void Capture::apply(Plan& plan) {
     size_t count = batch.size();
     std::vector<workspace::Files::Applied> results;
     try {
-      results = keep_.files().apply_each(plan.as.actor, plan.as.workspace, std::move(batch), also);
+      results = keep_.files().apply_each(plan.as.authority, std::move(batch), also);
       manifest_.saved();
     } catch (const Error& error) {
       if (error.code() != Code::disk_full) throw;
@@ -279,9 +279,11 @@ std::optional<uint64_t> Capture::room(Plan& plan) {
   if (plan.room) return *plan.room;
   plan.room.emplace();
   try {
-    auto now = keep_.workspaces().open(plan.as.actor,
-                                       plan.as.workspace.id.with_prefix(workspace::prefix::workspace));
-    *plan.room = now.quota_bytes - std::min(now.quota_bytes, now.used_bytes);
+    auto now =
+        keep_.workspaces().open(plan.as.authority.actor(),
+                                plan.as.authority.workspace_id().with_prefix(workspace::prefix::workspace));
+    *plan.room =
+        now.workspace().quota_bytes - std::min(now.workspace().quota_bytes, now.workspace().used_bytes);
   } catch (const Error&) {
     // The session's owner may not open the workspace any more: then it stays unknown.
   }

@@ -41,7 +41,7 @@ Settled Capture::search(WorkingCopy& suspect, const CaptureAs& as) {
       found.kept.insert(found.kept.end(), kept.begin(), kept.end());
       if (as.also) as.also(tx, kept);
     };
-    auto results = keep_.files().apply_each(as.actor, as.workspace, std::move(batch), also);
+    auto results = keep_.files().apply_each(as.authority, std::move(batch), also);
     for (size_t i = 0; i < results.size(); ++i) {
       // A file in the place of a folder, or below a file, gets a place of its own.
       auto* put = std::get_if<workspace::PutChange>(&changes[i]);

@@ -86,13 +86,13 @@ Settled CopyKeeper::bring_up_to_date(const CaptureAs& as) {
   if (std::filesystem::exists(suspects_)) settled = search_suspects(as);
   if (is_trusted_) {
     // Deletions from outside come first: a comparison must not bring back what somebody deleted.
-    synced_seq_ = sync_->bring_changes(as.workspace, recorded_.synced_seq);
+    synced_seq_ = sync_->bring_changes(as.authority, recorded_.synced_seq);
     CaptureAs after = as;
     after.after_kill = true;
     if (recorded_.dirty || !saved_refused_.empty()) settled.append(settle(everything(), {}, after));
   } else {
     manifest_->clear();
-    synced_seq_ = sync_->bring_all(as.workspace);
+    synced_seq_ = sync_->bring_all(as.authority);
   }
   manifest_->save();
   save_refused();
@@ -254,7 +254,7 @@ std::vector<std::string> CopyKeeper::bring_outside_changes(const CaptureAs& as,
   if (outside_changes_.exchange(false) || sync_->has_skipped()) {
     try {
       sync_->ask_for_open_files(open_files);
-      synced_seq_ = sync_->bring_changes(as.workspace, synced_seq_);
+      synced_seq_ = sync_->bring_changes(as.authority, synced_seq_);
       manifest_->save();
     } catch (...) {
       outside_changes_ = true;
@@ -269,7 +269,7 @@ CopyKeeper::Closed CopyKeeper::close(const CaptureAs& as) {
   if (!copy_) return {true, std::vector<NotKept>{}};
   try {
     sync_->ask_for_open_files({});
-    synced_seq_ = sync_->bring_changes(as.workspace, synced_seq_);
+    synced_seq_ = sync_->bring_changes(as.authority, synced_seq_);
     CaptureAs after = as;
     after.after_kill = true;
     auto not_kept = settle(everything(), {}, after).not_kept;

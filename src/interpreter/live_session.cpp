@@ -171,24 +171,23 @@ void LiveSession::retry_unkept(std::function<void(Tried)> then) {
   });
 }
 
-CaptureAs capture_as(const SessionInfo& session) {
-  CaptureAs as;
-  as.actor.principal = session.owner;
-  as.actor.name = "session " + session.name;
+CaptureAs capture_as(const SessionInfo& session, workspace::Actor author) {
   // The session was opened with the right to write; its captures do not depend on the scope of the key that
-  // happens to run it.
-  as.workspace.id = session.workspace;
-  as.workspace.role = workspace::Right::write;
-  as.source.kind = "execution";
-  as.source.detail = {{"session_id", session.id.with_prefix(workspace::prefix::session)}};
-  return as;
+  // happens to run it, nor on what becomes of that key.
+  auto authority = workspace::system_authority(session.workspace, std::move(author),
+                                               "what code wrote in a session is kept whoever ran it");
+  return {.authority = std::move(authority),
+          .source = {"execution", {{"session_id", session.id.with_prefix(workspace::prefix::session)}}}};
+}
+
+CaptureAs capture_as(const SessionInfo& session) {
+  return capture_as(session, identity::recorded_actor(session.owner, "session " + session.name));
 }
 
 CaptureAs LiveSession::capture_as() {
-  CaptureAs as = interpreter::capture_as(info_);
-  if (!current_) return as;
+  if (!current_) return interpreter::capture_as(info_);
+  CaptureAs as = interpreter::capture_as(info_, current_->actor);
   as.after_kill = was_killed_;
-  as.actor = current_->actor;
   as.source.detail["execution_id"] = current_->execution.id.with_prefix(workspace::prefix::execution);
   as.also = [this](catalog::Tx& tx, const std::vector<KeptFile>& kept) {
     shared_.records.save(tx, current_->execution, kept);
@@ -237,7 +236,7 @@ void LiveSession::wake() {
 void LiveSession::name_recovered() {
   for (const auto& item : shared_.records.untold(info_.id)) {
     has_recovered_ = true;
-    auto version = shared_.keep.files().find_version(capture_as().workspace, item.version);
+    auto version = shared_.keep.files().find_version(capture_as().authority, item.version);
     if (!version) continue;
     KeptFile file;
     file.path = item.path;
@@ -433,7 +432,7 @@ std::string LiveSession::output_folder() {
     std::string path(kOutputsFolder);
     if (count > 1) path.append("-").append(std::to_string(count));
     auto here = keeper_.copy().look(path);
-    auto there = shared_.keep.files().find(as.workspace, keeper_.paths().workspace_path(path));
+    auto there = shared_.keep.files().find(as.authority, keeper_.paths().workspace_path(path));
     bool taken =
         (here && here->kind != NodeKind::folder) || (there && there->kind != workspace::EntryKind::folder);
     if (!taken || count == kOutputNamesMax) return path;
@@ -451,7 +450,7 @@ std::string LiveSession::free_output_name(const std::string& name) {
     if (count > 1) path.append("-").append(std::to_string(count));
     path.append(name.substr(dot));
     bool taken = keeper_.copy().look(path) ||
-                 shared_.keep.files().find(as.workspace, keeper_.paths().workspace_path(path));
+                 shared_.keep.files().find(as.authority, keeper_.paths().workspace_path(path));
     if (!taken || count == kOutputNamesMax) return path;
   }
 }

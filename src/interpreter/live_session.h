@@ -41,8 +41,9 @@ struct Shared {
 // From the first interrupt to the end of everything in the sandbox.
 constexpr int64_t kInterruptGraceUs = 2 * kSecondUs;
 
-// A session acts by itself, as its owner, when no execution runs.
+// A session acts by itself, as its owner, when no execution runs; else as the execution's author.
 CaptureAs capture_as(const SessionInfo& session);
+CaptureAs capture_as(const SessionInfo& session, workspace::Actor author);
 
 struct QueuedExecution {
   Execution execution;

@@ -113,8 +113,8 @@ Execution read_execution(const catalog::Row& row) {
 }  // namespace
 
 bool is_of(const SessionInfo& session, const workspace::Actor& actor) {
-  return session.owner == actor.principal &&
-         (!actor.only_workspace || *actor.only_workspace == session.workspace);
+  return session.owner == actor.principal() &&
+         (!actor.only_workspace() || *actor.only_workspace() == session.workspace);
 }
 
 Json to_json(const KeptFile& file) {
@@ -146,8 +146,7 @@ KeptFile kept_file_from(const Json& json) {
 }
 
 void Records::insert(const SessionInfo& session) {
-  workspace::Actor owner;
-  owner.principal = session.owner;
+  auto owner = identity::recorded_actor(session.owner, "");
   ground_.db.write([&](catalog::Tx& tx) {
     tx.exec("INSERT INTO sessions (" SK_SESSION_COLUMNS
             ", dirty, copy_identity, synced_seq, copy_boot) "
@@ -206,8 +205,7 @@ std::vector<SessionInfo> Records::sessions_with_copies(TimeUs unused_since_us, s
 void Records::mark_deleted(const Id& session, TimeUs now_us) {
   auto found = find(session);
   if (!found) return;
-  workspace::Actor owner;
-  owner.principal = found->owner;
+  auto owner = identity::recorded_actor(found->owner, "");
   ground_.db.write([&](catalog::Tx& tx) {
     tx.exec("UPDATE sessions SET deleted_us = $2, dirty = 0 WHERE id = $1", {session, now_us});
     tx.exec("DELETE FROM manifests WHERE session = $1", {session});
@@ -219,8 +217,7 @@ void Records::mark_deleted(const Id& session, TimeUs now_us) {
 }
 
 void Records::tell(const SessionInfo& session, std::string_view kind, TimeUs expires_us) {
-  workspace::Actor owner;
-  owner.principal = session.owner;
+  auto owner = identity::recorded_actor(session.owner, "");
   ground_.db.write([&](catalog::Tx& tx) {
     workspace::Journal::append(tx, ground_, session.workspace, owner, kind,
                                {{"session_id", session.id.with_prefix(workspace::prefix::session)},

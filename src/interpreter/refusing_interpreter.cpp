@@ -18,7 +18,7 @@ std::optional<SessionInfo> RefusingInterpreter::find(const workspace::Actor& act
 }
 
 std::vector<SessionInfo> RefusingInterpreter::list(const workspace::Actor& actor, const SessionQuery& query) {
-  return records_.list(actor.principal, actor.only_workspace, query);
+  return records_.list(actor.principal(), actor.only_workspace(), query);
 }
 
 std::optional<RunningExecution> RefusingInterpreter::find_running(const workspace::Actor& actor,

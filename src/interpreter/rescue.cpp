@@ -28,12 +28,12 @@ void Rescue::stop() {
   threads_.stop();
 }
 
-void Rescue::retry(const workspace::Actor& actor, const workspace::Workspace& workspace, const Id& session,
+void Rescue::retry(const workspace::Authority& authority, const Id& session,
                    std::function<void(Interpreter::Retried)> then) {
-  auto job = [this, actor, workspace, session, then = std::move(then)] {
+  auto job = [this, authority, session, then = std::move(then)] {
     Interpreter::Retried retried;
     try {
-      retried = retry_now(actor, workspace, session);
+      retried = retry_now(authority, session);
     } catch (const Error& error) {
       retried.error = error;
     } catch (const std::exception& error) {
@@ -47,11 +47,10 @@ void Rescue::retry(const workspace::Actor& actor, const workspace::Workspace& wo
         .hint("Try again in a moment.");
 }
 
-Interpreter::Retried Rescue::retry_now(const workspace::Actor& actor, const workspace::Workspace& workspace,
-                                       const Id& session) {
+Interpreter::Retried Rescue::retry_now(const workspace::Authority& authority, const Id& session) {
   auto before = records_.unkept(session);
   capture_refused(session);
-  make_heads(actor, workspace, session);
+  make_heads(authority, session);
   auto after = records_.unkept(session);
   Interpreter::Retried retried;
   std::set<std::pair<std::string_view, Unkept::What>> left;
@@ -90,14 +89,13 @@ void Rescue::capture_refused(const Id& session) {
 }
 
 // Makes heads of versions that were kept aside, where nothing stands in their way any more.
-void Rescue::make_heads(const workspace::Actor& actor, const workspace::Workspace& workspace,
-                        const Id& session) {
+void Rescue::make_heads(const workspace::Authority& authority, const Id& session) {
   for (const auto& item : records_.unkept(session)) {
     if (item.what != Unkept::What::aside) continue;
-    auto version = keep_.files().find_version(workspace, item.version);
+    auto version = keep_.files().find_version(authority, item.version);
     if (!version) continue;  // purged meanwhile, and not listed any more
     try {
-      make_head(actor, workspace, *version);
+      make_head(authority, *version);
     } catch (const Error& error) {
       explain(session, item, error);
       continue;
@@ -107,18 +105,17 @@ void Rescue::make_heads(const workspace::Actor& actor, const workspace::Workspac
 }
 
 // Only over the head that the version started from: what somebody wrote since is newer.
-void Rescue::make_head(const workspace::Actor& actor, const workspace::Workspace& workspace,
-                       const workspace::Version& version) {
-  auto entry = keep_.files().find_by_id(workspace, version.file);
+void Rescue::make_head(const workspace::Authority& authority, const workspace::Version& version) {
+  auto entry = keep_.files().find_by_id(authority, version.file);
   // A new file of a locked path was put into the trash by the capture itself; others were deleted by
   // somebody.
   if (entry && entry->trashed_us && *entry->trashed_us == version.created_us) {
-    keep_.files().restore(actor, workspace, version.file, workspace::OnExisting::refuse);
+    keep_.files().restore(authority, version.file, workspace::OnExisting::refuse);
     return;
   }
   workspace::RestoreVersionChange change{version.id, {}};
   change.conditions.if_match = {version.base};
-  keep_.files().apply_one(actor, workspace, std::move(change));
+  keep_.files().apply_one(authority, std::move(change));
 }
 
 void Rescue::explain(const Id& session, Unkept item, const Error& error) {

@@ -19,7 +19,7 @@ class Rescue {
   Rescue(workspace::Keep& keep, Records& records, Registry& registry, const CopyContext& copies);
 
   // As Interpreter::retry_unkept(), for a caller that may write to the workspace.
-  void retry(const workspace::Actor& actor, const workspace::Workspace& workspace, const Id& session,
+  void retry(const workspace::Authority& authority, const Id& session,
              std::function<void(Interpreter::Retried)> then);
   // Error(conflict), which names them, while an awake session has files that cannot be kept; tries that once
   // more. Code that runs goes on.
@@ -28,12 +28,10 @@ class Rescue {
   void stop();
 
  private:
-  Interpreter::Retried retry_now(const workspace::Actor& actor, const workspace::Workspace& workspace,
-                                 const Id& session);
+  Interpreter::Retried retry_now(const workspace::Authority& authority, const Id& session);
   void capture_refused(const Id& session);
-  void make_heads(const workspace::Actor& actor, const workspace::Workspace& workspace, const Id& session);
-  void make_head(const workspace::Actor& actor, const workspace::Workspace& workspace,
-                 const workspace::Version& version);
+  void make_heads(const workspace::Authority& authority, const Id& session);
+  void make_head(const workspace::Authority& authority, const workspace::Version& version);
   void explain(const Id& session, Unkept item, const Error& error);
 
   workspace::Keep& keep_;

@@ -201,17 +201,17 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     size_t mine = 0, all = 0;
     for (auto& session : registry.all()) {
       ++all;
-      if (session->info().owner == actor.principal) ++mine;
+      if (session->info().owner == actor.principal()) ++mine;
     }
     auto refuse = [&](std::string what) {
       return Error(Code::too_many_requests, std::move(what))
           .hint("Wait until one goes to sleep, or delete one with DELETE /api/v1/sessions/{id}.");
     };
     // Sleep costs the other session its variables; a refusal would cost this caller its answer.
-    if (mine >= options.sessions_per_principal_max && !make_room(actor.principal, actor.principal))
+    if (mine >= options.sessions_per_principal_max && !make_room(actor.principal(), actor.principal()))
       throw refuse("you have " + std::to_string(mine) + " sessions awake, which is the limit");
     if (mine < options.sessions_per_principal_max && all >= options.sessions_max &&
-        !make_room(actor.principal, std::nullopt))
+        !make_room(actor.principal(), std::nullopt))
       throw refuse("the server has " + std::to_string(all) + " sessions awake, which is the limit");
     auto made = LiveSession::make(shared, *info);
     made->reserve();
@@ -281,11 +281,11 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     } else {
       queued.execution.id = keep.ground().ids.next();
       queued.execution.session = session;
-      queued.execution.author = actor.principal;
+      queued.execution.author = actor.principal();
       queued.execution.language = wanted.language;
       queued.execution.code = wanted.code;
       queued.execution.created_us = keep.ground().clock.now_us();
-      queued.execution.added = add_files(keep, actor, workspace, info, wanted.files);
+      queued.execution.added = add_files(keep, workspace, info, wanted.files);
       queued.execution.number = live->next_number();
       wanted.accepted = wanted.accepted || !wanted.idempotency_key.empty();
       if (wanted.accepted) records.save_accepted(queued.execution, wanted);
@@ -420,8 +420,7 @@ void SandboxedInterpreter::recover() {
 
 void SandboxedInterpreter::resume_accepted() {
   for (auto& [execution, wanted] : impl_->records.accepted()) {
-    workspace::Actor actor;
-    actor.principal = execution.author;
+    auto actor = identity::recorded_actor(execution.author, "");
     wanted.accepted = true;
     try {
       impl_->queue(actor, execution.session, std::move(wanted), execution);
@@ -444,8 +443,8 @@ SessionInfo SandboxedInterpreter::create(const workspace::Actor& actor, const Ne
   const auto& options = impl_->options;
   SessionInfo info;
   info.id = keep.ground().ids.next();
-  info.workspace = workspace.id;
-  info.owner = actor.principal;
+  info.workspace = workspace.workspace_id();
+  info.owner = actor.principal();
   settle_wishes(info, wanted, options);
   info.runtime = impl_->host.need_runtime(wanted.runtime);
   info.folder = folder_of(info, wanted);
@@ -453,7 +452,7 @@ SessionInfo SandboxedInterpreter::create(const workspace::Actor& actor, const Ne
   if (existing && existing->kind != workspace::EntryKind::folder)
     throw Error(Code::conflict, "'" + info.folder + "' is a file, so a session cannot have it as its folder")
         .hint("Choose another folder.");
-  info.added = add_files(keep, actor, workspace, info, wanted.files);
+  info.added = add_files(keep, workspace, info, wanted.files);
   info.created_us = info.active_us = keep.ground().clock.now_us();
   impl_->records.insert(info);
   return info;
@@ -465,13 +464,13 @@ std::optional<SessionInfo> SandboxedInterpreter::find(const workspace::Actor& ac
 
 std::vector<SessionInfo> SandboxedInterpreter::list(const workspace::Actor& actor,
                                                     const SessionQuery& query) {
-  auto sessions = impl_->records.list(actor.principal, actor.only_workspace, query);
+  auto sessions = impl_->records.list(actor.principal(), actor.only_workspace(), query);
   for (auto& info : sessions) impl_->add_live_facts(info);
   return sessions;
 }
 
 void SandboxedInterpreter::remove(const workspace::Actor& actor, const Id& session, OnUnkept unkept) {
-  if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot delete sessions");
+  if (!actor.may_write()) throw Error(Code::forbidden, "a read-only key cannot delete sessions");
   if (impl_->find(actor, session).status == SessionStatus::deleted) return;
   // A call that is refused changes nothing: code runs on.
   if (unkept == OnUnkept::refuse) impl_->rescue.refuse_if_unkept(session);
@@ -492,24 +491,24 @@ void SandboxedInterpreter::remove(const workspace::Actor& actor, const Id& sessi
 }
 
 void SandboxedInterpreter::sleep(const workspace::Actor& actor, const Id& session) {
-  if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot end sessions");
+  if (!actor.may_write()) throw Error(Code::forbidden, "a read-only key cannot end sessions");
   impl_->find(actor, session);
   impl_->end_and_wait(impl_->registry.acquire(session), LiveSession::Why::asked);
 }
 
 void SandboxedInterpreter::retry_unkept(const workspace::Actor& actor, const Id& session,
                                         std::function<void(Retried)> then) {
-  if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot change files");
+  if (!actor.may_write()) throw Error(Code::forbidden, "a read-only key cannot change files");
   auto info = impl_->find(actor, session);
   if (info.status == SessionStatus::deleted) throw deleted_error();
   auto workspace = impl_->keep.workspaces().enter(
       actor, info.workspace.with_prefix(workspace::prefix::workspace), workspace::Right::write);
-  impl_->rescue.retry(actor, workspace, session, std::move(then));
+  impl_->rescue.retry(workspace, session, std::move(then));
 }
 
 RunningExecution SandboxedInterpreter::execute(const workspace::Actor& actor, const Id& session,
                                                NewExecution wanted) {
-  if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot run code");
+  if (!actor.may_write()) throw Error(Code::forbidden, "a read-only key cannot run code");
   if (impl_->find(actor, session).status == SessionStatus::deleted) throw deleted_error();
   if (impl_->shared.closing)
     throw Error(Code::unavailable, "the server is stopping")
@@ -519,7 +518,7 @@ RunningExecution SandboxedInterpreter::execute(const workspace::Actor& actor, co
 }
 
 bool SandboxedInterpreter::cancel(const workspace::Actor& actor, const Id& session, const Id& execution) {
-  if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot cancel executions");
+  if (!actor.may_write()) throw Error(Code::forbidden, "a read-only key cannot cancel executions");
   auto running = find_running(actor, session, execution);
   if (!running) {
     if (!find_execution(actor, session, execution))
@@ -535,7 +534,7 @@ bool SandboxedInterpreter::cancel(const workspace::Actor& actor, const Id& sessi
 
 bool SandboxedInterpreter::answer_tools(const workspace::Actor& actor, const Id& session, const Id& execution,
                                         Json results) {
-  if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot answer for tools");
+  if (!actor.may_write()) throw Error(Code::forbidden, "a read-only key cannot answer for tools");
   impl_->find(actor, session);
   auto live = impl_->registry.find(session);
   if (!live) return false;

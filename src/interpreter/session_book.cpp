@@ -47,7 +47,8 @@ workspace::Page<Unkept> SessionBook::unkept(const workspace::Actor& actor, const
 
 size_t SessionBook::dismiss_unkept(const workspace::Actor& actor, const Id& session,
                                    const std::optional<std::string>& path) const {
-  if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot change the list of unkept files");
+  if (!actor.may_write())
+    throw Error(Code::forbidden, "a read-only key cannot change the list of unkept files");
   get(actor, session);
   Records records(keep_.ground());
   size_t count = 0;

@@ -53,7 +53,7 @@ Json LiveSession::answer_request(const std::string& method, const Json& params) 
     Settled settled = capture_now(CopyKeeper::Extent::touched);
     Settled told = settled;
     settled_.append(std::move(settled));
-    auto entry = keep.files().get(as.workspace, params.at("workspace_path").get<std::string>());
+    auto entry = keep.files().get(as.authority, params.at("workspace_path").get<std::string>());
     if (entry.kind != workspace::EntryKind::file)
       throw Error(Code::bad_request, "fetch takes a file, not a folder");
     bool here = workspace::is_within(entry.path, info_.folder);
@@ -81,8 +81,8 @@ Json LiveSession::answer_request(const std::string& method, const Json& params) 
   Settled told = settled;
   settled_.append(std::move(settled));
   if (method != "versions") refuse_unkept(told, keeper_.paths().workspace_path(*path));
-  auto entry = keep.files().get(as.workspace, keeper_.paths().workspace_path(*path));
-  auto versions = keep.files().versions(as.workspace, entry.id, "", method == "versions" ? 100 : 1).items;
+  auto entry = keep.files().get(as.authority, keeper_.paths().workspace_path(*path));
+  auto versions = keep.files().versions(as.authority, entry.id, "", method == "versions" ? 100 : 1).items;
   if (versions.empty()) throw Error(Code::bad_request, "this is a folder");
   auto describe = [&](const workspace::Version& version) {
     return Json{{"path", version.path},

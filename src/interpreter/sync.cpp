@@ -67,16 +67,16 @@ void Sync::make_way(const std::string& path, NodeKind wanted) {
 }
 
 // The folders above something that comes, as the workspace has them, also where code had removed them.
-void Sync::need_folder(const workspace::Workspace& workspace, const std::string& path) {
+void Sync::need_folder(const workspace::Authority& authority, const std::string& path) {
   if (path.empty() || copy_.look(path)) return;
   auto slash = path.rfind('/');
-  if (slash != std::string::npos) need_folder(workspace, path.substr(0, slash));
-  auto entry = keep_.files().find(workspace, paths_.workspace_path(path));
+  if (slash != std::string::npos) need_folder(authority, path.substr(0, slash));
+  auto entry = keep_.files().find(authority, paths_.workspace_path(path));
   if (!entry || entry->kind != EntryKind::folder) return;
   manifest_.set_folder(path, copy_.make_folder(path, entry->mode), entry->id, keep_.ground().clock.now_us());
 }
 
-void Sync::bring_entry(const workspace::Workspace& workspace, const Entry& entry) {
+void Sync::bring_entry(const workspace::Authority& authority, const Entry& entry) {
   std::string path = paths_.disk_path(entry.path);
   if (path.empty()) return;  // the copy itself
   const ManifestRow* row = manifest_.find(path);
@@ -113,7 +113,7 @@ void Sync::bring_entry(const workspace::Workspace& workspace, const Entry& entry
   auto replaced = local && local->kind == NodeKind::file ? local : std::nullopt;
   if (replaced && is_being_written(*replaced))
     throw Error(Code::conflict, "the session has it open for writing");
-  if (auto slash = path.rfind('/'); slash != std::string::npos) need_folder(workspace, path.substr(0, slash));
+  if (auto slash = path.rfind('/'); slash != std::string::npos) need_folder(authority, path.substr(0, slash));
   materialise(entry, path, {.replace = false, .expected = replaced});
 }
 
@@ -136,9 +136,9 @@ bool Sync::is_being_written(const Node& local) {
 }
 
 // One entry that cannot be brought must not keep the session from running.
-void Sync::bring_or_skip(const workspace::Workspace& workspace, const Entry& entry) {
+void Sync::bring_or_skip(const workspace::Authority& authority, const Entry& entry) {
   try {
-    bring_entry(workspace, entry);
+    bring_entry(authority, entry);
   } catch (const Error& error) {
     skipped_.insert(entry.path);
     if (told_.insert(entry.path).second && untold_.size() < kToldMax)
@@ -169,30 +169,30 @@ void Sync::remove_if_unchanged(const std::string& path) {
 }
 
 // Whatever is at that path in the workspace now, and below it, is what the copy should have.
-void Sync::bring(const workspace::Workspace& workspace, const std::string& workspace_path) {
+void Sync::bring(const workspace::Authority& authority, const std::string& workspace_path) {
   std::string path = paths_.disk_path(workspace_path);
-  auto entry = keep_.files().find(workspace, workspace_path);
+  auto entry = keep_.files().find(authority, workspace_path);
   if (!entry || entry->path != workspace_path) {
     auto below = manifest_.below(path);
     for (auto at = below.rbegin(); at != below.rend(); ++at) remove_if_unchanged(*at);
     // The folder above it may have been removed by code, and have stayed in the workspace for its sake.
     if (auto slash = path.rfind('/'); slash != std::string::npos) {
       auto above = path.substr(0, slash);
-      if (manifest_.find(above) == nullptr) need_folder(workspace, above);
+      if (manifest_.find(above) == nullptr) need_folder(authority, above);
     }
     return;
   }
-  bring_or_skip(workspace, *entry);
+  bring_or_skip(authority, *entry);
   if (entry->kind != EntryKind::folder) return;
   workspace::ListOptions options;
   options.folder = workspace_path;
   options.recursive = true;
   std::set<std::string> there;
   do {
-    auto page = keep_.files().list(workspace, options);
+    auto page = keep_.files().list(authority, options);
     for (const auto& item : page.items) {
       there.insert(paths_.disk_path(item.path));
-      bring_or_skip(workspace, item);
+      bring_or_skip(authority, item);
     }
     options.cursor = page.next_cursor;
   } while (!options.cursor.empty());
@@ -201,10 +201,10 @@ void Sync::bring(const workspace::Workspace& workspace, const std::string& works
     if (*at != path && !there.contains(*at)) remove_if_unchanged(*at);
 }
 
-int64_t Sync::bring_all(const workspace::Workspace& workspace) {
-  int64_t position = keep_.journal().head_seq(workspace.id);
+int64_t Sync::bring_all(const workspace::Authority& authority) {
+  int64_t position = keep_.journal().head_seq(authority.workspace_id());
   skipped_.clear();
-  bring(workspace, folder_);
+  bring(authority, folder_);
   return position;
 }
 
@@ -218,27 +218,27 @@ bool Sync::is_known(const workspace::JournalEntry& event, const std::string& wor
          row->version.with_prefix(workspace::prefix::version) == version->get_ref<const std::string&>();
 }
 
-int64_t Sync::bring_changes(const workspace::Workspace& workspace, int64_t after) {
+int64_t Sync::bring_changes(const workspace::Authority& authority, int64_t after) {
   workspace::EventFilter filter;
   filter.path_prefix = folder_;
   filter.and_above = true;
-  auto events = keep_.journal().events(workspace.id, after, kEventsMax, filter);
-  if (events.has_more) return bring_all(workspace);
+  auto events = keep_.journal().events(authority.workspace_id(), after, kEventsMax, filter);
+  if (events.has_more) return bring_all(authority);
   std::set<std::string> paths;
   for (const auto& event : events.items) {
-    if (event.personal.is_null() || event.kind == "folder.restore_as_of") return bring_all(workspace);
+    if (event.personal.is_null() || event.kind == "folder.restore_as_of") return bring_all(authority);
     for (const char* name : {"path", "from", "to"}) {
       auto found = event.personal.find(name);
       if (found == event.personal.end() || !found->is_string()) continue;
       std::string path = found->get<std::string>();
       // A folder that the session's lies in was moved, trashed or put back: all of it is another one now.
       bool moves = event.kind.starts_with("folder.") && event.kind != "folder.create";
-      if (moves && path != folder_ && workspace::is_within(folder_, path)) return bring_all(workspace);
+      if (moves && path != folder_ && workspace::is_within(folder_, path)) return bring_all(authority);
       if (workspace::is_within(path, folder_) && !is_known(event, path)) paths.insert(path);
     }
   }
   for (const auto& path : std::exchange(skipped_, {})) paths.insert(path);
-  for (const auto& path : paths) bring(workspace, path);
+  for (const auto& path : paths) bring(authority, path);
   return events.cursor;
 }
 

@@ -21,9 +21,9 @@ class Sync {
 
   // Compares the whole folder with the manifest. Returns the journal's position before it began. Entries that
   // the session's own work stands in the way of are left out, and tried again by the next call.
-  int64_t bring_all(const workspace::Workspace& workspace);
+  int64_t bring_all(const workspace::Authority& authority);
   // Brings what the journal says since `after`; everything when it cannot say. Returns the new position.
-  int64_t bring_changes(const workspace::Workspace& workspace, int64_t after);
+  int64_t bring_changes(const workspace::Authority& authority, int64_t after);
   // What could not be brought since the last call, each with why; told once, tried again every time.
   std::vector<std::string> take_untold();
   // The next bring_changes() looks at this workspace path, whether or not the journal names it.
@@ -34,11 +34,11 @@ class Sync {
                    WorkingCopy::Attributes place = {});
 
  private:
-  void bring(const workspace::Workspace& workspace, const std::string& workspace_path);
-  void bring_entry(const workspace::Workspace& workspace, const workspace::Entry& entry);
-  void need_folder(const workspace::Workspace& workspace, const std::string& path);
+  void bring(const workspace::Authority& authority, const std::string& workspace_path);
+  void bring_entry(const workspace::Authority& authority, const workspace::Entry& entry);
+  void need_folder(const workspace::Authority& authority, const std::string& path);
   void bring_mode(const workspace::Entry& entry, const std::string& path, const Node& local);
-  void bring_or_skip(const workspace::Workspace& workspace, const workspace::Entry& entry);
+  void bring_or_skip(const workspace::Authority& authority, const workspace::Entry& entry);
   bool is_unchanged(const std::string& path, const Node& local) const;
   bool is_being_written(const Node& local);
   void make_way(const std::string& path, NodeKind wanted);

@@ -126,8 +126,7 @@ void AccessLog::close_segment() {
          size += static_cast<int64_t>(got))
       hash.update(Bytes(buffer).first(got));
   }
-  Actor server;
-  server.name = "server";
+  auto server = identity::recorded_actor(Id{}, "server");
   ground_.db.write([&](catalog::Tx& tx) {
     Journal::append(
         tx, ground_, Id{}, server, "access_log.segment",

@@ -210,8 +210,8 @@ Version ChangeRun::insert_version(Entry& entry, const NewVersion& wanted) {
   version.mtime_us = wanted.mtime_us;
   version.base = wanted.base;
   version.created_us = now_us_;
-  version.author = actor_.principal;
-  version.author_name = actor_.name;
+  version.author = actor_.principal();
+  version.author_name = actor_.name();
   version.source = wanted.source;
   version.complete = wanted.complete;
   version.is_head = becomes;
@@ -222,7 +222,7 @@ Version ChangeRun::insert_version(Entry& entry, const NewVersion& wanted) {
       "$16)",
       {version.id, entry.id, workspace_, version.number, version.sha256, version.size, version.mime,
        version.mode, version.mtime_us, wanted.base ? catalog::Param(wanted.base) : catalog::Param(nullptr),
-       now_us_, becomes ? catalog::Param(now_us_) : catalog::Param(nullptr), actor_.principal,
+       now_us_, becomes ? catalog::Param(now_us_) : catalog::Param(nullptr), actor_.principal(),
        wanted.source.kind, to_text(wanted.source.detail), wanted.complete ? 1 : 0});
   bool fresh = !entry.head;
   entry.last_number = version.number;

@@ -111,10 +111,8 @@ void Files::check_room() {
       .with("reserve_bytes", static_cast<int64_t>(reserve_bytes));
 }
 
-void Files::prepare(const Workspace& workspace, std::vector<Change>& changes) {
-  if (workspace.role < Right::write)
-    throw Error(Code::forbidden,
-                "this key may read the workspace '" + workspace.name + "', but not write to it");
+void Files::prepare(const Authority& authority, std::vector<Change>& changes) {
+  authority.need(Right::write);
   if (changes.size() > ground_.limits.batch_max)
     throw Error(Code::too_large,
                 "a batch holds at most " + std::to_string(ground_.limits.batch_max) + " changes")
@@ -127,12 +125,13 @@ void Files::prepare(const Workspace& workspace, std::vector<Change>& changes) {
   }
 }
 
-std::vector<ChangeResult> Files::apply(const Actor& actor, const Workspace& workspace,
-                                       std::vector<Change> changes, const Also& also) {
-  prepare(workspace, changes);
+std::vector<ChangeResult> Files::apply(const Authority& authority, std::vector<Change> changes,
+                                       const Also& also) {
+  prepare(authority, changes);
   std::vector<std::string> unneeded;
   auto results = ground_.db.write([&](catalog::Tx& tx) {
-    ChangeRun run(tx, ground_, actor, workspace.id);
+    check_still_holds(tx, ground_.clock, authority, Right::write);
+    ChangeRun run(tx, ground_, authority.actor(), authority.workspace_id());
     std::vector<ChangeResult> made;
     made.reserve(changes.size());
     for (size_t i = 0; i < changes.size(); ++i) {
@@ -153,9 +152,9 @@ std::vector<ChangeResult> Files::apply(const Actor& actor, const Workspace& work
   return results;
 }
 
-std::vector<Files::Applied> Files::apply_each(const Actor& actor, const Workspace& workspace,
-                                              std::vector<Change> changes, const AlsoEach& also) {
-  prepare(workspace, changes);
+std::vector<Files::Applied> Files::apply_each(const Authority& authority, std::vector<Change> changes,
+                                              const AlsoEach& also) {
+  prepare(authority, changes);
   // Errors of the catalog itself: the transaction is lost, or what it holds is unknown.
   auto concerns_all = [](const Error& error) {
     return error.code() == Code::internal || error.code() == Code::disk_full ||
@@ -163,7 +162,8 @@ std::vector<Files::Applied> Files::apply_each(const Actor& actor, const Workspac
   };
   std::vector<std::string> unneeded;
   auto results = ground_.db.write([&](catalog::Tx& tx) {
-    ChangeRun run(tx, ground_, actor, workspace.id);
+    check_still_holds(tx, ground_.clock, authority, Right::write);
+    ChangeRun run(tx, ground_, authority.actor(), authority.workspace_id());
     std::vector<Applied> applied(changes.size());
     for (size_t i = 0; i < changes.size(); ++i) {
       size_t unneeded_before = run.unneeded().size();
@@ -187,38 +187,41 @@ std::vector<Files::Applied> Files::apply_each(const Actor& actor, const Workspac
   return results;
 }
 
-ChangeResult Files::apply_one(const Actor& actor, const Workspace& workspace, Change change) {
+ChangeResult Files::apply_one(const Authority& authority, Change change) {
   std::vector<Change> changes;
   changes.push_back(std::move(change));
-  return std::move(apply(actor, workspace, std::move(changes))[0]);
+  return std::move(apply(authority, std::move(changes))[0]);
 }
 
-void Files::check_put(const Workspace& workspace, std::string_view path, const Conditions& conditions) {
+void Files::check_put(const Authority& authority, std::string_view path, const Conditions& conditions) {
+  authority.need(Right::write);
   std::string wanted = clean_file_path(path);
   ground_.db.read([&](catalog::Statements& statements) {
-    auto entry = find_exactly(statements, workspace.id, wanted);
+    auto entry = find_exactly(statements, authority.workspace_id(), wanted);
     ChangeRun::check_conditions(statements, wanted, entry, conditions);
-    LockCheck(statements, workspace.id, ground_.clock.now_us())
+    LockCheck(statements, authority.workspace_id(), ground_.clock.now_us())
         .check(wanted, entry ? Touches::content : Touches::subtree, conditions);
   });
 }
 
-std::optional<Entry> Files::find(const Workspace& workspace, std::string_view path) {
+std::optional<Entry> Files::find(const Authority& authority, std::string_view path) {
+  authority.need(Right::read);
   std::string wanted = clean_path(path);
   if (wanted.empty()) {
     Entry root;
-    root.workspace = workspace.id;
+    root.workspace = authority.workspace_id();
     root.kind = EntryKind::folder;
     root.mode = 0755;
-    root.created_us = root.changed_us = root.mtime_us = workspace.created_us;
+    root.created_us = root.changed_us = root.mtime_us = authority.workspace().created_us;
     return root;
   }
-  return ground_.db.read(
-      [&](catalog::Statements& statements) { return find_spelled(statements, workspace.id, wanted); });
+  return ground_.db.read([&](catalog::Statements& statements) {
+    return find_spelled(statements, authority.workspace_id(), wanted);
+  });
 }
 
-Entry Files::get(const Workspace& workspace, std::string_view path) {
-  auto found = find(workspace, path);
+Entry Files::get(const Authority& authority, std::string_view path) {
+  auto found = find(authority, path);
   if (found) return *found;
   std::string wanted = clean_path(path);
   auto [parent, name] = split_path(wanted);
@@ -232,7 +235,7 @@ Entry Files::get(const Workspace& workspace, std::string_view path) {
         "SELECT e.trashed_us, r.id, r.parent, r.name FROM entries e JOIN entries r ON r.id = e.trash_root "
         "WHERE e.workspace = $1 AND e.trashed_us IS NOT NULL AND e.parent = $2 AND e.name = $3 "
         "ORDER BY e.trashed_us DESC LIMIT 1",
-        {workspace.id, parent, name}, [](const catalog::Row& row) {
+        {authority.workspace_id(), parent, name}, [](const catalog::Row& row) {
           return InTrash{row.integer(0), row.id(1), join_path(row.text(2), row.text(3))};
         });
   });
@@ -245,17 +248,19 @@ Entry Files::get(const Workspace& workspace, std::string_view path) {
         .with("trashed_file_id", root);
   }
   throw Error(Code::not_found,
-              "there is nothing at '" + wanted + "' in the workspace '" + workspace.name + "'");
+              "there is nothing at '" + wanted + "' in the workspace '" + authority.workspace().name + "'");
 }
 
-std::optional<Entry> Files::find_by_id(const Workspace& workspace, const Id& file) {
+std::optional<Entry> Files::find_by_id(const Authority& authority, const Id& file) {
+  authority.need(Right::read);
   return ground_.db.read([&](catalog::Statements& statements) {
     return statements.one("SELECT " SK_ENTRY_COLUMNS " FROM entries e WHERE e.id = $1 AND e.workspace = $2",
-                          {file, workspace.id}, read_entry);
+                          {file, authority.workspace_id()}, read_entry);
   });
 }
 
-Page<Entry> Files::list(const Workspace& workspace, const ListOptions& options) {
+Page<Entry> Files::list(const Authority& authority, const ListOptions& options) {
+  authority.need(Right::read);
   constexpr size_t kGlobBytesMax = 1024;
   if (options.glob.size() > kGlobBytesMax)
     throw Error(Code::bad_request, "a pattern may have at most " + std::to_string(kGlobBytesMax) + " bytes");
@@ -266,7 +271,7 @@ Page<Entry> Files::list(const Workspace& workspace, const ListOptions& options) 
   Page<Entry> page;
   ground_.db.read([&](catalog::Statements& statements) {
     if (!folder.empty()) {
-      auto entry = find_spelled(statements, workspace.id, folder);
+      auto entry = find_spelled(statements, authority.workspace_id(), folder);
       if (!entry) throw Error(Code::not_found, "there is no folder '" + folder + "'");
       if (entry->kind != EntryKind::folder)
         throw Error(Code::bad_request, "'" + folder + "' is a file, not a folder");
@@ -274,7 +279,8 @@ Page<Entry> Files::list(const Workspace& workspace, const ListOptions& options) 
       folder = entry->path;
     }
     for (;;) {
-      auto step = list_step(statements, workspace.id, folder, options.recursive, after, limit + 1);
+      auto step =
+          list_step(statements, authority.workspace_id(), folder, options.recursive, after, limit + 1);
       for (Entry& entry : step) {
         auto [parent, name] = split_path(entry.path);
         after = {parent, name};
@@ -301,7 +307,8 @@ Page<Entry> Files::list(const Workspace& workspace, const ListOptions& options) 
   "WHERE e.workspace = $1 AND e.kind = 0 AND e.trashed_us IS NULL AND e.parent >= $2 AND e.parent < $4 AND " \
   "(e.parent = $2 OR e.parent >= $3)"
 
-std::vector<Version> Files::heads(const Workspace& workspace, const HeadQuery& query) {
+std::vector<Version> Files::heads(const Authority& authority, const HeadQuery& query) {
+  authority.need(Right::read);
   Below range(clean_path(query.folder));
   if (range.exact.empty()) {
     // Everything lies below the root: the end is more than any name of 255 bytes can be.
@@ -313,17 +320,20 @@ std::vector<Version> Files::heads(const Workspace& workspace, const HeadQuery& q
   if (!after && query.order == Order::newest_first) after.bytes.fill(std::byte{0xff});
   return ground_.db.read([&](catalog::Statements& statements) {
     return query.order == Order::newest_first
-               ? statements.all(SK_HEADS " AND e.head < $5 ORDER BY e.head DESC LIMIT $6",
-                                {workspace.id, range.exact, range.from, range.to, after, query.limit},
-                                read_version)
-               : statements.all(SK_HEADS " AND e.head > $5 ORDER BY e.head LIMIT $6",
-                                {workspace.id, range.exact, range.from, range.to, after, query.limit},
-                                read_version);
+               ? statements.all(
+                     SK_HEADS " AND e.head < $5 ORDER BY e.head DESC LIMIT $6",
+                     {authority.workspace_id(), range.exact, range.from, range.to, after, query.limit},
+                     read_version)
+               : statements.all(
+                     SK_HEADS " AND e.head > $5 ORDER BY e.head LIMIT $6",
+                     {authority.workspace_id(), range.exact, range.from, range.to, after, query.limit},
+                     read_version);
   });
 }
 
-Page<Version> Files::versions(const Workspace& workspace, const Id& file, std::string_view cursor,
+Page<Version> Files::versions(const Authority& authority, const Id& file, std::string_view cursor,
                               size_t limit) {
+  authority.need(Right::read);
   limit = std::clamp<size_t>(limit, 1, ground_.limits.list_max);
   int64_t before = cursor.empty() ? INT64_MAX : decode_number(cursor);
   Page<Version> page;
@@ -331,7 +341,7 @@ Page<Version> Files::versions(const Workspace& workspace, const Id& file, std::s
     return statements.all("SELECT " SK_VERSION_COLUMNS " FROM " SK_VERSION_TABLES
                           " WHERE v.file = $1 AND v.workspace = $2 AND v.number < $3 "
                           "ORDER BY v.number DESC LIMIT $4",
-                          {file, workspace.id, before, limit + 1}, read_version);
+                          {file, authority.workspace_id(), before, limit + 1}, read_version);
   });
   if (page.items.size() > limit) {
     page.items.pop_back();
@@ -341,9 +351,10 @@ Page<Version> Files::versions(const Workspace& workspace, const Id& file, std::s
   return page;
 }
 
-std::optional<Version> Files::find_version(const Workspace& workspace, const Id& version) {
+std::optional<Version> Files::find_version(const Authority& authority, const Id& version) {
+  authority.need(Right::read);
   auto found = find_version_anywhere(version);
-  return found && found->workspace == workspace.id ? found : std::nullopt;
+  return found && found->workspace == authority.workspace_id() ? found : std::nullopt;
 }
 
 std::optional<Version> Files::find_version_anywhere(const Id& version) {

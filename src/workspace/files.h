@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "blobs/store.h"
+#include "workspace/authority.h"
 #include "workspace/ground.h"
 #include "workspace/types.h"
 
@@ -122,7 +123,7 @@ struct PurgeResult {
   std::vector<Version> broken_links;  // the first 1,000 versions whose links now answer 410
 };
 
-// Any thread. `workspace` must come from Workspaces::open with the right that the call needs.
+// Any thread. Each call needs the right to read or to write; purging is for owners.
 class Files {
  public:
   explicit Files(Ground& ground) : ground_(ground) {}
@@ -134,7 +135,7 @@ class Files {
   void check_room();
   // `also` runs in the same transaction, after all changes: what it throws undoes them.
   using Also = std::function<void(catalog::Tx& tx, const std::vector<ChangeResult>& made)>;
-  std::vector<ChangeResult> apply(const Actor& actor, const Workspace& workspace, std::vector<Change> changes,
+  std::vector<ChangeResult> apply(const Authority& authority, std::vector<Change> changes,
                                   const Also& also = {});
   // As apply(), but each change counts by itself: one that is refused leaves no trace, and the others go on.
   // Throws only what concerns the whole transaction.
@@ -143,39 +144,37 @@ class Files {
     std::optional<Error> refused;  // exactly one of the two is set
   };
   using AlsoEach = std::function<void(catalog::Tx& tx, const std::vector<Applied>& applied)>;
-  std::vector<Applied> apply_each(const Actor& actor, const Workspace& workspace, std::vector<Change> changes,
+  std::vector<Applied> apply_each(const Authority& authority, std::vector<Change> changes,
                                   const AlsoEach& also = {});
-  ChangeResult apply_one(const Actor& actor, const Workspace& workspace, Change change);
+  ChangeResult apply_one(const Authority& authority, Change change);
   // What a put would be refused for as things are now: its conditions and locks. Lets a dialect refuse before
   // it takes the bytes; apply() decides again.
-  void check_put(const Workspace& workspace, std::string_view path, const Conditions& conditions);
+  void check_put(const Authority& authority, std::string_view path, const Conditions& conditions);
 
-  std::optional<Entry> find(const Workspace& workspace, std::string_view path);
-  Entry get(const Workspace& workspace,
+  std::optional<Entry> find(const Authority& authority, std::string_view path);
+  Entry get(const Authority& authority,
             std::string_view path);  // Error(not_found); tells when it is in the trash
-  std::optional<Entry> find_by_id(const Workspace& workspace, const Id& file);
-  Page<Entry> list(const Workspace& workspace, const ListOptions& options);
+  std::optional<Entry> find_by_id(const Authority& authority, const Id& file);
+  Page<Entry> list(const Authority& authority, const ListOptions& options);
   // None for a folder that does not exist.
-  std::vector<Version> heads(const Workspace& workspace, const HeadQuery& query);
+  std::vector<Version> heads(const Authority& authority, const HeadQuery& query);
 
-  Page<Version> versions(const Workspace& workspace, const Id& file, std::string_view cursor, size_t limit);
-  std::optional<Version> find_version(const Workspace& workspace, const Id& version);
+  Page<Version> versions(const Authority& authority, const Id& file, std::string_view cursor, size_t limit);
+  std::optional<Version> find_version(const Authority& authority, const Id& version);
   // Whatever workspace it is in; for permanent links. Error(gone) with `purged_at` when it was purged,
   // nullopt when it never was.
   std::optional<Version> find_version_anywhere(const Id& version);
 
   // Trash, newest first; a trashed folder is one entry.
-  Page<Entry> trash(const Workspace& workspace, std::string_view cursor, size_t limit);
-  Entry restore(const Actor& actor, const Workspace& workspace, const Id& file, OnExisting on_existing,
+  Page<Entry> trash(const Authority& authority, std::string_view cursor, size_t limit);
+  Entry restore(const Authority& authority, const Id& file, OnExisting on_existing,
                 std::optional<std::string> to = {}, const Conditions& conditions = {});
   // Purges for ever: one trashed entry (with everything below a folder), one old version, or the whole trash.
   // What is in the trash lies at no path, so no lock stands in the way; a version of a locked file stays.
   // With `trashed_before_us` only if it went to the trash before that time; else Error(not_found).
-  PurgeResult purge(const Actor& actor, const Workspace& workspace, const Id& file,
-                    std::optional<TimeUs> trashed_before_us = {});
-  PurgeResult purge_version(const Actor& actor, const Workspace& workspace, const Id& version,
-                            const Conditions& conditions = {});
-  PurgeResult empty_trash(const Actor& actor, const Workspace& workspace);
+  PurgeResult purge(const Authority& authority, const Id& file, std::optional<TimeUs> trashed_before_us = {});
+  PurgeResult purge_version(const Authority& authority, const Id& version, const Conditions& conditions = {});
+  PurgeResult empty_trash(const Authority& authority);
 
   struct RestoreAsOf {
     int64_t restored = 0, trashed = 0, unchanged = 0;
@@ -185,11 +184,11 @@ class Files {
   // Brings a folder ("" for all), or one file, back to how it was at a time, in one transaction; what came
   // later goes to the trash. What moved out of it comes back; what others put there meanwhile stays there.
   // Error(not_found) when nothing was there at that time.
-  RestoreAsOf restore_as_of(const Actor& actor, const Workspace& workspace, std::string_view folder,
-                            TimeUs time_us, bool dry_run, const Conditions& conditions = {});
+  RestoreAsOf restore_as_of(const Authority& authority, std::string_view folder, TimeUs time_us, bool dry_run,
+                            const Conditions& conditions = {});
 
  private:
-  void prepare(const Workspace& workspace, std::vector<Change>& changes);
+  void prepare(const Authority& authority, std::vector<Change>& changes);
 
   Ground& ground_;
 };

@@ -64,7 +64,7 @@ int64_t Journal::append(catalog::Tx& tx, Ground& ground, const Id& workspace, co
   line.seq = head.seq + 1;
   line.time_us = ground.clock.now_us();
   line.kind = kind;
-  line.actor = actor.principal;
+  line.actor = actor.principal();
   line.facts = to_text(facts);
   std::string personal_text = to_text(personal);
   line.commitment = commit_to(as_text(salt), personal_text);
@@ -72,7 +72,7 @@ int64_t Journal::append(catalog::Tx& tx, Ground& ground, const Id& workspace, co
   tx.exec(
       "INSERT INTO journal (workspace, seq, time_us, kind, actor, facts, personal, salt, commitment, hash) "
       "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
-      {workspace, line.seq, line.time_us, kind, actor.principal, line.facts, personal_text,
+      {workspace, line.seq, line.time_us, kind, actor.principal(), line.facts, personal_text,
        catalog::Param::raw(as_text(salt)), line.commitment, hash});
   tx.exec(
       "INSERT INTO journals (workspace, seq, hash, checkpointed_seq) VALUES ($1, $2, $3, 0) "
@@ -117,7 +117,7 @@ int64_t Journal::head_seq(const Id& workspace) {
 }
 
 int64_t Journal::erase_personal(const Actor& actor, const Id& principal) {
-  if (!actor.admin || actor.read_only)
+  if (!actor.is_admin() || !actor.may_write())
     throw Error(Code::forbidden, "only an administrator may erase personal data");
   return ground_.db.write([&](catalog::Tx& tx) {
     auto count = tx.exec(

@@ -52,28 +52,20 @@ struct Keep::Impl {
   void purge_old_trash() {
     TimeUs before_us = ground.clock.now_us() - options.trash_retention_s * kSecondUs;
     struct Old {
-      Id file;
-      Workspace workspace;
+      Id file, workspace, owner;
     };
     auto old = db->read([&](catalog::Statements& statements) {
       return statements.all(
           "SELECT e.id, e.workspace, w.owner FROM entries e JOIN workspaces w ON w.id = e.workspace "
           "WHERE e.trashed_us < $1 AND e.trash_root = e.id LIMIT 10000",
-          {before_us}, [](const catalog::Row& row) {
-            Old one;
-            one.file = row.id(0);
-            one.workspace.id = row.id(1);
-            one.workspace.owner = row.id(2);
-            one.workspace.role = Right::own;
-            return one;
-          });
+          {before_us}, [](const catalog::Row& row) { return Old{row.id(0), row.id(1), row.id(2)}; });
     });
     for (const auto& one : old) {
-      Actor owner;
-      owner.principal = one.workspace.owner;
-      owner.name = "trash retention";
+      auto owner = identity::recorded_actor(one.owner, "trash retention");
       try {
-        files.purge(owner, one.workspace, one.file, before_us);
+        auto authority = system_authority(one.workspace, owner,
+                                          "what lies in the trash longer than its retention is purged");
+        files.purge(authority, one.file, before_us);
       } catch (const Error& error) {
         // Somebody took it out of the trash, or purged it, meanwhile.
         if (error.code() != Code::not_found) throw;

@@ -28,8 +28,10 @@ std::string Links::path_of(const Id& version, std::string_view file_path) {
 
 std::string Links::path_of(const Version& version) { return path_of(version.id, version.path); }
 
-std::string Links::signed_path_of(const Workspace& workspace, const Version& version) {
-  return path_of(version) + "?s=" + sign(secret_of(ground_, workspace.id).value_or(""), version.id);
+std::string Links::signed_path_of(const Authority& authority, const Version& version) {
+  authority.need(Right::read);
+  return path_of(version) +
+         "?s=" + sign(secret_of(ground_, authority.workspace_id()).value_or(""), version.id);
 }
 
 bool Links::opens(const Version& version, std::string_view signature) {

@@ -2,6 +2,7 @@
 // version.
 #pragma once
 
+#include "workspace/authority.h"
 #include "workspace/ground.h"
 #include "workspace/types.h"
 
@@ -17,7 +18,7 @@ class Links {
   static std::string path_of(const Version& version);
   static std::string path_of(const Id& version, std::string_view file_path);
   // The same with "?s=…": the capability, valid until the workspace's links are revoked.
-  std::string signed_path_of(const Workspace& workspace, const Version& version);
+  std::string signed_path_of(const Authority& authority, const Version& version);
   // Whether `signature` opens `version`; constant time.
   bool opens(const Version& version, std::string_view signature);
 

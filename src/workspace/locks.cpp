@@ -9,11 +9,6 @@ namespace sk::workspace {
 
 namespace {
 
-void require_write(const Workspace& workspace) {
-  if (workspace.role < Right::write)
-    throw Error(Code::forbidden, "this key may read the workspace, but not lock in it");
-}
-
 int64_t checked_ttl(const Ground& ground, int64_t ttl_s) {
   if (ttl_s < ground.limits.lock_ttl_min_s || ttl_s > ground.limits.lock_ttl_max_s)
     throw Error(Code::bad_request, "ttl_s must lie between " + std::to_string(ground.limits.lock_ttl_min_s) +
@@ -54,16 +49,17 @@ Error no_such_lock() {
 
 }  // namespace
 
-Locks::Attempt Locks::try_acquire(const Actor& actor, const Workspace& workspace, const LockWanted& wanted) {
-  require_write(workspace);
+Locks::Attempt Locks::try_acquire(const Authority& authority, const LockWanted& wanted) {
+  authority.need(Right::write);
   std::string path = clean_path(wanted.path);
   int64_t ttl_s = checked_ttl(ground_, wanted.ttl_s);
   if (wanted.purpose.size() > 500 || !is_utf8(wanted.purpose))
     throw Error(Code::bad_request, "purpose must be at most 500 bytes of text");
   return ground_.db.write([&](catalog::Tx& tx) {
+    check_still_holds(tx, ground_.clock, authority, Right::write);
     TimeUs now_us = ground_.clock.now_us();
     Attempt attempt;
-    auto held = live_locks(tx, workspace.id, now_us);
+    auto held = live_locks(tx, authority.workspace_id(), now_us);
     if (held.size() >= ground_.limits.locks_per_workspace_max)
       throw Error(Code::too_many_requests, "the workspace has too many locks");
     for (auto& lock : held) {
@@ -74,80 +70,82 @@ Locks::Attempt Locks::try_acquire(const Actor& actor, const Workspace& workspace
     }
     Lock lock;
     lock.id = ground_.ids.next();
-    lock.workspace = workspace.id;
+    lock.workspace = authority.workspace_id();
     lock.path = path;
     lock.deep = wanted.deep;
     lock.shared = wanted.shared;
-    lock.owner = actor.principal;
-    lock.owner_name = actor.name;
+    lock.owner = authority.actor().principal();
+    lock.owner_name = authority.actor().name();
     lock.purpose = wanted.purpose;
     lock.created_us = now_us;
     lock.expires_us = now_us + ttl_s * kSecondUs;
     lock.token = "lt_" + random_base64url(24);
     lock.fence =
         *tx.one("UPDATE workspaces SET next_fence = next_fence + 1 WHERE id = $1 RETURNING next_fence - 1",
-                {workspace.id}, [](const catalog::Row& row) { return row.integer(0); });
+                {authority.workspace_id()}, [](const catalog::Row& row) { return row.integer(0); });
     tx.exec(
         "INSERT INTO locks (id, workspace, path, deep, shared, token_hash, owner, purpose, fence, "
         "created_us, expires_us) "
         "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
-        {lock.id, workspace.id, path, lock.deep ? 1 : 0, lock.shared ? 1 : 0, sha256(lock.token),
-         actor.principal, lock.purpose, lock.fence, lock.created_us, lock.expires_us});
+        {lock.id, authority.workspace_id(), path, lock.deep ? 1 : 0, lock.shared ? 1 : 0, sha256(lock.token),
+         lock.owner, lock.purpose, lock.fence, lock.created_us, lock.expires_us});
     tx.exec(
         "INSERT INTO fences (workspace, path, fence, deep_fence) VALUES ($1, $2, $3, $4) ON CONFLICT "
         "(workspace, path) DO UPDATE SET "
         "fence = excluded.fence, deep_fence = CASE WHEN excluded.deep_fence > 0 THEN excluded.deep_fence "
         "ELSE fences.deep_fence END",
-        {workspace.id, path, lock.fence, lock.deep ? lock.fence : 0});
-    Journal::append(tx, ground_, workspace.id, actor, "lock.acquire", lock_facts(lock),
-                    {{"path", path}, {"purpose", lock.purpose}});
+        {authority.workspace_id(), path, lock.fence, lock.deep ? lock.fence : 0});
+    Journal::append(tx, ground_, authority.workspace_id(), authority.actor(), "lock.acquire",
+                    lock_facts(lock), {{"path", path}, {"purpose", lock.purpose}});
     attempt.lock = lock;
     return attempt;
   });
 }
 
-Lock Locks::acquire(const Actor& actor, const Workspace& workspace, const LockWanted& wanted) {
-  auto attempt = try_acquire(actor, workspace, wanted);
+Lock Locks::acquire(const Authority& authority, const LockWanted& wanted) {
+  auto attempt = try_acquire(authority, wanted);
   if (!attempt.lock) throw_locked(*attempt.in_the_way);
   return *attempt.lock;
 }
 
-Lock Locks::renew(const Actor& actor, const Workspace& workspace, const std::string& token, int64_t ttl_s) {
-  require_write(workspace);
+Lock Locks::renew(const Authority& authority, const std::string& token, int64_t ttl_s) {
+  authority.need(Right::write);
   checked_ttl(ground_, ttl_s);
   return ground_.db.write([&](catalog::Tx& tx) {
+    check_still_holds(tx, ground_.clock, authority, Right::write);
     TimeUs now_us = ground_.clock.now_us();
-    auto lock = find_by_token(tx, workspace.id, now_us, token);
+    auto lock = find_by_token(tx, authority.workspace_id(), now_us, token);
     if (!lock) throw no_such_lock();
     lock->expires_us = now_us + ttl_s * kSecondUs;
     tx.exec("UPDATE locks SET expires_us = $2 WHERE id = $1", {lock->id, lock->expires_us});
-    Journal::append(tx, ground_, workspace.id, actor, "lock.renew", lock_facts(*lock),
+    Journal::append(tx, ground_, authority.workspace_id(), authority.actor(), "lock.renew", lock_facts(*lock),
                     {{"path", lock->path}});
     return *lock;
   });
 }
 
-void Locks::release(const Actor& actor, const Workspace& workspace, const std::string& token) {
-  require_write(workspace);
+void Locks::release(const Authority& authority, const std::string& token) {
+  authority.need(Right::write);
   ground_.db.write([&](catalog::Tx& tx) {
-    auto lock = find_by_token(tx, workspace.id, ground_.clock.now_us(), token);
+    check_still_holds(tx, ground_.clock, authority, Right::write);
+    auto lock = find_by_token(tx, authority.workspace_id(), ground_.clock.now_us(), token);
     if (!lock) throw no_such_lock();
     tx.exec("DELETE FROM locks WHERE id = $1", {lock->id});
-    Journal::append(tx, ground_, workspace.id, actor, "lock.release", lock_facts(*lock),
-                    {{"path", lock->path}});
+    Journal::append(tx, ground_, authority.workspace_id(), authority.actor(), "lock.release",
+                    lock_facts(*lock), {{"path", lock->path}});
   });
 }
 
-void Locks::break_lock(const Actor& actor, const Workspace& workspace, const Id& id) {
-  if (workspace.role < Right::own)
-    throw Error(Code::forbidden, "only the workspace's owner may break a lock without its token");
+void Locks::break_lock(const Authority& authority, const Id& id) {
+  authority.need(Right::own);
   ground_.db.write([&](catalog::Tx& tx) {
-    for (const auto& lock : live_locks(tx, workspace.id, ground_.clock.now_us())) {
+    check_still_holds(tx, ground_.clock, authority, Right::own);
+    for (const auto& lock : live_locks(tx, authority.workspace_id(), ground_.clock.now_us())) {
       if (lock.id != id) continue;
       tx.exec("DELETE FROM locks WHERE id = $1", {id});
       Json facts = lock_facts(lock);
       facts["owner_id"] = lock.owner.with_prefix(prefix::principal);
-      Journal::append(tx, ground_, workspace.id, actor, "lock.break", facts,
+      Journal::append(tx, ground_, authority.workspace_id(), authority.actor(), "lock.break", facts,
                       {{"path", lock.path}, {"owner", lock.owner_name}});
       return;
     }
@@ -155,10 +153,11 @@ void Locks::break_lock(const Actor& actor, const Workspace& workspace, const Id&
   });
 }
 
-std::vector<Lock> Locks::list(const Workspace& workspace, std::string_view below) {
+std::vector<Lock> Locks::list(const Authority& authority, std::string_view below) {
+  authority.need(Right::read);
   std::string folder = clean_path(below);
   auto locks = ground_.db.read([&](catalog::Statements& statements) {
-    return live_locks(statements, workspace.id, ground_.clock.now_us());
+    return live_locks(statements, authority.workspace_id(), ground_.clock.now_us());
   });
   std::erase_if(locks, [&](const Lock& lock) { return !is_within(lock.path, folder); });
   for (Lock& lock : locks) lock.token.clear();
@@ -187,9 +186,7 @@ size_t Locks::expire() {
         });
     for (const auto& lock : expired) {
       tx.exec("DELETE FROM locks WHERE id = $1", {lock.id});
-      Actor holder;
-      holder.principal = lock.owner;
-      holder.name = lock.owner_name;
+      auto holder = identity::recorded_actor(lock.owner, lock.owner_name);
       Journal::append(tx, ground_, lock.workspace, holder, "lock.expire",
                       {{"lock_id", lock.id.with_prefix(prefix::lock)}, {"fence", lock.fence}},
                       {{"path", lock.path}});

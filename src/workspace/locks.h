@@ -1,6 +1,7 @@
 // Locks: the exclusive (or shared) right to write a path for a while, enforced for every way in.
 #pragma once
 
+#include "workspace/authority.h"
 #include "workspace/ground.h"
 #include "workspace/types.h"
 
@@ -20,19 +21,19 @@ class Locks {
   explicit Locks(Ground& ground) : ground_(ground) {}
 
   // Error(locked) with holder, expiry and purpose when another lock is in the way.
-  Lock acquire(const Actor& actor, const Workspace& workspace, const LockWanted& wanted);
+  Lock acquire(const Authority& authority, const LockWanted& wanted);
   // nullopt instead of that error; then call again when Feed says that locks changed, or at `retry_at_us`
   // (the first expiry in the way).
   struct Attempt {
     std::optional<Lock> lock;
     std::optional<Lock> in_the_way;
   };
-  Attempt try_acquire(const Actor& actor, const Workspace& workspace, const LockWanted& wanted);
-  Lock renew(const Actor& actor, const Workspace& workspace, const std::string& token, int64_t ttl_s);
-  void release(const Actor& actor, const Workspace& workspace, const std::string& token);
+  Attempt try_acquire(const Authority& authority, const LockWanted& wanted);
+  Lock renew(const Authority& authority, const std::string& token, int64_t ttl_s);
+  void release(const Authority& authority, const std::string& token);
   // Without the token: for the workspace's owner, and recorded as such.
-  void break_lock(const Actor& actor, const Workspace& workspace, const Id& lock);
-  std::vector<Lock> list(const Workspace& workspace, std::string_view below = "");
+  void break_lock(const Authority& authority, const Id& lock);
+  std::vector<Lock> list(const Authority& authority, std::string_view below = "");
 
   // Writes the journal's entries for locks that ran out; called by the background keeper.
   size_t expire();

@@ -42,9 +42,9 @@ std::optional<Found> find_row(catalog::Statements& statements, const Id& version
 }
 
 bool may_read(catalog::Statements& statements, const Actor& actor, const Id& workspace) {
-  if (actor.only_workspace && *actor.only_workspace != workspace) return false;
+  if (actor.only_workspace() && *actor.only_workspace() != workspace) return false;
   return statements.query("SELECT 1 FROM members WHERE principal = $1 AND workspace = $2",
-                          {actor.principal, workspace}, [](const catalog::Row&) { return false; }) > 0;
+                          {actor.principal(), workspace}, [](const catalog::Row&) { return false; }) > 0;
 }
 
 // Ids are bytes that are compared in order, so the ends of a list are the least and the greatest of them.
@@ -153,9 +153,9 @@ std::vector<GivenFile> Purposes::list(const Actor& actor, const GivenQuery& quer
     auto workspaces = statements.all(
         "SELECT w.id FROM members m JOIN workspaces w ON w.id = m.workspace WHERE m.principal = $1 AND "
         "w.trashed_us IS NULL",
-        {actor.principal}, [](const catalog::Row& row) { return row.id(0); });
+        {actor.principal()}, [](const catalog::Row& row) { return row.id(0); });
     for (const Id& workspace : workspaces) {
-      if (actor.only_workspace && *actor.only_workspace != workspace) continue;
+      if (actor.only_workspace() && *actor.only_workspace() != workspace) continue;
       Step step{query, workspace, ground_.clock.now_us()};
       auto add = [&](std::vector<GivenFile> files) {
         std::move(files.begin(), files.end(), std::back_inserter(result));
@@ -173,15 +173,15 @@ std::vector<GivenFile> Purposes::list(const Actor& actor, const GivenQuery& quer
 }
 
 void Purposes::retract(const Actor& actor, const Id& version, const Conditions& conditions) {
-  if (actor.read_only) throw Error(Code::forbidden, "a read-only key cannot delete files");
+  if (!actor.may_write()) throw Error(Code::forbidden, "a read-only key cannot delete files");
   ground_.db.write([&](catalog::Tx& tx) {
     auto found = find_row(tx, version);
     auto role = !found ? std::nullopt
                        : tx.one("SELECT role FROM members WHERE principal = $1 AND workspace = $2",
-                                {actor.principal, found->file.version.workspace},
+                                {actor.principal(), found->file.version.workspace},
                                 [](const catalog::Row& row) { return static_cast<Right>(row.integer(0)); });
     bool in_scope =
-        found && (!actor.only_workspace || *actor.only_workspace == found->file.version.workspace);
+        found && (!actor.only_workspace() || *actor.only_workspace() == found->file.version.workspace);
     if (!role || !in_scope || found->retracted)
       throw Error(Code::not_found, "there is no version " + version.with_prefix(prefix::version));
     if (*role < Right::write)
@@ -204,9 +204,7 @@ size_t Purposes::retract_due() {
   });
   size_t done = 0;
   for (const Due& one : due) {
-    Actor owner;
-    owner.principal = one.owner;
-    owner.name = "expiry";
+    auto owner = identity::recorded_actor(one.owner, "expiry");
     try {
       ground_.db.write([&](catalog::Tx& tx) {
         auto found = find_row(tx, one.version);

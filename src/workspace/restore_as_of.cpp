@@ -173,22 +173,22 @@ std::vector<PastEntry> find_past(ChangeRun& run, std::string& folder, TimeUs tim
 
 }  // namespace
 
-Files::RestoreAsOf Files::restore_as_of(const Actor& actor, const Workspace& workspace,
-                                        std::string_view folder_text, TimeUs time_us, bool dry_run,
-                                        const Conditions& conditions) {
-  if (workspace.role < Right::write)
-    throw Error(Code::forbidden, "this key may read the workspace, but not write to it");
+Files::RestoreAsOf Files::restore_as_of(const Authority& authority, std::string_view folder_text,
+                                        TimeUs time_us, bool dry_run, const Conditions& conditions) {
+  authority.need(Right::write);
   if (time_us > ground_.clock.now_us()) throw Error(Code::bad_request, "the time lies in the future");
   const std::string clean = clean_path(folder_text);
-  if (clean.empty() && time_us < workspace.created_us)
-    throw Error(Code::bad_request, "the workspace was made later, at " + to_iso8601(workspace.created_us))
+  if (clean.empty() && time_us < authority.workspace().created_us)
+    throw Error(Code::bad_request,
+                "the workspace was made later, at " + to_iso8601(authority.workspace().created_us))
         .hint("Name a time since then.");
   struct DryRun {
     RestoreAsOf counts;
   };
   try {
     return ground_.db.write([&](catalog::Tx& tx) {
-      ChangeRun run(tx, ground_, actor, workspace.id);
+      check_still_holds(tx, ground_.clock, authority, Right::write);
+      ChangeRun run(tx, ground_, authority.actor(), authority.workspace_id());
       run.tick();
       std::string folder = clean;
       auto wanted = find_past(run, folder, time_us);

@@ -71,16 +71,10 @@ Entry trashed_root(ChangeRun& run, const Id& file) {
   return *root;
 }
 
-void require_write(const Workspace& workspace, Right right) {
-  if (workspace.role < right)
-    throw Error(Code::forbidden, right == Right::own
-                                     ? "only the workspace's owner may purge"
-                                     : "this key may read the workspace, but not write to it");
-}
-
 }  // namespace
 
-Page<Entry> Files::trash(const Workspace& workspace, std::string_view cursor, size_t limit) {
+Page<Entry> Files::trash(const Authority& authority, std::string_view cursor, size_t limit) {
+  authority.need(Right::read);
   limit = std::clamp<size_t>(limit, 1, ground_.limits.list_max);
   int64_t before = INT64_MAX;
   Id before_id;
@@ -100,7 +94,7 @@ Page<Entry> Files::trash(const Workspace& workspace, std::string_view cursor, si
         "SELECT " SK_ENTRY_COLUMNS
         " FROM entries e WHERE e.workspace = $1 AND e.trashed_us IS NOT NULL AND e.trash_root = e.id "
         "AND (e.trashed_us, e.id) < ($2, $3) ORDER BY e.trashed_us DESC, e.id DESC LIMIT $4",
-        {workspace.id, before, before_id, limit + 1}, read_entry);
+        {authority.workspace_id(), before, before_id, limit + 1}, read_entry);
   });
   if (page.items.size() > limit) {
     page.items.pop_back();
@@ -110,11 +104,12 @@ Page<Entry> Files::trash(const Workspace& workspace, std::string_view cursor, si
   return page;
 }
 
-Entry Files::restore(const Actor& actor, const Workspace& workspace, const Id& file, OnExisting on_existing,
+Entry Files::restore(const Authority& authority, const Id& file, OnExisting on_existing,
                      std::optional<std::string> to, const Conditions& conditions) {
-  require_write(workspace, Right::write);
+  authority.need(Right::write);
   return ground_.db.write([&](catalog::Tx& tx) {
-    ChangeRun run(tx, ground_, actor, workspace.id);
+    check_still_holds(tx, ground_.clock, authority, Right::write);
+    ChangeRun run(tx, ground_, authority.actor(), authority.workspace_id());
     Entry root = trashed_root(run, file);
     std::string target = to ? clean_file_path(*to) : root.path;
     run.check_conditions_of_move(root, target, conditions);
@@ -126,11 +121,12 @@ Entry Files::restore(const Actor& actor, const Workspace& workspace, const Id& f
   });
 }
 
-PurgeResult Files::purge(const Actor& actor, const Workspace& workspace, const Id& file,
+PurgeResult Files::purge(const Authority& authority, const Id& file,
                          std::optional<TimeUs> trashed_before_us) {
-  require_write(workspace, Right::own);
+  authority.need(Right::own);
   return ground_.db.write([&](catalog::Tx& tx) {
-    ChangeRun run(tx, ground_, actor, workspace.id);
+    check_still_holds(tx, ground_.clock, authority, Right::own);
+    ChangeRun run(tx, ground_, authority.actor(), authority.workspace_id());
     PurgeResult result;
     Entry root = trashed_root(run, file);
     if (trashed_before_us && *root.trashed_us >= *trashed_before_us)
@@ -140,14 +136,15 @@ PurgeResult Files::purge(const Actor& actor, const Workspace& workspace, const I
   });
 }
 
-PurgeResult Files::purge_version(const Actor& actor, const Workspace& workspace, const Id& version,
+PurgeResult Files::purge_version(const Authority& authority, const Id& version,
                                  const Conditions& conditions) {
-  require_write(workspace, Right::own);
+  authority.need(Right::own);
   return ground_.db.write([&](catalog::Tx& tx) {
-    ChangeRun run(tx, ground_, actor, workspace.id);
+    check_still_holds(tx, ground_.clock, authority, Right::own);
+    ChangeRun run(tx, ground_, authority.actor(), authority.workspace_id());
     auto found = tx.one("SELECT " SK_VERSION_COLUMNS " FROM " SK_VERSION_TABLES
                         " WHERE v.id = $1 AND v.workspace = $2",
-                        {version, workspace.id}, read_version);
+                        {version, authority.workspace_id()}, read_version);
     if (!found)
       throw Error(Code::not_found, "this workspace has no version " + version.with_prefix(prefix::version));
     if (found->is_head)
@@ -170,14 +167,15 @@ PurgeResult Files::purge_version(const Actor& actor, const Workspace& workspace,
   });
 }
 
-PurgeResult Files::empty_trash(const Actor& actor, const Workspace& workspace) {
-  require_write(workspace, Right::own);
+PurgeResult Files::empty_trash(const Authority& authority) {
+  authority.need(Right::own);
   return ground_.db.write([&](catalog::Tx& tx) {
-    ChangeRun run(tx, ground_, actor, workspace.id);
+    check_still_holds(tx, ground_.clock, authority, Right::own);
+    ChangeRun run(tx, ground_, authority.actor(), authority.workspace_id());
     auto roots =
         tx.all("SELECT " SK_ENTRY_COLUMNS
                " FROM entries e WHERE e.workspace = $1 AND e.trashed_us IS NOT NULL AND e.trash_root = e.id",
-               {workspace.id}, read_entry);
+               {authority.workspace_id()}, read_entry);
     PurgeResult result;
     for (const Entry& root : roots) purge_group(run, root, result);
     return result;

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "identity/access.h"
 #include "workspace/blob_ledger.h"
 #include "workspace/change_run.h"
 #include "workspace/content.h"
@@ -39,8 +40,8 @@ UploadInfo read_upload(const catalog::Row& row) {
 
 UploadInfo need_upload(catalog::Statements& statements, const Actor& actor, const Id& id, TimeUs now_us) {
   auto found = statements.one("SELECT " SK_UPLOAD_COLUMNS " FROM uploads WHERE id = $1 AND owner = $2",
-                              {id, actor.principal}, read_upload);
-  bool in_scope = found && (!actor.only_workspace || *actor.only_workspace == found->workspace);
+                              {id, actor.principal()}, read_upload);
+  bool in_scope = found && (!actor.only_workspace() || *actor.only_workspace() == found->workspace);
   if (!in_scope) throw Error(Code::not_found, "there is no upload " + id.with_prefix(kUpload));
   if (found->status == "pending" && found->expires_us <= now_us) found->status = "expired";
   return *found;
@@ -54,14 +55,16 @@ UploadInfo need_pending(catalog::Statements& statements, const Actor& actor, con
   return upload;
 }
 
-// The right may have changed since the upload was created.
-void check_may_write(catalog::Statements& statements, const Actor& actor, const Id& workspace) {
+// The right may have changed since the upload was created, and the key since the request came.
+void check_may_write(catalog::Statements& statements, const Actor& actor, const Id& workspace,
+                     TimeUs now_us) {
+  identity::Access::check_key(statements, actor, now_us);
   auto role = statements.one(
       "SELECT m.role FROM members m JOIN workspaces w ON w.id = m.workspace WHERE m.principal = $1 AND "
       "m.workspace = $2 AND w.trashed_us IS NULL",
-      {actor.principal, workspace},
+      {actor.principal(), workspace},
       [](const catalog::Row& row) { return static_cast<Right>(row.integer(0)); });
-  if (!role || *role < Right::write || actor.read_only)
+  if (!role || *role < Right::write || !actor.may_write())
     throw Error(Code::forbidden, "this key may not write to the upload's workspace any more");
 }
 
@@ -170,24 +173,25 @@ PutChange join_parts(Ground& ground, const std::vector<UploadPart>& parts, const
 
 }  // namespace
 
-UploadInfo Uploads::create(const Actor& actor, const Workspace& workspace, NewUpload wanted) {
-  if (workspace.role < Right::write)
-    throw Error(Code::forbidden, "this key may read the workspace, but not write to it");
+UploadInfo Uploads::create(const Authority& authority, NewUpload wanted) {
+  authority.need(Right::write);
   if (wanted.size > ground_.limits.file_bytes_max)
     throw Error(Code::too_large, "a file may have at most " + human_size(ground_.limits.file_bytes_max))
         .with("field", "bytes")
         .with("limit_bytes", static_cast<int64_t>(ground_.limits.file_bytes_max));
   UploadInfo upload;
   upload.id = ground_.ids.next();
-  upload.workspace = workspace.id;
+  upload.workspace = authority.workspace_id();
   upload.wanted = std::move(wanted);
   upload.status = "pending";
   upload.created_us = ground_.clock.now_us();
   upload.expires_us = upload.created_us + kUploadLifeS * kSecondUs;
   ground_.db.write([&](catalog::Tx& tx) {
+    check_still_holds(tx, ground_.clock, authority, Right::write);
     auto pending =
         *tx.one("SELECT count(*) FROM uploads WHERE owner = $1 AND status = 'pending' AND expires_us > $2",
-                {actor.principal, upload.created_us}, [](const catalog::Row& row) { return row.integer(0); });
+                {authority.actor().principal(), upload.created_us},
+                [](const catalog::Row& row) { return row.integer(0); });
     if (pending >= kUploadsPendingMax)
       throw Error(Code::too_many_requests, "you have " + std::to_string(pending) + " uploads under way")
           .hint("Complete or cancel some of them.");
@@ -195,7 +199,7 @@ UploadInfo Uploads::create(const Actor& actor, const Workspace& workspace, NewUp
             ", owner) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, NULL, $9, $10, $11)",
             {upload.id, upload.workspace, upload.wanted.filename, upload.wanted.purpose, upload.wanted.mime,
              upload.wanted.size, upload.wanted.keep_s, upload.status, upload.created_us, upload.expires_us,
-             actor.principal});
+             authority.actor().principal()});
   });
   return upload;
 }
@@ -215,7 +219,7 @@ UploadPart Uploads::add_part(const Actor& actor, const Id& upload, blobs::Writte
   std::vector<std::string> unneeded;
   ground_.db.write([&](catalog::Tx& tx) {
     auto pending = need_pending(tx, actor, upload, part.created_us);
-    check_may_write(tx, actor, pending.workspace);
+    check_may_write(tx, actor, pending.workspace, ground_.clock.now_us());
     auto parts = *tx.one("SELECT count(*) FROM upload_parts WHERE upload = $1", {upload},
                          [](const catalog::Row& row) { return row.integer(0); });
     if (static_cast<size_t>(parts) >= kUploadPartsMax)
@@ -266,7 +270,7 @@ UploadInfo Uploads::complete(const Actor& actor, const Id& id, const Completion&
     was_done = current.status == "completed";  // by the same call, made twice at once
     if (was_done) return current;
     auto pending = need_pending(tx, actor, id, now_us);
-    check_may_write(tx, actor, pending.workspace);
+    check_may_write(tx, actor, pending.workspace, ground_.clock.now_us());
     ChangeRun run(tx, ground_, actor, pending.workspace);
     // The parts go first, so that they and the file do not count twice against the quota.
     end_upload(run, id, "completed");

@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "workspace/authority.h"
 #include "workspace/files.h"
 #include "workspace/ground.h"
 #include "workspace/types.h"
@@ -49,7 +50,7 @@ class Uploads {
   explicit Uploads(Ground& ground) : ground_(ground) {}
 
   // Error(too_large) over the limit of a file, Error(too_many_requests) over that of uploads.
-  UploadInfo create(const Actor& actor, const Workspace& workspace, NewUpload wanted);
+  UploadInfo create(const Authority& authority, NewUpload wanted);
   UploadInfo get(const Actor& actor, const Id& upload);
   // Counts against the quota of the workspace until the upload ends.
   UploadPart add_part(const Actor& actor, const Id& upload, blobs::Written& content);

@@ -30,7 +30,7 @@ Workspace read_workspace(const catalog::Row& row, const Actor& actor) {
   workspace.owner = row.id(2);
   workspace.owner_name = row.str(3);
   workspace.role = static_cast<Right>(row.integer(4));
-  if (actor.read_only) workspace.role = std::min(workspace.role, Right::read);
+  if (!actor.may_write()) workspace.role = std::min(workspace.role, Right::read);
   workspace.quota_bytes = static_cast<uint64_t>(row.integer(5));
   workspace.used_bytes = static_cast<uint64_t>(row.integer(6));
   workspace.created_us = row.integer(7);
@@ -39,7 +39,7 @@ Workspace read_workspace(const catalog::Row& row, const Actor& actor) {
 }
 
 bool in_scope(const Actor& actor, const Id& workspace) {
-  return !actor.only_workspace || *actor.only_workspace == workspace;
+  return !actor.only_workspace() || *actor.only_workspace() == workspace;
 }
 
 void check_name(const std::string& name) {
@@ -53,27 +53,14 @@ void check_name(const std::string& name) {
                 "and must not begin with 'ws_'");
 }
 
-Error no_such_workspace(std::string_view name) {
-  return Error(Code::not_found, "there is no workspace '" + std::string(name) + "' that this key may open")
-      .hint("GET /api/v1/workspaces or 'sandkeep workspace ls' lists yours.");
-}
-
-void require(const Workspace& workspace, Right right) {
-  if (workspace.role >= right) return;
-  throw Error(Code::forbidden,
-              right == Right::own
-                  ? "only the workspace's owner may do that, with a key that may write"
-                  : "this key may read the workspace '" + workspace.name + "', but not write to it");
-}
-
-void set_name(catalog::Tx& tx, Ground& ground, const Actor& actor, const Workspace& workspace,
-              const std::string& name) {
+void set_name(catalog::Tx& tx, Ground& ground, const Authority& authority, const std::string& name) {
+  const Workspace& workspace = authority.workspace();
   if (tx.query("SELECT 1 FROM workspaces WHERE owner = $1 AND name = $2 AND trashed_us IS NULL AND id <> $3",
                {workspace.owner, name, workspace.id}, [](const catalog::Row&) { return false; }) > 0)
     throw Error(Code::conflict, "there is a workspace named '" + name + "' already")
         .hint("Choose another name.");
   tx.exec("UPDATE workspaces SET name = $2 WHERE id = $1", {workspace.id, name});
-  Journal::append(tx, ground, workspace.id, actor, "workspace.rename", Json::object(),
+  Journal::append(tx, ground, workspace.id, authority.actor(), "workspace.rename", Json::object(),
                   {{"from", workspace.name}, {"to", name}});
 }
 
@@ -88,11 +75,11 @@ std::optional<Workspace> find(catalog::Statements& statements, const Actor& acto
   };
   if (auto id = Id::from_prefixed(id_or_name, prefix::workspace)) {
     statements.query("SELECT " SK_WORKSPACE_COLUMNS " FROM " SK_WORKSPACE_TABLES " AND w.id = $2",
-                     {actor.principal, *id}, take);
+                     {actor.principal(), *id}, take);
   } else {
     statements.query("SELECT " SK_WORKSPACE_COLUMNS " FROM " SK_WORKSPACE_TABLES
                      " AND w.name = $2 ORDER BY CASE WHEN w.owner = $1 THEN 0 ELSE 1 END, w.id DESC",
-                     {actor.principal, id_or_name}, take);
+                     {actor.principal(), id_or_name}, take);
   }
   return found;
 }
@@ -101,15 +88,15 @@ constexpr size_t kRememberedMax = 10'000;
 
 // All that decides which workspace is found, and with which rights.
 std::string memory_key(const Actor& actor, std::string_view id_or_name) {
-  std::string key(as_text(actor.principal.bytes));
-  key.append(as_text(actor.only_workspace.value_or(Id{}).bytes));
-  key.append(actor.read_only ? "r" : "w");
+  std::string key(as_text(actor.principal().bytes));
+  key.append(as_text(actor.only_workspace().value_or(Id{}).bytes));
+  key.append(actor.may_write() ? "w" : "r");
   return key.append(id_or_name);
 }
 
 }  // namespace
 
-Workspace Workspaces::enter(const Actor& actor, std::string_view id_or_name, Right right) {
+Authority Workspaces::enter(const Actor& actor, std::string_view id_or_name, Right right) {
   const std::string key = memory_key(actor, id_or_name);
   int64_t changes;
   {
@@ -117,16 +104,17 @@ Workspace Workspaces::enter(const Actor& actor, std::string_view id_or_name, Rig
     changes = changes_;
     auto found = remembered_.find(key);
     if (found != remembered_.end()) {
-      require(found->second, right);
-      return found->second;
+      Authority known = authority_of(actor, found->second);
+      known.need(right);
+      return known;
     }
   }
-  Workspace opened = open(actor, id_or_name, right);
+  Authority opened = open(actor, id_or_name, right);
   std::lock_guard lock(mutex_);
   // What was read before a change, and comes here after it, is old.
   if (changes != changes_) return opened;
   if (remembered_.size() >= kRememberedMax) remembered_.clear();
-  remembered_.emplace(key, opened);
+  remembered_.emplace(key, opened.workspace());
   return opened;
 }
 
@@ -138,19 +126,19 @@ void Workspaces::forget_after(catalog::Tx& tx) {
   });
 }
 
-Workspace Workspaces::open(const Actor& actor, std::string_view id_or_name, Right right) {
+Authority Workspaces::open(const Actor& actor, std::string_view id_or_name, Right right) {
   auto found = ground_.db.read(
       [&](catalog::Statements& statements) { return find(statements, actor, id_or_name, false); });
   if (!found) throw no_such_workspace(id_or_name);
-  require(*found, right);
-  return *found;
+  Authority opened = authority_of(actor, std::move(*found));
+  opened.need(right);
+  return opened;
 }
 
 Workspace Workspaces::open_for(const Actor& actor, const Id& principal, std::string_view id_or_name) {
-  if (principal == actor.principal) return open(actor, id_or_name);
-  if (!actor.admin) throw Error(Code::forbidden, "only an administrator's key may make keys for others");
-  Actor other;
-  other.principal = principal;
+  if (principal == actor.principal()) return open(actor, id_or_name).workspace();
+  if (!actor.is_admin()) throw Error(Code::forbidden, "only an administrator's key may make keys for others");
+  auto other = identity::recorded_actor(principal, "");
   auto found = ground_.db.read(
       [&](catalog::Statements& statements) { return find(statements, other, id_or_name, false); });
   if (!found)
@@ -160,37 +148,54 @@ Workspace Workspaces::open_for(const Actor& actor, const Id& principal, std::str
   return *found;
 }
 
-Workspace Workspaces::look_at(const Actor& actor, std::string_view id_or_name) {
+Authority Workspaces::look_at(const Actor& actor, std::string_view id_or_name) {
   auto id = Id::from_prefixed(id_or_name, prefix::workspace);
-  if (!id || !actor.admin) return open(actor, id_or_name);
+  if (!id || !actor.is_admin()) return open(actor, id_or_name);
   auto found = ground_.db.read([&](catalog::Statements& statements) {
     return statements.one(SK_ALL_WORKSPACES " WHERE w.id = $2 AND w.trashed_us IS NULL",
-                          {actor.principal, *id},
+                          {actor.principal(), *id},
                           [&](const catalog::Row& row) { return read_workspace(row, actor); });
   });
   if (!found) throw no_such_workspace(id_or_name);
-  return *found;
+  return authority_of(actor, std::move(*found));
+}
+
+Authority Workspaces::authority_of(const Actor& actor, Workspace workspace) {
+  return Authority(actor, std::move(workspace),
+                   actor.key() ? Authority::Origin::key : Authority::Origin::token);
+}
+
+std::optional<Authority> Workspaces::find_readable(const Actor& actor, const Id& workspace) {
+  auto id = workspace.with_prefix(prefix::workspace);
+  auto found = ground_.db.read([&](catalog::Statements& statements) {
+    auto live = find(statements, actor, id, false);
+    return live ? live : find(statements, actor, id, true);
+  });
+  if (!found) return std::nullopt;
+  found->role = Right::read;
+  return authority_of(actor, std::move(*found));
 }
 
 bool Workspaces::may_read(const Actor& actor, const Id& workspace) {
   if (!in_scope(actor, workspace)) return false;
   return ground_.db.read([&](catalog::Statements& statements) {
     return statements.query("SELECT 1 FROM members WHERE principal = $1 AND workspace = $2",
-                            {actor.principal, workspace}, [](const catalog::Row&) { return false; }) > 0;
+                            {actor.principal(), workspace}, [](const catalog::Row&) { return false; }) > 0;
   });
 }
 
-Workspace Workspaces::open_default(const Actor& actor, Right right) {
-  if (actor.only_workspace) return enter(actor, actor.only_workspace->with_prefix(prefix::workspace), right);
+Authority Workspaces::open_default(const Actor& actor, Right right) {
+  if (actor.only_workspace())
+    return enter(actor, actor.only_workspace()->with_prefix(prefix::workspace), right);
   return enter(actor, "default", right);
 }
 
 Workspace Workspaces::create(const Actor& actor, const std::string& name,
                              std::optional<uint64_t> quota_bytes) {
-  if (actor.read_only || actor.only_workspace)
+  if (!actor.may_write() || actor.only_workspace())
     throw Error(Code::forbidden, "this key may not create workspaces");
   check_name(name);
-  if (quota_bytes && *quota_bytes > ground_.limits.quota_default_bytes && !actor.admin)
+  if (quota_bytes && *quota_bytes > ground_.limits.quota_default_bytes && !actor.is_admin())
     throw Error(Code::forbidden, "only an administrator may give a workspace more than " +
                                      human_size(ground_.limits.quota_default_bytes));
   return ground_.db.write([&](catalog::Tx& tx) {
@@ -204,7 +209,7 @@ static std::vector<Workspace> list_where(Ground& ground, const Actor& actor, boo
   std::vector<Workspace> result;
   ground.db.read([&](catalog::Statements& statements) {
     statements.query("SELECT " SK_WORKSPACE_COLUMNS " FROM " SK_WORKSPACE_TABLES " ORDER BY w.name, w.id",
-                     {actor.principal}, [&](const catalog::Row& row) {
+                     {actor.principal()}, [&](const catalog::Row& row) {
                        if (in_scope(actor, row.id(0)) && row.is_null(8) != trashed)
                          result.push_back(read_workspace(row, actor));
                        return true;
@@ -219,44 +224,50 @@ std::vector<Workspace> Workspaces::list_trashed(const Actor& actor) {
 }
 
 std::vector<Workspace> Workspaces::list_everybodys(const Actor& actor, Trashed trashed) {
-  if (!actor.admin)
+  if (!actor.is_admin())
     throw Error(Code::forbidden, "only an administrator's key may list everybody's workspaces");
   return ground_.db.read([&](catalog::Statements& statements) {
     return statements.all(SK_ALL_WORKSPACES
                           " WHERE CASE WHEN w.trashed_us IS NULL THEN 0 ELSE 1 END = $2 ORDER BY p.name, "
                           "w.name, w.id",
-                          {actor.principal, trashed == Trashed::yes ? 1 : 0},
+                          {actor.principal(), trashed == Trashed::yes ? 1 : 0},
                           [&](const catalog::Row& row) { return read_workspace(row, actor); });
   });
 }
 
-Workspace Workspaces::change(const Actor& actor, const Workspace& workspace,
-                             const std::optional<std::string>& name, std::optional<uint64_t> quota_bytes) {
+Workspace Workspaces::change(const Authority& authority, const std::optional<std::string>& name,
+                             std::optional<uint64_t> quota_bytes) {
+  const Actor& actor = authority.actor();
   if (name) {
-    require(workspace, Right::own);
+    authority.need(Right::own);
     check_name(*name);
   }
-  if (quota_bytes && (!actor.admin || actor.read_only))
+  if (quota_bytes && (!actor.is_admin() || !actor.may_write()))
     throw Error(Code::forbidden, "only an administrator's key may change a quota");
   ground_.db.write([&](catalog::Tx& tx) {
     forget_after(tx);
-    if (name) set_name(tx, ground_, actor, workspace, *name);
+    // An administrator may set the quota of a workspace that is not theirs.
+    identity::Access::check_key(tx, actor, ground_.clock.now_us());
+    if (name) check_still_holds(tx, ground_.clock, authority, Right::own);
+    if (name) set_name(tx, ground_, authority, *name);
     if (!quota_bytes) return;
-    tx.exec("UPDATE workspaces SET quota_bytes = $2 WHERE id = $1", {workspace.id, *quota_bytes});
-    Journal::append(tx, ground_, workspace.id, actor, "workspace.quota", {{"quota_bytes", *quota_bytes}},
-                    Json::object());
+    tx.exec("UPDATE workspaces SET quota_bytes = $2 WHERE id = $1", {authority.workspace_id(), *quota_bytes});
+    Journal::append(tx, ground_, authority.workspace_id(), actor, "workspace.quota",
+                    {{"quota_bytes", *quota_bytes}}, Json::object());
   });
-  return look_at(actor, workspace.id.with_prefix(prefix::workspace));
+  return look_at(actor, authority.workspace_id().with_prefix(prefix::workspace)).workspace();
 }
 
-void Workspaces::trash(const Actor& actor, const Workspace& workspace, const Conditions& conditions) {
-  require(workspace, Right::own);
+void Workspaces::trash(const Authority& authority, const Conditions& conditions) {
+  authority.need(Right::own);
+  const Workspace& workspace = authority.workspace();
   ground_.db.write([&](catalog::Tx& tx) {
+    check_still_holds(tx, ground_.clock, authority, Right::own);
     forget_after(tx);
     LockCheck(tx, workspace.id, ground_.clock.now_us()).check("", Touches::subtree, conditions);
     tx.exec("UPDATE workspaces SET trashed_us = $2 WHERE id = $1 AND trashed_us IS NULL",
             {workspace.id, ground_.clock.now_us()});
-    Journal::append(tx, ground_, workspace.id, actor, "workspace.trash", Json::object(),
+    Journal::append(tx, ground_, workspace.id, authority.actor(), "workspace.trash", Json::object(),
                     {{"name", workspace.name}});
   });
 }
@@ -267,7 +278,7 @@ Workspace Workspaces::restore(const Actor& actor, std::string_view id_or_name) {
     auto found = find(tx, actor, id_or_name, true);
     if (!found)
       throw Error(Code::not_found, "there is no workspace '" + std::string(id_or_name) + "' in the trash");
-    require(*found, Right::own);
+    authority_of(actor, *found).need(Right::own);
     std::string name = found->name;
     for (int n = 2; tx.query("SELECT 1 FROM workspaces WHERE owner = $1 AND name = $2 AND trashed_us IS NULL",
                              {found->owner, name}, [](const catalog::Row&) { return false; }) > 0;
@@ -277,25 +288,28 @@ Workspace Workspaces::restore(const Actor& actor, std::string_view id_or_name) {
     Journal::append(tx, ground_, found->id, actor, "workspace.restore", Json::object(), {{"name", name}});
     return found->id;
   });
-  return open(actor, id.with_prefix(prefix::workspace));
+  return open(actor, id.with_prefix(prefix::workspace)).workspace();
 }
 
-void Workspaces::revoke_links(const Actor& actor, const Workspace& workspace) {
-  require(workspace, Right::own);
+void Workspaces::revoke_links(const Authority& authority) {
+  authority.need(Right::own);
   std::array<std::byte, 32> secret;
   fill_random(secret);
   ground_.db.write([&](catalog::Tx& tx) {
+    check_still_holds(tx, ground_.clock, authority, Right::own);
     tx.exec("UPDATE workspaces SET link_secret = $2 WHERE id = $1",
-            {workspace.id, catalog::Param::raw(as_text(secret))});
-    Journal::append(tx, ground_, workspace.id, actor, "links.revoke", Json::object(), Json::object());
+            {authority.workspace_id(), catalog::Param::raw(as_text(secret))});
+    Journal::append(tx, ground_, authority.workspace_id(), authority.actor(), "links.revoke", Json::object(),
+                    Json::object());
   });
 }
 
-void Workspaces::set_member(const Actor& actor, const Workspace& workspace, const Id& principal,
-                            std::optional<Right> right) {
-  require(workspace, Right::own);
+void Workspaces::set_member(const Authority& authority, const Id& principal, std::optional<Right> right) {
+  authority.need(Right::own);
+  const Workspace& workspace = authority.workspace();
   if (principal == workspace.owner) throw Error(Code::bad_request, "the owner's own role cannot be changed");
   ground_.db.write([&](catalog::Tx& tx) {
+    check_still_holds(tx, ground_.clock, authority, Right::own);
     forget_after(tx);
     if (!identity::Access::has_principal(tx, principal))
       throw Error(Code::not_found, "there is no such principal");
@@ -306,8 +320,8 @@ void Workspaces::set_member(const Actor& actor, const Workspace& workspace, cons
               {principal, workspace.id, static_cast<int>(*right)});
       facts["role"] = *right == Right::own ? "own" : *right == Right::write ? "write" : "read";
     }
-    Journal::append(tx, ground_, workspace.id, actor, right ? "member.set" : "member.remove", facts,
-                    Json::object());
+    Journal::append(tx, ground_, workspace.id, authority.actor(), right ? "member.set" : "member.remove",
+                    facts, Json::object());
   });
 }
 

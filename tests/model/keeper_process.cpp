@@ -8,10 +8,12 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "base/error.h"
 #include "base/log.h"
 #include "interpreter/copy_keeper.h"
+#include "interpreter/live_session.h"
 #include "model/judge.h"
 #include "model/keeper.h"
 #include "model/step.h"
@@ -58,7 +60,7 @@ class Host {
       answer["message"] = error.what();
     }
     try {
-      if (workspace_.id) list(answer);
+      if (workspace_) list(answer);
     } catch (const std::exception& error) {
       answer["list_error"] = error.what();
     }
@@ -76,27 +78,21 @@ class Host {
     return {.folders_per_copy_max = options.folders_max > 0 ? options.folders_max : 8'192};
   }
 
-  CaptureAs as() {
-    CaptureAs as;
-    as.actor = actor_;
-    as.workspace.id = workspace_.id;
-    as.workspace.role = workspace::Right::write;
-    as.source.kind = "execution";
-    as.source.detail = {{"session_id", session_.id.with_prefix(workspace::prefix::session)}};
-    return as;
-  }
+  CaptureAs as() { return interpreter::capture_as(session_, actor_); }
 
   // The session of the history, in a workspace of its own.
   void make_session(const Json& order, Json& answer) {
     keeper_.reset();
     keep_.ground().limits = test::workspace_limits();
-    workspace_ = keep_.workspaces().create(actor_, order.at("name"));
+    auto made = keep_.workspaces().create(actor_, order.at("name"));
+    workspace_ = keep_.workspaces().open(actor_, made.id.with_prefix(workspace::prefix::workspace),
+                                         workspace::Right::own);
     session_ = {};
     session_.id = keep_.ground().ids.next();
-    session_.workspace = workspace_.id;
+    session_.workspace = made.id;
     session_.folder = order.at("folder");
     session_.name = order.at("name");
-    session_.owner = actor_.principal;
+    session_.owner = actor_.principal();
     session_.created_us = session_.active_us = clock_.now_us();
     records_.insert(session_);
     answer["session"] = session_.id.hex();
@@ -210,36 +206,34 @@ class Host {
       workspace::PutChange put;
       put.path = path();
       put.content = std::make_shared<blobs::Written>(writer->finish());
-      auto result = keep_.files().apply_one(actor_, workspace_, std::move(put));
+      auto result = keep_.files().apply_one(*workspace_, std::move(put));
       answer["made"] = version_of(*result.version);
     } else if (what == "trash") {
       answer["trashed"] =
-          keep_.files().apply_one(actor_, workspace_, workspace::TrashChange{path(), {}}).entry.id.hex();
+          keep_.files().apply_one(*workspace_, workspace::TrashChange{path(), {}}).entry.id.hex();
     } else if (what == "move") {
       keep_.files().apply_one(
-          actor_, workspace_,
-          workspace::MoveChange{path(), order.at("other"), workspace::OnExisting::refuse, {}});
+          *workspace_, workspace::MoveChange{path(), order.at("other"), workspace::OnExisting::refuse, {}});
     } else if (what == "make") {
-      keep_.files().apply_one(actor_, workspace_, workspace::MkdirChange{path(), 0755, {}, true});
+      keep_.files().apply_one(*workspace_, workspace::MkdirChange{path(), 0755, {}, true});
     } else if (what == "mode") {
-      keep_.files().apply_one(actor_, workspace_,
+      keep_.files().apply_one(*workspace_,
                               workspace::SetModeChange{path(), order.at("number").get<uint32_t>(), {}, {}});
     } else if (what == "restore" || what == "purge_trashed") {
       auto id = *Id::from_hex(order.at("file").get<std::string>());
       if (what == "restore")
-        keep_.files().restore(actor_, workspace_, id, workspace::OnExisting::rename);
+        keep_.files().restore(*workspace_, id, workspace::OnExisting::rename);
       else
-        keep_.files().purge(actor_, workspace_, id);
+        keep_.files().purge(*workspace_, id);
     } else if (what == "purge_version") {
-      keep_.files().purge_version(actor_, workspace_, *Id::from_hex(order.at("version").get<std::string>()));
+      keep_.files().purge_version(*workspace_, *Id::from_hex(order.at("version").get<std::string>()));
     } else if (what == "lock") {
       workspace::LockWanted wanted;
       wanted.path = path();
       // Somebody else's: the session has no token.
-      tokens_.push_back(keep_.locks().acquire(actor_, workspace_, wanted).token);
+      tokens_.push_back(keep_.locks().acquire(*workspace_, wanted).token);
     } else if (what == "unlock") {
-      for (const auto& lock : keep_.locks().list(workspace_))
-        keep_.locks().break_lock(actor_, workspace_, lock.id);
+      for (const auto& lock : keep_.locks().list(*workspace_)) keep_.locks().break_lock(*workspace_, lock.id);
     } else {
       return false;
     }
@@ -248,9 +242,10 @@ class Host {
 
   bool run_limits(const std::string& what, const Json& order) {
     if (what == "quota") {
-      auto now = keep_.workspaces().open(actor_, workspace_.id.with_prefix(workspace::prefix::workspace));
-      keep_.workspaces().change(actor_, workspace_, std::nullopt,
-                                now.used_bytes + order.at("size").get<uint64_t>());
+      auto now = keep_.workspaces().open(
+          actor_, workspace_->workspace_id().with_prefix(workspace::prefix::workspace));
+      keep_.workspaces().change(*workspace_, std::nullopt,
+                                now.workspace().used_bytes + order.at("size").get<uint64_t>());
     } else if (what == "disk") {
       keep_.ground().limits.disk_reserve_bytes = order.at("number").get<uint64_t>() != 0 ? UINT64_MAX / 2 : 0;
     } else if (what == "batch") {
@@ -282,7 +277,7 @@ class Host {
       Json all = Json::array();
       for (const auto& item : order.at("files"))
         for (const auto& version :
-             keep_.files().versions(workspace_, *Id::from_hex(item.get<std::string>()), "", 1000).items)
+             keep_.files().versions(*workspace_, *Id::from_hex(item.get<std::string>()), "", 1000).items)
           all.push_back(version_of(version));
       answer["versions"] = all;
     } else if (what == "manifest") {
@@ -300,7 +295,7 @@ class Host {
       std::string file = keep_.directory() + "/audit-of-the-model";
       {
         std::ofstream out(file);
-        keep_.audit().export_to(workspace_.id, [&](std::string_view line) { out << line; });
+        keep_.audit().export_to(workspace_->workspace_id(), [&](std::string_view line) { out << line; });
       }
       auto verdict = workspace::Audit::verify_file(file);
       ::unlink(file.c_str());
@@ -320,7 +315,7 @@ class Host {
     workspace::ListOptions options;
     options.recursive = true;
     do {
-      auto page = keep_.files().list(workspace_, options);
+      auto page = keep_.files().list(*workspace_, options);
       for (const auto& entry : page.items)
         entries.push_back({entry.path, entry.kind == workspace::EntryKind::folder ? "d" : "f",
                            entry.sha256.hex(), entry.mode & 0777, entry.id.hex(),
@@ -329,7 +324,7 @@ class Host {
     } while (!options.cursor.empty());
     std::string cursor;
     do {
-      auto page = keep_.files().trash(workspace_, cursor, 1000);
+      auto page = keep_.files().trash(*workspace_, cursor, 1000);
       for (const auto& entry : page.items)
         trash.push_back({entry.path, entry.kind == workspace::EntryKind::folder ? "d" : "f", entry.id.hex()});
       cursor = page.next_cursor;
@@ -345,7 +340,7 @@ class Host {
   interpreter::Watcher watcher_;
   interpreter::CopyContext context_;
   workspace::Actor actor_;
-  workspace::Workspace workspace_;
+  std::optional<workspace::Authority> workspace_;
   interpreter::SessionInfo session_;
   std::unique_ptr<CopyKeeper> keeper_;
   std::vector<std::string> tokens_;

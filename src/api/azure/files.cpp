@@ -127,7 +127,7 @@ Reply delete_file(Call& call) {
   workspace::TrashChange change;
   change.path = workspace_path(session, call.query.text("path").value_or(""), call.request.param("name"));
   change.conditions = conditions_from_headers(call.request.headers);
-  call.app.keep.files().apply_one(call.actor, workspace, std::move(change));
+  call.app.keep.files().apply_one(workspace, std::move(change));
   if (family_of(call, Family::b) == Family::b) return Reply::empty();
   return Reply::json({{"message", "file deleted successfully"}});
 }

@@ -83,7 +83,7 @@ interpreter::SessionInfo use_session(const Call& call, const std::string& identi
   return aliases(call).find_or_create(call.actor, kind_of(call), identifier, wanted);
 }
 
-workspace::Workspace open_workspace(Call& call, const interpreter::SessionInfo& session,
+workspace::Authority open_workspace(Call& call, const interpreter::SessionInfo& session,
                                     workspace::Right right) {
   return call.open_workspace(session.workspace.with_prefix(workspace::prefix::workspace), right);
 }

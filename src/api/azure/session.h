@@ -31,7 +31,7 @@ interpreter::SessionInfo need_session(const Call& call);
 // Made on first use.
 interpreter::SessionInfo use_session(const Call& call, const std::string& identifier);
 
-workspace::Workspace open_workspace(Call& call, const interpreter::SessionInfo& session,
+workspace::Authority open_workspace(Call& call, const interpreter::SessionInfo& session,
                                     workspace::Right right);
 
 // "report.csv", "/mnt/data/report.csv" or, below a `path` such as "/mnt/data/plots", its name → where it is

@@ -33,7 +33,7 @@ Reply get_session(Call& call) { return Reply::json(session_json(need_session(cal
 // what they never used.
 Reply delete_session(Call& call) {
   auto session = find_session(call);
-  if (call.actor.read_only) throw Error(Code::forbidden, "a read-only key cannot delete sessions");
+  call.actor.need_write();
   if (session) need_interpreter(call.app).remove(call.actor, session->id, unkept_by(call.query));
   return Reply::empty();
 }
@@ -86,7 +86,7 @@ Json metadata_json(const Json& known, const std::string& version, TimeUs created
 
 Reply get_metadata(Call& call, const std::shared_ptr<Known>& known) {
   auto& interpreter = need_interpreter(call.app);
-  TimeUs created_us = call.app.keep.workspaces().open_default(call.actor).created_us;
+  TimeUs created_us = call.app.keep.workspaces().open_default(call.actor).workspace().created_us;
   {
     std::lock_guard lock(known->mutex);
     if (!known->packages.is_null())

@@ -39,23 +39,24 @@ void Call::prepare() {
   if (operation.body_kind == BodyKind::form) form = Query(operation.body, parse_form(request.body));
 }
 
-workspace::Workspace Call::open_workspace(workspace::Right right) {
+workspace::Authority Call::open_workspace(workspace::Right right) {
   return open_workspace(request.param("ws"), right);
 }
 
-workspace::Workspace Call::open_workspace(std::string_view id_or_name, workspace::Right right) {
+workspace::Authority Call::open_workspace(std::string_view id_or_name, workspace::Right right) {
   auto workspace = app.keep.workspaces().enter(actor, id_or_name, right);
-  workspace_ = workspace.id;
+  workspace_ = workspace.workspace_id();
   return workspace;
 }
 
-workspace::Workspace Call::open_workspace_with_figures() {
-  return app.keep.workspaces().open(actor, open_workspace().id.with_prefix(workspace::prefix::workspace));
+workspace::Authority Call::open_workspace_with_figures() {
+  return app.keep.workspaces().open(
+      actor, open_workspace().workspace_id().with_prefix(workspace::prefix::workspace));
 }
 
-workspace::Workspace Call::look_at_workspace() {
+workspace::Authority Call::look_at_workspace() {
   auto workspace = app.keep.workspaces().look_at(actor, request.param("ws"));
-  workspace_ = workspace.id;
+  workspace_ = workspace.workspace_id();
   return workspace;
 }
 
@@ -63,8 +64,8 @@ std::string Call::path() const { return workspace::clean_path(request.param("pat
 std::string Call::file_path() const { return workspace::clean_file_path(request.param("path")); }
 
 void Call::need_admin() const {
-  if (!actor.admin) throw Error(Code::forbidden, "only an administrator may do this");
-  if (actor.only_workspace) throw Error(Code::forbidden, "this key is bound to one workspace");
+  if (!actor.is_admin()) throw Error(Code::forbidden, "only an administrator may do this");
+  if (actor.only_workspace()) throw Error(Code::forbidden, "this key is bound to one workspace");
 }
 
 size_t Call::limit(uint64_t most) const {
@@ -102,7 +103,7 @@ void Call::note_denied(const Error& error) const {
 void Call::write_note(std::string_view action, std::string target, std::string_view outcome) const {
   if (target.size() > kNoteTargetBytesMax) target.resize(kNoteTargetBytesMax);
   app.keep.access_log().note({.workspace = workspace_,
-                              .principal = actor.principal,
+                              .principal = actor.principal(),
                               .action = std::string(action),
                               .target = std::move(target),
                               .outcome = std::string(outcome),

@@ -35,13 +35,13 @@ class Call {
   std::vector<std::string> ignored;  // unknown fields and parameters, where the operation is lenient
 
   // The workspace that {ws} names. A foreign one is Error(not_found). Its figures may be old.
-  workspace::Workspace open_workspace(workspace::Right right = workspace::Right::read);
+  workspace::Authority open_workspace(workspace::Right right = workspace::Right::read);
   // The same, to show how full it is.
-  workspace::Workspace open_workspace_with_figures();
+  workspace::Authority open_workspace_with_figures();
   // For a name or id that stands elsewhere.
-  workspace::Workspace open_workspace(std::string_view id_or_name, workspace::Right right);
+  workspace::Authority open_workspace(std::string_view id_or_name, workspace::Right right);
   // What administrators may also see of workspaces that are not theirs: Workspaces::look_at().
-  workspace::Workspace look_at_workspace();
+  workspace::Authority look_at_workspace();
   // {path...} as a clean path; the second for paths that must not be the root.
   std::string path() const;
   std::string file_path() const;

@@ -10,7 +10,7 @@ namespace {
 constexpr size_t kFieldBytesMax = 64 << 10;
 }  // namespace
 
-MultipartSink::MultipartSink(std::shared_ptr<Call> call, workspace::Workspace workspace)
+MultipartSink::MultipartSink(std::shared_ptr<Call> call, workspace::Authority workspace)
     : call_(std::move(call)),
       workspace_(std::move(workspace)),
       conditions_(conditions_from_headers(call_->request.headers)),
@@ -27,7 +27,7 @@ http::Reply MultipartSink::end() {
   if (changes_.empty())
     throw Error(Code::bad_request, "the form has no file")
         .hint("Send files as parts with a filename: curl -F file=@NAME.");
-  return answer(call_->app.keep.files().apply(call_->actor, workspace_, std::move(changes_)));
+  return answer(call_->app.keep.files().apply(workspace_, std::move(changes_)));
 }
 
 void MultipartSink::begin_part(const http::MultipartPart& part) {

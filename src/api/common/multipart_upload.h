@@ -17,7 +17,7 @@ namespace sk::api {
 class MultipartSink : public http::BodySink {
  public:
   // Error(unsupported_media_type) when the request is no form.
-  MultipartSink(std::shared_ptr<Call> call, workspace::Workspace workspace);
+  MultipartSink(std::shared_ptr<Call> call, workspace::Authority workspace);
 
   void piece(std::string_view bytes) final;
   http::Reply end() final;
@@ -32,7 +32,7 @@ class MultipartSink : public http::BodySink {
   virtual http::Reply answer(const std::vector<workspace::ChangeResult>& results) = 0;
 
   Call& call() { return *call_; }
-  const workspace::Workspace& workspace() const { return workspace_; }
+  const workspace::Authority& workspace() const { return workspace_; }
 
  private:
   void begin_part(const http::MultipartPart& part);
@@ -40,7 +40,7 @@ class MultipartSink : public http::BodySink {
   void end_part();
 
   std::shared_ptr<Call> call_;
-  const workspace::Workspace workspace_;
+  const workspace::Authority workspace_;
   const workspace::Conditions conditions_;
   http::MultipartParser parser_;
   std::optional<Upload> upload_;  // of the file part that is coming in

@@ -11,12 +11,12 @@ namespace {
 
 using http::Reply;
 using interpreter::SessionInfo;
+using workspace::Authority;
 using workspace::Entry;
 using workspace::Right;
 using workspace::Version;
-using workspace::Workspace;
 
-Workspace open_workspace(Call& call, const SessionInfo& session, Right right) {
+Authority open_workspace(Call& call, const SessionInfo& session, Right right) {
   return call.open_workspace(session.workspace.with_prefix(workspace::prefix::workspace), right);
 }
 

@@ -59,7 +59,7 @@ class UploadSink final : public http::BodySink {
 
   const std::shared_ptr<Call> call_;
   const OnBadFile on_bad_file_;
-  const workspace::Workspace workspace_;
+  const workspace::Authority workspace_;
   http::MultipartParser parser_;
   Part part_ = Part::field;
   std::string field_name_, field_value_;
@@ -146,7 +146,7 @@ Reply UploadSink::end() {
   for (auto& file : files_)
     if (file.error.empty()) changes.emplace_back(std::move(file.change));
   std::vector<workspace::ChangeResult> results;
-  if (!changes.empty()) results = call_->app.keep.files().apply(call_->actor, workspace_, std::move(changes));
+  if (!changes.empty()) results = call_->app.keep.files().apply(workspace_, std::move(changes));
   return on_bad_file_ == OnBadFile::refuse ? answer_one(results) : answer_batch(results);
 }
 

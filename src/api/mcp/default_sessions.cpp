@@ -38,16 +38,17 @@ bool is_there(interpreter::Interpreter& interpreter, const workspace::Actor& act
 
 }  // namespace
 
-Id DefaultSessions::find_or_create(interpreter::Interpreter& interpreter, const workspace::Actor& actor,
-                                   const workspace::Workspace& workspace, const std::string& name) {
-  Key key(actor.principal, workspace.id, name);
+Id DefaultSessions::find_or_create(interpreter::Interpreter& interpreter,
+                                   const workspace::Authority& authority, const std::string& name) {
+  const auto& actor = authority.actor();
+  Key key(actor.principal(), authority.workspace_id(), name);
   if (auto session = known(key); session && is_there(interpreter, actor, session)) return session;
   std::lock_guard lock(making_);
-  auto session = find_labelled(interpreter, actor, workspace.id, name);
+  auto session = find_labelled(interpreter, actor, authority.workspace_id(), name);
   if (!session) {
     interpreter::NewSession wanted;
     wanted.name = "mcp " + name;
-    wanted.workspace = workspace.id.with_prefix(workspace::prefix::workspace);
+    wanted.workspace = authority.workspace_id().with_prefix(workspace::prefix::workspace);
     wanted.folder = std::string(kCodeFolder);
     wanted.labels = {{std::string(kLabel), name}};
     session = interpreter.create(actor, wanted).id;

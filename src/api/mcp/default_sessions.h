@@ -16,8 +16,8 @@ namespace sk::api::mcp {
 class DefaultSessions {
  public:
   // The actor's session of that name in the workspace; made when there is none.
-  Id find_or_create(interpreter::Interpreter& interpreter, const workspace::Actor& actor,
-                    const workspace::Workspace& workspace, const std::string& name);
+  Id find_or_create(interpreter::Interpreter& interpreter, const workspace::Authority& authority,
+                    const std::string& name);
 
  private:
   using Key = std::tuple<Id, Id, std::string>;

@@ -47,7 +47,7 @@ std::shared_ptr<LegacySession> need_session(Hub& hub, const Call& call) {
   if (!id)
     throw RpcError(rpc_code::invalid_request, "the header Mcp-Session-Id is missing: begin with initialize",
                    nullptr, kBadRequest);
-  auto session = hub.sessions.find(trim(*id), call.actor.key);
+  auto session = hub.sessions.find(trim(*id), call.actor.key());
   if (!session)
     throw RpcError(rpc_code::invalid_request, "this MCP session is over: begin a new one with initialize",
                    nullptr, kNotFound);
@@ -149,7 +149,7 @@ Reply remove(Hub& hub, Call& call) {
   admit(call);
   if (says_modern(call.request) || !hub.offer.has_sessions) return not_allowed();
   try {
-    hub.sessions.end(need_session(hub, call)->id(), call.actor.key);
+    hub.sessions.end(need_session(hub, call)->id(), call.actor.key());
     return Reply::empty(204);
   } catch (const RpcError& error) {
     return error_reply(nullptr, error, error.http_status());

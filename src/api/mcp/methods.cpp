@@ -148,9 +148,9 @@ Json initialize(Turn& turn) {
   } else {
     const auto& client = member(turn.params(), "clientInfo");
     turn.session = turn.hub.sessions.create(
-        turn.call.actor.key, {.version = turn.version,
-                              .capabilities = capabilities.is_object() ? capabilities : Json::object(),
-                              .client_info = client.is_object() ? client : Json::object()});
+        turn.call.actor.key(), {.version = turn.version,
+                                .capabilities = capabilities.is_object() ? capabilities : Json::object(),
+                                .client_info = client.is_object() ? client : Json::object()});
   }
   return {{"protocolVersion", turn.version},
           {"capabilities", turn.hub.capabilities(Era::legacy, turn.version)},

@@ -28,7 +28,7 @@ std::string given_text(const Json& given, std::string_view name) {
   return value.is_string() ? value.get<std::string>() : std::string();
 }
 
-workspace::Workspace workspace_of(Turn& turn, const Json& given) {
+workspace::Authority workspace_of(Turn& turn, const Json& given) {
   auto name = given_text(given, "workspace");
   return name.empty() ? turn.call.app.keep.workspaces().open_default(turn.call.actor)
                       : turn.call.app.keep.workspaces().open(turn.call.actor, name);
@@ -40,7 +40,8 @@ Json analyse_file(Turn& turn, const Json& given) {
   auto entry = turn.call.app.keep.files().get(workspace, path);
   auto question = given_text(given, "question");
   std::string text = "Analyse the file " + as_code(entry.path) + " (" + entry.mime + ", " +
-                     human_size(entry.size) + ") in the workspace " + as_code(workspace.name) + ". ";
+                     human_size(entry.size) + ") in the workspace " + as_code(workspace.workspace().name) +
+                     ". ";
   text += question.empty() ? "Say what it holds, how good its data is, and what stands out."
                            : "Answer: " + question;
   text +=
@@ -54,7 +55,7 @@ Json analyse_file(Turn& turn, const Json& given) {
     messages.push_back({{"role", "user"},
                         {"content",
                          {{"type", "resource_link"},
-                          {"uri", file_uri(workspace.id, entry.path)},
+                          {"uri", file_uri(workspace.workspace_id(), entry.path)},
                           {"name", workspace::split_path(entry.path).second},
                           {"mimeType", entry.mime}}}});
   return messages;
@@ -87,7 +88,7 @@ Json continue_session(Turn& turn, const Json& given) {
 Json review_changes(Turn& turn, const Json& given) {
   auto workspace = workspace_of(turn, given);
   return Json::array({user_text(
-      "Look at what happened in the workspace " + as_code(workspace.name) +
+      "Look at what happened in the workspace " + as_code(workspace.workspace().name) +
       " with the activity tool, going on with `after` until there is no more. Tell me what changed and who "
       "changed it, "
       "which files diverged or are locked (list_files), and what needs my attention. Change nothing.")});

@@ -40,7 +40,7 @@ void ResourceWatch::subscribe(const std::string& uri) {
   Place place;
   if (auto parsed = parse_resource_uri(uri)) {
     if (!parsed->version)
-      place.workspace = app_.keep.workspaces().open(options_.renew(), parsed->workspace).id;
+      place.workspace = app_.keep.workspaces().open(options_.renew(), parsed->workspace).workspace_id();
     place.path = parsed->path;
   }
   std::lock_guard lock(mutex_);

@@ -73,9 +73,12 @@ std::optional<Json> list_resources(Turn& turn) {
   if (turn.hub.conformance && place->workspace.empty()) resources = turn.hub.conformance->resources();
   Json out;
   bool here = place->workspace.empty();
-  for (const auto& workspace : turn.call.app.keep.workspaces().list(turn.call.actor)) {
+  auto& workspaces = turn.call.app.keep.workspaces();
+  for (const auto& workspace : workspaces.list(turn.call.actor)) {
     auto id = workspace.id.with_prefix(workspace::prefix::workspace);
     if (!here && id != place->workspace) continue;
+    auto authority = workspaces.find_readable(turn.call.actor, workspace.id);
+    if (!authority) continue;  // closed to the client meanwhile
     workspace::ListOptions options{
         .folder = {}, .recursive = true, .glob = {}, .cursor = here ? "" : place->cursor, .limit = kPage};
     here = true;
@@ -85,7 +88,7 @@ std::optional<Json> list_resources(Turn& turn) {
         break;
       }
       options.limit = kPage - resources.size();
-      auto page = turn.call.app.keep.files().list(workspace, options);
+      auto page = turn.call.app.keep.files().list(*authority, options);
       for (const auto& entry : page.items)
         if (entry.kind == EntryKind::file) resources.push_back(resource_json(entry));
       options.cursor = page.next_cursor;

@@ -145,7 +145,7 @@ std::optional<Json> task_result(Turn& turn) {
 }
 
 std::optional<Json> list_tasks(Turn& turn) {
-  auto mine = turn.hub.tasks.of(turn.call.actor.principal);
+  auto mine = turn.hub.tasks.of(turn.call.actor.principal());
   auto next = mine.begin();
   if (const auto& cursor = member(turn.params(), "cursor"); !cursor.is_null()) {
     auto last = cursor.is_string() ? TaskId::parse(cursor.get<std::string>()) : std::nullopt;

@@ -79,9 +79,9 @@ std::vector<std::string> ToolCall::texts(std::string_view name) const {
   return out;
 }
 
-workspace::Workspace ToolCall::open_workspace(workspace::Right right) const {
+workspace::Authority ToolCall::open_workspace(workspace::Right right) const {
   if (auto name = text("workspace")) return turn.call.open_workspace(*name, right);
-  auto id = app().keep.workspaces().open_default(actor(), right).id;
+  auto id = app().keep.workspaces().open_default(actor(), right).workspace_id();
   return turn.call.open_workspace(id.with_prefix(workspace::prefix::workspace), right);
 }
 

@@ -49,7 +49,7 @@ class ToolCall {
   std::vector<std::string> texts(std::string_view name) const;
 
   // `workspace`, or the key's default one.
-  workspace::Workspace open_workspace(workspace::Right right) const;
+  workspace::Authority open_workspace(workspace::Right right) const;
   // A path of the workspace; /mnt/data/… is what code calls the folder that it works in.
   std::string path(std::string_view name) const;
   std::string file_path(std::string_view name) const;

@@ -29,7 +29,7 @@ SessionInfo living_container_of(Call& call) {
   return need_living_container(call.app, call.actor, call.request.param("container"));
 }
 
-workspace::Workspace workspace_of(Call& call, const SessionInfo& container, Right right) {
+workspace::Authority workspace_of(Call& call, const SessionInfo& container, Right right) {
   return call.open_workspace(container.workspace.with_prefix(workspace::prefix::workspace), right);
 }
 
@@ -68,7 +68,7 @@ Reply copy_file(Call& call, const SessionInfo& container, const std::string& fil
   // What is in the container already, by that very id, stays as it is.
   auto there = call.app.keep.files().find(workspace, copy.to);
   if (there && there->head == *id) return file_reply(call, container, file->version);
-  auto result = call.app.keep.files().apply_one(call.actor, workspace, std::move(copy));
+  auto result = call.app.keep.files().apply_one(workspace, std::move(copy));
   return file_reply(call, container, *result.version);
 }
 
@@ -79,8 +79,8 @@ Reply put_file(Call& call, const SessionInfo& container, Form& form, const FormR
   form.change.path = path_in_workspace(container, *form.filename);
   form.change.source.detail = detail_of_put(container);
   form.change.conditions = conditions_from_headers(call.request.headers);
-  auto result = call.app.keep.files().apply_one(call.actor, workspace_of(call, container, Right::write),
-                                                std::move(form.change));
+  auto result =
+      call.app.keep.files().apply_one(workspace_of(call, container, Right::write), std::move(form.change));
   return file_reply(call, container, *result.version);
 }
 

@@ -115,7 +115,7 @@ Reply create_container(Call& call, const OpenAiMount& mount) {
     Unfinished guard(call, container.id);
     auto workspace = call.open_workspace(container.workspace.with_prefix(workspace::prefix::workspace),
                                          workspace::Right::write);
-    call.app.keep.files().apply(call.actor, workspace,
+    call.app.keep.files().apply(workspace,
                                 copies_of(files, container, lock_tokens_from_headers(call.request.headers)));
     guard.finish();
   }

@@ -52,7 +52,7 @@ Reply create_file(Call& call, Form& form, const FormRules& rules) {
   form.change.conditions = lock_tokens_from_headers(call.request.headers);
   form.change.purpose = workspace::Purpose{file.purpose, file.expires_us};
   auto workspace = call.app.keep.workspaces().open_default(call.actor, workspace::Right::write);
-  auto result = call.app.keep.files().apply_one(call.actor, workspace, std::move(form.change));
+  auto result = call.app.keep.files().apply_one(workspace, std::move(form.change));
   file.version = *result.version;
   return Reply::json(file_json(file, call.request.base_url));
 }

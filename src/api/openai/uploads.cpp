@@ -57,11 +57,11 @@ Reply create_upload(Call& call) {
   wanted.size = static_cast<uint64_t>(within(*call.body.integer("bytes"), 0, INT64_MAX, "bytes"));
   wanted.keep_s = read_expiry(call.body.object("expires_after"), kFileExpiry, call.ignored);
   auto workspace = call.app.keep.workspaces().open_default(call.actor, workspace::Right::write);
-  return upload_reply(call, call.app.keep.uploads().create(call.actor, workspace, std::move(wanted)));
+  return upload_reply(call, call.app.keep.uploads().create(workspace, std::move(wanted)));
 }
 
 std::unique_ptr<http::BodySink> begin_part(std::shared_ptr<Call> call) {
-  if (call->actor.read_only) throw Error(Code::forbidden, "a read-only key cannot upload");
+  call->actor.need_write();
   Id upload = upload_of(*call);
   call->app.keep.uploads().get(call->actor, upload);
   FormRules rules{.file_field = "data", .fields = {}, .bytes_max = workspace::kUploadPartBytesMax};
@@ -101,7 +101,7 @@ workspace::Uploads::Completion completion_of(Call& call, const UploadInfo& uploa
 
 // Reads all parts, which may be gigabytes, so no request's thread does it.
 Reply complete_upload(Call& call) {
-  if (call.actor.read_only) throw Error(Code::forbidden, "a read-only key cannot upload");
+  call.actor.need_write();
   auto upload = call.app.keep.uploads().get(call.actor, upload_of(call));
   auto wanted = completion_of(call, upload);
   return run_aside(call, Aside::transfer,
@@ -116,7 +116,7 @@ Reply complete_upload(Call& call) {
 }
 
 Reply cancel_upload(Call& call) {
-  if (call.actor.read_only) throw Error(Code::forbidden, "a read-only key cannot cancel uploads");
+  call.actor.need_write();
   return upload_reply(call, call.app.keep.uploads().cancel(call.actor, upload_of(call)));
 }
 

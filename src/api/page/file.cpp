@@ -99,7 +99,7 @@ Markup version_row(const workspace::Workspace& workspace, const workspace::Versi
   return out;
 }
 
-Markup version_table(Call& call, const workspace::Workspace& workspace, const workspace::Entry& entry,
+Markup version_table(Call& call, const workspace::Authority& workspace, const workspace::Entry& entry,
                      const User& user) {
   auto page = call.app.keep.files().versions(workspace, entry.id, call.query.text("cursor").value_or(""),
                                              kVersionsPerPage);
@@ -109,10 +109,11 @@ Markup version_table(Call& call, const workspace::Workspace& workspace, const wo
          "(UTC)</th><th scope=\"col\">Who</th><th scope=\"col\" class=\"number\">Size</th><th scope=\"col\" "
          "class=\"wide\">From</th>"
          "<th></th></tr></thead><tbody>";
-  for (const auto& version : page.items) out << version_row(workspace, version, user);
+  for (const auto& version : page.items) out << version_row(workspace.workspace(), version, user);
   out << "</tbody></table></div>";
   if (page.has_more) {
-    out << "<p class=\"acts-row\"><a class=\"button quiet\" href=\"" << esc(page_path(workspace, entry.path))
+    out << "<p class=\"acts-row\"><a class=\"button quiet\" href=\""
+        << esc(page_path(workspace.workspace(), entry.path))
         << "?cursor=" << esc(percent_encode(page.next_cursor)) << "\">Older</a></p>";
   }
   return out;
@@ -120,13 +121,13 @@ Markup version_table(Call& call, const workspace::Workspace& workspace, const wo
 
 }  // namespace
 
-Reply show_file(Call& call, const User& user, const workspace::Workspace& workspace,
+Reply show_file(Call& call, const User& user, const workspace::Authority& workspace,
                 const workspace::Entry& entry) {
   call.note("read", "/" + entry.path);
   auto name = workspace::split_path(entry.path).second;
   auto link = workspace::Links::path_of(entry.head, entry.path);
   Markup out;
-  out << breadcrumbs(workspace, entry.path) << "<h1>" << esc(name) << "</h1>";
+  out << breadcrumbs(workspace.workspace(), entry.path) << "<h1>" << esc(name) << "</h1>";
   if (entry.diverged) {
     out << "<p class=\"card message\">Two writers wrote this file from the same base. Both are among its "
            "versions; the next write that "
@@ -134,8 +135,9 @@ Reply show_file(Call& call, const User& user, const workspace::Workspace& worksp
   }
   out << "<div class=\"acts-row\"><a class=\"button\" href=\"" << esc(link)
       << "?download=1\">Download</a><a class=\"button quiet\" href=\"" << esc(link) << "\">Open</a>";
-  if (workspace.role >= workspace::Right::write) {
-    out << form("trash", workspace, entry.path, user, Markup("<button class=\"bad\">Move to trash</button>"));
+  if (workspace.allows(workspace::Right::write)) {
+    out << form("trash", workspace.workspace(), entry.path, user,
+                Markup("<button class=\"bad\">Move to trash</button>"));
   }
   out << "</div>" << preview(call, entry) << facts(entry) << version_table(call, workspace, entry, user);
   return html_page(frame_for(user, name), out);

@@ -79,7 +79,7 @@ Markup trash_row(const workspace::Workspace& workspace, const workspace::Entry& 
 
 }  // namespace
 
-Reply show_folder(Call& call, const User& user, const workspace::Workspace& workspace,
+Reply show_folder(Call& call, const User& user, const workspace::Authority& workspace,
                   const std::string& path) {
   auto page = call.app.keep.files().list(workspace, {.folder = path,
                                                      .recursive = false,
@@ -88,37 +88,39 @@ Reply show_folder(Call& call, const User& user, const workspace::Workspace& work
                                                      .limit = kRowsPerPage});
   call.note("list", "/" + path);
   Markup out;
-  auto name = path.empty() ? workspace.name : workspace::split_path(path).second;
-  out << breadcrumbs(workspace, path) << "<h1>" << esc(name) << "</h1>";
-  if (path.empty()) out << "<p class=\"soft\">" << quota_meter(workspace) << "</p>";
+  auto name = path.empty() ? workspace.workspace().name : workspace::split_path(path).second;
+  out << breadcrumbs(workspace.workspace(), path) << "<h1>" << esc(name) << "</h1>";
+  if (path.empty()) out << "<p class=\"soft\">" << quota_meter(workspace.workspace()) << "</p>";
   out << "<div class=\"table\"><table><thead><tr><th scope=\"col\">Name</th><th scope=\"col\" "
          "class=\"number\">Size</th>"
          "<th scope=\"col\">Changed (UTC)</th><th scope=\"col\" class=\"number wide\">Versions</th>"
          "<th scope=\"col\" class=\"wide\">Type</th></tr></thead><tbody>";
-  for (const auto& entry : page.items) out << entry_row(workspace, entry);
+  for (const auto& entry : page.items) out << entry_row(workspace.workspace(), entry);
   out << "</tbody></table>";
   if (page.items.empty()) out << "<p class=\"empty\">Nothing here yet.</p>";
   out << "</div>";
-  if (page.has_more) out << next_link(page_path(workspace, path) + "?", page.next_cursor);
-  if (workspace.role >= workspace::Right::write) out << upload_forms(workspace, path, user.form_token);
-  out << "<p><a href=\"" << esc(page_path(workspace, "")) << "?show=trash\">Trash</a></p>";
+  if (page.has_more) out << next_link(page_path(workspace.workspace(), path) + "?", page.next_cursor);
+  if (workspace.allows(workspace::Right::write))
+    out << upload_forms(workspace.workspace(), path, user.form_token);
+  out << "<p><a href=\"" << esc(page_path(workspace.workspace(), "")) << "?show=trash\">Trash</a></p>";
   return html_page(frame_for(user, name), out);
 }
 
-Reply show_trash(Call& call, const User& user, const workspace::Workspace& workspace) {
+Reply show_trash(Call& call, const User& user, const workspace::Authority& workspace) {
   auto page = call.app.keep.files().trash(workspace, call.query.text("cursor").value_or(""), kRowsPerPage);
   call.note("list", "trash");
   Markup out;
-  out << breadcrumbs(workspace, "") << "<h1>Trash of " << esc(workspace.name)
+  out << breadcrumbs(workspace.workspace(), "") << "<h1>Trash of " << esc(workspace.workspace().name)
       << "</h1><div class=\"table\"><table><thead><tr><th scope=\"col\">Was at</th><th scope=\"col\" "
          "class=\"number\">Size</th>"
          "<th scope=\"col\">Trashed (UTC)</th><th></th></tr></thead><tbody>";
-  for (const auto& entry : page.items) out << trash_row(workspace, entry, user);
+  for (const auto& entry : page.items) out << trash_row(workspace.workspace(), entry, user);
   out << "</tbody></table>";
   if (page.items.empty()) out << "<p class=\"empty\">The trash is empty.</p>";
   out << "</div>";
-  if (page.has_more) out << next_link(page_path(workspace, "") + "?show=trash&", page.next_cursor);
-  out << "<p><a href=\"" << esc(page_path(workspace, "")) << "\">Back to the files</a></p>";
+  if (page.has_more)
+    out << next_link(page_path(workspace.workspace(), "") + "?show=trash&", page.next_cursor);
+  out << "<p><a href=\"" << esc(page_path(workspace.workspace(), "")) << "\">Back to the files</a></p>";
   return html_page(frame_for(user, "Trash"), out);
 }
 

@@ -18,17 +18,16 @@ Reply make_folder(Call& call) {
   auto folder = call.path();
   workspace::MkdirChange change;
   change.path = workspace::clean_file_path(workspace::join_path(folder, call.form.text("name").value_or("")));
-  call.app.keep.files().apply_one(call.actor, workspace, std::move(change));
-  return Reply::redirect(page_path(workspace, folder));
+  call.app.keep.files().apply_one(workspace, std::move(change));
+  return Reply::redirect(page_path(workspace.workspace(), folder));
 }
 
 Reply trash_entry(Call& call) {
   check_form(call);
   auto workspace = call.open_workspace(Right::write);
   auto path = call.file_path();
-  call.app.keep.files().apply_one(call.actor, workspace,
-                                  workspace::TrashChange{.path = path, .conditions = {}});
-  return Reply::redirect(page_path(workspace, workspace::split_path(path).first));
+  call.app.keep.files().apply_one(workspace, workspace::TrashChange{.path = path, .conditions = {}});
+  return Reply::redirect(page_path(workspace.workspace(), workspace::split_path(path).first));
 }
 
 Reply restore_version(Call& call) {
@@ -36,16 +35,16 @@ Reply restore_version(Call& call) {
   auto workspace = call.open_workspace(Right::write);
   auto version = parse_id(call.form.text("version").value_or(""), prefix::version, "version");
   auto result = call.app.keep.files().apply_one(
-      call.actor, workspace, workspace::RestoreVersionChange{.version = version, .conditions = {}});
-  return Reply::redirect(page_path(workspace, result.entry.path));
+      workspace, workspace::RestoreVersionChange{.version = version, .conditions = {}});
+  return Reply::redirect(page_path(workspace.workspace(), result.entry.path));
 }
 
 Reply restore_entry(Call& call) {
   check_form(call);
   auto workspace = call.open_workspace(Right::write);
   auto file = parse_id(call.form.text("file").value_or(""), prefix::file, "file");
-  auto entry = call.app.keep.files().restore(call.actor, workspace, file, workspace::OnExisting::rename);
-  return Reply::redirect(page_path(workspace, workspace::split_path(entry.path).first));
+  auto entry = call.app.keep.files().restore(workspace, file, workspace::OnExisting::rename);
+  return Reply::redirect(page_path(workspace.workspace(), workspace::split_path(entry.path).first));
 }
 
 void add_form(Routes& routes, const std::string& act, const std::string& about, Fields fields,

@@ -24,7 +24,7 @@ User need_form_user(Call& call, const std::string& token) {
 }
 
 Frame frame_for(const User& user, std::string title) {
-  return {.title = std::move(title), .user = user.actor.name, .form_token = user.form_token};
+  return {.title = std::move(title), .user = user.actor.name(), .form_token = user.form_token};
 }
 
 Reply error_page(const Call& call, const Error& error) {
@@ -33,7 +33,7 @@ Reply error_page(const Call& call, const Error& error) {
       << esc(error.hint()) << "</p><p class=\"soft\">" << esc(info(error.code()).name) << " · request "
       << esc(call.request.request_id) << "</p></div><p><a href=\"/\">To the workspaces</a></p>";
   Frame frame{.title = "Not possible",
-              .user = call.actor.name,
+              .user = call.actor.name(),
               .form_token = call.credential ? call.credential->form_token : ""};
   return html_page(frame, out, error.http_status());
 }

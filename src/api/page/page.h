@@ -25,11 +25,11 @@ CallHandler as_page(CallHandler handler);
 http::Reply error_page(const Call& call, const Error& error);
 
 // Adds what is in one folder, for readers of many files.
-http::Reply show_folder(Call& call, const User& user, const workspace::Workspace& workspace,
+http::Reply show_folder(Call& call, const User& user, const workspace::Authority& workspace,
                         const std::string& path);
-http::Reply show_file(Call& call, const User& user, const workspace::Workspace& workspace,
+http::Reply show_file(Call& call, const User& user, const workspace::Authority& workspace,
                       const workspace::Entry& entry);
-http::Reply show_trash(Call& call, const User& user, const workspace::Workspace& workspace);
+http::Reply show_trash(Call& call, const User& user, const workspace::Authority& workspace);
 
 void add_sign_in_routes(Routes& routes);
 void add_form_routes(Routes& routes);  // what the page's buttons do

@@ -12,7 +12,7 @@ using workspace::Right;
 
 class UploadFormSink final : public MultipartSink {
  public:
-  UploadFormSink(std::shared_ptr<Call> the_call, workspace::Workspace the_workspace, std::string folder)
+  UploadFormSink(std::shared_ptr<Call> the_call, workspace::Authority the_workspace, std::string folder)
       : MultipartSink(std::move(the_call), std::move(the_workspace)), folder_(std::move(folder)) {}
 
  protected:
@@ -30,7 +30,7 @@ class UploadFormSink final : public MultipartSink {
   }
 
   Reply answer(const std::vector<workspace::ChangeResult>&) override {
-    return Reply::redirect(page_path(workspace(), folder_));
+    return Reply::redirect(page_path(workspace().workspace(), folder_));
   }
 
  private:

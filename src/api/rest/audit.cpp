@@ -51,7 +51,7 @@ Operation audit_operation(std::string pattern, std::string id, std::string summa
 
 void add_audit_routes(Routes& routes) {
   routes.add(audit_operation(kWorkspace + "/audit", "export_audit", "Exports a workspace's journal"),
-             [](Call& call) { return export_journal(call, call.open_workspace().id); });
+             [](Call& call) { return export_journal(call, call.open_workspace().workspace_id()); });
   routes.add(audit_operation(kRoot + "/audit", "export_server_audit",
                              "Exports the server's journal; for administrators"),
              [](Call& call) {

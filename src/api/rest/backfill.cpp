@@ -34,7 +34,7 @@ struct Line {
   std::optional<Json> error;
 };
 
-Json line_json(App& app, const workspace::Workspace& home, const Line& line) {
+Json line_json(App& app, const workspace::Authority& home, const Line& line) {
   Json out = {{"conversation", line.conversation},
               {"message", line.name},
               {"stored", !line.error},
@@ -53,14 +53,14 @@ Json line_json(App& app, const workspace::Workspace& home, const Line& line) {
   return out;
 }
 
-Reply lines_reply(App& app, const workspace::Workspace& home, const std::vector<Line>& lines) {
+Reply lines_reply(App& app, const workspace::Authority& home, const std::vector<Line>& lines) {
   Json items = Json::array();
   for (const auto& line : lines) items.push_back(line_json(app, home, line));
   return Reply::json({{"items", std::move(items)}});
 }
 
 // Stores one; its error is its own.
-Line store(Call& call, const workspace::Workspace& home, const Json& item, size_t number,
+Line store(Call& call, const workspace::Authority& home, const Json& item, size_t number,
            const std::optional<bridge::Source>& source, std::vector<conversations::Message>& stored) {
   Line line{text_or_empty(item, "conversation"), text_or_empty(item, "message"), std::nullopt};
   try {
@@ -68,7 +68,7 @@ Line store(Call& call, const workspace::Workspace& home, const Json& item, size_
     auto wanted = new_message_from(body, body.need_text("conversation"), body.need_text("message"), source);
     if (!wanted.time_us && !wanted.transcript.completed_us) wanted.time_us = wanted.transcript.created_us;
     stored.push_back(
-        call.app.conversations.put(call.actor, home, std::move(wanted), find_place_in(call.app, home.id)));
+        call.app.conversations.put(home, std::move(wanted), find_place_in(call.app, home.workspace_id())));
   } catch (const Error& error) {
     // What the disk or the quota refuses now, it refuses for the rest, too.
     if (error.http_status() >= 500) throw;
@@ -95,8 +95,7 @@ Reply backfill(Call& call) {
   auto answer = [&app = call.app, home, lines] { return lines_reply(app, home, lines); };
   auto wait = std::chrono::seconds(call.app.settings.bridge_wait_max_s + call.app.settings.bridge_stall_s);
   auto deferred = std::make_shared<http::Deferred>(wait, answer);
-  call.app.captures.start({.actor = call.actor,
-                           .workspace = home,
+  call.app.captures.start({.authority = home,
                            .messages = std::move(stored),
                            .source = std::move(*source),
                            .done = [deferred, answer] { deferred->complete(answer()); }});

@@ -115,7 +115,7 @@ Reply apply_batch(Call& call) {
     changes.push_back(change_of(call, op, Body(fields_of(op), wanted[i], where)));
   }
   auto workspace = call.open_workspace(Right::write);
-  auto results = call.app.keep.files().apply(call.actor, workspace, std::move(changes));
+  auto results = call.app.keep.files().apply(workspace, std::move(changes));
   Json items = Json::array();
   for (const auto& result : results) items.push_back(change_json(result, call.request.base_url));
   return Reply::json({{"items", std::move(items)}});

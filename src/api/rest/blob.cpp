@@ -15,7 +15,7 @@ using http::Reply;
 using workspace::Right;
 namespace prefix = workspace::prefix;
 
-Reply blob_reply(Call& call, const workspace::Workspace& workspace, const workspace::ChangeResult& result) {
+Reply blob_reply(Call& call, const workspace::Authority& workspace, const workspace::ChangeResult& result) {
   const auto& version = *result.version;
   const auto& base = call.request.base_url;
   auto id = version.id.with_prefix(prefix::version);
@@ -47,7 +47,7 @@ std::string wanted_name(const Call& call, const std::optional<std::string>& file
 
 class RawSink final : public http::BodySink {
  public:
-  RawSink(std::shared_ptr<Call> call, workspace::Workspace workspace)
+  RawSink(std::shared_ptr<Call> call, workspace::Authority workspace)
       : call_(std::move(call)),
         workspace_(std::move(workspace)),
         upload_(call_->app, announced_checksums(call_->request.headers)) {
@@ -62,13 +62,13 @@ class RawSink final : public http::BodySink {
 
   Reply end() override {
     upload_.finish_into(change_);
-    auto result = call_->app.keep.files().apply_one(call_->actor, workspace_, std::move(change_));
+    auto result = call_->app.keep.files().apply_one(workspace_, std::move(change_));
     return blob_reply(*call_, workspace_, result);
   }
 
  private:
   std::shared_ptr<Call> call_;
-  const workspace::Workspace workspace_;
+  const workspace::Authority workspace_;
   workspace::PutChange change_;
   Upload upload_;
 };

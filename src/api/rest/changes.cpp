@@ -30,8 +30,8 @@ std::string path_field(const Body& body, std::string_view name) {
   return workspace::clean_file_path(body.need_text(name));
 }
 
-Reply apply(Call& call, const workspace::Workspace& workspace, workspace::Change change) {
-  return change_reply(call, call.app.keep.files().apply_one(call.actor, workspace, std::move(change)));
+Reply apply(Call& call, const workspace::Authority& workspace, workspace::Change change) {
+  return change_reply(call, call.app.keep.files().apply_one(workspace, std::move(change)));
 }
 
 Reply make_folder(Call& call) {
@@ -61,7 +61,7 @@ Reply restore_version(Call& call) {
 Reply restore_as_of(Call& call) {
   auto workspace = call.open_workspace(Right::write);
   auto folder = workspace::clean_path(call.body.text("folder").value_or(""));
-  auto result = call.app.keep.files().restore_as_of(call.actor, workspace, folder, *call.body.time("time"),
+  auto result = call.app.keep.files().restore_as_of(workspace, folder, *call.body.time("time"),
                                                     call.body.boolean("dry_run").value_or(false),
                                                     lock_tokens_from_body(call.request.headers, call.body));
   return Reply::json({{"restored", result.restored},
@@ -145,7 +145,7 @@ workspace::CopyChange copy_change(Call& call, const Body& body, workspace::Condi
   if (auto text = body.text("from_version"))
     change.from_version = parse_id(*text, prefix::version, body.label("from_version"));
   if (auto name = body.text("from_workspace"))
-    change.from_workspace = call.open_workspace(*name, Right::read).id;
+    change.from_workspace = call.open_workspace(*name, Right::read).workspace_id();
   change.conditions = std::move(conditions);
   return change;
 }

@@ -35,9 +35,9 @@ std::string link_of(const MessageView& view, const ViewedFile& file) {
   auto path = workspace::Links::path_of(file.version->id, file.shown.name);
   if (view.style == LinkStyle::needs_key) return view.base_url + path;
   // The signature is the same under any name.
-  workspace::Workspace home;
-  home.id = file.version->workspace;
-  auto with_signature = view.app.keep.links().signed_path_of(home, *file.version);
+  auto home = view.app.keep.workspaces().find_readable(view.actor, file.version->workspace);
+  if (!home) return view.base_url + path;
+  auto with_signature = view.app.keep.links().signed_path_of(*home, *file.version);
   return view.base_url + path + with_signature.substr(with_signature.find('?'));
 }
 

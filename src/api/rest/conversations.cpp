@@ -30,11 +30,11 @@ Fields view_fields() {
        .choices = {"private", "signed"}}};
 }
 
-workspace::Workspace open_home(Call& call, Right right) {
+workspace::Authority open_home(Call& call, Right right) {
   auto name = call.query.text("workspace");
   if (name) return call.open_workspace(*name, right);
   auto home = call.app.keep.workspaces().open_default(call.actor, Right::read);
-  return call.open_workspace(home.id.with_prefix(prefix::workspace), right);
+  return call.open_workspace(home.workspace_id().with_prefix(prefix::workspace), right);
 }
 
 MessageView view_of(const Call& call) {
@@ -42,7 +42,7 @@ MessageView view_of(const Call& call) {
           call.query.text("links") == "signed" ? LinkStyle::is_signed : LinkStyle::needs_key};
 }
 
-conversations::Conversation need_conversation(Call& call, const workspace::Workspace& home) {
+conversations::Conversation need_conversation(Call& call, const workspace::Authority& home) {
   const auto& name = call.request.param("conversation");
   auto found = call.app.conversations.find(home, name);
   if (!found)
@@ -51,7 +51,7 @@ conversations::Conversation need_conversation(Call& call, const workspace::Works
   return *found;
 }
 
-conversations::Message need_message(App& app, const workspace::Workspace& home,
+conversations::Message need_message(App& app, const workspace::Authority& home,
                                     const std::string& conversation, const std::string& name) {
   auto found = app.conversations.find_message(home, conversation, name);
   if (!found)
@@ -70,7 +70,7 @@ bool has_pending(const conversations::Message& message) {
 
 // The reply comes when every file was fetched or given up; no thread waits. When the client leaves, fetching
 // goes on.
-Reply capture_and_reply(Call& call, const workspace::Workspace& home, conversations::Message message,
+Reply capture_and_reply(Call& call, const workspace::Authority& home, conversations::Message message,
                         bridge::Source source) {
   auto view = view_of(call);
   auto answer = [view, home, conversation = message.conversation_name, name = message.name] {
@@ -88,8 +88,7 @@ Reply capture_and_reply(Call& call, const workspace::Workspace& home, conversati
   };
   auto wait = std::chrono::seconds(call.app.settings.bridge_wait_max_s + call.app.settings.bridge_stall_s);
   auto deferred = std::make_shared<http::Deferred>(wait, guarded);
-  call.app.captures.start({.actor = call.actor,
-                           .workspace = home,
+  call.app.captures.start({.authority = home,
                            .messages = {std::move(message)},
                            .source = std::move(source),
                            .done = [deferred, guarded] { deferred->complete(guarded()); }});
@@ -102,7 +101,7 @@ Reply put_message(Call& call) {
   auto wanted =
       new_message_from(call.body, call.request.param("conversation"), call.request.param("message"), source);
   auto message =
-      call.app.conversations.put(call.actor, home, std::move(wanted), find_place_in(call.app, home.id));
+      call.app.conversations.put(home, std::move(wanted), find_place_in(call.app, home.workspace_id()));
   if (source && has_pending(message))
     return capture_and_reply(call, home, std::move(message), std::move(*source));
   return Reply::json(message_json(view_of(call), message));
@@ -128,7 +127,7 @@ Reply list_messages(Call& call) {
 }
 
 // The file that `file_id`, `path` or `version` names.
-conversations::ConversationFilter filter_of(Call& call, const workspace::Workspace& home) {
+conversations::ConversationFilter filter_of(Call& call, const workspace::Authority& home) {
   conversations::ConversationFilter out;
   auto file = call.query.text("file_id"), path = call.query.text("path"),
        version = call.query.text("version");
@@ -150,14 +149,14 @@ Reply list_conversations(Call& call) {
 
 Reply delete_message(Call& call) {
   auto home = open_home(call, Right::write);
-  call.app.conversations.remove_message(call.actor, home, call.request.param("conversation"),
+  call.app.conversations.remove_message(home, call.request.param("conversation"),
                                         call.request.param("message"));
   return Reply::empty();
 }
 
 Reply delete_conversation(Call& call) {
   auto home = open_home(call, Right::write);
-  call.app.conversations.remove(call.actor, home, call.request.param("conversation"));
+  call.app.conversations.remove(home, call.request.param("conversation"));
   return Reply::empty();
 }
 

@@ -59,7 +59,7 @@ class Reader {
     auto actor = renew_();
     if (wanted_.workspace) {
       app_.keep.workspaces().open(actor, wanted_.workspace.with_prefix(workspace::prefix::workspace));
-    } else if (!actor.admin) {
+    } else if (!actor.is_admin()) {
       throw Error(Code::forbidden, "only an administrator may read the server's journal");
     }
   }
@@ -250,7 +250,7 @@ Operation event_operation(std::string pattern, std::string id, std::string summa
 void add_event_routes(Routes& routes) {
   routes.add(event_operation(kWorkspace + "/events", "list_events",
                              "What happened in a workspace, and what happens next"),
-             [](Call& call) { return answer_events(call, call.open_workspace().id); });
+             [](Call& call) { return answer_events(call, call.open_workspace().workspace_id()); });
   routes.add(event_operation(kRoot + "/events", "list_server_events",
                              "The server's own journal: principals, keys, workspaces; for administrators"),
              [](Call& call) {

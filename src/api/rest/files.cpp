@@ -13,7 +13,7 @@ using http::Reply;
 using workspace::Right;
 namespace prefix = workspace::prefix;
 
-workspace::Version wanted_version(Call& call, const workspace::Workspace& workspace,
+workspace::Version wanted_version(Call& call, const workspace::Authority& workspace,
                                   const workspace::Entry& entry) {
   auto id = entry.head;
   if (auto text = call.query.text("version")) id = parse_id(*text, prefix::version, "version");
@@ -30,7 +30,7 @@ Reply read_file(Call& call) {
   auto entry = call.app.keep.files().get(workspace, path);
   if (entry.kind == workspace::EntryKind::folder) {
     throw Error(Code::bad_request, "'" + path + "' is a folder")
-        .hint("List it: GET /api/v1/workspaces/" + workspace.name + "/list?folder=" + path);
+        .hint("List it: GET /api/v1/workspaces/" + workspace.workspace().name + "/list?folder=" + path);
   }
   auto version = wanted_version(call, workspace, entry);
   call.note("read", "/" + path);
@@ -46,7 +46,7 @@ Reply trash_file(Call& call) {
   auto workspace = call.open_workspace(Right::write);
   workspace::TrashChange change{.path = call.file_path(),
                                 .conditions = conditions_from_headers(call.request.headers)};
-  auto result = call.app.keep.files().apply_one(call.actor, workspace, std::move(change));
+  auto result = call.app.keep.files().apply_one(workspace, std::move(change));
   return Reply::json(entry_json(result.entry, call.request.base_url));
 }
 
@@ -54,7 +54,7 @@ Reply set_attributes(Call& call) {
   auto workspace = call.open_workspace(Right::write);
   auto change =
       set_change(call.file_path(), call.body, conditions_from_body(call.request.headers, call.body));
-  return change_reply(call, call.app.keep.files().apply_one(call.actor, workspace, std::move(change)));
+  return change_reply(call, call.app.keep.files().apply_one(workspace, std::move(change)));
 }
 
 }  // namespace

@@ -17,8 +17,8 @@ Reply lock_reply(const workspace::Lock& lock) { return Reply::json(lock_json(loc
 // Tries again whenever the workspace's journal grew and when the lock in the way runs out.
 class LockWait : public std::enable_shared_from_this<LockWait> {
  public:
-  LockWait(Call& call, workspace::Workspace workspace, workspace::LockWanted wanted)
-      : app_(call.app), renew_(call.renewer()), workspace_(std::move(workspace)), wanted_(std::move(wanted)) {
+  LockWait(Call& call, const Id& workspace, workspace::LockWanted wanted)
+      : app_(call.app), renew_(call.renewer()), workspace_(workspace), wanted_(std::move(wanted)) {
     request_.request_id = call.request.request_id;
     request_.path = call.request.path;
   }
@@ -32,7 +32,7 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
     self->retry_ = [weak] {
       if (auto strong = weak.lock()) strong->attempt();
     };
-    self->watch_.emplace(self->app_.keep.feed(), self->app_.background, self->workspace_.id, self->retry_);
+    self->watch_.emplace(self->app_.keep.feed(), self->app_.background, self->workspace_, self->retry_);
     self->watch_->poke();
     return Reply::deferred(std::move(deferred));
   }
@@ -43,7 +43,7 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
     auto deferred = deferred_.lock();
     if (ended_ || !deferred || deferred->done()) return;
     try {
-      auto result = app_.keep.locks().try_acquire(current_actor(), workspace_, wanted_);
+      auto result = app_.keep.locks().try_acquire(current_authority(), wanted_);
       if (!result.lock) return retry_when_expired(result.in_the_way);
       acquired_ = std::move(result.lock);
       ended_ = true;
@@ -64,10 +64,9 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
   }
 
   // The rights may have changed while we waited.
-  workspace::Actor current_actor() {
-    auto actor = renew_();
-    app_.keep.workspaces().open(actor, workspace_.id.with_prefix(workspace::prefix::workspace), Right::write);
-    return actor;
+  workspace::Authority current_authority() {
+    return app_.keep.workspaces().open(renew_(), workspace_.with_prefix(workspace::prefix::workspace),
+                                       Right::write);
   }
 
   // One last attempt, whose error tells who holds the lock. An attempt that won at the same moment is
@@ -76,7 +75,7 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
     std::lock_guard lock(mutex_);
     ended_ = answered_ = true;
     try {
-      if (!acquired_) acquired_ = app_.keep.locks().acquire(current_actor(), workspace_, wanted_);
+      if (!acquired_) acquired_ = app_.keep.locks().acquire(current_authority(), wanted_);
       return lock_reply(*acquired_);
     } catch (const Error& error) {
       return http::error_to_reply(request_, error);
@@ -98,7 +97,7 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
     std::lock_guard lock(mutex_);
     if (!acquired_) return;
     try {
-      app_.keep.locks().release(renew_(), workspace_, acquired_->token);
+      app_.keep.locks().release(current_authority(), acquired_->token);
     } catch (const Error&) {
       // It runs out by itself.
     }
@@ -107,7 +106,7 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
 
   App& app_;
   const std::function<workspace::Actor()> renew_;
-  const workspace::Workspace workspace_;
+  const Id workspace_;
   const workspace::LockWanted wanted_;
   http::Request request_;  // what an error's reply needs of it
   std::function<void()> retry_;
@@ -130,11 +129,11 @@ Reply acquire_lock(Call& call) {
   wanted.purpose = call.body.text("purpose").value_or("");
   wanted.ttl_s = call.body.integer("ttl_s").value_or(wanted.ttl_s);
   auto wait_s = within(call.body.integer("wait_s").value_or(0), 0, limits.lock_wait_max_s, "wait_s");
-  if (wait_s == 0) return lock_reply(call.app.keep.locks().acquire(call.actor, workspace, wanted));
+  if (wait_s == 0) return lock_reply(call.app.keep.locks().acquire(workspace, wanted));
 
-  auto first = call.app.keep.locks().try_acquire(call.actor, workspace, wanted);
+  auto first = call.app.keep.locks().try_acquire(workspace, wanted);
   if (first.lock) return lock_reply(*first.lock);
-  auto wait = std::make_shared<LockWait>(call, std::move(workspace), std::move(wanted));
+  auto wait = std::make_shared<LockWait>(call, workspace.workspace_id(), std::move(wanted));
   return LockWait::start(std::move(wait), std::chrono::seconds(wait_s));
 }
 
@@ -148,20 +147,19 @@ Reply list_locks(Call& call) {
 Reply renew_lock(Call& call) {
   auto workspace = call.open_workspace(Right::write);
   auto ttl_s = call.body.integer("ttl_s").value_or(workspace::LockWanted{}.ttl_s);
-  return Reply::json(
-      lock_json(call.app.keep.locks().renew(call.actor, workspace, call.body.need_text("token"), ttl_s)));
+  return Reply::json(lock_json(call.app.keep.locks().renew(workspace, call.body.need_text("token"), ttl_s)));
 }
 
 Reply release_lock(Call& call) {
   auto workspace = call.open_workspace(Right::write);
-  call.app.keep.locks().release(call.actor, workspace, call.body.need_text("token"));
+  call.app.keep.locks().release(workspace, call.body.need_text("token"));
   return Reply::empty(204);
 }
 
 Reply break_lock(Call& call) {
   auto workspace = call.open_workspace(Right::own);
   auto lock = parse_id(call.request.param("lock"), workspace::prefix::lock, "the lock");
-  call.app.keep.locks().break_lock(call.actor, workspace, lock);
+  call.app.keep.locks().break_lock(workspace, lock);
   return Reply::empty(204);
 }
 

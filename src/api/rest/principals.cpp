@@ -39,7 +39,7 @@ Reply create_key(Call& call) {
   wanted.name = call.body.need_text("name");
   wanted.read_only = call.body.boolean("read_only").value_or(false);
   wanted.expires_us = expiry_of(call);
-  auto principal = call.actor.principal;
+  auto principal = call.actor.principal();
   if (auto text = call.body.text("principal_id"))
     principal = parse_id(*text, prefix::principal, "principal_id");
   if (auto name = call.body.text("workspace"))

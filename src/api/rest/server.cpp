@@ -36,17 +36,18 @@ Reply describe_server(Call& call) {
 
 Reply describe_actor(Call& call) {
   const auto& actor = call.actor;
-  Json workspace = actor.only_workspace
-                       ? Json(actor.only_workspace->with_prefix(workspace::prefix::workspace))
+  Json workspace = actor.only_workspace()
+                       ? Json(actor.only_workspace()->with_prefix(workspace::prefix::workspace))
                        : Json(nullptr);
   return Reply::json({
       {"principal",
-       {{"id", actor.principal.with_prefix(workspace::prefix::principal)},
-        {"name", actor.name},
-        {"admin", actor.admin}}},
+       {{"id", actor.principal().with_prefix(workspace::prefix::principal)},
+        {"name", actor.name()},
+        {"admin", actor.is_admin()}}},
       {"key",
-       {{"id", actor.key.with_prefix(workspace::prefix::key)}, {"expires_at", time_json(actor.expires_us)}}},
-      {"scope", {{"read_only", actor.read_only}, {"workspace_id", workspace}}},
+       {{"id", actor.key().with_prefix(workspace::prefix::key)},
+        {"expires_at", time_json(actor.expires_us())}}},
+      {"scope", {{"read_only", !actor.may_write()}, {"workspace_id", workspace}}},
   });
 }
 

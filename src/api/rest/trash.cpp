@@ -29,7 +29,7 @@ Reply restore_file(Call& call) {
   auto workspace = call.open_workspace(Right::write);
   std::optional<std::string> to = call.body.text("to");
   if (to) to = workspace::clean_file_path(*to);
-  auto entry = call.app.keep.files().restore(call.actor, workspace, file_of(call),
+  auto entry = call.app.keep.files().restore(workspace, file_of(call),
                                              parse_on_existing(call.body.text("on_existing")), std::move(to),
                                              conditions_from_body(call.request.headers, call.body));
   return Reply::json(entry_json(entry, call.request.base_url));
@@ -38,13 +38,12 @@ Reply restore_file(Call& call) {
 Reply purge_file(Call& call) {
   auto workspace = call.open_workspace(Right::own);
   return Reply::json(
-      purge_json(call.app.keep.files().purge(call.actor, workspace, file_of(call)), call.request.base_url));
+      purge_json(call.app.keep.files().purge(workspace, file_of(call)), call.request.base_url));
 }
 
 Reply empty_trash(Call& call) {
   auto workspace = call.open_workspace(Right::own);
-  return Reply::json(
-      purge_json(call.app.keep.files().empty_trash(call.actor, workspace), call.request.base_url));
+  return Reply::json(purge_json(call.app.keep.files().empty_trash(workspace), call.request.base_url));
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ using http::Reply;
 
 Reply collect(Call& call) {
   call.need_admin();
-  if (call.actor.read_only) throw Error(Code::forbidden, "a read-only key may not delete anything");
+  call.actor.need_write();
   return run_aside(call, Aside::chore, [&app = call.app](const std::atomic<bool>& cancelled) {
     auto result = app.keep.upkeep().collect();
     auto go_on = [&] { return !cancelled && !app.background.stopping(); };

@@ -18,7 +18,7 @@ using workspace::Right;
 
 class PutSink final : public http::BodySink {
  public:
-  PutSink(std::shared_ptr<Call> call, workspace::Workspace workspace, workspace::PutChange change)
+  PutSink(std::shared_ptr<Call> call, workspace::Authority workspace, workspace::PutChange change)
       : call_(std::move(call)),
         workspace_(std::move(workspace)),
         change_(std::move(change)),
@@ -28,20 +28,19 @@ class PutSink final : public http::BodySink {
 
   Reply end() override {
     upload_.finish_into(change_);
-    return change_reply(*call_,
-                        call_->app.keep.files().apply_one(call_->actor, workspace_, std::move(change_)));
+    return change_reply(*call_, call_->app.keep.files().apply_one(workspace_, std::move(change_)));
   }
 
  private:
   std::shared_ptr<Call> call_;
-  const workspace::Workspace workspace_;
+  const workspace::Authority workspace_;
   workspace::PutChange change_;
   Upload upload_;
 };
 
 class FolderSink final : public http::BodySink {
  public:
-  FolderSink(std::shared_ptr<Call> call, workspace::Workspace workspace, workspace::MkdirChange change)
+  FolderSink(std::shared_ptr<Call> call, workspace::Authority workspace, workspace::MkdirChange change)
       : call_(std::move(call)), workspace_(std::move(workspace)), change_(std::move(change)) {}
 
   void piece(std::string_view bytes) override {
@@ -51,13 +50,12 @@ class FolderSink final : public http::BodySink {
   }
 
   Reply end() override {
-    return change_reply(*call_,
-                        call_->app.keep.files().apply_one(call_->actor, workspace_, std::move(change_)));
+    return change_reply(*call_, call_->app.keep.files().apply_one(workspace_, std::move(change_)));
   }
 
  private:
   std::shared_ptr<Call> call_;
-  const workspace::Workspace workspace_;
+  const workspace::Authority workspace_;
   workspace::MkdirChange change_;
 };
 
@@ -118,7 +116,7 @@ std::unique_ptr<http::BodySink> put_file(std::shared_ptr<Call> call) {
 // Every file of the form goes below a folder, under its own name; names may have folders in them.
 class FormSink final : public MultipartSink {
  public:
-  FormSink(std::shared_ptr<Call> call, workspace::Workspace workspace, std::string folder)
+  FormSink(std::shared_ptr<Call> call, workspace::Authority workspace, std::string folder)
       : MultipartSink(std::move(call), std::move(workspace)), folder_(std::move(folder)) {}
 
  protected:

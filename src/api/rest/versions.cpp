@@ -12,7 +12,7 @@ using workspace::Right;
 namespace prefix = workspace::prefix;
 
 // By its path, or by its id, which also finds it in the trash.
-workspace::Entry find_file(Call& call, const workspace::Workspace& workspace) {
+workspace::Entry find_file(Call& call, const workspace::Authority& workspace) {
   auto& files = call.app.keep.files();
   auto id = call.query.text("file_id");
   auto path = call.path();
@@ -55,7 +55,7 @@ Reply get_version(Call& call) {
 
 Reply purge_version(Call& call) {
   auto workspace = call.open_workspace(Right::own);
-  auto result = call.app.keep.files().purge_version(call.actor, workspace, version_of(call),
+  auto result = call.app.keep.files().purge_version(workspace, version_of(call),
                                                     lock_tokens_from_headers(call.request.headers));
   return Reply::json(purge_json(result, call.request.base_url));
 }

@@ -36,7 +36,7 @@ Reply create_workspace(Call& call) {
 Reply get_workspace(Call& call) {
   auto workspace = call.look_at_workspace();
   call.note("read", "workspace");
-  return Reply::json(workspace_json(workspace));
+  return Reply::json(workspace_json(workspace.workspace()));
 }
 
 Reply change_workspace(Call& call) {
@@ -46,11 +46,11 @@ Reply change_workspace(Call& call) {
   if (!name && !has_quota) throw Error(Code::bad_request, "give 'name' or 'quota_bytes'");
   auto workspace = call.look_at_workspace();
   auto quota = has_quota ? std::optional(quota_of(call.body)) : std::nullopt;
-  return Reply::json(workspace_json(workspaces.change(call.actor, workspace, name, quota)));
+  return Reply::json(workspace_json(workspaces.change(workspace, name, quota)));
 }
 
 Reply trash_workspace(Call& call) {
-  call.app.keep.workspaces().trash(call.actor, call.open_workspace(Right::own),
+  call.app.keep.workspaces().trash(call.open_workspace(Right::own),
                                    lock_tokens_from_headers(call.request.headers));
   return Reply::empty(204);
 }
@@ -72,18 +72,18 @@ Reply set_member(Call& call) {
   auto workspace = call.open_workspace(Right::own);
   auto role = call.body.need_text("role");
   auto principal = principal_of(call);
-  call.app.keep.workspaces().set_member(call.actor, workspace, principal, parse_role(role));
+  call.app.keep.workspaces().set_member(workspace, principal, parse_role(role));
   return Reply::json({{"principal_id", principal.with_prefix(workspace::prefix::principal)}, {"role", role}});
 }
 
 Reply remove_member(Call& call) {
   auto workspace = call.open_workspace(Right::own);
-  call.app.keep.workspaces().set_member(call.actor, workspace, principal_of(call), std::nullopt);
+  call.app.keep.workspaces().set_member(workspace, principal_of(call), std::nullopt);
   return Reply::empty(204);
 }
 
 Reply revoke_links(Call& call) {
-  call.app.keep.workspaces().revoke_links(call.actor, call.open_workspace(Right::own));
+  call.app.keep.workspaces().revoke_links(call.open_workspace(Right::own));
   return Reply::empty(204);
 }
 

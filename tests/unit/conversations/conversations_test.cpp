@@ -20,8 +20,8 @@ class ConversationsTest : public workspace::KeepTest {
 
   // Sessions of these tests are folders: "session" means sessions/one.
   std::optional<Place> find_place(const std::string& container) {
-    if (container == "session") return Place{ws.id, "sessions/one"};
-    if (container == "other") return Place{ws.id, "sessions/two"};
+    if (container == "session") return Place{ws.workspace_id(), "sessions/one"};
+    if (container == "other") return Place{ws.workspace_id(), "sessions/two"};
     return std::nullopt;
   }
 
@@ -36,7 +36,7 @@ class ConversationsTest : public workspace::KeepTest {
   }
   Message store(NewMessage wanted) {
     clock.advance_us(kSecondUs);
-    return conversations().put(actor, ws, std::move(wanted),
+    return conversations().put(ws, std::move(wanted),
                                [this](const std::string& name) { return find_place(name); });
   }
   Message stored(std::string_view name) { return *conversations().find_message(ws, "chat", name); }
@@ -139,7 +139,7 @@ TEST_F(ConversationsTest, NobodySeesAVersionOfAWorkspaceThatIsNotTheirs) {
   auto stranger = keep->access().authenticate(key.secret);
   auto theirs = keep->workspaces().open_default(stranger, Right::own);
   PutChange change = put_change("secret.txt", "secret");
-  auto secret = *keep->files().apply_one(stranger, theirs, std::move(change)).version;
+  auto secret = *keep->files().apply_one(theirs, std::move(change)).version;
   auto wanted = text_message("m", "Done.");
   Mention mention;
   mention.file_id = secret.id.with_prefix("cfile_");
@@ -187,7 +187,7 @@ TEST_F(ConversationsTest, APurgedFileIsToldAsGone) {
   store(text_message("m", kLink));
   auto entry = keep->files().get(ws, "sessions/one/report.csv");
   apply(TrashChange{"sessions/one/report.csv", {}});
-  keep->files().purge(actor, ws, entry.id);
+  keep->files().purge(ws, entry.id);
   auto viewed = conversations().view(actor, stored("m"));
   EXPECT_FALSE(viewed[0].version);
   EXPECT_EQ(viewed[0].shown.why, WhyNot::gone);
@@ -222,11 +222,11 @@ TEST_F(ConversationsTest, DeletingAConversationLeavesItsFiles) {
         [&](catalog::Statements& statements) { return Conversations::is_shown(statements, version); });
   };
   EXPECT_TRUE(is_shown());
-  conversations().remove(actor, ws, "chat");
+  conversations().remove(ws, "chat");
   EXPECT_FALSE(is_shown());
   EXPECT_FALSE(conversations().find(ws, "chat"));
   EXPECT_EQ(bytes_at("sessions/one/report.csv"), "x");
-  EXPECT_EQ(code_of([&] { conversations().remove(actor, ws, "chat"); }), Code::not_found);
+  EXPECT_EQ(code_of([&] { conversations().remove(ws, "chat"); }), Code::not_found);
 }
 
 TEST_F(ConversationsTest, WhatIsFetchedIsSettledOnceAndAReStartEndsTheRest) {
@@ -236,8 +236,8 @@ TEST_F(ConversationsTest, WhatIsFetchedIsSettledOnceAndAReStartEndsTheRest) {
   EXPECT_EQ(message.files[0].state, ShownState::pending);
   auto version = *put("conversations/chat/a", "fetched").version;
   Captured captured{ShownState::kept, WhyNot::none, "", version};
-  EXPECT_TRUE(conversations().settle(actor, ws, message, 0, captured));
-  EXPECT_FALSE(conversations().settle(actor, ws, message, 0, captured));
+  EXPECT_TRUE(conversations().settle(ws, message, 0, captured));
+  EXPECT_FALSE(conversations().settle(ws, message, 0, captured));
   reopen();
   conversations().give_up_pending();
   EXPECT_EQ(shown_bytes(stored("m"), 0), "fetched");
@@ -258,12 +258,11 @@ TEST_F(ConversationsTest, WhatWasKeptOnceIsShownWhenItsContainerIsDead) {
   };
   auto first = cited("m1", true);
   auto version = *put("conversations/chat/a", "fetched").version;
-  conversations().settle(actor, ws, first, 0, {ShownState::kept, WhyNot::none, "", version});
+  conversations().settle(ws, first, 0, {ShownState::kept, WhyNot::none, "", version});
   EXPECT_EQ(shown_bytes(cited("without source", false)), "fetched");
   auto later = cited("m2", true);
   EXPECT_EQ(later.files[0].state, ShownState::pending) << "it may have changed, so it is fetched again";
-  conversations().settle(actor, ws, later, 0,
-                         {ShownState::not_captured, WhyNot::gone, "the container is gone", {}});
+  conversations().settle(ws, later, 0, {ShownState::not_captured, WhyNot::gone, "the container is gone", {}});
   EXPECT_EQ(shown_bytes(stored("m2")), "fetched");
   EXPECT_EQ(stored("m2").files[0].name, "a") << "the citation told no name";
 }
@@ -278,12 +277,11 @@ TEST_F(ConversationsTest, WhatWasKeptOnceForALinkWithoutAnIdIsShownWhenItsContai
   };
   auto first = linked("m1", true);
   auto version = *put("conversations/chat/report.csv", "fetched").version;
-  conversations().settle(actor, ws, first, 0, {ShownState::kept, WhyNot::none, "", version});
+  conversations().settle(ws, first, 0, {ShownState::kept, WhyNot::none, "", version});
   EXPECT_EQ(shown_bytes(linked("without source", false)), "fetched");
   auto later = linked("m2", true);
   EXPECT_EQ(later.files[0].state, ShownState::pending) << "it may have changed, so it is fetched again";
-  conversations().settle(actor, ws, later, 0,
-                         {ShownState::not_captured, WhyNot::gone, "the session is gone", {}});
+  conversations().settle(ws, later, 0, {ShownState::not_captured, WhyNot::gone, "the session is gone", {}});
   EXPECT_EQ(shown_bytes(stored("m2")), "fetched");
   EXPECT_EQ(linked("m3", false, "other/report.csv").files[0].state, ShownState::not_captured)
       << "another path is another file";
@@ -306,18 +304,18 @@ TEST_F(ConversationsTest, WhatIsFetchedForAnOvertakenStoringIsIgnored) {
   auto a = *put("conversations/chat/slow_a.txt", "bytes of a").version;
   auto b = *put("conversations/chat/slow_b.txt", "bytes of b").version;
   auto storings = conversations();
-  EXPECT_FALSE(storings.settle(actor, ws, first, 0, {ShownState::kept, WhyNot::none, "", a}));
+  EXPECT_FALSE(storings.settle(ws, first, 0, {ShownState::kept, WhyNot::none, "", a}));
   EXPECT_FALSE(
-      storings.settle(actor, ws, second, 0, {ShownState::not_captured, WhyNot::denied, "an older key", {}}));
+      storings.settle(ws, second, 0, {ShownState::not_captured, WhyNot::denied, "an older key", {}}));
   EXPECT_EQ(stored("m").files[0].state, ShownState::pending);
-  EXPECT_TRUE(storings.settle(actor, ws, third, 0, {ShownState::kept, WhyNot::none, "", b}));
+  EXPECT_TRUE(storings.settle(ws, third, 0, {ShownState::kept, WhyNot::none, "", b}));
   EXPECT_EQ(shown_bytes(stored("m")), "bytes of b");
 }
 
 TEST_F(ConversationsTest, TwoStoringsInOneMicrosecondAreStillTwo) {
   auto find = [this](const std::string& name) { return find_place(name); };
-  auto first = conversations().put(actor, ws, text_message("m", "one"), find);
-  auto second = conversations().put(actor, ws, text_message("m", "two"), find);
+  auto first = conversations().put(ws, text_message("m", "one"), find);
+  auto second = conversations().put(ws, text_message("m", "two"), find);
   EXPECT_LT(first.stored_us, second.stored_us);
 }
 
@@ -358,7 +356,7 @@ TEST_F(ConversationsTest, FilesAreAddedWhileOthersAreStillBeingFetched) {
   more.adds_files = true;
   store(std::move(more));
   auto version = *put("conversations/chat/a", "fetched").version;
-  EXPECT_TRUE(conversations().settle(actor, ws, message, 0, {ShownState::kept, WhyNot::none, "", version}));
+  EXPECT_TRUE(conversations().settle(ws, message, 0, {ShownState::kept, WhyNot::none, "", version}));
   EXPECT_EQ(shown_bytes(stored("m"), 0), "fetched");
   EXPECT_EQ(shown_bytes(stored("m"), 1), "table");
 }
@@ -441,8 +439,23 @@ TEST_F(ConversationsTest, NamesAndSizesHaveLimits) {
   EXPECT_EQ(code_of([&] { store(text_message("m", links)); }), Code::too_large);
 }
 
+TEST_F(ConversationsTest, AKeyThatIsRevokedBeforeAWriteChangesNothing) {
+  store(text_message("m", "text"));
+  auto lent = workspace::actor_by_key(*keep, actor.principal());
+  auto own = std::exchange(ws, keep->workspaces().open_default(lent, Right::write));
+  keep->access().revoke_key(actor, lent.key());
+  auto seq = keep->journal().head_seq(ws.workspace_id());
+  EXPECT_EQ(code_of([&] { store(text_message("m", "other")); }), Code::unauthorized);
+  EXPECT_EQ(code_of([&] { conversations().remove_message(ws, "chat", "m"); }), Code::unauthorized);
+  EXPECT_EQ(code_of([&] { conversations().remove(ws, "chat"); }), Code::unauthorized);
+  EXPECT_EQ(keep->journal().head_seq(ws.workspace_id()), seq);
+  EXPECT_EQ(conversations().find_message(own, "chat", "m")->text, "text");
+}
+
 TEST_F(ConversationsTest, AReaderMayNotStore) {
-  ws.role = Right::read;
+  identity::NewKey reading;
+  reading.read_only = true;
+  ws = keep->workspaces().open_default(workspace::actor_by_key(*keep, actor.principal(), reading));
   EXPECT_EQ(code_of([&] { store(text_message("m", "text")); }), Code::forbidden);
 }
 

@@ -15,7 +15,7 @@ struct RememberedHooks final : TransactionHooks {
     if (refuse) throw Error(Code::internal, "the journal is full");
     recorded.emplace_back(kind);
   }
-  void create_first_workspace(catalog::Tx&, const Actor& owner) override { homes.push_back(owner.name); }
+  void create_first_workspace(catalog::Tx&, const Actor& owner) override { homes.push_back(owner.name()); }
   bool is_member(catalog::Tx&, const Id&, const Id& workspace) override { return workspace == entered; }
 
   bool refuse = false;
@@ -59,19 +59,19 @@ TEST_F(IdentityTest, ANewPrincipalIsRecordedAndGetsAWorkspace) {
 TEST_F(IdentityTest, AChangeThatCannotBeRecordedIsNotMade) {
   hooks.refuse = true;
   EXPECT_EQ(code_of([&] { access.create_principal(admin, "robot", "agent"); }), Code::internal);
-  EXPECT_EQ(code_of([&] { access.revoke_key(admin, admin.key); }), Code::internal);
+  EXPECT_EQ(code_of([&] { access.revoke_key(admin, admin.key()); }), Code::internal);
   hooks.refuse = false;
   EXPECT_EQ(access.list_principals(admin).size(), 1u);
-  EXPECT_EQ(access.authenticate("a-root-key-for-tests").principal, admin.principal);
+  EXPECT_EQ(access.authenticate("a-root-key-for-tests").principal(), admin.principal());
 }
 
 TEST_F(IdentityTest, AKeyOpensOnlyAWorkspaceThatItsPrincipalMayEnter) {
   NewKey wanted;
   wanted.name = "k";
   wanted.only_workspace = hooks.entered = ids.next();
-  EXPECT_FALSE(access.authenticate(access.create_key(admin, admin.principal, wanted).secret).admin);
+  EXPECT_FALSE(access.authenticate(access.create_key(admin, admin.principal(), wanted).secret).is_admin());
   wanted.only_workspace = ids.next();
-  EXPECT_EQ(code_of([&] { access.create_key(admin, admin.principal, wanted); }), Code::not_found);
+  EXPECT_EQ(code_of([&] { access.create_key(admin, admin.principal(), wanted); }), Code::not_found);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "interpreter/refusing_interpreter.h"
 #include "interpreter/sandboxed_interpreter.h"
 #include "support/expect_error.h"
+#include "support/first_principal.h"
 #include "support/interpreter_options.h"
 #include "support/keep_options.h"
 #include "unit/temp_dir.h"
@@ -33,11 +34,13 @@ class AliasesTest : public testing::Test {
   }
 
   AliasesTest() { open(); }
+  std::unique_ptr<workspace::Keep> open_keep() {
+    return std::make_unique<workspace::Keep>(test::keep_options(folder), clock, *metrics);
+  }
   void open() {
-    keep = std::make_unique<workspace::Keep>(test::keep_options(folder), clock, *metrics);
-    keep->access().ensure_first_principal("a-root-key-for-tests");
-    actor = keep->access().authenticate("a-root-key-for-tests");
-    ws = keep->workspaces().open_default(actor, workspace::Right::write);
+    if (!keep) keep = open_keep();
+    actor = workspace::first_actor(*keep);
+    ws = workspace::first_authority(*keep);
     auto wanted = test::interpreter_options(folder + "/copies");
     interpreter = std::make_unique<SandboxedInterpreter>(*keep, *host, wanted, *metrics);
   }
@@ -59,7 +62,7 @@ class AliasesTest : public testing::Test {
     workspace::PutChange change;
     change.path = path;
     change.content = std::make_shared<blobs::Written>(writer->finish());
-    return *keep->files().apply_one(actor, ws, change).version;
+    return *keep->files().apply_one(ws, change).version;
   }
   std::string read(const std::string& path) {
     auto entry = keep->files().get(ws, path);
@@ -75,10 +78,10 @@ class AliasesTest : public testing::Test {
   SystemClock clock;
   TempDir dir;
   std::string folder = dir.file("data");
-  std::unique_ptr<workspace::Keep> keep;
+  std::unique_ptr<workspace::Keep> keep = open_keep();
   std::unique_ptr<Interpreter> interpreter;
-  workspace::Actor actor;
-  workspace::Workspace ws;
+  workspace::Actor actor = workspace::first_actor(*keep);
+  workspace::Authority ws = workspace::first_authority(*keep);
 };
 
 TEST_F(AliasesTest, ANameStandsForOneSessionAlsoAfterARestart) {
@@ -94,8 +97,9 @@ TEST_F(AliasesTest, ANameStandsForOneSessionAlsoAfterARestart) {
 TEST_F(AliasesTest, NobodyMeetsAnybodyByChoosingTheSameName) {
   auto stranger = keep->access().actor_of_subject("chat", "stranger");
   EXPECT_NE(named(stranger, "a"), named(actor, "a"));
-  workspace::Actor scoped = actor;
-  scoped.only_workspace = keep->workspaces().create(actor, "scoped").id;
+  identity::NewKey one_workspace;
+  one_workspace.only_workspace = keep->workspaces().create(actor, "scoped").id;
+  auto scoped = workspace::actor_by_key(*keep, actor.principal(), one_workspace);
   EXPECT_NE(named(scoped, "a"), named(actor, "a"));
 }
 
@@ -152,8 +156,7 @@ TEST_F(AliasesTest, WhatCannotBeAttachedIsToldAndWhatIsThereAlreadyStays) {
   auto to = session();
   auto own = put(to.folder + "/own.txt", "own");
   EXPECT_EQ(attach(to, {{own.id, "elsewhere.txt"}})[0].path, to.folder + "/own.txt");
-  keep->files().apply_one(actor, ws,
-                          workspace::TrashChange{.path = to.folder + "/own.txt", .conditions = {}});
+  keep->files().apply_one(ws, workspace::TrashChange{.path = to.folder + "/own.txt", .conditions = {}});
   auto deleted = attach(to, {{own.id, "own.txt"}})[0];
   EXPECT_TRUE(deleted.path.empty() && deleted.problem.empty()) << "what code deleted stays deleted";
   auto missing = attach(to, {{Id{}, "no.txt"}})[0];
@@ -169,8 +172,7 @@ TEST_F(AliasesTest, AFileOfAnotherSessionIsBroughtAlsoOutOfTheTrashAndNotOnceIts
   auto from = session(), to = session();
   auto trashed = put(from.folder + "/trashed.txt", "in the trash");
   auto deleted = put(from.folder + "/deleted.txt", "taken back");
-  keep->files().apply_one(actor, ws,
-                          workspace::TrashChange{.path = from.folder + "/trashed.txt", .conditions = {}});
+  keep->files().apply_one(ws, workspace::TrashChange{.path = from.folder + "/trashed.txt", .conditions = {}});
   keep->purposes().retract(actor, deleted.id);
   interpreter->remove(actor, from.id);
   auto brought = attach(to, {{trashed.id, "a.txt"}, {deleted.id, "b.txt"}});
@@ -201,8 +203,9 @@ TEST_F(AliasesTest, WhereNoCodeRunsSessionsAreFoundAndTheRestIsRefusedWithTheRea
   auto stranger = keep->access().actor_of_subject("chat", "stranger");
   EXPECT_FALSE(book.find(stranger, named_one));
   EXPECT_TRUE(book.list(stranger, {}).empty());
-  workspace::Actor scoped = actor;
-  scoped.only_workspace = keep->workspaces().create(actor, "scoped").id;
+  identity::NewKey one_workspace;
+  one_workspace.only_workspace = keep->workspaces().create(actor, "scoped").id;
+  auto scoped = workspace::actor_by_key(*keep, actor.principal(), one_workspace);
   EXPECT_FALSE(book.find(scoped, named_one)) << "a key for another workspace";
 }
 

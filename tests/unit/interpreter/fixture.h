@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "interpreter/sandboxed_interpreter.h"
+#include "support/first_principal.h"
 #include "support/interpreter_options.h"
 #include "support/keep_options.h"
 #include "unit/temp_dir.h"
@@ -38,11 +39,13 @@ class SandboxTest : public testing::Test {
 class InterpreterTest : public SandboxTest {
  protected:
   InterpreterTest() { open(); }
+  std::unique_ptr<workspace::Keep> open_keep() {
+    return std::make_unique<workspace::Keep>(test::keep_options(folder), clock, *metrics);
+  }
   void open() {
-    keep = std::make_unique<workspace::Keep>(test::keep_options(folder), clock, *metrics);
-    keep->access().ensure_first_principal("a-root-key-for-tests");
-    actor = keep->access().authenticate("a-root-key-for-tests");
-    ws = keep->workspaces().open_default(actor);
+    if (!keep) keep = open_keep();
+    actor = workspace::first_actor(*keep);
+    ws = workspace::first_authority(*keep);
     auto wanted = test::interpreter_options(folder + "/copies");
     wanted.boot_id = "the-same-boot";
     interpreter = std::make_unique<SandboxedInterpreter>(*keep, *host, wanted, *metrics);
@@ -90,16 +93,15 @@ class InterpreterTest : public SandboxTest {
     workspace::PutChange change;
     change.path = path;
     change.content = std::make_shared<blobs::Written>(writer->finish());
-    keep->files().apply_one(actor, keep->workspaces().open_default(actor, workspace::Right::write), change);
+    keep->files().apply_one(keep->workspaces().open_default(actor, workspace::Right::write), change);
   }
   void trash(const std::string& path) {
-    keep->files().apply_one(actor, keep->workspaces().open_default(actor, workspace::Right::write),
+    keep->files().apply_one(keep->workspaces().open_default(actor, workspace::Right::write),
                             workspace::TrashChange{path, {}});
   }
   bool exists(const std::string& path) { return keep->files().find(ws, path).has_value(); }
   void set_quota(uint64_t bytes) {
-    keep->workspaces().change(actor, keep->workspaces().open_default(actor, workspace::Right::write), {},
-                              bytes);
+    keep->workspaces().change(keep->workspaces().open_default(actor, workspace::Right::write), {}, bytes);
   }
   static Json shown(const Execution& execution) { return to_json(execution.outputs); }
   static std::set<std::string> kept_names(const Execution& execution, const std::string& below) {
@@ -111,10 +113,10 @@ class InterpreterTest : public SandboxTest {
   static inline int count = 0;
   const std::string folder = root->path() + "/" + std::to_string(++count);
   SystemClock clock;
-  std::unique_ptr<workspace::Keep> keep;
+  std::unique_ptr<workspace::Keep> keep = open_keep();
   std::unique_ptr<Interpreter> interpreter;
-  workspace::Actor actor;
-  workspace::Workspace ws;
+  workspace::Actor actor = workspace::first_actor(*keep);
+  workspace::Authority ws = workspace::first_authority(*keep);
 };
 
 }  // namespace sk::interpreter

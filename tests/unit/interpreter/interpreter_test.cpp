@@ -60,7 +60,7 @@ TEST_F(InterpreterTest, AnUploadToARunningSessionIsThereInItsNextCell) {
   workspace::PutChange put;
   put.path = "w/in.txt";
   put.content = std::make_shared<blobs::Written>(writer->finish());
-  keep->files().apply_one(actor, keep->workspaces().open(actor, "default", workspace::Right::write), put);
+  keep->files().apply_one(keep->workspaces().open(actor, "default", workspace::Right::write), put);
   auto execution = run(session.id, "print(open('in.txt').read())");
   EXPECT_EQ(shown(execution)[0]["text"], "from outside\n") << shown(execution);
   EXPECT_TRUE(execution.files.kept.empty());
@@ -171,7 +171,7 @@ TEST_F(InterpreterTest, CodeCanKeepFetchAndLinkFilesOfTheWorkspace) {
   auto writer = keep->files().begin_content();
   writer->write(as_bytes("1,2"));
   change.content = std::make_shared<blobs::Written>(writer->finish());
-  keep->files().apply_one(actor, keep->workspaces().open_default(actor, workspace::Right::write), change);
+  keep->files().apply_one(keep->workspaces().open_default(actor, workspace::Right::write), change);
   auto session = create("work");
   auto done = run(session.id,
                   "import sandkeep\n"
@@ -211,8 +211,9 @@ TEST_F(InterpreterTest, AListIsInTheOrderThatIsAskedForAndHasOneNameOnly) {
   query.after = ids[0];
   EXPECT_EQ(listed(query), std::vector{ids[2]});
   // A key that is bound to another workspace sees none of them, and its pages are not short for that.
-  workspace::Actor bound = actor;
-  bound.only_workspace = ids[0];
+  identity::NewKey one_workspace;
+  one_workspace.only_workspace = keep->workspaces().create(actor, "scoped").id;
+  auto bound = workspace::actor_by_key(*keep, actor.principal(), one_workspace);
   EXPECT_TRUE(interpreter->list(bound, SessionQuery{}).empty());
 }
 

@@ -152,7 +152,7 @@ TEST_F(KeepingTest, AModeThatSomebodyElseSetStaysUnlessCodeSetsAnother) {
   run(session.id, "for name in 'ab': open(name,'w').write('1')");
   auto running = begin(session, "open('a','a').write('2'); open('b','a').write('2'); os.chmod('b', 0o640)");
   for (const char* path : {"w/a", "w/b"})
-    keep->files().apply_one(actor, ws, workspace::SetModeChange{path, 0700, {}, {}});
+    keep->files().apply_one(ws, workspace::SetModeChange{path, 0700, {}, {}});
   go_on(session);
   ASSERT_EQ(wait(running).outcome, Outcome::ok);
   EXPECT_EQ(read("w/a"), "12");

@@ -19,13 +19,13 @@ class RecordsTest : public testing::Test {
     actor = keep->access().authenticate("a-root-key-for-tests");
     records = std::make_unique<Records>(keep->ground());
     session.id = keep->ground().ids.next();
-    session.workspace = keep->workspaces().open_default(actor).id;
-    session.owner = actor.principal;
+    session.workspace = keep->workspaces().open_default(actor).workspace_id();
+    session.owner = actor.principal();
     session.folder = "s";
     records->insert(session);
     execution.id = keep->ground().ids.next();
     execution.session = session.id;
-    execution.author = actor.principal;
+    execution.author = actor.principal();
     execution.number = 1;
     execution.language = "python";
     execution.status = ExecutionStatus::running;

@@ -8,27 +8,27 @@ TEST_F(KeepTest, KeysOpenWhatTheirScopeSaysAndNoMore) {
   identity::NewKey wanted;
   wanted.name = "reader";
   wanted.read_only = true;
-  wanted.only_workspace = ws.id;
-  auto made = keep->access().create_key(actor, actor.principal, wanted);
+  wanted.only_workspace = ws.workspace_id();
+  auto made = keep->access().create_key(actor, actor.principal(), wanted);
   Actor reader = keep->access().authenticate(made.secret);
-  EXPECT_FALSE(reader.admin);
-  EXPECT_EQ(keep->workspaces().open(reader, "default").role, Right::read);
+  EXPECT_FALSE(reader.is_admin());
+  EXPECT_EQ(keep->workspaces().open(reader, "default").right(), Right::read);
   EXPECT_EQ(code_of([&] { keep->workspaces().open(reader, "default", Right::write); }), Code::forbidden);
   EXPECT_EQ(code_of([&] { keep->workspaces().open(reader, "other"); }), Code::not_found);
   EXPECT_EQ(code_of([&] { keep->workspaces().open(reader, other.id.with_prefix(prefix::workspace)); }),
             Code::not_found);
-  EXPECT_EQ(code_of([&] { keep->access().create_key(reader, actor.principal, {}); }), Code::forbidden);
+  EXPECT_EQ(code_of([&] { keep->access().create_key(reader, actor.principal(), {}); }), Code::forbidden);
 }
 
 TEST_F(KeepTest, RevokedExpiredAndUnknownKeysAreRefused) {
   identity::NewKey wanted;
   wanted.name = "k";
-  auto revoked = keep->access().create_key(actor, actor.principal, wanted);
+  auto revoked = keep->access().create_key(actor, actor.principal(), wanted);
   keep->access().authenticate(revoked.secret);
   keep->access().revoke_key(actor, revoked.info.id);
   EXPECT_EQ(code_of([&] { keep->access().authenticate(revoked.secret); }), Code::unauthorized);
   wanted.expires_us = clock.now_us() + kSecondUs;
-  auto expiring = keep->access().create_key(actor, actor.principal, wanted);
+  auto expiring = keep->access().create_key(actor, actor.principal(), wanted);
   keep->access().authenticate(expiring.secret);
   clock.advance_us(2 * kSecondUs);
   EXPECT_EQ(code_of([&] { keep->access().authenticate(expiring.secret); }), Code::unauthorized);
@@ -39,40 +39,42 @@ TEST_F(KeepTest, RevokedExpiredAndUnknownKeysAreRefused) {
 TEST_F(KeepTest, WhoMayEnterIsAskedAgainAfterEachChange) {
   auto& workspaces = keep->workspaces();
   auto principal = keep->access().create_principal(actor, "robot", "agent");
-  identity::NewKey wanted;
-  wanted.name = "k";
-  Actor robot = keep->access().authenticate(keep->access().create_key(actor, principal.id, wanted).secret);
-  auto shared = workspaces.create(actor, "shared");
+  Actor robot = actor_by_key(*keep, principal.id);
+  auto id = workspaces.create(actor, "shared").id.with_prefix(prefix::workspace);
+  auto shared = workspaces.open(actor, id, Right::own);
   EXPECT_EQ(code_of([&] { workspaces.enter(robot, "shared"); }), Code::not_found);
-  workspaces.set_member(actor, shared, principal.id, Right::write);
-  for (int i = 0; i < 2; ++i) EXPECT_EQ(workspaces.enter(robot, "shared", Right::write).id, shared.id);
+  workspaces.set_member(shared, principal.id, Right::write);
+  for (int i = 0; i < 2; ++i)
+    EXPECT_EQ(workspaces.enter(robot, "shared", Right::write).workspace_id(), shared.workspace_id());
 
-  Actor reader = robot;
-  reader.read_only = true;
+  identity::NewKey reading;
+  reading.read_only = true;
+  Actor reader = actor_by_key(*keep, principal.id, reading);
   EXPECT_EQ(code_of([&] { workspaces.enter(reader, "shared", Right::write); }), Code::forbidden);
-  Actor elsewhere = robot;
-  elsewhere.only_workspace = ws.id;
+  identity::NewKey bound;
+  bound.only_workspace = workspaces.create(robot, "elsewhere").id;
+  Actor elsewhere = actor_by_key(*keep, principal.id, bound);
   EXPECT_EQ(code_of([&] { workspaces.enter(elsewhere, "shared"); }), Code::not_found);
 
-  workspaces.set_member(actor, shared, principal.id, Right::read);
+  workspaces.set_member(shared, principal.id, Right::read);
   EXPECT_EQ(code_of([&] { workspaces.enter(robot, "shared", Right::write); }), Code::forbidden);
-  EXPECT_EQ(workspaces.enter(robot, "shared").role, Right::read);
+  EXPECT_EQ(workspaces.enter(robot, "shared").right(), Right::read);
 
-  workspaces.change(actor, shared, "renamed", std::nullopt);
+  workspaces.change(shared, "renamed", std::nullopt);
   EXPECT_EQ(code_of([&] { workspaces.enter(robot, "shared"); }), Code::not_found);
-  EXPECT_EQ(workspaces.enter(robot, "renamed").id, shared.id);
+  EXPECT_EQ(workspaces.enter(robot, "renamed").workspace_id(), shared.workspace_id());
 
-  auto own = workspaces.create(robot, "renamed");
-  EXPECT_EQ(workspaces.enter(robot, "renamed").id, own.id) << "one's own comes first";
+  auto made = workspaces.create(robot, "renamed").id.with_prefix(prefix::workspace);
+  auto own = workspaces.open(robot, made, Right::own);
+  EXPECT_EQ(workspaces.enter(robot, "renamed").workspace_id(), own.workspace_id()) << "one's own comes first";
 
-  workspaces.trash(robot, own);
-  EXPECT_EQ(workspaces.enter(robot, "renamed").id, shared.id);
-  workspaces.restore(robot, own.id.with_prefix(prefix::workspace));
-  EXPECT_EQ(workspaces.enter(robot, "renamed").id, own.id);
+  workspaces.trash(own);
+  EXPECT_EQ(workspaces.enter(robot, "renamed").workspace_id(), shared.workspace_id());
+  workspaces.restore(robot, made);
+  EXPECT_EQ(workspaces.enter(robot, "renamed").workspace_id(), own.workspace_id());
 
-  std::string id = shared.id.with_prefix(prefix::workspace);
-  EXPECT_EQ(workspaces.enter(robot, id).id, shared.id);
-  workspaces.set_member(actor, shared, principal.id, std::nullopt);
+  EXPECT_EQ(workspaces.enter(robot, id).workspace_id(), shared.workspace_id());
+  workspaces.set_member(shared, principal.id, std::nullopt);
   EXPECT_EQ(code_of([&] { workspaces.enter(robot, id); }), Code::not_found);
 }
 
@@ -80,13 +82,14 @@ TEST_F(KeepTest, AKeyThatExpiresMakesNoneThatOutlivesIt) {
   identity::NewKey wanted;
   wanted.name = "k";
   wanted.expires_us = clock.now_us() + 60 * kSecondUs;
-  Actor lent = keep->access().authenticate(keep->access().create_key(actor, actor.principal, wanted).secret);
-  EXPECT_EQ(lent.expires_us, wanted.expires_us);
+  Actor lent =
+      keep->access().authenticate(keep->access().create_key(actor, actor.principal(), wanted).secret);
+  EXPECT_EQ(lent.expires_us(), wanted.expires_us);
   auto ends = [&](std::optional<TimeUs> asked_us) {
     identity::NewKey asked;
     asked.name = "k";
     asked.expires_us = asked_us;
-    return keep->access().create_key(lent, lent.principal, asked).info.expires_us;
+    return keep->access().create_key(lent, lent.principal(), asked).info.expires_us;
   };
   EXPECT_EQ(ends(std::nullopt), wanted.expires_us);
   EXPECT_EQ(ends(*wanted.expires_us - 1), *wanted.expires_us - 1);
@@ -98,16 +101,18 @@ TEST_F(KeepTest, AnAdministratorLooksAtAWorkspaceFromOutsideOnly) {
   auto principal = keep->access().create_principal(actor, "robot", "agent");
   auto theirs = keep->workspaces().open_for(actor, principal.id, "default");
   std::string id = theirs.id.with_prefix(prefix::workspace);
-  EXPECT_NE(theirs.id, ws.id);
-  EXPECT_EQ(keep->workspaces().look_at(actor, id).role, Right::none);
+  EXPECT_NE(theirs.id, ws.workspace_id());
+  EXPECT_EQ(keep->workspaces().look_at(actor, id).right(), Right::none);
   EXPECT_EQ(code_of([&] { keep->workspaces().open(actor, id); }), Code::not_found);
-  auto seen = keep->workspaces().change(actor, keep->workspaces().look_at(actor, id), std::nullopt, 7);
+  auto seen = keep->workspaces().change(keep->workspaces().look_at(actor, id), std::nullopt, 7);
   EXPECT_EQ(seen.quota_bytes, 7u);
-  EXPECT_EQ(code_of([&] { keep->workspaces().change(actor, seen, "mine", std::nullopt); }), Code::forbidden);
-  EXPECT_EQ(code_of([&] { keep->workspaces().trash(actor, seen); }), Code::forbidden);
+  auto outside = keep->workspaces().look_at(actor, id);
+  EXPECT_EQ(code_of([&] { keep->workspaces().change(outside, "mine", std::nullopt); }), Code::forbidden);
+  EXPECT_EQ(code_of([&] { keep->workspaces().trash(outside); }), Code::forbidden);
+  EXPECT_EQ(code_of([&] { keep->files().list(outside, {}); }), Code::not_found);
   identity::NewKey elsewhere;
   elsewhere.name = "k";
-  elsewhere.only_workspace = ws.id;
+  elsewhere.only_workspace = ws.workspace_id();
   EXPECT_EQ(code_of([&] { keep->access().create_key(actor, principal.id, elsewhere); }), Code::not_found);
 }
 
@@ -116,42 +121,42 @@ TEST_F(KeepTest, SomeoneElsesWorkspaceDoesNotExistUntilOneIsAMember) {
   identity::NewKey wanted;
   wanted.name = "k";
   Actor robot = keep->access().authenticate(keep->access().create_key(actor, principal.id, wanted).secret);
-  std::string id = ws.id.with_prefix(prefix::workspace);
+  std::string id = ws.workspace_id().with_prefix(prefix::workspace);
   EXPECT_EQ(code_of([&] { keep->workspaces().open(robot, id); }), Code::not_found);
-  EXPECT_NE(keep->workspaces().open(robot, "default").id, ws.id);
-  keep->workspaces().set_member(actor, ws, principal.id, Right::read);
-  EXPECT_EQ(keep->workspaces().open(robot, id).role, Right::read);
-  keep->workspaces().set_member(actor, ws, principal.id, std::nullopt);
+  EXPECT_NE(keep->workspaces().open(robot, "default").workspace_id(), ws.workspace_id());
+  keep->workspaces().set_member(ws, principal.id, Right::read);
+  EXPECT_EQ(keep->workspaces().open(robot, id).right(), Right::read);
+  keep->workspaces().set_member(ws, principal.id, std::nullopt);
   EXPECT_EQ(code_of([&] { keep->workspaces().open(robot, id); }), Code::not_found);
   EXPECT_EQ(code_of([&] { keep->access().create_principal(robot, "x", "agent"); }), Code::forbidden);
 }
 
 TEST_F(KeepTest, ASubjectOfSomebodyElsesTokensIsOnePrincipalForEver) {
   Actor anna = keep->access().actor_of_subject("chat", "anna");
-  EXPECT_EQ(anna.name, "chat:anna");
-  EXPECT_FALSE(anna.admin);
-  EXPECT_EQ(keep->workspaces().open_default(anna, Right::write).owner, anna.principal);
-  EXPECT_EQ(keep->access().actor_of_subject("chat", "anna").principal, anna.principal);
-  EXPECT_NE(keep->access().actor_of_subject("chat", "ben").principal, anna.principal);
-  EXPECT_NE(keep->access().actor_of_subject("other", "anna").principal, anna.principal);
+  EXPECT_EQ(anna.name(), "chat:anna");
+  EXPECT_FALSE(anna.is_admin());
+  EXPECT_EQ(keep->workspaces().open_default(anna, Right::write).workspace().owner, anna.principal());
+  EXPECT_EQ(keep->access().actor_of_subject("chat", "anna").principal(), anna.principal());
+  EXPECT_NE(keep->access().actor_of_subject("chat", "ben").principal(), anna.principal());
+  EXPECT_NE(keep->access().actor_of_subject("other", "anna").principal(), anna.principal());
   reopen();
-  EXPECT_EQ(keep->access().actor_of_subject("chat", "anna").principal, anna.principal);
+  EXPECT_EQ(keep->access().actor_of_subject("chat", "anna").principal(), anna.principal());
 }
 
 TEST_F(KeepTest, ANameThatSomebodyHasAlreadyMakesNobodyThatPerson) {
   auto taken = keep->access().create_principal(actor, "chat:admin", "person");
   Actor admin = keep->access().actor_of_subject("chat", "admin");
-  EXPECT_NE(admin.principal, taken.id);
-  EXPECT_EQ(admin.name, "chat:admin (2)");
+  EXPECT_NE(admin.principal(), taken.id);
+  EXPECT_EQ(admin.name(), "chat:admin (2)");
   std::string long_name;
   for (int i = 0; i < 80; ++i) long_name += "\u00e9";
-  EXPECT_TRUE(is_utf8(keep->access().actor_of_subject("chat", long_name).name));
-  EXPECT_LE(keep->access().actor_of_subject("chat", long_name).name.size(), 100u);
+  EXPECT_TRUE(is_utf8(keep->access().actor_of_subject("chat", long_name).name()));
+  EXPECT_LE(keep->access().actor_of_subject("chat", long_name).name().size(), 100u);
 }
 
 TEST_F(KeepTest, TheRootKeyStaysAcrossRestartsAndSecretsAreNotStored) {
   reopen();
-  EXPECT_EQ(keep->access().authenticate("a-root-key-for-tests").name, "admin");
+  EXPECT_EQ(keep->access().authenticate("a-root-key-for-tests").name(), "admin");
   keep.reset();
   for (const char* name : {"catalog.db", "catalog.db-wal"}) {
     if (!std::filesystem::exists(dir.file(name))) continue;
@@ -167,7 +172,7 @@ TEST_F(KeepTest, ASecondServerOnTheSameFolderIsRefused) {
 
 TEST_F(KeepTest, ATrashedWorkspaceComesBackUnderAFreeName) {
   auto other = keep->workspaces().create(actor, "other");
-  keep->workspaces().trash(actor, other);
+  keep->workspaces().trash(keep->workspaces().open(actor, "other"));
   EXPECT_EQ(code_of([&] { keep->workspaces().open(actor, "other"); }), Code::not_found);
   keep->workspaces().create(actor, "other");
   auto restored = keep->workspaces().restore(actor, other.id.with_prefix(prefix::workspace));
@@ -182,7 +187,7 @@ TEST_F(KeepTest, ASignedLinkOpensItsVersionUntilLinksAreRevoked) {
   EXPECT_TRUE(keep->links().opens(one, signature));
   EXPECT_FALSE(keep->links().opens(two, signature));
   EXPECT_FALSE(keep->links().opens(one, ""));
-  keep->workspaces().revoke_links(actor, ws);
+  keep->workspaces().revoke_links(ws);
   EXPECT_FALSE(keep->links().opens(one, signature));
 }
 

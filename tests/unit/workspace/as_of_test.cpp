@@ -15,7 +15,7 @@ class AsOfTest : public KeepTest {
   }
   Files::RestoreAsOf go_back(TimeUs time_us, std::string_view folder = "") {
     clock.advance_us(kSecondUs);
-    return keep->files().restore_as_of(actor, ws, folder, time_us, false);
+    return keep->files().restore_as_of(ws, folder, time_us, false);
   }
   std::vector<std::string> trash_paths() {
     std::vector<std::string> result;
@@ -51,9 +51,9 @@ TEST_F(AsOfTest, WhatStaysInTheTrashWhenItsFolderIsTakenOutCanStillBeRestoredAnd
   trash("F");
   auto roots = keep->files().trash(ws, "", 10).items;
   ASSERT_EQ(roots[0].path, "F");
-  keep->files().restore(actor, ws, roots[0].id, OnExisting::refuse);
+  keep->files().restore(ws, roots[0].id, OnExisting::refuse);
   EXPECT_EQ(bytes_at("F/b"), "again");
-  EXPECT_EQ(keep->files().empty_trash(actor, ws).files, 3);
+  EXPECT_EQ(keep->files().empty_trash(ws).files, 3);
   expect_clean();
 }
 
@@ -66,7 +66,7 @@ TEST_F(AsOfTest, AFolderTakenFromTheMiddleOfTheTrashLeavesNoHole) {
   go_back(then, "R/D");
   EXPECT_EQ(paths(), (Paths{"R/", "R/D/", "R/D/x"}));
   expect_clean();
-  keep->files().restore(actor, ws, root.id, OnExisting::rename);
+  keep->files().restore(ws, root.id, OnExisting::rename);
   EXPECT_EQ(paths(), (Paths{"R/", "R (2)/", "R/D/", "R/D/x"}));
   EXPECT_EQ(trash_paths(), Paths{"R/D/y"});
   expect_clean();
@@ -92,10 +92,10 @@ TEST_F(AsOfTest, WhatLiesElsewhereNowIsNotTakenFromUnderALock) {
   move("old/x", "new/x");
   LockWanted wanted;
   wanted.path = "new";
-  Lock held = keep->locks().acquire(actor, ws, wanted);
+  Lock held = keep->locks().acquire(ws, wanted);
   EXPECT_EQ(code_of([&] { go_back(then, "old"); }), Code::locked);
   EXPECT_EQ(bytes_at("new/x"), "1");
-  keep->locks().release(actor, ws, held.token);
+  keep->locks().release(ws, held.token);
   go_back(then, "old");
   EXPECT_EQ(bytes_at("old/x"), "1");
   expect_clean();
@@ -141,8 +141,8 @@ TEST_F(AsOfTest, AFolderThatWasNotThereIsNotFoundAndAFileIsRestoredAlone) {
 
 TEST_F(AsOfTest, ATimeBeforeTheWorkspaceIsRefused) {
   put("a", "x");
-  EXPECT_EQ(code_of([&] { go_back(ws.created_us - 1); }), Code::bad_request);
-  EXPECT_EQ(go_back(ws.created_us).trashed, 1);
+  EXPECT_EQ(code_of([&] { go_back(ws.workspace().created_us - 1); }), Code::bad_request);
+  EXPECT_EQ(go_back(ws.workspace().created_us).trashed, 1);
 }
 
 TEST_F(AsOfTest, ModesTimesAndTypesGoBackToo) {
@@ -183,7 +183,7 @@ TEST_F(AsOfTest, AContentThatWasPurgedIsNotReplacedByAnOlderOne) {
   TimeUs then = moment();
   put("a", "now");
   move("a", "b");
-  keep->files().purge_version(actor, ws, wanted.version->id);
+  keep->files().purge_version(ws, wanted.version->id);
   auto done = go_back(then);
   EXPECT_EQ(bytes_at("a"), "now");
   EXPECT_EQ(done.purged, 1);
@@ -197,7 +197,7 @@ TEST_F(AsOfTest, WhatCameLaterGoesToTheTrashAsOne) {
   put("late/deep/y", "1");
   EXPECT_EQ(go_back(then).trashed, 4);
   EXPECT_EQ(trash_paths(), Paths{"late"});
-  keep->files().restore(actor, ws, keep->files().trash(ws, "", 1).items[0].id, OnExisting::refuse);
+  keep->files().restore(ws, keep->files().trash(ws, "", 1).items[0].id, OnExisting::refuse);
   EXPECT_EQ(bytes_at("late/deep/y"), "1");
   expect_clean();
 }

@@ -28,7 +28,7 @@ class LedgerTest : public KeepTest {
   void purge_file(const std::string& path) {
     auto id = keep->files().get(ws, path).id;
     apply(TrashChange{path, {}});
-    keep->files().purge(actor, ws, id);
+    keep->files().purge(ws, id);
   }
   size_t blob_rows() {
     return keep->ground().db.read([](catalog::Statements& statements) {
@@ -72,7 +72,7 @@ TEST_F(LedgerTest, AWriterThatFoundItsContentKeepsItFromTheCollector) {
     EXPECT_TRUE(change.content->root().known);
     purge_file("a");
     keep->upkeep().collect(0);
-    keep->files().apply_one(actor, ws, std::move(change));
+    keep->files().apply_one(ws, std::move(change));
     EXPECT_TRUE(bytes_at("b") == bytes);
     expect_clean();
     purge_file("b");
@@ -99,7 +99,7 @@ TEST_F(LedgerTest, TheFilesOfAWriteUnderWayAreNoOrphans) {
   for (const auto& bytes : {large_content(), std::string(200'000, 'x')}) {
     auto change = put_change("a", bytes);
     EXPECT_EQ(keep->upkeep().collect(0).orphans, 0);
-    keep->files().apply_one(actor, ws, std::move(change));
+    keep->files().apply_one(ws, std::move(change));
     EXPECT_TRUE(bytes_at("a") == bytes);
     expect_clean();
   }
@@ -115,7 +115,7 @@ TEST_F(LedgerTest, ADoomedBlobIsWrittenAgain) {
   EXPECT_EQ(ledger().doom({hash}).size(), 0u);
   ledger().undoom({hash});
   // The row is still there: the new file is superfluous, and goes.
-  keep->files().apply_one(actor, ws, std::move(change));
+  keep->files().apply_one(ws, std::move(change));
   EXPECT_EQ(blob_files(), 1u);
   EXPECT_TRUE(bytes_at("b") == bytes);
   keep->upkeep().collect(0);
@@ -332,7 +332,7 @@ TEST_F(KeepBackground, LocksExpireWhileUpkeepIsBusy) {
   LockWanted wanted;
   wanted.path = "locked";
   wanted.ttl_s = 60;
-  keep->locks().acquire(actor, ws, wanted);
+  keep->locks().acquire(ws, wanted);
   const auto first = block("first"), second = block("second");
   keep->start_background();
   ASSERT_TRUE(pass(first));  // the scrubber is now on its way to the second, where it stays
@@ -340,7 +340,7 @@ TEST_F(KeepBackground, LocksExpireWhileUpkeepIsBusy) {
   EXPECT_TRUE(until([&] {
     EventFilter filter;
     filter.kinds = {"lock.expire"};
-    return !keep->journal().events(ws.id, 0, 100, filter).items.empty();
+    return !keep->journal().events(ws.workspace_id(), 0, 100, filter).items.empty();
   }));
   EXPECT_TRUE(pass(second));
   keep->stop();

@@ -58,7 +58,7 @@ TEST_F(KeepTest, OneContentPutTwiceInOneBatchKeepsItsFile) {
   std::string bytes(blobs::kInlineBytesMax + 1, 'x');
   PutChange one = put_change("a", bytes), other = one;
   other.path = "b";
-  keep->files().apply(actor, ws, {one, other});
+  keep->files().apply(ws, {one, other});
   EXPECT_EQ(bytes_at("a"), bytes);
   EXPECT_EQ(bytes_at("b"), bytes);
   expect_clean();
@@ -68,12 +68,12 @@ TEST_F(KeepTest, IdenticalContentIsStoredOnceAcrossWorkspaces) {
   std::string bytes(200'000, 'x');
   put("a", bytes);
   put("b", bytes);
-  auto other = keep->workspaces().create(actor, "other");
-  keep->files().apply_one(actor, other, put_change("c", bytes));
+  keep->workspaces().create(actor, "other");
+  keep->files().apply_one(keep->workspaces().open(actor, "other"), put_change("c", bytes));
   auto result = keep->upkeep().verify();
   EXPECT_EQ(result.blobs, 1);
-  EXPECT_EQ(keep->workspaces().open(actor, "default").used_bytes, bytes.size());
-  EXPECT_EQ(keep->workspaces().open(actor, "other").used_bytes, bytes.size());
+  EXPECT_EQ(keep->workspaces().open(actor, "default").workspace().used_bytes, bytes.size());
+  EXPECT_EQ(keep->workspaces().open(actor, "other").workspace().used_bytes, bytes.size());
 }
 
 TEST_F(KeepTest, PreconditionsDecideWhoWrites) {
@@ -189,7 +189,7 @@ TEST_F(KeepTest, ABaseMustBeAVersionOfWhatIsOrWasAtThePath) {
   EXPECT_EQ(code_of([&] { from(other.version->id, "a", "3"); }), Code::bad_request);
   EXPECT_FALSE(keep->files().get(ws, "a").diverged);
   EXPECT_TRUE(from(first.version->id, "a", "3").diverged);
-  keep->files().purge_version(actor, ws, first.version->id);
+  keep->files().purge_version(ws, first.version->id);
   EXPECT_TRUE(from(first.version->id, "a", "4").diverged) << "a purged version was one all the same";
   auto moved = keep->files().get(ws, "a");
   apply(MoveChange{"a", "b", OnExisting::refuse, {}});
@@ -197,7 +197,7 @@ TEST_F(KeepTest, ABaseMustBeAVersionOfWhatIsOrWasAtThePath) {
   auto again = put("a", "6");
   apply(TrashChange{"a", {}});
   EXPECT_TRUE(from(again.version->id, "a", "7").created) << "it was here, and is in the trash";
-  keep->files().empty_trash(actor, ws);
+  keep->files().empty_trash(ws);
   EXPECT_TRUE(from(again.version->id, "a", "8").diverged) << "nobody knows any more where it was";
   EXPECT_EQ(code_of([&] { from(other.version->id, "a", "9"); }), Code::bad_request);
 }
@@ -228,17 +228,17 @@ TEST_F(KeepTest, ABatchIsAllOrNothing) {
   changes.push_back(put_change("x/1", "1"));
   changes.push_back(put_change("x/2", "2"));
   changes.push_back(MoveChange{"missing", "y", OnExisting::refuse, {}});
-  EXPECT_EQ(code_of([&] { keep->files().apply(actor, ws, std::move(changes)); }), Code::not_found);
+  EXPECT_EQ(code_of([&] { keep->files().apply(ws, std::move(changes)); }), Code::not_found);
   EXPECT_EQ(paths(), std::vector<std::string>{});
   expect_clean();
 }
 
 TEST_F(KeepTest, OverTheQuotaFailsWholeWithTheFigures) {
-  keep->workspaces().change(actor, ws, std::nullopt, 100);
+  keep->workspaces().change(ws, std::nullopt, 100);
   put("a", std::string(60, 'a'));
   EXPECT_EQ(code_of([&] { put("b", std::string(41, 'b')); }), Code::quota_exceeded);
   put("b", std::string(40, 'b'));
-  EXPECT_EQ(keep->workspaces().open(actor, "default").used_bytes, 100u);
+  EXPECT_EQ(keep->workspaces().open(actor, "default").workspace().used_bytes, 100u);
   EXPECT_EQ(paths(), (std::vector<std::string>{"a", "b"}));
 }
 
@@ -270,10 +270,10 @@ TEST_F(KeepTest, AFolderWhoseFilesWouldBeOutOfReachIsNotMovedRestoredOrCopied) {
   EXPECT_EQ(paths(), before);
   auto folder = keep->files().get(ws, "d");
   apply(TrashChange{"d", {}});
-  EXPECT_EQ(code_of([&] { keep->files().restore(actor, ws, folder.id, OnExisting::refuse, far + "/e"); }),
+  EXPECT_EQ(code_of([&] { keep->files().restore(ws, folder.id, OnExisting::refuse, far + "/e"); }),
             Code::bad_request);
   EXPECT_NE(names_the_path(), std::string::npos);
-  keep->files().restore(actor, ws, folder.id, OnExisting::refuse, "e");
+  keep->files().restore(ws, folder.id, OnExisting::refuse, "e");
   EXPECT_EQ(bytes_at("e" + deep.substr(1) + "/file"), "x");
 }
 
@@ -305,9 +305,9 @@ TEST_F(KeepTest, ACopyHasTheModeThatItsOriginalHasNow) {
 
 TEST_F(KeepTest, CopiesShareTheirBytesAndHaveTheirOwnHistory) {
   put("a/one", std::string(200'000, 'x'));
-  auto used = keep->workspaces().open(actor, "default").used_bytes;
+  auto used = keep->workspaces().open(actor, "default").workspace().used_bytes;
   apply(CopyChange{"a", std::nullopt, "b", OnExisting::refuse, {}, {}});
-  EXPECT_EQ(keep->workspaces().open(actor, "default").used_bytes, used);
+  EXPECT_EQ(keep->workspaces().open(actor, "default").workspace().used_bytes, used);
   put("b/one", "changed");
   EXPECT_EQ(bytes_at("a/one").size(), 200'000u);
   expect_clean();
@@ -323,9 +323,8 @@ TEST_F(KeepTest, WhatWasTrashedComesBackAndALostNameIsKept) {
   EXPECT_EQ(code_of([&] { keep->files().get(ws, "a/b/file"); }), Code::not_found);
   EXPECT_EQ(bytes_of(*keep->files().find_version_anywhere(file.version->id)), "x");
   put("a", "in the way");
-  EXPECT_EQ(code_of([&] { keep->files().restore(actor, ws, trashed[0].id, OnExisting::refuse); }),
-            Code::conflict);
-  auto restored = keep->files().restore(actor, ws, trashed[0].id, OnExisting::rename);
+  EXPECT_EQ(code_of([&] { keep->files().restore(ws, trashed[0].id, OnExisting::refuse); }), Code::conflict);
+  auto restored = keep->files().restore(ws, trashed[0].id, OnExisting::rename);
   EXPECT_EQ(restored.path, "a (2)");
   EXPECT_EQ(bytes_at("a (2)/b/file"), "x");
   EXPECT_EQ(keep->files().get(ws, "a (2)/b/file").id, file.entry.id);
@@ -336,21 +335,21 @@ TEST_F(KeepTest, PurgingFreesBytesAndLinksAnswerGone) {
   auto one = put("a", std::string(200'000, '1'));
   auto two = put("a", std::string(200'000, '2'));
   apply(TrashChange{"a", {}});
-  auto result = keep->files().purge(actor, ws, one.entry.id);
+  auto result = keep->files().purge(ws, one.entry.id);
   EXPECT_EQ(result.versions, 2);
   EXPECT_EQ(result.broken_links.size(), 2u);
   EXPECT_EQ(result.freed_bytes, 400'000u);
   EXPECT_EQ(code_of([&] { keep->files().find_version_anywhere(two.version->id); }), Code::gone);
   EXPECT_EQ(keep->upkeep().collect().blobs, 2);
-  EXPECT_EQ(keep->workspaces().open(actor, "default").used_bytes, 0u);
+  EXPECT_EQ(keep->workspaces().open(actor, "default").workspace().used_bytes, 0u);
   expect_clean();
 }
 
 TEST_F(KeepTest, TheCurrentVersionCannotBePurgedAloneButAnOldOneCan) {
   auto one = put("a", "1");
   auto two = put("a", "2");
-  EXPECT_EQ(code_of([&] { keep->files().purge_version(actor, ws, two.version->id); }), Code::conflict);
-  keep->files().purge_version(actor, ws, one.version->id);
+  EXPECT_EQ(code_of([&] { keep->files().purge_version(ws, two.version->id); }), Code::conflict);
+  keep->files().purge_version(ws, one.version->id);
   EXPECT_EQ(keep->files().get(ws, "a").version_count, 1);
   EXPECT_EQ(put("a", "3").version->number, 3);
   EXPECT_EQ(keep->files().get(ws, "a").version_count, 2);
@@ -384,10 +383,10 @@ TEST_F(KeepTest, AWholeWorkspaceComesBackAsOfATime) {
   apply(MoveChange{"moved", "elsewhere/m", OnExisting::refuse, {}});
   clock.advance_us(kSecondUs);
   auto before = paths();
-  auto dry = keep->files().restore_as_of(actor, ws, "", then, true);
+  auto dry = keep->files().restore_as_of(ws, "", then, true);
   EXPECT_TRUE(dry.dry_run);
   EXPECT_EQ(paths(), before);
-  auto done = keep->files().restore_as_of(actor, ws, "", then, false);
+  auto done = keep->files().restore_as_of(ws, "", then, false);
   EXPECT_EQ(done.restored, dry.restored);
   EXPECT_EQ(paths(),
             (std::vector<std::string>{"gone/", "keep", "moved", "swap/", "gone/x", "swap/a", "swap/b"}));
@@ -395,7 +394,7 @@ TEST_F(KeepTest, AWholeWorkspaceComesBackAsOfATime) {
   EXPECT_EQ(bytes_at("swap/a"), "A");
   EXPECT_EQ(bytes_at("swap/b"), "B");
   EXPECT_EQ(bytes_at("moved"), "M");
-  auto again = keep->files().restore_as_of(actor, ws, "", then, false);
+  auto again = keep->files().restore_as_of(ws, "", then, false);
   EXPECT_EQ(again.restored, 0);
   EXPECT_EQ(again.trashed, 0);
   expect_clean();
@@ -405,7 +404,7 @@ TEST_F(KeepTest, ListingPagesAreHonestAndSorted) {
   std::vector<Change> changes;
   for (int i = 0; i < 250; ++i)
     changes.push_back(put_change("f/" + std::to_string(1000 + i) + (i % 2 ? ".csv" : ".txt"), "x"));
-  keep->files().apply(actor, ws, std::move(changes));
+  keep->files().apply(ws, std::move(changes));
   ListOptions options;
   options.folder = "f";
   options.limit = 100;
@@ -442,7 +441,7 @@ TEST_F(KeepTest, WhatIsLookedForInATrashedFolderNamesWhatCanBeRestored) {
   apply(TrashChange{"F", {}});
   EXPECT_EQ(code_of([&] { keep->files().get(ws, "F/sub/a"); }), Code::not_found);
   EXPECT_NE(last_error->hint().find(root.id.with_prefix(prefix::file)), std::string::npos);
-  keep->files().restore(actor, ws, root.id, OnExisting::refuse);
+  keep->files().restore(ws, root.id, OnExisting::refuse);
   EXPECT_EQ(bytes_at("F/sub/a"), "x");
 }
 
@@ -458,7 +457,7 @@ TEST_F(KeepTest, TenThousandVersionsOfOneFileAreAllThere) {
   for (int round = 0; round < 10; ++round) {
     std::vector<Change> changes;
     for (int i = 0; i < 1000; ++i) changes.push_back(put_change("a", std::to_string(round * 1000 + i)));
-    keep->files().apply(actor, ws, std::move(changes));
+    keep->files().apply(ws, std::move(changes));
   }
   auto entry = keep->files().get(ws, "a");
   EXPECT_EQ(entry.version_count, 10'000);

@@ -9,7 +9,7 @@ class AuditTest : public KeepTest {
  protected:
   std::string export_file() {
     std::string text;
-    keep->audit().export_to(ws.id, [&](std::string_view line) { text += line; });
+    keep->audit().export_to(ws.workspace_id(), [&](std::string_view line) { text += line; });
     return text;
   }
   AuditVerdict verify(const std::string& text, const std::string& key = "") {
@@ -47,20 +47,21 @@ TEST_F(AuditTest, ATruncatedJournalShows) {
   put("a", "1");
   put("a", "2");
   keep->audit().checkpoint();
-  keep->ground().db.write(
-      [&](catalog::Tx& tx) { tx.exec("DELETE FROM journal WHERE workspace = $1 AND seq = 3", {ws.id}); });
+  keep->ground().db.write([&](catalog::Tx& tx) {
+    tx.exec("DELETE FROM journal WHERE workspace = $1 AND seq = 3", {ws.workspace_id()});
+  });
   keep->ground().db.write([&](catalog::Tx& tx) {
     tx.exec(
         "UPDATE journals SET seq = 2, checkpointed_seq = 2, hash = (SELECT hash FROM journal WHERE workspace "
         "= $1 AND seq = 2) WHERE workspace = $1",
-        {ws.id});
+        {ws.workspace_id()});
   });
   EXPECT_FALSE(verify(export_file()).valid);
 }
 
 TEST_F(AuditTest, ErasingPersonalPartsLeavesTheChainValid) {
   put("secret-name.txt", "1");
-  keep->journal().erase_personal(actor, actor.principal);
+  keep->journal().erase_personal(actor, actor.principal());
   std::string text = export_file();
   EXPECT_EQ(text.find("secret-name"), std::string::npos);
   EXPECT_TRUE(verify(text).valid);
@@ -73,7 +74,7 @@ TEST_F(AuditTest, ErasedPersonalPartsHaveNoSaltLeft) {
       keep->access().create_key(actor, made.id, identity::NewKey{"erikas-laptop", false, {}, {}}).secret);
   auto own = keep->workspaces().open_default(other, Right::own);
   PutChange change = put_change("erikas-file", "1");
-  keep->files().apply_one(other, own, std::move(change));
+  keep->files().apply_one(own, std::move(change));
   put("mine", "2");
   EXPECT_GT(keep->journal().erase_personal(actor, made.id), 0);
   struct Left {
@@ -104,7 +105,7 @@ TEST_F(AuditTest, ErasedPersonalPartsHaveNoSaltLeft) {
 TEST_F(AuditTest, AChangedRowIsFoundByVerify) {
   put("a", "1");
   keep->ground().db.write([&](catalog::Tx& tx) {
-    tx.exec("UPDATE journal SET facts = '{}' WHERE workspace = $1 AND seq = 2", {ws.id});
+    tx.exec("UPDATE journal SET facts = '{}' WHERE workspace = $1 AND seq = 2", {ws.workspace_id()});
   });
   EXPECT_EQ(keep->upkeep().verify().problems.size(), 1u);
 }
@@ -112,23 +113,23 @@ TEST_F(AuditTest, AChangedRowIsFoundByVerify) {
 TEST_F(KeepTest, TheFeedGoesOnFromItsCursorAndFilters) {
   put("a/1", "x");
   put("b/2", "x");
-  auto all = keep->journal().events(ws.id, 0, 100, {});
-  EXPECT_EQ(all.cursor, keep->journal().head_seq(ws.id));
+  auto all = keep->journal().events(ws.workspace_id(), 0, 100, {});
+  EXPECT_EQ(all.cursor, keep->journal().head_seq(ws.workspace_id()));
   EventFilter filter;
   filter.path_prefix = "a";
-  auto some = keep->journal().events(ws.id, 0, 100, filter);
+  auto some = keep->journal().events(ws.workspace_id(), 0, 100, filter);
   ASSERT_EQ(some.items.size(), 2u);
   EXPECT_EQ(some.items[1].kind, "file.create");
   EXPECT_EQ(some.cursor, all.cursor);
-  EXPECT_TRUE(keep->journal().events(ws.id, all.cursor, 100, {}).items.empty());
+  EXPECT_TRUE(keep->journal().events(ws.workspace_id(), all.cursor, 100, {}).items.empty());
 }
 
 TEST_F(KeepTest, WaitersAreWokenOnceTheChangeIsDurable) {
   int woken = 0;
-  int64_t seen = 0, before = keep->journal().head_seq(ws.id);
-  auto subscription = keep->feed().subscribe(ws.id, [&] {
+  int64_t seen = 0, before = keep->journal().head_seq(ws.workspace_id());
+  auto subscription = keep->feed().subscribe(ws.workspace_id(), [&] {
     ++woken;
-    seen = keep->journal().head_seq(ws.id);
+    seen = keep->journal().head_seq(ws.workspace_id());
   });
   put("a", "1");
   EXPECT_EQ(woken, 1);
@@ -140,7 +141,7 @@ TEST_F(KeepTest, WaitersAreWokenOnceTheChangeIsDurable) {
 
 TEST_F(KeepTest, AccessesAreCoalescedAndTheirSegmentsHashIsInTheJournal) {
   for (int i = 0; i < 100; ++i)
-    keep->access_log().note({ws.id, actor.principal, "read", "a", "ok", "127.0.0.1"});
+    keep->access_log().note({ws.workspace_id(), actor.principal(), "read", "a", "ok", "127.0.0.1"});
   keep->access_log().stop();
   std::vector<std::filesystem::path> files;
   for (const auto& file : std::filesystem::directory_iterator(dir.file("access")))

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "support/first_principal.h"
 #include "support/keep_options.h"
 #include "unit/temp_dir.h"
 #include "workspace/keep.h"
@@ -12,19 +13,16 @@ namespace sk::workspace {
 
 class KeepTest : public testing::Test {
  protected:
-  KeepTest() { open(); }
-
-  void open() {
+  std::unique_ptr<Keep> open() {
     auto options = test::keep_options(dir.path());
     options.limits = limits;
-    keep = std::make_unique<Keep>(options, clock, metrics);
-    auto made = keep->access().ensure_first_principal("a-root-key-for-tests");
-    actor = keep->access().authenticate("a-root-key-for-tests");
-    ws = keep->workspaces().open_default(actor, Right::own);
+    return std::make_unique<Keep>(options, clock, metrics);
   }
   void reopen() {
     keep.reset();
-    open();
+    keep = open();
+    actor = first_actor(*keep);
+    ws = first_authority(*keep);
   }
 
   std::shared_ptr<blobs::Written> content(std::string_view bytes) {
@@ -42,11 +40,11 @@ class KeepTest : public testing::Test {
     clock.advance_us(kSecondUs);
     PutChange change = put_change(std::move(path), bytes);
     change.conditions = std::move(conditions);
-    return keep->files().apply_one(actor, ws, std::move(change));
+    return keep->files().apply_one(ws, std::move(change));
   }
   ChangeResult apply(Change change) {
     clock.advance_us(kSecondUs);
-    return keep->files().apply_one(actor, ws, std::move(change));
+    return keep->files().apply_one(ws, std::move(change));
   }
   std::string bytes_of(const Version& version) {
     return ContentReader(keep->ground(), version.sha256, 0, version.size).read_all();
@@ -82,9 +80,9 @@ class KeepTest : public testing::Test {
   ManualClock clock{1'800'000'000'000'000};
   Metrics metrics;
   Limits limits = test::workspace_limits();
-  std::unique_ptr<Keep> keep;
-  Actor actor;
-  Workspace ws;
+  std::unique_ptr<Keep> keep = open();
+  Actor actor = first_actor(*keep);
+  Authority ws = first_authority(*keep);
   std::optional<Error> last_error;
 };
 

@@ -36,7 +36,7 @@ class LocksTest : public KeepTest {
     wanted.shared = shared;
     wanted.deep = deep;
     wanted.purpose = "testing";
-    return keep->locks().acquire(actor, ws, wanted);
+    return keep->locks().acquire(ws, wanted);
   }
   static Conditions with(const Lock& lock) {
     Conditions conditions;
@@ -61,10 +61,9 @@ TEST_F(LocksTest, WithoutTheTokenEveryKindOfWriteIsRefused) {
   EXPECT_EQ(code_of([&] { apply(TrashChange{"d", {}}); }), Code::locked);
   EXPECT_EQ(code_of([&] { apply(RestoreVersionChange{first, {}}); }), Code::locked);
   EXPECT_EQ(code_of([&] { apply(SetModeChange{"d/a", 0600, {}, {}}); }), Code::locked);
-  EXPECT_EQ(code_of([&] { keep->files().restore_as_of(actor, ws, "", clock.now_us(), false); }),
-            Code::locked);
+  EXPECT_EQ(code_of([&] { keep->files().restore_as_of(ws, "", clock.now_us(), false); }), Code::locked);
   EXPECT_EQ(keep->files().get(ws, "d/a").head, version);
-  keep->files().restore_as_of(actor, ws, "", clock.now_us(), false, with(held));
+  keep->files().restore_as_of(ws, "", clock.now_us(), false, with(held));
   put("d/a", "3", with(held));
   put("d/b", "beside it");
 }
@@ -85,8 +84,8 @@ TEST_F(LocksTest, SharedLocksLiveTogetherButNotWithAnExclusiveOne) {
   EXPECT_EQ(code_of([&] { lock("a"); }), Code::locked);
   put("a", "x", with(two));
   EXPECT_EQ(code_of([&] { put("a", "y"); }), Code::locked);
-  keep->locks().release(actor, ws, one.token);
-  keep->locks().release(actor, ws, two.token);
+  keep->locks().release(ws, one.token);
+  keep->locks().release(ws, two.token);
   lock("a");
 }
 
@@ -97,7 +96,7 @@ TEST_F(LocksTest, ALockRunsOutAndAStaleTokenOrFenceIsRefused) {
   EXPECT_EQ(keep->locks().expire(), 1u);
   Lock next = lock("a");
   EXPECT_GT(next.fence, old.fence);
-  keep->locks().release(actor, ws, next.token);
+  keep->locks().release(ws, next.token);
   EXPECT_EQ(code_of([&] { put("a", "y", with(old)); }), Code::precondition_failed);
   Conditions fenced;
   fenced.fence = old.fence;
@@ -111,7 +110,7 @@ TEST_F(LocksTest, ALockThatRanOutIsNobodysAlsoBeforeItsRowGoes) {
   Lock old = lock("a");
   clock.advance_us(301 * kSecondUs);
   EXPECT_TRUE(keep->locks().list(ws).empty());
-  EXPECT_EQ(code_of([&] { keep->locks().renew(actor, ws, old.token, 300); }), Code::not_found);
+  EXPECT_EQ(code_of([&] { keep->locks().renew(ws, old.token, 300); }), Code::not_found);
   EXPECT_EQ(code_of([&] { put("a", "y", with(old)); }), Code::precondition_failed);
   put("a", "y");
   EXPECT_GT(lock("a").fence, old.fence);
@@ -119,7 +118,7 @@ TEST_F(LocksTest, ALockThatRanOutIsNobodysAlsoBeforeItsRowGoes) {
 
 TEST_F(LocksTest, TheFenceOfADeepLockCoversWhatLiesBelow) {
   Lock deep = lock("d");
-  keep->locks().release(actor, ws, deep.token);
+  keep->locks().release(ws, deep.token);
   Conditions fenced;
   fenced.fence = deep.fence - 1;
   EXPECT_EQ(code_of([&] { put("d/x/y", "1", fenced); }), Code::precondition_failed);
@@ -128,12 +127,12 @@ TEST_F(LocksTest, TheFenceOfADeepLockCoversWhatLiesBelow) {
 TEST_F(LocksTest, RenewProlongsAndTheOwnerBreaks) {
   Lock held = lock("a");
   clock.advance_us(200 * kSecondUs);
-  keep->locks().renew(actor, ws, held.token, 300);
+  keep->locks().renew(ws, held.token, 300);
   clock.advance_us(200 * kSecondUs);
   EXPECT_EQ(code_of([&] { lock("a"); }), Code::locked);
-  keep->locks().break_lock(actor, ws, held.id);
+  keep->locks().break_lock(ws, held.id);
   lock("a");
-  EXPECT_EQ(code_of([&] { keep->locks().renew(actor, ws, held.token, 300); }), Code::not_found);
+  EXPECT_EQ(code_of([&] { keep->locks().renew(ws, held.token, 300); }), Code::not_found);
 }
 
 TEST_F(LocksTest, TimesOutsideTheLimitsAreRefused) {
@@ -141,37 +140,37 @@ TEST_F(LocksTest, TimesOutsideTheLimitsAreRefused) {
   wanted.path = "a";
   for (int64_t ttl : {0, 59, 3601, -5}) {
     wanted.ttl_s = ttl;
-    EXPECT_EQ(code_of([&] { keep->locks().acquire(actor, ws, wanted); }), Code::bad_request);
+    EXPECT_EQ(code_of([&] { keep->locks().acquire(ws, wanted); }), Code::bad_request);
   }
 }
 
 TEST_F(LocksTest, ALockIsNotRenewedBeyondTheLimit) {
   Lock held = lock("a");
   for (int64_t ttl : {0, 59, 3601, 1'000'000}) {
-    EXPECT_EQ(code_of([&] { keep->locks().renew(actor, ws, held.token, ttl); }), Code::bad_request) << ttl;
+    EXPECT_EQ(code_of([&] { keep->locks().renew(ws, held.token, ttl); }), Code::bad_request) << ttl;
     auto held_now = keep->locks().list(ws);
     ASSERT_EQ(held_now.size(), 1u);
     EXPECT_EQ(held_now[0].expires_us, held.expires_us);
   }
   // However often it is renewed, it ends at most the limit after the last time.
   for (int i = 0; i < 3; ++i)
-    EXPECT_EQ(keep->locks().renew(actor, ws, held.token, 3600).expires_us, clock.now_us() + 3600 * kSecondUs);
+    EXPECT_EQ(keep->locks().renew(ws, held.token, 3600).expires_us, clock.now_us() + 3600 * kSecondUs);
   clock.advance_us(3600 * kSecondUs);
-  EXPECT_EQ(code_of([&] { keep->locks().renew(actor, ws, held.token, 3600); }), Code::not_found);
+  EXPECT_EQ(code_of([&] { keep->locks().renew(ws, held.token, 3600); }), Code::not_found);
   lock("a");
 }
 
 TEST_F(LocksTest, AnExpiryThatARenewalOvertakesDoesNothing) {
   Lock held = lock("a");
   clock.advance_us(299 * kSecondUs);
-  keep->locks().renew(actor, ws, held.token, 300);
+  keep->locks().renew(ws, held.token, 300);
   clock.advance_us(2 * kSecondUs);
   EXPECT_EQ(keep->locks().expire(), 0u);
   EXPECT_EQ(keep->locks().list(ws).size(), 1u);
   // Nor does it go with another one that did run out.
   clock.advance_us(200 * kSecondUs);
   lock("b");
-  keep->locks().renew(actor, ws, held.token, 600);
+  keep->locks().renew(ws, held.token, 600);
   clock.advance_us(301 * kSecondUs);
   EXPECT_EQ(keep->locks().expire(), 1u);
   ASSERT_EQ(keep->locks().list(ws).size(), 1u);
@@ -208,10 +207,10 @@ TEST_F(LocksTest, ACaptureOfWhatIsNotThereYetIsKeptInTheTrash) {
     EXPECT_EQ(paths(), std::vector<std::string>{});
     expect_clean();
   }
-  keep->locks().release(actor, ws, held.token);
+  keep->locks().release(ws, held.token);
   auto trash = keep->files().trash(ws, "", 10).items;
   ASSERT_EQ(trash.size(), 2u);
-  keep->files().restore(actor, ws, trash[0].id, OnExisting::refuse);
+  keep->files().restore(ws, trash[0].id, OnExisting::refuse);
   EXPECT_EQ(bytes_at("d/folder/new"), "d/folder/new");
   expect_clean();
 }
@@ -221,7 +220,7 @@ TEST_F(LocksTest, ABatchReadsTheLocksOnceAndAPutWithoutLocksAsksNothingMore) {
   auto statements = [&](std::vector<Change> changes) {
     return keep->ground().db.write([&](catalog::Tx& tx) {
       Counting counting(tx);
-      ChangeRun run(counting, keep->ground(), actor, ws.id);
+      ChangeRun run(counting, keep->ground(), actor, ws.workspace_id());
       for (auto& change : changes) run.run(change);
       return counting.about_locks;
     });
@@ -236,7 +235,7 @@ TEST_F(LocksTest, FencesGoWithAFolderAndNeverFall) {
   put("d/s/x", "1");
   auto fence_of = [&](std::string path, bool deep = true) {
     Lock held = lock(std::move(path), false, deep);
-    keep->locks().release(actor, ws, held.token);
+    keep->locks().release(ws, held.token);
     Conditions conditions;
     conditions.fence = held.fence;
     return conditions;
@@ -257,7 +256,7 @@ TEST_F(LocksTest, TheFenceOfTheFolderAboveGoesWithWhatLeavesIt) {
   put("d/x", "1");
   auto fence_of = [&](std::string path) {
     Lock held = lock(std::move(path));
-    keep->locks().release(actor, ws, held.token);
+    keep->locks().release(ws, held.token);
     Conditions conditions;
     conditions.fence = held.fence;
     return conditions;
@@ -270,14 +269,15 @@ TEST_F(LocksTest, TheFenceOfTheFolderAboveGoesWithWhatLeavesIt) {
 
 TEST_F(LocksTest, EveryActOfALockIsInTheJournal) {
   Lock held = lock("a");
-  keep->locks().renew(actor, ws, held.token, 60);
-  keep->locks().release(actor, ws, held.token);
+  keep->locks().renew(ws, held.token, 60);
+  keep->locks().release(ws, held.token);
   Lock second = lock("a");
-  keep->locks().break_lock(actor, ws, second.id);
+  keep->locks().break_lock(ws, second.id);
   EventFilter filter;
   filter.kinds = {"lock.*"};
   std::vector<std::string> kinds;
-  for (const auto& entry : keep->journal().events(ws.id, 0, 100, filter).items) kinds.push_back(entry.kind);
+  for (const auto& entry : keep->journal().events(ws.workspace_id(), 0, 100, filter).items)
+    kinds.push_back(entry.kind);
   EXPECT_EQ(kinds, (std::vector<std::string>{"lock.acquire", "lock.renew", "lock.release", "lock.acquire",
                                              "lock.break"}));
 }

@@ -21,7 +21,7 @@ class PurgeTest : public KeepTest {
   PurgeResult purge(const std::string& path) {
     auto id = keep->files().get(ws, path).id;
     apply(TrashChange{path, {}});
-    return keep->files().purge(actor, ws, id);
+    return keep->files().purge(ws, id);
   }
 };
 
@@ -40,7 +40,7 @@ TEST_F(PurgeTest, APurgedVersionLeavesNoThumbnail) {
   auto first = *put("picture.png", "the picture").version;
   put("picture.png", "a better picture");
   add_thumbnail(first.sha256);
-  keep->files().purge_version(actor, ws, first.id, {});
+  keep->files().purge_version(ws, first.id, {});
   EXPECT_EQ(thumbnails(first.sha256), 0u);
   EXPECT_EQ(code_of([&] { keep->files().find_version_anywhere(first.id); }), Code::gone);
 }
@@ -49,7 +49,7 @@ TEST_F(PurgeTest, AnEmptiedTrashLeavesNoThumbnail) {
   auto picture = *put("folder/picture.png", "the picture").version;
   add_thumbnail(picture.sha256);
   apply(TrashChange{"folder", {}});
-  keep->files().empty_trash(actor, ws);
+  keep->files().empty_trash(ws);
   EXPECT_EQ(thumbnails(picture.sha256), 0u);
 }
 
@@ -69,11 +69,11 @@ TEST_F(PurgeTest, WhatWentToTheTrashAgainIsNotPurgedForItsFirstTime) {
   apply(TrashChange{"a", {}});
   const TimeUs before_us = clock.now_us() + 1;
   EXPECT_EQ(keep->files().trash(ws, "", 10).items.size(), 1u);
-  keep->files().restore(actor, ws, id, OnExisting::refuse, {}, {});
+  keep->files().restore(ws, id, OnExisting::refuse, {}, {});
   apply(TrashChange{"a", {}});
-  EXPECT_EQ(code_of([&] { keep->files().purge(actor, ws, id, before_us); }), Code::not_found);
+  EXPECT_EQ(code_of([&] { keep->files().purge(ws, id, before_us); }), Code::not_found);
   EXPECT_EQ(keep->files().trash(ws, "", 10).items.size(), 1u);
-  EXPECT_EQ(keep->files().purge(actor, ws, id, clock.now_us() + kSecondUs).files, 1);
+  EXPECT_EQ(keep->files().purge(ws, id, clock.now_us() + kSecondUs).files, 1);
 }
 
 }  // namespace

@@ -13,13 +13,13 @@ class PurposesTest : public KeepTest {
     PutChange change = put_change(keep->purposes().place_for(name), bytes);
     change.purpose = Purpose{std::move(purpose), {}};
     if (keep_s) change.purpose->expires_us = clock.now_us() + *keep_s * kSecondUs;
-    return *keep->files().apply_one(actor, ws, std::move(change)).version;
+    return *keep->files().apply_one(ws, std::move(change)).version;
   }
   Version write_as_code(const std::string& path, std::string_view bytes) {
     clock.advance_us(kSecondUs);
     PutChange change = put_change(path, bytes);
     change.source.kind = "execution";
-    return *keep->files().apply_one(actor, ws, std::move(change)).version;
+    return *keep->files().apply_one(ws, std::move(change)).version;
   }
   std::vector<Id> listed(GivenQuery query = {}) {
     std::vector<Id> ids;
@@ -70,7 +70,7 @@ TEST_F(PurposesTest, ARetractedHeadTrashesItsFileAndIsShownAgainOnceItIsRestored
   EXPECT_TRUE(keep->files().find_by_id(ws, file.file)->trashed_us.has_value());
   EXPECT_TRUE(keep->files().find_version_anywhere(file.id).has_value()) << "its link serves on";
   EXPECT_EQ(code_of([&] { keep->purposes().retract(actor, file.id); }), Code::not_found);
-  keep->files().restore(actor, ws, file.file, OnExisting::refuse);
+  keep->files().restore(ws, file.file, OnExisting::refuse);
   EXPECT_TRUE(found(file.id));
   EXPECT_EQ(listed(), std::vector{file.id});
   expect_clean();
@@ -97,7 +97,7 @@ TEST_F(PurposesTest, AFileWhoseTimeIsOverGoesToTheTrash) {
   EXPECT_FALSE(found(brief.id));
   EXPECT_TRUE(keep->files().find_by_id(ws, brief.file)->trashed_us.has_value());
   EXPECT_EQ(bytes_of(*keep->files().find_version_anywhere(brief.id)), "brief") << "its link serves on";
-  keep->files().restore(actor, ws, brief.file, OnExisting::refuse);
+  keep->files().restore(ws, brief.file, OnExisting::refuse);
   clock.advance_us(3600 * kSecondUs);
   EXPECT_EQ(keep->purposes().retract_due(), 0u) << "who restored it wants to keep it";
   EXPECT_TRUE(found(brief.id));
@@ -107,7 +107,7 @@ TEST_F(PurposesTest, AFileWhoseTimeIsOverGoesToTheTrash) {
 TEST_F(PurposesTest, APurgedFileIsGoneWithItsPurpose) {
   auto file = give("a.txt", "a");
   keep->purposes().retract(actor, file.id);
-  keep->files().empty_trash(actor, ws);
+  keep->files().empty_trash(ws);
   EXPECT_EQ(code_of([&] { keep->purposes().find(actor, file.id); }), Code::gone);
   EXPECT_TRUE(listed().empty());
   expect_clean();
@@ -132,7 +132,7 @@ TEST_F(PurposesTest, AVersionIsCopiedByItsIdAlsoFromTheTrash) {
   copy.from_version = old.id;
   copy.to = "in/out.txt";
   EXPECT_EQ(bytes_of(*apply(copy).version), "1");
-  copy.from_version = ws.id;
+  copy.from_version = ws.workspace_id();
   EXPECT_EQ(code_of([&] { apply(copy); }), Code::not_found);
   copy.from_version.reset();
   EXPECT_EQ(code_of([&] { apply(copy); }), Code::bad_request);

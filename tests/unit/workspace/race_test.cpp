@@ -20,7 +20,7 @@ TEST_F(KeepTest, TwoWritersWithPreconditionsLoseNoUpdateInTenThousandRounds) {
         PutChange change = put_change("counter", std::to_string(value + 1));
         change.conditions.if_match = {entry.head};
         try {
-          keep->files().apply_one(actor, ws, std::move(change));
+          keep->files().apply_one(ws, std::move(change));
           ++i;
         } catch (const Error& error) {
           ASSERT_EQ(error.code(), Code::precondition_failed) << error.message();
@@ -39,7 +39,7 @@ TEST_F(KeepTest, TwoWritersWithoutPreconditionsLoseNoVersion) {
   for (int t = 0; t < kThreads; ++t)
     threads.emplace_back([&, t] {
       for (int i = 0; i < kRounds; ++i)
-        keep->files().apply_one(actor, ws, put_change("file", std::to_string(t) + "-" + std::to_string(i)));
+        keep->files().apply_one(ws, put_change("file", std::to_string(t) + "-" + std::to_string(i)));
     });
   for (auto& thread : threads) thread.join();
   auto entry = keep->files().get(ws, "file");
@@ -64,7 +64,7 @@ TEST_F(KeepTest, LockedWritersNeverInterleave) {
       for (int i = 0; i < kRounds;) {
         LockWanted wanted;
         wanted.path = "counter";
-        auto attempt = keep->locks().try_acquire(actor, ws, wanted);
+        auto attempt = keep->locks().try_acquire(ws, wanted);
         if (!attempt.lock) {
           std::this_thread::yield();
           continue;
@@ -73,8 +73,8 @@ TEST_F(KeepTest, LockedWritersNeverInterleave) {
         PutChange change = put_change("counter", std::to_string(value + 1));
         change.conditions.lock_tokens = {attempt.lock->token};
         change.conditions.fence = attempt.lock->fence;
-        keep->files().apply_one(actor, ws, std::move(change));
-        keep->locks().release(actor, ws, attempt.lock->token);
+        keep->files().apply_one(ws, std::move(change));
+        keep->locks().release(ws, attempt.lock->token);
         ++i;
       }
     });
@@ -98,10 +98,10 @@ TEST_F(KeepTest, TheCollectorNeverTakesWhatAWriterOfTheSameContentKeeps) {
       for (int i = 0; i < 150; ++i) {
         std::string path = "w" + std::to_string(t);
         const std::string& bytes = contents[static_cast<size_t>(i) % contents.size()];
-        auto result = keep->files().apply_one(actor, ws, put_change(path, bytes));
+        auto result = keep->files().apply_one(ws, put_change(path, bytes));
         ASSERT_TRUE(bytes_of(*result.version) == bytes);
-        keep->files().apply_one(actor, ws, TrashChange{path, {}});
-        keep->files().purge(actor, ws, result.entry.id);
+        keep->files().apply_one(ws, TrashChange{path, {}});
+        keep->files().purge(ws, result.entry.id);
       }
     });
   for (auto& writer : writers) writer.join();

@@ -102,7 +102,7 @@ class World : public KeepTest {
     clock.advance_us(kSecondUs);
     Tree before = tree();
     auto rows_before = rows();
-    int64_t seq = keep->journal().head_seq(ws.id);
+    int64_t seq = keep->journal().head_seq(ws.workspace_id());
     Does what = kOften[choice.of(kOften.size())];
     bool purges = what == Does::purge_version || what == Does::purge;
     try {
@@ -122,7 +122,7 @@ class World : public KeepTest {
   // In the end everything that is in the trash comes back, or goes.
   void finish(bool restore) {
     if (!restore) {
-      keep->files().empty_trash(actor, ws);
+      keep->files().empty_trash(ws);
       check();
       RC_ASSERT(entries().size() == tree().size());
       return;
@@ -131,7 +131,7 @@ class World : public KeepTest {
     size_t made = 0;
     for (const Entry& root : trash()) {
       clock.advance_us(kSecondUs);
-      keep->files().restore(actor, ws, root.id, OnExisting::refuse, "restored-" + std::to_string(made++));
+      keep->files().restore(ws, root.id, OnExisting::refuse, "restored-" + std::to_string(made++));
       check();
     }
     RC_ASSERT(trash().empty());
@@ -156,14 +156,14 @@ class World : public KeepTest {
   }
   std::set<Id> ids_of(catalog::Sql sql) {
     return keep->ground().db.read([&](catalog::Statements& statements) {
-      auto all = statements.all(sql, {ws.id}, [](const catalog::Row& row) { return row.id(0); });
+      auto all = statements.all(sql, {ws.workspace_id()}, [](const catalog::Row& row) { return row.id(0); });
       return std::set<Id>(all.begin(), all.end());
     });
   }
 
   void act(Does what, Choice& choice) {
     auto& files = keep->files();
-    auto run = [&](Change change) { files.apply_one(actor, ws, std::move(change)); };
+    auto run = [&](Change change) { files.apply_one(ws, std::move(change)); };
     std::string path = choice.path();
     // What acts on something mostly finds something.
     Tree live = tree();
@@ -193,12 +193,12 @@ class World : public KeepTest {
       case Does::purge_version:
         return purge_version(path, choice);
       case Does::purge:
-        if (auto root = some_root(choice)) files.purge(actor, ws, *root);
+        if (auto root = some_root(choice)) files.purge(ws, *root);
         return;
       case Does::untrash:
         if (auto root = some_root(choice)) {
           auto how = choice.on_existing();
-          files.restore(actor, ws, *root, how, choice.of(2) == 0 ? std::optional(path) : std::nullopt);
+          files.restore(ws, *root, how, choice.of(2) == 0 ? std::optional(path) : std::nullopt);
         }
         return;
       case Does::go_back:
@@ -215,11 +215,11 @@ class World : public KeepTest {
   void restore_version(const std::string& path, Choice& choice) {
     auto versions = keep->files().versions(ws, keep->files().get(ws, path).id, "", 100).items;
     if (versions.empty()) return;
-    keep->files().apply_one(actor, ws, RestoreVersionChange{versions[choice.of(versions.size())].id, {}});
+    keep->files().apply_one(ws, RestoreVersionChange{versions[choice.of(versions.size())].id, {}});
   }
   void purge_version(const std::string& path, Choice& choice) {
     auto versions = keep->files().versions(ws, keep->files().get(ws, path).id, "", 100).items;
-    if (!versions.empty()) keep->files().purge_version(actor, ws, versions[choice.of(versions.size())].id);
+    if (!versions.empty()) keep->files().purge_version(ws, versions[choice.of(versions.size())].id);
   }
 
   void go_back(std::string folder, Choice& choice) {
@@ -237,19 +237,18 @@ class World : public KeepTest {
     RC_LOG("  '" + folder + "' to moment " + std::to_string(&moment - moments_.data()) + "\n");
     auto& files = keep->files();
     if (wanted.empty() && !folder.empty()) {
-      RC_ASSERT(code_of([&] { files.restore_as_of(actor, ws, folder, moment.time_us, false); }) ==
-                Code::not_found);
+      RC_ASSERT(code_of([&] { files.restore_as_of(ws, folder, moment.time_us, false); }) == Code::not_found);
       return;
     }
-    auto plan = files.restore_as_of(actor, ws, folder, moment.time_us, true);
+    auto plan = files.restore_as_of(ws, folder, moment.time_us, true);
     RC_ASSERT(same_tree(tree(), before));
-    auto done = files.restore_as_of(actor, ws, folder, moment.time_us, false);
+    auto done = files.restore_as_of(ws, folder, moment.time_us, false);
     RC_ASSERT(std::tuple(plan.restored, plan.trashed, plan.unchanged) ==
               std::tuple(done.restored, done.trashed, done.unchanged));
     check_inside(folder, wanted, kept);
     check_outside(folder, wanted, before);
     clock.advance_us(kSecondUs);
-    auto again = files.restore_as_of(actor, ws, folder, moment.time_us, false);
+    auto again = files.restore_as_of(ws, folder, moment.time_us, false);
     RC_ASSERT(again.restored == 0);
     RC_ASSERT(again.trashed == 0);
   }
@@ -304,7 +303,7 @@ class World : public KeepTest {
     RC_ASSERT(live.size() + trashed == static_cast<size_t>(verified.entries));
     uint64_t bytes = 0;
     for (const auto& [hash, size] : blobs) bytes += size;
-    RC_ASSERT(keep->workspaces().open(actor, "default").used_bytes == bytes);
+    RC_ASSERT(keep->workspaces().open(actor, "default").workspace().used_bytes == bytes);
     for (const auto& [path, entry] : live)
       if (entry.kind == EntryKind::file)
         RC_ASSERT(keep->files().versions(ws, entry.id, "", 1000).items.size() ==
@@ -315,7 +314,7 @@ class World : public KeepTest {
   // Who follows the journal and looks again at every path that it names, and below, misses nothing.
   void check_journal(int64_t after, const Tree& before) {
     std::set<std::string> named;
-    for (const auto& event : keep->journal().events(ws.id, after, 100'000, {}).items)
+    for (const auto& event : keep->journal().events(ws.workspace_id(), after, 100'000, {}).items)
       for (const char* name : {"path", "from", "to"})
         if (event.kind != "folder.restore_as_of" && event.personal.contains(name))
           named.insert(event.personal[name].get<std::string>());

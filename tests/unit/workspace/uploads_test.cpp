@@ -14,7 +14,7 @@ namespace {
 class UploadsTest : public KeepTest {
  protected:
   UploadInfo begin(uint64_t size, std::optional<int64_t> keep_s = {}) {
-    return keep->uploads().create(actor, ws, {"big.bin", "user_data", "", size, keep_s});
+    return keep->uploads().create(ws, {"big.bin", "user_data", "", size, keep_s});
   }
   Id part(const UploadInfo& upload, std::string_view bytes) {
     return keep->uploads().add_part(actor, upload.id, *content(bytes)).id;
@@ -30,7 +30,7 @@ class UploadsTest : public KeepTest {
     for (auto& c : out) c = static_cast<char>(random());
     return out;
   }
-  uint64_t used_bytes() { return keep->workspaces().open(actor, "default").used_bytes; }
+  uint64_t used_bytes() { return keep->workspaces().open(actor, "default").workspace().used_bytes; }
 };
 
 TEST_F(UploadsTest, PartsBecomeOneFileInTheOrderThatIsNamed) {
@@ -138,7 +138,7 @@ TEST_F(UploadsTest, NobodyElseHasThem) {
 
 TEST_F(UploadsTest, SmallPartsAndTheirFileDoNotCountTwiceAgainstTheQuota) {
   // Parts of this size are kept in their rows, so the file shares nothing with them.
-  keep->workspaces().change(actor, ws, {}, 400'000);
+  keep->workspaces().change(ws, {}, 400'000);
   auto upload = begin(300'000);
   std::vector<Id> parts;
   for (unsigned seed : {1, 2, 3}) parts.push_back(part(upload, random_bytes(100'000, seed)));
@@ -151,19 +151,20 @@ TEST_F(UploadsTest, WhoMayNotWriteAnyMoreCannotGoOn) {
   auto made = keep->access().create_principal(actor, "other", "person");
   auto other = keep->access().authenticate(
       keep->access().create_key(actor, made.id, identity::NewKey{"k", false, {}, {}}).secret);
-  keep->workspaces().set_member(actor, ws, made.id, Right::write);
-  auto theirs = keep->workspaces().open(other, ws.id.with_prefix(prefix::workspace), Right::write);
-  auto upload = keep->uploads().create(other, theirs, {"big.bin", "user_data", "", 3, {}});
+  keep->workspaces().set_member(ws, made.id, Right::write);
+  auto theirs =
+      keep->workspaces().open(other, ws.workspace_id().with_prefix(prefix::workspace), Right::write);
+  auto upload = keep->uploads().create(theirs, {"big.bin", "user_data", "", 3, {}});
   auto one = keep->uploads().add_part(other, upload.id, *content("abc")).id;
   auto finish = [&] {
     return keep->uploads().complete(other, upload.id, {{one}, "uploads/big.bin", {}}, [] { return true; });
   };
   for (auto role : {std::optional(Right::read), std::optional<Right>()}) {
-    keep->workspaces().set_member(actor, ws, made.id, role);
+    keep->workspaces().set_member(ws, made.id, role);
     EXPECT_EQ(code_of([&] { keep->uploads().add_part(other, upload.id, *content("x")); }), Code::forbidden);
     EXPECT_EQ(code_of(finish), Code::forbidden);
   }
-  keep->workspaces().set_member(actor, ws, made.id, Right::write);
+  keep->workspaces().set_member(ws, made.id, Right::write);
   EXPECT_EQ(finish().status, "completed");
   expect_clean();
 }

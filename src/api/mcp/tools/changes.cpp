@@ -36,7 +36,7 @@ std::optional<ToolResult> move_file(ToolCall& call) {
                                .to = call.file_path("to"),
                                .on_existing = on_existing(call),
                                .conditions = call.conditions()};
-  auto result = call.app().keep.files().apply_one(call.actor(), workspace, std::move(change));
+  auto result = call.app().keep.files().apply_one(workspace, std::move(change));
   return told(call, result.entry, "is where it is now; ids, versions and links stay");
 }
 
@@ -50,8 +50,8 @@ std::optional<ToolResult> copy_file(ToolCall& call) {
   if (auto version = call.text("version"))
     change.from_version = parse_id(*version, prefix::version, "version");
   if (auto name = call.text("from_workspace"))
-    change.from_workspace = call.app().keep.workspaces().open(call.actor(), *name).id;
-  auto result = call.app().keep.files().apply_one(call.actor(), workspace, std::move(change));
+    change.from_workspace = call.app().keep.workspaces().open(call.actor(), *name).workspace_id();
+  auto result = call.app().keep.files().apply_one(workspace, std::move(change));
   return told(call, result.entry, "is the copy");
 }
 
@@ -68,14 +68,14 @@ std::optional<ToolResult> delete_file(ToolCall& call) {
         "back.");
   }
   workspace::TrashChange change{.path = path, .conditions = call.conditions()};
-  auto result = call.app().keep.files().apply_one(call.actor(), workspace, std::move(change));
+  auto result = call.app().keep.files().apply_one(workspace, std::move(change));
   auto out = told(call, result.entry, "is in the trash; restore with this path brings it back");
   out.blocks.clear();
   return out;
 }
 
 // The newest of that path in the trash.
-Id trashed_id(ToolCall& call, const workspace::Workspace& workspace, const std::string& path) {
+Id trashed_id(ToolCall& call, const workspace::Authority& workspace, const std::string& path) {
   for (std::string cursor;;) {
     auto page = call.app().keep.files().trash(workspace, cursor, 500);
     for (const auto& entry : page.items)
@@ -96,13 +96,13 @@ std::optional<ToolResult> restore(ToolCall& call) {
   if (auto version = call.text("version")) {
     workspace::RestoreVersionChange change{.version = parse_id(*version, prefix::version, "version"),
                                            .conditions = call.conditions()};
-    auto result = files.apply_one(call.actor(), workspace, std::move(change));
+    auto result = files.apply_one(workspace, std::move(change));
     auto out = told(call, result.entry, "has the old bytes again, as a new version");
     if (result.version) out.structured["number"] = result.version->number;
     return out;
   }
   auto id = trashed_id(call, workspace, call.file_path("path"));
-  auto entry = files.restore(call.actor(), workspace, id, OnExisting::rename, {}, call.conditions());
+  auto entry = files.restore(workspace, id, OnExisting::rename, {}, call.conditions());
   return told(call, entry, "is back");
 }
 

@@ -36,7 +36,7 @@ conversations::NewMessage new_message(const ToolCall& call) {
 std::optional<ToolResult> link_to_conversation(ToolCall& call) {
   auto workspace = call.open_workspace(Right::write);
   auto& conversations = call.app().conversations;
-  auto message = conversations.put(call.actor(), workspace, new_message(call), place_of_code(workspace.id));
+  auto message = conversations.put(workspace, new_message(call), place_of_code(workspace.workspace_id()));
   ToolResult result;
   Json shown = Json::array();
   for (const auto& file : conversations.view(call.actor(), message)) {

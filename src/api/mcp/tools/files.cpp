@@ -49,7 +49,7 @@ std::string entry_line(const Entry& entry) {
   return out.append(entry.diverged ? ", diverged\n" : "\n");
 }
 
-void add_locks(ToolCall& call, const workspace::Workspace& workspace, const std::string& folder,
+void add_locks(ToolCall& call, const workspace::Authority& workspace, const std::string& folder,
                ToolResult& result) {
   Json locks = Json::array();
   for (const auto& lock : call.app().keep.locks().list(workspace, folder)) {
@@ -95,7 +95,7 @@ std::optional<ToolResult> list_files(ToolCall& call) {
     result.text += entry_line(entry);
   }
   if (page.items.empty()) result.text = call.flag("trash") ? "The trash is empty.\n" : "Nothing here.\n";
-  result.structured = {{"workspace", workspace.name}, {"entries", std::move(entries)}};
+  result.structured = {{"workspace", workspace.workspace().name}, {"entries", std::move(entries)}};
   if (!call.flag("trash")) add_locks(call, workspace, folder, result);
   add_cursor(result, page.has_more, page.next_cursor);
   return result;

@@ -76,11 +76,11 @@ std::optional<ToolResult> activity(ToolCall& call) {
   filter.path_prefix = call.path("path");
   workspace::Events events;
   if (auto after = call.integer("after")) {
-    events = journal.events(workspace.id, *after, static_cast<size_t>(limit), filter);
+    events = journal.events(workspace.workspace_id(), *after, static_cast<size_t>(limit), filter);
   } else {
     // Without a place to go on from, the newest of those that the filter lets through.
-    auto from = std::max<int64_t>(journal.head_seq(workspace.id) - kLookBack, 0);
-    events = journal.events(workspace.id, from, static_cast<size_t>(kLookBack), filter);
+    auto from = std::max<int64_t>(journal.head_seq(workspace.workspace_id()) - kLookBack, 0);
+    events = journal.events(workspace.workspace_id(), from, static_cast<size_t>(kLookBack), filter);
     auto surplus = static_cast<ptrdiff_t>(events.items.size()) - limit;
     if (surplus > 0) events.items.erase(events.items.begin(), events.items.begin() + surplus);
   }
@@ -92,13 +92,13 @@ std::optional<ToolResult> activity(ToolCall& call) {
                      {"time", to_iso8601(entry.time_us)},
                      {"kind", entry.kind},
                      {"actor_id", entry.actor.with_prefix(prefix::principal)},
-                     {"by_you", entry.actor == call.actor().principal},
+                     {"by_you", entry.actor == call.actor().principal()},
                      {"facts", entry.facts},
                      {"personal", entry.personal}});
     result.text.append("- ").append(std::to_string(entry.seq)).append(" ").append(to_iso8601(entry.time_us));
     result.text.append(" ").append(entry.kind).append(what_of(entry)).append(", by ");
-    result.text.append(entry.actor == call.actor().principal ? "you"
-                                                             : entry.actor.with_prefix(prefix::principal));
+    result.text.append(entry.actor == call.actor().principal() ? "you"
+                                                               : entry.actor.with_prefix(prefix::principal));
     result.text += "\n";
   }
   if (items.empty()) result.text = "Nothing new.\n";

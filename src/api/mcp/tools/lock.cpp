@@ -29,12 +29,12 @@ ToolResult lock_result(const workspace::Lock& lock) {
 // workspace's journal grew and when the lock in the way runs out.
 class LockWait : public std::enable_shared_from_this<LockWait> {
  public:
-  LockWait(ToolCall& call, workspace::Workspace workspace, workspace::LockWanted wanted)
+  LockWait(ToolCall& call, const Id& workspace, workspace::LockWanted wanted)
       : app_(call.app()),
         renew_(call.turn.call.renewer()),
         envelope_(call.turn.envelope),
         client_(call.turn.session),
-        workspace_(std::move(workspace)),
+        workspace_(workspace),
         wanted_(std::move(wanted)) {}
 
   void start(Turn& turn, std::chrono::seconds wait) {
@@ -46,7 +46,7 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
       std::lock_guard lock(mutex_);
       if (ended_) return;  // cancelled already
       keep_alive_ = self;
-      watch_.emplace(app_.keep.feed(), app_.background, workspace_.id, [weak = weak_from_this()] {
+      watch_.emplace(app_.keep.feed(), app_.background, workspace_, [weak = weak_from_this()] {
         if (auto strong = weak.lock()) strong->attempt(false);
       });
       watch_->poke();
@@ -66,12 +66,11 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
     std::lock_guard lock(mutex_);
     if (ended_) return;
     try {
-      auto actor = renew_();
-      app_.keep.workspaces().open(actor, workspace_.id.with_prefix(workspace::prefix::workspace),
-                                  Right::write);
-      if (is_last) return give_locked(actor, app_.keep.locks().acquire(actor, workspace_, wanted_));
-      auto result = app_.keep.locks().try_acquire(actor, workspace_, wanted_);
-      if (result.lock) return give_locked(actor, *result.lock);
+      auto authority = app_.keep.workspaces().open(
+          renew_(), workspace_.with_prefix(workspace::prefix::workspace), Right::write);
+      if (is_last) return give_locked(authority, app_.keep.locks().acquire(authority, wanted_));
+      auto result = app_.keep.locks().try_acquire(authority, wanted_);
+      if (result.lock) return give_locked(authority, *result.lock);
       if (result.in_the_way) retry_at_locked(result.in_the_way->expires_us);
     } catch (const Error& error) {
       end_locked(failed(error));
@@ -95,10 +94,10 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
   }
 
   // Answers with the lock. Releases it when the client has left, since nobody would know its token.
-  void give_locked(const workspace::Actor& actor, const workspace::Lock& lock) {
+  void give_locked(const workspace::Authority& authority, const workspace::Lock& lock) {
     if (end_locked(lock_result(lock))) return;
     try {
-      app_.keep.locks().release(actor, workspace_, lock.token);
+      app_.keep.locks().release(authority, lock.token);
     } catch (const Error&) {
       // It runs out by itself.
     }
@@ -125,7 +124,7 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
   const std::function<workspace::Actor()> renew_;
   const Envelope envelope_;
   const std::shared_ptr<LegacySession> client_;
-  const workspace::Workspace workspace_;
+  const Id workspace_;
   const workspace::LockWanted wanted_;
   std::shared_ptr<Channel> channel_;  // set by start()
   std::mutex mutex_;                  // guards all below
@@ -136,7 +135,7 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
   std::shared_ptr<LockWait> keep_alive_;  // until it ended
 };
 
-std::optional<ToolResult> acquire(ToolCall& call, const workspace::Workspace& workspace) {
+std::optional<ToolResult> acquire(ToolCall& call, const workspace::Authority& workspace) {
   workspace::LockWanted wanted;
   wanted.path = call.path("path");
   if (!call.has("path")) throw Error(Code::bad_request, "'path' is missing");
@@ -144,10 +143,11 @@ std::optional<ToolResult> acquire(ToolCall& call, const workspace::Workspace& wo
   wanted.ttl_s = call.integer("ttl_s").value_or(wanted.ttl_s);
   auto wait_s = std::min(call.integer("wait_s").value_or(0), call.app().settings.lock_wait_max_s);
   auto& locks = call.app().keep.locks();
-  if (wait_s == 0) return lock_result(locks.acquire(call.actor(), workspace, wanted));
-  auto first = locks.try_acquire(call.actor(), workspace, wanted);
+  if (wait_s == 0) return lock_result(locks.acquire(workspace, wanted));
+  auto first = locks.try_acquire(workspace, wanted);
   if (first.lock) return lock_result(*first.lock);
-  std::make_shared<LockWait>(call, workspace, wanted)->start(call.turn, std::chrono::seconds(wait_s));
+  std::make_shared<LockWait>(call, workspace.workspace_id(), wanted)
+      ->start(call.turn, std::chrono::seconds(wait_s));
   return std::nullopt;
 }
 
@@ -158,9 +158,9 @@ std::optional<ToolResult> lock(ToolCall& call) {
   auto& locks = call.app().keep.locks();
   auto token = call.need_text("lock_token");
   if (action == "renew")
-    return lock_result(locks.renew(call.actor(), workspace, token,
-                                   call.integer("ttl_s").value_or(workspace::LockWanted{}.ttl_s)));
-  locks.release(call.actor(), workspace, token);
+    return lock_result(
+        locks.renew(workspace, token, call.integer("ttl_s").value_or(workspace::LockWanted{}.ttl_s)));
+  locks.release(workspace, token);
   ToolResult result;
   result.text = "Released; others may lock and write now.\n";
   result.structured = {{"released", true}};

@@ -32,7 +32,7 @@ Id session_of(ToolCall& call, interpreter::Interpreter& interpreter) {
   if (wanted.empty() || wanted.size() > kSessionNameMax)
     throw Error(Code::bad_request, "'session' must be an id (s_…) or a name of at most 64 bytes");
   auto workspace = call.open_workspace(Right::write);
-  return call.turn.hub.default_sessions.find_or_create(interpreter, call.actor(), workspace, wanted);
+  return call.turn.hub.default_sessions.find_or_create(interpreter, workspace, wanted);
 }
 
 std::vector<interpreter::AddedFile> added_files(ToolCall& call) {
@@ -96,7 +96,7 @@ void become_task_later(Turn& turn, const RunningExecution& running, const TaskId
     result["resultType"] = "task";
     channel->finish(envelope.wrap(std::move(result)));
   };
-  turn.hub.tasks.add(turn.call.actor.principal, task);
+  turn.hub.tasks.add(turn.call.actor.principal(), task);
   turn.call.app.background.run_after(kTaskAfter, give);
 }
 
@@ -110,7 +110,7 @@ std::optional<ToolResult> start_run(ToolCall& call, const Id& session, interpret
   auto running = interpreter.execute(call.actor(), session, std::move(wanted));
   TaskId task{session, running.id};
   if (turn.era == Era::legacy && takes_tasks(turn)) {
-    turn.hub.tasks.add(call.actor().principal, task);
+    turn.hub.tasks.add(call.actor().principal(), task);
     ToolResult result;
     result.raw = {{"task", task_json(Era::legacy, task, running.asked)}};
     return result;

@@ -42,7 +42,7 @@ ToolResult written(ToolCall& call, const workspace::ChangeResult& change) {
   return result;
 }
 
-workspace::ChangeResult put(ToolCall& call, const workspace::Workspace& workspace, std::string path,
+workspace::ChangeResult put(ToolCall& call, const workspace::Authority& workspace, std::string path,
                             std::string_view bytes, workspace::Conditions conditions) {
   workspace::PutChange change;
   change.path = std::move(path);
@@ -51,7 +51,7 @@ workspace::ChangeResult put(ToolCall& call, const workspace::Workspace& workspac
   Upload upload(call.app());
   upload.write(bytes);
   upload.finish_into(change);
-  return call.app().keep.files().apply_one(call.actor(), workspace, std::move(change));
+  return call.app().keep.files().apply_one(workspace, std::move(change));
 }
 
 std::optional<ToolResult> write_file(ToolCall& call) {
@@ -112,7 +112,8 @@ std::optional<ToolResult> edit_file(ToolCall& call) {
 std::optional<ToolResult> upload(ToolCall& call) {
   auto workspace = call.open_workspace(Right::write);
   auto [folder, name] = workspace::split_path(call.file_path("path"));
-  std::string url = call.base_url() + "/blob?workspace=" + workspace.id.with_prefix(prefix::workspace);
+  std::string url =
+      call.base_url() + "/blob?workspace=" + workspace.workspace_id().with_prefix(prefix::workspace);
   if (!folder.empty()) url += "&folder=" + percent_encode(folder);
   url += "&name=" + percent_encode(name);
   std::string curl =

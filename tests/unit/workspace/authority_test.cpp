@@ -1,0 +1,126 @@
+#include "workspace/authority.h"
+
+#include "keep_fixture.h"
+
+namespace sk::workspace {
+namespace {
+
+// A member of the administrator's workspace who has opened it, and each kind of write that is under way then.
+class AuthorityTest : public KeepTest {
+ protected:
+  AuthorityTest() { keep->workspaces().set_member(ws, member.id, Right::own); }
+
+  Authority opened() {
+    return keep->workspaces().open(robot, ws.workspace_id().with_prefix(prefix::workspace), Right::own);
+  }
+
+  std::map<std::string, std::function<void()>> writes(const Authority& authority) {
+    put("a", "1");
+    auto old = put("a", "2").entry;
+    put("trashed", "1");
+    auto trashed = apply(TrashChange{"trashed", {}}).entry.id;
+    auto lock = keep->locks().acquire(ws, {.path = "locked", .purpose = ""});
+    auto upload = keep->uploads().create(opened(), {"big.bin", "user_data", "", 3, {}}).id;
+    auto versions = keep->files().versions(ws, old.id, "", 2).items;
+    auto& files = keep->files();
+    auto& locks = keep->locks();
+    auto& uploads = keep->uploads();
+    auto& workspaces = keep->workspaces();
+    return {
+        {"apply", [=, this, &files] { files.apply_one(authority, put_change("new", "x")); }},
+        {"apply_each", [=, this, &files] { files.apply_each(authority, {put_change("new", "x")}); }},
+        {"restore", [=, &files] { files.restore(authority, trashed, OnExisting::rename); }},
+        {"purge", [=, &files] { files.purge(authority, trashed); }},
+        {"purge_version", [=, &files] { files.purge_version(authority, versions[1].id); }},
+        {"empty_trash", [=, &files] { files.empty_trash(authority); }},
+        {"restore_as_of", [=, &files] { files.restore_as_of(authority, "a", old.created_us, false); }},
+        {"lock", [=, &locks] { locks.acquire(authority, {.path = "b", .purpose = ""}); }},
+        {"renew", [=, &locks] { locks.renew(authority, lock.token, 60); }},
+        {"release", [=, &locks] { locks.release(authority, lock.token); }},
+        {"break_lock", [=, &locks] { locks.break_lock(authority, lock.id); }},
+        {"upload", [=, &uploads] { uploads.create(authority, {"c.bin", "user_data", "", 3, {}}); }},
+        {"part", [=, this, &uploads] { uploads.add_part(authority.actor(), upload, *content("abc")); }},
+        {"rename", [=, &workspaces] { workspaces.change(authority, "mine", std::nullopt); }},
+        {"revoke_links", [=, &workspaces] { workspaces.revoke_links(authority); }},
+        {"set_member", [=, this, &workspaces] { workspaces.set_member(authority, member.id, Right::read); }},
+        {"trash", [=, &workspaces] { workspaces.trash(authority); }},
+    };
+  }
+
+  // Every write is refused, after `change` took place, and leaves no trace.
+  void expect_refused(const std::function<void()>& change, Code code) {
+    auto under_way = writes(opened());
+    change();
+    auto seq = keep->journal().head_seq(ws.workspace_id());
+    for (const auto& [name, write] : under_way) {
+      auto expected = name == "part" && code == Code::not_found ? Code::forbidden : code;
+      EXPECT_EQ(code_of(write), expected) << name;
+    }
+    EXPECT_EQ(keep->journal().head_seq(ws.workspace_id()), seq);
+    EXPECT_EQ(bytes_at("a"), "2");
+    expect_clean();
+  }
+
+  identity::Principal member = keep->access().create_principal(actor, "robot", "agent");
+  Actor robot = actor_by_key(*keep, member.id);
+};
+
+TEST_F(AuthorityTest, AKeyThatIsRevokedBeforeAWriteChangesNothing) {
+  expect_refused([&] { keep->access().revoke_key(actor, robot.key()); }, Code::unauthorized);
+}
+
+TEST_F(AuthorityTest, AKeyThatExpiresBeforeAWriteChangesNothing) {
+  identity::NewKey wanted;
+  wanted.expires_us = clock.now_us() + 60 * kSecondUs;
+  robot = actor_by_key(*keep, member.id, wanted);
+  expect_refused([&] { clock.advance_us(60 * kSecondUs); }, Code::unauthorized);
+}
+
+TEST_F(AuthorityTest, AMemberWhoIsRemovedBeforeAWriteChangesNothing) {
+  expect_refused([&] { keep->workspaces().set_member(ws, member.id, std::nullopt); }, Code::not_found);
+}
+
+TEST_F(AuthorityTest, AMemberWhoMayOnlyReadByNowChangesNothing) {
+  expect_refused([&] { keep->workspaces().set_member(ws, member.id, Right::read); }, Code::forbidden);
+}
+
+TEST_F(AuthorityTest, ATrashedWorkspaceIsNotWrittenTo) {
+  auto authority = opened();
+  keep->workspaces().trash(ws);
+  EXPECT_EQ(code_of([&] { keep->files().apply_one(authority, put_change("new", "x")); }), Code::not_found);
+}
+
+TEST_F(AuthorityTest, WhoComesByATokenIsCheckedAsAMember) {
+  auto anna = keep->access().actor_of_subject("chat", "anna");
+  keep->workspaces().set_member(ws, anna.principal(), Right::write);
+  auto authority = keep->workspaces().open(anna, ws.workspace_id().with_prefix(prefix::workspace));
+  EXPECT_EQ(authority.origin(), Authority::Origin::token);
+  keep->files().apply_one(authority, put_change("first", "x"));
+  keep->workspaces().set_member(ws, anna.principal(), std::nullopt);
+  EXPECT_EQ(code_of([&] { keep->files().apply_one(authority, put_change("new", "x")); }), Code::not_found);
+}
+
+TEST_F(AuthorityTest, TheServersOwnWorkGoesOnWhenAKeyIsRevoked) {
+  auto authority = system_authority(ws.workspace_id(), robot, "a test of what the server does by itself");
+  keep->access().revoke_key(actor, robot.key());
+  keep->workspaces().set_member(ws, member.id, std::nullopt);
+  auto made = keep->files().apply_one(authority, put_change("new", "x"));
+  EXPECT_EQ(made.version->author, member.id);
+  EXPECT_EQ(authority.origin(), Authority::Origin::system);
+  EXPECT_FALSE(authority.reason().empty());
+}
+
+TEST_F(AuthorityTest, ItCarriesNoMoreThanItsKey) {
+  identity::NewKey reading;
+  reading.read_only = true;
+  auto reader = actor_by_key(*keep, member.id, reading);
+  auto authority = keep->workspaces().open(reader, ws.workspace_id().with_prefix(prefix::workspace));
+  EXPECT_EQ(authority.right(), Right::read);
+  EXPECT_EQ(code_of([&] { authority.need(Right::write); }), Code::forbidden);
+  EXPECT_EQ(code_of([&] { keep->files().apply_one(authority, put_change("new", "x")); }), Code::forbidden);
+  EXPECT_EQ(code_of([&] { keep->locks().acquire(authority, {.path = "b", .purpose = ""}); }),
+            Code::forbidden);
+}
+
+}  // namespace
+}  // namespace sk::workspace
