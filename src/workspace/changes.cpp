@@ -279,6 +279,9 @@ Version ChangeRun::copy_file(const Entry& from, const std::optional<Id>& from_ve
 
 ChangeResult ChangeRun::copy(const CopyChange& change) {
   Id from_workspace = change.from_workspace.value_or(workspace_);
+  // The authority is for the workspace that is written to; of the other one, it names the reader.
+  if (from_workspace != workspace_ && !may_read(tx_, actor_, from_workspace))
+    throw no_such_workspace(from_workspace.with_prefix(prefix::workspace));
   ChangeRun source(tx_, ground_, actor_, from_workspace);
   Entry from = change.from.empty() ? source.file_of(*change.from_version) : source.get(change.from);
   if (from_workspace == workspace_ && from.kind == EntryKind::folder && change.to != change.from &&

@@ -69,8 +69,8 @@ struct CopyChange {
   std::string to;
   OnExisting on_existing = OnExisting::refuse;
   Conditions conditions;
-  std::optional<Id> from_workspace;
-  Json detail = Json::object();  // of the source of what is made, such as the session that it is put into
+  std::optional<Id> from_workspace;  // Error(not_found) unless the authority's actor may read it
+  Json detail = Json::object();      // of the source of what is made, such as the session that it is put into
 };
 struct TrashChange {
   std::string path;

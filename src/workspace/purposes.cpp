@@ -41,12 +41,6 @@ std::optional<Found> find_row(catalog::Statements& statements, const Id& version
                         {version}, read_found);
 }
 
-bool may_read(catalog::Statements& statements, const Actor& actor, const Id& workspace) {
-  if (actor.only_workspace() && *actor.only_workspace() != workspace) return false;
-  return statements.query("SELECT 1 FROM members WHERE principal = $1 AND workspace = $2",
-                          {actor.principal(), workspace}, [](const catalog::Row&) { return false; }) > 0;
-}
-
 // Ids are bytes that are compared in order, so the ends of a list are the least and the greatest of them.
 Id greatest_id() {
   Id id;

@@ -35,6 +35,12 @@ Workspace insert_workspace(catalog::Tx& tx, Ground& ground, const Actor& owner, 
   return made;
 }
 
+bool may_read(catalog::Statements& statements, const Actor& actor, const Id& workspace) {
+  if (actor.only_workspace() && *actor.only_workspace() != workspace) return false;
+  return statements.query("SELECT 1 FROM members WHERE principal = $1 AND workspace = $2",
+                          {actor.principal(), workspace}, [](const catalog::Row&) { return false; }) > 0;
+}
+
 Entry read_entry(const catalog::Row& row) {
   Entry entry;
   entry.id = row.id(0);

@@ -10,6 +10,9 @@ namespace sk::workspace {
 Workspace insert_workspace(catalog::Tx& tx, Ground& ground, const Actor& owner, const std::string& name,
                            uint64_t quota_bytes);
 
+// Whether the actor may read the workspace, also from the trash.
+bool may_read(catalog::Statements& statements, const Actor& actor, const Id& workspace);
+
 // Columns of an Entry in the order that read_entry() expects, for a table alias `e`.
 #define SK_ENTRY_COLUMNS                                                                                \
   "e.id, e.workspace, e.parent, e.name, e.kind, e.head, e.size, e.sha256, e.mime, e.mode, e.mtime_us, " \

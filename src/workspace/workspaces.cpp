@@ -177,11 +177,8 @@ std::optional<Authority> Workspaces::find_readable(const Actor& actor, const Id&
 }
 
 bool Workspaces::may_read(const Actor& actor, const Id& workspace) {
-  if (!in_scope(actor, workspace)) return false;
-  return ground_.db.read([&](catalog::Statements& statements) {
-    return statements.query("SELECT 1 FROM members WHERE principal = $1 AND workspace = $2",
-                            {actor.principal(), workspace}, [](const catalog::Row&) { return false; }) > 0;
-  });
+  return ground_.db.read(
+      [&](catalog::Statements& statements) { return workspace::may_read(statements, actor, workspace); });
 }
 
 Authority Workspaces::open_default(const Actor& actor, Right right) {

@@ -26,7 +26,7 @@ class Workspaces {
   Authority open(const Actor& actor, std::string_view id_or_name, Right right = Right::read);
   // The right to read, also from the trash: what permanent links ask. nullopt instead of Error(not_found).
   std::optional<Authority> find_readable(const Actor& actor, const Id& workspace);
-  bool may_read(const Actor& actor, const Id& workspace);
+  bool may_read(const Actor& actor, const Id& workspace);  // whether there is one
   // The same for an administrator who makes a key for somebody else: one that `principal` may enter.
   Workspace open_for(const Actor& actor, const Id& principal, std::string_view id_or_name);
   // For whoever may open it as open() does; for administrators also every other workspace by its id, with the

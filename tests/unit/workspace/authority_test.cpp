@@ -110,6 +110,20 @@ TEST_F(AuthorityTest, TheServersOwnWorkGoesOnWhenAKeyIsRevoked) {
   EXPECT_FALSE(authority.reason().empty());
 }
 
+TEST_F(AuthorityTest, NothingIsCopiedFromAWorkspaceThatTheActorMayNotRead) {
+  auto theirs = keep->workspaces().open_default(robot, Right::write);
+  keep->files().apply_one(theirs, put_change("secret", "x"));
+  CopyChange copy;
+  copy.from = "secret";
+  copy.from_workspace = theirs.workspace_id();
+  copy.to = "stolen";
+  EXPECT_EQ(code_of([&] { apply(copy); }), Code::not_found);
+  EXPECT_FALSE(keep->files().find(ws, "stolen"));
+  keep->workspaces().set_member(theirs, actor.principal(), Right::read);
+  apply(copy);
+  EXPECT_EQ(bytes_at("stolen"), "x");
+}
+
 TEST_F(AuthorityTest, ItCarriesNoMoreThanItsKey) {
   identity::NewKey reading;
   reading.read_only = true;
