@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "interpreter/session_book.h"
+#include "interpreter/session_directory.h"
 #include "workspace/keep.h"
 
 namespace sk::interpreter {
@@ -38,7 +38,7 @@ class Aliases {
  private:
   workspace::Keep& keep_;
   Interpreter& interpreter_;
-  const SessionBook book_;
+  const SessionDirectory book_;
 };
 
 }  // namespace sk::interpreter

@@ -95,7 +95,7 @@ class Run {
   workspace::Keep& keep_;
   const SessionInfo& session_;
   const Authority target_;
-  std::set<std::string> taken_;  // by earlier wishes of this call
+  std::set<std::string> taken_;  // by earlier requests of this call
 };
 
 }  // namespace

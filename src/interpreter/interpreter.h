@@ -73,7 +73,7 @@ class Interpreter {
   // wrote the file since; what was recovered is left alone. Calls `then` when it is done, on a thread of its
   // own: with an error when the copy could not be compared. Throws what can be said at once.
   struct Retried {
-    size_t settled = 0;    // of those that SessionBook::unkept listed before
+    size_t settled = 0;    // of those that SessionDirectory::unkept listed before
     size_t remaining = 0;  // refused or aside
     std::optional<Error> error = {};
   };

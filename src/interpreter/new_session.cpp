@@ -9,7 +9,7 @@
 
 namespace sk::interpreter {
 
-void settle_wishes(SessionInfo& info, const NewSession& wanted, const InterpreterOptions& options) {
+void fill_from_request(SessionInfo& info, const NewSession& wanted, const InterpreterOptions& options) {
   info.name = wanted.name.empty() ? "session" : wanted.name;
   if (info.name.size() > 100 || !is_utf8(info.name))
     throw Error(Code::bad_request, "name must be at most 100 bytes of text");

@@ -8,7 +8,7 @@ namespace sk::interpreter {
 
 // Name, memory, times, environment and labels as they were wished, or as the server gives them to who wished
 // nothing. Error(bad_request) where a wish goes beyond what it allows.
-void settle_wishes(SessionInfo& info, const NewSession& wanted, const InterpreterOptions& options);
+void fill_from_request(SessionInfo& info, const NewSession& wanted, const InterpreterOptions& options);
 
 // Its folder in the workspace: the one that was asked for, or one named after it.
 std::string folder_of(const SessionInfo& info, const NewSession& wanted);

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "interpreter/only_copies.h"
-#include "interpreter/session_book.h"
+#include "interpreter/session_directory.h"
 
 namespace sk::interpreter {
 

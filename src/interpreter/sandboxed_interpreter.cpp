@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "interpreter/added_files.h"
 #include "interpreter/copy_cache.h"
+#include "interpreter/eviction.h"
 #include "interpreter/kernel_loop.h"
 #include "interpreter/live_session.h"
 #include "interpreter/new_session.h"
@@ -15,8 +16,7 @@
 #include "interpreter/registry.h"
 #include "interpreter/repeats.h"
 #include "interpreter/rescue.h"
-#include "interpreter/session_book.h"
-#include "interpreter/sleepers.h"
+#include "interpreter/session_directory.h"
 #include "workspace/path.h"
 
 namespace sk::interpreter {
@@ -222,7 +222,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
   // Puts a session to sleep, to make room for another. False when there is none.
   bool make_room(const Id& guest, const std::optional<Id>& owner) {
     for (auto live = registry.all();;) {
-      auto longest = choose_sleeper(live, guest, owner, options.sessions_max, keep.ground().clock.now_us());
+      auto longest = choose_evicted(live, guest, owner, options.sessions_max, keep.ground().clock.now_us());
       if (!longest) return false;
       auto lease = registry.try_acquire(longest->info().id);
       if (lease && lease->live() == longest && !longest->busy()) {
@@ -445,7 +445,7 @@ SessionInfo SandboxedInterpreter::create(const workspace::Actor& actor, const Ne
   info.id = keep.ground().ids.next();
   info.workspace = workspace.workspace_id();
   info.owner = actor.principal();
-  settle_wishes(info, wanted, options);
+  fill_from_request(info, wanted, options);
   info.runtime = impl_->host.need_runtime(wanted.runtime);
   info.folder = folder_of(info, wanted);
   auto existing = info.folder.empty() ? std::nullopt : keep.files().find(workspace, info.folder);

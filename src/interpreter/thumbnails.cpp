@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "interpreter/errand.h"
+#include "interpreter/sandboxed_job.h"
 #include "workspace/file_at.h"
 
 namespace sk::interpreter {
@@ -18,7 +18,7 @@ namespace {
 constexpr uint64_t kImageBytesMax = 64 << 20;
 constexpr size_t kThumbnailBytesMax = 64 << 10;
 constexpr size_t kWaitingMax = 256;
-constexpr std::string_view kFolder = "errand-";
+constexpr std::string_view kFolder = "job-";
 constexpr std::array<std::string_view, 6> kKinds = {"image/png",  "image/jpeg", "image/gif",
                                                     "image/webp", "image/bmp",  "image/tiff"};
 
@@ -46,7 +46,7 @@ with open('/mnt/data/out', 'wb') as out:
 void write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     auto count = ::write(fd, bytes.data(), bytes.size());
-    if (count < 0) throw system_error("cannot write an errand's input", errno);
+    if (count < 0) throw system_error("cannot write an job's input", errno);
     bytes.remove_prefix(static_cast<size_t>(count));
   }
 }
@@ -62,7 +62,7 @@ std::string mime_of(std::string_view bytes) {
 
 Thumbnails::Thumbnails(workspace::Keep& keep, sandbox::SandboxHost& host, std::string directory)
     : keep_(keep), host_(host), directory_(std::move(directory)), pool_(1, kWaitingMax) {
-  // A server that was killed leaves the folder of its errand behind.
+  // A server that was killed leaves the folder of its job behind.
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(directory_, ignored)) {
     if (entry.path().filename().string().starts_with(kFolder))
@@ -100,15 +100,15 @@ void Thumbnails::save(const workspace::Version& version, const std::optional<Thu
 }
 
 std::optional<Thumbnail> Thumbnails::make(const workspace::Version& version) {
-  Errand errand;
-  errand.code = kCode;
-  errand.output_bytes_max = kThumbnailBytesMax;
-  errand.write_input = [&](int fd) {
+  SandboxedJob job;
+  job.code = kCode;
+  job.output_bytes_max = kThumbnailBytesMax;
+  job.write_input = [&](int fd) {
     workspace::ContentReader reader(keep_.ground(), version.sha256, 0, version.size);
     write_all(fd, reader.read_all());
   };
   auto folder = directory_ + "/" + std::string(kFolder) + keep_.ground().ids.next().hex();
-  auto bytes = run_errand(host_, folder, errand);
+  auto bytes = run_sandboxed_job(host_, folder, job);
   if (!bytes || mime_of(*bytes).empty()) return std::nullopt;
   auto mime = mime_of(*bytes);
   return Thumbnail{std::move(mime), std::move(*bytes)};

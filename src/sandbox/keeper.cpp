@@ -42,7 +42,7 @@ void Nursery::keep() {
         std::lock_guard lock(mutex_);
         unused.swap(pool_);
       }
-      for (auto& parts : unused) bury(std::move(parts));
+      for (auto& parts : unused) dispose(std::move(parts));
     } else {
       renew_launcher();
       renew_zygote();
@@ -103,7 +103,7 @@ void Nursery::renew_launcher() {
       unused.swap(pool_);
       pooled_.set(0);
     }
-    for (auto& parts : unused) bury(std::move(parts));
+    for (auto& parts : unused) dispose(std::move(parts));
   } catch (const Error& error) {
     try_later("cannot start the sandbox's launcher", error.message());
   }
@@ -136,7 +136,7 @@ void Nursery::fill_pool() {
     in_demand = pool_.empty() && now_us < taken_us_ + kInDemandUs;
   }
   try {
-    auto parts = prepare(in_demand ? Zygote::Haste::somebody_waits : Zygote::Haste::none);
+    auto parts = prepare(in_demand ? Zygote::Urgency::somebody_waits : Zygote::Urgency::none);
     std::lock_guard lock(mutex_);
     pool_.push_back(std::move(parts));
     pooled_.set(static_cast<int64_t>(pool_.size()));

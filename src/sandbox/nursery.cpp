@@ -95,12 +95,12 @@ std::unique_ptr<Session> Nursery::start(const SessionSpec& spec) {
   for (;;) {
     auto parts = take_ready();
     bool pooled = parts != nullptr;
-    if (!pooled) parts = prepare(Zygote::Haste::somebody_waits);
+    if (!pooled) parts = prepare(Zygote::Urgency::somebody_waits);
     try {
       open_gate(*parts, spec);
     } catch (const Error& error) {
       bool had_ended = wait_readable(parts->init_pidfd.get(), 0);
-      bury(std::move(parts));
+      dispose(std::move(parts));
       if (pooled && had_ended) continue;  // it died while it waited: not this caller's fault
       throw;
     }
@@ -122,7 +122,7 @@ std::unique_ptr<SessionParts> Nursery::take_ready() {
   return parts;
 }
 
-std::unique_ptr<SessionParts> Nursery::prepare(Zygote::Haste haste) {
+std::unique_ptr<SessionParts> Nursery::prepare(Zygote::Urgency urgency) {
   auto parts = std::make_unique<SessionParts>();
   parts->zygote = current_zygote();
   auto launcher = current_launcher();
@@ -148,7 +148,7 @@ std::unique_ptr<SessionParts> Nursery::prepare(Zygote::Haste haste) {
     Pair gate = packet_sockets(), channel = stream_sockets(), output = output_pipe(), errors = output_pipe();
     const std::array fds = {parts->init_pidfd.get(), gate.theirs.get(), channel.theirs.get(),
                             output.theirs.get(), errors.theirs.get()};
-    auto main = parts->zygote->fork(layers, haste, fds);
+    auto main = parts->zygote->fork(layers, urgency, fds);
     ++forks_of_zygote_;
     parts->main_pid = main.pid;
     parts->main_pidfd = std::move(main.pidfd);
@@ -165,7 +165,7 @@ std::unique_ptr<SessionParts> Nursery::prepare(Zygote::Haste haste) {
     if (!send_packet(parts->control.get(), watch, std::span(&main_pidfd, 1)))
       throw Error(Code::unavailable, "sandbox: the session's first process ended");
   } catch (...) {
-    bury(std::move(parts));
+    dispose(std::move(parts));
     throw;
   }
   return parts;
@@ -222,7 +222,7 @@ void Nursery::open_gate(SessionParts& parts, const SessionSpec& spec) {
   parts.gate.reset();
 }
 
-void Nursery::bury(std::unique_ptr<SessionParts> parts) {
+void Nursery::dispose(std::unique_ptr<SessionParts> parts) {
   if (parts->init_pidfd) ::syscall(SYS_pidfd_send_signal, parts->init_pidfd.get(), SIGKILL, nullptr, 0u);
   if (parts->cgroup) parts->cgroup->thaw();  // what is frozen cannot die
   for (Fd* fd :

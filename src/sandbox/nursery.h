@@ -50,10 +50,10 @@ class Nursery {
   // the step that failed.
   std::unique_ptr<Session> start(const SessionSpec& spec);
   // Takes what a session leaves behind.
-  void bury(std::unique_ptr<SessionParts> parts);
+  void dispose(std::unique_ptr<SessionParts> parts);
 
  private:
-  std::unique_ptr<SessionParts> prepare(Zygote::Haste haste);
+  std::unique_ptr<SessionParts> prepare(Zygote::Urgency urgency);
   std::unique_ptr<SessionParts> take_ready();
   void open_gate(SessionParts& parts, const SessionSpec& spec);
   std::shared_ptr<Zygote> current_zygote();

@@ -60,7 +60,7 @@ std::string_view name_of(End end) {
 Session::Session(SessionSpec spec, std::unique_ptr<SessionParts> parts, Nursery& nursery)
     : spec_(std::move(spec)), parts_(std::move(parts)), nursery_(nursery) {}
 
-Session::~Session() { nursery_.bury(std::move(parts_)); }
+Session::~Session() { nursery_.dispose(std::move(parts_)); }
 
 int Session::channel_fd() const { return parts_->channel.get(); }
 int Session::output_fd() const { return parts_->output.get(); }

@@ -46,9 +46,9 @@ bool Zygote::wait_ready(int timeout_ms) {
   return ready_;
 }
 
-Zygote::Child Zygote::fork(uint32_t layers, Haste haste, std::span<const int> fds) {
+Zygote::Child Zygote::fork(uint32_t layers, Urgency urgency, std::span<const int> fds) {
   std::lock_guard lock(mutex_);
-  sk_fork_request request{layers, haste == Haste::none};
+  sk_fork_request request{layers, urgency == Urgency::none};
   sk_fork_reply reply{};
   std::vector<Fd> received;
   if (!send_packet(socket_.get(), request, fds) ||

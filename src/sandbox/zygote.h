@@ -39,10 +39,10 @@ class Zygote {
     pid_t pid;
     Fd pidfd;
   };
-  enum class Haste { none, somebody_waits };
+  enum class Urgency { none, somebody_waits };
   // Descriptors in the order of sk_fork_request. Throws Error(unavailable) when it has ended or does not
   // answer.
-  Child fork(uint32_t layers, Haste haste, std::span<const int> fds);
+  Child fork(uint32_t layers, Urgency urgency, std::span<const int> fds);
 
   // Readable when reports of ended children wait to be collected, and when the zygote has ended.
   int reports_fd() const { return reports_.get(); }

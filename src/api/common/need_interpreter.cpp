@@ -18,8 +18,8 @@ interpreter::Interpreter::OnUnkept unkept_by(const Query& query) {
                              : interpreter::Interpreter::OnUnkept::refuse;
 }
 
-interpreter::SessionBook session_book(const App& app) {
-  return interpreter::SessionBook(app.keep, app.interpreter);
+interpreter::SessionDirectory session_directory(const App& app) {
+  return interpreter::SessionDirectory(app.keep, app.interpreter);
 }
 
 }  // namespace sk::api

@@ -4,7 +4,7 @@
 
 #include "api/app.h"
 #include "api/common/fields.h"
-#include "interpreter/session_book.h"
+#include "interpreter/session_directory.h"
 
 namespace sk::api {
 
@@ -17,6 +17,6 @@ Fields force_field();
 interpreter::Interpreter::OnUnkept unkept_by(const Query& query);
 
 // Answers in any case: whose files are kept reads and lists them, whether or not code runs.
-interpreter::SessionBook session_book(const App& app);
+interpreter::SessionDirectory session_directory(const App& app);
 
 }  // namespace sk::api

@@ -22,7 +22,7 @@ Error no_file() {
 
 std::optional<SessionInfo> find_session(const Call& call, std::string_view id) {
   auto parsed = Id::from_base64url21(id);
-  return parsed ? session_book(call.app).find(call.actor, *parsed) : std::nullopt;
+  return parsed ? session_directory(call.app).find(call.actor, *parsed) : std::nullopt;
 }
 
 bool is_upload(const SessionInfo& session) {

@@ -133,7 +133,7 @@ Reply list_containers(Call& call) {
     if (!id) throw wrong("after", "'after' must be the id of a container");
     wanted.after = *id;
   }
-  auto found = session_book(call.app).list(call.actor, wanted);
+  auto found = session_directory(call.app).list(call.actor, wanted);
   return Reply::json(list_json(found, query.limit, [&](const SessionInfo& container) {
     return container_json(container, call.app.clock.now_us());
   }));

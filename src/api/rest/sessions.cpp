@@ -55,7 +55,7 @@ Reply list_sessions(Call& call) {
   size_t limit = call.limit(call.app.settings.list_page_max);
   query.limit = limit + 1;
   workspace::Page<interpreter::SessionInfo> page;
-  page.items = session_book(call.app).list(call.actor, query);
+  page.items = session_directory(call.app).list(call.actor, query);
   if (page.items.size() > limit) {
     page.items.resize(limit);
     page.has_more = true;
@@ -118,16 +118,17 @@ void add_session_routes(Routes& routes) {
               .query = page_fields(),
               .answers = {{200, "Sessions, also those that sleep.", "SessionPage"}}},
              list_sessions);
-  routes.add({.method = "GET",
-              .pattern = kRoot + "/sessions/{session}",
-              .id = "get_session",
-              .tag = "sessions",
-              .summary = "One session",
-              .answers = {{200, "The session.", "Session"}},
-              .errors = {Code::not_found}},
-             [](Call& call) {
-               return Reply::json(session_json(session_book(call.app).get(call.actor, session_id(call))));
-             });
+  routes.add(
+      {.method = "GET",
+       .pattern = kRoot + "/sessions/{session}",
+       .id = "get_session",
+       .tag = "sessions",
+       .summary = "One session",
+       .answers = {{200, "The session.", "Session"}},
+       .errors = {Code::not_found}},
+      [](Call& call) {
+        return Reply::json(session_json(session_directory(call.app).get(call.actor, session_id(call))));
+      });
   routes.add({.method = "GET",
               .pattern = kRoot + "/sessions/{session}/export",
               .id = "export_session",

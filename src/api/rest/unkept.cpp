@@ -20,8 +20,8 @@ Json unkept_page_json(const workspace::Page<interpreter::Unkept>& page, const st
 
 Reply list_unkept(Call& call) {
   auto page =
-      session_book(call.app).unkept(call.actor, session_id(call), call.query.text("cursor").value_or(""),
-                                    call.limit(call.app.settings.list_page_max));
+      session_directory(call.app).unkept(call.actor, session_id(call), call.query.text("cursor").value_or(""),
+                                         call.limit(call.app.settings.list_page_max));
   return Reply::json(unkept_page_json(page, call.request.base_url));
 }
 
@@ -40,7 +40,7 @@ Reply retry_unkept(Call& call) {
                  base_url = call.request.base_url](const Interpreter::Retried& retried) {
     try {
       if (retried.error) throw Error(*retried.error);
-      Json body = unkept_page_json(session_book(app).unkept(actor, session, "", limit), base_url);
+      Json body = unkept_page_json(session_directory(app).unkept(actor, session, "", limit), base_url);
       body["settled"] = retried.settled;
       body["remaining"] = retried.remaining;
       deferred->complete(Reply::json(body));
@@ -97,7 +97,7 @@ void add_unkept_routes(Routes& routes) {
        .errors = {Code::not_found, Code::forbidden, Code::conflict}},
       [](Call& call) {
         size_t count =
-            session_book(call.app).dismiss_unkept(call.actor, session_id(call), call.query.text("path"));
+            session_directory(call.app).dismiss_unkept(call.actor, session_id(call), call.query.text("path"));
         return Reply::json({{"dismissed", count}});
       });
 }

@@ -17,7 +17,7 @@ std::optional<Id> file_id_from(std::string_view text) {
 
 interpreter::SessionInfo need_container(App& app, const workspace::Actor& actor, std::string_view text) {
   auto id = container_id_from(text);
-  auto found = id ? session_book(app).find(actor, *id) : std::nullopt;
+  auto found = id ? session_directory(app).find(actor, *id) : std::nullopt;
   if (!found)
     throw Error(Code::not_found, "there is no container '" + std::string(text.substr(0, 100)) + "'")
         .hint("Ids look like cntr_ and 32 hexadecimal digits; list your containers to see them.");

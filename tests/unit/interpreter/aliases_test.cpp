@@ -187,7 +187,7 @@ TEST_F(AliasesTest, WhereNoCodeRunsSessionsAreFoundAndTheRestIsRefusedWithTheRea
   auto other = session();
   interpreter->remove(actor, other.id);
   RefusingInterpreter refusing(*keep, "no sandbox here");
-  SessionBook book(*keep, refusing);
+  SessionDirectory book(*keep, refusing);
   EXPECT_EQ(book.find(actor, named_one)->status, SessionStatus::asleep);
   EXPECT_EQ(book.find(actor, other.id)->status, SessionStatus::deleted);
   EXPECT_EQ(book.list(actor, {}).size(), 1u);

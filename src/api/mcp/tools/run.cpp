@@ -158,7 +158,7 @@ std::optional<ToolResult> list_sessions(ToolCall& call) {
   query.limit = 50;
   ToolResult result;
   Json sessions = Json::array();
-  for (const auto& session : session_book(call.app()).list(call.actor(), query)) {
+  for (const auto& session : session_directory(call.app()).list(call.actor(), query)) {
     auto id = session.id.with_prefix(prefix::session);
     sessions.push_back({{"session", id},
                         {"name", session.name},

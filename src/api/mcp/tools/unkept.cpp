@@ -65,7 +65,7 @@ void retry(ToolCall& call, const Id& session) {
         ToolResult result;
         try {
           if (retried.error) throw Error(*retried.error);
-          result = unkept_result(session_book(app).unkept(actor, session, "", kItemsMax), base_url);
+          result = unkept_result(session_directory(app).unkept(actor, session, "", kItemsMax), base_url);
           result.text = "Settled " + std::to_string(retried.settled) + ", " +
                         std::to_string(retried.remaining) + " remain.\n" + result.text;
           result.structured["settled"] = retried.settled;
@@ -83,7 +83,8 @@ std::optional<ToolResult> session_unkept(ToolCall& call) {
   auto id = Id::from_prefixed(wanted, prefix::session);
   if (!id) throw Error(Code::bad_request, "'session' must be an id (s_…)").hint("list_sessions shows them.");
   if (!call.flag("retry"))
-    return unkept_result(session_book(call.app()).unkept(call.actor(), *id, "", kItemsMax), call.base_url());
+    return unkept_result(session_directory(call.app()).unkept(call.actor(), *id, "", kItemsMax),
+                         call.base_url());
   retry(call, *id);
   return std::nullopt;
 }

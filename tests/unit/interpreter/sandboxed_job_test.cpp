@@ -1,5 +1,5 @@
 // Errands in real sandboxes: what comes back, and what never does.
-#include "interpreter/errand.h"
+#include "interpreter/sandboxed_job.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -12,27 +12,27 @@
 namespace sk::interpreter {
 namespace {
 
-class ErrandTest : public SandboxTest {
+class SandboxedJobTest : public SandboxTest {
  protected:
   std::optional<std::string> run(std::string code,
                                  std::chrono::milliseconds time_max = std::chrono::seconds(20)) {
-    Errand errand;
-    errand.code = std::move(code);
-    errand.write_input = [](int fd) { ASSERT_EQ(::write(fd, "input", 5), 5); };
-    errand.output_bytes_max = 1000;
-    errand.time_max = time_max;
-    auto folder = root->path() + "/errand";
-    auto output = run_errand(*host, folder, errand);
+    SandboxedJob job;
+    job.code = std::move(code);
+    job.write_input = [](int fd) { ASSERT_EQ(::write(fd, "input", 5), 5); };
+    job.output_bytes_max = 1000;
+    job.time_max = time_max;
+    auto folder = root->path() + "/job";
+    auto output = run_sandboxed_job(*host, folder, job);
     EXPECT_FALSE(std::filesystem::exists(folder)) << "it leaves nothing behind";
     return output;
   }
 };
 
-TEST_F(ErrandTest, BringsBackWhatTheProgramMadeOfItsInput) {
+TEST_F(SandboxedJobTest, BringsBackWhatTheProgramMadeOfItsInput) {
   EXPECT_EQ(run("open('/mnt/data/out', 'w').write(open('/mnt/data/in').read().upper())"), "INPUT");
 }
 
-TEST_F(ErrandTest, BringsNothingFromAProgramThatFailsLingersOrCheats) {
+TEST_F(SandboxedJobTest, BringsNothingFromAProgramThatFailsLingersOrCheats) {
   EXPECT_EQ(run("1 / 0"), std::nullopt);
   EXPECT_EQ(run("pass"), std::nullopt) << "no output";
   EXPECT_EQ(run("open('/mnt/data/out', 'wb').write(b'x' * 1001)"), std::nullopt) << "too much output";

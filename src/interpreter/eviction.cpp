@@ -1,4 +1,4 @@
-#include "interpreter/sleepers.h"
+#include "interpreter/eviction.h"
 
 #include <algorithm>
 
@@ -10,7 +10,7 @@ constexpr int64_t kUsedJustNowUs = kSecondUs;
 
 }  // namespace
 
-std::shared_ptr<LiveSession> choose_sleeper(const std::vector<std::shared_ptr<LiveSession>>& live,
+std::shared_ptr<LiveSession> choose_evicted(const std::vector<std::shared_ptr<LiveSession>>& live,
                                             const Id& guest, const std::optional<Id>& owner,
                                             size_t sessions_max, TimeUs now_us) {
   std::unordered_map<Id, size_t> awake_of;

@@ -1,4 +1,4 @@
-#include "interpreter/errand.h"
+#include "interpreter/sandboxed_job.h"
 
 #include <poll.h>
 #include <unistd.h>
@@ -42,9 +42,9 @@ class RemovedFolder {
   const std::string path_;
 };
 
-bool run_cell(sandbox::Kernel& kernel, CellEnd& events, const Errand& errand) {
-  auto deadline = std::chrono::steady_clock::now() + errand.time_max;
-  kernel.execute("errand", errand.code);
+bool run_cell(sandbox::Kernel& kernel, CellEnd& events, const SandboxedJob& job) {
+  auto deadline = std::chrono::steady_clock::now() + job.time_max;
+  kernel.execute("job", job.code);
   while (!events.status && !events.ended) {
     auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
@@ -52,7 +52,7 @@ bool run_cell(sandbox::Kernel& kernel, CellEnd& events, const Errand& errand) {
     pollfd waiting{kernel.poll_fd(), POLLIN, 0};
     ::poll(&waiting, 1, static_cast<int>(left.count()));
     kernel.on_ready();
-    for (auto id : events.requests) kernel.refuse(id, "forbidden", "an errand asks for nothing");
+    for (auto id : events.requests) kernel.refuse(id, "forbidden", "an job asks for nothing");
     events.requests.clear();
   }
   return events.status == sandbox::CellStatus::ok;
@@ -77,25 +77,25 @@ std::optional<std::string> read_output(const WorkingCopy& copy, size_t bytes_max
 
 }  // namespace
 
-std::optional<std::string> run_errand(sandbox::SandboxHost& host, const std::string& folder,
-                                      const Errand& errand) {
+std::optional<std::string> run_sandboxed_job(sandbox::SandboxHost& host, const std::string& folder,
+                                             const SandboxedJob& job) {
   RemovedFolder removed(folder);
   auto owner = host.file_owner();
   WorkingCopy copy(folder, {owner.uid, owner.gid});
-  copy.write_file("in", errand.write_input, {.mode = 0400});
+  copy.write_file("in", job.write_input, {.mode = 0400});
   sandbox::SessionSpec spec;
-  spec.id = "errand";
+  spec.id = "job";
   spec.data_dir = folder;
-  spec.limits.memory_bytes = errand.memory_bytes;
+  spec.limits.memory_bytes = job.memory_bytes;
   spec.limits.processes_max = 32;
   spec.limits.tmp_bytes = 64ull << 20;
-  spec.limits.file_bytes_max = errand.output_bytes_max + 1;  // one more, so that what was cut off shows
+  spec.limits.file_bytes_max = job.output_bytes_max + 1;  // one more, so that what was cut off shows
   CellEnd events;
   std::optional<std::string> output;
   sandbox::Kernel kernel(host.start(spec), events);
-  if (run_cell(kernel, events, errand)) output = read_output(copy, errand.output_bytes_max);
+  if (run_cell(kernel, events, job)) output = read_output(copy, job.output_bytes_max);
   // Nothing of it may write into the folder while that is removed.
-  kernel.session().kill(sandbox::End::killed, "the errand is done");
+  kernel.session().kill(sandbox::End::killed, "the job is done");
   if (!kernel.session().wait_ended(10'000)) throw Error(Code::internal, "a sandbox did not end");
   return output;
 }

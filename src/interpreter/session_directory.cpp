@@ -1,10 +1,10 @@
-#include "interpreter/session_book.h"
+#include "interpreter/session_directory.h"
 
 #include "interpreter/records.h"
 
 namespace sk::interpreter {
 
-std::optional<SessionInfo> SessionBook::find(const workspace::Actor& actor, const Id& session) const {
+std::optional<SessionInfo> SessionDirectory::find(const workspace::Actor& actor, const Id& session) const {
   return interpreter_.find(actor, session);
 }
 
@@ -20,12 +20,12 @@ SessionInfo Interpreter::get(const workspace::Actor& actor, const Id& session) {
   return *found;
 }
 
-SessionInfo SessionBook::get(const workspace::Actor& actor, const Id& session) const {
+SessionInfo SessionDirectory::get(const workspace::Actor& actor, const Id& session) const {
   return interpreter_.get(actor, session);
 }
 
-workspace::Page<Unkept> SessionBook::unkept(const workspace::Actor& actor, const Id& session,
-                                            std::string_view cursor, size_t limit) const {
+workspace::Page<Unkept> SessionDirectory::unkept(const workspace::Actor& actor, const Id& session,
+                                                 std::string_view cursor, size_t limit) const {
   get(actor, session);
   Records::UnkeptPlace after;
   if (!cursor.empty()) {
@@ -45,8 +45,8 @@ workspace::Page<Unkept> SessionBook::unkept(const workspace::Actor& actor, const
   return page;
 }
 
-size_t SessionBook::dismiss_unkept(const workspace::Actor& actor, const Id& session,
-                                   const std::optional<std::string>& path) const {
+size_t SessionDirectory::dismiss_unkept(const workspace::Actor& actor, const Id& session,
+                                        const std::optional<std::string>& path) const {
   if (!actor.may_write())
     throw Error(Code::forbidden, "a read-only key cannot change the list of unkept files");
   get(actor, session);
@@ -71,7 +71,8 @@ size_t SessionBook::dismiss_unkept(const workspace::Actor& actor, const Id& sess
   return count;
 }
 
-std::vector<SessionInfo> SessionBook::list(const workspace::Actor& actor, const SessionQuery& query) const {
+std::vector<SessionInfo> SessionDirectory::list(const workspace::Actor& actor,
+                                                const SessionQuery& query) const {
   return interpreter_.list(actor, query);
 }
 

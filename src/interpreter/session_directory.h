@@ -11,9 +11,10 @@
 namespace sk::interpreter {
 
 // Any thread; made where it is needed. `keep` and `interpreter` outlive it.
-class SessionBook {
+class SessionDirectory {
  public:
-  SessionBook(workspace::Keep& keep, Interpreter& interpreter) : keep_(keep), interpreter_(interpreter) {}
+  SessionDirectory(workspace::Keep& keep, Interpreter& interpreter)
+      : keep_(keep), interpreter_(interpreter) {}
 
   // nullopt for a session that is not there or not the caller's; also a deleted one is found.
   std::optional<SessionInfo> find(const workspace::Actor& actor, const Id& session) const;

@@ -11,7 +11,7 @@ namespace sk::interpreter {
 
 // Of whoever has most, the idle one that was unused longest. One that was used just now is left alone, unless
 // its owner has more than a fair share of the server. With `owner`, one of theirs. Null when there is none.
-std::shared_ptr<LiveSession> choose_sleeper(const std::vector<std::shared_ptr<LiveSession>>& live,
+std::shared_ptr<LiveSession> choose_evicted(const std::vector<std::shared_ptr<LiveSession>>& live,
                                             const Id& guest, const std::optional<Id>& owner,
                                             size_t sessions_max, TimeUs now_us);
 

@@ -11,7 +11,7 @@
 
 namespace sk::interpreter {
 
-struct Errand {
+struct SandboxedJob {
   std::string code;                         // Python; reads /mnt/data/in, writes /mnt/data/out
   std::function<void(int fd)> write_input;  // fills the input
   size_t output_bytes_max = 1 << 20;
@@ -22,7 +22,7 @@ struct Errand {
 // Runs it and waits: call it on a thread that may wait. `folder` is made, used and removed; it lies below the
 // host's data_root. nullopt when the program failed, ran too long, or wrote nothing or too much: the input
 // may be anything, so that is no error of ours. Error as SandboxHost::start.
-std::optional<std::string> run_errand(sandbox::SandboxHost& host, const std::string& folder,
-                                      const Errand& errand);
+std::optional<std::string> run_sandboxed_job(sandbox::SandboxHost& host, const std::string& folder,
+                                             const SandboxedJob& job);
 
 }  // namespace sk::interpreter
