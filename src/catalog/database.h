@@ -59,7 +59,11 @@ class Param {
 // that came from outside can become SQL.
 class Sql {
  public:
-  consteval Sql(const char* literal) : text_(literal) {}
+  // Reads the characters, which must be constants, too: the address of a buffer does not compile.
+  consteval Sql(const char* literal) : text_(literal) {
+    for (const char* at = literal; *at != '\0'; ++at) {
+    }
+  }
   constexpr const char* text() const { return text_; }
 
  private:

@@ -1,7 +1,9 @@
 #include "conversations/markdown.h"
 
 #include <algorithm>
+#include <cctype>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/json.h"
@@ -14,7 +16,8 @@ namespace {
 
 constexpr size_t kUrlBytesMax = 32 << 10;
 constexpr size_t kDepthMax = 64;  // of tags in tags; deeper ones are left out, what they contain is not
-// A table's short rows are filled up with cells, so that a small text may ask for a large page.
+// A table's short rows are filled up with cells, and a definition is repeated by each link that uses it, so
+// that a small text may ask for a large page.
 constexpr size_t kGrowthMax = 32;
 constexpr size_t kSmallBytes = 4 << 10;
 
@@ -40,6 +43,7 @@ size_t web_address_at(std::string_view text) {
 // nullopt for an address with an entity other than "&amp;": no address that people write needs one, and what
 // it hides is not worth finding out.
 std::optional<std::string> address_of(const MD_ATTRIBUTE& attribute) {
+  if (attribute.size > kUrlBytesMax) return std::nullopt;
   std::string url;
   for (size_t i = 0; attribute.substr_offsets[i] < attribute.size; ++i) {
     size_t start = attribute.substr_offsets[i];
@@ -139,23 +143,24 @@ class HtmlWriter final : public MarkdownVisitor {
   bool enter(MD_SPANTYPE type, void* detail) override {
     flush_text();
     if (type == MD_SPAN_IMG) {
+      const auto& address = static_cast<MD_SPAN_IMG_DETAIL*>(detail)->src;
+      addresses_bytes_ += address.size;
       // An image in an image's description is a part of the description.
-      if (images_++ == 0) image_url_ = address_of(static_cast<MD_SPAN_IMG_DETAIL*>(detail)->src);
-      return true;
-    }
-    if (images_ > 0) return true;
-    if (type == MD_SPAN_A) {
-      auto url = address_of(static_cast<MD_SPAN_A_DETAIL*>(detail)->href);
+      if (images_++ == 0) image_url_ = address_of(address);
+    } else if (type == MD_SPAN_A) {
+      const auto& address = static_cast<MD_SPAN_A_DETAIL*>(detail)->href;
+      addresses_bytes_ += address.size;
+      auto url = images_ > 0 || link_start_ ? std::nullopt : address_of(address);
       // An address that is not safe is not shown either: the label alone is.
-      if (!url || !is_safe_link(*url) || link_start_) return true;
-      begin_link(*url);
-    } else if (spans_.size() < kDepthMax) {
+      if (url && is_safe_link(*url)) {
+        begin_link(*url);
+        spans_.push_back(type);
+      }
+    } else if (images_ == 0 && spans_.size() < kDepthMax) {
       write("<" + name_of(type) + ">");
-    } else {
-      return true;
+      spans_.push_back(type);
     }
-    spans_.push_back(type);
-    return true;
+    return is_within_measure();
   }
 
   // The parser may leave what it never entered: `[](_)_` does. What comes out is well-formed nevertheless.
@@ -163,11 +168,11 @@ class HtmlWriter final : public MarkdownVisitor {
     flush_text();
     if (type == MD_SPAN_IMG) {
       if (images_ > 0 && --images_ == 0) write_image();
-      return true;
+      return is_within_measure();
     }
     auto open = std::find(spans_.rbegin(), spans_.rend(), type);
     if (images_ == 0 && open != spans_.rend()) close_spans(static_cast<size_t>(spans_.rend() - open) - 1);
-    return true;
+    return is_within_measure();
   }
 
   bool text(MD_TEXTTYPE type, std::string_view piece) override {
@@ -217,8 +222,11 @@ class HtmlWriter final : public MarkdownVisitor {
 
   bool write(std::string_view html) {
     (images_ > 0 ? alt_ : out_) += html;
-    return out_.size() + alt_.size() <= bytes_max_;
+    return is_within_measure();
   }
+  // Each use of a definition repeats its address, and makes the parser read it again, whether it is shown or
+  // not.
+  bool is_within_measure() const { return out_.size() + alt_.size() + addresses_bytes_ <= bytes_max_; }
   bool open(std::string_view tag) { return ++depth_ > kDepthMax || write(tag); }
   bool close(std::string_view tag) {
     if (images_ > 0) write_image();
@@ -282,6 +290,7 @@ class HtmlWriter final : public MarkdownVisitor {
   std::string pending_;               // text that is not yet written
   size_t depth_ = 0;                  // of blocks
   std::vector<MD_SPANTYPE> spans_;    // that are open, images apart
+  size_t addresses_bytes_ = 0;        // of all links and images so far
   std::optional<size_t> link_start_;  // where the label of the open link begins in out_
   std::string link_url_;
   size_t images_ = 0;  // that the parser is in; their text is a description, without tags

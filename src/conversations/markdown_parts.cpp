@@ -10,6 +10,9 @@ namespace sk::conversations {
 
 namespace {
 
+constexpr size_t kRereadMax = 32;
+constexpr size_t kEnoughBytes = 4 << 10;
+
 class PartFinder final : public MarkdownVisitor {
  public:
   explicit PartFinder(std::string_view text) : text_(text) {}
@@ -23,7 +26,8 @@ class PartFinder final : public MarkdownVisitor {
   bool enter(MD_SPANTYPE type, void* detail) override {
     if (type == MD_SPAN_A) add_destination(static_cast<MD_SPAN_A_DETAIL*>(detail)->href);
     if (type == MD_SPAN_IMG) add_destination(static_cast<MD_SPAN_IMG_DETAIL*>(detail)->src);
-    return true;
+    // The parser reads a definition anew for each link that uses it.
+    return destinations_bytes_ <= kRereadMax * text_.size() + kEnoughBytes;
   }
   bool leave(MD_SPANTYPE type, void*) override {
     if (type == MD_SPAN_CODE) end_code();
@@ -60,6 +64,7 @@ class PartFinder final : public MarkdownVisitor {
   }
 
   void add_destination(const MD_ATTRIBUTE& address) {
+    destinations_bytes_ += address.size;
     if (auto range = range_of({address.text, address.size})) parts_.destinations.push_back(*range);
   }
 
@@ -70,6 +75,7 @@ class PartFinder final : public MarkdownVisitor {
 
   const std::string_view text_;
   std::optional<TextRange> code_;  // that the parser is in
+  size_t destinations_bytes_ = 0;
   MarkdownParts parts_;
 };
 

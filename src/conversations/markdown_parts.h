@@ -21,7 +21,8 @@ struct MarkdownParts {
   std::vector<TextRange> destinations;
 };
 
-// Any bytes, in time about linear in the text.
+// Any bytes, in time about linear in the text: the search ends early in one that uses a long definition too
+// often.
 MarkdownParts find_markdown_parts(std::string_view text);
 
 }  // namespace sk::conversations

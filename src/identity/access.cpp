@@ -252,8 +252,8 @@ Principal Access::create_principal(const Actor& actor, const std::string& name, 
   if (kind != "person" && kind != "agent") throw Error(Code::bad_request, "kind must be 'person' or 'agent'");
   Principal made{ids_.next(), name, kind, false, clock_.now_us()};
   db_.write([&](catalog::Tx& tx) {
-    if (tx.query("SELECT 1 FROM principals WHERE name = $1", {name},
-                 [](const catalog::Row&) { return false; }) > 0)
+    check_key(tx, actor, clock_.now_us());
+    if (tx.exists("SELECT 1 FROM principals WHERE name = $1", {name}))
       throw Error(Code::conflict, "there is a principal named '" + name + "' already")
           .hint("Choose another name.");
     tx.exec("INSERT INTO principals (id, name, kind, admin, created_us) VALUES ($1, $2, $3, 0, $4)",
@@ -292,6 +292,7 @@ MadeKey Access::create_key(const Actor& actor, const Id& principal, const NewKey
   made.secret = make_secret();
   Id id = ids_.next();
   made.info = db_.write([&](catalog::Tx& tx) {
+    check_key(tx, actor, clock_.now_us());
     if (!has_principal(tx, principal)) throw Error(Code::not_found, "there is no such principal");
     // A key for a workspace that its principal cannot enter would open nothing.
     if (wanted.only_workspace && !hooks_.is_member(tx, principal, *wanted.only_workspace))
@@ -331,6 +332,7 @@ std::vector<KeyInfo> Access::list_keys(const Actor& actor) {
 void Access::revoke_key(const Actor& actor, const Id& key) {
   if (!actor.may_write()) throw Error(Code::forbidden, "a read-only key cannot revoke keys");
   db_.write([&](catalog::Tx& tx) {
+    check_key(tx, actor, clock_.now_us());
     struct Found {
       Id principal;
       std::string name;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/log.h"
 
 namespace sk::interpreter {
 
@@ -12,22 +13,33 @@ std::string_view outcome_name(const Execution& execution) {
   return execution.outcome ? name_of(*execution.outcome) : std::string_view();
 }
 
+// Whoever listens is told on the session's thread, which must go on, and so must the others who listen.
+template <class Listener, class News>
+static void tell(const Listener& listener, const News& news) {
+  try {
+    listener(news);
+  } catch (const std::exception& error) {
+    log::error("a listener of an execution failed", {{"reason", error.what()}});
+  }
+}
+
 void ExecutionFeed::add(Event event) {
   std::lock_guard lock(mutex_);
   events_.push_back({static_cast<int64_t>(events_.size()) + 1, std::move(event)});
-  for (auto& [number, follower] : followers_) follower(events_.back());
+  for (auto& [number, follower] : followers_) tell(follower, events_.back());
 }
 
 void ExecutionFeed::finish(Execution execution) {
   std::vector<Waiter> waiters;
   {
     std::lock_guard lock(mutex_);
+    if (result_) return;  // the first end counts
     result_ = std::move(execution);
     events_.push_back({static_cast<int64_t>(events_.size()) + 1, Ended{}});
-    for (auto& [number, follower] : followers_) follower(events_.back());
+    for (auto& [number, follower] : followers_) tell(follower, events_.back());
     waiters.swap(waiters_);
   }
-  for (auto& waiter : waiters) waiter.then(&*result_);  // it does not change any more
+  for (auto& waiter : waiters) tell(waiter.then, &*result_);  // it does not change any more
 }
 
 bool ExecutionFeed::finished() const {
@@ -51,7 +63,7 @@ Execution ExecutionFeed::so_far(Execution asked) const {
 uint64_t ExecutionFeed::follow(int64_t after, std::function<void(const ExecutionEvent&)> on_event) {
   std::lock_guard lock(mutex_);
   for (const auto& event : events_)
-    if (event.number > after) on_event(event);
+    if (event.number > after) tell(on_event, event);
   followers_.emplace(next_, std::move(on_event));
   return next_++;
 }
@@ -69,7 +81,7 @@ void ExecutionFeed::await(TimeUs deadline_us, std::function<void(const Execution
       return;
     }
   }
-  then(&*result_);
+  tell(then, &*result_);
 }
 
 void ExecutionFeed::on_finish(std::function<void(const Execution&)> when_done) {
@@ -84,7 +96,7 @@ void ExecutionFeed::expire(TimeUs now_us) {
     for (auto& waiter : std::exchange(waiters_, {}))
       (now_us < waiter.deadline_us ? waiters_ : overdue).push_back(std::move(waiter));
   }
-  for (auto& waiter : overdue) waiter.then(nullptr);
+  for (auto& waiter : overdue) tell(waiter.then, static_cast<const Execution*>(nullptr));
 }
 
 void await_all(const std::vector<std::shared_ptr<ExecutionFeed>>& feeds, std::chrono::milliseconds limit) {

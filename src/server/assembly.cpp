@@ -75,6 +75,7 @@ std::unique_ptr<interpreter::Interpreter> Assembly::make_interpreter() {
   if (settings_.sandbox == SandboxMode::off)
     return std::make_unique<RefusingInterpreter>(
         *keep_, "this server runs no code: it was started with --sandbox=off");
+  std::string why;
   try {
     auto options = sandbox_options(settings_);
     std::filesystem::create_directories(options.data_root);
@@ -85,10 +86,13 @@ std::unique_ptr<interpreter::Interpreter> Assembly::make_interpreter() {
     made->resume_accepted();
     return made;
   } catch (const Error& error) {
-    sandboxes_.reset();
-    log::error("no code can run here; files are served all the same", {{"why", error.message()}});
-    return std::make_unique<RefusingInterpreter>(*keep_, error.message());
+    why = error.message();
+  } catch (const std::filesystem::filesystem_error& error) {
+    why = error.what();
   }
+  sandboxes_.reset();
+  log::error("no code can run here; files are served all the same", {{"why", why}});
+  return std::make_unique<RefusingInterpreter>(*keep_, why);
 }
 
 std::string Assembly::url() const {

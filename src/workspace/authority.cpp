@@ -34,6 +34,7 @@ Authority system_authority(const Id& workspace, Actor as, SystemReason reason) {
 
 void check_still_holds(catalog::Statements& statements, const Clock& clock, const Authority& authority,
                        Right right) {
+  authority.need(right);
   if (authority.origin() == Authority::Origin::system) return;
   identity::Access::check_key(statements, authority.actor(), clock.now_us());
   auto role = statements.one(

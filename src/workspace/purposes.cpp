@@ -169,6 +169,7 @@ std::vector<GivenFile> Purposes::list(const Actor& actor, const GivenQuery& quer
 void Purposes::retract(const Actor& actor, const Id& version, const Conditions& conditions) {
   if (!actor.may_write()) throw Error(Code::forbidden, "a read-only key cannot delete files");
   ground_.db.write([&](catalog::Tx& tx) {
+    identity::Access::check_key(tx, actor, ground_.clock.now_us());
     auto found = find_row(tx, version);
     auto role = !found ? std::nullopt
                        : tx.one("SELECT role FROM members WHERE principal = $1 AND workspace = $2",

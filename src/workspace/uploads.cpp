@@ -290,6 +290,7 @@ UploadInfo Uploads::complete(const Actor& actor, const Id& id, const Completion&
 
 UploadInfo Uploads::cancel(const Actor& actor, const Id& upload) {
   return ground_.db.write([&](catalog::Tx& tx) {
+    identity::Access::check_key(tx, actor, ground_.clock.now_us());
     auto known = need_upload(tx, actor, upload, ground_.clock.now_us());
     if (known.status == "cancelled") return known;
     auto pending = need_pending(tx, actor, upload, ground_.clock.now_us());

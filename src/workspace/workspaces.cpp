@@ -196,6 +196,7 @@ Workspace Workspaces::create(const Actor& actor, const std::string& name,
     throw Error(Code::forbidden, "only an administrator may give a workspace more than " +
                                      human_size(ground_.limits.quota_default_bytes));
   return ground_.db.write([&](catalog::Tx& tx) {
+    identity::Access::check_key(tx, actor, ground_.clock.now_us());
     forget_after(tx);
     return insert_workspace(tx, ground_, actor, name,
                             quota_bytes.value_or(ground_.limits.quota_default_bytes));
@@ -271,6 +272,7 @@ void Workspaces::trash(const Authority& authority, const Conditions& conditions)
 
 Workspace Workspaces::restore(const Actor& actor, std::string_view id_or_name) {
   Id id = ground_.db.write([&](catalog::Tx& tx) {
+    identity::Access::check_key(tx, actor, ground_.clock.now_us());
     forget_after(tx);
     auto found = find(tx, actor, id_or_name, true);
     if (!found)

@@ -1,6 +1,7 @@
 #include "api/common/await.h"
 
 #include "api/dialects.h"
+#include "base/log.h"
 
 namespace sk::api {
 
@@ -13,6 +14,19 @@ constexpr std::chrono::hours kQueueAndKeeping{24};
 // A reply has a deadline of its own; that of the execution comes first.
 constexpr std::chrono::hours kReplyLater{1};
 constexpr int kGatewayTimeout = 504;
+
+// Whatever happens while the answer is written, the client gets one.
+http::Reply answered(const http::Request& request, const Awaited& wanted, const Execution& execution) {
+  try {
+    return wanted.answer(execution);
+  } catch (const Error& error) {
+    return dialect_error_reply(request, error);
+  } catch (const std::exception& error) {
+    log::error("an answer could not be written", {{"reason", error.what()}});
+    return dialect_error_reply(request,
+                               Error(Code::internal, "The server made a mistake; its log has the details."));
+  }
+}
 
 }  // namespace
 
@@ -36,7 +50,8 @@ http::Reply overdue_reply(const http::Request& request) {
 }
 
 http::Reply await(const Call& call, const interpreter::RunningExecution& running, Awaited wanted) {
-  auto late = [request = without_content(call.request)] { return overdue_reply(request); };
+  auto request = without_content(call.request);
+  auto late = [request] { return overdue_reply(request); };
   auto deferred = std::make_shared<http::Deferred>(await_limit(call.app.settings) + kReplyLater, late,
                                                    wanted.on_unanswered, wanted.on_unanswered);
   if (wanted.by_event)
@@ -44,13 +59,14 @@ http::Reply await(const Call& call, const interpreter::RunningExecution& running
       if (deferred->done()) return;
       if (auto reply = by_event(event)) deferred->complete(std::move(*reply));
     });
-  running.feed->await(await_deadline_us(call.app), [deferred, late, wanted](const Execution* execution) {
-    if (deferred->done()) return;
-    if (execution != nullptr)
-      deferred->complete(wanted.answer(*execution));
-    else if (deferred->complete(late()))
-      wanted.on_unanswered();
-  });
+  running.feed->await(await_deadline_us(call.app),
+                      [deferred, late, request, wanted](const Execution* execution) {
+                        if (deferred->done()) return;
+                        if (execution != nullptr)
+                          deferred->complete(answered(request, wanted, *execution));
+                        else if (deferred->complete(late()))
+                          wanted.on_unanswered();
+                      });
   return http::Reply::deferred(std::move(deferred));
 }
 

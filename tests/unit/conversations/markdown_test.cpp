@@ -61,6 +61,13 @@ TEST(Markdown, WhatWouldGrowBeyondMeasureIsShownAsItIs) {
   std::string table = wide + "\n" + rule + "\n";
   for (int i = 0; i < 2'000; ++i) table += "|b\n";
   EXPECT_TRUE(html(table).starts_with("<pre>|a|a"));
+  // A definition that is used often, whether its address is shown or not.
+  for (std::string scheme : {"https://here/", "javascript:"}) {
+    std::string uses = "[a]: " + scheme + std::string(30'000, 'x') + "\n\n";
+    for (int i = 0; i < 50'000; ++i) uses += "[a] ";
+    EXPECT_TRUE(html(uses).starts_with("<pre>[a]: "));
+    EXPECT_LE(find_markdown_parts(uses).destinations.size(), 1u);
+  }
   std::string deep;
   for (int i = 0; i < 10'000; ++i) deep += '>';
   auto out = html(deep + " a");

@@ -89,6 +89,23 @@ TEST(ExecutionFeed, AWaitEndsWithTheExecution) {
   EXPECT_EQ(calls, 2);
 }
 
+TEST(ExecutionFeed, AListenerThatFailsKeepsNobodyElseFromHearing) {
+  ExecutionFeed feed;
+  int heard = 0;
+  feed.follow(0, [](const ExecutionEvent&) { throw std::runtime_error("a follower that fails"); });
+  feed.follow(0, [&](const ExecutionEvent&) { ++heard; });
+  feed.await(100, [](const Execution*) { throw std::runtime_error("a waiter that fails"); });
+  feed.await(100, [&](const Execution* execution) { heard += execution != nullptr ? 10 : 0; });
+  feed.add(OutputAdded{TextOutput{out, "a"}});
+  Execution first, second;
+  first.code = "first";
+  second.code = "second";
+  feed.finish(first);
+  feed.finish(second);
+  EXPECT_EQ(heard, 12);
+  EXPECT_EQ(feed.result().code, "first");
+}
+
 TEST(ExecutionFeed, AWaitEndsAtItsDeadlineAndOthersGoOn) {
   ExecutionFeed feed;
   std::vector<std::string> ended;

@@ -69,6 +69,27 @@ TEST_F(AuthorityTest, AKeyThatIsRevokedBeforeAWriteChangesNothing) {
   expect_refused([&] { keep->access().revoke_key(actor, robot.key()); }, Code::unauthorized);
 }
 
+// What a thief would do with a key that is being taken away.
+TEST_F(AuthorityTest, ARevokedKeyMakesNoKeysPrincipalsOrWorkspaces) {
+  auto mine = actor_by_key(*keep, actor.principal());
+  auto other = actor_by_key(*keep, actor.principal());
+  auto upload = keep->uploads().create(ws, {"big.bin", "user_data", "", 3, {}}).id;
+  keep->access().revoke_key(actor, mine.key());
+  auto& access = keep->access();
+  const std::map<std::string, std::function<void()>> calls = {
+      {"key",
+       [&] {
+         access.create_key(mine, mine.principal(), {.name = "k", .only_workspace = {}, .expires_us = {}});
+       }},
+      {"principal", [&] { access.create_principal(mine, "another", "agent"); }},
+      {"revoke", [&] { access.revoke_key(mine, other.key()); }},
+      {"workspace", [&] { keep->workspaces().create(mine, "another"); }},
+      {"restore", [&] { keep->workspaces().restore(mine, "default"); }},
+      {"cancel", [&] { keep->uploads().cancel(mine, upload); }},
+  };
+  for (const auto& [name, call] : calls) EXPECT_EQ(code_of(call), Code::unauthorized) << name;
+}
+
 TEST_F(AuthorityTest, AKeyThatExpiresBeforeAWriteChangesNothing) {
   identity::NewKey wanted;
   wanted.expires_us = clock.now_us() + 60 * kSecondUs;
