@@ -119,7 +119,8 @@ struct Compressed {
   uint64_t bytes_after = 0;
 };
 
-// Where blob files live: local disk now, S3 later. Every implementation passes
+// Where blob files live: the local disk. A store elsewhere needs a local cache, since open() gives a
+// descriptor. Every implementation passes
 // tests/unit/blobs/store_conformance.h. Any thread.
 class Store {
  public:

@@ -139,8 +139,10 @@ std::optional<std::string> Access::ensure_first_principal(const std::string& roo
 Actor Access::authenticate(std::string_view secret) {
   Sha256 hash = sha256(secret);
   TimeUs now_us = clock_.now_us();
+  int64_t revocations = 0;
   {
     std::lock_guard lock(mutex_);
+    revocations = revocations_;
     auto found = cache_.find(hash);
     if (found != cache_.end()) {
       if (found->second.expires_us() && *found->second.expires_us() <= now_us) throw key_expired();
@@ -178,19 +180,9 @@ Actor Access::authenticate(std::string_view secret) {
   {
     std::lock_guard lock(mutex_);
     if (cache_.size() >= kCacheMax) cache_.clear();
-    cache_.emplace(hash, found->actor);
+    // A key that is revoked between the look above and here must not be remembered.
+    if (revocations == revocations_) cache_.emplace(hash, found->actor);
     last_use_us_[found->actor.key()] = now_us;
-  }
-  // A revocation between the look above and the entry in the cache has emptied the cache too early: look
-  // again.
-  bool revoked = db_.read([&](catalog::Statements& statements) {
-    return statements.query("SELECT 1 FROM keys WHERE hash = $1 AND revoked_us IS NOT NULL", {hash},
-                            [](const catalog::Row&) { return false; }) > 0;
-  });
-  if (revoked) {
-    std::lock_guard lock(mutex_);
-    cache_.erase(hash);
-    throw key_revoked();
   }
   return found->actor;
 }
@@ -356,6 +348,7 @@ void Access::revoke_key(const Actor& actor, const Id& key) {
     tx.after_commit([this] {
       std::lock_guard lock(mutex_);
       cache_.clear();
+      ++revocations_;
     });
   });
 }

@@ -1,4 +1,4 @@
-// Who may do what: principals, their keys, and what a key opens.
+// Who asks: principals, their keys, and what a key opens.
 #pragma once
 
 #include <mutex>
@@ -78,7 +78,8 @@ class Access {
   std::mutex mutex_;
   std::unordered_map<Id, TimeUs> last_use_us_;       // guarded by mutex_
   std::unordered_map<std::string, Actor> subjects_;  // guarded by mutex_; by "source\nsubject"
-  std::unordered_map<Sha256, Actor> cache_;  // guarded by mutex_; emptied whenever a key or principal changes
+  std::unordered_map<Sha256, Actor> cache_;          // guarded by mutex_; emptied by each revocation
+  int64_t revocations_ = 0;                          // guarded by mutex_
 };
 
 }  // namespace sk::identity

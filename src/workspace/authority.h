@@ -36,7 +36,7 @@ class Authority {
   const Workspace& workspace() const { return workspace_; }
   const Id& workspace_id() const { return workspace_.id; }
   Right right() const { return right_; }
-  // The folder that it is for; empty: the whole workspace.
+  // The folder that it is for; empty, the whole workspace, for every origin so far.
   const std::string& path_scope() const { return path_scope_; }
   Origin origin() const { return origin_; }
   // Why the server acts; empty for every other origin.

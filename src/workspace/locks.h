@@ -12,7 +12,7 @@ struct LockWanted {
   bool deep = true;  // for folders: everything below too
   bool shared = false;
   std::string purpose;
-  int64_t ttl_s = 300;  // 60–3600
+  int64_t ttl_s = 300;  // within the limits of the settings
 };
 
 // Any thread.
@@ -22,8 +22,8 @@ class Locks {
 
   // Error(locked) with holder, expiry and purpose when another lock is in the way.
   Lock acquire(const Authority& authority, const LockWanted& wanted);
-  // nullopt instead of that error; then call again when Feed says that locks changed, or at `retry_at_us`
-  // (the first expiry in the way).
+  // No lock instead of that error; then call again when Feed says that locks changed, or when the lock in the
+  // way expires.
   struct Attempt {
     std::optional<Lock> lock;
     std::optional<Lock> in_the_way;

@@ -26,7 +26,7 @@ struct Workspace {
   std::string name;
   Id owner;
   std::string owner_name;
-  Right role = Right::read;  // the asking actor's, its key's scope included; for display
+  Right role = Right::none;  // the asking actor's, its key's scope included; an Authority is made with it
   uint64_t quota_bytes = 0;
   uint64_t used_bytes = 0;
   TimeUs created_us = 0;

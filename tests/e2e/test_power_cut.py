@@ -366,6 +366,7 @@ class Coder(Worker):
         self.folder = name
         self.files = {}  # path -> bytes, as the last answer left them
         self.cell = None  # under way
+        self.answered = set()  # executions
         self.removed = set()  # paths that some cell deleted, moved away or replaced
         self.awake = False
         self.known_recovered = set()
@@ -382,12 +383,18 @@ class Coder(Worker):
             path = item["path"].removeprefix(self.folder + "/")
             assert item["sha256"] in self.digests(path), f"{path} was kept with other bytes"
         self.ledger.acknowledged([{"version": {"id": item["version_id"], "sha256": item["sha256"]}} for item in done["kept"]])
+        self.answered.add(done["id"])
         self.files, self.cell, self.awake = cell.after, None, True
 
     def digests(self, path):
         """What a path may hold: what the last answer left, or what the cell under way makes of it (None: no file)."""
         states = self.cell.states.get(path) if self.cell else None
         return {sha256(made) if made is not None else None for made in states or [self.files.get(path)]}
+
+    def is_of_the_cell_under_way(self, path, version):
+        """Whether a capture during the cell met the file between its truncation and its first bytes."""
+        execution = version["source"].get("execution_id")
+        return bool(self.cell and path in self.cell.states and execution and execution not in self.answered)
 
     def check(self, keep, disk):
         """After a boot. `disk` is what the cut left of the copy."""
@@ -398,6 +405,8 @@ class Coder(Worker):
                 continue
             assert found is not None, f"{path} is gone, and nobody deleted it"
             history = versions(keep, f"{self.folder}/{path}")
+            if found == EMPTY and self.is_of_the_cell_under_way(path, history[0]):
+                continue
             assert path not in self.files and is_recovered(history[0]), (
                 f"{path} has bytes that no answer spoke of: {found}, not one of {self.digests(path)}; "
                 f"{[(v['number'], v['sha256'], v['is_head'], v['source']) for v in history]}")

@@ -20,10 +20,9 @@ ROOMS = {
     "conversations": {"catalog", "workspace"},
     "sandbox": set(),
     "interpreter": {"sandbox", "workspace"},
-    "search": {"workspace", "interpreter"},
     "bridge": {"workspace", "conversations", "http"},
-    "api": {"http", "blobs", "catalog", "identity", "workspace", "conversations", "sandbox", "interpreter", "search", "bridge"},
-    "server": {"http", "blobs", "catalog", "identity", "workspace", "conversations", "sandbox", "interpreter", "search", "bridge", "api"},
+    "api": {"http", "blobs", "catalog", "identity", "workspace", "conversations", "sandbox", "interpreter", "bridge"},
+    "server": {"http", "blobs", "catalog", "identity", "workspace", "conversations", "sandbox", "interpreter", "bridge", "api"},
     "cli": {"http", "server"},
 }
 
