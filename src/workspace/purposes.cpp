@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "identity/access.h"
 #include "workspace/change_run.h"
 #include "workspace/path.h"
 #include "workspace/workspace_rows.h"
