@@ -96,15 +96,19 @@ Actor recorded_actor(const Id& principal, std::string name) {
 Access::Access(catalog::Database& db, const Clock& clock, IdMaker& ids, TransactionHooks& hooks)
     : db_(db), clock_(clock), ids_(ids), hooks_(hooks) {}
 
-std::optional<std::string> Access::ensure_first_principal(const std::string& root_key) {
-  if (!root_key.empty() && root_key.size() < kRootKeyBytesMin)
+bool Access::has_administrator() {
+  return db_.read([](catalog::Statements& statements) {
+    return statements.exists("SELECT 1 FROM principals WHERE admin = 1", {});
+  });
+}
+
+void Access::ensure_first_principal(const std::string& root_key) {
+  if (root_key.size() < kRootKeyBytesMin)
     throw Error(Code::bad_request, "SANDKEEP_ROOT_KEY has fewer than 16 characters")
         .hint("Choose a longer one, for example: openssl rand -base64 32");
-  std::string secret = root_key.empty() ? make_secret() : root_key;
-  bool made = db_.write([&](catalog::Tx& tx) {
+  db_.write([&](catalog::Tx& tx) {
     auto admin = tx.one("SELECT id FROM principals WHERE admin = 1 ORDER BY created_us LIMIT 1", {},
                         [](const catalog::Row& row) { return row.id(0); });
-    if (admin && root_key.empty()) return false;
     Actor actor;
     actor.name_ = "admin";
     actor.admin_ = true;
@@ -119,21 +123,17 @@ std::optional<std::string> Access::ensure_first_principal(const std::string& roo
       hooks_.create_first_workspace(tx, actor);
     } else {
       actor.principal_ = *admin;
-      if (tx.query("SELECT 1 FROM keys WHERE hash = $1", {sha256(secret)},
-                   [](const catalog::Row&) { return false; }) > 0)
-        return false;
+      if (tx.exists("SELECT 1 FROM keys WHERE hash = $1", {sha256(root_key)})) return;
     }
     NewKey wanted;
     wanted.name = "root";
     Id id = ids_.next();
-    insert_key(tx, clock_.now_us(), id, actor.principal(), secret, wanted);
+    insert_key(tx, clock_.now_us(), id, actor.principal(), root_key, wanted);
     hooks_.record(tx, actor, "key.create",
                   {{"key_id", id.with_prefix(prefix::key)},
                    {"principal_id", actor.principal().with_prefix(prefix::principal)}},
                   {{"name", "root"}});
-    return true;
   });
-  return made ? std::optional(secret) : std::nullopt;
 }
 
 Actor Access::authenticate(std::string_view secret) {

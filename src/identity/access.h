@@ -34,10 +34,11 @@ class Access {
   // All of them outlive it.
   Access(catalog::Database& db, const Clock& clock, IdMaker& ids, TransactionHooks& hooks);
 
-  // The first principal with its workspace `default`, if there is none yet, and its key. With a `root_key`
-  // that is the key (also on later starts: it is added when missing); else one is made on the first start
-  // only. Returns the secret when one was made.
-  std::optional<std::string> ensure_first_principal(const std::string& root_key);
+  // Whether there is anybody who may manage principals and keys.
+  bool has_administrator();
+  // The first principal with its workspace `default`, if there is none yet, and this key of it, if it is
+  // missing.
+  void ensure_first_principal(const std::string& root_key);
 
   // Throws Error(unauthorized) for unknown, revoked or expired keys; the message tells which only where the
   // secret was right.

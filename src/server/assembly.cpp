@@ -31,9 +31,8 @@ void make_data_folder(const std::string& path) {
 void Assembly::provision() {
   make_data_folder(settings_.data);
   api::check_settings(api_settings(settings_));
-  bool fresh = is_fresh(settings_.data);  // asked before the keep fills the folder
   keep_.emplace(keep_options(settings_), clock_, metrics_);
-  first_key_ = ensure_first_key(*keep_, settings_, fresh);
+  first_key_ = ensure_first_key(*keep_, settings_);
   tls_ = prepare_tls(settings_, settings_.data, clock_);
   // Taken before anything is started that would have to end again.
   listener_.emplace(settings_.listen.host, settings_.listen.port);

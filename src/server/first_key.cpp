@@ -11,15 +11,7 @@ namespace sk::server {
 
 namespace fs = std::filesystem;
 
-bool is_fresh(const std::string& data_folder) {
-  std::error_code failed;
-  for (fs::directory_iterator at(data_folder, failed); !failed && at != fs::directory_iterator();
-       at.increment(failed))
-    if (at->path().filename() != "sandkeep.toml") return false;
-  return true;
-}
-
-FirstKey ensure_first_key(workspace::Keep& keep, const Settings& settings, bool fresh) {
+FirstKey ensure_first_key(workspace::Keep& keep, const Settings& settings) {
   auto& access = keep.access();
   if (!settings.root_key.empty()) {
     access.ensure_first_principal(settings.root_key);
@@ -36,17 +28,12 @@ FirstKey ensure_first_key(workspace::Keep& keep, const Settings& settings, bool 
     access.ensure_first_principal(kept);
     return {std::nullopt, file};
   }
-  if (fresh) {
-    auto secret = "skey_" + random_base64url(32);
-    write_file_durably(file, secret + "\n", 0600);
-    access.ensure_first_principal(secret);
-    return {secret, file};
-  }
-  // Somebody removed the file, and there is a key already; or a first start died before it came to the key.
-  auto made = access.ensure_first_principal("");
-  if (!made) return {};
-  write_file_durably(file, *made + "\n", 0600);
-  return {made, file};
+  // Somebody removed the file, and there is a key already.
+  if (access.has_administrator()) return {};
+  auto secret = "skey_" + random_base64url(32);
+  write_file_durably(file, secret + "\n", 0600);
+  access.ensure_first_principal(secret);
+  return {secret, file};
 }
 
 }  // namespace sk::server

@@ -15,11 +15,7 @@ struct FirstKey {
   std::string file;                 // where it is kept; empty when the operator chose it or removed the file
 };
 
-// Whether the folder holds nothing yet but, perhaps, its settings. Asked before the keep fills it.
-bool is_fresh(const std::string& data_folder);
-
 // The key is on disk before the catalog knows it, so that no crash leaves a server that nobody can open.
-// `fresh` is what is_fresh() said before the keep was opened.
-FirstKey ensure_first_key(workspace::Keep& keep, const Settings& settings, bool fresh);
+FirstKey ensure_first_key(workspace::Keep& keep, const Settings& settings);
 
 }  // namespace sk::server

@@ -1,21 +1,30 @@
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "base/fd.h"
 #include "server/first_key.h"
 #include "server/tls_files.h"
+#include "support/keep_options.h"
 #include "support/temp_folder.h"
 
 namespace sk::server {
 namespace {
 
-TEST(FirstKey, AFolderIsFreshUntilThereIsMoreThanSettings) {
+// A new volume has a folder of its own in it.
+TEST(FirstKey, IsMadeOnceAndWrittenDownWhateverElseIsInTheFolder) {
   test::TempFolder folder;
-  EXPECT_TRUE(is_fresh(folder.path() + "/none"));
-  EXPECT_TRUE(is_fresh(folder.path()));
-  write_file_durably(folder.path() + "/sandkeep.toml", "", 0600);
-  EXPECT_TRUE(is_fresh(folder.path()));
-  write_file_durably(folder.path() + "/catalog.db", "", 0600);
-  EXPECT_FALSE(is_fresh(folder.path()));
+  std::filesystem::create_directory(folder.path() + "/lost+found");
+  SystemClock clock;
+  Metrics metrics;
+  workspace::Keep keep(test::keep_options(folder.path()), clock, metrics);
+  auto made = ensure_first_key(keep, {});
+  ASSERT_TRUE(made.made);
+  EXPECT_EQ(read_file(made.file), *made.made + "\n");
+  EXPECT_TRUE(keep.access().authenticate(*made.made).is_admin());
+  EXPECT_FALSE(ensure_first_key(keep, {}).made);
+  std::filesystem::remove(made.file);
+  EXPECT_TRUE(ensure_first_key(keep, {}).file.empty());
 }
 
 TEST(TlsFiles, TheNamesAreThoseThatClientsMayUse) {
