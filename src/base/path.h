@@ -13,7 +13,7 @@ constexpr size_t kNameBytesMax = 255;
 constexpr size_t kPathBytesMax = 8192;
 constexpr size_t kDepthMax = 1024;
 
-// What a client wrote, as a clean path: leading, trailing and repeated '/' are dropped. Throws
+// Normalizes a path from a client: leading, trailing and repeated '/' are dropped. Throws
 // Error(bad_request) for ".", "..", NUL, names over 255 bytes (before escaping), paths over 8192 bytes or
 // 1024 levels. Bytes that are not UTF-8 are escaped (below).
 std::string clean_path(std::string_view raw);

@@ -14,7 +14,7 @@ struct TextRange {
 };
 
 struct MarkdownParts {
-  // What spans and blocks of code contain, without the marks around it. In order, without overlap.
+  // The contents of code spans and code blocks, without backticks and fences. In order, without overlap.
   std::vector<TextRange> code;
   // Addresses of links, images and definitions, without the marks around them, ordered by their start. One
   // that is written with escapes or entities is left out.

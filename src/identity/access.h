@@ -1,4 +1,4 @@
-// Who asks: principals, their keys, and what a key opens.
+// Principals and their API keys: authentication, creation and revocation.
 #pragma once
 
 #include <mutex>

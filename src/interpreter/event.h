@@ -1,4 +1,4 @@
-// What an execution tells while it runs, and how these events add up to the execution itself.
+// The events of a running execution, and fold(), which adds them up to the execution's record.
 #pragma once
 
 #include <variant>

@@ -15,7 +15,7 @@ constexpr std::chrono::hours kQueueAndKeeping{24};
 constexpr std::chrono::hours kReplyLater{1};
 constexpr int kGatewayTimeout = 504;
 
-// Whatever happens while the answer is written, the client gets one.
+// An exception of the dialect becomes an error reply: the execution has ended, and the client waits.
 http::Reply answered(const http::Request& request, const Awaited& wanted, const Execution& execution) {
   try {
     return wanted.answer(execution);

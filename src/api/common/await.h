@@ -17,7 +17,7 @@ namespace sk::api {
 std::chrono::seconds await_limit(const Settings& settings);
 // The deadline of a wait that begins now.
 TimeUs await_deadline_us(const App& app);
-// What a request is told at its deadline, and the same in the shape of its dialect.
+// The error of a request whose deadline has passed, and the reply that carries it in the dialect's shape.
 Error overdue_error();
 http::Reply overdue_reply(const http::Request& request);
 

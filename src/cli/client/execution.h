@@ -19,7 +19,7 @@ struct ExecutionEvents {
 };
 Json run_code(Remote& remote, const std::string& session, Json body, const ExecutionEvents& events);
 
-// What the answer says about the end of the code.
+// Read the `end` field of a finished execution.
 bool ended_well(const Json& done);
 bool ended_by_itself(const Json& done);  // also by an exception or an exit code of its own
 

@@ -54,7 +54,7 @@ struct Told {
   std::string_view logger;  // empty: not for the log
 };
 
-// What a waiting client is told of an event; nullopt: nothing.
+// The progress message for an event; nullopt for events that clients are not told of.
 std::optional<Told> told_of(const interpreter::Event& event) {
   if (std::holds_alternative<interpreter::Started>(event)) return Told{"running", {}};
   const auto* added = std::get_if<interpreter::OutputAdded>(&event);
