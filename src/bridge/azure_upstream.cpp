@@ -2,8 +2,8 @@
 
 #include "base/error.h"
 #include "base/json_reading.h"
+#include "base/path.h"
 #include "base/text.h"
-#include "workspace/path.h"
 
 namespace sk::bridge {
 
@@ -69,7 +69,7 @@ Fetched AzureUpstream::fetch(const WantedFile& wanted, ByteSink& sink) {
 }
 
 Fetched AzureUpstream::fetch_path(const std::string& identifier, const std::string& path, ByteSink& sink) {
-  auto [folder, name] = workspace::split_path(path);
+  auto [folder, name] = split_path(path);
   auto newer = base_url_ + "/files/" + percent_encode(name) + "/content" +
                query_of("2025-02-02-preview", identifier) +
                "&path=" + percent_encode(folder.empty() ? "/mnt/data" : "/mnt/data/" + folder);

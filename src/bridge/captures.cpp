@@ -2,9 +2,9 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "workspace/mime.h"
-#include "workspace/path.h"
 
 namespace sk::bridge {
 
@@ -89,12 +89,12 @@ std::string path_for(const conversations::Message& message, const conversations:
   }
   // The name that the message shows wins: it is the decoded one, with its extension.
   auto name = file.name.empty() ? std::string("file") : file.name;
-  if (name == file.file_id && !below.empty()) name = workspace::split_path(below).second;
-  auto place = workspace::split_path(below).first;
+  if (name == file.file_id && !below.empty()) name = split_path(below).second;
+  auto place = split_path(below).first;
   try {
-    return workspace::clean_file_path(workspace::join_path(workspace::join_path(folder, place), name));
+    return clean_file_path(join_path(join_path(folder, place), name));
   } catch (const Error&) {
-    return workspace::join_path(folder, message.name + "-" + std::to_string(file.seq));
+    return join_path(folder, message.name + "-" + std::to_string(file.seq));
   }
 }
 
@@ -188,8 +188,8 @@ Captured Captures::capture(const Job& job, const conversations::Message& message
       return {ShownState::kept, WhyNot::none, "", result.version};
     } catch (const Error& error) {
       if (error.code() != Code::conflict) throw;
-      auto [folder, name] = workspace::split_path(retry.path);
-      retry.path = workspace::join_path(folder, message.name + "-" + std::to_string(file.seq) + "-" + name);
+      auto [folder, name] = split_path(retry.path);
+      retry.path = join_path(folder, message.name + "-" + std::to_string(file.seq) + "-" + name);
       auto result = keep_.files().apply_one(job.authority, std::move(retry));
       return {ShownState::kept, WhyNot::none, "", result.version};
     }

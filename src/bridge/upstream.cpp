@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "base/path.h"
 #include "base/text.h"
 #include "bridge/azure_upstream.h"
 #include "bridge/openai_upstream.h"
 #include "bridge/web_upstream.h"
-#include "workspace/path.h"
 
 namespace sk::bridge {
 
@@ -39,9 +39,9 @@ std::string_view without_upload_prefix(std::string_view name) {
 
 bool is_at(const ListedFile& file, const std::string& path) {
   if (file.path == path) return true;
-  auto [folder, name] = workspace::split_path(file.path);
+  auto [folder, name] = split_path(file.path);
   auto short_name = without_upload_prefix(name);
-  return short_name != name && workspace::join_path(folder, short_name) == path;
+  return short_name != name && join_path(folder, short_name) == path;
 }
 
 }  // namespace
@@ -57,8 +57,8 @@ const ListedFile* find_meant(const WantedFile& wanted, const std::vector<ListedF
     bool fits = std::any_of(wanted.paths.begin(), wanted.paths.end(),
                             [&](const std::string& path) { return is_at(file, path); });
     if (wanted.paths.empty() && !wanted.name.empty())
-      fits = without_upload_prefix(workspace::split_path(file.path).second) == wanted.name ||
-             workspace::split_path(file.path).second == wanted.name;
+      fits = without_upload_prefix(split_path(file.path).second) == wanted.name ||
+             split_path(file.path).second == wanted.name;
     if (!fits) continue;
     if (found) return nullptr;  // which of them, nobody can say
     found = &file;

@@ -3,16 +3,13 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/path.h"
 #include "conversations/conversation_rows.h"
 #include "conversations/data_uri.h"
 #include "workspace/file_at.h"
-#include "workspace/path.h"
 
 namespace sk::conversations {
 
-using workspace::clean_file_path;
-using workspace::join_path;
-using workspace::split_path;
 
 namespace {
 

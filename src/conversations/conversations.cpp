@@ -3,17 +3,15 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/path.h"
 #include "conversations/conversation_match.h"
 #include "conversations/conversation_rows.h"
 #include "workspace/file_at.h"
 #include "workspace/journal.h"
-#include "workspace/path.h"
 
 namespace sk::conversations {
 
-using workspace::join_path;
 using workspace::Journal;
-using workspace::split_path;
 
 namespace {
 

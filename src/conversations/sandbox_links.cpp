@@ -6,15 +6,13 @@
 #include <span>
 
 #include "base/error.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "conversations/markdown_parts.h"
-#include "workspace/path.h"
 #include "workspace/spelling.h"
 
 namespace sk::conversations {
 
-using workspace::clean_file_path;
-using workspace::split_path;
 
 namespace {
 
@@ -23,7 +21,7 @@ using Form = SandboxLink::Form;
 constexpr std::string_view kScheme = "sandbox:";
 constexpr std::string_view kFolder = "mnt/data/";
 // A path may have 8,192 bytes, each of which three characters may spell.
-constexpr size_t kAddressBytesMax = 3 * workspace::kPathBytesMax + 64;
+constexpr size_t kAddressBytesMax = 3 * kPathBytesMax + 64;
 constexpr size_t kLabelBytesMax = 2048;
 
 bool starts_without_case(std::string_view text, std::string_view lower) {
@@ -344,7 +342,7 @@ std::string name_meant(std::string_view address) {
   auto slash = readable.find_last_not_of('/');
   auto shorter = readable.substr(0, slash == std::string::npos ? 0 : slash + 1);
   auto name = shorter.substr(shorter.find_last_of("/:") + 1);
-  return name.empty() || name == "." || name == ".." ? "file" : workspace::escape_name(name);
+  return name.empty() || name == "." || name == ".." ? "file" : escape_name(name);
 }
 
 }  // namespace sk::conversations

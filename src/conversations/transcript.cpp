@@ -7,10 +7,10 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/json_reading.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "conversations/data_uri.h"
 #include "conversations/response_stream.h"
-#include "workspace/path.h"
 
 namespace sk::conversations {
 
@@ -91,7 +91,7 @@ class Reader {
     if (!out_.text.empty() && !text.empty()) out_.text += "\n\n";
     size_t base = out_.text.size();
     // What is not UTF-8 could neither be stored nor shown.
-    out_.text += is_utf8(text) ? text : workspace::escape_name(text);
+    out_.text += is_utf8(text) ? text : escape_name(text);
     if (!annotations.is_array() || annotations.empty()) return;
     if (annotations_.size() + annotations.size() > kMentionsMax) throw_too_many();
     const std::string part = out_.text.substr(base);
@@ -299,7 +299,7 @@ class Reader {
     if (by_name.empty()) return;
     auto cited = [&](const OpenLink& link) {
       for (const auto& path : link.paths) {
-        for (const auto& name : {path, workspace::split_path(path).second})
+        for (const auto& name : {path, split_path(path).second})
           if (auto found = by_name.find(name); found != by_name.end()) return found;
       }
       return by_name.end();
@@ -358,7 +358,7 @@ std::string Mention::shown_name() const {
   // A name of elsewhere is a path at times, and never one that leads out.
   for (const auto& text : {name, file_id}) {
     auto last = text.substr(text.find_last_of('/') + 1);
-    if (!last.empty() && last != "." && last != "..") return workspace::escape_name(last);
+    if (!last.empty() && last != "." && last != "..") return escape_name(last);
     if (link && data_uri.empty()) return name_meant(link->address);
   }
   return data_uri.empty() ? "file" : "";

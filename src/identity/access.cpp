@@ -1,7 +1,7 @@
 #include "identity/access.h"
 
 #include "base/error.h"
-#include "base/id_prefix.h"
+#include "base/id.h"
 #include "base/text.h"
 
 namespace sk::identity {

@@ -1,7 +1,7 @@
 #include "interpreter/added_files.h"
 
 #include "base/error.h"
-#include "workspace/path.h"
+#include "base/path.h"
 
 namespace sk::interpreter {
 
@@ -25,15 +25,15 @@ Wanted find_wanted(workspace::Keep& keep, const workspace::Authority& into, cons
                   "there is no version " + file.version->with_prefix(workspace::prefix::version));
     // By the version alone, which is also had out of the trash.
     out.copy.from_version = version->id;
-    name = workspace::split_path(version->path).second;
+    name = split_path(version->path).second;
     out.asked = file.version->with_prefix(workspace::prefix::version);
   } else {
-    out.copy.from = keep.files().get(from, workspace::clean_file_path(file.path)).path;
-    name = workspace::split_path(out.copy.from).second;
+    out.copy.from = keep.files().get(from, clean_file_path(file.path)).path;
+    name = split_path(out.copy.from).second;
     out.asked = file.path;
   }
   if (!file.as.empty()) name = file.as;
-  out.copy.to = workspace::join_path(session.folder, workspace::clean_file_path(name));
+  out.copy.to = join_path(session.folder, clean_file_path(name));
   out.copy.on_existing = workspace::OnExisting::rename;
   out.copy.conditions = file.conditions;
   out.copy.detail = {{"session_id", session.id.with_prefix(workspace::prefix::session)}};

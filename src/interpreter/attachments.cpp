@@ -3,7 +3,7 @@
 #include <set>
 
 #include "base/error.h"
-#include "workspace/path.h"
+#include "base/path.h"
 
 namespace sk::interpreter {
 
@@ -21,7 +21,7 @@ class Run {
       : keep_(keep), session_(session), target_(std::move(target)) {}
 
   Attached attach(const Attachment& wanted) {
-    std::string path = workspace::join_path(session_.folder, workspace::clean_file_path(wanted.as));
+    std::string path = join_path(session_.folder, clean_file_path(wanted.as));
     Attached out{wanted.version, "", ""};
     try {
       // Also of the trash, and of a session that is gone; not one whose id its owner took back.
@@ -41,7 +41,7 @@ class Run {
 
  private:
   bool is_own(const Version& version) const {
-    return version.workspace == session_.workspace && workspace::is_within(version.path, session_.folder);
+    return version.workspace == session_.workspace && is_within(version.path, session_.folder);
   }
 
   std::string place(const Version& version, const std::string& path) {

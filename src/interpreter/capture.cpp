@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/path.h"
 #include "interpreter/capture_plan.h"
 #include "interpreter/contents.h"
-#include "workspace/path.h"
 
 namespace sk::interpreter {
 
@@ -87,18 +87,18 @@ Capture::Capture(workspace::Keep& keep, const WorkingCopy& copy, Manifest& manif
 
 std::string Capture::workspace_path(const std::string& path) const {
   std::string result = folder_;
-  for (auto name : split(path, '/')) result = workspace::join_path(result, workspace::escape_name(name));
-  return workspace::clean_path(result);
+  for (auto name : split(path, '/')) result = join_path(result, escape_name(name));
+  return clean_path(result);
 }
 
 std::string Capture::disk_path(const std::string& workspace_path) const {
-  SK_CHECK(workspace::is_within(workspace_path, folder_), workspace_path);
+  SK_CHECK(is_within(workspace_path, folder_), workspace_path);
   if (workspace_path.size() == folder_.size()) return "";
-  return workspace::unescape_name(workspace_path.substr(folder_.empty() ? 0 : folder_.size() + 1));
+  return unescape_name(workspace_path.substr(folder_.empty() ? 0 : folder_.size() + 1));
 }
 
 void Capture::set_aside(const std::string& workspace_path) {
-  if (workspace::is_within(workspace_path, folder_)) aside_.insert(disk_path(workspace_path));
+  if (is_within(workspace_path, folder_)) aside_.insert(disk_path(workspace_path));
 }
 
 Settled Capture::settle(const Touched& touched, const std::set<std::pair<uint64_t, uint64_t>>& open_files,

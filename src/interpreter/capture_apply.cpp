@@ -1,8 +1,8 @@
 // The changes that a capture planned, made durable in batches, and what becomes of those that are refused.
 #include <algorithm>
 
+#include "base/path.h"
 #include "interpreter/capture_plan.h"
-#include "workspace/path.h"
 
 namespace sk::interpreter {
 
@@ -89,7 +89,7 @@ void Capture::undo_rename(const std::string& path, const std::string& from, cons
 // A folder that was made in the workspace for what code put into it: somebody had deleted it; or code has
 // removed it again already, which is noticed now that it is known.
 void Capture::note_folder_above(Plan& plan, const workspace::Entry& folder) {
-  if (!workspace::is_within(folder.path, folder_) || folder.path == folder_) return;
+  if (!is_within(folder.path, folder_) || folder.path == folder_) return;
   std::string path = disk_path(folder.path);
   if (const ManifestRow* row = manifest_.find(path)) {
     ManifestRow now = *row;
@@ -292,7 +292,7 @@ std::optional<uint64_t> Capture::room(Plan& plan) {
 
 std::string Capture::named(const std::string& path) const {
   std::string result = folder_;
-  for (auto name : split(path, '/')) result = workspace::join_path(result, workspace::escape_name(name));
+  for (auto name : split(path, '/')) result = join_path(result, escape_name(name));
   return result;
 }
 

@@ -1,8 +1,8 @@
 // Searches a copy that cannot be believed: after a power cut its files may be empty, old or torn, and what is
 // missing from it may never have been deleted.
+#include "base/path.h"
 #include "interpreter/capture.h"
 #include "interpreter/contents.h"
-#include "workspace/path.h"
 
 namespace sk::interpreter {
 

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "workspace/path.h"
+#include "base/path.h"
 
 namespace sk::interpreter {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "interpreter/environment.h"
-#include "workspace/path.h"
 
 namespace sk::interpreter {
 
@@ -32,11 +32,11 @@ void fill_from_request(SessionInfo& info, const NewSession& wanted, const Interp
 }
 
 std::string folder_of(const SessionInfo& info, const NewSession& wanted) {
-  if (wanted.folder) return workspace::clean_path(*wanted.folder);
+  if (wanted.folder) return clean_path(*wanted.folder);
   constexpr size_t kNameBytesMax = 100;
   std::string name;
   for (char c : info.name) name += c == '/' || static_cast<unsigned char>(c) < 32 ? '-' : c;
-  return workspace::clean_path("sessions/" + name.substr(0, kNameBytesMax) + "-" + info.id.hex().substr(24));
+  return clean_path("sessions/" + name.substr(0, kNameBytesMax) + "-" + info.id.hex().substr(24));
 }
 
 void check(const NewExecution& wanted, const InterpreterOptions& options) {

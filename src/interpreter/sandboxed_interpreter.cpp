@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/path.h"
 #include "interpreter/added_files.h"
 #include "interpreter/copy_cache.h"
 #include "interpreter/eviction.h"
@@ -17,7 +18,6 @@
 #include "interpreter/repeats.h"
 #include "interpreter/rescue.h"
 #include "interpreter/session_directory.h"
-#include "workspace/path.h"
 
 namespace sk::interpreter {
 

@@ -1,8 +1,8 @@
 // What code in a session asks for through `import sandkeep`, with the session's own rights.
 #include "base/error.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "interpreter/live_session.h"
-#include "workspace/path.h"
 
 namespace sk::interpreter {
 
@@ -56,9 +56,9 @@ Json LiveSession::answer_request(const std::string& method, const Json& params) 
     auto entry = keep.files().get(as.authority, params.at("workspace_path").get<std::string>());
     if (entry.kind != workspace::EntryKind::file)
       throw Error(Code::bad_request, "fetch takes a file, not a folder");
-    bool here = workspace::is_within(entry.path, info_.folder);
-    std::string path = here ? keeper_.paths().disk_path(entry.path)
-                            : workspace::unescape_name(workspace::split_path(entry.path).second);
+    bool here = is_within(entry.path, info_.folder);
+    std::string path =
+        here ? keeper_.paths().disk_path(entry.path) : unescape_name(split_path(entry.path).second);
     if (auto asked = local_path(params)) {
       here = here && *asked == path;
       path = *asked;
@@ -73,7 +73,7 @@ Json LiveSession::answer_request(const std::string& method, const Json& params) 
       before->ctime_ns = before->seen_us = 0;
       keeper_.manifest().set(path, *before);
     }
-    return "/mnt/data/" + workspace::escape_name(path);
+    return "/mnt/data/" + escape_name(path);
   }
   auto path = local_path(params);
   if (!path) throw Error(Code::bad_request, "a path is needed");

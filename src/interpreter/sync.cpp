@@ -2,8 +2,8 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/path.h"
 #include "interpreter/contents.h"
-#include "workspace/path.h"
 
 namespace sk::interpreter {
 
@@ -63,7 +63,7 @@ void Sync::make_way(const std::string& path, NodeKind wanted) {
     manifest_.erase(path);
   }
   if (copy_.look(path))
-    throw Error(Code::conflict, "the session has something else at '" + workspace::escape_name(path) + "'");
+    throw Error(Code::conflict, "the session has something else at '" + escape_name(path) + "'");
 }
 
 // The folders above something that comes, as the workspace has them, also where code had removed them.
@@ -233,8 +233,8 @@ int64_t Sync::bring_changes(const workspace::Authority& authority, int64_t after
       std::string path = found->get<std::string>();
       // A folder that the session's lies in was moved, trashed or put back: all of it is another one now.
       bool moves = event.kind.starts_with("folder.") && event.kind != "folder.create";
-      if (moves && path != folder_ && workspace::is_within(folder_, path)) return bring_all(authority);
-      if (workspace::is_within(path, folder_) && !is_known(event, path)) paths.insert(path);
+      if (moves && path != folder_ && is_within(folder_, path)) return bring_all(authority);
+      if (is_within(path, folder_) && !is_known(event, path)) paths.insert(path);
     }
   }
   for (const auto& path : std::exchange(skipped_, {})) paths.insert(path);

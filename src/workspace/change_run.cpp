@@ -1,8 +1,8 @@
 #include "workspace/change_run.h"
 
 #include "base/error.h"
+#include "base/path.h"
 #include "workspace/journal.h"
-#include "workspace/path.h"
 #include "workspace/workspace_rows.h"
 
 namespace sk::workspace {

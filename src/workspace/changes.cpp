@@ -1,9 +1,9 @@
 // The changes that a client can ask for, each inside a ChangeRun's transaction.
 #include "base/error.h"
 #include "base/object_writer.h"
+#include "base/path.h"
 #include "workspace/blob_ledger.h"
 #include "workspace/change_run.h"
-#include "workspace/path.h"
 #include "workspace/purposes.h"
 #include "workspace/workspace_rows.h"
 

@@ -1,7 +1,7 @@
 #include "workspace/file_at.h"
 
+#include "base/path.h"
 #include "workspace/past_tree.h"
-#include "workspace/path.h"
 #include "workspace/workspace_rows.h"
 
 namespace sk::workspace {

@@ -3,11 +3,11 @@
 #include <sys/statvfs.h>
 
 #include "base/error.h"
+#include "base/path.h"
 #include "workspace/blob_ledger.h"
 #include "workspace/change_run.h"
 #include "workspace/lock_check.h"
 #include "workspace/mime.h"
-#include "workspace/path.h"
 #include "workspace/spelling.h"
 #include "workspace/workspace_rows.h"
 

@@ -1,9 +1,9 @@
 #include "workspace/journal.h"
 
 #include "base/error.h"
+#include "base/path.h"
 #include "workspace/feed.h"
 #include "workspace/journal_hash.h"
-#include "workspace/path.h"
 
 namespace sk::workspace {
 

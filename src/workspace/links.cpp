@@ -1,6 +1,6 @@
 #include "workspace/links.h"
 
-#include "workspace/path.h"
+#include "base/path.h"
 
 namespace sk::workspace {
 

@@ -1,8 +1,8 @@
 #include "workspace/lock_check.h"
 
 #include "base/error.h"
+#include "base/path.h"
 #include "workspace/change_run.h"
-#include "workspace/path.h"
 
 namespace sk::workspace {
 

@@ -1,9 +1,9 @@
 #include "workspace/locks.h"
 
 #include "base/error.h"
+#include "base/path.h"
 #include "workspace/journal.h"
 #include "workspace/lock_check.h"
-#include "workspace/path.h"
 
 namespace sk::workspace {
 

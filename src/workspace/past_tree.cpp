@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "workspace/path.h"
+#include "base/path.h"
 #include "workspace/workspace_rows.h"
 
 namespace sk::workspace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/path.h"
 #include "workspace/change_run.h"
-#include "workspace/path.h"
 #include "workspace/workspace_rows.h"
 
 namespace sk::workspace {

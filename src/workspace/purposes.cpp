@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/path.h"
 #include "identity/access.h"
 #include "workspace/change_run.h"
-#include "workspace/path.h"
 #include "workspace/workspace_rows.h"
 
 namespace sk::workspace {

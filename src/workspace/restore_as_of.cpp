@@ -3,10 +3,10 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/path.h"
 #include "workspace/change_run.h"
 #include "workspace/lock_check.h"
 #include "workspace/past_tree.h"
-#include "workspace/path.h"
 #include "workspace/spelling.h"
 
 namespace sk::workspace {

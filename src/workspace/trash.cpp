@@ -1,8 +1,8 @@
 // The trash, and what leaves it: back to its place, or purged for ever.
 #include "base/error.h"
+#include "base/path.h"
 #include "workspace/blob_ledger.h"
 #include "workspace/change_run.h"
-#include "workspace/path.h"
 #include "workspace/purposes.h"
 #include "workspace/workspace_rows.h"
 

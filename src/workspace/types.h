@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/id.h"
-#include "base/id_prefix.h"
 #include "base/json.h"
 #include "identity/types.h"
 

@@ -3,11 +3,11 @@
 #include <map>
 
 #include "base/error.h"
+#include "base/path.h"
 #include "identity/access.h"
 #include "workspace/blob_ledger.h"
 #include "workspace/change_run.h"
 #include "workspace/content.h"
-#include "workspace/path.h"
 #include "workspace/purposes.h"
 
 namespace sk::workspace {

@@ -3,9 +3,9 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/path.h"
 #include "workspace/blob_ledger.h"
 #include "workspace/journal_hash.h"
-#include "workspace/path.h"
 #include "workspace/types.h"
 
 namespace sk::workspace {

@@ -1,8 +1,8 @@
 #include "workspace/workspace_rows.h"
 
 #include "base/error.h"
+#include "base/path.h"
 #include "workspace/journal.h"
-#include "workspace/path.h"
 
 namespace sk::workspace {
 

@@ -2,7 +2,7 @@
 
 #include "api/azure/session.h"
 #include "base/clock.h"
-#include "workspace/path.h"
+#include "base/path.h"
 
 namespace sk::api::azure {
 
@@ -17,7 +17,7 @@ Json family_a_file(const workspace::Entry& entry, const interpreter::SessionInfo
 
 Json family_b_file(const workspace::Entry& entry, const interpreter::SessionInfo& session) {
   bool folder = entry.kind == workspace::EntryKind::folder;
-  auto [parent, name] = workspace::split_path(session_path(session, entry.path));
+  auto [parent, name] = split_path(session_path(session, entry.path));
   return {{"name", name},
           {"type", folder ? "directory" : "file"},
           {"contentType", folder ? Json() : Json(entry.mime)},

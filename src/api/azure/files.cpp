@@ -5,8 +5,8 @@
 #include "api/azure/session.h"
 #include "api/common/conditions.h"
 #include "api/common/download.h"
+#include "base/path.h"
 #include "base/text.h"
-#include "workspace/path.h"
 
 namespace sk::api::azure {
 

@@ -1,9 +1,9 @@
 #include "api/azure/session.h"
 
 #include "api/vendor/output_text.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "interpreter/aliases.h"
-#include "workspace/path.h"
 
 namespace sk::api::azure {
 
@@ -89,19 +89,19 @@ workspace::Authority open_workspace(Call& call, const interpreter::SessionInfo& 
 }
 
 std::string workspace_path(const interpreter::SessionInfo& session, std::string_view name) {
-  return workspace::join_path(session.folder, workspace::clean_file_path(inside(name)));
+  return join_path(session.folder, clean_file_path(inside(name)));
 }
 
 std::string workspace_path(const interpreter::SessionInfo& session, std::string_view folder,
                            std::string_view name) {
   // A whole path is meant as it stands.
   if (folder.empty() || inside(name) != name) return workspace_path(session, name);
-  std::string path = workspace::join_path(workspace::clean_path(inside(folder)), std::string(name));
-  return workspace::join_path(session.folder, workspace::clean_file_path(path));
+  std::string path = join_path(clean_path(inside(folder)), std::string(name));
+  return join_path(session.folder, clean_file_path(path));
 }
 
 std::string session_path(const interpreter::SessionInfo& session, std::string_view path) {
-  if (session.folder.empty() || !workspace::is_within(path, session.folder)) return std::string(path);
+  if (session.folder.empty() || !is_within(path, session.folder)) return std::string(path);
   return std::string(path.substr(std::min(path.size(), session.folder.size() + 1)));
 }
 

@@ -2,8 +2,8 @@
 
 #include "api/common/conditions.h"
 #include "api/dialects.h"
+#include "base/path.h"
 #include "base/text.h"
-#include "workspace/path.h"
 
 namespace sk::api {
 
@@ -60,8 +60,8 @@ workspace::Authority Call::look_at_workspace() {
   return workspace;
 }
 
-std::string Call::path() const { return workspace::clean_path(request.param("path")); }
-std::string Call::file_path() const { return workspace::clean_file_path(request.param("path")); }
+std::string Call::path() const { return clean_path(request.param("path")); }
+std::string Call::file_path() const { return clean_file_path(request.param("path")); }
 
 void Call::need_admin() const {
   if (!actor.is_admin()) throw Error(Code::forbidden, "only an administrator may do this");

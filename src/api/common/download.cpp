@@ -1,13 +1,13 @@
 #include "api/common/download.h"
 
 #include "api/dialects.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "http/conditional.h"
 #include "http/content_disposition.h"
 #include "http/range.h"
 #include "http/server.h"
 #include "workspace/content.h"
-#include "workspace/path.h"
 
 namespace sk::api {
 
@@ -77,8 +77,7 @@ void add_content_headers(http::Headers& headers, const workspace::Version& versi
                          const DownloadOptions& options) {
   headers.set("Content-Type", content_type_of(version.mime));
   auto disposition = options.attachment ? http::Disposition::download : http::Disposition::show;
-  headers.set("Content-Disposition",
-              http::content_disposition(disposition, workspace::split_path(version.path).second));
+  headers.set("Content-Disposition", http::content_disposition(disposition, split_path(version.path).second));
   headers.set("Accept-Ranges", "bytes");
   add_content_guards(headers, version.mime);
 }

@@ -3,8 +3,8 @@
 #include <cstdio>
 
 #include "base/object_writer.h"
+#include "base/path.h"
 #include "workspace/links.h"
-#include "workspace/path.h"
 
 namespace sk::api {
 
@@ -56,7 +56,7 @@ Json entry_json(const workspace::Entry& entry, const std::string& base_url) {
   out.add("id", id_or_null(prefix::file, entry.id));  // the root has none
   out.add("workspace_id", entry.workspace.with_prefix(prefix::workspace));
   out.add("path", entry.path);
-  out.add("name", workspace::split_path(entry.path).second);
+  out.add("name", split_path(entry.path).second);
   out.add("kind", is_file ? "file" : "folder");
   out.add("size", entry.size);
   out.add("sha256", is_file ? Json(entry.sha256.hex()) : Json(nullptr));

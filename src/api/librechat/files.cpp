@@ -3,7 +3,7 @@
 #include "api/common/download.h"
 #include "api/librechat/librechat.h"
 #include "api/librechat/session.h"
-#include "workspace/path.h"
+#include "base/path.h"
 
 namespace sk::api::librechat {
 
@@ -31,7 +31,7 @@ Reply download_file(Call& call) {
 
 // "SESSION/FILE.ext", as the object store of the official server names it.
 std::string object_name(const SessionInfo& session, const Id& version, std::string_view path) {
-  auto name = workspace::split_path(path).second;
+  auto name = split_path(path).second;
   auto dot = name.rfind('.');
   std::string extension = dot == std::string::npos || dot == 0 ? "" : name.substr(dot);
   return session.id.base64url21() + "/" + version.base64url21() + extension;

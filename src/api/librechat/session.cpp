@@ -2,9 +2,9 @@
 
 #include "api/common/need_interpreter.h"
 #include "api/vendor/containers.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "interpreter/aliases.h"
-#include "workspace/path.h"
 
 namespace sk::api::librechat {
 
@@ -121,7 +121,7 @@ std::vector<interpreter::Attached> attach(const Call& call, const SessionInfo& s
 }
 
 std::string name_in(const SessionInfo& session, std::string_view path) {
-  if (session.folder.empty() || !workspace::is_within(path, session.folder)) return std::string(path);
+  if (session.folder.empty() || !is_within(path, session.folder)) return std::string(path);
   return std::string(path.substr(std::min(path.size(), session.folder.size() + 1)));
 }
 

@@ -6,9 +6,9 @@
 #include "api/librechat/librechat.h"
 #include "api/librechat/session.h"
 #include "api/vendor/containers.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "http/multipart.h"
-#include "workspace/path.h"
 
 namespace sk::api::librechat {
 
@@ -94,7 +94,7 @@ void UploadSink::begin_part(const http::MultipartPart& part) {
   files_.push_back({.filename = *part.filename, .error = "", .change = {}});
   try {
     auto& change = files_.back().change;
-    change.path = workspace::join_path(session().folder, workspace::clean_file_path(*part.filename));
+    change.path = join_path(session().folder, clean_file_path(*part.filename));
     change.conditions = lock_tokens_from_headers(call_->request.headers);
     change.source.detail = detail_of_put(session());
     if (!part.content_type.empty()) change.mime = stated_mime(part.content_type);

@@ -1,8 +1,8 @@
 // completion/complete: names of workspaces, paths and sessions while a person types them.
 #include "api/mcp/hub.h"
 #include "api/mcp/resources.h"
+#include "base/path.h"
 #include "base/text.h"
-#include "workspace/path.h"
 
 namespace sk::api::mcp {
 
@@ -30,11 +30,8 @@ Values paths(Turn& turn, const std::string& workspace_name, const std::string& t
                                           : keep.workspaces().open(turn.call.actor, workspace_name);
   auto slash = typed.rfind('/');
   std::string folder = slash == std::string::npos ? "" : typed.substr(0, slash);
-  workspace::ListOptions options{.folder = workspace::clean_path(folder),
-                                 .recursive = false,
-                                 .glob = {},
-                                 .cursor = {},
-                                 .limit = kLookMax};
+  workspace::ListOptions options{
+      .folder = clean_path(folder), .recursive = false, .glob = {}, .cursor = {}, .limit = kLookMax};
   Values values;
   for (const auto& entry : keep.files().list(workspace, options).items) {
     auto value = entry.kind == workspace::EntryKind::folder ? entry.path + "/" : entry.path;

@@ -2,8 +2,8 @@
 
 #include "api/mcp/hub.h"
 #include "api/mcp/resource_uri.h"
+#include "base/path.h"
 #include "base/text.h"
-#include "workspace/path.h"
 
 namespace sk::api::mcp {
 
@@ -36,7 +36,7 @@ workspace::Authority workspace_of(Turn& turn, const Json& given) {
 
 Json analyse_file(Turn& turn, const Json& given) {
   auto workspace = workspace_of(turn, given);
-  auto path = workspace::clean_file_path(from_code_path(given_text(given, "path")));
+  auto path = clean_file_path(from_code_path(given_text(given, "path")));
   auto entry = turn.call.app.keep.files().get(workspace, path);
   auto question = given_text(given, "question");
   std::string text = "Analyse the file " + as_code(entry.path) + " (" + entry.mime + ", " +
@@ -56,7 +56,7 @@ Json analyse_file(Turn& turn, const Json& given) {
                         {"content",
                          {{"type", "resource_link"},
                           {"uri", file_uri(workspace.workspace_id(), entry.path)},
-                          {"name", workspace::split_path(entry.path).second},
+                          {"name", split_path(entry.path).second},
                           {"mimeType", entry.mime}}}});
   return messages;
 }

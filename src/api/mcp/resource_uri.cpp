@@ -1,8 +1,8 @@
 #include "api/mcp/resource_uri.h"
 
 #include "base/error.h"
+#include "base/path.h"
 #include "base/text.h"
-#include "workspace/path.h"
 #include "workspace/types.h"
 
 namespace sk::api::mcp {
@@ -27,7 +27,7 @@ std::optional<ResourceUri> parse_resource_uri(std::string_view uri) {
   auto path = percent_decode(uri.substr(slash + 1));
   if (!name || name->empty() || !path) return std::nullopt;
   try {
-    out.path = workspace::clean_path(*path);
+    out.path = clean_path(*path);
   } catch (const Error&) {
     return std::nullopt;
   }

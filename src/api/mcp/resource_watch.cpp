@@ -2,7 +2,7 @@
 
 #include "api/mcp/jsonrpc.h"
 #include "api/mcp/resource_uri.h"
-#include "workspace/path.h"
+#include "base/path.h"
 
 namespace sk::api::mcp {
 
@@ -106,7 +106,7 @@ void ResourceWatch::look_at(const workspace::Workspace& workspace, std::map<std:
         const auto& path = member(event.personal, field);
         if (!path.is_string()) continue;
         for (const auto& [uri, place] : uris_)
-          if (place.workspace == workspace.id && workspace::is_within(place.path, path.get<std::string>()))
+          if (place.workspace == workspace.id && is_within(place.path, path.get<std::string>()))
             updated[uri] = true;
       }
     }

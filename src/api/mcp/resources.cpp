@@ -3,8 +3,8 @@
 #include "api/mcp/hub.h"
 #include "api/mcp/resource_uri.h"
 #include "api/mcp/tools/content.h"
+#include "base/path.h"
 #include "base/text.h"
-#include "workspace/path.h"
 
 namespace sk::api::mcp {
 
@@ -24,7 +24,7 @@ constexpr size_t kReadBytesMax = 4 << 20;
 
 Json resource_json(const Entry& entry) {
   return {{"uri", file_uri(entry.workspace, entry.path)},
-          {"name", workspace::split_path(entry.path).second},
+          {"name", split_path(entry.path).second},
           {"title", entry.path},
           {"description", "A file that is kept with all its versions."},
           {"mimeType", entry.mime},

@@ -3,9 +3,9 @@
 #include "api/common/fields.h"
 #include "api/mcp/resource_uri.h"
 #include "base/object_writer.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "workspace/links.h"
-#include "workspace/path.h"
 
 namespace sk::api::mcp {
 
@@ -93,11 +93,11 @@ std::string from_code_path(std::string_view path) {
 }
 
 std::string ToolCall::path(std::string_view name) const {
-  return workspace::clean_path(from_code_path(text(name).value_or("")));
+  return clean_path(from_code_path(text(name).value_or("")));
 }
 
 std::string ToolCall::file_path(std::string_view name) const {
-  return workspace::clean_file_path(from_code_path(need_text(name)));
+  return clean_file_path(from_code_path(need_text(name)));
 }
 
 workspace::Conditions ToolCall::conditions() const {
@@ -155,7 +155,7 @@ Json link_block(const Id& version, std::string_view path, std::string_view mime,
                 const std::string& base_url) {
   return {{"type", "resource_link"},
           {"uri", version_uri(version)},
-          {"name", workspace::split_path(path).second},
+          {"name", split_path(path).second},
           {"title", path},
           {"mimeType", mime},
           {"size", size},

@@ -6,7 +6,7 @@
 #include "api/openai/openai.h"
 #include "api/openai/shapes.h"
 #include "api/vendor/containers.h"
-#include "workspace/path.h"
+#include "base/path.h"
 
 namespace sk::api::openai {
 
@@ -60,7 +60,7 @@ Reply copy_file(Call& call, const SessionInfo& container, const std::string& fil
   workspace::CopyChange copy;
   copy.from_workspace = file->version.workspace;
   copy.from_version = file->version.id;
-  copy.to = path_in_workspace(container, workspace::split_path(file->version.path).second);
+  copy.to = path_in_workspace(container, split_path(file->version.path).second);
   copy.on_existing = workspace::OnExisting::replace;
   copy.conditions = conditions_from_headers(call.request.headers);
   copy.detail = detail_of_put(container);

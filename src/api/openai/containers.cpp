@@ -5,8 +5,8 @@
 #include "api/openai/expiry.h"
 #include "api/openai/openai.h"
 #include "api/openai/shapes.h"
+#include "base/path.h"
 #include "base/text.h"
-#include "workspace/path.h"
 
 namespace sk::api::openai {
 
@@ -64,7 +64,7 @@ std::vector<workspace::Change> copies_of(const std::vector<workspace::Version>& 
     workspace::CopyChange copy;
     copy.from_workspace = file.workspace;
     copy.from_version = file.id;
-    copy.to = path_in_workspace(to, workspace::split_path(file.path).second);
+    copy.to = path_in_workspace(to, split_path(file.path).second);
     copy.on_existing = workspace::OnExisting::rename;
     copy.conditions = conditions;
     copy.detail = detail_of_put(to);

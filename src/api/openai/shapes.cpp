@@ -1,8 +1,8 @@
 #include "api/openai/shapes.h"
 
 #include "api/vendor/containers.h"
+#include "base/path.h"
 #include "workspace/links.h"
-#include "workspace/path.h"
 
 namespace sk::api::openai {
 
@@ -53,7 +53,7 @@ Json file_json(const workspace::GivenFile& file, const std::string& base_url) {
               {"object", "file"},
               {"bytes", version.size},
               {"created_at", unix_s(version.created_us)},
-              {"filename", workspace::split_path(version.path).second},
+              {"filename", split_path(version.path).second},
               {"purpose", file.purpose},
               {"status", "processed"}};
   if (file.expires_us) out["expires_at"] = unix_s(*file.expires_us);

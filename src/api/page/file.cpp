@@ -1,9 +1,9 @@
 // A file's page: preview, facts, versions.
 #include "api/page/page.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "workspace/content.h"
 #include "workspace/links.h"
-#include "workspace/path.h"
 
 namespace sk::api::page {
 
@@ -50,7 +50,7 @@ Markup preview(Call& call, const workspace::Entry& entry) {
   if (entry.size == 0) return out << "<p class=\"card empty\">The file is empty.</p>";
   if (is_picture(entry.mime)) {
     out << "<div class=\"preview\"><img src=\"" << esc(workspace::Links::path_of(entry.head, entry.path))
-        << "\" alt=\"" << esc(workspace::split_path(entry.path).second) << "\"></div>";
+        << "\" alt=\"" << esc(split_path(entry.path).second) << "\"></div>";
     return out;
   }
   return is_text(entry.mime) ? text_preview(call, entry) : out;
@@ -124,7 +124,7 @@ Markup version_table(Call& call, const workspace::Authority& workspace, const wo
 Reply show_file(Call& call, const User& user, const workspace::Authority& workspace,
                 const workspace::Entry& entry) {
   call.note("read", "/" + entry.path);
-  auto name = workspace::split_path(entry.path).second;
+  auto name = split_path(entry.path).second;
   auto link = workspace::Links::path_of(entry.head, entry.path);
   Markup out;
   out << breadcrumbs(workspace.workspace(), entry.path) << "<h1>" << esc(name) << "</h1>";

@@ -1,7 +1,7 @@
 // A folder's page, and the trash.
 #include "api/page/page.h"
+#include "base/path.h"
 #include "base/text.h"
-#include "workspace/path.h"
 
 namespace sk::api::page {
 
@@ -25,7 +25,7 @@ Markup entry_row(const workspace::Workspace& workspace, const workspace::Entry& 
     out << "&#128196;";
   }
   out << "</span><a href=\"" << esc(page_path(workspace, entry.path)) << "\">"
-      << esc(workspace::split_path(entry.path).second);
+      << esc(split_path(entry.path).second);
   if (folder) out << "/";
   out << "</a>";
   if (entry.diverged) out << " <span class=\"badge\">diverged</span>";
@@ -88,7 +88,7 @@ Reply show_folder(Call& call, const User& user, const workspace::Authority& work
                                                      .limit = kRowsPerPage});
   call.note("list", "/" + path);
   Markup out;
-  auto name = path.empty() ? workspace.workspace().name : workspace::split_path(path).second;
+  auto name = path.empty() ? workspace.workspace().name : split_path(path).second;
   out << breadcrumbs(workspace.workspace(), path) << "<h1>" << esc(name) << "</h1>";
   if (path.empty()) out << "<p class=\"soft\">" << quota_meter(workspace.workspace()) << "</p>";
   out << "<div class=\"table\"><table><thead><tr><th scope=\"col\">Name</th><th scope=\"col\" "

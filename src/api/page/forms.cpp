@@ -1,6 +1,6 @@
 // What the page's buttons do. Every form carries the session's token, and leads back to a page.
 #include "api/page/page.h"
-#include "workspace/path.h"
+#include "base/path.h"
 
 namespace sk::api::page {
 
@@ -17,7 +17,7 @@ Reply make_folder(Call& call) {
   auto workspace = call.open_workspace(Right::write);
   auto folder = call.path();
   workspace::MkdirChange change;
-  change.path = workspace::clean_file_path(workspace::join_path(folder, call.form.text("name").value_or("")));
+  change.path = clean_file_path(join_path(folder, call.form.text("name").value_or("")));
   call.app.keep.files().apply_one(workspace, std::move(change));
   return Reply::redirect(page_path(workspace.workspace(), folder));
 }
@@ -27,7 +27,7 @@ Reply trash_entry(Call& call) {
   auto workspace = call.open_workspace(Right::write);
   auto path = call.file_path();
   call.app.keep.files().apply_one(workspace, workspace::TrashChange{.path = path, .conditions = {}});
-  return Reply::redirect(page_path(workspace.workspace(), workspace::split_path(path).first));
+  return Reply::redirect(page_path(workspace.workspace(), split_path(path).first));
 }
 
 Reply restore_version(Call& call) {
@@ -44,7 +44,7 @@ Reply restore_entry(Call& call) {
   auto workspace = call.open_workspace(Right::write);
   auto file = parse_id(call.form.text("file").value_or(""), prefix::file, "file");
   auto entry = call.app.keep.files().restore(workspace, file, workspace::OnExisting::rename);
-  return Reply::redirect(page_path(workspace.workspace(), workspace::split_path(entry.path).first));
+  return Reply::redirect(page_path(workspace.workspace(), split_path(entry.path).first));
 }
 
 void add_form(Routes& routes, const std::string& act, const std::string& about, Fields fields,

@@ -1,7 +1,7 @@
 #include "api/page/page.h"
 
+#include "base/path.h"
 #include "base/text.h"
-#include "workspace/path.h"
 
 namespace sk::api::page {
 

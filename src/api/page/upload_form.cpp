@@ -1,7 +1,7 @@
 // The page's upload form: files streamed into a folder, after the form's token was seen.
 #include "api/common/multipart_upload.h"
 #include "api/page/page.h"
-#include "workspace/path.h"
+#include "base/path.h"
 
 namespace sk::api::page {
 
@@ -26,7 +26,7 @@ class UploadFormSink final : public MultipartSink {
     if (!token_seen_) throw Error(Code::forbidden, "the form's token must come before its files");
     if (part.filename->empty())
       throw Error(Code::bad_request, "no file was chosen").hint("Go back and choose one.");
-    return workspace::clean_file_path(workspace::join_path(folder_, *part.filename));
+    return clean_file_path(join_path(folder_, *part.filename));
   }
 
   Reply answer(const std::vector<workspace::ChangeResult>&) override {

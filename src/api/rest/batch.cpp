@@ -4,8 +4,8 @@
 #include "api/common/upload.h"
 #include "api/rest/changes.h"
 #include "api/rest/rest.h"
+#include "base/path.h"
 #include "base/text.h"
-#include "workspace/path.h"
 
 namespace sk::api::rest {
 
@@ -77,7 +77,7 @@ std::string content_of(const Body& body) {
 
 workspace::PutChange put_change(App& app, const Body& body, workspace::Conditions conditions) {
   workspace::PutChange change;
-  change.path = workspace::clean_file_path(body.need_text("path"));
+  change.path = clean_file_path(body.need_text("path"));
   if (auto mime = body.text("mime")) change.mime = parse_mime(*mime, body.label("mime"));
   if (auto mode = body.text("mode")) change.mode = parse_mode(*mode, body.label("mode"));
   change.mtime_us = body.time("mtime");
@@ -97,7 +97,7 @@ workspace::Change change_of(Call& call, const std::string& op, const Body& body)
   if (op == "move") return move_change(body, std::move(conditions));
   if (op == "copy") return copy_change(call, body, std::move(conditions));
   if (op == "restore_version") return restore_version_change(body, std::move(conditions));
-  auto path = workspace::clean_file_path(body.need_text("path"));
+  auto path = clean_file_path(body.need_text("path"));
   if (op == "set") return set_change(std::move(path), body, std::move(conditions));
   return workspace::TrashChange{.path = std::move(path), .conditions = std::move(conditions)};
 }

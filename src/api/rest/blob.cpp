@@ -3,9 +3,9 @@
 #include "api/common/multipart_upload.h"
 #include "api/common/upload.h"
 #include "api/rest/rest.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "workspace/links.h"
-#include "workspace/path.h"
 
 namespace sk::api::rest {
 
@@ -32,8 +32,8 @@ Reply blob_reply(Call& call, const workspace::Authority& workspace, const worksp
 }
 
 std::string path_in_folder(const Call& call, std::string_view name) {
-  auto folder = workspace::clean_path(call.query.text("folder").value_or(""));
-  return workspace::clean_file_path(workspace::join_path(folder, workspace::clean_file_path(name)));
+  auto folder = clean_path(call.query.text("folder").value_or(""));
+  return clean_file_path(join_path(folder, clean_file_path(name)));
 }
 
 // What the client says, else a name that nothing else has.

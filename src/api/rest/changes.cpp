@@ -5,7 +5,7 @@
 #include "api/common/download.h"
 #include "api/common/shapes.h"
 #include "api/rest/rest.h"
-#include "workspace/path.h"
+#include "base/path.h"
 
 namespace sk::api::rest {
 
@@ -27,7 +27,7 @@ Field on_existing_field() {
 
 // A path in a body, with the field's name in what is said about it.
 std::string path_field(const Body& body, std::string_view name) {
-  return workspace::clean_file_path(body.need_text(name));
+  return clean_file_path(body.need_text(name));
 }
 
 Reply apply(Call& call, const workspace::Authority& workspace, workspace::Change change) {
@@ -60,7 +60,7 @@ Reply restore_version(Call& call) {
 
 Reply restore_as_of(Call& call) {
   auto workspace = call.open_workspace(Right::write);
-  auto folder = workspace::clean_path(call.body.text("folder").value_or(""));
+  auto folder = clean_path(call.body.text("folder").value_or(""));
   auto result = call.app.keep.files().restore_as_of(workspace, folder, *call.body.time("time"),
                                                     call.body.boolean("dry_run").value_or(false),
                                                     lock_tokens_from_body(call.request.headers, call.body));

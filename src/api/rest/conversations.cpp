@@ -3,7 +3,7 @@
 #include "api/rest/conversation_json.h"
 #include "api/rest/new_message.h"
 #include "api/rest/rest.h"
-#include "workspace/path.h"
+#include "base/path.h"
 
 namespace sk::api::rest {
 
@@ -135,7 +135,7 @@ conversations::ConversationFilter filter_of(Call& call, const workspace::Authori
     throw Error(Code::bad_request, "give one of 'file_id', 'path' and 'version'");
   if (file) out.file = parse_id(*file, prefix::file, "file_id");
   if (version) out.version = parse_id(*version, prefix::version, "version");
-  if (path) out.file = call.app.keep.files().get(home, workspace::clean_file_path(*path)).id;
+  if (path) out.file = call.app.keep.files().get(home, clean_file_path(*path)).id;
   return out;
 }
 

@@ -3,8 +3,8 @@
 #include "api/common/watch.h"
 #include "api/rest/rest.h"
 #include "base/object_writer.h"
+#include "base/path.h"
 #include "base/text.h"
-#include "workspace/path.h"
 
 namespace sk::api::rest {
 
@@ -191,7 +191,7 @@ EventFilter filter_of(const Call& call) {
   for (auto kind : split(kinds, ',')) {
     if (auto text = trim(kind); !text.empty()) filter.kinds.emplace_back(text);
   }
-  filter.path_prefix = workspace::clean_path(call.query.text("path").value_or(""));
+  filter.path_prefix = clean_path(call.query.text("path").value_or(""));
   if (auto actor = call.query.text("actor"))
     filter.actor = parse_id(*actor, workspace::prefix::principal, "actor");
   return filter;

@@ -1,7 +1,7 @@
 // What is where: single entries and lists.
 #include "api/common/shapes.h"
 #include "api/rest/rest.h"
-#include "workspace/path.h"
+#include "base/path.h"
 
 namespace sk::api::rest {
 
@@ -20,7 +20,7 @@ Reply get_entry(Call& call) {
 Reply list_entries(Call& call) {
   auto workspace = call.open_workspace();
   workspace::ListOptions options;
-  options.folder = workspace::clean_path(call.query.text("folder").value_or(""));
+  options.folder = clean_path(call.query.text("folder").value_or(""));
   options.recursive = call.query.flag("recursive");
   options.glob = call.query.text("glob").value_or("");
   options.cursor = call.query.text("cursor").value_or("");

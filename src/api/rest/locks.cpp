@@ -2,7 +2,7 @@
 #include "api/common/shapes.h"
 #include "api/common/watch.h"
 #include "api/rest/rest.h"
-#include "workspace/path.h"
+#include "base/path.h"
 
 namespace sk::api::rest {
 
@@ -123,7 +123,7 @@ Reply acquire_lock(Call& call) {
   auto workspace = call.open_workspace(Right::write);
   const auto& limits = call.app.settings;
   workspace::LockWanted wanted;
-  wanted.path = workspace::clean_path(call.body.need_text("path"));
+  wanted.path = clean_path(call.body.need_text("path"));
   wanted.deep = call.body.boolean("deep").value_or(true);
   wanted.shared = call.body.boolean("shared").value_or(false);
   wanted.purpose = call.body.text("purpose").value_or("");
@@ -139,7 +139,7 @@ Reply acquire_lock(Call& call) {
 
 Reply list_locks(Call& call) {
   auto workspace = call.open_workspace();
-  auto below = workspace::clean_path(call.query.text("below").value_or(""));
+  auto below = clean_path(call.query.text("below").value_or(""));
   call.note("list", "locks");
   return Reply::json(list_json(call.app.keep.locks().list(workspace, below), lock_json));
 }

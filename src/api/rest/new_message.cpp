@@ -1,7 +1,7 @@
 #include "api/rest/new_message.h"
 
+#include "base/path.h"
 #include "interpreter/records.h"
-#include "workspace/path.h"
 
 namespace sk::api::rest {
 
@@ -35,7 +35,7 @@ std::string container_from(const Body& body) {
                 "give '" + body.label("session") + "' or '" + body.label("folder") + "', not both")
         .with("field", body.label("folder"));
   }
-  if (folder) return std::string(kFolderContainer) + workspace::clean_path(*folder);
+  if (folder) return std::string(kFolderContainer) + clean_path(*folder);
   if (session && session->size() > 256)
     throw Error(Code::bad_request, "'" + body.label("session") + "' may have at most 256 bytes")
         .with("field", body.label("session"));

@@ -2,7 +2,7 @@
 #include "api/common/shapes.h"
 #include "api/rest/openapi.h"
 #include "api/rest/rest.h"
-#include "workspace/path.h"
+#include "base/path.h"
 
 namespace sk::api::rest {
 
@@ -20,9 +20,9 @@ Reply describe_server(Call& call) {
        {{"file_bytes_max", settings.file_bytes_max},
         {"json_body_bytes_max", settings.json_body_bytes_max},
         {"multipart_parts_max", settings.multipart_parts_max},
-        {"path_bytes_max", workspace::kPathBytesMax},
-        {"name_bytes_max", workspace::kNameBytesMax},
-        {"path_depth_max", workspace::kDepthMax},
+        {"path_bytes_max", kPathBytesMax},
+        {"name_bytes_max", kNameBytesMax},
+        {"path_depth_max", kDepthMax},
         {"list_page_max", settings.list_page_max},
         {"batch_operations_max", settings.batch_operations_max},
         {"lock_ttl_min_s", settings.lock_ttl_min_s},

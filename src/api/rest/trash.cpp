@@ -3,7 +3,7 @@
 #include "api/common/shapes.h"
 #include "api/rest/changes.h"
 #include "api/rest/rest.h"
-#include "workspace/path.h"
+#include "base/path.h"
 
 namespace sk::api::rest {
 
@@ -28,7 +28,7 @@ Reply list_trash(Call& call) {
 Reply restore_file(Call& call) {
   auto workspace = call.open_workspace(Right::write);
   std::optional<std::string> to = call.body.text("to");
-  if (to) to = workspace::clean_file_path(*to);
+  if (to) to = clean_file_path(*to);
   auto entry = call.app.keep.files().restore(workspace, file_of(call),
                                              parse_on_existing(call.body.text("on_existing")), std::move(to),
                                              conditions_from_body(call.request.headers, call.body));

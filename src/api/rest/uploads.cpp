@@ -6,8 +6,8 @@
 #include "api/common/upload.h"
 #include "api/rest/changes.h"
 #include "api/rest/rest.h"
+#include "base/path.h"
 #include "base/text.h"
-#include "workspace/path.h"
 
 namespace sk::api::rest {
 
@@ -121,8 +121,7 @@ class FormSink final : public MultipartSink {
 
  protected:
   std::string path_for(const http::MultipartPart& part) override {
-    return workspace::clean_file_path(
-        workspace::join_path(folder_, workspace::clean_file_path(*part.filename)));
+    return clean_file_path(join_path(folder_, clean_file_path(*part.filename)));
   }
 
   void field(const std::string& name, const std::string&) override {

@@ -2,7 +2,7 @@
 
 #include "api/common/need_interpreter.h"
 #include "base/error.h"
-#include "workspace/path.h"
+#include "base/path.h"
 
 namespace sk::api {
 
@@ -55,7 +55,7 @@ std::optional<workspace::GivenFile> find_session_file(App& app, const workspace:
   const auto& version = found->version;
   // A file that was moved out of the folder is still the one that an execution wrote or a client put there.
   bool here =
-      workspace::is_within(version.path, session.folder) ||
+      is_within(version.path, session.folder) ||
       version.source.detail.value("session_id", "") == session.id.with_prefix(workspace::prefix::session);
   return here ? found : std::nullopt;
 }
@@ -67,14 +67,13 @@ Json detail_of_put(const interpreter::SessionInfo& container) {
 std::string path_in_container(const interpreter::SessionInfo& container, const workspace::Version& version) {
   std::string path(kMountPoint);
   if (container.folder.empty()) return path.append(version.path);
-  if (!workspace::is_within(version.path, container.folder))
-    return path.append(workspace::split_path(version.path).second);
+  if (!is_within(version.path, container.folder)) return path.append(split_path(version.path).second);
   return path.append(version.path, container.folder.size() + 1);
 }
 
 std::string path_in_workspace(const interpreter::SessionInfo& container, std::string_view name) {
   if (name.starts_with(kMountPoint)) name.remove_prefix(kMountPoint.size());
-  return workspace::clean_file_path(workspace::join_path(container.folder, workspace::clean_file_path(name)));
+  return clean_file_path(join_path(container.folder, clean_file_path(name)));
 }
 
 }  // namespace sk::api

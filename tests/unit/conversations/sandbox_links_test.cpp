@@ -6,8 +6,8 @@
 
 #include <ctime>
 
+#include "base/path.h"
 #include "base/text.h"
-#include "workspace/path.h"
 #include "workspace/spelling.h"
 
 namespace sk::conversations {
@@ -207,7 +207,7 @@ TEST(SandboxLinks, AnyFileNameThatIsPercentEncodedIsFoundAgain) {
     std::string bytes;
     for (char c : raw)
       if (c != '/' && c != '\0') bytes += c;
-    auto name = workspace::escape_name(bytes);
+    auto name = escape_name(bytes);
     RC_PRE(!name.empty() && name.size() < 200 && name != "." && name != "..");
     auto address = "sandbox:/mnt/data/" + percent_encode(name);
     auto found = find_sandbox_links("see [x](" + address + ") and " + address + " now");

@@ -1,6 +1,6 @@
 // Going back in time, where the tree changed in ways that get into each other's way.
+#include "base/path.h"
 #include "keep_fixture.h"
-#include "workspace/path.h"
 
 namespace sk::workspace {
 namespace {

@@ -1,5 +1,5 @@
+#include "base/path.h"
 #include "keep_fixture.h"
-#include "workspace/path.h"
 
 namespace sk::workspace {
 namespace {

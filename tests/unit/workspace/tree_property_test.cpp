@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <set>
 
+#include "base/path.h"
 #include "keep_fixture.h"
-#include "workspace/path.h"
 
 namespace sk::workspace {
 namespace {

@@ -1,9 +1,9 @@
 // move_file, copy_file, delete_file and restore: where things are. Nothing is lost by any of them.
 #include "api/common/fields.h"
 #include "api/mcp/hub.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "workspace/links.h"
-#include "workspace/path.h"
 
 namespace sk::api::mcp {
 

@@ -2,9 +2,9 @@
 #include "api/common/fields.h"
 #include "api/mcp/hub.h"
 #include "api/mcp/tools/content.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "workspace/links.h"
-#include "workspace/path.h"
 
 namespace sk::api::mcp {
 

@@ -1,8 +1,8 @@
 // versions and activity: what happened, and who did it.
 #include "api/mcp/hub.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "workspace/links.h"
-#include "workspace/path.h"
 
 namespace sk::api::mcp {
 

@@ -1,7 +1,7 @@
 // lock: the right to write a path for a while, so that agents do not write over each other.
 #include "api/common/watch.h"
 #include "api/mcp/hub.h"
-#include "workspace/path.h"
+#include "base/path.h"
 
 namespace sk::api::mcp {
 

@@ -5,8 +5,8 @@
 #include "api/common/need_interpreter.h"
 #include "api/mcp/hub.h"
 #include "api/mcp/tools/run_result.h"
+#include "base/path.h"
 #include "base/text.h"
-#include "workspace/path.h"
 
 namespace sk::api::mcp {
 
@@ -42,7 +42,7 @@ std::vector<interpreter::AddedFile> added_files(ToolCall& call) {
     file.version = Id::from_prefixed(text, prefix::version);
     if (!file.version) {
       file.workspace = call.text("workspace").value_or("");
-      file.path = workspace::clean_file_path(from_code_path(text));
+      file.path = clean_file_path(from_code_path(text));
     }
     files.push_back(std::move(file));
   }

@@ -2,9 +2,9 @@
 #include "api/common/upload.h"
 #include "api/mcp/hub.h"
 #include "api/mcp/tools/content.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "workspace/links.h"
-#include "workspace/path.h"
 
 namespace sk::api::mcp {
 
@@ -28,7 +28,7 @@ ToolResult written(ToolCall& call, const workspace::ChangeResult& change) {
       .append(", ")
       .append(human_size(version.size))
       .append("\n");
-  if (!workspace::is_within(version.path, kCodeFolder))
+  if (!is_within(version.path, kCodeFolder))
     result.text += "Code does not see this path: only what is below `data/` is in /mnt/data.\n";
   result.structured = {{"path", version.path},
                        {"file_id", version.file.with_prefix(prefix::file)},
@@ -111,7 +111,7 @@ std::optional<ToolResult> edit_file(ToolCall& call) {
 
 std::optional<ToolResult> upload(ToolCall& call) {
   auto workspace = call.open_workspace(Right::write);
-  auto [folder, name] = workspace::split_path(call.file_path("path"));
+  auto [folder, name] = split_path(call.file_path("path"));
   std::string url =
       call.base_url() + "/blob?workspace=" + workspace.workspace_id().with_prefix(prefix::workspace);
   if (!folder.empty()) url += "&folder=" + percent_encode(folder);
