@@ -10,7 +10,6 @@
 
 namespace sk::conversations {
 
-
 namespace {
 
 std::optional<Id> own_version(std::string_view text) {

@@ -13,7 +13,6 @@
 
 namespace sk::conversations {
 
-
 namespace {
 
 using Form = SandboxLink::Form;
