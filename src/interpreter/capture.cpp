@@ -116,7 +116,7 @@ Settled Capture::settle(const Touched& touched, const std::set<std::pair<uint64_
 Settled Capture::settle_steps(const Touched& touched,
                               const std::set<std::pair<uint64_t, uint64_t>>& open_files, const CaptureAs& as,
                               Renames renames) {
-  Plan plan{open_files, as, {}, {}, {}, {}, {}, {}, keep_.ground().clock.now_us()};
+  Plan plan{.open_files = open_files, .as = as, .now_us = keep_.ground().clock.now_us()};
   collect_candidates(touched, plan);
   if (plan.candidates.empty()) return std::move(plan.settled);
   // Renames are carried out before anything else is planned: what may be deleted depends on where things are.
@@ -276,8 +276,32 @@ std::optional<std::string> Capture::renamed_from(const std::string& path, Node& 
   return std::nullopt;
 }
 
+// Whether some folder above the path is still to be renamed, here or away: a rename below it has to wait, or
+// it would go into the folder that had the name before.
+bool Capture::is_below_pending(const Plan& plan, const std::string& path) {
+  for (size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
+    std::string above = path.substr(0, slash);
+    auto there = copy_.look(above);
+    if (!there || there->kind != NodeKind::folder) continue;
+    const ManifestRow* row = manifest_.find(above);
+    if (row == nullptr) {
+      auto from = renamed_from(above, *there, NodeKind::folder);
+      if (from && !is_below(above, *from)) return true;
+    } else if (!row->is_inode_of(*there)) {
+      auto now = plan.folders_by_inode.find({row->device, row->inode});
+      if (now == plan.folders_by_inode.end()) continue;
+      if (manifest_.find(now->second) == nullptr && !is_below(now->second, above)) return true;
+    }
+  }
+  return false;
+}
+
 // Folders first: what is in them goes with them.
 void Capture::find_renames(Plan& plan, Renames renames) {
+  if (renames == Renames::none) return;
+  for (const auto& [path, node] : plan.candidates)
+    if (node && node->kind == NodeKind::folder)
+      plan.folders_by_inode.emplace(std::pair(node->device, node->inode), path);
   std::vector<std::string> renamed;
   // In the workspace there still is a file where its folder should be.
   auto has_no_folder = [&](const std::string& path) {
@@ -292,7 +316,8 @@ void Capture::find_renames(Plan& plan, Renames renames) {
     for (auto& [path, node] : plan.candidates) {
       if (!node || node->kind != kind || manifest_.find(path) != nullptr || has_no_folder(path)) continue;
       auto from = renamed_from(path, *node, kind);
-      if (!from) continue;
+      // Nothing can be moved into itself: its files are renamed one by one.
+      if (!from || is_below(path, *from) || is_below_pending(plan, path)) continue;
       Plan::Step step{Plan::What::rename, path, *from, *node, {}, true};
       workspace::MoveChange move;
       try {
@@ -310,7 +335,6 @@ void Capture::find_renames(Plan& plan, Renames renames) {
       renamed.push_back(path);
     }
   };
-  if (renames == Renames::none) return;
   // Again while something was found: what moved away may have made room for something of another kind.
   for (bool found = true; found;) {
     size_t before = plan.steps.size();

@@ -25,12 +25,13 @@ struct Capture::Plan {
 
   const std::set<std::pair<uint64_t, uint64_t>>& open_files;
   const CaptureAs& as;
-  std::map<std::string, std::optional<Node>> candidates;  // by path; nullopt: not there
-  std::vector<std::string> gone;
-  std::set<std::string> replaced;  // of them, those where something of another kind is now
-  std::vector<std::pair<std::string, Node>> changed;
-  std::vector<Step> steps;
-  Settled settled;
+  std::map<std::string, std::optional<Node>> candidates = {};                  // by path; nullopt: not there
+  std::map<std::pair<uint64_t, uint64_t>, std::string> folders_by_inode = {};  // of the candidates
+  std::vector<std::string> gone = {};
+  std::set<std::string> replaced = {};  // of them, those where something of another kind is now
+  std::vector<std::pair<std::string, Node>> changed = {};
+  std::vector<Step> steps = {};
+  Settled settled = {};
   TimeUs now_us = 0;
   std::optional<std::optional<uint64_t>> room = {};  // that the quota leaves; asked for once
 };

@@ -76,6 +76,20 @@ void Sync::need_folder(const workspace::Authority& authority, const std::string&
   manifest_.set_folder(path, copy_.make_folder(path, entry->mode), entry->id, keep_.ground().clock.now_us());
 }
 
+// Creates the folders above a path that code removed and that stayed in the workspace because of others'
+// files. A folder that still has a row was removed after the last capture, which decides about it.
+void Sync::bring_folders_above(const workspace::Authority& authority, const std::string& path) {
+  for (size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
+    std::string above = path.substr(0, slash);
+    if (copy_.look(above)) continue;
+    if (manifest_.find(above) != nullptr) return;
+    auto entry = keep_.files().find(authority, paths_.workspace_path(above));
+    if (!entry || entry->kind != EntryKind::folder) return;
+    manifest_.set_folder(above, copy_.make_folder(above, entry->mode), entry->id,
+                         keep_.ground().clock.now_us());
+  }
+}
+
 void Sync::bring_entry(const workspace::Authority& authority, const Entry& entry) {
   std::string path = paths_.disk_path(entry.path);
   if (path.empty()) return;  // the copy itself
@@ -175,11 +189,7 @@ void Sync::bring(const workspace::Authority& authority, const std::string& works
   if (!entry || entry->path != workspace_path) {
     auto below = manifest_.below(path);
     for (auto at = below.rbegin(); at != below.rend(); ++at) remove_if_unchanged(*at);
-    // The folder above it may have been removed by code, and have stayed in the workspace for its sake.
-    if (auto slash = path.rfind('/'); slash != std::string::npos) {
-      auto above = path.substr(0, slash);
-      if (manifest_.find(above) == nullptr) need_folder(authority, above);
-    }
+    bring_folders_above(authority, path);
     return;
   }
   bring_or_skip(authority, *entry);

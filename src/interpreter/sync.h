@@ -37,6 +37,7 @@ class Sync {
   void bring(const workspace::Authority& authority, const std::string& workspace_path);
   void bring_entry(const workspace::Authority& authority, const workspace::Entry& entry);
   void need_folder(const workspace::Authority& authority, const std::string& path);
+  void bring_folders_above(const workspace::Authority& authority, const std::string& path);
   void bring_mode(const workspace::Entry& entry, const std::string& path, const Node& local);
   void bring_or_skip(const workspace::Authority& authority, const workspace::Entry& entry);
   bool is_unchanged(const std::string& path, const Node& local) const;

@@ -33,8 +33,10 @@ void Judge::recovered(const Tree& after, const Listing& was, const Listing& is, 
   for (const auto& [path, thing] : after)
     if (!clean && thing.kind == 'f' && !is.folder.contains(path))
       throw Broken("after the power cut the copy has '" + path + "', the workspace has not");
+  // A new file below a locked path waits in the trash; what was in the folder is still there, as checked
+  // above.
   for (const auto& [file, place] : is.trash)
-    if (!was.trash.contains(file))
+    if (!locked_ && !was.trash.contains(file))
       throw Broken("a copy from before the power cut trashed '" + place.first + "'");
   known_ = after;
   between_.clear();

@@ -1,8 +1,9 @@
 // Random histories against the model: model_histories. SK_SEED repeats, SK_HISTORIES sets how many, SK_LONG=1
 // runs a hundred times as many, SK_HISTORY names a file with one
-// history to run, SK_TRACE=1 shows what there is after each step, SK_SHRINK_S limits the time for shrinking
-// and SK_FAILURES the failures after which a lane ends. The last line is "N passed, N failed"; a case is a
-// block of histories.
+// history to run, SK_TRACE=1 shows what there is after each step, SK_SHRINK_S limits the time for shrinking,
+// SK_FAILURES the failures after which a lane ends, and SK_LANES sets how many run side by side. Histories
+// that failed once (tests/model/histories) run before the random ones. The last line is "N passed, N failed";
+// a case is a block of histories.
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -90,7 +91,22 @@ struct Plan {
   uint64_t seed = 0, histories = 0, lanes = 2;
   uint64_t shrink_s = 40, failures_max = 3;  // of one lane
   std::optional<History> only;
+  std::vector<History> known;  // run first
 };
+
+History read_history(const std::filesystem::path& file) {
+  std::stringstream text;
+  text << std::ifstream(file).rdbuf();
+  return parse_history(text.str());
+}
+
+std::vector<History> known_histories() {
+  std::vector<History> found;
+  for (const auto& item : std::filesystem::directory_iterator(SK_MODEL_HISTORIES))
+    found.push_back(read_history(item.path()));
+  if (found.empty()) throw std::runtime_error("no histories in " SK_MODEL_HISTORIES);
+  return found;
+}
 
 class LaneRun {
  public:
@@ -124,6 +140,7 @@ class LaneRun {
   }
 
   void run_all(Lane& lane) {
+    for (size_t i = index_; i < plan_.known.size(); i += plan_.lanes) run_one(lane, plan_.known[i]);
     for (uint64_t i = index_; i < plan_.histories && failures_ < plan_.failures_max; i += plan_.lanes) {
       uint64_t seed = plan_.seed + i;
       run_one(lane, generate(seed, {.power = lane.has_disk() && seed % kPowerEvery == 0,
@@ -197,12 +214,12 @@ int run() {
   plan.histories = number_from("SK_HISTORIES").value_or(is_long ? 100'000 : 1'000);
   plan.shrink_s = number_from("SK_SHRINK_S").value_or(plan.shrink_s);
   plan.failures_max = number_from("SK_FAILURES").value_or(plan.failures_max);
-  if (const char* file = std::getenv("SK_HISTORY")) {
-    std::stringstream text;
-    text << std::ifstream(file).rdbuf();
-    plan.only = parse_history(text.str());
-  }
-  if (plan.only || plan.histories < 2) plan.lanes = 1;
+  plan.lanes = number_from("SK_LANES").value_or(plan.lanes);
+  if (const char* file = std::getenv("SK_HISTORY")) plan.only = read_history(file);
+  if (plan.only || plan.histories < 2)
+    plan.lanes = 1;
+  else
+    plan.known = known_histories();
   std::printf("SK_SEED=%llu, %llu histories\n", static_cast<unsigned long long>(plan.seed),
               static_cast<unsigned long long>(plan.histories));
   auto start = SteadyClock::now();

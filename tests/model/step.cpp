@@ -58,7 +58,7 @@ History parse_history(const std::string& text) {
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
     std::string what;
-    if (!(words >> what)) continue;
+    if (!(words >> what) || what == "#") continue;
     if (what == "history") {
       std::string folder;
       words >> history.seed >> folder;
