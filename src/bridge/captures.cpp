@@ -14,9 +14,6 @@ using conversations::Captured;
 using conversations::ShownState;
 using conversations::WhyNot;
 
-constexpr size_t kHeadBytesMax = 4096;
-constexpr uint64_t kRoomCheckBytes = 4 << 20;
-
 Captured failed(WhyNot why, std::string explanation) {
   return {ShownState::not_captured, why, std::move(explanation), std::nullopt};
 }
@@ -37,35 +34,17 @@ Captured from(const Fetched& fetched) {
 // A file on its way into the store.
 class ContentSink final : public ByteSink {
  public:
-  ContentSink(workspace::Files& files, uint64_t bytes_max) : files_(files), bytes_max_(bytes_max) {}
+  ContentSink(workspace::Ground& ground, uint64_t bytes_max) : ground_(ground), bytes_max_(bytes_max) {}
 
-  void begin() override {
-    writer_ = files_.begin_content();
-    head_.clear();
-    checked_at_ = 0;
-  }
-  void write(std::string_view bytes) override {
-    if (bytes.size() > bytes_max_ - std::min(bytes_max_, writer_->size()))
-      throw Error(Code::too_large, "a file may have at most " + human_size(bytes_max_));
-    if (writer_->size() >= checked_at_ + kRoomCheckBytes) {
-      files_.check_room();
-      checked_at_ = writer_->size();
-    }
-    if (head_.size() < kHeadBytesMax) head_.append(bytes.substr(0, kHeadBytesMax - head_.size()));
-    writer_->write(as_bytes(bytes));
-  }
-  bool holds_image() const { return workspace::guess_mime("", head_).starts_with("image/"); }
-  void finish_into(workspace::PutChange& change) {
-    change.content = std::make_shared<blobs::Written>(writer_->finish());
-    change.head_bytes = std::move(head_);
-  }
+  void begin() override { intake_.emplace(ground_, workspace::IntakeOptions{.size_max = bytes_max_}); }
+  void write(std::string_view bytes) override { intake_->write(bytes); }
+  bool holds_image() const { return workspace::guess_mime("", intake_->head_bytes()).starts_with("image/"); }
+  workspace::Content finish() { return intake_->finish(); }
 
  private:
-  workspace::Files& files_;
+  workspace::Ground& ground_;
   const uint64_t bytes_max_;
-  std::unique_ptr<blobs::Writer> writer_;
-  std::string head_;
-  uint64_t checked_at_ = 0;
+  std::optional<workspace::Intake> intake_;
 };
 
 WantedFile wanted_of(const conversations::ShownFile& file, const Source& source) {
@@ -165,7 +144,7 @@ void Captures::capture_message(const Job& job, const conversations::Message& mes
 Captured Captures::capture(const Job& job, const conversations::Message& message,
                            const conversations::ShownFile& file, Upstream& upstream) {
   try {
-    ContentSink sink(keep_.files(), options_.file_bytes_max);
+    ContentSink sink(keep_.ground(), options_.file_bytes_max);
     auto fetched = upstream.fetch(wanted_of(file, job.source), sink);
     if (fetched.outcome != Fetched::Outcome::ok) return from(fetched);
     // A page that says why there is none comes as a success at times.
@@ -180,7 +159,7 @@ Captured Captures::capture(const Job& job, const conversations::Message& message
                       {"container", file.container},
                       {"file_id", file.file_id},
                       {"host", origin_of_url(file.address.empty() ? job.source.base_url : file.address)}}};
-    sink.finish_into(change);
+    change.content = sink.finish();
     // A folder in the way: beside it, under a name that only this message has.
     auto retry = change;
     try {

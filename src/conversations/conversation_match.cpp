@@ -121,12 +121,11 @@ void MentionMatcher::keep_data(const Mention& mention, ShownFile& out) {
   workspace::PutChange change;
   change.path = join_path(Conversations::folder_of(given_.wanted.conversation), name);
   change.mime = data->mime;
-  change.head_bytes = data->bytes.substr(0, 4096);
   change.keep_when_locked = true;
   change.source = {"import", {{"conversation", given_.wanted.conversation}, {"message", given_.wanted.name}}};
-  auto writer = files_.begin_content();
-  writer->write(as_bytes(data->bytes));
-  change.content = std::make_shared<blobs::Written>(writer->finish());
+  workspace::Intake intake(ground_);
+  intake.write(data->bytes);
+  change.content = intake.finish();
   auto result = files_.apply_one(given_.authority, std::move(change));
   keep(out, *result.version);
 }

@@ -394,7 +394,7 @@ void Capture::classify(Plan& plan) {
 
 void Capture::read_changed(Plan& plan) {
   // Hard links: one reading for all names of an inode.
-  std::map<uint64_t, std::pair<Contents, Node>> by_inode;
+  std::map<uint64_t, ReadFile> by_inode;
   for (auto& [path, node] : plan.changed) {
     Plan::Step step{node.kind == NodeKind::folder ? Plan::What::folder : Plan::What::file, path, "", node, {},
                     manifest_.find(path) != nullptr && !plan.replaced.contains(path)};
@@ -414,25 +414,17 @@ void Capture::read_changed(Plan& plan) {
                                          ", and a file that is kept may have " + human_size(file_bytes_max_));
       workspace::PutChange put;
       auto known = node.links > 1 ? by_inode.find(node.inode) : by_inode.end();
-      Contents contents;
-      if (known != by_inode.end()) {
-        contents = known->second.first;
-        step.node = known->second.second;
-      } else {
-        auto read = read_contents(keep_.files(), copy_, path, file_bytes_max_);
-        if (!read) continue;  // gone again, and told by the event that follows
-        contents = read->contents;
-        step.node = read->node;
-        if (node.links > 1) by_inode.emplace(node.inode, std::pair(contents, step.node));
-      }
+      auto read = known != by_inode.end() ? known->second
+                                          : read_contents(keep_.ground(), copy_, path, file_bytes_max_);
+      if (!read) continue;  // gone again, and told by the event that follows
+      if (node.links > 1) by_inode.try_emplace(node.inode, *read);
+      step.node = read->node;
       const ManifestRow* known_row = step.was_known ? manifest_.find(path) : nullptr;
       bool was_cut = plan.as.after_kill && known_row != nullptr && !known_row->complete;
-      bool complete = contents.stable && !was_cut && !plan.open_files.contains({node.device, node.inode});
-      if (step.was_known && is_same_content(plan, path, step.node, contents.written->root().hash, complete))
-        continue;
+      bool complete = read->stable && !was_cut && !plan.open_files.contains({node.device, node.inode});
+      if (step.was_known && is_same_content(plan, path, step.node, read->content.hash(), complete)) continue;
       put.path = target;
-      put.content = contents.written;
-      put.head_bytes = contents.head_bytes;
+      put.content = read->content;
       // A mode that code did not change may have been changed by others.
       put.mode_if_new = step.node.mode & 0777;
       if (known_row == nullptr || known_row->mode != step.node.mode) put.mode = put.mode_if_new;
@@ -444,8 +436,7 @@ void Capture::read_changed(Plan& plan) {
       if (const ManifestRow* row = manifest_.find(path); step.was_known && row->version) {
         put.base = row->version;
         put.base_is_known = true;
-        if (row->sha256 == put.content->root().hash && row->mode == step.node.mode &&
-            !aside_.contains(path)) {
+        if (row->sha256 == put.content.hash() && row->mode == step.node.mode && !aside_.contains(path)) {
           step.only_completes = true;
           put.conditions.if_match = {row->version};
         }

@@ -133,7 +133,7 @@ void Capture::record(Plan& plan, size_t index, const workspace::ChangeResult& re
         manifest_.set_file(
             step.path, step.node,
             {result.entry.id, result.kept_aside ? result.entry.head : result.version->id,
-             std::get<workspace::PutChange>(step.change).content->root().hash, result.version->complete},
+             std::get<workspace::PutChange>(step.change).content.hash(), result.version->complete},
             plan.now_us);
   }
 }

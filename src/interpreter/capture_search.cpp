@@ -73,16 +73,15 @@ Settled Capture::search(WorkingCopy& suspect, const CaptureAs& as) {
           suspect.remove_file(path);
           continue;
         }
-        auto read = read_contents(keep_.files(), suspect, path, file_bytes_max_);
+        auto read = read_contents(keep_.ground(), suspect, path, file_bytes_max_);
         if (!read) continue;
-        if (row != nullptr && row->sha256 && row->sha256 == read->contents.written->root().hash) {
+        if (row != nullptr && row->sha256 && row->sha256 == read->content.hash()) {
           suspect.remove_file(path);
           continue;
         }
         workspace::PutChange put;
         put.path = workspace_path(path);
-        put.content = read->contents.written;
-        put.head_bytes = read->contents.head_bytes;
+        put.content = read->content;
         put.mode = node.mode & 0777;
         put.mtime_us = node.mtime_ns / 1000;
         put.source = as.source;

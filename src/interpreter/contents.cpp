@@ -8,7 +8,6 @@ namespace sk::interpreter {
 
 namespace {
 
-constexpr size_t kHeadBytes = 4096;
 constexpr size_t kBufferBytes = 1 << 20;
 constexpr int kTries = 3;
 
@@ -18,7 +17,7 @@ bool same(const Node& a, const Node& b) {
 
 }  // namespace
 
-std::optional<ReadFile> read_contents(workspace::Files& files, const WorkingCopy& copy,
+std::optional<ReadFile> read_contents(workspace::Ground& ground, const WorkingCopy& copy,
                                       const std::string& path, uint64_t file_bytes_max) {
   for (int tries = 1;; ++tries) {
     auto before = copy.look(path);
@@ -30,22 +29,18 @@ std::optional<ReadFile> read_contents(workspace::Files& files, const WorkingCopy
     if (!before) return std::nullopt;
     ReadFile result;
     result.node = *before;
-    auto writer = files.begin_content();
+    workspace::Intake intake(ground, {.size_max = file_bytes_max});
     std::vector<std::byte> buffer(std::min<size_t>(kBufferBytes, std::max<size_t>(before->size + 1, 4096)));
     for (uint64_t offset = 0;;) {
       size_t got = read_at(fd->get(), buffer, offset, "a session's file");
-      if (offset == 0)
-        result.contents.head_bytes = std::string(as_text(Bytes(buffer).first(std::min(got, kHeadBytes))));
-      writer->write(Bytes(buffer).first(got));
+      intake.write(Bytes(buffer).first(got));
       offset += got;
-      if (offset > file_bytes_max)
-        throw Error(Code::too_large, "it grew over " + human_size(file_bytes_max) + " while it was read");
       if (got < buffer.size()) break;
     }
     auto after = copy.look(path);
-    result.contents.stable = after && same(*before, *after) && writer->size() == before->size;
-    if (!result.contents.stable && tries < kTries) continue;
-    result.contents.written = std::make_shared<blobs::Written>(writer->finish());
+    result.stable = after && same(*before, *after) && intake.size() == before->size;
+    if (!result.stable && tries < kTries) continue;
+    result.content = intake.finish();
     return result;
   }
 }

@@ -90,6 +90,13 @@ void Sync::bring_folders_above(const workspace::Authority& authority, const std:
   }
 }
 
+// Whether code has written a new file that is what somebody else put there.
+bool Sync::is_written_alike(const Entry& entry, const std::string& path, const std::optional<Node>& local) {
+  if (!local || local->kind != NodeKind::file || manifest_.find(path) != nullptr) return false;
+  return local->size == entry.size && (local->mode & 0777) == (entry.mode & 0777) &&
+         !is_being_written(*local) && hash_contents(copy_, path) == entry.sha256;
+}
+
 void Sync::bring_entry(const workspace::Authority& authority, const Entry& entry) {
   std::string path = paths_.disk_path(entry.path);
   if (path.empty()) return;  // the copy itself
@@ -110,6 +117,11 @@ void Sync::bring_entry(const workspace::Authority& authority, const Entry& entry
     return;
   }
   if (row != nullptr && row->version == entry.head && local) return bring_mode(entry, path, *local);
+  if (is_written_alike(entry, path, local)) {
+    manifest_.set_file(path, *local, {entry.id, entry.head, entry.sha256, true},
+                       keep_.ground().clock.now_us());
+    return;
+  }
   // A local change stays: when it is captured, it carries its base, and the file says that it diverged.
   // Should code move it away instead, the other one's file comes.
   if (local && local->kind == NodeKind::file && !is_unchanged(path, *local)) return bring_later(entry.path);

@@ -38,6 +38,8 @@ class Sync {
   void bring_entry(const workspace::Authority& authority, const workspace::Entry& entry);
   void need_folder(const workspace::Authority& authority, const std::string& path);
   void bring_folders_above(const workspace::Authority& authority, const std::string& path);
+  bool is_written_alike(const workspace::Entry& entry, const std::string& path,
+                        const std::optional<Node>& local);
   void bring_mode(const workspace::Entry& entry, const std::string& path, const Node& local);
   void bring_or_skip(const workspace::Authority& authority, const workspace::Entry& entry);
   bool is_unchanged(const std::string& path, const Node& local) const;

@@ -46,7 +46,7 @@ ChangeResult ChangeRun::put(PutChange& change) {
     result.kept_aside = true;
   }
   check_base(change, existing);
-  const blobs::Blob& root = change.content->root();
+  const blobs::Blob& root = change.content.written().root();
   if (change.beside_head && existing) result.kept_aside = true;
   uint32_t mode = change.mode.value_or(existing ? existing->mode : change.mode_if_new);
   if (auto known = already_kept(change, existing)) return *known;
@@ -65,7 +65,7 @@ ChangeResult ChangeRun::put(PutChange& change) {
   if (!existing && result.kept_aside)
     if (auto earlier = kept_in_trash(change.path, root.hash)) return *earlier;
   Entry entry = existing ? *existing : new_file(change.path);
-  auto added = BlobLedger::add(tx_, workspace_, *change.content, now_us_);
+  auto added = BlobLedger::add(tx_, workspace_, change.content.written(), now_us_);
   unneeded_.insert(unneeded_.end(), added.unneeded.begin(), added.unneeded.end());
   grow(added.grew_bytes);
   NewVersion wanted;
@@ -162,7 +162,7 @@ void ChangeRun::check_base(const PutChange& change, const std::optional<Entry>& 
 // A copy that lags behind must not put its old bytes over what somebody wrote since.
 std::optional<ChangeResult> ChangeRun::already_kept(const PutChange& change,
                                                     const std::optional<Entry>& existing) {
-  const Sha256& sha256 = change.content->root().hash;
+  const Sha256& sha256 = change.content.hash();
   if (!change.captured || !existing || !existing->head || existing->sha256 == sha256) return std::nullopt;
   if (change.base && *change.base == existing->head && !change.beside_head) return std::nullopt;
   auto version =

@@ -93,24 +93,6 @@ std::vector<Entry> list_step(catalog::Statements& statements, const Id& workspac
 
 }  // namespace
 
-std::unique_ptr<blobs::Writer> Files::begin_content() {
-  check_room();
-  return ground_.blobs.begin_write(ground_.ledger);
-}
-
-void Files::check_room() {
-  struct statvfs disk;
-  if (::statvfs(ground_.directory.c_str(), &disk) != 0) return;
-  uint64_t free_bytes = static_cast<uint64_t>(disk.f_bavail) * disk.f_frsize;
-  uint64_t reserve_bytes = ground_.limits.disk_reserve_bytes;
-  if (free_bytes >= reserve_bytes) return;
-  throw Error(Code::disk_full, "the server's disk has " + human_size(free_bytes) + " free; the last " +
-                                   human_size(reserve_bytes) + " are kept for its records")
-      .hint("Purge what is not needed and collect it ('sandkeep gc'), or free space on the server's disk.")
-      .with("free_bytes", static_cast<int64_t>(free_bytes))
-      .with("reserve_bytes", static_cast<int64_t>(reserve_bytes));
-}
-
 void Files::prepare(const Authority& authority, std::vector<Change>& changes) {
   authority.need(Right::write);
   if (changes.size() > ground_.limits.batch_max)
@@ -121,7 +103,7 @@ void Files::prepare(const Authority& authority, std::vector<Change>& changes) {
     std::visit([](auto& one) { clean(one); }, change);
     // Before the transaction, which others wait for.
     if (auto* put = std::get_if<PutChange>(&change); put != nullptr && put->mime.empty())
-      put->mime = guess_mime(put->path, put->head_bytes), put->mime_found = true;
+      put->mime = guess_mime(put->path, put->content.head_bytes()), put->mime_found = true;
   }
 }
 
@@ -147,7 +129,7 @@ std::vector<ChangeResult> Files::apply(const Authority& authority, std::vector<C
     return made;
   });
   for (Change& change : changes)
-    if (auto put = std::get_if<PutChange>(&change)) put->content->commit();
+    if (auto put = std::get_if<PutChange>(&change)) put->content.written().commit();
   for (const auto& location : unneeded) ground_.blobs.remove(location);
   return results;
 }
@@ -182,7 +164,7 @@ std::vector<Files::Applied> Files::apply_each(const Authority& authority, std::v
   });
   for (size_t i = 0; i < changes.size(); ++i)
     if (auto put = std::get_if<PutChange>(&changes[i]); put != nullptr && results[i].result)
-      put->content->commit();
+      put->content.written().commit();
   for (const auto& location : unneeded) ground_.blobs.remove(location);
   return results;
 }

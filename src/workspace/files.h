@@ -6,9 +6,9 @@
 #include <functional>
 
 #include "base/error.h"
-#include "blobs/store.h"
 #include "workspace/authority.h"
 #include "workspace/ground.h"
+#include "workspace/intake.h"
 #include "workspace/types.h"
 
 namespace sk::workspace {
@@ -24,10 +24,9 @@ struct Purpose {
 
 struct PutChange {
   std::string path;
-  std::shared_ptr<blobs::Written> content;
+  Content content;
   std::string mime;              // empty: found out from bytes and name
   bool mime_found = false;       // by Files::apply()
-  std::string head_bytes;        // the first bytes of the content, for that
   std::optional<uint32_t> mode;  // without it an existing file keeps its own
   uint32_t mode_if_new = 0644;
   std::optional<TimeUs> mtime_us;
@@ -128,11 +127,6 @@ class Files {
  public:
   explicit Files(Ground& ground) : ground_(ground) {}
 
-  // A writer for a new content; hand the result of finish() to a PutChange. Throws as check_room() does.
-  std::unique_ptr<blobs::Writer> begin_content();
-  // Throws Error(disk_full) while the disk has less free than the reserve, which is there so that the catalog
-  // can still record the purge that makes room. Ask again now and then while a long content is written.
-  void check_room();
   // `also` runs in the same transaction, after all changes: what it throws undoes them.
   using Also = std::function<void(catalog::Tx& tx, const std::vector<ChangeResult>& made)>;
   std::vector<ChangeResult> apply(const Authority& authority, std::vector<Change> changes,

@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::string_view kUpload = "upload_";
 constexpr std::string_view kPart = "part_";
-constexpr size_t kHeadBytesMax = 4096;  // as much as telling what something is needs
 constexpr size_t kReadBytes = 1 << 20;
 
 #define SK_UPLOAD_COLUMNS \
@@ -115,59 +114,51 @@ std::vector<UploadPart> chosen_parts(const std::vector<UploadPart>& parts, const
 // anything is written.
 class Joiner {
  public:
-  Joiner(Ground& ground, const std::function<bool()>& go_on)
-      : ground_(ground), go_on_(go_on), writer_(Files(ground).begin_content()) {}
+  Joiner(Ground& ground, std::optional<std::string> md5, const std::function<bool()>& go_on)
+      : ground_(ground), go_on_(go_on), intake_(ground, {.announced = {.md5 = std::move(md5)}}) {}
 
   void add(const UploadPart& part) {
     ContentReader reader(ground_, part.sha256, 0, part.size);
     while (auto piece = reader.next()) {
       if (!go_on_()) throw Error(Code::unavailable, "the completion was ended before it was done");
       if (!piece->file) {
-        add_bytes(as_bytes(piece->bytes));
+        intake_.write(piece->bytes);
         continue;
       }
       for (uint64_t done = 0; done < piece->size;) {
         auto room = std::span(buffer_).first(std::min<uint64_t>(buffer_.size(), piece->size - done));
         size_t got = read_at(piece->file->get(), room, piece->offset + done, "a blob");
         if (got == 0) throw Error(Code::corrupt, "a stored blob is shorter than recorded");
-        add_bytes(Bytes(buffer_).first(got));
+        intake_.write(Bytes(buffer_).first(got));
         done += got;
       }
     }
   }
 
-  std::string md5() { return md5_.digest(); }
-  void finish_into(PutChange& change) {
-    change.content = std::make_shared<blobs::Written>(writer_->finish());
-    change.head_bytes = std::move(head_);
+  Content finish() {
+    try {
+      return intake_.finish();
+    } catch (Error& error) {
+      if (error.code() == Code::bad_request) error.with("field", "md5");
+      throw;
+    }
   }
 
  private:
-  void add_bytes(Bytes bytes) {
-    if (head_.size() < kHeadBytesMax) head_.append(as_text(bytes).substr(0, kHeadBytesMax - head_.size()));
-    md5_.update(bytes);
-    writer_->write(bytes);
-  }
-
   Ground& ground_;
   const std::function<bool()>& go_on_;
-  std::unique_ptr<blobs::Writer> writer_;
+  Intake intake_;
   std::vector<std::byte> buffer_ = std::vector<std::byte>(kReadBytes);
-  Md5Stream md5_;
-  std::string head_;
 };
 
 PutChange join_parts(Ground& ground, const std::vector<UploadPart>& parts, const Uploads::Completion& wanted,
                      const std::function<bool()>& go_on) {
-  Joiner joiner(ground, go_on);
+  Joiner joiner(ground, wanted.md5, go_on);
   for (const auto& part : parts) joiner.add(part);
-  if (wanted.md5 && !equal_constant_time(joiner.md5(), *wanted.md5))
-    throw Error(Code::bad_request, "the parts in this order do not have the announced MD5")
-        .with("field", "md5");
   PutChange change;
   change.path = wanted.place;
   change.conditions = wanted.conditions;
-  joiner.finish_into(change);
+  change.content = joiner.finish();
   return change;
 }
 
@@ -210,11 +201,11 @@ UploadInfo Uploads::get(const Actor& actor, const Id& upload) {
   });
 }
 
-UploadPart Uploads::add_part(const Actor& actor, const Id& upload, blobs::Written& content) {
+UploadPart Uploads::add_part(const Actor& actor, const Id& upload, const Content& content) {
   UploadPart part;
   part.id = ground_.ids.next();
-  part.size = content.root().size;
-  part.sha256 = content.root().hash;
+  part.size = content.size();
+  part.sha256 = content.hash();
   part.created_us = ground_.clock.now_us();
   std::vector<std::string> unneeded;
   ground_.db.write([&](catalog::Tx& tx) {
@@ -226,13 +217,13 @@ UploadPart Uploads::add_part(const Actor& actor, const Id& upload, blobs::Writte
       throw Error(Code::bad_request, "an upload has at most " + std::to_string(kUploadPartsMax) + " parts")
           .hint("Send larger parts, up to " + human_size(kUploadPartBytesMax) + " each.");
     ChangeRun run(tx, ground_, actor, pending.workspace);
-    auto added = BlobLedger::add(tx, pending.workspace, content, part.created_us);
+    auto added = BlobLedger::add(tx, pending.workspace, content.written(), part.created_us);
     run.grow(added.grew_bytes);
     unneeded = std::move(added.unneeded);
     tx.exec("INSERT INTO upload_parts (upload, id, sha256, size, created_us) VALUES ($1, $2, $3, $4, $5)",
             {upload, part.id, part.sha256, part.size, part.created_us});
   });
-  content.commit();
+  content.written().commit();
   for (const auto& location : unneeded) ground_.blobs.remove(location);
   return part;
 }
@@ -283,7 +274,7 @@ UploadInfo Uploads::complete(const Actor& actor, const Id& id, const Completion&
     return pending;
   });
   if (was_done) return done;
-  content->commit();
+  content.written().commit();
   for (const auto& location : unneeded) ground_.blobs.remove(location);
   return done;
 }

@@ -53,7 +53,7 @@ class Uploads {
   UploadInfo create(const Authority& authority, NewUpload wanted);
   UploadInfo get(const Actor& actor, const Id& upload);
   // Counts against the quota of the workspace until the upload ends.
-  UploadPart add_part(const Actor& actor, const Id& upload, blobs::Written& content);
+  UploadPart add_part(const Actor& actor, const Id& upload, const Content& content);
 
   struct Completion {
     std::vector<Id> parts;           // in the order of the file

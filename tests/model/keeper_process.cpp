@@ -17,6 +17,7 @@
 #include "model/judge.h"
 #include "model/keeper.h"
 #include "model/step.h"
+#include "support/content_of.h"
 #include "support/keep_options.h"
 
 namespace sk::model {
@@ -201,11 +202,9 @@ class Host {
   bool run_client(const std::string& what, const Json& order, Json& answer) {
     auto path = [&] { return order.at("path").get<std::string>(); };
     if (what == "put") {
-      auto writer = keep_.files().begin_content();
-      writer->write(as_bytes(content(order.at("number"), order.at("size"))));
       workspace::PutChange put;
       put.path = path();
-      put.content = std::make_shared<blobs::Written>(writer->finish());
+      put.content = content_of(keep_.ground(), content(order.at("number"), order.at("size")));
       auto result = keep_.files().apply_one(*workspace_, std::move(put));
       answer["made"] = version_of(*result.version);
     } else if (what == "trash") {

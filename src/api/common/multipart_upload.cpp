@@ -41,11 +41,11 @@ void MultipartSink::begin_part(const http::MultipartPart& part) {
   change_.conditions = conditions_;
   change_.source.detail = source_detail();
   if (!part.content_type.empty()) change_.mime = stated_mime(part.content_type);
-  upload_.emplace(call_->app);
+  intake_.emplace(call_->app.keep.ground());
 }
 
 void MultipartSink::part_bytes(std::string_view bytes) {
-  if (upload_) return upload_->write(bytes);
+  if (intake_) return intake_->write(bytes);
   if (field_value_.size() + bytes.size() > kFieldBytesMax) {
     throw Error(Code::too_large, "the form's field '" + field_name_ + "' is too long")
         .hint("Send files as parts with a filename.");
@@ -54,9 +54,9 @@ void MultipartSink::part_bytes(std::string_view bytes) {
 }
 
 void MultipartSink::end_part() {
-  if (!upload_) return field(field_name_, field_value_);
-  upload_->finish_into(change_);
-  upload_.reset();
+  if (!intake_) return field(field_name_, field_value_);
+  change_.content = intake_->finish();
+  intake_.reset();
   changes_.emplace_back(std::move(change_));
 }
 

@@ -43,8 +43,8 @@ class MultipartSink : public http::BodySink {
   const workspace::Authority workspace_;
   const workspace::Conditions conditions_;
   http::MultipartParser parser_;
-  std::optional<Upload> upload_;  // of the file part that is coming in
-  workspace::PutChange change_;   // of that part
+  std::optional<workspace::Intake> intake_;  // of the file part that is coming in
+  workspace::PutChange change_;              // of that part
   std::string field_name_, field_value_;
   std::vector<workspace::Change> changes_;
 };

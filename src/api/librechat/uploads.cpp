@@ -66,7 +66,7 @@ class UploadSink final : public http::BodySink {
   Json fields_ = Json::object();
   std::optional<SessionInfo>
       session_;  // made when the first file comes, behind the fields that tell its kind
-  std::optional<Upload> upload_;
+  std::optional<workspace::Intake> intake_;
   std::vector<Incoming> files_;
 };
 
@@ -98,7 +98,7 @@ void UploadSink::begin_part(const http::MultipartPart& part) {
     change.conditions = lock_tokens_from_headers(call_->request.headers);
     change.source.detail = detail_of_put(session());
     if (!part.content_type.empty()) change.mime = stated_mime(part.content_type);
-    upload_.emplace(call_->app);
+    intake_.emplace(call_->app.keep.ground());
   } catch (const Error& error) {
     bad_file(error);
   }
@@ -113,7 +113,7 @@ void UploadSink::part_bytes(std::string_view bytes) {
     return;
   }
   try {
-    upload_->write(bytes);
+    intake_->write(bytes);
   } catch (const Error& error) {
     bad_file(error);
   }
@@ -125,8 +125,8 @@ void UploadSink::end_part() {
     return;
   }
   if (part_ == Part::file) {
-    upload_->finish_into(files_.back().change);
-    upload_.reset();
+    files_.back().change.content = intake_->finish();
+    intake_.reset();
   }
 }
 
@@ -134,7 +134,7 @@ void UploadSink::end_part() {
 void UploadSink::bad_file(const Error& error) {
   if (on_bad_file_ == OnBadFile::refuse || error.http_status() >= 500) throw error;
   files_.back().error = error.message();
-  upload_.reset();
+  intake_.reset();
   part_ = Part::skipped;
 }
 

@@ -37,7 +37,7 @@ void FormSink::begin_part(const http::MultipartPart& part) {
       throw Error(Code::bad_request, "the form has two files").with("field", rules_.file_field);
     form_.filename = part.filename;
     if (!part.content_type.empty()) form_.change.mime = stated_mime(part.content_type);
-    upload_.emplace(call_->app);
+    intake_.emplace(call_->app.keep.ground(), workspace::IntakeOptions{.size_max = rules_.bytes_max});
     return;
   }
   bool known = part.name == rules_.file_field ||
@@ -48,10 +48,8 @@ void FormSink::begin_part(const http::MultipartPart& part) {
 }
 
 void FormSink::part_bytes(std::string_view bytes) {
-  if (upload_) {
-    if (rules_.bytes_max && upload_->size() + bytes.size() > *rules_.bytes_max)
-      throw_too_large(*rules_.bytes_max);
-    return upload_->write(bytes);
+  if (intake_) {
+    return intake_->write(bytes);
   }
   if (!field_name_) return;
   auto& value = form_.fields[*field_name_];
@@ -63,9 +61,9 @@ void FormSink::part_bytes(std::string_view bytes) {
 }
 
 void FormSink::end_part() {
-  if (!upload_) return;
-  upload_->finish_into(form_.change);
-  upload_.reset();
+  if (!intake_) return;
+  form_.change.content = intake_->finish();
+  intake_.reset();
 }
 
 void need_file(const Form& form, const FormRules& rules) {

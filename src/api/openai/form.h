@@ -48,8 +48,8 @@ class FormSink final : public http::BodySink {
   const Finish finish_;
   http::MultipartParser parser_;
   Form form_;
-  std::optional<Upload> upload_;           // of the file, while it comes in
-  std::optional<std::string> field_name_;  // of a text field, while it comes in
+  std::optional<workspace::Intake> intake_;  // of the file, while it comes in
+  std::optional<std::string> field_name_;    // of a text field, while it comes in
 };
 
 // The file of a form, or Error(bad_request).

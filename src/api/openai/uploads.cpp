@@ -67,7 +67,7 @@ std::unique_ptr<http::BodySink> begin_part(std::shared_ptr<Call> call) {
   FormRules rules{.file_field = "data", .fields = {}, .bytes_max = workspace::kUploadPartBytesMax};
   return std::make_unique<FormSink>(std::move(call), rules, [upload, rules](Call& asked, Form& form) {
     need_file(form, rules);
-    auto part = asked.app.keep.uploads().add_part(asked.actor, upload, *form.change.content);
+    auto part = asked.app.keep.uploads().add_part(asked.actor, upload, form.change.content);
     return Reply::json({{"id", part.id.with_prefix(kPartPrefix)},
                         {"object", "upload.part"},
                         {"created_at", unix_s(part.created_us)},

@@ -84,9 +84,9 @@ workspace::PutChange put_change(App& app, const Body& body, workspace::Condition
   if (auto base = body.text("base"))
     change.base = parse_id(*base, workspace::prefix::version, body.label("base"));
   change.conditions = std::move(conditions);
-  Upload upload(app);
-  upload.write(content_of(body));
-  upload.finish_into(change);
+  workspace::Intake intake(app.keep.ground());
+  intake.write(content_of(body));
+  change.content = intake.finish();
   return change;
 }
 

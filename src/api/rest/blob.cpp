@@ -50,7 +50,7 @@ class RawSink final : public http::BodySink {
   RawSink(std::shared_ptr<Call> call, workspace::Authority workspace)
       : call_(std::move(call)),
         workspace_(std::move(workspace)),
-        upload_(call_->app, announced_checksums(call_->request.headers)) {
+        intake_(call_->app.keep.ground(), {.announced = announced_checksums(call_->request.headers)}) {
     const auto& headers = call_->request.headers;
     change_.path = path_in_folder(*call_, wanted_name(*call_, std::nullopt));
     change_.mime = stated_mime(headers.get("Content-Type"));
@@ -58,10 +58,10 @@ class RawSink final : public http::BodySink {
     call_->app.keep.files().check_put(workspace_, change_.path, change_.conditions);
   }
 
-  void piece(std::string_view bytes) override { upload_.write(bytes); }
+  void piece(std::string_view bytes) override { intake_.write(bytes); }
 
   Reply end() override {
-    upload_.finish_into(change_);
+    change_.content = intake_.finish();
     auto result = call_->app.keep.files().apply_one(workspace_, std::move(change_));
     return blob_reply(*call_, workspace_, result);
   }
@@ -70,7 +70,7 @@ class RawSink final : public http::BodySink {
   std::shared_ptr<Call> call_;
   const workspace::Authority workspace_;
   workspace::PutChange change_;
-  Upload upload_;
+  workspace::Intake intake_;
 };
 
 class FieldSink final : public MultipartSink {

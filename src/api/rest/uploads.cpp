@@ -22,12 +22,12 @@ class PutSink final : public http::BodySink {
       : call_(std::move(call)),
         workspace_(std::move(workspace)),
         change_(std::move(change)),
-        upload_(call_->app, announced_checksums(call_->request.headers)) {}
+        intake_(call_->app.keep.ground(), {.announced = announced_checksums(call_->request.headers)}) {}
 
-  void piece(std::string_view bytes) override { upload_.write(bytes); }
+  void piece(std::string_view bytes) override { intake_.write(bytes); }
 
   Reply end() override {
-    upload_.finish_into(change_);
+    change_.content = intake_.finish();
     return change_reply(*call_, call_->app.keep.files().apply_one(workspace_, std::move(change_)));
   }
 
@@ -35,7 +35,7 @@ class PutSink final : public http::BodySink {
   std::shared_ptr<Call> call_;
   const workspace::Authority workspace_;
   workspace::PutChange change_;
-  Upload upload_;
+  workspace::Intake intake_;
 };
 
 class FolderSink final : public http::BodySink {

@@ -9,6 +9,7 @@
 #include "interpreter/attachments.h"
 #include "interpreter/refusing_interpreter.h"
 #include "interpreter/sandboxed_interpreter.h"
+#include "support/content_of.h"
 #include "support/expect_error.h"
 #include "support/first_principal.h"
 #include "support/interpreter_options.h"
@@ -57,11 +58,9 @@ class AliasesTest : public testing::Test {
   }
   SessionInfo session() { return interpreter->create(actor, {}); }
   workspace::Version put(const std::string& path, const std::string& text) {
-    auto writer = keep->files().begin_content();
-    writer->write(as_bytes(text));
     workspace::PutChange change;
     change.path = path;
-    change.content = std::make_shared<blobs::Written>(writer->finish());
+    change.content = content_of(keep->ground(), text);
     return *keep->files().apply_one(ws, change).version;
   }
   std::string read(const std::string& path) {

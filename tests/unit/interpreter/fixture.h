@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "interpreter/sandboxed_interpreter.h"
+#include "support/content_of.h"
 #include "support/first_principal.h"
 #include "support/interpreter_options.h"
 #include "support/keep_options.h"
@@ -88,11 +89,9 @@ class InterpreterTest : public SandboxTest {
     return workspace::ContentReader(keep->ground(), entry.sha256, 0, entry.size).read_all();
   }
   void put(const std::string& path, const std::string& content) {
-    auto writer = keep->files().begin_content();
-    writer->write(as_bytes(content));
     workspace::PutChange change;
     change.path = path;
-    change.content = std::make_shared<blobs::Written>(writer->finish());
+    change.content = content_of(keep->ground(), content);
     keep->files().apply_one(keep->workspaces().open_default(actor, workspace::Right::write), change);
   }
   void trash(const std::string& path) {

@@ -1,4 +1,5 @@
 // Sessions end to end below HTTP: real sandboxes, a real keep.
+#include "support/content_of.h"
 #include "unit/interpreter/fixture.h"
 
 namespace sk::interpreter {
@@ -55,11 +56,9 @@ TEST_F(InterpreterTest, RenamesKeepTheFileAndDeletesGoToTheTrash) {
 TEST_F(InterpreterTest, AnUploadToARunningSessionIsThereInItsNextCell) {
   auto session = create("w");
   run(session.id, "1");
-  auto writer = keep->files().begin_content();
-  writer->write(as_bytes("from outside"));
   workspace::PutChange put;
   put.path = "w/in.txt";
-  put.content = std::make_shared<blobs::Written>(writer->finish());
+  put.content = content_of(keep->ground(), "from outside");
   keep->files().apply_one(keep->workspaces().open(actor, "default", workspace::Right::write), put);
   auto execution = run(session.id, "print(open('in.txt').read())");
   EXPECT_EQ(shown(execution)[0]["text"], "from outside\n") << shown(execution);
@@ -168,9 +167,7 @@ TEST_F(InterpreterTest, ASessionWhoseTimeAwakeIsOverFallsAsleepAndWakesWithItsFi
 TEST_F(InterpreterTest, CodeCanKeepFetchAndLinkFilesOfTheWorkspace) {
   auto change = workspace::PutChange{};
   change.path = "data/prices.csv";
-  auto writer = keep->files().begin_content();
-  writer->write(as_bytes("1,2"));
-  change.content = std::make_shared<blobs::Written>(writer->finish());
+  change.content = content_of(keep->ground(), "1,2");
   keep->files().apply_one(keep->workspaces().open_default(actor, workspace::Right::write), change);
   auto session = create("work");
   auto done = run(session.id,

@@ -39,7 +39,7 @@ class AuthorityTest : public KeepTest {
         {"release", [=, &locks] { locks.release(authority, lock.token); }},
         {"break_lock", [=, &locks] { locks.break_lock(authority, lock.id); }},
         {"upload", [=, &uploads] { uploads.create(authority, {"c.bin", "user_data", "", 3, {}}); }},
-        {"part", [=, this, &uploads] { uploads.add_part(authority.actor(), upload, *content("abc")); }},
+        {"part", [=, this, &uploads] { uploads.add_part(authority.actor(), upload, content("abc")); }},
         {"rename", [=, &workspaces] { workspaces.change(authority, "mine", std::nullopt); }},
         {"revoke_links", [=, &workspaces] { workspaces.revoke_links(authority); }},
         {"set_member", [=, this, &workspaces] { workspaces.set_member(authority, member.id, Right::read); }},

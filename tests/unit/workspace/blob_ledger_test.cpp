@@ -69,7 +69,7 @@ TEST_F(LedgerTest, AWriterThatFoundItsContentKeepsItFromTheCollector) {
   for (const auto& bytes : {large_content(), std::string((8u << 20) + 50'000, 'x')}) {
     put("a", bytes);
     auto change = put_change("b", bytes);
-    EXPECT_TRUE(change.content->root().known);
+    EXPECT_TRUE(change.content.written().root().known);
     purge_file("a");
     keep->upkeep().collect(0);
     keep->files().apply_one(ws, std::move(change));
@@ -111,7 +111,7 @@ TEST_F(LedgerTest, ADoomedBlobIsWrittenAgain) {
   purge_file("a");
   ASSERT_EQ(ledger().doom({hash}).size(), 1u);
   auto change = put_change("b", bytes);
-  EXPECT_FALSE(change.content->root().known);
+  EXPECT_FALSE(change.content.written().root().known);
   EXPECT_EQ(ledger().doom({hash}).size(), 0u);
   ledger().undoom({hash});
   // The row is still there: the new file is superfluous, and goes.
@@ -162,8 +162,8 @@ TEST_F(LedgerTest, AWriteThatIsRefusedLeavesNoPin) {
   EXPECT_EQ(code_of([&] { put("a", bytes, new_only); }), Code::precondition_failed);
   EXPECT_EQ(ledger().pinned(), 0u);
   {
-    auto writer = keep->files().begin_content();
-    writer->write(as_bytes(bytes));
+    Intake intake(keep->ground());
+    intake.write(bytes);
   }
   EXPECT_EQ(ledger().pinned(), 0u);
   EXPECT_EQ(blob_files(), 0u);

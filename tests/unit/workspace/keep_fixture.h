@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "support/content_of.h"
 #include "support/first_principal.h"
 #include "support/keep_options.h"
 #include "unit/temp_dir.h"
@@ -25,11 +26,7 @@ class KeepTest : public testing::Test {
     ws = first_authority(*keep);
   }
 
-  std::shared_ptr<blobs::Written> content(std::string_view bytes) {
-    auto writer = keep->files().begin_content();
-    writer->write(as_bytes(bytes));
-    return std::make_shared<blobs::Written>(writer->finish());
-  }
+  Content content(std::string_view bytes) { return content_of(keep->ground(), bytes); }
   PutChange put_change(std::string path, std::string_view bytes) {
     PutChange change;
     change.path = std::move(path);

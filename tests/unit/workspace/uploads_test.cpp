@@ -17,7 +17,7 @@ class UploadsTest : public KeepTest {
     return keep->uploads().create(ws, {"big.bin", "user_data", "", size, keep_s});
   }
   Id part(const UploadInfo& upload, std::string_view bytes) {
-    return keep->uploads().add_part(actor, upload.id, *content(bytes)).id;
+    return keep->uploads().add_part(actor, upload.id, content(bytes)).id;
   }
   UploadInfo complete(const UploadInfo& upload, std::vector<Id> parts, std::optional<std::string> md5 = {}) {
     return keep->uploads().complete(actor, upload.id,
@@ -133,7 +133,7 @@ TEST_F(UploadsTest, NobodyElseHasThem) {
       keep->access().create_key(actor, other.id, identity::NewKey{"k", false, {}, {}}).secret);
   EXPECT_EQ(code_of([&] { keep->uploads().get(stranger, upload.id); }), Code::not_found);
   EXPECT_EQ(code_of([&] { keep->uploads().cancel(stranger, upload.id); }), Code::not_found);
-  EXPECT_EQ(code_of([&] { keep->uploads().add_part(stranger, upload.id, *content("x")); }), Code::not_found);
+  EXPECT_EQ(code_of([&] { keep->uploads().add_part(stranger, upload.id, content("x")); }), Code::not_found);
 }
 
 TEST_F(UploadsTest, SmallPartsAndTheirFileDoNotCountTwiceAgainstTheQuota) {
@@ -155,13 +155,13 @@ TEST_F(UploadsTest, WhoMayNotWriteAnyMoreCannotGoOn) {
   auto theirs =
       keep->workspaces().open(other, ws.workspace_id().with_prefix(prefix::workspace), Right::write);
   auto upload = keep->uploads().create(theirs, {"big.bin", "user_data", "", 3, {}});
-  auto one = keep->uploads().add_part(other, upload.id, *content("abc")).id;
+  auto one = keep->uploads().add_part(other, upload.id, content("abc")).id;
   auto finish = [&] {
     return keep->uploads().complete(other, upload.id, {{one}, "uploads/big.bin", {}}, [] { return true; });
   };
   for (auto role : {std::optional(Right::read), std::optional<Right>()}) {
     keep->workspaces().set_member(ws, made.id, role);
-    EXPECT_EQ(code_of([&] { keep->uploads().add_part(other, upload.id, *content("x")); }), Code::forbidden);
+    EXPECT_EQ(code_of([&] { keep->uploads().add_part(other, upload.id, content("x")); }), Code::forbidden);
     EXPECT_EQ(code_of(finish), Code::forbidden);
   }
   keep->workspaces().set_member(ws, made.id, Right::write);

@@ -48,9 +48,9 @@ workspace::ChangeResult put(ToolCall& call, const workspace::Authority& workspac
   change.path = std::move(path);
   change.conditions = std::move(conditions);
   change.source.detail = {{"via", "mcp"}};
-  Upload upload(call.app());
-  upload.write(bytes);
-  upload.finish_into(change);
+  workspace::Intake intake(call.app().keep.ground());
+  intake.write(bytes);
+  change.content = intake.finish();
   return call.app().keep.files().apply_one(workspace, std::move(change));
 }
 

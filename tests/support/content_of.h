@@ -1,0 +1,16 @@
+// Bytes as a content of the keep, for tests that put files.
+#pragma once
+
+#include <string_view>
+
+#include "workspace/intake.h"
+
+namespace sk {
+
+inline workspace::Content content_of(workspace::Ground& ground, std::string_view bytes) {
+  workspace::Intake intake(ground);
+  intake.write(bytes);
+  return intake.finish();
+}
+
+}  // namespace sk
