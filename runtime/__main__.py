@@ -1,4 +1,4 @@
-"""What the launcher starts: Python runs this archive, and it becomes a zygote."""
+"""Entry point of the archive that the launcher runs with Python: becomes a zygote."""
 
 from sandkeep_runtime import zygote
 

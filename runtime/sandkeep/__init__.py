@@ -1,12 +1,12 @@
-"""What code in a session can ask of the workspace that its files are kept in.
+"""Access from code in a session to the workspace that stores its files.
 
     import sandkeep
-    sandkeep.keep("report.pdf")        # keep this version now, without waiting for the end of the cell
+    sandkeep.keep("report.pdf")        # save this version now, without waiting for the end of the cell
     sandkeep.link("report.pdf")        # a permanent link to it
-    sandkeep.fetch("/data/prices.csv") # bring a file of the workspace here; returns its path
-    sandkeep.versions("report.pdf")    # the versions that were kept, newest first
+    sandkeep.fetch("/data/prices.csv") # copy a file of the workspace here; returns its path
+    sandkeep.versions("report.pdf")    # the saved versions, newest first
 
-Paths of files here are those that open() takes. Each call acts with the session's own rights.
+Local paths are those that open() takes. Each call uses the session's own permissions. Errors are raised as sandkeep.Error.
 """
 
 import base64
@@ -37,7 +37,7 @@ def _ask(method, params):
 
 
 def _local(path):
-    """The path relative to /mnt/data, as JSON can carry it. Links are not followed: the server decides about them."""
+    """Returns the path relative to /mnt/data, encoded for JSON. Does not follow links; the server decides how to treat them."""
     full = os.path.normpath(os.path.join(os.getcwd(), os.fsdecode(path)))
     if full != _DATA and not full.startswith(_DATA + "/"):
         raise Error("bad_request", f"{path!r} is not in {_DATA}: only files there are kept")
@@ -50,17 +50,17 @@ def _local(path):
 
 
 def keep(path):
-    """Keeps the file as it is now, and returns a dict that describes the kept version."""
+    """Saves the current version of the file. Returns a dict that describes it."""
     return _ask("keep", _local(path))
 
 
 def link(path):
-    """A permanent link to the file as it is now; keeps it first if needed."""
+    """Returns a permanent link to the current version of the file. Saves it first if needed."""
     return _ask("link", _local(path))
 
 
 def fetch(workspace_path, to=None):
-    """Copies a file of the workspace into /mnt/data (to `to`, or under its own name) and returns its path here."""
+    """Copies a file of the workspace into /mnt/data (to `to`, or under its own name). Returns its local path."""
     params = {"workspace_path": str(workspace_path)}
     if to is not None:
         params.update(_local(to))
@@ -68,5 +68,5 @@ def fetch(workspace_path, to=None):
 
 
 def versions(path):
-    """The kept versions of the file, newest first, as a list of dicts."""
+    """Returns the saved versions of the file, newest first, as a list of dicts."""
     return _ask("versions", _local(path))

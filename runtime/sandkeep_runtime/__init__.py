@@ -1,1 +1,1 @@
-"""The Python that runs inside a sandbox: the zygote, and the kernel that each session forked from it becomes."""
+"""Python code that runs inside a sandbox: the zygote, and the kernel of each session forked from it."""

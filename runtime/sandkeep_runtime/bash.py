@@ -1,4 +1,4 @@
-"""Bash as the second language of a session: one shell that keeps its variables, functions and folder from cell to cell."""
+"""Bash as the second language of a session: one shell that keeps its variables, functions and folder between cells."""
 
 import os
 import select
@@ -7,9 +7,9 @@ import subprocess
 
 DATA = "/mnt/data"
 CELL = "/tmp/.home/.sandkeep-cell"
-COMMANDS, STATUSES = 198, 199  # as the shell sees them; far from what scripts use
+COMMANDS, STATUSES = 198, 199  # in the shell; high numbers, to avoid those that scripts use
 
-# An interrupt ends the cell and not the shell, so that its variables stay.
+# An interrupt ends the cell but not the shell, so its variables are kept.
 LOOP = f"""
 trap 'return 130 2>/dev/null' INT
 while :; do
@@ -24,7 +24,7 @@ INTERRUPTS_MAX = 5
 
 
 def end_group(process):
-    """Interrupts a process and all that it started; kills what does not listen."""
+    """Interrupts a process group and kills the processes that ignore the interrupt."""
     for number, patience_s in ((signal.SIGINT, KILL_AFTER_S), (signal.SIGKILL, None)):
         try:
             os.killpg(process.pid, number)
@@ -45,7 +45,7 @@ class Bash:
         self.folder = None
 
     def run(self, code):
-        """Runs a cell; its status and exit code."""
+        """Runs a cell. Returns its status and exit code."""
         if "\0" in code:
             self.kernel.send_error("ValueError", "a shell script cannot contain a zero byte", "ValueError: zero byte")
             return "error", None
@@ -65,7 +65,7 @@ class Bash:
         return ("ok" if code == 0 else "error"), code
 
     def folder_to_start_in(self):
-        """Where the last shell was, or Python is; code may have removed either."""
+        """Returns the folder of the last shell, or of Python. Code may have removed either; the default is /mnt/data."""
         try:
             folder = self.folder or os.getcwd()
         except OSError:
@@ -93,7 +93,7 @@ class Bash:
         self.folder = None
 
     def wait(self):
-        """The status of the cell. A cell may also end the shell: `exit 3`."""
+        """Waits for the cell and returns its exit code. A cell may also end the shell: `exit 3`."""
         line = b""
         while not line.endswith(b"\n"):
             piece = os.read(self.statuses, 64)
@@ -105,10 +105,10 @@ class Bash:
         return int(line)
 
     def ends_when_interrupted(self):
-        """Interrupts what the shell runs; whether the cell ended of it while the shell lives on."""
+        """Interrupts the running cell. Returns whether the cell ended and the shell is still alive."""
         if self.process is None or self.process.poll() is not None:
             return False
-        # Again and again: between fork and exec a child takes an interrupt for itself, and nobody sees it.
+        # Retry: between fork and exec, a child can consume the interrupt without effect.
         for _ in range(INTERRUPTS_MAX):
             os.killpg(self.process.pid, signal.SIGINT)
             ready, _, _ = select.select([self.statuses], [], [], KILL_AFTER_S / INTERRUPTS_MAX)
@@ -118,7 +118,7 @@ class Bash:
         return False
 
     def stop(self):
-        """Ends the shell; the next cell starts another in the same folder."""
+        """Ends the shell. The next cell starts another in the same folder."""
         try:
             self.folder = os.readlink(f"/proc/{self.process.pid}/cwd")
         except OSError:
@@ -133,10 +133,10 @@ class Bash:
 
 
 def run_command(command, interrupts):
-    """For !command: its output goes where Python's goes. The exit code; negative for a signal, as subprocess has it."""
+    """Runs a !command; its output goes to Python's output. Returns the exit code, negative for a signal, as in subprocess."""
     process = None
     try:
-        with interrupts:  # an interrupt must find the process, or none
+        with interrupts:  # an interrupt must see the started process, or none
             process = subprocess.Popen(["/bin/bash", "-c", command], stdin=subprocess.DEVNULL, start_new_session=True)
         return process.wait()
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""The channel to the server: frames of JSON behind their length, over one stream socket."""
+"""The channel to the server: length-prefixed JSON frames over one stream socket."""
 
 import json
 import select
@@ -20,7 +20,7 @@ class TooLarge(ValueError):
 
 
 def encode(message):
-    # Lone surrogates, which Python's strings may hold, are not UTF-8: they become '?'.
+    # Python strings may contain lone surrogates, which are not valid UTF-8: replace them with '?'.
     body = json.dumps(message, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode("utf-8", "replace")
     if len(body) > FRAME_BYTES_MAX:
         raise TooLarge(f"an output of {len(body)} bytes")
@@ -28,7 +28,7 @@ def encode(message):
 
 
 class Channel:
-    """Any thread may send. Any thread may wait for a reply; whoever waits first reads, and hands others what is theirs."""
+    """Any thread may send. Any thread may wait for a reply; the first waiting thread reads and distributes messages to the others."""
 
     def __init__(self, fd, interrupts, write_mark):
         self.socket = socket.socket(fileno=fd)
@@ -37,7 +37,7 @@ class Channel:
         self.frames = 0
         self.sending = threading.Lock()
         self.incoming = bytearray()
-        self.reading = threading.Condition()  # guards what follows
+        self.reading = threading.Condition()  # guards all below
         self.someone_reads = False
         self.commands = []
         self.replies = {}
@@ -54,7 +54,7 @@ class Channel:
         return self._wait_for(lambda: self.commands.pop(0) if self.commands else None)
 
     def request(self, method, params):
-        """Asks the server, and waits for its reply."""
+        """Sends a request to the server and waits for its reply."""
         with self.reading:
             self.requests += 1
             number = self.requests

@@ -1,11 +1,11 @@
-"""Fonts for plots: the cache that makes Matplotlib start fast, and fallbacks, so that no script of the world is drawn as boxes."""
+"""Fonts for plots: a cache that makes Matplotlib start fast, and fallback fonts, so that no writing system is drawn as boxes."""
 
 import os
 
 CACHE = "/var/cache/sandkeep/matplotlib"  # written by the zygote, read-only in sessions
-CONFIG = "/tmp/.home/.config/matplotlib"  # of each session; programs that code starts look here
+CONFIG = "/tmp/.home/.config/matplotlib"  # per session; used by programs that code starts
 
-# Matplotlib's own font first: plots look as they do elsewhere. Symbola has the emoji; the coloured ones cannot be drawn by Matplotlib.
+# Matplotlib's own font comes first, so plots look as usual. Symbola provides emoji, because Matplotlib cannot draw coloured ones.
 FALLBACKS = (
     "Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans Arabic", "Noto Naskh Arabic", "Noto Sans Hebrew", "Noto Sans Devanagari",
     "Noto Sans Thai", "Noto Sans Bengali", "Noto Sans Tamil", "Symbola",
@@ -19,7 +19,7 @@ def prepare_cache():
 
 
 def link_cache():
-    """In a session: its own folder of configuration, with the zygote's cache in it."""
+    """Creates the session's configuration folder, with links to the zygote's cache."""
     os.makedirs(CONFIG, exist_ok=True)
     for name in os.listdir(CACHE):
         if name.endswith((".json", "rc")):
@@ -35,9 +35,9 @@ def available(names):
 
 
 class Fallbacks:
-    """Fallbacks also where code or a style (seaborn's, for one) sets a font family of its own.
+    """Adds fallback fonts, even if code or a style (such as seaborn's) sets its own font family.
 
-    They are large, and slow the first plot down by a third of a second: so they come in only with the first text that needs them.
+    They are large and delay the first plot by a third of a second, so they are added with the first text that needs them.
     """
 
     def __init__(self, font_manager):
@@ -57,7 +57,7 @@ def use_fallbacks():
     from matplotlib.text import Text
 
     find = getattr(font_manager.FontManager, "_find_fonts_by_props", None)
-    if find is None:  # a Matplotlib without fallbacks, or one that works differently
+    if find is None:  # a Matplotlib without font fallback, or with a different implementation
         return
     matplotlib.rcParams["font.family"] = ["sans-serif"]
     matplotlib.rcParamsDefault["font.family"] = ["sans-serif"]

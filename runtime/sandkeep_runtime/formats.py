@@ -1,13 +1,13 @@
-"""How values are shown: as IPython does, with a short way for those that only have a text."""
+"""Formats values like IPython, with a fast path for values that only have a text form."""
 
 from IPython.core.formatters import DisplayFormatter
 
-# Their classes have none of the methods by which an object shows itself otherwise.
+# These classes have no rich display methods.
 PLAIN_TYPES = frozenset((int, float, complex, bool, str, bytes, list, tuple, dict, set, frozenset, range))
 
 
 class Formats(DisplayFormatter):
-    """IPython asks a dozen formatters about every value, which takes longer than most cells that end in a number."""
+    """Skips the dozen formatters that IPython tries for every value. They take longer than most cells that end in a number."""
 
     def format(self, obj, include=None, exclude=None):
         if include or exclude or type(obj) not in PLAIN_TYPES or self._has_printer(type(obj)):
@@ -15,7 +15,7 @@ class Formats(DisplayFormatter):
         return {"text/plain": self.formatters["text/plain"](obj)}, {}
 
     def _has_printer(self, plain_type):
-        """Has code, or a package such as SymPy, said how values of this type are to be shown?"""
+        """Returns whether code, or a package such as SymPy, has registered a printer for this type."""
         text = self.formatters["text/plain"]
         for formatter in (self.ipython_display_formatter, self.mimebundle_formatter, *self.formatters.values()):
             if formatter is text:

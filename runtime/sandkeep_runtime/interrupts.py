@@ -1,29 +1,29 @@
-"""Interrupts: SIGINT becomes KeyboardInterrupt in user code, and never tears a message to or from the server apart."""
+"""Interrupts: SIGINT becomes KeyboardInterrupt in user code, but never splits a message to or from the server."""
 
 import signal
 import threading
 
 
 class Interrupts:
-    """As a context manager, it puts interrupts off while the main thread is inside; one that came meanwhile is raised at the end.
+    """Context manager that defers interrupts while the main thread is inside. A deferred interrupt is raised on exit.
 
-    The handlers are Python's own wherever one may raise, so that no frame of ours shows up in a traceback.
+    Wherever a handler may raise, it is Python's own, so no frame of this module appears in a traceback.
     """
 
     def __init__(self):
-        self.running = False  # user code is
+        self.running = False  # user code is running
         self.depth = 0
         self.pending = False
-        self.set_aside = None  # the handler that counts outside
+        self.set_aside = None  # the handler in effect outside
 
     def begin(self):
-        """User code starts. The last cell may have set a handler of its own."""
+        """Call before user code runs. Resets the handler, because the last cell may have set its own."""
         self.pending = False
         self.running = True
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def end(self):
-        """It has ended: whatever comes now comes too late."""
+        """Call after user code has ended. Later interrupts are ignored."""
         signal.signal(signal.SIGINT, self._note)
         self.running = False
 

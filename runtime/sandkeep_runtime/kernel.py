@@ -1,4 +1,4 @@
-"""The kernel: takes cells from the channel, runs them in an IPython shell, and sends back what they show."""
+"""The kernel: receives cells from the channel, runs them in an IPython shell, and sends back their output."""
 
 import os
 import random
@@ -7,7 +7,7 @@ import tempfile
 import time
 
 import sandkeep
-from sandkeep_runtime import fonts, tools  # noqa: F401  tools: cells import it from memory
+from sandkeep_runtime import fonts, tools  # noqa: F401  tools: loaded here for cells, which cannot import it from the archive
 from sandkeep_runtime.bash import Bash
 from sandkeep_runtime.channel import Channel, Closed, TooLarge
 from sandkeep_runtime.interrupts import Interrupts
@@ -27,7 +27,7 @@ SESSION_CELLS = ("import pandas as pd\npd.DataFrame({'a': [1, 2], 'b': ['x', 'y'
 
 
 class Kernel:
-    """Made once in the zygote, forked with it; prepare() and run() happen in each session."""
+    """Created once in the zygote and forked with it. prepare() and run() are called in each session."""
 
     def __init__(self):
         self.channel = None
@@ -41,15 +41,15 @@ class Kernel:
     # In the zygote.
 
     def warm_up(self, cells):
-        """Runs what nearly every session runs first, so that its caches, lazy imports and page faults are paid for ahead."""
+        """Runs typical first cells, so that caches, lazy imports and page faults are paid for in advance."""
         for cell in cells:
             self.shell.run(cell)
         self.shell.forget_warm_up()
 
-    # In a session: privileged, before it waits in the pool. No user code has run.
+    # In a session, still privileged, before it waits in the pool. No user code has run.
 
     def prepare(self, warm):
-        """What the fork copied must not be the same in every session; and memory is copied now rather than when somebody waits."""
+        """Resets random state that the fork copied, so sessions differ. With `warm`, copies memory now instead of while a caller waits."""
         if warm:
             self.warm_up(SESSION_CELLS)
         random.seed()
@@ -58,7 +58,7 @@ class Kernel:
         if "numpy" in sys.modules:
             sys.modules["numpy"].random.seed()
 
-    # In a session, locked in.
+    # In a session, confined.
 
     def run(self, channel_fd):
         self.pid = os.getpid()
@@ -90,7 +90,7 @@ class Kernel:
                 self.streams.word = command["word"].encode("ascii")
 
     def leave(self):
-        """In a child that code forked: the channel belongs to its parent."""
+        """Detaches a child that code forked from the channel, which belongs to its parent."""
         if self.channel is not None:
             self.channel.socket.close()
             self.channel = None
@@ -102,7 +102,7 @@ class Kernel:
         began, cpu_began = time.perf_counter(), time.process_time()
         status, exit_code = self.run_code(command.get("language"), command["code"])
         if os.getpid() != self.pid:
-            os._exit(0)  # a child that code forked, and that came back here
+            os._exit(0)  # a child that code forked and that returned here
         if status == "interrupted" and not self.sent_error:
             self.send_error("KeyboardInterrupt", "", "KeyboardInterrupt")
         done = {
@@ -131,19 +131,19 @@ class Kernel:
         except Closed:
             raise
         except BaseException as error:
-            # What neither IPython nor bash expects, such as code with a zero byte or a full /tmp. The session goes on.
+            # Errors that neither IPython nor bash handles, such as code with a zero byte or a full /tmp. The session continues.
             self.interrupts.end()
             name, value = type(error).__name__, safe_str(error)
             if not self.sent_error:
                 self.send_error(name, value, f"{name}: {value}")
             outcome = "error", None
-        self.interrupts.end()  # again: an interrupt may have hit the first
+        self.interrupts.end()  # repeated, because an interrupt may have aborted the first call
         return outcome
 
     def send(self, message):
-        """What was printed before goes out before it."""
+        """Sends a message after flushing earlier output."""
         self.streams.flush()
-        if self.channel is not None:  # else warming up, or in a child of code's
+        if self.channel is not None:  # None while warming up and in a child that code forked
             self.channel.send(message)
 
     def send_error(self, name, value, text):

@@ -1,4 +1,4 @@
-"""Rich displays as frames carry them: each MIME type with a text; bytes as base64, JSON as its text, so that nesting stays flat."""
+"""Encodes rich displays for frames: one text per MIME type. Bytes become base64 and JSON becomes text, so the frame stays flat."""
 
 import base64
 import json
@@ -20,7 +20,7 @@ def encode_bundle(data, metadata):
             binary.append(kind)
         elif isinstance(value, str):
             if kind in BINARY_KINDS:
-                # IPython's own formatters hand these over encoded already, with line breaks.
+                # IPython's own formatters return these already encoded, with line breaks.
                 try:
                     content = base64.b64decode("".join(value.split()), validate=True)
                 except ValueError:

@@ -1,4 +1,4 @@
-"""The IPython shell of a session: what IPython does, with displays, results and errors sent to the server."""
+"""The IPython shell of a session. Displays, results and errors are sent to the server."""
 
 import builtins
 import getpass
@@ -53,7 +53,7 @@ class ResultHook(DisplayHook):
 
 
 def send_bundle(kernel, message):
-    """A display that no frame can hold is replaced by a sentence that says so."""
+    """Sends a display. One that does not fit into a frame is replaced by a message that says so."""
     try:
         kernel.send(message)
     except TooLarge as error:
@@ -62,7 +62,7 @@ def send_bundle(kernel, message):
 
 
 class Shell(InteractiveShell):
-    kernel = None  # set before an instance is made
+    kernel = None  # set before an instance is created
 
     def init_displayhook(self):
         self.displayhook = ResultHook(parent=self, shell=self, cache_size=self.cache_size, kernel=Shell.kernel)
@@ -95,7 +95,7 @@ class Shell(InteractiveShell):
         Shell.kernel.send_error("UsageError", safe_str(exc), f"UsageError: {safe_str(exc)}")
 
     def run(self, code):
-        """Runs a cell; its status and, where code asked to exit, the exit code."""
+        """Runs a cell. Returns its status and, if code called exit, the exit code."""
         result = self.run_cell(code, store_history=True)
         error = result.error_before_exec or result.error_in_exec
         if error is None:
@@ -109,7 +109,7 @@ class Shell(InteractiveShell):
     def showtraceback(self, exc_tuple=None, *args, **kwargs):
         error = exc_tuple[1] if exc_tuple else sys.exc_info()[1]
         if isinstance(error, SystemExit):
-            return  # not a fault: exit_status() says how it ended
+            return  # not an error: exit_status() reports it
         hide_own_frames(error)
         super().showtraceback(exc_tuple, *args, **kwargs)
 
@@ -122,7 +122,7 @@ class Shell(InteractiveShell):
 
 
 def hide_own_frames(error):
-    """print() and display() end in functions of ours; an interrupt that hits them there is none of the reader's business."""
+    """Removes the frames of this package from the end of a traceback. print() and display() call into it, so an interrupt may occur there."""
     entry = last_foreign = error.__traceback__ if error is not None else None
     while entry is not None:
         if not entry.tb_frame.f_code.co_filename.startswith(OWN_FILES):

@@ -1,7 +1,7 @@
-"""Standard output and error of a session: pipes that the server reads, with marks in them that put them in order with frames.
+"""Standard output and error of a session: pipes that the server reads, with marks that order their content relative to frames.
 
-Before frame n is sent, a mark with the number n goes into both pipes (src/sandbox/marked_output.h says what the server makes of it). When
-Python code turns from one stream to the other, a frame that says nothing else keeps them in order too.
+Before frame n is sent, a mark with the number n is written to both pipes (src/sandbox/marked_output.h describes how the server uses it).
+When Python code switches from one stream to the other, an empty frame keeps the two streams in order.
 """
 
 import fcntl
@@ -9,7 +9,7 @@ import io
 import os
 import sys
 
-SPARE_FDS = 200  # out of the way of what code opens
+SPARE_FDS = 200  # high numbers, to avoid those that code opens
 
 
 class Pipe(io.FileIO):
@@ -24,7 +24,7 @@ class Pipe(io.FileIO):
 
 class Streams:
     def __init__(self, send_order):
-        self.send_order = send_order  # sends a frame that only carries a mark
+        self.send_order = send_order  # sends a frame that contains only a mark
         self.word = None
         self.last = None
         self.mark_fds = ()
@@ -36,7 +36,7 @@ class Streams:
             setattr(sys, f"__{name}__", text)
 
     def open(self):
-        """Copies of the pipes, so that marks find them whatever code does with descriptors 1 and 2."""
+        """Duplicates the pipes, so marks reach them whatever code does with descriptors 1 and 2."""
         self.mark_fds = tuple(fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, SPARE_FDS) for fd in (1, 2))
 
     def turn_to(self, stream):
@@ -54,7 +54,7 @@ class Streams:
             try:
                 os.write(fd, mark)
             except OSError:
-                pass  # code closed it: the order of its output is its own affair
+                pass  # code closed it and loses the order of its output
 
     def flush(self):
         for stream in (sys.stdout, sys.stderr):
@@ -64,7 +64,7 @@ class Streams:
                 pass  # code may have closed or replaced it
 
     def leave(self):
-        """In a child that code forked: it prints, and says nothing else."""
+        """Detaches a child that code forked: it may print, but writes no marks."""
         self.word = None
         for fd in self.mark_fds:
             os.close(fd)

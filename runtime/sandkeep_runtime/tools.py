@@ -1,7 +1,7 @@
-"""Tools that only the client of a call has: code calls them, and the server hands the calls to the client.
+"""Tools provided by the client of a call: code calls them, and the server forwards the calls to the client.
 
-In Python they are async functions. Calls that are made at once (asyncio.gather) go out together: a call waits until the event loop has nothing
-else to start. In bash they are functions that take a JSON object and print what the tool gave: x=$(tool '{"a": 1}').
+In Python they are async functions. Concurrent calls (asyncio.gather) are sent together: a call waits until the event loop has nothing
+else to start. In bash they are functions that take a JSON object and print the result of the tool: x=$(tool '{"a": 1}').
 """
 
 import asyncio
@@ -24,7 +24,7 @@ class ToolExecutionError(Exception):
 
 
 def offer(text, namespace):
-    """Defines the tools, a JSON list of {name, description, parameters}, for the cell that follows."""
+    """Defines the tools, a JSON list of {name, description, parameters}, for the next cell."""
     calls = Calls()
     namespace["ToolExecutionError"] = ToolExecutionError
     for tool in json.loads(text):
@@ -33,7 +33,7 @@ def offer(text, namespace):
 
 
 def function_name(name):
-    """A tool's name as Python can spell it; the client hears its own."""
+    """Returns the tool's name as a Python identifier. The client still receives the original name."""
     plain = re.sub(r"[^a-zA-Z0-9_]", "", re.sub(r"[-\s]", "_", name))
     if not plain or plain[0].isdigit():
         plain = "_" + plain
@@ -41,7 +41,7 @@ def function_name(name):
 
 
 def parameter_names(tool):
-    """Those that must be given first, as they can be given without their names."""
+    """Returns the parameter names, required ones first, because arguments may be positional."""
     schema = tool.get("parameters")
     schema = schema if isinstance(schema, dict) else {}
     known = list(schema.get("properties") or {})
@@ -64,7 +64,7 @@ def make_function(tool, calls):
 
 
 def plain(value):
-    """What JSON does not know: numbers of NumPy as numbers, everything else as its text."""
+    """Converts values that JSON does not support: NumPy numbers to numbers, everything else to text."""
     item = getattr(value, "item", None)
     return item() if callable(item) and not inspect.isclass(value) else str(value)
 
@@ -78,7 +78,7 @@ class Calls:
         future = loop.create_future()
         self.waiting.append(({"name": name, "input": json.loads(json.dumps(arguments, default=plain))}, future))
         if len(self.waiting) == 1:
-            # Twice around the loop: tasks that are ready start first, and so do those that they start.
+            # Two loop iterations: ready tasks start first, and so do the tasks that they start.
             loop.call_soon(functools.partial(loop.call_soon, self.send))
         return await future
 
@@ -97,11 +97,11 @@ class Calls:
                 future.set_exception(ToolExecutionError(result.get("error")))
 
 
-# Bash. A call is a folder with `name` and `input`; the shell writes its path into one pipe, and waits for a line in the folder's own, which says
-# whether `output` is a result (0) or an error (1). Paths are short, so that calls of several processes do not mix in the pipe.
+# Bash. A call is a folder with the files `name` and `input`. The shell writes its path to a common pipe and waits for a line on the folder's own
+# pipe. That line says whether `output` is a result (0) or an error (1). Paths are short, so writes of several processes do not interleave.
 
 CALLS_PIPE = "/tmp/.home/.sandkeep-tools"
-AT_ONCE_MS = 50  # calls of background processes that come within this time go out together
+AT_ONCE_MS = 50  # calls of background processes within this time are sent together
 
 SHELL_FUNCTION = f"""
 __sandkeep_tool() {{
@@ -132,7 +132,7 @@ def quote(text):
 
 
 def run_bash(text, code):
-    """Runs a script in the session's shell, with the tools as functions; its exit code is the cell's."""
+    """Runs a script in the session's shell, with the tools as functions. Its exit code becomes the cell's."""
     from sandkeep_runtime.shell import Shell
 
     stubs = "".join(f'{shell_name(tool["name"])}() {{ __sandkeep_tool {quote(tool["name"])} "${{1:-}}"; }}\n' for tool in json.loads(text))
@@ -151,7 +151,7 @@ class ShellCalls:
         if os.path.exists(CALLS_PIPE):
             os.unlink(CALLS_PIPE)
         os.mkfifo(CALLS_PIPE)
-        self.pipe = os.open(CALLS_PIPE, os.O_RDWR | os.O_CLOEXEC)  # also for writing: it never ends while calls come and go
+        self.pipe = os.open(CALLS_PIPE, os.O_RDWR | os.O_CLOEXEC)  # also for writing, so it never reaches end-of-file between calls
         self.thread = threading.Thread(target=self.serve, daemon=True)
         self.thread.start()
 
@@ -184,7 +184,7 @@ class ShellCalls:
 
 
 def read_call(folder):
-    """{name, input}, or a sentence about what is wrong with it."""
+    """Returns {name, input}, or an error message."""
     try:
         with open(f"{folder}/name") as name, open(f"{folder}/input") as given:
             arguments = json.loads(given.read() or "{}")
@@ -203,11 +203,11 @@ def write_reply(folder, result):
         os.write(reply, b"0\n" if result.get("ok") else b"1\n")
         os.close(reply)
     except OSError:
-        pass  # the process that asked is gone
+        pass  # the calling process is gone
 
 
 def open_for_reader(path, patience_s=5.0):
-    """A pipe, once its reader is there. Opening without waiting, so that a reader that was killed cannot hold up the calls of others."""
+    """Opens a pipe for writing once it has a reader. Does not block, so a killed reader cannot delay other calls."""
     deadline = time.monotonic() + patience_s
     while True:
         try:

@@ -1,7 +1,7 @@
-"""The zygote: has the usual packages imported, and forks the main process of each session.
+"""The zygote: imports the usual packages and forks the main process of each session.
 
-It runs in the read-only root of its runtime, with one thread, as root of the machine or of a user namespace, and never runs a byte of user
-code. Packets on its descriptors mirror src/sandbox/inside/wire.h.
+It runs in the read-only root of its runtime, with one thread, as root of the machine or of a user namespace. It never runs user code.
+Packets on its descriptors mirror src/sandbox/inside/wire.h.
 """
 
 import array
@@ -23,7 +23,7 @@ EXIT_REPORT = struct.Struct("=ii")  # pid, status
 FORK_FDS = 5  # pidfd of init, gate, channel, output, errors
 STEP_ZYGOTE_FORK = 37
 
-# What most code imports. Each costs the zygote once, and every fork a little: page tables are copied.
+# Modules that most code imports. Each one costs start-up time once, and a little per fork, because page tables are copied.
 PRELOAD = (
     "asyncio", "base64", "collections", "csv", "ctypes", "datetime", "decimal", "fractions", "functools", "glob", "hashlib", "io",
     "itertools", "json", "logging", "math", "multiprocessing", "pathlib", "pickle", "random", "re", "shutil", "sqlite3", "ssl",
@@ -51,7 +51,7 @@ def preload():
 
 
 def check_alone():
-    """A thread would not survive the fork, and what it holds would stay locked in every session."""
+    """Checks that there is only one thread. Another would not survive the fork, and its locks would stay locked in every session."""
     tasks = os.listdir("/proc/self/task")
     if len(tasks) != 1:
         raise RuntimeError(f"the zygote has {len(tasks)} threads")
@@ -85,7 +85,7 @@ class Zygote:
     def serve_request(self):
         packet, fds = self.receive()
         if not packet:
-            os._exit(0)  # the server is gone, or needs this zygote no more
+            os._exit(0)  # the server is gone, or no longer needs this zygote
         layers, warm = FORK_REQUEST.unpack(packet)
         try:
             pid = self.fork_session(layers, warm, fds)
@@ -103,14 +103,14 @@ class Zygote:
         try:
             self.socket.sendmsg([packet], rights)
         except (BrokenPipeError, ConnectionResetError):
-            os._exit(0)  # the server ended before this zygote was ready, or in the middle of a request
+            os._exit(0)  # the server exited before this zygote was ready, or during a request
 
     def receive(self):
         packet, fds, _, _ = socket.recv_fds(self.socket, FORK_REQUEST.size, FORK_FDS)
         return packet, fds
 
     def fork_session(self, layers, warm, fds):
-        # Children start in that pid namespace from now on; the next request names another. The zygote forks nothing else.
+        # Later children start in this pid namespace. The next request sets another, and the zygote forks nothing else.
         if self.library.sk_children_go_to(fds[0]) != 0:
             raise OSError(ctypes.get_errno(), "setns")
         pid = os.fork()
@@ -120,7 +120,7 @@ class Zygote:
 
     def become_session(self, layers, warm, fds):
         try:
-            # The numbers mean other things soon: nothing of the zygote may close them later.
+            # These descriptor numbers are reused soon, so no object of the zygote may close them later.
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             self.socket.detach()

@@ -1,4 +1,4 @@
-// An address of a server: where it listens, and where its clients look for it.
+// Network address of a server, used both to listen and to connect.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct Address {
   bool operator==(const Address&) const = default;
 };
 
-// Where a server listens that was told nothing, and where a client looks that was told nothing.
+// Default address: servers listen here and clients connect here unless configured otherwise.
 constexpr std::string_view kDefaultAddress = "127.0.0.1:8420";
 
 }  // namespace sk

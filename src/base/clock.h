@@ -1,4 +1,5 @@
-// Time as a parameter: everything that asks what time it is takes a Clock, so that tests can turn it.
+// Time source. Code that needs the current time takes a Clock parameter, so tests can control time.
+// Implementations may be called from any thread.
 #pragma once
 
 #include <atomic>
@@ -26,7 +27,7 @@ class SystemClock final : public Clock {
   TimeUs now_us() const override;
 };
 
-// For tests. Any thread may read it while one thread turns it.
+// Clock for tests. Any thread may read it while one thread advances it.
 class ManualClock final : public Clock {
  public:
   explicit ManualClock(TimeUs start_us) : now_us_(start_us) {}
@@ -37,8 +38,8 @@ class ManualClock final : public Clock {
   std::atomic<TimeUs> now_us_;
 };
 
-// "2026-03-01T12:34:56.789012Z", and back; nullopt when the text is not such a time (fraction and offset
-// optional).
+// Formats a time as "2026-03-01T12:34:56.789012Z", and parses such text. The fraction and the offset are
+// optional when parsing. Returns nullopt for any other text.
 std::string to_iso8601(TimeUs time_us);
 std::optional<TimeUs> parse_iso8601(std::string_view text);
 

@@ -1,4 +1,4 @@
-// Environment variables as a value, so that tests can pass their own.
+// Environment variables as a value, so tests can pass their own.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@ namespace sk {
 
 using Environment = std::map<std::string, std::string, std::less<>>;
 
-// This process's environment.
+// Returns a copy of this process's environment.
 Environment process_environment();
 
 }  // namespace sk

@@ -1,6 +1,6 @@
-// The one error type. Thrown where the fault is found, turned into each dialect's shape in one place per
-// dialect, and not caught in between. Expected absence is an optional, not an Error; a bug is a CHECK, never
-// an Error.
+// The single error type. Code throws an Error where it detects the fault; one place per dialect turns it into
+// a response. Nothing in between catches it. Expected absence is an optional, not an Error. A bug is a failed
+// SK_CHECK, never an Error.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,7 @@ std::span<const CodeInfo> all_codes();
 
 class Error : public std::exception {
  public:
-  // A machine-readable detail that the answer carries beside code and message, such as the current version id
-  // of a 412.
+  // Machine-readable detail returned next to the code and message, such as the current version id of a 412.
   using Fact = std::pair<std::string, std::variant<std::string, int64_t>>;
 
   Error(Code code, std::string message) : code_(code), message_(std::move(message)) {}
@@ -54,7 +53,7 @@ class Error : public std::exception {
     facts_.emplace_back(std::move(name), value);
     return std::move(*this);
   }
-  // Replaces the table's general advice by one that fits this case.
+  // Replaces the default hint of the code with one for this case.
   Error&& hint(std::string text) && {
     hint_ = std::move(text);
     return std::move(*this);
@@ -74,15 +73,16 @@ class Error : public std::exception {
   std::vector<Fact> facts_;
 };
 
-// An Error(internal) or Error(disk_full) from errno, for system calls whose failure is the environment's
-// fault.
+// Creates an Error from errno, for system calls that fail because of the environment. The code is disk_full
+// for ENOSPC and EDQUOT, otherwise internal.
 [[nodiscard]] Error system_error(std::string_view what, int err);
 
-// Prints the message and ends the process at once, without destructors: for a failed fsync and for broken
-// invariants. What was acknowledged is durable; going on could acknowledge what is not.
+// Prints the message and aborts the process without running destructors. Used for a failed fsync and for
+// broken invariants. Acknowledged data is durable at this point; continuing could acknowledge data that is
+// not.
 [[noreturn]] void die(std::string_view message);
 
-// An invariant of our own code. Never on input.
+// Dies unless an invariant of our own code holds. Never use it to validate input.
 #define SK_CHECK(condition, ...)                                                                          \
   do {                                                                                                    \
     if (!(condition)) [[unlikely]]                                                                        \

@@ -1,5 +1,5 @@
-// File descriptors that close themselves, and the reads and writes that every room would otherwise write
-// again.
+// Owning file descriptors, and read and write helpers shared by all rooms. An Fd is move-only and closes its
+// descriptor on destruction.
 #pragma once
 
 #include <string>
@@ -32,18 +32,19 @@ class Fd {
   int fd_ = -1;
 };
 
-// All throw Error through system_error(), naming `path` or `what`.
+// These functions throw the Error of system_error(), which names `path` or `what`.
 Fd open_file(const std::string& path, int flags, unsigned mode = 0600);
 void write_all(int fd, Bytes data, std::string_view what);
 void write_all_at(int fd, Bytes data, uint64_t offset, std::string_view what);
-// Reads until `out` is full or the file ends; the count that was read.
+// Reads until `out` is full or the file ends. Returns the number of bytes read.
 size_t read_at(int fd, std::span<std::byte> out, uint64_t offset, std::string_view what);
+// Throws Error(too_large) when the file is larger than `bytes_max`.
 std::string read_file(const std::string& path, size_t bytes_max = 64 << 20);
-// Written aside, fsynced, renamed, directory fsynced: after it returns, `path` has all of `data` or the old
-// content, also after power loss.
+// Replaces `path` atomically and durably: writes a temporary file, syncs it, renames it, syncs the directory.
+// A crash or power loss leaves either the old content or all of `data`.
 void write_file_durably(const std::string& path, std::string_view data, unsigned mode);
-// Dies when the kernel says that it could not sync: what is then on disk is unknown (only ENOSPC/EDQUOT are
-// thrown as Error).
+// Syncs a file. Dies when the sync fails, because the on-disk state is then unknown. Throws Error(disk_full)
+// for ENOSPC and EDQUOT.
 void fsync_or_die(int fd, std::string_view what);
 void fsync_directory(const std::string& path);
 

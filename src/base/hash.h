@@ -1,4 +1,4 @@
-// SHA-256 and the few other uses of OpenSSL's primitives that all rooms share.
+// SHA-256, and the other OpenSSL primitives shared by all rooms.
 #pragma once
 
 #include <array>
@@ -20,11 +20,11 @@ struct Sha256 {
   std::array<std::byte, 32> bytes{};
 
   auto operator<=>(const Sha256&) const = default;
-  explicit operator bool() const { return *this != Sha256{}; }  // all zeros stand for "none"
+  explicit operator bool() const { return *this != Sha256{}; }  // all zeros means "none"
   std::string hex() const { return to_hex(bytes); }
   Bytes view() const { return bytes; }
   static std::optional<Sha256> from_hex(std::string_view text);
-  // From exactly 32 raw bytes, as stored in the catalog. CHECKs the length.
+  // Creates a hash from exactly 32 raw bytes, as stored in the catalog. CHECKs the length.
   static Sha256 from_raw(std::string_view raw);
   std::string raw() const { return std::string(as_text(bytes)); }
 };
@@ -33,7 +33,7 @@ Sha256 sha256(Bytes data);
 inline Sha256 sha256(std::string_view text) { return sha256(as_bytes(text)); }
 Sha256 hmac_sha256(std::string_view key, std::string_view message);
 
-// Incremental SHA-256. One thread at a time; may be copied to fork a state.
+// Incremental SHA-256. Not thread-safe. Copying forks the state.
 class Sha256Stream {
  public:
   Sha256Stream();
@@ -41,15 +41,15 @@ class Sha256Stream {
   Sha256Stream& operator=(const Sha256Stream&) = delete;
   ~Sha256Stream();
   void update(Bytes data);
-  // The hash of all so far; the stream may go on.
+  // Returns the hash of the data so far. More data may follow.
   Sha256 digest() const;
 
  private:
   evp_md_ctx_st* context_;
 };
 
-// Incremental MD5, for Content-MD5 only: a checksum against accidents that old clients send, never a
-// safeguard.
+// Incremental MD5, only for Content-MD5. Old clients send it to detect accidental corruption; it provides no
+// security.
 class Md5Stream {
  public:
   Md5Stream();
@@ -57,17 +57,17 @@ class Md5Stream {
   Md5Stream& operator=(const Md5Stream&) = delete;
   ~Md5Stream();
   void update(Bytes data);
-  // The 16 bytes of the hash of all so far; the stream ends with it.
+  // Returns the 16-byte hash of all data. Ends the stream.
   std::string digest();
 
  private:
   evp_md_ctx_st* context_;
 };
 
-// Compares in time that depends on the lengths only.
+// Compares in constant time; the time depends only on the lengths.
 bool equal_constant_time(std::string_view a, std::string_view b);
 
-// Bytes from the kernel's generator; dies when there are none.
+// Fills `out` from the kernel's random generator. Dies when the generator fails.
 void fill_random(std::span<std::byte> out);
 std::string random_base64url(size_t byte_count);
 

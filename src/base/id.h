@@ -1,6 +1,6 @@
-// Ids: 126 bits, 48 of them the time in milliseconds, so that ids sort by when they were made. One value is
-// written in each dialect's own form: 32 hex digits behind a prefix (ours: "f_…", "v_…"; OpenAI's: "cfile_…",
-// "file-…"), or 21 base64url characters.
+// Identifiers of 126 bits. The top 48 bits are the creation time in milliseconds, so ids sort by creation
+// time. Each dialect has its own text form: a prefix and 32 hex digits (ours: "f_…", "v_…"; OpenAI's:
+// "cfile_…", "file-…"), or 21 base64url characters.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 
 namespace sk {
 
-// Big-endian; the two highest bits are zero. The zero id stands for "none" and is never made.
+// Big-endian; the two highest bits are zero. The zero id means "none" and is never generated.
 struct Id {
   std::array<std::byte, 16> bytes{};
 
@@ -29,16 +29,16 @@ struct Id {
   std::string with_prefix(std::string_view prefix) const { return std::string(prefix) + hex(); }
   TimeUs time_us() const;
 
-  // Each yields nullopt for anything that is not exactly the form that it names.
+  // These parsers return nullopt unless the text has exactly the named form.
   static std::optional<Id> from_hex(std::string_view text);
   static std::optional<Id> from_base64url21(std::string_view text);
   static std::optional<Id> from_prefixed(std::string_view text, std::string_view prefix);
-  // From exactly 16 raw bytes, as stored in the catalog. CHECKs the length.
+  // Creates an id from exactly 16 raw bytes, as stored in the catalog. CHECKs the length.
   static Id from_raw(std::string_view raw);
 };
 
-// Makes ids that grow strictly within one process, also when the clock stands still or steps back. Any
-// thread.
+// Generates ids that are strictly increasing within one process, even if the clock stalls or steps back.
+// Thread-safe.
 class IdMaker {
  public:
   explicit IdMaker(const Clock& clock) : clock_(clock) {}
@@ -48,7 +48,7 @@ class IdMaker {
   const Clock& clock_;
   std::mutex mutex_;
   int64_t last_ms_ = 0;    // guarded by mutex_
-  uint64_t sequence_ = 0;  // guarded by mutex_: the 14 bits after the time, counted up within a millisecond
+  uint64_t sequence_ = 0;  // guarded by mutex_; 14-bit counter within one millisecond
 };
 
 }  // namespace sk
@@ -62,7 +62,7 @@ struct std::hash<sk::Id> {
   }
 };
 
-// Prefixes of ids in our own API.
+// Prefixes of the ids in our own API.
 namespace sk::prefix {
 
 inline constexpr std::string_view workspace = "ws_";

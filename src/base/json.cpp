@@ -12,9 +12,8 @@ Json parse_json(std::string_view text, std::string_view what) {
     if (depth > kDepthMax) too_deep = true;
     return !too_deep;
   };
-  // The parser recurses per level without a limit of its own, and objects that keep their order look through
-  // all their fields for each new one: both are counted first, so that hostile text cannot cost stack or
-  // time.
+  // The parser recurses per nesting level without a limit. Ordered objects search all their fields for each
+  // new one. Count both first, so hostile text cannot exhaust the stack or cost quadratic time.
   std::vector<size_t> commas;
   bool in_string = false;
   for (size_t i = 0; i < text.size(); ++i) {

@@ -1,5 +1,4 @@
-// JSON as every room uses it: objects keep the order in which their fields were written, so answers read as
-// the docs do.
+// The JSON type of all rooms. Objects keep insertion order, so responses list fields in the documented order.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,11 +9,11 @@ namespace sk {
 
 using Json = nlohmann::ordered_json;
 
-// Parses text from outside. Throws Error(bad_request) that names `what` when it is not JSON, nests deeper
-// than 64 levels, or is not UTF-8.
+// Parses untrusted text. Throws Error(bad_request), which names `what`, for invalid JSON, invalid UTF-8, more
+// than 64 levels of nesting, or an object with more than 1,000 fields.
 Json parse_json(std::string_view text, std::string_view what = "the request body");
 
-// Compact text; bytes that are not UTF-8 are replaced, never thrown at.
+// Serializes compactly. Replaces invalid UTF-8 instead of throwing.
 std::string to_text(const Json& value);
 
 }  // namespace sk

@@ -1,4 +1,5 @@
-// Reading JSON of which nothing is certain: a field that is missing or of another type is as good as empty.
+// Lenient access to untrusted JSON. A field that is missing or has the wrong type reads as empty. Nothing
+// here throws.
 #pragma once
 
 #include <cmath>
@@ -11,7 +12,7 @@
 
 namespace sk {
 
-// null when `object` is no object or has no such field.
+// Returns null when `object` is not an object or has no such field.
 inline const Json& field_in(const Json& object, std::string_view name) {
   static const Json nothing;
   if (!object.is_object()) return nothing;
@@ -24,7 +25,7 @@ inline std::string text_in(const Json& object, std::string_view name) {
   return value.is_string() ? value.get<std::string>() : std::string();
 }
 
-// An empty list when there is none.
+// Returns an empty list when the field is missing or is not a list.
 inline const Json& list_in(const Json& object, std::string_view name) {
   static const Json empty = Json::array();
   const auto& value = field_in(object, name);
@@ -40,8 +41,8 @@ inline std::optional<int64_t> integer_in(const Json& object, std::string_view na
   return value.is_number_integer() ? std::optional(value.get<int64_t>()) : std::nullopt;
 }
 
-// Seconds since 1970, with or without a fraction. Whole seconds mean the end of that second: what happened in
-// it had happened.
+// Reads seconds since 1970, with an optional fraction. Whole seconds mean the end of that second, so events
+// within that second are included.
 inline std::optional<TimeUs> unix_time_in(const Json& object, std::string_view name) {
   constexpr double kYear9999 = 253'402'300'799.0;
   const auto& value = field_in(object, name);

@@ -47,7 +47,7 @@ void write(Level level, std::string_view message, std::initializer_list<Field> f
     for (const auto& field : fields) line += " " + std::string(field.name) + "=" + text_value(field.value);
     line += "\n";
   }
-  // One write per line, so that lines of several threads do not mix.
+  // One write() per line, so lines of different threads do not interleave.
   [[maybe_unused]] auto written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 

@@ -1,6 +1,5 @@
-// Structured log lines on standard error: time, level, message, then key=value; or JSON objects with
-// --log-format=json. The logger is the only global: everything may log, and nothing may put a secret into a
-// log line.
+// Structured logging to standard error: time, level, message, then key=value pairs, or one JSON object per
+// line with --log-format=json. The logger is the only global state. Any thread may log. Never log a secret.
 #pragma once
 
 #include <cstdint>

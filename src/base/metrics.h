@@ -1,5 +1,5 @@
-// Counters, gauges and histograms for /metrics. Made once at construction of whoever counts, then updated
-// without a lock.
+// Counters, gauges and histograms for /metrics. Components create their metrics once, in their constructor,
+// and then update them without a lock.
 #pragma once
 
 #include <array>
@@ -36,7 +36,7 @@ class Gauge {
   std::atomic<int64_t> value_{0};
 };
 
-// Durations in seconds, in buckets from 100 µs to 100 s.
+// Distribution of durations in seconds, with buckets from 100 µs to 100 s.
 class Histogram {
  public:
   static constexpr std::array<double, 13> kBounds = {0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1,
@@ -50,23 +50,24 @@ class Histogram {
   std::atomic<int64_t> sum_us_{0};
 };
 
-// Owns all metrics; what it returns lives as long as it does. Any thread. Asking again for the same name and
-// labels gives the same one.
+// Registry and owner of all metrics. Requests with the same name and labels return the same object.
+// Thread-safe. Returned references live as long as the registry.
 class Metrics {
  public:
   Counter& counter(std::string_view name, std::string_view help, const Labels& labels = {});
   Gauge& gauge(std::string_view name, std::string_view help, const Labels& labels = {});
   Histogram& histogram(std::string_view name, std::string_view help, const Labels& labels = {});
-  // Called before each rendering, to set gauges that are cheaper to ask for than to keep.
+  // Registers a callback that runs before each render(). Use it to set gauges that are cheaper to compute on
+  // demand than to maintain.
   void before_render(std::function<void()> refresh);
-  // Prometheus text format 0.0.4.
+  // Renders all metrics in the Prometheus text format 0.0.4.
   std::string render();
 
  private:
   template <class T>
   struct Family {
     std::string help;
-    std::map<std::string, T*> members;  // by rendered labels
+    std::map<std::string, T*> members;  // keyed by rendered labels
   };
   std::mutex mutex_;  // guards all below; the metrics themselves are atomic
   std::deque<Counter> counters_;

@@ -1,4 +1,4 @@
-// Writes a JSON object field by field, for the answers that are made most often.
+// Builds a JSON object field by field, for the most frequent responses.
 #pragma once
 
 #include <string>
@@ -9,8 +9,9 @@
 
 namespace sk {
 
-// A braced list of fields costs a handful of allocations for each, and copies all of them whenever the object
-// grows; this costs one for those that need it. Each name may be given once: nobody looks.
+// A braced initializer list makes several allocations per field and copies all fields whenever the object
+// grows. ObjectWriter reserves space once and then allocates only for fields that need it. Does not check for
+// duplicate names.
 class ObjectWriter {
  public:
   explicit ObjectWriter(size_t field_count) { fields().reserve(field_count); }

@@ -13,14 +13,14 @@ namespace {
 
 constexpr uint32_t kEscapeBase = 0x10FF00;
 
-// The length of the valid UTF-8 character at the start of `text`, 0 if there is none.
+// Returns the length of the valid UTF-8 character at the start of `text`, or 0 if there is none.
 size_t character_length(std::string_view text) {
   auto c = static_cast<uint8_t>(text[0]);
   size_t length = c < 0x80 ? 1 : (c >> 5) == 6 ? 2 : (c >> 4) == 14 ? 3 : (c >> 3) == 30 ? 4 : 0;
   return length == 0 || length > text.size() || !is_utf8(text.substr(0, length)) ? 0 : length;
 }
 
-// Whether `text` starts with U+10FF80…U+10FFFF (F4 8F BE 80 … F4 8F BF BF), which stand for bytes.
+// Returns whether `text` starts with an escape character: U+10FF80…U+10FFFF (F4 8F BE 80 … F4 8F BF BF).
 bool starts_with_escape(std::string_view text) {
   return text.size() >= 4 && text.starts_with("\xF4\x8F") && (static_cast<uint8_t>(text[2]) & 0xFE) == 0xBE &&
          character_length(text) == 4;
@@ -34,7 +34,8 @@ void append_escape(std::string& out, uint8_t byte) {
   out += static_cast<char>(0x80 | (point & 63));
 }
 
-// A name as a client wrote it: bytes that are not UTF-8 are escaped; escapes that came from us pass.
+// Converts a name received from a client. Escapes bytes that are not UTF-8 and accepts names that are already
+// escaped.
 std::string name_from_client(std::string_view text) {
   std::string out;
   for (size_t i = 0; i < text.size();) {
@@ -59,20 +60,20 @@ void check_name(std::string_view name) {
         .hint("Use a shorter file or folder name.");
 }
 
-// One step of a pattern: a character, '?', a class, '*' or '**'.
+// One element of a pattern: a character, '?', a class, '*' or '**'.
 struct GlobStep {
   enum class Kind { character, any, one_of, none_of, star, double_star } kind;
-  std::string_view text;  // the character, or what stands between the brackets
+  std::string_view text;  // the character, or the text between the brackets
 };
 
-// The first character of `text`, which is moved behind it; where that is not UTF-8, a byte.
+// Removes and returns the first character of `text`, or one byte where it is not valid UTF-8.
 std::string_view take_character(std::string_view& text) {
   auto character = text.substr(0, std::max<size_t>(character_length(text), 1));
   text.remove_prefix(character.size());
   return character;
 }
 
-// UTF-8 sorts by bytes as by code points.
+// Byte comparison suffices, because UTF-8 sorts by bytes as by code points.
 bool is_in_class(std::string_view members, std::string_view c) {
   while (!members.empty()) {
     auto first = take_character(members);
@@ -86,13 +87,13 @@ bool is_in_class(std::string_view members, std::string_view c) {
   return false;
 }
 
-// The class that `pattern` starts with, which is moved behind it; nullopt when the '[' is not closed, and so
-// an ordinary character.
+// Removes and returns the class at the start of `pattern`. Returns nullopt when the '[' is not closed and is
+// thus an ordinary character.
 std::optional<GlobStep> take_class(std::string_view& pattern) {
   size_t begin = 1;
   bool negated = pattern.size() > 1 && (pattern[1] == '!' || pattern[1] == '^');
   if (negated) ++begin;
-  auto end = pattern.find(']', begin + 1);  // a ']' that comes first is a member
+  auto end = pattern.find(']', begin + 1);  // a ']' in first position is a member
   if (end == std::string_view::npos) return std::nullopt;
   GlobStep step{negated ? GlobStep::Kind::none_of : GlobStep::Kind::one_of,
                 pattern.substr(begin, end - begin)};
@@ -140,7 +141,7 @@ bool is_star(const GlobStep& step) {
   return step.kind == GlobStep::Kind::star || step.kind == GlobStep::Kind::double_star;
 }
 
-// Follows all ways through the pattern at once, so that the cost is pattern × path and no pattern is worse.
+// Tracks all possible matches in parallel, so the cost is at most pattern × path.
 class GlobRun {
  public:
   explicit GlobRun(std::string_view pattern) : steps_(glob_steps(pattern)), at_(steps_.size() + 1) {
@@ -169,7 +170,7 @@ class GlobRun {
  private:
   enum class Entered { fresh, again };
 
-  // Stars may stand for nothing; a '**/' that has taken nothing yet, for no folder at all.
+  // A star may match nothing. A '**/' that has matched nothing yet may match zero folders.
   void reach(std::vector<bool>& states, size_t state, Entered entered) const {
     for (;; ++state, entered = Entered::fresh) {
       states[state] = true;
@@ -181,7 +182,7 @@ class GlobRun {
   }
 
   const std::vector<GlobStep> steps_;
-  std::vector<bool> at_;  // the steps that may come next
+  std::vector<bool> at_;  // the steps that may match next
 };
 
 }  // namespace

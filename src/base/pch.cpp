@@ -1,1 +1,1 @@
-// The precompiled header needs one source file to belong to.
+// Gives the precompiled header a source file to belong to.

@@ -1,4 +1,4 @@
-// The headers that every room uses and that cost most to parse; precompiled once per build.
+// Headers that all rooms use and that are the most expensive to parse. Precompiled once per build.
 #pragma once
 
 #include <algorithm>

@@ -30,13 +30,13 @@ std::string content(BIO* bio) {
   return std::string(data, static_cast<size_t>(size));
 }
 
-// Takes the key that OpenSSL parsed, if it is one of ours.
+// Takes ownership of a key parsed by OpenSSL. Returns null unless it is an Ed25519 key.
 Key own(EVP_PKEY* key) {
   Key out(key, &EVP_PKEY_free);
   return key != nullptr && EVP_PKEY_get_base_id(key) == EVP_PKEY_ED25519 ? out : nullptr;
 }
 
-// An encrypted file must not make the server ask for a password on its terminal.
+// Refuses encrypted keys; otherwise OpenSSL would prompt for a password on the terminal.
 int refuse_password(char*, int, int, void*) { return -1; }
 
 Context new_context() {
@@ -109,7 +109,7 @@ std::string SigningKey::pem() const {
   return content(bio.get());
 }
 
-// Through PEM, so that the result does not carry the private half along.
+// Converts through PEM, so the result does not contain the private key.
 PublicKey SigningKey::public_key() const { return PublicKey::from_pem(PublicKey(key_).pem()).value(); }
 
 std::string SigningKey::sign(Bytes message) const {

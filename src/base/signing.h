@@ -1,5 +1,5 @@
-// Ed25519 signatures, for the checkpoints of the journal: whoever has the public key can tell, without the
-// server, that a checkpoint is the server's own. Keys are values; any thread may use one.
+// Ed25519 signatures for the checkpoints of the journal. With the public key, anyone can verify a checkpoint
+// without the server. Keys are immutable values that any thread may use.
 #pragma once
 
 #include <memory>
@@ -15,33 +15,32 @@ namespace sk {
 
 class PublicKey {
  public:
-  // nullopt for what is not an Ed25519 public key in PEM (SubjectPublicKeyInfo).
+  // Parses PEM (SubjectPublicKeyInfo). Returns nullopt for anything but an Ed25519 public key.
   static std::optional<PublicKey> from_pem(std::string_view pem);
   std::string pem() const;
-  // The 32 bytes of the key.
+  // Returns the 32 bytes of the key.
   std::string raw() const;
-  // False for any message or signature that differs in a single bit, and for one that is not 64 bytes long.
+  // Returns whether the signature matches the message. False for a signature that is not 64 bytes long.
   bool verify(Bytes message, std::string_view signature) const;
 
  private:
   friend class SigningKey;
   explicit PublicKey(std::shared_ptr<evp_pkey_st> key) : key_(std::move(key)) {}
-  std::shared_ptr<evp_pkey_st>
-      key_;  // shared by copies: OpenSSL counts references, and the key never changes
+  std::shared_ptr<evp_pkey_st> key_;  // shared by copies; the key is immutable and OpenSSL counts references
 };
 
 class SigningKey {
  public:
   static SigningKey make();
-  // nullopt for what is not an Ed25519 private key in PEM (PKCS #8).
+  // Parses PEM (PKCS #8). Returns nullopt for anything but an Ed25519 private key.
   static std::optional<SigningKey> from_pem(std::string_view pem);
-  // The key in that file; when there is none, a new one, kept there durably with mode 0600. Throws
-  // Error(corrupt) when the file holds something else.
+  // Loads the key from the file. If the file does not exist, creates a key and stores it durably with mode
+  // 0600. Throws Error(corrupt) when the file holds anything else.
   static SigningKey load_or_make(const std::string& path);
 
   std::string pem() const;
   PublicKey public_key() const;
-  // 64 bytes; the same message always gives the same ones.
+  // Returns the 64-byte signature. Deterministic: equal messages have equal signatures.
   std::string sign(Bytes message) const;
 
  private:

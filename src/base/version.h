@@ -1,4 +1,4 @@
-// The version of the program, as CMakeLists.txt states it; a test compares the two.
+// Version of the program. A test checks that it equals the version in CMakeLists.txt.
 #pragma once
 
 #include <string_view>

@@ -38,7 +38,7 @@ void WorkerPool::stop() {
     if (thread.joinable()) thread.join();
 }
 
-// Null when all are busy: whoever is awake looks at the queue before it sleeps.
+// Returns null when all threads are busy. A busy thread checks the queue before it sleeps.
 WorkerPool::Sleeper* WorkerPool::take_idle() {
   if (idle_.empty()) return nullptr;
   Sleeper* sleeper = idle_.back();
@@ -60,7 +60,7 @@ void WorkerPool::run(Sleeper& self) {
     queue_.pop_front();
     lock.unlock();
     job();
-    job = nullptr;  // what it holds goes before the next job is taken
+    job = nullptr;  // release the job's captures before taking the next job
     lock.lock();
   }
 }

@@ -1,4 +1,4 @@
-// A fixed number of threads that run short jobs in order of arrival; the queue is bounded.
+// Fixed-size thread pool with a bounded queue. Runs short jobs in FIFO order.
 #pragma once
 
 #include <deque>
@@ -10,9 +10,8 @@
 
 namespace sk {
 
-// Jobs must not throw. The destructor runs what is queued, then joins. Of the threads that have nothing to
-// do, the one that worked last is woken first: what it needs is still in the processor's caches, and the
-// others stay asleep.
+// Jobs must not throw. The destructor runs the queued jobs, then joins. Wakes idle threads in LIFO order, so
+// the one with the warmest cache runs next and the others stay asleep. Thread-safe.
 class WorkerPool {
  public:
   WorkerPool(size_t thread_count, size_t queue_max);
@@ -20,25 +19,28 @@ class WorkerPool {
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
-  // False when the queue is full or the pool is stopping: the caller answers 503, the job is not run.
+  // Queues the job. Returns false, without running the job, when the queue is full or the pool is stopping.
+  // The caller then answers 503.
   [[nodiscard]] bool submit(std::function<void()> job);
-  // For jobs whose queue is bounded elsewhere (one per open connection): never refused for length.
+  // Queues the job even if the queue is full. For jobs that are bounded elsewhere, such as one per open
+  // connection.
   void submit_always(std::function<void()> job);
-  // Refuses new jobs, runs those queued, joins. Idempotent.
+  // Makes submit() refuse new jobs, runs the queued ones, then joins. Idempotent. A job that is passed to
+  // submit_always() after that never runs.
   void stop();
 
  private:
   using Sleeper = std::binary_semaphore;
 
   void run(Sleeper& self);
-  Sleeper* take_idle();  // with mutex_ held
+  Sleeper* take_idle();  // requires mutex_
 
   const size_t queue_max_;
   std::mutex mutex_;
   std::deque<std::function<void()>> queue_;  // guarded by mutex_
-  std::vector<Sleeper*> idle_;               // guarded by mutex_; who worked last is at the back
+  std::vector<Sleeper*> idle_;               // guarded by mutex_; LIFO, most recently active at the back
   bool stopping_ = false;                    // guarded by mutex_
-  std::deque<Sleeper> sleepers_;             // one for each thread
+  std::deque<Sleeper> sleepers_;             // one per thread
   std::vector<std::thread> threads_;
 };
 

@@ -14,7 +14,7 @@ AsideFiles::AsideFiles(const BlobTree& tree) : tree_(tree), place_(random_place(
 
 AsideFiles::~AsideFiles() {
   if (published_) return;
-  // After a failure half-way through publish() a file may be in either place.
+  // After a failure in the middle of publish(), a file may be in either place.
   for (const auto& name : names_) {
     ::unlink(tree_.aside_path(name).c_str());
     ::unlink(tree_.path_of(location(name)).c_str());
@@ -29,7 +29,7 @@ std::string AsideFiles::add(const Sha256& hash, std::span<const Slice> slices) {
   }
   Fd fd = open_file(tree_.aside_path(name), O_WRONLY | O_CREAT | O_EXCL);
   for (const auto& slice : slices) write_all(fd.get(), slice.bytes, name);
-  // Only begins the writing; whether it went well is what fsync says.
+  // Only starts the write-back; fsync reports errors.
   ::sync_file_range(fd.get(), 0, 0, SYNC_FILE_RANGE_WRITE);
   bool too_many;
   {
@@ -37,8 +37,7 @@ std::string AsideFiles::add(const Sha256& hash, std::span<const Slice> slices) {
     open_files_.push_back({std::move(fd), name});
     too_many = open_files_.size() > kOpenFilesMax;
   }
-  // Half of them at once, because the first sync of a row does most of the file system's work for all of
-  // them.
+  // Sync half of them at once: the first sync of a batch does most of the file system's work for all.
   if (too_many) sync_down_to(kOpenFilesMax / 2);
   return location(name);
 }

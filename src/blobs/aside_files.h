@@ -1,8 +1,8 @@
-// The files of one content on local disk while they are written: each under new/, until all are synced and
-// move to their place together.
+// Writes the files of one content to local disk: each under new/, until all are synced and moved to their
+// final place together. Destroyed without publish(), it removes its files.
 //
-// Open files are synced as the write goes on, the oldest first, so that at most kOpenFilesMax are open, a
-// disk that is slower than the client is felt early, and little is left to wait for at the end.
+// Open files are synced during the write, oldest first. This limits open files to kOpenFilesMax, applies
+// back-pressure early when the disk is slow, and leaves little to sync at the end.
 #pragma once
 
 #include <deque>
@@ -20,7 +20,7 @@ constexpr size_t kOpenFilesMax = 32;
 
 class AsideFiles final : public Sink {
  public:
-  // `tree` outlives it.
+  // `tree` must outlive this object.
   explicit AsideFiles(const BlobTree& tree);
   ~AsideFiles() override;
 
@@ -36,13 +36,13 @@ class AsideFiles final : public Sink {
   void sync_down_to(size_t open_files);
 
   const BlobTree& tree_;
-  // One of the directories for all files of the content, so that one sync of a directory keeps them all.
+  // One directory for all files of the content, so one directory sync covers them all.
   const std::string place_;
-  bool published_ = false;  // only the writer's thread
+  bool published_ = false;  // writer's thread only
 
   std::mutex mutex_;
-  std::vector<std::string> names_;   // guarded by mutex_: every file that was created
-  std::deque<OpenFile> open_files_;  // guarded by mutex_: written, not yet synced; the oldest first
+  std::vector<std::string> names_;   // guarded by mutex_; every created file
+  std::deque<OpenFile> open_files_;  // guarded by mutex_; written but not synced, oldest first
 };
 
 }  // namespace sk::blobs

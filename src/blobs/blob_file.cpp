@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kReadBytes = 256 << 10;
 
-// False when the file ends, or cannot be read, before `size` bytes.
+// Returns false when the file ends, or cannot be read, before `size` bytes.
 bool hash_plain(int fd, uint64_t size, Sha256Stream& stream) {
   const auto buffer = std::make_unique_for_overwrite<std::byte[]>(kReadBytes);
   uint64_t offset = 0;

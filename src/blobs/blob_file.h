@@ -1,5 +1,5 @@
-// One blob's file on local disk, in either of its two forms: plain at its path, or compressed at the same
-// path with ".zst" behind it. While one takes the other's place both are there, and both are good.
+// File of one blob on local disk, in one of two forms: plain at its path, or compressed at the same path plus
+// ".zst". While one replaces the other, both exist and both are valid. Stateless functions; any thread.
 #pragma once
 
 #include <optional>
@@ -18,16 +18,16 @@ struct BlobFile {
   Fd fd;
 };
 
-// The plain file, else the compressed one, else nullopt. Throws when it is there but cannot be opened, which
-// says nothing about its bytes.
+// Opens the plain file, or else the compressed one. Returns nullopt when neither exists. Throws when the file
+// exists but cannot be opened, which says nothing about its content.
 std::optional<BlobFile> open_blob_file(const std::string& path);
 
-// Whether the content has exactly this size, as far as that can be told without reading it.
+// Returns whether the content can have exactly this size, as far as is known without reading it.
 bool may_have_size(const BlobFile& file, uint64_t size);
-// Whether the content is exactly this; reads all of it. What cannot be read is not.
+// Reads the whole content. Returns whether it has this hash and size; false when it cannot be read.
 bool has_content(const BlobFile& file, const Sha256& hash, uint64_t size);
-// A file in memory with the content of a compressed one; nullopt when it is not of this size or, if `hash` is
-// given, another.
+// Decompresses into an in-memory file. Returns nullopt when the content does not have this size or, if given,
+// this `hash`.
 std::optional<Fd> unpack(const BlobFile& file, const std::optional<Sha256>& hash, uint64_t size);
 
 }  // namespace sk::blobs

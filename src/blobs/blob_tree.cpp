@@ -32,8 +32,8 @@ struct CloseDirectory {
   void operator()(DIR* directory) const { ::closedir(directory); }
 };
 
-// Calls visit(directory's descriptor, name) for each entry until it returns false; true when all were
-// visited.
+// Calls visit(directory descriptor, name) for each entry until it returns false. Returns whether all entries
+// were visited.
 template <class Visit>
 bool visit_directory(const std::string& path, const Visit& visit) {
   const std::unique_ptr<DIR, CloseDirectory> directory(::opendir(path.c_str()));
@@ -73,7 +73,7 @@ BlobTree::BlobTree(std::string directory) : directory_(std::move(directory)) {
   make_directories_durably(directory_);
   make_directory(directory_of("new"));
   for (size_t place = 0; place < kPlaces; ++place) make_directory(directory_of(place_name(place)));
-  // Always, for they may have been made by a process that was killed before it could sync them.
+  // Always sync, because a killed process may have created the directories without syncing them.
   fsync_directory(directory_);
   visit_directory(directory_of("new"), [](int parent, const std::string& name) {
     if (::unlinkat(parent, name.c_str(), 0) != 0)
@@ -101,15 +101,16 @@ void BlobTree::visit(const std::function<bool(const File&)>& visit) const {
     const auto visit_one = [&](int parent, std::string name) {
       File file;
       struct stat status;
-      if (::fstatat(parent, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return true;  // just removed
+      if (::fstatat(parent, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
+        return true;  // removed meanwhile
       file.compressed = name.ends_with(kCompressedSuffix);
       if (file.compressed) name.resize(name.size() - kCompressedSuffix.size());
       if (!is_file_name(name)) return true;
       file.location = place_name(place) + "/" + name;
       file.settled = file.compressed || (status.st_mode & 0777) == kSettledMode;
       file.disk_bytes = static_cast<uint64_t>(status.st_size);
-      // The last change of the inode is when it was moved here: a slow upload's first chunk is as young as
-      // its last.
+      // ctime is the time of the move to this place, so the first chunk of a slow upload is as young as its
+      // last.
       file.age_s = std::max<int64_t>(0, now_s - status.st_ctim.tv_sec);
       return visit(file);
     };
@@ -145,7 +146,7 @@ bool BlobTree::replace_by_compressed(std::string_view location, std::string_view
     throw;
   }
   fsync_directory(compressed.parent_path().string());
-  ::unlink(path.c_str());  // a plain file that stays is as good
+  ::unlink(path.c_str());  // a remaining plain file is equally valid
   return true;
 }
 

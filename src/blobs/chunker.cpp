@@ -10,8 +10,8 @@ namespace sk::blobs {
 
 namespace {
 
-// The outputs 0…255 of SplitMix64 with the seed "SANDKEEP" in ASCII: reproducible from one line of text, and
-// like nobody else's table.
+// Outputs 0…255 of SplitMix64 with the seed "SANDKEEP" in ASCII. Reproducible from one line of text, and
+// different from other projects' tables.
 constexpr std::array<uint64_t, 256> make_gear_table() {
   std::array<uint64_t, 256> table{};
   uint64_t state = 0x53414e444b454550;
@@ -32,8 +32,8 @@ struct Scan {
   bool cut;
 };
 
-// Rolls `hash` over `bytes` until it falls below `cut_below`. Four bytes per turn, because the loop's own
-// counting would otherwise be a third of the work.
+// Rolls `hash` over `bytes` until it falls below `cut_below`. Unrolled to four bytes per iteration, because
+// loop overhead would otherwise be a third of the work.
 Scan scan(Bytes bytes, uint64_t& hash, uint64_t cut_below) {
   const auto* data = reinterpret_cast<const unsigned char*>(bytes.data());
   const size_t size = bytes.size();
@@ -61,7 +61,7 @@ Scan scan(Bytes bytes, uint64_t& hash, uint64_t cut_below) {
   return {size, false};
 }
 
-// A random 64-bit number is below this with a probability of 1 in 2^bits.
+// Returns the bound below which a random 64-bit number falls with a probability of 1 in 2^bits.
 uint64_t below_once_in(int bits) { return uint64_t{1} << (64 - bits); }
 
 int bits_of(const ChunkSizes& sizes) {

@@ -16,8 +16,8 @@ namespace sk::blobs {
 
 namespace {
 
-// The plain content; nullopt when there is none, or it is damaged: damage stays as it is, to be found by
-// those who look for it.
+// Reads the plain content. Returns nullopt when it is missing or damaged. Damaged files stay unchanged, so
+// verification can detect them.
 std::optional<std::string> read_plain(const BlobTree& tree, const std::string& location) {
   const auto file = open_blob_file(tree.path_of(location));
   struct stat status;

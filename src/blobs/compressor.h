@@ -1,5 +1,5 @@
-// Takes up less disk, when nobody waits: files that have been there for a while are replaced by compressed
-// ones where that saves something. What is read does not change, nor does what the catalog knows.
+// Compresses files in the background. Replaces older files with compressed ones where that saves space.
+// Neither the content that readers see nor the catalog changes.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace sk::blobs {
 
-// As Store::compress() says. One call at a time.
+// Implements Store::compress(). One call at a time.
 Compressed compress_files(BlobTree& tree, int64_t older_than_s, const std::function<bool()>& go_on);
 
 }  // namespace sk::blobs

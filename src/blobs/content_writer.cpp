@@ -25,7 +25,7 @@ ContentWriter::ContentWriter(const Needs& needs, std::unique_ptr<Sink> sink)
       sink_(std::move(sink)) {}
 
 ContentWriter::~ContentWriter() {
-  failed_ = true;  // jobs that have not begun have nothing to do any more
+  failed_ = true;  // jobs that have not started skip their work
   wait_for_jobs();
 }
 
@@ -69,7 +69,7 @@ void ContentWriter::finish_streamed() {
   wait_for_jobs();
   throw_failure();
 
-  std::lock_guard lock(mutex_);  // no job is left, but the members say who guards them
+  std::lock_guard lock(mutex_);  // no job is left; locked because the members are guarded
   auto& root = result_->root;
   if (list_.size() == 1) {
     root = std::move(blobs_.begin()->second);
@@ -98,7 +98,7 @@ void ContentWriter::stream(Bytes bytes) {
   }
 }
 
-// `bytes` are the next ones of the segment.
+// `bytes` are the next bytes of the segment.
 void ContentWriter::find_cuts(Bytes bytes) {
   while (!bytes.empty()) {
     const auto end = chunker_.feed(bytes);
@@ -136,8 +136,8 @@ Slice ContentWriter::take_unhashed() {
   return {segment_, {segment_.get() + begin, segment_filled_ - begin}};
 }
 
-// The job of the step at the front puts the next one into the pool's queue when it ends, so that the order
-// holds and no writer keeps a thread from the others for longer than one segment takes.
+// When the job of the front step ends, it queues the next one. This keeps the order, and no writer occupies a
+// thread for longer than one segment.
 void ContentWriter::hash_in_order(Step step) {
   bool first;
   {
@@ -149,12 +149,12 @@ void ContentWriter::hash_in_order(Step step) {
 }
 
 void ContentWriter::hash_next() {
-  Step* step;  // stays where it is while others are added behind it
+  Step* step;  // stays valid while others are appended
   {
     std::lock_guard lock(mutex_);
     step = &steps_.front();
   }
-  // After a failure the steps still go, for their segments are waited for.
+  // After a failure, steps are still removed, because the writer may wait for their segments.
   if (!failed_) hashes_->update(step->slice.bytes);
   if (step->ended && !failed_)
     run_on_pool(
@@ -187,8 +187,8 @@ Blob ContentWriter::keep(const Sha256& hash, std::span<const Slice> slices, uint
   Blob blob{
       .hash = hash, .size = size, .kind = Kind::inline_bytes, .bytes = {}, .location = {}, .known = false};
   if (size <= kInlineBytesMax) {
-    // Its bytes travel with the record, whether an equal one is there or not, so that it needs no pin: the
-    // collector cannot come between, since both write through the catalog.
+    // Inline bytes are stored with the record, even if an equal blob exists, so no pin is needed. The
+    // collector cannot interfere, because both write through the catalog.
     blob.bytes.reserve(size);
     for (const auto& slice : slices) blob.bytes += as_text(slice.bytes);
     return blob;
@@ -204,8 +204,7 @@ Blob ContentWriter::keep(const Sha256& hash, std::span<const Slice> slices, uint
   return blob;
 }
 
-// Without memory for one more entry in a queue there is no way to end the jobs that wait for it: hence
-// noexcept.
+// noexcept: without memory to queue a job, the jobs that wait for it could never end.
 template <class Job>
 void ContentWriter::run_on_pool(Job job) noexcept {
   {
@@ -214,7 +213,7 @@ void ContentWriter::run_on_pool(Job job) noexcept {
   }
   pool_.submit_always([this, job = std::move(job)]() mutable {
     {
-      Job owned = std::move(job);  // its segments go back before the job counts as ended
+      Job owned = std::move(job);  // returns its segments before the job counts as ended
       try {
         owned();
       } catch (...) {
@@ -223,8 +222,7 @@ void ContentWriter::run_on_pool(Job job) noexcept {
         failed_ = true;
       }
     }
-    // Notified under the lock: a destructor that waits may not find the count at zero before this thread is
-    // done with idle_.
+    // Notify under the lock: a waiting destructor must not see zero before this thread is done with idle_.
     std::lock_guard lock(mutex_);
     if (--jobs_ == 0) idle_.notify_all();
   });

@@ -1,13 +1,12 @@
-// The Writer of every store: decides whether a content is inline, one file or many chunks, names each piece
-// by its hash, and gives those that are not kept yet to a Sink.
+// The Writer of every store. Stores a content inline, as one file or as chunks. Hashes each piece and passes
+// unknown pieces to a Sink.
 //
-// Up to kWholeBytesMax everything happens on the caller's thread, in finish(). A larger content streams
-// through a pipeline, so that the upload of one content keeps two cores busy and holds at most kSegmentsMax
-// segments:
+// Content up to kWholeBytesMax is processed on the caller's thread, in finish(). Larger content streams
+// through a pipeline, so one upload keeps two cores busy and holds at most kSegmentsMax segments:
 //
-//   the caller, write()      copies the bytes into segments and looks for cuts
-//   a job per step, in order  hashes: the whole, and where the processor does both at once, the chunk
-//   a job per chunk           asks whether it is known, and if not gives it to the sink
+//   the caller, write()         copies the bytes into segments and finds cuts
+//   one job per step, in order  hashes the whole and, if the processor does both at once, the chunk
+//   one job per chunk           asks whether it is known; passes an unknown one to the sink
 #pragma once
 
 #include <atomic>
@@ -31,12 +30,12 @@
 
 namespace sk::blobs {
 
-// Twice the largest chunk, which is held whole until its hash says whether it is new, and a little to keep
+// Twice the largest chunk, because a chunk stays in memory until its hash is known, plus some slack to keep
 // all stages busy.
 constexpr size_t kSegmentsMax = 20;
 
-// The references outlive the writer. One thread at a time, as Writer says; what a job throws is thrown again
-// by the next call.
+// The references must outlive the writer. One thread at a time, see Writer. The next call rethrows the
+// exception of a failed job.
 class ContentWriter final : public Writer {
  public:
   struct Needs {
@@ -54,10 +53,10 @@ class ContentWriter final : public Writer {
 
  private:
   struct Chunk {
-    size_t index;  // in list_
+    size_t index;  // index into list_
     std::vector<Slice> slices;
   };
-  // Bytes to hash, and the chunk that ends with them, if one does.
+  // Bytes to hash, and the chunk that ends with them, if any.
   struct Step {
     Slice slice;
     std::optional<Chunk> ended;
@@ -82,33 +81,33 @@ class ContentWriter final : public Writer {
   KnownBlobs& known_;
   WorkerPool& pool_;
 
-  // Only the caller's thread.
+  // Caller's thread only.
   uint64_t size_ = 0;
-  std::vector<std::byte> head_;  // the content while it may still be kept as one blob
+  std::vector<std::byte> head_;  // the content while it may still become a single blob
   bool streaming_ = false;
   Chunker chunker_;
   SegmentPool segments_{kSegmentsMax};
   Segment segment_;            // being filled
-  size_t segment_filled_ = 0;  // bytes of segment_ that were filled
-  size_t segment_hashed_ = 0;  // of these, the bytes that were given to be hashed
-  std::vector<Slice> chunk_;   // found so far of the chunk that is not yet at its end
+  size_t segment_filled_ = 0;  // bytes filled in segment_
+  size_t segment_hashed_ = 0;  // of these, bytes passed on for hashing
+  std::vector<Slice> chunk_;   // slices of the current, incomplete chunk
 
   std::atomic<bool> failed_ = false;
 
   std::mutex mutex_;
   std::condition_variable idle_;
-  size_t jobs_ = 0;                     // guarded by mutex_: given to the pool and not ended
-  std::exception_ptr failure_;          // guarded by mutex_: the first one
-  std::deque<Step> steps_;              // guarded by mutex_: the front, if any, is being hashed
-  std::vector<PieceRef> list_;          // guarded by mutex_: the chunks in the order of the content
-  std::unordered_set<Sha256> handled_;  // guarded by mutex_: chunks that a job has taken on
-  std::map<size_t, Blob> blobs_;        // guarded by mutex_: distinct chunks, by where one stands in list_
+  size_t jobs_ = 0;                     // guarded by mutex_; queued or running
+  std::exception_ptr failure_;          // guarded by mutex_; the first failure
+  std::deque<Step> steps_;              // guarded by mutex_; the front one is being hashed
+  std::vector<PieceRef> list_;          // guarded by mutex_; chunks in content order
+  std::unordered_set<Sha256> handled_;  // guarded by mutex_; chunks that a job has claimed
+  std::map<size_t, Blob> blobs_;        // guarded by mutex_; distinct chunks, by an index into list_
 
   const InterleavedSha256::Use hashing_;
-  std::optional<InterleavedSha256>
-      hashes_;  // from the moment it streams; used by one job at a time, or by the caller when there are none
+  // Set once streaming starts. Used by one job at a time, or by the caller when there are no jobs.
+  std::optional<InterleavedSha256> hashes_;
 
-  // Last, so that it goes first: a failed writer's files go while they are pinned.
+  // Declared last to be destroyed first: a failed writer's files are removed while they are pinned.
   std::unique_ptr<Written::Impl> result_;  // pins guarded by mutex_ while jobs run
   std::unique_ptr<Sink> sink_;
 };

@@ -20,7 +20,7 @@ constexpr size_t kBlockBytes = 64;
 
 namespace {
 
-// The constants of FIPS 180-4: the first 32 bits of the fractional parts of the cube roots of the first 64
+// Constants of FIPS 180-4: the first 32 bits of the fractional parts of the cube roots of the first 64
 // primes.
 alignas(16) constexpr std::array<uint32_t, 64> kRoundConstants = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
@@ -40,8 +40,8 @@ bool has_sha_unit() {
 
 }  // namespace
 
-// FIPS 180-4 as the SHA instructions have it: sixteen groups of four rounds; from the fourth on, each also
-// makes the message words of the next. The streams take turns inside each group.
+// FIPS 180-4 with the SHA instructions: sixteen groups of four rounds. From the fourth on, each group also
+// computes the message words of the next. The streams are interleaved within each group.
 template <size_t count>
 __attribute__((target("sha,sse4.1,ssse3"))) void InterleavedSha256::compress(
     const std::array<Running*, count>& running, std::array<const std::byte*, count> data, size_t blocks) {
@@ -111,7 +111,7 @@ void InterleavedSha256::update(Bytes bytes) {
   if (!interleaved_) return portable_whole_.update(bytes);
   Bytes for_whole = fill_block(whole_, bytes);
   Bytes for_part = fill_block(part_, bytes);
-  // The two may differ by a block, since each began in a block of its own.
+  // The two may differ by one block, because each starts in its own block.
   const size_t blocks = std::min(for_whole.size(), for_part.size()) / kBlockBytes;
   compress<2>({&whole_, &part_}, {for_whole.data(), for_part.data()}, blocks);
   keep_rest(whole_, for_whole.subspan(blocks * kBlockBytes));
@@ -127,7 +127,7 @@ std::optional<Sha256> InterleavedSha256::end_part() {
 
 Sha256 InterleavedSha256::whole() const { return interleaved_ ? finish(whole_) : portable_whole_.digest(); }
 
-// Completes the block that was begun, if there is one; yields the bytes behind it.
+// Completes a partial block, if there is one. Returns the bytes after it.
 Bytes InterleavedSha256::fill_block(Running& running, Bytes bytes) {
   const size_t begun = running.bytes_count % kBlockBytes;
   running.bytes_count += bytes.size();
@@ -138,7 +138,7 @@ Bytes InterleavedSha256::fill_block(Running& running, Bytes bytes) {
   return bytes.subspan(taken);
 }
 
-// `rest` begins with a new block, unless it is empty.
+// `rest` starts at a block boundary, unless it is empty.
 void InterleavedSha256::keep_rest(Running& running, Bytes rest) {
   const size_t blocks = rest.size() / kBlockBytes;
   compress<1>({&running}, {rest.data()}, blocks);
@@ -146,7 +146,7 @@ void InterleavedSha256::keep_rest(Running& running, Bytes rest) {
   if (!rest.empty()) std::memcpy(running.block.data(), rest.data(), rest.size());
 }
 
-// The padding: one bit, zeros, and the length in bits in the last 8 bytes of a block.
+// Adds the padding: one bit, zeros, and the length in bits in the last 8 bytes of a block.
 Sha256 InterleavedSha256::finish(Running running) {
   std::array<std::byte, 2 * kBlockBytes> last{};
   const size_t begun = running.bytes_count % kBlockBytes;

@@ -1,9 +1,9 @@
-// The SHA-256 of a stream and, at the same time, of each of its parts: a large content is named by the hash
-// of the whole, its chunks by their own, so every byte is hashed twice.
+// Computes the SHA-256 of a stream and of each of its parts at the same time. A large content is named by the
+// hash of the whole and its chunks by their own, so every byte is hashed twice.
 //
-// One hash leaves the processor's SHA unit idle half of the time, because each step waits for the one before;
-// two hashes that take turns cost hardly more than one. OpenSSL has no such call. Where the processor has no
-// SHA unit, only the whole is hashed here, and who needs a part's hash computes it on another thread.
+// A single hash leaves the processor's SHA unit idle half of the time, because each step depends on the
+// previous one. Two interleaved hashes cost little more than one. OpenSSL has no such function. On processors
+// without a SHA unit, only the whole is hashed here, and the caller hashes the parts on another thread.
 #pragma once
 
 #include <array>
@@ -14,30 +14,29 @@
 
 namespace sk::blobs {
 
-// One thread at a time.
+// Not thread-safe.
 class InterleavedSha256 {
  public:
-  // `portable` is for tests of what other processors do.
+  // `portable` lets tests run the code path of processors without a SHA unit.
   enum class Use { best, portable };
   explicit InterleavedSha256(Use use = Use::best);
 
   void update(Bytes bytes);
-  // The hash of everything since the last part ended, and the next part begins; nullopt where parts are not
-  // hashed.
+  // Ends the current part and starts the next. Returns the hash of the ended part, or nullopt where parts are
+  // not hashed.
   std::optional<Sha256> end_part();
-  // Of everything.
+  // Returns the hash of all bytes.
   Sha256 whole() const;
 
  private:
-  // A hash that is being computed: its state in the order that the SHA unit wants, and the bytes that do not
-  // yet fill a block.
+  // State of a hash, in the register order of the SHA unit, and the bytes of an incomplete block.
   struct Running {
     alignas(16) std::array<uint32_t, 4> abef{0x9b05688c, 0x510e527f, 0xbb67ae85, 0x6a09e667};
     alignas(16) std::array<uint32_t, 4> cdgh{0x5be0cd19, 0x1f83d9ab, 0xa54ff53a, 0x3c6ef372};
     std::array<std::byte, 64> block{};
     uint64_t bytes_count = 0;
   };
-  // These need the SHA unit.
+  // These require the SHA unit.
   template <size_t count>
   static void compress(const std::array<Running*, count>& running, std::array<const std::byte*, count> data,
                        size_t blocks);

@@ -15,12 +15,11 @@ namespace sk::blobs {
 
 namespace {
 
-// What was verified is remembered for this many blobs (about half a terabyte of large files); then it starts
-// anew, which only costs a second verification.
+// Size of the cache of verified blobs (about half a terabyte of large files). When full, it is cleared, which
+// only costs a second verification.
 constexpr size_t kVerifiedMax = 1 << 18;
 
-// Hashing keeps a core busy, writing and syncing wait for the disk: one thread more than cores, within
-// reason.
+// Hashing occupies a core; writing and syncing wait for the disk. One thread more than cores, within bounds.
 size_t thread_count() { return std::clamp<size_t>(std::thread::hardware_concurrency() + 1, 3, 8); }
 
 }  // namespace
@@ -76,7 +75,7 @@ void LocalStore::remove(const std::string& location) {
 void LocalStore::for_each(
     const std::function<bool(const std::string& location, uint64_t size, int64_t age_s)>& visit) {
   tree_.visit([&](const BlobTree::File& file) {
-    // While a blob has both forms, it is listed as the plain one.
+    // A blob that exists in both forms is listed once, as the plain one.
     if (file.compressed && ::access(tree_.path_of(file.location).c_str(), F_OK) == 0) return true;
     return visit(file.location, file.disk_bytes, file.age_s);
   });

@@ -1,4 +1,5 @@
-// Blobs as files on local disk.
+// Blob store on local disk: one file per blob, with contents verified on first read. Thread-safe; failures
+// throw Error.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@
 
 namespace sk::blobs {
 
-// Outlives its writers and what they wrote.
+// Must outlive its writers and their results.
 class LocalStore final : public Store {
  public:
   using Hashing = InterleavedSha256::Use;
@@ -37,9 +38,9 @@ class LocalStore final : public Store {
 
   const Hashing hashing_;
   BlobTree tree_;
-  std::mutex compress_mutex_;  // held by compress()
+  std::mutex compress_mutex_;  // held during compress()
   std::mutex mutex_;
-  std::unordered_set<FileKey, FileKeyHash> verified_;  // guarded by mutex_: read since start, and found good
+  std::unordered_set<FileKey, FileKeyHash> verified_;  // guarded by mutex_; verified since the start
   WorkerPool pool_;                                    // hashes and writes for all writers
 };
 

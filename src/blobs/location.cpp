@@ -9,7 +9,7 @@ namespace sk::blobs {
 
 namespace {
 
-constexpr size_t kNameStart = 2;  // behind the place and a slash
+constexpr size_t kNameStart = 2;  // after the place and a slash
 constexpr size_t kHashDigits = 64;
 constexpr size_t kRandomBytes = 6;
 constexpr size_t kRandomCharacters = 8;

@@ -1,4 +1,4 @@
-// The encoding of a list blob: which pieces, in order, make up the content. Defined in STORAGE_FORMAT.md.
+// Encoding of a list blob: the pieces that make up the content, in order. Defined in STORAGE_FORMAT.md.
 #include "base/error.h"
 #include "blobs/chunker.h"
 #include "blobs/store.h"

@@ -10,7 +10,7 @@ Segment SegmentPool::take() {
     if (free_.empty()) {
       memory = std::make_unique_for_overwrite<std::byte[]>(kSegmentBytes);
       --left_to_make_;
-      free_.reserve(free_.capacity() + 1);  // so that giving back never needs memory
+      free_.reserve(free_.capacity() + 1);  // so give_back() never allocates
     } else {
       memory = std::move(free_.back());
       free_.pop_back();

@@ -1,6 +1,6 @@
-// The memory of one writer: a bounded number of equal buffers that are used again. Whoever fills a segment
-// takes it from the pool; the jobs that hash and write its bytes share it by reference; with the last
-// reference it returns to the pool.
+// Memory of one writer: a bounded number of reusable buffers of equal size. The caller takes a segment from
+// the pool and fills it. The jobs that hash and write its bytes share it. When the last reference is
+// released, the segment returns to the pool.
 #pragma once
 
 #include <condition_variable>
@@ -15,24 +15,24 @@ namespace sk::blobs {
 
 constexpr size_t kSegmentBytes = 1 << 20;
 
-// Shared by the jobs that read it, which end in no particular order.
+// Shared, because the jobs that read it end in any order.
 using Segment = std::shared_ptr<std::byte[]>;
 
-// Some bytes and the segment that keeps them alive.
+// Bytes, and the segment that keeps them alive.
 struct Slice {
   Segment segment;
   Bytes bytes;
 };
 
-// Any thread. Outlives every segment that it gave away.
+// Thread-safe. Must outlive its segments.
 class SegmentPool {
  public:
   explicit SegmentPool(size_t segments_max) : left_to_make_(segments_max) {}
   SegmentPool(const SegmentPool&) = delete;
   SegmentPool& operator=(const SegmentPool&) = delete;
 
-  // kSegmentBytes of memory with any content. Waits until there is one: this is the back-pressure on whoever
-  // writes faster than the disk.
+  // Returns kSegmentBytes of uninitialized memory. Blocks until a segment is free, which is the back-pressure
+  // on writers faster than the disk.
   Segment take();
 
  private:

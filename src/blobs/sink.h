@@ -1,4 +1,4 @@
-// Where a writer's finished blobs go: the part of writing that differs between local disk and an object
+// Destination of a writer's finished blobs: the part of writing that differs between local disk and an object
 // store.
 #pragma once
 
@@ -10,15 +10,15 @@
 
 namespace sk::blobs {
 
-// One sink serves one writer. Destroyed without publish(), it leaves nothing behind.
+// Serves one writer. Destroyed without publish(), it leaves nothing behind.
 class Sink {
  public:
   virtual ~Sink() = default;
-  // Begins to keep a blob and returns the location that it will have. `slices` are its bytes in order and are
-  // not used after the return. Any number of threads at once. Throws Error(disk_full) when there is no room.
+  // Starts storing a blob and returns its future location. `slices` are its bytes in order; they are not used
+  // after the return. Throws Error(disk_full) when there is no space. Thread-safe.
   virtual std::string add(const Sha256& hash, std::span<const Slice> slices) = 0;
-  // Everything that was added is durable, at its location, when this returns. No add() at the same time, nor
-  // after it.
+  // Makes everything added durable at its location. Must not run concurrently with add(), and no add() may
+  // follow.
   virtual void publish() = 0;
 };
 

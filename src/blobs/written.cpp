@@ -5,7 +5,7 @@
 
 namespace sk::blobs {
 
-// A file that cannot be removed is left to the collector.
+// A file that cannot be removed is left to the garbage collector.
 Written::Impl::~Impl() {
   const auto remove_file = [this](const Blob& blob) {
     if (blob.kind != Kind::file || blob.known || blob.location.empty()) return;

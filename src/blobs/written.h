@@ -1,4 +1,4 @@
-// What stands behind a Written: the same for every store.
+// State of a Written, common to all stores.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace sk::blobs {
 
-// Destroyed uncommitted, it removes the files of its blobs from `store`. The pins go after the files: while a
-// hash is pinned, nobody takes its files for orphans. The store outlives it.
+// Destroyed uncommitted, it removes the files of its blobs from `store`. Pins are released after the files
+// are removed: the collector treats no file of a pinned hash as an orphan. The store must outlive it.
 struct Written::Impl {
   explicit Impl(Store& in_store) : store(in_store) {}
   Impl(const Impl&) = delete;

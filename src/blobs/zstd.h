@@ -1,4 +1,4 @@
-// The two uses of zstd: the only place that knows it.
+// zstd compression and decompression. Only this file uses zstd. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,13 @@
 
 namespace sk::blobs {
 
-// One zstd frame with the same content; nullopt when that would save less than a tenth. Bytes that do not
-// look compressible at their beginning are not tried further.
+// Compresses into one zstd frame. Returns nullopt when that would save less than a tenth. Stops early when
+// the start of the data does not look compressible.
 std::optional<std::string> compress_if_it_pays(Bytes bytes);
 
-// Calls take() with the content of the frame in the file, piece by piece. False when the file is not one
-// whole frame of exactly `size` bytes, or cannot be read; by then some pieces may have been taken.
+// Passes the content of the frame in the file to take(), piece by piece. Returns false when the file is
+// unreadable or is not one complete frame of exactly `size` bytes. take() may already have received pieces by
+// then.
 bool decompress(int fd, uint64_t size, const std::function<void(Bytes)>& take);
 
 }  // namespace sk::blobs

@@ -1,8 +1,8 @@
-// The catalog's database: typed access to one SQL store. SQL is written once, with $1 parameters, for SQLite
-// and PostgreSQL; what only one engine knows stays in its driver.
+// Typed access to the catalog's SQL database. SQL is written once, with $1 parameters, for SQLite and
+// PostgreSQL. Engine-specific code stays in its driver.
 //
-// Writes are closures. They are queued, run in order and committed in groups, so that many small writes share
-// one fsync; each is rolled back alone when it throws. Reads run beside them on a consistent snapshot.
+// Writes are closures. They are queued, run in order and committed in groups, so many small writes share one
+// fsync. A write that throws is rolled back alone. Reads run concurrently on a consistent snapshot.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@
 
 namespace sk::catalog {
 
-// A bound parameter. Text and bytes are borrowed until the statement has run.
+// A bound parameter. Text and bytes are borrowed and must stay valid until the statement has run.
 class Param {
  public:
   struct Null {};
@@ -55,11 +55,11 @@ class Param {
   std::variant<Null, int64_t, Text, Raw> value_;
 };
 
-// A statement's text. Only a literal can make one: prepared statements are cached by its address, and no text
-// that came from outside can become SQL.
+// Text of a statement. Only a string literal converts to it: prepared statements are cached by its address,
+// and no external text can become SQL.
 class Sql {
  public:
-  // Reads the characters, which must be constants, too: the address of a buffer does not compile.
+  // Reads the characters, so they must be constants too: the address of a buffer does not compile.
   consteval Sql(const char* literal) : text_(literal) {
     for (const char* at = literal; *at != '\0'; ++at) {
     }
@@ -89,16 +89,16 @@ class Row {
   }
 };
 
-// Statements inside one transaction or snapshot. Not to be kept beyond the closure that received it.
+// Statements inside one transaction or snapshot. Do not use it after the closure that received it returns.
 class Statements {
  public:
   virtual ~Statements() = default;
-  using OnRow = std::function<bool(const Row&)>;  // false stops
+  using OnRow = std::function<bool(const Row&)>;  // false stops the query
 
-  // Runs a query, calls `on_row` for each row; the number of rows seen.
+  // Runs a query and calls `on_row` for each row. Returns the number of rows visited.
   virtual size_t query(Sql sql, std::initializer_list<Param> params, const OnRow& on_row) = 0;
 
-  // The first row through `take`, or nullopt when there is none.
+  // Returns `take` of the first row, or nullopt when there is none.
   template <class F>
   auto one(Sql sql, std::initializer_list<Param> params, F take)
       -> std::optional<decltype(take(std::declval<const Row&>()))> {
@@ -110,7 +110,7 @@ class Statements {
     return result;
   }
 
-  // Whether the query has a row.
+  // Returns whether the query has a row.
   bool exists(Sql sql, std::initializer_list<Param> params) {
     return query(sql, params, [](const Row&) { return false; }) > 0;
   }
@@ -129,29 +129,29 @@ class Statements {
 
 class Tx : public Statements {
  public:
-  // Runs a statement; the number of rows changed. A broken UNIQUE constraint throws Error(conflict).
+  // Runs a statement. Returns the number of rows changed. A violated UNIQUE constraint throws
+  // Error(conflict).
   virtual size_t exec(Sql sql, std::initializer_list<Param> params) = 0;
-  // Runs `part` behind a savepoint. When it throws, its statements and its after_commit actions are undone
-  // and the exception is rethrown; the transaction stays usable. Attempts nest. Where SQLite had to roll back
-  // the whole transaction (full disk, I/O error), every later statement throws that error again, and the
-  // write fails even if the closure catches it.
+  // Runs `part` inside a savepoint. If it throws, its statements and its after_commit actions are rolled back
+  // and the exception is rethrown. The transaction stays usable. Attempts nest. If SQLite had to roll back
+  // the whole transaction (full disk, I/O error), every later statement throws that error again. The write
+  // then fails even if the closure catches it.
   virtual void attempt(const std::function<void()>& part) = 0;
-  // Runs after the commit is durable, in order, on the committing thread; must be short. The write has
-  // succeeded by then, so that what it throws is only logged. Dropped on rollback.
+  // Registers an action that runs on the committing thread after the commit is durable. Actions run in order
+  // and must be short. The write has already succeeded, so exceptions are only logged. Dropped on rollback.
   virtual void after_commit(std::function<void()> action) = 0;
 };
 
-// The failure that a write survives once write() has returned. A write with `kill` is in the log but not
-// synced: a power cut may take it until a later write is synced.
+// Failures that a write survives once write() has returned. A `kill` write is in the log but not synced. A
+// power cut may lose it until a later write is synced.
 enum class Survives { power_cut, kill };
 
-// Any thread. Write closures must not call the database again.
+// Thread-safe. Write closures must not call the database again.
 class Database {
  public:
   virtual ~Database() = default;
 
-  // Runs `f(Tx&)` and returns its result once it is durable. What f throws is thrown here, and nothing of f
-  // is kept.
+  // Runs `f(Tx&)`. Returns its result once it is durable. If f throws, rolls back and rethrows.
   template <class F>
   auto write(F f, Survives survives = Survives::power_cut) -> decltype(f(std::declval<Tx&>())) {
     using Result = decltype(f(std::declval<Tx&>()));
@@ -164,7 +164,8 @@ class Database {
     }
   }
 
-  // Runs `f(Statements&)` on a snapshot that later commits do not change.
+  // Runs `f(Statements&)` on a snapshot that later commits do not change. Returns its result and rethrows its
+  // exceptions.
   template <class F>
   auto read(F f) -> decltype(f(std::declval<Statements&>())) {
     using Result = decltype(f(std::declval<Statements&>()));
@@ -177,7 +178,7 @@ class Database {
     }
   }
 
-  // Writes that run or wait for their turn.
+  // Returns the number of running and waiting writes.
   virtual size_t queued_writes() const = 0;
 
  protected:
@@ -186,18 +187,19 @@ class Database {
 };
 
 struct SqliteOptions {
-  size_t group_max = 128;  // writes per commit
-  size_t readers_max = 8;  // connections kept for reads
+  size_t group_max = 128;  // maximum writes per commit
+  size_t readers_max = 8;  // connections for reads
   uint64_t cache_bytes = 64 << 20;
-  // When the pages of the write-ahead log are moved into the database: by the background thread whenever the
-  // log has grown by `background_pages` and every `move_interval`, by the front writer from `front_pages` on.
+  // Thresholds for moving pages from the write-ahead log into the database. The background thread moves them
+  // whenever the log has grown by `background_pages`, and every `move_interval`. The front writer moves them
+  // from `front_pages` on.
   int background_pages = 1'500;
   int front_pages = 4'000;
   std::chrono::milliseconds move_interval{60'000};
 };
 
 // Opens or creates the SQLite file, in WAL mode with synchronous=FULL, and applies the migrations. Throws
-// Error when the file is of a newer version or not a catalog.
+// Error when the file has a newer version or is not a catalog.
 std::unique_ptr<Database> open_sqlite(const std::string& path, SqliteOptions options = {});
 
 }  // namespace sk::catalog

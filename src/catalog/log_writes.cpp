@@ -13,23 +13,23 @@ namespace sk::catalog {
 namespace {
 
 constexpr const char* kName = "sandkeep";
-// A commit that is larger goes to the file in parts. SQLite's own VFS takes less than 128 KiB at a time; it
-// was made for pages, of which the largest has 64.
+// Larger commits are written in parts. SQLite's own VFS accepts less than 128 KiB per write, because it is
+// made for pages of at most 64 KiB.
 constexpr size_t kGatheredBytesMax = 127 << 10;
 
-// The log as SQLite sees it: the file behind it, with the gathered bytes from `start` on over it. The file
-// behind follows directly, in memory that SQLite owns.
+// The log as SQLite sees it: the underlying file, overlaid with the buffered bytes from `start` on. The
+// object of the underlying file follows directly, in memory that SQLite owns.
 //
 // Checked against wal.c of SQLite 3.53.2:
-// - One connection writes the log: the one with the write lock. Every commit ends with xSync, because
-//   synchronous is FULL, and only then updates the shared index (walFrames). Other connections read no frame
-//   beyond that index, so that they never miss gathered bytes. SqliteConnection checks it after every commit.
-// - A transaction reads its own frames when the cache spilled them, and when it computes checksums anew after
-//   it replaced a spilled frame (walRewriteChecksums). It gets them from here.
-// - Writes mostly append. A replaced frame, a checksum and the first frame after a rollback are at earlier
-//   places: such a write changes the gathered bytes, or comes after them, never before.
-// - Gathered bytes are uncommitted. They are kept until they are written, also when a write fails: SQLite may
-//   undo only a statement then, and go on with the frames from before it.
+// - Only the connection with the write lock writes the log. Every commit ends with xSync, because synchronous
+//   is FULL, and only then updates the shared index (walFrames). Other connections read no frame beyond that
+//   index, so they never miss buffered bytes. SqliteConnection checks this after every commit.
+// - A transaction reads its own frames when the cache spilled them, and when it recomputes checksums after
+//   replacing a spilled frame (walRewriteChecksums). It reads them from here.
+// - Most writes append. A replaced frame, a checksum and the first frame after a rollback are at earlier
+//   positions. Such a write changes the buffered bytes or is made after them, never before.
+// - Buffered bytes are uncommitted. They are kept until they are written, even if a write fails. SQLite may
+//   then roll back only a statement and continue with the earlier frames.
 struct LogFile {
   sqlite3_file base;
   std::string gathered;
@@ -51,7 +51,7 @@ int flush(LogFile& log) {
   return code;
 }
 
-// Drops what is gathered: no transaction is open, so it belongs to one that was rolled back.
+// Drops the buffered bytes. No transaction is open, so they belong to one that was rolled back.
 int close_log(sqlite3_file* file) {
   LogFile& log = log_of(file);
   int closed = log.behind()->pMethods->xClose(log.behind());
@@ -131,7 +131,7 @@ int traits_of_log(sqlite3_file* file) {
   return log_of(file).behind()->pMethods->xDeviceCharacteristics(log_of(file).behind());
 }
 
-// Version 1: a log has no shared memory and is never mapped.
+// Version 1: the log has no shared memory and is never memory-mapped.
 const sqlite3_io_methods kLogMethods = {
     .iVersion = 1,
     .xClose = close_log,
@@ -166,12 +166,12 @@ int open_file(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags,
     return SQLITE_OK;
   }
   log->~LogFile();
-  file->pMethods = nullptr;  // SQLite does not close what was not opened
+  file->pMethods = nullptr;  // keeps SQLite from closing a file that was not opened
   return code;
 }
 
-// SQLite's own VFS but for xOpen. Its other functions use their first argument only for its name and for
-// pAppData, which the unix VFS needs itself: so each gets its own VFS back.
+// Copies SQLite's own VFS and replaces xOpen. The other functions use their first argument only for its name
+// and for pAppData, which the unix VFS needs itself. Each is therefore called with its own VFS.
 sqlite3_vfs make_vfs(sqlite3_vfs* own) {
   sqlite3_vfs vfs = *own;
   vfs.zName = kName;
@@ -202,7 +202,7 @@ sqlite3_vfs make_vfs(sqlite3_vfs* own) {
   return vfs;
 }
 
-// The connection's log, or null while it has none.
+// Returns the connection's log, or null while it has none.
 LogFile* log_of_connection(sqlite3* connection) {
   sqlite3_file* file = nullptr;
   int code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file);

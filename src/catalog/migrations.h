@@ -1,5 +1,5 @@
-// The schema's numbered steps, built in from src/catalog/migrations/*.sql in order of their names. A step
-// that was released never changes.
+// Numbered schema migrations, embedded from src/catalog/migrations/*.sql in order of their names. A released
+// migration never changes.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// The embedded catalog: SQLite in WAL mode. Writers queue; the one in front runs a whole group in one
-// transaction and commits it with one fsync, while the others sleep. Readers have connections of their own.
+// The embedded catalog: SQLite in WAL mode. Writers queue. The front writer runs a whole group in one
+// transaction and commits it with one fsync, while the others wait. Readers have their own connections.
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -30,8 +30,8 @@ class SqliteStatements final : public Statements {
   SqliteConnection& connection_;
 };
 
-// The statements of one write. SQLite ends a transaction by itself when the disk is full or fails; statements
-// after that would run outside of any transaction, so each of them throws what ended it.
+// Statements of one write. SQLite ends a transaction by itself when the disk is full or fails. Later
+// statements would run outside any transaction, so each of them rethrows the error that ended it.
 class SqliteTx final : public Tx {
  public:
   explicit SqliteTx(SqliteConnection& connection) : connection_(connection) {}
@@ -57,7 +57,7 @@ class SqliteTx final : public Tx {
   }
   void after_commit(std::function<void()> action) override { actions_.push_back(std::move(action)); }
   std::vector<std::function<void()>> take_actions() { return std::move(actions_); }
-  // Throws what ended the transaction, if something did.
+  // Rethrows the error that ended the transaction, if any.
   void check_open() const {
     if (ended_by_) std::rethrow_exception(ended_by_);
   }
@@ -74,8 +74,8 @@ class SqliteTx final : public Tx {
     }
   }
 
-  // Runs a statement about savepoints. If it fails, the transaction may hold half of an attempt, so it cannot
-  // go on.
+  // Runs a savepoint statement. If it fails, the transaction may contain half of an attempt and must not
+  // continue.
   void control(Sql sql) {
     check_open();
     try {
@@ -108,8 +108,8 @@ class SqliteDatabase final : public Database {
         writer_(path_, SqliteConnection::Mode::read_write, options.cache_bytes),
         mover_(path_, SqliteConnection::Mode::read_write, 1 << 20),
         holder_(path_, SqliteConnection::Mode::read_only, 1 << 20) {
-    // The names of catalog and log are durable before anything is promised: SQLite syncs the folder, too, but
-    // does not look at how that went.
+    // Make the names of the catalog and its log durable before acknowledging anything. SQLite syncs the
+    // folder too, but ignores errors.
     fsync_directory(std::filesystem::path(path_).parent_path().string());
     migrate();
     mover_thread_ = std::thread([this] { run_mover(); });
@@ -166,7 +166,7 @@ class SqliteDatabase final : public Database {
   }
 
  private:
-  // Borrows a reading connection for one closure.
+  // Borrows a read connection for one closure.
   class Reader {
    public:
     explicit Reader(SqliteDatabase& database) : database_(database) {
@@ -228,14 +228,14 @@ class SqliteDatabase final : public Database {
     }
   }
 
-  // On the front writer's thread, alone. Fills in each write's error and runs the actions of those that were
-  // committed.
+  // Runs on the front writer's thread, exclusively. Sets each write's error and runs the actions of the
+  // committed ones.
   void run_group(const std::vector<PendingWrite*>& group) {
     std::lock_guard turn(writer_mutex_);
     try {
       writer_.exec("BEGIN IMMEDIATE", {});
       if (group.size() == 1) {
-        // Alone it needs no savepoint: what it did is the whole transaction.
+        // A single write needs no savepoint: it is the whole transaction.
         SqliteTx tx(writer_);
         (*group[0]->closure)(tx);
         tx.check_open();
@@ -246,7 +246,7 @@ class SqliteDatabase final : public Database {
       bool lazy = std::ranges::all_of(group, [](auto* one) { return one->survives == Survives::kill; });
       commit(lazy);
     } catch (const Error& error) {
-      // Each member gets a copy: its thread may read it while another one destroys its own.
+      // Each member gets its own copy: its thread may read the error while another thread destroys its own.
       return fail(group, [&] { return std::make_exception_ptr(error); });
     } catch (...) {
       return fail(group, [] { return std::current_exception(); });
@@ -277,7 +277,7 @@ class SqliteDatabase final : public Database {
     }
   }
 
-  // A transaction that stays open makes the next write fail, which then tells why.
+  // If this fails, the transaction stays open. The next write then fails and reports the reason.
   void roll_back() {
     try {
       writer_.roll_back();
@@ -286,23 +286,23 @@ class SqliteDatabase final : public Database {
     }
   }
 
-  // Checkpoints and restarts of the log never overlap. A restart is the first write of a transaction that
-  // began when all pages were moved. So:
-  // - the front writer checkpoints between transactions, while no other checkpoint runs;
-  // - the background thread checkpoints while holder_ has a read transaction that began when pages were left
-  //   to be moved. SQLite does not restart a log that a reader needs.
+  // Checkpoints and restarts of the log must never overlap. A restart is the first write of a transaction
+  // that began when all pages were moved. Therefore:
+  // - The front writer checkpoints between transactions, while no other checkpoint runs.
+  // - The background thread checkpoints while holder_ has a read transaction that began when there were pages
+  //   left to move. SQLite does not restart a log that a reader needs.
   //
-  // Each time that the log has grown by `background_pages`, the background thread moves pages while writers
-  // go on. From `front_pages` on the front writer moves the rest, so that the next commit can restart the
-  // log; where a reader still needs the log, it grows on, and the front writer tries again later. A short log
-  // is a fast one: its blocks on the disk are there already, and its pages are in the processor's caches.
+  // Whenever the log has grown by `background_pages`, the background thread moves pages while writers
+  // continue. From `front_pages` on, the front writer moves the rest, so the next commit can restart the log.
+  // While a reader still needs the log, it keeps growing, and the front writer retries later. A short log is
+  // fast: its disk blocks are already allocated, and its pages are in the processor's caches.
   //
   // Called by the front writer after a commit.
   void move_pages() {
     int pages = writer_.wal_pages();
-    if (pages < moved_at_pages_) moved_at_pages_ = 0;  // the log has begun anew
+    if (pages < moved_at_pages_) moved_at_pages_ = 0;  // the log was restarted
     if (pages < moved_at_pages_ + options_.background_pages) return;
-    if (is_moving_) return;  // tried again after the next commit
+    if (is_moving_) return;  // retried after the next commit
     moved_at_pages_ = pages;
     if (pages >= options_.front_pages)
       checkpoint(writer_);
@@ -310,8 +310,8 @@ class SqliteDatabase final : public Database {
       wake_mover();
   }
 
-  // Lets the background thread checkpoint, unless there is nothing to move. The caller has writer_mutex_, and
-  // no checkpoint runs: neither the log nor what was moved of it can change.
+  // Starts a background checkpoint. Returns false when there is nothing to move. Requires writer_mutex_ and
+  // no running checkpoint, so neither the log nor its moved part can change.
   bool begin_move() {
     try {
       if (!holder_.has_pages_to_move()) return false;
@@ -326,7 +326,7 @@ class SqliteDatabase final : public Database {
     return true;
   }
 
-  // Called when the checkpoint has returned.
+  // Called after the checkpoint has returned.
   void end_move() {
     try {
       holder_.roll_back();
@@ -336,7 +336,7 @@ class SqliteDatabase final : public Database {
     is_moving_ = false;
   }
 
-  // What was committed stays in the log when it cannot be moved; the writers before it have not failed.
+  // Committed pages that cannot be moved stay in the log; the preceding writes have not failed.
   static void checkpoint(SqliteConnection& connection) {
     try {
       connection.checkpoint();
@@ -345,8 +345,8 @@ class SqliteDatabase final : public Database {
     }
   }
 
-  // The transaction is lost as a whole (disk full, I/O): nothing of it was acknowledged, so every member
-  // fails. That includes those that failed alone: their error may come from a row that is gone, too.
+  // The whole transaction is lost (disk full, I/O error). Nothing of it was acknowledged, so every member
+  // fails. Members that had already failed are included: their error may refer to a row that is gone.
   void fail(const std::vector<PendingWrite*>& group, const std::function<std::exception_ptr()>& error) {
     for (PendingWrite* write : group) {
       write->error = error();
@@ -381,7 +381,7 @@ class SqliteDatabase final : public Database {
       mover_wake_.wait_for(lock, options_.move_interval, [&] { return stopping_ || is_mover_wanted_; });
       is_mover_wanted_ = false;
       lock.unlock();
-      // After the interval. Where somebody writes just now, the log is looked after anyway.
+      // The interval has passed. If a writer is active, it maintains the log itself.
       if (!is_moving_)
         if (std::unique_lock turn(writer_mutex_, std::try_to_lock); turn && !is_moving_) begin_move();
       if (is_moving_) {
@@ -394,17 +394,16 @@ class SqliteDatabase final : public Database {
 
   const std::string path_;
   const SqliteOptions options_;
-  std::mutex writer_mutex_;  // held by the front writer for its turn
-  SqliteConnection writer_;  // only the front writer
-  SqliteConnection mover_;   // only the background thread
-  SqliteConnection holder_;  // the background thread while is_moving_; otherwise whoever has writer_mutex_
-  int moved_at_pages_ = 0;   // the log's length when its pages were last to be moved; only the front writer
-  // A checkpoint of the background thread runs or is about to. Set with writer_mutex_, cleared by that
-  // thread.
+  std::mutex writer_mutex_;  // held by the front writer during its turn
+  SqliteConnection writer_;  // front writer only
+  SqliteConnection mover_;   // background thread only
+  SqliteConnection holder_;  // background thread while is_moving_; otherwise the holder of writer_mutex_
+  int moved_at_pages_ = 0;   // length of the log when moving was last attempted; front writer only
+  // A background checkpoint runs or is about to. Set under writer_mutex_, cleared by the background thread.
   std::atomic<bool> is_moving_{false};
 
   mutable std::mutex queue_mutex_;
-  std::deque<PendingWrite*> queue_;  // guarded by queue_mutex_; the front one is the leader
+  std::deque<PendingWrite*> queue_;  // guarded by queue_mutex_; the first one leads the group
 
   std::mutex readers_mutex_;
   std::condition_variable readers_free_;

@@ -10,7 +10,8 @@ namespace sk::catalog {
 
 namespace {
 
-// SQLite would take any bytes; PostgreSQL does not, and a catalog can be moved from one to the other.
+// Rejects text that PostgreSQL would reject. SQLite accepts any bytes, but a catalog can be moved from one to
+// the other.
 void check_text(std::string_view text) {
   if (text.find('\0') != std::string_view::npos)
     throw Error(Code::bad_request, "a text may not contain the character U+0000");
@@ -31,7 +32,7 @@ class SqliteRow final : public Row {
   sqlite3_stmt* statement_;
 };
 
-// Resets a cached statement however its use ends.
+// Resets a cached statement, however its use ends.
 struct Use {
   sqlite3_stmt* statement;
   ~Use() {
@@ -66,7 +67,7 @@ SqliteConnection::SqliteConnection(const std::string& path, Mode mode, uint64_t 
   sqlite3_wal_hook(
       db_,
       [](void* self, sqlite3* db, const char*, int pages) {
-        // A commit that is still in memory would be acknowledged without being durable.
+        // A commit that is still buffered would be acknowledged without being durable.
         SK_CHECK(!has_gathered_log_writes(db));
         static_cast<SqliteConnection*>(self)->wal_pages_ = pages;
         return SQLITE_OK;
@@ -147,7 +148,7 @@ size_t SqliteConnection::query(Sql sql, std::initializer_list<Param> params,
                                const Statements::OnRow& on_row) {
   const Prepared& prepared = prepare(sql);
   Use use{prepared.statement};
-  // A query inside its own callback would need a second copy of the statement; it is a bug of ours.
+  // A query inside its own callback would need a second copy of the statement. It is a bug in our code.
   SK_CHECK(sqlite3_stmt_busy(use.statement) == 0, sql.text());
   bind(prepared, params);
   SqliteRow row(use.statement);
@@ -193,7 +194,7 @@ bool SqliteConnection::has_pages_to_move() {
 
 void SqliteConnection::checkpoint() {
   int code = sqlite3_wal_checkpoint_v2(db_, nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
-  // A reader in the way, or a full disk, only postpones it; the log keeps everything.
+  // A reader or a full disk only delays the checkpoint; the log keeps everything.
   if (code != SQLITE_OK && code != SQLITE_BUSY && code != SQLITE_LOCKED && code != SQLITE_FULL)
     fail(code, "wal_checkpoint");
 }

@@ -1,4 +1,5 @@
-// One SQLite connection with its prepared statements. One thread at a time.
+// One SQLite connection with its cached prepared statements. Not thread-safe. SQLite failures throw Error; a
+// failed sync ends the process.
 #pragma once
 
 #include <unordered_map>
@@ -20,30 +21,30 @@ class SqliteConnection {
 
   size_t query(Sql sql, std::initializer_list<Param> params, const Statements::OnRow& on_row);
   size_t exec(Sql sql, std::initializer_list<Param> params);
-  // Several statements without parameters, not cached.
+  // Runs several statements without parameters. Does not cache them.
   void script(const std::string& sql);
   bool in_transaction() const;
-  // Until it is taken back, commits are written and not synced (log_writes.h).
+  // Turns lazy syncing on or off; while on, commits are written but not synced (log_writes.h).
   void sync_lazily(bool lazy);
-  // Rolls the transaction back, if one is open, and forgets what it wrote to the log. Throws Error.
+  // Rolls back the transaction, if one is open, and drops its buffered log writes. Throws Error.
   void roll_back();
-  // Pages in the write-ahead log after the last commit of this connection.
+  // Returns the number of pages in the write-ahead log after this connection's last commit.
   int wal_pages() const { return wal_pages_; }
-  // Whether pages of the log are not in the database yet.
+  // Returns whether the log has pages that are not in the database yet.
   bool has_pages_to_move();
-  // Moves what it can from the log into the database, without waiting for anybody.
+  // Moves as many pages as possible from the log into the database, without waiting for readers or writers.
   void checkpoint();
 
  private:
-  // SQLite numbers "$2" by where it first stands in the text, so each statement remembers which position
-  // "$1", "$2", … got.
+  // SQLite numbers "$2" by its first position in the text, so each statement records the positions of "$1",
+  // "$2", ….
   struct Prepared {
     sqlite3_stmt* statement = nullptr;
     std::vector<int> positions;
   };
   const Prepared& prepare(Sql sql);
   void bind(const Prepared& prepared, std::initializer_list<Param> params);
-  // Throws the Error that fits SQLite's code; dies where a sync failed.
+  // Throws the Error for a SQLite code. Dies when a sync failed.
   [[noreturn]] void fail(int code, const char* what);
 
   sqlite3* db_ = nullptr;

@@ -60,7 +60,7 @@ void Acceptor::accept_one() {
   if (!socket) {
     if (errno != EMFILE && errno != ENFILE && errno != ENOMEM && errno != ENOBUFS) return;
     log::warn("cannot accept a connection", {{"reason", std::system_category().message(errno)}});
-    // Out of descriptors: the client stays in the kernel's queue. Asking again at once would only spin.
+    // Out of descriptors. The client stays in the kernel's queue; pause, because retrying at once would spin.
     pollfd pause{stop_.get(), POLLIN, 0};
     ::poll(&pause, 1, 100);
     return;
@@ -82,7 +82,7 @@ void Acceptor::refuse(Fd socket) {
       std::to_string(kBody.size()) + "\r\n\r\n" + std::string(kBody);
   ::send(socket.get(), reply.data(), reply.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   ::shutdown(socket.get(), SHUT_WR);
-  // What has arrived is read, or closing would reset the connection under the reply.
+  // Read what has arrived; otherwise closing would reset the connection before the client reads the reply.
   std::array<char, 4096> ignored;
   while (::recv(socket.get(), ignored.data(), ignored.size(), MSG_DONTWAIT) > 0) {
   }

@@ -1,5 +1,6 @@
-// Accepts, enforces the limits on connections, and hands sockets to the loops. Its own thread, so
-// that a client over the limit gets a 503 instead of waiting in the kernel's queue. Owned by Server::Impl.
+// Accepts connections, enforces the connection limits, and hands sockets to the loops. Runs on its own
+// thread, so a client over the limit gets a 503 instead of waiting in the kernel's queue. Owned by
+// Server::Impl.
 #pragma once
 
 #include <sys/socket.h>
@@ -15,15 +16,15 @@ namespace sk::http {
 
 class Acceptor {
  public:
-  // Called on the acceptor's thread with a non-blocking socket, which the callee then owns.
+  // Called on the acceptor's thread with a non-blocking socket. The callee owns the socket.
   using Handover = std::function<void(Fd socket, const sockaddr* address, socklen_t length)>;
 
   struct Options {
     bool tls;
-    int user_timeout_s;  // a client that acknowledges nothing for so long is gone
+    int user_timeout_s;  // closes connections whose peer acknowledges nothing for this long
   };
 
-  // Listens at once; throws Error(unavailable) that says why it cannot.
+  // Starts listening. Throws Error(unavailable) with the reason when it cannot.
   Acceptor(Listener listener, const Options& options, Connections& connections, Handover handover);
   ~Acceptor();
   uint16_t port() const { return port_; }

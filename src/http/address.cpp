@@ -20,7 +20,7 @@ constexpr uint32_t v4(uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
   return a << 24 | b << 16 | c << 8 | d;
 }
 
-// IANA's special-purpose addresses (RFC 6890 and later).
+// Special-purpose addresses registered by IANA (RFC 6890 and later).
 constexpr std::array<Block4, 16> kNotPublic4 = {{{v4(0, 0, 0, 0), 8},
                                                  {v4(10, 0, 0, 0), 8},
                                                  {v4(100, 64, 0, 0), 10},
@@ -36,7 +36,7 @@ constexpr std::array<Block4, 16> kNotPublic4 = {{{v4(0, 0, 0, 0), 8},
                                                  {v4(203, 0, 113, 0), 24},
                                                  {v4(224, 0, 0, 0), 4},
                                                  {v4(240, 0, 0, 0), 4},
-                                                 {v4(168, 63, 129, 16), 32}}};  // Azure's own host agent
+                                                 {v4(168, 63, 129, 16), 32}}};  // Azure's host agent
 
 bool is_public4(uint32_t address) {
   for (const auto& block : kNotPublic4) {
@@ -54,11 +54,12 @@ bool is_public6(const std::array<uint8_t, 16>& bytes) {
   auto starts = [&](std::initializer_list<uint8_t> prefix) {
     return std::equal(prefix.begin(), prefix.end(), bytes.begin());
   };
-  // Those that wrap an IPv4 address are as public as it is: mapped, NAT64, 6to4.
+  // An address that embeds an IPv4 address (mapped, NAT64, 6to4) is public if that address is.
   if (starts({0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff})) return is_public4(word(bytes, 12));
   if (starts({0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0})) return is_public4(word(bytes, 12));
   if (starts({0x20, 0x02})) return is_public4(word(bytes, 2));
-  // Global unicast is 2000::/3; of that, 2001:0::/23 and the documentation's blocks are for protocols.
+  // Global unicast is 2000::/3. Of that, 2001::/23 is for protocols; 2001:db8::/32 and 3fff::/16 are for
+  // documentation.
   if ((bytes[0] & 0xe0) != 0x20) return false;
   if (starts({0x20, 0x01}) && bytes[2] < 2) return false;
   return !starts({0x20, 0x01, 0x0d, 0xb8}) && !starts({0x3f, 0xff});

@@ -28,7 +28,7 @@ using Bio = std::unique_ptr<BIO, Free<BIO_free_all>>;
 using Number = std::unique_ptr<BIGNUM, Free<BN_free>>;
 using Extension = std::unique_ptr<X509_EXTENSION, Free<X509_EXTENSION_free>>;
 
-// What OpenSSL refuses here is a bug or a machine without memory, never input.
+// Throws Error(internal) when OpenSSL fails. Failures here are bugs or lack of memory, never caused by input.
 void need(bool done, std::string_view what) {
   if (done) return;
   char text[256];
@@ -78,7 +78,7 @@ Key key_from_pem(const std::string& pem) {
 void set_random_serial(X509* cert) {
   std::array<std::byte, 16> bytes;
   fill_random(bytes);
-  bytes[0] &= std::byte{0x7F};  // serial numbers are positive
+  bytes[0] &= std::byte{0x7F};  // serial numbers must be positive
   Number number(BN_bin2bn(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), nullptr));
   need(number != nullptr && BN_to_ASN1_INTEGER(number.get(), X509_get_serialNumber(cert)) != nullptr,
        "serial number");
@@ -91,14 +91,14 @@ void add_extension(X509* cert, X509* issuer, int kind, const std::string& value)
   need(extension != nullptr && X509_add_ext(cert, extension.get(), -1) == 1, value);
 }
 
-// Everything but extensions and the signature.
+// Creates a certificate with everything but extensions and signature.
 Cert begin_certificate(EVP_PKEY* key, const std::string& name, TimeUs now_us, int days) {
   Cert cert(X509_new());
   need(cert != nullptr, "certificate");
   need(X509_set_version(cert.get(), X509_VERSION_3) == 1, "version");
   set_random_serial(cert.get());
   auto now = static_cast<time_t>(now_us / kSecondUs);
-  // A day of the past, for clients whose clocks are late.
+  // Start one day in the past, for clients whose clocks are slow.
   need(X509_time_adj_ex(X509_getm_notBefore(cert.get()), -1, 0, &now) != nullptr, "start");
   need(X509_time_adj_ex(X509_getm_notAfter(cert.get()), days, 0, &now) != nullptr, "end");
   need(X509_set_pubkey(cert.get(), key) == 1, "public key");
@@ -113,7 +113,7 @@ Cert begin_certificate(EVP_PKEY* key, const std::string& name, TimeUs now_us, in
 std::string alternative_names(std::span<const std::string> names) {
   std::string out;
   for (const auto& name : names) {
-    // The text is OpenSSL's little language: a comma would begin another entry.
+    // The text uses OpenSSL's extension syntax, in which a comma starts another entry.
     bool plain =
         name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._:") ==
         std::string::npos;
@@ -153,7 +153,7 @@ Certificate make_server_certificate(const Certificate& authority, std::span<cons
     throw Error(Code::corrupt, "the authority's certificate and key are damaged or not of each other");
   SK_CHECK(!names.empty());
   auto key = make_key();
-  // The common name is for people, and has at most 64 characters; programs look at the alternative names.
+  // The common name is for display and has at most 64 characters. Programs check the alternative names.
   auto cert = begin_certificate(key.get(), names[0].substr(0, 64), now_us, days);
   need(X509_set_issuer_name(cert.get(), X509_get_subject_name(issuer.get())) == 1, "issuer");
   add_extension(cert.get(), issuer.get(), NID_basic_constraints, "critical,CA:FALSE");

@@ -1,5 +1,5 @@
-// Certificates of one's own, for `--tls self-signed`: an authority, and what it signs for this server. Values
-// in PEM; where they are kept is the caller's business.
+// Creates certificates for `--tls self-signed`: a certificate authority, and a server certificate that it
+// signs. Certificates are PEM values; the caller stores them. Pure functions except for random numbers.
 #pragma once
 
 #include <span>
@@ -15,16 +15,18 @@ struct Certificate {
   std::string key_pem;  // ECDSA P-256
 };
 
-// An authority that may sign for servers and nothing else, valid from a day ago for `days`.
+// Creates an authority that may only sign server certificates. Valid for `days`, starting one day in the
+// past.
 Certificate make_authority(const std::string& name, TimeUs now_us, int days);
 
-// A certificate for these names (host names and addresses), signed by the authority. `cert_pem` is the
-// server's alone; the authority's is what clients have.
+// Creates a certificate for these host names and addresses, signed by the authority. `cert_pem` contains only
+// the server's certificate; clients already have the authority's. Throws Error(bad_request) for an invalid
+// name.
 Certificate make_server_certificate(const Certificate& authority, std::span<const std::string> names,
                                     TimeUs now_us, int days);
 
-// Whether the certificate was signed by that authority, holds for all the names, and is valid now and until
-// `until_us`. False also for what is no certificate.
+// Returns whether the certificate is signed by the authority, covers all names, and is valid from now until
+// `until_us`. Returns false for text that is not a certificate.
 bool certificate_serves(const std::string& cert_pem, const std::string& authority_pem,
                         std::span<const std::string> names, TimeUs now_us, TimeUs until_us);
 

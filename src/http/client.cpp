@@ -15,7 +15,7 @@ namespace sk::http {
 
 namespace {
 
-constexpr size_t kBodyBytesMax = 256 << 20;  // of an answer kept in memory
+constexpr size_t kBodyBytesMax = 256 << 20;  // of a response kept in memory
 constexpr long kBufferBytes = 512 << 10;
 constexpr std::chrono::milliseconds kBackoffFirst{100};
 constexpr std::chrono::seconds kRetryAfterMax{10};
@@ -30,21 +30,21 @@ using HeaderList = std::unique_ptr<curl_slist, ListDeleter>;
 
 bool is_encrypted(std::string_view url) { return ascii_lower(url.substr(0, 6)) == "https:"; }
 
-// One try at one request: what curl's callbacks see.
+// State of one attempt at a request, shared with curl's callbacks.
 struct Attempt {
   const ClientRequest& request;
   CURL* easy;
   ClientResponse response;
-  size_t body_at = 0;           // into request.body
-  bool body_touched = false;    // some of the body was read
-  bool answer_touched = false;  // some of the answer was given to the sink
-  bool refused = false;         // the sink wants no more
-  bool forbidden = false;       // the address is not a public one
+  size_t body_at = 0;           // offset into request.body
+  bool body_touched = false;    // part of the body was read
+  bool answer_touched = false;  // part of the response was passed to the sink
+  bool refused = false;         // the sink aborted the transfer
+  bool forbidden = false;       // the address is not public
   std::exception_ptr failure = nullptr;
 };
 
-// Runs `step`; an exception must not cross curl's C frames, so it is kept and thrown again after the
-// transfer.
+// Runs `step` and stores its exception, because exceptions must not cross curl's C frames. It is rethrown
+// after the transfer.
 template <class Step>
 auto guarded(Attempt& attempt, decltype(std::declval<Step>()()) on_failure, Step step) {
   try {
@@ -59,7 +59,7 @@ size_t on_header(char* data, size_t, size_t size, void* self) {
   auto& attempt = *static_cast<Attempt*>(self);
   std::string_view line(data, size);
   if (line.starts_with("HTTP/"))
-    attempt.response.headers = {};  // of the last answer, after 100 Continue and redirects
+    attempt.response.headers = {};  // keep only those of the final response, after 100 Continue and redirects
   auto colon = line.find(':');
   if (colon != std::string_view::npos)
     attempt.response.headers.add(std::string(trim(line.substr(0, colon))),
@@ -96,7 +96,7 @@ size_t on_body_wanted(char* out, size_t, size_t size, void* self) {
   });
 }
 
-// Curl rewinds when it has to send a body again, such as on a kept connection that the server had just
+// Called when curl must send the body again, such as on a kept-alive connection that the server has just
 // closed.
 int on_body_rewound(void* self, curl_off_t offset, int origin) {
   auto& attempt = *static_cast<Attempt*>(self);
@@ -120,8 +120,8 @@ int on_progress(void* self, curl_off_t, curl_off_t received, curl_off_t, curl_of
   });
 }
 
-// Decides about the very address that is connected to, so that a name which resolves differently the second
-// time gains nothing.
+// Checks the address that is actually connected to, so a name that resolves differently the second time
+// cannot bypass the check.
 curl_socket_t on_socket_wanted(void* self, curlsocktype, curl_sockaddr* address) {
   auto& attempt = *static_cast<Attempt*>(self);
   if (!is_public_address(&address->addr)) {
@@ -137,7 +137,7 @@ void set(CURL* easy, CURLoption option, T value) {
   SK_CHECK(status == CURLE_OK, std::string("curl option: ") + ::curl_easy_strerror(status));
 }
 
-// A URL for people: without the password and the query, which may be a secret.
+// Returns the URL for display, without the password and the query, which may be secret.
 std::string shown(std::string_view url) {
   std::string text(url.substr(0, url.find_first_of("?#")));
   auto host = text.find("://");
@@ -182,7 +182,7 @@ struct Client::Impl {
 };
 
 Client::Impl::Impl(ClientOptions client_options) : options(std::move(client_options)) {
-  static std::once_flag once;  // curl wants its global state made once per process
+  static std::once_flag once;  // curl's global state must be initialized once per process
   std::call_once(once, [] { ::curl_global_init(CURL_GLOBAL_DEFAULT); });
   easy.reset(::curl_easy_init());
   SK_CHECK(easy != nullptr, "curl_easy_init");
@@ -201,7 +201,7 @@ HeaderList Client::Impl::header_list(const ClientRequest& request) {
       throw Error(Code::bad_request, "the header " + name + " contains a line break");
     append(value.empty() ? name + ";" : name + ": " + value);
   }
-  if (!request.headers.has("Content-Type")) append("Content-Type:");  // or curl claims a form
+  if (!request.headers.has("Content-Type")) append("Content-Type:");  // prevents curl's default form type
   if (!request.headers.has("User-Agent")) append("User-Agent: sandkeep");
   return list;
 }
@@ -229,14 +229,14 @@ void Client::Impl::set_body(Attempt& attempt) {
 CURLcode Client::Impl::perform(Attempt& attempt) {
   const auto& request = attempt.request;
   auto* handle = easy.get();
-  ::curl_easy_reset(handle);  // options only: open connections stay
+  ::curl_easy_reset(handle);  // resets options only; connections stay open
   detail.fill('\0');
   auto headers = header_list(request);
   bool follow = options.redirects_max > 0 && (request.method == "GET" || request.method == "HEAD");
   set(handle, CURLOPT_NOSIGNAL, 1L);
   set(handle, CURLOPT_ERRORBUFFER, detail.data());
   set(handle, CURLOPT_PROTOCOLS_STR, "http,https");
-  // Headers and answers of an encrypted request stay encrypted.
+  // An https request must not be redirected to http, so its headers and response stay encrypted.
   set(handle, CURLOPT_REDIR_PROTOCOLS_STR, is_encrypted(request.url) ? "https" : "http,https");
   set(handle, CURLOPT_URL, request.url.c_str());
   set(handle, CURLOPT_HTTPHEADER, headers.get());
@@ -247,7 +247,7 @@ CURLcode Client::Impl::perform(Attempt& attempt) {
   set(handle, CURLOPT_LOW_SPEED_LIMIT, 1L);
   set(handle, CURLOPT_LOW_SPEED_TIME, static_cast<long>(options.stall_timeout.count()));
   set(handle, CURLOPT_TCP_KEEPALIVE, 1L);
-  // Advisory: refused while the buffer of a transfer that failed early is still there.
+  // Best effort: refused while the buffer of a transfer that failed early still exists.
   ::curl_easy_setopt(handle, CURLOPT_BUFFERSIZE, kBufferBytes);
   set(handle, CURLOPT_HEADERFUNCTION, &on_header);
   set(handle, CURLOPT_HEADERDATA, &attempt);
@@ -263,7 +263,7 @@ CURLcode Client::Impl::perform(Attempt& attempt) {
     set(handle, CURLOPT_XFERINFOFUNCTION, &on_progress);
     set(handle, CURLOPT_XFERINFODATA, &attempt);
   }
-  // Only the file is replaced: the system's folder of certificates is searched as well.
+  // Replaces only the CA file. The system's certificate folder is still searched.
   if (!options.ca_file.empty()) set(handle, CURLOPT_CAINFO, options.ca_file.c_str());
   if (options.insecure_tls) {
     set(handle, CURLOPT_SSL_VERIFYPEER, 0L);
@@ -286,7 +286,7 @@ bool Client::Impl::worth_retrying(const Attempt& attempt, CURLcode code) const {
   return broke_off(code);
 }
 
-// False when the body cannot be sent once more.
+// Returns false when the body cannot be sent again.
 bool Client::Impl::rewind(const Attempt& attempt) const {
   if (!attempt.request.body_source || !attempt.body_touched) return true;
   if (!attempt.request.rewind_body) return false;
@@ -373,7 +373,7 @@ ClientResponse Client::send(const ClientRequest& request) {
     }
     if (attempt.refused)
       throw Error(Code::unavailable, "the download of " + shown(request.url) + " was stopped");
-    // A server that refuses an upload in the middle answers and closes: its answer counts.
+    // A server that refuses an upload midway responds and closes; that response counts.
     bool answered_early = code == CURLE_SEND_ERROR && attempt.response.status >= 400;
     if (code != CURLE_OK && !answered_early) impl_->explain(attempt, code);
     return std::move(attempt.response);

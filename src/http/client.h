@@ -1,4 +1,5 @@
-// An HTTP client over libcurl: for the command line now, for S3 and for other people's APIs later.
+// HTTP client based on libcurl. A Client keeps its connections open between calls and belongs to one thread.
+// Transport failures throw; every HTTP status is a response.
 #pragma once
 
 #include <chrono>
@@ -16,16 +17,18 @@ namespace sk::http {
 struct ClientOptions {
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds total_timeout{0};  // 0: none
-  std::chrono::seconds stall_timeout{60};      // no byte either way for so long ends it
-  // Followed for GET and HEAD only, http(s) only, and from https to https only; 0 returns them. Headers go
-  // along to wherever a redirect leads, so follow by hand where they hold a secret.
+  std::chrono::seconds stall_timeout{60};      // fails after this long without a byte in either direction
+  // Maximum number of redirects; 0 returns them to the caller. Follows only GET and HEAD, only http(s), and
+  // from https only to https. Forwards all headers to the redirect target: if they hold a secret, set 0 and
+  // follow redirects yourself.
   int redirects_max = 5;
-  int retries_max =
-      2;  // connect failures, 502, 503, 504, 429; only where a repeat is harmless (GET, HEAD, PUT, DELETE)
-  std::string ca_file = {};  // beside the system's
+  // Retries after connect failures, 429, 502, 503 and 504, and only for idempotent methods (GET, HEAD, PUT,
+  // DELETE).
+  int retries_max = 2;
+  std::string ca_file = {};  // in addition to the system's
   bool insecure_tls = false;
-  // For addresses that strangers chose: connects to none that only this machine or its own network can reach
-  // (decided for the very address that is connected to, so that no name can lie), and uses no proxy.
+  // For untrusted URLs: refuses addresses that only this machine or its network can reach, and uses no proxy.
+  // Checks the address actually connected to, so DNS cannot bypass it.
   bool public_addresses_only = false;
 };
 
@@ -34,14 +37,14 @@ struct ClientRequest {
   std::string url;
   Headers headers;
   std::string body;
-  // A streamed body: fills `out`, returns the count, 0 at the end. `body_size` may be unknown. With one,
-  // retries need `rewind_body`.
+  // Streams the body: fills `out` and returns the byte count, 0 at the end. `body_size` may be unknown.
+  // Retries require `rewind_body`.
   std::function<size_t(std::span<char> out)> body_source;
   std::optional<uint64_t> body_size;
   std::function<void()> rewind_body;
-  // When set, a successful (2xx) answer's bytes go here instead of into `body`; returning false aborts.
+  // If set, receives the body of a 2xx response instead of `body`. Returning false aborts the transfer.
   std::function<bool(std::string_view)> body_sink;
-  // Called now and then with bytes sent and received.
+  // Called periodically with the bytes sent and received.
   std::function<void(uint64_t sent, uint64_t received)> progress;
 };
 
@@ -51,12 +54,13 @@ struct ClientResponse {
   std::string body;
 };
 
-// Keeps connections alive between calls. One call at a time per Client; make one per thread.
+// Reuses connections between calls. One call at a time; create one Client per thread.
 class Client {
  public:
   explicit Client(ClientOptions options = {});
   ~Client();
-  // Throws Error(unavailable) when no answer came, saying why; any HTTP status is a response.
+  // Sends the request. Returns the response whatever its status. Throws Error(unavailable) with the reason
+  // when there is no response.
   ClientResponse send(const ClientRequest& request);
 
  private:

@@ -20,7 +20,7 @@ bool is_tag_char(char c) {
   return b == 0x21 || (b >= 0x23 && b != 0x7f);
 }
 
-// Takes one tag from the front of `text`.
+// Removes and returns the first tag of `text`.
 EtagList::Tag take_tag(std::string_view& text) {
   EtagList::Tag tag;
   if (text.starts_with("W/")) {
@@ -51,7 +51,7 @@ std::optional<int> month_of(std::string_view name) {
   return std::nullopt;
 }
 
-// The words of a date with its separators made equal: "06 Nov 1994 08 49 37".
+// Splits a date into words and treats all separators alike: "06 Nov 1994 08 49 37".
 std::vector<std::string> date_words(std::string_view text) {
   std::vector<std::string> words(1);
   for (char c : text) {
@@ -78,7 +78,7 @@ std::optional<TimeUs> from_fields(const std::array<std::string_view, 6>& day_mon
   if (!month || numbers[0] < 1 || numbers[0] > 31 || numbers[3] > 23 || numbers[4] > 59 || numbers[5] > 60)
     return std::nullopt;
   int year = static_cast<int>(numbers[2]);
-  if (day_month_year_hms[2].size() == 2) year += year < 70 ? 2000 : 1900;  // RFC 850's two digits
+  if (day_month_year_hms[2].size() == 2) year += year < 70 ? 2000 : 1900;  // two-digit years of RFC 850
   tm.tm_mday = static_cast<int>(numbers[0]);
   tm.tm_mon = *month;
   tm.tm_year = year - 1900;
@@ -88,7 +88,7 @@ std::optional<TimeUs> from_fields(const std::array<std::string_view, 6>& day_mon
   return static_cast<TimeUs>(::timegm(&tm)) * kSecondUs;
 }
 
-// HTTP dates have whole seconds.
+// Truncates to whole seconds, the resolution of HTTP dates.
 TimeUs floor_second(TimeUs time_us) { return time_us - ((time_us % kSecondUs) + kSecondUs) % kSecondUs; }
 
 }  // namespace

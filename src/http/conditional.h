@@ -1,5 +1,5 @@
-// Conditional requests (RFC 9110 §13): entity tags, dates, and what If-Match and its kin decide. Pure
-// functions.
+// Conditional requests (RFC 9110 §13): entity tags, dates, and the evaluation of If-Match and related
+// headers. Pure functions.
 #pragma once
 
 #include <optional>
@@ -11,15 +11,15 @@
 
 namespace sk::http {
 
-// A list of entity tags as If-Match and If-None-Match carry it. Tags are compared without their quotes.
+// List of entity tags from If-Match or If-None-Match. Tags are compared without their quotes.
 class EtagList {
  public:
-  // Throws Error(bad_request) when the text is neither "*" nor a list of quoted tags. A bare word is taken as
-  // a tag, because version ids are often sent without quotes.
+  // Throws Error(bad_request) when the text is neither "*" nor a list of quoted tags. Accepts a bare word as
+  // a tag, because clients often send version ids without quotes.
   static EtagList parse(std::string_view text);
 
   bool any() const { return any_; }
-  // With `etag` unquoted; empty for a thing that does not exist. "*" matches whatever exists.
+  // `etag` is unquoted, and empty when the resource does not exist. "*" matches any existing resource.
   bool matches_strongly(std::string_view etag) const;
   bool matches_weakly(std::string_view etag) const;
 
@@ -34,14 +34,14 @@ class EtagList {
   std::vector<Tag> tags_;
 };
 
-// "\"value\"".
+// Returns the value in double quotes.
 std::string quote_etag(std::string_view value);
 
-// "Sun, 06 Nov 1994 08:49:37 GMT"; back also from the two obsolete forms.
+// Formats a date as "Sun, 06 Nov 1994 08:49:37 GMT". The parser also accepts the two obsolete forms.
 std::string to_http_date(TimeUs time_us);
 std::optional<TimeUs> parse_http_date(std::string_view text);
 
-// What the server has. `etag` is strong and unquoted; empty when there is nothing at that place.
+// The current state of a resource. `etag` is strong and unquoted, and empty when the resource does not exist.
 struct Validators {
   std::string etag;
   std::optional<TimeUs> modified_us;
@@ -49,10 +49,10 @@ struct Validators {
 
 enum class Verdict { proceed, not_modified, precondition_failed };
 
-// In the order of RFC 9110 §13.2.2. `not_modified` only for GET and HEAD.
+// Evaluates the conditions in the order of RFC 9110 §13.2.2. Returns `not_modified` only for GET and HEAD.
 Verdict evaluate_conditions(const Request& request, const Validators& validators);
 
-// Whether a Range header counts: there is no If-Range, or it names what the server has.
+// Returns whether to honour a Range header: there is no If-Range, or it matches the current state.
 bool if_range_holds(const Headers& headers, const Validators& validators);
 
 }  // namespace sk::http

@@ -40,8 +40,7 @@ SocketState socket_state(int fd) {
 
 void announce_end(int fd) {
   char next;
-  // The read side is at its end already, so that shutting it down changes nothing but to wake who waits for
-  // it.
+  // The read side is already at its end, so shutting it down only wakes its waiter.
   if (::recv(fd, &next, 1, MSG_PEEK | MSG_DONTWAIT) == 0) ::shutdown(fd, SHUT_RD);
 }
 
@@ -94,7 +93,7 @@ void Connections::close(Connection& connection) {
 void Connections::sweep(std::chrono::seconds limit) {
   auto oldest = (std::chrono::steady_clock::now() - limit).time_since_epoch().count();
   std::lock_guard lock(mutex_);
-  // A socket in the set is open: the loop takes it out before it closes it.
+  // Sockets in the set are open: the loop removes a connection before closing it.
   for (auto* connection : open_) {
     announce_end(connection->fd);
     if (connection->waiting_since.load() < oldest) ::shutdown(connection->fd, SHUT_RDWR);

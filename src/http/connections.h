@@ -1,5 +1,5 @@
-// The open connections: counted for the limits, and watched for clients that take too long over their
-// request's headers.
+// Registry of the open connections. Enforces the connection limits and closes connections that take too long
+// to send request headers. Any thread may call Connections.
 #pragma once
 
 #include <sys/socket.h>
@@ -16,62 +16,61 @@
 
 namespace sk::http {
 
-// One client's socket. Made when the loop takes it over, destroyed by the loop just before it closes the
-// socket.
+// One client's socket. Created when the loop takes the socket over; destroyed by the loop just before it
+// closes the socket.
 struct Connection {
   int fd = -1;
   std::string address;  // "192.0.2.1", "2001:db8::1"
-  // When the wait for a request's headers began; max() while a request is under way. Written by the loop,
-  // read by the sweep.
+  // When the wait for request headers began; max() while a request is in progress. Written by the loop, read
+  // by sweep().
   std::atomic<std::chrono::steady_clock::rep> waiting_since{0};
-  // Loop thread only: the socket's counts when the last request ended, to tell a client that left from one
-  // that sent nonsense.
+  // Loop thread only. Byte counts of the socket when the last request ended. They distinguish a client that
+  // left from one that sent garbage.
   struct Bytes {
     uint64_t received = 0;
     uint64_t sent = 0;
   };
   Bytes at_last_request;
   bool timed_out = false;  // in the last request
-  bool explained = false;  // nothing more needs to be said before closing
+  bool explained = false;  // suppresses the explanation that is sent before closing
 };
 
-// What the kernel knows of a socket.
+// Socket state as reported by the kernel.
 struct SocketState {
-  Connection::Bytes bytes;  // so far
+  Connection::Bytes bytes;  // totals
   std::chrono::milliseconds since_received{0};
-  bool client_closed = false;  // its side, perhaps with bytes before the end that nobody has read yet
+  bool client_closed = false;  // peer sent FIN; unread bytes may precede it
   bool reset = false;          // both sides are closed
   bool client_gone() const { return client_closed || reset; }
 };
 SocketState socket_state(int fd);
 
-// libmicrohttpd hears of new bytes by edge, and takes a short read for the last of what there is: an end that
-// came in one event with the bytes before it goes unnoticed. When all bytes were read and the client has
-// closed its side, this makes another event, in which libmicrohttpd finds the end. Any thread, with the
-// socket open.
+// Makes libmicrohttpd notice the end of the stream. It uses edge-triggered events and treats a short read as
+// the last one, so it misses a FIN that arrives with the final bytes. If all bytes are read and the client
+// has closed its side, this triggers another event. Any thread; the socket must be open.
 void announce_end(int fd);
 
-// "192.0.2.1" for either family; IPv4 that arrived through an IPv6 socket is written as IPv4.
+// Formats an address of either family. IPv4-mapped IPv6 addresses are written as IPv4.
 std::string address_text(const sockaddr* address);
 
 class Connections {
  public:
   struct Limits {
     size_t total_max;
-    size_t per_address_max;  // 0: none
+    size_t per_address_max;  // 0: no limit
   };
   Connections(Limits limits, Metrics& metrics);
 
-  // Acceptor: counts one more, or says that there are too many.
+  // Called by the acceptor. Counts one more connection, or reports which limit is reached.
   enum class Admission { admitted, too_many, too_many_of_address };
   Admission admit(const std::string& address);
-  // Gives back what admit() counted.
+  // Reverts the count of one admit().
   void leave(const std::string& address);
 
   void open(Connection& connection);
   void close(Connection& connection);
-  // Shuts down every socket whose client has been sending headers for longer than `limit`; the loop then
-  // closes it. Announces the ends that no request's own call has: those inside of headers.
+  // Shuts down sockets whose client has been sending headers for longer than `limit`; the loop then closes
+  // them. Also announces stream ends inside headers, which no request detects.
   void sweep(std::chrono::seconds limit);
   size_t count() const;
 

@@ -13,7 +13,7 @@ bool is_plain(char c) {
   return b >= 0x20 && b < 0x7f && c != '"' && c != '\\' && c != '%' && c != '/';
 }
 
-// What forms of browsers and curl do to the characters that would end the quoted text.
+// Reverts the escapes that browsers and curl apply in forms to characters that would end the quoted string.
 std::string undo_form_escapes(std::string text) {
   constexpr std::array<std::pair<std::string_view, char>, 3> kEscapes = {
       {{"%22", '"'}, {"%0D", '\r'}, {"%0A", '\n'}}};
@@ -24,8 +24,8 @@ std::string undo_form_escapes(std::string text) {
   return text;
 }
 
-// The text after the opening quote; moves `text` behind the closing one. A backslash escapes only a quote or
-// itself: old browsers sent paths.
+// Returns the string after the opening quote and advances `text` past the closing one. A backslash escapes
+// only a quote or itself, because old browsers send Windows paths.
 std::optional<std::string> take_quoted(std::string_view& text) {
   std::string value;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -53,7 +53,7 @@ std::string latin1_to_utf8(std::string_view text) {
   return out;
 }
 
-// charset'language'percent-encoded (RFC 5987).
+// Decodes charset'language'percent-encoded (RFC 5987).
 std::optional<std::string> decode_extended(std::string_view text) {
   auto first = text.find('\'');
   auto second = first == std::string_view::npos ? first : text.find('\'', first + 1);

@@ -3,7 +3,7 @@
 namespace sk::http {
 
 namespace {
-// One job per connection at most, so the number of connections bounds the queue.
+// Each connection has at most one job, so the number of connections bounds the queue.
 size_t queue_max(const ServerOptions& options) { return options.connections_max * 2; }
 }  // namespace
 

@@ -1,4 +1,5 @@
-// What all parts of one server share. Internal to this room; owned by Server::Impl, outlives every request.
+// State shared by all parts of one server. Internal to this room. Owned by Server::Impl; outlives every
+// request.
 #pragma once
 
 #include <array>
@@ -15,15 +16,15 @@
 
 namespace sk::http {
 
-// The counters of one server, made on first use of each route and status class, so that /metrics shows what
-// happened and not what could.
+// Request counters of one server. Counters are created on the first use of a route and status class, so
+// /metrics lists only what occurred. Thread-safe.
 class RequestMetrics {
  public:
   RequestMetrics(Metrics& metrics, const Router& router);
-  // `route` is null for requests that matched none.
+  // `route` is null for requests that matched no route.
   void finished(const Router::Route* route, int status, int64_t duration_us);
 
-  Gauge& under_way;  // between their headers and the end of their reply
+  Gauge& under_way;  // requests between their headers and the end of their reply
   Counter& received_bytes;
   Counter& sent_bytes;
 
@@ -35,14 +36,14 @@ class RequestMetrics {
   };
   Metrics& metrics_;
   PerRoute unmatched_;
-  std::map<const Router::Route*, PerRoute> routes_;  // constant after construction but for the atomics
+  std::map<const Router::Route*, PerRoute> routes_;  // constant after construction, except for the atomics
 };
 
 struct Core {
   Core(ServerOptions server_options, Router server_router, Metrics& metrics);
 
   bool tls() const { return !options.tls_cert_pem.empty(); }
-  // The reply for an error, in the shape that the options give.
+  // Creates the reply for an error with the configured formatter.
   Reply error_reply(const Request& request, const Error& error) const;
 
   // Constant after construction.
@@ -54,10 +55,10 @@ struct Core {
   IdMaker ids{clock};
   RequestMetrics request_metrics;
   Connections connections;
-  std::atomic<bool> draining{false};  // stop() has begun: replies close their connection
-  std::atomic<bool> closing{false};   // the drain is over: requests are dropped
-  Tally requests;                     // between their headers and the end of their reply
-  Tally parked;                       // connections that are suspended or about to be resumed
+  std::atomic<bool> draining{false};  // stop() has begun: replies close their connections
+  std::atomic<bool> closing{false};   // draining is over: requests are dropped
+  Tally requests;                     // requests between their headers and the end of their reply
+  Tally parked;                       // connections that are suspended or being resumed
   Watcher watcher;
   WorkerPool pool;  // last: its jobs use all above
 };

@@ -38,8 +38,8 @@ Deferred::Impl::Attached Deferred::Impl::attach(std::function<bool(Reply)> deliv
 }
 
 bool Deferred::Impl::claim() {
-  std::function<bool(Reply)>
-      dropped;  // destroyed after the lock: it may hold the last reference to a request
+  // Destroyed after the lock is released, because it may hold the last reference to a request.
+  std::function<bool(Reply)> dropped;
   std::lock_guard lock(mutex);
   if (done) return false;
   done = true;

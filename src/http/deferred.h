@@ -1,5 +1,5 @@
-// The server's side of Deferred: a promise that is kept, dropped or overdue exactly once. Internal to this
-// room.
+// Server-side state of Deferred: a promise that is completed, cancelled or timed out exactly once. Internal
+// to this room. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -16,14 +16,15 @@ struct Deferred::Impl {
   const std::function<void()> on_lost;
   const AtStop at_stop;
 
-  // True for the one request that it is the reply to. Another one would wait for what has come already.
+  // Returns true for the first request only. A second request would wait for a reply that was already
+  // delivered.
   bool take() { return !taken.exchange(true); }
 
   enum class Attached { waiting, completed, claimed };
-  // From now on a completion goes to `deliver`. `completed`: it came before, take `early`; `claimed`:
-  // somebody cancelled it meanwhile.
+  // Routes a later completion to `deliver`. Returns `completed` when the reply is already in `early`, and
+  // `claimed` when it was cancelled in the meantime.
   Attached attach(std::function<bool(Reply)> deliver_to);
-  // True for the one who may end it in another way: at its deadline or by cancelling.
+  // Claims the right to end the promise at its deadline or by cancelling. Returns true for one caller only.
   bool claim();
 
   std::atomic<bool> taken{false};

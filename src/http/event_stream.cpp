@@ -8,7 +8,8 @@ namespace sk::http {
 
 namespace {
 
-// Field values are one line each; a line break inside data becomes another data line, as the format wants it.
+// Field values must fit on one line. A line break inside data becomes another data line, as the format
+// requires.
 std::string render(const EventStream::Event& event) {
   auto one_line = [](std::string text) {
     std::erase_if(text, [](char c) { return c == '\r' || c == '\n' || c == '\0'; });
@@ -87,8 +88,7 @@ void EventStream::Impl::break_off() {
 bool EventStream::Impl::append(std::string_view text, size_t limit_bytes) {
   if (closed) return false;
   if (unsent.size() + text.size() > limit_bytes) {
-    // The reader is too slow. What it has not got is dropped with the connection: it resumes by
-    // Last-Event-ID.
+    // The client is too slow. Drop unsent events with the connection; the client resumes with Last-Event-ID.
     closed = broken = true;
     unsent.clear();
     wake_locked();

@@ -1,4 +1,4 @@
-// The server's side of EventStream: what was sent and is not yet on the wire. Internal to this room.
+// Server-side state of EventStream: the buffer of events that are not yet sent. Internal to this room.
 #pragma once
 
 #include <sys/types.h>
@@ -13,17 +13,18 @@ struct EventStream::Impl {
   const std::function<void()> on_close;
   const AtStop at_stop;
 
-  // What the connection can be given now.
+  // Data available to the connection now.
   struct Taken {
     enum class Kind { bytes, nothing_yet, end, broken } kind;
     size_t size = 0;
   };
-  // Loop thread. When there is nothing, calls `park` with the lock held, so that no send() can fall between;
-  // `wake` then undoes it, once.
+  // Loop thread. If there is no data, calls `park` with the lock held, so no send() can be missed. `wake`
+  // then resumes the connection, once.
   Taken take(std::span<char> out, const std::function<bool()>& park, std::function<void()> wake);
-  // A comment that keeps proxies and the client from giving up; only when nothing else is on its way.
+  // Queues a comment that keeps proxies and the client from timing out. Does nothing when other data is
+  // pending.
   void heartbeat();
-  // The connection is gone: nothing can be sent any more.
+  // Marks the connection as lost; nothing can be sent any more.
   void break_off();
   bool append(std::string_view text, size_t limit_bytes);
   void wake_locked();

@@ -11,14 +11,15 @@ namespace sk::http {
 
 namespace {
 
-// A refused body up to this size is read to its end, after which the connection can go on.
+// A refused body up to this size is read completely, so the connection can be reused.
 constexpr uint64_t kDrainBytesMax = 1 << 20;
-// Bodies up to this size are taken whole before a streaming handler sees them.
+// A body up to this size is buffered completely before a streaming handler runs.
 constexpr uint64_t kGatherBytesMax = 64 << 10;
-// After the reply to a larger one, this much more is read and dropped, so that the client gets to see the
-// reply instead of a reset.
+// After the reply to a larger body, this much more is read and dropped, so the client sees the reply instead
+// of a reset.
 constexpr uint64_t kLingerBytesMax = 64 << 20;
-// With TLS nothing can be said in the middle: the reply waits for the end of the body, which may be far away.
+// With TLS, no reply is possible in the middle of a body. The reply waits for the end of a body up to this
+// size.
 constexpr uint64_t kSilentDrainBytesMax = 1 << 30;
 
 constexpr auto kNoWait = std::chrono::steady_clock::time_point::max().time_since_epoch().count();
@@ -48,8 +49,8 @@ Exchange::~Exchange() = default;
 
 bool Exchange::park() {
   core_.parked.add();
-  // Counted before the question is asked: whoever waits for the parked ones either sees this one or has told
-  // us to stop.
+  // Count before checking: a thread that waits for parked connections either sees this one or has already set
+  // `closing`.
   if (core_.closing) {
     core_.parked.remove();
     return false;
@@ -63,9 +64,9 @@ bool Exchange::park_request() {
   return park();
 }
 
-// A connection that libmicrohttpd resumes it first reads, and when the client has closed its side it drops
-// the request, although that may be complete, here or in its buffer. Before that it visits the connections
-// whose time-out is not the usual one, and goes on with what they have: so a parked request has another.
+// Works around libmicrohttpd's resume order. It reads a resumed connection first and drops the request if the
+// client has closed its side, even if the request is complete. Before that it processes connections with a
+// non-default timeout. A parked request therefore gets a different timeout.
 void Exchange::go_on_before_reading(bool before) {
   before_reading_ = before;
   auto timeout_s = static_cast<unsigned>(core_.options.idle_timeout_s) + (before ? 1 : 0);
@@ -79,7 +80,7 @@ void Exchange::unpark() {
 }
 
 MHD_Result Exchange::on_call(const char* method, const char* version, const char* data, size_t* size) {
-  // Called while it is suspended, too, as long as there are chunks in one read.
+  // libmicrohttpd also calls this while suspended, as long as one read contains more chunks.
   auto* suspended = MHD_get_connection_info(handle_, MHD_CONNECTION_INFO_CONNECTION_SUSPENDED);
   if (before_reading_ && suspended->suspended == MHD_NO) go_on_before_reading(false);
   auto result = go_on(method, version, data, size);
@@ -108,7 +109,7 @@ MHD_Result Exchange::on_head(const char* method, const char* version) {
   try {
     read_head(method, version);
   } catch (...) {
-    // Where the request ends is not known for sure: the connection ends with the reply.
+    // The end of the request is uncertain, so the connection closes after the reply.
     set_reply(reply_to(std::current_exception()));
     return queue_reply();
   }
@@ -148,7 +149,7 @@ void Exchange::read_head(const char* method, const char* version) {
   parse_target(request_);
 }
 
-// The route that serves the request; or null, with the reply set (OPTIONS). Throws not_found and
+// Returns the route of the request, or null with the reply set (OPTIONS). Throws not_found and
 // method_not_allowed.
 const Router::Route* Exchange::route() {
   if (request_.path == "*") {
@@ -177,8 +178,9 @@ const Router::Route* Exchange::route() {
   return nullptr;
 }
 
-// A small body is in the socket's buffer as good as always: taken whole it costs one job instead of three,
-// each with a way to a worker and back. A client that asks first whether it may send is still answered first.
+// Returns whether to buffer the body before the handler runs. A small body is almost always in the socket's
+// buffer already. Buffering it costs one job instead of three, each with a round trip to a worker. A client
+// that expects `100 Continue` is still answered first.
 bool Exchange::gathers() const {
   return !framing_.chunked && !framing_.expects_continue && framing_.length <= kGatherBytesMax;
 }
@@ -199,16 +201,17 @@ void Exchange::run_sink_handler() {
   unpark();
 }
 
-// The reply is known before the body was read.
+// Refuses the request before its body is read.
 MHD_Result Exchange::refuse() {
-  if (!framing_.has_body()) return MHD_YES;  // the next call sends it
+  if (!framing_.has_body()) return MHD_YES;  // the next call sends the reply
   if (framing_.expects_continue) return queue_reply();
   return refuse_in_body();
 }
 
-// The client is sending. libmicrohttpd takes a reply only before the body or after it, so a small rest is
-// read to its end; otherwise the reply goes straight to the socket, and the rest is read and dropped for a
-// while: closing with unread bytes would reset the connection under the reply.
+// Refuses the request while the client is sending. libmicrohttpd accepts a reply only before or after the
+// body. A small rest is read completely. Otherwise the reply is written directly to the socket, and some of
+// the rest is read and dropped. Closing with unread bytes would reset the connection before the client reads
+// the reply.
 MHD_Result Exchange::refuse_in_body() {
   discarding_ = true;
   if (!answered_raw_) answer_at_once(received_bytes_);
@@ -219,7 +222,7 @@ void Exchange::answer_at_once(uint64_t received_bytes) {
   bool short_rest = !framing_.chunked && framing_.length - received_bytes <= kDrainBytesMax;
   if (short_rest || core_.tls() || !std::holds_alternative<std::string>(reply_->body)) return;
   auto bytes = serialize_closing(*reply_);
-  // Where only a part fits, the client gets a cut answer; a second one behind it would be worse.
+  // If only part of it fits, the client gets a truncated reply. Sending a second reply would be worse.
   answered_raw_ = ::send(connection_.fd, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL) > 0;
 }
 
@@ -236,8 +239,8 @@ MHD_Result Exchange::on_body(std::string_view bytes, size_t* left) {
       case Upload::Taken::cut:
         return MHD_NO;
       case Upload::Taken::failed:
-        // Taken and dropped like all that follow. Bytes that are left with libmicrohttpd are offered again
-        // only when more arrive, and these may be the last.
+        // Drop these bytes like all that follow. libmicrohttpd offers remaining bytes again only when more
+        // arrive, and these may be the last.
         discarded_bytes_ += bytes.size();
         *left = 0;
         return refuse_in_body();
@@ -330,14 +333,14 @@ void Exchange::settle(Reply reply) {
   unpark();
 }
 
-// Nobody answers any more; the loop cuts the connection.
+// Ends the request without a reply; the loop closes the connection.
 void Exchange::abandon() {
   abandoned_ = true;
   unpark();
 }
 
-// Watched before it is attached: once attached, a completion on another thread may resume the connection and
-// close its socket.
+// Watch before attaching: once attached, a completion on another thread may resume the connection and close
+// its socket.
 void Exchange::await(std::shared_ptr<Deferred> deferred) {
   if (!deferred->impl().take())
     return settle(reply_to(std::make_exception_ptr(std::logic_error("a deferred reply was returned twice"))));
@@ -359,8 +362,8 @@ void Exchange::await(std::shared_ptr<Deferred> deferred) {
   deliver(deferred, std::move(*deferred->impl().early));
 }
 
-// Sends a deferred reply, unless its client has left meanwhile: then false. on_lost runs on another thread,
-// because complete() may have been called under a lock that it needs.
+// Sends a deferred reply. Returns false when the client has disconnected. on_lost runs on another thread,
+// because complete() may be called under a lock that it needs.
 bool Exchange::deliver(const std::shared_ptr<Deferred>& deferred, Reply reply) {
   if (!socket_state(socket()).client_gone()) {
     settle(std::move(reply));
@@ -377,7 +380,8 @@ bool Exchange::deliver(const std::shared_ptr<Deferred>& deferred, Reply reply) {
   return false;
 }
 
-// Worker thread, the deferred reply claimed: its client is gone, its time is over, or the server stops.
+// Worker thread, with the deferred reply claimed: the client disconnected, the deadline passed, or the server
+// is stopping.
 void Exchange::give_up(const std::shared_ptr<Deferred>& deferred, Watcher::Event event) {
   Reply reply;
   try {
@@ -421,7 +425,7 @@ void Exchange::start_events(std::shared_ptr<EventStream> stream) {
   schedule_heartbeat(core_, events_);
 }
 
-// Again and again until the stream is closed. The timer does not keep the stream alive.
+// Repeats until the stream is closed. The timer does not keep the stream alive.
 void Exchange::schedule_heartbeat(Core& core, const std::weak_ptr<EventStream>& stream) {
   auto due = std::chrono::steady_clock::now() + std::chrono::seconds(core.options.event_heartbeat_s);
   core.watcher.watch(
@@ -458,7 +462,7 @@ void Exchange::log_and_count(MHD_RequestTerminationCode how) {
   bool whole = how == MHD_REQUEST_TERMINATED_COMPLETED_OK;
   if (answered_raw_) status_ = reply_->status;
   if (status_ == 0) {
-    // libmicrohttpd answered by itself, as it does to headers that it cannot read.
+    // libmicrohttpd replied by itself, as it does for unreadable headers.
     auto* by_library = MHD_get_connection_info(handle_, MHD_CONNECTION_INFO_HTTP_STATUS);
     if (by_library) status_ = static_cast<int>(by_library->http_status);
   }

@@ -1,9 +1,9 @@
-// One request and its reply, from the first header to the last byte. The loop thread calls in when something
-// arrived or may be sent; everything that could block runs as a job on the worker pool while the connection
-// is parked (suspended). Internal to this room.
+// One request and its reply, from the first header to the last byte. The loop thread calls in when data
+// arrives or can be sent. Anything that could block runs as a job on the worker pool while the connection is
+// parked (suspended). Internal to this room.
 //
-// Shared ownership: the loop holds one reference until the request has ended, jobs and deferred replies hold
-// others, because a client may go away while a job runs.
+// Shared ownership: the loop holds one reference until the request has ended. Jobs and deferred replies hold
+// others, because a client may disconnect while a job runs.
 #pragma once
 
 #include <microhttpd.h>
@@ -24,18 +24,18 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   Exchange(Core& core, Connection& connection, MHD_Connection* handle, std::string target);
   ~Exchange();
 
-  // Loop thread: libmicrohttpd's access handler. MHD_NO cuts the connection.
+  // Loop thread: libmicrohttpd's access handler. MHD_NO closes the connection.
   MHD_Result on_call(const char* method, const char* version, const char* data, size_t* size);
-  // Loop thread, last call: the reply is out, or the connection is gone.
+  // Loop thread, last call: the reply is sent, or the connection is lost.
   void on_completed(MHD_RequestTerminationCode how);
 
-  // Loop thread: suspends the connection, until unpark(). False when the server is closing: the caller cuts
-  // the connection.
+  // Loop thread: suspends the connection until unpark(). Returns false when the server is closing; the caller
+  // then closes the connection.
   bool park();
-  // The same in on_call(), before there is a reply.
+  // Parks from within on_call(), before there is a reply.
   bool park_request();
-  // Any thread, once per park(). Nothing of this object may be used after it without a reference of one's
-  // own.
+  // Resumes the connection. Any thread, once per park(). Afterwards the caller may use this object only if it
+  // holds its own reference.
   void unpark();
 
   Core& core() { return core_; }
@@ -71,11 +71,11 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   void give_up(const std::shared_ptr<Deferred>& deferred, Watcher::Event event);
   bool deliver(const std::shared_ptr<Deferred>& deferred, Reply reply);
 
-  // Any thread that owns the outcome at the time.
+  // Any thread that owns the outcome at that time.
   Reply reply_to(const std::exception_ptr& failure);
   void set_reply(Reply reply);
-  // In the middle of the body, past libmicrohttpd, unless so little is left that it can be read to its end.
-  // On the loop's thread or under the upload's mutex.
+  // Answers in the middle of the body, bypassing libmicrohttpd. Does nothing if the rest of the body is small
+  // enough to read. Call on the loop thread or under the upload's mutex.
   void answer_at_once(uint64_t received_bytes);
   void abandon();
 
@@ -89,17 +89,17 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   Framing framing_;
   const Router::Route* route_ = nullptr;
   bool before_reading_ = false;  // see go_on_before_reading()
-  bool discarding_ = false;      // the body is read and dropped
+  bool discarding_ = false;      // the rest of the body is read and dropped
   uint64_t received_bytes_ = 0;
   uint64_t discarded_bytes_ = 0;
   uint64_t sent_bytes_ = 0;
   int status_ = 0;
   std::shared_ptr<EventStream> events_;
 
-  // Written by a job while the connection is parked or under the upload's mutex, read by the loop after.
+  // Written by a job while the connection is parked or under the upload's mutex; read by the loop afterwards.
   std::optional<Reply> reply_;
   bool abandoned_ = false;
-  bool answered_raw_ = false;  // the reply went out past libmicrohttpd, in the middle of the body
+  bool answered_raw_ = false;  // the reply was sent in the middle of the body, bypassing libmicrohttpd
   Watcher::Id watch_ = 0;
 
   std::unique_ptr<Upload> upload_;

@@ -12,7 +12,7 @@ namespace {
 
 using Address = std::array<uint8_t, 16>;
 
-// IPv4 is mapped (::ffff:a.b.c.d), so that one comparison serves both families.
+// Maps IPv4 into IPv6 (::ffff:a.b.c.d), so one comparison covers both families.
 std::optional<Address> parse_address(std::string_view text) {
   Address address{};
   std::string copy(text);
@@ -33,7 +33,7 @@ bool same_prefix(const Address& a, const Address& b, int bits) {
   return true;
 }
 
-// "1.2.3.4:567" and "[::1]:567" as some proxies write them.
+// Removes the port that some proxies add: "1.2.3.4:567", "[::1]:567".
 std::string_view without_port(std::string_view text) {
   if (text.starts_with('[')) {
     auto end = text.find(']');
@@ -58,7 +58,7 @@ std::string client_address(const TrustedProxies& proxies, std::string_view peer,
   return client;
 }
 
-// The first of a list, which is what the outermost proxy saw.
+// Returns the first element of a list, which the outermost proxy added.
 std::string_view first_of(std::string_view list) { return trim(list.substr(0, list.find(','))); }
 
 }  // namespace

@@ -31,7 +31,7 @@ bool accepts_gzip(std::string_view accept_encoding) {
 bool worth_gzip(const Reply& reply) {
   auto* text = std::get_if<std::string>(&reply.body);
   if (!text || text->size() < kGzipBytesMin || reply.status == 206) return false;
-  // What has a validator or can be asked for in ranges is a stored file, whose bytes are its own.
+  // A validator or support for ranges marks a stored file, which must be sent unchanged.
   for (auto name : {"Content-Encoding", "Content-Range", "Accept-Ranges", "ETag", "Content-Disposition"})
     if (reply.headers.has(name)) return false;
   auto type = ascii_lower(reply.headers.get("Content-Type").value_or(""));
@@ -42,7 +42,7 @@ bool worth_gzip(const Reply& reply) {
 
 std::string gzip(std::string_view data) {
   z_stream stream{};
-  constexpr int kGzipWindow = 15 + 16;  // a gzip header instead of zlib's
+  constexpr int kGzipWindow = 15 + 16;  // selects a gzip header instead of zlib's
   int status = ::deflateInit2(&stream, 4, Z_DEFLATED, kGzipWindow, 8, Z_DEFAULT_STRATEGY);
   SK_CHECK(status == Z_OK, "deflateInit2");
   std::string out(::deflateBound(&stream, data.size()), '\0');

@@ -1,4 +1,4 @@
-// gzip of whole replies (zlib). Pure functions.
+// gzip compression of whole replies, with zlib. Pure functions.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace sk::http {
 
-// Whether an Accept-Encoding header's value allows gzip.
+// Returns whether the value of an Accept-Encoding header allows gzip.
 bool accepts_gzip(std::string_view accept_encoding);
 
-// Whether this reply gains from compression and may be changed: a string of JSON or text over 1 KiB that is
-// no range, no stored file and not yet encoded.
+// Returns whether compressing this reply is useful and allowed. True for a JSON or text string over 1 KiB
+// that is not a range, a stored file or already encoded.
 bool worth_gzip(const Reply& reply);
 
 std::string gzip(std::string_view data);

@@ -48,7 +48,7 @@ AddressList resolve_host(const std::string& host, uint16_t port) {
   return {found, &::freeaddrinfo};
 }
 
-// An invalid Fd with errno when it does not work.
+// Returns an invalid Fd and sets errno on failure.
 Fd bind_to(const addrinfo& address) {
   Fd fd(::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) return fd;
@@ -76,7 +76,7 @@ uint16_t port_of(int fd) {
 Listener::Listener(std::string host, uint16_t port) : host_(std::move(host)) {
   auto addresses = resolve_host(host_, port);
   int err = 0;
-  // IPv4 first: "localhost" should be where every client finds it.
+  // IPv4 first, so every client can reach "localhost".
   for (int family : {AF_INET, AF_INET6}) {
     for (auto* address = addresses.get(); address && !socket_; address = address->ai_next) {
       if (address->ai_family != family) continue;
@@ -89,7 +89,7 @@ Listener::Listener(std::string host, uint16_t port) : host_(std::move(host)) {
 }
 
 Fd Listener::listen() {
-  // Two programs may have bound one port; only one of them gets it.
+  // Two programs can bind the same port, but only one can listen on it.
   if (::listen(socket_.get(), kBacklog) != 0) throw cannot_listen(host_, port_, errno);
   return std::move(socket_);
 }

@@ -1,5 +1,5 @@
-// An address that is taken, before anybody is let in: a server that cannot have its port should say so before
-// it starts anything else. One thread.
+// Reserves an address before the server accepts connections, so a port conflict is reported before anything
+// else starts. Owns its socket. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,13 @@ namespace sk::http {
 
 class Listener {
  public:
-  // Binds at once: throws Error(unavailable) that says why it cannot. Port 0: any free one.
+  // Binds the address. Port 0 selects any free port. Throws Error(unavailable) with the reason when it cannot
+  // bind.
   Listener(std::string host, uint16_t port);
 
   uint16_t port() const { return port_; }
-  // From here on clients may connect, and wait to be accepted. Throws as the constructor does. Once.
+  // Starts listening and returns the socket; clients may then connect and wait to be accepted. Throws as the
+  // constructor does. Call once.
   Fd listen();
 
  private:

@@ -95,7 +95,7 @@ Reply Reply::events(std::shared_ptr<EventStream> stream) {
   Reply reply;
   reply.headers.set("Content-Type", "text/event-stream");
   reply.headers.set("Cache-Control", "no-cache");
-  reply.headers.set("X-Accel-Buffering", "no");  // or nginx in front would hold events back
+  reply.headers.set("X-Accel-Buffering", "no");  // keeps nginx from buffering events
   reply.body = std::move(stream);
   return reply;
 }

@@ -1,4 +1,4 @@
-// What a handler sees of a request and what it answers: values without sockets.
+// Requests and replies as handlers see them: values without sockets.
 #pragma once
 
 #include <chrono>
@@ -19,17 +19,17 @@
 
 namespace sk::http {
 
-// Names are compared without regard to case; order is kept; a name may repeat.
+// HTTP headers. Names are case-insensitive, order is preserved, and names may repeat.
 class Headers {
  public:
   void add(std::string name, std::string value) { fields_.emplace_back(std::move(name), std::move(value)); }
   void set(std::string name, std::string value);
   void remove(std::string_view name);
   bool has(std::string_view name) const { return get(name).has_value(); }
-  // The first value of that name.
+  // Returns the first value of that name.
   std::optional<std::string> get(std::string_view name) const;
-  // All values of that name, joined by ", ", which is what a list-valued header such as If-Match means by
-  // repeating.
+  // Returns all values of that name, joined by ", ". Repeating a list-valued header such as If-Match means
+  // the same.
   std::optional<std::string> get_list(std::string_view name) const;
   size_t count(std::string_view name) const;
   const std::vector<std::pair<std::string, std::string>>& all() const { return fields_; }
@@ -38,40 +38,41 @@ class Headers {
   std::vector<std::pair<std::string, std::string>> fields_;
 };
 
-// One request, valid until its reply was sent. The path is percent-decoded per segment, so a parameter may
+// One request, valid until its reply is sent. The path is percent-decoded per segment, so a parameter may
 // contain '/'.
 struct Request {
   std::string method;
   std::string target;  // as sent, with query
   std::string path;    // as sent, without query
   Headers headers;
-  std::vector<std::pair<std::string, std::string>> query;  // decoded ('+' is a space there), in order
+  std::vector<std::pair<std::string, std::string>> query;  // decoded ('+' is a space), in order
   std::map<std::string, std::string, std::less<>> params;  // from the route's pattern, decoded
-  std::string route;                                       // the pattern that matched, for logs and metrics
-  std::string body;            // whole, for buffered routes; empty for streaming ones
-  std::string request_id;      // ours, or the client's X-Request-Id when it is harmless
-  std::string remote_address;  // the client's, through trusted proxies
-  std::string base_url;  // "https://host:port" to mint links with: --public-url, else what proxies we trust
-                         // and Host say
+  std::string route;                                       // the matched pattern, for logs and metrics
+  std::string body;            // whole, for buffered routes; empty for streaming routes
+  std::string request_id;      // generated, or the client's X-Request-Id if it is safe
+  std::string remote_address;  // the client's, resolved through trusted proxies
+  // "https://host:port", the base of generated links: --public-url, or else the values from trusted proxies
+  // and Host.
+  std::string base_url;
   TimeUs received_us = 0;
-  // Free for the layers above, such as the principal that authentication found.
+  // For use by the layers above, such as the authenticated principal.
   std::shared_ptr<void> context;
 
   std::optional<std::string> query_value(std::string_view name) const;
-  // The named path parameter; CHECKs that the route has it.
+  // Returns the named path parameter. CHECKs that the route has it.
   const std::string& param(std::string_view name) const;
 };
 
-// Bytes of a body that live elsewhere: memory, or a range of a file that goes out by sendfile.
+// Range of an open file: a whole reply body, sent with sendfile, or one piece of it.
 struct FileRange {
   std::shared_ptr<Fd> file;
   uint64_t offset = 0;
   uint64_t size = 0;
 };
 
-// A body of known length in pieces; the server asks for them in order, one at a time, on a worker thread,
-// never twice. next() gives the following piece, nullopt at the end; it may throw Error, which cuts the
-// connection (headers are out by then).
+// Body of known length that is produced in pieces. The server requests pieces in order, one at a time, on a
+// worker thread, and never twice. next() returns the next piece, or nullopt at the end. If next() throws
+// Error, the connection is closed, because the headers are already sent.
 class PieceSource {
  public:
   using Piece = std::variant<std::string, FileRange>;
@@ -99,28 +100,29 @@ struct Reply {
                     int status = 200);
   static Reply empty(int status = 204);
   static Reply redirect(std::string location, int status = 303);
-  // The connection is suspended and no thread is held until somebody completes `deferred`.
+  // Suspends the connection, without holding a thread, until `deferred` is completed.
   static Reply deferred(std::shared_ptr<Deferred> deferred);
-  // Server-sent events; the stream stays open until closed by either side.
+  // Server-sent events. The stream stays open until either side closes it.
   static Reply events(std::shared_ptr<EventStream> stream);
 };
 
-// How a reply that is not complete ends when the server begins to stop. A reply that waits for work has time
-// to finish; a reply that waits for events, which may never come, ends at once.
+// How an incomplete reply ends when the server starts to stop. `finish`: it waits for work and may complete.
+// `end`: it waits for events, which may never come, and ends at once.
 enum class AtStop { finish, end };
 
-// A promise of a reply. complete() may be called once, from any thread; later calls are ignored. When the
-// client goes away first, or the deadline passes, `on_cancel` runs (once, on a worker thread) and the reply,
-// if any still comes, is dropped. `on_lost` runs (once, on a worker thread) when a reply was made, by
-// complete() or at the deadline, but its client had left before it could be sent.
+// Promise of a reply. The first complete(), from any thread, counts; later calls are ignored. `on_cancel`
+// runs when the client disconnects, the deadline passes or the server stops first; a later reply is dropped.
+// `on_lost` runs when a reply was created, by complete() or at the deadline, but the client had already
+// disconnected. Both run at most once, on a worker thread.
 class Deferred {
  public:
-  // At the deadline `at_deadline` makes the reply (e.g. an empty long poll).
+  // `at_deadline` creates the reply at the deadline, such as an empty long poll.
   Deferred(std::chrono::milliseconds deadline, std::function<Reply()> at_deadline,
            std::function<void()> on_cancel = {}, std::function<void()> on_lost = {},
            AtStop at_stop = AtStop::finish);
   ~Deferred();
-  // False when the reply is dropped: it is not the first, or its client is known to have left.
+  // Returns false when the reply is dropped: it is not the first, or its client is known to have
+  // disconnected.
   bool complete(Reply reply);
   bool done() const;  // completed, cancelled or past its deadline
 
@@ -131,23 +133,23 @@ class Deferred {
   std::unique_ptr<Impl> impl_;
 };
 
-// Server-sent events. send() may be called from any thread, also before the reply was returned; it never
-// blocks: over the limit of unsent bytes the stream is closed and send() says false, and the client resumes
-// by Last-Event-ID. Heartbeat comments go out by themselves.
+// Server-sent events. send() may be called from any thread, even before the reply is returned, and never
+// blocks. When the limit of unsent bytes is exceeded, the stream is closed and send() returns false. The
+// client then resumes with Last-Event-ID. The server sends heartbeat comments.
 class EventStream {
  public:
   explicit EventStream(std::function<void()> on_close = {}, AtStop at_stop = AtStop::finish);
   ~EventStream();
   struct Event {
     std::string id, name, data;
-    int retry_ms = 0;  // how long a client whose connection ended waits before it comes back; 0: not said
+    int retry_ms = 0;  // delay before the client reconnects; 0: not sent
   };
   bool send(const Event& event);
-  // Ends the stream after what was sent.
+  // Ends the stream after the pending events are sent.
   void close();
   bool closed() const;
-  // What the client has not taken yet. Who has much to tell waits while this is large, instead of being cut
-  // off.
+  // Returns the number of bytes not yet sent. Producers of many events should pause while this is large;
+  // otherwise the stream is closed.
   size_t unsent_bytes() const;
 
   struct Impl;
@@ -157,10 +159,10 @@ class EventStream {
   std::unique_ptr<Impl> impl_;
 };
 
-// Where a streamed request body goes. Chosen when the headers arrive; pieces come in order, one at a time, on
-// worker threads, with back-pressure: no further bytes are read from the client while one runs. end() makes
-// the reply. Destroyed without end() when the client goes away or a piece() threw (that Error is then the
-// reply). May end early: a piece() that throws refuses the rest of the body.
+// Receiver of a streamed request body, created when the headers arrive. Pieces arrive in order, one at a
+// time, on worker threads. Back-pressure: no further bytes are read from the client while piece() runs. end()
+// creates the reply. A piece() that throws refuses the rest of the body, and its Error becomes the reply.
+// Destroyed without end() after such a throw, or when the client disconnects.
 class BodySink {
  public:
   virtual ~BodySink() = default;

@@ -39,8 +39,8 @@ MultipartPart parse_headers(std::string_view text) {
 
 }  // namespace
 
-// The first delimiter may stand at the very start, without a line break before it; holding one makes it like
-// all others.
+// The first delimiter may be at the very start, without a preceding line break. Starting with a buffered line
+// break makes it like all others.
 MultipartParser::MultipartParser(std::string_view boundary, Callbacks callbacks, Limits limits)
     : delimiter_("\r\n--" + std::string(boundary)),
       callbacks_(std::move(callbacks)),
@@ -92,7 +92,7 @@ bool MultipartParser::step_data(std::string_view& rest) {
     state_ = State::after_delimiter;
     return true;
   }
-  // All but a tail that may be the beginning of a delimiter.
+  // Emit all but a tail that may be the start of a delimiter.
   size_t keep = std::min(rest.size(), delimiter_.size() - 1);
   while (keep > 0 && !delimiter_.starts_with(rest.substr(rest.size() - keep))) --keep;
   emit(rest.substr(0, rest.size() - keep));
@@ -134,7 +134,8 @@ bool MultipartParser::step_headers(std::string_view& rest) {
   return true;
 }
 
-// A part without a body may end right after its headers: their last line break is then the delimiter's first.
+// An empty part may end right after its headers. Their last line break is then also the start of the
+// delimiter.
 bool MultipartParser::step_part_start(std::string_view& rest) {
   auto bare = std::string_view(delimiter_).substr(2);
   if (rest.starts_with(bare)) {
@@ -154,7 +155,7 @@ void MultipartParser::finish() const {
 }
 
 std::string multipart_boundary(const std::optional<std::string>& content_type) {
-  auto parsed = parse_content_disposition(content_type.value_or(""));  // the same grammar
+  auto parsed = parse_content_disposition(content_type.value_or(""));  // has the same grammar
   if (!parsed || parsed->type != "multipart/form-data")
     throw Error(Code::unsupported_media_type, "This takes multipart/form-data.");
   auto found = parsed->params.find("boundary");

@@ -1,5 +1,5 @@
-// A streaming parser of multipart/form-data (RFC 7578): bytes go in as they come, parts come out through
-// callbacks, nothing larger than a part's headers is kept. One thread.
+// Streaming parser for multipart/form-data (RFC 7578). Parts are reported through callbacks as bytes arrive.
+// Buffers at most the headers of one part. Not thread-safe.
 #pragma once
 
 #include <functional>
@@ -13,8 +13,8 @@ namespace sk::http {
 
 struct MultipartPart {
   std::string name;
-  std::optional<std::string>
-      filename;              // from filename*, else filename; raw bytes as sent when they are not UTF-8
+  // From filename*, or else filename. Raw bytes as sent when they are not UTF-8.
+  std::optional<std::string> filename;
   std::string content_type;  // empty when not given
   Headers headers;
 };
@@ -31,19 +31,19 @@ class MultipartParser {
     size_t parts_max;
   };
 
-  // `boundary` as multipart_boundary() gives it.
+  // `boundary` is the result of multipart_boundary().
   MultipartParser(std::string_view boundary, Callbacks callbacks, Limits limits);
 
-  // Throws Error(bad_request) where the body is malformed, Error(too_large) over a limit, and whatever a
-  // callback throws; the parser is then dead.
+  // Throws Error(bad_request) for a malformed body, Error(too_large) over a limit, and anything that a
+  // callback throws. The parser is unusable afterwards.
   void feed(std::string_view bytes);
-  // Call at the end of the body: throws Error(bad_request) when the closing boundary has not come.
+  // Call at the end of the body. Throws Error(bad_request) when the closing boundary is missing.
   void finish() const;
 
  private:
   enum class State { data, after_delimiter, headers, part_start, epilogue };
 
-  // Each consumes from the front of `rest`; false when it needs more bytes.
+  // Each consumes bytes from the front of `rest`. Returns false when it needs more bytes.
   bool step_data(std::string_view& rest);
   bool step_after_delimiter(std::string_view& rest);
   bool step_headers(std::string_view& rest);
@@ -54,12 +54,12 @@ class MultipartParser {
   const Callbacks callbacks_;
   const Limits limits_;
   State state_ = State::data;
-  bool in_part_ = false;  // false before the first delimiter: the preamble is dropped
+  bool in_part_ = false;  // false in the preamble, which is dropped
   size_t parts_ = 0;
-  std::string held_;  // bytes that may belong to a delimiter or to unfinished headers
+  std::string held_;  // bytes that may belong to a delimiter or to incomplete headers
 };
 
-// The boundary of a Content-Type header. Throws Error(unsupported_media_type) when it is not
+// Extracts the boundary from a Content-Type header. Throws Error(unsupported_media_type) when it is not
 // multipart/form-data, Error(bad_request) when it has no valid boundary.
 std::string multipart_boundary(const std::optional<std::string>& content_type);
 

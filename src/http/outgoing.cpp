@@ -13,7 +13,7 @@ namespace sk::http {
 
 namespace {
 
-// Reads of a Pieces body per call of the loop: large enough to make system calls cheap, small enough to be
+// Read size of a Pieces body per loop iteration: large enough to amortize system calls, small enough to be
 // fair to other connections.
 constexpr size_t kFeedBytes = 256 << 10;
 constexpr size_t kEventBytes = 16 << 10;
@@ -26,8 +26,8 @@ void append_vary(Headers& headers, std::string_view name) {
     headers.set("Vary", *vary + ", " + std::string(name));
 }
 
-// The value of Access-Control-Allow-Origin for this request; nullopt when its origin is not allowed or it has
-// none.
+// Returns the value of Access-Control-Allow-Origin. Returns nullopt when the request has no origin or the
+// origin is not allowed.
 std::optional<std::string> allowed_origin(const ServerOptions& options, const Request& request) {
   auto origin = request.headers.get("Origin");
   if (!origin || options.cors_origins.empty()) return std::nullopt;
@@ -55,7 +55,7 @@ std::string join(const std::vector<std::string>& parts) {
   return out;
 }
 
-// What the loop keeps of an event stream while it is being sent.
+// State of an event stream while it is being sent.
 struct EventFeed {
   std::shared_ptr<Exchange> exchange;
   std::shared_ptr<EventStream> stream;
@@ -113,7 +113,7 @@ ResponsePtr from_string(std::string text, const std::shared_ptr<Exchange>& excha
 
 ResponsePtr from_file(const FileRange& range, const std::shared_ptr<Exchange>& exchange) {
   if (range.size == 0) return from_string({}, exchange);
-  Fd copy(::fcntl(range.file->get(), F_DUPFD_CLOEXEC, 0));  // the response closes its own
+  Fd copy(::fcntl(range.file->get(), F_DUPFD_CLOEXEC, 0));  // the response closes this copy
   if (!copy) throw system_error("cannot duplicate a file descriptor", errno);
   ResponsePtr response(MHD_create_response_from_fd_at_offset64(range.size, copy.get(), range.offset));
   if (!response) throw Error(Code::internal, "a file range is too large");
@@ -192,8 +192,8 @@ ResponsePtr make_response(Reply& reply, const std::shared_ptr<Exchange>& exchang
       },
       reply.body);
   for (const auto& [name, value] : reply.headers.all()) {
-    // Refused are names and values that would break the message, and lengths, which are not the handler's to
-    // set.
+    // libmicrohttpd rejects names and values that would break the message, and lengths, which handlers must
+    // not set.
     if (MHD_add_response_header(response.get(), name.c_str(), value.c_str()) != MHD_YES)
       log::debug("reply header dropped", {{"name", name}});
   }

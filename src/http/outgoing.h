@@ -1,5 +1,5 @@
-// A Reply on its way out: what every reply gets (request id, CORS, compression), and its form for
-// libmicrohttpd. Internal to this room.
+// Finishes replies (request id, CORS, compression) and converts them to libmicrohttpd responses. Internal to
+// this room.
 #pragma once
 
 #include <microhttpd.h>
@@ -14,12 +14,11 @@ namespace sk::http {
 
 class Exchange;
 
-// Any thread. Adds X-Request-Id and the CORS headers, and compresses what is worth it and what the client
-// accepts.
+// Adds X-Request-Id and the CORS headers. Compresses the reply if that is useful and the client accepts it.
+// Any thread.
 void finish_reply(const ServerOptions& options, const Request& request, Reply& reply);
 
-// The answer to an OPTIONS request that no route serves: Allow, and for a CORS preflight what the browser
-// asks.
+// Creates the reply to an OPTIONS request that no route serves: Allow, and the CORS headers for a preflight.
 Reply options_reply(const ServerOptions& options, const Request& request,
                     const std::vector<std::string>& allowed);
 
@@ -28,11 +27,12 @@ struct ResponseDeleter {
 };
 using ResponsePtr = std::unique_ptr<MHD_Response, ResponseDeleter>;
 
-// Loop thread. Consumes the body. `exchange` is kept by bodies that come piece by piece.
+// Converts the reply and consumes its body. Bodies sent in pieces keep a reference to `exchange`. Loop
+// thread.
 ResponsePtr make_response(Reply& reply, const std::shared_ptr<Exchange>& exchange);
 
-// Status line, headers and body as bytes, with "Connection: close"; for replies that cannot go through
-// libmicrohttpd. Only for string bodies.
+// Serializes status line, headers and body, with "Connection: close", for replies that cannot go through
+// libmicrohttpd. Supports only string bodies.
 std::string serialize_closing(const Reply& reply);
 
 }  // namespace sk::http

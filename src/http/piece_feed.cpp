@@ -27,7 +27,7 @@ ssize_t PieceFeed::read(char* out, size_t size) {
     }
     if (!current_) {
       if (!next_ && !ended_) return park_for(Need::piece);
-      if (!next_) return MHD_CONTENT_READER_END_WITH_ERROR;  // fewer bytes than the size that was promised
+      if (!next_) return MHD_CONTENT_READER_END_WITH_ERROR;  // fewer bytes than announced
       advance_locked();
       continue;
     }
@@ -62,7 +62,7 @@ ssize_t PieceFeed::read_file(FileRange& file, char* out, size_t size) {
     file.size -= static_cast<uint64_t>(count);
     return count;
   }
-  // Not in the page cache, or a filesystem that cannot tell, or a file that is too short: a worker finds out.
+  // The data is not cached, the filesystem cannot tell, or the file is too short. A worker finds out.
   return park_for(Need::file_bytes);
 }
 
@@ -96,7 +96,7 @@ void PieceFeed::fetch_piece() {
   fetching_ = false;
   ended_ = !piece;
   next_ = std::move(piece);
-  // The loop may have found meanwhile that bytes of the current file are not cached.
+  // Meanwhile the loop may have found that bytes of the current file are not cached.
   if (parked_ && current_ && std::holds_alternative<FileRange>(*current_))
     return start_locked(Need::file_bytes);
   if (std::exchange(parked_, false)) exchange_->unpark();

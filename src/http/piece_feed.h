@@ -1,6 +1,5 @@
-// A Reply::Pieces body on the wire: pieces are pulled on worker threads, one ahead of what is being sent; the
-// loop thread copies memory and reads what the page cache already has, and never waits for a disk. Internal
-// to this room.
+// Sends a Reply::Pieces body. Workers fetch pieces, one ahead of the piece being sent. The loop thread only
+// copies memory and reads from the page cache, and never waits for a disk. Internal to this room.
 #pragma once
 
 #include <sys/types.h>
@@ -21,12 +20,12 @@ class PieceFeed : public std::enable_shared_from_this<PieceFeed> {
   PieceFeed(std::shared_ptr<Exchange> exchange, std::shared_ptr<PieceSource> source)
       : exchange_(std::move(exchange)), source_(std::move(source)) {}
 
-  // Loop thread, as libmicrohttpd asks for body bytes: the count, 0 when the connection was parked, or a
-  // MHD_CONTENT_READER_ error.
+  // Loop thread, called when libmicrohttpd needs body bytes. Returns the byte count, 0 when the connection
+  // was parked, or an MHD_CONTENT_READER_ error.
   ssize_t read(char* out, size_t size);
 
  private:
-  // What a worker is asked for next.
+  // The next task for a worker.
   enum class Need { piece, file_bytes };
 
   ssize_t read_file(FileRange& file, char* out, size_t size);
@@ -42,7 +41,7 @@ class PieceFeed : public std::enable_shared_from_this<PieceFeed> {
 
   std::mutex mutex_;  // guards all below
   std::optional<PieceSource::Piece> current_;
-  size_t current_at_ = 0;  // into a string piece; a file piece moves its own offset
+  size_t current_at_ = 0;  // offset into a string piece; a file piece advances its own offset
   std::optional<PieceSource::Piece> next_;
   std::string staged_;  // bytes of the current file that a worker read because they were not cached
   size_t staged_at_ = 0;

@@ -13,10 +13,10 @@ namespace {
 constexpr size_t kRangesMax = 100;
 
 struct Spec {
-  std::optional<uint64_t> first, last;  // "first-last", "first-", "-last" (of the end)
+  std::optional<uint64_t> first, last;  // "first-last", "first-", "-last" (counted from the end)
 };
 
-// A position; one beyond all numbers is beyond every end, as any other that is too large.
+// Parses a position. A number that overflows is beyond the end, like any other position that is too large.
 std::optional<uint64_t> parse_position(std::string_view digits) {
   if (auto value = parse_unsigned(digits)) return value;
   bool is_number = !digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos;
@@ -36,7 +36,7 @@ std::optional<Spec> parse_spec(std::string_view text) {
   return spec;
 }
 
-// The part of `spec` that exists; nullopt when none does.
+// Returns the existing part of `spec`, or nullopt when there is none.
 std::optional<ByteRange> resolve(const Spec& spec, uint64_t size) {
   if (!spec.first) {
     auto count = std::min(*spec.last, size);
@@ -48,7 +48,7 @@ std::optional<ByteRange> resolve(const Spec& spec, uint64_t size) {
   return ByteRange{*spec.first, last - *spec.first + 1};
 }
 
-// One range that covers all, when they touch or overlap; nullopt when there is a gap.
+// Merges ranges that touch or overlap into one. Returns nullopt when there is a gap.
 std::optional<ByteRange> join(std::vector<ByteRange> ranges) {
   std::sort(ranges.begin(), ranges.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   ByteRange joined = ranges.front();

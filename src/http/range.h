@@ -1,4 +1,4 @@
-// The Range header (RFC 9110 §14). Pure functions.
+// Parses the Range header (RFC 9110 §14). Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,18 @@ struct ByteRange {
 
 struct RangeChoice {
   enum class Kind {
-    whole,    // 200: no range was asked for, or several that do not touch, or in a unit that we do not know
-    partial,  // 206 with `range`
-    unsatisfiable,  // 416: no byte of what was asked for exists, or the ranges make no sense
+    whole,          // 200: no range requested, several disjoint ranges, or an unknown unit
+    partial,        // 206 with `range`
+    unsatisfiable,  // 416: no requested byte exists, or the ranges are invalid
   };
   Kind kind = Kind::whole;
   ByteRange range;
 };
 
-// What to send of `size` bytes.
+// Chooses which of the `size` bytes to send.
 RangeChoice choose_range(const std::optional<std::string>& header, uint64_t size);
 
-// "bytes 0-99/1000", and "bytes */1000" for a 416.
+// Formats Content-Range: "bytes 0-99/1000", and "bytes */1000" for a 416.
 std::string content_range(const ByteRange& range, uint64_t size);
 std::string content_range_unsatisfiable(uint64_t size);
 

@@ -18,7 +18,8 @@ std::string decode_query(std::string_view text) {
   return std::move(*decoded);
 }
 
-// "http://host/path" as proxies send it; the authority is dropped, Host says the same.
+// Removes the authority from an absolute target such as "http://host/path", which proxies send. Host has the
+// same value.
 std::string_view without_authority(std::string_view target) {
   for (std::string_view scheme : {"http://", "https://"}) {
     if (ascii_lower(target.substr(0, scheme.size())) != scheme) continue;

@@ -3,12 +3,12 @@
 
 namespace sk::http {
 
-// One segment of the patterns' tree. What ends here, by method; and where the next segment leads.
+// Node of the pattern tree, for one segment: routes that end here, by method, and child nodes.
 struct Router::Node {
   std::map<std::string, std::shared_ptr<Node>, std::less<>> literals;
   std::shared_ptr<Node> parameter;
   std::map<std::string, const Route*, std::less<>> here;
-  std::map<std::string, const Route*, std::less<>> rest;  // patterns that end in {name...}
+  std::map<std::string, const Route*, std::less<>> rest;  // patterns ending in {name...}
 };
 
 namespace {
@@ -31,7 +31,7 @@ std::string decode_segment(std::string_view segment) {
   return std::move(*decoded);
 }
 
-// HEAD is answered by GET's handler.
+// Finds the route of a method. HEAD falls back to GET.
 template <class Methods>
 auto find_method(const Methods& methods, std::string_view method) {
   auto found = methods.find(method);
@@ -41,8 +41,8 @@ auto find_method(const Methods& methods, std::string_view method) {
 
 }  // namespace
 
-// Walks the tree for one path. A literal is tried before a parameter, a parameter before the rest; a branch
-// that turns out to have no such method is left again, so that "POST /a/b" does not hide "GET /a/{x}".
+// Searches the tree for one path, in the order literal, parameter, rest. Backtracks from a branch without the
+// method, so "POST /a/b" does not hide "GET /a/{x}".
 struct Router::Search {
   std::string_view method;
   const std::vector<std::string>& segments;

@@ -14,11 +14,11 @@ namespace sk::http {
 
 namespace {
 
-// Memory of one connection in libmicrohttpd: half of it is the read buffer, which makes uploads arrive in
-// large reads. It is cleared after each request, so larger is not better.
+// Memory of one connection in libmicrohttpd. Half of it is the read buffer, so uploads arrive in large reads.
+// It is cleared after each request, so a larger value is not better.
 constexpr size_t kConnectionMemoryBytes = 96 << 10;
 constexpr size_t kReadIncrementBytes = 64 << 10;
-// For the refusals of a server that stops to go out.
+// Time limit for sending the refusals of a stopping server.
 constexpr std::chrono::milliseconds kRefusalsMost{250};
 
 struct DaemonDeleter {
@@ -26,15 +26,16 @@ struct DaemonDeleter {
 };
 using DaemonPtr = std::unique_ptr<MHD_Daemon, DaemonDeleter>;
 
-// The reference that the loop holds of a request.
+// The loop's reference to a request.
 using Held = std::shared_ptr<Exchange>;
 
 void* on_uri(void* core, const char* uri, MHD_Connection* handle) {
   auto* info = MHD_get_connection_info(handle, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
   auto& connection = *static_cast<Connection*>(info->socket_context);
   auto exchange = std::make_shared<Exchange>(*static_cast<Core*>(core), connection, handle, uri ? uri : "");
-  // libmicrohttpd would split the query into its own records next, which nobody reads and which overflow its
-  // memory on long queries. The text is in its own buffer and about to be overwritten by it anyway.
+  // Truncate the query. Otherwise libmicrohttpd would split it into records that are never read and that
+  // overflow its memory for long queries. The text is in libmicrohttpd's own buffer and is about to be
+  // overwritten anyway.
   if (uri)
     if (auto* question = std::strchr(const_cast<char*>(uri), '?')) question[1] = '\0';
   return std::make_unique<Held>(std::move(exchange)).release();
@@ -51,16 +52,16 @@ void on_request_completed(void*, MHD_Connection*, void** context, MHD_RequestTer
   (*held)->on_completed(how);
 }
 
-// libmicrohttpd closes without a word when a request line cannot be read or does not come in time. When bytes
-// came that nobody answered, say why.
+// Explains the closing of a connection. libmicrohttpd closes silently when a request line is unreadable or
+// late. If there are unanswered bytes, send the reason.
 void explain_closing(const Core& core, const Connection& connection) {
   auto socket = socket_state(connection.fd);
   // The kernel counts the client's FIN as a byte received.
   bool unanswered = socket.bytes.received > connection.at_last_request.received + 1 &&
                     socket.bytes.sent == connection.at_last_request.sent;
   if (core.tls() || core.closing || connection.explained || !unanswered) return;
-  // What cannot be read ends the connection as soon as it comes. libmicrohttpd's clock is a coarse one, by
-  // which the time-out may be some milliseconds shorter.
+  // An unreadable request closes the connection as soon as it arrives. libmicrohttpd's coarse clock may
+  // shorten the timeout by some milliseconds.
   bool slow =
       connection.timed_out || socket.since_received * 2 > std::chrono::seconds(core.options.idle_timeout_s);
   Request request;
@@ -88,13 +89,13 @@ void on_connection(void* self, MHD_Connection* handle, void** context, MHD_Conne
   }
 }
 
-// Targets are decoded by our own code, per segment.
+// Keeps targets encoded; our own code decodes them per segment.
 size_t keep_escaped(void*, MHD_Connection*, char* text) { return std::strlen(text); }
 
 DaemonPtr start_loop(Core& core) {
   unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET;
-  // Without it libmicrohttpd shuts a socket down before it tells us that it closes it; with TLS that is what
-  // ends the session properly.
+  // Without TURBO, libmicrohttpd shuts down a socket before it notifies us of closing. With TLS, that
+  // shutdown ends the session properly.
   flags |= core.tls() ? static_cast<unsigned>(MHD_USE_TLS) : static_cast<unsigned>(MHD_USE_TURBO);
   std::vector<MHD_OptionItem> tls;
   if (core.tls()) {
@@ -126,13 +127,13 @@ struct Server::Impl {
   Impl(Listener listener, ServerOptions options, Router router, Metrics& metrics);
   void hand_over(Fd socket, const sockaddr* address, socklen_t length);
   void schedule_sweep();
-  // stop_mutex is held.
+  // Requires stop_mutex.
   bool drain(std::chrono::milliseconds limit);
 
   Core core;
   std::vector<DaemonPtr> loops;
   size_t next_loop = 0;  // acceptor's thread only
-  Acceptor acceptor;     // after the loops: it feeds them
+  Acceptor acceptor;     // after the loops, because it feeds them
   std::mutex stop_mutex;
   bool stopped = false;  // guarded by stop_mutex
 };
@@ -153,11 +154,11 @@ Server::Impl::Impl(Listener listener, ServerOptions options, Router router, Metr
 void Server::Impl::hand_over(Fd socket, const sockaddr* address, socklen_t length) {
   auto* loop = loops[next_loop++ % loops.size()].get();
   auto text = address_text(address);
-  // The socket is libmicrohttpd's from here on, also when it fails.
+  // libmicrohttpd now owns the socket, even if the call fails.
   if (MHD_add_connection(loop, socket.release(), address, length) != MHD_YES) core.connections.leave(text);
 }
 
-// Time for headers: as long as a connection may idle, and as long again to send them.
+// Headers may take twice the idle timeout: once for idling, and once for sending them.
 void Server::Impl::schedule_sweep() {
   auto period = std::chrono::seconds(std::max(1, core.options.idle_timeout_s / 4));
   core.watcher.watch(-1, std::chrono::steady_clock::now() + period, [this](Watcher::Event event) {
@@ -200,7 +201,7 @@ void Server::stop(std::chrono::milliseconds limit) {
   }
   core.closing = true;
   core.watcher.cancel(Watcher::Stop::late);
-  // A suspended connection cannot be closed; its job or its deferred reply ends the suspension.
+  // A suspended connection cannot be closed. Its job or its deferred reply ends the suspension.
   core.parked.wait_none();
   impl_->loops.clear();
   core.pool.stop();

@@ -1,4 +1,4 @@
-// How many of something are under way, and a way to wait until there is none. Any thread.
+// Counts operations in progress and waits until there are none. Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -16,14 +16,14 @@ class Tally {
   }
   void remove() {
     std::lock_guard lock(mutex_);
-    // Notified under the lock: the waiter may destroy this as soon as it sees zero.
+    // Notify under the lock: the waiter may destroy this object as soon as it sees zero.
     if (--count_ == 0) none_.notify_all();
   }
   void wait_none() {
     std::unique_lock lock(mutex_);
     none_.wait(lock, [this] { return count_ == 0; });
   }
-  // False when there are still some after `limit`.
+  // Returns false when some remain after `limit`.
   bool wait_none_for(std::chrono::milliseconds limit) {
     std::unique_lock lock(mutex_);
     return none_.wait_for(lock, limit, [this] { return count_ == 0; });

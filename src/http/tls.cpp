@@ -33,7 +33,7 @@ Memory reader(const std::string& text) {
 void check_tls_pair(const std::string& cert_pem, const std::string& key_pem) {
   Certificate certificate(::PEM_read_bio_X509(reader(cert_pem).get(), nullptr, nullptr, nullptr));
   if (!certificate) throw Error(Code::bad_request, "The TLS certificate is not in PEM form.");
-  std::string no_password;  // or OpenSSL would ask for one on the terminal
+  std::string no_password;  // prevents OpenSSL from prompting on the terminal
   Key key(::PEM_read_bio_PrivateKey(reader(key_pem).get(), nullptr, nullptr, no_password.data()));
   if (!key) throw Error(Code::bad_request, "The TLS key is not in PEM form, or it has a password.");
   if (::X509_check_private_key(certificate.get(), key.get()) != 1)

@@ -1,13 +1,13 @@
-// Checks the operator's certificate and key before the server starts with them, because libmicrohttpd only
-// says that it did not start.
+// Validates the operator's certificate and key before the server starts, because libmicrohttpd does not
+// report why it fails to start.
 #pragma once
 
 #include <string>
 
 namespace sk::http {
 
-// Throws Error(bad_request) that says what is wrong: not PEM, a key with a password, key and certificate not
-// of each other, expired.
+// Throws Error(bad_request) with the reason: not PEM, a key with a password, a key that does not match the
+// certificate, or an expired certificate.
 void check_tls_pair(const std::string& cert_pem, const std::string& key_pem);
 
 }  // namespace sk::http

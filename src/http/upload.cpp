@@ -7,8 +7,8 @@ namespace sk::http {
 Upload::Taken Upload::take(std::string_view bytes) {
   std::lock_guard lock(mutex_);
   if (parked_)
-    return Taken::later;  // several chunks may sit in one read: the loop offers each before it sees the
-                          // suspension
+    // One read may contain several chunks; the loop offers each before it sees the suspension.
+    return Taken::later;
   if (failed_) return Taken::failed;
   filling_.append(bytes);
   taken_bytes_ += bytes.size();
@@ -33,7 +33,7 @@ Upload::Taken Upload::finish() {
 void Upload::abort() {
   std::lock_guard lock(mutex_);
   if (failed_ || complete_)
-    return;  // the sink is gone already: the reply was made while the connection was parked
+    return;  // the sink is already destroyed: the reply was created while the connection was parked
   aborted_ = true;
   if (!busy_) start_locked();
 }
@@ -43,13 +43,13 @@ void Upload::start_locked() {
   exchange_.core().pool.submit_always([self = exchange_.shared_from_this()] { self->upload_->pump(); });
 }
 
-// Takes the next piece, if there is one to take; `last` when only end() is left.
+// Takes the next piece if there is one. Sets `last` when only end() remains.
 bool Upload::choose_locked(bool& last) {
   bool enough = filling_.size() >= kPieceBytesMin || (complete_ && !filling_.empty());
   last = complete_ && !enough;
   if (!enough) return last;
   running_.clear();
-  running_.swap(filling_);  // and the emptied one keeps its memory for what comes next
+  running_.swap(filling_);  // the emptied buffer keeps its memory for the next piece
   if (parked_ && !complete_) {
     parked_ = false;
     exchange_.unpark();
@@ -57,7 +57,7 @@ bool Upload::choose_locked(bool& last) {
   return true;
 }
 
-// One short job per piece, so that one fast client does not hold a worker.
+// Runs one short job per piece, so a fast client does not occupy a worker.
 void Upload::pump() {
   bool last = false;
   std::unique_ptr<BodySink> dropped;  // destroyed outside the lock
@@ -95,8 +95,8 @@ void Upload::fail(const std::exception_ptr& failure) {
   filling_ = std::string();
   exchange_.set_reply(std::move(reply));
   if (std::exchange(parked_, false)) return exchange_.unpark();
-  // The loop hears of it when the next bytes come; a client that waits for an answer first gets it now. The
-  // socket is open: closing it takes abort().
+  // The loop learns of the failure with the next bytes, but a client may wait for the reply first: send it
+  // now. The socket is open, because closing it requires abort().
   if (!aborted_) exchange_.answer_at_once(taken_bytes_);
 }
 

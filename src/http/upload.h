@@ -1,6 +1,6 @@
-// The bytes of one streamed request body on their way from the loop thread to its sink on worker threads:
-// gathered into large pieces, one piece in the sink, at most one more being filled meanwhile; when that is
-// full too, the connection is parked. Internal to this room.
+// Passes a streamed request body from the loop thread to its sink on worker threads. Bytes are collected into
+// large pieces: the sink processes one while the next is filled. When that one is full too, the connection is
+// parked. Internal to this room.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ namespace sk::http {
 
 class Exchange;
 
-// A member of its Exchange, whose references its jobs hold.
+// Member of its Exchange. Jobs hold a reference to the Exchange.
 class Upload {
  public:
   static constexpr size_t kPieceBytesMin = 64 << 10;
@@ -22,14 +22,14 @@ class Upload {
 
   Upload(Exchange& exchange, std::unique_ptr<BodySink> sink) : exchange_(exchange), sink_(std::move(sink)) {}
 
-  // Loop thread. `later`: the connection is parked, none of the bytes were taken; offer them again. `failed`:
-  // the sink threw, and the exchange has the reply. `cut`: the server is closing.
+  // Loop thread. `later`: the connection is parked and no bytes were taken; offer them again. `failed`: the
+  // sink threw, and the exchange has the reply. `cut`: the server is closing.
   enum class Taken { all, later, failed, cut };
   Taken take(std::string_view bytes);
-  // Loop thread: the body is complete. Parks the connection until the sink made its reply (all) or had
-  // already failed (failed).
+  // Loop thread: the body is complete. Parks the connection until the sink has created its reply (`all`), or
+  // reports that it already failed (`failed`).
   Taken finish();
-  // Loop thread: the client is gone. The sink is destroyed on a worker thread.
+  // Loop thread: the client has disconnected. The sink is destroyed on a worker thread.
   void abort();
 
  private:
@@ -40,8 +40,8 @@ class Upload {
   void end();
 
   Exchange& exchange_;
-  std::unique_ptr<BodySink> sink_;  // used by the job under way, otherwise by nobody
-  std::string running_;             // the piece in the sink
+  std::unique_ptr<BodySink> sink_;  // used only by the running job
+  std::string running_;             // the piece that the sink is processing
 
   std::mutex mutex_;  // guards all below
   std::string filling_;

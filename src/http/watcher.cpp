@@ -46,7 +46,7 @@ Watcher::Id Watcher::watch(int fd, std::optional<Time> due, Callback callback, S
     if (due) by_due_.emplace(*due, id);
     if (fd >= 0) {
       epoll_event event{};
-      event.events = EPOLLRDHUP | EPOLLONESHOT;  // EPOLLHUP and EPOLLERR come unasked
+      event.events = EPOLLRDHUP | EPOLLONESHOT;  // EPOLLHUP and EPOLLERR are always reported
       event.data.u64 = id;
       SK_CHECK(::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0,
                "watching a socket: " + std::to_string(errno));

@@ -1,6 +1,5 @@
-// One thread that waits on behalf of suspended connections: a suspended connection notices neither its
-// client's disconnect nor a deadline by itself. Also the server's timer. Owned by the server; any thread may
-// call it.
+// Watches suspended connections on one thread, because a suspended connection detects neither a disconnect
+// nor a deadline. Also serves as the server's timer. Owned by the server. Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -20,20 +19,20 @@ class Watcher {
   using Id = uint64_t;
   using Time = std::chrono::steady_clock::time_point;
   enum class Event { disconnected, due, stopping };
-  // When a stop of the server reaches an entry: at its beginning, or only when the time to finish is over.
+  // When a server stop fires an entry: at its start, or only after the time to finish has passed.
   enum class Stop { early, late };
   using Callback = std::function<void(Event)>;
 
   Watcher();
   ~Watcher();
 
-  // Calls `callback` once, on the watcher's thread, when the first of these happens: the client of socket
-  // `fd` (none: -1) closes its side, `due` passes, or cancel() reaches it. The callback must be quick and may
-  // call watch() again. `fd` stays open until then or until forget().
+  // Calls `callback` once, on the watcher's thread, when the first trigger fires. Triggers are: the client of
+  // socket `fd` (-1: none) closes its side, `due` passes, or cancel() includes the entry. The callback must
+  // be quick and may call watch() again. `fd` must stay open until then or until forget().
   Id watch(int fd, std::optional<Time> due, Callback callback, Stop stop = Stop::early);
-  // The callback is not started any more; it may be running.
+  // Prevents the callback from starting. It may already be running.
   void forget(Id id);
-  // Fires entries with Event::stopping, now and for whatever is watched from now on: the early ones, or all.
+  // Fires entries with Event::stopping, both current and future ones: the early ones, or all.
   void cancel(Stop up_to);
 
  private:
@@ -46,7 +45,7 @@ class Watcher {
 
   void run();
   void wake();
-  // Removes the entry and gives its callback; null when somebody else was first.
+  // Removes the entry and returns its callback, or null when another thread was first.
   Callback take(Id id);
   Callback take_locked(Id id);
   int timeout_ms();
@@ -58,7 +57,7 @@ class Watcher {
   std::unordered_map<Id, Entry> entries_;
   std::multimap<Time, Id> by_due_;
   Id next_id_ = 1;
-  std::optional<Stop> cancelled_;  // what cancel() has reached
+  std::optional<Stop> cancelled_;  // the highest value passed to cancel()
   bool exiting_ = false;
   std::thread thread_;  // last: it uses all above
 };

@@ -46,8 +46,8 @@ KeyInfo read_key(const catalog::Row& row) {
   return key;
 }
 
-// When a key that `actor` makes ends: never after the key that makes it, or a key that was lent for a minute
-// could be kept for ever.
+// Returns the expiry of a key that `actor` creates. It never exceeds the expiry of the creating key;
+// otherwise a key lent for a minute could be kept forever.
 std::optional<TimeUs> expiry_under(const Actor& actor, const std::optional<TimeUs>& wanted_us) {
   if (!actor.expires_us() || !wanted_us) return wanted_us ? wanted_us : actor.expires_us();
   if (*wanted_us > *actor.expires_us())
@@ -57,7 +57,7 @@ std::optional<TimeUs> expiry_under(const Actor& actor, const std::optional<TimeU
   return wanted_us;
 }
 
-// A name for a principal that nobody has yet: as wanted, else with a number behind it.
+// Returns an unused principal name: the wanted one, or the wanted one plus a number.
 std::string free_name(catalog::Tx& tx, std::string wanted) {
   constexpr size_t kNameBytesMax = 100;
   constexpr size_t kNumberBytes = 8;
@@ -166,8 +166,8 @@ Actor Access::authenticate(std::string_view secret) {
           result.actor.name_ = row.str(2);
           result.actor.read_only_ = row.integer(4) != 0;
           if (!row.is_null(5)) result.actor.only_workspace_ = row.id(5);
-          // A key that is limited to one workspace does not carry its principal's administration. One that
-          // is limited to reading shows what administrators see; whoever changes something asks for both.
+          // A key limited to one workspace does not have its principal's admin rights. A read-only key keeps
+          // them for reading; changes require both admin rights and write access.
           result.actor.admin_ = row.integer(3) != 0 && row.is_null(5);
           result.actor.expires_us_ = row.maybe_integer(6);
           result.revoked = !row.is_null(7);
@@ -180,14 +180,14 @@ Actor Access::authenticate(std::string_view secret) {
   {
     std::lock_guard lock(mutex_);
     if (cache_.size() >= kCacheMax) cache_.clear();
-    // A key that is revoked between the look above and here must not be remembered.
+    // Do not cache a key that was revoked since the lookup above.
     if (revocations == revocations_) cache_.emplace(hash, found->actor);
     last_use_us_[found->actor.key()] = now_us;
   }
   return found->actor;
 }
 
-// The principal of a subject that is seen for the first time.
+// Creates the principal of a subject that is seen for the first time.
 Actor Access::insert_subject(catalog::Tx& tx, const std::string& source, const std::string& subject) {
   Actor actor;
   actor.principal_ = ids_.next();
@@ -286,7 +286,7 @@ MadeKey Access::create_key(const Actor& actor, const Id& principal, const NewKey
   made.info = db_.write([&](catalog::Tx& tx) {
     check_key(tx, actor, clock_.now_us());
     if (!has_principal(tx, principal)) throw Error(Code::not_found, "there is no such principal");
-    // A key for a workspace that its principal cannot enter would open nothing.
+    // A key for a workspace that its principal cannot enter would be useless.
     if (wanted.only_workspace && !hooks_.is_member(tx, principal, *wanted.only_workspace))
       throw Error(Code::not_found, "the key's principal may not enter that workspace")
           .hint("Let it in first: 'sandkeep workspace member'.");

@@ -1,4 +1,5 @@
-// Principals and their API keys: authentication, creation and revocation.
+// Principals and their API keys: authentication, creation and revocation. Reads and writes the catalog;
+// errors are thrown as Error.
 #pragma once
 
 #include <mutex>
@@ -27,44 +28,44 @@ struct MadeKey {
   std::string secret;  // shown once, never stored
 };
 
-// Any thread. Keys are stored as SHA-256 of their secret, which has 256 random bits (a chosen root key has at
-// least 16 characters).
+// Thread-safe. Keys are stored as the SHA-256 of their secret, which has 256 random bits. An operator's own
+// root key has at least 16 characters.
 class Access {
  public:
-  // All of them outlive it.
+  // All references must outlive this object.
   Access(catalog::Database& db, const Clock& clock, IdMaker& ids, TransactionHooks& hooks);
 
-  // Whether there is anybody who may manage principals and keys.
+  // Returns whether anyone may manage principals and keys.
   bool has_administrator();
-  // The first principal with its workspace `default`, if there is none yet, and this key of it, if it is
+  // Creates the first principal with its workspace `default`, unless one exists, and adds this key to it if
   // missing.
   void ensure_first_principal(const std::string& root_key);
 
-  // Throws Error(unauthorized) for unknown, revoked or expired keys; the message tells which only where the
-  // secret was right.
+  // Returns the actor of a key. Throws Error(unauthorized) for unknown, revoked or expired keys. The message
+  // says which only if the secret is right.
   Actor authenticate(std::string_view secret);
 
-  // Who a token of somebody else's is about, once its signature was checked: the principal that stands for
-  // `subject` of `source`, made on first sight with a workspace `default` of its own. Its name is
-  // "source:subject", with a number behind it where somebody has that name already: names prove nothing.
+  // Returns the actor of a verified third-party token: the principal for `subject` of `source`. The first
+  // call creates the principal with its own workspace `default`. It is named "source:subject", plus a number
+  // if that name is taken; names prove nothing.
   Actor actor_of_subject(const std::string& source, const std::string& subject);
 
-  // For admins. A new principal gets a workspace `default` of its own.
+  // Admins only. A new principal gets its own workspace `default`.
   Principal create_principal(const Actor& actor, const std::string& name, const std::string& kind);
   std::vector<Principal> list_principals(const Actor& actor);
 
-  // A key for oneself, or, for admins, for another principal; a key's scope can only be narrower than the
-  // actor's: made by a key that expires, it expires no later (with it, unless said otherwise). The one
-  // workspace that it opens must be one that its principal may enter.
+  // Creates a key for the actor or, for admins, for another principal. The scope of the key can only be
+  // narrower than the actor's. A key created with an expiring key expires no later, and by default at the
+  // same time. If limited to one workspace, the principal must be a member of it.
   MadeKey create_key(const Actor& actor, const Id& principal, const NewKey& asked);
   std::vector<KeyInfo> list_keys(const Actor& actor);
   void revoke_key(const Actor& actor, const Id& key);
 
-  // Writes when keys were last used; called each minute and at stop.
+  // Saves when keys were last used. Called every minute and at stop.
   void flush_last_use();
 
-  // Throws as authenticate() would now, when the actor's key was revoked or has expired since then. For
-  // transactions that write; an actor without a key passes.
+  // Throws as authenticate() would, if the actor's key has been revoked or has expired since. For
+  // transactions that write. Accepts an actor without a key.
   static void check_key(catalog::Statements& statements, const Actor& actor, TimeUs now_us);
 
   static bool has_principal(catalog::Statements& statements, const Id& principal);
@@ -78,8 +79,8 @@ class Access {
   TransactionHooks& hooks_;
   std::mutex mutex_;
   std::unordered_map<Id, TimeUs> last_use_us_;       // guarded by mutex_
-  std::unordered_map<std::string, Actor> subjects_;  // guarded by mutex_; by "source\nsubject"
-  std::unordered_map<Sha256, Actor> cache_;          // guarded by mutex_; emptied by each revocation
+  std::unordered_map<std::string, Actor> subjects_;  // guarded by mutex_; keyed by "source\nsubject"
+  std::unordered_map<Sha256, Actor> cache_;          // guarded by mutex_; cleared by each revocation
   int64_t revocations_ = 0;                          // guarded by mutex_
 };
 

@@ -22,7 +22,7 @@ Error refused(std::string why) {
       .hint("Check the key, issuer and audience that the server was given, and both clocks.");
 }
 
-// An encrypted file must not make the server ask for a password on its terminal.
+// Refuses encrypted keys; otherwise OpenSSL would prompt for a password on the terminal.
 int no_password(char*, int, int, void*) { return -1; }
 
 Json read_part(std::string_view encoded, std::string_view what) {
@@ -38,7 +38,7 @@ Json read_part(std::string_view encoded, std::string_view what) {
   return value;
 }
 
-// Seconds since 1970; a claim of another type is no time.
+// Reads seconds since 1970. Refuses a claim of another type.
 std::optional<double> time_claim(const Json& claims, const char* name) {
   auto found = claims.find(name);
   if (found == claims.end() || found->is_null()) return std::nullopt;
@@ -108,7 +108,7 @@ void JwtVerifier::check_header(std::string_view encoded) const {
   if (algorithm == header.end() || !algorithm->is_string() ||
       algorithm->get_ref<const std::string&>() != algorithm_)
     throw refused("the configured key takes " + algorithm_ + " only");
-  // RFC 7515: who does not understand a critical extension must refuse, and we know none.
+  // RFC 7515: unknown critical extensions must be refused, and we know none.
   if (header.contains("crit")) throw refused("it needs extensions that this server does not know");
 }
 

@@ -1,8 +1,7 @@
-// Tokens that somebody else signs for their users (JSON Web Tokens, RFC 7519), checked against one public
-// key.
+// Third-party tokens for users (JSON Web Tokens, RFC 7519), verified with one public key.
 //
-// The key decides the algorithm, never the token: an Ed25519 key takes EdDSA only, an RSA key RS256 only. So
-// neither "none" nor a public key used as an HMAC secret can get in.
+// The key determines the algorithm, never the token: an Ed25519 key accepts only EdDSA, an RSA key only
+// RS256. Therefore neither "none" nor a public key used as an HMAC secret is accepted.
 #pragma once
 
 #include <memory>
@@ -18,27 +17,27 @@ struct evp_pkey_st;
 namespace sk::identity {
 
 struct JwtRules {
-  std::string issuer;     // `iss` must be this; empty: any
-  std::string audience;   // `aud` must be or hold this; empty: any
-  int64_t leeway_s = 60;  // how far the two clocks may differ
+  std::string issuer;     // required `iss`; empty: any
+  std::string audience;   // required `aud`, or element of it; empty: any
+  int64_t leeway_s = 60;  // allowed clock difference
 };
 
 struct JwtClaims {
-  std::string subject;  // `sub`: 1 to 256 bytes of text without control characters
-  Json all;             // every claim, as it was signed
+  std::string subject;  // `sub`: 1 to 256 bytes of text, no control characters
+  Json all;             // all signed claims
 };
 
-// A value; any thread.
+// Immutable value; thread-safe.
 class JwtVerifier {
  public:
-  // nullopt for what is not an Ed25519 or RSA public key in PEM, and for RSA keys below 2048 bits.
+  // Returns nullopt unless the text is an Ed25519 or RSA public key in PEM. Rejects RSA keys below 2048 bits.
   static std::optional<JwtVerifier> from_pem(std::string_view pem, JwtRules rules);
 
-  // Whether a credential has the form of a token; ours never do.
+  // Returns whether a credential has the form of a JWT. Our own keys never do.
   static bool looks_like_token(std::string_view text);
 
-  // Error(unauthorized) for every token that is not whole, signed by the key, and valid at `now_us`. A token
-  // must say when it ends.
+  // Returns the claims. Throws Error(unauthorized) unless the token is complete, signed by the key, and valid
+  // at `now_us`. A token must have an expiry.
   JwtClaims verify(std::string_view token, TimeUs now_us) const;
 
  private:
@@ -50,9 +49,8 @@ class JwtVerifier {
   void check_times(const Json& claims, TimeUs now_us) const;
   void check_parties(const Json& claims) const;
 
-  std::shared_ptr<evp_pkey_st>
-      key_;                // shared by copies: OpenSSL counts references, and the key never changes
-  std::string algorithm_;  // "EdDSA" or "RS256"
+  std::shared_ptr<evp_pkey_st> key_;  // shared by copies; immutable, OpenSSL counts references
+  std::string algorithm_;             // "EdDSA" or "RS256"
   JwtRules rules_;
 };
 

@@ -1,6 +1,6 @@
-// The part of a change to principals and keys that other rooms own. Access calls these inside its own
-// transaction, so that the journal's line, the first workspace and the new row are durable together or not
-// at all. workspace/identity_hooks.h implements them.
+// The parts of a change to principals and keys that other rooms own. Access calls these inside its own
+// transaction, so the journal entry, the first workspace and the new row are committed together or not at
+// all. Implemented by workspace/identity_hooks.h.
 #pragma once
 
 #include <string_view>
@@ -11,12 +11,12 @@
 
 namespace sk::identity {
 
-// Called on the thread of the transaction. An Error that one throws undoes the transaction.
+// Called on the transaction's thread. An Error rolls back the transaction.
 class TransactionHooks {
  public:
   virtual ~TransactionHooks() = default;
 
-  // Appends a line to the server's journal.
+  // Appends an entry to the server's journal.
   virtual void record(catalog::Tx& tx, const Actor& actor, std::string_view kind, const Json& facts,
                       const Json& personal) = 0;
   // Creates the workspace `default` of a new principal.

@@ -1,4 +1,4 @@
-// Subjects as values: who acts, and the keys through which they do.
+// Values for subjects: principals, their keys, and the actor of a request.
 #pragma once
 
 #include <optional>
@@ -9,26 +9,26 @@
 
 namespace sk::identity {
 
-// The one who acts, as authentication found out: a principal through one of its keys, within the key's scope.
-// A value; only Access and recorded_actor() make one that stands for somebody.
+// The authenticated subject of an operation: a principal, acting through one of its keys, within the key's
+// scope. A value. Only Access and recorded_actor() create one with a principal.
 class Actor {
  public:
-  // Nobody: has no principal, and so no rights.
+  // Creates an actor without a principal, and therefore without rights.
   Actor() = default;
 
   const Id& principal() const { return principal_; }
   const std::string& name() const { return name_; }
-  // May manage principals and see the server's own journal.
+  // Returns whether the actor may manage principals and see the server's own journal.
   bool is_admin() const { return admin_; }
-  // False for a key that is limited to reading.
+  // Returns false for a read-only key.
   bool may_write() const { return !read_only_; }
-  // Error(forbidden) for such a key; for what concerns no workspace, or several.
+  // Throws Error(forbidden) for a read-only key. For operations that concern no workspace, or several.
   void need_write() const;
-  // The one workspace that the key opens; unset: all of the principal's.
+  // Returns the only workspace that the key gives access to; unset: all of the principal's.
   const std::optional<Id>& only_workspace() const { return only_workspace_; }
-  // From then on the key opens nothing.
+  // Returns the time from which the key is invalid.
   const std::optional<TimeUs>& expires_us() const { return expires_us_; }
-  // Zero for one who came by somebody else's token, and for one on record.
+  // Zero for an actor from a third-party token and for a recorded actor.
   const Id& key() const { return key_; }
 
  private:
@@ -44,8 +44,8 @@ class Actor {
   Id key_;
 };
 
-// A principal that the server's records name, for what is done in its name without a key: a line of the
-// journal, background work, an execution that goes on after a restart.
+// Creates an actor for a principal that the server's records name. For actions without a key: a journal
+// entry, background work, an execution that continues after a restart.
 Actor recorded_actor(const Id& principal, std::string name);
 
 struct Principal {
@@ -61,7 +61,7 @@ struct KeyInfo {
   Id principal;
   std::string principal_name;
   std::string name;
-  std::string hint;  // its first characters, to recognise it by
+  std::string hint;  // first characters, for recognition
   bool read_only = false;
   std::optional<Id> only_workspace;
   std::optional<TimeUs> expires_us;

@@ -25,7 +25,7 @@ bool contains(const std::vector<std::string>& list, std::string_view item) {
   return std::find(list.begin(), list.end(), item) != list.end();
 }
 
-// A control file takes its value in one write, and tells through errno what is wrong with it.
+// Writes a control file in one write, as required. Returns errno, or 0 on success.
 int write_value(const std::string& path, std::string_view value) {
   Fd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
   if (!fd) return errno;
@@ -50,7 +50,7 @@ std::string read_text(const std::string& path) {
 
 uint64_t read_number(const std::string& path) { return parse_unsigned(trim(read_text(path))).value_or(0); }
 
-// The number behind `name` in a file of lines "name value".
+// Returns the number after `name` in a file of lines "name value".
 uint64_t read_field(const std::string& path, std::string_view name) {
   std::string text = read_text(path);
   for (auto line : split(text, '\n'))
@@ -66,7 +66,7 @@ std::vector<std::string> words(std::string_view text, char separator) {
   return out;
 }
 
-// mountinfo: id parent major:minor root mount-point options … - type source super-options
+// Format of mountinfo: id parent major:minor root mount-point options … - type source super-options
 struct MountLine {
   std::string root, point, type, options;
 };
@@ -81,7 +81,7 @@ std::optional<MountLine> parse_mount_line(std::string_view line) {
                    std::string(after[2])};
 }
 
-// The folder of group `group` below a mount whose root is the group `root`.
+// Returns the folder of group `group` below a mount whose root is the group `root`.
 std::optional<std::string> folder_of(const MountLine& mount, std::string_view group) {
   std::string_view rest = group;
   if (mount.root != "/") {
@@ -102,7 +102,7 @@ std::vector<CgroupHierarchy> parse_hierarchies(std::string_view mountinfo, std::
     found.version = mount->type == "cgroup" ? 1 : 2;
     auto options = words(mount->options, ',');
     for (auto group_line : split(own_groups, '\n')) {
-      // "4:memory:/group" of version 1, "0::/group" of version 2
+      // Version 1: "4:memory:/group". Version 2: "0::/group".
       auto first = group_line.find(':');
       auto second = first == std::string_view::npos ? first : group_line.find(':', first + 1);
       if (second == std::string_view::npos) continue;
@@ -128,7 +128,7 @@ CgroupTree CgroupTree::find() {
 
 CgroupTree::CgroupTree(std::vector<CgroupHierarchy> hierarchies, std::string folder_name)
     : folder_name_(std::move(folder_name)) {
-  // Version 1 first: a hybrid host leaves version 2 without controllers.
+  // Version 1 first, because a hybrid host leaves version 2 without controllers.
   for (int version : {1, 2})
     for (const auto& hierarchy : hierarchies)
       if (hierarchy.version == version) use(hierarchy);
@@ -149,8 +149,7 @@ void CgroupTree::use(const CgroupHierarchy& hierarchy) {
   sweep(hierarchy.own_path);
   if (::mkdir(branch.path.c_str(), 0755) != 0 && errno != EEXIST) return;
   if (hierarchy.version == 2) {
-    // Only a group without processes of its own may hand controllers down, so the server moves into a leaf
-    // first.
+    // Only a group without processes may delegate controllers, so the server first moves into a leaf.
     std::string leaf = hierarchy.own_path + "/" + folder_name_ + "-server";
     bool moved = (::mkdir(leaf.c_str(), 0755) == 0 || errno == EEXIST) &&
                  write_value(leaf + "/cgroup.procs", std::to_string(::getpid())) == 0;
@@ -164,12 +163,12 @@ void CgroupTree::use(const CgroupHierarchy& hierarchy) {
       ::rmdir(branch.path.c_str());
       return;
     }
-    branch.controllers.emplace_back("freezer");  // every group of version 2 can be frozen
+    branch.controllers.emplace_back("freezer");  // every group of version 2 has a freezer
   }
   branches_.push_back(std::move(branch));
 }
 
-// A server that was killed left its folders; they are empty, since its sessions ended with it.
+// Removes the folders of killed servers. They are empty, because the sessions ended with their server.
 void CgroupTree::sweep(const std::string& own_path) const {
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(own_path, ignored)) {
@@ -224,7 +223,7 @@ void Cgroup::set_limits(const Limits& limits) {
   if (auto* place = place_of("memory")) {
     if (place->version == 2) {
       must_write(place->path + "/memory.max", bytes);
-      write_value(place->path + "/memory.swap.max", "0");  // absent without swap
+      write_value(place->path + "/memory.swap.max", "0");  // missing without swap
     } else {
       must_write(place->path + "/memory.limit_in_bytes", bytes);
       write_value(place->path + "/memory.memsw.limit_in_bytes", bytes);

@@ -1,7 +1,7 @@
-// Control groups, version 1 and 2: limits and figures of a session, and a way to stop all of it at once.
+// Control groups, version 1 and 2: limits and usage of a session, and a way to freeze all of it at once.
 //
 // Version 1 has one hierarchy of folders per controller, version 2 one for all; hosts mix them. A session's
-// group is a folder in each hierarchy that is used, below one folder that belongs to this server, below the
+// group is a folder in each hierarchy in use. It lies below this server's folder, which lies below the
 // server's own group.
 #pragma once
 
@@ -22,32 +22,32 @@ namespace sk::sandbox {
 // One mounted hierarchy, as /proc/self/mountinfo and /proc/self/cgroup describe it.
 struct CgroupHierarchy {
   int version = 0;
-  std::vector<std::string>
-      controllers;       // of version 1: those mounted together; of version 2: those that can be used here
+  // Version 1: the controllers mounted together. Version 2: the controllers available here.
+  std::vector<std::string> controllers;
   std::string own_path;  // folder of the server's own group
 };
 
-// From the texts of those two files; `mounted` is empty where nothing is usable. Exposed for tests.
+// Parses the contents of those two files. Returns an empty list where nothing is usable. Exposed for tests.
 std::vector<CgroupHierarchy> parse_hierarchies(std::string_view mountinfo, std::string_view own_groups);
 
 class Cgroup;
 
-// Where sessions' groups are made. Constant after construction; any thread.
+// Factory of the sessions' groups. Constant after construction; thread-safe.
 class CgroupTree {
  public:
-  // Finds what this host and user can use, and makes the server's folder in it. Never throws: what is missing
-  // is simply not `has`.
+  // Finds the hierarchies that this host and user can use, and creates the server's folder in each. Never
+  // throws: `has` returns false for missing controllers.
   static CgroupTree find();
-  // Over given hierarchies, for tests.
+  // Uses the given hierarchies, for tests.
   explicit CgroupTree(std::vector<CgroupHierarchy> hierarchies, std::string folder_name);
   CgroupTree(CgroupTree&&) = default;
   ~CgroupTree();
 
   bool has(std::string_view controller) const;
-  // "v1: memory, pids, cpu", or why there is none.
+  // Returns "v1: memory, pids, cpu", or the reason why there is none.
   const std::string& description() const { return description_; }
 
-  // A new, empty group under a name of its own. Throws Error(internal).
+  // Creates an empty group with a unique name. Throws Error(internal).
   std::unique_ptr<Cgroup> make() const;
 
  private:
@@ -66,7 +66,7 @@ class CgroupTree {
   std::unique_ptr<std::atomic<uint64_t>> names_ = std::make_unique<std::atomic<uint64_t>>(0);
 };
 
-// One session's group. One thread at a time. Removing it needs that no process is left in it.
+// Group of one session. Not thread-safe. It can only be removed once it contains no process.
 class Cgroup {
  public:
   Cgroup(const CgroupTree& tree, std::string name);
@@ -74,18 +74,18 @@ class Cgroup {
   Cgroup(const Cgroup&) = delete;
   Cgroup& operator=(const Cgroup&) = delete;
 
-  // Children that are forked later belong to it too. Throws Error(internal).
+  // Adds a process; children forked later belong to the group too. Throws Error(internal).
   void add(pid_t pid);
-  // Throws Error(internal) when a limit of a present controller cannot be set.
+  // Throws Error(internal) when a limit of an available controller cannot be set.
   void set_limits(const Limits& limits);
   Usage usage() const;
-  // Of Usage, alone and cheaply; nullopt where processes are not counted.
+  // Returns this field of Usage at low cost, or nullopt where processes are not counted.
   std::optional<uint64_t> processes_refused() const;
-  // False where no freezer is there.
+  // Returns false when there is no freezer.
   bool freeze() { return set_frozen(true); }
   bool thaw() { return set_frozen(false); }
   std::vector<pid_t> processes() const;
-  // True when nothing is left of it; false while processes are still ending.
+  // Removes the group. Returns false while processes are still ending.
   bool remove();
 
  private:
@@ -98,7 +98,7 @@ class Cgroup {
 
   const CgroupTree& tree_;
   const std::string name_;
-  std::vector<Place> places_;  // one per branch of the tree, same order
+  std::vector<Place> places_;  // one per branch of the tree, in the same order
 };
 
 }  // namespace sk::sandbox

@@ -52,7 +52,7 @@ class Walk {
 
  private:
   const dev_t device_;
-  std::set<ino_t> seen_;  // files with several names
+  std::set<ino_t> seen_;  // hard-linked files
 };
 
 }  // namespace
@@ -115,12 +115,12 @@ bool DiskGuard::is_worth_walking(const Free& free) {
   if (shrank(walked_at_.bytes, free.bytes, kWorthWalkingBytes) ||
       shrank(walked_at_.entries, free.entries, kWorthWalkingEntries))
     return true;
-  // What was freed since is room that may be filled again unseen, so the mark follows upwards.
+  // Freed space can be filled again without a walk, so raise the mark.
   walked_at_ = {std::max(walked_at_.bytes, free.bytes), std::max(walked_at_.entries, free.entries)};
   return false;
 }
 
-// Measures without the lock, since folders may be large and owners of tickets must not wait.
+// Measures without the lock, because folders may be large and ticket owners must not wait.
 void DiskGuard::walk(const Free& free) {
   auto began_us = steady_us();
   std::vector<std::pair<uint64_t, std::shared_ptr<Fd>>> folders;
@@ -144,8 +144,8 @@ void DiskGuard::walk(const Free& free) {
   if (reserve_reached) look_at_reserve(free);
 }
 
-// The limits; or, above them, what the folder has and a little that would not be seen anyway, but never more
-// than before.
+// Sets the allowance to the limits. A folder above them may keep its size plus an amount too small to notice,
+// but never more than before.
 void DiskGuard::tighten(Watched& watched) {
   auto tighter = [](uint64_t limit, uint64_t allowed, uint64_t used, uint64_t little) {
     return used <= limit ? limit : std::min(allowed, used + little);
@@ -172,8 +172,8 @@ void DiskGuard::look_at_one(Watched& watched) {
   watched.over(why);
 }
 
-// Whoever grew most since the reserve was last whole has to go; if that was not enough, the next look finds
-// the next.
+// Ends the session that grew most since the reserve was last intact. If that is not enough, the next check
+// ends another.
 void DiskGuard::look_at_reserve(const Free& free) {
   Watched* most = nullptr;
   auto growth = [](const Watched& watched) {
@@ -192,7 +192,7 @@ DiskGuard::Free DiskGuard::free_space() const {
   struct statvfs info{};
   if (::statvfs(options_.data_root.c_str(), &info) != 0) return {};
   Free out{static_cast<uint64_t>(info.f_bavail) * info.f_frsize, static_cast<uint64_t>(info.f_favail)};
-  if (info.f_files == 0) out.entries = UINT64_MAX;  // filesystems without a table of inodes
+  if (info.f_files == 0) out.entries = UINT64_MAX;  // filesystem without an inode table
   return out;
 }
 

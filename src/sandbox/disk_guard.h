@@ -1,9 +1,9 @@
-// Keeps sessions from filling the disk. RLIMIT_FSIZE bounds one file; this bounds all files of a session
-// together, and keeps a reserve free that no session may touch, so that the server can always write.
+// Keeps sessions from filling the disk. RLIMIT_FSIZE limits one file. The guard limits all files of a session
+// together, and keeps a reserve that no session may use, so the server can always write.
 //
-// Without quotas of the filesystem, the only way to know what a folder holds is to walk it, which costs a few
-// microseconds per file. So the guard asks the filesystem how much is free, which costs nothing, and walks
-// only when that has shrunk.
+// Without filesystem quotas, the size of a folder is only known by walking it, which costs a few microseconds
+// per file. Querying the free space costs almost nothing, so the guard walks folders only when the free space
+// has shrunk.
 #pragma once
 
 #include <condition_variable>
@@ -20,8 +20,8 @@
 namespace sk::sandbox {
 
 struct FolderUsage {
-  uint64_t bytes = 0;    // allocated, not apparent: a sparse file counts for what it takes
-  uint64_t entries = 0;  // files, folders, links; a file with several names counts once
+  uint64_t bytes = 0;    // allocated, not apparent: sparse files count as allocated
+  uint64_t entries = 0;  // files, folders, links; a hard-linked file counts once
 };
 
 struct DiskLimits {
@@ -29,16 +29,16 @@ struct DiskLimits {
   uint64_t entries_max = 0;
 };
 
-// What lies below the open folder. Follows no links, crosses into no other filesystem, and goes no deeper
-// than 512 levels. What changes meanwhile may be counted or not.
+// Measures the content of the open folder. Follows no links, crosses no filesystem boundary, and descends at
+// most 512 levels. Concurrent changes may or may not be counted.
 FolderUsage measure_folder(int folder_fd);
 
-// Any thread. One thread of its own looks every `interval_ms`.
+// Thread-safe. Its own thread checks every `interval_ms`.
 class DiskGuard {
  public:
   struct Options {
-    std::string data_root;       // on the filesystem whose free space counts
-    uint64_t reserve_bytes = 0;  // never lent
+    std::string data_root;       // on the filesystem whose free space is checked
+    uint64_t reserve_bytes = 0;  // never available to sessions
     int interval_ms = 250;
   };
   explicit DiskGuard(Options options);
@@ -46,7 +46,7 @@ class DiskGuard {
   DiskGuard(const DiskGuard&) = delete;
   DiskGuard& operator=(const DiskGuard&) = delete;
 
-  // Stops watching when it is destroyed, and waits for a callback under way.
+  // Stops watching on destruction, and waits for a running callback.
   class Ticket {
    public:
     Ticket(DiskGuard& guard, uint64_t number) : guard_(guard), number_(number) {}
@@ -58,22 +58,22 @@ class DiskGuard {
     DiskGuard& guard_;
     const uint64_t number_;
   };
-  // Why a session must end: "disk: 12 GiB of 10 GiB", or that the reserve was reached while this session grew
-  // most.
+  // Receives the reason why a session must end: "disk: 12 GiB of 10 GiB", or that the reserve was reached
+  // while this session grew most.
   using Over = std::function<void(const std::string& why)>;
-  // `over` is called at most once, on the guard's thread; it should freeze the session and have it killed. It
-  // may not destroy the ticket. A folder that has more than the limits already may keep it, to be made
-  // smaller, but not grow.
+  // Watches a folder. `over` is called at most once, on the guard's thread; it should freeze the session and
+  // have it killed. It must not destroy the ticket. A folder that already exceeds the limits may keep its
+  // size or shrink, but not grow.
   std::unique_ptr<Ticket> watch(const std::string& folder, DiskLimits limits, Over over);
 
  private:
   struct Watched {
-    std::shared_ptr<Fd> folder;  // shared: a walk may outlast the ticket
+    std::shared_ptr<Fd> folder;  // shared: a walk may outlive the ticket
     DiskLimits limits;
     Over over;
-    DiskLimits allowed;  // above the limits while the folder has been so since the beginning
+    DiskLimits allowed;  // above the limits only for a folder that exceeded them from the start
     FolderUsage usage;
-    FolderUsage before;  // when the reserve was last fine
+    FolderUsage before;  // when the reserve was last intact
     bool told = false;
   };
   struct Free {
@@ -90,15 +90,15 @@ class DiskGuard {
   void forget(uint64_t number);
 
   const Options options_;
-  std::mutex mutex_;  // guards what follows, and is held during callbacks
+  std::mutex mutex_;  // guards all below; held during callbacks
   std::condition_variable wake_;
   bool stopping_ = false;
   uint64_t numbers_ = 0;
   std::map<uint64_t, Watched> watched_;
 
-  // The guard's thread only.
-  Free walked_at_;            // free space when folders were last walked
-  int64_t next_walk_us_ = 0;  // not sooner: walking may take a tenth of the time, no more
+  // Guard's thread only.
+  Free walked_at_;            // free space at the last walk
+  int64_t next_walk_us_ = 0;  // limits walking to a tenth of the time
   std::thread thread_;
 };
 

@@ -40,8 +40,8 @@ bool has_capability(int capability) {
   return (data[capability / 32].effective >> (capability % 32)) & 1;
 }
 
-// Runs `attempt` in a child and returns its errno, 0 when it worked. The child has other threads' locks, so
-// attempts are system calls only.
+// Runs `attempt` in a child. Returns its errno, or 0 on success. The child may inherit locks held by other
+// threads, so attempts must only make system calls.
 int try_in_child(const std::function<int()>& attempt) {
   pid_t pid = ::fork();
   if (pid < 0) return errno;
@@ -55,7 +55,7 @@ int try_in_child(const std::function<int()>& attempt) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : EIO;
 }
 
-// In a child: becomes what the launcher would be, then tries the namespaces.
+// Tries the namespaces in a child that has the same privileges as the launcher.
 int try_namespaces(bool outer, uint32_t uid, uint32_t gid, int flags) {
   return try_in_child([=] {
     sk_fault fault{};
@@ -138,7 +138,7 @@ class Examination {
     UserIdPlan& ids = found_.ids;
     ids.owner_uid = uid_;
     ids.owner_gid = gid_;
-    if (outer_) return;  // session 0: the one user of the outer namespace, who is the server's
+    if (outer_) return;  // session 0: the only user of the outer namespace, which is the server's
     ids.session = uid_;
     uint32_t first = has_capability(CAP_SETUID) && has_capability(CAP_SETGID)
                          ? choose_first_id(read_file("/proc/self/uid_map"), kSessionIds)
@@ -169,8 +169,8 @@ class Examination {
     bool exact = cgroups_.has("memory") && cgroups_.has("pids") && cgroups_.has("cpu");
     found_.report.limits_are_exact = exact;
     if (!cgroups_.has("memory")) found_.layer_bits |= SK_LAYER_MEMORY_WATCH;
-    // An ordinary user cannot be expected to own control groups: there the watcher and resource limits count
-    // as the layer.
+    // An ordinary user rarely owns control groups. For such a user, the watcher and resource limits count as
+    // this layer.
     std::string detail = cgroups_.description();
     if (!exact && outer_)
       detail += "; limits are approximate: a watcher for memory, resource limits for processes";

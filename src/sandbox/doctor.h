@@ -1,4 +1,5 @@
-// Which layers of the sandbox this host and this user have. Each is tried, not guessed.
+// Reports which layers of the sandbox this host and user provide. Each layer is tested by using it, not
+// inferred.
 #pragma once
 
 #include <cstdint>
@@ -11,41 +12,42 @@
 namespace sk::sandbox {
 
 enum class Need {
-  always,    // without it nothing can run at all
-  required,  // without it only a weak sandbox runs
-  useful,    // another wall behind the others
+  always,    // nothing can run without it
+  required,  // without it, only a weak sandbox can run
+  useful,    // additional defence in depth
 };
 
 struct Layer {
   std::string name;
   bool present = false;
   Need need = Need::required;
-  std::string detail;  // what was found
-  std::string advice;  // what to do when it is missing; empty when it is there
+  std::string detail;  // the finding
+  std::string advice;  // how to provide a missing layer; empty when present
 };
 
 struct Report {
   std::vector<Layer> layers;
-  bool is_root = false;           // else a user namespace stands in for it
-  bool limits_are_exact = false;  // by control groups, else approximately: by a watcher and resource limits
+  bool is_root = false;           // otherwise a user namespace is used
+  bool limits_are_exact = false;  // by control groups; otherwise by a watcher and resource limits
 
-  // Nothing that is always needed or required is missing.
+  // Returns true when no `always` or `required` layer is missing.
   bool complete() const;
-  // Nothing that is always needed is missing.
+  // Returns true when no `always` layer is missing.
   bool possible() const;
-  // The names of what is missing and not merely useful.
+  // Returns the names of the missing layers, except `useful` ones.
   std::string missing() const;
 };
 
-// What the doctor found, in the form that the rest of the room works with.
+// The results of examine_host(), for use by the rest of this room.
 struct Findings {
   Report report;
   uint32_t layer_bits = 0;  // enum sk_layer
   UserIdPlan ids;
 };
 
-// `data_root` is where sessions' folders will be: whether their owners can be mapped depends on its
-// filesystem. Forks some short-lived children; takes some milliseconds. Never throws for what is missing.
+// Tests all layers. `data_root` is the parent of the sessions' folders; its filesystem determines whether
+// owners can be mapped. Forks short-lived children and takes some milliseconds. Never throws for a missing
+// layer.
 Findings examine_host(const CgroupTree& cgroups, const std::string& data_root);
 
 }  // namespace sk::sandbox

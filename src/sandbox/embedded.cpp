@@ -12,7 +12,7 @@
 #define MFD_EXEC 0x0010U
 #endif
 
-// SK_INSIDE_DIR comes from cmake/sandbox.cmake, which builds what is included here first.
+// cmake/sandbox.cmake defines SK_INSIDE_DIR and builds these files first.
 #define SK_EMBED(symbol, file)                                                                        \
   __asm__(".section .rodata\n.balign 16\n.global " #symbol "\n" #symbol ":\n.incbin \"" SK_INSIDE_DIR \
           "/" file "\"\n.global " #symbol "_end\n" #symbol "_end:\n.byte 0\n.previous\n");            \
@@ -37,7 +37,7 @@ std::string_view embedded_program() { return between(sk_embedded_program, sk_emb
 
 Fd sealed_file(const char* name, std::string_view content) {
   Fd fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_EXEC));
-  // Kernels before 6.3 do not know the flag, and make such files executable anyway.
+  // Kernels before 6.3 do not know the flag and make such files executable anyway.
   if (!fd && errno == EINVAL) fd = Fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd) throw system_error("cannot make an anonymous file", errno);
   write_all(fd.get(), as_bytes(content), name);

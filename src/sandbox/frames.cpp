@@ -27,8 +27,7 @@ std::optional<std::string> FrameReader::next() {
   if (length > frame_bytes_max_)
     throw Error(Code::bad_request, "a frame of " + human_size(length) + " from a session");
   if (bytes_held() < kLengthBytes + length) {
-    // Move what is there to the front, now and then, so that the buffer does not grow with what was read
-    // already.
+    // Move the remaining bytes to the front, so the buffer does not grow with consumed bytes.
     if (at_ > 0) {
       buffer_.erase(0, at_);
       at_ = 0;

@@ -1,4 +1,4 @@
-// The nursery's own thread: fills the pool, renews the zygote, clears away what sessions leave.
+// The nursery's own thread: fills the pool, renews the zygote, and cleans up after sessions.
 #include <poll.h>
 #include <unistd.h>
 
@@ -15,11 +15,11 @@ namespace sk::sandbox {
 namespace {
 
 constexpr int64_t kPatienceMinUs = 500'000, kPatienceMaxUs = 30'000'000;
-// Whoever started a session runs a first cell in it: the pool is not filled just beside that, unless others
-// may wait for it.
+// A new session usually runs a first cell at once. The pool is not filled during that time, unless there is
+// demand.
 constexpr int64_t kFirstCellUs = 50'000;
 constexpr int64_t kInDemandUs = 1'000'000;
-constexpr int kRemainsLookMs = 20;  // a control group may be busy for a moment after its last process
+constexpr int kRemainsLookMs = 20;  // a control group may be busy shortly after its last process
 
 }  // namespace
 
@@ -86,14 +86,14 @@ void Nursery::renew_zygote() {
   if (wanted && !coming_ && now_us >= next_try_us_) start_zygote();
 }
 
-// It lives as long as the server does, unless somebody kills it. Sessions do not need it once they run.
+// Replaces a dead launcher. It normally lives as long as the server. Running sessions do not need it.
 void Nursery::renew_launcher() {
   if (current_launcher()->alive() || steady_us() < next_try_us_) return;
   log::error("the sandbox's launcher has ended; another is started");
   try {
     auto launcher = std::make_shared<Launcher>(
         Launcher::Setup{shared_.findings.layer_bits, options_.runtime_root, options_.extra_dirs});
-    // What the old one had started goes with it: the new one knows nothing of it.
+    // Discard everything that the old launcher started; the new one does not know it.
     coming_.reset();
     std::deque<std::unique_ptr<SessionParts>> unused;
     {
@@ -140,7 +140,7 @@ void Nursery::fill_pool() {
     std::lock_guard lock(mutex_);
     pool_.push_back(std::move(parts));
     pooled_.set(static_cast<int64_t>(pool_.size()));
-    if (pool_.size() < options_.pool_size) wake();  // one at a time, so that other duties have their turn
+    if (pool_.size() < options_.pool_size) wake();  // one per round, so other tasks get a turn
   } catch (const Error& error) {
     next_fill_us_ = now_us + kPatienceMinUs;
     log::warn("cannot prepare a sandbox", {{"why", error.message()}});
@@ -196,7 +196,7 @@ void Nursery::sleep_until_needed() {
   [[maybe_unused]] auto got = ::read(wake_.get(), &count, sizeof count);
   for (size_t i = 0; i < held.size(); ++i) {
     if (!(waits[first_report + i].revents) || held[i]->collect_reports()) continue;
-    // It has ended: nothing more comes from it.
+    // The zygote has ended; no more reports follow.
     std::erase_if(zygotes_, [&](const auto& weak) { return weak.lock() == held[i]; });
   }
 }

@@ -20,8 +20,8 @@ namespace sk::sandbox {
 
 namespace {
 
-// What one session may make the server do in one slice of time. A cell that prints in a tight loop is read in
-// a few large pieces rather than in thousands of small ones, and cannot keep the loop from other sessions.
+// Work budget of one session per time slice. The output of a tight print loop is read in a few large pieces
+// instead of thousands of small ones, and cannot starve other sessions.
 constexpr int64_t kSliceUs = 20'000;
 constexpr int64_t kRestMinUs = 1'000;
 constexpr size_t kWakesPerSlice = 32;
@@ -29,7 +29,7 @@ constexpr size_t kFramesPerSlice = 256;
 constexpr size_t kBytesPerSlice = 4 << 20;
 
 constexpr size_t kReadBytes = 64 << 10;
-constexpr size_t kOrderBytesMax = 2 << 20;  // more than the largest pipe holds
+constexpr size_t kOrderBytesMax = 2 << 20;  // more than the largest pipe buffer
 constexpr size_t kRequestsMax = 64;
 
 }  // namespace
@@ -119,7 +119,7 @@ void Kernel::write_pending() {
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno == EAGAIN) break;
     if (count < 0) {
-      sent = pending_.size();  // nobody reads it any more
+      sent = pending_.size();  // the peer no longer reads
       break;
     }
     sent += static_cast<size_t>(count);
@@ -163,8 +163,8 @@ void Kernel::read_channel() {
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno == EAGAIN) return;
     if (count <= 0) {
-      channel_open_ = false;  // its main process has ended, or code in it closed the descriptor and will be
-                              // found out by a time-out
+      // Its main process has ended, or code closed the descriptor, in which case a timeout ends the session.
+      channel_open_ = false;
       return;
     }
     bytes_in_slice_ += static_cast<size_t>(count);
@@ -189,7 +189,7 @@ void Kernel::read_output(Source& source, size_t bytes_max) {
   }
 }
 
-// Delivers what was printed before the frame with this mark.
+// Delivers the output printed before the frame with this mark.
 void Kernel::order_output(uint64_t mark) {
   for (Source* source : {output_.get(), errors_.get()}) {
     read_output(*source, kOrderBytesMax);
@@ -227,12 +227,12 @@ void Kernel::handle(const Json& frame) {
 
 void Kernel::finish(const Json& frame) {
   auto done = parse_done(frame);
-  if (!is_running() || done.id != running_id_) return;  // code in the session made it up
+  if (!is_running() || done.id != running_id_) return;  // forged by code in the session
   running_id_.clear();
   events_.on_done(std::move(done));
 }
 
-// No process is left, so what is in the channel and the pipes is all that there will be.
+// Delivers the remaining data. No process is left, so the channel and the pipes contain all that will come.
 void Kernel::end_session() {
   try {
     frames_in_slice_ = bytes_in_slice_ = 0;
@@ -243,7 +243,7 @@ void Kernel::end_session() {
       frames_in_slice_ = bytes_in_slice_ = 0;
     }
   } catch (const Error&) {
-    // It ends with half a frame, or with nonsense. It has ended anyway.
+    // An incomplete or invalid frame at the end does not matter: the session has ended.
   }
   for (Source* source : {output_.get(), errors_.get()}) {
     while (source->open) {
@@ -258,7 +258,7 @@ void Kernel::end_session() {
   events_.on_ended(*session_->outcome());
 }
 
-// Over the budget of a slice, the session is left alone until the next one.
+// Pauses the session until the next slice when it exceeds its budget.
 void Kernel::rest_if_busy() {
   if (resting_ || has_ended_) return;
   auto now_us = steady_us();
@@ -296,7 +296,7 @@ void Kernel::refresh_watches() {
   }
 }
 
-// Zero takes it out: a descriptor that hung up would be reported whatever is asked for.
+// Zero events removes the descriptor: epoll always reports hang-ups.
 void Kernel::watch(int fd, uint32_t events) {
   uint32_t& current = watched_[fd];
   if (current == events) return;

@@ -1,7 +1,8 @@
-// Speaks with the Python kernel of one session: sends it cells, and turns what comes back into events.
+// Client of the Python kernel of one session: sends cells to it and turns its messages into events.
 //
-// No thread and no waiting: the owner watches one descriptor per kernel in its own loop, and calls on_ready()
-// when it is readable. All that comes is untrusted; what no kernel would send ends the session.
+// Has no thread and never blocks. The owner watches one descriptor per kernel in its own loop and calls
+// on_ready() when it is readable. All input is untrusted; a message that no kernel would send ends the
+// session.
 #pragma once
 
 #include <cstdint>
@@ -23,23 +24,23 @@ namespace sk::sandbox {
 enum class Stream { output, errors };
 enum class Language { python, bash };
 
-// One thing shown, in several forms.
+// One displayed object in several formats.
 struct MimeBundle {
   struct Part {
     std::string mime;     // "text/plain", "image/png"
-    std::string content;  // text (UTF-8) or bytes; JSON kinds as their JSON text
+    std::string content;  // text (UTF-8) or bytes; JSON types as JSON text
     bool is_binary = false;
   };
   std::vector<Part> parts;
-  std::string metadata;  // a JSON object as text; from inside, like the rest: check before use
+  std::string metadata;  // JSON object as text; untrusted, validate before use
 
   const Part* find(std::string_view mime) const;
 };
 
 struct Display {
   MimeBundle bundle;
-  std::string id;       // of a display that may be updated later; else empty
-  bool update = false;  // replaces the earlier displays of that id
+  std::string id;       // id of a display that may be updated later; otherwise empty
+  bool update = false;  // replaces earlier displays with this id
 };
 
 struct CellResult {
@@ -50,7 +51,7 @@ struct CellResult {
 struct CellError {
   std::string name;       // "ValueError"
   std::string value;      // its message
-  std::string traceback;  // readable text without colours
+  std::string traceback;  // plain text without colours
 };
 
 enum class CellStatus { ok, error, interrupted };
@@ -63,18 +64,18 @@ struct CellDone {
   int64_t wall_us = 0, cpu_us = 0;  // as the kernel measured them
 };
 
-// `import sandkeep` in the session. Answer with Kernel::reply or refuse, now or later.
+// Request from `import sandkeep` in the session. Answer with Kernel::reply or refuse, now or later.
 struct KernelRequest {
   uint64_t id = 0;
-  std::string method;  // keep, link, fetch, versions; from inside: it may be anything
+  std::string method;  // keep, link, fetch, versions; untrusted, may be any text
   Json params;         // an object
 };
 
-// Called from on_ready() only. None may destroy the kernel.
+// Callbacks, called only from on_ready(). They must not destroy the kernel.
 class KernelEvents {
  public:
   virtual ~KernelEvents() = default;
-  // Bytes as they were printed, not cut within a UTF-8 character as long as they are UTF-8.
+  // Bytes as printed. Does not split UTF-8 characters, if the output is UTF-8.
   virtual void on_output(Stream stream, std::string_view bytes) = 0;
   virtual void on_display(Display display) = 0;
   virtual void on_clear_output() {}
@@ -83,12 +84,12 @@ class KernelEvents {
   // All output of the cell has been delivered.
   virtual void on_done(CellDone done) = 0;
   virtual void on_request(KernelRequest request) = 0;
-  // The last event: no process of the session is left, and all that they printed has been delivered.
+  // The last event: no process of the session is left, and all their output has been delivered.
   virtual void on_ended(const Outcome& outcome) = 0;
 };
 
-// One thread at a time. `events` outlives it. Methods throw Error(internal) when the system runs out of
-// descriptors, else only as said.
+// Not thread-safe. `events` must outlive it. Methods throw Error(internal) when the system runs out of
+// descriptors, otherwise only as documented.
 class Kernel {
  public:
   Kernel(std::unique_ptr<Session> session, KernelEvents& events);
@@ -98,26 +99,26 @@ class Kernel {
 
   Session& session() { return *session_; }
 
-  // Readable when on_ready() has something to do. It is an epoll descriptor: watch it level-triggered.
+  // Readable when on_ready() has work to do. This is an epoll descriptor; watch it level-triggered.
   int poll_fd() const { return epoll_.get(); }
-  // Does a bounded piece of work; the descriptor stays readable while there is more.
+  // Does a bounded amount of work. The descriptor stays readable while there is more.
   void on_ready();
   bool has_ended() const { return has_ended_; }
 
-  // Variables for the environment of the cells that follow.
+  // Sets environment variables for the following cells.
   void configure(const std::vector<std::pair<std::string, std::string>>& environment);
-  // Starts a cell; one at a time, until on_done. Throws Error(too_large) for code that no frame can hold,
-  // Error(bad_request) when it is not UTF-8, Error(conflict) while a cell runs.
+  // Starts a cell; only one may run until on_done. Throws Error(too_large) for code that does not fit into a
+  // frame, Error(bad_request) for invalid UTF-8, Error(conflict) while a cell runs.
   void execute(const std::string& id, std::string_view code, Language language = Language::python);
   bool is_running() const { return !running_id_.empty(); }
-  // Raises KeyboardInterrupt in the running cell; without one, it does nothing.
+  // Raises KeyboardInterrupt in the running cell. Does nothing when no cell runs.
   void interrupt();
 
   void reply(uint64_t request_id, const Json& value);
   void refuse(uint64_t request_id, std::string_view code, std::string_view message);
 
-  // While paused, no output is read: whoever prints in the session waits as soon as its pipe is full.
-  // Everything else goes on.
+  // Stops reading output until resumed; a process that prints blocks once its pipe is full. Everything else
+  // continues.
   void pause_output();
   void resume_output();
 
@@ -141,12 +142,12 @@ class Kernel {
   std::unique_ptr<Session> session_;
   KernelEvents& events_;
   Fd epoll_;
-  Fd timer_;  // made when a session first prints faster than it may
+  Fd timer_;  // created when the session first exceeds its output rate
   std::unique_ptr<Source> output_, errors_;
   FrameReader frames_;
-  std::string pending_;  // bytes for the channel that its buffer did not take
+  std::string pending_;  // bytes for the channel that its buffer did not accept
   std::string running_id_;
-  std::vector<uint64_t> requests_;   // not answered yet
+  std::vector<uint64_t> requests_;   // unanswered
   std::map<int, uint32_t> watched_;  // epoll events by descriptor
   int64_t slice_ends_us_ = 0;
   size_t wakes_in_slice_ = 0, frames_in_slice_ = 0, bytes_in_slice_ = 0;

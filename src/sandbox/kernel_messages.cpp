@@ -13,8 +13,8 @@ namespace {
   throw Error(Code::bad_request, std::string("a frame's '") + name + "' is not " + expected);
 }
 
-// An upper bound, without parsing: objects that keep the order of their fields take quadratic time to build,
-// and a kernel sends few.
+// Upper bound that is checked without parsing. Ordered objects take quadratic time to build, and a kernel
+// sends few fields.
 constexpr size_t kFieldsMax = 1'000;
 
 size_t count_fields(std::string_view text) {

@@ -1,5 +1,5 @@
-// Frames from a session as values, or an Error(bad_request) that says what is wrong with them. Pure functions
-// of untrusted input.
+// Parses frames from a session into values. Throws Error(bad_request) with the reason for invalid frames.
+// Pure functions on untrusted input.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace sk::sandbox {
 
-// The fields of a frame. Throw when the field has another type; absent fields are empty or zero.
+// Read a field of a frame. Absent fields are empty or zero. Throw when the field has another type.
 std::string text_field(const Json& frame, const char* name);
 uint64_t number_field(const Json& frame, const char* name);
 bool flag_field(const Json& frame, const char* name);
 
-// An object with a text "t". Throws on anything else.
+// Parses an object with a text field "t". Throws on anything else.
 Json parse_kernel_frame(const std::string& text);
 MimeBundle parse_bundle(const Json& frame);
 CellError parse_error(const Json& frame);

@@ -17,10 +17,10 @@ namespace sk::sandbox {
 
 namespace {
 
-constexpr int kAnswerTimeoutMs =
-    30'000;  // building the root touches the disk; everything else takes a millisecond
+// Building the root accesses the disk; everything else takes a millisecond.
+constexpr int kAnswerTimeoutMs = 30'000;
 
-// After fork in a server with many threads: system calls only.
+// Runs after fork in a multi-threaded server: system calls only.
 [[noreturn]] void become_launcher(int program_fd, int socket_fd, bool outer_user_namespace) {
   char name[] = "sandkeep-launcher", outer[] = "outer";
   char* arguments[] = {name, outer_user_namespace ? outer : nullptr, nullptr};
@@ -30,7 +30,7 @@ constexpr int kAnswerTimeoutMs =
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   for (int signal_number : {SIGPIPE, SIGINT, SIGTERM, SIGHUP}) ::signal(signal_number, SIG_DFL);
   int null_fd = ::open("/dev/null", O_RDWR);
-  // Both may lie where the other belongs.
+  // Each may occupy the number of the other.
   int socket_high = ::fcntl(socket_fd, F_DUPFD, 10);
   int program_high = ::fcntl(program_fd, F_DUPFD, 10);
   if (null_fd < 0 || socket_high < 0 || program_high < 0) ::_exit(127);

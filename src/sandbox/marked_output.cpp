@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kDigitsMax = 19;
 
-// How many bytes at the end of `text` are the beginning of a UTF-8 character whose rest is missing.
+// Returns how many bytes at the end of `text` are the start of an incomplete UTF-8 character.
 size_t unfinished_character_bytes(std::string_view text) {
   for (size_t back = 1; back <= 3 && back <= text.size(); ++back) {
     auto byte = static_cast<unsigned char>(text[text.size() - back]);
@@ -40,7 +40,7 @@ MarkedOutput::Found MarkedOutput::find_mark(size_t from) const {
   }
 }
 
-// Where text ends that cannot become a mark when more bytes come.
+// Returns the end of the text that cannot become part of a mark when more bytes arrive.
 size_t MarkedOutput::safe_end() const {
   size_t longest = start_.size() + kDigitsMax + 1;
   size_t from = buffer_.size() > longest ? buffer_.size() - longest : 0;

@@ -1,9 +1,9 @@
-// What processes of a session print, put in order with what the kernel sends.
+// Output of a session's processes, ordered relative to the kernel's frames.
 //
-// Output takes a pipe, displays and results take the channel, and nothing orders one against the other. So
-// before the kernel sends frame n, it writes a mark with the number n into both pipes: what stands before the
-// mark was printed before the frame. Marks carry a word that the server chose at random; code in the session
-// could read it and write marks of its own, and would confuse nothing but its own output.
+// Output uses a pipe, displays and results use the channel, and nothing orders the two. Before the kernel
+// sends frame n, it therefore writes a mark with the number n into both pipes. Text before the mark was
+// printed before the frame. Marks contain a random word chosen by the server. Code in the session could read
+// it and write its own marks, but would only confuse its own output.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,16 @@ class MarkedOutput {
   explicit MarkedOutput(std::string_view word);
 
   void append(std::string_view bytes) { buffer_.append(bytes); }
-  // Text up to the next mark that has not been passed. Keeps back what may be the beginning of a mark or of a
+  // Returns text up to the next mark that has not been passed. Keeps back a possible start of a mark or of a
   // UTF-8 character.
   std::string take();
-  // A mark has been reached: what follows belongs behind a frame that has not come yet. No use in reading on.
+  // Returns whether a mark has been reached. The text after it belongs after a frame that has not arrived
+  // yet, so reading on is useless.
   bool holds_mark() const { return held_; }
-  // All text before mark `number`, if it is there, else all text. Marks up to that number no longer hold
-  // anything up.
+  // Returns all text before mark `number` if it is there, otherwise all text. Marks up to that number no
+  // longer block.
   std::string pass(uint64_t number);
-  // Everything, marks removed: nothing more will come.
+  // Returns everything, without marks. Call it when no more bytes will come.
   std::string flush();
 
  private:
@@ -36,7 +37,7 @@ class MarkedOutput {
   Found find_mark(size_t from) const;
   size_t safe_end() const;
 
-  const std::string start_;  // a zero byte, the word and a colon; then the number and another zero byte
+  const std::string start_;  // zero byte, word, colon; the number and another zero byte follow
   std::string buffer_;
   uint64_t passed_ = 0;
   bool held_ = false;

@@ -22,10 +22,10 @@ namespace sk::sandbox {
 
 namespace {
 
-constexpr int kStepTimeoutMs = 10'000;  // of steps that take a millisecond, on a machine that is drowning
+constexpr int kStepTimeoutMs = 10'000;  // for steps that take a millisecond, on an overloaded machine
 constexpr int kZygoteTimeoutMs = 60'000;
 constexpr uint64_t kProcessesHeadroom = 64;
-constexpr uint64_t kDataHeadroomBytes = 256 << 20;  // what the zygote's own data takes
+constexpr uint64_t kDataHeadroomBytes = 256 << 20;  // size of the zygote's own data
 
 void set_non_blocking(int fd) { ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK); }
 
@@ -101,11 +101,11 @@ std::unique_ptr<Session> Nursery::start(const SessionSpec& spec) {
     } catch (const Error& error) {
       bool had_ended = wait_readable(parts->init_pidfd.get(), 0);
       dispose(std::move(parts));
-      if (pooled && had_ended) continue;  // it died while it waited: not this caller's fault
+      if (pooled && had_ended) continue;  // it died in the pool: retry with another
       throw;
     }
     taken_us_ = steady_us();
-    wake();  // to fill the gap
+    wake();  // refills the pool
     started_.add();
     if (!pooled) started_cold_.add();
     start_time_.observe_us(steady_us() - began_us);
@@ -138,7 +138,7 @@ std::unique_ptr<SessionParts> Nursery::prepare(Zygote::Urgency urgency) {
     parts->init_pid = init.pid;
     parts->init_pidfd = std::move(init.pidfd);
     parts->idmap = std::move(init.idmap);
-    // The main process joins the namespaces as they are at that moment, so init must be done with them.
+    // The main process joins the namespaces in their current state, so init must have completed them.
     sk_init_report report{};
     std::vector<Fd> none;
     if (!receive_packet(parts->control.get(), report, none, kStepTimeoutMs))
@@ -179,7 +179,7 @@ void Nursery::open_gate(SessionParts& parts, const SessionSpec& spec) {
   go.tmp_bytes = spec.limits.tmp_bytes;
   go.file_bytes_max = spec.limits.file_bytes_max;
   go.open_files_max = spec.limits.open_files_max;
-  // The control group counts exactly, and tells; the resource limit is for where there is none.
+  // The control group counts exactly and reports. The resource limit only matters where there is none.
   go.processes_max = spec.limits.processes_max + (shared_.cgroups.has("pids") ? kProcessesHeadroom : 0);
   if (go.layers & SK_LAYER_MEMORY_WATCH) go.data_bytes_max = spec.limits.memory_bytes + kDataHeadroomBytes;
   if (spec.binds.size() > SK_BINDS_MAX)
@@ -224,7 +224,7 @@ void Nursery::open_gate(SessionParts& parts, const SessionSpec& spec) {
 
 void Nursery::dispose(std::unique_ptr<SessionParts> parts) {
   if (parts->init_pidfd) ::syscall(SYS_pidfd_send_signal, parts->init_pidfd.get(), SIGKILL, nullptr, 0u);
-  if (parts->cgroup) parts->cgroup->thaw();  // what is frozen cannot die
+  if (parts->cgroup) parts->cgroup->thaw();  // frozen processes cannot be killed
   for (Fd* fd :
        {&parts->control, &parts->gate, &parts->channel, &parts->output, &parts->errors, &parts->idmap})
     fd->reset();

@@ -1,5 +1,5 @@
-// Makes sessions of one runtime: owns its launcher and zygote, keeps a few sessions ready, and clears away
-// those that ended.
+// Creates sessions of one runtime: owns its launcher and zygote, keeps a few sessions ready, and cleans up
+// ended ones.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@
 
 namespace sk::sandbox {
 
-// Any thread. One thread of its own, the keeper, fills the pool, renews the zygote, and clears away.
+// Thread-safe. Its own thread, the keeper, fills the pool, renews the zygote, and cleans up.
 class Nursery {
  public:
   struct Options {
@@ -28,7 +28,7 @@ class Nursery {
     std::vector<std::string> extra_dirs = {};
     size_t pool_size = 0;
     uint64_t preallocation_bytes_max = 0;
-    uint64_t zygote_forks_max = 1'000;  // then a fresh one, with another memory layout and hash seed
+    uint64_t zygote_forks_max = 1'000;  // then starts a new one, with another memory layout and hash seed
     int64_t zygote_age_max_s = 3'600;
   };
   struct Shared {
@@ -37,19 +37,19 @@ class Nursery {
     UserIds& ids;
     Metrics& metrics;
   };
-  // Starts the launcher; throws as it does. The zygote gets ready in the background.
+  // Starts the launcher and throws as it does. The zygote starts in the background.
   Nursery(Options options, Shared shared);
-  // Every session must be gone. Waits until nothing of them is left.
+  // All sessions must be destroyed. Waits until they are cleaned up.
   ~Nursery();
   Nursery(const Nursery&) = delete;
   Nursery& operator=(const Nursery&) = delete;
 
-  // False when no zygote got ready in time.
+  // Returns false when no zygote is ready in time.
   [[nodiscard]] bool wait_ready(int timeout_ms);
-  // Throws Error: unavailable when there is no zygote, bad_request for a spec that cannot be, internal with
-  // the step that failed.
+  // Starts a session. Throws Error: unavailable when there is no zygote, bad_request for an invalid spec,
+  // internal with the failed step.
   std::unique_ptr<Session> start(const SessionSpec& spec);
-  // Takes what a session leaves behind.
+  // Takes over the remains of a session for cleanup.
   void dispose(std::unique_ptr<SessionParts> parts);
 
  private:
@@ -79,10 +79,10 @@ class Nursery {
   Histogram& start_time_;
   Gauge& pooled_;
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards all below
   std::condition_variable zygote_ready_;
-  std::shared_ptr<Launcher> launcher_;  // shared: requests under way keep a dead one alive
-  std::shared_ptr<Zygote> zygote_;      // ready; null while none is
+  std::shared_ptr<Launcher> launcher_;  // shared: pending requests keep a dead one alive
+  std::shared_ptr<Zygote> zygote_;      // ready; otherwise null
   std::deque<std::unique_ptr<SessionParts>> pool_;
   std::vector<std::unique_ptr<SessionParts>> remains_;
   bool stopping_ = false;
@@ -90,12 +90,12 @@ class Nursery {
   std::atomic<uint64_t> forks_of_zygote_{0};
 
   // Keeper thread only.
-  std::shared_ptr<Zygote> coming_;  // started, not ready yet
+  std::shared_ptr<Zygote> coming_;  // started but not ready
   std::vector<std::weak_ptr<Zygote>> zygotes_;
   int64_t zygote_since_us_ = 0;
   int64_t next_try_us_ = 0;
   int64_t next_fill_us_ = 0;
-  std::atomic<int64_t> taken_us_{0};  // when a session was last started
+  std::atomic<int64_t> taken_us_{0};  // time of the last session start
   int64_t patience_us_ = 0;
 
   Fd wake_;  // eventfd

@@ -1,4 +1,5 @@
-// Packets and descriptors between the server and the processes that it starts: the C++ face of inside/wire.h.
+// Packets and descriptors exchanged between the server and its child processes: the C++ interface to
+// inside/wire.h.
 #pragma once
 
 #include <span>
@@ -17,21 +18,21 @@ struct Pair {
   Fd theirs;
 };
 
-// Close-on-exec. `theirs` of a pipe is the end that is written to. Throw Error(internal), as when descriptors
-// run out.
+// Create close-on-exec descriptors. `theirs` of a pipe is the write end. Throw Error(internal), for example
+// when descriptors run out.
 Pair packet_sockets();
 Pair stream_sockets();
 Pair output_pipe();
 
-// False when the other side is gone.
+// Returns false when the peer is gone.
 [[nodiscard]] bool send_packet(int socket, const void* packet, size_t bytes, std::span<const int> fds = {});
 template <class T>
 [[nodiscard]] bool send_packet(int socket, const T& packet, std::span<const int> fds = {}) {
   return send_packet(socket, &packet, sizeof packet, fds);
 }
 
-// One packet of exactly `bytes`. `timeout_ms` < 0 waits for ever. False when it does not come, is of another
-// size, or the other side is gone.
+// Receives one packet of exactly `bytes`. `timeout_ms` < 0 waits forever. Returns false on timeout, on
+// another size, or when the peer is gone.
 [[nodiscard]] bool receive_packet(int socket, void* packet, size_t bytes, std::vector<Fd>& fds,
                                   int timeout_ms);
 template <class T>
@@ -39,10 +40,10 @@ template <class T>
   return receive_packet(socket, &packet, sizeof packet, fds, timeout_ms);
 }
 
-// "cannot mount /proc: Operation not permitted"
+// Returns text such as "cannot mount /proc: Operation not permitted".
 std::string describe(const sk_fault& fault);
 
-// Waits until `fd` is readable (a pidfd: its process has ended). False after `timeout_ms`.
+// Waits until `fd` is readable (for a pidfd: until its process has ended). Returns false after `timeout_ms`.
 [[nodiscard]] bool wait_readable(int fd, int timeout_ms);
 
 }  // namespace sk::sandbox

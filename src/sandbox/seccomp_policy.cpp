@@ -21,7 +21,7 @@ namespace sk::sandbox {
 
 namespace {
 
-// Harmless whatever their arguments are, for a process without capabilities in namespaces of its own.
+// Harmless with any arguments, for a process without capabilities in its own namespaces.
 constexpr const char* kAllowed[] = {
     // files
     "read",
@@ -250,7 +250,7 @@ constexpr const char* kAllowed[] = {
     "uname",
     "sysinfo",
     "getrandom",
-    // sockets, of which only AF_UNIX can be made
+    // sockets; only AF_UNIX can be created
     "bind",
     "connect",
     "listen",
@@ -267,7 +267,7 @@ constexpr const char* kAllowed[] = {
     "shutdown",
     "setsockopt",
     "getsockopt",
-    // stacking another, tighter wall
+    // adding a further, stricter Landlock domain
     "landlock_create_ruleset",
     "landlock_add_rule",
     "landlock_restrict_self",
@@ -277,7 +277,7 @@ constexpr const char* kUncountedMemory[] = {"memfd_create", "shmget", "shmat",  
                                             "semget",       "semop",  "semtimedop", "semctl", "msgget",
                                             "msgsnd",       "msgrcv", "msgctl"};
 
-// Known and refused: programs that check for privileges expect EPERM here, not a kernel without the call.
+// Known but refused: programs that check for privileges expect EPERM here, not a missing call.
 constexpr const char* kRefused[] = {
     "mount",
     "umount2",
@@ -364,8 +364,8 @@ constexpr uint32_t kPrctlAllowed[] = {
     0x53564d41,  // PR_SET_VMA: names of anonymous memory
 };
 
-// On descriptors that a session can have: files, pipes, sockets. Among what stays unknown are TIOCSTI and
-// TIOCLINUX, project ids, encryption policies and everything of drivers.
+// Allowed on files, pipes and sockets, the only descriptors of a session. Not allowed are TIOCSTI and
+// TIOCLINUX, project ids, encryption policies and all driver requests.
 constexpr uint32_t kIoctlAllowed[] = {
     0x5401,      // TCGETS: isatty
     0x5413,      // TIOCGWINSZ
@@ -382,7 +382,7 @@ constexpr uint32_t kIoctlAllowed[] = {
     0xc020660b,  // FS_IOC_FIEMAP
 };
 
-// All namespaces; CLONE_NEWTIME shares its bit with the exit signal and cannot be asked of clone().
+// All namespaces. CLONE_NEWTIME shares its bit with the exit signal and cannot be passed to clone().
 constexpr uint64_t kCloneNewFlags =
     0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000;
 
@@ -390,7 +390,7 @@ class Policy {
  public:
   Policy() : context_(seccomp_init(SCMP_ACT_ERRNO(ENOSYS)), seccomp_release) {
     require(context_ ? 0 : -ENOMEM, "start");
-    // Calls of another architecture (i386, x32) are as unknown as new ones.
+    // Calls of other architectures (i386, x32) return ENOSYS like unknown calls.
     require(seccomp_attr_set(context_.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(ENOSYS)),
             "set the foreign action");
     require(seccomp_attr_set(context_.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2), "optimise");
@@ -399,7 +399,7 @@ class Policy {
 
   void add(uint32_t action, const char* name, std::initializer_list<scmp_arg_cmp> conditions = {}) {
     int number = seccomp_syscall_resolve_name(name);
-    if (number < 0) return;  // this machine has no such call: it stays ENOSYS
+    if (number < 0) return;  // this architecture has no such call: it returns ENOSYS
     require(seccomp_rule_add_array(context_.get(), action, number, static_cast<unsigned>(conditions.size()),
                                    conditions.begin()),
             name);
@@ -426,12 +426,12 @@ scmp_arg_cmp is(unsigned argument, uint64_t mask, uint64_t value) {
 }
 
 void add_filtered_by_argument(Policy& policy, const SeccompOptions& options) {
-  // glibc falls back to clone, whose flags lie in a register where a filter can see them.
+  // glibc falls back from clone3 to clone, whose flags are in a register that a filter can check.
   policy.add(SCMP_ACT_ALLOW, "clone", {is(0, kCloneNewFlags, 0)});
   for (uint64_t bit = 1; bit <= kCloneNewFlags; bit <<= 1)
     if (kCloneNewFlags & bit) policy.add(SCMP_ACT_ERRNO(EPERM), "clone", {is(0, bit, bit)});
 
-  // The network namespace is empty; this also keeps code away from the kernel's less trodden families.
+  // The network namespace is empty. This also protects the kernel's rarely used protocol families.
   for (const char* name : {"socket", "socketpair"}) {
     policy.add(SCMP_ACT_ALLOW, name, {is(0, k32Bits, AF_UNIX)});
     policy.add(SCMP_ACT_ERRNO(EACCES), name, {{0, SCMP_CMP_NE, AF_UNIX, 0}});
@@ -442,7 +442,8 @@ void add_filtered_by_argument(Policy& policy, const SeccompOptions& options) {
   policy.add(SCMP_ACT_ALLOW, "personality", {is(0, k32Bits, 0)});
   policy.add(SCMP_ACT_ALLOW, "prlimit64", {is(0, k32Bits, 0)});
 
-  // Preallocation beyond a file's end (FALLOC_FL_KEEP_SIZE without PUNCH_HOLE) would pass RLIMIT_FSIZE by.
+  // Preallocation beyond the end of a file (FALLOC_FL_KEEP_SIZE without PUNCH_HOLE) would bypass
+  // RLIMIT_FSIZE.
   for (uint64_t mode : {0, 2, 3}) {
     policy.add(SCMP_ACT_ALLOW, "fallocate",
                {is(1, 3, mode), {3, SCMP_CMP_LE, options.preallocation_bytes_max, 0}});
@@ -465,7 +466,7 @@ std::string compile_seccomp_policy(const SeccompOptions& options) {
   for (const char* name : kRefused) policy.add(SCMP_ACT_ERRNO(EPERM), name);
   if (options.uncounted_memory)
     for (const char* name : kUncountedMemory) policy.add(SCMP_ACT_ALLOW, name);
-  // These would flush everybody's files; the server syncs what it keeps.
+  // These would flush the files of all users; the server syncs the files that it keeps.
   for (const char* name : {"sync", "syncfs"}) policy.add(SCMP_ACT_ERRNO(0), name);
   policy.add(SCMP_ACT_ERRNO(EOPNOTSUPP), "name_to_handle_at");
   add_filtered_by_argument(policy, options);

@@ -1,6 +1,5 @@
-// The system calls that code in a session may make, compiled to a filter that the kernel runs. An allow-list:
-// what it does not name answers ENOSYS, so that a libc which tries something newer falls back instead of
-// failing.
+// Seccomp policy: the system calls that code in a session may make, compiled to a kernel filter. This is an
+// allow-list. Unlisted calls return ENOSYS, so a libc that tries a newer call falls back instead of failing.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +8,17 @@
 namespace sk::sandbox {
 
 struct SeccompOptions {
-  // Without a memory cgroup, memory that belongs to no process (memfd, System V segments) would be counted by
-  // nobody.
+  // Allows memory that belongs to no process (memfd, System V segments). Without a memory cgroup, it would
+  // not be counted.
   bool uncounted_memory = false;
-  // By one call: it takes disk faster than anybody could look.
+  // Limit per fallocate call, because one call can take disk space faster than the disk guard can react.
   uint64_t preallocation_bytes_max = 0;
 };
 
-// The program as the kernel takes it: an array of struct sock_filter. Throws Error(internal) when libseccomp
-// refuses.
+// Returns the filter as an array of struct sock_filter. Throws Error(internal) when libseccomp fails.
 std::string compile_seccomp_policy(const SeccompOptions& options);
 
-// Whether the kernel knows filters at all.
+// Returns whether the kernel supports filters.
 bool kernel_has_seccomp();
 
 }  // namespace sk::sandbox

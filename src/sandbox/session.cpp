@@ -23,7 +23,8 @@ void send_signal(const Fd& pidfd, int signal_number) {
   ::syscall(SYS_pidfd_send_signal, pidfd.get(), signal_number, nullptr, 0u);
 }
 
-// The zygote reaps the main process before the namespace can end; its report may be a moment behind.
+// Waits for the exit status. The zygote reaps the main process before the namespace can end, but its report
+// may arrive slightly later.
 std::optional<int> status_of(SessionParts& parts) {
   auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(kStatusTimeoutMs);
   for (;;) {
@@ -72,7 +73,7 @@ void Session::interrupt() { send_signal(parts_->main_pidfd, SIGINT); }
 void Session::kill(End end, std::string reason) {
   if (!wait_ended(0)) note(end, std::move(reason));
   send_signal(parts_->init_pidfd, SIGKILL);
-  parts_->cgroup->thaw();  // what is frozen cannot die
+  parts_->cgroup->thaw();  // frozen processes cannot be killed
 }
 
 void Session::freeze() {

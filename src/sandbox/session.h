@@ -1,5 +1,5 @@
-// One running sandbox: its processes, from the first to the last. It knows nothing of what is said on its
-// channel (kernel.h does).
+// One running sandbox: its processes, from the first to the last. Does not interpret its channel (kernel.h
+// does).
 #pragma once
 
 #include <sys/types.h>
@@ -19,47 +19,47 @@ namespace sk::sandbox {
 class Nursery;
 struct SessionParts;
 
-// A host folder that code sees read-only as /mnt/<name>.
+// A host folder that is mounted read-only at /mnt/<name>.
 struct ReadOnlyBind {
   std::string host_path;
   std::string name;  // one path component, not "data"
 };
 
 struct SessionSpec {
-  std::string id;        // for logs only
-  std::string data_dir;  // absolute host path of the folder that code sees as /mnt/data; belongs to
-                         // SandboxHost::file_owner()
+  std::string id;  // for logs only
+  // Absolute host path of the folder mounted at /mnt/data. SandboxHost::file_owner() must own it.
+  std::string data_dir;
   Limits limits;
   std::vector<ReadOnlyBind> binds;
-  std::string runtime;  // empty: the first
+  std::string runtime;  // empty: the first runtime
 };
 
-// Why a session ended. The first cause that was known stays.
+// Why a session ended. The first known cause wins.
 enum class End {
-  exited,    // its main process ended by itself: exit(), os._exit()
-  crash,     // its main process died of a signal
+  exited,    // main process exited: exit(), os._exit()
+  crash,     // main process was killed by a signal
   oom,       // memory_bytes was exceeded
-  killed,    // kill() was called; `reason` is what it was given
-  protocol,  // it sent what no kernel sends; kill() by kernel.h
+  killed,    // kill() was called; `reason` is its argument
+  protocol,  // invalid message; kill() by kernel.h
 };
 
 struct Outcome {
   End end = End::exited;
-  std::string reason;            // of kill(), or a sentence
-  std::optional<int> exit_code;  // of the main process, when it is known
-  std::optional<int> signal;     // that ended it, when it is known
+  std::string reason;            // argument of kill(), or a sentence
+  std::optional<int> exit_code;  // of the main process, if known
+  std::optional<int> signal;     // that ended it, if known
 };
 
 std::string_view name_of(End end);
 
-// A regular file that a process of the session holds open for writing, or has mapped shared and writable.
+// A regular file that a process of the session has open for writing, or mapped shared and writable.
 struct OpenFile {
   uint64_t device;
   uint64_t inode;
   auto operator<=>(const OpenFile&) const = default;
 };
 
-// One thread at a time. Destroying it kills what still runs; the remains are cleared away in the background.
+// Not thread-safe. Destruction kills running processes; cleanup happens in the background.
 class Session {
  public:
   Session(SessionSpec spec, std::unique_ptr<SessionParts> parts, Nursery& nursery);
@@ -70,37 +70,36 @@ class Session {
   const SessionSpec& spec() const { return spec_; }
 
   // Non-blocking descriptors, owned by the session.
-  int channel_fd() const;  // stream socket: frames to and from the kernel inside
-  int output_fd() const;   // pipes: what processes inside write to their descriptors 1 and 2
+  int channel_fd() const;  // stream socket: frames to and from the kernel
+  int output_fd() const;   // pipes: descriptors 1 and 2 of the processes inside
   int errors_fd() const;
-  // Readable once the last process of the session has ended, so that nothing in it can write to /mnt/data any
-  // more.
+  // Readable once the last process of the session has ended; nothing in it can write to /mnt/data any more.
   int ended_fd() const;
 
-  // SIGINT to the main process: KeyboardInterrupt in Python. No effect when it has ended.
+  // Sends SIGINT to the main process: KeyboardInterrupt in Python. No effect when it has ended.
   void interrupt();
-  // Ends all processes; returns at once. `end` and `reason` are what outcome() will say unless another cause
-  // came first.
+  // Ends all processes and returns at once. outcome() reports `end` and `reason`, unless another cause came
+  // first.
   void kill(End end, std::string reason);
-  // Stops and continues all processes. Approximate without a freezer: processes forked meanwhile may slip
-  // through. freeze(): any thread.
+  // Stop and continue all processes. Approximate without a freezer: processes forked meanwhile may escape.
+  // freeze() may be called from any thread.
   void freeze();
   void thaw();
 
-  // Once ended_fd() is readable; nullopt before.
+  // Returns the outcome once ended_fd() is readable; nullopt before.
   std::optional<Outcome> outcome();
-  // Waits for it. False after `timeout_ms`; negative waits for ever.
+  // Waits for the end. Returns false after `timeout_ms`; a negative value waits forever.
   [[nodiscard]] bool wait_ended(int timeout_ms) const;
 
-  // Zero where no control groups are.
+  // Zero without control groups.
   Usage usage() const;
-  // How often a process could not be started because processes_max are there. Where control groups do not
-  // count, an estimate: 1 while as many as that are there.
+  // Returns how often a process could not be started because of processes_max. Without a counting control
+  // group this is an estimate: 1 while the limit is reached.
   uint64_t processes_refused() const;
-  // Host pids of all processes of the session but its init.
+  // Returns the host pids of all processes of the session except its init.
   std::vector<pid_t> processes() const;
-  // Sorted, without repetition. What was opened or closed meanwhile may be missing or still there; freeze()
-  // first to be sure.
+  // Sorted, without duplicates. Files opened or closed meanwhile may be missing or stale; freeze() first for
+  // an exact result.
   std::vector<OpenFile> files_open_for_writing() const;
 
  private:
@@ -110,7 +109,7 @@ class Session {
   const SessionSpec spec_;
   std::unique_ptr<SessionParts> parts_;
   Nursery& nursery_;
-  std::optional<Outcome> outcome_;  // set when a cause is known, final when ended_
+  std::optional<Outcome> outcome_;  // set when a cause is known; final when final_
   bool final_ = false;
 };
 

@@ -1,5 +1,4 @@
-// What a session is made of, from its first breath in the pool until its remains are cleared away. Private to
-// this room.
+// Resources of a session, from its creation in the pool until its cleanup. Private to this room.
 #pragma once
 
 #include <sys/types.h>
@@ -13,15 +12,15 @@
 namespace sk::sandbox {
 
 struct SessionParts {
-  uint32_t uid = 0;  // as the host sees it, or as the outer user namespace does
+  uint32_t uid = 0;  // as seen by the host, or by the outer user namespace
   Fd control;        // to its init; closing it ends the session
-  Fd gate;           // to its main process, until that is locked in
+  Fd gate;           // to its main process, until that is confined
   Fd channel, output, errors;
   pid_t init_pid = 0, main_pid = 0;
   Fd init_pidfd, main_pidfd;
-  Fd idmap;  // the mapping of its files' owner
+  Fd idmap;  // maps the owner of its files
   std::unique_ptr<Cgroup> cgroup;
-  std::shared_ptr<Zygote> zygote;  // shared: a retired one lives until its last session has ended
+  std::shared_ptr<Zygote> zygote;  // shared: a retired zygote lives until its last session has ended
 };
 
 }  // namespace sk::sandbox

@@ -1,4 +1,4 @@
-// What the host's /proc tells about the processes of a session.
+// Information about a session's processes from the host's /proc.
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -27,7 +27,7 @@ std::string read_proc(const std::string& path) {
   return out;
 }
 
-// Calls `visit` with the name of each numbered entry of a folder of /proc.
+// Calls `visit` with the name of each numeric entry of a /proc folder.
 template <class Visit>
 void for_each_number(const std::string& folder, Visit visit) {
   std::unique_ptr<DIR, int (*)(DIR*)> dir(::opendir(folder.c_str()), ::closedir);
@@ -69,7 +69,7 @@ void add_open_files(pid_t pid, std::vector<OpenFile>& out) {
   });
 }
 
-// "7f… rw-s 00000000 fe:00 1234  /mnt/data/x": shared and writable
+// Finds shared writable mappings: "7f… rw-s 00000000 fe:00 1234  /mnt/data/x"
 void add_mapped_files(pid_t pid, std::vector<OpenFile>& out) {
   std::string maps = read_proc("/proc/" + std::to_string(pid) + "/maps");
   for (auto line : split(maps, '\n')) {
@@ -90,7 +90,7 @@ void add_mapped_files(pid_t pid, std::vector<OpenFile>& out) {
 std::vector<pid_t> Session::processes() const {
   auto out = parts_->cgroup->processes();
   if (!out.empty() || wait_ended(0)) return out;
-  // Without control groups: the main process is the zygote's child, orphans are init's.
+  // Without control groups: the main process is the zygote's child, and orphans are init's.
   out.push_back(parts_->main_pid);
   add_descendants(parts_->main_pid, out);
   add_descendants(parts_->init_pid, out);
@@ -102,8 +102,8 @@ uint64_t Session::processes_refused() const {
   uint64_t tasks = 0;
   for (pid_t pid : processes())
     for_each_number("/proc/" + std::to_string(pid) + "/task", [&](int, const char*) { ++tasks; });
-  // The kernel also counts what belongs to the same user and is not the session's: its init, the zygote,
-  // those that wait in the pool.
+  // The kernel also counts processes of the same user outside the session: its init, the zygote, and those in
+  // the pool.
   constexpr uint64_t kOthers = 16;
   return tasks + kOthers >= spec_.limits.processes_max ? 1 : 0;
 }

@@ -1,4 +1,4 @@
-// The clock for waiting: it never jumps, and tells nothing of the day.
+// Monotonic clock for timeouts; unrelated to the time of day.
 #pragma once
 
 #include <chrono>

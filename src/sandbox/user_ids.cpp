@@ -9,8 +9,8 @@
 namespace sk::sandbox {
 
 uint32_t choose_first_id(std::string_view uid_map, uint32_t count) {
-  // The first lies above what systemd, containers and subuid files hand out; the others are for servers that
-  // are root of a user namespace with few ids, which begin with the system's own.
+  // The first is above the ids that systemd, containers and subuid files assign. The others are for servers
+  // that are root of a user namespace with few ids, which start with the system's own.
   constexpr uint32_t kCandidates[] = {1'900'000'000, 200'000, 40'000, 20'000};
   for (uint32_t candidate : kCandidates) {
     for (auto line : split(uid_map, '\n')) {
@@ -40,7 +40,7 @@ uint32_t UserIds::acquire() {
 void UserIds::release(uint32_t id) {
   if (plan_.count == 0) return;
   std::lock_guard lock(mutex_);
-  // To the far end: an id rests as long as possible before it is used again.
+  // Append at the far end, so an id stays unused for as long as possible.
   free_.insert(free_.begin(), id);
 }
 

@@ -13,7 +13,7 @@
 namespace sk::sandbox {
 
 namespace {
-constexpr int kForkTimeoutMs = 30'000;  // a few milliseconds, unless the machine is drowning
+constexpr int kForkTimeoutMs = 30'000;  // takes a few milliseconds, unless the machine is overloaded
 constexpr int kEndTimeoutMs = 5'000;
 }  // namespace
 
@@ -31,7 +31,7 @@ Zygote::Zygote(Launcher& launcher, const Options& options) {
 }
 
 Zygote::~Zygote() {
-  socket_.reset();  // it reads the end, and ends
+  socket_.reset();  // it reads end-of-file and exits
   reports_.reset();
   if (pidfd_ && !wait_readable(pidfd_.get(), kEndTimeoutMs))
     ::syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0u);

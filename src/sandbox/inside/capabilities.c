@@ -1,4 +1,4 @@
-/* Capabilities: none, in any set, and no way to get one back. */
+/* Drops all capabilities from all sets, irrevocably. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/capability.h>
@@ -11,7 +11,7 @@
 #include "common.h"
 
 int sk_drop_capabilities(struct sk_fault* fault) {
-  /* uid 0 is just a number from here on; needs CAP_SETPCAP, so it comes first. */
+  /* Makes uid 0 an ordinary id. Needs CAP_SETPCAP, so it comes first. */
   unsigned long bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
                        SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |
                        SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
@@ -24,7 +24,7 @@ int sk_drop_capabilities(struct sk_fault* fault) {
   struct __user_cap_data_struct data[2];
   memset(data, 0, sizeof data);
   if (syscall(SYS_capset, &header, data) != 0) return sk_fail(fault, SK_STEP_capabilities);
-  /* Believe only what the kernel says. */
+  /* Verify the result with the kernel. */
   if (syscall(SYS_capget, &header, data) != 0) return sk_fail(fault, SK_STEP_capabilities);
   if (data[0].effective | data[0].permitted | data[0].inheritable | data[1].effective | data[1].permitted |
       data[1].inheritable) {

@@ -1,6 +1,6 @@
-/* What the C files of this folder share. All of it runs after fork or in single-threaded helper processes: no
- * allocation, no stdio, errors as (step, errno). The library must load in any runtime's libc, so newer calls
- * go through syscall(). */
+/* Declarations shared by the C files of this folder. All of this code runs after fork or in
+ * single-threaded helper processes: no allocation, no stdio, errors as (step, errno). The library must
+ * load with the libc of any runtime, so newer calls use syscall(). */
 #ifndef SANDBOX_INSIDE_COMMON_H
 #define SANDBOX_INSIDE_COMMON_H
 
@@ -10,18 +10,18 @@
 
 #include "wire.h"
 
-/* Fills `fault` with `step` and errno; always -1, so that callers can return it. */
+/* Sets `fault` to `step` and errno. Always returns -1, so callers can return it. */
 int sk_fail(struct sk_fault* fault, enum sk_step step);
 
-/* One packet and its descriptors. Returns the packet's size, 0 at the end, -1 with errno. `fd_count` holds
- * the room in `fds` and then the number received; descriptors beyond it are closed. Received descriptors are
- * close-on-exec. */
+/* Receives one packet and its descriptors. Returns the size of the packet, 0 at end-of-file, -1 with
+ * errno. `fd_count` is the capacity of `fds` on entry and the number received on return; excess
+ * descriptors are closed. Received descriptors are close-on-exec. */
 ssize_t sk_receive(int socket_fd, void* packet, size_t bytes_max, int* fds, int* fd_count);
 int sk_send(int socket_fd, const void* packet, size_t bytes, const int* fds, int fd_count);
 
-/* Writes a short text to a file that exists, in one write, as /proc and cgroup files want it. */
+/* Writes a short text to an existing file in one write, as /proc and cgroup files require. */
 int sk_write_text(const char* path, const char* text, size_t bytes);
-/* Decimal digits of `value` at `out`; returns the end. No terminating zero. */
+/* Writes the decimal digits of `value` to `out` and returns the end. Adds no terminating zero. */
 char* sk_put_number(char* out, uint64_t value);
 
 /* namespaces.c */
@@ -33,8 +33,8 @@ int sk_join_template(int template_fd, struct sk_fault* fault);
 int sk_join_session(int init_pidfd, uint32_t layers, struct sk_fault* fault);
 int sk_enter_cgroup_namespace(struct sk_fault* fault);
 int sk_enter_own_user_namespace(uint32_t uid, uint32_t gid, struct sk_fault* fault);
-/* A user namespace that maps owner ids (on disk) to session ids, as a descriptor for an id-mapped mount; -1
- * with errno. */
+/* Creates a user namespace that maps owner ids (on disk) to session ids. Returns a descriptor for an
+ * id-mapped mount, or -1 with errno. */
 int sk_make_idmap_namespace(uint32_t owner_uid, uint32_t uid, uint32_t owner_gid, uint32_t gid);
 unsigned long sk_namespace_flags(uint32_t layers);
 
@@ -57,13 +57,13 @@ int sk_take_identity(uint32_t uid, uint32_t gid, struct sk_fault* fault);
 int sk_drop_capabilities(struct sk_fault* fault);
 int sk_forbid_new_privileges(struct sk_fault* fault);
 int sk_close_from(int first_fd, struct sk_fault* fault);
-/* Moves `count` descriptors to 0, 1, 2, … in order, whatever numbers they have now. */
+/* Moves `count` descriptors to 0, 1, 2, … in order, whatever their current numbers. */
 int sk_arrange_descriptors(const int* fds, int count, struct sk_fault* fault);
 int sk_restrict_with_landlock(struct sk_fault* fault);
 int sk_landlock_abi(void);
 int sk_install_filter(const void* instructions, size_t instruction_count, struct sk_fault* fault);
 
-/* init.c: pid 1 of a session; never returns. `control_fd` is the only descriptor that it keeps. */
+/* init.c: pid 1 of a session; never returns. Keeps only `control_fd` open. */
 void sk_init_main(int control_fd, int template_fd, const struct sk_launcher_request* request)
     __attribute__((noreturn));
 

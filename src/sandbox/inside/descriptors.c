@@ -1,4 +1,4 @@
-/* Descriptors: what a process keeps open, and under which numbers. */
+/* Descriptors: which ones a process keeps open, and under which numbers. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@ int sk_arrange_descriptors(const int* fds, int count, struct sk_fault* fault) {
     errno = EINVAL;
     return sk_fail(fault, SK_STEP_descriptors);
   }
-  /* First out of the way of each other, then into place. */
+  /* Move them to high numbers first, so they do not overwrite each other. */
   for (int i = 0; i < count; ++i)
     if ((high[i] = fcntl(fds[i], F_DUPFD, 64)) < 0) return sk_fail(fault, SK_STEP_descriptors);
   for (int i = 0; i < count; ++i)

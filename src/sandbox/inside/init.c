@@ -1,7 +1,7 @@
-/* Pid 1 of a session: a few lines of C that user code cannot touch. It sets up what only a process inside the
- * namespaces can, gives up every privilege, and then waits. When the server's end of the control socket
- * closes (the server ended the session, or died), or when the main process ends, it exits, and the kernel
- * ends everything else in the namespace. */
+/* Pid 1 of a session: a small C program that user code cannot touch. It performs the setup that requires a
+ * process inside the namespaces, drops every privilege, and then waits. It exits when the main process
+ * ends, or when the server's end of the control socket closes (the server ended the session, or died). The
+ * kernel then kills all other processes in the namespace. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +29,7 @@ static int set_hostname(uint32_t layers, struct sk_fault* fault) {
   return 0;
 }
 
-/* The steps, in order. After the last, nothing in this process can harm more than its own session. */
+/* The steps, in order. After the last, this process can harm nothing but its own session. */
 static int set_up(int template_fd, const struct sk_launcher_request* request, struct sk_fault* fault) {
   if (sk_join_template(template_fd, fault) != 0) return -1;
   if (sk_mount_session_proc(fault) != 0) return -1;
@@ -39,7 +39,7 @@ static int set_up(int template_fd, const struct sk_launcher_request* request, st
   if (sk_take_identity(request->uid, request->gid, fault) != 0) return -1;
   if (sk_drop_capabilities(fault) != 0) return -1;
   if (sk_forbid_new_privileges(fault) != 0) return -1;
-  /* Nobody reads its memory or its descriptors, whoever they are. */
+  /* Prevents other processes from reading its memory or descriptors. */
   if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return sk_fail(fault, SK_STEP_capabilities);
   return 0;
 }
@@ -68,15 +68,16 @@ static size_t read_proc(const char* pid, const char* name, char* out, size_t byt
 
 typedef uint64_t count_process(const char* pid);
 
-/* All anonymous and shared memory that it sees: cheap to ask for, and never less than its share. */
+/* Returns all anonymous and shared memory that the process maps. This is cheap, and never less than its
+ * share. */
 static uint64_t resident_bytes(const char* pid) {
   static char text[4096];
   if (read_proc(pid, "/status", text, sizeof text) == 0) return 0;
   return (read_number_field(text, "\nRssAnon:") + read_number_field(text, "\nRssShmem:")) << 10;
 }
 
-/* Its proportional share, so that what it has in common with the zygote or with its siblings is not counted
- * for each of them. */
+/* Returns the proportional share of the process, so memory shared with the zygote or with siblings is not
+ * counted more than once. */
 static uint64_t share_bytes(const char* pid) {
   static char text[4096];
   if (read_proc(pid, "/smaps_rollup", text, sizeof text) == 0) return 0;
@@ -93,7 +94,7 @@ static uint64_t for_all_processes(count_process* count) {
     for (long at = 0; at < bytes;) {
       unsigned short length;
       memcpy(&length, entries + at + 16,
-             sizeof length); /* of struct linux_dirent64, whose name begins at 19 */
+             sizeof length); /* d_reclen of struct linux_dirent64; d_name starts at 19 */
       const char* name = entries + at + 19;
       at += length;
       if (name[0] >= '0' && name[0] <= '9' && strlen(name) <= 10 && strcmp(name, "1") != 0)
@@ -110,7 +111,7 @@ static uint64_t tmp_bytes(void) {
   return (uint64_t)(tmp.f_blocks - tmp.f_bfree) * (uint64_t)tmp.f_bsize;
 }
 
-/* What the session uses; exact only where it could be over the limit. */
+/* Returns the memory use of the session. Exact only where it could exceed the limit. */
 static uint64_t session_bytes(uint64_t limit) {
   uint64_t tmp = tmp_bytes();
   uint64_t at_most = tmp + for_all_processes(resident_bytes);
@@ -147,8 +148,9 @@ static void obey(struct watch* watch) {
   }
 }
 
-/* A process can fill memory at a few GiB/s, so the nearer the limit, the sooner the next look; and one whose
- * memory does not change is most likely idle. */
+/* Returns the time until the next check. A process can fill memory at a few GiB/s, so checks become more
+ * frequent near the limit. A session whose memory does not change is probably idle and is checked less
+ * often. */
 static int next_look_ms(uint64_t used, uint64_t limit, int unchanged_looks) {
   uint64_t left_ms = used >= limit ? 0 : ((limit - used) >> 20) / 4;
   int wait_ms = left_ms < 20 ? 20 : left_ms > 250 ? 250 : (int)left_ms;
@@ -180,7 +182,7 @@ void sk_init_main(int control_fd, int template_fd, const struct sk_launcher_requ
   struct sk_fault fault = {0, 0};
   const int keep[] = {control_fd, template_fd};
   prctl(PR_SET_NAME, "sk-init", 0, 0, 0);
-  /* Orphans that end are reaped by the kernel itself. */
+  /* Let the kernel reap orphans. */
   signal(SIGCHLD, SIG_IGN);
   if (sk_arrange_descriptors(keep, 2, &fault) != 0) _exit(1);
   int failed = set_up(kTemplate, request, &fault);

@@ -1,6 +1,6 @@
-/* Landlock: a second wall behind the mounts. Code may read what the root shows and write in its own three
- * places; where the kernel knows how, it may neither use TCP nor reach abstract sockets or processes outside.
- */
+/* Landlock: defence in depth, in addition to the mounts. Code may read everything below the root and write to
+ * its own three places. Where the kernel supports it, code may not use TCP, and may not reach abstract
+ * sockets or processes outside. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 
 #include "common.h"
 
-/* Newer than the headers of the distribution that we build on. */
+/* Newer than the headers of the build distribution. */
 enum {
   ACCESS_EXECUTE = 1 << 0,
   ACCESS_WRITE_FILE = 1 << 1,

@@ -1,7 +1,7 @@
 /* The launcher: a small single-threaded process between the server and its sessions. It holds the privileges
- * that making a session needs (root's, or those of root in a user namespace), the host's mounts as the server
- * sees them, and the prepared root. One per runtime. It serves requests on descriptor 3 and ends when the
- * server does. */
+ * for creating a session: those of root, or of root in a user namespace. It also holds the host's mounts as
+ * the server sees them, and the prepared root. One per runtime. It serves requests on descriptor 3 and exits
+ * when the server does. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -20,10 +20,10 @@ enum { kServer = 3, kProgram = 4, kLibraryFd = 5, kProgramFd = 6, kZygoteFds = 5
 
 static int template_fd = -1;
 static uint32_t layers;
-static struct sk_fault early_fault; /* of what happened before the first request */
+static struct sk_fault early_fault; /* of steps before the first request */
 
-/* In a child with mounts of its own: builds the root, says so, and lives until the parent holds its
- * namespace. */
+/* Runs in a child with its own mounts: builds the root, reports the result, and lives until the parent
+ * holds its namespace. */
 static void build_in_child(const struct sk_launcher_request* request, int pipe_fd) {
   struct sk_fault fault = {0, 0};
   if (unshare(CLONE_NEWNS) != 0)
@@ -82,8 +82,7 @@ static void exec_python(const struct sk_launcher_request* request, const int* fd
                                       "PYTHONDONTWRITEBYTECODE=1",
                                       NULL};
   struct sk_fault fault = {0, 0};
-  /* 0 to 2 stay the server's: nothing is read, and what Python says when it cannot start belongs in the
-   * server's log. */
+  /* Keep the server's 0 to 2: nothing is read, and Python's startup errors belong in the server's log. */
   const int keep[3 + kZygoteFds] = {0, 1, 2, fds[0], fds[1], fds[2], fds[3], fds[4]};
   char* const arguments[] = {(char*)request->path, "-I", "-B", "-X", "utf8", "/proc/self/fd/6", NULL};
   if (sk_join_template(template_fd, &fault) == 0 && sk_make_cache_writable(&fault) == 0 &&
@@ -97,7 +96,7 @@ static void exec_python(const struct sk_launcher_request* request, const int* fd
   _exit(1);
 }
 
-/* fork, with a descriptor of the child. */
+/* Forks, and returns a pidfd of the child. */
 static pid_t fork_with_pidfd(unsigned long flags, int* pidfd) {
   return (pid_t)syscall(SYS_clone, flags | CLONE_PIDFD | SIGCHLD, NULL, pidfd, NULL, NULL);
 }
@@ -168,9 +167,9 @@ static void serve(const struct sk_launcher_request* request, const int* fds, int
   for (int i = 0; i < out_count; ++i) close(out_fds[i]);
 }
 
-/* Without root: becomes root of a user namespace, and starts itself again there. Memory belongs to the user
- * namespace in which its program was started; were that the host's, the zygote could not enter the namespaces
- * of a first process that hides its memory. */
+/* Without root: becomes root of a user namespace and executes itself again there. A process's memory
+ * belongs to the user namespace of its execve(). If that were the host's, the zygote could not enter the
+ * namespaces of an init that hides its memory. */
 static void enter_outer_user_namespace(void) {
   char step[16], err[16];
   uint32_t uid = (uint32_t)geteuid(), gid = (uint32_t)getegid();
@@ -195,7 +194,7 @@ int main(int argc, char** argv) {
   if (argc == 2) enter_outer_user_namespace();
   if (argc == 4) early_fault = (struct sk_fault){parse_number(argv[2]), parse_number(argv[3])};
   close(kProgram);
-  setsid(); /* Ctrl-C at the terminal of the server is not meant for sessions */
+  setsid(); /* Ctrl-C in the server's terminal must not reach sessions */
   signal(SIGCHLD, SIG_IGN);
   for (;;) {
     int fds[SK_FDS_MAX], fd_count = SK_FDS_MAX;

@@ -1,4 +1,4 @@
-/* Mounts of one session: the folders that the server gives it, its /proc and its /tmp. */
+/* Mounts of one session: its folders from the server, its /proc and its /tmp. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -10,9 +10,9 @@
 
 #include "common.h"
 
-/* A detached mount of the folder at request->path, restricted and, where asked for, with its owner mapped to
- * the session's user. The folder is looked up in this process's mounts, since those of the server cannot be
- * cloned from here; it must be the very folder that the server holds open. */
+/* Creates a detached mount of the folder at request->path, restricted and, if requested, with its owner
+ * mapped to the session's user. The folder is looked up in this process's mounts, because the server's
+ * cannot be cloned from here. It must be the same folder that the server has open. */
 int sk_open_tree(const struct sk_launcher_request* request, int same_fd, int idmap_fd,
                  struct sk_fault* fault) {
   int tree = (int)syscall(SYS_open_tree, AT_FDCWD, request->path,
@@ -45,9 +45,9 @@ failed:
   return -1;
 }
 
-/* Only the session's own processes, and of the rest of /proc nothing. The prepared root still shows the
- * host's /proc, because without one in sight the kernel lets only real root mount another; it is detached
- * once ours is there. */
+/* Mounts a /proc that shows only the session's own processes and nothing else. The prepared root still
+ * contains the host's /proc, because the kernel otherwise allows only real root to mount another. It is
+ * detached once the new one is mounted. */
 int sk_mount_session_proc(struct sk_fault* fault) {
   const unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
   if (mount("proc", "/run", "proc", flags, "subset=pid,hidepid=invisible") != 0 ||
@@ -60,7 +60,7 @@ static void tmp_options(char* out, uint64_t bytes) {
   memcpy(out, "mode=1777,size=", 15);
   char* end = sk_put_number(out + 15, bytes);
   memcpy(end, ",nr_inodes=", 11);
-  /* An inode of a tmpfs is kernel memory too: one for each 4 KiB is what a disk would give. */
+  /* A tmpfs inode is kernel memory too. One per 4 KiB is the ratio of a disk. */
   end = sk_put_number(end + 11, bytes / 4096 + 1024);
   *end = 0;
 }
@@ -81,7 +81,8 @@ int sk_limit_tmp(uint64_t bytes, struct sk_fault* fault) {
   return 0;
 }
 
-/* One path component that cannot mean anything else; the server checked it, and so do we. */
+/* Returns whether the name is one plain path component. The server has already checked it; check again
+ * here. */
 static int is_plain_name(const char* name) {
   size_t length = strnlen(name, SK_BIND_NAME_MAX);
   return length > 0 && length < SK_BIND_NAME_MAX && !memchr(name, '/', length) && strcmp(name, ".") != 0 &&
@@ -114,7 +115,7 @@ int sk_attach_folders(const struct sk_go* go, const int* mount_fds, struct sk_fa
   return 0;
 }
 
-/* The zygote fills the cache of fonts that sessions then read. */
+/* Makes the font cache writable for the zygote, which fills it; sessions only read it. */
 int sk_make_cache_writable(struct sk_fault* fault) {
   if (mount(NULL, "/var/cache/sandkeep", NULL, MS_REMOUNT | MS_BIND | MS_NOSUID | MS_NODEV | MS_NOEXEC,
             NULL) != 0)

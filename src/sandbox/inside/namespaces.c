@@ -1,4 +1,4 @@
-/* Namespaces: which a session gets, and how its processes enter them. */
+/* Namespaces: which ones a session gets, and how its processes enter them. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +34,7 @@ static size_t map_line(char* out, uint32_t inside, uint32_t outside) {
   return (size_t)(end - out);
 }
 
-/* One id is all that a process may map of its own accord, and all that a session needs. */
+/* Maps one id, which is all that an unprivileged process may map and all that a session needs. */
 int sk_map_single_user(uint32_t inside_uid, uint32_t outside_uid, uint32_t inside_gid, uint32_t outside_gid,
                        struct sk_fault* fault, enum sk_step step) {
   char line[64];
@@ -51,8 +51,8 @@ int sk_enter_outer_user_namespace(uint32_t uid, uint32_t gid, struct sk_fault* f
   return sk_map_single_user(0, uid, 0, gid, fault, SK_STEP_user_map);
 }
 
-/* The launcher and the zygote need no network either. Mounts made on the host later still arrive; nothing
- * goes back. */
+/* Gives the launcher and the zygote their own mounts, and no network, which they do not need either. Later
+ * mounts on the host still propagate here, but none propagate back. */
 int sk_unshare_own_mounts(uint32_t layers, struct sk_fault* fault) {
   unsigned long flags = CLONE_NEWNS;
   if (layers & SK_LAYER_NETWORK_NAMESPACE) flags |= CLONE_NEWNET;
@@ -62,37 +62,38 @@ int sk_unshare_own_mounts(uint32_t layers, struct sk_fault* fault) {
   return 0;
 }
 
-/* Enters the prepared root and takes a copy of its mounts, so that what is mounted next is seen by nobody
- * else. */
+/* Enters the prepared root with a private copy of its mounts, so later mounts are visible to no other
+ * process. */
 int sk_join_template(int template_fd, struct sk_fault* fault) {
   if (setns(template_fd, CLONE_NEWNS) != 0) return sk_fail(fault, SK_STEP_template_join);
   if (unshare(CLONE_NEWNS) != 0) return sk_fail(fault, SK_STEP_template_join);
   return 0;
 }
 
-/* The pid namespace is entered by being forked into it: the zygote sees to that. */
+/* Joins all namespaces except the pid namespace, which a process enters by being forked into it (by the
+ * zygote). */
 int sk_join_session(int init_pidfd, uint32_t layers, struct sk_fault* fault) {
   unsigned long flags = (sk_namespace_flags(layers) & ~(unsigned long)CLONE_NEWPID) | CLONE_NEWNS;
   if (setns(init_pidfd, (int)flags) != 0) return sk_fail(fault, SK_STEP_join);
   return 0;
 }
 
-/* Entered once the session's process is in its control group, so that this group is the root that it sees. */
+/* Call once the process is in its control group, so this group becomes its visible root. */
 int sk_enter_cgroup_namespace(struct sk_fault* fault) {
   if (unshare(CLONE_NEWCGROUP) != 0) return sk_fail(fault, SK_STEP_cgroup_namespace);
   return 0;
 }
 
-/* A user namespace that owns none of the session's other namespaces: whoever gained capabilities in it could
- * do nothing with them. The caller has already become the session's user and kept its capabilities, because
+/* Enters a user namespace that owns none of the session's other namespaces, so capabilities gained in it
+ * would be useless. The caller already has the session's user id and has kept its capabilities, because
  * some hosts refuse this call without them. */
 int sk_enter_own_user_namespace(uint32_t uid, uint32_t gid, struct sk_fault* fault) {
-  /* Changing ids made /proc/self belong to root. */
+  /* Changing ids made /proc/self owned by root. */
   if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) != 0) return sk_fail(fault, SK_STEP_own_user_namespace);
   if (unshare(CLONE_NEWUSER) != 0) return sk_fail(fault, SK_STEP_own_user_namespace);
   if (sk_map_single_user(SK_INSIDE_ID, uid, SK_INSIDE_ID, gid, fault, SK_STEP_own_user_namespace) != 0)
     return -1;
-  /* Anybody may write the map of project ids, once. Where this fails, nobody can. */
+  /* Any process may write the project id map, once. If this write fails, no later one can succeed. */
   char line[64];
   sk_write_text("/proc/self/projid_map", line, map_line(line, SK_INSIDE_ID, SK_INSIDE_ID));
   return 0;
@@ -120,7 +121,7 @@ int sk_make_idmap_namespace(uint32_t owner_uid, uint32_t uid, uint32_t owner_gid
   }
   int saved = errno;
   kill(pid, SIGKILL);
-  waitpid(pid, NULL, 0); /* ECHILD once it is gone, as the launcher ignores SIGCHLD */
+  waitpid(pid, NULL, 0); /* ECHILD once it has exited, as the launcher ignores SIGCHLD */
   errno = saved;
   return fd;
 }

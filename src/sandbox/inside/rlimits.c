@@ -1,4 +1,4 @@
-/* Resource limits. Memory is limited by the cgroup, not here: RLIMIT_AS breaks libraries that reserve address
+/* Resource limits. The cgroup limits memory, because RLIMIT_AS breaks libraries that reserve address
  * space. */
 #define _GNU_SOURCE
 #include <sys/resource.h>

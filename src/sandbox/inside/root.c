@@ -1,5 +1,5 @@
-/* The read-only root that all sessions of a runtime share: its /usr, what of /etc programs need, five
- * devices, and nothing else. It is built once, in a mount namespace of its own; each session starts from a
+/* The read-only root shared by all sessions of a runtime: its /usr, the parts of /etc that programs need,
+ * five devices, and nothing else. It is built once, in its own mount namespace. Each session starts with a
  * copy of that namespace. */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -37,8 +37,8 @@ static const char* const kFolders[] = {
     "var/lib/texmf",
 };
 
-/* Small files that are copied, since each mount costs every session a little. Nothing here may hold a secret.
- */
+/* Small files are copied, because each mount costs every session a little. None of them may contain a
+ * secret. */
 static const char* const kFiles[] = {
     "etc/ld.so.cache", "etc/ld.so.conf",   "etc/ssl/openssl.cnf", "etc/mime.types",  "etc/localtime",
     "etc/timezone",    "etc/matplotlibrc", "etc/magic",           "etc/magic.mime",  "etc/protocols",
@@ -47,7 +47,7 @@ static const char* const kFiles[] = {
 
 static const char* const kDevices[] = {"null", "zero", "full", "random", "urandom"};
 
-/* Folders of the top that are links to /usr on most systems, and folders on some. */
+/* Top-level entries that are links into /usr on most systems, and folders on some. */
 static const char* const kTopLinks[] = {"bin", "sbin", "lib", "lib32", "lib64", "libx32"};
 
 static const struct {
@@ -138,7 +138,7 @@ static int add_tree(struct root_plan* plan, int at, const char* path, const char
   return 0;
 }
 
-/* Opened while the host's tree is still in sight: the new root is mounted over a part of it. */
+/* Opens the sources while the host's tree is still visible; the new root is mounted over part of it. */
 static int open_sources(struct root_plan* plan, const char* runtime_root, const char* extra_dirs,
                         uint32_t extra_count, struct sk_fault* fault) {
   plan->runtime_fd = open(runtime_root, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -227,7 +227,7 @@ static int attach_trees(struct root_plan* plan, struct sk_fault* fault) {
   return 0;
 }
 
-/* Bound, not made: a user namespace may not make device nodes. */
+/* Binds the devices, because a user namespace may not create device nodes. */
 static int attach_devices(struct sk_fault* fault) {
   for (size_t i = 0; i < sizeof kDevices / sizeof *kDevices; ++i) {
     char from[32] = "/dev/", to[32] = "dev/";

@@ -1,4 +1,4 @@
-/* The system call filter. It is compiled by the server (seccomp_policy.cpp) and only installed here. */
+/* Installs the system call filter that the server compiled (seccomp_policy.cpp). */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/filter.h>

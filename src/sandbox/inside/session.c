@@ -1,4 +1,4 @@
-/* The way from a fork of the zygote to user code, as one list of steps: sk_session_enter is the sandbox's
+/* The path from a fork of the zygote to user code, as one list of steps. sk_session_enter is the sandbox's
  * security argument. Loaded into the zygote's Python by ctypes. */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -18,7 +18,7 @@ enum { kNull = 0, kOut = 1, kErr = 2, kChannel = 3, kGate = 4, kInit = 5, kArran
 static struct sock_filter filter[SK_FILTER_INSTRUCTIONS_MAX];
 static size_t filter_instructions;
 
-/* Called once, in the zygote: sessions inherit the program that they install. */
+/* Called once, in the zygote; sessions inherit the filter that they install. */
 int sk_load_filter(int fd) {
   ssize_t count = pread(fd, filter, sizeof filter, 0);
   if (count <= 0 || (size_t)count % sizeof *filter != 0) return -1;
@@ -26,7 +26,7 @@ int sk_load_filter(int fd) {
   return 0;
 }
 
-/* The zygote's next children start in the pid namespace of the process `init_pidfd`. */
+/* Makes the zygote's next children start in the pid namespace of the process `init_pidfd`. */
 int sk_children_go_to(int init_pidfd) { return setns(init_pidfd, CLONE_NEWPID); }
 
 static int arrange(int init_pidfd, int gate_fd, int channel_fd, int out_fd, int err_fd,
@@ -35,7 +35,7 @@ static int arrange(int init_pidfd, int gate_fd, int channel_fd, int out_fd, int 
   if (null_fd < 0) return sk_fail(fault, SK_STEP_descriptors);
   const int keep[kArranged] = {null_fd, out_fd, err_fd, channel_fd, gate_fd, init_pidfd};
   if (sk_arrange_descriptors(keep, kArranged, fault) != 0) return -1;
-  /* A program that user code starts has no business with the channel. */
+  /* Programs that user code starts must not access the channel. */
   if (fcntl(kChannel, F_SETFD, FD_CLOEXEC) != 0) return sk_fail(fault, SK_STEP_descriptors);
   return sk_close_from(kArranged, fault);
 }
@@ -43,7 +43,7 @@ static int arrange(int init_pidfd, int gate_fd, int channel_fd, int out_fd, int 
 static int receive_go(struct sk_go* go, int* mount_fds, struct sk_fault* fault) {
   int fd_count = 1 + SK_BINDS_MAX;
   ssize_t got = sk_receive(kGate, go, sizeof *go, mount_fds, &fd_count);
-  if (got == 0) _exit(0); /* the server needs this session no more */
+  if (got == 0) _exit(0); /* the server no longer needs this session */
   if (got == (ssize_t)sizeof *go && go->bind_count <= SK_BINDS_MAX && fd_count == 1 + (int)go->bind_count)
     return 0;
   if (got >= 0) errno = EPROTO;
@@ -61,12 +61,12 @@ static int take_steps(int init_pidfd, int gate_fd, int channel_fd, int out_fd, i
   static struct sk_go go;
   int mount_fds[1 + SK_BINDS_MAX];
 
-  /* What every session needs: done ahead, while it waits in the pool. */
+  /* Steps common to all sessions, done in advance while the session waits in the pool. */
   setsid();
   if (arrange(init_pidfd, gate_fd, channel_fd, out_fd, err_fd, fault) != 0) return -1;
   if (sk_join_session(kInit, layers, fault) != 0) return -1;
 
-  /* What this one needs: the last steps as root (of the machine, or of a user namespace). */
+  /* Steps specific to this session: the last ones as root (of the machine, or of a user namespace). */
   if (receive_go(&go, mount_fds, fault) != 0) return -1;
   if (sk_attach_folders(&go, mount_fds, fault) != 0) return -1;
   if (sk_limit_tmp(go.tmp_bytes, fault) != 0) return -1;
@@ -78,18 +78,18 @@ static int take_steps(int init_pidfd, int gate_fd, int channel_fd, int out_fd, i
   if ((go.layers & SK_LAYER_OWN_USER_NAMESPACE) && sk_enter_own_user_namespace(go.uid, go.gid, fault) != 0)
     return -1;
 
-  /* Here ends every privilege. */
+  /* All privileges end here. */
   if (sk_drop_capabilities(fault) != 0) return -1;
   if (sk_forbid_new_privileges(fault) != 0) return -1;
   if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) != 0)
-    return sk_fail(fault, SK_STEP_capabilities); /* /proc/self is its own again */
+    return sk_fail(fault, SK_STEP_capabilities); /* /proc/self belongs to the process again */
   if ((go.layers & SK_LAYER_LANDLOCK) && sk_restrict_with_landlock(fault) != 0) return -1;
   if ((go.layers & SK_LAYER_SECCOMP) && sk_install_filter(filter, filter_instructions, fault) != 0) return -1;
   return 0;
 }
 
-/* In a fresh child of the zygote. Returns only in a process that is locked in; otherwise reports the step and
- * ends the process. */
+/* Runs in a new child of the zygote. Returns only in a confined process; otherwise reports the failed step
+ * and exits. */
 int sk_session_enter(int init_pidfd, int gate_fd, int channel_fd, int out_fd, int err_fd, uint32_t layers) {
   struct sk_fault fault = {0, 0};
   int failed = take_steps(init_pidfd, gate_fd, channel_fd, out_fd, err_fd, layers, &fault);

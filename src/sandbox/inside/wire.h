@@ -1,7 +1,7 @@
-/* What the server and the processes that it starts say to each other before user code runs: fixed structures
- * in single packets of SOCK_SEQPACKET sockets, descriptors beside them (SCM_RIGHTS). Included by C++ (the
- * server), by C (launcher, init, session) and mirrored by struct formats in
- * runtime/sandkeep_runtime/zygote.py. All sides come from one binary, so there are no versions. */
+/* Protocol between the server and its child processes before user code runs. Each message is a fixed
+ * structure in one packet of a SOCK_SEQPACKET socket, with descriptors attached (SCM_RIGHTS). Included by
+ * C++ (the server) and C (launcher, init, session); runtime/sandkeep_runtime/zygote.py mirrors it with
+ * struct formats. All sides come from one binary, so there are no versions. */
 #ifndef SANDBOX_INSIDE_WIRE_H
 #define SANDBOX_INSIDE_WIRE_H
 
@@ -25,47 +25,47 @@ enum {
   SK_FDS_MAX = SK_BINDS_MAX + 8,
   SK_FILTER_INSTRUCTIONS_MAX = 4096,
   SK_EXTRA_DIRS_MAX = 16,
-  /* Ids as code inside a session sees them. */
+  /* User and group id that code inside a session sees. */
   SK_INSIDE_ID = 1000,
 };
 
-/* step 0: done. Otherwise the step that failed and its errno. */
+/* Step 0 means success. Otherwise the failed step and its errno. */
 struct sk_fault {
   int32_t step;
   int32_t err;
 };
 
-/* Parts of the sandbox that a host may lack. What is not set here is always applied. */
+/* Layers of the sandbox that a host may lack. Everything not listed here is always applied. */
 enum sk_layer {
-  SK_LAYER_OUTER_USER_NAMESPACE = 1u << 0, /* the server is not root: become root of a user namespace first */
-  SK_LAYER_OWN_USER_NAMESPACE = 1u << 1,   /* user code in a user namespace that owns nothing */
+  SK_LAYER_OUTER_USER_NAMESPACE = 1u << 0, /* server is not root: first become root of a user namespace */
+  SK_LAYER_OWN_USER_NAMESPACE = 1u << 1,   /* user code runs in a user namespace that owns nothing */
   SK_LAYER_NETWORK_NAMESPACE = 1u << 2,
   SK_LAYER_CGROUP_NAMESPACE = 1u << 3,
   SK_LAYER_IPC_UTS_NAMESPACES = 1u << 4,
   SK_LAYER_LANDLOCK = 1u << 5,
   SK_LAYER_SECCOMP = 1u << 6,
-  SK_LAYER_MEMORY_WATCH = 1u << 7, /* no memory cgroup: the session's init counts, and ends it */
-  SK_LAYER_IDMAP = 1u << 8,        /* the owner of files on disk is not the session's uid */
+  SK_LAYER_MEMORY_WATCH = 1u << 7, /* no memory cgroup: the session's init measures memory and ends it */
+  SK_LAYER_IDMAP = 1u << 8,        /* files on disk are not owned by the session's uid */
 };
 
 enum sk_launcher_op {
-  SK_OP_SETUP = 1,     /* first and once: become what sessions are made from */
+  SK_OP_SETUP = 1,     /* first request, once: create the template for sessions */
   SK_OP_ZYGOTE = 2,    /* fds: socket, reports, library, program, filter → pid, fd: pidfd */
   SK_OP_INIT = 3,      /* fds: control → pid, fd: pidfd */
-  SK_OP_OPEN_TREE = 4, /* path, fds: the same folder as the server sees it → fd: a detached mount of it */
+  SK_OP_OPEN_TREE = 4, /* path, fds: the same folder opened by the server → fd: a detached mount of it */
 };
 
 struct sk_launcher_request {
   uint32_t op;
   uint32_t layers; /* enum sk_layer */
-  /* INIT: ids of the session, which its init has too.
+  /* INIT: ids of the session and of its init.
    * OPEN_TREE: the session's ids, which the mount shows for files of owner_uid and owner_gid. */
   uint32_t uid, gid;
   uint32_t owner_uid, owner_gid;
-  uint32_t read_only;     /* OPEN_TREE */
-  uint32_t extra_count;   /* SETUP: further folders, one after another in `path`, each ended by a zero byte */
-  uint64_t memory_bytes;  /* unused by SETUP; INIT: baseline for the memory watch is taken later */
-  char path[SK_PATH_MAX]; /* SETUP: the runtime's root folder, then the further ones. OPEN_TREE: the folder */
+  uint32_t read_only;    /* OPEN_TREE */
+  uint32_t extra_count;  /* SETUP: number of extra folders that follow in `path`, each ended by a zero byte */
+  uint64_t memory_bytes; /* unused */
+  char path[SK_PATH_MAX]; /* SETUP: the runtime's root, then the extra folders. OPEN_TREE: the folder */
 };
 
 struct sk_launcher_reply {
@@ -76,7 +76,7 @@ struct sk_launcher_reply {
 /* Server → zygote. fds: pidfd of init, gate, channel, output, errors. */
 struct sk_fork_request {
   uint32_t layers;
-  uint32_t warm; /* nobody waits: copy ahead the memory that the first cells will touch */
+  uint32_t warm; /* no caller waits: copy memory that the first cells will touch in advance */
 };
 
 /* Zygote → server: once with pid 0 when it is ready, then one per request, with a pidfd. */
@@ -85,7 +85,7 @@ struct sk_fork_reply {
   int32_t pid;
 };
 
-/* Zygote → server, on the socket for reports: a main process has ended, with this status of waitpid(). */
+/* Zygote → server, on the report socket: a main process ended with this waitpid() status. */
 struct sk_exit_report {
   int32_t pid;
   int32_t status;
@@ -94,7 +94,7 @@ struct sk_exit_report {
 /* Server → init, on the control socket. Init ends the session when the socket closes. */
 enum sk_control_op {
   SK_CONTROL_WATCH = 1,  /* fd: pidfd of the main process; init ends the session when it ends */
-  SK_CONTROL_MEMORY = 2, /* memory_bytes: kill above it */
+  SK_CONTROL_MEMORY = 2, /* memory_bytes: limit above which the session is killed */
   SK_CONTROL_FREEZE = 3,
   SK_CONTROL_THAW = 4,
 };
@@ -107,8 +107,8 @@ struct sk_control {
 
 /* Init → server. */
 enum sk_init_news {
-  SK_NEWS_READY = 1,  /* namespaces and mounts are there; or fault.step says what failed */
-  SK_NEWS_MEMORY = 2, /* the memory watch ended the session */
+  SK_NEWS_READY = 1,  /* namespaces and mounts are set up, or fault.step failed */
+  SK_NEWS_MEMORY = 2, /* the session exceeded its memory limit and was ended */
 };
 
 struct sk_init_report {
@@ -116,8 +116,8 @@ struct sk_init_report {
   struct sk_fault fault;
 };
 
-/* Server → main process, on its gate: the last privileged steps. fds: mount of the data folder, then one per
- * bind. Answer: sk_fault. */
+/* Server → main process, on its gate: input of the last privileged steps. fds: mount of the data folder,
+ * then one per bind. Reply: sk_fault. */
 struct sk_go {
   uint32_t layers;
   uint32_t uid, gid;
