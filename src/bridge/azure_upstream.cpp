@@ -14,14 +14,14 @@ using Outcome = Fetched::Outcome;
 constexpr size_t kListPagesMax = 1000;
 constexpr std::string_view kData = "/mnt/data";
 
-// "/mnt/data/a/b.csv" and "a/b.csv" → "a/b.csv".
+// Maps "/mnt/data/a/b.csv" and "a/b.csv" to "a/b.csv".
 std::string below_mount(std::string path) {
   if (path.starts_with(kData)) path.erase(0, kData.size());
   while (path.starts_with('/')) path.erase(0, 1);
   return path;
 }
 
-// As either generation lists a file; empty for a folder.
+// Returns the path of a listed file of either API generation; empty for a folder.
 std::string path_of(const Json& item) {
   const auto& older = field_in(item, "properties");
   if (older.is_object()) return below_mount(text_in(older, "filename"));
@@ -33,7 +33,7 @@ std::string query_of(std::string_view version, const std::string& identifier) {
   return "?api-version=" + std::string(version) + "&identifier=" + percent_encode(identifier);
 }
 
-// The generation that answers so does not know the call; the other may.
+// Whether this API generation does not know the call; the other generation may.
 bool is_unknown_call(const RemoteAnswer& answer) {
   return answer.status == 400 || answer.status == 404 || answer.status == 405 || answer.status == 501;
 }
@@ -57,13 +57,14 @@ Fetched AzureUpstream::fetch(const WantedFile& wanted, ByteSink& sink) {
     auto again = fetch_path(wanted.container, listed, sink);
     again.path = listed;
     if (again.outcome == Outcome::gone) {
-      // Listed and not found: nobody can tell.
+      // The file is listed but not found, so its state is unknown.
       again.outcome = Outcome::cannot_tell;
       again.explanation = "the session lists it, but its content " + again.explanation;
     }
     return again;
   }
-  // A session that expired comes back empty under its identifier, so that absence proves no invention.
+  // An expired session returns empty under its identifier, so absence does not prove that the link was
+  // invented.
   if (best.outcome == Outcome::gone) best.explanation = "the session has no such file, or not any more";
   return best;
 }
@@ -84,7 +85,7 @@ Fetched AzureUpstream::fetch_path(const std::string& identifier, const std::stri
   return {verdict_on(answer), answer.problem, ""};
 }
 
-// Where the session has the file; empty where it has it not.
+// Returns the file's path in the session's listing; empty if it is not listed.
 std::string AzureUpstream::find_in_list(const WantedFile& wanted) {
   const auto* found = find_meant(wanted, listing_of(wanted.container));
   return found == nullptr ? std::string() : found->path;
@@ -101,7 +102,7 @@ const std::vector<ListedFile>& AzureUpstream::listing_of(const std::string& iden
   return listings_.emplace(identifier, std::move(files)).first->second;
 }
 
-// All pages, as far as they can be read. False when not even the first came.
+// Reads all pages up to the first failure. Returns false if the first page failed.
 bool AzureUpstream::list_at(std::string url, std::vector<ListedFile>& files) {
   for (size_t page = 0; page < kListPagesMax; ++page) {
     auto answer = remote_->get(url);
@@ -115,7 +116,7 @@ bool AzureUpstream::list_at(std::string url, std::vector<ListedFile>& files) {
     for (const auto& item : list_in(json, "value"))
       if (auto path = path_of(item); !path.empty()) files.push_back({"", std::move(path)});
     auto next = text_in(json, "nextLink");
-    // A link to another host would be asked without the key, and in vain.
+    // A link to another host would be requested without the key and fail.
     if (next.empty() || next == url || origin_of_url(next) != origin_of_url(base_url_)) return true;
     url = std::move(next);
   }

@@ -1,6 +1,6 @@
-// Azure's dynamic sessions: files by name in a session that its identifier names. Both generations of the
-// API are tried, the newer first; a file that is not where the message says is looked for in the session's
-// list.
+// Fetches files from Azure dynamic sessions, by name in the session of an identifier. Tries both generations
+// of the API, the newer one first. A file that is not at the path in the message is searched in the session's
+// listing. One thread.
 #pragma once
 
 #include <map>
@@ -24,7 +24,7 @@ class AzureUpstream final : public Upstream {
 
   const std::string base_url_;
   std::unique_ptr<Remote> remote_;
-  std::map<std::string, std::vector<ListedFile>> listings_;  // empty where none came
+  std::map<std::string, std::vector<ListedFile>> listings_;  // by identifier; empty if the listing failed
 };
 
 }  // namespace sk::bridge

@@ -31,7 +31,7 @@ Captured from(const Fetched& fetched) {
   }
 }
 
-// A file on its way into the store.
+// Writes a fetched file into the blob store.
 class ContentSink final : public ByteSink {
  public:
   ContentSink(workspace::Ground& ground, uint64_t bytes_max) : ground_(ground), bytes_max_(bytes_max) {}
@@ -57,7 +57,7 @@ WantedFile wanted_of(const conversations::ShownFile& file, const Source& source)
   return out;
 }
 
-// In the conversation's folder, below the same folders as in the container.
+// Returns the target path: the conversation's folder, then the folders of the container.
 std::string path_for(const conversations::Message& message, const conversations::ShownFile& file,
                      const std::string& found_path) {
   auto folder = conversations::Conversations::folder_of(message.conversation_name);
@@ -66,7 +66,7 @@ std::string path_for(const conversations::Message& message, const conversations:
     auto paths = conversations::paths_meant(file.link->address);
     if (!paths.empty()) below = paths.front();
   }
-  // The name that the message shows wins: it is the decoded one, with its extension.
+  // Prefer the name that the message shows, which is decoded and has its extension.
   auto name = file.name.empty() ? std::string("file") : file.name;
   if (name == file.file_id && !below.empty()) name = split_path(below).second;
   auto place = split_path(below).first;
@@ -77,7 +77,8 @@ std::string path_for(const conversations::Message& message, const conversations:
   }
 }
 
-// A file must not stay pending because the sender's key was revoked while it was fetched.
+// Settles with the server's authority, so that no file stays pending if the sender's key is revoked during
+// the fetch.
 workspace::Authority to_settle(const workspace::Authority& given) {
   return workspace::system_authority(given.workspace_id(), given.actor(),
                                      "a fetched file's state is recorded also when its key ended meanwhile");
@@ -111,7 +112,7 @@ void Captures::run(const Job& job) {
   try {
     for (const auto& message : job.messages) capture_message(job, message);
   } catch (const std::exception& error) {
-    // The catalog failed; what is still pending is ended by the next start.
+    // The catalog failed; the next start settles the files that are still pending.
     log::error("files of a message could not be captured", {{"error", error.what()}});
   }
   job.done();
@@ -120,7 +121,7 @@ void Captures::run(const Job& job) {
 void Captures::capture_message(const Job& job, const conversations::Message& message) {
   Patience patience(stop_, options_.message_time_max);
   std::unique_ptr<Upstream> upstream, web;
-  std::map<std::string, Captured> known;  // the same file is fetched once
+  std::map<std::string, Captured> known;  // fetches each file once
   for (const auto& file : message.files) {
     if (file.state != ShownState::pending) continue;
     auto& origin = file.address.empty() ? upstream : web;
@@ -147,7 +148,7 @@ Captured Captures::capture(const Job& job, const conversations::Message& message
     ContentSink sink(keep_.ground(), options_.file_bytes_max);
     auto fetched = upstream.fetch(wanted_of(file, job.source), sink);
     if (fetched.outcome != Fetched::Outcome::ok) return from(fetched);
-    // A page that says why there is none comes as a success at times.
+    // Some servers send an error page with a success status.
     if (!file.address.empty() && file.kind == conversations::Mention::Kind::image && !sink.holds_image())
       return failed(WhyNot::cannot_tell, "what lies at its address is no image");
     workspace::PutChange change;
@@ -160,7 +161,7 @@ Captured Captures::capture(const Job& job, const conversations::Message& message
                       {"file_id", file.file_id},
                       {"host", origin_of_url(file.address.empty() ? job.source.base_url : file.address)}}};
     change.content = sink.finish();
-    // A folder in the way: beside it, under a name that only this message has.
+    // If a folder has this path, store the file beside it under a name unique to this message.
     auto retry = change;
     try {
       auto result = keep_.files().apply_one(job.authority, std::move(change));
@@ -173,7 +174,7 @@ Captured Captures::capture(const Job& job, const conversations::Message& message
       return {ShownState::kept, WhyNot::none, "", result.version};
     }
   } catch (const Error& error) {
-    // Over the quota, or the disk is full: it can be stored again once there is room.
+    // Over the quota or disk full: the message can be stored again when there is space.
     return failed(WhyNot::cannot_tell, "it could not be kept: " + error.message());
   }
 }

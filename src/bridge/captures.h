@@ -1,4 +1,4 @@
-// Fetches the files of messages that are elsewhere, on threads of its own, and keeps each or says why not.
+// Fetches the remote files of messages on its own threads. Each file is stored or gets a reason why not.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@
 
 namespace sk::bridge {
 
-// The fields without a value here are settings; their defaults are in the server's table.
+// Fields without a default are settings; the server's settings table has their defaults.
 struct CapturesOptions {
   RemoteOptions remote;
   size_t threads;
@@ -29,20 +29,20 @@ class Captures {
   Captures(workspace::Keep& keep, conversations::Conversations& conversations, CapturesOptions options);
   ~Captures();
 
-  // Ends what an earlier server left pending.
+  // Settles files that an earlier server left pending.
   void recover() { conversations_.give_up_pending(); }
 
   struct Job {
     workspace::Authority authority;
-    std::vector<conversations::Message> messages;  // whose pending files are to be fetched
+    std::vector<conversations::Message> messages;  // their pending files are fetched
     Source source;
-    std::function<void()> done;  // on the job's thread, when nothing is pending any more; must not throw
+    std::function<void()> done;  // called on the job's thread at the end of the job; must not throw
   };
-  // Error(too_many_requests) when too many jobs wait; the files are then settled as cannot_tell, and done()
-  // is not called.
+  // Queues a job. If the queue is full, settles its files as cannot_tell, does not call done() and throws
+  // Error(too_many_requests).
   void start(Job job);
 
-  // What runs is cut off and settled as cannot_tell. Idempotent.
+  // Cancels running jobs, whose files are settled as cannot_tell, and joins the threads. Idempotent.
   void stop();
 
  private:
@@ -56,7 +56,7 @@ class Captures {
   conversations::Conversations& conversations_;
   const CapturesOptions options_;
   StopSignal stop_;
-  WorkerPool pool_;  // last: its threads use all of the above
+  WorkerPool pool_;  // last, because its threads use all other members
 };
 
 }  // namespace sk::bridge

@@ -13,7 +13,7 @@ using Outcome = Fetched::Outcome;
 
 constexpr size_t kPagesMax = 1000;
 
-// Agents' endpoints and the project's own, which its toolbox uses, want a version with every call.
+// Agent endpoints and the project endpoint that its toolbox uses require a version in every call.
 bool wants_version(const std::string& url) {
   if (url.find("/protocols/openai") != std::string::npos) return true;
   return url.find("/api/projects/") != std::string::npos && url.find("/openai/v1") == std::string::npos;
@@ -26,7 +26,7 @@ std::string with_query(const std::string& url, const std::string& query) {
   return all.empty() ? url : url + "?" + all;
 }
 
-// "/mnt/data/a/b.csv" → "a/b.csv".
+// Maps "/mnt/data/a/b.csv" to "a/b.csv".
 std::string below_data(const std::string& path) {
   auto paths = conversations::paths_meant("sandbox:" + path);
   return paths.empty() ? path.substr(path.find_last_of('/') + 1) : paths.front();
@@ -37,7 +37,7 @@ std::string file_url(const std::string& endpoint, const std::string& container, 
   return folder + "/files/" + percent_encode(file_id);
 }
 
-// Of several failures the one that says most: a refusal, then a proof, then doubt.
+// Keeps the failure to report: a refusal before an unclear answer, and that before absence.
 void consider(Fetched& best, const Fetched& other, bool is_first) {
   auto rank = [](Outcome outcome) {
     return outcome == Outcome::ok            ? 0
@@ -71,7 +71,7 @@ Fetched OpenAiUpstream::fetch_content(const std::string& endpoint, const std::st
   return {verdict_on(answer), answer.problem, ""};
 }
 
-// What a file that was cited without a name is called; empty when nobody says.
+// Returns the path or name of a file that was cited without a name; empty if unknown.
 std::string OpenAiUpstream::find_path(const std::string& endpoint, const std::string& container,
                                       const std::string& file_id) {
   auto answer = remote_->get(with_query(file_url(endpoint, container, file_id), ""));
@@ -86,7 +86,7 @@ std::string OpenAiUpstream::find_path(const std::string& endpoint, const std::st
 }
 
 Fetched OpenAiUpstream::fetch_by_id(const WantedFile& wanted, ByteSink& sink) {
-  // Ids of the Files API stand alone.
+  // Ids of the Files API belong to no container.
   bool stands_alone = !wanted.file_id.starts_with("cfile_");
   Fetched best;
   for (size_t i = 0; i < endpoints_.size(); ++i) {
@@ -103,8 +103,8 @@ Fetched OpenAiUpstream::fetch_by_id(const WantedFile& wanted, ByteSink& sink) {
 
 Fetched OpenAiUpstream::fetch_by_listing(const WantedFile& wanted, const Fetched& first, ByteSink& sink) {
   const auto& listing = listing_of(wanted.container);
-  // A file that its own address does not know may still be there: whether the container is gone, only the
-  // list tells.
+  // A file that is not found by its own URL may still exist. Only the listing tells whether the container is
+  // gone.
   if (!listing.files) return first.outcome == Outcome::denied ? first : listing.failure;
   const auto* found = find_meant(wanted, *listing.files);
   if (found == nullptr) {
@@ -115,7 +115,7 @@ Fetched OpenAiUpstream::fetch_by_listing(const WantedFile& wanted, const Fetched
   auto again = fetch_content(listing.endpoint, wanted.container, found->id, sink);
   again.path = found->path;
   if (again.outcome == Outcome::gone) {
-    // Listed and not found: nobody can tell.
+    // The file is listed but not found, so its state is unknown.
     again.outcome = Outcome::cannot_tell;
     again.explanation = "the container lists it, but its content " + again.explanation;
   }
@@ -142,7 +142,7 @@ OpenAiUpstream::Listing OpenAiUpstream::list(const std::string& container) {
   for (const auto& endpoint : endpoints_) {
     if (try_at(endpoint + "/containers/" + percent_encode(container) + "/files", endpoint)) return out;
   }
-  // The toolbox's form: the project's address without "/openai/v1".
+  // The form of the toolbox: the project's URL without "/openai/v1".
   for (const auto& endpoint : endpoints_) {
     auto project = endpoint.find("/openai/v1");
     if (endpoint.find("/api/projects/") == std::string::npos || project == std::string::npos) continue;
@@ -152,7 +152,7 @@ OpenAiUpstream::Listing OpenAiUpstream::list(const std::string& container) {
   return out;
 }
 
-// All pages. A server that repeats a page for ever is left.
+// Reads all pages. Stops if a server repeats the same page.
 std::optional<std::vector<ListedFile>> OpenAiUpstream::list_at(const std::string& url, Fetched& failure) {
   std::vector<ListedFile> files;
   std::string after;

@@ -1,4 +1,5 @@
-// OpenAI's containers and files, and Foundry's, which have the same shape under several addresses.
+// Fetches files from OpenAI containers and the Files API, and from Foundry, which has the same API at several
+// endpoints. One thread.
 #pragma once
 
 #include <map>
@@ -17,7 +18,7 @@ class OpenAiUpstream final : public Upstream {
 
  private:
   struct Listing {
-    std::optional<std::vector<ListedFile>> files;  // all of them, or none when it could not be had
+    std::optional<std::vector<ListedFile>> files;  // the complete listing, or nullopt if it failed
     Fetched failure;
     std::string endpoint;
   };

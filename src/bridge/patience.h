@@ -1,4 +1,4 @@
-// How long a job may go on: until its deadline, or until the server stops.
+// The time limit of a job: its deadline, or the stop of the server.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@ class StopSignal {
  public:
   void stop();
   bool stopped() const;
-  // False when it was stopped meanwhile.
+  // Returns false if stop() was called before `time`.
   bool sleep_until(std::chrono::steady_clock::time_point time);
 
  private:
@@ -21,14 +21,14 @@ class StopSignal {
   bool stopped_ = false;  // guarded by mutex_
 };
 
-// Of one job; one thread. `signal` outlives it.
+// The time limit of one job; one thread. `signal` outlives it.
 class Patience {
  public:
   Patience(StopSignal& signal, std::chrono::milliseconds most)
       : signal_(signal), deadline_(std::chrono::steady_clock::now() + most) {}
 
   bool is_over() const { return signal_.stopped() || std::chrono::steady_clock::now() >= deadline_; }
-  // False when it is over before the pause is.
+  // Sleeps for `time`. Returns false if the job's time ends first; does not sleep past the deadline.
   bool pause(std::chrono::milliseconds time);
 
  private:

@@ -16,7 +16,7 @@ constexpr uint64_t kErrorBytesMax = 4 << 20;
 constexpr size_t kProblemBytesMax = 300;
 constexpr int kRedirectsMax = 5;
 
-// Thrown through the client when a job's time is over.
+// Thrown through the HTTP client when the job's time ends.
 struct OutOfTime {};
 
 http::ClientOptions client_options(const RemoteOptions& options) {
@@ -37,7 +37,7 @@ bool is_redirect(int status) {
   return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
 }
 
-// A Location, which may be a path only.
+// Resolves a Location header, which may be only a path. Returns an empty string for other relative forms.
 std::string resolve(const std::string& from, const std::string& location) {
   if (location.find("://") != std::string::npos) return location;
   auto origin = origin_of_url(from);
@@ -51,7 +51,7 @@ std::chrono::milliseconds with_jitter(std::chrono::milliseconds time) {
   return time + std::chrono::milliseconds(std::uniform_int_distribution<int64_t>(0, half)(random));
 }
 
-// The sentence that an API's error carries, in whichever of the usual shapes.
+// Returns the message of an API error in any of the common shapes.
 std::string message_in(const std::string& body) {
   if (body.empty() || body.size() > (64 << 10)) return {};
   try {
@@ -62,7 +62,7 @@ std::string message_in(const std::string& body) {
     if (error.is_object() && error.contains("message") && error["message"].is_string())
       return error["message"].get<std::string>();
   } catch (const Error&) {
-    // A page of a proxy, most often.
+    // Usually an HTML page of a proxy.
   }
   return {};
 }
@@ -96,7 +96,7 @@ RemoteAnswer Remote::get(const std::string& url, ByteSink* sink) {
   }
 }
 
-// One try, with its redirects. The credentials stay with the host that they are for.
+// Sends one request and follows its redirects. Credentials are sent to their own host only.
 Remote::Attempt Remote::attempt(std::string url, ByteSink* sink) {
   Attempt out;
   try {
@@ -136,7 +136,7 @@ http::ClientResponse Remote::send(const std::string& url, ByteSink* sink) {
   uint64_t taken = 0;
   request.progress = [&](uint64_t, uint64_t received) {
     if (patience_.is_over()) throw OutOfTime{};
-    // What is not taken is the text of an error, and nobody needs so much of that.
+    // Bytes that body_sink did not receive are an error text, which needs no more than this.
     if (received > taken + kErrorBytesMax) throw Error(Code::unavailable, "its error has no end");
   };
   std::string body;

@@ -1,6 +1,5 @@
-// One server of somebody else, called politely: what failed for a moment is tried again after a longer and
-// longer pause, redirects are followed without handing the key to another host, and no address of our own
-// network is called unless that is allowed.
+// An HTTP client for one remote server. Retries temporary failures with exponential backoff. Follows
+// redirects, but sends the key to no other host. Private addresses are refused unless allowed.
 #pragma once
 
 #include <functional>
@@ -12,20 +11,20 @@
 
 namespace sk::bridge {
 
-// The fields without a value here are settings; their defaults are in the server's table.
+// Fields without a default are settings; the server's settings table has their defaults.
 struct RemoteOptions {
   bool allow_private;
   int attempts_max;
   std::chrono::seconds stall;
   std::chrono::milliseconds first_pause{250};
-  std::chrono::seconds longest_pause{20};  // also of what a Retry-After asks for
+  std::chrono::seconds longest_pause{20};  // also caps the time of a Retry-After
 };
 
-// Whether a redirect to `url` is followed in a job that began at `origin`: only to a web address, and not
-// from an encrypted one to a plain one, unless the operator allowed addresses of our own network.
+// Whether a redirect to `url` may be followed in a job for `origin`. Only http and https are allowed, and no
+// downgrade from https to http unless the operator allows private addresses.
 bool may_follow(std::string_view origin, const std::string& url, const RemoteOptions& options);
 
-// Where a body goes. begin() forgets what came before: another attempt starts.
+// Receives a body. begin() starts a new attempt and discards earlier bytes.
 class ByteSink {
  public:
   virtual ~ByteSink() = default;
@@ -34,9 +33,9 @@ class ByteSink {
 };
 
 struct RemoteAnswer {
-  int status = 0;       // 0: none came
+  int status = 0;       // 0: no response
   std::string body;     // of a failure, or of a success without a sink
-  std::string problem;  // a sentence where it is not a success; without any key
+  std::string problem;  // a sentence if it is not a success; never contains the key
 
   bool ok() const { return status >= 200 && status < 300; }
 };
@@ -44,12 +43,12 @@ struct RemoteAnswer {
 // One thread. `patience` outlives it.
 class Remote {
  public:
-  // `credentials` are sent to the origin of `base_url` only. `secret` is blotted out of what is reported.
+  // Sends `credentials` to the origin of `base_url` only. Removes `secret` from reported text.
   Remote(RemoteOptions options, const std::string& base_url, http::Headers credentials, std::string secret,
          Patience& patience);
 
-  // GET. With a sink the bytes of a success go there; what the sink throws is passed on. Without one, a
-  // success of more than 16 MiB is a failure.
+  // Sends a GET request. With a sink, the body of a success goes there; exceptions of the sink propagate.
+  // Without a sink, a body of more than 16 MiB is a failure.
   RemoteAnswer get(const std::string& url, ByteSink* sink = nullptr);
 
  private:

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kKinds = {"openai", "foundry", "azure"};
 constexpr size_t kUrlBytesMax = 2048;
-constexpr size_t kKeyBytesMax = 16 << 10;  // tokens of Entra have some kilobytes
+constexpr size_t kKeyBytesMax = 16 << 10;  // Entra tokens have several kilobytes
 constexpr size_t kContainerBytesMax = 256;
 
 [[noreturn]] void refuse(std::string_view field, const std::string& message) {
@@ -60,7 +60,7 @@ std::string origin_of_url(std::string_view url) {
       0, url.find_first_of("/?#", url.find("://") == std::string_view::npos ? 0 : url.find("://") + 3)));
   bool known = lower.starts_with("http://") || lower.starts_with("https://");
   auto host = known ? std::string_view(lower).substr(lower.find("://") + 3) : std::string_view();
-  // A name before '@' would be a password, or meant to mislead.
+  // User information before '@' may be a password or misleading.
   if (host.empty() || host.find('@') != std::string_view::npos || !is_printable_ascii(host)) return {};
   return lower;
 }

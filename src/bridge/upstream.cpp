@@ -18,7 +18,7 @@ bool is_token(std::string_view key) {
 
 http::Headers credentials_of(const Source& source) {
   http::Headers headers;
-  // Foundry takes keys in a header of their own, and tokens of Entra as everybody does.
+  // Foundry expects keys in a separate header, and Entra tokens as Bearer.
   if (source.kind == SourceKind::foundry && !is_token(source.key)) {
     headers.add("api-key", source.key);
   } else {
@@ -27,8 +27,8 @@ http::Headers credentials_of(const Source& source) {
   return headers;
 }
 
-// Files that were put into a container of OpenAI's get many hexadecimal digits (32, as documented) before
-// their names there, which models leave out.
+// Removes the prefix of files that were uploaded to an OpenAI container: at least 16 hexadecimal digits (32
+// as documented). Models omit it.
 std::string_view without_upload_prefix(std::string_view name) {
   constexpr size_t kDigitsMin = 16;
   size_t digits = 0;
@@ -60,7 +60,7 @@ const ListedFile* find_meant(const WantedFile& wanted, const std::vector<ListedF
       fits = without_upload_prefix(split_path(file.path).second) == wanted.name ||
              split_path(file.path).second == wanted.name;
     if (!fits) continue;
-    if (found) return nullptr;  // which of them, nobody can say
+    if (found) return nullptr;  // ambiguous
     found = &file;
   }
   return found;
@@ -76,7 +76,7 @@ Fetched::Outcome verdict_on(const RemoteAnswer& answer) {
     case 410:
       return Fetched::Outcome::gone;
     case 400:
-      // "Container is expired." comes as a bad request.
+      // OpenAI reports "Container is expired." as a bad request.
       return ascii_lower(answer.problem).find("expired") != std::string::npos ? Fetched::Outcome::gone
                                                                               : Fetched::Outcome::cannot_tell;
     default:

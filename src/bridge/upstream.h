@@ -1,4 +1,4 @@
-// An interpreter elsewhere, as far as its files go: OpenAI's containers, Foundry's, Azure's dynamic sessions.
+// Fetches files of a remote interpreter: OpenAI containers, Foundry, Azure dynamic sessions.
 #pragma once
 
 #include <memory>
@@ -10,57 +10,56 @@
 
 namespace sk::bridge {
 
-// A file as a message names it; container and at least one of file_id, paths, name.
+// A file as a message names it: the container and at least one of file_id, paths, name.
 struct WantedFile {
   std::string container;
   std::string file_id;             // "cfile_…", "file-…"
   std::string name;                // without folders
-  std::vector<std::string> paths;  // below /mnt/data, the likeliest first
-  std::string url;                 // instead of all that: an address on the web
+  std::vector<std::string> paths;  // below /mnt/data, most likely first
+  std::string url;                 // a web address, used instead of all other fields
 };
 
 struct Fetched {
   enum class Outcome {
     ok,
-    missing,      // the container is there, and has no such file: the link was invented
-    gone,         // it was there, and is not any more
-    denied,       // the key may not have it
-    cannot_tell,  // no clear answer came
+    missing,      // the container exists without such a file: the model invented the link
+    gone,         // it existed and was deleted
+    denied,       // the key has no access
+    cannot_tell,  // no conclusive answer
   };
   Outcome outcome = Outcome::cannot_tell;
-  std::string explanation;  // for people; empty when ok
-  std::string path;         // below /mnt/data, where known
+  std::string explanation;  // for users; empty when ok
+  std::string path;         // below /mnt/data; empty if unknown
 };
 
-// For one job; one thread. Listings are asked for once per container.
+// For one job; one thread. Requests the listing of each container once.
 class Upstream {
  public:
   virtual ~Upstream() = default;
-  // The bytes go to `sink` when the outcome is ok; otherwise what the sink has is to be forgotten.
+  // Fetches a file. If the outcome is ok, `sink` has the bytes; otherwise discard its contents.
   virtual Fetched fetch(const WantedFile& wanted, ByteSink& sink) = 0;
 };
 
 std::unique_ptr<Upstream> open_upstream(const Source& source, const RemoteOptions& options,
                                         Patience& patience);
 
-// Fetches files by their `url`, from anywhere that may be called at all. The source's key goes to its own
-// host only.
+// Fetches files by `url` from any permitted address. Sends the source's key to its own host only.
 std::unique_ptr<Upstream> open_web(const Source& source, const RemoteOptions& options, Patience& patience);
 
-// A file as a container lists it.
+// A file in a container's listing.
 struct ListedFile {
-  std::string id;    // empty where files have none
+  std::string id;    // empty if files have no ids
   std::string path;  // below /mnt/data
 };
-// The one that is meant: by its id, else by its path. Other files of the same name are not it. Only what is
-// cited without a path is looked for by its name alone, and only where one file has it. Null for none.
+// Finds the wanted file by id, else by path. Uses the name alone only for a citation without a path, and only
+// if exactly one file has it. Returns null if there is no match. The result points into `listed`.
 const ListedFile* find_meant(const WantedFile& wanted, const std::vector<ListedFile>& listed);
 
-// What an answer says about a file or container: never more than it proves.
+// Derives the outcome from a response. Never claims more than the response proves.
 Fetched::Outcome verdict_on(const RemoteAnswer& answer);
 
-// The addresses under which a Foundry project's containers may answer, the likeliest first: downloads through
-// the project's own have failed where the account's worked, and the other way round.
+// Returns the endpoints that may serve a Foundry project's containers, most likely first. Downloads can fail
+// at the project's endpoint and work at the account's, or vice versa.
 std::vector<std::string> foundry_endpoints(const std::string& base_url);
 
 }  // namespace sk::bridge

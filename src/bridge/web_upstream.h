@@ -1,4 +1,5 @@
-// Files that a message names by an address on the web, such as an image of an interpreter's outputs.
+// Fetches files that a message names by a web address, such as an image in an interpreter's output. One
+// thread.
 #pragma once
 
 #include "bridge/upstream.h"

@@ -1,4 +1,4 @@
-// The program. Everything it does is a command of the table in cli/commands/commands.h.
+// The entry point. cli/commands/commands.h lists all commands.
 #include <unistd.h>
 
 #include <csignal>
@@ -7,7 +7,7 @@
 #include "cli/frame/run.h"
 
 int main(int argc, char** argv) {
-  // A reader or a server that goes away is an error of the write, not the end of the process.
+  // A closed pipe or connection must fail the write instead of ending the process.
   std::signal(SIGPIPE, SIG_IGN);
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   auto environment = sk::process_environment();

@@ -82,7 +82,7 @@ ShownFile MentionMatcher::match_named(const std::string& name) {
   return out;
 }
 
-// What was found when the message was first stored stays found, whatever became of the path meanwhile.
+// A version found when the message was first stored stays mapped, even if the path changed since.
 bool MentionMatcher::from_before(const Mention& mention, ShownFile& out) const {
   for (const auto& known : given_.before) {
     bool same = known.state == ShownState::kept && known.file_id == mention.file_id &&
@@ -99,7 +99,7 @@ bool MentionMatcher::from_before(const Mention& mention, ShownFile& out) const {
   return false;
 }
 
-// With a source it is fetched, as all that is elsewhere.
+// A web address is fetched if the message has a source, like all remote files.
 void MentionMatcher::match_web(const Mention& mention, ShownFile& out) {
   if (from_before(mention, out) || by_origin(out)) return;
   if (given_.wanted.has_source) {
@@ -152,8 +152,8 @@ bool MentionMatcher::by_id(ShownFile& out) {
   }
 }
 
-// Fetched before, for another message of this workspace. Where it can be fetched again, it is: what an id
-// names elsewhere may have changed.
+// Finds a copy that was fetched for another message of this workspace. Skipped if the file can be fetched
+// again, since the remote file may have changed.
 bool MentionMatcher::by_origin(ShownFile& out) {
   if (given_.wanted.has_source) return false;
   auto version = ground_.db.read([&](catalog::Statements& statements) {
@@ -171,8 +171,8 @@ bool MentionMatcher::by_origin(ShownFile& out) {
   }
 }
 
-// An id names one file. What a path names in a session of ours, the session knows; what it named elsewhere
-// is known from earlier messages only.
+// An id names exactly one file. A path in a session of this server is looked up there. A path elsewhere is
+// known only from earlier messages.
 bool MentionMatcher::by_origin_or_path(const Mention& mention, ShownFile& out) {
   if (!out.file_id.empty()) return by_origin(out) || by_path(mention, out);
   return by_path(mention, out) || (!looked_ && by_origin(out));
@@ -186,7 +186,7 @@ std::optional<Place> MentionMatcher::place_of(const std::string& container) {
   return places_.emplace(container, place).first->second;
 }
 
-// Where a mention's file may lie, the surest first.
+// Returns the containers that may hold a mention's file, most likely first.
 std::vector<std::string> MentionMatcher::containers_for(const Mention& mention) const {
   std::vector<std::string> out;
   auto add = [&](const std::string& container) {
@@ -206,7 +206,7 @@ bool MentionMatcher::by_path(const Mention& mention, ShownFile& out) {
   std::vector<std::string> paths;
   if (mention.link) paths = paths_meant(mention.link->address);
   if (paths.empty() && !mention.name.empty()) paths = paths_meant("sandbox:/mnt/data/" + mention.name);
-  if (paths.empty() && !mention.link) return false;  // an id alone lies nowhere
+  if (paths.empty() && !mention.link) return false;  // an id without a path
   for (const auto& container : containers_for(mention)) {
     auto place = place_of(container);
     if (!place) continue;
@@ -226,7 +226,7 @@ bool MentionMatcher::by_path(const Mention& mention, ShownFile& out) {
 }
 
 void MentionMatcher::give_up(ShownFile& out) const {
-  // In a session of ours it was not: that is proof enough.
+  // The search of a session of this server proves that the file did not exist.
   if (looked_) {
     out.state = ShownState::missing;
     out.explanation = "there was no such file when the message was made";

@@ -1,4 +1,4 @@
-// Finds the version that a message means by a link, a citation or an id. Private to this room.
+// Finds the version that a link, a citation or an id in a message refers to. Private to this room.
 #pragma once
 
 #include <map>
@@ -7,21 +7,22 @@
 
 namespace sk::conversations {
 
-// For one message; one thread.
+// Matches the mentions of one message; one thread. The references in Circumstances outlive the matcher.
 class MentionMatcher {
  public:
   struct Circumstances {
     const Authority& authority;  // in the conversation's workspace
     const NewMessage& wanted;
     const FindPlace& find_place;
-    TimeUs time_us;                        // when the message was made
-    std::string earlier_container;         // that the conversation used before
-    const std::vector<ShownFile>& before;  // of the message as it was stored before
+    TimeUs time_us;                        // creation time of the message
+    std::string earlier_container;         // the container that earlier messages used
+    const std::vector<ShownFile>& before;  // files of the stored message that this one replaces
   };
   MentionMatcher(Ground& ground, Files& files, Workspaces& workspaces, Circumstances circumstances);
 
   ShownFile match(const Mention& mention);
-  // A version id or a path that the app itself names.
+  // Matches a version id or a path that the app names explicitly. Error(not_found), Error(bad_request) for a
+  // folder.
   ShownFile match_named(const std::string& name);
 
  private:
@@ -43,7 +44,7 @@ class MentionMatcher {
   const Circumstances given_;
   std::map<std::string, std::optional<Place>> places_;
   std::map<Id, bool> readable_;
-  bool looked_ = false;  // in some session's folder, for the mention at hand
+  bool looked_ = false;  // a session's folder was searched for the current mention
   int images_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Looking at conversations: pages of them and of their messages, and what somebody may see of their files.
+// Lists conversations and messages, and determines which of their files an actor may see.
 #include "base/error.h"
 #include "conversations/conversation_rows.h"
 #include "conversations/conversations.h"
@@ -7,7 +7,7 @@ namespace sk::conversations {
 
 namespace {
 
-constexpr size_t kPageBytesMax = 8 << 20;  // of text; a page of long messages has fewer
+constexpr size_t kPageBytesMax = 8 << 20;  // of text per page; pages of long messages have fewer items
 
 std::string cursor_of(TimeUs time_us, const Id& id) { return std::to_string(time_us) + "-" + id.hex(); }
 

@@ -47,7 +47,7 @@ std::string detail_of(const ShownFile& file) {
   if (!file.explanation.empty()) detail["explanation"] = file.explanation;
   if (file.link) {
     auto link = *file.link;
-    // An image's bytes are a file by now.
+    // The bytes of an image are already stored as a file.
     if (link.address.size() > 64 && link.address.starts_with("data:")) link.address.resize(64);
     detail["link"] = link_json(link);
   }
@@ -121,7 +121,7 @@ std::vector<ShownFile> read_shown_files(catalog::Statements& statements, const I
 }
 
 std::string origin_of(const ShownFile& file) {
-  // An address on the web stands alone.
+  // A web address identifies the file without a container.
   if (file.file_id.find("://") != std::string::npos) return file.file_id;
   if (file.container.empty()) return {};
   if (!file.file_id.empty()) return file.container + "\n" + file.file_id;

@@ -1,4 +1,4 @@
-// How conversations and messages are read from and written to their rows; private to this room.
+// Reads and writes the rows of conversations and messages; private to this room.
 #pragma once
 
 #include "catalog/database.h"
@@ -16,15 +16,15 @@ Conversation read_conversation(const catalog::Row& row);
 #define SK_MESSAGE_COLUMNS \
   "m.id, m.conversation, c.name, m.name, m.role, m.time_us, m.stored_us, m.author, m.text, m.detail"
 Message read_message(const catalog::Row& row);
-// What read_message() finds in `detail`.
+// Returns the text of the `detail` column for read_message().
 std::string message_detail(const Message& message);
 
 std::vector<ShownFile> read_shown_files(catalog::Statements& statements, const Id& message);
 
-// What identifies a file of a container elsewhere: its id; for a link without one its path, where the latest
-// that was kept is the best that is known. Empty where nothing does.
+// Returns the key of a file in a remote container: its id, or its path if the link has no id. The newest copy
+// of a path is the best match. Empty if the file has neither.
 std::string origin_of(const ShownFile& file);
-// The version that some message of the workspace keeps of that file, the latest first.
+// Returns the version that the workspace's most recent message stores for that origin.
 std::optional<Id> kept_from_origin(catalog::Statements& statements, const Id& workspace,
                                    const std::string& origin);
 

@@ -15,11 +15,11 @@ using workspace::Journal;
 
 namespace {
 
-constexpr size_t kOwnNameBytesMax = 200;  // so that "<message>-image-1.png" is a name, too
+constexpr size_t kOwnNameBytesMax = 200;  // so that "<message>-image-1.png" is also a valid name
 constexpr size_t kRoleBytesMax = 64;
 constexpr size_t kOwnTitleBytesMax = 1024;
 
-// Names of conversations and messages are parts of paths here and in addresses.
+// Names of conversations and messages are parts of file paths and URLs.
 void check_name(std::string_view name, std::string_view what) {
   bool fits =
       !name.empty() && name.size() <= kOwnNameBytesMax && is_utf8(name) && name != "." && name != "..";
@@ -37,7 +37,7 @@ void check_text(std::string_view text, size_t bytes_max, std::string_view what) 
   if (!is_utf8(text)) throw Error(Code::bad_request, std::string(what) + " must be UTF-8");
 }
 
-// Images in it become files, and count as such.
+// Images in the text become files, so they do not count as text.
 void check_message_text(const Transcript& transcript, size_t bytes_max) {
   size_t image_bytes = 0;
   for (const auto& mention : transcript.mentions)
@@ -45,7 +45,7 @@ void check_message_text(const Transcript& transcript, size_t bytes_max) {
   check_text(transcript.text, bytes_max + image_bytes, "a message's text");
 }
 
-// Clients cut times off at the second; what happened in it had happened.
+// Clients truncate times to seconds, so include everything that happened within that second.
 TimeUs end_of_second(TimeUs time_us) { return time_us % kSecondUs == 0 ? time_us + kSecondUs - 1 : time_us; }
 
 struct Known {
@@ -81,7 +81,7 @@ Json counts_of(const std::vector<ShownFile>& files) {
   return counts;
 }
 
-// The container that later messages of the conversation mean when they name none.
+// Returns the container for later messages of the conversation that name none.
 std::string lasting_container(const NewMessage& wanted, const std::string& earlier) {
   if (!wanted.container.empty() && (wanted.container_lasts || earlier.empty())) return wanted.container;
   if (!wanted.transcript.containers.empty()) return wanted.transcript.containers.back();
@@ -93,7 +93,7 @@ void check_file_count(size_t count, size_t most) {
     throw Error(Code::too_large, "a message may show at most " + std::to_string(most) + " files");
 }
 
-// What is shown already is not shown twice.
+// Skips files that the message already shows.
 void add_files(Message& message, std::vector<ShownFile> files) {
   for (auto& file : files) {
     bool is_there = std::any_of(message.files.begin(), message.files.end(),
@@ -103,7 +103,7 @@ void add_files(Message& message, std::vector<ShownFile> files) {
   }
 }
 
-// An answer is complete before it is stored, but not before the question that was stored first.
+// An answer may be complete before its question is stored, but must come after it.
 TimeUs place_in_order(catalog::Statements& statements, const Id& conversation, TimeUs time_us) {
   auto last = statements.one(
       "SELECT time_us FROM messages WHERE conversation = $1 ORDER BY time_us DESC, id DESC LIMIT 1",
@@ -111,7 +111,7 @@ TimeUs place_in_order(catalog::Statements& statements, const Id& conversation, T
   return last ? std::max(time_us, *last + 1) : time_us;
 }
 
-// Gives the message its place: in the catalog, in time and among the others.
+// Sets the ids, the store time and the position of the message.
 void place_message(catalog::Tx& tx, Ground& ground, const NewMessage& wanted, const Known& known,
                    Message& message) {
   message.stored_us = ground.clock.now_us();
@@ -153,8 +153,8 @@ void write_message(catalog::Tx& tx, Ground& ground, const Authority& authority, 
                   {{"conversation", wanted.conversation}, {"message", wanted.name}});
 }
 
-// What could not be had again, but was kept for an earlier message, is shown from there: that its container
-// is dead by now takes nothing away.
+// If the fetch failed but an earlier message has a copy, uses that copy. A container that no longer exists
+// therefore loses nothing.
 void apply_capture(catalog::Tx& tx, const Id& workspace, const Captured& captured, ShownFile& file) {
   file.state = captured.state;
   file.why = captured.state == ShownState::not_captured ? captured.why : WhyNot::none;
@@ -167,7 +167,7 @@ void apply_capture(catalog::Tx& tx, const Id& workspace, const Captured& capture
   if (!version) return;
   file.version = version->id;
   file.file = version->file;
-  // A citation may have told no name.
+  // A citation may have no name.
   if (file.name == file.file_id) file.name = split_path(version->path).second;
 }
 

@@ -35,7 +35,7 @@ bool is_mime(std::string_view text) {
   return text.find('/', slash + 1) == std::string_view::npos && text.size() <= 127;
 }
 
-// Ordinary base64 or base64url, with or without padding, broken into lines or not.
+// Accepts base64 and base64url, with or without padding and line breaks.
 std::optional<std::string> decode_loosely(std::string_view text) {
   std::string packed;
   packed.reserve(text.size());

@@ -1,4 +1,4 @@
-// Files that travel inside a text: `data:image/png;base64,…`. Pure functions; any thread.
+// Parses data URIs, files embedded in text: `data:image/png;base64,…`. Pure functions; any thread.
 #pragma once
 
 #include <optional>
@@ -8,15 +8,15 @@
 namespace sk::conversations {
 
 struct DataUri {
-  std::string mime;  // "text/plain" where none is said; without parameters
+  std::string mime;  // "text/plain" if unspecified; without parameters
   std::string bytes;
 };
 
-// nullopt for what is not a data URI, or whose base64 or escapes are broken. Line breaks in base64 and
-// missing padding are tolerated.
+// Returns nullopt if the text is not a data URI or its base64 or escapes are invalid. Accepts line breaks and
+// missing padding in base64.
 std::optional<DataUri> parse_data_uri(std::string_view text);
 
-// ".png" for "image/png"; ".bin" for what is not known.
+// Returns ".png" for "image/png"; ".bin" for an unknown type.
 std::string extension_of(std::string_view mime);
 
 }  // namespace sk::conversations

@@ -15,16 +15,16 @@ namespace sk::conversations {
 namespace {
 
 constexpr size_t kUrlBytesMax = 32 << 10;
-constexpr size_t kDepthMax = 64;  // of tags in tags; deeper ones are left out, what they contain is not
-// A table's short rows are filled up with cells, and a definition is repeated by each link that uses it, so
-// that a small text may ask for a large page.
+constexpr size_t kDepthMax = 64;  // of nested tags; deeper tags are omitted, but not their contents
+// Limits the output size. Short table rows are padded with cells, and each use of a definition repeats it, so
+// a small text may produce a large page.
 constexpr size_t kGrowthMax = 32;
 constexpr size_t kSmallBytes = 4 << 10;
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n'; }
 bool is_alnum(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || (c & 0x80) != 0; }
 
-// The length of the web address that `text` begins with; 0 when it begins with none.
+// Returns the length of the web address at the start of `text`, or 0.
 size_t web_address_at(std::string_view text) {
   auto lower = ascii_lower(text.substr(0, 8));
   if (!lower.starts_with("http://") && !lower.starts_with("https://")) return 0;
@@ -40,8 +40,8 @@ size_t web_address_at(std::string_view text) {
   return end > 8 && is_safe_link(text.substr(0, end)) ? end : 0;
 }
 
-// nullopt for an address with an entity other than "&amp;": no address that people write needs one, and what
-// it hides is not worth finding out.
+// Returns nullopt for an address with an entity other than "&amp;". Ordinary addresses need none, and the
+// entity may hide something.
 std::optional<std::string> address_of(const MD_ATTRIBUTE& attribute) {
   if (attribute.size > kUrlBytesMax) return std::nullopt;
   std::string url;
@@ -58,7 +58,7 @@ std::optional<std::string> address_of(const MD_ATTRIBUTE& attribute) {
   return url;
 }
 
-// Writes the tags of what the parser finds, and nothing else but escaped text.
+// Writes tags for the elements that the parser finds. All other output is escaped text.
 class HtmlWriter final : public MarkdownVisitor {
  public:
   HtmlWriter(const HtmlOptions& options, size_t bytes_max) : options_(options), bytes_max_(bytes_max) {}
@@ -145,13 +145,13 @@ class HtmlWriter final : public MarkdownVisitor {
     if (type == MD_SPAN_IMG) {
       const auto& address = static_cast<MD_SPAN_IMG_DETAIL*>(detail)->src;
       addresses_bytes_ += address.size;
-      // An image in an image's description is a part of the description.
+      // An image inside an image description is part of the description.
       if (images_++ == 0) image_url_ = address_of(address);
     } else if (type == MD_SPAN_A) {
       const auto& address = static_cast<MD_SPAN_A_DETAIL*>(detail)->href;
       addresses_bytes_ += address.size;
       auto url = images_ > 0 || link_start_ ? std::nullopt : address_of(address);
-      // An address that is not safe is not shown either: the label alone is.
+      // For an unsafe address, only the label is shown.
       if (url && is_safe_link(*url)) {
         begin_link(*url);
         spans_.push_back(type);
@@ -163,7 +163,7 @@ class HtmlWriter final : public MarkdownVisitor {
     return is_within_measure();
   }
 
-  // The parser may leave what it never entered: `[](_)_` does. What comes out is well-formed nevertheless.
+  // The parser may leave a span that it never entered, as for `[](_)_`. The output is still well-formed.
   bool leave(MD_SPANTYPE type, void*) override {
     flush_text();
     if (type == MD_SPAN_IMG) {
@@ -178,7 +178,7 @@ class HtmlWriter final : public MarkdownVisitor {
   bool text(MD_TEXTTYPE type, std::string_view piece) override {
     switch (type) {
       case MD_TEXT_NORMAL:
-        pending_ += piece;  // until it ends: an address may come in pieces
+        pending_ += piece;  // until the text ends, since an address may come in pieces
         return true;
       case MD_TEXT_NULLCHAR:
         pending_ += "\uFFFD";
@@ -191,7 +191,7 @@ class HtmlWriter final : public MarkdownVisitor {
         return write(images_ > 0 ? "\n" : "<br>\n");
       case MD_TEXT_ENTITY:
         flush_text();
-        return write(piece);  // "&", letters or digits, ";": means a character, whatever its name
+        return write(piece);  // "&", letters or digits, ";": always a single character
       case MD_TEXT_CODE:
       case MD_TEXT_HTML:
       case MD_TEXT_LATEXMATH:
@@ -210,7 +210,7 @@ class HtmlWriter final : public MarkdownVisitor {
     return type == MD_SPAN_DEL ? "del" : "code";
   }
 
-  // Until so many are open.
+  // Closes spans until `left` are open.
   void close_spans(size_t left) {
     for (; spans_.size() > left; spans_.pop_back()) {
       if (spans_.back() == MD_SPAN_A)
@@ -224,8 +224,8 @@ class HtmlWriter final : public MarkdownVisitor {
     (images_ > 0 ? alt_ : out_) += html;
     return is_within_measure();
   }
-  // Each use of a definition repeats its address, and makes the parser read it again, whether it is shown or
-  // not.
+  // Counts addresses even if they are not shown: each use of a definition repeats its address and makes the
+  // parser read it again.
   bool is_within_measure() const { return out_.size() + alt_.size() + addresses_bytes_ <= bytes_max_; }
   bool open(std::string_view tag) { return ++depth_ > kDepthMax || write(tag); }
   bool close(std::string_view tag) {
@@ -265,7 +265,7 @@ class HtmlWriter final : public MarkdownVisitor {
     link_start_.reset();
   }
 
-  // Images of others become links, so that reading a message calls nobody.
+  // Images from other servers become links, so that reading a message makes no third-party request.
   void write_image() {
     images_ = 0;
     auto alt = std::exchange(alt_, {});
@@ -287,18 +287,18 @@ class HtmlWriter final : public MarkdownVisitor {
   const HtmlOptions& options_;
   const size_t bytes_max_;
   std::string out_;
-  std::string pending_;               // text that is not yet written
-  size_t depth_ = 0;                  // of blocks
-  std::vector<MD_SPANTYPE> spans_;    // that are open, images apart
+  std::string pending_;               // text not written yet
+  size_t depth_ = 0;                  // number of open blocks
+  std::vector<MD_SPANTYPE> spans_;    // open spans except images
   size_t addresses_bytes_ = 0;        // of all links and images so far
-  std::optional<size_t> link_start_;  // where the label of the open link begins in out_
+  std::optional<size_t> link_start_;  // start of the open link's label in out_
   std::string link_url_;
-  size_t images_ = 0;  // that the parser is in; their text is a description, without tags
+  size_t images_ = 0;  // nesting depth of images; their text is a description without tags
   std::string alt_;
   std::optional<std::string> image_url_;
 };
 
-// Line ends in one form; no control characters; UTF-8.
+// Normalizes line endings, removes control characters and replaces invalid UTF-8.
 std::string normal(std::string_view markdown) {
   std::string text;
   text.reserve(markdown.size());
@@ -311,7 +311,7 @@ std::string normal(std::string_view markdown) {
     if (static_cast<unsigned char>(c) >= ' ' || c == '\n' || c == '\t') text += c;
   }
   if (is_utf8(text)) return text;
-  // JSON's writer replaces what is not UTF-8.
+  // The JSON writer replaces invalid UTF-8.
   return Json::parse(to_text(Json(text))).get<std::string>();
 }
 
@@ -326,7 +326,7 @@ bool is_safe_link(std::string_view url) {
   auto lower = ascii_lower(url.substr(0, 8));
   if (lower.starts_with("http://") || lower.starts_with("https://") || lower.starts_with("mailto:"))
     return true;
-  // Our own pages; "//host" would be somebody else's.
+  // Paths of this server; "//host" would be another server.
   return url.front() == '#' || (url.front() == '/' && !url.starts_with("//"));
 }
 

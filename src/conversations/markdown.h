@@ -1,9 +1,9 @@
-// Markdown as safe HTML: for text that nobody vouches for, such as what a model wrote.
+// Converts Markdown to safe HTML, for untrusted text such as a model's output.
 //
-// Everything is escaped, and then only what is on a list is made of it: paragraphs, headings, lists, quotes,
-// rules, code, tables, emphasis, links and images. HTML in the text is shown, not obeyed. Links lead to http,
-// https and mailto only; images are shown only from addresses that the caller trusts, so that reading a
-// message calls nobody. Pure functions; any thread.
+// Everything is escaped. Only listed elements become tags: paragraphs, headings, lists, quotes, rules, code,
+// tables, emphasis, links and images. HTML in the text is shown as text. Links lead to http, https, mailto
+// and paths of this server only. Images are shown only from trusted addresses, so that reading a message
+// makes no third-party request. Pure functions; any thread.
 #pragma once
 
 #include <string>
@@ -13,14 +13,14 @@
 namespace sk::conversations {
 
 struct HtmlOptions {
-  // Images whose address begins so are shown; others become links.
+  // Images whose address starts with one of these are shown; others become links.
   std::vector<std::string> image_prefixes;
 };
 
-// Well-formed for any bytes (what is not UTF-8 is replaced), in time linear in the text.
+// Returns well-formed HTML for any bytes; invalid UTF-8 is replaced. Takes linear time.
 std::string markdown_to_html(std::string_view markdown, const HtmlOptions& options);
 
-// Whether a link may lead there. Control characters and spaces make it unsafe.
+// Whether a link may have this target. Control characters and spaces make it unsafe.
 bool is_safe_link(std::string_view url);
 
 }  // namespace sk::conversations

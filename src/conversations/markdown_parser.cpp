@@ -12,7 +12,7 @@ struct Visit {
   std::exception_ptr failure;
 };
 
-// A C library lies between the visitor and the caller: no exception may cross it.
+// Stops exceptions, which must not pass through the C library.
 template <class Step>
 int tell(void* data, Step step) noexcept {
   auto& visit = *static_cast<Visit*>(data);
@@ -40,8 +40,8 @@ int text_piece(MD_TEXTTYPE type, const MD_CHAR* piece, MD_SIZE size, void* data)
   return tell(data, [&](MarkdownVisitor& visitor) { return visitor.text(type, {piece, size}); });
 }
 
-// HTML of the text stays text. Addresses without marks are found by whoever shows them: the library's own
-// search takes quadratic time.
+// HTML in the text stays text. The visitor finds bare addresses itself, since the library's search takes
+// quadratic time.
 constexpr MD_PARSER kParser{0,           MD_FLAG_TABLES | MD_FLAG_STRIKETHROUGH | MD_FLAG_NOHTML,
                             enter_block, leave_block,
                             enter_span,  leave_span,

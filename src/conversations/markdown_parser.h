@@ -1,4 +1,4 @@
-// The parser of Markdown: CommonMark with tables and ~~deleted~~, by md4c. Internal to markdown.cpp and
+// Parses Markdown with md4c: CommonMark with tables and ~~deleted~~. Internal to markdown.cpp and
 // markdown_parts.cpp.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace sk::conversations {
 
-// Is told each part of a text, in order. A method that returns false ends the parsing.
+// Receives each part of a text in order. A method that returns false ends parsing.
 class MarkdownVisitor {
  public:
   virtual ~MarkdownVisitor() = default;
@@ -19,7 +19,7 @@ class MarkdownVisitor {
   virtual bool text(MD_TEXTTYPE type, std::string_view piece) = 0;
 };
 
-// Whether the parsing came to its end. What the visitor throws is thrown here.
+// Returns whether the whole text was parsed. Rethrows exceptions of the visitor.
 bool parse_markdown(std::string_view text, MarkdownVisitor& visitor);
 
 }  // namespace sk::conversations

@@ -26,7 +26,7 @@ class PartFinder final : public MarkdownVisitor {
   bool enter(MD_SPANTYPE type, void* detail) override {
     if (type == MD_SPAN_A) add_destination(static_cast<MD_SPAN_A_DETAIL*>(detail)->href);
     if (type == MD_SPAN_IMG) add_destination(static_cast<MD_SPAN_IMG_DETAIL*>(detail)->src);
-    // The parser reads a definition anew for each link that uses it.
+    // The parser reads a definition again for each link that uses it.
     return destinations_bytes_ <= kRereadMax * text_.size() + kEnoughBytes;
   }
   bool leave(MD_SPANTYPE type, void*) override {
@@ -37,7 +37,7 @@ class PartFinder final : public MarkdownVisitor {
   bool text(MD_TEXTTYPE type, std::string_view piece) override {
     if (type != MD_TEXT_CODE) return true;
     auto range = range_of(piece);
-    if (!range) return true;  // a line end, which the parser writes itself
+    if (!range) return true;  // a line ending inserted by the parser
     if (!code_) code_ = *range;
     code_->end = range->end;
     return true;
@@ -46,16 +46,16 @@ class PartFinder final : public MarkdownVisitor {
   MarkdownParts take() {
     auto& all = parts_.destinations;
     std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.start < b.start; });
-    // A definition is told once for each link that uses it.
+    // The parser reports a definition once for each link that uses it.
     auto same = [](const auto& a, const auto& b) { return a.start == b.start; };
     all.erase(std::unique(all.begin(), all.end(), same), all.end());
     return std::move(parts_);
   }
 
  private:
-  // nullopt for bytes that are not those of the text itself.
+  // nullopt if the bytes are not in the text itself.
   std::optional<TextRange> range_of(std::string_view piece) const {
-    std::less_equal<const char*> not_after;  // defined for pointers into different arrays, too
+    std::less_equal<const char*> not_after;  // also defined for pointers into different arrays
     if (piece.empty() || !not_after(text_.data(), piece.data()) ||
         !not_after(piece.data() + piece.size(), text_.data() + text_.size()))
       return std::nullopt;
@@ -74,7 +74,7 @@ class PartFinder final : public MarkdownVisitor {
   }
 
   const std::string_view text_;
-  std::optional<TextRange> code_;  // that the parser is in
+  std::optional<TextRange> code_;  // the code that the parser is in
   size_t destinations_bytes_ = 0;
   MarkdownParts parts_;
 };

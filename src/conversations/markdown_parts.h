@@ -1,5 +1,5 @@
-// Where the parts of a Markdown text are that a search for addresses must know: its code, and what its links
-// lead to. The same parser as that of the HTML says so, so that both agree. Pure functions; any thread.
+// Finds code and link targets in a Markdown text, for the search for addresses. Uses the same parser as the
+// HTML output, so that both agree. Pure functions; any thread.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace sk::conversations {
 
-// In bytes of the text; the end excluded.
+// A range of bytes of the text; `end` is exclusive.
 struct TextRange {
   size_t start = 0, end = 0;
 };
@@ -16,13 +16,12 @@ struct TextRange {
 struct MarkdownParts {
   // The contents of code spans and code blocks, without backticks and fences. In order, without overlap.
   std::vector<TextRange> code;
-  // Addresses of links, images and definitions, without the marks around them, ordered by their start. One
-  // that is written with escapes or entities is left out.
+  // Targets of links, images and definitions, without the marks around them, ordered by start. Targets
+  // written with escapes or entities are omitted.
   std::vector<TextRange> destinations;
 };
 
-// Any bytes, in time about linear in the text: the search ends early in one that uses a long definition too
-// often.
+// Accepts any bytes and takes about linear time: it ends early if a text uses a long definition too often.
 MarkdownParts find_markdown_parts(std::string_view text);
 
 }  // namespace sk::conversations

@@ -11,7 +11,7 @@ namespace sk::conversations {
 
 namespace {
 
-constexpr int64_t kIndexMax = kMentionsMax;  // of items, parts and annotations; nobody streams more
+constexpr int64_t kIndexMax = kMentionsMax;  // index limit of items, parts and annotations
 
 std::optional<size_t> index_in(const Json& event, std::string_view name) {
   auto index = integer_in(event, name).value_or(0);
@@ -21,12 +21,12 @@ std::optional<size_t> index_in(const Json& event, std::string_view name) {
 
 struct Part {
   std::string text;
-  bool whole = false;  // a .done event gave all of it
+  bool whole = false;  // a .done event contained the full text
   Json annotations = Json::array();
 };
 
 struct Item {
-  Json value;  // as .added or .done gave it
+  Json value;  // from .added or .done
   std::map<size_t, Part> parts;
 };
 
@@ -48,7 +48,7 @@ void merge_annotations(Json& into, const Json& more) {
   }
 }
 
-// Gathers events. Whatever cannot be read is passed over.
+// Collects events. Ignores events that it cannot read.
 class Assembly {
  public:
   void apply(const Json& event) {
@@ -104,7 +104,7 @@ class Assembly {
     return item && index ? &item->parts[*index] : nullptr;
   }
 
-  // Chat completions and the Assistants API put no type into their events.
+  // Events of chat completions and of the Assistants API have no type.
   void apply_other(const Json& event) {
     if (text_in(event, "object") == "thread.message") {
       known_ = true;
@@ -122,7 +122,7 @@ class Assembly {
     return type.empty() || type == "message";
   }
 
-  // Item `index` of the final response, from what was streamed where the final one lacks it.
+  // Completes item `index` of the final response with streamed data that it lacks.
   static void complete(Json& items, size_t index, Item& item) {
     bool in_final = index < items.size() && items[index].is_object();
     if (!in_final) {
@@ -202,7 +202,7 @@ Json assemble_response(std::string_view text) {
     try {
       assembly.apply(parse_json(data, "an event"));
     } catch (const Error& error) {
-      // A stream that was cut short ends in half an event.
+      // A truncated stream ends with an incomplete event.
       if (error.code() != Code::bad_request) throw;
     }
   });

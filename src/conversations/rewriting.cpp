@@ -11,7 +11,7 @@ bool fits(std::string_view text, const SandboxLink& link, size_t from) {
          link.end <= link.outer_end && link.outer_end <= text.size();
 }
 
-// Models write half a link in a label at times; brackets that do not match would break ours.
+// Uses the label as written, in which brackets are balanced, or else the escaped file name.
 std::string label_of(const Replacement& replacement) {
   return replacement.link.label.empty() ? markdown_escape(replacement.name) : replacement.link.label;
 }
@@ -36,7 +36,7 @@ void append(std::string& out, std::string_view text, const Replacement& replacem
       return;
     case Form::markdown:
     case Form::image: {
-      // What stood before and behind the address stays, such as a title; <…> is not needed any more.
+      // Keep the text around the address, such as a title, but drop <…>.
       auto before = text.substr(link.outer_start, link.start - link.outer_start);
       auto behind = text.substr(link.end, link.outer_end - link.end);
       if (before.ends_with('<')) before.remove_suffix(1);

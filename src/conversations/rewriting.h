@@ -1,5 +1,5 @@
-// A message's text with its sandbox addresses replaced by links that work, or by words that say why there is
-// none. Pure functions; any thread.
+// Replaces the sandbox addresses in a message's text by working links, or by the reason why there is none.
+// Pure functions; any thread.
 #pragma once
 
 #include <string>
@@ -11,16 +11,16 @@
 namespace sk::conversations {
 
 struct Replacement {
-  SandboxLink link;  // as it was found in the text
+  SandboxLink link;  // as found in the text
   std::string name;  // of the file
-  std::string url;   // empty: there is nothing to link to, and `why` says so
+  std::string url;   // empty: there is no target, and `why` has the reason
   std::string why;   // "no such file", "not captured"
 };
 
-// `replacements` in the order of the text. One whose range does not fit the text is left alone.
+// `replacements` are in text order. Skips a replacement whose range does not fit the text.
 std::string rewrite(std::string_view text, const std::vector<Replacement>& replacements);
 
-// Text that Markdown shows as it is.
+// Escapes text so that Markdown shows it literally.
 std::string markdown_escape(std::string_view text);
 
 }  // namespace sk::conversations

@@ -19,7 +19,7 @@ using Form = SandboxLink::Form;
 
 constexpr std::string_view kScheme = "sandbox:";
 constexpr std::string_view kFolder = "mnt/data/";
-// A path may have 8,192 bytes, each of which three characters may spell.
+// A path has at most 8,192 bytes, each of which may take three characters.
 constexpr size_t kAddressBytesMax = 3 * kPathBytesMax + 64;
 constexpr size_t kLabelBytesMax = 2048;
 
@@ -29,7 +29,7 @@ bool starts_without_case(std::string_view text, std::string_view lower) {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// Closing marks and stops that end an address in prose without spaces.
+// CJK punctuation and closing quotes that end an address in text without spaces.
 constexpr std::array<std::string_view, 12> kWideStops = {"，", "。", "；", "！", "？", "、",
                                                          "”",  "’",  "」", "』", "】", "》"};
 
@@ -62,7 +62,7 @@ class Finder {
            starts_without_case(rest, "data:image/");
   }
 
-  // At "](". Takes the whole link when its address is one of ours.
+  // Called at "](". Consumes the whole link if its address is a sandbox address.
   bool markdown() {
     size_t start = text_.find_first_not_of(" \t\r\n", at_ + 2);
     if (start == std::string_view::npos) return false;
@@ -86,13 +86,13 @@ class Finder {
     size_t address_end, outer_end;
   };
 
-  // Where the address ends that the parser of Markdown sees beginning at `start`.
+  // Returns the end of the address that the Markdown parser finds at `start`.
   std::optional<size_t> parsed_end(size_t start) const {
     auto found = first_parsed(start);
     if (found == destinations_.end() || found->start != start) return std::nullopt;
     return found->end;
   }
-  // Whether the parser sees an address beginning between these. A guess must not reach into another link.
+  // Whether the parser finds an address that starts in this range. A guess must not extend into another link.
   bool has_parsed(size_t from, size_t to) const {
     auto found = first_parsed(from);
     return found != destinations_.end() && found->start < to;
@@ -102,7 +102,7 @@ class Finder {
     return std::lower_bound(destinations_.begin(), destinations_.end(), from, before);
   }
 
-  // Of a link as the parser sees it. A title may follow the address.
+  // Returns the end of a link that the parser found. A title may follow the address.
   std::optional<Close> close_of_parsed(size_t start, bool angled) const {
     auto end = parsed_end(start);
     if (!end) return std::nullopt;
@@ -125,7 +125,7 @@ class Finder {
     return std::min(i + 1, text_.size());
   }
 
-  // Where `stop` comes on the same line, before another link begins, and within `bytes_max`.
+  // Finds `stop` on the same line, before another link starts, within `bytes_max`.
   std::optional<size_t> find_on_line(char stop, size_t from, size_t bytes_max) const {
     for (size_t i = from; i < text_.size() && i - from < bytes_max; ++i) {
       if (text_[i] == stop) return i;
@@ -142,8 +142,8 @@ class Finder {
     return Close{*end, *outer + 1};
   }
 
-  // Up to the parenthesis that closes the link. Models leave spaces and parentheses of names as they are;
-  // another "](" is never part of a name, which also bounds the search.
+  // Finds the parenthesis that closes the link. Models do not escape spaces and parentheses in names. Another
+  // "](" is never part of a name, which also bounds the search.
   std::optional<Close> close_of_plain(size_t start) const {
     size_t limit =
         starts_without_case(text_.substr(start), "data:") ? text_.size() : start + kAddressBytesMax;
@@ -165,7 +165,7 @@ class Finder {
     return Close{without_title(start, *first), *first + 1};
   }
 
-  // `address "title"`: where the address ends.
+  // Returns the end of the address in `address "title"`.
   size_t without_title(size_t start, size_t end) const {
     auto inside = text_.substr(start, end - start);
     while (!inside.empty() && (inside.back() == ' ' || inside.back() == '\t')) inside.remove_suffix(1);
@@ -179,7 +179,7 @@ class Finder {
     return start + inside.size();
   }
 
-  // Back from "](" to the bracket that opens the label, not into what was found before.
+  // Searches backwards from "](" for the bracket that opens the label, but not into an earlier link.
   void set_label(SandboxLink& link) const {
     size_t least = found_.empty() ? 0 : found_.back().outer_end;
     if (at_ - least > kLabelBytesMax) least = at_ - kLabelBytesMax;
@@ -204,7 +204,7 @@ class Finder {
   bool bare() {
     auto rest = text_.substr(at_);
     if (!starts_without_case(rest, kScheme) || (at_ > 0 && is_word(text_[at_ - 1]))) return false;
-    // "sandbox: a place to play" is prose.
+    // "sandbox: a place to play" is ordinary text.
     auto path = rest.substr(kScheme.size());
     if (!path.starts_with('/') && !path.starts_with('%') && !path.starts_with("mnt/")) return false;
     SandboxLink link;
@@ -221,14 +221,14 @@ class Finder {
     return add(std::move(link));
   }
 
-  // In <…> and in quotes a name may have spaces. nullopt where they do not close on this line, or something
-  // lies between that is in no name.
+  // Names in <…> and in quotes may contain spaces. nullopt if they do not close on this line or contain a
+  // character that no name has.
   std::optional<size_t> end_of_enclosed(char before) const {
     if (before != '<' && before != '"' && before != '\'') return std::nullopt;
     const char closer = before == '<' ? '>' : before;
     for (size_t i = at_ + kScheme.size(); i < text_.size() && i - at_ < kAddressBytesMax; ++i) {
       char c = text_[i];
-      // The apostrophe in "Bob's" closes nothing.
+      // The apostrophe in "Bob's" is not a closing quote.
       bool is_letter = closer == '\'' && i + 1 < text_.size() && is_word(text_[i + 1]);
       if (c == closer && !is_letter) return i;
       bool begins_another = (c == 's' || c == 'S') && starts_without_case(text_.substr(i), kScheme);
@@ -268,14 +268,14 @@ class Finder {
   }
 
   const std::string_view text_;
-  std::span<const TextRange> code_;  // that ends behind at_
+  std::span<const TextRange> code_;  // ranges that end after at_
   const std::span<const TextRange> destinations_;
   bool in_code_ = false;
   size_t at_ = 0;
   std::vector<SandboxLink> found_;
 };
 
-// "\(" → "(" and "&amp;" → "&", as Markdown reads them.
+// Undoes Markdown escapes: "\(" → "(" and "&amp;" → "&".
 std::string unescaped(std::string_view text) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -288,7 +288,7 @@ std::string unescaped(std::string_view text) {
   return out;
 }
 
-// What lies below /mnt/data, if anything does.
+// Returns the path below /mnt/data, or nullopt.
 std::optional<std::string> below_data(std::string_view address) {
   if (starts_without_case(address, kScheme)) address.remove_prefix(kScheme.size());
   while (address.starts_with('/')) address.remove_prefix(1);
@@ -334,7 +334,7 @@ std::vector<std::string> paths_meant(std::string_view address) {
 
 std::string name_meant(std::string_view address) {
   auto paths = paths_meant(address);
-  // The decoded spelling reads best.
+  // Prefer the decoded spelling, which is the most readable.
   auto readable = percent_decode(unescaped(address)).value_or(std::string(address));
   if (auto path = below_data(readable)) return split_path(*path).second;
   if (!paths.empty()) return split_path(paths.front()).second;

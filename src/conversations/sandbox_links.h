@@ -1,5 +1,5 @@
-// Finds, in the text of a message, the addresses that only mean something inside an interpreter's sandbox:
-// `sandbox:/mnt/data/report.csv`, in every spelling that models write. Pure functions; any thread.
+// Finds addresses in a message's text that are valid only inside a sandbox, such as
+// `sandbox:/mnt/data/report.csv`, in all spellings that models write. Pure functions; any thread.
 #pragma once
 
 #include <string>
@@ -13,25 +13,25 @@ struct SandboxLink {
   enum class Form {
     markdown,  // [label](address)
     image,     // ![label](address)
-    bare,      // free in the prose
-    quoted,    // in code, quotes, <…> or an attribute: what replaces it must be an address again
+    bare,      // in running text
+    quoted,    // in code, quotes, <…> or an attribute: its replacement must also be an address
   };
   Form form = Form::bare;
   size_t start = 0, end = 0;              // of the address alone
   size_t outer_start = 0, outer_end = 0;  // of the whole link with its label
-  std::string label;                      // of Markdown, as written
-  std::string address;                    // as written; also "data:image/…" of a Markdown image
+  std::string label;                      // of a Markdown link, as written
+  std::string address;                    // as written; also the "data:image/…" of a Markdown image
 };
 
-// In order, without overlap, in time linear in the text. Any bytes.
+// Returns links in text order, without overlap. Accepts any bytes; takes linear time.
 std::vector<SandboxLink> find_sandbox_links(std::string_view text);
 
-// The paths below /mnt/data that an address may mean, the most literal reading first: as written, without
-// Markdown's escapes, percent-decoded, without "?…" and "#…", and each in the other Unicode spelling. Empty
-// for an address that means none, such as one that climbs out of the folder.
+// Returns the paths below /mnt/data that an address may refer to, most literal first. Readings: as written,
+// without Markdown escapes, percent-decoded, without "?…" and "#…". Each is also returned in the other
+// Unicode normal form. Empty if the address has no such path, for example because it leaves the folder.
 std::vector<std::string> paths_meant(std::string_view address);
 
-// The last part of the path, readable: "report final.csv". Never empty.
+// Returns the last part of the path in readable form: "report final.csv". Never empty.
 std::string name_meant(std::string_view address);
 
 }  // namespace sk::conversations

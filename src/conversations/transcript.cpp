@@ -18,14 +18,14 @@ namespace {
 
 using Kind = Mention::Kind;
 
-// A cited file as an annotation names it. The range is in the whole text, in bytes.
+// A cited file of an annotation. The range is in bytes of the whole text.
 struct Annotation {
   std::string container, file_id, name;
   std::optional<std::pair<size_t, size_t>> range;
 };
 
-// Where characters (code points) of a text begin. Remembers every 256th, so that many annotations of a long
-// text cost little.
+// Maps code point indexes to byte offsets. Stores every 256th offset, so that many annotations of a long text
+// are cheap.
 class CharacterOffsets {
  public:
   explicit CharacterOffsets(std::string_view text) : text_(text) {
@@ -34,7 +34,7 @@ class CharacterOffsets {
     }
   }
 
-  // nullopt beyond the end.
+  // nullopt beyond the end of the text.
   std::optional<size_t> of(int64_t index) const {
     if (index < 0 || index > count_) return std::nullopt;
     if (index == count_) return text_.size();
@@ -90,7 +90,7 @@ class Reader {
   void append_text(const std::string& text, const Json& annotations) {
     if (!out_.text.empty() && !text.empty()) out_.text += "\n\n";
     size_t base = out_.text.size();
-    // What is not UTF-8 could neither be stored nor shown.
+    // Text that is not UTF-8 can be neither stored nor shown.
     out_.text += is_utf8(text) ? text : escape_name(text);
     if (!annotations.is_array() || annotations.empty()) return;
     if (annotations_.size() + annotations.size() > kMentionsMax) throw_too_many();
@@ -135,7 +135,7 @@ class Reader {
     out.container = text_in(annotation, "container_id");
     out.file_id = text_in(annotation, "file_id");
     out.name = text_in(annotation, "filename");
-    // The Assistants' form.
+    // The form of the Assistants API.
     if (out.file_id.empty()) out.file_id = text_in(field_in(annotation, "file_path"), "file_id");
     note_container(out.container);
     auto start = offsets.of(integer_in(annotation, "start_index").value_or(-1));
@@ -158,7 +158,7 @@ class Reader {
     add_data("data:image/" + (format.empty() ? "png" : format) + ";base64," + result);
   }
 
-  // Whatever kind of address it is, it becomes a mention: nothing is passed over in silence.
+  // Every kind of address becomes a mention, so that none is dropped silently.
   void add_address(Kind kind, const std::string& url, const std::string& name = "") {
     if (url.empty()) return;
     if (ascii_lower(url.substr(0, 5)) == "data:") return add_data(url, name);
@@ -168,8 +168,8 @@ class Reader {
     out_.mentions.push_back({.kind = kind, .link = std::move(link)});
   }
 
-  // What is remembered of an address on the web is neither its query, which may be a signature, nor one that
-  // is too long to be looked at.
+  // The stored part of a web address omits its query, which may be a signature. An address that is too long
+  // is not stored.
   void add_web(Kind kind, const std::string& url, const std::string& name) {
     constexpr size_t kShownBytesMax = 1000;
     auto shown = url.substr(0, url.find_first_of("?#"));
@@ -177,13 +177,13 @@ class Reader {
     if (mention.name.empty()) mention.name = shown.substr(shown.find_last_of('/') + 1);
     if (mention.name.empty()) mention.name = kind == Kind::image ? "image" : "file";
     if (auto own = shown.find("/k/"); own != std::string::npos) {
-      // It may be a permanent link of ours.
+      // It may be a permanent link of this server.
       auto id = shown.substr(own + 3);
       mention.file_id = id.substr(0, id.find('/'));
     }
     bool is_ours = mention.file_id.starts_with("v_");
     if (!is_ours) mention.file_id = shown.size() <= kShownBytesMax ? shown : std::string();
-    // Two that differ in the query alone are two.
+    // Addresses that differ only in the query are different files.
     if (!is_ours && shown.size() < url.size()) mention.file_id += "#" + sha256(url).hex().substr(0, 8);
     out_.mentions.push_back(std::move(mention));
   }
@@ -199,8 +199,8 @@ class Reader {
       all.push_back(container);
   }
 
-  // Links of the text take the ids of the annotations that are about them: by place; where the same path is
-  // linked again, from there; else by name, where that leaves no doubt. Other links go by their path.
+  // Assigns annotations to links by position in the text, then by equal path, then by name if that is
+  // unambiguous. Other links are matched by path.
   void join_links() {
     std::vector<Mention> links;
     auto found = find_sandbox_links(out_.text);
@@ -232,13 +232,13 @@ class Reader {
     drop_repeated();
   }
 
-  // A link that no annotation is about yet.
+  // A link without an annotation so far.
   struct OpenLink {
     Mention* mention;
-    std::vector<std::string> paths;  // that it may mean
+    std::vector<std::string> paths;  // that it may refer to
   };
 
-  // An annotation for several things of one kind, or none because they differ.
+  // Yields an annotation if all that were seen agree, and none if they differ.
   class OnlyOne {
    public:
     void see(size_t annotation, const std::vector<Annotation>& all) {
@@ -253,7 +253,7 @@ class Reader {
     bool is_doubtful_ = false;
   };
 
-  // Returns the links that are still open.
+  // Returns the links without an annotation.
   std::vector<OpenLink> join_by_place(std::vector<Mention>& links, std::vector<bool>& used) {
     std::vector<OpenLink> open;
     std::map<std::string, OnlyOne> by_path;
@@ -279,7 +279,7 @@ class Reader {
     for (size_t i = 0; i < annotations_.size(); ++i) {
       const auto& range = annotations_[i].range;
       if (!range || range->first != link.start) continue;
-      // The annotation knows where a bare address with spaces ends.
+      // The annotation gives the end of a bare address that contains spaces.
       if (link.form == SandboxLink::Form::bare) {
         link.end = link.outer_end = range->second;
         link.address = out_.text.substr(link.start, link.end - link.start);
@@ -289,8 +289,8 @@ class Reader {
     return std::nullopt;
   }
 
-  // Annotations tell the last part of the path only, so that "x.csv" may be a/x.csv as well as b/x.csv: a
-  // name counts where one cited file and one linked path have it.
+  // Annotations contain only the last part of the path, so "x.csv" may be a/x.csv or b/x.csv. A name matches
+  // only if exactly one cited file and one linked path have it.
   void join_by_name(const std::vector<OpenLink>& open, std::vector<bool>& used) {
     std::map<std::string, OnlyOne> by_name;
     for (size_t i = 0; i < annotations_.size(); ++i) {
@@ -324,7 +324,7 @@ class Reader {
     used[annotation] = true;
   }
 
-  // The same file cited beside the text twice is one attachment.
+  // A file that is cited twice outside the text is one attachment.
   void drop_repeated() {
     std::vector<Mention> kept;
     for (auto& mention : out_.mentions) {
@@ -355,7 +355,7 @@ void read_head(Reader& reader, const Json& response) {
 
 std::string Mention::shown_name() const {
   if (link && !paths_meant(link->address).empty()) return name_meant(link->address);
-  // A name of elsewhere is a path at times, and never one that leads out.
+  // A remote name may be a path; use its last part, so that it cannot leave the folder.
   for (const auto& text : {name, file_id}) {
     auto last = text.substr(text.find_last_of('/') + 1);
     if (!last.empty() && last != "." && last != "..") return escape_name(last);
@@ -386,7 +386,7 @@ Transcript read_response(const Json& response) {
     } else if (field_in(response, "choices").is_array()) {
       for (const auto& choice : list_in(response, "choices")) {
         reader.read_message(field_in(choice, "message"));
-        break;  // the others are alternatives
+        break;  // the other choices are alternatives
       }
       known = true;
     } else if (response.contains("content") || response.contains("output_text")) {

@@ -1,6 +1,6 @@
-// What an app hands over as a message, read into one form: plain text, a whole OpenAI or Foundry response
-// (also an Assistants message or a chat completion), or the raw event stream of one. Nothing in it is
-// trusted, and whatever is missing or of another type than usual is passed over. Pure functions; any thread.
+// Reads a message from an app into one form. The input is plain text, an OpenAI or Foundry response, an
+// Assistants message, a chat completion, or a raw event stream. The input is untrusted; missing fields and
+// fields of an unexpected type are ignored. Pure functions; any thread.
 #pragma once
 
 #include <optional>
@@ -14,40 +14,39 @@
 
 namespace sk::conversations {
 
-// How many links or annotations a message may have at all; more is Error(too_large).
+// The maximum number of links and annotations in a message; above it, Error(too_large).
 constexpr size_t kMentionsMax = 2'000;
 
-// A file that a message speaks of. At least one of link, file_id, name, data_uri and elsewhere is there.
+// A file that a message mentions. At least one of link, file_id, name, data_uri and elsewhere is set.
 struct Mention {
   enum class Kind { link, citation, image, attachment };
   Kind kind = Kind::link;
-  std::optional<SandboxLink> link = {};  // its address; empty ranges where that does not stand in the text
-  std::string container = {};            // as the message names it: "cntr_…"
+  std::optional<SandboxLink> link = {};  // its address; the ranges are empty if it is not in the text
+  std::string container = {};            // as named in the message: "cntr_…"
   std::string file_id = {};              // "cfile_…", "file-…"
-  std::string name = {};                 // as the message says; empty where it does not
-  std::string data_uri = {};             // the file itself
-  std::string elsewhere = {};            // an address on the web, whole: it may carry a signature
+  std::string name = {};                 // as named in the message; may be empty
+  std::string data_uri = {};             // the content of the file
+  std::string elsewhere = {};            // a complete web address, which may contain a signature
 
-  // What is shown, and what a kept copy is called.
+  // The name to display, also used for a stored copy.
   std::string shown_name() const;
 };
 
 struct Transcript {
-  std::string role;                     // "assistant" where a response does not say
+  std::string role;                     // "assistant" if a response has none
   std::string text;                     // Markdown, as the model wrote it
-  std::string response_id, model;       // where known
+  std::string response_id, model;       // empty if unknown
   std::optional<TimeUs> completed_us;   // when the response was complete
-  std::optional<TimeUs> created_us;     // when it was asked for
-  std::vector<std::string> containers;  // all that are named, in order, once each
+  std::optional<TimeUs> created_us;     // when it was requested
+  std::vector<std::string> containers;  // all named containers in order, without duplicates
   std::vector<Mention> mentions;
 };
 
 Transcript read_plain_text(std::string text);
-// A response, one of its messages, a list of its items, an Assistants message, a chat completion.
-// Error(bad_request) for JSON that is none of these.
+// Reads a response, one of its messages, a list of its items, an Assistants message or a chat completion.
+// Error(bad_request) for other JSON.
 Transcript read_response(const Json& response);
-// Server-sent events as they came over the wire, also cut short. Error(bad_request) when there is no event in
-// it that belongs to a response.
+// Reads raw server-sent events, complete or truncated. Error(bad_request) if no event belongs to a response.
 Transcript read_event_stream(std::string_view text);
 
 }  // namespace sk::conversations

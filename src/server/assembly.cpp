@@ -14,7 +14,7 @@ namespace sk::server {
 
 namespace {
 
-// For answers of executions that the stop ended to go out.
+// Time for sending the answers of executions that the stop ended.
 constexpr std::chrono::seconds kLastAnswersMost{5};
 
 void make_data_folder(const std::string& path) {
@@ -34,7 +34,7 @@ void Assembly::provision() {
   keep_.emplace(keep_options(settings_), clock_, metrics_);
   first_key_ = ensure_first_key(*keep_, settings_);
   tls_ = prepare_tls(settings_, settings_.data, clock_);
-  // Taken before anything is started that would have to end again.
+  // Bind before starting anything that would have to be stopped on failure.
   listener_.emplace(settings_.listen.host, settings_.listen.port);
 }
 
@@ -51,7 +51,7 @@ void Assembly::listen() {
 }
 
 void Assembly::stop() {
-  if (!server_) return;  // what was made so far ends by its destructor
+  if (!server_) return;  // destructors end the parts created so far
   interpreter_->close();
   app_->background.close();
   auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(settings_.drain_timeout_s);
@@ -60,7 +60,7 @@ void Assembly::stop() {
   };
   server_->drain(left());
   interpreter_->await_executions(left());
-  // Code that still runs is interrupted, and its clients are told so, in their own shape.
+  // Interrupt code that still runs. Its clients get an answer in their dialect.
   interpreter_->end_sessions();
   server_->stop(kLastAnswersMost);
   app_->stop();
@@ -68,7 +68,7 @@ void Assembly::stop() {
   keep_->stop();
 }
 
-// Where code cannot run safely, none runs; the files are served all the same.
+// If code cannot run safely, none runs, but files are still served.
 std::unique_ptr<interpreter::Interpreter> Assembly::make_interpreter() {
   using interpreter::RefusingInterpreter, interpreter::SandboxedInterpreter;
   if (settings_.sandbox == SandboxMode::off)

@@ -1,5 +1,5 @@
-// The whole server, put together in the order of its methods. Each part is given those before it, and all end
-// in reverse.
+// Creates all parts of the server in the order of its methods and destroys them in reverse. Each part gets
+// references to earlier parts.
 #pragma once
 
 #include <memory>
@@ -19,8 +19,8 @@
 
 namespace sk::server {
 
-// One thread. `settings` and `clock` outlive it. Each of the first three methods is called once, in this
-// order, and throws what keeps the server from starting.
+// One thread. `settings` and `clock` outlive it. Call provision(), recover() and listen() once each, in this
+// order. They throw errors that prevent the start.
 class Assembly {
  public:
   Assembly(const Settings& settings, const Clock& clock) : settings_(settings), clock_(clock) {}
@@ -28,21 +28,21 @@ class Assembly {
   Assembly(const Assembly&) = delete;
   Assembly& operator=(const Assembly&) = delete;
 
-  // Makes or opens what is on disk (data folder, catalog, first key, certificate) and takes the address.
-  // Error(conflict) when another server has the data folder.
+  // Creates or opens the data on disk (data folder, catalog, first key, certificate) and binds the listening
+  // address. Error(conflict) if another server uses the data folder.
   void provision();
-  // Keeps what sessions of a killed server had written, and takes up the work that it had accepted. Where
-  // code cannot run, the server gets an interpreter that refuses with the reason.
+  // Stores files that sessions of a killed server had written, and resumes the executions that it had
+  // accepted. If code cannot run, the server gets an interpreter that refuses with the reason.
   void recover();
-  // Answers requests, from here until stop(), and starts the background work.
+  // Answers requests until stop(), and starts the background work.
   void listen();
-  // Lets requests under way finish, writes what is pending, ends all threads. Idempotent.
+  // Lets active requests finish, writes pending data and ends all threads. Idempotent.
   void stop();
 
-  // After provision().
+  // Valid after provision().
   const FirstKey& first_key() const { return first_key_; }
   const std::string& authority_file() const { return tls_.authority_file; }
-  // After listen(): "http://127.0.0.1:8420", where it listens.
+  // Valid after listen(): the listening address, such as "http://127.0.0.1:8420".
   std::string url() const;
 
  private:
@@ -55,7 +55,7 @@ class Assembly {
   FirstKey first_key_;
   TlsFiles tls_;
   std::optional<http::Listener> listener_;           // moved into server_
-  std::unique_ptr<sandbox::SandboxHost> sandboxes_;  // null where no code runs
+  std::unique_ptr<sandbox::SandboxHost> sandboxes_;  // null if no code runs
   std::unique_ptr<interpreter::Interpreter> interpreter_;
   std::optional<api::App> app_;
   std::optional<http::Server> server_;

@@ -7,7 +7,7 @@ namespace sk::server {
 
 namespace {
 
-// A cell must not end its table's column.
+// Escapes '|', which would end the table cell.
 std::string cell(std::string_view text) {
   std::string out;
   for (char c : text) {

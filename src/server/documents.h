@@ -1,13 +1,13 @@
-// The documents that are written from tables.
+// Generates documents from the tables of settings and errors. Pure functions; any thread.
 #pragma once
 
 #include <string>
 
 namespace sk::server {
 
-// For `sandkeep serve --help`: one line per setting, by group.
+// Returns the text for `sandkeep serve --help`: one line per setting, by group.
 std::string describe_settings_help();
-// docs/settings.md and docs/errors.md.
+// Return docs/settings.md and docs/errors.md.
 std::string describe_settings_markdown();
 std::string describe_errors_markdown();
 

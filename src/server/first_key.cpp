@@ -20,7 +20,7 @@ FirstKey ensure_first_key(workspace::Keep& keep, const Settings& settings) {
   auto file = keep.directory() + "/root.key";
   std::error_code ignored;
   if (fs::exists(file, ignored)) {
-    // Known to the catalog already, unless the server died between the two.
+    // The catalog already has the key, unless the server was killed between the two writes.
     auto kept = std::string(trim(read_file(file, 4096)));
     if (kept.empty())
       throw Error(Code::corrupt, file + " is empty")
@@ -28,7 +28,7 @@ FirstKey ensure_first_key(workspace::Keep& keep, const Settings& settings) {
     access.ensure_first_principal(kept);
     return {std::nullopt, file};
   }
-  // Somebody removed the file, and there is a key already.
+  // The operator deleted the file, but a key exists.
   if (access.has_administrator()) return {};
   auto secret = "skey_" + random_base64url(32);
   write_file_durably(file, secret + "\n", 0600);

@@ -1,4 +1,4 @@
-// The first key of a server: the operator's own, or one that is made on the first start and kept in the data
+// The first key of a server: chosen by the operator, or created on the first start and stored in the data
 // folder.
 #pragma once
 
@@ -11,11 +11,12 @@
 namespace sk::server {
 
 struct FirstKey {
-  std::optional<std::string> made;  // the secret, when it was made just now: shown once
-  std::string file;                 // where it is kept; empty when the operator chose it or removed the file
+  std::optional<std::string> made;  // the secret, if it was created by this call; shown once
+  std::string file;                 // its file; empty if the operator chose the key or deleted the file
 };
 
-// The key is on disk before the catalog knows it, so that no crash leaves a server that nobody can open.
+// Creates or finds the first key. The key is on disk before it is in the catalog, so that no crash leaves a
+// server without a usable key. Error(corrupt) if the file is empty.
 FirstKey ensure_first_key(workspace::Keep& keep, const Settings& settings);
 
 }  // namespace sk::server

@@ -15,7 +15,7 @@ constexpr int64_t kDayS = 86'400;
 
 std::string copies_folder(const Settings& settings) { return settings.data + "/copies"; }
 
-// "" where it is unknown.
+// Returns "" if the boot id is unknown.
 std::string boot_id(const std::string& file) {
   std::ifstream boot(file);
   std::string id;
@@ -100,7 +100,7 @@ sandbox::SandboxHost::Options sandbox_options(const Settings& settings) {
 
 interpreter::InterpreterOptions interpreter_options(const Settings& settings) {
   return {
-      // Absolute, because the server's own user gives folders below it to a session's user.
+      // Absolute, because the server's user assigns folders below it to a session's user.
       .directory = std::filesystem::absolute(copies_folder(settings)).string(),
       .memory_default_bytes = settings.session_memory_default_bytes,
       .memory_max_bytes = settings.session_memory_max_bytes,

@@ -1,5 +1,5 @@
-// What each room is told of the settings. A field that is forgotten here does not compile: the rooms' option
-// structs have no defaults for settings.
+// Translates the settings into the option structs of the rooms. A field that is missing here does not
+// compile, because those structs have no defaults for settings.
 #pragma once
 
 #include "api/settings.h"
@@ -15,7 +15,7 @@ namespace sk::server {
 workspace::KeepOptions keep_options(const Settings& settings);
 http::ServerOptions http_options(const Settings& settings, const TlsFiles& tls);
 sandbox::SandboxHost::Options sandbox_options(const Settings& settings);
-// Warns in the log when the id of this boot cannot be read.
+// Logs a warning if the boot id cannot be read.
 interpreter::InterpreterOptions interpreter_options(const Settings& settings);
 api::Settings api_settings(const Settings& settings);
 

@@ -1,5 +1,5 @@
-// The server's modules as the command line uses them: running a server, its settings and documents, and two
-// checks that need no server. The only header of the server's rooms that src/cli includes.
+// The interface of the server for the command line: running a server, its settings and documents, and two
+// checks that need no server. src/cli includes no other header of the server.
 #pragma once
 
 #include <functional>
@@ -14,22 +14,22 @@
 
 namespace sk::server {
 
-// A server that answers.
+// A server that answers requests.
 struct Listening {
   std::string url;  // "http://127.0.0.1:8420"
   FirstKey first_key;
-  std::string authority_file;  // to trust, for self-signed TLS; else empty
+  std::string authority_file;  // authority to trust, for self-signed TLS; else empty
 };
 
-// Runs a server. Calls `until_end` when it answers, and stops it when that returns. Throws Error(conflict)
-// when another server has the data folder, and whatever else keeps it from starting.
+// Runs a server. Calls `until_end` when the server answers requests, and stops it when the callback returns.
+// Error(conflict) if another server uses the data folder; other errors that prevent the start also propagate.
 void run(const Settings& settings, const Clock& clock,
          const std::function<void(const Listening&)>& until_end);
 
-// Tries each layer of the sandbox on the filesystem of `folder`.
+// Tests each layer of the sandbox on the filesystem of `folder`.
 sandbox::Report examine_sandbox(const std::string& folder);
 
-// Checks an exported journal. `trusted_key_pem` is the server's public key; "" believes the one in the file.
+// Verifies an exported journal. `trusted_key_pem` is the server's public key; "" accepts the key in the file.
 workspace::AuditVerdict verify_audit(const std::string& file, const std::string& trusted_key_pem);
 
 }  // namespace sk::server

@@ -31,11 +31,11 @@ constexpr auto kClientVariables = std::to_array<ClientVariable>({
      "Certificate authority (PEM) to trust beside the system's, for `--tls self-signed`."},
 });
 
-// One value from one source, in the order in which sources win.
+// One value from one source. Sources are applied in order of precedence.
 struct Assignment {
   const SettingRow* row;
   std::string text;
-  std::string source;  // as the operator wrote it: "--data", "SANDKEEP_DATA", "sandkeep.toml line 3: data"
+  std::string source;  // as written by the operator: "--data", "SANDKEEP_DATA", "sandkeep.toml line 3: data"
 };
 
 std::string normalized(std::string_view name) {
@@ -50,8 +50,8 @@ const SettingRow* find_row(std::string_view name) {
   return nullptr;
 }
 
-// A name of which the other is a part ("quota" for "quota_default_bytes") is nearer than any that merely has
-// few different letters.
+// Prefers a name that contains the other ("quota" for "quota_default_bytes") over names with a small edit
+// distance.
 const SettingRow& nearest_row(std::string_view name) {
   auto distance = [&](const SettingRow& row) {
     auto known = row.info.name;
@@ -89,7 +89,8 @@ std::vector<Assignment> from_arguments(std::span<const std::string> arguments) {
     std::string text;
     if (equals != std::string_view::npos)
       text = argument.substr(equals + 1);
-    else if (row->is_switch)  // '--log-requests' is enough, '--log-requests off' is not two arguments
+    else if (row->is_switch)  // the value is optional: '--log-requests' and '--log-requests off' are both
+                              // valid
       text = i + 1 < arguments.size() && !arguments[i + 1].starts_with("--") ? arguments[++i] : "on";
     else if (++i < arguments.size())
       text = arguments[i];
@@ -106,7 +107,7 @@ std::vector<Assignment> from_arguments(std::span<const std::string> arguments) {
   return out;
 }
 
-// Kubernetes sets such variables in every container when a service is called "sandkeep".
+// Kubernetes sets these variables in every container if a service is named "sandkeep".
 bool is_from_kubernetes(std::string_view name, std::string_view value) {
   return name.starts_with("SANDKEEP_SERVICE_") ||
          (name.starts_with("SANDKEEP_PORT_") && name.find("_TCP") != std::string_view::npos) ||
@@ -125,7 +126,7 @@ std::vector<Assignment> from_environment(const Environment& environment) {
     const auto* row = find_row(name);
     if (row == nullptr || variable != row->info.variable())
       throw_unknown(variable, nearest_row(name).info.variable());
-    // Compose files pass variables that are not set as empty ones.
+    // Compose files pass unset variables as empty ones.
     if (!value.empty()) out.push_back({row, value, variable});
   }
   return out;
@@ -209,7 +210,8 @@ Settings load_settings(std::span<const std::string> arguments, const Environment
   auto flags = from_arguments(arguments);
   auto variables = from_environment(environment);
 
-  // Flags and variables say where the file is; then all are applied in order, so that the file comes first.
+  // Flags and variables give the path of the file. Then all sources are applied again in order, the file
+  // first.
   Settings settings;
   assign_all(settings, variables);
   assign_all(settings, flags);

@@ -1,9 +1,9 @@
-// What an operator can set, as one typed struct. The table in server/settings.def is the only list of
-// settings: it makes this struct, the flags, the SANDKEEP_* variables, the keys of the TOML file and
-// docs/settings.md, so that they cannot disagree.
+// The operator's settings as one typed struct. The table in server/settings.def is the only list of settings.
+// This struct, the flags, the SANDKEEP_* variables, the keys of the TOML file and docs/settings.md are
+// generated from it.
 //
-// Loaded once by main, then constant; whoever needs a setting gets the value, not the struct, wherever that
-// is short enough.
+// main loads them once; they are constant afterwards. Pass single values instead of the struct where
+// possible.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ enum class Tls { off, self_signed };
 enum class SandboxMode { required, weak, off };
 
 struct Settings {
-  // All defaults, as if nothing had been set; "~/" in paths is not expanded yet.
+  // All defaults; "~/" in paths is not expanded yet.
   Settings();
 
 #define SK_GROUP(title, about)
@@ -34,12 +34,12 @@ struct Settings {
 struct SettingInfo {
   std::string_view name;   // "lock_ttl_max_s"
   std::string_view group;  // "Workspaces"
-  std::string value;       // what stands for a value in help: "DIR", "SIZE", "on|off"
-  std::string expected;    // what is accepted, as a phrase: "a size from 1 KiB to 1 MiB"
+  std::string value;       // placeholder in help texts: "DIR", "SIZE", "on|off"
+  std::string expected;    // accepted values, as a phrase: "a size from 1 KiB to 1 MiB"
   std::string_view default_text;
   std::string_view about;
-  bool is_flag;  // false: must not stand on the command line
-  bool in_file;  // false: must not stand in the TOML file
+  bool is_flag;  // false: not allowed on the command line
+  bool in_file;  // false: not allowed in the TOML file
 
   std::string flag() const;      // "--lock-ttl-max-s"
   std::string variable() const;  // "SANDKEEP_LOCK_TTL_MAX_S"
@@ -47,17 +47,15 @@ struct SettingInfo {
 
 const std::vector<SettingInfo>& all_settings();
 
-// Flags win over variables, variables over the file, the file over defaults. `arguments` are those after the
-// command's name: "--data DIR",
-// "--data=DIR"; a list is separated by commas, or its flag repeated. Names may be written with dashes or
-// underscores.
+// Loads the settings. Flags override variables, variables override the file, and the file overrides defaults.
+// `arguments` are those after the command's name: "--data DIR" or "--data=DIR". A list is separated by
+// commas, or its flag is repeated. Names may be written with dashes or underscores.
 //
-// Throws Error(bad_request) that says what is wrong and what is expected: for an unknown setting in any of
-// the three (naming the nearest known one), for a bad value, for settings that contradict each other, for a
-// file that cannot be read.
+// Throws Error(bad_request) with the problem and the expected value. Causes: an unknown setting (the error
+// names the most similar one), a bad value, contradictory settings, an unreadable file.
 Settings load_settings(std::span<const std::string> arguments, const Environment& environment);
 
-// Variables of the command-line client, which are therefore not unknown to the server.
+// Variables of the command-line client. The server accepts them as known.
 struct ClientVariable {
   std::string_view name, about;
 };

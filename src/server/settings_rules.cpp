@@ -39,7 +39,7 @@ bool is_network(const std::string& text) {
   return prefix && *prefix <= (is_v4 ? 32u : 128u);
 }
 
-// Splits "https://host:port/rest" after the host; nullopt when it does not start so.
+// Splits "https://host:port/rest" after the host. Returns nullopt for other text.
 struct UrlParts {
   std::string_view host, rest;
 };
@@ -53,7 +53,7 @@ std::optional<UrlParts> split_url(std::string_view text) {
   return UrlParts{host, after.substr(end)};
 }
 
-// Every item must satisfy `accept`.
+// Returns the items of a list if `accept` is true for all.
 template <class Accept>
 std::optional<std::vector<std::string>> list_of(std::string_view text, Accept accept) {
   auto items = split_list(text);
@@ -119,7 +119,7 @@ std::optional<Address> HostPort::parse(std::string_view text) const {
   if (!port || *port > std::numeric_limits<uint16_t>::max()) return std::nullopt;
   bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
   if (bracketed) host = host.substr(1, host.size() - 2);
-  // Without brackets, the last part of an IPv6 address would be taken for a port.
+  // Without brackets, the last group of an IPv6 address would be parsed as a port.
   if (host.empty() || !is_visible(host) || (host.find(':') != std::string_view::npos) != bracketed)
     return std::nullopt;
   return Address{std::string(host), static_cast<uint16_t>(*port)};

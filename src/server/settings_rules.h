@@ -1,6 +1,6 @@
-// What a setting's text may be. A rule knows three things: parse() (nullopt for what it does not accept),
-// expected() (a phrase that completes "… is not"), and value() (what stands for a value in help texts).
-// Private to server/settings*.cpp.
+// Rules for the text of a setting. parse() returns nullopt for text that is not accepted. expected() is a
+// phrase that completes "… is not". value() is the placeholder in help texts. Private to
+// server/settings*.cpp.
 #pragma once
 
 #include <array>
@@ -21,10 +21,10 @@ constexpr uint64_t operator""_TiB(unsigned long long n) { return n << 40; }
 constexpr uint64_t operator""_PiB(unsigned long long n) { return n << 50; }
 constexpr uint64_t operator""_EiB(unsigned long long n) { return n << 60; }
 
-// The items of a list: separated by commas, trimmed, none of them empty.
+// Splits a list at commas, trims the items and drops empty ones.
 std::vector<std::string> split_list(std::string_view text);
 
-// "32 KiB", "90 min": as short as a person would write it, and accepted back.
+// Returns the shortest common form, such as "32 KiB" or "90 min", which the parser accepts.
 std::string size_text(uint64_t bytes);
 std::string duration_text(int64_t seconds);
 
@@ -47,14 +47,14 @@ struct Paths {
   std::string value() const { return "DIR,…"; }
 };
 
-// Roots of systems: "DIR" for the one that sessions get unless they ask, "NAME=DIR" for further ones.
+// Root filesystems for sessions: "DIR" is the default, "NAME=DIR" are further ones.
 struct Runtimes {
   std::optional<std::vector<std::string>> parse(std::string_view text) const;
   std::string expected() const { return "a list of DIR or NAME=DIR, absolute and separated by commas"; }
   std::string value() const { return "[NAME=]DIR,…"; }
 };
 
-// A key as it can stand in an Authorization header.
+// A key that is valid in an Authorization header.
 struct Secret {
   static constexpr bool kIsSecret = true;
   std::optional<std::string> parse(std::string_view text) const;
@@ -62,7 +62,7 @@ struct Secret {
   std::string value() const { return "KEY"; }
 };
 
-// A name that is compared and never interpreted.
+// A name that is only compared, never interpreted.
 struct Word {
   std::optional<std::string> parse(std::string_view text) const;
   std::string expected() const { return "up to 256 visible ASCII characters without spaces"; }

@@ -1,5 +1,5 @@
-// The table of server/settings.def at run time: for each setting its description and how to set it. Private
-// to server/settings*.cpp.
+// The table of server/settings.def at run time: the description of each setting and a function that assigns
+// it. Private to server/settings*.cpp.
 #pragma once
 
 #include <functional>
@@ -14,11 +14,11 @@ namespace sk::server {
 struct SettingRow {
   SettingInfo info;
   bool is_list = false;    // its flag may be repeated
-  bool is_switch = false;  // its flag may stand alone
-  bool is_secret = false;  // never repeated in messages
-  // False, leaving the field alone, when the text is not what the rule expects.
+  bool is_switch = false;  // its flag may have no value
+  bool is_secret = false;  // never shown in messages
+  // Returns false and leaves the field unchanged if the rule does not accept the text.
   std::function<bool(Settings&, std::string_view text)> assign;
-  // Replaces "~/" at the start of paths; empty for what is not a path.
+  // Expands "~/" at the start of paths; empty if the setting is not a path.
   std::function<void(Settings&, const std::string& home)> expand_home;
 };
 

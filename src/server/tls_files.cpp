@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kAuthorityDays = 3650;
-constexpr int kServerDays = 397;  // browsers refuse certificates that live longer
+constexpr int kServerDays = 397;  // browsers reject certificates with a longer validity
 constexpr int64_t kRenewBeforeUs = 30ll * 86'400 * kSecondUs;
 
 std::string read_pem(const std::string& path, std::string_view setting) {
@@ -36,7 +36,7 @@ std::string host_name() {
   return gethostname(name, sizeof name - 1) == 0 ? name : "";
 }
 
-// "keep.example.org" of "https://keep.example.org:8443/x".
+// Returns "keep.example.org" for "https://keep.example.org:8443/x".
 std::string host_of(std::string_view url) {
   auto scheme = url.find("://");
   if (scheme == std::string_view::npos) return "";
@@ -78,7 +78,8 @@ TlsFiles self_signed(const Settings& settings, const std::string& data_folder, c
                                                                   now_us, now_us + kRenewBeforeUs);
   if (!good) {
     server = http::make_server_certificate(authority, names, now_us, kServerDays);
-    // Never an old certificate beside a new key: without a certificate both are made again.
+    // Remove the old certificate first, so that it never remains beside a new key. Without a certificate,
+    // both are created again.
     unlink(cert_file.c_str());
     write_file_durably(key_file, server.key_pem, 0600);
     write_file_durably(cert_file, server.cert_pem, 0644);
@@ -102,7 +103,7 @@ TlsFiles prepare_tls(const Settings& settings, const std::string& data_folder, c
   if (settings.tls == Tls::self_signed) return self_signed(settings, data_folder, clock);
   if (settings.tls_cert.empty()) return {};
   TlsFiles files{read_pem(settings.tls_cert, "tls_cert"), read_pem(settings.tls_key, "tls_key"), ""};
-  http::check_tls_pair(files.cert_pem, files.key_pem);  // before anything is started
+  http::check_tls_pair(files.cert_pem, files.key_pem);  // fail before anything starts
   return files;
 }
 

@@ -25,7 +25,7 @@ constexpr int64_t kSegmentRecordsMax = 1'000'000;
 AccessLog::AccessLog(Ground& ground, std::string directory, int retention_days)
     : ground_(ground), directory_(std::move(directory)), retention_days_(retention_days) {
   blobs::make_directories_durably(directory_);
-  // A segment that a crash left open is closed now, so that its hash is on the record too.
+  // Close segments that a crash left open, so that their hashes are also in the journal.
   for (const auto& file : std::filesystem::directory_iterator(directory_)) {
     if (file.path().extension() != ".open") continue;
     segment_path_ = file.path().string();
@@ -119,7 +119,8 @@ void AccessLog::close_segment() {
   int64_t size = 0;
   {
     Fd file = open_file(segment_path_, O_RDONLY);
-    // Before its hash is on the record, or a power cut would make it look tampered with.
+    // Sync before the journal records the hash. Otherwise a power cut would make the segment look tampered
+    // with.
     fsync_or_die(file.get(), segment_path_);
     std::vector<std::byte> buffer(1 << 16);
     for (size_t got; (got = read_at(file.get(), buffer, static_cast<uint64_t>(size), segment_path_)) > 0;
@@ -133,7 +134,7 @@ void AccessLog::close_segment() {
         {{"segment", closed_path.filename().string()}, {"sha256", hash.digest().hex()}, {"size", size}},
         Json::object());
   });
-  // After the record: a server that is killed in between closes the segment again, and records the same hash.
+  // Rename after the record. A server killed in between closes the segment again and records the same hash.
   std::filesystem::rename(open_path, closed_path);
   fsync_directory(directory_);
   segment_path_.clear();

@@ -1,6 +1,7 @@
-// The access log: reads and denied attempts, beside the journal. Batched and coalesced in memory, written
-// every few seconds to segment files, never awaited; when a segment is closed its SHA-256 goes into the
-// server's journal. Old segments are removed after their retention.
+// The access log: reads and denied attempts, which the journal does not record. Records are batched and
+// coalesced in memory and written to segment files every few seconds; no request waits for that. When a
+// segment is closed, its SHA-256 is recorded in the server's journal. Segments are deleted after the
+// retention time.
 #pragma once
 
 #include <condition_variable>
@@ -26,14 +27,14 @@ struct AccessRecord {
   bool operator<(const AccessRecord& other) const { return key() < other.key(); }
 };
 
-// Any thread. Starts its own thread; stop() writes what is pending and joins.
+// Any thread. The constructor starts a thread; stop() writes pending records and joins it.
 class AccessLog {
  public:
   AccessLog(Ground& ground, std::string directory, int retention_days);
   ~AccessLog();
-  // Equal records within a batch are written once, with a count.
+  // Queues a record. Equal records within a batch are written once, with a count.
   void note(AccessRecord record);
-  // Writes what is pending now; for tests and stop.
+  // Writes pending records immediately; for tests and stop.
   void flush();
   void stop();
 
@@ -53,7 +54,7 @@ class AccessLog {
   };
   std::map<AccessRecord, Seen> pending_;  // guarded by mutex_
   bool stopping_ = false;                 // guarded by mutex_
-  std::mutex file_mutex_;                 // guards all below
+  std::mutex file_mutex_;                 // guards all members below except thread_
   std::string segment_path_;
   TimeUs segment_started_us_ = 0;
   int64_t segment_records_ = 0;

@@ -7,7 +7,7 @@ namespace sk::workspace {
 
 namespace {
 
-// The file's last line covers every byte before it, so that a change anywhere shows, also in what no chain
+// The last line covers every byte before it, so that any change is detected, even in data that no chain
 // covers.
 Json seal_of(const Sha256Stream& seen, const SigningKey& key) {
   Sha256 hash = seen.digest();
@@ -70,9 +70,9 @@ void Audit::export_to(const Id& workspace, const std::function<void(std::string_
         {"journal", workspace.hex()},
         {"exported_at", to_iso8601(ground_.clock.now_us())},
         {"public_key", public_key_pem()}});
-  // Batches, so that a long journal neither sits in memory nor holds a snapshot open while a slow client
-  // reads. Entries after the first checkpoint's heads may appear meanwhile; the export ends at the seq that
-  // was covered when it began.
+  // Read in batches, so that a long journal neither fills memory nor keeps a snapshot open while a slow
+  // client reads. Entries may be added meanwhile; the export ends at the seq that the first checkpoint
+  // covered.
   int64_t end = ground_.db.read([&](catalog::Statements& statements) {
     return statements
         .one("SELECT checkpointed_seq FROM journals WHERE workspace = $1", {workspace},

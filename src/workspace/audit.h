@@ -1,4 +1,4 @@
-// Audit files: a journal with its signed checkpoints, and their check without a server.
+// Audit files: a journal with its signed checkpoints. An export can be verified without a server.
 #pragma once
 
 #include <functional>
@@ -12,24 +12,25 @@ namespace sk::workspace {
 
 struct AuditVerdict {
   bool valid = false;
-  std::string problem;  // which line, and what is wrong there
+  std::string problem;  // the line number and the problem found there
   int64_t entries = 0, checkpoints = 0;
   TimeUs first_us = 0, last_us = 0;
   std::string public_key;
 };
 
-// Any thread. The signing key lives in the data folder, mode 0600; its public half is in every export.
+// Any thread. The signing key is in the data folder, mode 0600; every export contains its public key.
 class Audit {
  public:
   Audit(Ground& ground, std::string signing_key_path);
 
-  // Signs the heads of all chains, if any changed since the last time. Called every few minutes, before an
-  // export and at stop.
+  // Signs the heads of all journals that grew since the last checkpoint; does nothing if none did. Called
+  // every few minutes, before an export and at stop.
   void checkpoint();
-  // Lines of JSON: header, entries of one workspace's (or, for zero, the server's) journal, checkpoints.
-  // Checkpoints first.
+  // Creates a checkpoint, then writes lines of JSON: header, entries, all checkpoints, seal. `workspace` zero
+  // selects the server's journal. Throws Error(corrupt) if entries are missing.
   void export_to(const Id& workspace, const std::function<void(std::string_view line)>& sink);
-  // Offline. With `trusted_key` the file must be signed by it.
+  // Verifies an exported file without a server. If `trusted_key_pem` is not empty, the file must be signed by
+  // that key. Throws Error(not_found) when the file cannot be opened; all other problems are in the verdict.
   static AuditVerdict verify_file(const std::string& path, const std::string& trusted_key_pem = "");
   std::string public_key_pem() const;
 

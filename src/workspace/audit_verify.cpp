@@ -1,6 +1,6 @@
-// The offline check of an audit file: the seal over all bytes, the entries' chain, the personal parts'
-// commitments, the checkpoints' chain and signatures, and that the last checkpoint which names this journal
-// names its last entry.
+// Verifies an audit file offline: the seal over all bytes, the chain of entries and the commitments of the
+// personal parts. Also verifies the chain and signatures of the checkpoints. The last checkpoint that names
+// this journal must name its last entry.
 #include <fcntl.h>
 
 #include <fstream>
@@ -36,7 +36,7 @@ class Verifier {
     Json value;
     try {
       value = Json::parse(text);
-      // Only the text that the exporter wrote is accepted: one spelling per value.
+      // Accept only the exact text of the exporter: one spelling per value.
       if (to_text(value) != text) reject(number, "the line is not written as it was exported");
       if (number == 1)
         header(value);

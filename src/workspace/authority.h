@@ -1,7 +1,6 @@
-// An authority: the permission to act in one workspace. A call of the domain that reads or changes a
-// workspace takes one and begins with need(). It cannot be made up: Workspaces makes it from what identity
-// says of the actor and what the catalog says of the workspace, and system_authority() makes it for work of
-// the server itself.
+// An authority: the permission to act in one workspace. Every call that reads or changes a workspace takes
+// one and begins with need(). Its constructor is private: Workspaces creates it from the actor and the
+// catalog, and system_authority() for the server's own work.
 #pragma once
 
 #include <string>
@@ -14,7 +13,7 @@
 
 namespace sk::workspace {
 
-// A sentence that says why the server acts without being asked. Only a literal can be one.
+// The reason why the server acts without a request. Only a string literal converts to it.
 class SystemReason {
  public:
   consteval SystemReason(const char* literal) : text_(literal) {}
@@ -24,26 +23,27 @@ class SystemReason {
   std::string_view text_;
 };
 
-// A value; any thread may read it. It says what was allowed when it was made: a transaction that writes asks
-// check_still_holds().
+// A value; any thread may read it. It states the rights at the time of its creation, so write transactions
+// call check_still_holds().
 class Authority {
  public:
-  // How it came about: by a key of ours, by a token that somebody else signed, by a link, or by the server.
+  // How it was created: from an API key, from a token signed by a third party, from a link, or by the server.
   enum class Origin { key, token, link, system };
 
   const Actor& actor() const { return actor_; }
-  // The description of the workspace; its figures may be old, and are missing where the server acts.
+  // The workspace's description. Its figures may be outdated; for Origin::system only the id is set.
   const Workspace& workspace() const { return workspace_; }
   const Id& workspace_id() const { return workspace_.id; }
   Right right() const { return right_; }
-  // The folder that it is for; empty, the whole workspace, for every origin so far.
+  // The folder it is limited to. Empty means the whole workspace, which is currently the case for every
+  // origin.
   const std::string& path_scope() const { return path_scope_; }
   Origin origin() const { return origin_; }
-  // Why the server acts; empty for every other origin.
+  // The reason why the server acts; empty for other origins.
   std::string_view reason() const { return reason_; }
 
   bool allows(Right right) const { return right_ >= right; }
-  // Error(forbidden) unless it carries the right; Error(not_found) for one that may not even read.
+  // Error(forbidden) if it lacks the right; Error(not_found) if it may not read.
   void need(Right right) const;
 
  private:
@@ -56,21 +56,20 @@ class Authority {
   Right right_;
   std::string path_scope_;
   Origin origin_;
-  std::string_view reason_;  // of a literal
+  std::string_view reason_;  // points to a literal
 };
 
-// For work that nobody asks for at that moment: captures, retention, expiry. Carries the owner's right, and
-// holds whatever becomes of keys and members. `as` is the author on the record.
+// For work without a request: captures, retention, expiry. Has the owner's right, independent of keys and
+// members. `as` is the author in the journal.
 Authority system_authority(const Id& workspace, Actor as, SystemReason reason);
 
-// Rights are looked at again where they are used: a transaction that writes calls this first. Throws what the
-// next request of the same key would get: Error(unauthorized) for a key that was revoked or has expired,
-// Error(not_found) when the workspace is closed to its principal, Error(forbidden) for less than `right`. A
-// system authority always holds.
+// Checks the rights again; every write transaction calls this first. Throws what the next request with the
+// same key would get. Error(unauthorized) for a revoked or expired key. Error(not_found) if the principal has
+// no access to the workspace. Error(forbidden) if it lacks `right`. A system authority always passes.
 void check_still_holds(catalog::Statements& statements, const Clock& clock, const Authority& authority,
                        Right right);
 
-// There is no such workspace, as far as the actor may know.
+// The error for a workspace that does not exist or that the actor may not know about.
 Error no_such_workspace(std::string_view id_or_name);
 
 }  // namespace sk::workspace

@@ -9,7 +9,7 @@ namespace {
 using blobs::Blob;
 using blobs::Kind;
 
-// True when the row is new; false when an equal blob was recorded meanwhile.
+// Returns true if the row is new, false if an equal blob was recorded in the meantime.
 bool insert_blob(catalog::Tx& tx, const Blob& blob, int refs, TimeUs now_us) {
   bool in_row = blob.kind != Kind::file;
   return tx.exec(
@@ -50,7 +50,7 @@ uint64_t add_pieces(catalog::Tx& tx, const Id& workspace, std::string_view piece
   return grew;
 }
 
-// For a blob whose row was made with one reference already.
+// For a blob whose row was inserted with one reference.
 uint64_t add_first_reference(catalog::Tx& tx, const Id& workspace, const Blob& blob) {
   tx.exec("INSERT INTO workspace_blobs (workspace, hash, refs) VALUES ($1, $2, 1)", {workspace, blob.hash});
   return blob.kind == Kind::list ? add_pieces(tx, workspace, blob.bytes) : blob.size;
@@ -115,7 +115,7 @@ BlobLedger::Added BlobLedger::add(catalog::Tx& tx, const Id& workspace, const bl
   auto record = [&](const Blob& blob, int refs) {
     if (blob.known) return false;
     if (insert_blob(tx, blob, refs, now_us)) return true;
-    // One content may be put twice in a transaction, as two names of one file are: then its own file is the
+    // A transaction may put one content twice, for example as two names of a file. Its own file is then the
     // one that is recorded.
     if (blob.kind == Kind::file && find(tx, blob.hash)->location != blob.location)
       added.unneeded.push_back(blob.location);
@@ -123,7 +123,7 @@ BlobLedger::Added BlobLedger::add(catalog::Tx& tx, const Id& workspace, const bl
   };
   for (const Blob& piece : written.pieces()) record(piece, 0);
   const Blob& root = written.root();
-  // New content, the common case, costs two statements.
+  // New content, the common case, takes two statements.
   added.grew_bytes =
       record(root, 1) ? add_first_reference(tx, workspace, root) : add_reference(tx, workspace, root.hash);
   return added;
@@ -138,7 +138,7 @@ uint64_t BlobLedger::drop(catalog::Tx& tx, const Id& workspace, const Sha256& co
 }
 
 std::optional<Blob> BlobLedger::find(catalog::Statements& statements, const Sha256& hash) {
-  // An inline blob's bytes are fetched by those who read it; here only a list's pieces are needed.
+  // Readers fetch the bytes of an inline blob themselves; callers here need only the pieces of a list.
   return statements.one(
       "SELECT size, kind, location, CASE WHEN kind = 2 THEN bytes END FROM blobs WHERE hash = $1", {hash},
       [&](const catalog::Row& row) {

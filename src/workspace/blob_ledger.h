@@ -1,5 +1,5 @@
-// Which blobs are kept, for whom, and how often: the catalog's side of content-addressed storage. Counts
-// references so that the collector need not search, and counts each workspace's distinct bytes for its quota.
+// The catalog's records of stored blobs: which are stored, and how many versions of which workspace use them.
+// Reference counts save the collector a search. Each workspace's distinct bytes are counted for its quota.
 #pragma once
 
 #include <mutex>
@@ -13,7 +13,7 @@
 namespace sk::workspace {
 
 // Any thread. Writers pin hashes while they write; the collector dooms hashes before it deletes their rows.
-// Both are decided under one mutex, so a writer never counts on a blob that is being deleted.
+// One mutex guards both sets, so a writer never relies on a blob that is being deleted.
 class BlobLedger final : public blobs::KnownBlobs {
  public:
   explicit BlobLedger(catalog::Database& db) : db_(db) {}
@@ -21,24 +21,24 @@ class BlobLedger final : public blobs::KnownBlobs {
   bool pin(const Sha256& hash) override;
   void unpin(const Sha256& hash) override;
   bool is_pinned(const Sha256& hash) const;
-  // How many distinct hashes are pinned.
+  // Number of distinct hashes that are pinned.
   size_t pinned() const;
 
   struct Added {
-    uint64_t grew_bytes = 0;  // of the workspace's distinct bytes
-    std::vector<std::string>
-        unneeded;  // locations that somebody else's equal blob made superfluous: remove them after the commit
+    uint64_t grew_bytes = 0;            // growth of the workspace's distinct bytes
+    std::vector<std::string> unneeded;  // files made redundant by an equal blob; remove them after the commit
   };
-  // One more version of `workspace` has this content: records new blobs and counts references.
+  // Records new blobs and adds a reference from one more version of `workspace`.
   static Added add(catalog::Tx& tx, const Id& workspace, const blobs::Written& written, TimeUs now_us);
-  // The same for a content that is kept already, as by copy and restore.
+  // Adds a reference to content that is already stored, as for copy and restore. Returns the growth of the
+  // workspace's distinct bytes.
   static uint64_t add_known(catalog::Tx& tx, const Id& workspace, const Sha256& content);
-  // One version less; how many bytes the workspace shrank by.
+  // Removes the reference of one version. Returns the number of bytes by which the workspace shrank.
   static uint64_t drop(catalog::Tx& tx, const Id& workspace, const Sha256& content);
 
   static std::optional<blobs::Blob> find(catalog::Statements& statements, const Sha256& hash);
 
-  // Of `hashes`, those that no writer has pinned; they count as not kept from now until undoom().
+  // Returns those of `hashes` that no writer has pinned. Until undoom(), pin() reports them as not stored.
   std::vector<Sha256> doom(const std::vector<Sha256>& hashes);
   void undoom(const std::vector<Sha256>& hashes);
 

@@ -90,14 +90,14 @@ void ChangeRun::check_conditions(catalog::Statements& statements, std::string_vi
   if (conditions.if_match_any && !entry) fail("there is nothing at '" + std::string(path) + "'");
   if (conditions.if_unmodified_since_us && entry) {
     TimeUs modified_us = entry->changed_us;
-    // A file's is that of its version: it is what readers are told.
+    // For a file, use the time of its version, which is the time that readers receive.
     if (entry->head)
       statements.query("SELECT created_us FROM versions WHERE id = $1", {entry->head},
                        [&](const catalog::Row& row) {
                          modified_us = row.integer(0);
                          return false;
                        });
-    // The dates of HTTP have whole seconds: what was read within its second counts as unmodified.
+    // HTTP dates have whole seconds. A change within the second of the given date counts as unmodified.
     if (modified_us >= *conditions.if_unmodified_since_us + kSecondUs)
       fail("'" + std::string(path) + "' was changed at " + to_iso8601(modified_us));
   }
@@ -259,7 +259,7 @@ void ChangeRun::grow(uint64_t bytes) {
   struct Figures {
     int64_t used, quota;
   };
-  // Two statements: RETURNING would make SQLite set up a table for the one row.
+  // Use two statements: RETURNING would make SQLite create a table for one row.
   tx_.exec("UPDATE workspaces SET used_bytes = used_bytes + $2 WHERE id = $1", {workspace_, bytes});
   auto figures = tx_.one("SELECT used_bytes, quota_bytes FROM workspaces WHERE id = $1", {workspace_},
                          [](const catalog::Row& row) { return Figures{row.integer(0), row.integer(1)}; });

@@ -1,5 +1,5 @@
-// One transaction's worth of changes to a workspace's tree: what files.cpp's changes share. Private to this
-// room.
+// Applies changes to a workspace's tree within one transaction. Private to this room. The implementation is
+// in change_run.cpp, changes.cpp and placement.cpp.
 #pragma once
 
 #include "workspace/files.h"
@@ -9,7 +9,7 @@
 
 namespace sk::workspace {
 
-// Lives inside one write closure.
+// Lives inside one write closure and is used by its thread only. A thrown Error rolls the change back.
 class ChangeRun {
  public:
   ChangeRun(catalog::Tx& tx, Ground& ground, const Actor& actor, const Id& workspace);
@@ -18,49 +18,48 @@ class ChangeRun {
 
   std::optional<Entry> find(std::string_view path);
   Entry get(std::string_view path);
-  // The file that a version belongs to, also one in the trash. Error(not_found).
+  // Returns the file of a version, even if it is trashed. Error(not_found).
   Entry file_of(const Id& version);
-  // Every entry below a folder, folders before what they hold.
+  // Returns every entry below a folder, folders before their contents.
   std::vector<Entry> below(std::string_view folder);
 
-  // Error(precondition_failed), with the current version, unless what is at `path` is as the writer expects.
+  // Error(precondition_failed), with the current version, if the entry at `path` does not meet the
+  // conditions.
   static void check_conditions(catalog::Statements& statements, std::string_view path,
                                const std::optional<Entry>& entry, const Conditions& conditions);
-  // The same for what goes from one place to another: `if_match` is about the entry itself, `if_none_match`
-  // about the place that it goes to.
+  // The same for a move: `if_match` applies to the entry, `if_none_match` to the target path.
   void check_conditions_of_move(const Entry& entry, const std::string& to, const Conditions& conditions);
-  // As LockCheck::check().
+  // See LockCheck::check().
   void check_locks(std::string_view path, Touches touches, const Conditions& conditions) {
     locks_.check(path, touches, conditions);
   }
-  // Makes the folders above `path` that are missing; each is a change of its own, and locks may stand in its
-  // way. Error(conflict) when one of them is a file.
+  // Creates the missing folders above `path`. Each is a separate change that locks may block. Error(conflict)
+  // if one of them is a file.
   void ensure_parents(std::string_view path, const Conditions& conditions);
-  // Where something goes that wants to be at `path`: there, or (rename) at "name (2)"; what is there goes to
-  // the trash (replace) or is Error(conflict) (refuse).
+  // Returns the path for a new entry at `path`: that path, or "name (2)" (rename). Trashes an existing entry
+  // (replace) or throws Error(conflict) (refuse).
   std::string settle_target(const std::string& path, OnExisting on_existing, const Conditions& conditions);
 
   Entry insert_folder(const std::string& path, uint32_t mode);
-  // Moves an entry, with everything below a folder, to `to`; its earlier place goes into the history.
-  // Error(bad_request) when a path below it would become too long or too deep.
+  // Moves an entry and everything below it to `to`, and records the earlier paths in `placements`.
+  // Error(bad_request) if a path below it becomes too long or too deep.
   void place(const Entry& entry, const std::string& to);
   void trash(const Entry& entry);
-  // Exactly these, of one folder, folders before what they hold: what lies below one of them and is not named
-  // stays.
+  // Trashes exactly these entries of one folder; the list must have folders before their contents. Other
+  // entries below them stay.
   void trash_all(const std::vector<Entry>& entries);
-  // After some left the trash by themselves: what remains of their group, and has no folder above it there
-  // any more, becomes a root of its own.
+  // Call after entries left a trashed group. Each remaining entry without a trashed parent folder in the
+  // group becomes a root.
   void regroup_trash(const Id& root);
-  // Before an entry leaves its place.
+  // Records the entry's path in `placements`; call before the path changes.
   void remember_place(const Id& entry);
-  // Whether anything that is not in the trash lies below the path.
+  // Whether any live entry is below the path.
   bool holds_something(const std::string& path);
-  // Without a new version; the earlier ones stay known to restore_as_of().
+  // Creates no version. restore_as_of() still knows the earlier attributes.
   void set_attributes(Entry& entry, uint32_t mode, TimeUs mtime_us);
-  // Takes a whole trashed group (a root and all that went with it) out of the trash, to `to`. Throws as
-  // place() does.
+  // Moves a trashed root and its group out of the trash to `to`. Throws like place().
   void untrash(const Entry& root, const std::string& to);
-  // Makes the version the file's head: the one place where a head changes.
+  // Inserts a version. Unless `head` is `stays`, makes it the file's head; no other function changes a head.
   struct NewVersion {
     Sha256 sha256;
     uint64_t size = 0;
@@ -74,14 +73,14 @@ class ChangeRun {
     bool diverged = false;
   };
   Version insert_version(Entry& entry, const NewVersion& wanted);
-  // Recorded together with its first version.
+  // Returns an entry that is not in the catalog yet; insert_version() inserts it with its first version.
   Entry new_file(const std::string& path);
 
-  // Counts against the quota: Error(quota_exceeded) when it does not fit.
+  // Adds to the used bytes. Error(quota_exceeded) if the quota does not allow it.
   void grow(uint64_t bytes);
   void shrink(uint64_t bytes);
   void journal(std::string_view kind, const Json& facts, const Json& personal);
-  // Grows by itself with every change, so that two changes never have the same time.
+  // Increases with every change, so two changes never have the same time.
   TimeUs now_us() const { return now_us_; }
   void tick() { ++now_us_; }
 
@@ -89,7 +88,7 @@ class ChangeRun {
   Ground& ground() { return ground_; }
   const Actor& actor() const { return actor_; }
   const Id& workspace() const { return workspace_; }
-  // Blob files that turned out superfluous; to be removed after the commit.
+  // Redundant blob files; remove them after the commit.
   std::vector<std::string>& unneeded() { return unneeded_; }
 
  private:
@@ -103,13 +102,13 @@ class ChangeRun {
   Version copy_file(const Entry& from, const std::optional<Id>& from_version, Entry& to, Source source);
   void insert_file(const Entry& entry);
   void put_in_trash(Entry& entry);
-  // What an earlier put kept in the trash for this path, with these bytes.
+  // Finds content that an earlier put stored in the trash for this path.
   std::optional<ChangeResult> kept_in_trash(const std::string& path, const Sha256& sha256);
   bool left_this_place(const std::string& path, const blobs::Blob& content);
   void check_base(const PutChange& change, const std::optional<Entry>& existing);
-  // A captured put of bytes that are an earlier version of the file, if it is one.
+  // Returns a result if a captured put has the bytes of an earlier version of the file.
   std::optional<ChangeResult> already_kept(const PutChange& change, const std::optional<Entry>& existing);
-  // A put that makes no version; it may end a divergence and set the mtime.
+  // Handles a put that makes no version. It may end a divergence and set the mtime.
   ChangeResult leave_content(const PutChange& change, Entry entry, const Version& head);
   void check_paths_below(const Entry& entry, const std::string& to);
 
@@ -120,11 +119,11 @@ class ChangeRun {
   TimeUs now_us_;
   LockCheck locks_;
   std::vector<std::string> unneeded_;
-  std::vector<Entry> made_above_;  // by the change that runs
+  std::vector<Entry> made_above_;  // by the current change
 };
 
-// Below `folder`, in the index's order: parent = folder, or folder + "/" <= parent < folder + "0" ('0'
-// follows '/').
+// The range of entries below `folder` in index order: parent = folder, or folder + "/" <= parent < folder +
+// "0" ('0' follows '/').
 struct Below {
   explicit Below(std::string_view folder)
       : exact(folder), from(std::string(folder) + "/"), to(std::string(folder) + "0") {}

@@ -54,7 +54,7 @@ ChangeResult ChangeRun::put(PutChange& change) {
       existing->head && existing->mode == mode && (change.mime_found || existing->mime == change.mime)) {
     auto head = tx_.one("SELECT " SK_VERSION_COLUMNS " FROM " SK_VERSION_TABLES " WHERE v.id = $1",
                         {existing->head}, read_version);
-    // Bytes that are whole stay so when somebody merely opens the file again.
+    // A version marked complete stays complete when the file is only opened again.
     if (head->complete || !change.complete) return leave_content(change, *existing, *head);
   }
   if (!existing && change.beside_head && left_this_place(change.path, root)) {
@@ -77,7 +77,7 @@ ChangeResult ChangeRun::put(PutChange& change) {
   wanted.base = change.base.value_or(entry.head);
   wanted.source = change.source;
   wanted.complete = change.complete;
-  // A write that names the version it replaces has seen the divergence, if there was one, and ends it.
+  // A write that names the version it replaces has seen the divergence and ends it.
   bool overtook =
       entry.head && (change.base ? *change.base != entry.head : change.captured && entry.sha256 != root.hash);
   wanted.diverged = overtook || (entry.diverged && !change.base && change.conditions.if_match.empty());
@@ -97,8 +97,8 @@ ChangeResult ChangeRun::put(PutChange& change) {
   return result;
 }
 
-// What is not there yet has no head to leave alone: of a locked path it is kept in the trash, where its link
-// works and from where it can be put wherever it should be.
+// A new file has no head to preserve. On a locked path it is stored in the trash, where its link works and
+// from where it can be restored to any path.
 void ChangeRun::put_in_trash(Entry& entry) {
   tx_.exec("UPDATE entries SET trashed_us = $2, trash_root = $1 WHERE id = $1", {entry.id, now_us_});
   entry.trashed_us = now_us_;
@@ -120,8 +120,8 @@ std::optional<ChangeResult> ChangeRun::kept_in_trash(const std::string& path, co
   return result;
 }
 
-// Whether a file that was here had these bytes, and was deleted or moved away since. Empty bytes are what a
-// power cut leaves of any file.
+// Whether a file with these bytes was here and was deleted or moved since. Empty content matches any file,
+// because a power cut can truncate it.
 bool ChangeRun::left_this_place(const std::string& path, const blobs::Blob& content) {
   auto [parent, name] = split_path(path);
   return tx_.query(
@@ -139,8 +139,7 @@ void ChangeRun::check_base(const PutChange& change, const std::optional<Entry>& 
   auto [parent, name] = split_path(change.path);
   Id file = existing ? existing->id : Id{};
   auto found = [](const catalog::Row&) { return false; };
-  // The writer may have started from a file that was here before this one: moved away, trashed or purged
-  // since.
+  // The writer may have started from an earlier file at this path that was moved, trashed or purged since.
   bool known =
       tx_.query(
           "SELECT 1 FROM versions v JOIN entries e ON e.id = v.file WHERE v.id = $1 AND v.workspace = $2 AND "
@@ -159,7 +158,7 @@ void ChangeRun::check_base(const PutChange& change, const std::optional<Entry>& 
       .with("path", change.path);
 }
 
-// A copy that lags behind must not put its old bytes over what somebody wrote since.
+// Prevents a stale copy from overwriting newer content with old bytes.
 std::optional<ChangeResult> ChangeRun::already_kept(const PutChange& change,
                                                     const std::optional<Entry>& existing) {
   const Sha256& sha256 = change.content.hash();
@@ -183,7 +182,7 @@ ChangeResult ChangeRun::leave_content(const PutChange& change, Entry entry, cons
   ChangeResult result;
   result.version = head;
   result.unchanged = true;
-  // Who names the current version and writes its bytes again says that it is the one to keep.
+  // A writer that names the current version and writes the same bytes confirms that version.
   bool names_head = (change.base && *change.base == entry.head) || !change.conditions.if_match.empty();
   if (entry.diverged && names_head) {
     entry.diverged = false;
@@ -262,7 +261,7 @@ Version ChangeRun::copy_file(const Entry& from, const std::optional<Id>& from_ve
   wanted.sha256 = source->sha256;
   wanted.size = source->size;
   wanted.mime = source->mime;
-  // Of the current version as they are now; they can be set without a new one.
+  // For the current version, use the entry's attributes, which can change without a new version.
   bool current = source->id == from.head;
   wanted.mode = current ? from.mode : source->mode;
   wanted.mtime_us = current ? from.mtime_us : source->mtime_us;
@@ -296,7 +295,7 @@ ChangeResult ChangeRun::copy(const CopyChange& change) {
   ChangeResult result;
   if (from.kind == EntryKind::file && target && target->kind == EntryKind::file &&
       change.on_existing == OnExisting::replace) {
-    // Onto a file: a new version of it, so that its id and history stay.
+    // Copying onto a file makes a new version, so that the file's id and history stay.
     check_locks(change.to, Touches::content, change.conditions);
     result.version = copy_file(from, change.from_version, *target, {"copy", change.detail});
     result.entry = *target;
@@ -377,7 +376,7 @@ ChangeResult ChangeRun::set_mode(const SetModeChange& change) {
 }
 
 void ChangeRun::set_attributes(Entry& entry, uint32_t mode, TimeUs mtime_us) {
-  // A file's first ones are its version's; a folder's are kept when others take their place.
+  // A file's first attributes are in its version. Save a folder's first attributes before they are replaced.
   if (entry.kind == EntryKind::folder)
     tx_.exec(
         "INSERT INTO attributes (workspace, file, since_us, mode, mtime_us) SELECT workspace, id, "

@@ -56,7 +56,7 @@ std::optional<ContentPiece> ContentReader::next() {
         piece.file = ground_.blobs.open(found.location, part.hash, found.size).file;
       } catch (const Error& error) {
         if (error.code() != Code::corrupt) throw;
-        // The collector may have deleted it since the look-up; then it is gone, or somewhere else.
+        // The collector may have deleted or replaced the blob since the lookup.
         auto again = need_stored(ground_, part.hash);
         if (again.kind == found.kind && again.location == found.location) throw;
         found = std::move(again);

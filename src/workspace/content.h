@@ -1,4 +1,4 @@
-// Reading a version's bytes: from the catalog, from one file, or from a list of pieces, verified on the way.
+// Reads a version's bytes from the catalog, from one file, or from a list of pieces, and verifies them.
 #pragma once
 
 #include "workspace/ground.h"
@@ -6,19 +6,20 @@
 
 namespace sk::workspace {
 
-// A part of a content: bytes in memory, or a range of a verified file.
+// A part of the content: bytes in memory, or a range of a verified file.
 struct ContentPiece {
   std::string bytes;
   std::shared_ptr<Fd> file;
   uint64_t offset = 0, size = 0;
 };
 
-// The pieces of [offset, offset+size) in order; next() opens and verifies lazily, and throws Error(corrupt).
+// Returns the pieces of [offset, offset+size) in order. next() opens and verifies lazily. It throws
+// Error(corrupt) when the stored bytes do not match their hash. One thread.
 class ContentReader {
  public:
   ContentReader(Ground& ground, const Sha256& content, uint64_t offset, uint64_t size);
   std::optional<ContentPiece> next();
-  // Everything that is left, in memory; for small contents.
+  // Reads all remaining pieces into memory; for small contents.
   std::string read_all();
 
  private:

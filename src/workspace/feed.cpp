@@ -23,7 +23,7 @@ Feed::Subscription::~Subscription() {
 
 Id Feed::any_id() {
   Id id;
-  id.bytes.fill(std::byte{0xFF});  // its highest bits are set, so no real id equals it
+  id.bytes.fill(std::byte{0xFF});  // the highest bits are set, so no real id is equal
   return id;
 }
 
@@ -42,7 +42,7 @@ Feed::Subscription Feed::subscribe_any(std::function<void()> on_change) {
 }
 
 void Feed::notify(const Id& workspace) {
-  // Callbacks run under the mutex: that is what lets unsubscribe() promise that none runs afterwards.
+  // Callbacks run under the mutex, so that none runs after unsubscribe() returns.
   std::lock_guard lock(mutex_);
   if (by_workspace_.empty()) return;
   for (const Id& which : {workspace, any_id()}) {

@@ -1,5 +1,5 @@
-// Wakes those who wait for changes: long polls, event streams, followers of the journal. Says that something
-// changed, never what.
+// Notifies subscribers of changes: long polls, event streams, followers of the journal. A notification says
+// that something changed, not what.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ class Feed {
     Subscription() = default;
     Subscription(Subscription&& other) noexcept;
     Subscription& operator=(Subscription&& other) noexcept;
-    // No callback runs after the destructor returned.
+    // Unsubscribes. No callback runs after the destructor returns.
     ~Subscription();
 
    private:
@@ -30,7 +30,7 @@ class Feed {
     uint64_t number_ = 0;
   };
 
-  // A zero workspace hears the server's journal only; `any` hears all.
+  // A zero workspace selects the server's journal only. subscribe_any() is notified of every change.
   [[nodiscard]] Subscription subscribe(const Id& workspace, std::function<void()> on_change);
   [[nodiscard]] Subscription subscribe_any(std::function<void()> on_change);
   void notify(const Id& workspace);

@@ -1,4 +1,4 @@
-// Versions as other rooms look them up inside a transaction of their own.
+// Version lookups for other rooms, inside their own transactions.
 #pragma once
 
 #include <optional>
@@ -10,12 +10,12 @@
 
 namespace sk::workspace {
 
-// The version that was a file's head at `time_us`, when the file lay at `path` then: also when it has been
-// overwritten, moved or trashed since. nullopt when there was none, or it was purged.
+// Returns the version that was the head of the file at `path` at `time_us`, even if the file was overwritten,
+// moved or trashed since. nullopt if there was none or it was purged.
 std::optional<Version> version_at(catalog::Statements& statements, const Id& workspace, std::string_view path,
                                   TimeUs time_us);
 
-// nullopt when there is none, or it was purged.
+// nullopt if it does not exist or was purged.
 std::optional<Version> find_version(catalog::Statements& statements, const Id& id);
 
 }  // namespace sk::workspace

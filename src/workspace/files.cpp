@@ -37,7 +37,7 @@ std::optional<Entry> find_exactly(catalog::Statements& statements, const Id& wor
       {workspace, parent, name}, read_entry);
 }
 
-// As it is written, or else in the other Unicode normal form.
+// Looks up the path as written, then in the other Unicode normal form.
 std::optional<Entry> find_spelled(catalog::Statements& statements, const Id& workspace,
                                   std::string_view path) {
   auto found = find_exactly(statements, workspace, path);
@@ -67,7 +67,7 @@ int64_t decode_number(std::string_view cursor) {
   return static_cast<int64_t>(*number);
 }
 
-// One query's worth of a listing, in the order of the path index, after (parent, name).
+// Runs one query of a listing: entries after (parent, name) in the order of the path index.
 std::vector<Entry> list_step(catalog::Statements& statements, const Id& workspace, const std::string& folder,
                              bool recursive, const std::pair<std::string, std::string>& after, size_t count) {
   if (!recursive)
@@ -101,7 +101,7 @@ void Files::prepare(const Authority& authority, std::vector<Change>& changes) {
         .hint("Send several batches.");
   for (Change& change : changes) {
     std::visit([](auto& one) { clean(one); }, change);
-    // Before the transaction, which others wait for.
+    // Detect the type before the transaction, so that other writers do not wait for it.
     if (auto* put = std::get_if<PutChange>(&change); put != nullptr && put->mime.empty())
       put->mime = guess_mime(put->path, put->content.head_bytes()), put->mime_found = true;
   }
@@ -137,7 +137,7 @@ std::vector<ChangeResult> Files::apply(const Authority& authority, std::vector<C
 std::vector<Files::Applied> Files::apply_each(const Authority& authority, std::vector<Change> changes,
                                               const AlsoEach& also) {
   prepare(authority, changes);
-  // Errors of the catalog itself: the transaction is lost, or what it holds is unknown.
+  // Catalog errors: the transaction is lost or its state is unknown.
   auto concerns_all = [](const Error& error) {
     return error.code() == Code::internal || error.code() == Code::disk_full ||
            error.code() == Code::corrupt || error.code() == Code::unavailable;
@@ -293,7 +293,7 @@ std::vector<Version> Files::heads(const Authority& authority, const HeadQuery& q
   authority.need(Right::read);
   Below range(clean_path(query.folder));
   if (range.exact.empty()) {
-    // Everything lies below the root: the end is more than any name of 255 bytes can be.
+    // Everything is below the root. The end of the range is greater than any name of 255 bytes.
     range.from = "";
     range.to.clear();
     for (size_t i = 0; i <= kNameBytesMax; ++i) range.to += "\xf4\x8f\xbf\xbf";

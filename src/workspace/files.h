@@ -1,6 +1,6 @@
-// Files and folders of a workspace, and every change to them. A change is a value; a list of changes is
-// applied in one transaction: all or nothing, each with its preconditions and locks checked, its quota
-// counted and its journal entry written, before anything is answered.
+// Files and folders of a workspace, and all changes to them. A change is a value; a list of changes is
+// applied in one transaction, all or nothing. It checks preconditions, locks and quota and writes the
+// journal. A call returns after the commit.
 #pragma once
 
 #include <functional>
@@ -13,10 +13,10 @@
 
 namespace sk::workspace {
 
-// What to do where the target of a move, copy or restore exists.
+// Behaviour if the target of a move, copy or restore exists.
 enum class OnExisting { refuse, replace, rename };
 
-// What a file was given for, as the Files APIs of other vendors ask, and until when.
+// The purpose of a file and its expiry, as in the Files APIs of other vendors.
 struct Purpose {
   std::string name;
   std::optional<TimeUs> expires_us;
@@ -25,29 +25,29 @@ struct Purpose {
 struct PutChange {
   std::string path;
   Content content;
-  std::string mime;              // empty: found out from bytes and name
-  bool mime_found = false;       // by Files::apply()
-  std::optional<uint32_t> mode;  // without it an existing file keeps its own
+  std::string mime;              // empty: detected from bytes and name
+  bool mime_found = false;       // set by Files::apply() when it detected the type
+  std::optional<uint32_t> mode;  // unset: an existing file keeps its mode
   uint32_t mode_if_new = 0644;
   std::optional<TimeUs> mtime_us;
   Source source;
   bool complete = true;
-  // The version that the writer started from. When given and the head is another one by now, the write still
-  // becomes the head, but the file is marked diverged; without it the head is taken as the base.
-  // Error(bad_request) when it never was a version of what is, or was, at the path.
+  // The version that the writer started from; unset: the current head. If the head is another version, the
+  // write still becomes the head and the file is marked diverged. Error(bad_request) if it never was a
+  // version of a file that is, or was, at the path.
   std::optional<Id> base;
-  bool base_is_known = false;  // from the server's own records: it needs no check
-  // Found where code wrote it, not sent by a client. Then no base means that the writer started from no file:
-  // one that is there by now was written independently, and diverges. And bytes that the base (without one:
-  // any version of the file) has already are no change, whoever wrote since.
+  bool base_is_known = false;  // from the server's own records; not checked
+  // Captured from a working copy, not sent by a client. Without a base, the writer started from no file, so
+  // an existing file diverges. Content equal to the base (without one: to any version) is ignored, so a stale
+  // copy cannot revert a file.
   bool captured = false;
-  // On a path locked by someone else: keep the version without making it the head, instead of Error(locked).
-  // What was not there yet is kept in the trash.
+  // If a lock blocks the write, stores the version without making it the head, instead of Error(locked). A
+  // new file is stored in the trash.
   bool keep_when_locked = false;
-  // Found after a power cut: whether anybody wrote these bytes is unknown. Over an existing file they become
-  // a version beside the head, unless the file has them already.
+  // Found after a power cut, so the origin of the bytes is unknown. On an existing file they become a version
+  // that is not the head, unless the file already has them.
   bool beside_head = false;
-  std::optional<Purpose> purpose;  // replaces the one that the file had
+  std::optional<Purpose> purpose;  // replaces the file's purpose
   Conditions conditions;
 };
 struct MkdirChange {
@@ -55,7 +55,7 @@ struct MkdirChange {
   std::optional<uint32_t> mode;
   Conditions conditions;
   bool exist_ok = true;
-  bool sets_mode = false;  // also of a folder that exists
+  bool sets_mode = false;  // also for an existing folder
 };
 struct MoveChange {
   std::string from, to;
@@ -63,13 +63,13 @@ struct MoveChange {
   Conditions conditions;
 };
 struct CopyChange {
-  std::string from;  // empty: the file of from_version, wherever it is, also in the trash
+  std::string from;  // empty: the file of from_version, at any path or in the trash
   std::optional<Id> from_version;
   std::string to;
   OnExisting on_existing = OnExisting::refuse;
   Conditions conditions;
   std::optional<Id> from_workspace;  // Error(not_found) unless the authority's actor may read it
-  Json detail = Json::object();      // of the source of what is made, such as the session that it is put into
+  Json detail = Json::object();      // added to the source of the new versions, such as the session
 };
 struct TrashChange {
   std::string path;
@@ -89,14 +89,14 @@ using Change = std::variant<PutChange, MkdirChange, MoveChange, CopyChange, Tras
                             SetModeChange>;
 
 struct ChangeResult {
-  Entry entry;                     // after the change (of a trash: as it was)
-  std::optional<Version> version;  // that a put, copy or restore made, or that is there unchanged
+  Entry entry;                     // after the change; for a trash, before it
+  std::optional<Version> version;  // made by a put, copy or restore, or the unchanged head
   bool created = false;            // a new file or folder, not a new version
   bool unchanged = false;          // same bytes, mode and type as the head: no version was made
   bool diverged = false;
   bool kept_aside =
-      false;  // not the head: locked by someone else, or put beside it; of a new file, in the trash
-  std::vector<Entry> made_above;  // folders that were missing on the way to it
+      false;  // not the head: the path is locked, or beside_head was set; a new file is in the trash
+  std::vector<Entry> made_above;  // parent folders that the change created
 };
 
 struct ListOptions {
@@ -107,32 +107,33 @@ struct ListOptions {
   size_t limit = 1000;
 };
 
-// The newest versions of the files below a folder, in the order of their ids: what changed last comes first
-// (or last).
+// Selects the newest versions of the files below a folder, ordered by id, which is the order of their
+// changes.
 struct HeadQuery {
   std::string folder;
-  Id after;  // of the last one seen; zero: from the beginning
+  Id after;  // id of the last one seen; zero: from the beginning
   Order order = Order::newest_first;
   size_t limit = 100;
 };
 
 struct PurgeResult {
   int64_t files = 0, versions = 0;
-  uint64_t freed_bytes = 0;           // of the workspace's quota
-  std::vector<Version> broken_links;  // the first 1,000 versions whose links now answer 410
+  uint64_t freed_bytes = 0;           // reduction of the workspace's used bytes
+  std::vector<Version> broken_links;  // the first 1,000 versions whose links now return 410
 };
 
-// Any thread. Each call needs the right to read or to write; purging is for owners.
+// Any thread. Each call requires the right to read or to write; purging requires ownership.
 class Files {
  public:
   explicit Files(Ground& ground) : ground_(ground) {}
 
-  // `also` runs in the same transaction, after all changes: what it throws undoes them.
+  // Applies all changes or none. `also` runs in the same transaction after all changes; an exception from it
+  // rolls them back.
   using Also = std::function<void(catalog::Tx& tx, const std::vector<ChangeResult>& made)>;
   std::vector<ChangeResult> apply(const Authority& authority, std::vector<Change> changes,
                                   const Also& also = {});
-  // As apply(), but each change counts by itself: one that is refused leaves no trace, and the others go on.
-  // Throws only what concerns the whole transaction.
+  // Like apply(), but each change succeeds or fails alone: a refused change has no effect and the others
+  // continue. Throws only errors of the whole transaction.
   struct Applied {
     std::optional<ChangeResult> result;
     std::optional<Error> refused;  // exactly one of the two is set
@@ -141,43 +142,43 @@ class Files {
   std::vector<Applied> apply_each(const Authority& authority, std::vector<Change> changes,
                                   const AlsoEach& also = {});
   ChangeResult apply_one(const Authority& authority, Change change);
-  // What a put would be refused for as things are now: its conditions and locks. Lets a dialect refuse before
-  // it takes the bytes; apply() decides again.
+  // Throws the error that a put would currently get from its conditions and locks. Lets a dialect refuse a
+  // request before it reads the body; apply() checks again.
   void check_put(const Authority& authority, std::string_view path, const Conditions& conditions);
 
   std::optional<Entry> find(const Authority& authority, std::string_view path);
   Entry get(const Authority& authority,
-            std::string_view path);  // Error(not_found); tells when it is in the trash
+            std::string_view path);  // Error(not_found), which tells if the entry is trashed
   std::optional<Entry> find_by_id(const Authority& authority, const Id& file);
   Page<Entry> list(const Authority& authority, const ListOptions& options);
-  // None for a folder that does not exist.
+  // Empty for a folder that does not exist.
   std::vector<Version> heads(const Authority& authority, const HeadQuery& query);
 
   Page<Version> versions(const Authority& authority, const Id& file, std::string_view cursor, size_t limit);
   std::optional<Version> find_version(const Authority& authority, const Id& version);
-  // Whatever workspace it is in; for permanent links. Error(gone) with `purged_at` when it was purged,
-  // nullopt when it never was.
+  // Finds a version in any workspace; for permanent links. Error(gone) with `purged_at` if it was purged,
+  // nullopt if it never existed.
   std::optional<Version> find_version_anywhere(const Id& version);
 
-  // Trash, newest first; a trashed folder is one entry.
+  // Lists the trash, newest first. A trashed folder is one entry.
   Page<Entry> trash(const Authority& authority, std::string_view cursor, size_t limit);
   Entry restore(const Authority& authority, const Id& file, OnExisting on_existing,
                 std::optional<std::string> to = {}, const Conditions& conditions = {});
-  // Purges for ever: one trashed entry (with everything below a folder), one old version, or the whole trash.
-  // What is in the trash lies at no path, so no lock stands in the way; a version of a locked file stays.
-  // With `trashed_before_us` only if it went to the trash before that time; else Error(not_found).
+  // Deletes permanently: a trashed entry with everything below it, an old version, or the whole trash. Locks
+  // do not block trashed entries, which have no path, but block a version of a live file. If
+  // `trashed_before_us` is set, Error(not_found) for an entry that was trashed at that time or later.
   PurgeResult purge(const Authority& authority, const Id& file, std::optional<TimeUs> trashed_before_us = {});
   PurgeResult purge_version(const Authority& authority, const Id& version, const Conditions& conditions = {});
   PurgeResult empty_trash(const Authority& authority);
 
   struct RestoreAsOf {
     int64_t restored = 0, trashed = 0, unchanged = 0;
-    int64_t purged = 0;  // of them, files whose content of that time was purged: they keep the present one
+    int64_t purged = 0;  // those of them whose content of that time was purged; they keep the current content
     bool dry_run = false;
   };
-  // Brings a folder ("" for all), or one file, back to how it was at a time, in one transaction; what came
-  // later goes to the trash. What moved out of it comes back; what others put there meanwhile stays there.
-  // Error(not_found) when nothing was there at that time.
+  // Restores a folder ("" for all) or a file to its state at a time, in one transaction. Newer entries are
+  // trashed. Entries that moved out come back; entries that others added at the new place stay there.
+  // Error(not_found) if nothing existed there at that time.
   RestoreAsOf restore_as_of(const Authority& authority, std::string_view folder, TimeUs time_us, bool dry_run,
                             const Conditions& conditions = {});
 

@@ -1,4 +1,4 @@
-// What every part of the domain stands on; made by main, outlives all of it.
+// Dependencies that all parts of the domain share. Keep creates the Ground; it outlives all of them.
 #pragma once
 
 #include "base/clock.h"
@@ -12,7 +12,7 @@ namespace sk::workspace {
 class BlobLedger;
 class Feed;
 
-// Settings; their defaults are in the server's table.
+// Settings; the server's settings table has their defaults.
 struct Limits {
   uint64_t quota_default_bytes;
   uint64_t file_bytes_max;
@@ -21,7 +21,7 @@ struct Limits {
   int64_t lock_ttl_min_s;
   int64_t lock_ttl_max_s;
   size_t locks_per_workspace_max;
-  uint64_t disk_reserve_bytes;  // no new content while the disk has less free than this
+  uint64_t disk_reserve_bytes;  // new content is refused while less disk space is free
   size_t message_text_bytes_max;
   size_t message_files_max;
 };

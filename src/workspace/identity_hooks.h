@@ -1,4 +1,5 @@
-// The workspace's part of a change to principals and keys.
+// Implements the hooks that identity calls inside its transactions: journal entries, the first workspace of a
+// principal, membership checks.
 #pragma once
 
 #include "identity/transaction_hooks.h"

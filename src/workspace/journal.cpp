@@ -84,7 +84,8 @@ int64_t Journal::append(catalog::Tx& tx, Ground& ground, const Id& workspace, co
 
 Events Journal::events(const Id& workspace, int64_t after, size_t limit, const EventFilter& filter) {
   limit = std::min(limit, ground_.limits.list_max);
-  // A filter that matches little must not read a whole journal in one call; the cursor says how far it came.
+  // Limit the scan, so that a selective filter does not read the whole journal in one call. The cursor marks
+  // the progress.
   const int64_t scan_max = static_cast<int64_t>(limit) * 20 + 1000;
   Events events;
   events.cursor = after;

@@ -1,5 +1,5 @@
-// The journal: the ordered, hash-chained list of every change in a workspace (and one for the server).
-// Entries are written inside the change's own transaction. STORAGE_FORMAT.md says how an entry is hashed.
+// The journal: the ordered, hash-chained list of every change in a workspace, and one for the server. Entries
+// are written in the transaction of the change. STORAGE_FORMAT.md defines the hash of an entry.
 #pragma once
 
 #include "catalog/database.h"
@@ -11,14 +11,13 @@ namespace sk::workspace {
 struct EventFilter {
   std::vector<std::string> kinds;  // exact, or a prefix ending in '*' such as "lock.*"
   std::string path_prefix;
-  bool and_above =
-      false;  // also what happened to the folders that it lies in, and to what nobody knows any more
+  bool and_above = false;  // also match changes of parent folders and entries whose paths were erased
   std::optional<Id> actor;
 };
 
 struct Events {
   std::vector<JournalEntry> items;
-  int64_t cursor = 0;  // pass as `after` to go on; grows also over entries that the filter skipped
+  int64_t cursor = 0;  // pass as `after` to continue; also advances over entries that the filter skipped
   bool has_more = false;
 };
 
@@ -27,16 +26,16 @@ class Journal {
  public:
   explicit Journal(Ground& ground) : ground_(ground) {}
 
-  // Appends inside `tx`, and wakes the feed's waiters once it is durable. `workspace` zero: the server's
-  // journal.
+  // Appends an entry inside `tx` and notifies the feed after the commit. `workspace` zero selects the
+  // server's journal. Returns the entry's sequence number.
   static int64_t append(catalog::Tx& tx, Ground& ground, const Id& workspace, const Actor& actor,
                         std::string_view kind, const Json& facts, const Json& personal);
 
   Events events(const Id& workspace, int64_t after, size_t limit, const EventFilter& filter);
   int64_t head_seq(const Id& workspace);
 
-  // Deletes the personal part, and its salt, of entries by a principal and of those whose facts name it; the
-  // chain stays valid. How many entries. For administrators.
+  // Deletes the personal part and its salt of entries by a principal and of entries whose facts name it. The
+  // chain stays valid. Returns the number of entries. Error(forbidden) unless the actor is an administrator.
   int64_t erase_personal(const Actor& actor, const Id& principal);
 
  private:

@@ -1,5 +1,5 @@
-// How a journal's line is hashed; shared by the journal, the audit's export and its offline check. The format
-// is in STORAGE_FORMAT.md.
+// Hashes a journal entry; shared by the journal, the audit export and its offline verification.
+// STORAGE_FORMAT.md defines the format.
 #pragma once
 
 #include <string>
@@ -34,14 +34,14 @@ inline Sha256 hash_line(const JournalLine& line) {
   return sha256(text);
 }
 
-// A checkpoint names the heads of the journals that grew since the one before it, each as a leaf that tells
-// nothing to those who do not know it.
+// A checkpoint lists the heads of the journals that grew since the previous checkpoint. Each is a hashed
+// leaf, which reveals nothing to readers who do not know that head.
 inline Sha256 hash_leaf(const Id& workspace, int64_t seq, const Sha256& head) {
   return sha256("sandkeep-head-1\n" + workspace.hex() + "\n" + std::to_string(seq) + "\n" + head.hex() +
                 "\n");
 }
 
-// What is signed: `leaves` are hex digits joined by ','.
+// The text that is signed. `leaves` are hashes in hex, joined by ','.
 inline std::string checkpoint_text(int64_t number, TimeUs time_us, const Sha256& previous,
                                    std::string_view leaves) {
   return "sandkeep-checkpoint-1\n" + std::to_string(number) + "\n" + std::to_string(time_us) + "\n" +

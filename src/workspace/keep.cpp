@@ -48,7 +48,7 @@ struct Keep::Impl {
         upkeep(ground),
         access_log(ground, options.directory + "/access", options.access_log_retention_days) {}
 
-  // In the owner's name, since it is the owner's trash; the journal shows it like any purge.
+  // Purges in the owner's name, since the trash is the owner's. The journal records it like any other purge.
   void purge_old_trash() {
     TimeUs before_us = ground.clock.now_us() - options.trash_retention_s * kSecondUs;
     struct Old {
@@ -67,13 +67,14 @@ struct Keep::Impl {
                                           "what lies in the trash longer than its retention is purged");
         files.purge(authority, one.file, before_us);
       } catch (const Error& error) {
-        // Somebody took it out of the trash, or purged it, meanwhile.
+        // Restored or purged in the meantime.
         if (error.code() != Code::not_found) throw;
       }
     }
   }
 
-  // What was written in the last hour may be read again soon, and is quicker to read as it is.
+  // Skips compression of blobs written in the last hour: they may be read again soon, and uncompressed reads
+  // are faster.
   void collect() {
     if (options.trash_retention_s > 0) purge_old_trash();
     upkeep.collect();
@@ -85,7 +86,7 @@ struct Keep::Impl {
 
   using Time = std::chrono::steady_clock::time_point;
 
-  // When something that runs every `interval_s` seconds (0: never) is due for the first time.
+  // The first due time of work that runs every `interval_s` seconds (0: never).
   static Time first_due(int64_t interval_s) {
     return interval_s <= 0 ? Time::max()
                            : std::chrono::steady_clock::now() + std::chrono::seconds(interval_s);
@@ -122,7 +123,7 @@ struct Keep::Impl {
     }
   }
 
-  // Short work that must happen on time.
+  // Short work that must run on time.
   void run_timers() {
     auto next_checkpoint = first_due(options.checkpoint_interval_s), next_minute = first_due(60);
     every_second([&] {
@@ -134,7 +135,8 @@ struct Keep::Impl {
     });
   }
 
-  // Work that takes as long as there is data. It has a thread of its own, so that timers do not wait for it.
+  // Work whose duration depends on the amount of data. It has its own thread, so that it does not delay
+  // timers.
   void run_upkeep() {
     auto next_collect = first_due(options.collect_interval_s),
          next_scrub = first_due(options.scrub_interval_s);

@@ -1,4 +1,4 @@
-// The keep: the whole domain in one object, wired in order. What a dialect needs, it takes from here.
+// The keep: owns all objects of the domain and creates them in dependency order. Dialects get them from here.
 #pragma once
 
 #include <memory>
@@ -21,28 +21,28 @@
 
 namespace sk::workspace {
 
-// Settings; their defaults are in the server's table.
+// Settings; the server's settings table has their defaults.
 struct KeepOptions {
   std::string directory;  // the data folder; created, mode 0700
   Limits limits;
   int access_log_retention_days;
   size_t group_commit_max;
   size_t catalog_readers;
-  int64_t trash_retention_s;   // what lies longer in the trash is purged; 0: never
-  int64_t collect_interval_s;  // 0: never by itself
-  int64_t scrub_interval_s;    // a slice of blobs each time; 0: never
+  int64_t trash_retention_s;   // entries that were trashed longer ago are purged; 0: never
+  int64_t collect_interval_s;  // 0: only on request
+  int64_t scrub_interval_s;    // time between slices of blobs; 0: never
   uint64_t scrub_slice_bytes;
   int64_t checkpoint_interval_s;
 };
 
-// Owns a data folder: catalog, blobs, keys. Opening takes an exclusive lock on it: a second server on the
-// same folder is Error(conflict).
+// Owns a data folder: catalog, blobs, keys. The constructor takes an exclusive lock on the folder.
+// Error(conflict) if another server holds it.
 class Keep {
  public:
   Keep(KeepOptions options, const Clock& clock, Metrics& metrics);
   ~Keep();
-  // Starts the background work (collector, scrubber, lock expiry, checkpoints); stop() ends it, writes what
-  // is pending, and joins.
+  // Starts the background threads (collector, scrubber, lock expiry, checkpoints). stop() ends and joins them
+  // and writes pending records.
   void start_background();
   void stop();
 

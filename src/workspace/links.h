@@ -1,5 +1,5 @@
-// Permanent links: /k/{version-id}/{name}, private, or signed so that whoever holds the URL may read that one
-// version.
+// Permanent links: /k/{version-id}/{name}. A link is private, or signed: anyone who has a signed URL may read
+// that one version.
 #pragma once
 
 #include "workspace/authority.h"
@@ -13,13 +13,13 @@ class Links {
  public:
   explicit Links(Ground& ground) : ground_(ground) {}
 
-  // "/k/v_…/report%20final.pdf": the path part, to put behind the server's public address. Answers mint it
-  // for whoever may read.
+  // Returns "/k/v_…/report%20final.pdf", the path to append to the server's public address. API answers
+  // contain it for every actor that may read the version.
   static std::string path_of(const Version& version);
   static std::string path_of(const Id& version, std::string_view file_path);
-  // The same with "?s=…": the capability, valid until the workspace's links are revoked.
+  // Returns the same path with "?s=…", which grants access until the workspace's links are revoked.
   std::string signed_path_of(const Authority& authority, const Version& version);
-  // Whether `signature` opens `version`; constant time.
+  // Whether `signature` grants access to `version`. Compares in constant time.
   bool opens(const Version& version, std::string_view signature);
 
  private:

@@ -11,7 +11,7 @@ namespace {
 bool in_the_way(const Lock& lock, std::string_view path, Touches touches) {
   if (lock.path == path || (lock.deep && is_within(path, lock.path))) return true;
   if (touches == Touches::content) return false;
-  // A lock on a folder also guards who its members are.
+  // A lock on a folder also protects the set of its members.
   if (lock.path == split_path(path).first && !path.empty()) return true;
   return touches == Touches::subtree && is_within(lock.path, path);
 }
@@ -34,7 +34,7 @@ void check_tokens(const std::vector<Lock>& locks, const std::vector<Sha256>& tok
   }
 }
 
-// The greatest of the deep fences of the folders above `path`.
+// Returns the greatest deep fence of the folders above `path`.
 int64_t fence_above(catalog::Statements& statements, const Id& workspace, std::string_view path) {
   int64_t latest = 0;
   for (std::string at(path); !at.empty();) {
@@ -64,7 +64,7 @@ int64_t fence_below(catalog::Statements& statements, const Id& workspace, std::s
                          {workspace, range.from, range.to}, take);
 }
 
-// The same locks count here as in in_the_way(), those included that ended long ago.
+// Considers the same locks as in_the_way(), including those that ended long ago.
 void check_fence(catalog::Statements& statements, const Id& workspace, std::string_view path, Touches touches,
                  int64_t fence) {
   int64_t latest = std::max(fence_at(statements, workspace, path), fence_above(statements, workspace, path));
@@ -112,7 +112,7 @@ void LockCheck::check(std::string_view path, Touches touches, const Conditions& 
   std::vector<Sha256> tokens;
   for (const auto& token : conditions.lock_tokens) tokens.push_back(sha256(token));
   check_tokens(locks, tokens);
-  // Exclusive locks each need their token; of the shared locks on one path, one token is enough.
+  // Each exclusive lock needs its own token; one token is enough for all shared locks on a path.
   for (const auto& lock : locks) {
     if (!in_the_way(lock, path, touches) || opened_by(lock, tokens)) continue;
     bool shared_and_held = false;

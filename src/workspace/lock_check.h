@@ -1,4 +1,4 @@
-// Whether locks and fences let a write pass; private to this room.
+// Checks a write against locks and fences; private to this room.
 #pragma once
 
 #include "catalog/database.h"
@@ -6,25 +6,25 @@
 
 namespace sk::workspace {
 
-// What a write touches besides the entry itself; decides which locks stand in its way.
+// The parts of the tree that a write affects. They decide which locks block it.
 enum class Touches {
   content,     // the entry's bytes or attributes
-  membership,  // it comes into or leaves its folder
-  subtree,     // that, and everything below it. Whatever lands on a path touches it all: a folder brings what
-               // is in it, and below a file nothing else can be
+  membership,  // the entry enters or leaves its folder
+  subtree,  // membership and everything below. Creating an entry always affects its subtree: a folder brings
+            // its contents, and a file excludes any.
 };
 
-// Locks of the workspace that have not run out, with `token_hash` in Lock::token as raw bytes.
+// Returns the locks of the workspace that have not expired. Lock::token holds `token_hash` as raw bytes.
 std::vector<Lock> live_locks(catalog::Statements& statements, const Id& workspace, TimeUs now_us);
 
-// The locks of a workspace as one transaction sees them. They are read once, however many changes ask.
+// The locks of a workspace within one transaction. Reads them once for all checks. Used by one thread.
 class LockCheck {
  public:
   LockCheck(catalog::Statements& statements, const Id& workspace, TimeUs now_us)
       : statements_(statements), workspace_(workspace), now_us_(now_us) {}
 
-  // Error(locked) unless every lock in the way is opened by a token; Error(precondition_failed) for a token
-  // or fence that is stale.
+  // Error(locked) unless the tokens open every lock that blocks the write. Error(precondition_failed) if a
+  // token or the fence is stale.
   void check(std::string_view path, Touches touches, const Conditions& conditions);
 
  private:
@@ -34,12 +34,11 @@ class LockCheck {
   std::optional<std::vector<Lock>> live_;
 };
 
-// What was locked keeps its fences where it goes: those of `from`, of what is below it, and of the folders
-// above that covered it, now also hold for `to`. They stay behind, too, since the old path was locked as
-// well.
+// Copies fences when an entry moves. The fences of `from`, of entries below it and of folders that covered it
+// then also apply to `to`. The old path keeps them too, since it was also locked.
 void carry_fences(catalog::Tx& tx, const Id& workspace, std::string_view from, std::string_view to);
 
-// 423 with who holds it, until when and what for.
+// Throws Error(locked) with the holder, the expiry and the purpose.
 [[noreturn]] void throw_locked(const Lock& lock);
 
 }  // namespace sk::workspace

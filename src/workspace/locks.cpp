@@ -30,7 +30,7 @@ Json lock_facts(const Lock& lock) {
           {"expires_at", to_iso8601(lock.expires_us)}};
 }
 
-// The live lock that a token opens; nullopt when there is none.
+// Returns the live lock with this token, or nullopt.
 std::optional<Lock> find_by_token(catalog::Statements& statements, const Id& workspace, TimeUs now_us,
                                   const std::string& token) {
   std::string hash = sha256(token).raw();

@@ -1,4 +1,5 @@
-// Locks: the exclusive (or shared) right to write a path for a while, enforced for every way in.
+// Locks: the exclusive or shared right to write a path until an expiry time. Every change to files checks
+// them, whichever API it comes from.
 #pragma once
 
 #include "workspace/authority.h"
@@ -8,11 +9,11 @@
 namespace sk::workspace {
 
 struct LockWanted {
-  std::string path;  // a file, a folder, or nothing yet
-  bool deep = true;  // for folders: everything below too
+  std::string path;  // a file, a folder, or a path that does not exist yet
+  bool deep = true;  // for folders: covers everything below
   bool shared = false;
   std::string purpose;
-  int64_t ttl_s = 300;  // within the limits of the settings
+  int64_t ttl_s = 300;  // between the limits in the settings
 };
 
 // Any thread.
@@ -20,10 +21,10 @@ class Locks {
  public:
   explicit Locks(Ground& ground) : ground_(ground) {}
 
-  // Error(locked) with holder, expiry and purpose when another lock is in the way.
+  // Error(locked) with holder, expiry and purpose if another lock conflicts.
   Lock acquire(const Authority& authority, const LockWanted& wanted);
-  // No lock instead of that error; then call again when Feed says that locks changed, or when the lock in the
-  // way expires.
+  // Like acquire(), but returns the conflicting lock instead of throwing. Call again when Feed reports a
+  // change or when that lock expires.
   struct Attempt {
     std::optional<Lock> lock;
     std::optional<Lock> in_the_way;
@@ -31,11 +32,11 @@ class Locks {
   Attempt try_acquire(const Authority& authority, const LockWanted& wanted);
   Lock renew(const Authority& authority, const std::string& token, int64_t ttl_s);
   void release(const Authority& authority, const std::string& token);
-  // Without the token: for the workspace's owner, and recorded as such.
+  // Releases a lock without its token. For the workspace's owner; the journal records it as a break.
   void break_lock(const Authority& authority, const Id& lock);
   std::vector<Lock> list(const Authority& authority, std::string_view below = "");
 
-  // Writes the journal's entries for locks that ran out; called by the background keeper.
+  // Deletes expired locks and writes their journal entries; called by the background thread.
   size_t expire();
 
  private:

@@ -18,7 +18,7 @@ struct ByName {
   std::string_view extension, mime;
 };
 
-// What libmagic cannot tell from bytes (text formats), or takes long to: the name decides.
+// Types that libmagic cannot detect from bytes (text formats) or detects slowly; the name decides.
 constexpr auto kByName = std::to_array<ByName>({
     {"avif", "image/avif"},
     {"bash", "text/x-shellscript"},
@@ -84,7 +84,7 @@ constexpr auto kByName = std::to_array<ByName>({
     {"zst", "application/zstd"},
 });
 
-// Handles of libmagic are costly to load and serve one thread at a time; idle ones are kept.
+// Pools libmagic handles, which are expensive to load and serve one thread at a time.
 class Magic {
  public:
   std::string type_of(std::string_view bytes) {
@@ -122,10 +122,11 @@ class Magic {
   std::vector<Handle> idle_;  // guarded by mutex_
 };
 
-// Prose and tables, by far the most of what has no telling name. libmagic takes milliseconds for text and
-// calls it a program on the strength of a word; what begins like markup, JSON or a script is left to it.
+// Detects prose and tables, the most common content without a known extension. libmagic takes milliseconds
+// for text and can report it as source code because of a single word. Markup, JSON and scripts are left to
+// libmagic.
 bool is_plain_text(std::string_view head) {
-  size_t tail = 0;  // the head may end within a character
+  size_t tail = 0;  // the head may end inside a multi-byte character
   while (tail < 3 && tail < head.size() &&
          (static_cast<unsigned char>(head[head.size() - 1 - tail]) & 0xC0) == 0x80)
     ++tail;

@@ -1,5 +1,4 @@
-// What kind of file it is: by its name where the name says enough, else by libmagic's look at its first
-// bytes.
+// Detects MIME types by file name, or by libmagic from the first bytes if the name is not enough.
 #pragma once
 
 #include <string>
@@ -7,7 +6,7 @@
 
 namespace sk::workspace {
 
-// Any thread. Always a type; "application/octet-stream" when nothing is known.
+// Any thread. Never empty; returns "application/octet-stream" if the type is unknown.
 std::string guess_mime(std::string_view name, std::string_view head_bytes);
 
 }  // namespace sk::workspace

@@ -15,7 +15,7 @@ struct Attributes {
   TimeUs mtime_us;
 };
 
-// The last that were set until the time, by entry.
+// Returns the attributes of each entry at `time_us`.
 std::map<Id, Attributes> attributes_at(catalog::Statements& statements, const Id& workspace, TimeUs time_us) {
   std::map<Id, Attributes> result;
   statements.query(

@@ -1,6 +1,5 @@
-// What lay below a folder at a time: where each file was called what comes from its places (entries and
-// placements), what it held from its versions, its mode and mtime from those and from `attributes`. Private
-// to this room.
+// Reconstructs a folder as of a time. Paths come from `entries` and `placements`, contents from `versions`,
+// mode and mtime from `versions` and `attributes`. Private to this room.
 #pragma once
 
 #include "catalog/database.h"
@@ -9,12 +8,12 @@
 namespace sk::workspace {
 
 struct PastEntry {
-  Entry now;         // as it is, in the trash perhaps
-  std::string path;  // where it was
-  Id head;           // what it held; zero for folders, and for a file whose content of that time was purged
+  Entry now;         // the current state, possibly trashed
+  std::string path;  // at that time
+  Id head;           // at that time; zero for folders and for a file whose content of that time was purged
   Sha256 sha256;
   std::string mime;
-  // As present when the content was purged.
+  // The current values if the content was purged.
   uint32_t mode = 0;
   TimeUs mtime_us = 0;
 
@@ -24,7 +23,7 @@ struct PastEntry {
   bool other_attributes() const { return now.mode != mode || now.mtime_us != mtime_us; }
 };
 
-// The content that a file had at a time. None when that was purged since, also where an older one is left.
+// The content of a file at a time. nullopt if it was purged since, even if an older version remains.
 struct PastContent {
   Id version;
   Sha256 sha256;
@@ -34,8 +33,8 @@ struct PastContent {
 };
 std::optional<PastContent> past_content(catalog::Statements& statements, const Id& file, TimeUs time_us);
 
-// What was at `path` and below it ("" for everything), folders before what they held. What was purged since
-// is not there.
+// Returns the entries at `path` and below ("" for all) at `time_us`, folders before their contents. Omits
+// entries that were purged since.
 std::vector<PastEntry> past_tree(catalog::Statements& statements, const Id& workspace, std::string_view path,
                                  TimeUs time_us);
 

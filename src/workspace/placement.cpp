@@ -1,5 +1,5 @@
-// Where entries are, and were: moving, trashing, bringing back. Every place that an entry leaves goes into
-// `placements`, so that a folder can be restored as of a time.
+// Moves, trashes and restores entries. Every path that an entry leaves is recorded in `placements`, so that a
+// folder can be restored as of a time.
 #include <algorithm>
 
 #include "base/error.h"
@@ -107,7 +107,7 @@ void ChangeRun::trash(const Entry& entry) {
 }
 
 void ChangeRun::trash_all(const std::vector<Entry>& entries) {
-  std::map<std::string, Id> root_at;  // of each folder
+  std::map<std::string, Id> root_at;  // root of each folder
   std::map<Id, int64_t> counts;       // by root
   for (const Entry& entry : entries) {
     auto above = root_at.find(split_path(entry.path).first);

@@ -31,7 +31,7 @@ Found read_found(const catalog::Row& row) {
   found.file.purpose = row.is_null(19) ? std::string(output ? kOutputPurpose : kPlainPurpose) : row.str(19);
   found.file.expires_us = row.maybe_integer(20);
   found.trashed = !row.is_null(21);
-  // What was taken out of the trash is its owner's will, and stands above an earlier retraction.
+  // Restoring a file from the trash overrides an earlier retraction.
   found.retracted = !row.is_null(22) && (found.trashed || !found.file.version.is_head);
   return found;
 }
@@ -42,7 +42,7 @@ std::optional<Found> find_row(catalog::Statements& statements, const Id& version
                         {version}, read_found);
 }
 
-// Ids are bytes that are compared in order, so the ends of a list are the least and the greatest of them.
+// The end of a list in descending order: ids are compared as bytes.
 Id greatest_id() {
   Id id;
   id.bytes.fill(std::byte{0xff});
@@ -57,7 +57,7 @@ struct Step {
 
 GivenFile read_given(const catalog::Row& row) { return read_found(row).file; }
 
-// What uploads gave for a purpose. There are as many as people uploaded, so sorting them is cheap.
+// Files with an explicit purpose. Their number is limited by what users upload, so sorting is cheap.
 #define SK_GIVEN_WHERE                                                                            \
   " FROM purposes f JOIN entries e ON e.id = f.file JOIN versions v ON v.id = e.head"             \
   " LEFT JOIN principals p ON p.id = v.author LEFT JOIN retracted_versions r ON r.version = v.id" \
@@ -75,7 +75,7 @@ std::vector<GivenFile> given_step(catalog::Statements& statements, const Step& s
       read_given);
 }
 
-// What executions wrote; an index has just these versions, in the order of their ids.
+// Files written by executions. An index holds exactly these versions in id order.
 #define SK_WRITTEN_WHERE                                                 \
   " FROM " SK_VERSION_TABLES SK_GIVEN_JOINS                              \
   " WHERE v.workspace = $1 AND v.source = 'execution' AND e.head = v.id" \
@@ -91,7 +91,7 @@ std::vector<GivenFile> written_step(catalog::Statements& statements, const Step&
                         {step.workspace, query.after ? query.after : greatest_id(), query.limit}, read_given);
 }
 
-// To the trash, if that is where its newest version makes it go, and out of sight.
+// Trashes the file if this is its newest version, and marks the version as retracted.
 void retract_in(ChangeRun& run, const Found& found, const Conditions& conditions) {
   const Version& version = found.file.version;
   if (version.is_head && !found.trashed) {
@@ -211,12 +211,12 @@ size_t Purposes::retract_due() {
             "$1 "
             "ON CONFLICT (version) DO NOTHING",
             {one.file, run.now_us()});
-        // Whoever takes it out of the trash again wants to keep it.
+        // Restoring the file from the trash then keeps it without an expiry.
         tx.exec("UPDATE purposes SET expires_us = NULL WHERE file = $1", {one.file});
       });
       ++done;
     } catch (const Error& error) {
-      if (error.code() != Code::locked) throw;  // a lock ends some day; until then find() hides it
+      if (error.code() != Code::locked) throw;  // retried later; find() hides the file until then
     }
   }
   return done;

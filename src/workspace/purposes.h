@@ -1,6 +1,6 @@
-// Files as the Files APIs of other vendors have them: a version under an id, with a purpose and perhaps an
-// expiry. Uploads are kept below `uploads/` of a workspace, where people find them; what code wrote in a
-// session is such a file without any step in between.
+// The Files APIs of other vendors: a version under an id, with a purpose and an optional expiry. Uploads are
+// stored below `uploads/` of a workspace, where users can find them. Files written by code in a session
+// appear without an upload.
 #pragma once
 
 #include "workspace/files.h"
@@ -9,9 +9,9 @@
 
 namespace sk::workspace {
 
-// The purpose of what an execution wrote.
+// The purpose of files written by executions.
 inline constexpr std::string_view kOutputPurpose = "assistants_output";
-// The purpose of what came in another way and was given none.
+// The purpose of all other files that have none.
 inline constexpr std::string_view kPlainPurpose = "user_data";
 
 struct GivenFile {
@@ -22,7 +22,7 @@ struct GivenFile {
 
 struct GivenQuery {
   std::string purpose;  // empty: any
-  Id after;             // of the last one seen; zero: from the beginning
+  Id after;             // id of the last one seen; zero: from the beginning
   Order order = Order::newest_first;
   size_t limit = 100;
 };
@@ -32,29 +32,29 @@ class Purposes {
  public:
   explicit Purposes(Ground& ground) : ground_(ground) {}
 
-  // "uploads/2026-11-15/0f3a9c41d2e7/report.csv": a place of its own for each upload, so that two of one name
-  // are two files. Of `name` only what stands behind the last '/' counts. Error(bad_request) for no name.
+  // Returns a unique path such as "uploads/2026-11-15/0f3a9c41d2e7/report.csv", so uploads with equal names
+  // are separate files. Uses the part of `name` after the last '/'. Error(bad_request) if that is empty.
   std::string place_for(std::string_view name);
 
-  // By version id, in whatever workspace the actor may read. nullopt when there is none, when it was
-  // retracted, and when its time is over; Error(gone) when it was purged. Overwriting, renaming and trashing
-  // change nothing.
+  // Finds a file by version id in any workspace that the actor may read. Overwriting, renaming and trashing
+  // have no effect on the id. nullopt if the version does not exist, was retracted or has expired;
+  // Error(gone) if it was purged.
   std::optional<GivenFile> find(const Actor& actor, const Id& version);
-  // The newest version of each file that was given for a purpose, and of each that an execution wrote; in all
-  // workspaces that the actor may read. `limit` many, in the order of their ids.
+  // Lists the newest version of each file that has a purpose or was written by an execution, in all
+  // workspaces that the actor may read. At most `query.limit`, in id order.
   std::vector<GivenFile> list(const Actor& actor, const GivenQuery& query);
 
-  // Takes an id back: find() knows it no more, while its permanent link serves on. The file goes to the trash
-  // if this is its newest version; taken out of the trash, it is shown again. Error(not_found),
+  // Retracts an id: find() no longer returns it, but its permanent link keeps working. If this is the file's
+  // newest version, the file is trashed; restoring it from the trash undoes the retraction. Error(not_found),
   // Error(forbidden), Error(locked).
   void retract(const Actor& actor, const Id& version, const Conditions& conditions = {});
-  // The same for files whose time is over, in the name of their workspace's owner; how many. For the
-  // background.
+  // Retracts files that have expired, in the name of their workspace's owner. Returns the number of files.
+  // Called by the background thread.
   size_t retract_due();
 
-  // Inside the transaction of a put.
+  // Sets the purpose of a file inside the transaction of a put.
   static void give(catalog::Tx& tx, const Entry& entry, const Purpose& purpose);
-  // Inside the transaction of a purge.
+  // Deletes the purpose of a file inside the transaction of a purge.
   static void forget(catalog::Tx& tx, const Id& file);
 
  private:

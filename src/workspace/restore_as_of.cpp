@@ -1,5 +1,5 @@
-// Bringing a folder back to how it was at a time. Nothing is lost by it: what came later goes to the trash,
-// contents come back as new versions, and what lies elsewhere stays where it is.
+// Restores a folder to its state at a time. Nothing is lost: newer entries go to the trash, contents return
+// as new versions, and entries elsewhere stay there.
 #include <set>
 
 #include "base/error.h"
@@ -13,9 +13,8 @@ namespace sk::workspace {
 
 namespace {
 
-// One going back, inside one write closure. The steps of go() are its argument: first everything that is in a
-// wrong place leaves the tree, then the tree is whole again without it, then it comes to its own place. So
-// two that changed places do not stand in each other's way.
+// One restore inside one write closure. First removes every misplaced entry from the tree, then completes the
+// tree, then places each entry at its own path. Entries that swapped paths therefore do not block each other.
 class GoingBack {
  public:
   GoingBack(ChangeRun& run, std::string folder, std::vector<PastEntry> wanted, const Conditions& conditions)
@@ -39,7 +38,7 @@ class GoingBack {
       run_.ensure_parents(past->path, conditions_);
       set_down(*past);
     }
-    // A folder that was purged since, where its file stayed.
+    // Recreate folders that were purged since while a file below them remains.
     std::set<std::string> parents;
     for (const PastEntry& past : wanted_)
       if (parents.insert(split_path(past.path).first).second) run_.ensure_parents(past.path, conditions_);
@@ -55,8 +54,8 @@ class GoingBack {
   }
 
  private:
-  // What is in the folder, and was not. A folder stays where something of that time lies below it, but its
-  // own folder of that time was purged.
+  // Returns the entries in the folder that were not there at that time. A folder stays if an entry of that
+  // time belongs below it and the folder of that time was purged.
   std::vector<Entry> find_leaving() {
     std::set<std::string> needed;
     for (const std::string& path : wanted_paths_)
@@ -73,8 +72,8 @@ class GoingBack {
     return leaving;
   }
 
-  // Also what is in its place already, but below a folder that goes: to those who follow the journal that
-  // folder takes everything with it.
+  // Includes entries that are at the right path below a folder that is trashed. For followers of the journal,
+  // that folder takes its contents with it.
   void find_misplaced(const std::vector<Entry>& leaving) {
     std::set<std::string> going;
     for (const Entry& entry : leaving) going.insert(entry.path);
@@ -87,7 +86,7 @@ class GoingBack {
       if (past.moved() || loses_its_folder(past.path)) misplaced_.push_back(&past);
   }
 
-  // What lies elsewhere now is taken from there; the folder itself has been asked about before.
+  // Checks the current paths of entries outside the folder; the locks of the folder are already checked.
   void check_locks_elsewhere() {
     for (const PastEntry* past : misplaced_) {
       const Entry& entry = past->now;
@@ -97,7 +96,7 @@ class GoingBack {
     }
   }
 
-  // Takes an entry out of the tree, or out of the trash, without a word in the journal.
+  // Removes an entry from the tree or the trash without a journal entry.
   void lift(const Entry& entry) {
     if (!entry.trashed_us) run_.remember_place(entry.id);
     run_.tx().exec("UPDATE entries SET trashed_us = $2, trash_root = NULL WHERE id = $1",
@@ -111,7 +110,7 @@ class GoingBack {
     for (const Id& root : roots) run_.regroup_trash(root);
   }
 
-  // A folder that was moved out of here comes back, while what others put into it elsewhere stays there, in a
+  // A folder that was moved out comes back. Entries that others put into it stay at the new path, in a new
   // folder like it.
   void stand_in_for_lifted_folders() {
     std::map<std::string, uint32_t> left;
@@ -136,7 +135,7 @@ class GoingBack {
                  {{"from", past.now.path}, {"path", past.path}});
   }
 
-  // By what it is, not by its version: what was restored to these bytes before is not restored again.
+  // Compares content, not versions: a file that already has these bytes gets no new version.
   void restore_content(const PastEntry& past) {
     Entry entry = past.now;
     if (past.other_content()) {
@@ -154,10 +153,10 @@ class GoingBack {
   const Conditions& conditions_;
   std::set<Id> wanted_ids_;
   std::set<std::string> wanted_paths_;
-  std::vector<const PastEntry*> misplaced_;  // of wanted_, in its order
+  std::vector<const PastEntry*> misplaced_;  // pointers into wanted_, in its order
 };
 
-// Changes `folder` to the spelling that it had.
+// Sets `folder` to the Unicode spelling that it had.
 std::vector<PastEntry> find_past(ChangeRun& run, std::string& folder, TimeUs time_us) {
   auto wanted = past_tree(run.tx(), run.workspace(), folder, time_us);
   if (!wanted.empty() || folder.empty()) return wanted;

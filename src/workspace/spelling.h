@@ -1,4 +1,4 @@
-// The same name in other bytes: composed and decomposed Unicode. Pure functions; any thread.
+// Unicode normal forms of a name: composed and decomposed. Pure functions; any thread.
 #pragma once
 
 #include <optional>
@@ -7,11 +7,12 @@
 
 namespace sk::workspace {
 
-// The composed form (NFC); nullopt for what is not UTF-8.
+// Returns the composed form (NFC), or nullopt if the text is not UTF-8.
 std::optional<std::string> composed(std::string_view text);
 std::optional<std::string> decomposed(std::string_view text);
 
-// The other of the two spellings, if there is one. macOS writes names decomposed, most others composed.
+// Returns the other normal form of `text`, or nullopt if it has none. macOS writes names decomposed; most
+// other systems compose them.
 std::optional<std::string> other_spelling(std::string_view text);
 
 }  // namespace sk::workspace

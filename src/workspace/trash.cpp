@@ -1,4 +1,4 @@
-// The trash, and what leaves it: back to its place, or purged for ever.
+// The trash: listing, restoring and permanent deletion.
 #include "base/error.h"
 #include "base/path.h"
 #include "workspace/blob_ledger.h"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kBrokenLinksMax = 1'000;
 
-// Deletes versions that `where` selected, and remembers their ids so that links answer 410.
+// Deletes versions and records their ids, so that their links return 410.
 void purge_versions(ChangeRun& run, const std::vector<Version>& versions, PurgeResult& result) {
   for (const Version& version : versions) {
     uint64_t freed = BlobLedger::drop(run.tx(), run.workspace(), version.sha256);
@@ -150,7 +150,7 @@ PurgeResult Files::purge_version(const Authority& authority, const Id& version,
     if (found->is_head)
       throw Error(Code::conflict, "this is the file's current version")
           .hint("Write or restore another version first, or purge the file from the trash.");
-    // What is in the trash lies at no path that could be locked.
+    // Trashed entries have no path that could be locked.
     bool in_place = tx.query("SELECT 1 FROM entries WHERE id = $1 AND trashed_us IS NULL", {found->file},
                              [](const catalog::Row&) { return false; }) > 0;
     if (in_place) run.check_locks(found->path, Touches::content, conditions);

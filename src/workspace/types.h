@@ -1,4 +1,4 @@
-// The nouns of the domain as values (see the glossary in ARCHITECTURE.md).
+// Value types of the domain (see the glossary in ARCHITECTURE.md). They own their data and have no behaviour.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ namespace sk::workspace {
 namespace prefix = sk::prefix;
 using identity::Actor;
 
-// `none`: an administrator looks at somebody else's workspace from outside.
+// `none`: an administrator sees the description of another principal's workspace, but not its files.
 enum class Right { none = -1, read, write, own };
 
 struct Workspace {
@@ -25,7 +25,7 @@ struct Workspace {
   std::string name;
   Id owner;
   std::string owner_name;
-  Right role = Right::none;  // the asking actor's, its key's scope included; an Authority is made with it
+  Right role = Right::none;  // of the requesting actor, limited by its key; an Authority copies it
   uint64_t quota_bytes = 0;
   uint64_t used_bytes = 0;
   TimeUs created_us = 0;
@@ -45,17 +45,17 @@ struct Entry {
   Sha256 sha256;
   std::string mime;
   uint32_t mode = 0644;
-  TimeUs mtime_us = 0;  // as the writer said, else when written
+  TimeUs mtime_us = 0;  // set by the writer, else the time of the write
   TimeUs created_us = 0;
-  TimeUs changed_us = 0;  // by our clock
+  TimeUs changed_us = 0;  // from the server's clock
   int64_t version_count = 0;
-  int64_t last_number = 0;  // of its newest version, be it purged since
-  bool diverged = false;    // two writers wrote from one base; both are among the versions
+  int64_t last_number = 0;  // of its newest version, even if that was purged
+  bool diverged = false;    // two writers started from the same base; both results are versions
   std::optional<TimeUs> trashed_us;
-  Id trash_root;  // what it went to the trash with: itself, or a folder above it; zero while it is not there
+  Id trash_root;  // the entry that was trashed with it: itself or a folder above it; zero while not trashed
 };
 
-// Where a version came from.
+// The origin of a version.
 struct Source {
   std::string kind = "upload";   // upload | execution | import | restore | copy
   Json detail = Json::object();  // ids of session, execution, restored version…
@@ -65,7 +65,7 @@ struct Version {
   Id id;
   Id file;
   Id workspace;
-  std::string path;    // where the file is now; where it was when trashed
+  std::string path;    // the file's current path; for a trashed file, its last path
   int64_t number = 0;  // 1, 2, … within its file
   uint64_t size = 0;
   Sha256 sha256;
@@ -77,19 +77,19 @@ struct Version {
   Id author;
   std::string author_name;
   Source source;
-  bool complete = true;  // false: kept while its writer had it open
+  bool complete = true;  // false: captured while its writer had the file open
   bool is_head = false;
 };
 
-// What every write may carry.
+// Preconditions of a write.
 struct Conditions {
-  std::vector<Id> if_match;                      // the head must be one of these
-  bool if_match_any = false;                     // If-Match: *: something must be there
-  bool if_match_foreign = false;                 // a tag that names no version of ours: matches nothing
-  std::optional<TimeUs> if_unmodified_since_us;  // to the second, as HTTP has it
-  bool if_none_match_any = false;                // If-None-Match: *: nothing may be there
+  std::vector<Id> if_match;       // the head must be one of these
+  bool if_match_any = false;      // If-Match: *: an entry must exist
+  bool if_match_foreign = false;  // the tag names no version of this server and matches nothing
+  std::optional<TimeUs> if_unmodified_since_us;  // in whole seconds, as in HTTP dates
+  bool if_none_match_any = false;                // If-None-Match: *: no entry may exist
   std::vector<std::string> lock_tokens;
-  std::optional<int64_t> fence;  // refused when a later lock covered the path
+  std::optional<int64_t> fence;  // the write fails if a later lock covered the path
 };
 
 struct Lock {
@@ -104,7 +104,7 @@ struct Lock {
   int64_t fence = 0;
   TimeUs created_us = 0;
   TimeUs expires_us = 0;
-  std::string token;  // only in the answer to acquire and renew
+  std::string token;  // set only in the results of acquire and renew
 };
 
 // One line of a journal.
@@ -112,14 +112,14 @@ struct JournalEntry {
   Id workspace;  // zero: the server's own journal
   int64_t seq = 0;
   TimeUs time_us = 0;
-  std::string kind;  // file.put, file.move, lock.acquire, …
+  std::string kind;  // file.write, file.move, lock.acquire, …
   Id actor;
   Json facts;     // ids, sizes, numbers
   Json personal;  // names, paths, texts: null once erased
   Sha256 hash;
 };
 
-// Of a list by ids, which grow with time.
+// The order of a list that is sorted by id; ids grow with time.
 enum class Order { newest_first, oldest_first };
 
 template <class T>

@@ -12,7 +12,7 @@ namespace sk::workspace {
 namespace {
 constexpr size_t kBatch = 500;
 
-// Also when the disk fails in between: a hash that stays doomed is written again and again.
+// Runs even if the disk fails in between. A hash that stayed doomed would be stored again by every write.
 struct Undoom {
   BlobLedger& ledger;
   const std::vector<Sha256>& hashes;
@@ -32,8 +32,8 @@ CollectResult Upkeep::collect(int64_t orphan_age_s) {
     });
     more = candidates.size() == kBatch;
     if (!candidates.empty()) after = candidates.back();
-    // Between doom() and undoom() writers treat these as not kept and write their own copy; so the row can go
-    // first and the file after it.
+    // Between doom() and undoom(), writers treat these blobs as not stored and write their own copy. The row
+    // can therefore be deleted before the file.
     auto doomed = ground_.ledger.doom(candidates);
     Undoom in_the_end{ground_.ledger, doomed};
     std::vector<std::string> locations;
@@ -53,9 +53,9 @@ CollectResult Upkeep::collect(int64_t orphan_age_s) {
     });
     for (const auto& location : locations) ground_.blobs.remove(location);
   }
-  // Files that no row names: left by a crash between rename and commit. Younger ones, and those of a pinned
-  // hash, may belong to a write under way. Pins are looked at before the rows: a write that is no longer
-  // pinned has its rows by then, or never will.
+  // Files that no row names remain after a crash between rename and commit. Younger files and files of a
+  // pinned hash may belong to a write in progress. Check pins before rows: a write that is no longer pinned
+  // has already committed its rows or has failed.
   std::vector<std::pair<std::string, uint64_t>> old;
   ground_.blobs.for_each([&](const std::string& location, uint64_t size, int64_t age_s) {
     if (age_s >= orphan_age_s) old.emplace_back(location, size);
@@ -108,7 +108,7 @@ void Upkeep::scrub_slice(uint64_t bytes_max) {
     if (bytes >= bytes_max) break;
     bytes += row.size;
     if (!ground_.blobs.verify(row.location, row.hash, row.size)) {
-      // It may have been collected since we looked.
+      // The collector may have deleted it since the query.
       bool still_there = ground_.db.read([&](catalog::Statements& statements) {
         return statements.query("SELECT 1 FROM blobs WHERE hash = $1 AND location = $2",
                                 {row.hash, row.location}, [](const catalog::Row&) { return false; }) > 0;

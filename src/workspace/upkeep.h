@@ -1,5 +1,5 @@
-// What runs behind the scenes: the collector of blobs that nobody needs, the scrubber that re-reads what is
-// stored, and `verify`.
+// Maintenance: the collector of unreferenced blobs, the scrubber that re-reads stored blobs, and `verify`.
+// Keep calls them in the background; `collect` and `verify` also run on request.
 #pragma once
 
 #include <condition_variable>
@@ -18,19 +18,21 @@ struct CollectResult {
 struct VerifyResult {
   int64_t blobs = 0, versions = 0, entries = 0, journal_entries = 0;
   uint64_t bytes = 0;
-  std::vector<std::string> problems;  // the first 1,000
+  std::vector<std::string> problems;  // at most 1,000
 };
 
 // Any thread; at most one collection and one verification run at a time.
 class Upkeep {
  public:
   explicit Upkeep(Ground& ground) : ground_(ground) {}
-  // Deletes unreferenced blobs: the row in a write, then the file; and files older than a day that no row
-  // names.
+  // Deletes unreferenced blobs, first the row and then the file. Also deletes files older than `orphan_age_s`
+  // that no row names.
   CollectResult collect(int64_t orphan_age_s = 86'400);
-  // Reads every blob and follows every reference. `progress` may be called often; returning false stops.
+  // Reads every blob and checks every reference, count and journal chain. `progress` may be called often; if
+  // it returns false, verification stops.
   VerifyResult verify(const std::function<bool(const VerifyResult&)>& progress = {});
-  // Re-reads a slice of the blobs, oldest check first; called by the background keeper.
+  // Re-reads a slice of the blobs, least recently checked first. Logs and counts corrupt blobs. Called by the
+  // background thread.
   void scrub_slice(uint64_t bytes_max);
 
  private:

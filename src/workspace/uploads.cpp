@@ -54,7 +54,7 @@ UploadInfo need_pending(catalog::Statements& statements, const Actor& actor, con
   return upload;
 }
 
-// The right may have changed since the upload was created, and the key since the request came.
+// The right may have changed since the upload was created, and the key since the request arrived.
 void check_may_write(catalog::Statements& statements, const Actor& actor, const Id& workspace,
                      TimeUs now_us) {
   identity::Access::check_key(statements, actor, now_us);
@@ -81,14 +81,15 @@ void drop_parts(ChangeRun& run, const Id& upload) {
   run.tx().exec("DELETE FROM upload_parts WHERE upload = $1", {upload});
 }
 
-// Nothing happens to one that has ended already.
+// Does nothing if the upload has already ended.
 void end_upload(ChangeRun& run, const Id& upload, std::string_view status) {
   auto ended =
       run.tx().exec("UPDATE uploads SET status = $2 WHERE id = $1 AND status = 'pending'", {upload, status});
   if (ended == 1) drop_parts(run, upload);
 }
 
-// The parts that a completion names, each in its place; all must be there and add up.
+// Returns the parts that a completion names, in that order. Error(bad_request) if one is missing or the total
+// size is wrong.
 std::vector<UploadPart> chosen_parts(const std::vector<UploadPart>& parts, const std::vector<Id>& wanted,
                                      uint64_t size) {
   std::map<Id, const UploadPart*> by_id;
@@ -110,8 +111,8 @@ std::vector<UploadPart> chosen_parts(const std::vector<UploadPart>& parts, const
   return chosen;
 }
 
-// One content from many. The chunks of the parts are found again in it, all but those at the seams, so hardly
-// anything is written.
+// Joins parts into one content. Almost all chunks of the parts recur in it, except at the boundaries, so
+// little is written.
 class Joiner {
  public:
   Joiner(Ground& ground, std::optional<std::string> md5, const std::function<bool()>& go_on)
@@ -231,7 +232,7 @@ UploadPart Uploads::add_part(const Actor& actor, const Id& upload, const Content
 UploadInfo Uploads::complete(const Actor& actor, const Id& id, const Completion& wanted,
                              const std::function<bool()>& go_on) {
   auto found = get(actor, id);
-  // Asked again by a client that did not hear the answer: the same answer.
+  // A client that did not receive the answer asks again and gets the same answer.
   if (found.status == "completed") return found;
   auto [upload, parts] = ground_.db.read([&](catalog::Statements& statements) {
     auto pending = need_pending(statements, actor, id, ground_.clock.now_us());
@@ -242,7 +243,7 @@ UploadInfo Uploads::complete(const Actor& actor, const Id& id, const Completion&
   try {
     change = join_parts(ground_, parts, wanted, go_on);
   } catch (const Error& error) {
-    // Parts that are gone belong to an upload that ended meanwhile.
+    // Missing parts mean that the upload ended in the meantime.
     if (error.code() == Code::gone)
       ground_.db.read([&](catalog::Statements& statements) {
         need_pending(statements, actor, id, ground_.clock.now_us());

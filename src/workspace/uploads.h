@@ -1,6 +1,6 @@
-// Uploads in parts: a large file comes in pieces, in any order and several at once, and becomes a file when
-// its sender says which pieces make it up. Every part is durable when it is answered; what is never completed
-// goes after an hour.
+// Uploads in parts. Parts of a large file arrive in any order and concurrently; completion lists the parts
+// that make up the file. Each part is durable before it is answered. Uploads that are not completed expire
+// after an hour.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,8 @@
 
 namespace sk::workspace {
 
-// One part may have so many bytes, an upload so many parts, and a principal so many uploads under way.
+// Limits: bytes of a part, parts of an upload, pending uploads of a principal, seconds until an upload
+// expires.
 constexpr uint64_t kUploadPartBytesMax = 64 << 20;
 constexpr size_t kUploadPartsMax = 10'000;
 constexpr int64_t kUploadsPendingMax = 1'000;
@@ -23,7 +24,7 @@ struct NewUpload {
   std::string purpose;
   std::string mime;
   uint64_t size = 0;
-  std::optional<int64_t> keep_s;  // the file's time, counted from its completion; unset: for ever
+  std::optional<int64_t> keep_s;  // lifetime of the file after completion; unset: forever
 };
 
 struct UploadInfo {
@@ -31,7 +32,7 @@ struct UploadInfo {
   Id workspace;
   NewUpload wanted;
   std::string status;  // pending | completed | cancelled | expired
-  Id version;          // once completed
+  Id version;          // set once completed
   TimeUs created_us = 0;
   TimeUs expires_us = 0;
 };
@@ -43,31 +44,31 @@ struct UploadPart {
   TimeUs created_us = 0;
 };
 
-// Any thread. An upload that is not the actor's own is Error(not_found); one that is no longer pending takes
-// nothing more: Error(bad_request).
+// Any thread. Error(not_found) for an upload that is not the actor's own. Error(bad_request) for a change to
+// an upload that is no longer pending.
 class Uploads {
  public:
   explicit Uploads(Ground& ground) : ground_(ground) {}
 
-  // Error(too_large) over the limit of a file, Error(too_many_requests) over that of uploads.
+  // Error(too_large) above the file size limit. Error(too_many_requests) above kUploadsPendingMax.
   UploadInfo create(const Authority& authority, NewUpload wanted);
   UploadInfo get(const Actor& actor, const Id& upload);
-  // Counts against the quota of the workspace until the upload ends.
+  // Stores a part. It counts against the workspace's quota until the upload ends.
   UploadPart add_part(const Actor& actor, const Id& upload, const Content& content);
 
   struct Completion {
-    std::vector<Id> parts;           // in the order of the file
-    std::string place;               // the path that the file gets
-    std::optional<std::string> md5;  // 16 bytes that the whole must have
+    std::vector<Id> parts;           // in file order
+    std::string place;               // path of the new file
+    std::optional<std::string> md5;  // expected MD5 of the whole file, 16 bytes
     Conditions conditions = {};
   };
-  // Reads all parts once, so it takes as long as that. Error(bad_request) when they do not add up to what was
-  // announced, and when `go_on` says false. One that is completed is answered as it is, since clients ask
-  // again when they did not hear the answer; so is one that is cancelled by cancel().
+  // Joins the parts into a file; reads every part once, so large uploads take long. An upload that is already
+  // completed is returned unchanged, since clients retry after a lost answer. Error(bad_request) if the parts
+  // do not match the announced size. Error(unavailable) if `go_on` returns false.
   UploadInfo complete(const Actor& actor, const Id& upload, const Completion& wanted,
                       const std::function<bool()>& go_on);
   UploadInfo cancel(const Actor& actor, const Id& upload);
-  // Lets go of the parts of uploads whose time is over; for the background.
+  // Drops the parts of expired uploads; called by the background thread.
   void expire();
 
  private:

@@ -56,7 +56,7 @@ void VerifyRun::blobs() {
         uint64_t total = 0;
         for (const auto& piece : blobs::decode_pieces(blob.bytes)) {
           total += piece.size;
-          // A list that nobody needs, or that is gone meanwhile, may have lost pieces to the collector.
+          // A list that is unreferenced or already deleted may have lost pieces to the collector.
           bool missing = ground_.db.read([&](catalog::Statements& statements) {
             auto found = BlobLedger::find(statements, piece.hash);
             if (found && found->size == piece.size) return false;
@@ -75,7 +75,7 @@ void VerifyRun::blobs() {
       bool good = blob.kind == blobs::Kind::file
                       ? ground_.blobs.verify(blob.location, blob.hash, blob.size)
                       : blob.bytes.size() == blob.size && sha256(blob.bytes) == blob.hash;
-      // A blob that was collected meanwhile is no problem.
+      // A blob that was collected in the meantime is not a problem.
       if (!good && ground_.db.read([&](catalog::Statements& statements) {
             return BlobLedger::find(statements, blob.hash).has_value();
           }))
@@ -133,7 +133,7 @@ void VerifyRun::references() {
                     row.id(0).with_prefix(prefix::workspace) + " is missing");
           return true;
         });
-    // Of the trash: who went together has one root and one time, and no folder is missing in between.
+    // Trash: entries trashed together share one root and one time, and no folder between them is missing.
     statements.query(
         "SELECT e.id FROM entries e LEFT JOIN entries r ON r.id = e.trash_root AND r.trash_root = r.id AND "
         "r.workspace = e.workspace AND r.trashed_us = e.trashed_us WHERE (e.trashed_us IS NOT NULL OR "

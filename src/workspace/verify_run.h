@@ -1,4 +1,4 @@
-// One run of `verify`, step by step; private to this room.
+// One run of `verify`, divided into steps; private to this room.
 #pragma once
 
 #include "workspace/upkeep.h"
@@ -9,10 +9,10 @@ class VerifyRun {
  public:
   VerifyRun(Ground& ground, const std::function<bool(const VerifyResult&)>& progress)
       : ground_(ground), progress_(progress) {}
-  void blobs();       // every blob's bytes match its hash; every list's pieces exist and add up
-  void references();  // every version's blob, every file's head and parent folder exist
-  void counts();      // reference counts, used bytes and version numbers are what the rows say
-  void journals();    // every chain holds
+  void blobs();       // each blob matches its hash; each list's pieces exist and add up to its size
+  void references();  // each version's blob and each file's head and parent folder exist
+  void counts();      // reference counts, used bytes and version numbers match the rows
+  void journals();    // each hash chain is valid
   const VerifyResult& result() const { return result_; }
 
  private:

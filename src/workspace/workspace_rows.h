@@ -1,4 +1,4 @@
-// How the domain's values are read from and written to their rows; private to this room.
+// Reads and writes the rows of the domain's value types; private to this room.
 #pragma once
 
 #include "workspace/ground.h"
@@ -6,11 +6,12 @@
 
 namespace sk::workspace {
 
-// A new workspace with its journal's first line. Error(conflict) when the owner has a live one of that name.
+// Inserts a workspace and the first entry of its journal. Error(conflict) if the owner has a live workspace
+// with that name.
 Workspace insert_workspace(catalog::Tx& tx, Ground& ground, const Actor& owner, const std::string& name,
                            uint64_t quota_bytes);
 
-// Whether the actor may read the workspace, also from the trash.
+// Whether the actor may read the workspace. Also true for a trashed workspace.
 bool may_read(catalog::Statements& statements, const Actor& actor, const Id& workspace);
 
 // Columns of an Entry in the order that read_entry() expects, for a table alias `e`.
@@ -18,7 +19,7 @@ bool may_read(catalog::Statements& statements, const Actor& actor, const Id& wor
   "e.id, e.workspace, e.parent, e.name, e.kind, e.head, e.size, e.sha256, e.mime, e.mode, e.mtime_us, " \
   "e.created_us, e.changed_us, "                                                                        \
   "e.version_count, e.diverged, e.trashed_us, e.last_number, e.trash_root"
-constexpr int kEntryColumns = 18;  // what a query adds begins here
+constexpr int kEntryColumns = 18;  // index of the first column that a query adds
 Entry read_entry(const catalog::Row& row);
 
 // Columns of a Version for read_version(), for `v` (versions), `e` (its entry) and `p` (its author).

@@ -17,7 +17,7 @@ namespace {
 #define SK_WORKSPACE_TABLES                                                                                  \
   "members m JOIN workspaces w ON w.id = m.workspace JOIN principals p ON p.id = w.owner WHERE m.principal " \
   "= $1"
-// Every workspace, seen by $1.
+// Every workspace, with the role of principal $1.
 #define SK_ALL_WORKSPACES                                                                       \
   "SELECT w.id, w.name, w.owner, p.name, COALESCE(m.role, -1), w.quota_bytes, w.used_bytes, "   \
   "w.created_us, w.trashed_us FROM workspaces w JOIN principals p ON p.id = w.owner LEFT JOIN " \
@@ -64,7 +64,8 @@ void set_name(catalog::Tx& tx, Ground& ground, const Authority& authority, const
                   {{"from", workspace.name}, {"to", name}});
 }
 
-// Live ones first where a name fits several: own before others'.
+// Finds a live workspace, or a trashed one if `trashed`. Among equal names, the actor's own come first, then
+// the newest.
 std::optional<Workspace> find(catalog::Statements& statements, const Actor& actor,
                               std::string_view id_or_name, bool trashed) {
   std::optional<Workspace> found;
@@ -86,7 +87,7 @@ std::optional<Workspace> find(catalog::Statements& statements, const Actor& acto
 
 constexpr size_t kRememberedMax = 10'000;
 
-// All that decides which workspace is found, and with which rights.
+// Contains everything that decides which workspace is found and with which rights.
 std::string memory_key(const Actor& actor, std::string_view id_or_name) {
   std::string key(as_text(actor.principal().bytes));
   key.append(as_text(actor.only_workspace().value_or(Id{}).bytes));
@@ -111,7 +112,7 @@ Authority Workspaces::enter(const Actor& actor, std::string_view id_or_name, Rig
   }
   Authority opened = open(actor, id_or_name, right);
   std::lock_guard lock(mutex_);
-  // What was read before a change, and comes here after it, is old.
+  // Do not cache a result that was read before an invalidation.
   if (changes != changes_) return opened;
   if (remembered_.size() >= kRememberedMax) remembered_.clear();
   remembered_.emplace(key, opened.workspace());
@@ -244,7 +245,7 @@ Workspace Workspaces::change(const Authority& authority, const std::optional<std
     throw Error(Code::forbidden, "only an administrator's key may change a quota");
   ground_.db.write([&](catalog::Tx& tx) {
     forget_after(tx);
-    // An administrator may set the quota of a workspace that is not theirs.
+    // Check only the key: an administrator may set the quota of another principal's workspace.
     identity::Access::check_key(tx, actor, ground_.clock.now_us());
     if (name) check_still_holds(tx, ground_.clock, authority, Right::own);
     if (name) set_name(tx, ground_, authority, *name);

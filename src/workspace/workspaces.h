@@ -1,4 +1,4 @@
-// Workspaces: the durable homes of files, and who may enter them.
+// Workspaces and their members. Workspaces creates the Authority that the rest of the domain requires.
 #pragma once
 
 #include <mutex>
@@ -13,55 +13,58 @@ namespace sk::workspace {
 
 enum class Trashed { no, yes };
 
-// Any thread. A workspace that the actor may not read is Error(not_found), as one that does not exist.
+// Any thread. Every call throws Error(not_found) for a workspace that the actor may not read, as if it did
+// not exist.
 class Workspaces {
  public:
   explicit Workspaces(Ground& ground) : ground_(ground) {}
 
-  // By id ("ws_…") or name: the actor's own first, then those it is a member of. Error(forbidden) when it may
-  // read but not `right`. Who may enter is remembered until a name, a member or the trash changes; the
-  // figures of a workspace that was remembered are those of the first look.
+  // Finds a workspace by id ("ws_…") or name: first the actor's own, then those it is a member of. Access
+  // checks are cached; changes to names, members, quotas or trash invalidate the cache. A cached workspace
+  // keeps the figures of its first lookup. Error(forbidden) if the actor may read but lacks `right`.
   Authority enter(const Actor& actor, std::string_view id_or_name, Right right = Right::read);
-  // The same as it is now, figures included.
+  // Like enter(), but reads current data and figures.
   Authority open(const Actor& actor, std::string_view id_or_name, Right right = Right::read);
-  // The right to read, also from the trash: what permanent links ask. nullopt instead of Error(not_found).
+  // Returns an authority to read, even for a trashed workspace. For permanent links. nullopt instead of
+  // Error(not_found).
   std::optional<Authority> find_readable(const Actor& actor, const Id& workspace);
-  bool may_read(const Actor& actor, const Id& workspace);  // whether there is one
-  // The same for an administrator who makes a key for somebody else: one that `principal` may enter.
+  bool may_read(const Actor& actor, const Id& workspace);  // whether find_readable() finds one
+  // Like open() for `principal`; for creating a key. Error(forbidden) if `principal` is another one and the
+  // actor is not an administrator.
   Workspace open_for(const Actor& actor, const Id& principal, std::string_view id_or_name);
-  // For whoever may open it as open() does; for administrators also every other workspace by its id, with the
-  // role `none`: its name, owner and figures are theirs to see and its quota theirs to set, its files are
-  // not.
+  // Like open(). Administrators may also name any other workspace by id. Their authority then has the role
+  // `none`. They see its name, owner and figures and may set its quota, but cannot access its files.
   Authority look_at(const Actor& actor, std::string_view id_or_name);
-  // The one named `default`, or the only one that a scoped key opens; as enter() does.
+  // Enters the workspace named `default`, or the only one that a scoped key may open. Otherwise like enter().
   Authority open_default(const Actor& actor, Right right = Right::read);
 
   Workspace create(const Actor& actor, const std::string& name, std::optional<uint64_t> quota_bytes = {});
   std::vector<Workspace> list(const Actor& actor);
   std::vector<Workspace> list_trashed(const Actor& actor);
-  // Everybody's, as look_at() shows them; for administrators.
+  // Lists the workspaces of all principals, as look_at() returns them. Error(forbidden) unless the actor is
+  // an administrator.
   std::vector<Workspace> list_everybodys(const Actor& actor, Trashed trashed);
-  // Its name (for owners), its quota (for administrators), or both at once.
+  // Changes the name (for owners), the quota (for administrators), or both in one transaction.
   Workspace change(const Authority& authority, const std::optional<std::string>& name,
                    std::optional<uint64_t> quota_bytes);
-  // To the trash: hidden, but its permanent links keep working; restore brings it back under its name (or
-  // "name (2)").
-  // Error(locked) while a lock is held in it that no token opens: its holder counts on the path being there.
+  // Moves the workspace to the trash: it is hidden, but its permanent links keep working. restore() brings it
+  // back under its name, or as "name (2)" if that is taken. Error(locked) if `conditions` lack the token of a
+  // lock in it, because the lock's holder relies on the path.
   void trash(const Authority& authority, const Conditions& conditions = {});
   Workspace restore(const Actor& actor, std::string_view id_or_name);
-  // Makes every signed link of the workspace that was minted so far invalid.
+  // Invalidates every signed link of the workspace that was created so far.
   void revoke_links(const Authority& authority);
 
   void set_member(const Authority& authority, const Id& principal, std::optional<Right> right);
 
  private:
   static Authority authority_of(const Actor& actor, Workspace workspace);
-  // Called in every transaction that changes who may enter what.
+  // Invalidates the cache after the commit of `tx`. Called in every transaction that changes access.
   void forget_after(catalog::Tx& tx);
 
   Ground& ground_;
   std::mutex mutex_;
-  int64_t changes_ = 0;                                    // guarded by mutex_; how often all was forgotten
+  int64_t changes_ = 0;                                    // guarded by mutex_; number of invalidations
   std::unordered_map<std::string, Workspace> remembered_;  // guarded by mutex_; see memory_key()
 };
 

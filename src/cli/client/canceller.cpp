@@ -49,7 +49,7 @@ void Canceller::cancel(const std::string& path) const {
   try {
     Remote(target_).call("POST", path + "/cancel");
   } catch (const Error&) {
-    // It has ended meanwhile, or the server is gone, which the other connection says.
+    // The execution has ended, or the server is gone, which the other connection reports.
   }
 }
 
@@ -64,7 +64,8 @@ void Canceller::wait() {
       path = path_;
     }
     if (what_ == For::run) {
-      // This thread takes the second signal by a handler, also while the server does not answer the first.
+      // This thread handles the second signal in a signal handler, even if the server does not answer the
+      // first request.
       struct sigaction action{};
       action.sa_handler = leave;
       sigaction(SIGINT, &action, nullptr);

@@ -1,6 +1,5 @@
-// Ctrl-C while code runs: cancels the execution on the server, on a connection of its own, since the other
-// one is busy with its output. Make it before any other thread, so that all of them leave the signal to its
-// thread.
+// Handles Ctrl-C while code runs: cancels the execution on a separate connection, since the first one streams
+// the output. Create it before any other thread, so that only its thread receives the signal.
 #pragma once
 
 #include <atomic>
@@ -15,20 +14,21 @@ namespace sk::cli {
 
 class Canceller {
  public:
-  // shell: a signal without running code does nothing, and each one cancels what runs. run: before sending()
-  // a signal ends the process, the first one after it cancels, and a second one ends the process at once.
+  // shell: each signal cancels the running code; without running code it does nothing. run: before sending(),
+  // a signal ends the process. Afterwards the first signal cancels and the second ends the process.
   enum class For { shell, run };
   Canceller(const Target& target, For what);
-  // Signals do what they did before again.
+  // Restores the earlier signal handling.
   ~Canceller();
   Canceller(const Canceller&) = delete;
   Canceller& operator=(const Canceller&) = delete;
 
-  // The execution is about to be sent. A signal that comes before running() is remembered.
+  // Call before the execution is sent. With For::run, a signal before running() cancels as soon as the path
+  // is known.
   void sending();
-  // The execution's path on the server; empty: none runs.
+  // Sets the execution's path on the server; empty: none runs.
   void running(const std::string& path);
-  // Whether a signal came since sending().
+  // Whether a signal arrived since sending().
   bool interrupted() const { return interrupted_; }
 
  private:

@@ -1,4 +1,4 @@
-// From the call of a command to the server that it means.
+// Finds the server for a command and connects to it.
 #pragma once
 
 #include "cli/client/remote.h"
@@ -6,12 +6,13 @@
 
 namespace sk::cli {
 
-// The server that flags, environment and saved login name.
+// Returns the server given by flags, environment and saved login.
 Target target_of(const Invocation& call);
 Remote connect(const Invocation& call);
 
-// For a write to the workspace of `where`: from --lock, $SANDKEEP_LOCK, --if-match, --if-new and --fence,
-// where the command has them. The token of a 'lock run' goes to the workspace of its lock only.
+// Returns the conditions for a write to the workspace of `where`, from those of --lock, $SANDKEEP_LOCK,
+// --if-match, --if-new and --fence that the command has. The token of a 'lock run' is sent to the workspace
+// of its lock only.
 WriteConditions write_conditions(const Invocation& call, Remote& remote, const RemotePath& where);
 
 }  // namespace sk::cli

@@ -49,7 +49,7 @@ void download_file(Remote& remote, const RemoteFile& file, const std::string& lo
   AsideFile aside(local, interrupt);
   Sha256Stream hash;
   uint64_t received = 0;
-  // The version is named, so that a newer one that appears meanwhile cannot be mixed in.
+  // Name the version, so that bytes of a newer one cannot be mixed in.
   download_stream(remote, file.where, file.version_id, [&](std::string_view bytes) {
     aside.write(bytes);
     hash.update(as_bytes(bytes));

@@ -1,4 +1,4 @@
-// Gets one version as a file of this machine: written aside, checked against its hash, then put in place.
+// Downloads one version to a local file: writes a temporary file, checks its hash, then renames it.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace sk::cli {
 
-// What a download needs to know of an entry or a version.
+// The data of an entry or a version that a download needs.
 struct RemoteFile {
   RemotePath where;
   std::string version_id;
@@ -18,15 +18,15 @@ struct RemoteFile {
   uint32_t mode = 0644;
   TimeUs mtime_us = 0;
 };
-// The permissions of an entry or a version.
+// Returns the permissions of an entry or a version.
 uint32_t kept_mode(const Json& facts);
 RemoteFile remote_file_of_entry(const RemotePath& where, const Json& entry);
 RemoteFile remote_file_of_version(const RemotePath& where, const Json& version);
 
-// Throws Error(corrupt) when the bytes that came are not those of the version; nothing is put in place then.
+// Error(corrupt) if the received bytes are not those of the version; the target file is then not changed.
 void download_file(Remote& remote, const RemoteFile& file, const std::string& local,
                    InterruptGuard& interrupt, Progress& progress);
-// The bytes as they come, to `take`; `version` may be empty for the current one.
+// Passes the bytes to `take` as they arrive. An empty `version` means the current one.
 void download_stream(Remote& remote, const RemotePath& where, const std::string& version,
                      const std::function<void(std::string_view)>& take);
 

@@ -11,7 +11,7 @@ namespace sk::cli {
 
 namespace {
 
-// The data of server-sent events, as their pieces arrive.
+// Parses server-sent events incrementally.
 class Events {
  public:
   explicit Events(std::function<void(const std::string& name, const Json& data)> take)

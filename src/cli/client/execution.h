@@ -1,4 +1,4 @@
-// Running code through the server, as `run`, `shell` and `demo` do: output as it comes, then the whole
+// Runs code through the server for `run`, `shell` and `demo`: streams the output, then returns the complete
 // answer.
 #pragma once
 
@@ -11,8 +11,9 @@
 
 namespace sk::cli {
 
-// Runs `body` (an execution as the REST API takes it) in a session, and calls `on_output` with each output
-// and `on_start` with the execution's id. The answer. Error(unavailable) when the server went away meanwhile.
+// Runs `body` (an execution in the REST API's format) in a session. Calls `on_start` with the execution's id
+// and `on_output` with each output. Returns the answer. Error(unavailable) if the connection to the server is
+// lost.
 struct ExecutionEvents {
   std::function<void(const Json& output)> on_output = [](const Json&) {};
   std::function<void(const std::string& execution)> on_start = [](const std::string&) {};
@@ -21,16 +22,16 @@ Json run_code(Remote& remote, const std::string& session, Json body, const Execu
 
 // Read the `end` field of a finished execution.
 bool ended_well(const Json& done);
-bool ended_by_itself(const Json& done);  // also by an exception or an exit code of its own
+bool ended_by_itself(const Json& done);  // also true after an exception or a nonzero exit code
 
-// Whether a session, as the REST API gives it, has gone to sleep.
+// Whether a session, in the REST API's format, is asleep.
 bool is_asleep(const Json& session);
 
-// One output as a person sees it: what was printed, the text of a result, a traceback.
+// Prints one output for a user: printed text, the text of a result, or a traceback.
 void show_output(Terminal& terminal, const Json& output);
-// What was kept, with links, and what was not, with the reason.
+// Prints the stored files with links, and the files that were not stored with the reason.
 void show_files(Terminal& terminal, const Json& done);
-// How it ended, where neither its output nor its files say it.
+// Prints how the execution ended, if neither its output nor its files show it.
 void show_end(Terminal& terminal, const Json& done);
 
 }  // namespace sk::cli

@@ -1,5 +1,5 @@
-// Reads fields of the server's answers. A missing or odd field is Error(internal), which names it: the server
-// is of another version, or is no Sandkeep at all.
+// Reads fields of the server's answers. Throws Error(internal) that names a missing or invalid field: the
+// server has another version, or is not a Sandkeep server.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace sk::cli {
 
 std::string text_field(const Json& object, std::string_view name);
-// "" when the field is missing or null.
+// Returns "" if the field is missing or null.
 std::string optional_text(const Json& object, std::string_view name);
 uint64_t number_field(const Json& object, std::string_view name);
 bool flag_field(const Json& object, std::string_view name);  // false when missing

@@ -15,7 +15,7 @@ void for_each_match(Remote& remote, const RemotePath& where,
 
 std::vector<Json> find_or_glob(Remote& remote, const RemotePath& where) {
   if (split_glob(where.path).pattern.empty()) return {get_entry(remote, where)};
-  // A name may contain what looks like a wildcard.
+  // A name may contain wildcard characters.
   if (auto entry = find_entry(remote, where)) return {*entry};
   std::vector<Json> out;
   for_each_match(remote, where, [&](const Json& entry) { out.push_back(entry); });

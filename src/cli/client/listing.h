@@ -1,4 +1,4 @@
-// Entries of the server by path or by pattern, and how they look as rows.
+// Finds entries on the server by path or by pattern.
 #pragma once
 
 #include <vector>
@@ -8,11 +8,11 @@
 
 namespace sk::cli {
 
-// The entry at that very path; else, when the path has wildcards, all entries that match. Throws
-// Error(not_found) when there is none.
+// Returns the entry at exactly that path; if there is none and the path has wildcards, all entries that
+// match. Error(not_found) if there are none.
 std::vector<Json> find_or_glob(Remote& remote, const RemotePath& where);
 
-// The entries that match the pattern in `where.path`, one after another.
+// Calls `take` for each entry that matches the pattern in `where.path`.
 void for_each_match(Remote& remote, const RemotePath& where,
                     const std::function<void(const Json& entry)>& take);
 

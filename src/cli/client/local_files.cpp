@@ -77,7 +77,7 @@ LocalTree walk_folder(const std::string& folder, const std::string& remote) {
 }
 
 Fd open_local(const std::string& path) {
-  // Without O_NONBLOCK the open of a pipe would wait for its writer before facts_of could refuse it.
+  // Without O_NONBLOCK, opening a pipe would wait for its writer before facts_of() could refuse it.
   Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file) throw local_error(path, errno);
   return file;
@@ -158,11 +158,12 @@ void AsideFile::write(std::string_view bytes) {
 }
 
 void AsideFile::finish(uint32_t mode, TimeUs mtime_us) {
-  // Somebody else's file does not become a program that runs with my rights.
+  // Drop the setuid and setgid bits, so that another user's file does not become a program with this user's
+  // rights.
   constexpr uint32_t kPlainBits = 0777;
   timespec times[2] = {{0, UTIME_OMIT}, {mtime_us / kSecondUs, mtime_us % kSecondUs * 1000}};
   bool done = fchmod(file_.get(), mode & kPlainBits) == 0 && futimens(file_.get(), times) == 0;
-  // Network filesystems report a full disk only here.
+  // Network filesystems may report a full disk only on close.
   done = close(file_.release()) == 0 && done;
   done = done && rename(aside_path_.c_str(), final_path_.c_str()) == 0;
   if (!done) throw local_error(final_path_, errno);

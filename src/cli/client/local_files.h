@@ -1,4 +1,4 @@
-// Files of this machine: what a folder holds, and how a download becomes a file in one step.
+// Local files: walks folders, and writes downloads atomically.
 #pragma once
 
 #include <optional>
@@ -15,23 +15,23 @@ namespace sk::cli {
 
 struct LocalFile {
   std::string path;    // on this machine
-  std::string remote;  // where it goes in the workspace
+  std::string remote;  // target path in the workspace
   uint64_t size = 0;
 };
 
 struct LocalFolder {
   std::string remote;
-  std::optional<uint32_t> mode;  // nullopt: only that it is there
+  std::optional<uint32_t> mode;  // nullopt: create it without setting a mode
 };
 
 struct LocalTree {
   std::vector<LocalFile> files;      // sorted by path within each folder
-  std::vector<LocalFolder> folders;  // each before those in it, the first one itself included
-  std::vector<std::string> skipped;  // "path: why", for what cannot be kept
+  std::vector<LocalFolder> folders;  // parents first, including the top folder
+  std::vector<std::string> skipped;  // "path: reason" for entries that cannot be stored
 };
 
-// Everything below `folder`, to go below the remote path `remote`. Links to files are read as the files;
-// links to folders, devices, sockets and pipes are skipped and named. Throws Error for a folder that cannot
+// Returns everything below `folder`, with paths below the remote path `remote`. Links to files are read as
+// files. Links to folders, devices, sockets and pipes are skipped and listed. Throws Error if a folder cannot
 // be read.
 LocalTree walk_folder(const std::string& folder, const std::string& remote);
 
@@ -41,33 +41,34 @@ struct FileFacts {
   TimeUs mtime_us = 0;
   bool operator==(const FileFacts&) const = default;
 };
-// For reading; throws Error that blames the path, not the program.
+// Opens a file for reading. Throws the error of local_error().
 Fd open_local(const std::string& path);
-// The whole content, also of a pipe. Throws the same errors, and Error(too_large).
+// Returns the whole content, also of a pipe. Throws the same errors, and Error(too_large).
 std::string read_local(const std::string& path, size_t bytes_max);
 FileFacts facts_of(const Fd& file, const std::string& path);
 
-// An error of this machine's filesystem: the user's to mend, so no internal one.
+// Maps an error of the local filesystem to Error(not_found), Error(forbidden), Error(disk_full) or
+// Error(internal), with a hint for the user.
 Error local_error(const std::string& path, int err);
 
 bool is_folder(const std::string& path);
 bool exists(const std::string& path);
 
-// A path of the server as one of this machine. Throws Error(bad_request) when a name in it could leave the
-// folder it is put into: a server, or who may write to it, is not trusted with this machine's files.
+// Converts a path of the server to a local path. Error(bad_request) if a name in it could leave the target
+// folder, since the server and its writers are not trusted with local files.
 std::string local_path_of(std::string_view remote);
 
-// A file that appears under its name only when it is whole.
+// A file that appears under its name only when it is complete.
 class AsideFile {
  public:
   AsideFile(std::string final_path, InterruptGuard& interrupt);
-  // Removes what was not finished.
+  // Deletes the temporary file unless finish() succeeded.
   ~AsideFile();
   AsideFile(const AsideFile&) = delete;
   AsideFile& operator=(const AsideFile&) = delete;
 
   void write(std::string_view bytes);
-  // Puts it in place, replacing what is there.
+  // Renames the file to its final name and replaces an existing file.
   void finish(uint32_t mode, TimeUs mtime_us);
 
  private:

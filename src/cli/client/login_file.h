@@ -1,4 +1,4 @@
-// The saved login: which server, with which key. One small TOML file of the user, mode 0600.
+// The saved login: a server, a key and a workspace, in the user's TOML file with mode 0600.
 #pragma once
 
 #include <optional>
@@ -12,16 +12,16 @@ struct SavedLogin {
   std::string server;
   std::string key;
   std::string workspace;  // empty: the server's default
-  std::string ca_file;    // empty: the system's authorities only
+  std::string ca_file;    // empty: only the system's authorities
 };
 
-// $XDG_CONFIG_HOME/sandkeep/config.toml, else ~/.config/sandkeep/config.toml; "" when there is no home.
+// Returns $XDG_CONFIG_HOME/sandkeep/config.toml, else ~/.config/sandkeep/config.toml; "" if there is no home
+// directory.
 std::string login_file_path(const Environment& environment);
 
-// nullopt when there is no such file. Throws Error(bad_request), naming the line, when it cannot be
-// understood.
+// Returns nullopt if the file does not exist. Error(bad_request) with the line if it cannot be parsed.
 std::optional<SavedLogin> read_login(const std::string& path);
-// Makes the folders; the file has mode 0600 from its first byte on.
+// Creates missing folders. The file is created with mode 0600.
 void write_login(const std::string& path, const SavedLogin& login);
 
 }  // namespace sk::cli

@@ -31,14 +31,14 @@ std::string text_of(const Json& value) {
   return value.is_string() ? value.get<std::string>() : std::string();
 }
 
-// As a header can hold it.
+// Encodes text for a header.
 std::string header_value(const std::string& text) {
   bool plain = !text.empty() && trim(text) == text &&
                std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7f; });
   return plain && !text.starts_with("=?base64?") ? text : "=?base64?" + to_base64(as_bytes(text)) + "?=";
 }
 
-// Takes an answer apart as it comes: one JSON object, or events.
+// Parses an answer incrementally: one JSON object, or events.
 class Reader {
  public:
   explicit Reader(std::function<void(const std::string& id, const std::string& data)> take)
@@ -91,7 +91,7 @@ http::ClientOptions impatient_options(const Target& target) {
   return options;
 }
 
-// For a request that the server may have begun, and whose answer cannot come any more.
+// The error for a request that the server may have started and whose answer is lost.
 std::string lost_answer(const Json& message, const std::string& why) {
   std::string text = "the connection broke after this was sent, and its answer is lost";
   if (!why.empty()) text += " (" + why + ")";
@@ -196,8 +196,8 @@ McpBridge::Outcome McpBridge::post(const Json& message) {
     reader.add(bytes);
     return true;
   };
-  // Curl asks once a second, also while nothing comes. Leaving is how a request of the newer protocol is
-  // cancelled.
+  // Curl calls this once a second, even while no data arrives. Closing the connection cancels a request in
+  // the newer protocol.
   request.progress = [&](uint64_t sent, uint64_t received) {
     outcome.sent = outcome.sent || sent > 0 || received > 0;
     if (is_cancelled(id)) throw Error(Code::conflict, "the request was cancelled");
@@ -217,7 +217,7 @@ McpBridge::Outcome McpBridge::post(const Json& message) {
   return outcome;
 }
 
-// The rest of a stream that broke.
+// Reads the rest of an interrupted stream.
 McpBridge::Outcome McpBridge::resume(const Json& id, const std::string& last_event_id) {
   Outcome outcome;
   outcome.last_event_id = last_event_id;
@@ -251,7 +251,7 @@ McpBridge::Outcome McpBridge::resume(const Json& id, const std::string& last_eve
   return outcome;
 }
 
-// The server forgot the session, as after a restart: begins a new one as the client began the first.
+// Recreates the session with the client's first message after the server lost it, for example by a restart.
 bool McpBridge::begin_again() {
   Json message;
   {
@@ -282,7 +282,7 @@ void McpBridge::answer(const Json& message) {
   const auto& id = field(message, "id");
   auto outcome = post(message);
   if (outcome.status == 404 && !outcome.answered && begin_again()) outcome = post(message);
-  // Later attempts to get the rest say nothing about the request itself, which has left already.
+  // Later attempts to read the rest say nothing about the request itself, which was already sent.
   bool lost = outcome.sent && outcome.status < 400;
   auto broke = outcome.error;
   for (int tries = 0; !outcome.answered && !outcome.last_event_id.empty() && tries < kResumesMax; ++tries) {
@@ -294,7 +294,7 @@ void McpBridge::answer(const Json& message) {
   }
   if (outcome.answered || id.is_null() || outcome.status == 202 || is_cancelled(id)) return;
   if (lost) return fail(id, kServerError, lost_answer(message, broke));
-  // The server's own words, where it gave a reason.
+  // Prefer the server's own error if it gave one.
   Json said;
   try {
     said = parse_json(outcome.error);
@@ -305,7 +305,7 @@ void McpBridge::answer(const Json& message) {
   fail(id, kServerError, outcome.error.empty() ? "the server's answer ended early" : outcome.error);
 }
 
-// What the server says between requests.
+// Forwards messages that the server sends between requests.
 void McpBridge::listen() {
   std::string last;
   while (!stopping_) {
@@ -338,7 +338,7 @@ bool McpBridge::upload_local(const Json& message) {
     Remote remote(target_);
     RemotePath where;
     auto path = text_of(field(arguments, "path"));
-    // What code calls /mnt/data is the workspace's folder data.
+    // /mnt/data in a session is the folder `data` of the workspace.
     where = parse_remote_path(":" + (path.starts_with("/mnt/data/") ? path.substr(5) : path));
     where.workspace = text_of(field(arguments, "workspace"));
     Progress progress(terminal_, "upload", std::nullopt, 1);
@@ -396,7 +396,7 @@ void McpBridge::take_line(const std::string& line) {
   }
   if (method == "notifications/cancelled") note_cancelled(message);
   if (!is_request) {
-    post(message);  // notifications and responses, in order
+    post(message);  // notifications and responses stay in order
     if (method == "notifications/initialized" && !listener_.joinable())
       listener_ = std::thread([this] { listen(); });
     return;
@@ -410,7 +410,7 @@ void McpBridge::take_line(const std::string& line) {
 void McpBridge::finish() {
   pool_.stop();
   stopping_ = true;
-  // The server then ends our open stream, and with it the thread that reads it.
+  // The server then closes the open stream, which ends the thread that reads it.
   http::Client client(impatient_options(target_));
   http::ClientRequest request;
   request.method = "DELETE";
@@ -419,7 +419,7 @@ void McpBridge::finish() {
   try {
     if (request.headers.has("Mcp-Session-Id")) client.send(request);
   } catch (const Error&) {
-    // Without a server there is no session either.
+    // Without a server there is no session to end.
   }
 }
 

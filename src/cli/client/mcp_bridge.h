@@ -1,5 +1,5 @@
-// A client of MCP that speaks standard input and output on one side and a server's /mcp on the other: one
-// message per line, both eras of the protocol, and local files where the user allowed it.
+// Connects an MCP client on standard input and output to a server's /mcp. Handles one message per line, both
+// eras of the protocol, and local files that the user allowed.
 #pragma once
 
 #include <atomic>
@@ -18,26 +18,26 @@
 
 namespace sk::cli {
 
-// Made and used by one thread, which calls take_line() and finish(); requests wait for their answers on
-// threads of their own.
+// Created and used by one thread, which calls take_line() and finish(). Requests wait for their answers on
+// the pool's threads.
 class McpBridge {
  public:
-  // `folders`: below these, and nowhere else, the tool `upload` may read files of this machine.
+  // The tool `upload` may read local files below `folders` only.
   McpBridge(Target target, Terminal& terminal, std::vector<std::string> folders);
   ~McpBridge();
 
-  // One message of the client. Answers go to standard output, a line each, as they come.
+  // Handles one message of the client. Writes each answer as one line to standard output when it arrives.
   void take_line(const std::string& line);
-  // Waits for what is under way, and ends the session.
+  // Waits for active requests and ends the session.
   void finish();
 
  private:
   struct Outcome {
     int status = 0;
-    bool sent = false;          // some of the request left, so the server may have begun it
-    bool answered = false;      // the response came
-    std::string last_event_id;  // to go on from, when it did not
-    std::string error;          // what the server said instead
+    bool sent = false;          // part of the request was sent, so the server may have started it
+    bool answered = false;      // the response arrived
+    std::string last_event_id;  // resume point if the response did not arrive
+    std::string error;          // the server's error text
   };
   void write(const Json& message);
   void fail(const Json& id, int code, const std::string& text);
@@ -47,7 +47,7 @@ class McpBridge {
   void answer(const Json& message);
   bool begin_again();
   void listen();
-  // Passes a message of the server on; true when it is the response to `id`.
+  // Forwards a message of the server. Returns true if it is the response to `id`.
   bool pass_on(Json message, const Json& id);
   bool upload_local(const Json& message);
   void note_cancelled(const Json& message);
@@ -58,11 +58,11 @@ class McpBridge {
   const std::vector<std::string> folders_;
   mutable std::mutex mutex_;  // guards the four below
   std::string session_, version_;
-  Json initialize_;             // the client's, to begin a lost session again
-  std::deque<Json> cancelled_;  // ids of requests, the newest last
+  Json initialize_;             // the client's message, to recreate a lost session
+  std::deque<Json> cancelled_;  // request ids, newest last
   std::atomic<bool> stopping_ = false;
   std::thread listener_;
-  WorkerPool pool_;  // last: its threads use all of the above
+  WorkerPool pool_;  // last, because its threads use all other members
 };
 
 }  // namespace sk::cli

@@ -23,7 +23,7 @@ std::string encode_query(const Query& query) {
 http::ClientOptions client_options(const Target& target) {
   http::ClientOptions options;
   options.ca_file = target.ca_file;
-  // A server may need a while to get a large upload onto a slow disk before it answers.
+  // A server may need time to write a large upload to a slow disk before it answers.
   options.stall_timeout = std::chrono::minutes(5);
   return options;
 }
@@ -36,7 +36,7 @@ Code code_named(std::string_view name, int status) {
   return status >= 500 ? Code::internal : Code::bad_request;
 }
 
-// The advice that only this side can give: how this program is told of servers and keys.
+// Hints that only the client can give: how to configure its server and key.
 std::string advice(Code code, const Target& target) {
   if (code == Code::unauthorized && target.key.empty())
     return "Run 'sandkeep login " + target.server +
@@ -46,7 +46,7 @@ std::string advice(Code code, const Target& target) {
   return "";
 }
 
-// The server's hints are for those who write requests; here are the same in the words of this program.
+// Rewords the server's hints, which address developers of API clients, for this program.
 std::string in_our_words(const std::string& hint) {
   struct Rewording {
     std::string_view theirs, ours;
@@ -70,8 +70,7 @@ std::string in_our_words(const std::string& hint) {
   return hint;
 }
 
-// How to go on when no server answered; an untrusted certificate is told apart from a server that is not
-// there.
+// Adds a hint if no server answered. Distinguishes an untrusted certificate from an unreachable server.
 Error unreachable(const Error& error, const Target& target) {
   Error out(error.code(), error.message());
   if (error.message().find("certificate") != std::string::npos)

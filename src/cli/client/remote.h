@@ -1,5 +1,5 @@
-// A server as the commands see it: JSON calls and streams over HTTP, with its errors thrown as our own. Owns
-// one connection: one thread at a time; copies of the Target make more.
+// A server for commands: JSON calls and streams over HTTP. Rethrows the server's errors as Error. Owns one
+// connection, for one thread at a time; copy the Target to open more.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@ namespace sk::cli {
 
 using Query = std::vector<std::pair<std::string, std::string>>;
 
-// What every write may carry: tokens of locks, preconditions, a fencing number.
+// Conditions of a write: lock tokens, preconditions, a fencing number.
 struct WriteConditions {
   std::vector<std::string> lock_tokens;
   std::vector<std::string> if_match;  // version ids, or "*"
@@ -28,7 +28,7 @@ struct WriteConditions {
   void add_to(http::Headers& headers) const;
 };
 
-// A request without a body or streams yet.
+// Returns a request without body and streams.
 http::ClientRequest request_to(std::string method, std::string path);
 
 class Remote {
@@ -36,31 +36,31 @@ class Remote {
   explicit Remote(Target target);
 
   const Target& target() const { return target_; }
-  // The same with the workspace that is meant by default filled in, for further connections.
+  // Returns the target with the default workspace filled in, for further connections.
   Target resolved_target();
 
-  // One JSON call; `path` is "/api/v1/…", already encoded. null for an answer without a body. Throws the
-  // server's error as Error, with its code, message, hint and facts; Error(unavailable) when no server
-  // answered.
+  // Makes one JSON call; `path` is "/api/v1/…", already encoded. Returns null for an answer without a body.
+  // Throws the server's error with its code, message, hint and facts. Error(unavailable) if no server
+  // answers.
   Json call(std::string method, const std::string& path, const Query& query = {},
             const std::optional<Json>& body = {}, const http::Headers& headers = {});
-  // The same for a call that the server answers only when its work is done, however long that takes.
+  // Like call(), for a call that is answered only when its work is done: waits up to a week, without retries.
   Json call_patiently(std::string method, const std::string& path, const Query& query = {});
-  // The bytes of a GET as they come; what `take` throws ends it and comes out here.
+  // Streams the bytes of a GET to `take`. An exception of `take` ends the transfer and propagates.
   void stream(const std::string& path, const Query& query, const std::function<void(std::string_view)>& take);
-  // A request with streams; `request.url` is a path as above. Adds the key.
+  // Sends a request with streams. `request.url` is a path as above. Adds the key.
   http::ClientResponse send(http::ClientRequest request, const Query& query = {});
 
-  // "/api/v1/workspaces/{ws}/{what}[/{path}]" for the workspace that `where` names, or that is meant by
-  // default.
+  // Returns "/api/v1/workspaces/{ws}/{what}[/{path}]" for the workspace of `where`, or for the default
+  // workspace.
   std::string url(const RemotePath& where, std::string_view what);
   std::string url_with_path(const RemotePath& where, std::string_view what);
-  // The workspace's name or id. Where nobody named one it is the one named `default`, or the only one that
-  // the key opens, which the server is asked for once.
+  // Returns the workspace's name or id. Without one, it is the only workspace that the key may open, or the
+  // one named `default`. The server is asked once.
   std::string workspace_of(const RemotePath& where);
-  // The same as an id, which the server is asked for once.
+  // Returns the id of the workspace. The server is asked once per name.
   std::string workspace_id_of(const RemotePath& where);
-  // A limit of the server by its name in GET /api/v1, or `most` where that is less.
+  // Returns a limit of the server by its name in GET /api/v1, but at most `most`.
   int64_t limit(std::string_view name, int64_t most);
 
  private:
@@ -68,22 +68,22 @@ class Remote {
 
   Target target_;
   http::Client client_;
-  std::map<std::string, std::string> ids_;  // of workspaces, by name
+  std::map<std::string, std::string> ids_;  // workspace ids by name
 };
 
-// The entry at that path, or nullopt when there is none.
+// Returns the entry at that path, or nullopt.
 std::optional<Json> find_entry(Remote& remote, const RemotePath& where);
 Json get_entry(Remote& remote, const RemotePath& where);
 
-// Every item of a paged list, in order.
+// Calls `take` for every item of a paged list, in order.
 void for_each_item(Remote& remote, const std::string& path, Query query,
                    const std::function<void(const Json& item)>& take);
 
-// The workspace that a key means by default: the only one it opens, else the one named `default`. `me` is the
-// answer of GET /api/v1/me.
+// Returns the default workspace of a key: the only one that it may open, else the one named `default`. `me`
+// is the answer of GET /api/v1/me.
 std::string default_workspace(const Json& me);
 
-// An answer's error, with its code (by name, else by HTTP status), message, hint and facts.
+// Converts an error answer, with its code (by name, else by HTTP status), message, hint and facts.
 Error to_error(const http::ClientResponse& response, const Target& target);
 
 }  // namespace sk::cli

@@ -50,7 +50,7 @@ Target choose_target(const Arguments& arguments, const Environment& environment,
   out.workspace = first_of(arguments.value_or("workspace", ""), variable(environment, "SANDKEEP_WORKSPACE"));
   out.ca_file = first_of(arguments.value_or("ca-file", ""), variable(environment, "SANDKEEP_CA_FILE"));
   if (saved && out.server == saved_server) {
-    // A saved workspace belongs to the saved key: with another key its name may mean another one.
+    // A saved workspace belongs to the saved key: with another key, its name may refer to another workspace.
     if (out.key.empty()) out.workspace = first_of(out.workspace, saved->workspace);
     out.key = first_of(out.key, saved->key);
     out.ca_file = first_of(out.ca_file, saved->ca_file);

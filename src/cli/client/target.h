@@ -1,5 +1,5 @@
-// Which server a command talks to, with which key. Flags win over the environment, the environment over the
-// saved login; a saved key goes to the server it was saved for and to no other.
+// The server and the key of a command. Flags override the environment, and the environment overrides the
+// saved login. A saved key is sent only to the server it was saved for.
 #pragma once
 
 #include <optional>
@@ -14,18 +14,18 @@ namespace sk::cli {
 struct Target {
   std::string server;     // "http://127.0.0.1:8420", without a trailing '/'
   std::string key;        // may be empty
-  std::string workspace;  // may be empty: the key's default one
+  std::string workspace;  // empty: the key's default workspace
   std::string ca_file;
-  bool is_guess = false;  // nobody named the server: it is serve's default address
+  bool is_guess = false;  // no server was named; this is the default address of serve
 };
 
 Target choose_target(const Arguments& arguments, const Environment& environment,
                      const std::optional<SavedLogin>& saved);
 
-// "localhost:8420" → "http://localhost:8420"; no trailing '/'. Throws Error(bad_request) for what is no
-// address.
+// Returns "http://localhost:8420" for "localhost:8420", without a trailing '/'. Error(bad_request) if the
+// text is not an address.
 std::string clean_server_url(std::string_view text);
-// Where `sandkeep serve` listens when it is told nothing.
+// Returns the address on which `sandkeep serve` listens by default.
 std::string default_server_url();
 
 }  // namespace sk::cli

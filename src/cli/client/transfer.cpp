@@ -25,7 +25,7 @@ bool meets_all(Code code) {
   }
 }
 
-// What the workers share.
+// State shared by the workers.
 struct Queue {
   std::mutex mutex;
   size_t next = 0;       // guarded by mutex

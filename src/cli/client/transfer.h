@@ -1,4 +1,4 @@
-// Many files at once: a few workers, each with its own connection, take jobs in order.
+// Transfers many files concurrently: each worker has its own connection and takes jobs in order.
 #pragma once
 
 #include <functional>
@@ -24,9 +24,8 @@ struct JobsOutcome {
   ExitCode exit_code() const { return first_failure ? exit_code_of(*first_failure) : ExitCode::ok; }
 };
 
-// Runs jobs 0 … count-1. A job that throws Error is handed to `on_failure` (from its worker), and the others
-// go on, unless the error would meet them all: a wrong key, no server, no room. Returns when all workers are
-// done.
+// Runs jobs 0 … count-1. A job's Error is passed to `on_failure` on its worker, and the other jobs continue.
+// Errors that affect all jobs stop them: a wrong key, no server, no space. Returns when all workers are done.
 JobsOutcome run_jobs(size_t count, size_t workers, const Target& target,
                      const std::function<void(Remote&, size_t job)>& work,
                      const std::function<void(size_t job, const Error&)>& on_failure);

@@ -14,7 +14,7 @@ namespace sk::cli {
 
 namespace {
 
-// Nine bits: what is kept is data, so there is nobody to become by running it.
+// Nine permission bits: setuid and setgid have no meaning for stored data.
 std::string octal(uint32_t mode) {
   char text[8];
   std::snprintf(text, sizeof text, "%04o", mode & 0777);
@@ -29,7 +29,7 @@ http::ClientRequest put_request(Remote& remote, const RemotePath& where, const U
   return request;
 }
 
-// Reads a descriptor for the client, hashing what it hands out.
+// Reads a descriptor for the client and hashes the bytes.
 class Reader {
  public:
   Reader(int fd, std::string what, Progress& progress)
@@ -89,7 +89,7 @@ Json upload_file(Remote& remote, const std::string& local, const RemotePath& whe
     return Error(Code::conflict, local + " changed while it was read")
         .hint("Put it again when its writer is done.");
   };
-  // Never more than was announced, also when the file grows meanwhile.
+  // Send no more than announced, even if the file grows during the upload.
   uint64_t left = before.size;
   request.body_size = before.size;
   request.body_source = [&](std::span<char> out) {

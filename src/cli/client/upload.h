@@ -1,4 +1,4 @@
-// Puts one content into a workspace: streams it, and checks that the server kept the bytes that were read.
+// Uploads one content to a workspace: streams it and checks that the server stored the bytes that were read.
 #pragma once
 
 #include <optional>
@@ -14,14 +14,14 @@ namespace sk::cli {
 struct UploadOptions {
   WriteConditions conditions;
   std::string base;  // the version that the writer started from; empty: the current one
-  std::string mime;  // empty: the server finds out
+  std::string mime;  // empty: detected by the server
 };
 
-// A regular file, with its mode and time. The server's change result. Throws Error(corrupt) when it kept
-// other bytes, Error(conflict) when the file changed while it was read.
+// Uploads a regular file with its mode and time. Returns the server's change result. Error(corrupt) if the
+// server stored other bytes, Error(conflict) if the file changed during the read.
 Json upload_file(Remote& remote, const std::string& local, const RemotePath& where,
                  const UploadOptions& options, Progress& progress);
-// Whatever comes from `fd`, of unknown length.
+// Uploads all data from `fd`, of unknown length.
 Json upload_stream(Remote& remote, int fd, const RemotePath& where, const UploadOptions& options,
                    Progress& progress);
 

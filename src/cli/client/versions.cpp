@@ -21,7 +21,7 @@ Error no_such_version(const RemotePath& where, const std::string& text) {
 std::optional<Json> find_by_number(Remote& remote, const RemotePath& where, uint64_t number) {
   Query query;
   for (;;) {
-    // Newest first: what is looked for is usually on the first page.
+    // Newest first: the version is usually on the first page.
     auto page = remote.call("GET", remote.url_with_path(where, "versions"), query);
     for (const auto& version : list_field(page, "items"))
       if (number_field(version, "number") == number) return version;

@@ -1,4 +1,4 @@
-// Finds the version that somebody means: by its id, or by its number within a file.
+// Finds a version by its id, or by its number within a file.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@ namespace sk::cli {
 bool is_version_id(std::string_view text);
 bool is_file_id(std::string_view text);
 
-// `text` is a version id or a number, as 'sandkeep log' shows them. Throws Error(not_found) when the file has
-// no such version, also when the id is one of another file.
+// `text` is a version id or a number, as 'sandkeep log' shows them. Error(not_found) if the file has no such
+// version, even if another file has that id.
 Json find_version(Remote& remote, const RemotePath& where, const std::string& text);
 
 }  // namespace sk::cli

@@ -1,4 +1,4 @@
-// audit: the journal as a file, and its check without a server.
+// audit: exports the journal to a file, and verifies such a file without a server.
 #include "base/fd.h"
 #include "cli/client/local_files.h"
 #include "cli/commands/commands.h"
@@ -33,7 +33,7 @@ ExitCode run_export(Invocation& call) {
 
 ExitCode run_verify(Invocation& call) {
   const auto& path = call.positional(0);
-  // What is wrong with the path is not wrong with the journal.
+  // Report path errors separately from errors of the journal.
   if (is_folder(path))
     throw Error(Code::bad_request, path + " is a folder")
         .hint("Name the file that 'sandkeep audit export' wrote.");

@@ -1,4 +1,4 @@
-// cat: the bytes of files on standard output.
+// cat: writes files to standard output.
 #include "cli/client/download.h"
 #include "cli/client/fields.h"
 #include "cli/client/versions.h"

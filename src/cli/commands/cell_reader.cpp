@@ -6,7 +6,7 @@ namespace sk::cli {
 
 namespace {
 
-// What is still open at the end of a text: brackets, and a string in triple quotes.
+// Finds constructs left open at the end of a text: brackets and a triple-quoted string.
 class Openings {
  public:
   explicit Openings(std::string_view text) : text_(text) {

@@ -1,5 +1,5 @@
-// Joins typed lines into cells, as Python's own prompt does: a line that opens a block or a bracket is not
-// the end, and a blank line ends a block.
+// Joins typed lines into cells like Python's prompt: a line that opens a block or a bracket continues, and a
+// blank line ends a block.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace sk::cli {
 
-// Whether the text may be run as it is. Judged by its brackets, strings and indentation; what is really wrong
-// with it, Python says better.
+// Whether the text is complete and can be run. Considers only brackets, strings and indentation; Python
+// reports real errors.
 bool is_whole_cell(std::string_view text);
 
 }  // namespace sk::cli

@@ -19,20 +19,20 @@ namespace {
 
 constexpr int kReadyTimeoutMs = 60'000;
 
-// Between fork and exec: system calls only. The strings were made before.
+// Runs between fork and exec: makes system calls only. The strings are created before.
 [[noreturn]] void become_server(char* const* arguments, char* const* environment, int output, int log) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   int null_fd = ::open("/dev/null", O_RDONLY);
   ::dup2(null_fd, 0);
   ::dup2(output, 1);
   ::dup2(log, 2);
-  // A group of its own: Ctrl-C at the terminal is for the demo, which then ends the server.
+  // Use a separate process group: Ctrl-C at the terminal reaches only the demo, which then ends the server.
   ::setpgid(0, 0);
   ::execve("/proc/self/exe", arguments, environment);
   ::_exit(127);
 }
 
-// The address in "ready http://…".
+// Returns the address in "ready http://…".
 std::string ready_url(const std::string& text) {
   if (!text.starts_with("ready ")) return {};
   auto end = text.find('\n');
@@ -47,7 +47,7 @@ ChildServer::~ChildServer() { kill_at_once(); }
 
 void ChildServer::start() {
   SK_CHECK(pid_ < 0);
-  // The address of its first start stays, so that links lead to it again.
+  // Keep the address of the first start, so that links stay valid.
   std::string listen = url_.empty() ? "127.0.0.1:0" : url_.substr(url_.find("//") + 2);
   std::vector<std::string> words = {"sandkeep", "serve", "--data", options_.folder + "/data",
                                     "--listen", listen};

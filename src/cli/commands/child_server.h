@@ -1,4 +1,4 @@
-// A server of this same program as a child process, for `sandkeep demo`: started, killed, started again.
+// Runs this program as a server in a child process, for `sandkeep demo`: starts, kills and restarts it.
 #pragma once
 
 #include <sys/types.h>
@@ -10,11 +10,11 @@
 
 namespace sk::cli {
 
-// One thread. The child ends with this object, and with this process.
+// One thread. The child is killed when this object is destroyed or this process ends.
 class ChildServer {
  public:
   struct Options {
-    std::string folder;  // its data and its log
+    std::string folder;  // for its data and its log
     std::string root_key;
     std::vector<std::string> flags;
   };
@@ -23,9 +23,9 @@ class ChildServer {
   ChildServer(const ChildServer&) = delete;
   ChildServer& operator=(const ChildServer&) = delete;
 
-  // Waits until it answers. Throws Error(unavailable) with the end of its log.
+  // Starts the server and waits until it answers. Error(unavailable) with the end of its log.
   void start();
-  // SIGKILL: it gets no chance to write anything more.
+  // Sends SIGKILL, so the server cannot write anything more.
   void kill_at_once();
   const std::string& url() const { return url_; }
   pid_t pid() const { return pid_; }

@@ -1,4 +1,4 @@
-// The table of all commands. Each row is made by the file of that name in cli/commands/.
+// The table of all commands. The file of the same name in cli/commands/ creates each row.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@ namespace sk::cli {
 
 const CommandTable& command_table();
 
-// One maker per file of cli/commands/.
+// One function per file of cli/commands/.
 Command serve_command();
 Command settings_command();
 Command login_command();

@@ -1,4 +1,4 @@
-// cp: copies within a workspace or from one to another; no bytes are copied.
+// cp: copies within a workspace or between workspaces; no bytes are transferred.
 #include "cli/client/fields.h"
 #include "cli/client/versions.h"
 #include "cli/commands/commands.h"

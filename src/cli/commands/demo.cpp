@@ -1,5 +1,5 @@
-// demo: the promise in twenty seconds. A chart is drawn, its session expires, its file is overwritten, its
-// server is killed; its link still gives the same bytes.
+// demo: shows in twenty seconds that links stay valid. Draws a chart, lets its session expire, overwrites its
+// file and kills its server; the link still returns the same bytes.
 #include <stdlib.h>
 
 #include <chrono>
@@ -28,7 +28,7 @@ const std::string kChart =
     "plt.savefig('chart.png')\n";
 const std::string kOverwrite = "open('chart.png', 'w').write('not a chart any more')\n";
 
-// A folder that goes with the demo.
+// A temporary folder that is deleted with this object.
 class Folder {
  public:
   Folder() {
@@ -78,7 +78,7 @@ class Demo {
   }
 
  private:
-  // "  3.1 s  What happens          more about it"
+  // Prints "  3.1 s  Heading               details".
   void say(std::string_view what, const std::string& more, bool timed = true) {
     using Seconds = std::chrono::duration<double>;
     char time[32] = "        ";

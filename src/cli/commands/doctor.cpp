@@ -1,4 +1,4 @@
-// doctor: whether this machine can run code safely, and what to do where it cannot.
+// doctor: checks whether this machine can run code safely, and shows how to fix problems.
 #include <filesystem>
 
 #include "base/text.h"

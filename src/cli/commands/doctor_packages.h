@@ -1,4 +1,4 @@
-// The Python packages that people expect of a code interpreter.
+// Python packages that users expect in a code interpreter.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace sk::cli {
 
-// Debian's names without "python3-", of those that are not below `usr`.
+// Returns the expected packages that are missing below `usr`, as Debian names without "python3-".
 std::vector<std::string> missing_python_packages(const std::string& usr);
 
 }  // namespace sk::cli

@@ -1,4 +1,4 @@
-// events: what happened in a workspace, and what happens next.
+// events: shows past changes in a workspace, and follows new ones.
 #include <chrono>
 #include <thread>
 
@@ -11,7 +11,7 @@ namespace sk::cli {
 
 namespace {
 
-// "path=data/a.csv size=12": the plain values of an event, those that name things first.
+// Returns "path=data/a.csv size=12": the scalar values of an event, paths and names first.
 std::string details_of(const Json& event) {
   std::string out;
   for (auto part : {"personal", "facts"}) {
@@ -51,7 +51,7 @@ Query query_of(const Invocation& call, const RemotePath& where) {
   return query;
 }
 
-// One page from `after` on; moves `after` past it. Whether there is more already.
+// Prints one page after `after` and advances it. Returns whether there is more.
 bool print_page(const Invocation& call, Remote& remote, const std::string& url, Query query,
                 std::string& after) {
   query.emplace_back("after", after);
@@ -62,7 +62,7 @@ bool print_page(const Invocation& call, Remote& remote, const std::string& url, 
   return flag_field(page, "has_more");
 }
 
-// Long polls for ever; a server that restarts is waited for.
+// Long polls forever; waits for a server that restarts.
 [[noreturn]] void follow(const Invocation& call, Remote& remote, const std::string& url, Query query,
                          std::string after) {
   constexpr int64_t kWaitMostS = 30;
@@ -73,7 +73,7 @@ bool print_page(const Invocation& call, Remote& remote, const std::string& url, 
   bool lost = false;
   for (;;) {
     try {
-      // The server may be lost before it has said how long it lets us wait.
+      // The server may be unreachable before it has reported its wait limit.
       if (!asked) query.emplace_back("wait", std::to_string(remote.limit("events_wait_max_s", kWaitMostS)));
       asked = true;
       print_page(call, remote, url, query, after);

@@ -1,4 +1,4 @@
-// gc: frees what nothing refers to any more.
+// gc: deletes unreferenced data.
 #include "base/text.h"
 #include "cli/client/fields.h"
 #include "cli/commands/commands.h"

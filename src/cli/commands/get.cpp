@@ -1,4 +1,4 @@
-// get: files and folders of a workspace onto this machine.
+// get: downloads files and folders of a workspace.
 #include <sys/stat.h>
 
 #include <cerrno>
@@ -34,7 +34,7 @@ struct FolderHere {
 
 struct Plan {
   std::vector<Download> files;
-  std::vector<FolderHere> folders;  // to make here, each before those in it
+  std::vector<FolderHere> folders;  // to create locally, parents first
   uint64_t bytes = 0;
   bool single_file = false;
 };
@@ -62,7 +62,7 @@ void add_folder(Plan& plan, Remote& remote, const RemotePath& where, const std::
   });
 }
 
-// As cp does: into the target when that is a folder, else the target is the new name.
+// Like cp: puts the entry into the target if that is a folder, else the target is the new name.
 void add_entry(Plan& plan, Remote& remote, RemotePath where, const Json& entry, const std::string& target,
                bool into) {
   where.path = text_field(entry, "path");
@@ -76,7 +76,7 @@ void add_entry(Plan& plan, Remote& remote, RemotePath where, const Json& entry, 
   }
 }
 
-// Of two files of one name the second would silently replace the first.
+// Error(conflict) if two files have the same target, since the second would silently replace the first.
 void refuse_twins(const Plan& plan) {
   std::map<std::string_view, std::string_view> sources;
   for (const auto& each : plan.files) {
@@ -110,7 +110,7 @@ Plan make_plan(Remote& remote, const std::vector<std::string>& sources, const st
   return plan;
 }
 
-// Those that were not there before.
+// Creates the folders and returns those that did not exist before.
 std::vector<FolderHere> make_folders(const Plan& plan) {
   auto make = [](const std::filesystem::path& folder) {
     std::error_code failed;
@@ -125,7 +125,7 @@ std::vector<FolderHere> make_folders(const Plan& plan) {
   return out;
 }
 
-// At the end, and the innermost first: in a folder that may only be read nothing can be put.
+// Call last; sets the innermost modes first, since nothing can be created in a read-only folder.
 void set_modes(const std::vector<FolderHere>& folders) {
   constexpr uint32_t kPlainBits = 0777;
   for (auto at = folders.rbegin(); at != folders.rend(); ++at)

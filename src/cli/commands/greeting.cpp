@@ -85,7 +85,7 @@ std::string program_name(const std::string& path_variable) {
   for (auto folder : split(path_variable, ':')) {
     auto candidate = fs::path(folder) / "sandkeep";
     if (folder.empty() || !fs::exists(candidate, failed)) continue;
-    // The first one found is the one that a shell would run.
+    // A shell would run the first one found.
     return fs::equivalent(candidate, self, failed) ? "sandkeep" : shell_word(self.string());
   }
   return shell_word(self.string());

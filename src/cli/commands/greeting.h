@@ -1,4 +1,4 @@
-// What a server says when it answers: where it is, where its key is, and lines to paste.
+// The text that a server prints at start: its address, the location of its key, and lines to paste.
 #pragma once
 
 #include <optional>
@@ -7,24 +7,24 @@
 namespace sk::cli {
 
 struct GreetingFacts {
-  std::string url;         // where it listens
-  std::string public_url;  // what people type; empty: the same
+  std::string url;         // listening address
+  std::string public_url;  // address for users; empty: the same
   std::string data_folder;
-  std::optional<std::string> made_key;  // shown only when it was made just now
+  std::optional<std::string> made_key;  // set only if it was created now
   std::string key_file;                 // empty: the operator chose the key
-  std::string key_from;                 // then: shell words that yield it, "$SANDKEEP_ROOT_KEY"; may be empty
-  std::string authority_file;           // to trust; empty: nothing to do
-  std::string program = "sandkeep";     // how a shell here would call this program
+  std::string key_from;  // for that case: shell words that yield the key, "$SANDKEEP_ROOT_KEY"; may be empty
+  std::string authority_file;        // authority to trust; empty: none
+  std::string program = "sandkeep";  // the command that runs this program in a shell
 };
 
-// Begins with the line "ready URL".
+// Starts with the line "ready URL".
 std::string greeting(const GreetingFacts& facts);
 
-// The address to use from this machine for a server that listens on all of them.
+// Returns the address to use on this machine for a server that listens on all addresses.
 std::string reachable_url(const std::string& url);
-// The text as one word of a shell.
+// Quotes the text as one shell word.
 std::string shell_word(const std::string& text);
-// "sandkeep" when the shell would find this very program under that name, else its path.
+// Returns "sandkeep" if a shell finds this program under that name, else its path.
 std::string program_name(const std::string& path_variable);
 
 }  // namespace sk::cli

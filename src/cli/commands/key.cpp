@@ -22,7 +22,7 @@ ExitCode run_create(Invocation& call) {
     }
   }
   auto made = remote.call("POST", "/api/v1/keys", {}, body);
-  // The secret alone on standard output, so that KEY=$(sandkeep key create …) works.
+  // Print only the secret on standard output, so that KEY=$(sandkeep key create …) works.
   call.print(made, text_field(made, "secret"));
   const auto& key = object_field(made, "key");
   if (!call.json())

@@ -1,4 +1,4 @@
-// link: the address that yields these bytes for ever.
+// link: prints the permanent link of a version.
 #include "base/text.h"
 #include "cli/client/fields.h"
 #include "cli/client/versions.h"

@@ -1,4 +1,4 @@
-// lock: acquire, renew, release, break, ls. 'lock run' has a file of its own.
+// lock: acquire, renew, release, break, ls. 'lock run' is in lock_run.cpp.
 #include "base/text.h"
 #include "cli/client/fields.h"
 #include "cli/commands/commands.h"
@@ -14,7 +14,7 @@ ExitCode run_acquire(Invocation& call) {
   auto remote = connect(call);
   auto where = parse_remote_path(call.positional(0));
   auto lock = acquire_lock(call, remote, where);
-  // The token alone on standard output, so that TOKEN=$(sandkeep lock acquire …) works.
+  // Print only the token on standard output, so that TOKEN=$(sandkeep lock acquire …) works.
   call.print(lock, text_field(lock, "token"));
   if (!call.json())
     call.terminal.note("locked " +

@@ -1,4 +1,4 @@
-// lock run: holds a lock for as long as a program runs, renews it meanwhile, and gives it back.
+// lock run: holds and renews a lock while a program runs, then releases it.
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@ namespace sk::cli {
 
 namespace {
 
-// Renews at a third of the lock's life, so that two failures in a row do not lose it.
+// Renews after a third of the lock's lifetime, so that two consecutive failures do not lose it.
 class Renewer {
  public:
   Renewer(const Invocation& call, Target target, RemotePath where, std::string token, int64_t ttl_s)
@@ -70,7 +70,7 @@ class Renewer {
   std::thread thread_;
 };
 
-// This process's environment with the lock's token, and the workspace in which it means something, for exec.
+// Returns this process's environment with the lock's token and its workspace, for exec.
 std::vector<std::string> environment_with(const std::string& token, const std::string& workspace_id) {
   constexpr std::string_view kToken = "SANDKEEP_LOCK=", kWorkspace = "SANDKEEP_LOCK_WORKSPACE=";
   std::vector<std::string> out;
@@ -89,8 +89,8 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return out;
 }
 
-// Signals that concern the program, not this one, while it lives: Ctrl-C and Ctrl-\ go to the whole
-// foreground group, so they are ignored here; SIGTERM and SIGHUP are passed on. Made before any other thread.
+// Handles signals for the child process. Ctrl-C and Ctrl-\ reach the whole foreground group, so they are
+// ignored here; SIGTERM and SIGHUP are forwarded. Create it before any other thread.
 class SignalsForChild {
  public:
   SignalsForChild() : old_int_(std::signal(SIGINT, SIG_IGN)), old_quit_(std::signal(SIGQUIT, SIG_IGN)) {
@@ -126,7 +126,7 @@ class SignalsForChild {
     return child;
   }
 
-  // The exit code that a shell would show.
+  // Returns the exit code that a shell would show.
   int wait_for(pid_t child) const {
     for (;;) {
       int status = 0;
@@ -165,7 +165,8 @@ ExitCode run_locked(Invocation& call) {
   try {
     release();
   } catch (const Error& error) {
-    // The program's own outcome matters more; but what it wrote may have met somebody else's lock.
+    // The program's result has priority. But if the lock was lost, its writes may conflict with another
+    // holder's.
     call.terminal.note("sandkeep: the lock could not be given back: " + printable(error.message()));
     if (status == 0) return exit_code_of(error.code());
   }

@@ -36,7 +36,7 @@ int64_t lock_ttl_s(const Arguments& arguments) {
 
 Json acquire_lock(const Invocation& call, Remote& remote, const RemotePath& where) {
   using std::chrono::steady_clock;
-  // One request waits no longer than the server allows; a longer wait asks again.
+  // One request waits at most as long as the server allows; a longer wait needs several requests.
   constexpr int64_t kWaitMostS = 30;
   Json body = {{"path", where.path},
                {"deep", !call.arguments.has("shallow")},

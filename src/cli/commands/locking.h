@@ -1,4 +1,4 @@
-// What the lock commands share: how a lock is asked for, and waited for longer than one request may take.
+// Shared by the lock commands: acquiring a lock, with a wait that may take several requests.
 #pragma once
 
 #include "cli/client/connect.h"
@@ -7,10 +7,9 @@ namespace sk::cli {
 
 extern const std::vector<Option> kLockOptions;
 
-// Acquires as the command's options say. Throws Error(locked), which tells who holds it, when the wait is
-// over.
+// Acquires a lock by the command's options. Error(locked) with the holder when the wait ends.
 Json acquire_lock(const Invocation& call, Remote& remote, const RemotePath& where);
-// --ttl in seconds, 300 unless given.
+// Returns --ttl in seconds; default 300.
 int64_t lock_ttl_s(const Arguments& arguments);
 
 }  // namespace sk::cli

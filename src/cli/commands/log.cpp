@@ -1,4 +1,4 @@
-// log: the versions of a file, newest first.
+// log: lists the versions of a file, newest first.
 #include "base/text.h"
 #include "cli/client/fields.h"
 #include "cli/client/versions.h"
@@ -43,7 +43,7 @@ ExitCode run_log(Invocation& call) {
 
   Table table({Align::right, Align::left, Align::right, Align::left, Align::left, Align::left, Align::left});
   uint64_t count = 0;
-  // Pages are fetched only as far as somebody wants to read.
+  // Fetch no more pages than requested.
   struct Enough {};
   try {
     for_each_item(remote, remote.url_with_path(where, "versions"), query, [&](const Json& version) {
@@ -56,7 +56,7 @@ ExitCode run_log(Invocation& call) {
       }
     });
   } catch (const Enough&) {
-    // All that was asked for is there.
+    // The requested number of versions is complete.
   }
   table.print(call.terminal);
   return ExitCode::ok;

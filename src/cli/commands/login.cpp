@@ -1,4 +1,4 @@
-// login: remembers a server and a key.
+// login: saves a server and a key.
 #include <termios.h>
 #include <unistd.h>
 
@@ -11,7 +11,7 @@ namespace sk::cli {
 
 namespace {
 
-// Turns the echo off while a secret is typed.
+// Disables terminal echo while a secret is typed.
 class NoEcho {
  public:
   explicit NoEcho(int fd) : fd_(fd), active_(tcgetattr(fd, &before_) == 0) {
@@ -59,7 +59,7 @@ ExitCode run_login(Invocation& call) {
   if (target.key.empty())
     throw Error(Code::bad_request, "no key was given").hint("Type it, pipe it in, or set SANDKEEP_KEY.");
 
-  // What does not work is not saved.
+  // Check the login before saving it.
   Remote remote(target);
   auto me = remote.call("GET", "/api/v1/me");
   if (target.workspace.empty()) target.workspace = default_workspace(me);

@@ -1,4 +1,4 @@
-// logout: forgets the saved login.
+// logout: deletes the saved login.
 #include <unistd.h>
 
 #include <cerrno>

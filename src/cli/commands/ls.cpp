@@ -1,4 +1,4 @@
-// ls: what a folder holds.
+// ls: lists folders and files.
 #include "base/text.h"
 #include "cli/client/fields.h"
 #include "cli/client/listing.h"
@@ -10,7 +10,7 @@ namespace sk::cli {
 
 namespace {
 
-// "drwxr-xr-x", as people know it.
+// Returns the mode as "drwxr-xr-x".
 std::string mode_letters(const Json& entry, bool is_folder) {
   auto octal = text_field(entry, "mode");
   std::string out = is_folder ? "d" : "-";
@@ -24,10 +24,10 @@ std::string mode_letters(const Json& entry, bool is_folder) {
   return out;
 }
 
-// Prints entries as they come, or collects them as rows.
+// Prints entries as they arrive, or collects them as table rows.
 class Printer {
  public:
-  // Names are shown below `folder`.
+  // Shows names relative to `folder`.
   Printer(const Invocation& call, std::string folder) : call_(call), folder_(std::move(folder)) {}
 
   void add(const Json& entry) {
@@ -81,7 +81,7 @@ void list_matches(const Invocation& call, Remote& remote, const RemotePath& wher
   };
   auto glob = split_glob(where.path);
   if (call.arguments.has("recursive") && !glob.across_folders) {
-    // A pattern for names alone, in every folder below.
+    // Match a pattern without folders in every folder below.
     Query query = {{"folder", glob.folder}, {"glob", glob.pattern}, {"recursive", "true"}};
     for_each_item(remote, remote.url(where, "list"), query, take);
   } else {
@@ -94,7 +94,7 @@ void list_matches(const Invocation& call, Remote& remote, const RemotePath& wher
 void list_one(const Invocation& call, Remote& remote, const std::string& word) {
   auto where = parse_remote_path(word);
   bool is_pattern = !split_glob(where.path).pattern.empty();
-  // A name may contain what looks like a wildcard.
+  // A name may contain wildcard characters.
   auto entry = is_pattern ? find_entry(remote, where) : std::optional(get_entry(remote, where));
   if (!entry) {
     list_matches(call, remote, where);

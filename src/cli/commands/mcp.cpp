@@ -1,5 +1,4 @@
-// mcp: the bridge for clients of MCP that only start programs and talk to them over standard input and
-// output.
+// mcp: the bridge for MCP clients that start a program and use its standard input and output.
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,7 +10,7 @@ namespace sk::cli {
 
 namespace {
 
-// A message can hold a file, but not any file.
+// A message may contain a file, up to this size.
 constexpr size_t kLineBytesMax = 64 << 20;
 
 ExitCode run_mcp(Invocation& call) {

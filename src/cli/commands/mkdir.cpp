@@ -1,4 +1,4 @@
-// mkdir: folders, with those above them.
+// mkdir: creates folders and their parents.
 #include "cli/client/fields.h"
 #include "cli/commands/commands.h"
 #include "cli/frame/columns.h"

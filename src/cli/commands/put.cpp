@@ -1,4 +1,4 @@
-// put: files and folders of this machine into a workspace.
+// put: uploads local files and folders to a workspace.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -20,15 +20,15 @@ namespace sk::cli {
 
 namespace {
 
-// What the arguments come down to.
+// The transfer that the arguments describe.
 struct Plan {
-  RemotePath target;  // its workspace is that of all files
+  RemotePath target;  // all files go to its workspace
   LocalTree tree;
   uint64_t bytes = 0;
   bool single_file = false;
 };
 
-// "." and ".." have no name of their own: their content goes into the target.
+// "." and ".." have no name: their contents go into the target.
 bool has_own_name(const std::string& source) {
   auto name = last_name(std::string_view(source).substr(0, source.find_last_not_of('/') + 1));
   return !name.empty() && name != "." && name != "..";
@@ -45,7 +45,7 @@ std::string octal(uint32_t mode) {
   return text;
 }
 
-// As cp does: into the target when that is a folder, else the target is the new name.
+// Like cp: puts sources into the target if that is a folder, else the target is the new name.
 bool goes_into(Remote& remote, const RemotePath& target, size_t source_count) {
   if (target.as_folder || source_count > 1) return true;
   auto entry = find_entry(remote, target);
@@ -61,7 +61,7 @@ void add_source(Plan& plan, const std::string& source, bool into) {
       to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
     };
     move_to(tree.files, plan.tree.files);
-    // The content of "." goes into a folder that is not it.
+    // The contents of "." go into another folder, which keeps its own mode.
     if (!has_own_name(source) && !tree.folders.empty() && tree.folders.front().remote == path)
       tree.folders.front().mode.reset();
     move_to(tree.folders, plan.tree.folders);
@@ -103,7 +103,7 @@ void print_result(const Invocation& call, const Json& result) {
                        " has diverged: somebody else wrote it since your base; both are among its versions");
 }
 
-// Counts and prints what came back; from any worker.
+// Counts and prints results. Any thread.
 class Tally {
  public:
   Tally(const Invocation& call, bool each) : call_(call), each_(each) {}
@@ -136,7 +136,7 @@ UploadOptions upload_options(const Invocation& call, Remote& remote, const Remot
           call.arguments.value_or("type", "")};
 }
 
-// Changes that are sent together; the server takes them as one.
+// Sends changes as one batch, which the server applies in one transaction. Returns their results.
 Json apply_changes(Remote& remote, const RemotePath& where, Json changes, const WriteConditions& conditions) {
   for (auto& change : changes) {
     if (!conditions.lock_tokens.empty()) change["lock_tokens"] = conditions.lock_tokens;
@@ -146,7 +146,7 @@ Json apply_changes(Remote& remote, const RemotePath& where, Json changes, const 
   return list_field(answer, "items");
 }
 
-// Makes those folders that no file made, and gives all of them their mode.
+// Creates the folders that no file created, and sets the modes of all.
 void keep_some_folders(Remote& remote, const RemotePath& where, std::span<const LocalFolder> folders,
                        const WriteConditions& conditions) {
   Json makes = Json::array();
@@ -167,7 +167,7 @@ void keep_some_folders(Remote& remote, const RemotePath& where, std::span<const 
 void keep_folders(Remote& remote, const Plan& plan, const WriteConditions& conditions) {
   std::span<const LocalFolder> left = plan.tree.folders;
   if (left.empty()) return;
-  // Long paths, too, must fit into one request.
+  // A batch with long paths must also fit into one request.
   constexpr int64_t kAtOnceMost = 100;
   auto at_once = static_cast<size_t>(remote.limit("batch_operations_max", kAtOnceMost));
   while (!left.empty()) {

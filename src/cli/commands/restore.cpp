@@ -1,4 +1,4 @@
-// restore: an old version becomes the current one, or a folder goes back in time. Nothing is lost by either.
+// restore: makes an old version current, or restores a folder as of a time. Neither loses data.
 #include "cli/client/fields.h"
 #include "cli/client/versions.h"
 #include "cli/commands/commands.h"

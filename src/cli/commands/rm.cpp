@@ -1,4 +1,4 @@
-// rm: to the trash.
+// rm: moves entries to the trash.
 #include "cli/client/fields.h"
 #include "cli/commands/commands.h"
 #include "cli/frame/columns.h"

@@ -1,4 +1,4 @@
-// run: a program in a sandboxed session; its output as it comes, then what it wrote, with links.
+// run: runs a program in a sandboxed session, streams its output, then lists the files it wrote with links.
 #include <iostream>
 #include <iterator>
 
@@ -18,7 +18,7 @@ std::string read_program(const std::string& source) {
   return std::string(std::istreambuf_iterator<char>(std::cin), {});
 }
 
-// The program's own exit code, as if it had run here; 1 for a traceback and for every other end.
+// Returns the program's own exit code, as if it had run locally; 1 for a traceback and for every other end.
 ExitCode exit_code_of_run(const Json& done) {
   auto code = done.find("exit_code");
   if (ended_by_itself(done) && code != done.end() && code->is_number_integer())

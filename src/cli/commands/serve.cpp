@@ -1,4 +1,4 @@
-// serve: the server, in the foreground, until a signal ends it.
+// serve: runs the server in the foreground until a signal ends it.
 #include <pthread.h>
 #include <sys/resource.h>
 
@@ -15,7 +15,8 @@ namespace sk::cli {
 
 namespace {
 
-// The signals that end the server. Blocked before any thread is made, so that only wait() sees them.
+// The signals that end the server. They are blocked before any thread starts, so that only wait() receives
+// them.
 class EndSignals {
  public:
   EndSignals() {
@@ -23,8 +24,8 @@ class EndSignals {
     for (int number : {SIGINT, SIGTERM}) sigaddset(&set_, number);
     pthread_sigmask(SIG_BLOCK, &set_, nullptr);
   }
-  // The name of the signal that came. A second one then ends the process at once, which loses nothing that
-  // was answered.
+  // Waits for a signal and returns its name. A second signal then ends the process immediately; nothing that
+  // was answered is lost.
   std::string_view wait() {
     int number = 0;
     sigwait(&set_, &number);
@@ -37,8 +38,8 @@ class EndSignals {
   sigset_t set_{};
 };
 
-// Every connection and every open blob is a descriptor; the usual soft limit of 1024 is for programs that use
-// select().
+// Raises the soft limit of open files. Every connection and open blob takes a descriptor; the usual limit of
+// 1024 exists for programs that use select().
 void raise_open_files_limit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
@@ -82,7 +83,7 @@ void greet(const Invocation& call, const server::Settings& settings, const serve
   }
 }
 
-// The lines to paste are for other shells, in other folders.
+// The printed commands are pasted into other shells in other folders.
 void make_absolute(std::string& path) {
   if (path.empty()) return;
   path = std::filesystem::absolute(path).lexically_normal().string();

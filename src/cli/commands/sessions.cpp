@@ -1,4 +1,4 @@
-// sessions: what runs and sleeps.
+// sessions: lists and manages running and sleeping sessions.
 #include <fcntl.h>
 
 #include <filesystem>
@@ -25,7 +25,7 @@ ExitCode list_sessions(Invocation& call) {
   return ExitCode::ok;
 }
 
-// One row of what a session could not keep; the table's columns are in unkept_table().
+// Adds a row for a file that a session could not store; unkept_table() defines the columns.
 void add_unkept(Table& table, const Json& item) {
   auto version = optional_text(item, "version_id");
   table.add({text_field(item, "what"),

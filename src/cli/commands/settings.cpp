@@ -1,4 +1,4 @@
-// settings: every setting of the server, from the one table.
+// settings: lists every setting of the server from its table.
 #include "cli/commands/commands.h"
 #include "server/server.h"
 

@@ -1,4 +1,4 @@
-// shell: a session at the prompt, as Python's own, but in a sandbox and with files that stay.
+// shell: an interactive session like Python's prompt, but in a sandbox and with permanent files.
 #include <filesystem>
 
 #include "base/text.h"
@@ -83,7 +83,7 @@ class Shell {
     }
   }
 
-  // False when the shell is to end.
+  // Runs a shell command. Returns false if the shell should end.
   bool obey(const std::string& command) {
     auto path = "/api/v1/sessions/" + text_field(session_, "id");
     if (command == ":quit" || command == ":q") return false;

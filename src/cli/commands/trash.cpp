@@ -1,4 +1,4 @@
-// trash: what was removed, and how to get it back or rid of it.
+// trash: lists, restores and permanently deletes removed entries.
 #include "base/text.h"
 #include "cli/client/fields.h"
 #include "cli/client/versions.h"
@@ -39,7 +39,8 @@ ExitCode list_trash(Invocation& call) {
   return ExitCode::ok;
 }
 
-// A path may have been removed more than once; then only an id says which is meant.
+// Returns the id of a trashed entry. A path may have been trashed more than once; then only an id is
+// unambiguous.
 std::string find_trashed(Remote& remote, const RemotePath& where, const std::string& word) {
   if (is_file_id(word)) return word;
   std::vector<std::string> ids;

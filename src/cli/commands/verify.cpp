@@ -1,4 +1,4 @@
-// verify: every stored byte and every reference.
+// verify: checks every stored byte and every reference.
 #include "base/text.h"
 #include "cli/client/fields.h"
 #include "cli/commands/commands.h"

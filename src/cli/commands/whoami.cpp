@@ -1,4 +1,4 @@
-// whoami: which server, and who one is there.
+// whoami: shows the server and the principal of the key.
 #include "cli/client/fields.h"
 #include "cli/commands/commands.h"
 #include "cli/frame/columns.h"

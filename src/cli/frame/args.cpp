@@ -33,7 +33,7 @@ const Option* find_by_letter(std::span<const Option> options, char letter) {
                                      std::string(option.value));
 }
 
-// Walks the words once; `take_value` moves to the next word.
+// Reads the words once; `take_value` advances to the next word.
 class Parser {
  public:
   Parser(std::span<const std::string> words, std::span<const Option> options)
@@ -149,7 +149,7 @@ std::optional<std::string> nearest(std::string_view word, const std::vector<std:
     best = candidate;
     best_distance = distance;
   }
-  // Beyond about a third of the letters a guess reads like mockery.
+  // Do not suggest a name in which more than about a third of the letters differ.
   if (best && best_distance > std::max<size_t>(1, std::max(word.size(), best->size()) / 3 + 1))
     return std::nullopt;
   return best;

@@ -11,7 +11,7 @@ namespace sk::cli {
 
 namespace {
 
-// The code point at the start of `text` and its length; a byte that is no UTF-8 is a point of its own.
+// The code point at the start of `text` and its length; a byte that is not UTF-8 is a point by itself.
 struct Point {
   uint32_t value;
   size_t bytes;
@@ -37,7 +37,7 @@ bool within(const std::array<Range, N>& ranges, uint32_t point) {
                      [&](const Range& r) { return point >= r.first && point <= r.last; });
 }
 
-// The blocks that matter for names of files; a rare character that is missing here shifts a column, no more.
+// The blocks that occur in file names. A missing rare character only misaligns a column.
 constexpr auto kWide = std::to_array<Range>({{0x1100, 0x115F},
                                              {0x2E80, 0x303E},
                                              {0x3041, 0x33FF},
@@ -65,7 +65,7 @@ constexpr auto kNoWidth = std::to_array<Range>({{0x0300, 0x036F},
                                                 {0xFE00, 0xFE0F},
                                                 {0xFE20, 0xFE2F}});
 
-// C0, DEL, C1, and the marks that reorder text, with which a name could pretend to be another.
+// C0, DEL, C1, and bidirectional control characters, with which a name could imitate another.
 bool is_control(uint32_t point) {
   return point < 0x20 || (point >= 0x7F && point < 0xA0) || (point >= 0x202A && point <= 0x202E) ||
          (point >= 0x2066 && point <= 0x2069) || point == 0x2028 || point == 0x2029;
@@ -114,7 +114,7 @@ std::vector<std::string> Table::lines(
   std::vector<std::string> out;
   for (const auto& row : rows_) {
     std::string line;
-    size_t owed = 0;  // spaces that are written only if something follows them
+    size_t owed = 0;  // spaces that are written only if a cell follows
     for (size_t i = 0; i < row.size(); ++i) {
       if (widths[i] == 0) continue;
       size_t padding = widths[i] - display_width(row[i].text);

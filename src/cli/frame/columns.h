@@ -1,4 +1,4 @@
-// Text for people in aligned columns. Pure functions over values, but for print().
+// Formats text in aligned columns for a terminal. Pure functions, except print().
 #pragma once
 
 #include <functional>
@@ -10,17 +10,17 @@
 
 namespace sk::cli {
 
-// How many columns a terminal gives the text: combining marks take none, East Asian wide characters and
-// emoji two.
+// Returns the number of terminal columns of a text. Combining marks take none; East Asian wide characters and
+// emoji take two.
 size_t display_width(std::string_view text);
 
-// Names come from other people: control characters (which could move the cursor or forge output) and bytes
-// that are not UTF-8 are written as "\x1b".
+// Escapes untrusted text for a terminal. Control characters (which could move the cursor or forge output) and
+// bytes that are not UTF-8 become "\x1b".
 std::string printable(std::string_view text);
 
 enum class Align { left, right };
 
-// A text is a cell: the conversions are meant to be silent.
+// A cell of a table. The conversions from text are implicit on purpose.
 struct Cell {
   Cell(std::string cell_text, Style cell_style = Style::plain)
       : text(std::move(cell_text)), style(cell_style) {}
@@ -32,10 +32,11 @@ struct Cell {
 class Table {
  public:
   explicit Table(std::vector<Align> columns) : columns_(std::move(columns)) {}
-  // As many cells as there are columns.
+  // Adds a row; `cells` must have one cell per column.
   void add(std::vector<Cell> cells);
   bool empty() const { return rows_.empty(); }
-  // One text per row, cells two spaces apart, without trailing spaces. `paint` adds colour to a cell.
+  // Returns one text per row, with two spaces between cells and no trailing spaces. `paint` adds colour to a
+  // cell.
   std::vector<std::string> lines(const std::function<std::string(Style, std::string_view)>& paint) const;
   void print(Terminal& terminal) const;
 
@@ -44,8 +45,8 @@ class Table {
   std::vector<std::vector<Cell>> rows_;
 };
 
-// Breaks at spaces so that no line is wider than `width` (a longer word stands alone). The caller has already
-// written `indent` columns of the first line; the others begin with as many spaces.
+// Breaks text at spaces into lines of at most `width` columns; a longer word gets its own line. The first
+// line already has `indent` columns; the other lines start with as many spaces.
 std::string wrap(std::string_view text, size_t width, size_t indent);
 
 }  // namespace sk::cli

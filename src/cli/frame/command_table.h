@@ -1,4 +1,4 @@
-// All commands, by group: what help shows, and where the words of a call are looked up.
+// The table of all commands, by group. Used for help and for finding the command of a call.
 #pragma once
 
 #include <optional>
@@ -17,12 +17,12 @@ struct CommandGroup {
   std::vector<Command> commands;
 };
 
-// A family of two-word commands, such as "trash", and what it is about.
+// A family of two-word commands, such as "trash", with its summary.
 struct CommandFamily {
   std::string_view name, summary;
 };
 
-// The command that the words begin with, and how many words its name takes; null when there is none.
+// The command at the start of the words, and the number of words in its name; null if there is none.
 struct FoundCommand {
   const Command* command = nullptr;
   size_t words = 0;
@@ -38,9 +38,9 @@ class CommandTable {
   std::vector<const Command*> all() const;
   std::string_view family_summary(std::string_view family) const;
   FoundCommand find(std::span<const std::string> words) const;
-  // The commands of a family: "trash" → its four.
+  // Returns the commands of a family, such as all that start with "trash".
   std::vector<const Command*> of_family(std::string_view family) const;
-  // The name that is nearest to these words.
+  // Returns the command name most similar to these words.
   std::optional<std::string> nearest(std::span<const std::string> words) const;
 
  private:

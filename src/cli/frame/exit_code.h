@@ -1,4 +1,4 @@
-// What the program tells a script: one table of exit codes, from which help and docs/cli.md speak.
+// The table of exit codes for scripts. Help prints it; docs/cli.md describes the same codes.
 #pragma once
 
 #include <span>

@@ -16,7 +16,7 @@ std::string option_head(const Option& option) {
   return out;
 }
 
-// "  head   about", the about texts in one column and wrapped.
+// Formats "  head   about" rows, with the about texts wrapped in one column.
 std::string two_columns(const std::vector<std::pair<std::string, std::string>>& rows) {
   size_t widest = 0;
   for (const auto& [head, about] : rows) widest = std::max(widest, display_width(head));
@@ -40,7 +40,7 @@ std::string option_rows(const std::vector<Option>& options) {
   return two_columns(rows);
 }
 
-// "trash ls|restore|purge|empty"
+// Returns "trash ls|restore|purge|empty".
 std::string family_head(const CommandTable& table, std::string_view family) {
   std::string out(family);
   for (const auto* command : table.of_family(family)) {

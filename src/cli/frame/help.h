@@ -1,4 +1,4 @@
-// The texts of 'sandkeep help' and 'sandkeep COMMAND --help', made from the table of commands.
+// Generates the texts of 'sandkeep help' and 'sandkeep COMMAND --help' from the table of commands.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace sk::cli {
 std::string overview_help(const CommandTable& table);
 std::string command_help(const Command& command);
 std::string family_help(const CommandTable& table, std::string_view family);
-// "Usage: sandkeep put SOURCE… [TARGET]"
+// Returns "Usage: sandkeep put SOURCE… [TARGET]".
 std::string usage_line(const Command& command);
 
 }  // namespace sk::cli

@@ -11,7 +11,7 @@ namespace sk::cli {
 
 namespace {
 
-// SIGUSR1 is how the destructor wakes the thread.
+// The destructor wakes the thread with SIGUSR1.
 sigset_t watched() {
   sigset_t set;
   sigemptyset(&set);
@@ -48,7 +48,7 @@ void InterruptGuard::wait_for_signal() {
   auto set = watched();
   int number = 0;
   if (sigwait(&set, &number) != 0 || number == SIGUSR1) return;
-  // Kept until the end, so that no worker begins another file.
+  // Never unlocked, so that no worker starts another file.
   mutex_.lock();
   for (const auto& path : half_written_) unlink(path.c_str());
   terminal_.status("");

@@ -1,5 +1,5 @@
-// Ctrl-C during a transfer: removes what is half-written, then ends the process. Made before any other
-// thread, so that all of them leave the signals to this one.
+// Handles Ctrl-C during a transfer: deletes incomplete files, then ends the process. Create it before any
+// other thread, so that all threads inherit the blocked signals and only its thread receives them.
 #pragma once
 
 #include <mutex>
@@ -14,12 +14,12 @@ namespace sk::cli {
 class InterruptGuard {
  public:
   explicit InterruptGuard(Terminal& terminal);
-  // Signals do what they did before again.
+  // Unblocks the signals.
   ~InterruptGuard();
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 
-  // Files that must not survive an interruption. Any thread.
+  // Registers files to delete on an interruption. Any thread.
   void add(const std::string& path);
   void remove(const std::string& path);
 

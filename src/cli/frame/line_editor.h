@@ -1,4 +1,5 @@
-// Lines that a person types: editing, history and Ctrl-C at a terminal (libedit); plain reading elsewhere.
+// Reads lines that a user types. A terminal gets editing, history and Ctrl-C (libedit); other input is read
+// plainly.
 #pragma once
 
 #include <memory>
@@ -12,17 +13,17 @@ namespace sk::cli {
 // One thread.
 class LineEditor {
  public:
-  // `history_file` is made with mode 0600; "" keeps none.
+  // Creates `history_file` with mode 0600; "" disables history.
   LineEditor(const Terminal& terminal, std::string history_file);
   ~LineEditor();
   LineEditor(const LineEditor&) = delete;
   LineEditor& operator=(const LineEditor&) = delete;
 
   struct Line {
-    std::string text;        // without its end
+    std::string text;        // without the line ending
     bool abandoned = false;  // Ctrl-C
   };
-  // nullopt at the end of input.
+  // Returns nullopt at the end of input.
   std::optional<Line> read(const std::string& prompt);
   void remember(const std::string& text);
 

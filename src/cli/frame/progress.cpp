@@ -13,7 +13,7 @@ namespace sk::cli {
 namespace {
 
 constexpr int64_t kWindowUs = 5'000'000;
-constexpr int64_t kSettledUs = 500'000;  // before that a rate is noise
+constexpr int64_t kSettledUs = 500'000;  // earlier rates are noise
 
 int64_t steady_now_us() {
   using namespace std::chrono;
@@ -48,7 +48,7 @@ std::string time_left(const ProgressState& state) {
 }  // namespace
 
 std::string format_progress(const ProgressState& state, size_t width, bool utf8) {
-  // In order of reading; `rank` is the order in which they survive on a narrow terminal.
+  // Parts in reading order; `rank` is their priority on a narrow terminal.
   struct Part {
     std::string text;
     int rank;
@@ -78,7 +78,7 @@ std::string format_progress(const ProgressState& state, size_t width, bool utf8)
   while (rank_max > 0 && display_width(joined(rank_max)) > width) --rank_max;
   auto line = joined(rank_max);
 
-  constexpr size_t kBarMost = 30, kBarLeast = 8, kBarFrame = 4;  // brackets and the two spaces behind them
+  constexpr size_t kBarMost = 30, kBarLeast = 8, kBarFrame = 4;  // brackets and the two spaces after them
   auto room = width - std::min(width, display_width(line));
   if (state.bytes_total && rank_max > 0 && room >= kBarLeast + kBarFrame)
     line.insert(state.label.size() + 2,
@@ -122,7 +122,7 @@ void Progress::draw_until_stopped() {
   RateMeter meter;
   meter.sample(steady_now_us(), 0);
   std::unique_lock lock(mutex_);
-  // The first drawing waits a moment: what is over at once needs no bar.
+  // Delay the first drawing: a short transfer needs no progress line.
   while (!wake_.wait_for(lock, kInterval, [this] { return stopping_; })) {
     meter.sample(steady_now_us(), bytes_done());
     ProgressState state{label_,       bytes_done(),       bytes_total_, files_done_.load(),

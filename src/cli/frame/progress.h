@@ -1,5 +1,5 @@
-// The progress line of a transfer: how much, how fast, how long still. Drawn on standard error, and only
-// where that is a terminal.
+// The progress line of a transfer: amount, rate and remaining time. Drawn on standard error, only if that is
+// a terminal.
 #pragma once
 
 #include <atomic>
@@ -20,14 +20,15 @@ struct ProgressState {
   std::optional<uint64_t> bytes_total;  // nullopt: unknown, as with standard input
   uint64_t files_done = 0;
   uint64_t files_total = 0;
-  std::optional<double> bytes_per_s;  // nullopt: too early to tell
+  std::optional<double> bytes_per_s;  // nullopt: not enough samples yet
 };
 
-// One line of at most `width` columns: "put  [#####·····]  42%  1.2 of 2.9 GiB  180 MiB/s  9 s left  12/40
-// files". Parts that do not fit are left out, the least important first.
+// Returns one line of at most `width` columns: "put  [#####·····]  42%  1.2 of 2.9 GiB  180 MiB/s  9 s left
+// 12/40 files". Omits parts that do not fit, least important first.
 std::string format_progress(const ProgressState& state, size_t width, bool utf8);
 
-// The rate over the last few seconds, so that a stall shows and a fast start is forgotten.
+// Measures the rate over the last few seconds, so that a stall is visible and a fast start has no lasting
+// effect.
 class RateMeter {
  public:
   void sample(int64_t now_us, uint64_t bytes_done);
@@ -41,7 +42,7 @@ class RateMeter {
   std::deque<Sample> samples_;  // the oldest is at most kWindowUs old
 };
 
-// Draws while it lives, from a thread of its own; the counters may be turned from any thread.
+// Draws on its own thread until it is destroyed. Any thread may change the counters.
 class Progress {
  public:
   Progress(Terminal& terminal, std::string label, std::optional<uint64_t> bytes_total, uint64_t files_total);
@@ -60,7 +61,7 @@ class Progress {
   const std::string label_;
   const std::optional<uint64_t> bytes_total_;
   const uint64_t files_total_;
-  std::atomic<int64_t> bytes_done_{0};  // signed: a retry takes back what it had sent
+  std::atomic<int64_t> bytes_done_{0};  // signed: a retry subtracts the bytes that it had sent
   std::atomic<uint64_t> files_done_{0};
   std::mutex mutex_;
   std::condition_variable wake_;

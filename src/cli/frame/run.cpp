@@ -11,8 +11,8 @@ namespace sk::cli {
 
 namespace {
 
-// Options are read by the command; this only decides how an error, also one in the options themselves, is
-// shown.
+// Decides only how errors are shown, including errors in the options themselves. The command parses its
+// options.
 bool wants_json(std::span<const std::string> words) {
   auto end = std::find(words.begin(), words.end(), "--");
   return std::find(words.begin(), end, "--json") != end;
@@ -50,11 +50,11 @@ void check_positional(const Command& command, const Arguments& arguments) {
     complain("does not take '" + arguments.positional[command.positional_max] + "'");
 }
 
-// Options that the command does not know end in advice on where to look.
+// Adds a hint about --help to errors in the options.
 Arguments read_arguments(const Command& command, std::span<const std::string> words) {
   try {
     auto arguments = parse_arguments(words, command.all_options());
-    // Elsewhere "--" only says that no options follow: 'cat -- -draft.md'.
+    // For other commands "--" only ends the options: 'cat -- -draft.md'.
     if (!command.takes_rest)
       arguments.positional.insert(arguments.positional.end(), arguments.rest.begin(), arguments.rest.end());
     return arguments;
@@ -106,7 +106,7 @@ Json error_to_json(const Error& error) {
 std::string describe_error(const Error& error, bool as_json, const Terminal& terminal) {
   if (as_json) return to_text(error_to_json(error));
   auto out = terminal.paint_err(Style::red, "sandkeep:") + " " + printable(error.message());
-  // The general advice for bad requests is for those who write requests.
+  // The general hint for bad requests addresses developers of API clients.
   bool says_something = error.hint() != info(Code::bad_request).hint;
   if (says_something && !error.hint().empty()) out += "\n  " + printable(error.hint());
   if (error.code() == Code::internal)
@@ -134,7 +134,7 @@ ExitCode run(const CommandTable& table, std::span<const std::string> words, cons
     try {
       terminal.flush();
     } catch (const Error&) {
-      // The first error is the one to report.
+      // Report the first error.
     }
     return code;
   } catch (const std::exception& error) {

@@ -1,4 +1,4 @@
-// From words to an exit code: finds the command, reads its arguments, runs it, and says what went wrong.
+// Finds the command, parses its arguments, runs it, reports errors and returns the exit code.
 #pragma once
 
 #include <span>
@@ -12,11 +12,12 @@
 
 namespace sk::cli {
 
-// `words` are those after the program's name. Never throws.
+// `words` are those after the program's name. Does not throw.
 ExitCode run(const CommandTable& table, std::span<const std::string> words, const Environment& environment,
              Terminal& terminal, const Clock& clock);
 
-// "sandkeep: what went wrong" and, below it, what to do; with `as_json` the server's own shape on one line.
+// Returns "sandkeep: message" and the hint on the next line; with `as_json`, one line in the server's error
+// format.
 std::string describe_error(const Error& error, bool as_json, const Terminal& terminal);
 
 }  // namespace sk::cli

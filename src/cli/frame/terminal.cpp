@@ -50,7 +50,7 @@ std::string painted(Style style, std::string_view text) {
   return std::string(sequence(style)) + std::string(text) + "\x1b[0m";
 }
 
-// Errors of standard error have nowhere to go.
+// Ignores errors, since errors of standard error cannot be reported.
 void write_quietly(int fd, std::string_view text) {
   while (!text.empty()) {
     auto count = ::write(fd, text.data(), text.size());

@@ -1,5 +1,5 @@
-// Standard output and standard error as the commands see them: results on one, notes and progress on the
-// other; colours only where a person looks. Made by main, outlives the command. Any thread.
+// Standard output and standard error for commands. Results go to the first, notes and progress to the second.
+// Colours are used only on a terminal. Created by main, outlives the command. Any thread.
 #pragma once
 
 #include <mutex>
@@ -18,17 +18,17 @@ class Terminal {
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
 
-  // Results. Buffered until flush(); both throw Error when the reader or the disk refuses them.
+  // Writes results, buffered until flush(). Throws Error if the write fails.
   void out(std::string_view text);
   void line(std::string_view text);
   void flush();
-  // A reader such as `head` closed our output: nothing more to say, and no reason to complain.
+  // Whether the reader of standard output, such as `head`, closed it. This ends the output and is not an
+  // error.
   bool reader_left() const { return reader_left_; }
 
-  // A line for the person, at once. Erases the progress line first; the bar is drawn again by its owner.
+  // Writes a line to standard error immediately. Erases the progress line first; its owner redraws it.
   void note(std::string_view text);
-  // Replaces the one line that lives at the bottom; "" removes it. Nothing when errors do not go to a
-  // terminal.
+  // Replaces the status line at the bottom; "" removes it. Does nothing if standard error is not a terminal.
   void status(std::string_view text);
 
   bool in_is_tty() const { return in_is_tty_; }
@@ -37,7 +37,7 @@ class Terminal {
   bool utf8() const { return utf8_; }
   int in_fd() const { return in_fd_; }
   int out_fd() const { return out_fd_; }
-  // Columns of the terminal behind standard error, now.
+  // Returns the current number of columns of the terminal on standard error.
   size_t width() const;
 
   std::string paint_out(Style style, std::string_view text) const;

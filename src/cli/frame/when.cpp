@@ -22,11 +22,11 @@ std::string local_format(std::string_view iso8601, const char* format) {
 
 // Whether the time of day in an ISO 8601 text is followed by Z or an offset.
 bool has_zone(std::string_view text) {
-  constexpr size_t kDateSize = 10;  // "2026-03-01", whose own dashes are no offset
+  constexpr size_t kDateSize = 10;  // "2026-03-01": skips its dashes, which are no offset
   return text.size() > kDateSize && text.find_first_of("Zz+-", kDateSize) != std::string_view::npos;
 }
 
-// parse_iso8601 took the clock on the wall for UTC; this finds when a clock here showed it.
+// Converts local time that parse_iso8601 read as UTC.
 TimeUs as_local(TimeUs wall_us) {
   auto seconds = static_cast<time_t>(wall_us / kSecondUs);
   tm parts{};
@@ -72,7 +72,7 @@ TimeUs parse_when(std::string_view text, TimeUs now_us) {
   if (auto wall_us = parse_iso8601(wanted)) return has_zone(wanted) ? *wall_us : as_local(*wall_us);
   auto ago = wanted;
   if (ago.ends_with(" ago")) ago.remove_suffix(4);
-  // A bare number could be anything, so a duration needs its unit here.
+  // A number without a unit is ambiguous here, so a duration needs its unit.
   bool has_unit = !ago.empty() && (ago.back() < '0' || ago.back() > '9');
   if (auto seconds = parse_duration_s(ago); seconds && has_unit) return now_us - *seconds * kSecondUs;
   throw Error(Code::bad_request,
