@@ -6,9 +6,9 @@
 namespace sk::api {
 
 namespace {
-// As much as libmagic needs to tell what something is.
+// The number of bytes that libmagic needs to detect a type.
 constexpr size_t kHeadBytesMax = 4096;
-// How often a long upload looks whether the disk still has room.
+// Interval between checks for free disk space during a long upload.
 constexpr uint64_t kRoomCheckBytes = 4 << 20;
 }  // namespace
 
@@ -83,7 +83,7 @@ std::string stated_mime(const std::optional<std::string>& content_type) {
   if (!content_type || trim(*content_type).empty()) return {};
   auto mime = parse_mime(*content_type, "Content-Type");
   auto essence = ascii_lower(trim(std::string_view(mime).substr(0, mime.find(';'))));
-  // curl -d says the second of every body.
+  // `curl -d` sends application/x-www-form-urlencoded with every body.
   if (essence == "application/octet-stream" || essence == "application/x-www-form-urlencoded") return {};
   return mime;
 }

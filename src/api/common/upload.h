@@ -1,4 +1,4 @@
-// One file's bytes on their way into the store.
+// Streams the bytes of one file into the store.
 #pragma once
 
 #include <memory>
@@ -13,29 +13,28 @@
 
 namespace sk::api {
 
-// Error(too_large) for a file of that size.
+// Throws Error(too_large) with the limit.
 [[noreturn]] void throw_too_large(uint64_t size_max);
 
-// Checksums that a client announced for what it sends.
+// Checksums that a client sends in advance.
 struct Announced {
   std::optional<Sha256> sha256;
   std::optional<std::string> md5;  // 16 raw bytes
 };
 
-// X-Sandkeep-Sha256 (hexadecimal) and Content-MD5 (base64). Error(bad_request) for what cannot be read.
+// Reads X-Sandkeep-Sha256 (hexadecimal) and Content-MD5 (base64). Error(bad_request) for a malformed value.
 Announced announced_checksums(const http::Headers& headers);
 
-// Takes bytes in order; destroyed before finish_into() it leaves nothing behind. One thread at a time.
+// Receives the bytes in order. Destruction before finish_into() discards them. One thread at a time.
 class Upload {
  public:
   explicit Upload(App& app, Announced announced = {});
 
-  // Error(too_large) over the server's limit, Error(disk_full) when the disk has no room left but its
-  // reserve.
+  // Error(too_large) above the server's limit. Error(disk_full) when only the disk's reserve is left.
   void write(std::string_view bytes);
   uint64_t size() const { return writer_->size(); }
-  // Makes the bytes durable and puts them, with what finding out their type needs, into `change`.
-  // Error(bad_request) when they are not what was announced.
+  // Makes the bytes durable. Moves them into `change`, together with the first bytes, from which the type is
+  // detected. Error(bad_request) when a checksum differs from the announced one.
   void finish_into(workspace::PutChange& change);
 
  private:
@@ -48,15 +47,14 @@ class Upload {
   std::string head_;
 };
 
-// The same, when Content-Length alone says that the body does not fit; so nothing of it needs to be read.
+// Error(too_large) when Content-Length already exceeds the limit, so the body need not be read.
 void check_announced_size(const App& app, const http::Headers& headers);
 
-// Error(unsupported_media_type) for a body with a Content-Encoding: it would be kept compressed, as bytes
-// that nobody wants.
+// Error(unsupported_media_type) for a body with a Content-Encoding: the file would be stored compressed.
 void refuse_encoded(const http::Headers& headers);
 
-// The MIME type that a client's Content-Type gives a file: empty where it only says "bytes", so that it is
-// found out instead.
+// Returns the MIME type that a client's Content-Type gives a file. Empty for a generic type, so that the type
+// is detected from the content.
 std::string stated_mime(const std::optional<std::string>& content_type);
 
 }  // namespace sk::api
