@@ -14,8 +14,8 @@ using http::Reply;
 using workspace::EventFilter;
 using workspace::Events;
 
-// The number of events that a stream reads at once. It is small, so that streams share the background threads
-// fairly, and so that the events fit into the smallest buffer that an operator can configure.
+// The number of events that a stream reads at once. A small number lets streams share the background threads
+// fairly. It also fits into the smallest buffer that an operator can configure.
 constexpr size_t kStreamPortion = 50;
 constexpr size_t kUnsentBytesMax = 16 << 10;
 constexpr std::chrono::milliseconds kReaderPause{20};

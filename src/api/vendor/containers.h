@@ -31,9 +31,9 @@ interpreter::SessionInfo need_living_container(App& app, const workspace::Actor&
 // call this expired.
 bool is_expired(const interpreter::SessionInfo& container, TimeUs now_us);
 
-// Finds the file of a container by id ("cfile_…" or "file-…"), even after it was overwritten, renamed or
-// trashed, or its container expired or was deleted. Returns nullopt when the container has no such file, or
-// when the id was retracted. Error(gone) when the file was purged.
+// Finds a file of a container by id ("cfile_…" or "file-…"). Also finds it after the file was overwritten,
+// renamed or trashed, and after its container expired or was deleted. Returns nullopt when the container has
+// no such file, or when the id was retracted. Error(gone) when the file was purged.
 std::optional<workspace::GivenFile> find_container_file(App& app, const workspace::Actor& actor,
                                                         const interpreter::SessionInfo& container,
                                                         std::string_view id);
