@@ -113,8 +113,9 @@ Reply execute(Call& call) {
   return wait_for(call, running);
 }
 
-// Replays a finished execution whose events are no longer in memory from its record. A client that already
-// has some events gets only the last one, which holds the complete execution: their numbers are lost.
+// Replays a finished execution from its record, because its events are no longer in memory. A client that
+// already has some events only gets the last one, which holds the complete execution: the record has no event
+// numbers from which to resume.
 Reply told_at_once(const Execution& execution, const std::string& base_url, bool from_the_beginning) {
   auto stream = std::make_shared<http::EventStream>();
   if (from_the_beginning) {
