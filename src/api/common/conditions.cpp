@@ -94,7 +94,7 @@ workspace::Conditions conditions_from_headers(const http::Headers& headers) {
       conditions.fence = parse_fence(value);
     }
   }
-  // RFC 9110: If-Match takes precedence, because the tag is the more exact of the two.
+  // As RFC 9110 has it: the tag is the more exact of the two.
   if (headers.has("If-Match")) conditions.if_unmodified_since_us.reset();
   return conditions;
 }
