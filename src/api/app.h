@@ -1,4 +1,4 @@
-// The application behind HTTP: what every dialect needs, and the router that mounts them all.
+// The application behind HTTP: the objects that every dialect needs, and the router that mounts all dialects.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@
 
 namespace sk::api {
 
-// Made by main after the keep and before the server, destroyed between them: it outlives the server, whose
-// handlers use it, and what its constructor is given outlives it. Any thread.
+// `main` constructs the App after the keep and before the server. It destroys the App after the server, whose
+// handlers use it, and before the keep. The constructor arguments must outlive the App. Any thread.
 class App {
  public:
   App(workspace::Keep& the_keep, interpreter::Interpreter& the_interpreter, Settings the_settings,
@@ -27,17 +27,17 @@ class App {
   interpreter::Interpreter& interpreter;
   const Settings settings;
   Metrics& metrics;
-  const std::string version;  // of the program, as answers and pages show it
+  const std::string version;  // version of the program, shown in replies and on pages
   const Clock& clock;
-  std::optional<identity::JwtVerifier> librechat_tokens;  // unset where LibreChat signs none for us
+  std::optional<identity::JwtVerifier> librechat_tokens;  // unset: LibreChat's tokens are not accepted
   Sessions sessions;                                      // of people signed in to the page
   conversations::Conversations conversations;
-  bridge::Captures captures;  // files of messages that are elsewhere
-  Background background;      // last: its threads use all of the above
+  bridge::Captures captures;  // downloads files that messages refer to
+  Background background;      // last member: its threads use all members above
 
-  // Ends what an earlier server left pending. Call once, before serving.
+  // Ends captures that an earlier server process left pending. Call once, before serving.
   void recover() { captures.recover(); }
-  // Ends background work, so that replies that wait for it are given up. After the server has stopped;
+  // Stops background work, which gives up the replies that wait for it. Call after the server has stopped;
   // idempotent.
   void stop() {
     captures.stop();
@@ -45,10 +45,10 @@ class App {
   }
 };
 
-// Throws Error(bad_request) for a file that the settings name and that cannot be used.
+// Throws Error(bad_request) when a file that the settings name is not usable.
 void check_settings(const Settings& settings);
 
-// All routes. `app` outlives the router.
+// Returns a router with all routes. `app` outlives the router.
 http::Router make_router(App& app);
 
 }  // namespace sk::api

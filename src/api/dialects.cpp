@@ -14,7 +14,7 @@ namespace {
 
 using ErrorWriter = http::Reply (*)(const http::Request&, const Error&);
 
-// The first prefix that the path starts with decides; everything else is our own dialect's.
+// The first matching prefix decides. A path without a match belongs to Sandkeep's own dialect.
 struct Dialect {
   std::string_view prefix;
   ErrorWriter write_error;
@@ -26,7 +26,7 @@ constexpr Dialect kDialects[] = {
     {"/azure/", azure::error_reply},    {"/librechat/", librechat::error_reply},
 };
 
-// Also "/v1" itself, which is the base of all that is below "/v1/".
+// Also matches "/v1" itself, the base of everything below "/v1/".
 bool is_below(std::string_view path, std::string_view prefix) {
   return path.starts_with(prefix) || (prefix.ends_with('/') && path == prefix.substr(0, prefix.size() - 1));
 }

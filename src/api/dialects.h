@@ -1,5 +1,5 @@
-// Which dialect a path belongs to, for what no handler sees: the shape of errors, also of those for unknown
-// paths, bad keys and malformed requests.
+// Maps a path to its dialect, for work that happens outside handlers. This gives every error the shape of its
+// dialect, including errors for unknown paths, bad keys and malformed requests. Pure functions; any thread.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@
 
 namespace sk::api {
 
-// The error in the shape that the clients of this path read.
+// Returns the error in the shape that clients of this path expect.
 http::Reply dialect_error_reply(const http::Request& request, const Error& error);
 
-// The part of a request that the shape of its errors depends on, for replies that outlive the request.
+// Copies the part of a request that determines the shape of its errors, for replies that outlive the request.
 http::Request without_content(const http::Request& request);
 
-// The path without the key that clients of some dialects put into it, for logs of every kind.
+// Replaces the key that clients of some dialects put into the path, so that no log contains it.
 std::string loggable_path(std::string_view path);
 
 }  // namespace sk::api

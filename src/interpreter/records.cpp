@@ -380,16 +380,23 @@ void insert_files(catalog::Tx& tx, const Id& execution, const std::vector<KeptFi
 
 // A finished one stays finished: saves of a running one may come late.
 // `key` is written once, with the first record of an execution.
+// Text of a record as the catalog can store it. U+0000 becomes its symbol, U+2400: a record with a replaced
+// character is better than none, and a cell that contains it fails anyway.
+std::string without_nul(const std::string& text) {
+  return text.find('\0') == std::string::npos ? text : replace_all(text, std::string_view("\0", 1), "\u2400");
+}
+
 void upsert_execution(catalog::Tx& tx, const Execution& execution, const std::optional<std::string>& request,
                       const std::optional<std::string>& key = std::nullopt) {
-  tx.exec("INSERT INTO executions (" SK_EXECUTION_COLUMNS
-          ", request, idempotency_key) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) "
-          "ON CONFLICT (id) DO UPDATE SET status = excluded.status, outcome = excluded.outcome, detail = "
-          "excluded.detail, started_us = excluded.started_us, ended_us = excluded.ended_us, request = "
-          "excluded.request WHERE executions.status <> 'done' OR excluded.status = 'done'",
-          {execution.id, execution.session, execution.number, execution.author, execution.language,
-           execution.code, name_of(execution.status), outcome_name(execution), detail_of(execution),
-           execution.created_us, execution.started_us, execution.ended_us, request, key});
+  tx.exec(
+      "INSERT INTO executions (" SK_EXECUTION_COLUMNS
+      ", request, idempotency_key) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) "
+      "ON CONFLICT (id) DO UPDATE SET status = excluded.status, outcome = excluded.outcome, detail = "
+      "excluded.detail, started_us = excluded.started_us, ended_us = excluded.ended_us, request = "
+      "excluded.request WHERE executions.status <> 'done' OR excluded.status = 'done'",
+      {execution.id, execution.session, execution.number, execution.author, execution.language,
+       without_nul(execution.code), name_of(execution.status), outcome_name(execution), detail_of(execution),
+       execution.created_us, execution.started_us, execution.ended_us, request, key});
 }
 
 }  // namespace

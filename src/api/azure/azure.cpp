@@ -4,10 +4,10 @@ namespace sk::api::azure {
 
 namespace {
 
-// "/subscriptions/S/resourceGroups/G/sessionPools/P" has six segments; two more are for proxies.
+// "/subscriptions/S/resourceGroups/G/sessionPools/P" has six segments; two more are reserved for proxies.
 constexpr int kPrefixSegmentsMax = 8;
 
-// "", "/{p1}", "/{p1}/{p2}", …: pool() in session.cpp reads these parameters.
+// "", "/{p1}", "/{p1}/{p2}", …: pool_of() in session.cpp reads these parameters.
 std::vector<std::string> prefixes() {
   std::vector<std::string> out = {""};
   for (int n = 1; n <= kPrefixSegmentsMax; ++n) out.push_back(out.back() + "/{p" + std::to_string(n) + "}");

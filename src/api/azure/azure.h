@@ -1,17 +1,16 @@
-// Azure Container Apps' dynamic sessions under /azure/{anything}/…: two families of calls that were published
-// one after the other and that clients use side by side.
+// Azure Container Apps' dynamic sessions under /azure/{anything}/…. Azure published two families of calls one
+// after the other, and clients use both.
 //
 // Family A (api-version up to 2024-08-02-preview): /code/execute, /files/upload, /files,
 // /files/content/{name}. Family B (from 2024-10-02-preview on): /executions, /files, /files/{name}/content,
-// /session, /listSessions, /metadata. A session is named by `identifier`, and exists from its first use on.
+// /session, /listSessions, /metadata. `identifier` names a session, which exists from its first use on.
 #pragma once
 
 #include "api/common/routes.h"
 
 namespace sk::api::azure {
 
-// Adds one call under every prefix that a pool's endpoint may have: the routes are told apart by how they
-// end.
+// Adds one call under every prefix that a pool's endpoint may have. The end of the path selects the route.
 class Pools {
  public:
   explicit Pools(Routes& routes) : routes_(routes) {}
@@ -28,7 +27,7 @@ void add_file_routes(Pools& pools);
 void add_upload_routes(Pools& pools);
 void add_session_routes(Pools& pools);
 
-// All of the above.
+// Adds all of the above.
 void add_routes(Routes& routes);
 
 }  // namespace sk::api::azure

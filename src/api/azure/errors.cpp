@@ -56,7 +56,7 @@ std::string_view azure_code(Code code) {
 }  // namespace
 
 http::Reply error_reply(const http::Request& request, const Error& error) {
-  // Status and headers are those of every dialect.
+  // Status and headers are the same in every dialect.
   http::Reply reply = http::error_to_reply(request, error);
   auto code = std::string(azure_code(error.code()));
   Json body = {{"code", code}, {"message", error.message()}};

@@ -1,4 +1,4 @@
-// Errors as clients of Azure's dynamic sessions read them.
+// Errors in the shape that clients of Azure's dynamic sessions expect.
 #pragma once
 
 #include "base/error.h"

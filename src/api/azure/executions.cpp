@@ -34,7 +34,7 @@ const Fields& input_fields() {
   return fields;
 }
 
-// What a client asked for, from the fields that both families share.
+// The request of a client, from the fields that both families share.
 struct Input {
   interpreter::NewExecution run;
   bool waits = true;
@@ -46,7 +46,7 @@ struct Input {
       .with("field", body.label(name));
 }
 
-// Python clients write enums in lower case, .NET ones do not.
+// Python clients send enums in lower case; .NET clients do not.
 std::string lower_text(const Body& body, std::string_view name) {
   return ascii_lower(body.text(name).value_or(""));
 }
@@ -83,7 +83,7 @@ Input read_input(const Call& call, const Body& body) {
   return input;
 }
 
-// Files that an execution kept, under links that stay; Azure's own answers have no such list.
+// Lists the files that an execution kept, with permanent links. Azure's own answers have no such list.
 Json kept_json(const Execution& execution, const SessionInfo& session, const std::string& base_url) {
   Json out = Json::array();
   for (const auto& file : execution.files.kept) {
@@ -110,14 +110,16 @@ void add_headers(Reply& reply, const Execution& execution) {
 
 // ---- Family A
 
-// "42" is 42, "'text'" is text, as the hosted service gives a value that JSON has; anything else is its repr.
+// Converts a repr to a JSON value where JSON has one, as the hosted service does: "42" is 42, "'text'" is
+// text. Anything else stays a repr.
 Json plain_value(const std::string& text) {
   if (text == "True" || text == "False") return text == "True";
   if (text.size() >= 2 && text.front() == '\'' && text.back() == '\'' && text.find('\\') == std::string::npos)
     return text.substr(1, text.size() - 2);
   Json value = Json::parse(text, nullptr, false);
   bool exact = value.is_number() || value.is_array() || value.is_object();
-  // What JSON would write differently (1e3, a huge integer, a nested structure) stays as Python wrote it.
+  // Keeps Python's spelling when JSON would write the value differently: 1e3, a huge integer, a nested
+  // structure.
   return exact && value.dump() == text ? value : Json(text);
 }
 
@@ -155,9 +157,9 @@ std::string status_of(const Execution& execution) {
   return execution.outcome == Outcome::interrupted ? "Canceled" : "Failed";
 }
 
-// Shell pools answer with the exit code in the status's place.
+// Shell pools return the exit code in place of the status.
 std::string exit_status_of(const Execution& execution) {
-  constexpr int kTimedOut = 124, kKilled = 137;  // as timeout(1) and the shell have it
+  constexpr int kTimedOut = 124, kKilled = 137;  // as timeout(1) and the shell report them
   if (execution.status != ExecutionStatus::done) return status_of(execution);
   if (execution.exit_code) return std::to_string(*execution.exit_code);
   if (execution.outcome == Outcome::ok) return "0";
@@ -168,7 +170,7 @@ std::string exit_status_of(const Execution& execution) {
 Json result_json(const Execution& execution, const SessionInfo& session, const OutputText& shown) {
   Json out = {{"stdout", shown.printed}, {"stderr", shown.errors}};
   if (execution.language == "bash") return out;
-  // Text and nothing else: the .NET client reads a string here.
+  // Always text: the .NET client reads a string here.
   std::string value = shown.value.value_or("");
   if (!shown.value && shown.image) value = "/mnt/data/" + session_path(session, shown.image->path);
   out["executionResult"] = value;
@@ -205,8 +207,6 @@ Json family_b_json(const Execution& execution, const SessionInfo& session, const
   out["files"] = kept_json(execution, session, base_url);
   return out;
 }
-
-// ---- The calls
 
 Reply wait_for(const Call& call, const RunningExecution& running,
                std::function<Reply(const Execution&)> answer) {
@@ -255,7 +255,7 @@ Reply execute_b(Call& call) {
   return reply;
 }
 
-// As far as it is: from memory while it runs, else from the record.
+// Returns the current state: from memory while the execution runs, otherwise from the record.
 Execution need_execution(const Call& call, const SessionInfo& session) {
   auto& interpreter = call.app.interpreter;
   auto id = Id::from_hex(call.request.param("execution"));

@@ -1,4 +1,4 @@
-// Files of a session in the shapes of both families.
+// Serializes files of a session in the shapes of both families. Pure functions; any thread.
 #pragma once
 
 #include "base/json.h"
@@ -7,7 +7,7 @@
 
 namespace sk::api::azure {
 
-// {"$id","properties":{"$id","filename","size","lastModifiedTime"}}; `number` makes the "$id"s unique within
+// {"$id","properties":{"$id","filename","size","lastModifiedTime"}}. `number` makes each "$id" unique within
 // an answer.
 Json family_a_file(const workspace::Entry& entry, const interpreter::SessionInfo& session, size_t number);
 

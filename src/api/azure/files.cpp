@@ -1,5 +1,5 @@
-// A session's files: listing, reading, deleting. Both families share the paths; `api-version` tells them
-// apart.
+// Files of a session: listing, reading, deleting. Both families use the same paths; `api-version`
+// distinguishes them.
 #include "api/azure/azure.h"
 #include "api/azure/file_json.h"
 #include "api/azure/session.h"
@@ -21,13 +21,13 @@ using workspace::Right;
 constexpr size_t kPageMax = 10'000;
 constexpr std::string_view kContent = "content";
 
-// Entries of a folder, up to a page; the cursor leads on and is empty at the end.
+// Lists entries of a folder, up to one page. The cursor is empty at the end.
 workspace::Page<Entry> list_entries(Call& call, const SessionInfo& session, workspace::ListOptions options) {
   auto workspace = open_workspace(call, session, Right::read);
   workspace::Page<Entry> out;
   options.limit = call.app.settings.list_page_max;
   options.cursor = call.query.text("cursor").value_or("");
-  // A session that has kept nothing yet has no folder, and so no files.
+  // A session that has kept nothing has no folder, and therefore no files.
   if (!options.folder.empty() && !call.app.keep.files().find(workspace, options.folder)) return out;
   do {
     auto page = call.app.keep.files().list(workspace, options);
@@ -46,7 +46,7 @@ std::string next_link(const Call& call, const std::string& cursor) {
   return out;
 }
 
-// `recursive` is text for us, since clients write it in any case.
+// `recursive` is declared as text, because clients send it in upper and lower case.
 bool is_recursive(const Call& call) {
   auto text = ascii_lower(call.query.text("recursive").value_or("false"));
   if (text != "true" && text != "false" && text != "1" && text != "0")
@@ -69,7 +69,7 @@ Reply list_files(Call& call) {
     auto path = call.query.text("path").value_or("");
     while (path.ends_with('/')) path.pop_back();
     if (!path.empty() && path != "/mnt/data") options.folder = workspace_path(*session, path);
-    // Family A knows no folders: it names every file by its whole path.
+    // Family A has no folders: it names every file by its full path.
     options.recursive = family_a || recursive;
     page = list_entries(call, *session, std::move(options));
   }
@@ -107,7 +107,7 @@ Reply describe(Call& call, const SessionInfo& session, std::string_view name, Fa
   return Reply::json({{"$id", "1"}, {"value", Json::array({family_a_file(entry, session, 2)})}});
 }
 
-// "content/NAME" (family A), "NAME/content" (family B) or "NAME", where a name may have slashes in it:
+// Accepts "content/NAME" (family A), "NAME/content" (family B) or "NAME". A name may contain slashes, because
 // clients do not escape them.
 Reply get_file(Call& call) {
   SessionInfo session = need_session(call);

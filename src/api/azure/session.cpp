@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kFirstOfFamilyB = "2024-10-02";
 constexpr std::string_view kDataFolder = "/mnt/data";
 constexpr size_t kIdentifierBytesMax = 256;
-constexpr size_t kNameBytesMax = 80;  // of the session and so of its folder
+constexpr size_t kNameBytesMax = 80;  // of the session, and therefore of its folder
 
 bool is_printable(std::string_view text) {
   for (char c : text)
@@ -26,7 +26,7 @@ interpreter::Aliases aliases(const Call& call) {
   return interpreter::Aliases(call.app.keep, call.app.interpreter);
 }
 
-// A path relative to /mnt/data, which may stand before it.
+// Strips a leading /mnt/data from a path.
 std::string_view inside(std::string_view path) {
   if (path == kDataFolder) return "";
   if (path.starts_with(kDataFolder) && path[kDataFolder.size()] == '/')
@@ -79,7 +79,7 @@ interpreter::SessionInfo use_session(const Call& call, const std::string& identi
   interpreter::NewSession wanted;
   wanted.name = cut_text(identifier, kNameBytesMax);
   wanted.labels = {{"azure", {{"pool", pool_of(call)}, {"identifier", identifier}}}};
-  // One that was made while code ran takes files also where no code runs.
+  // An existing session accepts files even when code execution is disabled.
   return aliases(call).find_or_create(call.actor, kind_of(call), identifier, wanted);
 }
 
@@ -94,7 +94,7 @@ std::string workspace_path(const interpreter::SessionInfo& session, std::string_
 
 std::string workspace_path(const interpreter::SessionInfo& session, std::string_view folder,
                            std::string_view name) {
-  // A whole path is meant as it stands.
+  // A full path ignores `folder`.
   if (folder.empty() || inside(name) != name) return workspace_path(session, name);
   std::string path = join_path(clean_path(inside(folder)), std::string(name));
   return join_path(session.folder, clean_file_path(path));

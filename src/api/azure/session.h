@@ -1,4 +1,5 @@
-// What every call of a pool is about: its family, its session, and files as code in the session sees them.
+// The subject of a call: its family, its pool and session, and files as code in the session sees them. Any
+// thread.
 #pragma once
 
 #include <optional>
@@ -9,37 +10,37 @@
 
 namespace sk::api::azure {
 
-// The two shapes of answers.
+// The two families of calls and answers.
 enum class Family { a, b };
 
-// By `api-version`; without one, `otherwise`.
+// Determines the family by `api-version`; without one, returns `otherwise`.
 Family family_of(const Call& call, Family otherwise);
 
-// The path before the call's own end: one namespace of identifiers each.
+// Returns the path before the call's own end. Each pool is a separate namespace of identifiers.
 std::string pool_of(const Call& call);
-// "https://host/azure/pool", for links that answers carry.
+// Returns "https://host/azure/pool", for links in answers.
 std::string pool_url(const Call& call);
 
-// The `identifier` of the query, else `fallback`. Error(bad_request) for none, and for what is not 1 to 256
-// printable characters.
+// Returns the `identifier` of the query, else `fallback`. Error(bad_request) when both are missing, or when
+// it is not 1 to 256 printable characters.
 std::string identifier_of(const Call& call, const std::optional<std::string>& fallback = {});
 
-// nullopt where the identifier was never used, or its session was deleted.
+// Returns nullopt when the identifier was never used, or its session was deleted.
 std::optional<interpreter::SessionInfo> find_session(const Call& call);
-// Error(not_found) instead.
+// Error(not_found) instead of nullopt.
 interpreter::SessionInfo need_session(const Call& call);
-// Made on first use.
+// Creates the session on first use.
 interpreter::SessionInfo use_session(const Call& call, const std::string& identifier);
 
 workspace::Authority open_workspace(Call& call, const interpreter::SessionInfo& session,
                                     workspace::Right right);
 
-// "report.csv", "/mnt/data/report.csv" or, below a `path` such as "/mnt/data/plots", its name → where it is
-// in the workspace. Error(bad_request) for what lies outside /mnt/data.
+// Converts "report.csv", "/mnt/data/report.csv", or a name below a folder such as "/mnt/data/plots", to a
+// path in the workspace. Error(bad_request) for paths outside of /mnt/data.
 std::string workspace_path(const interpreter::SessionInfo& session, std::string_view name);
 std::string workspace_path(const interpreter::SessionInfo& session, std::string_view folder,
                            std::string_view name);
-// And back: relative to /mnt/data.
+// The reverse: returns the path relative to /mnt/data.
 std::string session_path(const interpreter::SessionInfo& session, std::string_view path);
 
 }  // namespace sk::api::azure

@@ -1,4 +1,4 @@
-// What a pool tells about its sessions and about what they run on.
+// Information about a pool's sessions and their runtime.
 #include <mutex>
 
 #include "api/azure/azure.h"
@@ -29,8 +29,8 @@ Json session_json(const SessionInfo& session, const std::string& identifier) {
 
 Reply get_session(Call& call) { return Reply::json(session_json(need_session(call), identifier_of(call))); }
 
-// The files stay in the workspace. A session that is not there is as deleted as one can be: clients close
-// what they never used.
+// Deletes the session; its files stay in the workspace. A missing session counts as deleted, because clients
+// close sessions that they never used.
 Reply delete_session(Call& call) {
   auto session = find_session(call);
   call.actor.need_write();
@@ -56,7 +56,7 @@ Reply list_sessions(Call& call) {
   return Reply::json(out);
 }
 
-// ---- /metadata: asked of the interpreter itself, once.
+// ---- /metadata: asks a Python session once and caches the answer.
 
 constexpr std::string_view kAskPackages =
     "import importlib.metadata, json, platform\n"
@@ -66,7 +66,7 @@ constexpr std::string_view kAskPackages =
 
 struct Known {
   std::mutex mutex;
-  Json packages;  // guarded by mutex; null until somebody asked
+  Json packages;  // guarded by mutex; null until the first answer
 };
 
 Json metadata_json(const Json& known, const std::string& version, TimeUs created_us) {
@@ -110,12 +110,13 @@ Reply get_metadata(Call& call, const std::shared_ptr<Known>& known) {
       told = {{"python", ""}, {"packages", Json::array()}};
     }
     deferred->complete(Reply::json(metadata_json(told, app.version, created_us)));
-    // On another thread: the session that answers here cannot wait for its own end.
+    // Removes the session on another thread: this callback runs on the session, which cannot wait for its own
+    // end.
     app.background.run([&app, actor, session] {
       try {
         app.interpreter.remove(actor, session.id, interpreter::Interpreter::OnUnkept::discard);
       } catch (const Error&) {
-        // It stays, asleep, until somebody deletes it.
+        // The session stays asleep until somebody deletes it.
       }
     });
   };

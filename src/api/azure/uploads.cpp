@@ -1,4 +1,4 @@
-// Files on their way into a session: multipart forms, streamed.
+// Uploads into a session: multipart forms, streamed.
 #include "api/azure/azure.h"
 #include "api/azure/file_json.h"
 #include "api/azure/session.h"
@@ -20,12 +20,12 @@ class PoolUpload final : public MultipartSink {
         family_(family) {}
 
  protected:
-  // semantic-kernel names the part by the whole path, "/mnt/data/x"; others by the name alone.
+  // semantic-kernel sends the full path "/mnt/data/x" as the filename; other clients send only the name.
   std::string path_for(const http::MultipartPart& part) override {
     return workspace_path(session_, folder_, *part.filename);
   }
   Json source_detail() override { return detail_of_put(session_); }
-  // Clients send no fields that mean anything here.
+  // No form field has a meaning here.
   void field(const std::string&, const std::string&) override {}
 
   http::Reply answer(const std::vector<workspace::ChangeResult>& results) override {

@@ -5,7 +5,8 @@
 namespace sk::api {
 
 namespace {
-// Longer than any store that one machine holds should need; a client that leaves ends its chore sooner.
+// Longer than maintenance of any store on one machine should take. A client that disconnects cancels its
+// chore earlier.
 constexpr std::chrono::hours kChoreMax{24};
 }  // namespace
 

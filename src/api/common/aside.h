@@ -1,4 +1,5 @@
-// Replies that take long to make: the work runs on a thread of its own, the connection waits without one.
+// Replies that take long to produce. The work runs on a background thread; the waiting connection uses no
+// thread.
 #pragma once
 
 #include <atomic>
@@ -10,14 +11,15 @@
 
 namespace sk::api {
 
-// What the answer says. `cancelled` becomes true when nobody waits for it any more; what it throws is the
-// answer, in the shape of the request's dialect. Runs after the Call is gone.
+// Produces the reply. `cancelled` becomes true when no client waits for the reply any more. An exception
+// becomes an error reply in the shape of the request's dialect. Runs after the Call is destroyed.
 using Chore = std::function<http::Reply(const std::atomic<bool>& cancelled)>;
 
-// What kind of work it is: a chore of the server's, of which few may wait (Error(unavailable) over that), or
-// a transfer of the request's own bytes.
+// The kind of work. A `chore` is server maintenance and its queue is short. A `transfer` processes the bytes
+// of one request.
 enum class Aside { chore, transfer };
 
+// Runs `chore` in the background and returns a deferred reply. Error(unavailable) when too many chores wait.
 http::Reply run_aside(Call& call, Aside kind, Chore chore);
 
 }  // namespace sk::api

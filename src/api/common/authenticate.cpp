@@ -13,7 +13,7 @@ std::string secret_from_basic(std::string_view encoded) {
     throw Error(Code::unauthorized, "the Authorization header is not valid Basic authentication");
   }
   auto password = decoded->substr(colon + 1);
-  // `curl -u KEY:` puts the key where the user's name belongs.
+  // `curl -u KEY:` sends the key as the user name.
   return password.empty() ? decoded->substr(0, colon) : password;
 }
 
@@ -46,7 +46,7 @@ std::optional<std::string> find_cookie(const http::Request& request, std::string
 std::optional<Credential> find_credential(App& app, const http::Request& request) {
   if (auto value = request.headers.get("Authorization"))
     return Credential{.secret = secret_from_authorization(*value)};
-  // Ours and LibreChat's name, Azure OpenAI's, and that of Azure's session pools.
+  // The header names of Sandkeep and LibreChat, of Azure OpenAI, and of Azure's session pools.
   for (auto name : {"X-API-Key", "api-key", "x-ms-apikey"}) {
     if (auto value = request.headers.get(name)) return Credential{.secret = std::string(trim(*value))};
   }

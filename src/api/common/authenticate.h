@@ -1,4 +1,4 @@
-// From a request to who is asking.
+// Authentication: turns the credential of a request into an Actor. Any thread.
 #pragma once
 
 #include <optional>
@@ -12,29 +12,29 @@ namespace sk::api {
 
 inline constexpr std::string_view kSessionCookie = "sandkeep_session";
 
-// What a request proves itself with.
+// The credential that a request carries.
 struct Credential {
   std::string secret;
-  // The page's cookie comes by itself with whatever a browser sends, so it only opens what changes nothing,
-  // and forms with their token.
+  // True for the page's cookie. Browsers attach it to every request, so it only permits reads, and forms that
+  // carry their token.
   bool from_cookie = false;
-  std::string form_token = {};  // of the session, for cookies
+  std::string form_token = {};  // of the signed-in session; only for cookies
 };
 
-// Authorization: Bearer KEY or Basic (the key is the password), X-API-Key (api-key, x-ms-apikey), or the
-// page's cookie; nullopt without any of them. Error(unauthorized) for an Authorization header that cannot be
-// read.
+// Reads `Authorization: Bearer KEY` or Basic (the key is the password), X-API-Key (api-key, x-ms-apikey), or
+// the page's cookie. Returns nullopt when none is present. Error(unauthorized) for a malformed Authorization
+// header.
 std::optional<Credential> find_credential(App& app, const http::Request& request);
 
-// The value of a cookie, if it was sent.
+// Returns the value of a cookie; nullopt when it was not sent.
 std::optional<std::string> find_cookie(const http::Request& request, std::string_view name);
 
-// Error(unauthorized) without a valid key; Error(forbidden) for a cookie on a request that could change
+// Error(unauthorized) without a valid key. Error(forbidden) for a cookie on a request that could change
 // something.
 workspace::Actor authenticate(App& app, const http::Request& request,
                               const std::optional<Credential>& credential);
 
-// The same, where a token that LibreChat signed may stand in the key's place: its subject becomes the actor.
+// As authenticate(), but also accepts a token that LibreChat signed. The token's subject becomes the actor.
 workspace::Actor authenticate_or_token(App& app, const http::Request& request,
                                        const std::optional<Credential>& credential);
 

@@ -10,12 +10,14 @@ namespace {
 using interpreter::Execution;
 using interpreter::ExecutionEvent;
 
+// Time in the queue, and for waking the session and keeping its files.
 constexpr std::chrono::hours kQueueAndKeeping{24};
-// A reply has a deadline of its own; that of the execution comes first.
+// A deferred reply has its own deadline. This margin makes the deadline of the execution pass first.
 constexpr std::chrono::hours kReplyLater{1};
 constexpr int kGatewayTimeout = 504;
 
-// An exception of the dialect becomes an error reply: the execution has ended, and the client waits.
+// Turns an exception of the dialect into an error reply, because the execution has ended and the client
+// waits.
 http::Reply answered(const http::Request& request, const Awaited& wanted, const Execution& execution) {
   try {
     return wanted.answer(execution);

@@ -1,5 +1,5 @@
-// Waiting for an execution on behalf of a request. No thread waits; when the client leaves, the execution
-// goes on.
+// Waits for an execution on behalf of a request. The wait uses no thread. The execution continues when the
+// client disconnects.
 #pragma once
 
 #include <functional>
@@ -12,25 +12,26 @@
 
 namespace sk::api {
 
-// How long a request waits for an execution: longer than any may take under these settings, with its time in
-// the queue, its waking and its keeping.
+// Returns how long a request waits for an execution. It exceeds the longest possible execution under these
+// settings, including queueing, waking the session and keeping its files.
 std::chrono::seconds await_limit(const Settings& settings);
-// The deadline of a wait that begins now.
+// Returns the deadline of a wait that begins now.
 TimeUs await_deadline_us(const App& app);
-// The error of a request whose deadline has passed, and the reply that carries it in the dialect's shape.
+// The error of a request whose deadline has passed, and the 504 reply that carries it in the dialect's shape.
 Error overdue_error();
 http::Reply overdue_reply(const http::Request& request);
 
 struct Awaited {
   std::function<http::Reply(const interpreter::Execution&)> answer;
-  // Runs when the client did not get the answer: it left, or the deadline has passed.
+  // Called when the client did not get the reply: it disconnected, or the deadline has passed.
   std::function<void()> on_unanswered = [] {};
-  // Makes the reply of an event that comes before the end; nullopt for events that are no reason to reply.
+  // Called for each event before the end. Returns a reply to finish the wait, or nullopt to continue it.
   std::function<std::optional<http::Reply>(const interpreter::ExecutionEvent&)> by_event = {};
-  int64_t after = 0;  // the last event that by_event is not asked about
+  int64_t after = 0;  // by_event is called for events after this one
 };
 
-// The reply comes with the end of the execution, with an event, or at the deadline, whichever is first.
+// Returns a deferred reply. It completes at the end of the execution, at an event, or at the deadline,
+// whichever is first.
 http::Reply await(const Call& call, const interpreter::RunningExecution& running, Awaited wanted);
 
 }  // namespace sk::api

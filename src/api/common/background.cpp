@@ -3,12 +3,12 @@
 namespace sk::api {
 
 namespace {
-// They mostly read a few rows; more threads would compete with requests for the catalog's readers.
+// Short jobs mostly read a few rows. More threads would compete with requests for the catalog's readers.
 constexpr size_t kShortJobThreads = 4;
-// A collection and a verification can run beside each other, and each only once at a time.
+// A collection and a verification can run at the same time, but only one of each.
 constexpr size_t kChoreThreads = 2;
 constexpr size_t kChoresWaitingMax = 8;
-// One transfer keeps a core busy with hashing.
+// One transfer keeps one core busy with hashing.
 constexpr size_t kTransferThreads = 4;
 }  // namespace
 

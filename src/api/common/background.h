@@ -1,4 +1,4 @@
-// Work that no request's thread may wait for: waking long polls and event streams, retrying at a time, and
+// Work that must not run on a request's thread: waking long polls and event streams, delayed retries, and
 // long chores.
 #pragma once
 
@@ -13,28 +13,30 @@
 
 namespace sk::api {
 
-// Any thread. Jobs must not throw. What is queued when stop() is called still runs; timers that are not due
-// are dropped.
+// Any thread. Jobs must not throw. stop() still runs queued jobs, and drops timers that are not due.
 class Background {
  public:
   Background();
   ~Background();
 
-  // Soon, on one of a few threads; for short jobs. Callers bound their number: one per open connection.
+  // Runs a short job on one of a few threads. Callers limit the number of jobs: one per open connection.
   void run(std::function<void()> job);
-  // The same, after a time.
+  // As run(), after a delay.
   void run_after(std::chrono::milliseconds delay, std::function<void()> job);
-  // On threads of their own; false when too many chores wait. A chore looks at stopping() now and then.
+  // Runs a long job on separate threads. Returns false when too many chores wait. A chore must check
+  // stopping() regularly.
   [[nodiscard]] bool run_chore(std::function<void()> job);
-  // For work on the bytes of one request, which takes as long as reading them; on threads of their own, so
-  // that chores do not hold it up. Callers bound their number: one per open connection.
+  // Runs work on the bytes of one request, which takes as long as reading them. Transfers have separate
+  // threads, so chores do not delay them. Callers limit the number of jobs: one per open connection.
   void run_transfer(std::function<void()> job);
-  // Calls `job`, once, when the server begins to stop, or at once when it has begun; until forget().
+  // Registers a callback that runs once, when the server begins to stop. Runs it immediately if that has
+  // already happened. forget() with the returned number cancels it.
   uint64_t on_close(std::function<void()> job);
   void forget(uint64_t number);
-  // The server begins to stop: what waits for news is told so.
+  // Called when the server begins to stop. Runs the on_close() callbacks, so that waiting requests end.
   void close();
   bool stopping() const { return stopping_; }
+  // Runs queued jobs and joins all threads. Idempotent.
   void stop();
 
  private:

@@ -9,7 +9,7 @@ namespace sk::api {
 
 namespace {
 
-// What strangers can write into the access log is bounded.
+// Limits the bytes that unauthenticated clients can write into the access log.
 constexpr size_t kNoteTargetBytesMax = 512;
 
 Json read_json_body(const http::Request& request) {

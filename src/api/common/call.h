@@ -1,5 +1,5 @@
-// One request on its way through a dialect: who asks, what was sent (already checked against the operation's
-// description), and the ways to what it asks for. Lives as long as the request; one thread at a time.
+// One request inside a dialect: the actor, the validated query and body, and helpers to open what the request
+// names. Lives as long as the request; one thread at a time.
 #pragma once
 
 #include <functional>
@@ -17,55 +17,56 @@ namespace sk::api {
 
 class Call {
  public:
-  // Remembers the references only; prepare() does the work, so that what it throws can be noted.
+  // Only stores the references. prepare() does the work, so that its errors can go to the access log.
   Call(App& the_app, const Operation& the_operation, http::Request& the_request)
       : app(the_app), operation(the_operation), request(the_request) {}
 
-  // Authenticates as the operation asks, then reads query and body.
+  // Authenticates as the operation requires, then parses and validates query and body. Throws Error.
   void prepare();
 
   App& app;
   const Operation& operation;
   http::Request& request;
   std::optional<Credential> credential;
-  workspace::Actor actor;  // without principal where nobody needed to say who it is
+  workspace::Actor actor;  // without principal when the operation needs no authentication
   Query query;
-  Body body;                         // of JSON
-  Query form;                        // of a page's form
-  std::vector<std::string> ignored;  // unknown fields and parameters, where the operation is lenient
+  Body body;                         // fields of a JSON body
+  Query form;                        // fields of a page's form
+  std::vector<std::string> ignored;  // unknown fields and parameters of a lenient operation
 
-  // The workspace that {ws} names. A foreign one is Error(not_found). Its figures may be old.
+  // Opens the workspace that {ws} names. Error(not_found) when the actor has no access. Its usage figures may
+  // be stale.
   workspace::Authority open_workspace(workspace::Right right = workspace::Right::read);
-  // The same, to show how full it is.
+  // As above, with current usage figures.
   workspace::Authority open_workspace_with_figures();
-  // For a name or id that stands elsewhere.
+  // Opens a workspace whose name or id is not in {ws}.
   workspace::Authority open_workspace(std::string_view id_or_name, workspace::Right right);
-  // What administrators may also see of workspaces that are not theirs: Workspaces::look_at().
+  // Opens a workspace that administrators may see without being members; see Workspaces::look_at().
   workspace::Authority look_at_workspace();
-  // {path...} as a clean path; the second for paths that must not be the root.
+  // {path...} as a normalized path. file_path() also rejects the root.
   std::string path() const;
   std::string file_path() const;
-  // Error(forbidden) unless the actor manages the server, with a key that is not bound to one workspace.
+  // Error(forbidden) unless the actor is an administrator and the key is not bound to one workspace.
   void need_admin() const;
-  // How many items a page may have: `limit`, from 1 to `most`.
+  // Returns the page size: the `limit` parameter, from 1 to `most`; `most` when absent.
   size_t limit(uint64_t most) const;
 
-  // Whether the client would rather have an event stream, by its Accept.
+  // Returns whether the Accept header asks for an event stream.
   bool wants_stream() const;
 
-  // Asks again who it is, for replies that come much later: throws once the key was revoked or ran out.
-  // Outlives the Call.
+  // Returns a function that authenticates again, for replies that come much later. It throws once the key is
+  // revoked or has expired. The function may outlive the Call.
   std::function<workspace::Actor()> renewer() const;
 
-  // A read for the access log; `target` is a path or an id.
+  // Records a read in the access log. `target` is a path or an id.
   void note(std::string_view action, std::string target) const;
-  // A failed attempt for the access log, if the error is one that tells of a missing right.
+  // Records a failed attempt in the access log if the error means a missing right.
   void note_denied(const Error& error) const;
 
  private:
   void write_note(std::string_view action, std::string target, std::string_view outcome) const;
 
-  Id workspace_;  // that open_workspace() found last, for notes
+  Id workspace_;  // the last workspace opened; recorded with notes
 };
 
 }  // namespace sk::api

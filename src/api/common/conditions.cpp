@@ -15,8 +15,8 @@ std::vector<std::string_view> comma_list(std::string_view value) {
   return items;
 }
 
-// A weak tag is what our own answer had before it was compressed: it names the same version. A tag that is
-// none of ours is one that nothing here has.
+// Accepts weak tags: compression makes the tag of Sandkeep's own reply weak, but it names the same version. A
+// tag in a foreign format matches nothing.
 void read_if_match(workspace::Conditions& conditions, std::string_view value) {
   auto list = http::EtagList::parse(value);
   if (list.any()) conditions.if_match_any = true;
@@ -43,7 +43,7 @@ TimeUs read_date(std::string_view value) {
   return *date;
 }
 
-// A fence is a whole number, also where a client writes it as text.
+// A fence is an integer, also when a client sends it as text.
 int64_t parse_fence(std::string_view value) {
   auto number = parse_unsigned(trim(value));
   if (!number || *number > INT64_MAX)

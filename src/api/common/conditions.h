@@ -1,4 +1,4 @@
-// The conditions that a write carries, from headers or from JSON.
+// Preconditions of a write, read from headers or from JSON. Pure functions; any thread.
 #pragma once
 
 #include "api/common/fields.h"
@@ -7,22 +7,22 @@
 
 namespace sk::api {
 
-// If-Match, If-None-Match, If-Unmodified-Since, X-Sandkeep-Lock, X-Sandkeep-Fence. Error(bad_request) for
-// what cannot be read.
+// Reads If-Match, If-None-Match, If-Unmodified-Since, X-Sandkeep-Lock and X-Sandkeep-Fence.
+// Error(bad_request) for a malformed value.
 workspace::Conditions conditions_from_headers(const http::Headers& headers);
 
-// Only what opens locks: X-Sandkeep-Lock and X-Sandkeep-Fence, for changes of many files at once.
+// Reads only X-Sandkeep-Lock and X-Sandkeep-Fence, for changes to many files at once.
 workspace::Conditions lock_tokens_from_headers(const http::Headers& headers);
-// The same, with what the JSON fields of lock_fields() say put over them.
+// As above; the JSON fields of lock_fields() override the headers.
 workspace::Conditions lock_tokens_from_body(const http::Headers& headers, const Body& body);
 
-// Error(bad_request) for a condition in the headers of a write that takes none: one that is dropped would let
-// a write through that its writer wanted to be refused. Lock tokens may come with every request.
+// Error(bad_request) for a precondition in the headers of a write that supports none. Ignoring it would let
+// through a write that the client wanted to be refused. Lock tokens are allowed on every request.
 void refuse_conditions(const Operation& operation, const http::Headers& headers);
 
-// Those of the headers, with what the JSON fields of condition_fields() say put over them.
+// Reads the headers; the JSON fields of condition_fields() override them.
 workspace::Conditions conditions_from_body(const http::Headers& headers, const Body& body);
-// What holds for a whole batch, with what the fields of one of its changes say put over it.
+// Starts from the conditions of a whole batch; the fields of one of its changes override them.
 workspace::Conditions conditions_from_fields(workspace::Conditions conditions, const Body& body);
 
 }  // namespace sk::api

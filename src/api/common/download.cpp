@@ -18,7 +18,7 @@ http::PieceSource::Piece to_piece(workspace::ContentPiece piece) {
   return std::move(piece.bytes);
 }
 
-// The pieces of a content, opened one after the other as they are sent.
+// Opens the pieces of a content one after the other while they are sent.
 class ContentPieces final : public http::PieceSource {
  public:
   ContentPieces(workspace::ContentReader reader, std::optional<workspace::ContentPiece> first)
@@ -35,7 +35,7 @@ class ContentPieces final : public http::PieceSource {
   std::optional<workspace::ContentPiece> first_;
 };
 
-// Never asked for its pieces: HEAD's answer only needs the length.
+// For HEAD, which only needs the length: never asked for its pieces.
 class NoPieces final : public http::PieceSource {
  public:
   std::optional<Piece> next() override { return std::nullopt; }
@@ -46,8 +46,8 @@ http::Reply::Body content_body(App& app, const http::Request& request, const Sha
   if (range.size == 0) return std::string();
   if (request.method == "HEAD") return http::Reply::Pieces{range.size, std::make_shared<NoPieces>()};
   workspace::ContentReader reader(app.keep.ground(), content, range.first, range.size);
-  // The first piece is opened and verified before the headers go out, so that a missing one is an answer and
-  // not a cut connection.
+  // Opens and verifies the first piece before the headers are sent. A missing piece then yields an error
+  // reply instead of a broken connection.
   auto first = reader.next();
   SK_CHECK(first.has_value());
   if (first->size == range.size) {
@@ -96,7 +96,7 @@ std::string content_type_of(std::string_view mime) {
 
 void add_content_guards(http::Headers& headers, std::string_view mime) {
   headers.set("X-Content-Type-Options", "nosniff");
-  // Browsers show a PDF in a viewer of their own, which a sandbox would shut out; a PDF's scripts never reach
+  // Browsers show a PDF in their own viewer, which the CSP sandbox would block. Scripts in a PDF cannot reach
   // the origin.
   bool pdf = ascii_lower(trim(mime.substr(0, mime.find(';')))) == "application/pdf";
   std::string policy =

@@ -1,4 +1,5 @@
-// A version's bytes as a reply: ranges, conditions, and the headers that keep untrusted content in its place.
+// Sends the content of a version: ranges, conditional requests, and headers that isolate untrusted content.
+// Any thread.
 #pragma once
 
 #include <string>
@@ -9,24 +10,24 @@
 
 namespace sk::api {
 
-// "\"v_…\"": a file's entity tag is its version.
+// The entity tag of a file is its quoted version id: "\"v_…\"".
 std::string etag_of(const Id& version);
 
 struct DownloadOptions {
-  bool attachment = false;    // to be saved, not shown
-  std::string cache_control;  // how long the answer stays true
+  bool attachment = false;    // save instead of display
+  std::string cache_control;  // value of the Cache-Control header
 };
 
-// Answers GET and HEAD: 200, 206 for ranges, 304 and 412 for conditions, Error(range_not_satisfiable). Bytes
-// are read when they are sent.
+// Answers GET and HEAD: 200, 206 for ranges, 304 and 412 for conditions. Error(range_not_satisfiable). Bytes
+// are read while they are sent.
 http::Reply download(App& app, const http::Request& request, const workspace::Version& version,
                      const DownloadOptions& options);
 
-// What browsers are told about bytes that anybody may have written: no scripts, no forms, no guessing of
-// types. Only what is exactly a PDF is spared the sandbox.
+// Adds the security headers for content that anybody may have written: no scripts, no forms, no MIME
+// sniffing. Only a type that is exactly PDF is exempt from the CSP sandbox.
 void add_content_guards(http::Headers& headers, std::string_view mime);
 
-// The stored type as a Content-Type; text without a charset is UTF-8.
+// Returns the stored type as a Content-Type. Adds charset UTF-8 to text without a charset.
 std::string content_type_of(std::string_view mime);
 
 }  // namespace sk::api

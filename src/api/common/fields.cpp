@@ -113,7 +113,7 @@ Body::Body(const Fields& fields, Json value, std::string where, std::vector<std:
       continue;
     }
     if (field == nullptr) throw_unknown(fields, name, label(name), "the field");
-    // null says "not given", as many clients write absent values.
+    // null means absent: many clients send it for missing values.
     if (!item.is_null()) check_value(*field, item, label(name));
   }
   for (const auto& field : fields) {

@@ -1,5 +1,5 @@
-// Strict reading of what a client wrote, against the fields that its operation declares: unknown names, wrong
-// types, missing and repeated fields are Error(bad_request) that names the field.
+// Strict validation of client input against the fields that its operation declares. Unknown names, wrong
+// types, missing and repeated fields are Error(bad_request), which names the field.
 #pragma once
 
 #include <optional>
@@ -14,13 +14,13 @@
 
 namespace sk::api {
 
-// Values of declared fields, checked in the constructor. Getters CHECK that the field is declared with that
-// type, so that a handler cannot read what the document does not tell. Borrowed `fields` outlive it.
+// Values of declared fields, validated in the constructor. Getters CHECK that the field is declared with that
+// type, so a handler cannot read undocumented fields. `fields` must outlive the Body.
 class Body {
  public:
   Body() = default;
-  // `where` stands before names in messages, as "changes[3].". With `ignored`, unknown names are listed there
-  // instead of refused.
+  // `where` precedes names in messages, as "changes[3].". With `ignored`, unknown names are added to it
+  // instead of rejected.
   Body(const Fields& fields, Json value, std::string where = "", std::vector<std::string>* ignored = nullptr);
 
   bool has(std::string_view name) const { return find(name) != nullptr; }
@@ -47,7 +47,7 @@ class Body {
   std::string where_;
 };
 
-// The same for a query string, where every value is text.
+// The same for a query string, in which every value is text.
 class Query {
  public:
   using Pairs = std::vector<std::pair<std::string, std::string>>;
@@ -65,18 +65,19 @@ class Query {
   Pairs pairs_;
 };
 
-// application/x-www-form-urlencoded, as a page's form sends it. Error(bad_request) on a malformed escape.
+// Parses application/x-www-form-urlencoded, as a page's form sends it. Error(bad_request) for a malformed
+// escape.
 Query::Pairs parse_form(std::string_view text);
 
-// Error(bad_request) when `value` lies outside; `label` names the field.
+// Returns `value`; Error(bad_request) outside of [least, most]. `label` names the field.
 int64_t within(int64_t value, int64_t least, int64_t most, std::string_view label);
 
-// "0644" or "644": nine permission bits in octal.
+// Parses "0644" or "644": nine permission bits in octal.
 uint32_t parse_mode(std::string_view text, std::string_view label);
 TimeUs parse_time(std::string_view text, std::string_view label);
-// "v_…" and so on. Error(bad_request) that says what such an id looks like.
+// Parses "v_…" and other ids. Error(bad_request) describes the expected format.
 Id parse_id(std::string_view text, std::string_view prefix, std::string_view label);
-// A MIME type that may stand in a header: "type/subtype", with or without parameters.
+// Validates a MIME type for use in a header: "type/subtype", with or without parameters.
 std::string parse_mime(std::string_view text, std::string_view label);
 
 }  // namespace sk::api

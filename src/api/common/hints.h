@@ -1,5 +1,5 @@
-// An error's hint in the words of whoever reads it: the domain speaks of the command line and of headers,
-// which clients of other dialects do not have. Pure functions; any thread.
+// Rewords an error's hint for the clients of a dialect. The domain's hints mention the command line and
+// headers, which other dialects' clients do not have. Pure functions; any thread.
 #pragma once
 
 #include <span>
@@ -10,13 +10,13 @@
 
 namespace sk::api {
 
-// For a hint that has `phrase` in it.
+// Replaces a hint that contains `phrase`.
 struct HintWords {
   std::string_view phrase;
-  std::string_view instead;  // empty: no hint is better than one that cannot be followed
+  std::string_view instead;  // empty: removes a hint that the client cannot follow
 };
 
-// The first that fits counts; a hint that none fits stays as it is.
+// The first match wins. A hint without a match stays unchanged.
 inline std::string hint_in(std::span<const HintWords> words, const Error& error) {
   std::string hint(error.hint());
   for (const auto& one : words)
@@ -24,7 +24,8 @@ inline std::string hint_in(std::span<const HintWords> words, const Error& error)
   return hint;
 }
 
-// For the dialects of other vendors, whose clients send headers but have neither command line nor our paths.
+// For dialects of other vendors. Their clients send headers, but have neither a command line nor Sandkeep's
+// paths.
 inline constexpr HintWords kVendorHints[] = {
     {"'sandkeep key create'", "Use another key."},
     {"'sandkeep trash restore", "It is in the trash, and can be restored from there."},

@@ -1,5 +1,5 @@
-// What all pages look like: the frame around them, small pieces that recur, and the headers that keep scripts
-// out.
+// Layout of all HTML pages: the frame, recurring elements, and the headers that block scripts. Pure
+// functions; any thread.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace sk::api::page {
 
-// A page's frame. `user` is empty for those who are not signed in; `form_token` is theirs.
+// The frame of a page. `user` and `form_token` are empty when nobody is signed in.
 struct Frame {
   std::string title;
   std::string user;
@@ -20,19 +20,19 @@ struct Frame {
 };
 http::Reply html_page(const Frame& frame, const Markup& content, int status = 200);
 
-// The stylesheet's address changes with its content, so that it can be cached for ever.
+// The stylesheet's path changes with its content, so browsers can cache it forever.
 std::string_view stylesheet();
 const std::string& stylesheet_path();
 
-// "/w/{ws}/a/b%20c": where the page shows a path.
+// Returns the page's URL path of a file or folder: "/w/{ws}/a/b%20c".
 std::string page_path(const workspace::Workspace& workspace, std::string_view path);
-// <time>, with minutes, in UTC.
+// Formats a <time> element in UTC, to the minute.
 Markup time_of(TimeUs time_us);
 Markup size_of(uint64_t bytes);
-// The hidden field that every form must send back.
+// Returns the hidden field that every form must send back.
 Markup token_field(const std::string& form_token);
 Markup breadcrumbs(const workspace::Workspace& workspace, std::string_view path);
-// Percentage of the quota, as a meter with its figures.
+// Shows the used percentage of the quota as a meter with its figures.
 Markup quota_meter(const workspace::Workspace& workspace);
 
 }  // namespace sk::api::page

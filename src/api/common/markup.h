@@ -1,5 +1,5 @@
-// HTML that cannot be written without escaping: only literals and Markup can be appended, and the only way
-// from other text to Markup is esc().
+// HTML that is escaped by construction. Only literals and Markup can be appended. Other text becomes Markup
+// only through esc() or trusted().
 #pragma once
 
 #include <string>
@@ -34,9 +34,9 @@ class Markup {
   std::string html_;
 };
 
-// For content and for quoted attributes.
+// Escapes text for element content and quoted attributes.
 Markup esc(std::string_view text);
-// For text that is HTML already and comes from our own program, such as a number.
+// Wraps text that is already HTML and comes from this program, such as a number.
 Markup trusted(std::string html);
 
 }  // namespace sk::api::page

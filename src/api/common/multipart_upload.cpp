@@ -6,7 +6,7 @@
 namespace sk::api {
 
 namespace {
-// Fields are tokens and names; files are what may be large.
+// Fields hold tokens and names. Only files may be large.
 constexpr size_t kFieldBytesMax = 64 << 10;
 }  // namespace
 

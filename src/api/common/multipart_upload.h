@@ -1,5 +1,5 @@
-// Files of a form on their way into the store: each part streamed, all of them put in one transaction at the
-// end.
+// Uploads of multipart forms. Each part is streamed into the store; one transaction at the end puts all
+// files.
 #pragma once
 
 #include <functional>
@@ -13,21 +13,22 @@
 
 namespace sk::api {
 
-// Where a multipart/form-data body goes. Derived classes decide what a part is and what the answer says.
+// Receives a multipart/form-data body. Derived classes decide the meaning of a part and the reply. One thread
+// at a time.
 class MultipartSink : public http::BodySink {
  public:
-  // Error(unsupported_media_type) when the request is no form.
+  // Error(unsupported_media_type) when the request is not a form.
   MultipartSink(std::shared_ptr<Call> call, workspace::Authority workspace);
 
   void piece(std::string_view bytes) final;
   http::Reply end() final;
 
  protected:
-  // The path that a file part gets; throws for one that is not wanted.
+  // Returns the path for a file part; throws to reject the part.
   virtual std::string path_for(const http::MultipartPart& part) = 0;
-  // A part without a filename, whole; throws for one that is not wanted.
+  // Receives a complete part without a filename; throws to reject the part.
   virtual void field(const std::string& name, const std::string& value) = 0;
-  // Of the source of every file's version.
+  // Returns the source detail of every file's version.
   virtual Json source_detail() { return Json::object(); }
   virtual http::Reply answer(const std::vector<workspace::ChangeResult>& results) = 0;
 
@@ -43,8 +44,8 @@ class MultipartSink : public http::BodySink {
   const workspace::Authority workspace_;
   const workspace::Conditions conditions_;
   http::MultipartParser parser_;
-  std::optional<workspace::Intake> intake_;  // of the file part that is coming in
-  workspace::PutChange change_;              // of that part
+  std::optional<workspace::Intake> intake_;  // the file part being received
+  workspace::PutChange change_;              // the change for that part
   std::string field_name_, field_value_;
   std::vector<workspace::Change> changes_;
 };

@@ -1,5 +1,5 @@
-// The ways from a request to sessions: to the interpreter, where code is to run, and to what is written down
-// of them, where it is not.
+// Access to sessions: the interpreter for requests that run code, and the session directory for requests that
+// do not.
 #pragma once
 
 #include "api/app.h"
@@ -8,15 +8,15 @@
 
 namespace sk::api {
 
-// For handlers whose every step needs running code: Error(unavailable) that says why, where none runs,
-// before anything of the request is looked at.
+// Returns the interpreter. Error(unavailable) with the reason when code execution is disabled. Handlers that
+// cannot work without it call this before they examine the request.
 interpreter::Interpreter& need_interpreter(const App& app);
 
-// The query of a deletion: whether content that could not be kept goes with its session.
+// The `force` query parameter of a deletion: whether to discard content that could not be kept.
 Fields force_field();
 interpreter::Interpreter::OnUnkept unkept_by(const Query& query);
 
-// Answers in any case: whose files are kept reads and lists them, whether or not code runs.
+// Also works when code execution is disabled: kept files can always be read and listed.
 interpreter::SessionDirectory session_directory(const App& app);
 
 }  // namespace sk::api

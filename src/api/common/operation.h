@@ -1,5 +1,5 @@
-// What a route is called, takes and answers: the one description from which requests are checked and the
-// OpenAPI document is written.
+// The description of a route: name, input and answers. Requests are validated against it, and the OpenAPI
+// document is generated from it.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace sk::api {
 
-// The form of a query parameter or JSON field.
+// The type of a query parameter or JSON field.
 enum class FieldType { text, integer, boolean, time, text_list, object, object_list };
 
 // One query parameter or one field of a JSON body.
@@ -19,11 +19,11 @@ struct Field {
   FieldType type = FieldType::text;
   std::string about;
   bool required = false;
-  std::vector<std::string> choices = {};  // for text: nothing else is accepted
+  std::vector<std::string> choices = {};  // for text: the only accepted values
 };
 using Fields = std::vector<Field>;
 
-// An answer of a route; `schema` names a component, or is empty where the body is not JSON.
+// A possible answer of a route. `schema` names a component; it is empty for a body that is not JSON.
 struct Answer {
   int status = 200;
   std::string about;
@@ -31,19 +31,19 @@ struct Answer {
   std::string content_type = "application/json";
 };
 
-// Whether a request must say who it comes from.
+// Whether a request must authenticate.
 enum class Auth {
   key,     // Error(unauthorized) without a valid key
   maybe,   // the handler decides
-  nobody,  // never looked at
+  nobody,  // credentials are ignored
 };
 
-// What an operation's request body is, if not JSON fields.
+// The kind of request body.
 enum class BodyKind { none, json, form, bytes, multipart, bytes_or_multipart };
 
 struct Operation {
   std::string method;
-  std::string pattern;  // as the router takes it
+  std::string pattern;  // in the router's syntax
   std::string id;       // operationId: snake_case, unique
   std::string tag;
   std::string summary;
@@ -51,31 +51,35 @@ struct Operation {
   Auth auth = Auth::key;
   Fields query = {};
   BodyKind body_kind = BodyKind::none;
+  // An empty body is accepted when no field is required.
   Fields body = {};
-  // The body may be left out when no field is required.
   std::vector<Answer> answers = {};
-  std::vector<Code> errors = {};  // beside those that any route can give
-  // Takes If-Match, If-None-Match, If-Unmodified-Since, X-Sandkeep-Lock and X-Sandkeep-Fence.
+  std::vector<Code> errors = {};  // besides those that any route can return
+  // Accepts If-Match, If-None-Match, If-Unmodified-Since, X-Sandkeep-Lock and X-Sandkeep-Fence.
   bool conditional_write = false;
-  bool opens_locks = false;  // of these, only X-Sandkeep-Lock and X-Sandkeep-Fence: it changes many things
-  bool takes_idempotency_key = false;  // a request that is sent again is not carried out again
-  bool hidden = false;                 // for pages and other dialects: checked, but not in the document
-  // Other people's clients send more than we know: what is unknown is not refused but named in Call::ignored.
+  // Accepts only X-Sandkeep-Lock and X-Sandkeep-Fence, for operations that change many things.
+  bool opens_locks = false;
+  bool takes_idempotency_key = false;  // a repeated request is not executed again
+  bool hidden = false;                 // for pages and other dialects: validated, but not in the document
+  // Accepts unknown fields and lists them in Call::ignored, because clients of other vendors send more than
+  // Sandkeep supports.
   bool lenient = false;
-  bool takes_librechat_token = false;  // LibreChat's signed token may stand in the key's place
-  uint64_t body_bytes_max = 0;         // of a body that is read whole; 0: the server's limit for JSON
-  std::string key_param = {};  // the path parameter that may hold the key, for clients that send no header
+  bool takes_librechat_token = false;  // accepts LibreChat's signed token instead of a key
+  uint64_t body_bytes_max = 0;         // of a body that is read completely; 0: the server's limit for JSON
+  // The path parameter that may hold the key, for clients that cannot send a header.
+  std::string key_param = {};
 };
 
-// "/api/v1/workspaces/{ws}/files/{path...}" → "/api/v1/workspaces/{ws}/files/{path}", as OpenAPI writes it.
+// Converts a pattern to OpenAPI's syntax: "/api/v1/workspaces/{ws}/files/{path...}" →
+// "/api/v1/workspaces/{ws}/files/{path}".
 std::string openapi_path(std::string_view pattern);
 
-// The names of the parameters in a pattern, in order.
+// Returns the names of the parameters in a pattern, in order.
 std::vector<std::string> pattern_params(std::string_view pattern);
 
-// The fields that the JSON body of every write may carry instead of headers.
+// The fields that the JSON body of every write may have instead of headers.
 Fields condition_fields();
-// Of these, what opens locks.
+// The subset of condition_fields() that concerns locks.
 Fields lock_fields();
 Fields operator+(Fields left, const Fields& right);
 

@@ -1,4 +1,4 @@
-// How clients say that they send a request again because they did not hear its answer.
+// Detects requests that clients repeat because they did not receive the answer. Pure functions; any thread.
 #pragma once
 
 #include "http/message.h"
@@ -6,13 +6,13 @@
 
 namespace sk::api {
 
-// Says in an answer that it is about the execution of an earlier request.
+// Marks a reply that is about the execution of an earlier request.
 inline constexpr std::string_view kReplayedHeader = "Idempotent-Replayed";
 
-// Reads Idempotency-Key. Error(bad_request) when it is empty.
+// Reads Idempotency-Key into `wanted`. Error(bad_request) when it is empty.
 void read_idempotency_key(const http::Headers& headers, interpreter::NewExecution& wanted);
 
-// The same, and x-stainless-retry-count, by which OpenAI's clients mark what they repeat of their own accord.
+// As above; also reads x-stainless-retry-count, which OpenAI's clients set on automatic retries.
 void read_openai_repeat(const http::Headers& headers, interpreter::NewExecution& wanted);
 
 }  // namespace sk::api

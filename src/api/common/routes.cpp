@@ -6,8 +6,9 @@ namespace sk::api {
 
 namespace {
 
-// Checks the sender's rights again when a body has arrived, which may be hours after its head: the key may
-// have been revoked meanwhile, or the workspace closed to it. A signed token counts as of the head.
+// Checks the actor's rights again when the body has arrived, which may be hours after the headers. Meanwhile
+// the key may have been revoked, or access to the workspace removed. A signed token is only checked with the
+// headers.
 void check_still_allowed(const Call& call) {
   if (call.operation.auth != Auth::key || call.operation.takes_librechat_token) return;
   auto actor = authenticate(call.app, call.request, call.credential);
@@ -16,7 +17,7 @@ void check_still_allowed(const Call& call) {
   call.app.keep.workspaces().enter(actor, workspace->second, workspace::Right::write);
 }
 
-// Passes on to the dialect's sink and notes refusals that come only with the body, such as a lock taken
+// Forwards to the dialect's sink. Records refusals that happen only after the body, such as a lock taken
 // meanwhile.
 class NotingSink final : public http::BodySink {
  public:

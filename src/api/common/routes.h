@@ -1,4 +1,4 @@
-// The route table of a dialect: adds handlers to the router together with their descriptions, and keeps the
+// The route table of a dialect. Adds each handler to the router together with its description, and keeps the
 // descriptions.
 #pragma once
 
@@ -13,12 +13,12 @@
 namespace sk::api {
 
 using CallHandler = std::function<http::Reply(Call&)>;
-// The sink may keep the call until it made its reply.
+// The sink may keep the call until it has returned its reply.
 using CallSinkHandler = std::function<std::unique_ptr<http::BodySink>(std::shared_ptr<Call>)>;
 using Operations = std::vector<std::shared_ptr<const Operation>>;
 
-// Used while the router is made. Handlers are called with a prepared Call; an Error that tells of a missing
-// right is noted in the access log on its way to the client.
+// Used while the router is built. Calls handlers with a prepared Call. Records errors that mean a missing
+// right in the access log before they reach the client.
 class Routes {
  public:
   Routes(http::Router& router, App& app) : router_(router), app_(app) {}
@@ -28,7 +28,7 @@ class Routes {
 
   const App& app() const { return app_; }
 
-  // Grows as routes are added; shared with the handler that shows it.
+  // Grows as routes are added. Shared with the handler that serves the OpenAPI document.
   std::shared_ptr<const Operations> operations() const { return operations_; }
 
  private:

@@ -53,7 +53,7 @@ Json time_json(std::optional<TimeUs> time_us) { return time_us ? Json(to_iso8601
 Json entry_json(const workspace::Entry& entry, const std::string& base_url) {
   bool is_file = entry.kind == workspace::EntryKind::file;
   ObjectWriter out(17);
-  out.add("id", id_or_null(prefix::file, entry.id));  // the root has none
+  out.add("id", id_or_null(prefix::file, entry.id));  // null for the root
   out.add("workspace_id", entry.workspace.with_prefix(prefix::workspace));
   out.add("path", entry.path);
   out.add("name", split_path(entry.path).second);

@@ -1,5 +1,5 @@
-// The domain's values as the JSON of our own API; the only place that knows these shapes. docs/rest.md and
-// the schemas describe them.
+// Serializes the domain's values as JSON of Sandkeep's own API. Only this file knows these shapes;
+// docs/rest.md and the schemas describe them. Pure functions; any thread.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@
 
 namespace sk::api {
 
-// `base_url` stands before the links that are minted: request.base_url.
+// `base_url` is the prefix of generated links: request.base_url.
 Json entry_json(const workspace::Entry& entry, const std::string& base_url);
 Json version_json(const workspace::Version& version, const std::string& base_url);
 Json change_json(const workspace::ChangeResult& result, const std::string& base_url);
@@ -28,10 +28,10 @@ Json event_json(const workspace::JournalEntry& entry);
 
 std::string_view role_name(workspace::Right right);
 std::string mode_text(uint32_t mode);
-// null for nothing.
+// Returns null for nullopt.
 Json time_json(std::optional<TimeUs> time_us);
 
-// {items, has_more, next_cursor} from a page and how an item is written.
+// Returns {items, has_more, next_cursor} for a page; `item_json` serializes one item.
 template <class T, class F>
 Json page_json(const workspace::Page<T>& page, F item_json) {
   Json items = Json::array();
@@ -42,7 +42,7 @@ Json page_json(const workspace::Page<T>& page, F item_json) {
   return out.take();
 }
 
-// The same for lists that come whole.
+// The same for complete lists.
 template <class T, class F>
 Json list_json(const std::vector<T>& all, F item_json) {
   return page_json(workspace::Page<T>{.items = all, .has_more = false, .next_cursor = ""}, item_json);

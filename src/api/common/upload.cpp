@@ -38,7 +38,7 @@ std::string stated_mime(const std::optional<std::string>& content_type) {
   if (!content_type || trim(*content_type).empty()) return {};
   auto mime = parse_mime(*content_type, "Content-Type");
   auto essence = ascii_lower(trim(std::string_view(mime).substr(0, mime.find(';'))));
-  // curl -d says the second of every body.
+  // `curl -d` sends application/x-www-form-urlencoded with every body.
   if (essence == "application/octet-stream" || essence == "application/x-www-form-urlencoded") return {};
   return mime;
 }

@@ -11,18 +11,17 @@
 
 namespace sk::api {
 
-// X-Sandkeep-Sha256 (hexadecimal) and Content-MD5 (base64). Error(bad_request) for what cannot be read.
+// Reads X-Sandkeep-Sha256 (hexadecimal) and Content-MD5 (base64). Error(bad_request) for a malformed value.
 workspace::Checksums announced_checksums(const http::Headers& headers);
 
-// Error(too_large) when Content-Length alone says that the file does not fit, so that nothing of it is read.
+// Error(too_large) when Content-Length already exceeds the limit, so the body need not be read.
 void check_announced_size(const App& app, const http::Headers& headers);
 
-// Error(unsupported_media_type) for a body with a Content-Encoding: it would be kept compressed, as bytes
-// that nobody wants.
+// Error(unsupported_media_type) for a body with a Content-Encoding: the file would be stored compressed.
 void refuse_encoded(const http::Headers& headers);
 
-// The MIME type that a client's Content-Type gives a file: empty where it only says "bytes", so that it is
-// found out instead.
+// Returns the MIME type that a client's Content-Type gives a file. Empty for a generic type, so that the type
+// is detected from the content.
 std::string stated_mime(const std::optional<std::string>& content_type);
 
 }  // namespace sk::api

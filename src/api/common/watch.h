@@ -1,4 +1,4 @@
-// Hearing of changes without holding a thread: what long polls and event streams are built on.
+// Change notification without a blocked thread; the base of long polls and event streams.
 #pragma once
 
 #include <functional>
@@ -9,22 +9,22 @@
 
 namespace sk::api {
 
-// Calls `on_change` on a background thread soon after the journal of a workspace (or, for the zero id, of the
-// server) grew. Several changes may make one call; two calls never overlap. `on_change` must not throw and
-// must not keep alive what owns the Watch: let it capture a weak_ptr. The destructor may run on any thread
-// but the Feed's callback; a call that is under way then goes on.
+// Calls `on_change` on a background thread soon after the journal of a workspace grew; the zero id means the
+// server's journal. Several changes may result in one call. Calls never overlap. `on_change` must not throw,
+// and must not keep the owner of the Watch alive: capture a weak_ptr. The destructor may run on any thread
+// except in the Feed's callback. It does not wait for a running call.
 class Watch {
  public:
   Watch(workspace::Feed& feed, Background& background, const Id& workspace, std::function<void()> on_change);
 
-  // As if something had changed: closes the gap between the first look and the subscription, and goes on with
-  // a long backlog.
+  // Triggers a call as if something had changed. Closes the gap between the first read and the subscription,
+  // and continues a long backlog.
   void poke();
 
  private:
   struct State;
   std::shared_ptr<State>
-      state_;  // shared with the feed's callback and with queued calls, which may outlive this
+      state_;  // shared with the feed's callback and queued calls, which may outlive the Watch
   workspace::Feed::Subscription subscription_;
 };
 

@@ -3,7 +3,7 @@
 namespace sk::api::foundry {
 
 std::vector<OpenAiMount> mounts(const Settings& settings) {
-  // Whoever tests an app here meets the same limits as there; the files stay all the same.
+  // Uses Foundry's limits, so that tests against this server meet them too. The files remain regardless.
   auto mount_at = [&](std::string prefix, std::string tag) {
     return OpenAiMount{.prefix = std::move(prefix),
                        .tag = std::move(tag),
@@ -12,13 +12,13 @@ std::vector<OpenAiMount> mounts(const Settings& settings) {
                        .files_by_name = true};
   };
   return {
-      // The resource itself, as with Azure OpenAI: current, and with the api-version of before.
+      // The resource itself, as with Azure OpenAI: the current path, and the older one with api-version.
       mount_at("/openai/v1", "resource"),
       mount_at("/openai", "resource_dated"),
-      // A project: what AIProjectClient.getOpenAIClient() calls, without and with the name of an agent.
+      // A project, as AIProjectClient.getOpenAIClient() calls it, without and with the name of an agent.
       mount_at("/api/projects/{project}/openai/v1", "project"),
       mount_at("/api/projects/{project}/agents/{agent}/endpoint/protocols/openai", "agent"),
-      // A toolbox names containers and files right below the project.
+      // A toolbox addresses containers and files directly below the project.
       mount_at("/api/projects/{project}", "toolbox"),
   };
 }

@@ -1,4 +1,4 @@
-// Microsoft Foundry's dialect: OpenAI's API under a project's addresses, with Foundry's own limits.
+// Microsoft Foundry's dialect: OpenAI's API under a project's paths, with Foundry's limits.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace sk::api::foundry {
 
-// All places where Foundry's clients look for OpenAI's API.
+// Returns all mount points at which Foundry's clients look for OpenAI's API.
 std::vector<OpenAiMount> mounts(const Settings& settings);
 
 }  // namespace sk::api::foundry

@@ -1,4 +1,4 @@
-// Errors as LibreChat reads them.
+// Errors in the shape that LibreChat expects.
 #pragma once
 
 #include "base/error.h"
@@ -6,7 +6,8 @@
 
 namespace sk::api::librechat {
 
-// {"error": message, "details": hint, "code": …}; over a rate {"error":"rate_limited","retry_after_seconds"}.
+// {"error": message, "details": hint, "code": …}; above a rate limit
+// {"error":"rate_limited","retry_after_seconds"}.
 http::Reply error_reply(const http::Request& request, const Error& error);
 
 }  // namespace sk::api::librechat

@@ -1,4 +1,4 @@
-// POST /exec: runs Python or a shell script and answers when it is done.
+// POST /exec: runs Python or a shell script and replies when it has ended.
 #include "api/common/await.h"
 #include "api/common/need_interpreter.h"
 #include "api/librechat/librechat.h"
@@ -21,7 +21,7 @@ std::string shell_quote(std::string_view text) {
   return out + "'";
 }
 
-// A program's arguments, in a line before it; without any, the code stays as it is.
+// Prepends a line that sets the program's arguments. Without arguments, the code is unchanged.
 std::string with_arguments(const std::string& code, const std::vector<std::string>& arguments,
                            const std::string& language) {
   if (arguments.empty()) return code;
@@ -30,7 +30,7 @@ std::string with_arguments(const std::string& code, const std::vector<std::strin
     line = "set --";
     for (const auto& one : arguments) line += " " + shell_quote(one);
   } else {
-    // A list of JSON strings is a list of Python strings.
+    // A JSON list of strings is a valid Python list of strings.
     line = "import sys; sys.argv[1:] = " + to_text(Json(arguments));
   }
   return line + "\n" + code;

@@ -24,12 +24,12 @@ Reply download_file(Call& call) {
   auto session = need_session(call, call.request.param("session"));
   auto version = need_version(call, session, call.request.param("file"));
   call.note("read", "/" + version.path);
-  // An id names a version, and that never changes.
+  // An id names a version, which never changes.
   return download(call.app, call.request, version,
                   {.attachment = true, .cache_control = "private, max-age=31536000, immutable"});
 }
 
-// "SESSION/FILE.ext", as the object store of the official server names it.
+// "SESSION/FILE.ext", the object name that the official server uses.
 std::string object_name(const SessionInfo& session, const Id& version, std::string_view path) {
   auto name = split_path(path).second;
   auto dot = name.rfind('.');
@@ -64,7 +64,7 @@ Json normalized_json(const Entry& entry, const SessionInfo& session) {
   return out;
 }
 
-// All of them: LibreChat knows no pages.
+// Returns all files, because LibreChat has no pagination.
 std::vector<Entry> files_of(Call& call, const SessionInfo& session) {
   auto workspace = open_workspace(call, session, Right::read);
   std::vector<Entry> out;
@@ -102,7 +102,7 @@ Reply list_as(Call& call, const std::string& detail) {
 
 Reply list_files(Call& call) { return list_as(call, call.query.text("detail").value_or("simple")); }
 
-// The file that a version belongs to, while it is not in the trash.
+// Returns the file of a version. Error(not_found) when the file is in the trash.
 Entry need_live_entry(Call& call, const SessionInfo& session, const Version& version) {
   auto entry = call.app.keep.files().find_by_id(open_workspace(call, session, Right::read), version.file);
   if (!entry || entry->trashed_us)
@@ -111,8 +111,8 @@ Entry need_live_entry(Call& call, const SessionInfo& session, const Version& ver
   return *entry;
 }
 
-// LibreChat asks whether it must send a file again, and takes a `lastModified` of more than 23 hours ago for
-// yes. Here a file that exists is there to stay, so the answer is the time at which that was true: now.
+// LibreChat asks whether it must upload a file again, and does so when `lastModified` is more than 23 hours
+// old. Files here are permanent, so the answer is the current time.
 Reply probe_object(Call& call) {
   auto session = need_session(call, call.request.param("session"));
   auto version = need_version(call, session, call.request.param("file"));
@@ -130,7 +130,7 @@ Reply probe_object(Call& call) {
 Reply delete_object(Call& call) {
   auto session = need_session(call, call.request.param("session"));
   auto version = need_version(call, session, call.request.param("file"));
-  // The id is unknown from here on, as LibreChat expects of what it deleted; permanent links serve on.
+  // The id becomes unknown, as LibreChat expects after a deletion. Permanent links still work.
   call.app.keep.purposes().retract(call.actor, version.id, lock_tokens_from_headers(call.request.headers));
   return Reply::json({{"message", "File deleted successfully"},
                       {"session_id", session.id.base64url21()},

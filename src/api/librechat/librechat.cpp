@@ -15,7 +15,7 @@ Operation at(const Operation& operation, const std::string& root) {
     out.key_param = "key";
     out.id += "_by_key";
   }
-  // Who a file is for, as LibreChat tells in every query; what may be read is decided by who asks.
+  // LibreChat's queries say for whom a file is. Access depends only on the actor.
   out.query = std::move(out.query) + Fields{{.name = "kind", .about = "user, agent or skill."},
                                             {.name = "id", .about = "Of that kind."},
                                             {.name = "version", .about = "Of a skill."},

@@ -1,9 +1,9 @@
 // LibreChat's code interpreter under /librechat/v1, and under /librechat/{key}/v1 for versions of LibreChat
-// that send no key of their own. Both generations of the protocol are answered at once: what one calls
-// session_id and the other storage_session_id is in every answer under both names.
+// that send no key. Supports both generations of the protocol at once. Every answer contains the session
+// under both names, session_id and storage_session_id.
 //
-// Ids are 21 characters, as LibreChat demands: a session's, and a version's for a file, so that a file id
-// gives the same bytes for ever.
+// Ids have 21 characters, as LibreChat requires. A session id names a session. A file id names a version, so
+// it returns the same bytes forever.
 #pragma once
 
 #include <optional>
@@ -14,11 +14,11 @@
 
 namespace sk::api::librechat {
 
-// Adds one call under both addresses.
+// Adds one call under both paths.
 class Mounts {
  public:
   explicit Mounts(Routes& routes) : routes_(routes) {}
-  // `operation.pattern` is what stands behind /v1, such as "/exec".
+  // `operation.pattern` is the path after /v1, such as "/exec".
   void add(const Operation& operation, const CallHandler& handler);
   void add_streaming(const Operation& operation, const CallSinkHandler& handler);
 
@@ -31,11 +31,11 @@ void add_programmatic_routes(Mounts& mounts);
 void add_upload_routes(Mounts& mounts);
 void add_file_routes(Mounts& mounts);
 
-// All of the above.
+// Adds all of the above.
 void add_routes(Routes& routes);
 
-// What checks LibreChat's tokens, where the settings name a key. Error(bad_request) for a file that holds
-// none.
+// Returns the verifier of LibreChat's tokens; nullopt when the settings name no key. Error(bad_request) when
+// the file contains no usable key.
 std::optional<identity::JwtVerifier> load_token_verifier(const Settings& settings);
 
 }  // namespace sk::api::librechat

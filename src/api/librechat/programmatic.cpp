@@ -1,6 +1,6 @@
-// POST /exec/programmatic: code that calls tools which only the client has. The execution waits inside its
-// session while the client runs them, so nothing is run twice: the first request starts it, each further one
-// brings results, and every answer is either the next calls or the end.
+// POST /exec/programmatic: code that calls tools which only the client has. The execution waits in its
+// session while the client runs them, so no code runs twice. The first request starts the execution and each
+// further one brings results. Every answer contains the next calls or the result.
 #include <mutex>
 #include <unordered_map>
 
@@ -25,8 +25,8 @@ using interpreter::ToolsAsked;
 constexpr size_t kToolsMax = 100;
 constexpr int64_t kTimeoutDefaultMs = 300'000;
 
-// Where an execution stands: "SESSION.EXECUTION.EVENT". Nothing secret: it opens only what its holder may
-// open anyway.
+// The position in an execution: "SESSION.EXECUTION.EVENT". It is not secret, because it grants no access of
+// its own.
 struct Token {
   Id session, execution;
   int64_t event = 0;
@@ -44,7 +44,7 @@ struct Token {
   }
 };
 
-// What the requests that began executions said of their files, until these end. Any thread.
+// The file references of the requests that started executions, until these end. Any thread.
 class Begun {
  public:
   void add(const Id& execution, std::shared_ptr<const Asked> asked) {
@@ -55,7 +55,7 @@ class Begun {
     std::lock_guard lock(mutex_);
     asked_.erase(execution);
   }
-  // Null once the execution has ended.
+  // Returns null after the execution has ended.
   std::shared_ptr<const Asked> find(const Id& execution) {
     std::lock_guard lock(mutex_);
     auto found = asked_.find(execution);
@@ -71,7 +71,7 @@ std::string call_id(int64_t event, size_t index) {
   return "call_" + std::to_string(event) + "_" + std::to_string(index + 1);
 }
 
-// The calls come out of the sandbox: whatever they are, the client gets names and objects.
+// Normalizes the calls to names and objects, because they come from the sandbox and can be anything.
 Json calls_json(const Json& calls, int64_t event) {
   Json out = Json::array();
   for (size_t i = 0; i < calls.size(); ++i) {
@@ -104,7 +104,7 @@ Json finished_json(const Execution& execution, const Asked& asked, const std::st
   return out;
 }
 
-// The next calls after `after`, or the end, whichever comes.
+// Waits for the next calls after `after`, or for the end, whichever comes first.
 Reply wait_for_next(const Call& call, const RunningExecution& running, int64_t after,
                     std::shared_ptr<const Asked> asked) {
   auto calls = [session = asked->session.id,
@@ -119,13 +119,12 @@ Reply wait_for_next(const Call& call, const RunningExecution& running, int64_t a
   return await(call, running, {.answer = answer, .by_event = calls, .after = after});
 }
 
-// A JSON string without non-ASCII characters is a Python string.
+// A JSON string of ASCII characters is a valid Python string.
 std::string python_text(const std::string& text) {
   return Json(text).dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
-// The code with its tools, as runtime/sandkeep_runtime/tools.py offers them: a line before Python, a call
-// around bash.
+// Adds the tools of runtime/sandkeep_runtime/tools.py: a line before Python code, a call around bash code.
 std::string with_tools(const std::string& code, const std::string& language, const Json& tools) {
   std::string module = "__import__('sandkeep_runtime.tools').tools.";
   std::string offered = python_text(to_text(tools));
@@ -172,7 +171,7 @@ Reply begin(Call& call, const std::shared_ptr<Begun>& begun) {
   return wait_for_next(call, running, 0, asked);
 }
 
-// The calls that the token's event asked for.
+// Returns the calls of the token's event.
 Json calls_of(const RunningExecution& running, int64_t event) {
   Json calls;
   auto follower = running.feed->follow(event - 1, [&](const ExecutionEvent& one) {
@@ -183,7 +182,8 @@ Json calls_of(const RunningExecution& running, int64_t event) {
   return calls;
 }
 
-// In the order of the calls; one that the client left out is an error to the code that waits for it.
+// Returns the results in the order of the calls. A missing result becomes an error in the code that waits for
+// it.
 Json results_json(const Json& calls, int64_t event, const Json& given) {
   Json out = Json::array();
   for (size_t i = 0; i < calls.size(); ++i) {
@@ -227,7 +227,7 @@ Reply go_on(Call& call, const std::string& text, Begun& begun) {
         .with("field", std::string("continuation_token"));
   auto results = results_json(calls, token->event, call.body.objects("tool_results"));
   bool taken = interpreter.answer_tools(call.actor, token->session, token->execution, std::move(results));
-  // Over already, by its time-out for example: its end is the answer.
+  // An execution that has already ended, for example by its timeout, is answered with its result.
   if (!taken && !running->feed->finished())
     throw Error(Code::conflict, "these calls were answered already")
         .hint("Use the newest continuation token.");

@@ -19,7 +19,7 @@ Json file_json(const Asked& asked, const Id& version, std::string_view path, con
           {"link", base_url + workspace::Links::path_of(version, path)}};
 }
 
-// Which of the request's files lies at this path.
+// Returns the index of the request's file at this path.
 std::optional<size_t> attached_at(const Asked& asked, const std::string& path) {
   for (size_t i = 0; i < asked.attached.size(); ++i)
     if (asked.attached[i].path == path) return i;
@@ -32,7 +32,7 @@ Json written_files(const Execution& execution, const Asked& asked, const std::st
   for (const auto& kept : execution.files.kept) {
     auto input = attached_at(asked, kept.path);
     if (input) seen[*input] = true;
-    // A skill's files are the skill's, whatever code did with them; the workspace keeps it all the same.
+    // Does not report changes to a skill's files, which belong to the skill. The workspace keeps them anyway.
     if (input && asked.read_only[*input]) continue;
     Json file = file_json(asked, kept.version, kept.path, base_url);
     if (input && kept.version != asked.attached[*input].version)
@@ -43,7 +43,7 @@ Json written_files(const Execution& execution, const Asked& asked, const std::st
   return out;
 }
 
-// Files that came with the request and that code left alone, under the ids that the client gave.
+// Adds files of the request that code did not change, under the ids that the client gave.
 void add_inherited(Json& files, const Asked& asked, const std::vector<bool>& seen) {
   for (size_t i = 0; i < asked.attached.size(); ++i) {
     if (seen[i] || asked.attached[i].path.empty()) continue;
@@ -56,7 +56,7 @@ void add_inherited(Json& files, const Asked& asked, const std::vector<bool>& see
   }
 }
 
-// As the official server names the ways of ending that are not the program's own.
+// Adds the outcome in the official server's terms, for programs that were stopped from outside too.
 void add_ending(Json& out, const Execution& execution) {
   if (execution.outcome == Outcome::ok) {
     out["code"] = execution.exit_code.value_or(0);
@@ -85,7 +85,7 @@ Asked prepare(const Call& call, const Body& body) {
     try {
       read_only = is_read_only(need_session(call, ref.session));
     } catch (const Error&) {
-      // A session that is not ours holds nothing that could be.
+      // A session of another principal cannot be marked read-only for this actor.
     }
     asked.read_only.push_back(read_only);
   }
@@ -94,7 +94,7 @@ Asked prepare(const Call& call, const Body& body) {
 
 Json result_json(const Execution& execution, const Asked& asked, const std::string& base_url) {
   auto shown = output_text(execution);
-  // What was printed is given as it is, since helpers parse it; a cell that printed nothing shows its value.
+  // Returns printed text unchanged, because helpers parse it. A cell that printed nothing returns its value.
   std::string printed = shown.printed;
   if (printed.empty() && shown.value) printed = *shown.value + "\n";
   for (const auto& file : asked.attached)

@@ -1,4 +1,4 @@
-// The answer to an execution, as both generations of LibreChat read it.
+// The answer to an execution, in the shape that both generations of LibreChat read. Any thread.
 #pragma once
 
 #include "api/librechat/session.h"
@@ -6,20 +6,20 @@
 
 namespace sk::api::librechat {
 
-// What the answer needs to know of the request.
+// The parts of the request that the answer needs.
 struct Asked {
   interpreter::SessionInfo session;
-  bool fresh = false;    // the session was made for it
-  bool current = false;  // the client knows `inherited`
+  bool fresh = false;    // the session was created for this request
+  bool current = false;  // the client understands `inherited`
   std::vector<interpreter::Attached> attached;
-  FileRefs refs;                // beside `attached`, in the same order
-  std::vector<bool> read_only;  // likewise: never to be answered with
+  FileRefs refs;                // parallel to `attached`
+  std::vector<bool> read_only;  // parallel to `attached`: never listed in the answer
 };
 
-// Reads where to run, brings the files in.
+// Chooses the session and attaches the files of the request. Throws Error.
 Asked prepare(const Call& call, const Body& body);
 
-// {session_id, stdout, stderr, files, …}.
+// Returns {session_id, stdout, stderr, files, …}.
 Json result_json(const interpreter::Execution& execution, const Asked& asked, const std::string& base_url);
 
 }  // namespace sk::api::librechat

@@ -35,8 +35,8 @@ interpreter::NewSession new_session() {
   return wanted;
 }
 
-// Uploads are places to take files from, not to run code in: an agent's files are shared by all who talk to
-// it.
+// Upload sessions only provide files. Code must not run in them, because all users of an agent share its
+// files.
 bool may_run_in(const std::optional<SessionInfo>& session) {
   return session && session->status != interpreter::SessionStatus::deleted && !is_upload(*session);
 }
@@ -113,7 +113,7 @@ std::vector<interpreter::Attached> attach(const Call& call, const SessionInfo& s
                                           const FileRefs& refs) {
   std::vector<interpreter::Attachment> wanted;
   for (const auto& ref : refs.all) {
-    // An id that cannot be one names nothing, which attach() says with the file's name.
+    // An invalid id becomes the zero id, for which attach() reports a problem with the file's name.
     Id version = Id::from_base64url21(ref.id).value_or(Id{});
     wanted.push_back({version, ref.name.empty() ? "file-" + ref.id : ref.name});
   }

@@ -1,5 +1,4 @@
-// POST /upload and /upload/batch: files on their way into a session of their own, from which executions take
-// them.
+// POST /upload and /upload/batch: each form creates a session for its files, from which executions take them.
 #include "api/common/conditions.h"
 #include "api/common/need_interpreter.h"
 #include "api/common/upload.h"
@@ -19,13 +18,13 @@ using interpreter::SessionInfo;
 
 constexpr size_t kFieldBytesMax = 64 << 10;
 
-// Whether one bad file spoils the whole form.
+// Whether one bad file fails the whole form.
 enum class OnBadFile { refuse, tell };
 
-// One file of a form, from its first byte to its place in the answer.
+// The state of one file of a form.
 struct Incoming {
   std::string filename;  // as sent
-  std::string error;     // why it was not taken
+  std::string error;     // the reason why it was refused
   workspace::PutChange change;
 };
 
@@ -64,8 +63,7 @@ class UploadSink final : public http::BodySink {
   Part part_ = Part::field;
   std::string field_name_, field_value_;
   Json fields_ = Json::object();
-  std::optional<SessionInfo>
-      session_;  // made when the first file comes, behind the fields that tell its kind
+  std::optional<SessionInfo> session_;  // created with the first file, after the fields that describe it
   std::optional<workspace::Intake> intake_;
   std::vector<Incoming> files_;
 };
@@ -130,7 +128,7 @@ void UploadSink::end_part() {
   }
 }
 
-// The rest of the part is read and dropped, so that the files behind it can be taken.
+// Discards the rest of the part, so that the following files can still be accepted.
 void UploadSink::bad_file(const Error& error) {
   if (on_bad_file_ == OnBadFile::refuse || error.http_status() >= 500) throw error;
   files_.back().error = error.message();

@@ -11,7 +11,8 @@ namespace {
 
 using http::Reply;
 
-// A version id in any dialect's form: ours, OpenAI's container file and Files API, or bare.
+// Parses a version id in any dialect's form: Sandkeep's, OpenAI's container file or Files API, or without
+// prefix.
 std::optional<Id> parse_version(std::string_view text) {
   for (std::string_view prefix : {"v_", "cfile_", "file-", ""}) {
     if (auto id = Id::from_prefixed(text, prefix)) return id;
@@ -46,7 +47,7 @@ workspace::Version find_version(Call& call) {
   return *version;
 }
 
-// A signed address carries its right in itself, so shared caches may keep it too.
+// A signed URL carries its own authorization, so shared caches may store the response.
 std::string cache_control(Way way) {
   return way == Way::signature ? "public, max-age=31536000, immutable"
                                : "private, max-age=31536000, immutable";
@@ -60,12 +61,12 @@ Reply thumbnail_reply(const std::optional<interpreter::Thumbnail>& thumbnail, Wa
   return reply;
 }
 
-// The reply comes when the sandbox has made it; no thread waits.
+// Returns a deferred reply that completes when the sandbox has made the thumbnail; no thread waits.
 Reply open_thumbnail(Call& call, const workspace::Version& version, Way way) {
   constexpr std::chrono::seconds kWaitMost{60};
   auto none = Error(Code::not_found, "there is no thumbnail of this file").hint("Open the file itself.");
   if (!call.app.interpreter.can_have_thumbnail(version)) throw std::move(none);
-  http::Request request;  // what an error's reply needs of it
+  http::Request request;  // the part that an error reply needs
   request.request_id = call.request.request_id;
   request.path = call.request.path;
   auto refuse = [request, none] { return http::error_to_reply(request, none); };
@@ -95,8 +96,8 @@ bool is_browser(const http::Request& request) {
   return accept && accept->find("text/html") != std::string::npos;
 }
 
-// A person who follows a link from a chat is told what to do; the browser keeps the page's cookie back on
-// such a visit, so that "sign in" may only mean "click here".
+// Shows instructions to a person who follows a link from a chat. Browsers withhold the page's cookie on such
+// a visit. "Sign in" may then only require a click.
 Reply explain(const Call& call, const Error& error) {
   page::Markup out;
   out << "<div class=\"card message\" role=\"alert\"><h1>" << page::esc(error.message()) << "</h1>";

@@ -1,4 +1,4 @@
-// Permanent links: /k/{version}/{name} yields the bytes that a message meant, until their owner purges them.
+// Permanent links: /k/{version}/{name} returns the bytes of one version until its owner purges them.
 #pragma once
 
 #include "api/common/routes.h"

@@ -21,10 +21,10 @@ struct EventChannel::State {
   bool ended = false;  // guarded by mutex
   std::function<void()> on_gone;
   std::weak_ptr<http::EventStream> stream;
-  std::shared_ptr<http::EventStream> unclaimed;  // until the reply takes it; guarded by mutex
+  std::shared_ptr<http::EventStream> unclaimed;  // guarded by mutex; set until the reply takes it
 
   std::shared_ptr<http::EventStream> live() { return stream.lock(); }
-  // True for the first who ends it.
+  // Returns true for the first caller.
   bool end() {
     std::lock_guard lock(mutex);
     return !std::exchange(ended, true);

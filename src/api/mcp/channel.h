@@ -1,5 +1,6 @@
-// Where the messages that belong to one request go, from its first notification to its answer. A handler
-// that is done at once never opens one; one that waits opens it and answers from any thread, later.
+// The destination of messages that belong to one request, from its first notification to its answer. A
+// handler that answers immediately never opens a channel. A handler that waits opens one and answers later
+// from any thread.
 #pragma once
 
 #include <functional>
@@ -12,25 +13,26 @@
 
 namespace sk::api::mcp {
 
-// Any thread. Shared by the connection and by whoever will answer.
+// Any thread. Shared by the connection and the code that will answer.
 class Channel {
  public:
   virtual ~Channel() = default;
-  // Before the answer; dropped where the client takes nothing but an answer, or is gone.
+  // Sends a notification before the answer. Dropped when the client only accepts an answer, or has
+  // disconnected.
   virtual void notify(std::string_view method, Json params) = 0;
-  // The response, a whole message. Only the first counts. False when it is dropped: it was not the first, or
-  // its client is known to have left for good.
+  // Sends the response, a complete message. Only the first one is sent. Returns false when it is dropped: it
+  // was not the first, or its client has left permanently.
   virtual bool finish(Json message) = 0;
-  // The request was cancelled: no response will come.
+  // Ends a cancelled request without a response.
   virtual void abandon() = 0;
-  // A request of ours to the client; false where none can be sent.
+  // Sends a request to the client. Returns false when that is not possible.
   virtual bool ask(std::string_view, Json, std::function<void(const Message&)>) { return false; }
-  // Ends the connection but not the request: its client comes back and resumes.
+  // Ends the connection but not the request; the client reconnects and resumes.
   virtual void cut() {}
 };
 
-// Server-sent events on the request's own connection, without memory. `on_gone` runs when the client left
-// before the answer.
+// Server-sent events on the request's own connection, without replay. `on_gone` runs when the client
+// disconnects before the answer.
 class EventChannel final : public Channel {
  public:
   explicit EventChannel(std::function<void()> on_gone);
@@ -41,10 +43,10 @@ class EventChannel final : public Channel {
 
  private:
   struct State;
-  std::shared_ptr<State> state_;  // shared with the stream's closure, which may outlive this
+  std::shared_ptr<State> state_;  // shared with the stream's closure, which may outlive the channel
 };
 
-// One JSON answer, for clients that take no events.
+// One JSON answer, for clients that accept no events.
 class JsonChannel final : public Channel {
  public:
   explicit JsonChannel(std::function<void()> on_gone);
@@ -57,7 +59,7 @@ class JsonChannel final : public Channel {
   std::shared_ptr<http::Deferred> deferred_;
 };
 
-// What every reply with events says to proxies and caches.
+// Returns a reply with the headers that event streams need for proxies and caches.
 http::Reply events_reply(std::shared_ptr<http::EventStream> stream);
 
 }  // namespace sk::api::mcp

@@ -8,7 +8,7 @@ namespace sk::api::mcp {
 
 namespace {
 
-constexpr size_t kValuesMax = 100;  // by the protocol
+constexpr size_t kValuesMax = 100;  // required by the protocol
 constexpr size_t kLookMax = 1000;
 
 using Values = std::vector<std::string>;
@@ -23,7 +23,7 @@ Values workspaces(Turn& turn, const std::string& typed) {
   return values;
 }
 
-// Entries of the folder that is typed so far, folders with a '/' so that one can go on.
+// Returns the entries of the folder typed so far. Folders end with '/', so that the person can continue.
 Values paths(Turn& turn, const std::string& workspace_name, const std::string& typed) {
   auto& keep = turn.call.app.keep;
   auto workspace = workspace_name.empty() ? keep.workspaces().open_default(turn.call.actor)
@@ -64,7 +64,7 @@ Values values_for(Turn& turn, const std::string& argument, const std::string& ty
     if (argument == "path") return paths(turn, text_of("ws") + text_of("workspace"), typed);
     if (argument == "session") return sessions(turn, typed);
   } catch (const Error& error) {
-    // A workspace or folder that is not there has nothing to offer.
+    // A missing workspace or folder has no completions.
     if (error.code() != Code::not_found && error.code() != Code::bad_request) throw;
   }
   return {};

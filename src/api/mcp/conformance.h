@@ -1,5 +1,5 @@
-// What the protocol's official conformance suite calls on a server under test: tools, resources and prompts
-// with fixed answers. Only there with --mcp-conformance.
+// Fixtures for the protocol's official conformance suite: tools, resources and prompts with fixed answers.
+// Only present with --mcp-conformance.
 #pragma once
 
 #include <optional>
@@ -19,27 +19,27 @@ class Conformance {
   const Tool* find_tool(std::string_view name) const;
   Json resources() const;
   Json templates() const;
-  // One content, or nullopt for an address that is not a fixture.
+  // Returns one content; nullopt when the URI is not a fixture.
   std::optional<Json> read(const std::string& uri) const;
   Json prompts() const;
-  // The result, or nullopt for a name that is not a fixture.
+  // Returns the result; nullopt when the name is not a fixture.
   std::optional<Json> get_prompt(Turn& turn, const std::string& name, const Json& given) const;
 
  private:
   Tools tools_;
 };
 
-// The fixtures by what they show.
+// The fixtures by kind.
 Tools content_fixtures();         // text, images, logs, progress, errors
 Tools client_request_fixtures();  // sampling and elicitation of the older protocol
-Tools input_required_fixtures();  // the same of the newer one
+Tools input_required_fixtures();  // the same in the newer protocol
 
 namespace fixture {
-extern const std::string_view kPng;  // a pixel, in base64
+extern const std::string_view kPng;  // one pixel, in base64
 Json text_content(std::string text);
 Tool tool(std::string name, std::string about, std::function<std::optional<ToolResult>(ToolCall&)> run);
 ToolResult raw(Json result);
-// A result that asks the client for more.
+// Returns a result that asks the client for input.
 Json input_required(Json requests);
 Json elicitation(std::string message, Json properties, Json required);
 }  // namespace fixture

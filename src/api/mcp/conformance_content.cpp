@@ -1,4 +1,4 @@
-// Fixtures that answer with content, in one go or step by step.
+// Fixtures that answer with content, at once or step by step.
 #include "api/mcp/conformance.h"
 #include "api/mcp/hub.h"
 
@@ -29,7 +29,7 @@ Tool fixed(std::string name, std::string about, Json result) {
                        [result = std::move(result)](ToolCall&) { return fixture::raw(result); });
 }
 
-// One step after the other with pauses between, the last one answers.
+// Runs the steps with pauses between them. The last step sends the answer.
 void run_steps(App& app, std::shared_ptr<Channel> channel, std::shared_ptr<std::vector<Step>> steps,
                size_t next) {
   (*steps)[next](*channel);

@@ -1,4 +1,4 @@
-// Fixtures that ask the client back: by requests on the stream until 2025-11-25, by results that want input
+// Fixtures that ask the client: by requests on the stream until 2025-11-25, by results that require input
 // from 2026-07-28 on.
 #include "api/mcp/conformance.h"
 #include "api/mcp/hub.h"
@@ -13,7 +13,7 @@ Json text_result(std::string text) {
   return Json{{"content", Json::array({fixture::text_content(std::move(text))})}};
 }
 
-// Asks and answers with what comes back; `told` makes the text.
+// Sends a request to the client and answers with its response; `told` makes the text.
 std::optional<ToolResult> ask(ToolCall& call, std::string_view capability, std::string_view method,
                               Json params, std::function<std::string(const Json& result)> told) {
   if (!call.turn.session || !call.turn.client_can(capability))
@@ -70,12 +70,12 @@ std::optional<ToolResult> elicit_enums(ToolCall& call) {
                 Json::array());
 }
 
-// State that a client carries from round to round and cannot change.
+// Signed state that a client sends back unchanged in each round.
 class States {
  public:
   States() : key_(random_base64url(32)) {}
   std::string sign(const std::string& state) const { return state + "." + hmac_sha256(key_, state).hex(); }
-  // RpcError(invalid_params) for what was not signed here.
+  // RpcError(invalid_params) for state that was not signed here.
   std::string open(const Json& sent) const {
     auto text = sent.is_string() ? sent.get<std::string>() : std::string();
     auto state = text.substr(0, text.find('.'));

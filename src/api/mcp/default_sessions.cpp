@@ -10,7 +10,7 @@ constexpr std::string_view kLabel = "mcp";
 constexpr size_t kPage = 200;
 constexpr size_t kKnownMax = 100'000;
 
-// Newest first, so that what is used is found soon.
+// Searches from the newest session on, because recently used sessions are more likely to match.
 Id find_labelled(interpreter::Interpreter& interpreter, const workspace::Actor& actor, const Id& workspace,
                  const std::string& name) {
   interpreter::SessionQuery query;

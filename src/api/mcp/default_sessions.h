@@ -1,5 +1,5 @@
-// Which interpreter a client means that names none: one per principal, workspace and name, found again after
-// a restart by its label.
+// The interpreter session for clients that name none: one per principal, workspace and name. A label
+// identifies it after a restart.
 #pragma once
 
 #include <map>
@@ -15,15 +15,16 @@ namespace sk::api::mcp {
 // Any thread.
 class DefaultSessions {
  public:
-  // The actor's session of that name in the workspace; made when there is none.
+  // Returns the actor's session of that name in the workspace. Creates it when there is none. Throws Error.
   Id find_or_create(interpreter::Interpreter& interpreter, const workspace::Authority& authority,
                     const std::string& name);
 
  private:
   using Key = std::tuple<Id, Id, std::string>;
-  Id known(const Key& key);  // zero when it is not
+  Id known(const Key& key);  // zero when unknown
 
-  std::mutex making_;  // held while a session is looked for or made, so that two first calls make one
+  std::mutex
+      making_;  // held while a session is searched or created, so that concurrent first calls create only one
   std::mutex mutex_;
   std::map<Key, Id> known_;  // guarded by mutex_
 };

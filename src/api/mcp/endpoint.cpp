@@ -1,4 +1,4 @@
-// The HTTP side: one route for both eras of the protocol.
+// The HTTP side of MCP: one route for both eras of the protocol.
 #include "api/mcp/guard.h"
 #include "api/mcp/hub.h"
 #include "api/mcp/mcp.h"
@@ -21,8 +21,8 @@ bool takes_events(const http::Request& request) {
   return accept && ascii_lower(*accept).find("text/event-stream") != std::string::npos;
 }
 
-// Host and Origin first, so that a page learns nothing about keys; then who it is. A signed-in browser's
-// cookie opens nothing here: it comes by itself with whatever a page sends.
+// Checks Host and Origin first, so that a web page learns nothing about keys; then authenticates. Ignores the
+// page's cookie, because browsers attach it to requests of any site.
 void admit(Call& call) {
   check_host_and_origin(call.app, call.request);
   if (call.credential && call.credential->from_cookie) call.credential.reset();
@@ -54,7 +54,7 @@ std::shared_ptr<LegacySession> need_session(Hub& hub, const Call& call) {
   return session;
 }
 
-// Runs the method; what goes wrong in it is an answer, not a failure of HTTP.
+// Runs the method. Its errors become JSON-RPC answers, not HTTP errors.
 Reply answer(Turn& turn, const std::function<std::optional<Json>(Turn&)>& run) {
   std::optional<RpcError> failure;
   try {
@@ -126,7 +126,7 @@ Reply not_allowed() {
   return reply;
 }
 
-// The stream for what belongs to no request, or the rest of one that broke.
+// Opens the stream of messages that belong to no request, or resumes a broken one.
 Reply get(Hub& hub, Call& call) {
   admit(call);
   if (says_modern(call.request) || !hub.offer.has_sessions) return not_allowed();
@@ -183,7 +183,7 @@ void add_routes(Routes& routes, App& app) {
 
 http::Reply write_error(const http::Request&, const Error& error) {
   auto reply = error_reply(nullptr, to_rpc_error(error), error.http_status());
-  // Room for a pointer to a sign-in, once there is one.
+  // A later version can add the sign-in URL here.
   if (error.code() == Code::unauthorized) reply.headers.set("WWW-Authenticate", "Bearer realm=\"sandkeep\"");
   return reply;
 }

@@ -16,7 +16,7 @@ std::string host_of(std::string_view authority) {
   return ascii_lower(authority.substr(0, end));
 }
 
-// "https://host:port/path" → "host:port"; empty for what is no address, such as "null".
+// "https://host:port/path" → "host:port"; empty when it is not a URL, such as "null".
 std::string_view authority_of(std::string_view url) {
   auto scheme = url.find("://");
   if (scheme == std::string_view::npos) return {};
@@ -46,7 +46,7 @@ void check_host_and_origin(const App& app, const http::Request& request) {
     return;
   auto origin_host = host_of(authority_of(*origin));
   if (is_this_machine(origin_host) || (!own.empty() && origin_host == own)) return;
-  // Behind another address than this machine's, a page of the same name is the server's own.
+  // Where the server is reachable from other machines, an origin with the same host name is its own page.
   if (!local_only && !origin_host.empty() && origin_host == host) return;
   throw Error(Code::forbidden, "web pages of that origin may not use this server")
       .hint("The server's operator can add it to cors_origins.");

@@ -1,5 +1,5 @@
-// Who may talk to this endpoint at all: guards against web pages that reach a server on the visitor's own
-// machine through their browser (DNS rebinding).
+// Protection against DNS rebinding: web pages that reach a server on the visitor's own machine through the
+// browser. Any thread.
 #pragma once
 
 #include "api/app.h"
@@ -7,8 +7,8 @@
 
 namespace sk::api::mcp {
 
-// Error(forbidden) for a Host that is not this server's, where it listens on this machine only, and for an
-// Origin that is neither this server's own, nor this machine, nor in cors_origins.
+// Error(forbidden) for a foreign Host when the server only listens on this machine. Error(forbidden) for an
+// Origin that is not this server, not this machine, and not in cors_origins.
 void check_host_and_origin(const App& app, const http::Request& request);
 
 }  // namespace sk::api::mcp

@@ -35,7 +35,7 @@ Json Hub::server_info() const {
 Json Hub::capabilities(Era era, const std::string& version) const {
   Json out = {{"tools", Json::object()}};
   if (!offer.has_resources) {
-    out["tools"] = {{"call", true}, {"list", true}};  // as the service that it stands in for says it
+    out["tools"] = {{"call", true}, {"list", true}};  // the form that Azure's service uses
     return out;
   }
   out["resources"] = {{"subscribe", true}, {"listChanged", true}};

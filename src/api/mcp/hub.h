@@ -1,5 +1,5 @@
-// One MCP server: what it offers and what it remembers between requests. There are two: /mcp, and /azure/mcp
-// with the tools of Azure's session pools.
+// One MCP server: its offer, and its state between requests. There are two: /mcp, and /azure/mcp with the
+// tools of Azure's session pools.
 #pragma once
 
 #include <memory>
@@ -16,15 +16,15 @@
 namespace sk::api::mcp {
 
 struct Offer {
-  std::string name;  // of the server, as clients show it
+  std::string name;  // of the server, shown by clients
   std::string title;
   std::string instructions;
   Tools tools;
-  bool has_sessions = true;   // Mcp-Session-Id and all that needs it
-  bool has_resources = true;  // and prompts and completion
+  bool has_sessions = true;   // Mcp-Session-Id and the features that need it
+  bool has_resources = true;  // also prompts and completion
 };
 
-// Made with the routes and owned by their handlers; the app outlives it. Any thread.
+// Created with the routes and owned by their handlers. The app outlives it. Any thread.
 class Hub {
  public:
   Hub(App& the_app, Offer the_offer);
@@ -38,7 +38,7 @@ class Hub {
 
   Json server_info() const;
   Json capabilities(Era era, const std::string& version) const;
-  // Null when there is none of that name, or the actor's key may not use it.
+  // Returns null when there is no such tool, or when the actor's key may not use it.
   const Tool* find_tool(std::string_view name, const workspace::Actor& actor) const;
   Json list_tools(const workspace::Actor& actor, const std::string& version) const;
 };

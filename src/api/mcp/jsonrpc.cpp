@@ -87,7 +87,7 @@ Message parse_message(std::string_view body) {
     try {
       return read_request(value);
     } catch (RpcError& error) {
-      // Whoever asked waits for an answer with this id.
+      // The client waits for an answer with this id.
       if (is_id(member(value, "id"))) error.set_id(value["id"]);
       throw;
     }

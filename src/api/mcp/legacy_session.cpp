@@ -9,18 +9,18 @@ namespace sk::api::mcp {
 
 namespace {
 
-// How long a client whose stream ended waits before it comes back.
+// How long a client waits before it reconnects.
 constexpr int kRetryMs = 500;
-// Finished streams that are remembered, for a client that did not get their end.
+// Finished streams kept for clients that did not receive the end.
 constexpr size_t kStreamsMax = 64;
-// Of those that belong to no request, which never finishes.
+// Limit for the stream that belongs to no request, because it never finishes.
 constexpr size_t kNotificationsMax = 100;
 constexpr size_t kRunningMax = 1000;
 constexpr size_t kEndedMax = 10'000;
 
 }  // namespace
 
-// A request's messages on its way through the session's memory.
+// Sends a request's messages through the session's replay buffer.
 class LegacySession::StreamChannel final : public Channel {
  public:
   StreamChannel(std::shared_ptr<LegacySession> session, uint64_t number)
@@ -78,7 +78,7 @@ http::Reply LegacySession::listen() {
 
 http::Reply LegacySession::resume(std::string_view last_event_id) {
   auto parts = split(last_event_id, '-');
-  // Base64url has dashes of its own.
+  // Base64url may contain dashes.
   auto request = parts.size() > 2 ? last_event_id.substr(parts[0].size() + parts[1].size() + 2) : "";
   auto stream = parse_unsigned(parts[0]);
   auto event = parts.size() > 1 ? parse_unsigned(parts[1]) : std::nullopt;
@@ -87,7 +87,7 @@ http::Reply LegacySession::resume(std::string_view last_event_id) {
     std::lock_guard lock(mutex_);
     auto found = streams_.find(*stream);
     known = found != streams_.end();
-    // News that an earlier server sent; its numbers mean nothing here.
+    // A notification of an earlier server process; its numbers are not valid here.
     is_of_earlier_life = known && *stream == 0 && static_cast<int64_t>(*event) > found->second.last;
   }
   if (is_of_earlier_life) return listen();
@@ -100,7 +100,7 @@ http::Reply LegacySession::resume(std::string_view last_event_id) {
                  400);
 }
 
-// A client that gets no answer at all would wait for it until it runs out of patience.
+// Answers with an error. Without an answer, the client would wait until its timeout.
 http::Reply LegacySession::answer_lost(std::string_view event_id, const Json& request_id) {
   RpcError error(
       rpc_code::server,
@@ -116,17 +116,17 @@ http::Reply LegacySession::answer_lost(std::string_view event_id, const Json& re
   return events_reply(events);
 }
 
-// `after` -1: a new stream, which begins with an event that has nothing but an id, so that its client can
-// come back even if the connection breaks before the first message.
+// `after` is -1 for a new stream. Sends an event with only an id first, so that the client can resume even if
+// the connection breaks before the first message.
 http::Reply LegacySession::attach(uint64_t number, int64_t after) {
-  // Stream 0 is for news; the others each wait for the answer to a call.
+  // Stream 0 carries notifications. Every other stream waits for the answer to a call.
   auto at_stop = number == 0 ? http::AtStop::end : http::AtStop::finish;
   auto events = std::make_shared<http::EventStream>(std::function<void()>(), at_stop);
   std::lock_guard lock(mutex_);
   auto& stream = streams_[number];
   if (auto earlier = stream.live.lock()) earlier->close();
   stream.live = events;
-  // Clients of older versions read every event as a message, and would stumble over an empty one.
+  // Clients of older versions parse every event as a message and would fail on an empty one.
   if (agreed_.version >= "2025-11-25")
     events->send({event_id(number, std::max<int64_t>(after, 0), stream.request), {}, "", kRetryMs});
   for (const auto& [event, data] : stream.events)
@@ -324,7 +324,7 @@ void LegacySessions::add_locked(std::shared_ptr<LegacySession> session, TimeUs n
 
 LegacySessions::ById::iterator LegacySessions::end_locked(ById::iterator found) {
   found->second->end();
-  // This server's own need not be remembered: they are never revived.
+  // Only sessions of an earlier process can be revived, so only their ids are stored.
   auto facts = read_session_id(found->first, secret_);
   if (facts && facts->issued_us < started_us_) ended_.push_back(found->first);
   if (ended_.size() > kEndedMax) ended_.pop_front();
@@ -335,10 +335,10 @@ void LegacySessions::revive_locked(const std::string& id, const Id& key, TimeUs 
   if (by_id_.contains(id)) return;
   auto facts = read_session_id(id, secret_);
   if (!facts || facts->key != key || facts->issued_us >= started_us_) return;
-  // When it was last used is not known; at the latest when this server started.
+  // The last use is unknown, but it was before this server started.
   if (now_us - started_us_ > idle_us_) return;
   if (std::find(ended_.begin(), ended_.end(), id) != ended_.end()) return;
-  // The time is higher than any count of streams.
+  // A time in milliseconds exceeds any number of streams.
   auto first_stream = static_cast<uint64_t>(now_us / 1000);
   add_locked(std::make_shared<LegacySession>(id, key, Agreed{.version = facts->version}, replay_bytes_max_,
                                              first_stream),

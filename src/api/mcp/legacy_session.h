@@ -1,10 +1,10 @@
-// Sessions of the protocol until 2025-11-25: made by initialize, named by Mcp-Session-Id, with memory of what
-// was sent, so that a client whose connection broke goes on where it was.
+// Sessions of the protocol until 2025-11-25. initialize creates a session and Mcp-Session-Id names it. It
+// stores sent messages, so that a client can resume after a broken connection.
 //
-// A session is the client's, not the interpreter's: it holds no files and no variables, and losing it loses
-// nothing but subscriptions and unanswered requests. It outlives the server: its id says all that it takes to
-// go on (session_id.h), and the id of an event says which request it belongs to, so that a client that comes
-// back for an answer which the old server took along is told so.
+// A session belongs to the client, not to the interpreter. It holds no files or variables; its loss only
+// affects subscriptions and unanswered requests. It survives a restart of the server: its id contains all
+// that is needed to continue (session_id.h). An event id names its request, so a client that resumes after a
+// restart gets an error for a lost answer.
 #pragma once
 
 #include <deque>
@@ -24,57 +24,57 @@
 
 namespace sk::api::mcp {
 
-// What initialize agreed on.
+// The result of initialize.
 struct Agreed {
   std::string version;
   Json capabilities = Json::object();  // the client's
   Json client_info = Json::object();
 };
 
-// Any thread. Shared by the table, by requests under way and by open streams.
+// Any thread. Shared by the table, requests in progress and open streams.
 class LegacySession : public std::enable_shared_from_this<LegacySession> {
  public:
-  // `first_stream`: higher than the numbers that streams of an earlier server's life had.
+  // `first_stream` must exceed all stream numbers that an earlier server process used.
   LegacySession(std::string id, Id key, Agreed agreed, size_t replay_bytes_max, uint64_t first_stream = 1);
 
   const std::string& id() const { return id_; }
   const Id& key() const { return key_; }
   const Agreed& agreed() const { return agreed_; }
 
-  // A stream for one request. Its messages are remembered; the reply shows it from its beginning.
+  // A stream for one request. Its messages are stored for replay; the reply sends them from the beginning.
   struct Opened {
     std::shared_ptr<Channel> channel;
     http::Reply reply;
   };
   Opened open_stream(const Json& request_id);
-  // The stream that belongs to no request (GET); an earlier one ends.
+  // Opens the stream that belongs to no request (GET). Closes an earlier one.
   http::Reply listen();
-  // Goes on after the event of that id (Last-Event-ID). Where that is not known any more, answers the request
-  // that it belonged to with an error; RpcError where there is none.
+  // Resumes after the event with that id (Last-Event-ID). When the event is unknown, answers its request with
+  // an error. RpcError when the id names no request.
   http::Reply resume(std::string_view last_event_id);
-  // On the stream that belongs to no request; remembered for it while nobody listens.
+  // Sends on the stream that belongs to no request. Stores the message while no client listens.
   void notify(std::string_view method, Json params);
   bool someone_listens() const;
 
-  // What notifications/cancelled calls for the request of that id, while it runs.
+  // Registers the callback that notifications/cancelled runs for the request with that id.
   void set_running(const Json& request_id, std::function<void()> cancel);
   void forget_running(const Json& request_id);
   void cancel(const Json& request_id);
-  // An answer of the client to a request of ours; false when none waits for it.
+  // Handles the client's answer to a request of this server. Returns false when no such request waits.
   bool answered(const Message& response);
 
   // From debug (0) to emergency (7); nullopt until logging/setLevel.
   std::optional<int> log_level() const;
   void set_log_level(int level);
 
-  // Set once by initialize's maker; ends with the session.
+  // Set by start_watch() on first need; released when the session ends.
   void set_watch(std::shared_ptr<ResourceWatch> watch);
   std::shared_ptr<ResourceWatch> watch() const;
 
   void touch(TimeUs now_us);
   TimeUs touched_us() const;
   bool has_open_stream() const;
-  // Ends all its streams. What it is asked from then on cannot be answered.
+  // Ends all streams. Later messages are dropped.
   void end();
   bool has_ended() const;
 
@@ -83,14 +83,15 @@ class LegacySession : public std::enable_shared_from_this<LegacySession> {
   struct Stream {
     std::deque<std::pair<int64_t, std::string>> events;  // number and data
     int64_t last = 0;
-    int64_t delivered = 0;  // the last one that a connection took
+    int64_t delivered = 0;  // the last one sent to a connection
     bool finished = false;
     std::weak_ptr<http::EventStream> live;
-    std::string request = {};  // the request's id as JSON in base64url; empty: it belongs to none
+    std::string request =
+        {};  // the request's id as JSON in base64url; empty for the stream that belongs to no request
   };
 
   http::Reply attach(uint64_t number, int64_t after);
-  // False when the stream or the session has ended.
+  // Returns false when the stream or the session has ended.
   bool send(uint64_t number, const Json& message, bool last);
   void close_stream(uint64_t number, bool finished);
   bool ask(uint64_t number, std::string_view method, Json params, std::function<void(const Message&)> then);
@@ -105,7 +106,7 @@ class LegacySession : public std::enable_shared_from_this<LegacySession> {
 
   mutable std::mutex mutex_;  // guards all below
   std::map<uint64_t, Stream> streams_;
-  uint64_t next_stream_;  // 0 belongs to no request
+  uint64_t next_stream_;  // stream 0 belongs to no request
   size_t replay_bytes_ = 0;
   std::map<std::string, std::function<void()>> running_;
   std::map<std::string, std::function<void(const Message&)>> asked_;
@@ -119,7 +120,7 @@ class LegacySession : public std::enable_shared_from_this<LegacySession> {
 // All sessions of this server. Any thread.
 class LegacySessions {
  public:
-  // `secret` signs the ids: the same after a restart.
+  // `secret` signs the ids. It must be the same after a restart.
   LegacySessions(const Clock& clock, size_t most, int64_t idle_s, size_t replay_bytes_max, std::string secret)
       : clock_(clock),
         most_(most),
@@ -128,10 +129,10 @@ class LegacySessions {
         secret_(std::move(secret)),
         started_us_(clock.now_us()) {}
 
-  // Over the limit the one longest unused ends.
+  // Creates a session. Above the limit, ends the least recently used one.
   std::shared_ptr<LegacySession> create(const Id& key, Agreed agreed);
-  // Null when there is none of that id, or another key began it, or it ended, or was unused for too
-  // long. One that an earlier server began goes on, unless this one runs longer than a session may be unused.
+  // Returns null when the id is unknown, belongs to another key, has ended, or was idle for too long. Revives
+  // a session of an earlier server process, unless this process has already run longer than the idle timeout.
   std::shared_ptr<LegacySession> find(std::string_view id, const Id& key);
   void end(std::string_view id, const Id& key);
 
@@ -140,7 +141,7 @@ class LegacySessions {
   void drop_idle_locked(TimeUs now_us);
   void add_locked(std::shared_ptr<LegacySession> session, TimeUs now_us);
   ById::iterator end_locked(ById::iterator found);
-  // Adds a session of an earlier server's life, unless the id is none, or it is over.
+  // Adds a session of an earlier server process, unless the id is invalid or the session has ended.
   void revive_locked(const std::string& id, const Id& key, TimeUs now_us);
 
   const Clock& clock_;
@@ -151,7 +152,7 @@ class LegacySessions {
   const TimeUs started_us_;
   std::mutex mutex_;  // guards all below
   ById by_id_;
-  std::deque<std::string> ended_;  // ids that could be revived otherwise, the newest last
+  std::deque<std::string> ended_;  // ids that could otherwise be revived, newest last
   TimeUs looked_us_ = 0;
 };
 

@@ -7,7 +7,7 @@ namespace sk::api::mcp {
 
 void add_routes(Routes& routes, App& app);
 
-// Errors that no handler saw, in JSON-RPC's shape.
+// Formats errors that occur outside of handlers as JSON-RPC.
 http::Reply write_error(const http::Request& request, const Error& error);
 
 }  // namespace sk::api::mcp

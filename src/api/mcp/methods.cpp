@@ -11,8 +11,8 @@ namespace sk::api::mcp {
 
 namespace {
 
-// How long a modern client may take a list for true. Lists of tools and prompts change with the program only;
-// files change any time, and are different for everybody.
+// How long a modern client may cache a list. Lists of tools and prompts change only with the program. Files
+// change at any time and differ between users.
 constexpr int64_t kStableTtlMs = 3'600'000;
 
 std::optional<Json> list_tools(Turn& turn) {
@@ -62,7 +62,7 @@ std::optional<Json> discover(Turn& turn) {
               {"instructions", turn.hub.offer.instructions}};
 }
 
-// Which results a client may keep for a while, and how long.
+// Returns how long a client may cache the result of a method; nullopt when it must not.
 std::optional<int64_t> cache_ttl_ms(std::string_view method) {
   if (method == "server/discover" || method == "tools/list" || method == "prompts/list" ||
       method == "resources/templates/list")
@@ -75,7 +75,7 @@ enum class In { both, legacy, modern };
 struct Method {
   std::string_view name;
   In era;
-  bool needs_resources;  // not at servers that have tools only
+  bool needs_resources;  // unavailable on servers that only have tools
   bool needs_session;
   std::optional<Json> (*run)(Turn&);
 };
@@ -123,7 +123,7 @@ std::optional<Json> dispatch(Turn& turn) {
   if (result && turn.era == Era::modern) {
     if (auto ttl_ms = cache_ttl_ms(found->name)) {
       (*result)["ttlMs"] = *ttl_ms;
-      (*result)["cacheScope"] = "private";  // what one key may see, another may not
+      (*result)["cacheScope"] = "private";  // results differ between keys
     }
   }
   return result;

@@ -1,4 +1,4 @@
-// What can be asked: every method of both eras, and the function behind it.
+// The method table: every method of both eras and its function. Any thread.
 #pragma once
 
 #include <optional>
@@ -7,13 +7,13 @@
 
 namespace sk::api::mcp {
 
-// The result, or nullopt when the turn's channel will answer. Throws RpcError and Error.
+// Returns the result, or nullopt when the turn's channel will answer. Throws RpcError and Error.
 std::optional<Json> dispatch(Turn& turn);
 
-// notifications/cancelled and the like, of a legacy session; what is unknown is ignored.
+// Handles notifications/cancelled and other notifications of a legacy session. Ignores unknown ones.
 void notified(Turn& turn);
 
-// initialize: makes the session, unless the server has none, and answers what was agreed on.
+// Handles initialize: creates the session, unless the server has none, and returns the agreed parameters.
 Json initialize(Turn& turn);
 
 }  // namespace sk::api::mcp

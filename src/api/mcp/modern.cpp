@@ -21,7 +21,7 @@ bool is_legacy_version(std::string_view version) {
   throw RpcError(rpc_code::header_mismatch, std::move(message), nullptr, kBadRequest);
 }
 
-// "=?base64?…?=" stands for text that a header cannot hold; anything else for itself.
+// Decodes "=?base64?…?=", which encodes text that a header cannot hold. Returns other values unchanged.
 std::string decoded(std::string_view value, std::string_view name) {
   constexpr std::string_view kStart = "=?base64?", kEnd = "?=";
   value = trim(value);
@@ -39,7 +39,7 @@ void check_header(const http::Headers& headers, const std::string& name, const s
     mismatch("the header " + name + " says something else than the body");
 }
 
-// The field of params that Mcp-Name repeats; empty for methods without one.
+// Returns the field of params that Mcp-Name repeats; empty for methods without one.
 std::string_view named_field(std::string_view method) {
   if (method == "tools/call" || method == "prompts/get") return "name";
   if (method == "resources/read") return "uri";
@@ -51,7 +51,7 @@ std::string header_text(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-// Arguments that a tool's schema marks with x-mcp-header are repeated in a header each.
+// Checks the headers that repeat arguments which a tool's schema marks with x-mcp-header.
 void check_argument_headers(Turn& turn) {
   const auto& name = member(turn.params(), "name");
   const auto* tool =

@@ -1,4 +1,4 @@
-// Prompts: beginnings that a person picks in a client, about files and sessions that are here.
+// Prompts: templates that a person selects in a client, about stored files and sessions. Any thread.
 #pragma once
 
 #include <optional>

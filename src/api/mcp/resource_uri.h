@@ -1,5 +1,5 @@
-// The addresses of files as MCP's resources: sandkeep://workspace/{ws}/{path} for what is there now,
-// sandkeep://version/{version} for exact bytes that stay.
+// URIs of files as MCP resources. sandkeep://workspace/{ws}/{path} names the current content;
+// sandkeep://version/{version} names permanent bytes. Pure functions; any thread.
 #pragma once
 
 #include <optional>
@@ -12,11 +12,11 @@ namespace sk::api::mcp {
 
 struct ResourceUri {
   std::string workspace;  // id or name; empty for a version
-  std::string path;       // clean
+  std::string path;       // normalized
   std::optional<Id> version;
 };
 
-// nullopt for what is not such an address.
+// Returns nullopt for any other URI.
 std::optional<ResourceUri> parse_resource_uri(std::string_view uri);
 
 std::string file_uri(const Id& workspace, std::string_view path);

@@ -8,7 +8,7 @@ namespace sk::api::mcp {
 
 namespace {
 
-// Changes often come in groups; a client needs to hear of a group once.
+// Changes often come in groups, and a client needs only one notification per group.
 constexpr std::chrono::milliseconds kPause{100};
 constexpr size_t kPortion = 500;
 constexpr size_t kWorkspacesMax = 200;
@@ -22,7 +22,7 @@ bool changes_list(const std::string& kind) {
 
 std::shared_ptr<ResourceWatch> ResourceWatch::start(App& app, Options options) {
   auto watch = std::make_shared<ResourceWatch>(app, std::move(options));
-  watch->look();  // from here on counts what changes
+  watch->look();  // records the journal positions; later changes are reported
   watch->subscription_ = app.keep.feed().subscribe_any([weak = std::weak_ptr(watch), &app] {
     auto strong = weak.lock();
     if (!strong || strong->scheduled_.exchange(true)) return;
@@ -80,7 +80,7 @@ void ResourceWatch::look() {
       }
     }
   } catch (const Error& error) {
-    // Anything else passes: the next change is a new try.
+    // Ignores other errors, because the next change triggers another attempt.
     bool is_denied = error.code() == Code::unauthorized || error.code() == Code::forbidden;
     if (is_denied && options_.on_denied) options_.on_denied();
     return;

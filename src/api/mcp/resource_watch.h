@@ -1,5 +1,5 @@
-// Tells a client what changed in the workspaces that it may read, from their journals: that the list of
-// resources is another one now, and that a resource it subscribed to has new content.
+// Notifies a client of changes in the workspaces that it may read, from their journals: a changed list of
+// resources, and new content of a subscribed resource.
 #pragma once
 
 #include <functional>
@@ -14,24 +14,26 @@
 
 namespace sk::api::mcp {
 
-// Any thread. Owned by the client's session or stream and gone with it; looks at the journals on background
-// threads, some time after they grew, several changes at once.
+// Any thread. Owned by the client's session or stream, and destroyed with it. Reads the journals on
+// background threads, shortly after they grew, several changes at once.
 class ResourceWatch : public std::enable_shared_from_this<ResourceWatch> {
  public:
   struct Options {
-    std::function<workspace::Actor()> renew;  // who it is for; throws once the key opens nothing any more
+    // Returns the actor to notify; throws when the key is no longer valid.
+    std::function<workspace::Actor()> renew;
     std::function<void(std::string_view method, Json params)> tell;
-    std::function<void()> on_denied;  // when renew said that the key opens nothing any more
-    std::function<bool()> is_wanted;  // false: nobody would hear it now
+    std::function<void()> on_denied;  // called when `renew` reports that the key is no longer valid
+    std::function<bool()> is_wanted;  // false: no client would receive the notification
     bool list_changes = true;
   };
   static std::shared_ptr<ResourceWatch> start(App& app, Options options);
   ResourceWatch(App& app, Options options) : app_(app), options_(std::move(options)) {}  // for start()
 
-  // Error(not_found) for a file in a workspace that cannot be read. `uri` is what the client is told.
+  // Error(not_found) for a file in a workspace that the actor cannot read. Notifications contain `uri`
+  // unchanged.
   void subscribe(const std::string& uri);
   void unsubscribe(const std::string& uri);
-  // As if the resource had changed.
+  // Notifies as if the resource had changed.
   void touch(const std::string& uri);
 
  private:
@@ -47,10 +49,10 @@ class ResourceWatch : public std::enable_shared_from_this<ResourceWatch> {
   const Options options_;
   std::atomic<bool> scheduled_ = false;
   std::mutex mutex_;                   // guards all below
-  std::map<std::string, Place> uris_;  // a zero workspace: not a file of ours
-  std::map<Id, int64_t> seen_;         // workspace → how far its journal was read
+  std::map<std::string, Place> uris_;  // a zero workspace: not a stored file
+  std::map<Id, int64_t> seen_;         // workspace → position up to which its journal was read
   bool first_ = true;
-  workspace::Feed::Subscription subscription_;  // set by start(), before anything is shared
+  workspace::Feed::Subscription subscription_;  // set by start(), before the watch is shared
 };
 
 }  // namespace sk::api::mcp

@@ -32,7 +32,7 @@ Json resource_json(const Entry& entry) {
           {"annotations", {{"lastModified", to_iso8601(entry.changed_us)}}}};
 }
 
-// "ws_…:cursor of its list".
+// "ws_…:cursor in its list".
 struct Place {
   std::string workspace, cursor;
 };
@@ -78,7 +78,7 @@ std::optional<Json> list_resources(Turn& turn) {
     auto id = workspace.id.with_prefix(workspace::prefix::workspace);
     if (!here && id != place->workspace) continue;
     auto authority = workspaces.find_readable(turn.call.actor, workspace.id);
-    if (!authority) continue;  // closed to the client meanwhile
+    if (!authority) continue;  // access was removed meanwhile
     workspace::ListOptions options{
         .folder = {}, .recursive = true, .glob = {}, .cursor = here ? "" : place->cursor, .limit = kPage};
     here = true;
@@ -141,7 +141,7 @@ void start_watch(Turn& turn) {
                                                  if (auto session = weak.lock())
                                                    session->notify(method, std::move(params));
                                                },
-                                           // On its next request the client learns why.
+                                           // The client gets the reason on its next request.
                                            .on_denied =
                                                [weak] {
                                                  if (auto session = weak.lock()) session->end();
@@ -175,7 +175,7 @@ std::optional<Json> listen(Turn& turn) {
     throw RpcError(rpc_code::invalid_params, "params.notifications must be an object", nullptr, 400);
   if (!turn.takes_events)
     throw RpcError(rpc_code::invalid_request, "this needs 'Accept: text/event-stream'", nullptr, 406);
-  // The stream's closure owns the watch, so that it goes when the client does.
+  // The stream's closure owns the watch, so the watch ends with the connection.
   struct Held {
     std::mutex mutex;
     std::shared_ptr<ResourceWatch> watch;
@@ -207,14 +207,14 @@ std::optional<Json> listen(Turn& turn) {
     if (!uri.is_string()) continue;
     auto text = uri.get<std::string>();
     auto parsed = parse_resource_uri(text);
-    // A version never changes, and of what is no file here nothing is ever heard.
+    // A version never changes. Other URIs without a stored file never change either.
     bool can_change = parsed && !parsed->version;
     if (!can_change && !(turn.hub.conformance && turn.hub.conformance->read(text))) continue;
     try {
       watch->subscribe(text);
       honoured["resourceSubscriptions"].push_back(uri);
     } catch (const Error&) {
-      // What cannot be read cannot be subscribed to; the acknowledgement leaves it out.
+      // An unreadable resource cannot be subscribed to. The acknowledgement omits it.
     }
   }
   tell("notifications/subscriptions/acknowledged", {{"notifications", honoured}});

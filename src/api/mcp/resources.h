@@ -1,5 +1,4 @@
-// Files as the protocol's resources: listed, read, subscribed to, and completed while their addresses are
-// typed.
+// Files as the protocol's resources: listing, reading, subscribing, and completion of their URIs. Any thread.
 #pragma once
 
 #include <optional>
@@ -14,12 +13,12 @@ std::optional<Json> list_templates(Turn& turn);
 std::optional<Json> read_resource(Turn& turn);
 std::optional<Json> subscribe_resource(Turn& turn);
 std::optional<Json> unsubscribe_resource(Turn& turn);
-// subscriptions/listen: the long stream of the modern protocol.
+// subscriptions/listen: the long-lived stream of the modern protocol.
 std::optional<Json> listen(Turn& turn);
 // completion/complete.
 std::optional<Json> complete(Turn& turn);
 
-// The watch that a legacy session tells its client from; made on first need.
+// Creates the watch that notifies the client of a legacy session, if it does not exist yet.
 void start_watch(Turn& turn);
 
 }  // namespace sk::api::mcp

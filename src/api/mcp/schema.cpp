@@ -9,7 +9,7 @@ namespace sk::api::mcp {
 
 namespace {
 
-// 5.0 is an integer, too: some clients write every number so.
+// Accepts 5.0 as an integer, because some clients write every number that way.
 bool is_integer(const Json& value) {
   constexpr double kExactMax = 9007199254740992.0;
   if (!value.is_number_float()) return value.is_number_integer();

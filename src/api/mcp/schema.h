@@ -1,4 +1,5 @@
-// Checks a tool's arguments against its input schema: the part of JSON Schema that our schemas use.
+// Validates a tool's arguments against its input schema. Supports the part of JSON Schema that Sandkeep's
+// schemas use. Pure functions; any thread.
 #pragma once
 
 #include <optional>
@@ -8,9 +9,9 @@
 
 namespace sk::api::mcp {
 
-// What is wrong, in words that name the field; nullopt when nothing is. Knows type, properties, required,
-// additionalProperties: false, enum, items, minimum, maximum, maxLength and maxItems; other keywords say
-// nothing.
+// Describes the first violation and names the field; nullopt when the value is valid. Supports type,
+// properties, required, additionalProperties: false, enum, items, minimum, maximum, maxLength and maxItems.
+// Ignores other keywords.
 std::optional<std::string> find_violation(const Json& schema, const Json& value,
                                           const std::string& where = "");
 

@@ -16,7 +16,8 @@ std::string sign_session(std::string_view facts, std::string_view secret) {
 
 }  // namespace
 
-// Ed25519 signs a text always the same, and nobody without the key can.
+// Ed25519 signatures are deterministic, so the secret is the same after a restart. They require the private
+// key.
 std::string load_session_secret(const std::string& data_folder) {
   auto key = SigningKey::load_or_make(data_folder + "/mcp.key");
   return sha256(key.sign(as_bytes("sandkeep-mcp-sessions-1"))).raw();

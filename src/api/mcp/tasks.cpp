@@ -22,7 +22,7 @@ constexpr std::string_view kRelated = "io.modelcontextprotocol/related-task";
 
 struct Found {
   TaskId id;
-  std::shared_ptr<interpreter::ExecutionFeed> feed;  // null when it is long over
+  std::shared_ptr<interpreter::ExecutionFeed> feed;  // null when the execution ended long ago
   Execution execution;
 
   bool is_done() const { return execution.status == ExecutionStatus::done; }
@@ -108,7 +108,7 @@ Json task_json(Era era, const TaskId& task, const Execution& execution) {
               {"createdAt", to_iso8601(execution.created_us)},
               {"lastUpdatedAt", to_iso8601(changed_us)}};
   if (!execution.message.empty()) out["statusMessage"] = execution.message;
-  // Records of executions are kept, so a task does not run out.
+  // A task never expires, because records of executions are kept.
   out[era == Era::modern ? "ttlMs" : "ttl"] = nullptr;
   out[era == Era::modern ? "pollIntervalMs" : "pollInterval"] = kPollMs;
   return out;
@@ -181,7 +181,7 @@ std::optional<Json> cancel_task(Turn& turn) {
 
 std::optional<Json> update_task(Turn& turn) {
   need(turn);
-  return Json::object();  // no task of ours asks anything
+  return Json::object();  // Sandkeep's tasks never ask for input
 }
 
 }  // namespace sk::api::mcp

@@ -1,5 +1,5 @@
-// Runs that outlive their request, as the protocol's tasks. A task is an execution: its id names both, so
-// that it is found again after a restart, as long as the execution's record is there.
+// Runs that outlive their request, as the protocol's tasks. A task is an execution and shares its id. It can
+// be found after a restart, as long as the execution's record exists.
 #pragma once
 
 #include <deque>
@@ -18,11 +18,11 @@ struct TaskId {
   Id session, execution;
 
   std::string text() const;
-  // nullopt for what is no id of a task.
+  // Returns nullopt when the text is not a task id.
   static std::optional<TaskId> parse(std::string_view text);
 };
 
-// Which executions were started as tasks, newest first, for tasks/list. Any thread.
+// Executions that were started as tasks, newest first, for tasks/list. Any thread.
 class Tasks {
  public:
   void add(const Id& principal, const TaskId& task);
@@ -33,12 +33,12 @@ class Tasks {
   std::map<Id, std::deque<TaskId>> by_principal_;  // guarded by mutex_
 };
 
-// The task as each era writes it, without its result.
+// Serializes the task for an era, without its result.
 Json task_json(Era era, const TaskId& task, const interpreter::Execution& execution);
-// Whether the client understands an answer that is a task instead of a result.
+// Returns whether the client accepts a task in place of a result.
 bool takes_tasks(const Turn& turn);
 
-// tasks/get, tasks/result, tasks/list, tasks/cancel, tasks/update. nullopt: answered later.
+// tasks/get, tasks/result, tasks/list, tasks/cancel, tasks/update. nullopt: the channel answers later.
 std::optional<Json> get_task(Turn& turn);
 std::optional<Json> task_result(Turn& turn);
 std::optional<Json> list_tasks(Turn& turn);

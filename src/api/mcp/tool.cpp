@@ -66,7 +66,7 @@ std::string ToolCall::need_text(std::string_view name) const {
 
 std::optional<int64_t> ToolCall::integer(std::string_view name) const {
   const auto& value = member(arguments, name);
-  // The schema was checked: a float is a whole number.
+  // The schema was validated: a float is an integer value.
   return value.is_number() ? std::optional(value.get<int64_t>()) : std::nullopt;
 }
 

@@ -1,5 +1,5 @@
-// A tool as a row of data: its name, what it takes and gives, what it may do, and the function behind it. The
-// tables in tools/ are all of them.
+// A tool as data: its name, input and output, permissions, and function. The tables in tools/ contain all
+// tools.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace sk::api::mcp {
 
-// What a tool answers: text for models and people, the same as data for programs, and blocks after the text
+// The result of a tool: text for models and people, the same as data for programs, and blocks after the text
 // (links to files, images).
 struct ToolResult {
   std::string text;
@@ -19,17 +19,17 @@ struct ToolResult {
   std::vector<Json> blocks = {};
   bool is_error = false;
   Json meta = nullptr;
-  Json raw = nullptr;  // a whole result of another form, such as a task, instead of all above
+  Json raw = nullptr;  // a complete result of another form, such as a task, instead of all above
 
   // The result of tools/call.
   Json to_json() const;
 };
 
-// An error as a tool tells it: what went wrong and what to do, so that a model can mend its call.
+// An error as a tool result: what failed and what to do, so that a model can correct its call.
 ToolResult failed(const Error& error);
 ToolResult failed(std::string_view code, std::string message, std::string hint = {});
 
-// One call, its arguments already checked against the tool's schema.
+// One call. Its arguments are already validated against the tool's schema.
 class ToolCall {
  public:
   ToolCall(Turn& the_turn, const Json& the_arguments) : turn(the_turn), arguments(the_arguments) {}
@@ -48,18 +48,18 @@ class ToolCall {
   bool flag(std::string_view name) const;  // absent is false
   std::vector<std::string> texts(std::string_view name) const;
 
-  // `workspace`, or the key's default one.
+  // Opens `workspace`, or the key's default workspace.
   workspace::Authority open_workspace(workspace::Right right) const;
-  // A path of the workspace; /mnt/data/… is what code calls the folder that it works in.
+  // Returns a path in the workspace. Accepts /mnt/data/…, which code uses for its working folder.
   std::string path(std::string_view name) const;
   std::string file_path(std::string_view name) const;
-  // `if_version`, `only_new` and `lock_token`.
+  // Reads `if_version`, `only_new` and `lock_token`.
   workspace::Conditions conditions() const;
 };
 
-// The workspace's folder that the default sessions see as /mnt/data.
+// The workspace folder that the default sessions see as /mnt/data.
 inline constexpr std::string_view kCodeFolder = "data";
-// "/mnt/data/x" → "data/x"; everything else as it is.
+// "/mnt/data/x" → "data/x"; returns other paths unchanged.
 std::string from_code_path(std::string_view path);
 
 struct Tool {
@@ -70,16 +70,16 @@ struct Tool {
   std::vector<std::string> required = {};
   Json output;  // properties of the structured content
   bool reads_only = false;
-  bool destroys = false;     // can take away what is at a path, to the trash or otherwise
-  bool repeatable = false;   // a second equal call changes nothing more
-  bool runs_code = false;    // not offered where no code may run
+  bool destroys = false;     // can remove or replace the content at a path
+  bool repeatable = false;   // repeating the same call has no further effect
+  bool runs_code = false;    // not offered when code execution is disabled
   bool has_tasks = false;    // may outlive its request as a task
-  Json raw_input = nullptr;  // a whole schema instead of `input`
-  // nullopt: it opened the turn's channel and answers there.
+  Json raw_input = nullptr;  // a complete schema instead of `input`
+  // Returns nullopt after opening the turn's channel, through which it answers later.
   std::function<std::optional<ToolResult>(ToolCall&)> run;
 
   Json input_schema() const;
-  // As tools/list shows it.
+  // Returns the tool's entry in tools/list.
   Json to_json(const std::string& version) const;
 };
 
@@ -95,15 +95,15 @@ Tools lock_tools();          // lock
 Tools workspace_tools();     // list and create workspaces
 Tools conversation_tools();  // link files into a conversation
 
-// All of ours, in the order in which they are shown.
+// Returns all tools in display order.
 Tools all_tools();
 
-// Blocks and lines that several tools answer with.
+// Blocks and lines that several tools use.
 Json link_block(const Id& version, std::string_view path, std::string_view mime, uint64_t size,
                 const std::string& base_url);
 std::string markdown_link(const Id& version, std::string_view path, const std::string& base_url);
-// A name from outside in one line of Markdown: as code, without line breaks, so that it reads as a name and
-// not as text of ours.
+// Formats a client-supplied name as inline code without line breaks. It then reads as a name, not as text of
+// the server.
 std::string as_code(std::string_view name);
 
 // Schemas of fields that several tools have.
@@ -115,9 +115,9 @@ Json flag(std::string_view about);
 Json choice(std::string_view about, std::vector<std::string> choices);
 Json texts(std::string_view about);
 Json workspace();
-// Of outputs, without words.
+// For outputs: schemas without descriptions.
 Json any(std::string_view type);
-Json list_of(std::vector<std::string> names);  // of objects with these fields
+Json list_of(std::vector<std::string> names);  // list of objects with these fields
 }  // namespace field
 
 }  // namespace sk::api::mcp

@@ -1,5 +1,4 @@
-// A container's files. A list has the newest version of each; an id names the bytes that it was given for,
-// for ever.
+// Files of a container. A list has the newest version of each file. An id names one version forever.
 #include "api/common/conditions.h"
 #include "api/common/download.h"
 #include "api/openai/form.h"
@@ -17,10 +16,10 @@ using interpreter::SessionInfo;
 using workspace::Right;
 using workspace::Version;
 
-// An id's bytes never change; but whoever asks must be allowed to, each time.
+// The bytes of an id never change, but access must be checked on each request.
 constexpr std::string_view kCacheControl = "private, no-cache";
 
-// Also a deleted one: its files are served by their ids all the same.
+// Also accepts a deleted container, whose files are still available by id.
 SessionInfo container_of(Call& call) {
   return need_container(call.app, call.actor, call.request.param("container"));
 }
@@ -33,7 +32,7 @@ workspace::Authority workspace_of(Call& call, const SessionInfo& container, Righ
   return call.open_workspace(container.workspace.with_prefix(workspace::prefix::workspace), right);
 }
 
-// By id; where the mount allows it, also by name, which is the newest version's.
+// Finds a file by id. Where the mount allows it, also by name, which means the newest version.
 Version file_of(Call& call, const SessionInfo& container, const OpenAiMount& mount) {
   const auto& text = call.request.param("file");
   if (auto found = find_container_file(call.app, call.actor, container, text)) return found->version;
@@ -65,7 +64,7 @@ Reply copy_file(Call& call, const SessionInfo& container, const std::string& fil
   copy.conditions = conditions_from_headers(call.request.headers);
   copy.detail = detail_of_put(container);
   auto workspace = workspace_of(call, container, Right::write);
-  // What is in the container already, by that very id, stays as it is.
+  // Returns the existing file when the container already has this version.
   auto there = call.app.keep.files().find(workspace, copy.to);
   if (there && there->head == *id) return file_reply(call, container, file->version);
   auto result = call.app.keep.files().apply_one(workspace, std::move(copy));
@@ -86,7 +85,7 @@ Reply put_file(Call& call, const SessionInfo& container, Form& form, const FormR
 
 std::unique_ptr<http::BodySink> create_file(std::shared_ptr<Call> call) {
   auto container = living_container_of(*call);
-  workspace_of(*call, container, Right::write);  // whoever may not write is refused before the bytes come
+  workspace_of(*call, container, Right::write);  // refuses read-only actors before the body is sent
   if (is_form(call->request)) {
     FormRules rules{.file_field = "file", .fields = {"file_id"}, .bytes_max = {}};
     return std::make_unique<FormSink>(std::move(call), rules, [container, rules](Call& asked, Form& form) {

@@ -1,4 +1,4 @@
-// Containers: sessions under OpenAI's name. Those of every dialect are here.
+// Containers: sessions under OpenAI's name, including sessions of other dialects.
 #include "api/vendor/containers.h"
 #include "api/common/conditions.h"
 #include "api/common/need_interpreter.h"
@@ -44,7 +44,7 @@ uint64_t read_memory(const Call& call, const std::string& text) {
   return bytes;
 }
 
-// Each must be there before the container is made.
+// Finds the files before the container is created; each must exist.
 std::vector<workspace::Version> find_files(Call& call) {
   std::vector<workspace::Version> found;
   for (const auto& text : call.body.texts("file_ids")) {
@@ -56,7 +56,7 @@ std::vector<workspace::Version> find_files(Call& call) {
   return found;
 }
 
-// Under their own names; of two with one name the second becomes "name (2)", so that both are there.
+// Copies files under their own names. A second file of the same name becomes "name (2)", so that both exist.
 std::vector<workspace::Change> copies_of(const std::vector<workspace::Version>& files, const SessionInfo& to,
                                          const workspace::Conditions& conditions) {
   std::vector<workspace::Change> copies;
@@ -73,7 +73,7 @@ std::vector<workspace::Change> copies_of(const std::vector<workspace::Version>& 
   return copies;
 }
 
-// Deletes the container again unless it was finished.
+// Deletes the container again unless finish() was called.
 class Unfinished {
  public:
   Unfinished(Call& call, const Id& container) : call_(call), container_(container) {}
@@ -83,7 +83,7 @@ class Unfinished {
     try {
       call_.app.interpreter.remove(call_.actor, container_, interpreter::Interpreter::OnUnkept::discard);
     } catch (const Error&) {
-      // It stays, asleep and empty, until somebody deletes it.
+      // The container stays, asleep and empty, until somebody deletes it.
     }
   }
   void finish() { container_ = {}; }

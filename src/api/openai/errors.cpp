@@ -9,7 +9,7 @@ namespace {
 
 enum class Retry { as_usual, never };
 
-// How a code of ours looks to OpenAI's clients.
+// Sandkeep's error code in the form that OpenAI's clients expect.
 struct Look {
   int status;
   std::string_view type;
@@ -41,7 +41,7 @@ Look look_of(const Error& error) {
   }
 }
 
-// What is not there at all, for those who look for the rest of OpenAI's API.
+// Explains unknown paths to clients that look for the rest of OpenAI's API.
 std::string unknown_path_message(const http::Request& request) {
   return request.method + " " + request.path +
          " is not served here: this server runs code and keeps files, and has no models. It has /containers, "

@@ -6,8 +6,8 @@
 
 namespace sk::api::openai {
 
-// Statuses are those that its clients know what to do with: they retry 408, 409, 429 and 5xx, so what another
-// try cannot mend says `x-should-retry: false`.
+// Uses statuses that OpenAI's clients handle. They retry 408, 409, 429 and 5xx, so errors that a retry cannot
+// fix have `x-should-retry: false`.
 http::Reply error_reply(const http::Request& request, const Error& error);
 
 }  // namespace sk::api::openai

@@ -1,5 +1,5 @@
-// Running code in a container. OpenAI has no such call outside its models, so this one is ours; its answer is
-// written like the `code_interpreter_call` item of a response, with the files that the code wrote.
+// Runs code in a container. OpenAI has no such call outside of its models, so this is an extension. The
+// answer resembles the `code_interpreter_call` item of a response, with the files that the code wrote.
 #include "api/common/await.h"
 #include "api/common/need_interpreter.h"
 #include "api/common/repeats.h"
@@ -21,7 +21,7 @@ using interpreter::SessionInfo;
 
 constexpr size_t kFilesInAnswerMax = 1'000;
 
-// What an answer needs when the request is gone.
+// The inputs of an answer that outlive the request.
 struct Answering {
   SessionInfo container;
   std::string base_url;
@@ -36,7 +36,7 @@ void add_logs(Json& outputs, const std::string& text) {
     outputs.push_back({{"type", "logs"}, {"logs", text}});
 }
 
-// A figure as a data URI; one that is too large for that as the link of the file that it was kept as.
+// Adds a figure as a data URI. A figure that is too large becomes the link of the file it was kept as.
 void add_bundle(Json& outputs, const interpreter::Bundle& bundle, const Execution& execution,
                 const std::string& base_url) {
   for (auto mime : {"image/png", "image/jpeg", "image/gif", "image/webp"}) {
@@ -84,7 +84,7 @@ Json files_json(const Execution& execution, const Answering& answering) {
 
 Json error_of(const Execution& execution) {
   if (execution.outcome == Outcome::ok) return nullptr;
-  // Whoever stopped the program says more than the exception that it died of.
+  // For a stopped program, the reason of the stop says more than the exception that ended it.
   if (execution.outcome == Outcome::error)
     if (const auto* error = interpreter::error_in(execution.outputs))
       return {{"name", error->name}, {"message", error->value}};
@@ -92,7 +92,7 @@ Json error_of(const Execution& execution) {
 }
 
 Json exec_json(const Execution& execution, const Answering& answering) {
-  // An exception is an answer of the program's; a program that was stopped has none.
+  // A program that raises an exception still completes. A stopped program does not.
   bool whole = execution.outcome == Outcome::ok || execution.outcome == Outcome::error;
   Json not_kept = Json::array();
   for (const auto& item : execution.files.not_kept)
@@ -127,7 +127,7 @@ Reply exec(Call& call) {
     add_ignored(reply, answering.ignored);
     return reply;
   };
-  // Its client, which may have run out of patience, asks again soon.
+  // A client that disconnected, perhaps after a timeout, is likely to repeat the request soon.
   auto unanswered = [&interpreter, id = running.id] { interpreter.note_unanswered(id); };
   return await(call, running, {.answer = answer, .on_unanswered = unanswered});
 }

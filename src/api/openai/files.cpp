@@ -1,4 +1,4 @@
-// Files: what was uploaded for a purpose, and what code wrote, each under the id of its version.
+// Files: uploads for a purpose, and files that code wrote, each under the id of its version.
 #include "api/common/conditions.h"
 #include "api/common/download.h"
 #include "api/openai/expiry.h"
@@ -26,7 +26,7 @@ workspace::GivenFile file_of(Call& call) {
   return *found;
 }
 
-// `expires_after[anchor]` and `expires_after[seconds]` of a form as the object that they stand for.
+// Converts the form fields `expires_after[anchor]` and `expires_after[seconds]` to an object.
 Json expiry_of(const Form& form) {
   Json out = Json::object();
   for (const auto& [name, value] : form.fields) {

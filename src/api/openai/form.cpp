@@ -8,7 +8,7 @@
 namespace sk::api::openai {
 
 namespace {
-// Fields are words and numbers; files are what may be large.
+// Fields hold words and numbers. Only files may be large.
 constexpr size_t kFieldBytesMax = 64 << 10;
 constexpr size_t kJsonBytesMax = 1 << 20;
 }  // namespace

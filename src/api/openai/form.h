@@ -1,4 +1,4 @@
-// A form with one file, as OpenAI's clients send it: the file is streamed into the store, the other fields
+// A form with one file, as OpenAI's clients send it. The file is streamed into the store. The other fields
 // are text and may come before or after it.
 #pragma once
 
@@ -15,12 +15,12 @@
 namespace sk::api::openai {
 
 struct FormRules {
-  std::string file_field;             // where the file is
-  std::vector<std::string> fields;    // of text; others are ignored, and told so
-  std::optional<uint64_t> bytes_max;  // beside the server's own limit of a file
+  std::string file_field;             // the name of the file part
+  std::vector<std::string> fields;    // text fields; others are ignored and reported
+  std::optional<uint64_t> bytes_max;  // in addition to the server's limit for a file
 };
 
-// What arrived: the content is durable.
+// The received form. The content is durable.
 struct Form {
   std::map<std::string, std::string> fields;
   std::optional<std::string> filename;  // of the file, if there was one
@@ -30,9 +30,9 @@ struct Form {
 // One thread at a time.
 class FormSink final : public http::BodySink {
  public:
-  // The reply to a form; may throw. A form without a file reaches it too.
+  // Makes the reply; may throw. Also called for a form without a file.
   using Finish = std::function<http::Reply(Call&, Form&)>;
-  // Error(unsupported_media_type) when the request is no form.
+  // Error(unsupported_media_type) when the request is not a form.
   FormSink(std::shared_ptr<Call> call, FormRules rules, Finish finish);
 
   void piece(std::string_view bytes) override { parser_.feed(bytes); }
@@ -48,14 +48,14 @@ class FormSink final : public http::BodySink {
   const Finish finish_;
   http::MultipartParser parser_;
   Form form_;
-  std::optional<workspace::Intake> intake_;  // of the file, while it comes in
-  std::optional<std::string> field_name_;    // of a text field, while it comes in
+  std::optional<workspace::Intake> intake_;  // the file being received
+  std::optional<std::string> field_name_;    // the text field being received
 };
 
-// The file of a form, or Error(bad_request).
+// Error(bad_request) when the form has no file.
 void need_file(const Form& form, const FormRules& rules);
 
-// A body of JSON where a form could have come; up to `bytes_max`.
+// Receives a JSON body of at most 1 MiB, where a form is also accepted. One thread at a time.
 class JsonSink final : public http::BodySink {
  public:
   using Finish = std::function<http::Reply(Call&, const Body&)>;

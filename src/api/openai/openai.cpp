@@ -12,7 +12,7 @@ Operation operation(const OpenAiMount& mount, std::string method, const std::str
   out.id = mount.tag + "_" + id;
   out.tag = "openai";
   out.summary = "OpenAI's " + id;
-  // Azure's clients send it with every request; all versions are one here.
+  // Azure's clients send it with every request. All versions behave the same here.
   out.query = {{.name = "api-version", .about = "Not looked at."}};
   out.hidden = true;
   out.lenient = true;

@@ -1,4 +1,4 @@
-// OpenAI's dialect: containers, their files, Files and Uploads, and `exec`, which is our own.
+// OpenAI's dialect: containers, their files, Files and Uploads, and the extension `exec`.
 #pragma once
 
 #include "api/common/routes.h"
@@ -8,17 +8,17 @@ namespace sk::api::openai {
 
 void add_routes(Routes& routes, const OpenAiMount& mount);
 
-// One resource each.
+// Each function adds the routes of one resource.
 void add_container_routes(Routes& routes, const OpenAiMount& mount);
 void add_container_file_routes(Routes& routes, const OpenAiMount& mount);
 void add_exec_routes(Routes& routes, const OpenAiMount& mount);
 void add_file_routes(Routes& routes, const OpenAiMount& mount);
 void add_upload_routes(Routes& routes, const OpenAiMount& mount);
 
-// An operation of this dialect: lenient and not in our own document.
+// Returns an operation of this dialect: lenient, and not in Sandkeep's OpenAPI document.
 Operation operation(const OpenAiMount& mount, std::string method, const std::string& path,
                     const std::string& id);
-// The handler's reply, with what of the request was ignored.
+// Wraps a handler so that its reply names the ignored fields of the request.
 CallHandler telling_ignored(CallHandler handler);
 
 }  // namespace sk::api::openai

@@ -8,7 +8,7 @@ namespace sk::api::openai {
 
 namespace {
 
-// "4g", as it was asked for; in MiB where it is no whole number of GiB.
+// Formats the memory limit as "4g"; in MiB when it is not a whole number of GiB.
 std::string memory_text(uint64_t bytes) {
   constexpr uint64_t kGiB = 1ull << 30, kMiB = 1ull << 20;
   if (bytes % kGiB == 0) return std::to_string(bytes / kGiB) + "g";

@@ -1,5 +1,5 @@
-// The domain's values as the JSON of OpenAI's API; the only place that knows these shapes. Fields of our own:
-// `link`, the permanent address of the bytes.
+// Serializes the domain's values as JSON of OpenAI's API. Only this file knows these shapes. The field
+// `link`, the permanent link of the bytes, is an extension. Pure functions; any thread.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@
 
 namespace sk::api::openai {
 
-// Seconds since 1970, as OpenAI writes times.
+// Returns seconds since 1970, OpenAI's format of times.
 int64_t unix_s(TimeUs time_us);
 
 Json container_json(const interpreter::SessionInfo& container, TimeUs now_us);
@@ -22,7 +22,7 @@ Json container_file_json(const interpreter::SessionInfo& container, const worksp
                          const std::string& base_url);
 Json file_json(const workspace::GivenFile& file, const std::string& base_url);
 
-// `limit`, `order`, `after`, as all lists of OpenAI take them.
+// `limit`, `order` and `after`, the parameters of all of OpenAI's lists.
 Fields list_fields();
 struct ListQuery {
   size_t limit;
@@ -31,8 +31,8 @@ struct ListQuery {
 };
 ListQuery list_query(const Call& call, int64_t limit_default, int64_t limit_max);
 
-// {object, data, first_id, last_id, has_more}. `items` may have one more than the limit: that is how the
-// caller learnt that there are more.
+// Returns {object, data, first_id, last_id, has_more}. `items` may have one more item than the limit, which
+// means that there are more.
 template <class T, class F>
 Json list_json(const std::vector<T>& items, size_t limit, F item_json) {
   Json data = Json::array();

@@ -1,4 +1,4 @@
-// Uploads: a large file in parts, several at once, completed in the order that the client names.
+// Uploads: a large file in parts. Parts may arrive concurrently; the client gives their order on completion.
 #include "workspace/uploads.h"
 #include "api/common/aside.h"
 #include "api/common/conditions.h"
@@ -49,7 +49,7 @@ Reply upload_reply(Call& call, const UploadInfo& upload) {
 Reply create_upload(Call& call) {
   workspace::NewUpload wanted;
   wanted.filename = call.body.need_text("filename");
-  call.app.keep.purposes().place_for(wanted.filename);  // an impossible name is refused now, not at the end
+  call.app.keep.purposes().place_for(wanted.filename);  // refuses an impossible name now, not at completion
   wanted.purpose = call.body.need_text("purpose");
   check_purpose(wanted.purpose);
   auto mime = call.body.need_text("mime_type");
@@ -99,7 +99,7 @@ workspace::Uploads::Completion completion_of(Call& call, const UploadInfo& uploa
   return wanted;
 }
 
-// Reads all parts, which may be gigabytes, so no request's thread does it.
+// Reads all parts, which may be gigabytes, so it does not run on a request's thread.
 Reply complete_upload(Call& call) {
   call.actor.need_write();
   auto upload = call.app.keep.uploads().get(call.actor, upload_of(call));

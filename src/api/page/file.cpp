@@ -1,4 +1,4 @@
-// A file's page: preview, facts, versions.
+// The page of a file: preview, properties, versions.
 #include "api/page/page.h"
 #include "base/path.h"
 #include "base/text.h"
@@ -15,7 +15,7 @@ constexpr size_t kVersionsPerPage = 100;
 constexpr uint64_t kPreviewBytesMax = 64 << 10;
 
 bool is_picture(std::string_view mime) {
-  // As <img>, pictures run no scripts: not even SVG.
+  // Browsers run no scripts in an <img>, not even from SVG.
   return mime.starts_with("image/") && mime != "image/tiff" && mime != "image/vnd.adobe.photoshop";
 }
 
@@ -26,7 +26,7 @@ bool is_text(std::string_view mime) {
          mime == "application/yaml" || mime.ends_with("+json") || mime.ends_with("+xml");
 }
 
-// The beginning of a file, without a last character that was cut in the middle.
+// Reads the beginning of a file, without a character that is cut at the end.
 std::string read_beginning(Call& call, const workspace::Entry& entry, uint64_t size) {
   auto text = workspace::ContentReader(call.app.keep.ground(), entry.sha256, 0, size).read_all();
   bool cut = size < entry.size;

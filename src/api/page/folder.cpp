@@ -1,4 +1,4 @@
-// A folder's page, and the trash.
+// The page of a folder, and of the trash.
 #include "api/page/page.h"
 #include "base/path.h"
 #include "base/text.h"
@@ -40,7 +40,7 @@ Markup entry_row(const workspace::Workspace& workspace, const workspace::Entry& 
 Markup upload_forms(const workspace::Workspace& workspace, const std::string& path,
                     const std::string& form_token) {
   Markup out;
-  // The token comes first: the server looks at it before it takes the files that follow.
+  // The token must be the first field: the server checks it before it accepts the files that follow.
   out << "<div class=\"tools\"><form class=\"card\" method=\"post\" enctype=\"multipart/form-data\" action=\""
       << esc(form_path("upload", workspace, path)) << "\">" << token_field(form_token)
       << "<label for=\"files\">Upload files here</label><div class=\"row\"><input id=\"files\" "

@@ -1,4 +1,4 @@
-// What the page's buttons do. Every form carries the session's token, and leads back to a page.
+// Actions of the page's buttons. Every form carries the session's token and redirects to a page.
 #include "api/page/page.h"
 #include "base/path.h"
 

@@ -1,4 +1,4 @@
-// Signing in and out, and the list of workspaces, which is where one arrives.
+// Signing in and out, and the list of workspaces, which is the start page.
 #include "api/common/shapes.h"
 #include "api/page/page.h"
 #include "base/text.h"
@@ -9,7 +9,7 @@ namespace {
 
 using http::Reply;
 
-// Only to our own pages: "//elsewhere.example" and "https:…" are addresses of others.
+// Only allows Sandkeep's own pages: "//elsewhere.example" and "https:…" lead to other sites.
 std::string safe_next(const std::string& next) {
   bool ours = (next.starts_with("/w/") || next.starts_with("/k/")) &&
               next.find_first_of("\\\r\n") == std::string::npos;
@@ -18,7 +18,7 @@ std::string safe_next(const std::string& next) {
 
 std::string cookie(const http::Request& request, const std::string& value, int64_t life_s) {
   std::string out(kSessionCookie);
-  out.append("=").append(value);  // with '+', g++ 12 warns of a bound that nothing crosses
+  out.append("=").append(value);  // with '+', g++ 12 gives a false warning about bounds
   out.append("; Path=/; HttpOnly; SameSite=Strict; Max-Age=").append(std::to_string(life_s));
   return request.base_url.starts_with("https:") ? out + "; Secure" : out;
 }
@@ -54,7 +54,7 @@ Reply show_start(Call& call) {
   try {
     user = need_user(call);
   } catch (const Error& error) {
-    // The key was revoked or ran out since.
+    // The key was revoked or has expired since sign-in.
     return sign_in_page(next, error.message(), 401);
   }
   auto workspaces = call.app.keep.workspaces().list(user.actor);
@@ -68,8 +68,8 @@ Reply show_start(Call& call) {
   return html_page(frame_for(user, "Workspaces"), out);
 }
 
-// A page elsewhere could sign a visitor in as somebody else, to see what they then upload; browsers tell
-// where a form came from.
+// Rejects forms from other sites, by Sec-Fetch-Site. Another site could otherwise sign a visitor in with its
+// own key, to see what they upload.
 void refuse_foreign_form(const http::Request& request) {
   auto site = request.headers.get("Sec-Fetch-Site");
   if (site && *site != "same-origin" && *site != "none")

@@ -1,4 +1,4 @@
-// The page's stylesheet. Fonts and colours are the system's; nothing is loaded from elsewhere.
+// The page's stylesheet. Uses system fonts and colours; loads nothing from elsewhere.
 #include "api/common/layout.h"
 
 namespace sk::api::page {

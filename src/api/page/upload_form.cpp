@@ -1,4 +1,4 @@
-// The page's upload form: files streamed into a folder, after the form's token was seen.
+// The page's upload form: streams files into a folder after the form's token is verified.
 #include "api/common/multipart_upload.h"
 #include "api/page/page.h"
 #include "base/path.h"
@@ -38,7 +38,7 @@ class UploadFormSink final : public MultipartSink {
   bool token_seen_ = false;
 };
 
-// What goes wrong with an upload is told on a page too.
+// Shows upload errors as a page.
 class PageSink final : public http::BodySink {
  public:
   PageSink(std::shared_ptr<Call> call, std::unique_ptr<http::BodySink> inner)
@@ -65,7 +65,7 @@ class PageSink final : public http::BodySink {
   }
 
  private:
-  // Browsers show an answer only once they have sent everything, so the rest is taken and dropped.
+  // Discards the rest of the body, because browsers show a reply only after they have sent everything.
   void fail(const Error& error) {
     call_->note_denied(error);
     failed_ = error;

@@ -1,4 +1,4 @@
-// The journal as a file that can be checked without us.
+// Exports the journal as a file that can be verified without the server.
 #include <fcntl.h>
 
 #include "api/rest/rest.h"
@@ -9,8 +9,8 @@ namespace {
 
 using http::Reply;
 
-// Written aside first, because an answer states its length before its first byte. Nameless, so that nothing
-// is left behind.
+// Writes to an unnamed temporary file first, because a reply states its length before its first byte. The
+// file disappears by itself.
 Reply export_journal(Call& call, const Id& workspace) {
   auto file = std::make_shared<Fd>(open_file(call.app.keep.directory(), O_TMPFILE | O_RDWR | O_CLOEXEC));
   uint64_t size = 0;

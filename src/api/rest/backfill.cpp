@@ -1,4 +1,4 @@
-// Many stored transcripts in one call: each message stands or falls alone, and every one is accounted for.
+// Stores many transcripts in one call. Each message succeeds or fails alone, and the answer reports each one.
 #include "api/rest/conversation_json.h"
 #include "api/rest/new_message.h"
 #include "api/rest/rest.h"
@@ -59,7 +59,7 @@ Reply lines_reply(App& app, const workspace::Authority& home, const std::vector<
   return Reply::json({{"items", std::move(items)}});
 }
 
-// Stores one; its error is its own.
+// Stores one message. Its error is reported in its own line.
 Line store(Call& call, const workspace::Authority& home, const Json& item, size_t number,
            const std::optional<bridge::Source>& source, std::vector<conversations::Message>& stored) {
   Line line{text_or_empty(item, "conversation"), text_or_empty(item, "message"), std::nullopt};
@@ -70,7 +70,7 @@ Line store(Call& call, const workspace::Authority& home, const Json& item, size_
     stored.push_back(
         call.app.conversations.put(home, std::move(wanted), find_place_in(call.app, home.workspace_id())));
   } catch (const Error& error) {
-    // What the disk or the quota refuses now, it refuses for the rest, too.
+    // Server errors, such as a full disk or quota, would affect all further messages too.
     if (error.http_status() >= 500) throw;
     line.error = failure_json(error);
   }

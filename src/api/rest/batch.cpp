@@ -33,7 +33,7 @@ Fields put_fields() {
           {.name = "base", .about = "The version id that you started from."}};
 }
 
-// What an `op` takes. Constant for the program's life, since bodies refer to it.
+// Returns the fields of an `op`. They live as long as the program, because bodies refer to them.
 const Fields& fields_of(const std::string& op) {
   static const std::map<std::string, Fields> all = {
       {"put", Fields{op_field()} + put_fields() + condition_fields()},

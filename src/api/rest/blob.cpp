@@ -1,4 +1,4 @@
-// POST /blob: one file in, without choosing a path first; raw bytes, or the field `file` of a form.
+// POST /blob: stores one file without a path. Takes raw bytes, or the field `file` of a form.
 #include "api/common/conditions.h"
 #include "api/common/multipart_upload.h"
 #include "api/common/upload.h"
@@ -36,7 +36,7 @@ std::string path_in_folder(const Call& call, std::string_view name) {
   return clean_file_path(join_path(folder, clean_file_path(name)));
 }
 
-// What the client says, else a name that nothing else has.
+// Returns the name that the client gives, or else a unique name.
 std::string wanted_name(const Call& call, const std::optional<std::string>& filename) {
   if (auto name = call.query.text("name")) return *name;
   if (auto name = call.request.headers.get("X-Filename"); name && !trim(*name).empty())

@@ -25,7 +25,7 @@ Field on_existing_field() {
           .choices = {"refuse", "replace", "rename"}};
 }
 
-// A path in a body, with the field's name in what is said about it.
+// Returns a required path of a body. Error(bad_request) when it is missing or not valid.
 std::string path_field(const Body& body, std::string_view name) {
   return clean_file_path(body.need_text(name));
 }

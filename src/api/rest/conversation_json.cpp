@@ -34,7 +34,7 @@ Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr)
 std::string link_of(const MessageView& view, const ViewedFile& file) {
   auto path = workspace::Links::path_of(file.version->id, file.shown.name);
   if (view.style == LinkStyle::needs_key) return view.base_url + path;
-  // The signature is the same under any name.
+  // The signature does not depend on the name.
   auto home = view.app.keep.workspaces().find_readable(view.actor, file.version->workspace);
   if (!home) return view.base_url + path;
   auto with_signature = view.app.keep.links().signed_path_of(*home, *file.version);
@@ -43,7 +43,8 @@ std::string link_of(const MessageView& view, const ViewedFile& file) {
 
 bool stands_in_text(const ViewedFile& file) { return file.shown.link && file.shown.link->outer_end > 0; }
 
-// A small picture for images: one that is made, or the image itself where it is small and none can be made.
+// Returns a generated thumbnail for images. Returns the image itself when it is small and no thumbnail can be
+// generated.
 Json thumbnail_of(const App& app, const workspace::Version& version, const std::string& link) {
   constexpr uint64_t kSmallBytes = 64 << 10;
   if (app.interpreter.can_have_thumbnail(version))
@@ -90,7 +91,7 @@ std::string why_no_link(const ViewedFile& file) {
   }
 }
 
-// A file that the text does not mention is shown below it.
+// Appends a file that the text does not mention.
 void append_below(std::string& markdown, const ViewedFile& file, const std::string& link) {
   if (!markdown.empty() && !markdown.ends_with("\n\n")) markdown += "\n\n";
   if (file.version->mime.starts_with("image/")) markdown += '!';
@@ -125,7 +126,7 @@ Json message_json(const MessageView& view, const conversations::Message& message
       problems.push_back(problem_json(file));
       continue;
     }
-    // A file that is linked twice is one attachment.
+    // A file that is linked twice is listed once.
     if (!listed.emplace(file.version->id, file.shown.name).second) continue;
     attachments.push_back(attachment_json(view.app, file, link));
     if (!stands_in_text(file)) append_below(below, file, link);

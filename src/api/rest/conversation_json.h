@@ -1,5 +1,5 @@
-// Conversations and messages as the JSON of our own API: with links that work, Markdown and HTML ready to
-// show.
+// Serializes conversations and messages as JSON of Sandkeep's own API, with permanent links and with Markdown
+// and HTML ready to display. Any thread.
 #pragma once
 
 #include "api/common/call.h"
@@ -7,10 +7,10 @@
 
 namespace sk::api::rest {
 
-// How the links of a message open: with a key, or for whoever has them.
+// Whether links require a key, or open for everybody who has them.
 enum class LinkStyle { needs_key, is_signed };
 
-// What it takes to write a message down, also after the Call is gone.
+// The inputs for message_json(); usable after the Call is destroyed.
 struct MessageView {
   App& app;
   workspace::Actor actor;

@@ -1,4 +1,4 @@
-// Conversations: an app stores its messages here and gets them back with links that work for ever.
+// Conversations: an app stores its messages and reads them back with permanent links.
 #include "api/common/shapes.h"
 #include "api/rest/conversation_json.h"
 #include "api/rest/new_message.h"
@@ -68,15 +68,15 @@ bool has_pending(const conversations::Message& message) {
   return false;
 }
 
-// The reply comes when every file was fetched or given up; no thread waits. When the client leaves, fetching
-// goes on.
+// Returns a deferred reply that completes when every file was fetched or given up; no thread waits. Fetching
+// continues when the client disconnects.
 Reply capture_and_reply(Call& call, const workspace::Authority& home, conversations::Message message,
                         bridge::Source source) {
   auto view = view_of(call);
   auto answer = [view, home, conversation = message.conversation_name, name = message.name] {
     return Reply::json(message_json(view, need_message(view.app, home, conversation, name)));
   };
-  http::Request request;  // what an error's reply needs of it
+  http::Request request;  // the part that an error reply needs
   request.request_id = call.request.request_id;
   request.path = call.request.path;
   auto guarded = [answer, request] {
@@ -126,7 +126,7 @@ Reply list_messages(Call& call) {
       page_json(page, [&](const conversations::Message& message) { return message_json(view, message); }));
 }
 
-// The file that `file_id`, `path` or `version` names.
+// Filters by the file that `file_id`, `path` or `version` names.
 conversations::ConversationFilter filter_of(Call& call, const workspace::Authority& home) {
   conversations::ConversationFilter out;
   auto file = call.query.text("file_id"), path = call.query.text("path"),

@@ -1,4 +1,4 @@
-// The journal as it grows: pages, long polls, and server-sent events that resume where they stopped.
+// Reads the growing journal: pages, long polls, and resumable server-sent events.
 #include "api/common/shapes.h"
 #include "api/common/watch.h"
 #include "api/rest/rest.h"
@@ -14,8 +14,8 @@ using http::Reply;
 using workspace::EventFilter;
 using workspace::Events;
 
-// One portion of an event stream's backlog: small, so that many streams share the background threads fairly,
-// and so that it fits into the smallest buffer that an operator can set.
+// The number of events that a stream reads at once. A small number lets streams share the background threads
+// fairly. It also fits into the smallest buffer that an operator can configure.
 constexpr size_t kStreamPortion = 50;
 constexpr size_t kUnsentBytesMax = 16 << 10;
 constexpr std::chrono::milliseconds kReaderPause{20};
@@ -35,13 +35,13 @@ Json events_json(const Events& events) {
   return out.take();
 }
 
-// What a poll and a stream share: the place in the journal, and the right to read it, which is asked for
-// again every time.
+// The state that polls and streams share: the position in the journal, and the right to read it. The right is
+// checked again on every read.
 class Reader {
  public:
   Reader(Call& call, Wanted wanted) : app_(call.app), renew_(call.renewer()), wanted_(std::move(wanted)) {}
 
-  // What comes after the place where the last call stopped.
+  // Returns the events after the position where the last call stopped.
   Events next(size_t limit) {
     check_right();
     auto events = app_.keep.journal().events(wanted_.workspace, wanted_.after, limit, wanted_.filter);
@@ -69,7 +69,7 @@ class Reader {
   Wanted wanted_;
 };
 
-// A long poll. Owned by the closures of its Deferred, so it goes when the connection does.
+// A long poll. The closures of its Deferred own it, so it ends with the connection.
 class EventPoll : public std::enable_shared_from_this<EventPoll> {
  public:
   EventPoll(Call& call, Reader reader) : reader_(std::move(reader)) {
@@ -81,7 +81,7 @@ class EventPoll : public std::enable_shared_from_this<EventPoll> {
         wait, [self] { return self->at_deadline(); }, [self] {}, std::function<void()>(), http::AtStop::end);
     self->deferred_ = deferred;
     auto& app = self->reader_.app();
-    std::lock_guard lock(self->mutex_);  // a first call may come before the watch is in place
+    std::lock_guard lock(self->mutex_);  // the first callback may come before watch_ is set
     self->watch_.emplace(app.keep.feed(), app.background, self->reader_.workspace(),
                          [weak = self->weak_from_this()] {
                            if (auto strong = weak.lock()) strong->look();
@@ -112,14 +112,14 @@ class EventPoll : public std::enable_shared_from_this<EventPoll> {
     return Reply::json(events_json({.items = {}, .cursor = reader_.cursor(), .has_more = false}));
   }
 
-  http::Request request_;  // what an error's reply needs of it
+  http::Request request_;  // the part that an error reply needs
   std::weak_ptr<http::Deferred> deferred_;
   std::mutex mutex_;
   Reader reader_;               // guarded by mutex_
   std::optional<Watch> watch_;  // guarded by mutex_
 };
 
-// An event stream. Owned by the stream's closure, so it goes when the connection does.
+// An event stream. The stream's closure owns it, so it ends with the connection.
 class EventFollower : public std::enable_shared_from_this<EventFollower> {
  public:
   explicit EventFollower(Reader reader) : reader_(std::move(reader)) {}
@@ -128,7 +128,7 @@ class EventFollower : public std::enable_shared_from_this<EventFollower> {
     auto stream = std::make_shared<http::EventStream>([self] {}, http::AtStop::end);
     self->stream_ = stream;
     auto& app = self->reader_.app();
-    std::lock_guard lock(self->mutex_);  // a first call may come before the watch is in place
+    std::lock_guard lock(self->mutex_);  // the first callback may come before watch_ is set
     self->watch_.emplace(app.keep.feed(), app.background, self->reader_.workspace(),
                          [weak = self->weak_from_this()] {
                            if (auto strong = weak.lock()) strong->pump();
@@ -150,12 +150,12 @@ class EventFollower : public std::enable_shared_from_this<EventFollower> {
       }
       if (events.has_more) watch_->poke();
     } catch (const Error&) {
-      // The right to read is gone; on coming back the client learns why.
+      // The right to read was revoked. The client gets the reason when it reconnects.
       stream->close();
     }
   }
 
-  // The backlog can be much longer than what may wait for one slow reader.
+  // Waits before reading more: the backlog may be much longer than the buffer for one slow reader.
   void wait_for_reader() {
     reader_.app().background.run_after(kReaderPause, [weak = weak_from_this()] {
       if (auto strong = weak.lock()) strong->watch_->poke();
@@ -176,7 +176,8 @@ int64_t parse_cursor(const std::string& text, std::string_view label) {
   return static_cast<int64_t>(*number);
 }
 
-// A stream that comes back says where it stopped in a header; that is later than what its address says.
+// Returns the position from which to read. A reconnecting stream sends Last-Event-ID, which overrides `after`
+// in its URL.
 int64_t start_of(Call& call, const Id& workspace, bool stream) {
   if (auto last = call.request.headers.get("Last-Event-ID"); stream && last && !last->empty()) {
     return parse_cursor(*last, "Last-Event-ID");

@@ -1,5 +1,5 @@
-// Executions: running code in a session and waiting for its answer, following its output as it comes, or
-// asking later.
+// Executions: runs code in a session. Clients wait for the result, follow the output as it arrives, or ask
+// later.
 #include "api/common/await.h"
 #include "api/common/conditions.h"
 #include "api/common/need_interpreter.h"
@@ -19,7 +19,7 @@ using interpreter::Execution;
 using interpreter::ExecutionEvent;
 using interpreter::RunningExecution;
 
-// The name of the last event of a stream, and its id.
+// The name of the last event of a stream, which is also its id.
 constexpr std::string_view kLastEvent = "done";
 
 Json started_json(const Id& execution, bool woke, TimeUs started_us) {
@@ -28,7 +28,7 @@ Json started_json(const Id& execution, bool woke, TimeUs started_us) {
           {"started_at", to_iso8601(started_us)}};
 }
 
-// Its name and data as a server-sent event; nullopt for the end, which is sent with the whole answer.
+// The name and data of a server-sent event. nullopt for the end, which carries the whole execution.
 struct NamedEvent {
   std::string_view name;
   Json data;
@@ -77,7 +77,7 @@ Reply follow(const RunningExecution& running, const std::string& base_url, int64
   };
   *follower = running.feed->follow(after, send);
   running.feed->on_finish([stream, base_url](const Execution& execution) {
-    // One that is still queued has no last event yet: the follower comes back for it.
+    // An execution that is still queued has no last event yet. The client reconnects for it.
     if (execution.status == interpreter::ExecutionStatus::done)
       stream->send(
           {std::string(kLastEvent), std::string(kLastEvent), to_text(execution_json(execution, base_url))});
@@ -113,8 +113,9 @@ Reply execute(Call& call) {
   return wait_for(call, running);
 }
 
-// A finished execution whose events are not in memory any more: its record tells the same, to somebody who
-// has heard nothing of it yet. Who has heard a part has lost count, and finds all of it in the last event.
+// Replays a finished execution from its record, because its events are no longer in memory. A client that
+// already has some events only gets the last one, which holds the complete execution: the record has no event
+// numbers from which to resume.
 Reply told_at_once(const Execution& execution, const std::string& base_url, bool from_the_beginning) {
   auto stream = std::make_shared<http::EventStream>();
   if (from_the_beginning) {
@@ -136,7 +137,7 @@ Reply get_execution(Call& call) {
   auto running = interpreter.find_running(call.actor, session, id);
   auto last = call.request.headers.get("Last-Event-ID");
   if (call.wants_stream() && last && *last == kLastEvent)
-    return Reply::empty();  // nothing follows: do not ask again
+    return Reply::empty();  // tells an event stream client not to reconnect
   if (running && call.wants_stream()) {
     int64_t after = 0;
     if (last) after = static_cast<int64_t>(parse_unsigned(*last).value_or(0));

@@ -1,4 +1,4 @@
-// One file at its path: reading it, its attributes, its way into the trash.
+// One file at its path: reading, attributes, moving it to the trash.
 #include "api/common/conditions.h"
 #include "api/common/download.h"
 #include "api/common/shapes.h"
@@ -34,7 +34,7 @@ Reply read_file(Call& call) {
   }
   auto version = wanted_version(call, workspace, entry);
   call.note("read", "/" + path);
-  // What is at a path changes; whether it did, the entity tag tells.
+  // The content at a path can change, so caches must revalidate with the entity tag.
   auto reply = download(call.app, call.request, version,
                         {.attachment = call.query.flag("download"), .cache_control = "private, no-cache"});
   reply.headers.set("X-Sandkeep-Version", version.id.with_prefix(prefix::version));

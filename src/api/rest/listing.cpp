@@ -1,4 +1,4 @@
-// What is where: single entries and lists.
+// Lists: single entries and folders.
 #include "api/common/shapes.h"
 #include "api/rest/rest.h"
 #include "base/path.h"

@@ -1,4 +1,4 @@
-// Locks, and waiting for one without holding a thread.
+// Locks, and waiting for one without blocking a thread.
 #include "api/common/shapes.h"
 #include "api/common/watch.h"
 #include "api/rest/rest.h"
@@ -13,8 +13,8 @@ using workspace::Right;
 
 Reply lock_reply(const workspace::Lock& lock) { return Reply::json(lock_json(lock), 201); }
 
-// A client that waits for a lock. Owned by the closures of its Deferred, so it goes when the connection does.
-// Tries again whenever the workspace's journal grew and when the lock in the way runs out.
+// A client that waits for a lock. The closures of its Deferred own it, so it ends with the connection. Tries
+// again whenever the workspace's journal grows, and when the conflicting lock expires.
 class LockWait : public std::enable_shared_from_this<LockWait> {
  public:
   LockWait(Call& call, const Id& workspace, workspace::LockWanted wanted)
@@ -54,7 +54,7 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
     }
   }
 
-  // Nobody may wake us when a lock merely runs out.
+  // Sets a timer, because an expiring lock sends no notification.
   void retry_when_expired(const std::optional<workspace::Lock>& in_the_way) {
     if (!in_the_way) return;
     if (in_the_way->expires_us == retry_at_us_) return;
@@ -63,14 +63,14 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
     app_.background.run_after(std::chrono::milliseconds(left_us / 1000 + 10), retry_);
   }
 
-  // The rights may have changed while we waited.
+  // Checks the rights again, because they may have changed during the wait.
   workspace::Authority current_authority() {
     return app_.keep.workspaces().open(renew_(), workspace_.with_prefix(workspace::prefix::workspace),
                                        Right::write);
   }
 
-  // One last attempt, whose error tells who holds the lock. An attempt that won at the same moment is
-  // answered with its lock.
+  // Makes a last attempt, whose error names the holder of the lock. If an earlier attempt acquired the lock
+  // at the same moment, replies with that lock.
   Reply at_deadline() {
     std::lock_guard lock(mutex_);
     ended_ = answered_ = true;
@@ -82,7 +82,7 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
     }
   }
 
-  // Also runs after at_deadline(), whose reply carries the lock to its client.
+  // Also runs after at_deadline(), whose reply already contains the lock.
   void at_cancel() {
     {
       std::lock_guard lock(mutex_);
@@ -92,14 +92,14 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
     give_back();
   }
 
-  // Releases a lock whose token nobody will learn, because its client left or the server stops.
+  // Releases a lock whose token no client will receive, because the client left or the server stops.
   void give_back() {
     std::lock_guard lock(mutex_);
     if (!acquired_) return;
     try {
       app_.keep.locks().release(current_authority(), acquired_->token);
     } catch (const Error&) {
-      // It runs out by itself.
+      // The lock expires by itself.
     }
     acquired_.reset();
   }
@@ -108,13 +108,13 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
   const std::function<workspace::Actor()> renew_;
   const Id workspace_;
   const workspace::LockWanted wanted_;
-  http::Request request_;  // what an error's reply needs of it
+  http::Request request_;  // the part that an error reply needs
   std::function<void()> retry_;
   std::weak_ptr<http::Deferred> deferred_;
   std::mutex mutex_;
   bool ended_ = false;                       // guarded by mutex_
-  bool answered_ = false;                    // guarded by mutex_: the deadline's reply was made
-  TimeUs retry_at_us_ = 0;                   // guarded by mutex_: for which a timer is set
+  bool answered_ = false;                    // guarded by mutex_: at_deadline() has made the reply
+  TimeUs retry_at_us_ = 0;                   // guarded by mutex_: the time for which a timer is set
   std::optional<workspace::Lock> acquired_;  // guarded by mutex_
   std::optional<Watch> watch_;
 };

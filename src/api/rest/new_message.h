@@ -1,4 +1,4 @@
-// What a client sends as a message, on its way into the domain; for one message and for many.
+// Converts the body of a message to the domain's form, for one message and for many. Any thread.
 #pragma once
 
 #include <optional>
@@ -13,15 +13,15 @@ namespace sk::api::rest {
 Fields message_fields();
 Field source_field();
 
-// nullopt without a source.
+// Returns nullopt when the body has no source.
 std::optional<bridge::Source> source_from(const App& app, const Body& body);
 
-// The domain's form of a body that has message_fields(). Exactly one of text, response and events may be
-// there. With a source, what is not ours will be fetched.
+// Converts a body that has message_fields(). Accepts at most one of text, response and events. With a source,
+// files that are not stored here are fetched.
 conversations::NewMessage new_message_from(const Body& body, std::string conversation, std::string name,
                                            const std::optional<bridge::Source>& source);
 
-// Our own sessions by "s_…" and "cntr_…", and folders that were named instead of one.
+// Finds Sandkeep's own sessions by "s_…" and "cntr_…", and folders that were given in place of a session.
 conversations::FindPlace find_place_in(App& app, const Id& workspace);
 
 }  // namespace sk::api::rest

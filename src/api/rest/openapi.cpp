@@ -132,7 +132,7 @@ Json request_body(const Operation& operation) {
   return {{"required", required}, {"content", std::move(content)}};
 }
 
-// What any operation can answer, if its request is wrong in a way that has nothing to do with it.
+// Errors that any operation can return, independent of what it does.
 std::vector<Code> common_errors(const Operation& operation) {
   std::vector<Code> codes = {Code::bad_request};
   if (operation.auth == Auth::key) codes.push_back(Code::unauthorized);

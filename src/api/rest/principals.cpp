@@ -1,4 +1,4 @@
-// Principals, and the keys that speak for them.
+// Principals and their keys.
 #include "api/common/shapes.h"
 #include "api/rest/rest.h"
 
@@ -9,7 +9,7 @@ namespace {
 using http::Reply;
 namespace prefix = workspace::prefix;
 
-// A century: longer lives are better said by leaving the expiry out.
+// One hundred years. For a longer life, clients should omit the expiry.
 constexpr int64_t kKeyLifeMaxS = 100ll * 365 * 86'400;
 
 Reply list_principals(Call& call) {

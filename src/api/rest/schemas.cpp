@@ -1,4 +1,4 @@
-// JSON Schema (2020-12) of every object that answers have. api/common/shapes.cpp writes them; an end-to-end
+// JSON Schema (2020-12) of every object in answers. api/common/shapes.cpp writes the objects; an end-to-end
 // test compares the two.
 #include "api/rest/openapi.h"
 
@@ -25,7 +25,7 @@ Json id_or_null(const std::string& prefix) {
 Json sha256() { return {{"type", "string"}, {"pattern", "^[0-9a-f]{64}$"}}; }
 Json list_of(Json items) { return {{"type", "array"}, {"items", std::move(items)}}; }
 
-// Closed; `optional` fields may be missing.
+// A closed object. `optional` fields may be absent.
 Json object(const Properties& required, const Properties& optional = {}) {
   Json properties = Json::object();
   Json names = Json::array();
@@ -198,7 +198,7 @@ void add_server_schemas(Json& out) {
                                 {"problems", list_of(text())}});
   Json codes = Json::array();
   for (const auto& code : all_codes()) codes.push_back(code.name);
-  // Beside these an error carries facts of its own, such as `current_version_id`.
+  // An error may have further fields, such as `current_version_id`.
   Json error = {{"type", "object"},
                 {"properties",
                  {{"code", {{"type", "string"}, {"enum", std::move(codes)}}},

@@ -1,4 +1,4 @@
-// What this server is and how it does; who is asking.
+// Server information, health, and the current principal.
 #include "api/common/shapes.h"
 #include "api/rest/openapi.h"
 #include "api/rest/rest.h"
@@ -51,7 +51,7 @@ Reply describe_actor(Call& call) {
   });
 }
 
-// Ready is who can read the catalog; alive is who can answer.
+// Readiness requires a readable catalog; liveness only requires an answer.
 Reply answer_ready(Call& call) {
   call.app.keep.journal().head_seq(Id{});
   return Reply::json({{"status", "ok"}});

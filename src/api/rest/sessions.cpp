@@ -1,5 +1,5 @@
-// Sessions: where code runs. Their files are the workspace's; a session that sleeps, or is deleted, takes
-// none with it.
+// Sessions, in which code runs. Their files belong to the workspace and stay when a session sleeps or is
+// deleted.
 #include "api/common/conditions.h"
 #include "api/common/need_interpreter.h"
 #include "api/common/shapes.h"

@@ -1,4 +1,4 @@
-// What was deleted: looking, restoring, purging.
+// The trash: listing, restoring, purging.
 #include "api/common/conditions.h"
 #include "api/common/shapes.h"
 #include "api/rest/changes.h"

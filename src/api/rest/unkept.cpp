@@ -25,7 +25,7 @@ Reply list_unkept(Call& call) {
   return Reply::json(unkept_page_json(page, call.request.base_url));
 }
 
-// The reply comes when the whole copy was compared; no thread of the HTTP server waits.
+// Returns a deferred reply that completes when the whole working copy was compared; no HTTP thread waits.
 Reply retry_unkept(Call& call) {
   Id session = session_id(call);
   size_t limit = call.limit(call.app.settings.list_page_max);

@@ -1,4 +1,4 @@
-// Collecting and verifying: chores that may take long, on threads of their own.
+// Collecting and verifying: long chores that run on separate threads.
 #include "api/common/aside.h"
 #include "api/rest/rest.h"
 

@@ -1,5 +1,5 @@
-// Bytes coming in: PUT of one file, multipart POST of several. Nothing large is held in memory, and nothing
-// is kept of what does not arrive whole.
+// Uploads: PUT of one file, multipart POST of several. Large content is never held in memory, and an
+// incomplete upload leaves nothing behind.
 #include "api/common/conditions.h"
 #include "api/common/multipart_upload.h"
 #include "api/common/shapes.h"
@@ -59,7 +59,7 @@ class FolderSink final : public http::BodySink {
   workspace::MkdirChange change_;
 };
 
-// A form or a compressed body would be kept as it is, which nobody wants.
+// Rejects a form or a compressed body, which would be stored in its encoded form.
 void refuse_envelopes(const http::Headers& headers) {
   auto type = headers.get("Content-Type");
   if (type && ascii_lower(*type).starts_with("multipart/form-data")) {
@@ -82,8 +82,8 @@ workspace::PutChange put_from_headers(const http::Headers& headers, std::string 
   return change;
 }
 
-// Whether a put that will be refused should be refused before its bytes are sent. A small one has arrived by
-// now, and the write decides anyway.
+// Returns whether to check a put before its body is sent. A small body has already arrived, and the write
+// itself checks again.
 bool is_worth_asking(const http::Headers& headers) {
   constexpr uint64_t kSmallBytes = 64 << 10;
   auto text = headers.get("Content-Length");
@@ -113,7 +113,7 @@ std::unique_ptr<http::BodySink> put_file(std::shared_ptr<Call> call) {
   return std::make_unique<PutSink>(std::move(call), std::move(workspace), std::move(change));
 }
 
-// Every file of the form goes below a folder, under its own name; names may have folders in them.
+// Puts every file of the form below a folder under its own name; names may contain folders.
 class FormSink final : public MultipartSink {
  public:
   FormSink(std::shared_ptr<Call> call, workspace::Authority workspace, std::string folder)

@@ -1,4 +1,4 @@
-// A file's history.
+// The history of a file.
 #include "api/common/conditions.h"
 #include "api/common/shapes.h"
 #include "api/rest/rest.h"
@@ -11,7 +11,7 @@ using http::Reply;
 using workspace::Right;
 namespace prefix = workspace::prefix;
 
-// By its path, or by its id, which also finds it in the trash.
+// Finds a file by its path, or by its id, which also finds it in the trash.
 workspace::Entry find_file(Call& call, const workspace::Authority& workspace) {
   auto& files = call.app.keep.files();
   auto id = call.query.text("file_id");

@@ -53,7 +53,8 @@ std::optional<workspace::GivenFile> find_session_file(App& app, const workspace:
   auto found = app.keep.purposes().find(actor, id);
   if (!found || found->version.workspace != session.workspace) return std::nullopt;
   const auto& version = found->version;
-  // A file that was moved out of the folder is still the one that an execution wrote or a client put there.
+  // A file moved out of the folder still belongs to the container in which an execution or a client created
+  // it.
   bool here =
       is_within(version.path, session.folder) ||
       version.source.detail.value("session_id", "") == session.id.with_prefix(workspace::prefix::session);

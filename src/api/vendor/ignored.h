@@ -1,4 +1,4 @@
-// Telling a client what of its request was not understood, where a dialect takes more than it knows.
+// Tells a client which fields of its request were ignored, in dialects that accept unknown fields.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace sk::api {
 
-// Sets `X-Sandkeep-Ignored: name, name`, percent-encoded and cut where it gets long; nothing for no names.
+// Sets `X-Sandkeep-Ignored: name, name`, percent-encoded and truncated when long. Sets nothing for an empty
+// list.
 void add_ignored(http::Reply& reply, const std::vector<std::string>& names);
 
 }  // namespace sk::api

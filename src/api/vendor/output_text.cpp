@@ -4,7 +4,7 @@ namespace sk::api {
 
 namespace {
 
-// A line of its own, whatever stands before it.
+// Adds a line, after a newline if the text does not end with one.
 void add_line(std::string& text, std::string_view line) {
   if (line.empty()) return;
   if (!text.empty() && text.back() != '\n') text += '\n';

@@ -1,4 +1,5 @@
-// What an execution showed, as the few texts that other vendors' answers have room for.
+// Reduces the outputs of an execution to the few text fields of other vendors' answers. Pure functions; any
+// thread.
 #pragma once
 
 #include <optional>
@@ -11,21 +12,22 @@ namespace sk::api {
 
 struct ShownImage {
   std::string mime;    // "image/png"
-  std::string base64;  // empty where the answer had no room for it
-  std::string path;    // in the workspace, where it is kept
+  std::string base64;  // empty when the answer had no room for it
+  std::string path;    // in the workspace, where it is stored
 };
 
 struct OutputText {
   std::string printed;  // on standard output
-  std::string errors;   // on standard error; then the traceback, the notes and why it ended as it did
-  std::optional<std::string> value;  // of the last expression, as text
-  std::optional<ShownImage> image;   // the last one that was shown
+  // Standard error, then the traceback, the notes, files that were not kept, and the reason of the end.
+  std::string errors;
+  std::optional<std::string> value;  // text of the last expression
+  std::optional<ShownImage> image;   // the last one shown
   std::string error_name, error_value;
 };
 
 OutputText output_text(const interpreter::Execution& execution);
 
-// At most `bytes_max` bytes, not cut within a character.
+// Returns at most `bytes_max` bytes without splitting a UTF-8 character.
 std::string cut_text(std::string_view text, size_t bytes_max);
 
 }  // namespace sk::api

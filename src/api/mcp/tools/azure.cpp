@@ -1,4 +1,4 @@
-// The tools of Azure's session pools, so that an agent's custom code interpreter can be this server. An
+// The tools of Azure's session pools, so that this server can be an agent's custom code interpreter. An
 // environment is a session; its files are in a folder of the default workspace.
 #include "api/common/fields.h"
 #include "api/common/need_interpreter.h"
@@ -58,7 +58,7 @@ std::optional<ToolResult> run_in(ToolCall& call, std::string_view language, std:
 }
 
 std::optional<ToolResult> run_command(ToolCall& call) {
-  // Both names are in use for it.
+  // Clients use both names.
   return run_in(call, "bash", call.has("shellCommand") ? "shellCommand" : "command");
 }
 

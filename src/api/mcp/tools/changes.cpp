@@ -1,4 +1,4 @@
-// move_file, copy_file, delete_file and restore: where things are. Nothing is lost by any of them.
+// move_file, copy_file, delete_file and restore. Every change can be undone.
 #include "api/common/fields.h"
 #include "api/mcp/hub.h"
 #include "base/path.h"
@@ -74,7 +74,7 @@ std::optional<ToolResult> delete_file(ToolCall& call) {
   return out;
 }
 
-// The newest of that path in the trash.
+// Returns the id of the newest entry of that path in the trash.
 Id trashed_id(ToolCall& call, const workspace::Authority& workspace, const std::string& path) {
   for (std::string cursor;;) {
     auto page = call.app().keep.files().trash(workspace, cursor, 500);

@@ -12,13 +12,13 @@ namespace {
 
 constexpr size_t kReadBytes = 64 << 10;
 
-// A content as a run of small buffers.
+// Reads a content in small buffers.
 class Bytesource {
  public:
   Bytesource(workspace::Ground& ground, const workspace::Version& version)
       : reader_(ground, version.sha256, 0, version.size) {}
 
-  // Empty at the end.
+  // Returns an empty string at the end.
   std::string next() {
     while (true) {
       if (piece_ && piece_->file) {
@@ -95,7 +95,7 @@ Lines read_lines(workspace::Ground& ground, const workspace::Version& version, i
   if (open) end_line();
   for (auto& shown_line : out.lines) {
     if (is_utf8(shown_line)) continue;
-    // A long line may have been cut inside a character.
+    // Removes the bytes of a character that was cut at the end of a long line.
     for (int i = 0; out.cut && i < 3 && !shown_line.empty() && !is_utf8(shown_line); ++i)
       shown_line.pop_back();
     out.is_text = out.is_text && is_utf8(shown_line);
@@ -105,10 +105,10 @@ Lines read_lines(workspace::Ground& ground, const workspace::Version& version, i
 
 namespace {
 
-// A row as far as it was read.
+// A partially parsed row.
 struct OpenRow {
   std::vector<std::string> values = std::vector<std::string>(1);
-  bool quoted = false;  // inside of quotes
+  bool quoted = false;  // inside quotes
 
   void read(std::string_view line, char separator) {
     for (size_t i = 0; i < line.size(); ++i) {
@@ -137,7 +137,7 @@ std::vector<std::string> split_row(std::string_view line, char separator) {
 
 Rows split_rows(const std::vector<std::string>& lines, char separator, bool has_more) {
   Rows out;
-  bool may_close = true;  // false once the quotes do not add up: from there on every line is a row
+  bool may_close = true;  // false once a quote is never closed: every further line is a row
   while (out.lines_used < lines.size()) {
     OpenRow row;
     size_t next = out.lines_used;

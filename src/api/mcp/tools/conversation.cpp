@@ -1,4 +1,5 @@
-// link_to_conversation: which versions a message of the user's app shows, so that its links never rot.
+// link_to_conversation: records which versions a message of the user's app shows, so that its links stay
+// valid.
 #include "api/mcp/hub.h"
 #include "conversations/conversations.h"
 #include "workspace/links.h"
@@ -10,7 +11,7 @@ namespace {
 using workspace::Right;
 namespace prefix = workspace::prefix;
 
-// Links in the text are to what the default session's code calls /mnt/data.
+// Resolves links in the text against the folder that the default session's code sees as /mnt/data.
 conversations::FindPlace place_of_code(const Id& workspace) {
   return
       [workspace](const std::string&) { return conversations::Place{workspace, std::string(kCodeFolder)}; };
@@ -26,7 +27,7 @@ conversations::NewMessage new_message(const ToolCall& call) {
   wanted.role = "assistant";
   wanted.adds_files = !call.has("text");
   wanted.transcript = conversations::read_plain_text(call.text("text").value_or(""));
-  // By a name that means the same in every dialect. The app's own session stays the conversation's.
+  // Uses a name that is valid in every dialect. The conversation's own session stays unchanged.
   wanted.container = std::string(conversations::kFolderContainer).append(kCodeFolder);
   wanted.container_lasts = false;
   for (const auto& file : call.texts("files")) wanted.files.push_back(from_code_path(file));

@@ -1,4 +1,4 @@
-// list_files, read_file and search: looking without changing.
+// list_files, read_file and search: read-only tools.
 #include "api/common/fields.h"
 #include "api/mcp/hub.h"
 #include "api/mcp/tools/content.h"
@@ -21,9 +21,9 @@ constexpr int64_t kLinesDefault = 300, kLinesMax = 5000;
 constexpr size_t kTextBytesMax = 48 << 10;
 constexpr size_t kImageBytesMax = 1 << 20;
 constexpr size_t kBinaryBytesMax = 64 << 10;
-// What one call of search looks through; its cursor leads on.
+// The number of entries that one call of search examines; its cursor continues.
 constexpr size_t kSearchEntriesMax = 20'000;
-// All matches of the last page are told, because a cursor stands between pages.
+// The result includes all matches of the last page, because a cursor can only point between pages.
 constexpr size_t kSearchPage = 100;
 
 Json entry_facts(const Entry& entry, const std::string& base_url) {
@@ -138,7 +138,7 @@ std::string cell(const std::string& value) {
   return out;
 }
 
-// The first row names the columns. Returns how many of the lines are in the table.
+// The first row contains the column names. Returns the number of lines in the table.
 size_t add_table(const Version& version, ToolCall& call, char separator, int64_t first, const Lines& lines,
                  ToolResult& result) {
   constexpr int64_t kHeaderLinesMax = 50;

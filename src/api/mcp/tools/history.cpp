@@ -1,4 +1,4 @@
-// versions and activity: what happened, and who did it.
+// versions and activity: the history of files and workspaces, and who changed them.
 #include "api/mcp/hub.h"
 #include "base/path.h"
 #include "base/text.h"
@@ -12,7 +12,7 @@ using workspace::Right;
 namespace prefix = workspace::prefix;
 
 constexpr int64_t kDefault = 20, kMost = 200;
-constexpr int64_t kLookBack = 2000;  // how far back the newest entries are looked for
+constexpr int64_t kLookBack = 2000;  // how many journal entries to search for the newest ones
 
 std::string origin_of(const workspace::Version& version) {
   const auto& session = member(version.source.detail, "session_id");
@@ -78,7 +78,7 @@ std::optional<ToolResult> activity(ToolCall& call) {
   if (auto after = call.integer("after")) {
     events = journal.events(workspace.workspace_id(), *after, static_cast<size_t>(limit), filter);
   } else {
-    // Without a place to go on from, the newest of those that the filter lets through.
+    // Without a cursor, returns the newest entries that match the filter.
     auto from = std::max<int64_t>(journal.head_seq(workspace.workspace_id()) - kLookBack, 0);
     events = journal.events(workspace.workspace_id(), from, static_cast<size_t>(kLookBack), filter);
     auto surplus = static_cast<ptrdiff_t>(events.items.size()) - limit;

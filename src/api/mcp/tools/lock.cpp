@@ -1,4 +1,5 @@
-// lock: the right to write a path for a while, so that agents do not write over each other.
+// lock: exclusive write access to a path for a limited time, so that agents do not overwrite each other's
+// work.
 #include "api/common/watch.h"
 #include "api/mcp/hub.h"
 #include "base/path.h"
@@ -25,8 +26,8 @@ ToolResult lock_result(const workspace::Lock& lock) {
   return result;
 }
 
-// A client that waits for a lock that another holds. Owns itself until it ended; tries again when the
-// workspace's journal grew and when the lock in the way runs out.
+// A client that waits for a lock of another client. Keeps itself alive until it ends. Tries again when the
+// workspace's journal grows and when the conflicting lock expires.
 class LockWait : public std::enable_shared_from_this<LockWait> {
  public:
   LockWait(ToolCall& call, const Id& workspace, workspace::LockWanted wanted)
@@ -44,7 +45,7 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
     });
     {
       std::lock_guard lock(mutex_);
-      if (ended_) return;  // cancelled already
+      if (ended_) return;  // already cancelled
       keep_alive_ = self;
       watch_.emplace(app_.keep.feed(), app_.background, workspace_, [weak = weak_from_this()] {
         if (auto strong = weak.lock()) strong->attempt(false);
@@ -52,7 +53,7 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
       watch_->poke();
     }
     app_.background.run_after(wait, [self] { self->attempt(true); });
-    // The server stops only when the calls under way are answered.
+    // The server stops only after all calls in progress are answered.
     uint64_t at_close = app_.background.on_close([weak = weak_from_this()] {
       if (auto strong = weak.lock()) strong->refuse();
     });
@@ -83,7 +84,7 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
       end_locked(failed(Error(Code::unavailable, "the server is stopping; the lock was not taken")));
   }
 
-  // Nobody may wake us when a lock merely runs out.
+  // Sets a timer, because an expiring lock sends no notification.
   void retry_at_locked(TimeUs expires_us) {
     if (expires_us == retry_at_us_) return;
     retry_at_us_ = expires_us;
@@ -93,17 +94,17 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
     });
   }
 
-  // Answers with the lock. Releases it when the client has left, since nobody would know its token.
+  // Answers with the lock. Releases it when the client has left, because no client would know its token.
   void give_locked(const workspace::Authority& authority, const workspace::Lock& lock) {
     if (end_locked(lock_result(lock))) return;
     try {
       app_.keep.locks().release(authority, lock.token);
     } catch (const Error&) {
-      // It runs out by itself.
+      // The lock expires by itself.
     }
   }
 
-  // False when the client has left.
+  // Returns false when the client has left.
   bool end_locked(const ToolResult& result) {
     ended_ = true;
     app_.background.forget(at_close_);
@@ -130,9 +131,9 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
   std::mutex mutex_;                  // guards all below
   bool ended_ = false;
   uint64_t at_close_ = 0;
-  TimeUs retry_at_us_ = 0;  // for which a timer is set
+  TimeUs retry_at_us_ = 0;  // the time for which a timer is set
   std::optional<Watch> watch_;
-  std::shared_ptr<LockWait> keep_alive_;  // until it ended
+  std::shared_ptr<LockWait> keep_alive_;  // reset at the end
 };
 
 std::optional<ToolResult> acquire(ToolCall& call, const workspace::Authority& workspace) {

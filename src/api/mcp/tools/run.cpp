@@ -1,4 +1,4 @@
-// run_python, run_shell and list_sessions: code in an interpreter that keeps its variables and files.
+// run_python, run_shell and list_sessions: runs code in an interpreter that keeps its variables and files.
 #include "api/mcp/tools/run.h"
 #include "api/common/await.h"
 #include "api/common/fields.h"
@@ -21,10 +21,10 @@ namespace prefix = workspace::prefix;
 constexpr int kInfo = 1;
 constexpr size_t kSessionNameMax = 64;
 constexpr size_t kProgressTextMax = 500;
-// A client that takes tasks waits so long for an ordinary answer.
+// How long a client that accepts tasks waits for a normal answer.
 constexpr std::chrono::seconds kTaskAfter{10};
 
-// "s_…" and "cntr_…" are ids; everything else is a name.
+// "s_…" and "cntr_…" are ids; other texts are names.
 Id session_of(ToolCall& call, interpreter::Interpreter& interpreter) {
   auto wanted = call.text("session").value_or("default");
   if (auto id = Id::from_prefixed(wanted, prefix::session)) return *id;
@@ -51,10 +51,10 @@ std::vector<interpreter::AddedFile> added_files(ToolCall& call) {
 
 struct Told {
   std::string text;
-  std::string_view logger;  // empty: not for the log
+  std::string_view logger;  // empty: not logged
 };
 
-// The progress message for an event; nullopt for events that clients are not told of.
+// Returns the progress message for an event; nullopt for events that are not reported.
 std::optional<Told> told_of(const interpreter::Event& event) {
   if (std::holds_alternative<interpreter::Started>(event)) return Told{"running", {}};
   const auto* added = std::get_if<interpreter::OutputAdded>(&event);
@@ -66,7 +66,7 @@ std::optional<Told> told_of(const interpreter::Event& event) {
   return Told{};
 }
 
-// Tells a waiting client what the code prints, as it prints it.
+// Streams the code's output to a waiting client.
 void follow(const RunningExecution& running, const Turn& turn, const std::shared_ptr<Channel>& channel) {
   Json token = turn.progress_token();
   bool logs = turn.wants_log(kInfo);
@@ -87,7 +87,7 @@ void follow(const RunningExecution& running, const Turn& turn, const std::shared
   });
 }
 
-// A client that takes tasks gets one instead of the answer, once it waited long enough.
+// Sends a task in place of the answer after a delay, to a client that accepts tasks.
 void become_task_later(Turn& turn, const RunningExecution& running, const TaskId& task,
                        const std::shared_ptr<Channel>& channel) {
   auto give = [channel, envelope = turn.envelope, task, feed = running.feed, asked = running.asked] {
@@ -122,7 +122,7 @@ std::optional<ToolResult> start_run(ToolCall& call, const Id& session, interpret
     try {
       interpreter.cancel(actor, task.session, task.execution);
     } catch (const Error&) {
-      // It is over, or its session is gone.
+      // The execution has ended, or its session was deleted.
     }
   });
   follow(running, turn, channel);

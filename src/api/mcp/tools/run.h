@@ -1,4 +1,4 @@
-// Starting code for a client and answering when it is done, for the tools of both endpoints.
+// Starts code for a client and answers when it has ended, for the tools of both endpoints. Any thread.
 #pragma once
 
 #include <functional>
@@ -9,8 +9,8 @@
 
 namespace sk::api::mcp {
 
-// Answers through the turn's channel, with progress as the client wants it; at once only for a client that
-// asked for a task. When the client cancels, the run is interrupted.
+// Answers through the turn's channel, with progress if the client wants it. Returns a result immediately only
+// when the client asked for a task. Interrupts the run when the client cancels.
 std::optional<ToolResult> start_run(ToolCall& call, const Id& session, interpreter::NewExecution wanted,
                                     std::function<ToolResult(const interpreter::Execution&)> to_result);
 

@@ -13,14 +13,15 @@ using interpreter::KeptFile;
 using interpreter::Outcome;
 namespace prefix = workspace::prefix;
 
-// What a model can take in at once; the rest is told of, and can be had as a file.
+// The amount of text that a model can handle at once. The result mentions the rest, which is available as a
+// file.
 constexpr size_t kTextMax = 20'000;
 constexpr size_t kFilesMax = 50;
 constexpr size_t kLinksMax = 20;
 constexpr size_t kImagesMax = 4;
 constexpr size_t kImageBase64Max = 700'000;
 
-// The beginning and the end of a long text, cut between characters.
+// Returns the beginning and the end of a long text, cut between characters.
 std::string shortened(const std::string& text) {
   if (text.size() <= kTextMax) return text;
   auto is_inside = [&](size_t at) { return (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80; };
@@ -33,7 +34,7 @@ std::string shortened(const std::string& text) {
 
 void add_block(std::string& out, std::string_view title, const std::string& text) {
   if (text.empty()) return;
-  // A fence that the text itself does not contain, so that output cannot pose as what we say.
+  // Uses a fence that the text does not contain, so that output cannot imitate text of the server.
   std::string fence = "```";
   while (text.find(fence) != std::string::npos) fence += '`';
   if (!out.empty()) out += "\n";
@@ -158,7 +159,7 @@ ToolResult run_result(const Execution& execution, const std::string& base_url) {
   if (result.text.empty()) result.text = "Done; no output.\n";
   result.text.append("\nsession: ").append(execution.session.with_prefix(prefix::session));
   result.is_error = execution.outcome != Outcome::ok;
-  // Where clients of Foundry's toolbox look for it.
+  // Clients of Foundry's toolbox read the container id here.
   result.meta = {{"container_id", execution.session.with_prefix("cntr_")}};
   return result;
 }

@@ -1,4 +1,4 @@
-// What a run of code looks like to an agent: its output, what it kept, what it should know.
+// The result of running code, for an agent: output, kept files, notes. Pure functions; any thread.
 #pragma once
 
 #include "api/mcp/tool.h"
@@ -8,7 +8,7 @@ namespace sk::api::mcp {
 
 ToolResult run_result(const interpreter::Execution& execution, const std::string& base_url);
 
-// The texts of an execution's outputs, joined by what they are.
+// The texts of an execution's outputs, concatenated by kind.
 struct RunTexts {
   std::string out, err, result, error, notes;
 };

@@ -1,4 +1,4 @@
-// session_unkept: what a session could not keep, and another try.
+// session_unkept: lists files that a session could not keep, and retries them.
 #include <atomic>
 #include <future>
 
@@ -42,7 +42,7 @@ ToolResult unkept_result(const workspace::Page<interpreter::Unkept>& page, const
   return result;
 }
 
-// Answers in the turn's channel when the session's files have been compared.
+// Answers in the turn's channel after the session's files were compared.
 void retry(ToolCall& call, const Id& session) {
   auto& interpreter = need_interpreter(call.app());
   auto& turn = call.turn;

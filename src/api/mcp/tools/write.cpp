@@ -1,4 +1,4 @@
-// write_file, edit_file and upload: new content. Every write is a new version; none overwrites.
+// write_file, edit_file and upload: new content. Every write creates a new version; none overwrites.
 #include "api/common/upload.h"
 #include "api/mcp/hub.h"
 #include "api/mcp/tools/content.h"
@@ -66,7 +66,7 @@ std::optional<ToolResult> write_file(ToolCall& call) {
   return written(call, put(call, workspace, path, *bytes, call.conditions()));
 }
 
-// Replaces each `old`, which must be there exactly once unless `all`.
+// Replaces each `old`, which must occur exactly once unless `all` is set.
 std::string edited(std::string text, const Json& edits) {
   for (const auto& edit : edits) {
     auto old_text = edit["old"].get<std::string>(), new_text = edit["new"].get<std::string>();
@@ -103,7 +103,8 @@ std::optional<ToolResult> edit_file(ToolCall& call) {
   auto text = read_whole(call.app().keep.ground(), *version, kEditBytesMax);
   if (!is_utf8(text))
     throw Error(Code::bad_request, "the file is not text in UTF-8").hint("Change it with run_python.");
-  // What was read is what is replaced: a write in between makes this fail instead of being undone.
+  // Replaces only the version that was read. The write fails if another write came in between, instead of
+  // reverting it.
   if (conditions.if_match.empty()) conditions.if_match.push_back(entry.head);
   auto bytes = edited(std::move(text), call.arguments["edits"]);
   return written(call, put(call, workspace, entry.path, bytes, std::move(conditions)));
