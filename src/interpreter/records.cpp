@@ -383,7 +383,13 @@ void insert_files(catalog::Tx& tx, const Id& execution, const std::vector<KeptFi
 // Text of a record as the catalog can store it. U+0000 becomes its symbol, U+2400: a record with a replaced
 // character is better than none, and a cell that contains it fails anyway.
 std::string without_nul(const std::string& text) {
-  return text.find('\0') == std::string::npos ? text : replace_all(text, std::string_view("\0", 1), "\u2400");
+  std::string out;
+  for (char c : text)
+    if (c == '\0')
+      out += "\u2400";
+    else
+      out += c;
+  return out;
 }
 
 void upsert_execution(catalog::Tx& tx, const Execution& execution, const std::optional<std::string>& request,
