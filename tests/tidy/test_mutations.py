@@ -45,7 +45,7 @@ def matches(pattern, case):
 
 def problem_of(selection):
     words = shlex.split(selection)
-    if selection == "model":
+    if re.fullmatch(r"model \d+", selection):
         return None
     if selection.startswith("tests/"):
         return next((f"{word} does not exist" for word in words if word.startswith("tests/") and not (ROOT / word.partition("::")[0]).exists()), None)

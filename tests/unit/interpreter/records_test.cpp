@@ -66,5 +66,24 @@ TEST_F(RecordsTest, WhatARunningExecutionKeptStaysWhenItIsSavedAgain) {
   EXPECT_EQ(found().files.kept[0].path, "s/a");
 }
 
+TEST_F(RecordsTest, AnAcceptedExecutionStaysQueuedWithItsTimeLimitWhenTheServerDies) {
+  execution.status = ExecutionStatus::queued;
+  NewExecution wanted;
+  wanted.timeout_s = 7;
+  records->save_accepted(execution, wanted);
+  records->end_interrupted_executions(clock.now_us());
+  auto left = records->accepted();
+  ASSERT_EQ(left.size(), 1u);
+  EXPECT_EQ(left[0].execution.id, execution.id);
+  EXPECT_EQ(left[0].wanted.timeout_s, 7);
+}
+
+TEST_F(RecordsTest, AnExecutionThatHadBegunEndsWhenTheServerDies) {
+  records->save(execution);
+  records->end_interrupted_executions(clock.now_us());
+  EXPECT_EQ(found().status, ExecutionStatus::done);
+  EXPECT_EQ(found().outcome, Outcome::crash);
+}
+
 }  // namespace
 }  // namespace sk::interpreter

@@ -105,6 +105,21 @@ TEST_F(LedgerTest, TheFilesOfAWriteUnderWayAreNoOrphans) {
   }
 }
 
+TEST_F(LedgerTest, TwoNamesOfOneContentKeepItsBytes) {
+  for (const auto& bytes : {large_content(), std::string(200'000, 'x')}) {
+    auto first = put_change("a", bytes);
+    PutChange second;
+    second.path = "b";
+    second.content = first.content;
+    keep->files().apply(ws, {std::move(first), std::move(second)});
+    EXPECT_TRUE(bytes_at("a") == bytes);
+    EXPECT_TRUE(bytes_at("b") == bytes);
+    expect_clean();
+    purge_file("a");
+    purge_file("b");
+  }
+}
+
 TEST_F(LedgerTest, ADoomedBlobIsWrittenAgain) {
   const std::string bytes(200'000, 'x');
   const auto hash = put("a", bytes).version->sha256;

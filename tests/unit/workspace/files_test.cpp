@@ -115,6 +115,19 @@ TEST_F(KeepTest, AMoveOntoSomethingHonoursThatNothingMayBeThere) {
   EXPECT_EQ(bytes_at("c"), "one");
 }
 
+TEST_F(KeepTest, ACopyThatLagsBehindPutsNothingBack) {
+  const Id old = put("a", "old").version->id;
+  put("a", "new");
+  for (std::optional<Id> base : {std::optional(old), std::optional<Id>()}) {
+    PutChange captured = put_change("a", "old");
+    captured.captured = true;
+    captured.base = base;
+    EXPECT_TRUE(apply(std::move(captured)).unchanged);
+    EXPECT_EQ(bytes_at("a"), "new");
+    EXPECT_FALSE(keep->files().get(ws, "a").diverged);
+  }
+}
+
 TEST_F(KeepTest, AWriteFromAnOldBaseBecomesTheHeadAndSaysDiverged) {
   auto base = put("a", "base");
   put("a", "theirs");

@@ -1,0 +1,401 @@
+// A working copy and its folder of the workspace, without a sandbox: the test itself writes what code would
+// write.
+#include "interpreter/copy_keeper.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "interpreter/live_session.h"
+#include "support/first_principal.h"
+#include "support/keep_options.h"
+#include "unit/temp_dir.h"
+
+namespace sk::interpreter {
+namespace {
+
+namespace fs = std::filesystem;
+
+class CopyKeeperTest : public testing::Test {
+ protected:
+  CopyKeeperTest() {
+    session.id = keep.ground().ids.next();
+    session.workspace = ws.workspace_id();
+    session.folder = "w";
+    session.name = "test";
+    session.owner = actor.principal();
+    session.created_us = session.active_us = clock.now_us();
+    records.insert(session);
+    keep.files().apply_one(ws, workspace::MkdirChange{"w", 0755, {}, true});
+    open();
+  }
+
+  void open() {
+    keeper = std::make_unique<CopyKeeper>(context, session);
+    keeper->open(as());
+    keeper->mark_used();
+  }
+  // As when the server is killed: nothing is captured, and the copy stays as it is.
+  void open_after_kill(const std::string& boot_id) {
+    keeper.reset();
+    context.boot_id = boot_id;
+    open();
+  }
+  CaptureAs as() { return capture_as(session, actor); }
+  Settled capture(CopyKeeper::OpenFiles open_files = {}) {
+    return keeper->capture(CopyKeeper::Extent::touched, as(), [=] { return open_files; });
+  }
+  void bring(CopyKeeper::OpenFiles open_files = {}) {
+    keeper->bring_outside_changes(as(), [=] { return open_files; });
+  }
+
+  std::string on_disk(const std::string& name) { return keeper->copy().directory() + "/" + name; }
+  void write(const std::string& name, const std::string& text) {
+    fs::create_directories(fs::path(on_disk(name)).parent_path());
+    std::ofstream(on_disk(name)) << text;
+  }
+  std::string text_of(const std::string& name) {
+    std::ifstream file(on_disk(name));
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  CopyKeeper::OpenFiles inode_of(const std::string& name) {
+    struct stat found{};
+    EXPECT_EQ(::stat(on_disk(name).c_str(), &found), 0);
+    return {{found.st_dev, found.st_ino}};
+  }
+
+  // What a client does.
+  void put(const std::string& path, const std::string& text) {
+    auto writer = keep.files().begin_content();
+    writer->write(as_bytes(text));
+    workspace::PutChange change;
+    change.path = path;
+    change.content = std::make_shared<blobs::Written>(writer->finish());
+    keep.files().apply_one(ws, std::move(change));
+  }
+  void trash(const std::string& path) { keep.files().apply_one(ws, workspace::TrashChange{path, {}}); }
+  bool is_kept(const std::string& path) { return keep.files().find(ws, path).has_value(); }
+  size_t versions(const std::string& path) {
+    return keep.files().versions(ws, keep.files().get(ws, path).id, "", 100).items.size();
+  }
+  std::string kept(const std::string& path) {
+    auto entry = keep.files().get(ws, path);
+    return workspace::ContentReader(keep.ground(), entry.sha256, 0, entry.size).read_all();
+  }
+
+  TempDir dir;
+  SystemClock clock;
+  Metrics metrics;
+  workspace::Keep keep{test::keep_options(dir.file("data")), clock, metrics};
+  workspace::Actor actor = workspace::first_actor(keep);
+  workspace::Authority ws = workspace::first_authority(keep);
+  Records records{keep.ground()};
+  Watcher watcher{{.folders_per_copy_max = 8'192}};
+  CopyContext context{keep,       records, watcher, dir.file("copies"), {::geteuid(), ::getegid()},
+                      1ull << 30, "a-boot"};
+  SessionInfo session;
+  std::unique_ptr<CopyKeeper> keeper;
+};
+
+TEST_F(CopyKeeperTest, NoFileIsRefusedBecauseABatchIsTooLong) {
+  keep.ground().limits.batch_max = 3;
+  for (int i = 0; i < 8; ++i) write("f" + std::to_string(i), "x");
+  auto settled = capture();
+  EXPECT_EQ(settled.kept.size(), 8u);
+  EXPECT_TRUE(settled.not_kept.empty());
+}
+
+TEST_F(CopyKeeperTest, TheRecordOfAnExecutionIsWrittenWithItsVersions) {
+  CaptureAs with_record = as();
+  std::vector<std::string> recorded;
+  with_record.also = [&](catalog::Tx&, const std::vector<KeptFile>& files) {
+    for (const auto& file : files) recorded.push_back(file.path);
+  };
+  write("a", "1");
+  keeper->capture(CopyKeeper::Extent::touched, with_record);
+  EXPECT_EQ(recorded, std::vector<std::string>{"w/a"});
+}
+
+TEST_F(CopyKeeperTest, ARenamedFileKeepsItsId) {
+  write("a", "1");
+  capture();
+  Id id = keep.files().get(ws, "w/a").id;
+  fs::rename(on_disk("a"), on_disk("b"));
+  capture();
+  EXPECT_FALSE(is_kept("w/a"));
+  EXPECT_EQ(keep.files().get(ws, "w/b").id, id);
+}
+
+TEST_F(CopyKeeperTest, AFileThatWasDeletedBeforeItsFolderWasRenamedIsGone) {
+  write("d/a", "1");
+  write("d/b", "2");
+  capture();
+  fs::remove(on_disk("d/a"));
+  fs::rename(on_disk("d"), on_disk("e"));
+  capture();
+  EXPECT_FALSE(is_kept("w/d"));
+  EXPECT_FALSE(is_kept("w/e/a"));
+  EXPECT_EQ(kept("w/e/b"), "2");
+}
+
+TEST_F(CopyKeeperTest, TruncatingAFileByItsPathIsNoticed) {
+  write("a", "12345");
+  capture();
+  fs::resize_file(on_disk("a"), 2);
+  capture();
+  EXPECT_EQ(kept("w/a"), "12");
+}
+
+TEST_F(CopyKeeperTest, AWriteNamesTheVersionThatItStartedFrom) {
+  write("a", "first");
+  capture();
+  auto first = keep.files().get(ws, "w/a");
+  write("a", "second");
+  capture();
+  auto second = keep.files().get(ws, "w/a");
+  EXPECT_FALSE(second.diverged);
+  EXPECT_EQ(keep.files().find_version_anywhere(second.head)->base, first.head);
+}
+
+TEST_F(CopyKeeperTest, AFileThatSomebodyElseWroteSinceIsNotDeleted) {
+  write("a", "mine");
+  capture();
+  put("w/a", "theirs");
+  fs::remove(on_disk("a"));
+  capture();
+  EXPECT_EQ(kept("w/a"), "theirs");
+}
+
+TEST_F(CopyKeeperTest, AFolderInWhichSomebodyElsePutSomethingDoesNotGoAsAWhole) {
+  write("d/a", "mine");
+  capture();
+  put("w/d/b", "theirs");
+  fs::remove_all(on_disk("d"));
+  capture();
+  EXPECT_FALSE(is_kept("w/d/a"));
+  EXPECT_EQ(kept("w/d/b"), "theirs");
+}
+
+TEST_F(CopyKeeperTest, AFileThatSomebodyDeletedDoesNotComeBackWhenItIsComplete) {
+  write("a", "1");
+  capture(inode_of("a"));
+  ASSERT_TRUE(is_kept("w/a"));
+  trash("w/a");
+  // Closed, without another byte.
+  std::ofstream(on_disk("a"), std::ios::app).close();
+  capture();
+  EXPECT_FALSE(is_kept("w/a"));
+}
+
+TEST_F(CopyKeeperTest, AFileThatSomebodyDeletedDoesNotComeBackWhenTheSessionSleeps) {
+  write("a", "1");
+  capture();
+  // Another mode is a change, but the bytes are those that somebody deleted.
+  fs::permissions(on_disk("a"), fs::perms(0600));
+  trash("w/a");
+  keeper->close(as());
+  EXPECT_FALSE(is_kept("w/a"));
+}
+
+TEST_F(CopyKeeperTest, ALocalChangeStaysWhenSomebodyElseWritesTheFile) {
+  write("a", "first");
+  capture();
+  write("a", "mine, and longer");
+  put("w/a", "theirs");
+  bring();
+  EXPECT_EQ(text_of("a"), "mine, and longer");
+  capture();
+  EXPECT_TRUE(keep.files().get(ws, "w/a").diverged);
+}
+
+TEST_F(CopyKeeperTest, ALocalChangeStaysWhenSomebodyElseDeletesTheFile) {
+  write("a", "first");
+  capture();
+  write("a", "mine, and longer");
+  trash("w/a");
+  bring();
+  EXPECT_EQ(text_of("a"), "mine, and longer");
+}
+
+TEST_F(CopyKeeperTest, ALocalChangeOfTheSameSizeIsToldByItsContent) {
+  write("a", "one");
+  capture();
+  write("a", "two");
+  trash("w/a");
+  bring();
+  EXPECT_EQ(text_of("a"), "two");
+}
+
+TEST_F(CopyKeeperTest, ADeletionFromOutsideThatMeetsAnOpenFileIsTriedAgain) {
+  write("a", "1");
+  capture();
+  trash("w/a");
+  bring(inode_of("a"));
+  EXPECT_TRUE(fs::exists(on_disk("a")));
+  bring();
+  EXPECT_FALSE(fs::exists(on_disk("a")));
+}
+
+TEST_F(CopyKeeperTest, WhatCouldNotBeBroughtComesAlsoAfterASleep) {
+  fs::create_symlink("nowhere", on_disk("a"));
+  put("w/a", "theirs");
+  bring();
+  EXPECT_TRUE(fs::is_symlink(on_disk("a")));
+  keeper->close(as());
+  open();
+  fs::remove(on_disk("a"));
+  bring();
+  EXPECT_EQ(text_of("a"), "theirs");
+}
+
+TEST_F(CopyKeeperTest, TheSessionsOwnFolderHasNoRow) {
+  put("w/a", "1");
+  // The copy of another boot is not believed, so that the whole folder is brought.
+  open_after_kill("another-boot");
+  EXPECT_EQ(text_of("a"), "1");
+  EXPECT_EQ(keeper->manifest().find(""), nullptr);
+  EXPECT_NE(keeper->manifest().find("a"), nullptr);
+}
+
+TEST_F(CopyKeeperTest, AFileThatSomebodyElseWroteSinceIsNotRenamed) {
+  write("a", "mine");
+  capture();
+  put("w/a", "theirs");
+  fs::rename(on_disk("a"), on_disk("b"));
+  capture();
+  EXPECT_EQ(kept("w/a"), "theirs");
+  EXPECT_EQ(kept("w/b"), "mine");
+}
+
+TEST_F(CopyKeeperTest, AFileThatSomebodyDeletedDoesNotComeBackAfterAKill) {
+  write("a", "1");
+  capture();
+  fs::permissions(on_disk("a"), fs::perms(0600));
+  trash("w/a");
+  open_after_kill(context.boot_id);
+  EXPECT_FALSE(is_kept("w/a"));
+}
+
+TEST_F(CopyKeeperTest, WhatIsNotDueBetweenCellsIsCapturedLater) {
+  write("a", "first");
+  keeper->capture_between_cells(as(), {});
+  EXPECT_EQ(kept("w/a"), "first");
+  write("a", "second");
+  keeper->capture_between_cells(as(), {});
+  capture();
+  EXPECT_EQ(kept("w/a"), "second");
+}
+
+TEST_F(CopyKeeperTest, ACopyGoesOnlyWhenNothingInItIsNowhereElse) {
+  context.file_bytes_max = 10;
+  open_after_kill(context.boot_id);
+  write("a", "longer than ten bytes");
+  EXPECT_EQ(capture().not_kept.size(), 1u);
+  EXPECT_FALSE(keeper->close(as()).kept);
+  EXPECT_FALSE(keeper->evict(as()));
+  EXPECT_TRUE(keeper->exists());
+  context.file_bytes_max = 100;
+  EXPECT_TRUE(keeper->evict(as()));
+  EXPECT_FALSE(keeper->exists());
+}
+
+TEST_F(CopyKeeperTest, WhatIsFoundAfterAPowerCutIsAVersionBesideTheHead) {
+  write("a", "first");
+  capture();
+  write("a", "second");
+  open_after_kill("another-boot");
+  EXPECT_EQ(kept("w/a"), "first");
+  EXPECT_EQ(versions("w/a"), 2u);
+}
+
+TEST_F(CopyKeeperTest, AnEmptyFileThatAPowerCutLeftIsNoVersion) {
+  write("a", "first");
+  capture();
+  write("a", "");
+  open_after_kill("another-boot");
+  EXPECT_EQ(kept("w/a"), "first");
+  EXPECT_EQ(versions("w/a"), 1u);
+}
+
+TEST_F(CopyKeeperTest, ACopyOfAnotherBootStaysUntilEverythingInItIsKept) {
+  write("a", "longer than ten bytes");
+  context.file_bytes_max = 10;
+  open_after_kill("another-boot");
+  EXPECT_FALSE(is_kept("w/a"));
+  context.file_bytes_max = 100;
+  open_after_kill("a-third-boot");
+  EXPECT_EQ(kept("w/a"), "longer than ten bytes");
+}
+
+TEST_F(CopyKeeperTest, ADeletionIsNotBelievedAfterAPowerCut) {
+  write("a", "1");
+  write("b", "2");
+  capture();
+  fs::remove(on_disk("b"));
+  open_after_kill("another-boot");
+  EXPECT_EQ(kept("w/b"), "2");
+  EXPECT_EQ(text_of("b"), "2");
+}
+
+TEST_F(CopyKeeperTest, ADeletionIsBelievedAfterAKill) {
+  write("a", "1");
+  write("b", "2");
+  capture();
+  fs::remove(on_disk("b"));
+  open_after_kill(context.boot_id);
+  EXPECT_TRUE(is_kept("w/a"));
+  EXPECT_FALSE(is_kept("w/b"));
+}
+
+// More happens than the kernel's queue of events holds: a child stops this process meanwhile, or the watcher
+// would empty the queue in time.
+TEST_F(CopyKeeperTest, AFolderThatWasMadeWhileEventsWereLostIsWatched) {
+  long events_max = 0;
+  std::ifstream("/proc/sys/fs/inotify/max_queued_events") >> events_max;
+  if (events_max <= 0 || events_max > 100'000) GTEST_SKIP() << "a queue of " << events_max << " events";
+  const std::string flood = on_disk("flood"), made = on_disk("made");
+  pid_t tested = ::getpid(), child = ::fork();
+  if (child == 0) {  // only system calls: the other threads are not here
+    ::kill(tested, SIGSTOP);
+    for (long i = 0; i < events_max; ++i) {
+      ::close(::open(flood.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+      ::unlink(flood.c_str());
+    }
+    ::mkdir(made.c_str(), 0755);
+    ::kill(tested, SIGCONT);
+    ::_exit(0);
+  }
+  ASSERT_GT(child, 0);
+  ::waitpid(child, nullptr, 0);
+  capture();
+  ASSERT_TRUE(is_kept("w/made"));
+  write("made/a", "1");
+  capture();
+  EXPECT_TRUE(is_kept("w/made/a"));
+}
+
+TEST(ManifestRows, ANewFileWithAnOldInodeNumberIsNotTheOldOne) {
+  ManifestRow row;
+  row.device = 1, row.inode = 2, row.birth_ns = 3, row.generation = 4;
+  Node node;
+  node.kind = NodeKind::file;
+  node.device = 1, node.inode = 2, node.birth_ns = 3, node.generation = 4;
+  EXPECT_TRUE(row.is_inode_of(node));
+  node.generation = 5;
+  EXPECT_FALSE(row.is_inode_of(node));
+  node.generation = 0;  // a walk does not tell it
+  EXPECT_TRUE(row.is_inode_of(node));
+  node.birth_ns = 4;
+  EXPECT_FALSE(row.is_inode_of(node));
+  row.birth_ns = node.birth_ns = 0;
+  EXPECT_FALSE(row.is_inode_of(node));
+}
+
+}  // namespace
+}  // namespace sk::interpreter
