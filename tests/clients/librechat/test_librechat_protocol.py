@@ -255,6 +255,18 @@ def test_a_continuation_is_taken_once_and_only_by_whom_it_belongs_to(server, cur
         current.call("POST", "/exec/programmatic", 400, json={"continuation_token": token, "tool_results": []})
 
 
+def test_repeated_results_of_earlier_calls_do_not_answer_later_ones(current):
+    def go_on(asked, value, status=200):
+        results = [{"call_id": one["id"], "result": value, "is_error": False} for one in asked["tool_calls"]]
+        return current.call("POST", "/exec/programmatic", status, json={"continuation_token": asked["continuation_token"], "tool_results": results}).json()
+
+    first = current.call("POST", "/exec/programmatic", json={"code": "a = await add(1, 2)\nb = await add(3, 4)\nprint(a, b)", "tools": TOOLS}).json()
+    second = go_on(first, 3)
+    assert second["status"] == "tool_call_required"
+    go_on(first, 3, 409)
+    assert go_on(second, 7)["stdout"] == "3 7\n"
+
+
 def test_code_that_waits_for_tools_too_long_ends_by_its_time_out(current):
     asked = current.call("POST", "/exec/programmatic", json={"code": "await add(1, 2)", "tools": TOOLS, "timeout": 1000}).json()
     session = asked["session_id"]
