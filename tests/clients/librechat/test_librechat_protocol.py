@@ -124,6 +124,15 @@ def test_a_batch_takes_what_it_can_and_tells_of_each_file(current):
     assert [one for one in ran["files"] if one["name"] == "pptx/editing.md" and not one.get("inherited")] == [], "a skill's files are not results"
 
 
+def test_a_session_that_only_looks_like_an_upload_is_not_read_only(server, current):
+    made = requests.post(server.url + "/api/v1/sessions", headers={"Authorization": f"Bearer {ROOT_KEY}"}, json={"labels": {"librechat_upload": "text"}},
+                         timeout=60).json()
+    number, alphabet = int(made["id"].removeprefix("s_"), 16), string.ascii_uppercase + string.ascii_lowercase + string.digits + "-_"
+    session = "".join(alphabet[number >> 6 * at & 63] for at in reversed(range(21)))
+    file = {"id": "A" * 21, "storage_session_id": session, "name": "x.txt", "kind": "user"}
+    assert current.exec("print(1)", files=[file])["stdout"].endswith("1\n")
+
+
 def test_a_deleted_file_is_gone_under_both_addresses_of_deletion(current):
     for address in ("/sessions/{}/objects/{}", "/files/{}/{}"):
         ref = current.upload("x.txt", b"1")
