@@ -19,6 +19,11 @@ constexpr int kRedirectsMax = 5;
 // Thrown through the HTTP client when the job's time ends.
 struct OutOfTime {};
 
+// Thrown through the HTTP client when a body exceeds its limit. Another attempt would only download it again.
+struct TooLong {
+  std::string problem;
+};
+
 http::ClientOptions client_options(const RemoteOptions& options) {
   http::ClientOptions out;
   out.connect_timeout = std::chrono::milliseconds(10'000);
@@ -119,6 +124,8 @@ Remote::Attempt Remote::attempt(std::string url, ByteSink* sink) {
     out.answer.problem = "it redirects to where nobody may follow";
   } catch (const OutOfTime&) {
     out.answer = {0, "", "the time for it ran out"};
+  } catch (const TooLong& error) {
+    out.answer = {0, "", error.problem};
   } catch (const Error& error) {
     bool of_network = error.code() == Code::unavailable;
     if (!of_network && error.code() != Code::forbidden && error.code() != Code::bad_request) throw;
@@ -137,7 +144,7 @@ http::ClientResponse Remote::send(const std::string& url, ByteSink* sink) {
   request.progress = [&](uint64_t, uint64_t received) {
     if (patience_.is_over()) throw OutOfTime{};
     // Bytes that body_sink did not receive are an error text, which needs no more than this.
-    if (received > taken + kErrorBytesMax) throw Error(Code::unavailable, "its error has no end");
+    if (received > taken + kErrorBytesMax) throw TooLong{"its error has no end"};
   };
   std::string body;
   if (sink) sink->begin();
@@ -147,7 +154,7 @@ http::ClientResponse Remote::send(const std::string& url, ByteSink* sink) {
       sink->write(bytes);
     } else {
       if (body.size() + bytes.size() > kBodyBytesMax)
-        throw Error(Code::unavailable, "its answer is larger than " + human_size(kBodyBytesMax));
+        throw TooLong{"its answer is larger than " + human_size(kBodyBytesMax)};
       body += bytes;
     }
     return true;

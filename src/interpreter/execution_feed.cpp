@@ -23,10 +23,11 @@ static void tell(const Listener& listener, const News& news) {
   }
 }
 
-void ExecutionFeed::add(Event event) {
+int64_t ExecutionFeed::add(Event event) {
   std::lock_guard lock(mutex_);
   events_.push_back({static_cast<int64_t>(events_.size()) + 1, std::move(event)});
   for (auto& [number, follower] : followers_) tell(follower, events_.back());
+  return events_.back().number;
 }
 
 void ExecutionFeed::finish(Execution execution) {

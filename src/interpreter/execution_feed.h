@@ -21,7 +21,8 @@ struct ExecutionEvent {
 // Any thread. Bounded by the limit on an execution's output.
 class ExecutionFeed {
  public:
-  void add(Event event);
+  // Returns the event's number.
+  int64_t add(Event event);
   // The last event: `execution` is complete, its files durable. Or it is still queued: the server stops, and
   // it runs after the restart.
   void finish(Execution execution);

@@ -94,10 +94,10 @@ class Interpreter {
   // Running, or not long finished. Nothing is running where no code runs.
   virtual std::optional<RunningExecution> find_running(const workspace::Actor& actor, const Id& session,
                                                        const Id& execution) = 0;
-  // The results of the tool calls that a running execution waits for (its feed's last `tools` event), as a
-  // list in their order. False when it waits for none.
+  // The results of the tool calls that a running execution waits for, as a list in their order. `event` is
+  // the number of the `tools` event in its feed. False unless it waits for the calls of that event.
   virtual bool answer_tools(const workspace::Actor& actor, const Id& session, const Id& execution,
-                            Json results) = 0;
+                            int64_t event, Json results) = 0;
   // Finished, or on record. Also where no code runs.
   virtual std::optional<Execution> find_execution(const workspace::Actor& actor, const Id& session,
                                                   const Id& execution) = 0;

@@ -65,8 +65,8 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
   void unreserve() { --queued_; }
   void enqueue(QueuedExecution execution);
   void cancel(const Id& execution);
-  // False unless that execution waits for its tools.
-  bool answer_tools(const Id& execution, Json results);
+  // False unless that execution waits for the tools of that event.
+  bool answer_tools(const Id& execution, int64_t event, Json results);
   void poll();               // its kernel's descriptor is readable
   void tick(TimeUs now_us);  // time-outs, captures during long runs, idle expiry
   // Ends it for good: kills what runs, keeps its files, closes the copy. Executions that had not begun are
@@ -157,7 +157,9 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
   std::deque<RunningExecution> recent_;  // guarded by recent_mutex_
   TimeUs next_expiry_us_ = 0;            // the thread's that calls tick()
   std::mutex tools_mutex_;
-  Id waits_for_tools_;  // the execution that does; guarded by tools_mutex_
+  Id waits_for_tools_;          // the execution that does; guarded by tools_mutex_
+  int64_t tools_event_ = 0;     // of its feed, that asked for them; guarded by tools_mutex_
+  uint64_t tools_request_ = 0;  // of the kernel, that answer_tools() answers; guarded by tools_mutex_
 
   // Strand only.
   CopyKeeper keeper_;
@@ -182,7 +184,6 @@ class LiveSession : public std::enable_shared_from_this<LiveSession>, private sa
   Settled settled_;
   Settled between_;  // kept between cells; the next answer names it. Bounded like the output
   std::vector<sandbox::KernelRequest> requests_;
-  uint64_t tools_request_ = 0;  // of the kernel, that answer_tools() answers
   std::optional<sandbox::CellDone> done_;
   std::optional<sandbox::Outcome> ended_;
   bool cell_failed_ = false;

@@ -53,7 +53,7 @@ RunningExecution RefusingInterpreter::execute(const workspace::Actor&, const Id&
 
 bool RefusingInterpreter::cancel(const workspace::Actor&, const Id&, const Id&) { throw refusal(); }
 
-bool RefusingInterpreter::answer_tools(const workspace::Actor&, const Id&, const Id&, Json) {
+bool RefusingInterpreter::answer_tools(const workspace::Actor&, const Id&, const Id&, int64_t, Json) {
   throw refusal();
 }
 

@@ -533,12 +533,12 @@ bool SandboxedInterpreter::cancel(const workspace::Actor& actor, const Id& sessi
 }
 
 bool SandboxedInterpreter::answer_tools(const workspace::Actor& actor, const Id& session, const Id& execution,
-                                        Json results) {
+                                        int64_t event, Json results) {
   if (!actor.may_write()) throw Error(Code::forbidden, "a read-only key cannot answer for tools");
   impl_->find(actor, session);
   auto live = impl_->registry.find(session);
   if (!live) return false;
-  return live->answer_tools(execution, std::move(results));
+  return live->answer_tools(execution, event, std::move(results));
 }
 
 std::optional<RunningExecution> SandboxedInterpreter::find_running(const workspace::Actor& actor,

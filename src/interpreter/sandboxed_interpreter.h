@@ -41,7 +41,7 @@ class SandboxedInterpreter final : public Interpreter {
   bool cancel(const workspace::Actor& actor, const Id& session, const Id& execution) override;
   std::optional<RunningExecution> find_running(const workspace::Actor& actor, const Id& session,
                                                const Id& execution) override;
-  bool answer_tools(const workspace::Actor& actor, const Id& session, const Id& execution,
+  bool answer_tools(const workspace::Actor& actor, const Id& session, const Id& execution, int64_t event,
                     Json results) override;
   std::optional<Execution> find_execution(const workspace::Actor& actor, const Id& session,
                                           const Id& execution) override;

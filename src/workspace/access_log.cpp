@@ -16,7 +16,10 @@ namespace sk::workspace {
 namespace {
 
 constexpr auto kFlushInterval = std::chrono::seconds(5);
+// The writer is woken early when so many records wait.
 constexpr size_t kPendingMax = 10'000;
+// Bounds the memory while the disk cannot be written.
+constexpr size_t kPendingMost = 50'000;
 constexpr int64_t kSegmentSeconds = 3600;
 constexpr int64_t kSegmentRecordsMax = 1'000'000;
 
@@ -39,6 +42,10 @@ AccessLog::~AccessLog() { stop(); }
 void AccessLog::note(AccessRecord record) {
   TimeUs now_us = ground_.clock.now_us();
   std::lock_guard lock(mutex_);
+  if (pending_.size() >= kPendingMost && !pending_.contains(record)) {
+    ++dropped_;
+    return;
+  }
   auto [at, is_new] = pending_.try_emplace(std::move(record));
   if (is_new) at->second.first_us = now_us;
   at->second.last_us = now_us;
@@ -56,20 +63,29 @@ void AccessLog::stop() {
   wake_.notify_all();
   if (!thread_.joinable()) return;
   thread_.join();
-  write_pending();
-  std::lock_guard lock(file_mutex_);
-  close_segment();
+  try {
+    write_pending();
+    std::lock_guard lock(file_mutex_);
+    close_segment();
+  } catch (const std::exception& error) {
+    log::error("the end of the access log could not be written", {{"error", error.what()}});
+  }
 }
 
 void AccessLog::run() {
   std::unique_lock lock(mutex_);
+  bool failed = false;
   while (!stopping_) {
-    wake_.wait_for(lock, kFlushInterval, [this] { return stopping_ || pending_.size() >= kPendingMax; });
+    // After a failure, waits even if many records are pending.
+    wake_.wait_for(lock, kFlushInterval,
+                   [&] { return stopping_ || (!failed && pending_.size() >= kPendingMax); });
     if (pending_.empty()) continue;
     lock.unlock();
+    failed = false;
     try {
       write_pending();
     } catch (const std::exception& error) {
+      failed = true;
       log::error("the access log could not be written", {{"error", error.what()}});
     }
     lock.lock();
@@ -78,20 +94,41 @@ void AccessLog::run() {
 
 void AccessLog::write_pending() {
   std::lock_guard file_lock(file_mutex_);
-  std::map<AccessRecord, Seen> batch;
+  Batch batch;
+  int64_t dropped = 0;
   {
     std::lock_guard lock(mutex_);
     batch.swap(pending_);
+    dropped = std::exchange(dropped_, 0);
   }
+  if (dropped > 0) log::error("records of the access log were dropped", {{"count", dropped}});
   if (batch.empty()) return;
+  try {
+    append(batch);
+  } catch (...) {
+    put_back(std::move(batch));
+    throw;
+  }
+}
+
+// Adds records that could not be written to those that came since.
+void AccessLog::put_back(Batch batch) {
+  std::lock_guard lock(mutex_);
+  pending_.swap(batch);
+  for (auto& [record, seen] : batch) {
+    auto [at, is_new] = pending_.try_emplace(record, seen);
+    if (is_new) continue;
+    at->second.count += seen.count;
+    at->second.last_us = seen.last_us;
+  }
+}
+
+// With file_mutex_ held. Writes all or nothing, so that the records can be written again after a failure.
+void AccessLog::append(const Batch& batch) {
   TimeUs now_us = ground_.clock.now_us();
   bool full = !segment_path_.empty() && (now_us - segment_started_us_ > kSegmentSeconds * kSecondUs ||
                                          segment_records_ >= kSegmentRecordsMax);
   if (full) close_segment();
-  if (segment_path_.empty()) {
-    segment_started_us_ = now_us;
-    segment_path_ = directory_ + "/" + ground_.ids.next().hex() + ".open";
-  }
   std::string lines;
   for (const auto& [record, seen] : batch) {
     Json line = {{"first", to_iso8601(seen.first_us)},
@@ -105,8 +142,20 @@ void AccessLog::write_pending() {
     if (!record.address.empty()) line["address"] = record.address;
     lines += to_text(line) + "\n";
   }
-  Fd file = open_file(segment_path_, O_WRONLY | O_CREAT | O_APPEND, 0600);
-  write_all(file.get(), as_bytes(lines), segment_path_);
+  bool is_new = segment_path_.empty();
+  auto path = is_new ? directory_ + "/" + ground_.ids.next().hex() + ".open" : segment_path_;
+  Fd file = open_file(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
+  if (is_new) {
+    segment_started_us_ = now_us;
+    segment_path_ = path;
+  }
+  auto size = ::lseek(file.get(), 0, SEEK_END);
+  try {
+    write_all(file.get(), as_bytes(lines), segment_path_);
+  } catch (...) {
+    if (size < 0 || ::ftruncate(file.get(), size) != 0) log::error("a part of the access log may repeat", {});
+    throw;
+  }
   segment_records_ += static_cast<int64_t>(batch.size());
 }
 

@@ -1,7 +1,7 @@
 // The access log: reads and denied attempts, which the journal does not record. Records are batched and
-// coalesced in memory and written to segment files every few seconds; no request waits for that. When a
-// segment is closed, its SHA-256 is recorded in the server's journal. Segments are deleted after the
-// retention time.
+// coalesced in memory and written to segment files every few seconds; no request waits for that. Records that
+// could not be written stay in memory, up to a limit, and are written later. When a segment is closed, its
+// SHA-256 is recorded in the server's journal. Segments are deleted after the retention time.
 #pragma once
 
 #include <condition_variable>
@@ -32,15 +32,23 @@ class AccessLog {
  public:
   AccessLog(Ground& ground, std::string directory, int retention_days);
   ~AccessLog();
-  // Queues a record. Equal records within a batch are written once, with a count.
+  // Queues a record. Equal records within a batch are written once, with a count. Drops the record when too
+  // many wait for a disk that cannot be written.
   void note(AccessRecord record);
-  // Writes pending records immediately; for tests and stop.
+  // Writes pending records immediately; for tests and stop. Throws Error when they cannot be written.
   void flush();
   void stop();
 
  private:
+  struct Seen {
+    int64_t count = 0;
+    TimeUs first_us = 0, last_us = 0;
+  };
+  using Batch = std::map<AccessRecord, Seen>;
   void run();
   void write_pending();
+  void append(const Batch& batch);
+  void put_back(Batch batch);
   void close_segment();
 
   Ground& ground_;
@@ -48,13 +56,10 @@ class AccessLog {
   const int retention_days_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  struct Seen {
-    int64_t count = 0;
-    TimeUs first_us = 0, last_us = 0;
-  };
-  std::map<AccessRecord, Seen> pending_;  // guarded by mutex_
-  bool stopping_ = false;                 // guarded by mutex_
-  std::mutex file_mutex_;                 // guards all members below except thread_
+  Batch pending_;          // guarded by mutex_
+  int64_t dropped_ = 0;    // guarded by mutex_: records since the last log line about them
+  bool stopping_ = false;  // guarded by mutex_
+  std::mutex file_mutex_;  // guards all members below except thread_
   std::string segment_path_;
   TimeUs segment_started_us_ = 0;
   int64_t segment_records_ = 0;

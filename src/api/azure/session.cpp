@@ -1,6 +1,6 @@
 #include "api/azure/session.h"
 
-#include "api/vendor/output_text.h"
+#include "api/common/cut_text.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "interpreter/aliases.h"

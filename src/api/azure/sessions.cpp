@@ -1,9 +1,12 @@
 // Information about a pool's sessions and their runtime.
 #include <mutex>
+#include <unordered_map>
 
 #include "api/azure/azure.h"
 #include "api/azure/session.h"
+#include "api/common/await.h"
 #include "api/common/need_interpreter.h"
+#include "api/dialects.h"
 #include "api/vendor/output_text.h"
 #include "base/text.h"
 #include "interpreter/aliases.h"
@@ -56,7 +59,7 @@ Reply list_sessions(Call& call) {
   return Reply::json(out);
 }
 
-// ---- /metadata: asks a Python session once and caches the answer.
+// ---- /metadata: asks a Python session once per principal and caches the answer.
 
 constexpr std::string_view kAskPackages =
     "import importlib.metadata, json, platform\n"
@@ -64,10 +67,37 @@ constexpr std::string_view kAskPackages =
     "    {d.metadata['Name']: d.version for d in importlib.metadata.distributions() if "
     "d.metadata['Name']}.items())}))";
 
-struct Known {
-  std::mutex mutex;
-  Json packages;  // guarded by mutex; null until the first answer
+// One principal's code might influence the answer, so others do not get it.
+class Known {
+ public:
+  // Null when there is no answer yet.
+  Json find(const Id& principal) {
+    std::lock_guard lock(mutex_);
+    auto found = packages_.find(principal);
+    return found == packages_.end() ? Json() : found->second;
+  }
+  void add(const Id& principal, Json packages) {
+    constexpr size_t kMost = 1000;
+    std::lock_guard lock(mutex_);
+    if (packages_.size() >= kMost) packages_.clear();
+    packages_[principal] = std::move(packages);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<Id, Json> packages_;  // guarded by mutex_
 };
+
+// Parses the output of kAskPackages, which comes from a sandbox and can be anything. Null when it is not the
+// answer.
+Json packages_in(const std::string& printed) {
+  Json told = Json::parse(printed, nullptr, false);
+  if (!told.is_object() || !told.contains("python") || !told.contains("packages")) return {};
+  if (!told.at("python").is_string() || !told.at("packages").is_array()) return {};
+  for (const auto& pair : told.at("packages"))
+    if (!pair.is_array() || pair.size() != 2) return {};
+  return told;
+}
 
 Json metadata_json(const Json& known, const std::string& version, TimeUs created_us) {
   Json packages = Json::array();
@@ -87,11 +117,8 @@ Json metadata_json(const Json& known, const std::string& version, TimeUs created
 Reply get_metadata(Call& call, const std::shared_ptr<Known>& known) {
   auto& interpreter = need_interpreter(call.app);
   TimeUs created_us = call.app.keep.workspaces().open_default(call.actor).workspace().created_us;
-  {
-    std::lock_guard lock(known->mutex);
-    if (!known->packages.is_null())
-      return Reply::json(metadata_json(known->packages, call.app.version, created_us));
-  }
+  if (auto packages = known->find(call.actor.principal()); !packages.is_null())
+    return Reply::json(metadata_json(packages, call.app.version, created_us));
   interpreter::NewSession wanted;
   wanted.name = "metadata";
   SessionInfo session = interpreter.create(call.actor, wanted);
@@ -99,16 +126,15 @@ Reply get_metadata(Call& call, const std::shared_ptr<Known>& known) {
   question.code = kAskPackages;
   auto running = interpreter.execute(call.actor, session.id, question);
   auto deferred = std::make_shared<http::Deferred>(
-      std::chrono::minutes(5), [] { return Reply::json(Json::object(), 504); }, [] {});
+      std::chrono::minutes(5), [request = without_content(call.request)] { return overdue_reply(request); },
+      [] {});
   auto answer = [deferred, known, created_us, &app = call.app, actor = call.actor,
                  session](const interpreter::Execution& execution) {
-    Json told = Json::parse(output_text(execution).printed, nullptr, false);
-    if (told.is_object()) {
-      std::lock_guard lock(known->mutex);
-      known->packages = told;
-    } else {
+    Json told = packages_in(output_text(execution).printed);
+    if (told.is_null())
       told = {{"python", ""}, {"packages", Json::array()}};
-    }
+    else
+      known->add(actor.principal(), told);
     deferred->complete(Reply::json(metadata_json(told, app.version, created_us)));
     // Removes the session on another thread: this callback runs on the session, which cannot wait for its own
     // end.

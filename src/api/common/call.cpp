@@ -1,6 +1,7 @@
 #include "api/common/call.h"
 
 #include "api/common/conditions.h"
+#include "api/common/cut_text.h"
 #include "api/dialects.h"
 #include "base/path.h"
 #include "base/text.h"
@@ -101,7 +102,7 @@ void Call::note_denied(const Error& error) const {
 }
 
 void Call::write_note(std::string_view action, std::string target, std::string_view outcome) const {
-  if (target.size() > kNoteTargetBytesMax) target.resize(kNoteTargetBytesMax);
+  if (target.size() > kNoteTargetBytesMax) target = cut_text(target, kNoteTargetBytesMax);
   app.keep.access_log().note({.workspace = workspace_,
                               .principal = actor.principal(),
                               .action = std::string(action),

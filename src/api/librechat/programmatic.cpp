@@ -226,7 +226,8 @@ Reply go_on(Call& call, const std::string& text, Begun& begun) {
     throw Error(Code::bad_request, "Invalid continuation token")
         .with("field", std::string("continuation_token"));
   auto results = results_json(calls, token->event, call.body.objects("tool_results"));
-  bool taken = interpreter.answer_tools(call.actor, token->session, token->execution, std::move(results));
+  bool taken = interpreter.answer_tools(call.actor, token->session, token->execution, token->event,
+                                        std::move(results));
   // An execution that has already ended, for example by its timeout, is answered with its result.
   if (!taken && !running->feed->finished())
     throw Error(Code::conflict, "these calls were answered already")

@@ -71,7 +71,9 @@ workspace::Version need_version(Call& call, const SessionInfo& session, std::str
 }
 
 bool is_read_only(const SessionInfo& session) {
-  return is_upload(session) && session.labels.at("librechat_upload").value("read_only", false);
+  if (!is_upload(session)) return false;
+  const Json& upload = session.labels.at("librechat_upload");  // any text, when a client set this label
+  return upload.is_object() && upload.contains("read_only") && upload.at("read_only") == true;
 }
 
 FileRefs read_refs(const Body& body) {

@@ -14,7 +14,7 @@ namespace {
 using http::Reply;
 
 constexpr std::string_view kSessionHeader = "Mcp-Session-Id";
-constexpr int kNotFound = 404, kMethodNotAllowed = 405, kNotAcceptable = 406;
+constexpr int kMethodNotAllowed = 405, kNotAcceptable = 406;
 
 bool takes_events(const http::Request& request) {
   auto accept = request.headers.get_list("Accept");
@@ -48,9 +48,7 @@ std::shared_ptr<LegacySession> need_session(Hub& hub, const Call& call) {
     throw RpcError(rpc_code::invalid_request, "the header Mcp-Session-Id is missing: begin with initialize",
                    nullptr, kBadRequest);
   auto session = hub.sessions.find(trim(*id), call.actor.key());
-  if (!session)
-    throw RpcError(rpc_code::invalid_request, "this MCP session is over: begin a new one with initialize",
-                   nullptr, kNotFound);
+  if (!session) throw session_is_over();
   return session;
 }
 

@@ -17,8 +17,14 @@ constexpr size_t kStreamsMax = 64;
 constexpr size_t kNotificationsMax = 100;
 constexpr size_t kRunningMax = 1000;
 constexpr size_t kEndedMax = 10'000;
+constexpr int kNotFound = 404;
 
 }  // namespace
+
+RpcError session_is_over() {
+  return RpcError(rpc_code::invalid_request, "this MCP session is over: begin a new one with initialize",
+                  nullptr, kNotFound);
+}
 
 // Sends a request's messages through the session's replay buffer.
 class LegacySession::StreamChannel final : public Channel {
@@ -255,9 +261,10 @@ void LegacySession::set_log_level(int level) {
   log_level_ = level;
 }
 
-void LegacySession::set_watch(std::shared_ptr<ResourceWatch> watch) {
+std::shared_ptr<ResourceWatch> LegacySession::adopt_watch(std::shared_ptr<ResourceWatch> watch) {
   std::lock_guard lock(mutex_);
-  watch_ = std::move(watch);
+  if (!watch_ && !ended_) watch_ = std::move(watch);
+  return watch_;
 }
 
 std::shared_ptr<ResourceWatch> LegacySession::watch() const {

@@ -31,6 +31,9 @@ struct Agreed {
   Json client_info = Json::object();
 };
 
+// The error of a request whose session is unknown or has ended.
+RpcError session_is_over();
+
 // Any thread. Shared by the table, requests in progress and open streams.
 class LegacySession : public std::enable_shared_from_this<LegacySession> {
  public:
@@ -67,8 +70,9 @@ class LegacySession : public std::enable_shared_from_this<LegacySession> {
   std::optional<int> log_level() const;
   void set_log_level(int level);
 
-  // Set by start_watch() on first need; released when the session ends.
-  void set_watch(std::shared_ptr<ResourceWatch> watch);
+  // Keeps the first watch until the session ends. Returns the watch that the session has: `watch` or an
+  // earlier one; null when the session has ended.
+  std::shared_ptr<ResourceWatch> adopt_watch(std::shared_ptr<ResourceWatch> watch);
   std::shared_ptr<ResourceWatch> watch() const;
 
   void touch(TimeUs now_us);

@@ -22,7 +22,6 @@ bool changes_list(const std::string& kind) {
 
 std::shared_ptr<ResourceWatch> ResourceWatch::start(App& app, Options options) {
   auto watch = std::make_shared<ResourceWatch>(app, std::move(options));
-  watch->look();  // records the journal positions; later changes are reported
   watch->subscription_ = app.keep.feed().subscribe_any([weak = std::weak_ptr(watch), &app] {
     auto strong = weak.lock();
     if (!strong || strong->scheduled_.exchange(true)) return;
@@ -33,6 +32,9 @@ std::shared_ptr<ResourceWatch> ResourceWatch::start(App& app, Options options) {
       again->look();
     });
   });
+  // Records the journal positions; later changes are reported. Comes after the subscription, which otherwise
+  // misses the changes in between.
+  watch->look();
   return watch;
 }
 

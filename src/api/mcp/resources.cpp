@@ -131,10 +131,10 @@ std::optional<Json> read_resource(Turn& turn) {
   return Json{{"contents", Json::array({std::move(contents)})}};
 }
 
-void start_watch(Turn& turn) {
-  if (turn.session->watch()) return;
+std::shared_ptr<ResourceWatch> start_watch(Turn& turn) {
+  if (auto watch = turn.session->watch()) return watch;
   std::weak_ptr<LegacySession> weak = turn.session;
-  turn.session->set_watch(
+  return turn.session->adopt_watch(
       ResourceWatch::start(turn.call.app, {.renew = turn.call.renewer(),
                                            .tell =
                                                [weak](std::string_view method, Json params) {
@@ -158,8 +158,9 @@ std::optional<Json> subscribe_resource(Turn& turn) {
   bool is_fixture = turn.hub.conformance && turn.hub.conformance->read(uri);
   auto parsed = parse_resource_uri(uri);
   if (!is_fixture && !(parsed && find_version(turn, *parsed))) throw_not_found(turn, uri);
-  start_watch(turn);
-  turn.session->watch()->subscribe(uri);
+  auto watch = start_watch(turn);
+  if (!watch) throw session_is_over();
+  watch->subscribe(uri);
   return Json::object();
 }
 
@@ -178,11 +179,19 @@ std::optional<Json> listen(Turn& turn) {
   // The stream's closure owns the watch, so the watch ends with the connection.
   struct Held {
     std::mutex mutex;
-    std::shared_ptr<ResourceWatch> watch;
+    std::shared_ptr<ResourceWatch> watch;  // guarded by mutex
+    bool dropped = false;                  // guarded by mutex
     void drop() {
       std::shared_ptr<ResourceWatch> ended;
       std::lock_guard lock(mutex);
+      dropped = true;
       ended.swap(watch);
+    }
+    // Does not keep a watch that was denied while it started. It refers to this object, so it would never be
+    // released.
+    void keep(std::shared_ptr<ResourceWatch> started) {
+      std::lock_guard lock(mutex);
+      if (!dropped) watch = std::move(started);
     }
   };
   auto held = std::make_shared<Held>();
@@ -218,8 +227,7 @@ std::optional<Json> listen(Turn& turn) {
     }
   }
   tell("notifications/subscriptions/acknowledged", {{"notifications", honoured}});
-  std::lock_guard lock(held->mutex);
-  held->watch = std::move(watch);
+  held->keep(std::move(watch));
   return std::nullopt;
 }
 

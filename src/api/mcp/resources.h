@@ -18,7 +18,8 @@ std::optional<Json> listen(Turn& turn);
 // completion/complete.
 std::optional<Json> complete(Turn& turn);
 
-// Creates the watch that notifies the client of a legacy session, if it does not exist yet.
-void start_watch(Turn& turn);
+// Returns the watch that notifies the client of a legacy session, created on first need. Null when the
+// session has ended meanwhile.
+std::shared_ptr<ResourceWatch> start_watch(Turn& turn);
 
 }  // namespace sk::api::mcp

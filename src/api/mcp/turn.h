@@ -58,6 +58,7 @@ struct Turn {
 
   // Opens a channel for a later answer; call at most once. `cancel` runs when a modern client disconnects
   // before the answer, or when a legacy client cancels. A legacy client that only disconnects may resume.
+  // `cancel` runs on any thread, possibly before open_channel() returns.
   std::shared_ptr<Channel> open_channel(std::function<void()> cancel);
   std::optional<http::Reply> reply = {};  // set by open_channel
 };

@@ -72,7 +72,7 @@ class Reader {
 // A long poll. The closures of its Deferred own it, so it ends with the connection.
 class EventPoll : public std::enable_shared_from_this<EventPoll> {
  public:
-  EventPoll(Call& call, Reader reader) : reader_(std::move(reader)) {
+  EventPoll(Call& call, Reader reader) : reader_(std::move(reader)), empty_until_(reader_.cursor()) {
     request_.request_id = call.request.request_id;
   }
 
@@ -101,21 +101,25 @@ class EventPoll : public std::enable_shared_from_this<EventPoll> {
         deferred->complete(Reply::json(events_json(events)));
         return;
       }
+      empty_until_ = events.cursor;
       if (events.has_more) watch_->poke();
     } catch (const Error& error) {
       deferred->complete(http::error_to_reply(request_, error));
     }
   }
 
+  // May wait for a look() that found events too late to send them. The client's next poll must find these
+  // again, so the answer does not use the reader's cursor, which is behind them.
   Reply at_deadline() {
     std::lock_guard lock(mutex_);
-    return Reply::json(events_json({.items = {}, .cursor = reader_.cursor(), .has_more = false}));
+    return Reply::json(events_json({.items = {}, .cursor = empty_until_, .has_more = false}));
   }
 
   http::Request request_;  // the part that an error reply needs
   std::weak_ptr<http::Deferred> deferred_;
   std::mutex mutex_;
   Reader reader_;               // guarded by mutex_
+  int64_t empty_until_;         // guarded by mutex_: there was no event up to this position
   std::optional<Watch> watch_;  // guarded by mutex_
 };
 

@@ -46,10 +46,4 @@ OutputText output_text(const interpreter::Execution& execution) {
   return out;
 }
 
-std::string cut_text(std::string_view text, size_t bytes_max) {
-  if (text.size() <= bytes_max) return std::string(text);
-  while (bytes_max > 0 && (static_cast<unsigned char>(text[bytes_max]) & 0xC0) == 0x80) --bytes_max;
-  return std::string(text.substr(0, bytes_max));
-}
-
 }  // namespace sk::api

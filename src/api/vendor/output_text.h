@@ -27,7 +27,4 @@ struct OutputText {
 
 OutputText output_text(const interpreter::Execution& execution);
 
-// Returns at most `bytes_max` bytes without splitting a UTF-8 character.
-std::string cut_text(std::string_view text, size_t bytes_max);
-
 }  // namespace sk::api

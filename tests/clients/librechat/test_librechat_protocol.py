@@ -124,6 +124,15 @@ def test_a_batch_takes_what_it_can_and_tells_of_each_file(current):
     assert [one for one in ran["files"] if one["name"] == "pptx/editing.md" and not one.get("inherited")] == [], "a skill's files are not results"
 
 
+def test_a_session_that_only_looks_like_an_upload_is_not_read_only(server, current):
+    made = requests.post(server.url + "/api/v1/sessions", headers={"Authorization": f"Bearer {ROOT_KEY}"}, json={"labels": {"librechat_upload": "text"}},
+                         timeout=60).json()
+    number, alphabet = int(made["id"].removeprefix("s_"), 16), string.ascii_uppercase + string.ascii_lowercase + string.digits + "-_"
+    session = "".join(alphabet[number >> 6 * at & 63] for at in reversed(range(21)))
+    file = {"id": "A" * 21, "storage_session_id": session, "name": "x.txt", "kind": "user"}
+    assert current.exec("print(1)", files=[file])["stdout"].endswith("1\n")
+
+
 def test_a_deleted_file_is_gone_under_both_addresses_of_deletion(current):
     for address in ("/sessions/{}/objects/{}", "/files/{}/{}"):
         ref = current.upload("x.txt", b"1")
@@ -253,6 +262,18 @@ def test_a_continuation_is_taken_once_and_only_by_whom_it_belongs_to(server, cur
     assert current.call("POST", "/exec/programmatic", json=results).json()["status"] == "completed", "asked again, it tells the end again"
     for token in ("x", "", "a.b.c", asked["continuation_token"] + "9"):
         current.call("POST", "/exec/programmatic", 400, json={"continuation_token": token, "tool_results": []})
+
+
+def test_repeated_results_of_earlier_calls_do_not_answer_later_ones(current):
+    def go_on(asked, value, status=200):
+        results = [{"call_id": one["id"], "result": value, "is_error": False} for one in asked["tool_calls"]]
+        return current.call("POST", "/exec/programmatic", status, json={"continuation_token": asked["continuation_token"], "tool_results": results}).json()
+
+    first = current.call("POST", "/exec/programmatic", json={"code": "a = await add(1, 2)\nb = await add(3, 4)\nprint(a, b)", "tools": TOOLS}).json()
+    second = go_on(first, 3)
+    assert second["status"] == "tool_call_required"
+    go_on(first, 3, 409)
+    assert go_on(second, 7)["stdout"] == "3 7\n"
 
 
 def test_code_that_waits_for_tools_too_long_ends_by_its_time_out(current):

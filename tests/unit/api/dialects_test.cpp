@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "api/common/await.h"
+#include "api/common/cut_text.h"
 #include "api/vendor/output_text.h"
 
 namespace sk::api {
@@ -107,10 +108,13 @@ TEST(OutputText, TellsPrintedTextValuesImagesAndErrorsApart) {
   EXPECT_EQ(shown.error_name, "E");
 }
 
-TEST(OutputText, IsCutBetweenCharacters) {
+TEST(CutText, CutsBetweenCharacters) {
   EXPECT_EQ(cut_text("aé", 2), "a");
   EXPECT_EQ(cut_text("aé", 3), "aé");
   EXPECT_EQ(cut_text("", 0), "");
+  EXPECT_EQ(last_text("éa", 2), "a");
+  EXPECT_EQ(last_text("éa", 3), "éa");
+  EXPECT_EQ(last_text("é", 1), "");
 }
 
 }  // namespace

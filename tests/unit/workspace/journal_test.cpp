@@ -156,5 +156,22 @@ TEST_F(KeepTest, AccessesAreCoalescedAndTheirSegmentsHashIsInTheJournal) {
   EXPECT_EQ(events[0].facts["sha256"], sha256(text).hex());
 }
 
+TEST_F(KeepTest, AccessesThatCouldNotBeWrittenAreWrittenLater) {
+  const std::string folder = dir.file("access");
+  const AccessRecord record{ws.workspace_id(), actor.principal(), "read", "a", "ok", "127.0.0.1"};
+  std::filesystem::rename(folder, folder + "-away");
+  keep->access_log().note(record);
+  EXPECT_ANY_THROW(keep->access_log().flush());
+  keep->access_log().note(record);
+  EXPECT_ANY_THROW(keep->access_log().flush());
+  std::filesystem::rename(folder + "-away", folder);
+  keep->access_log().note(record);
+  keep->access_log().stop();
+  std::string text;
+  for (const auto& file : std::filesystem::directory_iterator(folder))
+    text += read_file(file.path().string());
+  EXPECT_NE(text.find("\"count\":3"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace sk::workspace

@@ -40,12 +40,12 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
 
   void start(Turn& turn, std::chrono::seconds wait) {
     auto self = shared_from_this();
-    channel_ = turn.open_channel([weak = weak_from_this()] {
-      if (auto strong = weak.lock()) strong->cancel();
-    });
     {
+      // A cancellation may come before open_channel() returns. It waits here for the channel that it ends.
       std::lock_guard lock(mutex_);
-      if (ended_) return;  // already cancelled
+      channel_ = turn.open_channel([weak = weak_from_this()] {
+        if (auto strong = weak.lock()) strong->cancel();
+      });
       keep_alive_ = self;
       watch_.emplace(app_.keep.feed(), app_.background, workspace_, [weak = weak_from_this()] {
         if (auto strong = weak.lock()) strong->attempt(false);
@@ -127,8 +127,8 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
   const std::shared_ptr<LegacySession> client_;
   const Id workspace_;
   const workspace::LockWanted wanted_;
-  std::shared_ptr<Channel> channel_;  // set by start()
   std::mutex mutex_;                  // guards all below
+  std::shared_ptr<Channel> channel_;  // set by start()
   bool ended_ = false;
   uint64_t at_close_ = 0;
   TimeUs retry_at_us_ = 0;  // the time for which a timer is set

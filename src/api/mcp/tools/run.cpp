@@ -1,6 +1,7 @@
 // run_python, run_shell and list_sessions: runs code in an interpreter that keeps its variables and files.
 #include "api/mcp/tools/run.h"
 #include "api/common/await.h"
+#include "api/common/cut_text.h"
 #include "api/common/fields.h"
 #include "api/common/need_interpreter.h"
 #include "api/mcp/hub.h"
@@ -76,8 +77,7 @@ void follow(const RunningExecution& running, const Turn& turn, const std::shared
     if (!told) return;
     if (!token.is_null()) {
       Json params = {{"progressToken", token}, {"progress", event.number}};
-      auto line = std::string(trim(told->text));
-      if (line.size() > kProgressTextMax) line = line.substr(line.size() - kProgressTextMax);
+      auto line = last_text(trim(told->text), kProgressTextMax);
       if (!line.empty()) params["message"] = line;
       channel->notify("notifications/progress", std::move(params));
     }
