@@ -102,9 +102,9 @@ void Capture::set_aside(const std::string& workspace_path) {
 }
 
 Settled Capture::settle(const Touched& touched, const std::set<std::pair<uint64_t, uint64_t>>& open_files,
-                        const CaptureAs& as) {
+                        const CaptureAs& as, const Later& later) {
   try {
-    return settle_steps(touched, open_files, as, Renames::all);
+    return settle_steps(touched, open_files, as, Renames::all, later);
   } catch (...) {
     manifest_.load();  // the rows in memory may be ahead of what is durable
     compare_all_ = true;
@@ -115,9 +115,10 @@ Settled Capture::settle(const Touched& touched, const std::set<std::pair<uint64_
 
 Settled Capture::settle_steps(const Touched& touched,
                               const std::set<std::pair<uint64_t, uint64_t>>& open_files, const CaptureAs& as,
-                              Renames renames) {
+                              Renames renames, const Later& later) {
   Plan plan{.open_files = open_files, .as = as, .now_us = keep_.ground().clock.now_us()};
   collect_candidates(touched, plan);
+  if (later) follow_renames(later, plan);
   if (plan.candidates.empty()) return std::move(plan.settled);
   // Renames are carried out before anything else is planned: what may be deleted depends on where things are.
   find_renames(plan, renames);
@@ -245,6 +246,33 @@ void Capture::collect_candidates(const Touched& touched, Plan& plan) {
   for (const auto& [device, inode] : files)
     for (const auto& path : manifest_.find_inodes(device, inode))
       if (!plan.candidates.contains(path)) look(path);
+}
+
+// Reads further events while some known name is gone. The kernel queues the event of a rename within the
+// rename, so once no event is left, the name was deleted. Code that renames faster than this decides nothing:
+// its missing names are left for the next capture.
+void Capture::follow_renames(const Later& later, Plan& plan) {
+  constexpr int kRoundsMax = 8;
+  auto is_gone = [&](const auto& one) { return !one.second && manifest_.find(one.first) != nullptr; };
+  for (int round = 0; std::ranges::any_of(plan.candidates, is_gone); ++round) {
+    Touched more = later();
+    postponed_.opened = postponed_.opened || more.opened;
+    if (!more.everything && more.paths.empty() && more.folders.empty() && more.members.empty()) return;
+    if (round == kRoundsMax) {
+      postponed_.add(more);
+      for (const auto& one : plan.candidates)
+        if (is_gone(one)) postponed_.paths.insert(one.first);
+      std::erase_if(plan.candidates, is_gone);
+      return;
+    }
+    for (const auto& path : more.paths) plan.candidates.erase(path);
+    std::erase_if(plan.candidates, [&](const auto& one) {
+      return more.folders.contains(one.first) || is_below_any(one.first, more.folders) ||
+             is_below_any(one.first, more.members);
+    });
+    collect_candidates(more, plan);
+    if (more.everything) return;  // not watched: a second walk is all that can be done
+  }
 }
 
 bool Capture::is_known(const Node& node) const {

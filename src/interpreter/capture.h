@@ -78,8 +78,13 @@ class Capture {
 
   // `open_files`: what processes of the session hold open for writing; those are kept as incomplete. When it
   // throws, nothing of what was not yet durable is in the manifest.
+  // `later` returns what was touched since `touched` was taken; empty when nothing runs. A name that is gone
+  // may have been renamed in between, and only the later events tell its new name.
+  using Later = std::function<Touched()>;
   Settled settle(const Touched& touched, const std::set<std::pair<uint64_t, uint64_t>>& open_files,
-                 const CaptureAs& as);
+                 const CaptureAs& as, const Later& later = {});
+  // Touched paths that the last settle() did not decide about, because code kept renaming.
+  Touched take_postponed() { return std::exchange(postponed_, {}); }
 
   // Whether something was refused that may be kept the next time, whether or not it is touched.
   bool has_refused() const { return refused_again_ > 0 || compare_all_ || !unreadable_.empty(); }
@@ -105,10 +110,11 @@ class Capture {
   struct Plan;
   enum class Renames { all, files, none };  // that are looked for
   Settled settle_steps(const Touched& touched, const std::set<std::pair<uint64_t, uint64_t>>& open_files,
-                       const CaptureAs& as, Renames renames);
+                       const CaptureAs& as, Renames renames, const Later& later = {});
   void put_in_order(Plan& plan);
   static void drop_overtaken(Settled& settled);
   void collect_candidates(const Touched& touched, Plan& plan);
+  void follow_renames(const Later& later, Plan& plan);
   void look_at(Plan& plan, const std::string& path);
   void note_unreadable(Plan& plan, const std::string& path);
   void find_renames(Plan& plan, Renames renames);
@@ -154,6 +160,7 @@ class Capture {
   std::set<std::string> unreadable_;  // paths that the last capture could not look into
   size_t refused_again_ = 0;          // of them, those that are tried again
   std::set<std::string> disowned_;
+  Touched postponed_;
   std::vector<std::string> gone_aside_;
   bool compare_all_ = false;  // a batch failed as a whole: what it held is looked for anew
 };

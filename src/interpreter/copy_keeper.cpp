@@ -167,7 +167,11 @@ Settled CopyKeeper::settle(const Touched& touched, const OpenFiles& open_files, 
     context_.records.add_unkept(tx, session_.id, aside);
     if (outer) outer(tx, kept);
   };
-  Settled settled = capture_->settle(touched, open_files, as);
+  Capture::Later later;
+  if (watched_) later = [this] { return context_.watcher.take(session_.id); };
+  Settled settled = capture_->settle(touched, open_files, as, later);
+  if (auto postponed = capture_->take_postponed(); watched_ && !postponed.empty())
+    context_.watcher.put_back(session_.id, postponed);
   for (const auto& path : capture_->take_disowned()) sync_->bring_later(path);
   for (const auto& path : capture_->take_gone_aside()) context_.records.forget_aside(session_.id, path);
   save_refused();

@@ -81,7 +81,10 @@ void Sync::need_folder(const workspace::Authority& authority, const std::string&
 void Sync::bring_folders_above(const workspace::Authority& authority, const std::string& path) {
   for (size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
     std::string above = path.substr(0, slash);
-    if (copy_.look(above)) continue;
+    if (auto there = copy_.look(above)) {
+      if (there->kind != NodeKind::folder) return;  // code put something else there
+      continue;
+    }
     if (manifest_.find(above) != nullptr) return;
     auto entry = keep_.files().find(authority, paths_.workspace_path(above));
     if (!entry || entry->kind != EntryKind::folder) return;

@@ -9,10 +9,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <set>
+#include <thread>
 
 #include "interpreter/live_session.h"
+#include "support/content_of.h"
 #include "support/first_principal.h"
 #include "support/keep_options.h"
 #include "unit/temp_dir.h"
@@ -72,11 +76,9 @@ class CopyKeeperTest : public testing::Test {
 
   // What a client does.
   void put(const std::string& path, const std::string& text) {
-    auto writer = keep.files().begin_content();
-    writer->write(as_bytes(text));
     workspace::PutChange change;
     change.path = path;
-    change.content = std::make_shared<blobs::Written>(writer->finish());
+    change.content = content_of(keep.ground(), text);
     keep.files().apply_one(ws, std::move(change));
   }
   void trash(const std::string& path) { keep.files().apply_one(ws, workspace::TrashChange{path, {}}); }
@@ -395,6 +397,48 @@ TEST(ManifestRows, ANewFileWithAnOldInodeNumberIsNotTheOldOne) {
   EXPECT_FALSE(row.is_inode_of(node));
   row.birth_ns = node.birth_ns = 0;
   EXPECT_FALSE(row.is_inode_of(node));
+}
+
+// Each rename lands between the events that a capture has read and the names that it looks at.
+TEST_F(CopyKeeperTest, FilesThatAreRenamedBesideCapturesAreNeverDeleted) {
+  constexpr int kFiles = 20;
+  for (int i = 0; i < kFiles; ++i) write("a" + std::to_string(i), std::to_string(i));
+  capture();
+  std::set<Id> before;
+  for (int i = 0; i < kFiles; ++i) before.insert(keep.files().get(ws, "w/a" + std::to_string(i)).id);
+  std::atomic<bool> stop{false};
+  std::thread code([&] {
+    for (int turn = 0; !stop; ++turn)
+      for (int i = 0; i < kFiles; ++i) {
+        const char* names[] = {"a", "b", "c"};
+        std::string number = std::to_string(i);
+        fs::rename(on_disk(names[turn % 3] + number), on_disk(names[(turn + 1) % 3] + number));
+      }
+  });
+  std::vector<std::string> deleted;
+  for (int i = 0; i < 200; ++i)
+    for (const auto& path : capture().deleted) deleted.push_back(path);
+  stop = true;
+  code.join();
+  capture();
+  EXPECT_EQ(deleted, std::vector<std::string>{});
+  std::set<Id> after;
+  workspace::ListOptions options;
+  options.folder = "w";
+  for (const auto& entry : keep.files().list(ws, options).items) after.insert(entry.id);
+  EXPECT_EQ(after, before);
+}
+
+TEST_F(CopyKeeperTest, SomethingElseInTheWayOfAFolderDoesNotKeepTheSessionFromRunning) {
+  write("x/f", "mine");
+  capture();
+  put("w/x/y/g", "theirs");
+  fs::remove_all(on_disk("x"));
+  write("x", "a file now");
+  keep.files().apply_one(ws, workspace::TrashChange{"w/x/y/g", {}});
+  EXPECT_NO_THROW(bring());
+  capture();
+  EXPECT_EQ(text_of("x"), "a file now");
 }
 
 }  // namespace
