@@ -91,6 +91,9 @@ TEST_F(KeepTest, PreconditionsDecideWhoWrites) {
   fresh.if_none_match_any = true;
   EXPECT_EQ(code_of([&] { put("a", "four", fresh); }), Code::precondition_failed);
   put("new", "x", fresh);
+  Conditions existing;
+  existing.if_match_any = true;
+  EXPECT_EQ(code_of([&] { put("nothing", "x", existing); }), Code::precondition_failed);
   EXPECT_EQ(bytes_at("a"), "two");
 }
 
