@@ -1,55 +1,37 @@
-// Tools that only the client of an execution has: code asks for them through its kernel, the client hears of
-// it in the execution's feed, and brings the results.
+#include "interpreter/client_tools.h"
+
 #include "base/error.h"
-#include "interpreter/live_session.h"
 
 namespace sk::interpreter {
 
-bool LiveSession::answer_tools(const Id& execution, Json results) {
-  {
-    std::lock_guard lock(tools_mutex_);
-    if (!execution || waits_for_tools_ != execution) return false;
-    waits_for_tools_ = {};
-  }
-  strand_.post([this, self = shared_from_this(), execution, results = std::move(results)] {
-    if (!kernel_ || !current_ || current_->execution.id != execution) return;
-    try {
-      kernel_->reply(tools_request_, results);
-    } catch (const Error& error) {
-      kernel_->refuse(tools_request_, sk::info(error.code()).name, error.message());
-    }
-  });
-  return true;
-}
+namespace {
 
-// Code waits for tools that only the client has; who follows the feed brings their results.
-void LiveSession::ask_for_tools(const sandbox::KernelRequest& request) {
-  constexpr size_t kCallsMax = 1000;
-  auto refuse = [&](Code code, std::string_view why) {
-    kernel_->refuse(request.id, sk::info(code).name, why);
-  };
-  if (!current_ || !current_->wanted.tools)
-    return refuse(Code::conflict, "nobody offered tools to this cell");
+constexpr size_t kCallsMax = 1000;
+
+}  // namespace
+
+void ClientTools::ask(const sandbox::KernelRequest& request, const Id& execution, ExecutionFeed& feed) {
   auto calls = request.params.find("calls");
   if (calls == request.params.end() || !calls->is_array() || calls->empty() || calls->size() > kCallsMax)
-    return refuse(Code::bad_request, "calls must be a list of 1 to 1,000 calls");
+    throw Error(Code::bad_request, "calls must be a list of 1 to 1,000 calls");
   {
-    std::lock_guard lock(tools_mutex_);
-    if (waits_for_tools_) return refuse(Code::conflict, "this cell waits for tools already");
-    waits_for_tools_ = current_->execution.id;
+    std::lock_guard lock(mutex_);
+    if (waiting_) throw Error(Code::conflict, "this cell waits for tools already");
+    waiting_ = {execution, request.id};
   }
-  tools_request_ = request.id;
-  current_->feed->add(ToolsAsked{*calls});
+  feed.add(ToolsAsked{*calls});
 }
 
-// An execution that ended while it waited leaves a question that nobody will answer.
-void LiveSession::drop_tools() {
-  {
-    std::lock_guard lock(tools_mutex_);
-    if (!waits_for_tools_) return;
-    waits_for_tools_ = {};
-  }
-  if (kernel_) kernel_->refuse(tools_request_, "gone", "the cell that asked has ended");
+std::optional<uint64_t> ClientTools::take(const Id& execution) {
+  std::lock_guard lock(mutex_);
+  if (!waiting_ || waiting_->execution != execution) return std::nullopt;
+  return std::exchange(waiting_, std::nullopt)->request;
+}
+
+std::optional<uint64_t> ClientTools::drop() {
+  std::lock_guard lock(mutex_);
+  if (!waiting_) return std::nullopt;
+  return std::exchange(waiting_, std::nullopt)->request;
 }
 
 }  // namespace sk::interpreter

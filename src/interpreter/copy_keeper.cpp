@@ -17,6 +17,19 @@ Touched everything() {
 
 }  // namespace
 
+CaptureAs capture_as(const SessionInfo& session, workspace::Actor author) {
+  // The session was opened with the right to write; its captures do not depend on the scope of the key that
+  // happens to run it, nor on what becomes of that key.
+  auto authority = workspace::system_authority(session.workspace, std::move(author),
+                                               "what code wrote in a session is kept whoever ran it");
+  return {.authority = std::move(authority),
+          .source = {"execution", {{"session_id", session.id.with_prefix(workspace::prefix::session)}}}};
+}
+
+CaptureAs capture_as(const SessionInfo& session) {
+  return capture_as(session, identity::recorded_actor(session.owner, "session " + session.name));
+}
+
 CopyKeeper::CopyKeeper(const CopyContext& context, SessionInfo session)
     : context_(context),
       session_(std::move(session)),

@@ -39,6 +39,10 @@ struct CopyContext {
   std::string boot_id;  // of this boot of the machine; not empty
 };
 
+// A session acts by itself, as its owner, when no execution runs; else as the execution's author.
+CaptureAs capture_as(const SessionInfo& session);
+CaptureAs capture_as(const SessionInfo& session, workspace::Actor author);
+
 // Belongs to one session; one thread at a time.
 class CopyKeeper {
  public:
