@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "interpreter/copy_keeper.h"
+#include "interpreter/copy/copy_keeper.h"
 #include "interpreter/records.h"
 #include "model/judge.h"
 #include "model/keeper.h"

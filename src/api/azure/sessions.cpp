@@ -6,7 +6,7 @@
 #include "api/common/need_interpreter.h"
 #include "api/vendor/output_text.h"
 #include "base/text.h"
-#include "interpreter/aliases.h"
+#include "interpreter/sessions/aliases.h"
 
 namespace sk::api::azure {
 

@@ -1,5 +1,5 @@
 // Capture on a real directory and a real keep. The watcher is played: each test says what was touched.
-#include "interpreter/capture.h"
+#include "interpreter/copy/capture.h"
 
 #include <sys/stat.h>
 

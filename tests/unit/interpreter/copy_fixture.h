@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "base/metrics.h"
-#include "interpreter/copy_keeper.h"
+#include "interpreter/copy/copy_keeper.h"
 #include "support/first_principal.h"
 #include "support/keep_options.h"
 #include "unit/temp_dir.h"

@@ -1,9 +1,9 @@
-#include "interpreter/execution_queue.h"
+#include "interpreter/run/execution_queue.h"
 
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "interpreter/client_tools.h"
+#include "interpreter/run/client_tools.h"
 
 namespace sk::interpreter {
 namespace {

@@ -4,7 +4,7 @@
 #include <future>
 #include <mutex>
 
-#include "interpreter/live_session.h"
+#include "interpreter/run/live_session.h"
 #include "support/interpreter_options.h"
 #include "unit/interpreter/copy_fixture.h"
 #include "unit/interpreter/played_kernel.h"

@@ -1,4 +1,4 @@
-#include "interpreter/live_session.h"
+#include "interpreter/run/live_session.h"
 
 #include "unit/interpreter/live_session_fixture.h"
 

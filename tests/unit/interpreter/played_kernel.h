@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "interpreter/kernel_process.h"
+#include "interpreter/run/kernel_process.h"
 
 namespace sk::interpreter {
 

@@ -1,8 +1,8 @@
-#include "interpreter/registry.h"
+#include "interpreter/sessions/registry.h"
 
 #include <thread>
 
-#include "interpreter/eviction.h"
+#include "interpreter/sessions/eviction.h"
 #include "unit/interpreter/live_session_fixture.h"
 
 namespace sk::interpreter {

@@ -1,4 +1,4 @@
-#include "interpreter/runner.h"
+#include "interpreter/run/runner.h"
 
 #include <gtest/gtest.h>
 

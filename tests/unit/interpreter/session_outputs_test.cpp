@@ -1,8 +1,8 @@
-#include "interpreter/session_outputs.h"
+#include "interpreter/run/session_outputs.h"
 
 #include <gtest/gtest.h>
 
-#include "interpreter/output_files.h"
+#include "interpreter/run/output_files.h"
 #include "unit/temp_dir.h"
 
 namespace sk::interpreter {

@@ -1,4 +1,4 @@
-#include "interpreter/strand.h"
+#include "interpreter/run/strand.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Sync on a real directory and a real keep.
-#include "interpreter/sync.h"
+#include "interpreter/copy/sync.h"
 
 #include "unit/interpreter/copy_fixture.h"
 

@@ -1,0 +1,37 @@
+#include "interpreter/run/client_tools.h"
+
+#include "base/error.h"
+
+namespace sk::interpreter {
+
+namespace {
+
+constexpr size_t kCallsMax = 1000;
+
+}  // namespace
+
+void ClientTools::ask(const sandbox::KernelRequest& request, const Id& execution, ExecutionFeed& feed) {
+  auto calls = request.params.find("calls");
+  if (calls == request.params.end() || !calls->is_array() || calls->empty() || calls->size() > kCallsMax)
+    throw Error(Code::bad_request, "calls must be a list of 1 to 1,000 calls");
+  {
+    std::lock_guard lock(mutex_);
+    if (waiting_) throw Error(Code::conflict, "this cell waits for tools already");
+    waiting_ = {execution, request.id};
+  }
+  feed.add(ToolsAsked{*calls});
+}
+
+std::optional<uint64_t> ClientTools::take(const Id& execution) {
+  std::lock_guard lock(mutex_);
+  if (!waiting_ || waiting_->execution != execution) return std::nullopt;
+  return std::exchange(waiting_, std::nullopt)->request;
+}
+
+std::optional<uint64_t> ClientTools::drop() {
+  std::lock_guard lock(mutex_);
+  if (!waiting_) return std::nullopt;
+  return std::exchange(waiting_, std::nullopt)->request;
+}
+
+}  // namespace sk::interpreter
