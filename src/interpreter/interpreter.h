@@ -8,10 +8,10 @@
 #include <string>
 
 #include "base/error.h"
-#include "interpreter/execution_feed.h"
-#include "interpreter/history_export.h"
 #include "interpreter/records.h"
-#include "interpreter/thumbnails.h"
+#include "interpreter/run/execution_feed.h"
+#include "interpreter/run/history_export.h"
+#include "interpreter/run/thumbnails.h"
 #include "interpreter/types.h"
 #include "workspace/keep.h"
 

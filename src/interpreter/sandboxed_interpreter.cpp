@@ -7,17 +7,17 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/path.h"
-#include "interpreter/added_files.h"
-#include "interpreter/copy_cache.h"
-#include "interpreter/eviction.h"
-#include "interpreter/kernel_loop.h"
-#include "interpreter/live_session.h"
-#include "interpreter/new_session.h"
-#include "interpreter/only_copies.h"
-#include "interpreter/registry.h"
-#include "interpreter/repeats.h"
-#include "interpreter/rescue.h"
-#include "interpreter/session_directory.h"
+#include "interpreter/copy/added_files.h"
+#include "interpreter/copy/copy_cache.h"
+#include "interpreter/copy/only_copies.h"
+#include "interpreter/run/kernel_loop.h"
+#include "interpreter/run/live_session.h"
+#include "interpreter/sessions/eviction.h"
+#include "interpreter/sessions/new_session.h"
+#include "interpreter/sessions/registry.h"
+#include "interpreter/sessions/repeats.h"
+#include "interpreter/sessions/rescue.h"
+#include "interpreter/sessions/session_directory.h"
 
 namespace sk::interpreter {
 
@@ -64,17 +64,20 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
                      owner_of(host),
                      options.file_bytes_max,
                      boot_id_of(options)},
-        shared{keep, host, options, records, copy_context, disk_guard, pool, {}, {}, {}, {}, {}, false},
+        services{keep, options, records, copy_context, disk_guard, pool, {}, {}, {}, {}, {}, {}, false},
         awake_gauge(metrics.gauge("sandkeep_sessions_awake", "Sessions with a running interpreter")),
         executions_total(metrics.counter("sandkeep_executions_total", "Executions that were accepted")) {
-    shared.watch_fd = [this](int fd, std::weak_ptr<LiveSession> session) {
+    services.start_kernel = [this](const sandbox::SessionSpec& spec, sandbox::KernelEvents& events) {
+      return start_in_sandbox(host, spec, events);
+    };
+    services.watch_fd = [this](int fd, std::weak_ptr<LiveSession> session) {
       loop.watch(fd, [session = std::move(session)] {
         if (auto alive = session.lock()) alive->poll();
       });
     };
-    shared.rearm_fd = [this](int fd) { loop.rearm(fd); };
-    shared.forget_fd = [this](int fd) { loop.forget(fd); };
-    shared.save_later = [this](const Execution& execution) {
+    services.rearm_fd = [this](int fd) { loop.rearm(fd); };
+    services.forget_fd = [this](int fd) { loop.forget(fd); };
+    services.save_later = [this](const Execution& execution) {
       saver.submit_always([this, execution] {
         try {
           records.save(execution);
@@ -83,7 +86,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
         }
       });
     };
-    shared.told_later = [this](const Id& session) {
+    services.told_later = [this](const Id& session) {
       saver.submit_always([this, session] {
         try {
           records.mark_told(session);
@@ -100,7 +103,6 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     int64_t awake = 0;
     for (auto& session : registry.all()) {
       session->tick(now_us);
-      session->expire_waits(now_us);
       if (session->awake()) ++awake;
       if (session->must_warn(now_us)) tell(*session, "session.expiring", now_us);
       if (!must_end(*session, now_us)) continue;
@@ -213,7 +215,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     if (mine < options.sessions_per_principal_max && all >= options.sessions_max &&
         !make_room(actor.principal(), std::nullopt))
       throw refuse("the server has " + std::to_string(all) + " sessions awake, which is the limit");
-    auto made = LiveSession::make(shared, *info);
+    auto made = LiveSession::make(services, *info);
     made->reserve();
     lease.wake(made);
     return made;
@@ -302,7 +304,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
   }
 
   void close() {
-    shared.closing = true;
+    services.closing = true;
     for (auto& session : registry.all()) session->close_queue();
   }
 
@@ -314,7 +316,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
   }
 
   void end_sessions() {
-    shared.closing = true;
+    services.closing = true;
     registry.close();
     // Interrupted first, as by a cancellation, so that code can close its files. Code that ignores it is
     // killed.
@@ -363,7 +365,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
   CopyCache copies;
   Thumbnails thumbnails;
   const CopyContext copy_context;
-  Shared shared;
+  SessionServices services;
   Gauge& awake_gauge;
   Counter& executions_total;
   std::atomic<bool> stopping{false};
@@ -510,7 +512,7 @@ RunningExecution SandboxedInterpreter::execute(const workspace::Actor& actor, co
                                                NewExecution wanted) {
   if (!actor.may_write()) throw Error(Code::forbidden, "a read-only key cannot run code");
   if (impl_->find(actor, session).status == SessionStatus::deleted) throw deleted_error();
-  if (impl_->shared.closing)
+  if (impl_->services.closing)
     throw Error(Code::unavailable, "the server is stopping")
         .hint("Try again when it is back; nothing was run.");
   check(wanted, impl_->options);

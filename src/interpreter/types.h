@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "interpreter/capture.h"
+#include "interpreter/copy/capture.h"
 #include "interpreter/outcome.h"
-#include "interpreter/output.h"
+#include "interpreter/run/output.h"
 #include "workspace/types.h"
 
 namespace sk::interpreter {

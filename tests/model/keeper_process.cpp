@@ -12,8 +12,8 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "interpreter/copy_keeper.h"
-#include "interpreter/live_session.h"
+#include "interpreter/copy/copy_keeper.h"
+#include "interpreter/records.h"
 #include "model/judge.h"
 #include "model/keeper.h"
 #include "model/step.h"

@@ -56,6 +56,16 @@ def test_a_dialect_does_not_include_another_dialect():
     complain(problems(), "What two dialects need belongs into workspace or interpreter, or into src/api/common; what only foreign APIs need, into src/api/vendor:")
 
 
+@pytest.mark.parametrize("folder, above", [("copy", {"run", "sessions"}), ("run", {"sessions"})])
+def test_a_folder_of_the_interpreter_includes_none_above_it(folder, above):
+    includes = [include for path in files(f"src/interpreter/{folder}/*") for include in includes_of(path)]
+    assert includes
+    complain(
+        (i for i in includes if i.target.startswith(tuple(f"interpreter/{one}/" for one in above))),
+        "A working copy knows nothing of what runs, and what runs nothing of the registry:",
+    )
+
+
 @pytest.mark.parametrize("folder", CLI)
 def test_a_folder_of_cli_includes_only_what_is_below_it(folder):
     def is_allowed(include):

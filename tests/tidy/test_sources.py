@@ -80,14 +80,14 @@ def test_outcomes_and_statuses_are_compared_as_enums():
     """How sessions, executions and kept files stand is an enum; its text belongs to the files that read and write it."""
     names = re.findall(r'"(\w+)"', "".join(re.findall(r"constexpr std::array.*?;", text(ROOT / "src/interpreter/outcome.cpp"), re.S)))
     assert {"ok", "queued", "asleep", "quota", "unchanged"} <= set(names)
-    outputs = re.findall(r'type == "(\w+)"', text(ROOT / "src/interpreter/output.cpp"))
+    outputs = re.findall(r'type == "(\w+)"', text(ROOT / "src/interpreter/run/output.cpp"))
     assert {"stdout", "display", "error"} <= set(outputs)
     # The wire of the kernel is the sandbox's own; the command line reads answers in one file.
-    own = ("src/sandbox/", "src/interpreter/outcome.cpp", "src/interpreter/output.cpp", "src/cli/client/execution.cpp")
+    own = ("src/sandbox/", "src/interpreter/outcome.cpp", "src/interpreter/run/output.cpp", "src/cli/client/execution.cpp")
     paths = [path for path in sources() if not name(path).startswith(own)]
     # A field's name and a method's name are words of other lists.
     words = "|".join(sorted({*names, *outputs} - {"name", "link"}))
     complain(
         lines_that_match(paths, rf'[!=]= *"({words})"|"({words})" *[!=]='),
-        "Compare the enums of interpreter/outcome.h, or visit the Output of interpreter/output.h:",
+        "Compare the enums of interpreter/outcome.h, or visit the Output of interpreter/run/output.h:",
     )

@@ -3,7 +3,7 @@
 #include "api/common/cut_text.h"
 #include "base/path.h"
 #include "base/text.h"
-#include "interpreter/aliases.h"
+#include "interpreter/sessions/aliases.h"
 
 namespace sk::api::azure {
 

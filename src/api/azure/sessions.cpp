@@ -9,7 +9,7 @@
 #include "api/dialects.h"
 #include "api/vendor/output_text.h"
 #include "base/text.h"
-#include "interpreter/aliases.h"
+#include "interpreter/sessions/aliases.h"
 
 namespace sk::api::azure {
 

@@ -4,7 +4,7 @@
 
 #include "api/app.h"
 #include "api/common/fields.h"
-#include "interpreter/session_directory.h"
+#include "interpreter/sessions/session_directory.h"
 
 namespace sk::api {
 

@@ -4,7 +4,7 @@
 #include "api/vendor/containers.h"
 #include "base/path.h"
 #include "base/text.h"
-#include "interpreter/aliases.h"
+#include "interpreter/sessions/aliases.h"
 
 namespace sk::api::librechat {
 

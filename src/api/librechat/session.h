@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "api/common/call.h"
-#include "interpreter/attachments.h"
+#include "interpreter/copy/attachments.h"
 #include "interpreter/types.h"
 
 namespace sk::api::librechat {

@@ -1,12 +1,12 @@
 // Sessions by names, and files that are brought into them: real rows, no sandbox needed.
-#include "interpreter/aliases.h"
+#include "interpreter/sessions/aliases.h"
 
 #include <gtest/gtest.h>
 
 #include <thread>
 
 #include "base/error.h"
-#include "interpreter/attachments.h"
+#include "interpreter/copy/attachments.h"
 #include "interpreter/refusing_interpreter.h"
 #include "interpreter/sandboxed_interpreter.h"
 #include "support/content_of.h"

@@ -1,6 +1,6 @@
 // A working copy and its folder of the workspace, without a sandbox: the test itself writes what code would
 // write.
-#include "interpreter/copy_keeper.h"
+#include "interpreter/copy/copy_keeper.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 #include <set>
 #include <thread>
 
-#include "interpreter/live_session.h"
+#include "interpreter/run/live_session.h"
 #include "support/content_of.h"
 #include "support/first_principal.h"
 #include "support/keep_options.h"

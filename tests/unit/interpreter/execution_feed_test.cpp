@@ -1,4 +1,4 @@
-#include "interpreter/execution_feed.h"
+#include "interpreter/run/execution_feed.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // What a session writes, and what others write meanwhile, is all kept: nothing is replaced without a trace.
 #include <fstream>
 
-#include "interpreter/working_copy.h"
+#include "interpreter/copy/working_copy.h"
 #include "unit/interpreter/fixture.h"
 
 namespace sk::interpreter {

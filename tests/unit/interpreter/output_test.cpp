@@ -1,4 +1,4 @@
-#include "interpreter/output.h"
+#include "interpreter/run/output.h"
 
 #include <gtest/gtest.h>
 

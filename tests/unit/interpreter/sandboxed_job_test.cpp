@@ -1,5 +1,5 @@
 // Errands in real sandboxes: what comes back, and what never does.
-#include "interpreter/sandboxed_job.h"
+#include "interpreter/run/sandboxed_job.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

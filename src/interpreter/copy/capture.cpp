@@ -1,0 +1,549 @@
+#include "interpreter/copy/capture.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <iterator>
+#include <unordered_set>
+#include <utility>
+
+#include "base/error.h"
+#include "base/path.h"
+#include "interpreter/copy/capture_plan.h"
+#include "interpreter/copy/contents.h"
+
+namespace sk::interpreter {
+
+using workspace::EntryKind;
+
+namespace {
+
+struct Special {
+  UnkeptReason reason;
+  std::string_view named;
+};
+
+// Kinds that are named in the answer instead of kept.
+std::optional<Special> special_of(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::file:
+    case NodeKind::folder:
+      return std::nullopt;
+    case NodeKind::link:
+      return Special{UnkeptReason::link, "a symbolic link"};
+    case NodeKind::fifo:
+      return Special{UnkeptReason::fifo, "a FIFO"};
+    case NodeKind::socket:
+      return Special{UnkeptReason::socket, "a socket"};
+    case NodeKind::device:
+      return Special{UnkeptReason::device, "a device"};
+  }
+  return std::nullopt;
+}
+
+bool is_below_any(const std::string& path, const std::set<std::string>& folders) {
+  for (auto slash = path.rfind('/'); slash != std::string::npos && slash > 0;
+       slash = path.rfind('/', slash - 1))
+    if (folders.contains(path.substr(0, slash))) return true;
+  return false;
+}
+
+}  // namespace
+
+std::string_view name_of(Unkept::What what) {
+  return what == Unkept::What::refused ? "refused" : what == Unkept::What::aside ? "aside" : "recovered";
+}
+
+std::optional<Unkept::What> unkept_from(std::string_view name) {
+  for (auto what : {Unkept::What::refused, Unkept::What::aside, Unkept::What::recovered})
+    if (name_of(what) == name) return what;
+  return std::nullopt;
+}
+
+void Settled::append(Settled&& other) {
+  auto move_all = [](auto& to, auto& from) {
+    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+  };
+  // The newest word about a path is the one that counts.
+  std::unordered_set<std::string_view> told;
+  for (const auto& file : other.kept) told.insert(file.path);
+  for (const auto& item : other.not_kept) told.insert(item.path);
+  if (!kept.empty()) std::erase_if(kept, [&](const KeptFile& old) { return told.contains(old.path); });
+  if (!not_kept.empty()) std::erase_if(not_kept, [&](const NotKept& old) { return told.contains(old.path); });
+  move_all(kept, other.kept);
+  move_all(folders, other.folders);
+  move_all(renamed, other.renamed);
+  move_all(deleted, other.deleted);
+  move_all(not_kept, other.not_kept);
+}
+
+Capture::Capture(workspace::Keep& keep, const WorkingCopy& copy, Manifest& manifest, std::string folder,
+                 uint64_t file_bytes_max)
+    : keep_(keep),
+      copy_(copy),
+      manifest_(manifest),
+      folder_(std::move(folder)),
+      file_bytes_max_(file_bytes_max) {}
+
+std::string Capture::workspace_path(const std::string& path) const {
+  std::string result = folder_;
+  for (auto name : split(path, '/')) result = join_path(result, escape_name(name));
+  return clean_path(result);
+}
+
+std::string Capture::disk_path(const std::string& workspace_path) const {
+  SK_CHECK(is_within(workspace_path, folder_), workspace_path);
+  if (workspace_path.size() == folder_.size()) return "";
+  return unescape_name(workspace_path.substr(folder_.empty() ? 0 : folder_.size() + 1));
+}
+
+void Capture::set_aside(const std::string& workspace_path) {
+  if (is_within(workspace_path, folder_)) aside_.insert(disk_path(workspace_path));
+}
+
+Settled Capture::settle(const Touched& touched, const std::set<std::pair<uint64_t, uint64_t>>& open_files,
+                        const CaptureAs& as, const Later& later) {
+  try {
+    return settle_steps(touched, open_files, as, Renames::all, later);
+  } catch (...) {
+    manifest_.load();  // the rows in memory may be ahead of what is durable
+    compare_all_ = true;
+    told_.clear();  // nobody heard of it
+    throw;
+  }
+}
+
+Settled Capture::settle_steps(const Touched& touched,
+                              const std::set<std::pair<uint64_t, uint64_t>>& open_files, const CaptureAs& as,
+                              Renames renames, const Later& later) {
+  Plan plan{.open_files = open_files, .as = as, .now_us = keep_.ground().clock.now_us()};
+  collect_candidates(touched, plan);
+  if (later) follow_renames(later, plan);
+  if (plan.candidates.empty()) return std::move(plan.settled);
+  // Renames are carried out before anything else is planned: what may be deleted depends on where things are.
+  find_renames(plan, renames);
+  apply(plan);
+  if (compare_all_) {
+    // Not even the renames could be recorded: nothing else may be concluded from what is where.
+    note_not_kept(plan, "", UnkeptReason::disk_full,
+                  "the server's disk is full; all of it is looked at again")
+        .only_copy = true;
+    return std::move(plan.settled);
+  }
+  plan.steps.clear();
+  classify(plan);
+  read_changed(plan);
+  plan_deletions(plan);
+  put_in_order(plan);
+  apply(plan);
+  drop_overtaken(plan.settled);
+  return std::move(plan.settled);
+}
+
+// Content that was refused first, because something stood in its way, and kept then.
+void Capture::drop_overtaken(Settled& settled) {
+  if (settled.not_kept.empty()) return;
+  std::unordered_set<std::string_view> kept, folders(settled.folders.begin(), settled.folders.end());
+  for (const auto& file : settled.kept) kept.insert(file.path);
+  std::erase_if(settled.not_kept, [&](const NotKept& item) {
+    return (item.only_copy && kept.contains(item.path)) || folders.contains(item.path);
+  });
+}
+
+// Deletions that make room for something of another kind come first, other deletions last.
+void Capture::put_in_order(Plan& plan) {
+  auto turn_of = [&](const Plan::Step& step) -> size_t {
+    if (step.what != Plan::What::trash) return 1;
+    return plan.replaced.contains(step.path) ? 0 : 2;
+  };
+  std::array<std::vector<Plan::Step>, 3> turns;
+  for (Plan::Step& step : plan.steps) turns[turn_of(step)].push_back(std::move(step));
+  plan.steps.clear();
+  for (auto& turn : turns) std::ranges::move(turn, std::back_inserter(plan.steps));
+}
+
+void Capture::note_unreadable(Plan& plan, const std::string& path) {
+  if (!unreadable_.insert(path).second) return;
+  note_not_kept(plan, path, UnkeptReason::unreadable, "the server cannot look into it").only_copy = true;
+}
+
+// A path that cannot be seen is not gone.
+void Capture::look_at(Plan& plan, const std::string& path) {
+  int error = 0;
+  auto node = copy_.look(path, &error);
+  if (node || error == 0)
+    plan.candidates[path] = node;
+  else
+    note_unreadable(plan, path);
+}
+
+void Capture::collect_candidates(const Touched& touched, Plan& plan) {
+  auto unreadable = [&](const std::string& path) { note_unreadable(plan, path); };
+  auto look = [&](const std::string& path) { look_at(plan, path); };
+  auto add_tree = [&](const std::string& folder) {
+    for (const auto& path : manifest_.below(folder)) plan.candidates.emplace(path, std::nullopt);
+    if (!folder.empty()) look(folder);
+    auto closed = copy_.walk(folder, [&](const std::string& path, const Node& node) {
+      plan.candidates[path] = node;
+      return true;
+    });
+    for (const auto& path : closed) {
+      unreadable(path);
+      std::erase_if(plan.candidates,
+                    [&](const auto& one) { return !one.second && is_below(one.first, path); });
+    }
+  };
+  auto add_members = [&](const std::string& folder) {
+    for (const auto& path : manifest_.members(folder)) plan.candidates.try_emplace(path, std::nullopt);
+    auto closed = copy_.walk(folder, [&](const std::string& path, const Node& node) {
+      plan.candidates[path] = node;
+      return false;
+    });
+    if (closed.empty()) return;
+    unreadable(folder);
+    for (const auto& path : manifest_.members(folder))
+      if (auto found = plan.candidates.find(path); found != plan.candidates.end() && !found->second)
+        plan.candidates.erase(found);
+  };
+  bool all = touched.everything || compare_all_;
+  // Looked into again by every capture: nothing tells when they can be read.
+  for (const auto& path : std::exchange(unreadable_, {}))
+    if (!all) add_tree(path);
+  if (all) {
+    compare_all_ = false;
+    add_tree("");
+  } else {
+    for (const auto& folder : touched.members) add_members(folder);
+    for (const auto& folder : touched.folders) add_tree(folder);
+    for (const auto& path : touched.paths)
+      if (!plan.candidates.contains(path)) look(path);
+  }
+  // One that is not tried again may have gone with its folder, of which only the folder's own event tells.
+  auto may_be_gone = [&](const std::string& path) {
+    return all || is_below_any(path, touched.folders) || is_below_any(path, touched.paths) ||
+           is_below_any(path, touched.members);
+  };
+  for (const auto& [path, earlier] : refused_)
+    if ((earlier.again || may_be_gone(path)) && !plan.candidates.contains(path)) look(path);
+  // All names of one file: what is written through one of them shows under the others too.
+  std::set<std::pair<uint64_t, uint64_t>> files;
+  if (touched.opened) {
+    files = plan.open_files;
+    // A new file that was kept aside has no row in the manifest, so its inode does not lead to it.
+    for (const auto& path : aside_)
+      if (!plan.candidates.contains(path)) look(path);
+  }
+  for (const auto& [path, node] : plan.candidates) {
+    if (node && node->kind == NodeKind::file && node->links > 1) files.emplace(node->device, node->inode);
+    // A name that is gone, or another file's by now, may have been written through before.
+    const ManifestRow* row = manifest_.find(path);
+    bool left = row != nullptr && row->kind == NodeKind::file && (!node || node->inode != row->inode);
+    if (left) files.emplace(row->device, row->inode);
+  }
+  for (const auto& [path, earlier] : refused_)
+    if (files.contains({earlier.node.device, earlier.node.inode}) && !plan.candidates.contains(path))
+      look(path);
+  for (const auto& [device, inode] : files)
+    for (const auto& path : manifest_.find_inodes(device, inode))
+      if (!plan.candidates.contains(path)) look(path);
+}
+
+// Reads further events while some known name is gone. The kernel queues the event of a rename within the
+// rename, so once no event is left, the name was deleted. Code that renames faster than this decides nothing:
+// its missing names are left for the next capture.
+void Capture::follow_renames(const Later& later, Plan& plan) {
+  constexpr int kRoundsMax = 8;
+  auto is_gone = [&](const auto& one) { return !one.second && manifest_.find(one.first) != nullptr; };
+  for (int round = 0; std::ranges::any_of(plan.candidates, is_gone); ++round) {
+    Touched more = later();
+    postponed_.opened = postponed_.opened || more.opened;
+    if (!more.everything && more.paths.empty() && more.folders.empty() && more.members.empty()) return;
+    if (round == kRoundsMax) {
+      postponed_.add(more);
+      for (const auto& one : plan.candidates)
+        if (is_gone(one)) postponed_.paths.insert(one.first);
+      std::erase_if(plan.candidates, is_gone);
+      return;
+    }
+    for (const auto& path : more.paths) plan.candidates.erase(path);
+    std::erase_if(plan.candidates, [&](const auto& one) {
+      return more.folders.contains(one.first) || is_below_any(one.first, more.folders) ||
+             is_below_any(one.first, more.members);
+    });
+    collect_candidates(more, plan);
+    if (more.everything) return;  // not watched: a second walk is all that can be done
+  }
+}
+
+bool Capture::is_known(const Node& node) const {
+  for (const auto& path : manifest_.find_inodes(node.device, node.inode))
+    if (manifest_.find(path)->is_inode_of(node)) return true;
+  return false;
+}
+
+// The known path that a new one was renamed from: it is gone, and had the same inode, not only its number.
+std::optional<std::string> Capture::renamed_from(const std::string& path, Node& node, NodeKind kind) {
+  bool is_seen = false;  // with its generation, which walks leave out
+  for (const auto& from : manifest_.find_inodes(node.device, node.inode)) {
+    if (!is_seen) {
+      auto now = copy_.look(path);
+      if (!now || now->kind != kind || now->inode != node.inode) return std::nullopt;
+      node = *now;
+      is_seen = true;
+    }
+    const ManifestRow& row = *manifest_.find(from);
+    if (!row.is_inode_of(node)) continue;
+    int error = 0;
+    auto there = copy_.look(from, &error);
+    if (error != 0) continue;
+    // A hard link; or what was written in its place goes on with its history, as people expect of a file that
+    // is saved anew beside its backup. A file that was renamed there keeps its own history.
+    if (there && (row.is_inode_of(*there) || (there->kind == row.kind && !is_known(*there)))) continue;
+    return from;
+  }
+  return std::nullopt;
+}
+
+// Whether some folder above the path is still to be renamed, here or away: a rename below it has to wait, or
+// it would go into the folder that had the name before.
+bool Capture::is_below_pending(const Plan& plan, const std::string& path) {
+  for (size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
+    std::string above = path.substr(0, slash);
+    auto there = copy_.look(above);
+    if (!there || there->kind != NodeKind::folder) continue;
+    const ManifestRow* row = manifest_.find(above);
+    if (row == nullptr) {
+      auto from = renamed_from(above, *there, NodeKind::folder);
+      if (from && !is_below(above, *from)) return true;
+    } else if (!row->is_inode_of(*there)) {
+      auto now = plan.folders_by_inode.find({row->device, row->inode});
+      if (now == plan.folders_by_inode.end()) continue;
+      if (manifest_.find(now->second) == nullptr && !is_below(now->second, above)) return true;
+    }
+  }
+  return false;
+}
+
+// Folders first: what is in them goes with them.
+void Capture::find_renames(Plan& plan, Renames renames) {
+  if (renames == Renames::none) return;
+  for (const auto& [path, node] : plan.candidates)
+    if (node && node->kind == NodeKind::folder)
+      plan.folders_by_inode.emplace(std::pair(node->device, node->inode), path);
+  std::vector<std::string> renamed;
+  // In the workspace there still is a file where its folder should be.
+  auto has_no_folder = [&](const std::string& path) {
+    for (size_t slash = path.rfind('/'); slash != std::string::npos && slash > 0;
+         slash = path.rfind('/', slash - 1))
+      if (const ManifestRow* row = manifest_.find(path.substr(0, slash));
+          row && row->kind != NodeKind::folder)
+        return true;
+    return false;
+  };
+  auto pass = [&](NodeKind kind) {
+    for (auto& [path, node] : plan.candidates) {
+      if (!node || node->kind != kind || manifest_.find(path) != nullptr || has_no_folder(path)) continue;
+      auto from = renamed_from(path, *node, kind);
+      // Nothing can be moved into itself: its files are renamed one by one.
+      if (!from || is_below(path, *from) || is_below_pending(plan, path)) continue;
+      Plan::Step step{Plan::What::rename, path, *from, *node, {}, true};
+      workspace::MoveChange move;
+      try {
+        move.from = workspace_path(*from);
+        move.to = workspace_path(path);
+      } catch (const Error&) {
+        continue;  // the workspace cannot have that name: told when the file itself is looked at
+      }
+      const ManifestRow& row = *manifest_.find(*from);
+      // A session's rename applies only if nobody else wrote the file since.
+      if (row.version) move.conditions.if_match = {row.version};
+      step.change = std::move(move);
+      plan.steps.push_back(std::move(step));
+      manifest_.rename(*from, path);
+      renamed.push_back(path);
+    }
+  };
+  // Again while something was found: what moved away may have made room for something of another kind.
+  for (bool found = true; found;) {
+    size_t before = plan.steps.size();
+    if (renames == Renames::all) pass(NodeKind::folder);
+    // Files that were deleted or changed before their folder was renamed are known under its new name only
+    // now.
+    for (const auto& folder : std::exchange(renamed, {}))
+      for (const auto& path : manifest_.below(folder))
+        if (!plan.candidates.contains(path)) look_at(plan, path);
+    pass(NodeKind::file);
+    found = plan.steps.size() > before;
+  }
+}
+
+void Capture::classify(Plan& plan) {
+  std::set<std::string> gone;
+  for (auto& [path, node] : plan.candidates) {
+    const ManifestRow* row = manifest_.find(path);
+    if (!node) {
+      if (row != nullptr)
+        gone.insert(path);
+      else if (aside_.erase(path) > 0)
+        gone_aside_.push_back(named(path));
+      forget_refused(path);
+      continue;
+    }
+    if (row != nullptr && row->kind != node->kind) {
+      // Where a folder was and is none, nothing below it is there either.
+      for (const auto& below : manifest_.below(path)) gone.insert(below);
+      plan.replaced.insert(path);
+      row = nullptr;
+    }
+    if (auto special = special_of(node->kind)) {
+      auto [told, is_new] = told_.try_emplace(path, node->ctime_ns);
+      if (is_new || told->second != node->ctime_ns)
+        note_not_kept(plan, path, special->reason, std::string(special->named) + " is recorded, not kept");
+      told->second = node->ctime_ns;
+      forget_refused(path);
+      continue;
+    }
+    bool open = plan.open_files.contains({node->device, node->inode});
+    bool same = row != nullptr && ((row->matches(*node) && !open) ||
+                                   (node->kind == NodeKind::folder && row->mode == node->mode));
+    if (same && !row->matches(*node) && node->kind == NodeKind::folder) {
+      // Another folder in its place: the inode that the row names may turn up elsewhere.
+      Id file = row->file;
+      if (auto seen = copy_.look(path); seen && seen->kind == NodeKind::folder)
+        manifest_.set_folder(path, *seen, file, plan.now_us);
+    }
+    if (same)
+      forget_refused(path);
+    else
+      plan.changed.emplace_back(path, *node);
+  }
+  plan.gone.assign(gone.begin(), gone.end());
+}
+
+void Capture::read_changed(Plan& plan) {
+  // Hard links: one reading for all names of an inode.
+  std::map<uint64_t, ReadFile> by_inode;
+  for (auto& [path, node] : plan.changed) {
+    Plan::Step step{node.kind == NodeKind::folder ? Plan::What::folder : Plan::What::file, path, "", node, {},
+                    manifest_.find(path) != nullptr && !plan.replaced.contains(path)};
+    try {
+      if (is_refused_again(plan, path, node)) continue;
+      std::string target = workspace_path(path);
+      if (node.kind == NodeKind::folder) {
+        auto seen = copy_.look(path);  // with its generation
+        if (!seen || seen->kind != NodeKind::folder) continue;
+        step.node = *seen;
+        step.change = workspace::MkdirChange{target, seen->mode & 0777, {}, true, true};
+        plan.steps.push_back(std::move(step));
+        continue;
+      }
+      if (node.size > file_bytes_max_)
+        throw Error(Code::too_large, "it has " + human_size(node.size) +
+                                         ", and a file that is kept may have " + human_size(file_bytes_max_));
+      workspace::PutChange put;
+      auto known = node.links > 1 ? by_inode.find(node.inode) : by_inode.end();
+      auto read = known != by_inode.end() ? known->second
+                                          : read_contents(keep_.ground(), copy_, path, file_bytes_max_);
+      if (!read) continue;  // gone again, and told by the event that follows
+      if (node.links > 1) by_inode.try_emplace(node.inode, *read);
+      step.node = read->node;
+      const ManifestRow* known_row = step.was_known ? manifest_.find(path) : nullptr;
+      bool was_cut = plan.as.after_kill && known_row != nullptr && !known_row->complete;
+      bool complete = read->stable && !was_cut && !plan.open_files.contains({node.device, node.inode});
+      if (step.was_known && is_same_content(plan, path, step.node, read->content.hash(), complete)) continue;
+      put.path = target;
+      put.content = read->content;
+      // A mode that code did not change may have been changed by others.
+      put.mode_if_new = step.node.mode & 0777;
+      if (known_row == nullptr || known_row->mode != step.node.mode) put.mode = put.mode_if_new;
+      put.mtime_us = step.node.mtime_ns / 1000;
+      put.source = plan.as.source;
+      put.complete = complete;
+      put.keep_when_locked = true;
+      put.captured = true;
+      if (const ManifestRow* row = manifest_.find(path); step.was_known && row->version) {
+        put.base = row->version;
+        put.base_is_known = true;
+        if (row->sha256 == put.content.hash() && row->mode == step.node.mode && !aside_.contains(path)) {
+          step.only_completes = true;
+          put.conditions.if_match = {row->version};
+        }
+      }
+      step.change = std::move(put);
+      plan.steps.push_back(std::move(step));
+    } catch (const Error& error) {
+      if (error.code() == Code::internal) throw;
+      refused_content(plan, path, node, error);
+    }
+  }
+}
+
+// Content that the manifest has already is nothing that code wrote: putting it again would bring back a file
+// that somebody deleted meanwhile. Only its new marks, and its time, are noted.
+bool Capture::is_same_content(Plan& plan, const std::string& path, const Node& node, const Sha256& sha256,
+                              bool complete) {
+  const ManifestRow* row = manifest_.find(path);
+  if (aside_.contains(path) && !row->has_marks_of(node)) return false;  // written again
+  if (!row->sha256 || row->sha256 != sha256 || row->mode != node.mode || (!row->complete && complete))
+    return false;
+  forget_refused(path);
+  Id version = row->version;
+  bool same_time = row->mtime_ns == node.mtime_ns;
+  manifest_.set_file(path, node, {row->file, row->version, row->sha256, row->complete}, plan.now_us);
+  if (same_time) return true;
+  workspace::SetModeChange set{workspace_path(path), {}, node.mtime_ns / 1000, {}};
+  set.conditions.if_match = {version};
+  plan.steps.push_back({Plan::What::time, path, "", node, std::move(set), true});
+  return true;
+}
+
+// Only a folder in which nobody else put or changed anything goes as one. Error(not_found) when it is gone,
+// Error(bad_request) when it is none any more.
+bool Capture::is_all_ours(Plan& plan, const std::string& folder, const std::set<std::string>& gone) {
+  workspace::ListOptions options;
+  options.folder = workspace_path(folder);
+  options.recursive = true;
+  do {
+    auto page = keep_.files().list(plan.as.authority, options);
+    for (const auto& entry : page.items) {
+      std::string path = disk_path(entry.path);
+      const ManifestRow* mine = manifest_.find(path);
+      if (mine == nullptr || !gone.contains(path)) return false;
+      if (entry.kind == EntryKind::file && mine->version != entry.head) return false;
+    }
+    options.cursor = page.next_cursor;
+  } while (!options.cursor.empty());
+  return true;
+}
+
+void Capture::plan_deletions(Plan& plan) {
+  std::set<std::string> gone(plan.gone.begin(), plan.gone.end());
+  std::set<std::string> covered;  // folders that go as a whole; what is below them needs no step of its own
+  for (const auto& path : plan.gone) {
+    const ManifestRow* row = manifest_.find(path);
+    if (row == nullptr || is_below_any(path, covered)) continue;
+    Plan::Step step{Plan::What::trash, path, "", {}, {}, true};
+    workspace::TrashChange trash;
+    trash.path = workspace_path(path);
+    if (row->kind == NodeKind::folder) {
+      try {
+        if (!is_all_ours(plan, path, gone)) {
+          manifest_.erase(path);
+          continue;
+        }
+      } catch (const Error& error) {
+        // Somebody removed it, or put a file in its place.
+        if (error.code() != Code::not_found && error.code() != Code::bad_request) throw;
+        for (const auto& below : manifest_.below(path)) manifest_.erase(below);
+        continue;
+      }
+      covered.insert(path);
+    } else {
+      trash.conditions.if_match = {row->version};
+    }
+    step.change = std::move(trash);
+    plan.steps.push_back(std::move(step));
+  }
+}
+
+}  // namespace sk::interpreter

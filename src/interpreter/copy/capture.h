@@ -1,0 +1,168 @@
+// Keeping what a session's code did in its working copy: compares what was touched with the manifest and
+// turns the differences into changes of the workspace (new versions, folders, renames, deletions to the
+// trash), all durable when settle() returns.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "interpreter/copy/manifest.h"
+#include "interpreter/copy/watcher.h"
+#include "interpreter/copy/working_copy.h"
+#include "interpreter/outcome.h"
+#include "workspace/keep.h"
+
+namespace sk::interpreter {
+
+struct KeptFile {
+  std::string path;  // in the workspace
+  Id file, version;
+  uint64_t size = 0;
+  Sha256 sha256;
+  std::string mime;
+  KeptChange change = KeptChange::created;
+  bool complete = true, diverged = false, locked = false;
+};
+
+struct NotKept {
+  std::string path;
+  UnkeptReason reason = UnkeptReason::error;
+  std::string message;
+  bool only_copy = false;  // content that is nowhere but in the session's own folder
+};
+
+struct Settled {
+  std::vector<KeptFile> kept;
+  std::vector<std::string> folders;  // new ones
+  std::vector<std::pair<std::string, std::string>> renamed;
+  std::vector<std::string> deleted;
+  std::vector<NotKept> not_kept;
+  void append(Settled&& other);
+};
+
+// On whose behalf, and as which execution's work.
+struct CaptureAs {
+  workspace::Authority authority;
+  workspace::Source source;
+  // Runs in the transaction that makes each batch durable, with the files that it keeps: the record of the
+  // execution becomes durable with its versions.
+  std::function<void(catalog::Tx& tx, const std::vector<KeptFile>& kept)> also = {};
+  // The processes were killed: what they had open stays incomplete, whatever they had written of it.
+  bool after_kill = false;
+};
+
+// Why content was refused, as NotKept has it.
+UnkeptReason reason_of(const Error& error);
+
+// One thing that is not, or not as the head, in the workspace, as the catalog remembers it.
+struct Unkept {
+  enum class What { refused, aside, recovered };
+  std::string path;  // in the workspace
+  What what = What::refused;
+  UnkeptReason reason = UnkeptReason::error;
+  std::string message;
+  Id version;              // that holds its bytes; zero for what was refused
+  bool only_copy = false;  // its bytes are nowhere but in the session's own folder
+  bool operator==(const Unkept&) const = default;
+};
+std::string_view name_of(Unkept::What what);  // refused | aside | recovered
+std::optional<Unkept::What> unkept_from(std::string_view name);
+
+// Belongs to one session; one thread at a time. All parameters outlive it.
+class Capture {
+ public:
+  Capture(workspace::Keep& keep, const WorkingCopy& copy, Manifest& manifest, std::string folder,
+          uint64_t file_bytes_max);
+
+  // `open_files`: what processes of the session hold open for writing; those are kept as incomplete. When it
+  // throws, nothing of what was not yet durable is in the manifest.
+  // `later` returns what was touched since `touched` was taken; empty when nothing runs. A name that is gone
+  // may have been renamed in between, and only the later events tell its new name.
+  using Later = std::function<Touched()>;
+  Settled settle(const Touched& touched, const std::set<std::pair<uint64_t, uint64_t>>& open_files,
+                 const CaptureAs& as, const Later& later = {});
+  // Touched paths that the last settle() did not decide about, because code kept renaming.
+  Touched take_postponed() { return std::exchange(postponed_, {}); }
+
+  // Whether something was refused that may be kept the next time, whether or not it is touched.
+  bool has_refused() const { return refused_again_ > 0 || compare_all_ || !unreadable_.empty(); }
+  // Takes a path of the workspace whose file has other bytes than its head, since they were kept aside: when
+  // code writes it again, also with the same bytes, it is put again.
+  void set_aside(const std::string& workspace_path);
+  // Refused content that is still in the copy.
+  std::vector<Unkept> refused() const;
+  // Workspace paths that code deleted and that stay, because somebody else wrote or locked them.
+  std::set<std::string> take_disowned() { return std::exchange(disowned_, {}); }
+  // Paths of new files that were kept aside, and that code has removed or renamed since.
+  std::vector<std::string> take_gone_aside() { return std::exchange(gone_aside_, {}); }
+  // Keeps the bytes of a copy that cannot be believed (see copy_keeper.h): each file that is kept is removed
+  // from it. Nothing is deleted, renamed or replaced in the workspace.
+  Settled search(WorkingCopy& suspect, const CaptureAs& as);
+
+  // "a/b" on disk → "folder/a/b" in the workspace, and back; throws Error(bad_request) for names that the
+  // workspace does not take.
+  std::string workspace_path(const std::string& path) const;
+  std::string disk_path(const std::string& workspace_path) const;
+
+ private:
+  struct Plan;
+  enum class Renames { all, files, none };  // that are looked for
+  Settled settle_steps(const Touched& touched, const std::set<std::pair<uint64_t, uint64_t>>& open_files,
+                       const CaptureAs& as, Renames renames, const Later& later = {});
+  void put_in_order(Plan& plan);
+  static void drop_overtaken(Settled& settled);
+  void collect_candidates(const Touched& touched, Plan& plan);
+  void follow_renames(const Later& later, Plan& plan);
+  void look_at(Plan& plan, const std::string& path);
+  void note_unreadable(Plan& plan, const std::string& path);
+  void find_renames(Plan& plan, Renames renames);
+  bool is_below_pending(const Plan& plan, const std::string& path);
+  void note_folder_above(Plan& plan, const workspace::Entry& folder);
+  bool is_known(const Node& node) const;  // as the inode of a known path
+  std::optional<std::string> renamed_from(const std::string& path, Node& node, NodeKind kind);
+  void classify(Plan& plan);
+  void read_changed(Plan& plan);
+  bool is_same_content(Plan& plan, const std::string& path, const Node& node, const Sha256& sha256,
+                       bool complete);
+  void plan_deletions(Plan& plan);
+  bool is_all_ours(Plan& plan, const std::string& folder, const std::set<std::string>& gone);
+  void apply(Plan& plan);
+  bool is_refused_again(Plan& plan, const std::string& path, const Node& node);
+  std::optional<uint64_t> room(Plan& plan);  // that the quota leaves, if it can be known
+  void undo_rename(const std::string& path, const std::string& from, const Error& error);
+  void record(Plan& plan, size_t index, const workspace::ChangeResult& result);
+  void applied(Plan& plan, size_t index, const workspace::ChangeResult& result);
+  // Nothing for changes of other kinds, and for content that was there before.
+  static std::optional<KeptFile> kept_file(const workspace::ChangeResult& result);
+  void refuse(Plan& plan, size_t index, const Error& error);
+  void forget_refused(const std::string& path);
+  std::string named(const std::string& path) const;  // in the workspace, also a name that it does not take
+  void refused_content(Plan& plan, const std::string& path, const Node& node, const Error& error);
+  NotKept& note_not_kept(Plan& plan, const std::string& path, UnkeptReason reason, std::string message);
+
+  workspace::Keep& keep_;
+  const WorkingCopy& copy_;
+  Manifest& manifest_;
+  const std::string folder_;
+  const uint64_t file_bytes_max_;
+  std::map<std::string, int64_t> told_;  // path → ctime of links and devices that an answer named already
+  struct Refused {
+    Node node;
+    UnkeptReason reason = UnkeptReason::error;
+    std::string message;
+    uint64_t room = 0;  // that the workspace had
+    bool again = true;  // tried again by every capture; else when it is touched
+  };
+  std::map<std::string, Refused> refused_;
+  std::set<std::string> aside_;       // paths in the copy of what was kept aside
+  std::set<std::string> unreadable_;  // paths that the last capture could not look into
+  size_t refused_again_ = 0;          // of them, those that are tried again
+  std::set<std::string> disowned_;
+  Touched postponed_;
+  std::vector<std::string> gone_aside_;
+  bool compare_all_ = false;  // a batch failed as a whole: what it held is looked for anew
+};
+
+}  // namespace sk::interpreter

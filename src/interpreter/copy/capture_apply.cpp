@@ -1,0 +1,309 @@
+// The changes that a capture planned, made durable in batches, and what becomes of those that are refused.
+#include <algorithm>
+
+#include "base/path.h"
+#include "interpreter/copy/capture_plan.h"
+
+namespace sk::interpreter {
+
+namespace {
+
+constexpr size_t kBatchMax = 2'000;
+// So many bytes of new content wait for one commit at most.
+constexpr uint64_t kBatchBytesMax = 256 << 20;
+
+// Whether a rename was refused for the sake of its new place, or of a lock: nobody wrote the old one since.
+bool is_old_place_ours(const Error& error) {
+  return error.code() == Code::conflict || error.code() == Code::locked;
+}
+
+}  // namespace
+
+UnkeptReason reason_of(const Error& error) {
+  switch (error.code()) {
+    case Code::quota_exceeded:
+      return UnkeptReason::quota;
+    case Code::disk_full:
+      return UnkeptReason::disk_full;
+    case Code::locked:
+      return UnkeptReason::locked;
+    case Code::too_large:
+      return UnkeptReason::too_large;
+    case Code::bad_request:
+      return UnkeptReason::name;
+    default:
+      return UnkeptReason::conflict;
+  }
+}
+
+void Capture::apply(Plan& plan) {
+  const size_t count_max = std::min(kBatchMax, keep_.ground().limits.batch_max);
+  for (size_t at = 0; at < plan.steps.size();) {
+    uint64_t bytes = 0;
+    std::vector<workspace::Change> batch;
+    for (size_t end = at; end < plan.steps.size() && batch.size() < count_max && bytes < kBatchBytesMax;
+         ++end) {
+      batch.push_back(plan.steps[end].change);
+      bytes += plan.steps[end].node.size;
+    }
+    // Versions, the manifest's rows about them and the execution's record become durable together.
+    auto also = [&](catalog::Tx& tx, const std::vector<workspace::Files::Applied>& all) {
+      std::vector<KeptFile> kept;
+      for (size_t i = 0; i < all.size(); ++i) {
+        if (all[i].result) {
+          record(plan, at + i, *all[i].result);
+          if (auto file = kept_file(*all[i].result)) kept.push_back(std::move(*file));
+        } else if (plan.steps[at + i].what == Plan::What::rename) {
+          undo_rename(plan.steps[at + i].path, plan.steps[at + i].from, *all[i].refused);
+        }
+      }
+      manifest_.save(tx);
+      if (plan.as.also) plan.as.also(tx, kept);
+    };
+    size_t count = batch.size();
+    std::vector<workspace::Files::Applied> results;
+    try {
+      results = keep_.files().apply_each(plan.as.authority, std::move(batch), also);
+      manifest_.saved();
+    } catch (const Error& error) {
+      if (error.code() != Code::disk_full) throw;
+      // Nothing of this batch is durable, and the next ones would fare no better.
+      manifest_.load();
+      compare_all_ = true;
+      for (; at < plan.steps.size(); ++at) refuse(plan, at, error);
+      return;
+    }
+    for (size_t i = 0; i < count; ++i)
+      if (results[i].result) applied(plan, at + i, *results[i].result);
+    for (size_t i = 0; i < count; ++i)
+      if (results[i].refused) refuse(plan, at + i, *results[i].refused);
+    at += count;
+  }
+}
+
+void Capture::undo_rename(const std::string& path, const std::string& from, const Error& error) {
+  if (is_old_place_ours(error)) return manifest_.rename(path, from);
+  for (const auto& below : manifest_.below(path)) manifest_.erase(below);
+}
+
+// A folder that was made in the workspace for what code put into it: somebody had deleted it; or code has
+// removed it again already, which is noticed now that it is known.
+void Capture::note_folder_above(Plan& plan, const workspace::Entry& folder) {
+  if (!is_within(folder.path, folder_) || folder.path == folder_) return;
+  std::string path = disk_path(folder.path);
+  if (const ManifestRow* row = manifest_.find(path)) {
+    ManifestRow now = *row;
+    now.file = folder.id;
+    if (row->kind == NodeKind::folder) manifest_.set(path, now);
+    return;
+  }
+  int error = 0;
+  auto there = copy_.look(path, &error);
+  if (error != 0) return;
+  Node node;
+  node.kind = NodeKind::folder;
+  if (there && there->kind == NodeKind::folder) node = *there;
+  // The row has the workspace's mode, so that another mode of the copy's folder is captured.
+  node.mode = folder.mode;
+  manifest_.set_folder(path, node, folder.id, plan.now_us);
+  plan.candidates[path] = there;
+  if (there) return;
+  for (auto& [below, seen] : plan.candidates)
+    if (is_below(below, path)) seen = copy_.look(below);
+}
+
+void Capture::record(Plan& plan, size_t index, const workspace::ChangeResult& result) {
+  Plan::Step& step = plan.steps[index];
+  for (const auto& folder : result.made_above) note_folder_above(plan, folder);
+  switch (step.what) {
+    case Plan::What::rename:
+    case Plan::What::time:
+      break;
+    case Plan::What::folder:
+      manifest_.set_folder(step.path, step.node, result.entry.id, plan.now_us);
+      break;
+    case Plan::What::trash:
+      for (const auto& path : manifest_.below(step.path)) manifest_.erase(path);
+      break;
+    case Plan::What::file:
+      // What could only be kept in the trash, because of a lock, has no place in the workspace: it stays new,
+      // and gets one when it is looked at again without the lock.
+      // Beside a head that somebody else has locked, it started from that head.
+      if (!result.entry.trashed_us)
+        manifest_.set_file(
+            step.path, step.node,
+            {result.entry.id, result.kept_aside ? result.entry.head : result.version->id,
+             std::get<workspace::PutChange>(step.change).content.hash(), result.version->complete},
+            plan.now_us);
+  }
+}
+
+std::optional<KeptFile> Capture::kept_file(const workspace::ChangeResult& result) {
+  if (!result.version || (result.unchanged && !result.kept_aside)) return std::nullopt;
+  KeptFile kept;
+  kept.path = result.version->path;
+  kept.file = result.version->file;
+  kept.version = result.version->id;
+  kept.size = result.version->size;
+  kept.sha256 = result.version->sha256;
+  kept.mime = result.version->mime;
+  kept.change = result.created     ? KeptChange::created
+                : result.unchanged ? KeptChange::unchanged
+                                   : KeptChange::changed;
+  kept.complete = result.version->complete;
+  kept.diverged = result.diverged;
+  kept.locked = result.kept_aside;
+  return kept;
+}
+
+void Capture::applied(Plan& plan, size_t index, const workspace::ChangeResult& result) {
+  Plan::Step& step = plan.steps[index];
+  if (step.what == Plan::What::file || step.what == Plan::What::folder) forget_refused(step.path);
+  switch (step.what) {
+    case Plan::What::rename:
+      plan.settled.renamed.emplace_back(workspace_path(step.from), result.entry.path);
+      break;
+    case Plan::What::folder:
+      if (result.created) plan.settled.folders.push_back(result.entry.path);
+      break;
+    case Plan::What::trash:
+      plan.settled.deleted.push_back(result.entry.path);
+      break;
+    case Plan::What::file:
+      if (result.kept_aside)
+        aside_.insert(step.path);
+      else
+        aside_.erase(step.path);
+      if (auto kept = kept_file(result)) plan.settled.kept.push_back(std::move(*kept));
+      break;
+    case Plan::What::time:
+      break;
+  }
+}
+
+void Capture::refuse(Plan& plan, size_t index, const Error& error) {
+  Plan::Step& step = plan.steps[index];
+  switch (step.what) {
+    case Plan::What::time:
+      break;  // somebody else wrote or deleted the file meanwhile
+    case Plan::What::file:
+      // That a file is complete now is nothing new for whoever wrote or deleted it meanwhile.
+      if (step.only_completes && error.code() != Code::disk_full) break;
+      [[fallthrough]];
+    case Plan::What::folder:
+      refused_content(plan, step.path, step.node, error);
+      break;
+    case Plan::What::rename:
+      if (error.code() == Code::disk_full) {
+        note_not_kept(plan, step.path, reason_of(error),
+                      "the rename is not recorded yet: " + error.message());
+        break;
+      }
+      if (is_old_place_ours(error)) {
+        // Somebody else took or locked the new place. The old one is given up all the same: files go one by
+        // one, and one that meets another there diverges from it.
+        Touched both;
+        both.folders = {step.from, step.path};
+        plan.settled.append(
+            settle_steps(both, plan.open_files, plan.as,
+                         step.node.kind == NodeKind::folder ? Renames::files : Renames::none));
+        break;
+      }
+      // Somebody else wrote or locked the file meanwhile: theirs stays where it is, and ours is kept under
+      // its new name.
+      for (const auto& path : manifest_.below(step.path)) manifest_.erase(path);
+      {
+        Touched touched;
+        touched.folders.insert(step.path);
+        plan.settled.append(settle_steps(touched, plan.open_files, plan.as, Renames::none));
+      }
+      break;
+    case Plan::What::trash:
+      if (error.code() == Code::disk_full) {
+        note_not_kept(plan, step.path, reason_of(error),
+                      "the deletion is not recorded yet: " + error.message());
+        break;
+      }
+      // Not ours to delete any more; the next synchronisation brings it back into the copy.
+      for (const auto& path : manifest_.below(step.path)) manifest_.erase(path);
+      if (error.code() != Code::not_found) disowned_.insert(workspace_path(step.path));
+      if (error.code() != Code::not_found)
+        note_not_kept(plan, step.path, reason_of(error), "the deletion was not applied: " + error.message());
+  }
+}
+
+// Of a file or folder that is there: it is tried again with every capture, since the reason may be gone by
+// then. Too large, or with a name that cannot be, it stays until it is touched.
+void Capture::refused_content(Plan& plan, const std::string& path, const Node& node, const Error& error) {
+  auto& item = note_not_kept(plan, path, reason_of(error), error.message());
+  item.only_copy = node.kind == NodeKind::file;
+  forget_refused(path);
+  bool again = item.reason != UnkeptReason::too_large && item.reason != UnkeptReason::name;
+  refused_[path] = {node, item.reason, item.message,
+                    item.reason == UnkeptReason::quota ? room(plan).value_or(0) : 0, again};
+  if (again) ++refused_again_;
+}
+
+void Capture::forget_refused(const std::string& path) {
+  auto found = refused_.find(path);
+  if (found == refused_.end()) return;
+  if (found->second.again) --refused_again_;
+  refused_.erase(found);
+}
+
+std::vector<Unkept> Capture::refused() const {
+  std::vector<Unkept> result;
+  for (const auto& [path, one] : refused_)
+    result.push_back(
+        {named(path), Unkept::What::refused, one.reason, one.message, Id{}, one.node.kind == NodeKind::file});
+  for (const auto& path : unreadable_)
+    if (!refused_.contains(path))
+      result.push_back({named(path), Unkept::What::refused, UnkeptReason::unreadable,
+                        "the server cannot look into it", Id{}, true});
+  return result;
+}
+
+// A large file need not be read again to find that the quota is as it was.
+bool Capture::is_refused_again(Plan& plan, const std::string& path, const Node& node) {
+  auto found = refused_.find(path);
+  if (found == refused_.end() || found->second.reason != UnkeptReason::quota || !found->second.again)
+    return false;
+  const Node& then = found->second.node;
+  if (then.inode != node.inode || then.size != node.size || then.ctime_ns != node.ctime_ns) return false;
+  if (room(plan).value_or(UINT64_MAX) > found->second.room) return false;
+  note_not_kept(plan, path, found->second.reason, found->second.message).only_copy = true;
+  return true;
+}
+
+std::optional<uint64_t> Capture::room(Plan& plan) {
+  if (plan.room) return *plan.room;
+  plan.room.emplace();
+  try {
+    auto now =
+        keep_.workspaces().open(plan.as.authority.actor(),
+                                plan.as.authority.workspace_id().with_prefix(workspace::prefix::workspace));
+    *plan.room =
+        now.workspace().quota_bytes - std::min(now.workspace().quota_bytes, now.workspace().used_bytes);
+  } catch (const Error&) {
+    // The session's owner may not open the workspace any more: then it stays unknown.
+  }
+  return *plan.room;
+}
+
+std::string Capture::named(const std::string& path) const {
+  std::string result = folder_;
+  for (auto name : split(path, '/')) result = join_path(result, escape_name(name));
+  return result;
+}
+
+NotKept& Capture::note_not_kept(Plan& plan, const std::string& path, UnkeptReason reason,
+                                std::string message) {
+  NotKept item;
+  item.path = named(path);
+  item.reason = reason;
+  item.message = std::move(message);
+  plan.settled.not_kept.push_back(std::move(item));
+  return plan.settled.not_kept.back();
+}
+
+}  // namespace sk::interpreter

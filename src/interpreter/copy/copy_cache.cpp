@@ -1,0 +1,43 @@
+#include "interpreter/copy/copy_cache.h"
+
+#include <sys/statvfs.h>
+
+namespace sk::interpreter {
+
+namespace {
+
+constexpr size_t kLookedAtMax = 1'000;
+constexpr uint64_t kShortShare = 20;   // less than one part in so many is free …
+constexpr uint64_t kReserveTimes = 4;  // … or less than so many times the reserve
+constexpr int64_t kRestUs =
+    60 * kSecondUs;  // the disk may be short, but whoever was here just now comes back
+
+}  // namespace
+
+std::optional<SessionInfo> CopyCache::next(TimeUs now_us, const std::function<bool(const Id&)>& in_use) {
+  int64_t keep_us = rules_.keep_s * kSecondUs;
+  if (is_disk_short()) keep_us = std::min(keep_us, kRestUs);
+  for (auto& session : records_.sessions_with_copies(now_us - keep_us, kLookedAtMax)) {
+    if (in_use(session.id)) continue;
+    std::lock_guard lock(mutex_);
+    auto spared = spared_.find(session.id);
+    if (spared != spared_.end() && spared->second == session.active_us) continue;
+    return session;
+  }
+  return std::nullopt;
+}
+
+void CopyCache::spare(const SessionInfo& session) {
+  std::lock_guard lock(mutex_);
+  spared_[session.id] = session.active_us;
+}
+
+bool CopyCache::is_disk_short() const {
+  struct statvfs info{};
+  if (::statvfs(rules_.directory.c_str(), &info) != 0) return false;
+  uint64_t total = static_cast<uint64_t>(info.f_blocks) * info.f_frsize;
+  uint64_t free = static_cast<uint64_t>(info.f_bavail) * info.f_frsize;
+  return free < total / kShortShare || free < rules_.reserve_bytes * kReserveTimes;
+}
+
+}  // namespace sk::interpreter

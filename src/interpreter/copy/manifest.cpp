@@ -1,0 +1,204 @@
+#include "interpreter/copy/manifest.h"
+
+#include "base/error.h"
+
+namespace sk::interpreter {
+
+namespace {
+
+// File times step with the kernel's tick; 20 ms is more than any (HZ ≥ 100 gives 10 ms).
+constexpr int64_t kTickNs = 20'000'000;
+
+bool below_or_same(const std::string& path, const std::string& folder) {
+  return folder.empty() || path == folder ||
+         (path.size() > folder.size() && path.starts_with(folder) && path[folder.size()] == '/');
+}
+
+}  // namespace
+
+bool ManifestRow::has_marks_of(const Node& node) const {
+  if (kind != node.kind || device != node.device || inode != node.inode) return false;
+  if (birth_ns != 0 && node.birth_ns != 0 && birth_ns != node.birth_ns) return false;
+  if (kind == NodeKind::folder) return mode == node.mode;
+  return size == node.size && mtime_ns == node.mtime_ns && ctime_ns == node.ctime_ns && mode == node.mode;
+}
+
+bool ManifestRow::matches(const Node& node) const {
+  return has_marks_of(node) && (kind == NodeKind::folder || seen_us * 1000 > ctime_ns + kTickNs);
+}
+
+bool ManifestRow::is_inode_of(const Node& node) const {
+  if (kind != node.kind || device != node.device || inode != node.inode) return false;
+  if (birth_ns == 0 || birth_ns != node.birth_ns) return false;
+  return generation == 0 || node.generation == 0 || generation == node.generation;
+}
+
+void Manifest::load() {
+  rows_.clear();
+  by_inode_.clear();
+  changed_.clear();
+  ground_.db.read([&](catalog::Statements& statements) {
+    statements.query(
+        "SELECT path, kind, file, version, device, inode, size, mtime_ns, ctime_ns, mode, seen_us, birth_ns, "
+        "generation, sha256, complete FROM manifests WHERE session = $1",
+        {session_}, [&](const catalog::Row& row) {
+          ManifestRow one;
+          one.kind = row.integer(1) == 1 ? NodeKind::folder : NodeKind::file;
+          one.file = row.id(2);
+          one.version = row.id(3);
+          one.device = static_cast<uint64_t>(row.integer(4));
+          one.inode = static_cast<uint64_t>(row.integer(5));
+          one.size = static_cast<uint64_t>(row.integer(6));
+          one.mtime_ns = row.integer(7);
+          one.ctime_ns = row.integer(8);
+          one.mode = static_cast<uint32_t>(row.integer(9));
+          one.seen_us = row.integer(10);
+          one.birth_ns = row.integer(11);
+          one.generation = static_cast<uint64_t>(row.integer(12));
+          if (!row.is_null(13)) one.sha256 = row.hash(13);
+          one.complete = row.integer(14) != 0;
+          by_inode_.emplace(one.inode, row.str(0));
+          rows_.emplace(row.str(0), one);
+          return true;
+        });
+  });
+}
+
+void Manifest::save() {
+  if (changed_.empty()) return;
+  ground_.db.write([&](catalog::Tx& tx) { save(tx); });
+  saved();
+}
+
+void Manifest::save(catalog::Tx& tx) const {
+  for (const auto& path : changed_) {
+    auto found = rows_.find(path);
+    if (found == rows_.end()) {
+      tx.exec("DELETE FROM manifests WHERE session = $1 AND path = $2",
+              {session_, catalog::Param::raw(path)});
+      continue;
+    }
+    const ManifestRow& row = found->second;
+    tx.exec(
+        "INSERT INTO manifests (session, path, kind, file, version, device, inode, size, mtime_ns, "
+        "ctime_ns, mode, seen_us, birth_ns, generation, sha256, complete) "
+        "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) "
+        "ON CONFLICT (session, path) DO UPDATE "
+        "SET kind = excluded.kind, "
+        "file = excluded.file, version = excluded.version, device = excluded.device, inode = "
+        "excluded.inode, size = excluded.size, "
+        "mtime_ns = excluded.mtime_ns, ctime_ns = excluded.ctime_ns, mode = excluded.mode, seen_us = "
+        "excluded.seen_us, birth_ns = excluded.birth_ns, generation = excluded.generation, sha256 = "
+        "excluded.sha256, complete = excluded.complete",
+        {session_, catalog::Param::raw(path), row.kind == NodeKind::folder ? 1 : 0, row.file,
+         row.version ? catalog::Param(row.version) : catalog::Param(nullptr), row.device, row.inode, row.size,
+         row.mtime_ns, row.ctime_ns, row.mode, row.seen_us, row.birth_ns, row.generation,
+         row.sha256 ? catalog::Param(row.sha256) : catalog::Param(nullptr), row.complete ? 1 : 0});
+  }
+}
+
+void Manifest::clear() {
+  while (!rows_.empty()) erase(rows_.begin()->first);
+  save();
+}
+
+const ManifestRow* Manifest::find(const std::string& path) const {
+  auto found = rows_.find(path);
+  return found == rows_.end() ? nullptr : &found->second;
+}
+
+void Manifest::set(const std::string& path, const ManifestRow& row) {
+  SK_CHECK(!path.empty(), "the copy's own directory has no row");
+  erase(path);
+  rows_[path] = row;
+  by_inode_.emplace(row.inode, path);
+  changed_.insert(path);
+}
+
+namespace {
+
+ManifestRow row_of(const Node& node, const Id& file, TimeUs now_us) {
+  ManifestRow row;
+  row.kind = node.kind;
+  row.file = file;
+  row.device = node.device;
+  row.inode = node.inode;
+  row.birth_ns = node.birth_ns;
+  row.generation = node.generation;
+  row.size = node.size;
+  row.mtime_ns = node.mtime_ns;
+  row.ctime_ns = node.ctime_ns;
+  row.mode = node.mode;
+  row.seen_us = now_us;
+  return row;
+}
+
+}  // namespace
+
+void Manifest::set_folder(const std::string& path, const Node& node, const Id& file, TimeUs now_us) {
+  set(path, row_of(node, file, now_us));
+}
+
+void Manifest::set_file(const std::string& path, const Node& node, const Kept& kept, TimeUs now_us) {
+  ManifestRow row = row_of(node, kept.file, now_us);
+  row.version = kept.version;
+  row.sha256 = kept.sha256;
+  row.complete = kept.complete;
+  // The marks of a file that was being written prove nothing: it is read again when it is touched next.
+  if (!kept.complete) row.seen_us = 0;
+  set(path, row);
+}
+
+void Manifest::erase(const std::string& path_by_reference) {
+  std::string path = path_by_reference;  // it may live in the row that goes
+  auto found = rows_.find(path);
+  if (found == rows_.end()) return;
+  auto [first, last] = by_inode_.equal_range(found->second.inode);
+  for (auto at = first; at != last; ++at)
+    if (at->second == path) {
+      by_inode_.erase(at);
+      break;
+    }
+  rows_.erase(found);
+  changed_.insert(path);
+}
+
+void Manifest::rename(const std::string& from, const std::string& to) {
+  for (const auto& path : below(from)) {
+    ManifestRow row = rows_.at(path);
+    erase(path);
+    set(to + path.substr(from.size()), row);
+  }
+}
+
+std::vector<std::string> Manifest::below(const std::string& folder) const {
+  std::vector<std::string> result;
+  for (auto at = rows_.lower_bound(folder); at != rows_.end() && at->first.starts_with(folder); ++at)
+    if (below_or_same(at->first, folder)) result.push_back(at->first);
+  return result;
+}
+
+std::vector<std::string> Manifest::members(const std::string& folder) const {
+  std::vector<std::string> result;
+  std::string prefix = folder.empty() ? "" : folder + "/";
+  for (auto at = rows_.lower_bound(prefix); at != rows_.end() && at->first.starts_with(prefix);) {
+    auto slash = at->first.find('/', prefix.size());
+    if (slash == std::string::npos) {
+      result.push_back(at->first);
+      ++at;
+    } else {
+      at = rows_.lower_bound(at->first.substr(0, slash) + static_cast<char>('/' + 1));  // past that subfolder
+    }
+  }
+  return result;
+}
+
+std::vector<std::string> Manifest::find_inodes(uint64_t device, uint64_t inode) const {
+  std::vector<std::string> result;
+  auto [first, last] = by_inode_.equal_range(inode);
+  for (auto at = first; at != last; ++at)
+    if (rows_.at(at->second).device == device) result.push_back(at->second);
+  return result;
+}
+
+}  // namespace sk::interpreter

@@ -1,0 +1,82 @@
+// Lists what a working copy holds as far as the server put it there or kept it: path on disk → the version it
+// is, and the marks by which a change shows. A scan compares with this, never with the workspace, so only a
+// path that is here can count as deleted. The copy's own directory has no row: it is never deleted or
+// renamed.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "base/id.h"
+#include "interpreter/copy/working_copy.h"
+#include "workspace/ground.h"
+
+namespace sk::interpreter {
+
+struct ManifestRow {
+  NodeKind kind = NodeKind::file;
+  Id file;        // the entry in the workspace
+  Id version;     // zero for folders
+  Sha256 sha256;  // of the content; zero for folders and rows of old servers
+  uint64_t device = 0, inode = 0, size = 0;
+  int64_t birth_ns = 0;     // zero when unknown
+  uint64_t generation = 0;  // zero when unknown
+  int64_t mtime_ns = 0, ctime_ns = 0;
+  uint32_t mode = 0;
+  bool complete = true;  // false: it was being written when it was kept
+  TimeUs seen_us = 0;    // when these marks were read
+
+  // Whether the node's marks are as they were.
+  bool has_marks_of(const Node& node) const;
+  // Whether the node is as it was. A change within a clock tick of when the marks were read could leave them
+  // unchanged: then only its content can tell, and this is false.
+  bool matches(const Node& node) const;
+  // Whether it is the same inode, not a later one with the same number. False when the birth time is unknown.
+  bool is_inode_of(const Node& node) const;
+};
+
+// Belongs to one session; one thread at a time. Lives in memory while the session is awake. What a
+// capture changes goes to the catalog with the versions that it makes, in one transaction: a server that dies
+// must not take an old file for a new one, nor forget what code had deleted.
+class Manifest {
+ public:
+  Manifest(workspace::Ground& ground, const Id& session) : ground_(ground), session_(session) {}
+
+  // Reads the rows from the catalog. What was changed and not saved is dropped.
+  void load();
+  void save();
+  // Writes what changed as part of a transaction; saved() once that is durable.
+  void save(catalog::Tx& tx) const;
+  void saved() { changed_.clear(); }
+  void clear();
+
+  const ManifestRow* find(const std::string& path) const;
+  void set(const std::string& path, const ManifestRow& row);
+  void set_folder(const std::string& path, const Node& node, const Id& file, TimeUs now_us);
+  struct Kept {
+    Id file, version;
+    Sha256 sha256;
+    bool complete = true;
+  };
+  void set_file(const std::string& path, const Node& node, const Kept& kept, TimeUs now_us);
+  void erase(const std::string& path);
+  // A folder (or file) was renamed on disk: its rows, and all below it, go with it.
+  void rename(const std::string& from, const std::string& to);
+  // Paths of `folder` itself and everything below it.
+  std::vector<std::string> below(const std::string& folder) const;
+  // Paths of `folder`'s direct members.
+  std::vector<std::string> members(const std::string& folder) const;
+  std::vector<std::string> find_inodes(uint64_t device, uint64_t inode) const;
+  const std::map<std::string, ManifestRow>& rows() const { return rows_; }
+
+ private:
+  workspace::Ground& ground_;
+  const Id session_;
+  std::map<std::string, ManifestRow> rows_;
+  std::unordered_multimap<uint64_t, std::string> by_inode_;
+  std::set<std::string> changed_;  // since save()
+};
+
+}  // namespace sk::interpreter

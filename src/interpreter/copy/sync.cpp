@@ -1,0 +1,270 @@
+#include "interpreter/copy/sync.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/path.h"
+#include "interpreter/copy/contents.h"
+
+namespace sk::interpreter {
+
+using workspace::Entry;
+using workspace::EntryKind;
+
+namespace {
+constexpr size_t kEventsMax = 2'000;
+constexpr size_t kToldMax = 10;  // at once
+}  // namespace
+
+void Sync::materialise(const Entry& entry, const std::string& path, WorkingCopy::Attributes place) {
+  workspace::ContentReader reader(keep_.ground(), entry.sha256, 0, entry.size);
+  auto fill = [&](int fd) {
+    std::vector<std::byte> buffer(1 << 20);
+    while (auto piece = reader.next()) {
+      if (!piece->file) {
+        write_all(fd, as_bytes(piece->bytes), "a working copy");
+        continue;
+      }
+      for (uint64_t done = 0; done < piece->size;) {
+        size_t want = std::min<uint64_t>(buffer.size(), piece->size - done);
+        size_t got =
+            read_at(piece->file->get(), std::span(buffer).first(want), piece->offset + done, "a blob");
+        if (got == 0) throw Error(Code::corrupt, "a stored blob is shorter than recorded");
+        write_all(fd, Bytes(buffer).first(got), "a working copy");
+        done += got;
+      }
+    }
+  };
+  place.mode = entry.mode;
+  place.mtime_us = entry.mtime_us;
+  Node node = copy_.write_file(path, fill, place);
+  manifest_.set_file(path, node, {entry.id, entry.head, entry.sha256, true}, keep_.ground().clock.now_us());
+}
+
+bool Sync::is_unchanged(const std::string& path, const Node& local) const {
+  const ManifestRow* row = manifest_.find(path);
+  if (row == nullptr || row->kind != local.kind) return false;
+  if (local.kind == NodeKind::folder || row->matches(local)) return true;
+  // Touched, or written within a clock tick of when it was last seen: its content decides.
+  return row->size == local.size && row->sha256 && hash_contents(copy_, path) == row->sha256;
+}
+
+// Where the workspace has a folder now and the copy a file, or the other way round: what is kept anyway goes,
+// what the session did itself stays. Error(conflict) then.
+void Sync::make_way(const std::string& path, NodeKind wanted) {
+  auto slash = path.rfind('/');
+  if (slash != std::string::npos) make_way(path.substr(0, slash), NodeKind::folder);
+  auto local = copy_.look(path);
+  if (!local || local->kind == wanted) return;
+  if (local->kind == NodeKind::folder) {
+    auto below = manifest_.below(path);
+    for (auto at = below.rbegin(); at != below.rend(); ++at) remove_if_unchanged(*at);
+  } else if (local->kind == NodeKind::file && is_unchanged(path, *local) && !is_being_written(*local) &&
+             copy_.remove_file(path, local)) {
+    manifest_.erase(path);
+  }
+  if (copy_.look(path))
+    throw Error(Code::conflict, "the session has something else at '" + escape_name(path) + "'");
+}
+
+// The folders above something that comes, as the workspace has them, also where code had removed them.
+void Sync::need_folder(const workspace::Authority& authority, const std::string& path) {
+  if (path.empty() || copy_.look(path)) return;
+  auto slash = path.rfind('/');
+  if (slash != std::string::npos) need_folder(authority, path.substr(0, slash));
+  auto entry = keep_.files().find(authority, paths_.workspace_path(path));
+  if (!entry || entry->kind != EntryKind::folder) return;
+  manifest_.set_folder(path, copy_.make_folder(path, entry->mode), entry->id, keep_.ground().clock.now_us());
+}
+
+// Creates the folders above a path that code removed and that stayed in the workspace because of others'
+// files. A folder that still has a row was removed after the last capture, which decides about it.
+void Sync::bring_folders_above(const workspace::Authority& authority, const std::string& path) {
+  for (size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
+    std::string above = path.substr(0, slash);
+    if (auto there = copy_.look(above)) {
+      if (there->kind != NodeKind::folder) return;  // code put something else there
+      continue;
+    }
+    if (manifest_.find(above) != nullptr) return;
+    auto entry = keep_.files().find(authority, paths_.workspace_path(above));
+    if (!entry || entry->kind != EntryKind::folder) return;
+    manifest_.set_folder(above, copy_.make_folder(above, entry->mode), entry->id,
+                         keep_.ground().clock.now_us());
+  }
+}
+
+// Whether code has written a new file that is what somebody else put there.
+bool Sync::is_written_alike(const Entry& entry, const std::string& path, const std::optional<Node>& local) {
+  if (!local || local->kind != NodeKind::file || manifest_.find(path) != nullptr) return false;
+  return local->size == entry.size && (local->mode & 0777) == (entry.mode & 0777) &&
+         !is_being_written(*local) && hash_contents(copy_, path) == entry.sha256;
+}
+
+void Sync::bring_entry(const workspace::Authority& authority, const Entry& entry) {
+  std::string path = paths_.disk_path(entry.path);
+  if (path.empty()) return;  // the copy itself
+  const ManifestRow* row = manifest_.find(path);
+  auto local = copy_.look(path);
+  if (entry.kind == EntryKind::folder) {
+    if (local && local->kind == NodeKind::folder) {
+      if (row == nullptr)
+        manifest_.set_folder(path, *local, entry.id, keep_.ground().clock.now_us());
+      else
+        bring_mode(entry, path, *local);
+      return;
+    }
+    if (row != nullptr && row->file == entry.id && !local)
+      return;  // the session deleted it; not captured yet
+    make_way(path, NodeKind::folder);
+    manifest_.set_folder(path, copy_.make_folder(path, entry.mode), entry.id, keep_.ground().clock.now_us());
+    return;
+  }
+  if (row != nullptr && row->version == entry.head && local) return bring_mode(entry, path, *local);
+  if (is_written_alike(entry, path, local)) {
+    manifest_.set_file(path, *local, {entry.id, entry.head, entry.sha256, true},
+                       keep_.ground().clock.now_us());
+    return;
+  }
+  // A local change stays: when it is captured, it carries its base, and the file says that it diverged.
+  // Should code move it away instead, the other one's file comes.
+  if (local && local->kind == NodeKind::file && !is_unchanged(path, *local)) return bring_later(entry.path);
+  if (local && local->kind == NodeKind::file && row->sha256 && row->sha256 == entry.sha256) {
+    // The bytes are there already. Code that has the file open goes on writing to it, not to an orphan.
+    ManifestRow now = *row;
+    now.file = entry.id;
+    now.version = entry.head;
+    manifest_.set(path, now);
+    return bring_mode(entry, path, *local);
+  }
+  if (row != nullptr && row->version == entry.head && !local)
+    return;  // the session deleted it; not captured yet
+  make_way(path, NodeKind::file);
+  auto replaced = local && local->kind == NodeKind::file ? local : std::nullopt;
+  if (replaced && is_being_written(*replaced))
+    throw Error(Code::conflict, "the session has it open for writing");
+  if (auto slash = path.rfind('/'); slash != std::string::npos) need_folder(authority, path.substr(0, slash));
+  materialise(entry, path, {.replace = false, .expected = replaced});
+}
+
+// A mode that others gave it, unless code has given it another one.
+void Sync::bring_mode(const Entry& entry, const std::string& path, const Node& local) {
+  ManifestRow row = *manifest_.find(path);
+  uint32_t wanted = (entry.mode & 0777) | (local.mode & 07000);
+  if (local.kind != row.kind || local.mode != row.mode || local.mode == wanted) return;
+  bool same = row.has_marks_of(local);
+  auto changed = copy_.set_mode(path, wanted);
+  if (!changed) return;
+  row.mode = changed->mode;
+  if (same) row.ctime_ns = changed->ctime_ns, row.seen_us = 0;  // its content decides at the next capture
+  manifest_.set(path, row);
+}
+
+bool Sync::is_being_written(const Node& local) {
+  if (!open_files_) open_files_ = ask_ ? ask_() : OpenFiles{};
+  return open_files_->contains({local.device, local.inode});
+}
+
+// One entry that cannot be brought must not keep the session from running.
+void Sync::bring_or_skip(const workspace::Authority& authority, const Entry& entry) {
+  try {
+    bring_entry(authority, entry);
+  } catch (const Error& error) {
+    skipped_.insert(entry.path);
+    if (told_.insert(entry.path).second && untold_.size() < kToldMax)
+      untold_.push_back("'" + entry.path +
+                        "' of the workspace could not be brought here: " + error.message());
+  }
+}
+
+std::vector<std::string> Sync::take_untold() { return std::exchange(untold_, {}); }
+
+void Sync::remove_if_unchanged(const std::string& path) {
+  const ManifestRow* row = manifest_.find(path);
+  if (row == nullptr) return;
+  int error = 0;
+  auto local = copy_.look(path, &error);
+  if (error != 0) return;
+  if (local && !is_unchanged(path, *local)) return;
+  // Another file with the same bytes is code's own: it wrote it anew. Forgotten, it is kept as a new one.
+  if (local && local->kind == NodeKind::file && row->birth_ns != 0 && !row->is_inode_of(*local))
+    return manifest_.erase(path);
+  if (local && is_being_written(*local)) return bring_later(paths_.workspace_path(path));
+  bool removed = !local || (local->kind == NodeKind::folder ? copy_.remove_folder(path)
+                                                            : copy_.remove_file(path, local));
+  if (removed)
+    manifest_.erase(path);
+  else
+    bring_later(paths_.workspace_path(path));  // a folder with something of the session's own in it, so far
+}
+
+// Whatever is at that path in the workspace now, and below it, is what the copy should have.
+void Sync::bring(const workspace::Authority& authority, const std::string& workspace_path) {
+  std::string path = paths_.disk_path(workspace_path);
+  auto entry = keep_.files().find(authority, workspace_path);
+  if (!entry || entry->path != workspace_path) {
+    auto below = manifest_.below(path);
+    for (auto at = below.rbegin(); at != below.rend(); ++at) remove_if_unchanged(*at);
+    bring_folders_above(authority, path);
+    return;
+  }
+  bring_or_skip(authority, *entry);
+  if (entry->kind != EntryKind::folder) return;
+  workspace::ListOptions options;
+  options.folder = workspace_path;
+  options.recursive = true;
+  std::set<std::string> there;
+  do {
+    auto page = keep_.files().list(authority, options);
+    for (const auto& item : page.items) {
+      there.insert(paths_.disk_path(item.path));
+      bring_or_skip(authority, item);
+    }
+    options.cursor = page.next_cursor;
+  } while (!options.cursor.empty());
+  auto below = manifest_.below(path);
+  for (auto at = below.rbegin(); at != below.rend(); ++at)
+    if (*at != path && !there.contains(*at)) remove_if_unchanged(*at);
+}
+
+int64_t Sync::bring_all(const workspace::Authority& authority) {
+  int64_t position = keep_.journal().head_seq(authority.workspace_id());
+  skipped_.clear();
+  bring(authority, folder_);
+  return position;
+}
+
+// The session's own writes come back as events; the copy has them.
+bool Sync::is_known(const workspace::JournalEntry& event, const std::string& workspace_path) const {
+  if (event.kind != "file.create" && event.kind != "file.write") return false;
+  auto version = event.facts.find("version_id");
+  if (version == event.facts.end() || !version->is_string()) return false;
+  const ManifestRow* row = manifest_.find(paths_.disk_path(workspace_path));
+  return row != nullptr && row->version &&
+         row->version.with_prefix(workspace::prefix::version) == version->get_ref<const std::string&>();
+}
+
+int64_t Sync::bring_changes(const workspace::Authority& authority, int64_t after) {
+  workspace::EventFilter filter;
+  filter.path_prefix = folder_;
+  filter.and_above = true;
+  auto events = keep_.journal().events(authority.workspace_id(), after, kEventsMax, filter);
+  if (events.has_more) return bring_all(authority);
+  std::set<std::string> paths;
+  for (const auto& event : events.items) {
+    if (event.personal.is_null() || event.kind == "folder.restore_as_of") return bring_all(authority);
+    for (const char* name : {"path", "from", "to"}) {
+      auto found = event.personal.find(name);
+      if (found == event.personal.end() || !found->is_string()) continue;
+      std::string path = found->get<std::string>();
+      // A folder that the session's lies in was moved, trashed or put back: all of it is another one now.
+      bool moves = event.kind.starts_with("folder.") && event.kind != "folder.create";
+      if (moves && path != folder_ && is_within(folder_, path)) return bring_all(authority);
+      if (is_within(path, folder_) && !is_known(event, path)) paths.insert(path);
+    }
+  }
+  for (const auto& path : std::exchange(skipped_, {})) paths.insert(path);
+  for (const auto& path : paths) bring(authority, path);
+  return events.cursor;
+}
+
+}  // namespace sk::interpreter

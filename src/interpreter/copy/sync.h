@@ -1,0 +1,63 @@
+// Bringing the workspace's side into a working copy: everything when a session first wakes, and before each
+// execution what others changed in its folder, where the local file is unchanged.
+#pragma once
+
+#include "interpreter/copy/capture.h"
+#include "interpreter/copy/manifest.h"
+#include "interpreter/copy/working_copy.h"
+#include "workspace/keep.h"
+
+namespace sk::interpreter {
+
+// Belongs to one session; one thread at a time.
+class Sync {
+ public:
+  Sync(workspace::Keep& keep, WorkingCopy& copy, Manifest& manifest, const Capture& paths, std::string folder)
+      : keep_(keep), copy_(copy), manifest_(manifest), paths_(paths), folder_(std::move(folder)) {}
+
+  // The files that processes hold open for writing, as (device, inode). They are not replaced or removed.
+  using OpenFiles = std::set<std::pair<uint64_t, uint64_t>>;
+  void ask_for_open_files(std::function<OpenFiles()> ask) { ask_ = std::move(ask), open_files_.reset(); }
+
+  // Compares the whole folder with the manifest. Returns the journal's position before it began. Entries that
+  // the session's own work stands in the way of are left out, and tried again by the next call.
+  int64_t bring_all(const workspace::Authority& authority);
+  // Brings what the journal says since `after`; everything when it cannot say. Returns the new position.
+  int64_t bring_changes(const workspace::Authority& authority, int64_t after);
+  // What could not be brought since the last call, each with why; told once, tried again every time.
+  std::vector<std::string> take_untold();
+  // The next bring_changes() looks at this workspace path, whether or not the journal names it.
+  void bring_later(const std::string& path) { skipped_.insert(path); }
+  bool has_skipped() const { return !skipped_.empty(); }
+  // Writes one file into the copy, with its mode and time; `place` says what it may replace.
+  void materialise(const workspace::Entry& entry, const std::string& path,
+                   WorkingCopy::Attributes place = {});
+
+ private:
+  void bring(const workspace::Authority& authority, const std::string& workspace_path);
+  void bring_entry(const workspace::Authority& authority, const workspace::Entry& entry);
+  void need_folder(const workspace::Authority& authority, const std::string& path);
+  void bring_folders_above(const workspace::Authority& authority, const std::string& path);
+  bool is_written_alike(const workspace::Entry& entry, const std::string& path,
+                        const std::optional<Node>& local);
+  void bring_mode(const workspace::Entry& entry, const std::string& path, const Node& local);
+  void bring_or_skip(const workspace::Authority& authority, const workspace::Entry& entry);
+  bool is_unchanged(const std::string& path, const Node& local) const;
+  bool is_being_written(const Node& local);
+  void make_way(const std::string& path, NodeKind wanted);
+  void remove_if_unchanged(const std::string& path);
+  bool is_known(const workspace::JournalEntry& event, const std::string& workspace_path) const;
+
+  workspace::Keep& keep_;
+  WorkingCopy& copy_;
+  Manifest& manifest_;
+  const Capture& paths_;
+  const std::string folder_;
+  std::function<OpenFiles()> ask_;
+  std::optional<OpenFiles> open_files_;  // once asked for
+  std::set<std::string> skipped_;        // by the last time
+  std::set<std::string> told_;
+  std::vector<std::string> untold_;
+};
+
+}  // namespace sk::interpreter

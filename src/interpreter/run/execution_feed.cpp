@@ -1,0 +1,120 @@
+#include "interpreter/run/execution_feed.h"
+
+#include <condition_variable>
+#include <limits>
+#include <utility>
+
+#include "base/error.h"
+#include "base/log.h"
+
+namespace sk::interpreter {
+
+std::string_view outcome_name(const Execution& execution) {
+  return execution.outcome ? name_of(*execution.outcome) : std::string_view();
+}
+
+// Whoever listens is told on the session's thread, which must go on, and so must the others who listen.
+template <class Listener, class News>
+static void tell(const Listener& listener, const News& news) {
+  try {
+    listener(news);
+  } catch (const std::exception& error) {
+    log::error("a listener of an execution failed", {{"reason", error.what()}});
+  }
+}
+
+int64_t ExecutionFeed::add(Event event) {
+  std::lock_guard lock(mutex_);
+  events_.push_back({static_cast<int64_t>(events_.size()) + 1, std::move(event)});
+  for (auto& [number, follower] : followers_) tell(follower, events_.back());
+  return events_.back().number;
+}
+
+void ExecutionFeed::finish(Execution execution) {
+  std::vector<Waiter> waiters;
+  {
+    std::lock_guard lock(mutex_);
+    if (result_) return;  // the first end counts
+    result_ = std::move(execution);
+    events_.push_back({static_cast<int64_t>(events_.size()) + 1, Ended{}});
+    for (auto& [number, follower] : followers_) tell(follower, events_.back());
+    waiters.swap(waiters_);
+  }
+  for (auto& waiter : waiters) tell(waiter.then, &*result_);  // it does not change any more
+}
+
+bool ExecutionFeed::finished() const {
+  std::lock_guard lock(mutex_);
+  return result_.has_value();
+}
+
+Execution ExecutionFeed::result() const {
+  std::lock_guard lock(mutex_);
+  SK_CHECK(result_.has_value());
+  return *result_;
+}
+
+Execution ExecutionFeed::so_far(Execution asked) const {
+  std::lock_guard lock(mutex_);
+  if (result_) return *result_;
+  for (const auto& one : events_) fold(asked, one.event);
+  return asked;
+}
+
+uint64_t ExecutionFeed::follow(int64_t after, std::function<void(const ExecutionEvent&)> on_event) {
+  std::lock_guard lock(mutex_);
+  for (const auto& event : events_)
+    if (event.number > after) tell(on_event, event);
+  followers_.emplace(next_, std::move(on_event));
+  return next_++;
+}
+
+void ExecutionFeed::unfollow(uint64_t number) {
+  std::lock_guard lock(mutex_);
+  followers_.erase(number);
+}
+
+void ExecutionFeed::await(TimeUs deadline_us, std::function<void(const Execution*)> then) {
+  {
+    std::lock_guard lock(mutex_);
+    if (!result_) {
+      waiters_.push_back({deadline_us, std::move(then)});
+      return;
+    }
+  }
+  tell(then, &*result_);
+}
+
+void ExecutionFeed::on_finish(std::function<void(const Execution&)> when_done) {
+  await(std::numeric_limits<TimeUs>::max(),
+        [when_done = std::move(when_done)](const Execution* execution) { when_done(*execution); });
+}
+
+void ExecutionFeed::expire(TimeUs now_us) {
+  std::vector<Waiter> overdue;
+  {
+    std::lock_guard lock(mutex_);
+    for (auto& waiter : std::exchange(waiters_, {}))
+      (now_us < waiter.deadline_us ? waiters_ : overdue).push_back(std::move(waiter));
+  }
+  for (auto& waiter : overdue) tell(waiter.then, static_cast<const Execution*>(nullptr));
+}
+
+void await_all(const std::vector<std::shared_ptr<ExecutionFeed>>& feeds, std::chrono::milliseconds limit) {
+  struct Count {
+    std::mutex mutex;
+    std::condition_variable none;
+    size_t left = 0;
+  };
+  auto count = std::make_shared<Count>();  // the last ones may finish after this has given up
+  count->left = feeds.size();
+  for (const auto& feed : feeds)
+    feed->on_finish([count](const Execution&) {
+      std::lock_guard lock(count->mutex);
+      if (--count->left == 0) count->none.notify_all();
+    });
+  std::unique_lock lock(count->mutex);
+  count->none.wait_for(lock, limit, [&] { return count->left == 0; });
+}
+
+}  // namespace sk::interpreter

@@ -1,0 +1,47 @@
+#include "interpreter/run/kernel_process.h"
+
+namespace sk::interpreter {
+
+namespace {
+
+class SandboxedKernel final : public KernelProcess {
+ public:
+  SandboxedKernel(std::unique_ptr<sandbox::Session> session, sandbox::KernelEvents& events)
+      : kernel_(std::move(session), events) {}
+
+  int poll_fd() const override { return kernel_.poll_fd(); }
+  void on_ready() override { kernel_.on_ready(); }
+  bool has_ended() const override { return kernel_.has_ended(); }
+  void configure(const std::vector<std::pair<std::string, std::string>>& environment) override {
+    kernel_.configure(environment);
+  }
+  void execute(const std::string& id, std::string_view code, sandbox::Language language) override {
+    kernel_.execute(id, code, language);
+  }
+  void interrupt() override { kernel_.interrupt(); }
+  void reply(uint64_t request, const Json& value) override { kernel_.reply(request, value); }
+  void refuse(uint64_t request, std::string_view code, std::string_view message) override {
+    kernel_.refuse(request, code, message);
+  }
+  void kill(sandbox::End end, std::string reason) override { session_.kill(end, std::move(reason)); }
+  bool wait_ended(int timeout_ms) const override { return session_.wait_ended(timeout_ms); }
+  void freeze() override { session_.freeze(); }
+  uint64_t processes_refused() const override { return session_.processes_refused(); }
+  uint64_t processes_max() const override { return session_.spec().limits.processes_max; }
+  std::vector<sandbox::OpenFile> files_open_for_writing() const override {
+    return session_.files_open_for_writing();
+  }
+
+ private:
+  sandbox::Kernel kernel_;
+  sandbox::Session& session_ = kernel_.session();
+};
+
+}  // namespace
+
+std::unique_ptr<KernelProcess> start_in_sandbox(sandbox::SandboxHost& host, const sandbox::SessionSpec& spec,
+                                                sandbox::KernelEvents& events) {
+  return std::make_unique<SandboxedKernel>(host.start(spec), events);
+}
+
+}  // namespace sk::interpreter

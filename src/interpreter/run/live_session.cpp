@@ -1,0 +1,561 @@
+#include "interpreter/run/live_session.h"
+
+#include <algorithm>
+#include <future>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "interpreter/run/output_files.h"
+#include "interpreter/run/session_requests.h"
+
+namespace sk::interpreter {
+
+namespace {
+
+// Sparse files may look as large as this, so that they can be named as too large instead of failing; what
+// files really take is the disk guard's business.
+constexpr uint64_t kApparentBytesMax = 8ull << 40;
+constexpr int64_t kSaveManifestAfterUs = kSecondUs / 2;
+constexpr int64_t kRecordAfterUs = kSecondUs / 10;
+constexpr int64_t kWarningMostUs = 60 * kSecondUs;
+constexpr size_t kNamedBetweenCellsMax = 1'000;
+constexpr int kKillWaitMs = 5'000;
+constexpr int kSleepWaitMs = 10'000;
+
+// The earlier of two times of which 0 is never.
+TimeUs earlier(TimeUs one_us, TimeUs other_us) {
+  if (one_us == 0 || other_us == 0) return std::max(one_us, other_us);
+  return std::min(one_us, other_us);
+}
+
+}  // namespace
+
+LiveSession::LiveSession(SessionServices& services, SessionInfo info)
+    : services_(services),
+      info_(std::move(info)),
+      strand_(services.pool),
+      active_us_(info_.active_us),
+      count_(info_.execution_count),
+      keeper_(services.copies, info_),
+      outputs_(
+          {services.options.output_bytes_max, services.options.spill_bytes_max, services.options.directory}),
+      runner_(info_.id.hex(), outputs_),
+      has_run_(info_.execution_count > 0) {}
+
+std::shared_ptr<LiveSession> LiveSession::make(SessionServices& services, SessionInfo info) {
+  auto session = std::make_shared<LiveSession>(services, std::move(info));
+  session->strand_.owned_by(session);
+  return session;
+}
+
+LiveSession::~LiveSession() { close_kernel(); }
+
+void LiveSession::post(std::function<void()> job) { strand_.post(strand_job(std::move(job))); }
+
+std::function<void()> LiveSession::strand_job(std::function<void()> job) {
+  return [this, self = shared_from_this(), job = std::move(job)] {
+    job();
+    due_us_ = next_due_us();
+  };
+}
+
+// Executions.
+
+void LiveSession::enqueue(QueuedExecution execution) {
+  active_us_ = now_us();
+  recent_.add(execution);
+  auto start = strand_job([this, execution = std::make_shared<QueuedExecution>(std::move(execution))] {
+    if (retired_) return interrupt_queued(std::move(*execution), "the session was ended before it started");
+    queue_.push(std::move(*execution));
+    stop_before_accepted();
+    start_next();
+  });
+  // A kernel that waits gets the code from this thread; waking is not the caller's work.
+  if (awake_)
+    strand_.run_or_post(std::move(start));
+  else
+    strand_.post(std::move(start));
+}
+
+void LiveSession::start_next() {
+  while (!retired_ && !stopping_ && !current_ && !queue_.empty()) start(*queue_.take_first());
+}
+
+void LiveSession::start(QueuedExecution next) {
+  TimeUs begin_us = now_us();
+  current_ = Current{std::move(next)};
+  current_->settled = std::exchange(between_, {});
+  Execution& execution = current_->execution;
+  execution.status = ExecutionStatus::running;
+  execution.started_us = begin_us;
+  execution.timings["queue_us"] = begin_us - execution.created_us;
+  keeper_.forget_turns();
+  outputs_.begin(*current_->feed, execution.number);
+  try {
+    if (!runner_.is_open()) {
+      execution.woke = has_run_;
+      wake();
+      execution.timings["wake_us"] = now_us() - begin_us;
+    }
+    auto open_files = [this] { return runner_.open_files(); };
+    for (const auto& sentence : keeper_.bring_outside_changes(capture_as(), open_files))
+      outputs_.current()->note(sentence);
+    outputs_.give_pending();
+    has_run_ = true;
+    // Accepted work must not run twice: that it began is durable before it does. An id that somebody was told
+    // is never unknown afterwards.
+    if (current_->wanted.accepted || current_->wanted.announced) services_.records.save(execution);
+    current_->feed->add(Started{execution.woke, begin_us});
+    current_->run_started_us = now_us();
+    runner_.start(
+        {.id = execution.id.hex(),
+         .code = execution.code,
+         .language = execution.language == "bash" ? sandbox::Language::bash : sandbox::Language::python,
+         .timeout_s = current_->wanted.timeout_s.value_or(info_.timeout_s)},
+        current_->run_started_us);
+    // A server that dies leaves a record of what ran, unless that was over in a moment anyway.
+    current_->record_us = begin_us + kRecordAfterUs;
+    current_->capture_us = current_->run_started_us + kSecondUs;
+  } catch (const Error& error) {
+    fail(error);
+  } catch (const std::exception& error) {
+    fail(Error(Code::internal, error.what()));
+  }
+}
+
+void LiveSession::poll() {
+  post([this] {
+    if (!runner_.is_open()) return;
+    int fd = runner_.poll_fd();
+    handle_kernel_events();
+    if (runner_.is_open() && runner_.poll_fd() == fd) services_.rearm_fd(fd);
+  });
+}
+
+void LiveSession::handle_kernel_events() {
+  runner_.on_ready([this](const sandbox::KernelRequest& request) { answer(request); });
+  auto end = runner_.take_end();
+  if (runner_.has_ended()) close_kernel();
+  if (end) finish(std::move(*end));
+  if (!runner_.is_open()) go_to_sleep();
+  start_next();
+}
+
+void LiveSession::finish(CellOutcome end) {
+  Execution& execution = current_->execution;
+  TimeUs ran_us = now_us();
+  execution.timings["run_us"] = ran_us - current_->run_started_us;
+  execution.exit_code = end.exit_code;
+  // As it will be in its record, which becomes durable with its files.
+  execution.status = ExecutionStatus::done;
+  execution.outcome = end.outcome;
+  execution.message = end.message;
+  execution.ended_us = ran_us;
+  if (auto failed = keep_files_of_cell()) {
+    end.message += (end.message.empty() ? "" : "; ") + ("not everything could be kept: " + *failed);
+    current_->settled.not_kept.push_back({info_.folder, UnkeptReason::error, *failed, false});
+  }
+  // Nothing runs any more: once this is answered, the copy holds nothing that a power cut could take.
+  if (!runner_.is_open()) keeper_.close(capture_as());
+  execution.files = std::move(current_->settled);
+  execution.timings["keep_us"] = now_us() - ran_us;
+  drop_tools();
+  active_us_ = now_us();
+  complete(end.outcome, std::move(end.message));
+  quiet_look_us_ = awake_ ? now_us() + kSecondUs : 0;
+  // What a capture made is saved with it. Not at once what remains: it costs a sync of the disk, the next
+  // cell may wait already, and such a row only costs a comparison.
+  if (save_manifest_us_ == 0) save_manifest_us_ = now_us() + kSaveManifestAfterUs;
+}
+
+// The outputs and everything else that the cell wrote. Returns why, when that failed.
+std::optional<std::string> LiveSession::keep_files_of_cell() {
+  try {
+    OutputCollector& outputs = *outputs_.current();
+    outputs.flush();
+    for (auto& item : write_output_files(outputs, keeper_, services_.keep, capture_as().authority))
+      current_->settled.not_kept.push_back(std::move(item));
+    current_->execution.outputs = outputs.outputs();
+    auto extent = runner_.is_open() ? CopyKeeper::Extent::touched : CopyKeeper::Extent::all;
+    current_->settled.append(capture_now(extent));
+    return std::nullopt;
+  } catch (const Error& error) {
+    return error.message();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+}
+
+// Nothing ran; what is there of the copy is kept when the session goes to sleep. A sandbox that was not
+// started whole is of no use: nothing would hear of its end.
+void LiveSession::fail(const Error& error) {
+  log::error("an execution could not start", {{"session", info_.id.hex()}, {"error", error.message()}});
+  outputs_.current()->note(error.message());
+  current_->has_recovered = false;  // this answer names no files
+  complete(Outcome::crash, "the session could not run it: " + error.message());
+  if (!awake_) go_to_sleep();
+}
+
+// The end of the current execution; its answer goes out.
+void LiveSession::complete(Outcome outcome, std::string message) {
+  Execution& execution = current_->execution;
+  execution.status = ExecutionStatus::done;
+  execution.outcome = outcome;
+  execution.message = std::move(message);
+  execution.outputs = outputs_.current()->take_outputs();
+  execution.ended_us = now_us();
+  save(*current_);
+  if (current_->has_recovered) services_.told_later(info_.id);
+  current_->feed->finish(std::move(execution));
+  current_.reset();
+  outputs_.end();
+  --queued_;
+}
+
+// Before anybody can see that it is over. Accepted work must not run again after a restart, so that its
+// record is durable; that of one that kept files became so with them, and only its last figures are still to
+// come. For one that kept none a sync of the disk would double the time of a short cell: its record survives
+// the server, and a power cut a moment later.
+void LiveSession::save(const QueuedExecution& one) {
+  bool must_sync = one.wanted.accepted || one.wanted.announced;
+  if (!must_sync && !one.execution.files.kept.empty()) return services_.save_later(one.execution);
+  try {
+    services_.records.save(one.execution, must_sync ? catalog::Survives::power_cut : catalog::Survives::kill);
+  } catch (const Error& error) {
+    log::error("an execution's record could not be saved", {{"error", error.message()}});
+  }
+}
+
+// Waking and sleeping.
+
+void LiveSession::wake() {
+  sandbox::SessionSpec spec;
+  spec.id = info_.id.hex();
+  spec.data_dir = services_.options.directory + "/" + info_.id.hex();
+  spec.limits.memory_bytes = info_.memory_bytes;
+  spec.limits.file_bytes_max = kApparentBytesMax;
+  spec.runtime = info_.runtime;
+  keeper_.prepare();
+  // The sandbox sees the folder; its files may still come while it starts, as long as no code runs.
+  auto starting =
+      std::async(std::launch::async, [&] { return services_.start_kernel(spec, runner_.events()); });
+  current_->settled.append(keeper_.open(capture_as()));
+  // Recording it syncs the disk, which the start of a sandbox need not wait for; the first byte of code does.
+  auto recorded = std::async(std::launch::async, [this] { keeper_.mark_used(); });
+  runner_.open(starting.get());
+  std::vector<std::pair<std::string, std::string>> environment;
+  for (const auto& [name, value] : info_.environment.items())
+    environment.emplace_back(name, value.get<std::string>());
+  if (!environment.empty()) runner_.kernel().configure(environment);
+  // Stopped at once, on the guard's thread, since this strand may be busy reading what fills the disk.
+  auto over = [this, weak = weak_from_this(), kernel = &runner_.kernel()](const std::string& why) {
+    kernel->freeze();
+    if (auto self = weak.lock()) post([this, why] { runner_.end(Outcome::disk, why); });
+  };
+  disk_ticket_ = services_.disk_guard.watch(
+      keeper_.copy().directory(), {services_.options.disk_bytes_max, services_.options.files_max}, over);
+  recorded.get();
+  services_.watch_fd(runner_.poll_fd(), weak_from_this());
+  name_recovered();
+  awake_since_us_ = now_us();
+  quiet_look_us_ = awake_since_us_ + kSecondUs;
+  awake_ = true;
+}
+
+// Files that were found after a power cut: the next answer names them.
+void LiveSession::name_recovered() {
+  for (const auto& item : services_.records.untold(info_.id)) {
+    current_->has_recovered = true;
+    auto version = services_.keep.files().find_version(capture_as().authority, item.version);
+    if (!version) continue;
+    KeptFile file;
+    file.path = item.path;
+    file.file = version->file;
+    file.version = version->id;
+    file.size = version->size;
+    file.sha256 = version->sha256;
+    file.mime = version->mime;
+    file.change = KeptChange::recovered;
+    file.complete = version->complete;
+    Settled one;
+    one.kept.push_back(std::move(file));
+    current_->settled.append(std::move(one));
+  }
+}
+
+void LiveSession::close_kernel() {
+  if (!runner_.is_open()) return;
+  disk_ticket_.reset();
+  services_.forget_fd(runner_.poll_fd());
+  runner_.close();
+  awake_ = false;
+  quiet_look_us_ = 0;
+}
+
+void LiveSession::go_to_sleep() {
+  if (runner_.is_open()) {
+    if (!runner_.kill_and_wait("asleep", kSleepWaitMs))
+      log::error("a sandbox did not end", {{"session", info_.id.hex()}});
+    close_kernel();
+  }
+  outputs_.forget_pending();
+  between_ = {};
+  if (keeper_.is_open()) keeper_.close(capture_as());
+  try {
+    services_.records.save_activity(info_.id, active_us_, count_);
+  } catch (const Error& error) {
+    log::warn("when a session was last used could not be saved", {{"error", error.message()}});
+  }
+}
+
+// Stopping.
+
+void LiveSession::cancel(const Id& execution) {
+  post([this, execution] {
+    if (current_ && current_->execution.id == execution) return runner_.cancel(now_us());
+    if (auto waiting = queue_.take(execution))
+      interrupt_queued(std::move(*waiting), "it was cancelled before it started");
+  });
+}
+
+void LiveSession::retire(Why why, std::function<void()> then) {
+  post([this, why, then = std::move(then)] {
+    retired_ = true;
+    stopping_ = stopping_ || why == Why::server_stops;
+    runner_.set_stopped_by(stopping_ ? Runner::StoppedBy::server : Runner::StoppedBy::session);
+    if (runner_.is_running() &&
+        runner_.kill_and_wait(std::string(name_of(Outcome::interrupted)), kKillWaitMs))
+      while (runner_.is_running()) handle_kernel_events();
+    end_waiting(queue_.take_all(), why);
+    go_to_sleep();
+    then();
+  });
+}
+
+void LiveSession::interrupt_for_stop() {
+  post([this] {
+    stopping_ = true;
+    runner_.set_stopped_by(Runner::StoppedBy::server);
+    end_waiting(queue_.take_all(), Why::server_stops);
+    runner_.cancel(now_us());
+  });
+}
+
+void LiveSession::interrupt_queued(QueuedExecution waiting, std::string message) {
+  waiting.execution.status = ExecutionStatus::done;
+  waiting.execution.outcome = Outcome::interrupted;
+  waiting.execution.message = std::move(message);
+  waiting.execution.ended_us = now_us();
+  save(waiting);
+  waiting.feed->finish(std::move(waiting.execution));
+  --queued_;
+}
+
+void LiveSession::end_waiting(std::deque<QueuedExecution> waiting, Why why) {
+  for (auto& one : waiting) {
+    if (why == Why::server_stops && one.wanted.accepted) {
+      // Its row stays as it is: it runs after the restart. Who waits for it hears that it is not over.
+      one.execution.message = "the server is stopping; this stays queued and runs when it is back";
+      one.feed->finish(std::move(one.execution));
+      --queued_;
+    } else {
+      interrupt_queued(std::move(one), why == Why::server_stops ? "the server is stopping; this was not run"
+                                                                : "the session was ended before it started");
+    }
+  }
+}
+
+void LiveSession::close_queue() {
+  post([this] { stop_before_accepted(); });
+}
+
+void LiveSession::stop_before_accepted() {
+  if (services_.closing) end_waiting(queue_.take_from_first_accepted(), Why::server_stops);
+}
+
+// Requests of code.
+
+void LiveSession::answer(const sandbox::KernelRequest& request) {
+  auto refuse = [&](std::string_view code, std::string_view message) {
+    runner_.kernel().refuse(request.id, code, message);
+  };
+  bool is_tools = request.method == "tools";
+  if (!current_ || (is_tools && !current_->wanted.tools))
+    return refuse(sk::info(Code::conflict).name,
+                  is_tools ? "nobody offered tools to this cell" : "no cell is running");
+  try {
+    if (is_tools) return tools_.ask(request, current_->execution.id, *current_->feed);
+    auto capture = [this] {
+      Settled now = capture_now(CopyKeeper::Extent::touched);
+      Settled told = now;
+      current_->settled.append(std::move(now));
+      return told;
+    };
+    auto answered =
+        answer_request({services_.keep, keeper_, info_.folder, capture_as().authority, capture}, request);
+    if (auto* refused = std::get_if<RequestRefused>(&answered))
+      return refuse(refused->code, refused->message);
+    runner_.kernel().reply(request.id, std::get<Json>(answered));
+  } catch (const Error& error) {
+    refuse(sk::info(error.code()).name, error.message());
+  }
+}
+
+bool LiveSession::answer_tools(const Id& execution, int64_t event, Json results) {
+  auto request = tools_.take(execution, event);
+  if (!request) return false;
+  post([this, execution, request = *request, results = std::move(results)] {
+    if (!runner_.is_open() || !current_ || current_->execution.id != execution) return;
+    try {
+      runner_.kernel().reply(request, results);
+    } catch (const Error& error) {
+      runner_.kernel().refuse(request, sk::info(error.code()).name, error.message());
+    }
+  });
+  return true;
+}
+
+void LiveSession::drop_tools() {
+  auto request = tools_.drop();
+  if (request && runner_.is_open())
+    runner_.kernel().refuse(*request, "gone", "the cell that asked has ended");
+}
+
+// What time brings.
+
+void LiveSession::tick(TimeUs now_us) {
+  if (now_us >= next_expiry_us_) {
+    next_expiry_us_ = now_us + kSecondUs;
+    recent_.expire_waits(now_us);
+  }
+  TimeUs due_us = due_us_;
+  // Posted once: the job says what is due next.
+  if (!is_due(due_us, now_us) || !due_us_.compare_exchange_strong(due_us, 0)) return;
+  post([this, now_us] { do_what_is_due(now_us); });
+}
+
+TimeUs LiveSession::next_due_us() const {
+  TimeUs due_us = save_manifest_us_;
+  if (!current_) return earlier(due_us, quiet_look_us_);
+  due_us = earlier(due_us, runner_.due_us());
+  due_us = earlier(due_us, current_->record_us);
+  return runner_.is_stopping() ? due_us : earlier(due_us, current_->capture_us);
+}
+
+void LiveSession::do_what_is_due(TimeUs now_us) {
+  if (is_due(save_manifest_us_, now_us)) {
+    save_manifest_us_ = 0;
+    save_manifest();
+  }
+  if (!current_ && is_due(quiet_look_us_, now_us)) {
+    quiet_look_us_ = now_us + kSecondUs;
+    if (services_.copies.watcher.anything(info_.id)) capture_between_cells();
+  }
+  if (!current_) return;
+  if (is_due(current_->record_us, now_us)) {
+    current_->record_us = 0;
+    services_.save_later(current_->execution);
+  }
+  runner_.tick(now_us);
+  if (!runner_.is_stopping() && is_due(current_->capture_us, now_us)) capture_during_run(now_us);
+}
+
+bool LiveSession::must_warn(TimeUs now_us) {
+  int64_t idle_us = info_.idle_s * kSecondUs;
+  TimeUs active_us = active_us_;
+  if (idle_us == 0 || busy() || !awake_ || warned_for_us_ == active_us) return false;
+  if (now_us < active_us + idle_us - std::min(kWarningMostUs, idle_us / 2)) return false;
+  warned_for_us_ = active_us;
+  return true;
+}
+
+// Files are kept during long runs too, ever less often, so that a loop of appends makes a few versions and
+// not thousands.
+void LiveSession::capture_during_run(TimeUs now_us) {
+  ++current_->captures;
+  current_->capture_us = now_us + std::min<int64_t>(60, 1LL << std::min(current_->captures, 6)) * kSecondUs;
+  try {
+    // The record has the output so far, so that a crash of the server does not lose it.
+    if (const Outputs& outputs = outputs_.current()->outputs(); current_->execution.outputs != outputs) {
+      current_->execution.outputs = outputs;
+      services_.save_later(current_->execution);
+    }
+    add_kept(capture_now(CopyKeeper::Extent::touched));
+  } catch (const std::exception& error) {
+    log::warn("files could not be kept during a run; they are tried again at its end",
+              {{"error", error.what()}});
+  }
+}
+
+// Keeps what processes write that outlive their cell.
+void LiveSession::capture_between_cells() {
+  if (!runner_.is_open() || !keeper_.is_open()) return;
+  try {
+    between_.append(keeper_.capture_between_cells(capture_as(), [this] { return runner_.open_files(); }));
+    // Lists and events have all of them.
+    auto bound = [](auto& list) {
+      if (list.size() > kNamedBetweenCellsMax) list.resize(kNamedBetweenCellsMax);
+    };
+    bound(between_.kept);
+    bound(between_.folders);
+    bound(between_.renamed);
+    bound(between_.deleted);
+    bound(between_.not_kept);
+  } catch (const std::exception& error) {
+    log::warn("files that were written between cells could not be kept; the next capture tries again",
+              {{"session", info_.id.hex()}, {"error", error.what()}});
+  }
+}
+
+// Keeping.
+
+void LiveSession::retry_unkept(std::function<void(Tried)> then) {
+  post([this, then = std::move(then)] {
+    if (retired_) return then(Tried::retired);  // the copy is not this session's any more
+    Tried tried = Tried::done;
+    try {
+      if (keeper_.is_open()) {
+        Settled now = keeper_.retry(capture_as(), [this] { return runner_.open_files(); });
+        if (current_) add_kept(std::move(now));
+      } else if (keeper_.exists() && !keeper_.look_for_only_copies(capture_as()).only_copies) {
+        tried = Tried::failed;
+      }
+    } catch (const std::exception& error) {
+      log::warn("what was refused could not be tried again", {{"error", error.what()}});
+      tried = Tried::failed;
+    }
+    then(tried);
+  });
+}
+
+// While a cell runs: its followers hear of it at once, and its answer names it.
+void LiveSession::add_kept(Settled now) {
+  for (const auto& file : now.kept) current_->feed->add(FileKept{file});
+  current_->settled.append(std::move(now));
+}
+
+Settled LiveSession::capture_now(CopyKeeper::Extent extent) {
+  return keeper_.capture(extent, capture_as(), [this] { return runner_.open_files(); });
+}
+
+CaptureAs LiveSession::capture_as() {
+  if (!current_) return interpreter::capture_as(info_);
+  CaptureAs as = interpreter::capture_as(info_, current_->actor);
+  as.after_kill = runner_.was_killed();
+  as.source.detail["execution_id"] = current_->execution.id.with_prefix(workspace::prefix::execution);
+  as.also = [this](catalog::Tx& tx, const std::vector<KeptFile>& kept) {
+    services_.records.save(tx, current_->execution, kept);
+  };
+  return as;
+}
+
+void LiveSession::save_manifest() {
+  if (!keeper_.is_open()) return;
+  try {
+    keeper_.manifest().save();
+  } catch (const Error& error) {
+    log::warn("a manifest could not be saved", {{"error", error.message()}});
+  }
+}
+
+}  // namespace sk::interpreter

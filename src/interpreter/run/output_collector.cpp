@@ -1,0 +1,129 @@
+#include "interpreter/run/output_collector.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+namespace sk::interpreter {
+
+namespace {
+
+std::string extension_of(std::string_view mime) {
+  if (mime == "image/png") return ".png";
+  if (mime == "image/jpeg") return ".jpg";
+  if (mime == "image/svg+xml") return ".svg";
+  if (mime == "image/gif") return ".gif";
+  if (mime == "image/webp") return ".webp";
+  return {};
+}
+
+}  // namespace
+
+OutputCollector::OutputCollector(ExecutionFeed& feed, int64_t execution_number, size_t bytes_max,
+                                 uint64_t spill_bytes_max, std::string spill_directory)
+    : feed_(feed),
+      number_(execution_number),
+      bytes_max_(bytes_max),
+      spill_bytes_max_(spill_bytes_max),
+      spill_directory_(std::move(spill_directory)) {}
+
+bool OutputCollector::fits(size_t bytes) {
+  if (bytes_ + bytes > bytes_max_) return false;
+  bytes_ += bytes;
+  return true;
+}
+
+void OutputCollector::push(Output output) {
+  feed_.add(OutputAdded{output});
+  append(outputs_, std::move(output));
+}
+
+void OutputCollector::text(sandbox::Stream stream, std::string_view bytes) {
+  if (bytes.empty()) return;
+  if (cut_) return spill(bytes);
+  if (!fits(bytes.size())) {
+    cut_ = true;
+    spill(all_text_);
+    all_text_.clear();
+    return spill(bytes);
+  }
+  all_text_ += bytes;
+  // Followers get each piece as it comes; in the answer the pieces of one stream are joined.
+  using To = TextOutput::Stream;
+  push(TextOutput{stream == sandbox::Stream::output ? To::out : To::err, std::string(bytes)});
+}
+
+void OutputCollector::spill(std::string_view bytes) {
+  if (!spilled_) {
+    int fd = ::open(spill_directory_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd < 0) throw system_error("cannot make a temporary file in " + spill_directory_, errno);
+    spilled_ = std::make_shared<Fd>(fd);
+  }
+  if (spilled_bytes_ >= spill_bytes_max_) return;
+  bytes = bytes.substr(0, spill_bytes_max_ - spilled_bytes_);
+  write_all(spilled_->get(), as_bytes(bytes), "an execution's output");
+  spilled_bytes_ += bytes.size();
+}
+
+Bundle OutputCollector::take_bundle(const sandbox::MimeBundle& shown) {
+  Bundle bundle;
+  size_t total = 0;
+  for (const auto& part : shown.parts)
+    total += part.is_binary ? part.content.size() * 4 / 3 : part.content.size();
+  bundle.is_cut = !fits(total);
+  for (const auto& part : shown.parts) {
+    std::string extension = extension_of(part.mime);
+    if (!extension.empty()) {
+      OutputFile file;
+      file.name = std::to_string(number_) + "-" + std::to_string(++images_) + extension;
+      file.bytes = part.content;
+      file.output_index = static_cast<int>(outputs_.size());
+      bundle.file = file.name;
+      files_.push_back(std::move(file));
+    }
+    if (!bundle.is_cut)
+      bundle.set(part.mime, part.is_binary ? to_base64(as_bytes(part.content)) : part.content);
+  }
+  return bundle;
+}
+
+void OutputCollector::display(const sandbox::Display& display) {
+  push(DisplayOutput{display.id, display.update, take_bundle(display.bundle)});
+}
+
+void OutputCollector::clear() {
+  feed_.add(OutputsCleared{});
+  outputs_.clear();
+  for (auto& file : files_) file.output_index = -1;
+}
+
+void OutputCollector::result(const sandbox::CellResult& result) {
+  push(ResultOutput{result.count, take_bundle(result.bundle)});
+}
+
+void OutputCollector::error(const sandbox::CellError& error) {
+  // A hostile traceback may be as long as its author likes.
+  constexpr size_t kMax = 64 << 10;
+  push(ErrorOutput{
+      error.name.substr(0, 1000), error.value.substr(0, kMax),
+      error.traceback.size() > kMax ? error.traceback.substr(0, kMax) + "\n… cut" : error.traceback});
+}
+
+void OutputCollector::note(const std::string& text) { push(NoteOutput{text}); }
+
+void OutputCollector::flush() {
+  if (!cut_ || !spilled_) return;
+  OutputFile file;
+  file.name = std::to_string(number_) + "-output.txt";
+  file.spilled = spilled_;
+  files_.push_back(file);
+  std::string all = spilled_bytes_ < spill_bytes_max_ ? "the whole of it (" + human_size(spilled_bytes_) + ")"
+                                                      : "its first " + human_size(spill_bytes_max_);
+  note("The output was cut at " + human_size(bytes_max_) + "; " + all + " is kept as outputs/" + file.name +
+       ".");
+}
+
+std::vector<OutputFile> OutputCollector::take_files() { return std::move(files_); }
+
+}  // namespace sk::interpreter

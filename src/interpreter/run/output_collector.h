@@ -1,0 +1,62 @@
+// The outputs of one execution as they come: joined, limited, numbered. Past the limit the text goes on into
+// a file only, and a note says so.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "interpreter/run/execution_feed.h"
+#include "sandbox/kernel.h"
+
+namespace sk::interpreter {
+
+// An image or long output that is to be kept as a file of the session.
+struct OutputFile {
+  std::string name;   // below outputs/
+  std::string bytes;  // or, for long output, the spilled text:
+  std::shared_ptr<Fd> spilled;
+  int output_index = -1;  // which output shows it
+};
+
+// Belongs to one execution; one thread at a time.
+class OutputCollector {
+ public:
+  OutputCollector(ExecutionFeed& feed, int64_t execution_number, size_t bytes_max, uint64_t spill_bytes_max,
+                  std::string spill_directory);
+
+  void text(sandbox::Stream stream, std::string_view bytes);
+  void display(const sandbox::Display& display);
+  void clear();
+  void result(const sandbox::CellResult& result);
+  void error(const sandbox::CellError& error);
+  void note(const std::string& text);
+  // Sends what still waits to be joined.
+  void flush();
+
+  std::vector<OutputFile> take_files();
+  Outputs take_outputs() { return std::move(outputs_); }
+  Outputs& outputs() { return outputs_; }
+
+ private:
+  Bundle take_bundle(const sandbox::MimeBundle& shown);
+  void push(Output output);
+  void spill(std::string_view bytes);
+  bool fits(size_t bytes);
+
+  ExecutionFeed& feed_;
+  const int64_t number_;
+  const size_t bytes_max_;
+  const uint64_t spill_bytes_max_;
+  const std::string spill_directory_;
+  Outputs outputs_;
+  std::vector<OutputFile> files_;
+  size_t bytes_ = 0;
+  int images_ = 0;
+  bool cut_ = false;
+  std::string all_text_;  // everything printed so far, until it is spilled
+  std::shared_ptr<Fd> spilled_;
+  uint64_t spilled_bytes_ = 0;
+};
+
+}  // namespace sk::interpreter

@@ -1,0 +1,77 @@
+#include "interpreter/run/output_files.h"
+
+#include "base/error.h"
+#include "base/fd.h"
+
+namespace sk::interpreter {
+
+namespace {
+
+constexpr std::string_view kOutputsFolder = "outputs";
+constexpr int kAttemptsMax = 10'000;
+
+// The first of "stem", "stem-2", "stem-3" that is not taken; the last attempt whether or not it is.
+std::string first_free(const std::string& stem, const std::string& extension,
+                       const std::function<bool(const std::string& path)>& is_taken) {
+  for (int count = 1;; ++count) {
+    std::string path = stem;
+    if (count > 1) path.append("-").append(std::to_string(count));
+    path.append(extension);
+    if (count == kAttemptsMax || !is_taken(path)) return path;
+  }
+}
+
+Occupied look_at(const std::string& path, CopyKeeper& keeper, workspace::Keep& keep,
+                 const workspace::Authority& authority) {
+  auto here = keeper.copy().look(path);
+  auto there = keep.files().find(authority, keeper.paths().workspace_path(path));
+  if (!here && !there) return Occupied::no;
+  bool other =
+      (here && here->kind != NodeKind::folder) || (there && there->kind != workspace::EntryKind::folder);
+  return other ? Occupied::by_other : Occupied::by_folder;
+}
+
+void write_content(const OutputFile& file, int fd, const std::string& path) {
+  if (!file.spilled) return write_all(fd, as_bytes(file.bytes), path);
+  std::vector<std::byte> buffer(1 << 20);
+  uint64_t offset = 0;
+  for (size_t got; (got = read_at(file.spilled->get(), buffer, offset, path)) > 0; offset += got)
+    write_all(fd, Bytes(buffer).first(got), path);
+}
+
+}  // namespace
+
+std::string free_output_path(const std::string& name,
+                             const std::function<Occupied(const std::string& path)>& look) {
+  std::string folder = first_free(std::string(kOutputsFolder), "",
+                                  [&](const std::string& path) { return look(path) == Occupied::by_other; });
+  size_t dot = name.rfind('.');
+  return first_free(folder + "/" + name.substr(0, dot), name.substr(dot),
+                    [&](const std::string& path) { return look(path) != Occupied::no; });
+}
+
+std::vector<NotKept> write_output_files(OutputCollector& outputs, CopyKeeper& keeper, workspace::Keep& keep,
+                                        const workspace::Authority& authority) {
+  std::vector<NotKept> failed;
+  for (auto& file : outputs.take_files()) {
+    std::string path = free_output_path(
+        file.name, [&](const std::string& where) { return look_at(where, keeper, keep, authority); });
+    std::string workspace_path = keeper.paths().workspace_path(path);
+    try {
+      keeper.copy().write_file(path, [&](int fd) { write_content(file, fd, path); },
+                               {.mode = 0644, .mtime_us = 0, .replace = false});
+    } catch (const Error& error) {
+      failed.push_back({workspace_path, UnkeptReason::conflict, error.message(), false});
+      continue;
+    }
+    std::string meant = std::string(kOutputsFolder) + "/" + file.name;
+    if (file.spilled && path != meant)
+      outputs.note(meant + " was taken already, so it is kept as " + path + ".");
+    if (file.output_index < 0) continue;
+    if (auto* bundle = bundle_of(outputs.outputs()[static_cast<size_t>(file.output_index)]))
+      bundle->file = workspace_path;
+  }
+  return failed;
+}
+
+}  // namespace sk::interpreter

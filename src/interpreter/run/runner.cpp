@@ -1,0 +1,189 @@
+#include "interpreter/run/runner.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/log.h"
+
+namespace sk::interpreter {
+
+namespace {
+
+constexpr int64_t kInterruptAgainUs = kSecondUs / 2;
+constexpr int64_t kLookAtProcessesUs = kSecondUs;
+constexpr uint64_t kRefusedProcessesMax = 200;
+constexpr int kCrowdedLooksMax = 3;
+
+}  // namespace
+
+void Runner::open(std::unique_ptr<KernelProcess> kernel) {
+  SK_CHECK(!kernel_, "a runner has two kernels");
+  kernel_ = std::move(kernel);
+  requests_.clear();
+  ended_.reset();
+  was_killed_ = false;
+  over_limit_.reset();
+  processes_refused_ = 0;
+  crowded_looks_ = 0;
+}
+
+void Runner::close() {
+  kernel_.reset();
+  ended_.reset();
+  is_running_ = false;
+  deadlines_ = {};
+}
+
+bool Runner::kill_and_wait(const std::string& reason, int timeout_ms) {
+  kernel_->kill(sandbox::End::killed, reason);
+  return kernel_->wait_ended(timeout_ms);
+}
+
+std::set<std::pair<uint64_t, uint64_t>> Runner::open_files() const {
+  std::set<std::pair<uint64_t, uint64_t>> files;
+  if (kernel_)
+    for (const auto& file : kernel_->files_open_for_writing()) files.emplace(file.device, file.inode);
+  return files;
+}
+
+void Runner::start(const Cell& cell, TimeUs now_us) {
+  SK_CHECK(!is_running_, "a runner runs two cells");
+  done_.reset();
+  stop_ = Stop::none;
+  kernel_->execute(cell.id, cell.code, cell.language);
+  is_running_ = true;
+  deadlines_ = {.timeout_us = now_us + cell.timeout_s * kSecondUs, .look_us = now_us + kLookAtProcessesUs};
+}
+
+void Runner::on_ready(const std::function<void(const sandbox::KernelRequest&)>& answer) {
+  try {
+    kernel_->on_ready();
+    for (const auto& request : std::exchange(requests_, {})) answer(request);
+  } catch (const std::exception& error) {
+    log::error("a session's kernel failed", {{"session", session_}, {"error", error.what()}});
+    kernel_->kill(sandbox::End::protocol, error.what());
+  }
+}
+
+std::optional<CellOutcome> Runner::take_end() {
+  if (ended_) was_killed_ = ended_->end != sandbox::End::exited;
+  if (!is_running_ || (!ended_ && !done_)) return std::nullopt;
+  is_running_ = false;
+  deadlines_ = {};
+  return ended_ ? end_of_kernel(*ended_) : end_of_cell(*done_);
+}
+
+CellOutcome Runner::end_of_kernel(const sandbox::Outcome& outcome) const {
+  switch (outcome.end) {
+    case sandbox::End::oom:
+      return {Outcome::oom, outcome.reason, {}};
+    case sandbox::End::exited:
+      return {outcome.exit_code.value_or(0) == 0 ? Outcome::ok : Outcome::error,
+              "the program ended its interpreter; variables are gone, files are kept", outcome.exit_code};
+    case sandbox::End::killed: {
+      CellOutcome end{stop_ == Stop::timeout ? Outcome::timeout : Outcome::interrupted, outcome.reason, {}};
+      if (over_limit_ && stop_ != Stop::timeout) end.outcome = over_limit_->outcome;
+      if (over_limit_) end.message = over_limit_->why + "; variables are gone, closed files are kept";
+      if (stopped_by_ != StoppedBy::nobody) end.message = stop_message();
+      return end;
+    }
+    default:
+      return {Outcome::crash, outcome.reason, {}};
+  }
+}
+
+CellOutcome Runner::end_of_cell(const sandbox::CellDone& done) {
+  CellOutcome end;
+  end.exit_code = done.exit_code;
+  end.outcome = done.status == sandbox::CellStatus::ok      ? Outcome::ok
+                : done.status == sandbox::CellStatus::error ? Outcome::error
+                                                            : Outcome::interrupted;
+  bool refused = has_new_refused_processes();
+  if (stopped_by_ == StoppedBy::server && end.outcome == Outcome::interrupted) {
+    end.message = stop_message();
+  } else if (stop_ == Stop::timeout) {
+    end.outcome = Outcome::timeout;
+    end.message = "it ran longer than its time-out and was interrupted; variables are still there";
+  } else if (end.outcome == Outcome::error && refused) {
+    end.outcome = Outcome::pids;
+    end.message = "it tried to start more processes than the " + processes_max() +
+                  " that a session may have at once; variables are still there";
+  }
+  return end;
+}
+
+std::string Runner::stop_message() const {
+  return std::string(stopped_by_ == StoppedBy::server ? "the server" : "the session") +
+         " was stopped while this ran; files that were closed by then are kept";
+}
+
+std::string Runner::processes_max() const { return std::to_string(kernel_->processes_max()); }
+
+void Runner::cancel(TimeUs now_us) {
+  if (is_running_ && stop_ == Stop::none) interrupt(Stop::cancelled, now_us);
+}
+
+void Runner::interrupt(Stop why, TimeUs now_us) {
+  stop_ = why;
+  deadlines_.interrupt_us = now_us + kInterruptAgainUs;
+  deadlines_.kill_us = now_us + kInterruptGraceUs;
+  kernel_->interrupt();
+}
+
+void Runner::end(Outcome outcome, std::string why) {
+  if (!kernel_ || over_limit_) return;
+  over_limit_ = {outcome, std::move(why)};
+  std::string name(name_of(outcome));
+  log::warn("a session is ended", {{"session", session_}, {"end", name}, {"why", over_limit_->why}});
+  kernel_->kill(sandbox::End::killed, name);
+}
+
+void Runner::tick(TimeUs now_us) {
+  if (!is_running_) return;
+  if (is_due(deadlines_.look_us, now_us)) look_at_processes(now_us);
+  if (is_due(deadlines_.kill_us, now_us)) {
+    // It did not listen: everything in the sandbox ends.
+    deadlines_.kill_us = deadlines_.interrupt_us = deadlines_.timeout_us = 0;
+    kernel_->kill(sandbox::End::killed,
+                  std::string(name_of(stop_ == Stop::timeout ? Outcome::timeout : Outcome::interrupted)));
+  } else if (is_due(deadlines_.interrupt_us, now_us)) {
+    // An interrupt that came just before the cell began, or that the code swallowed, is worth another one.
+    deadlines_.interrupt_us = now_us + kInterruptAgainUs;
+    kernel_->interrupt();
+  } else if (!is_stopping() && is_due(deadlines_.timeout_us, now_us)) {
+    deadlines_.timeout_us = 0;
+    interrupt(Stop::timeout, now_us);
+  }
+}
+
+TimeUs Runner::due_us() const {
+  if (!is_running_) return 0;
+  TimeUs due_us = deadlines_.look_us;
+  auto also = [&](TimeUs at_us) {
+    if (at_us != 0 && (due_us == 0 || at_us < due_us)) due_us = at_us;
+  };
+  if (is_stopping()) {
+    also(deadlines_.interrupt_us);
+    also(deadlines_.kill_us);
+  } else {
+    also(deadlines_.timeout_us);
+  }
+  return due_us;
+}
+
+bool Runner::has_new_refused_processes() {
+  uint64_t refused = kernel_->processes_refused();
+  return std::exchange(processes_refused_, refused) < refused;
+}
+
+// A program that starts processes for ever would keep a core busy until its time is over.
+void Runner::look_at_processes(TimeUs now_us) {
+  deadlines_.look_us = now_us + kLookAtProcessesUs;
+  uint64_t refused = kernel_->processes_refused();
+  crowded_looks_ = refused > processes_refused_ ? crowded_looks_ + 1 : 0;
+  if (refused < processes_refused_ + kRefusedProcessesMax && crowded_looks_ < kCrowdedLooksMax) return;
+  end(Outcome::pids,
+      "it kept starting processes, more than the " + processes_max() + " that a session may have at once");
+}
+
+}  // namespace sk::interpreter

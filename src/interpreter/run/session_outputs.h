@@ -1,0 +1,49 @@
+// What a session's kernel prints and shows: while an execution runs it belongs to that; text that is printed
+// between cells waits for the next one.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "interpreter/run/output_collector.h"
+
+namespace sk::interpreter {
+
+// Belongs to one session; one thread at a time.
+class SessionOutputs {
+ public:
+  struct Limits {
+    size_t bytes_max;          // of one execution's answer, and of what waits for the next
+    uint64_t spill_bytes_max;  // of the file with the whole output
+    std::string spill_directory;
+  };
+  explicit SessionOutputs(Limits limits) : limits_(std::move(limits)) {}
+
+  // An execution begins; `feed` outlives it. give_pending() lets its output begin with what was printed
+  // before it.
+  void begin(ExecutionFeed& feed, int64_t execution_number);
+  void give_pending();
+  // The execution is over: what comes next waits again.
+  void end() { current_.reset(); }
+  void forget_pending();
+
+  // Null between executions.
+  OutputCollector* current() { return current_.get(); }
+
+  // As the kernel says it. Displays, results and errors between cells are nobody's, and dropped.
+  void text(sandbox::Stream stream, std::string_view bytes);
+  void display(const sandbox::Display& display);
+  void clear();
+  void result(const sandbox::CellResult& result);
+  void error(const sandbox::CellError& error);
+
+ private:
+  const Limits limits_;
+  std::unique_ptr<OutputCollector> current_;
+  std::vector<std::pair<sandbox::Stream, std::string>> pending_;
+  size_t pending_bytes_ = 0;
+};
+
+}  // namespace sk::interpreter

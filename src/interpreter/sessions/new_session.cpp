@@ -1,0 +1,60 @@
+#include "interpreter/sessions/new_session.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/path.h"
+#include "base/text.h"
+#include "interpreter/sessions/environment.h"
+
+namespace sk::interpreter {
+
+void fill_from_request(SessionInfo& info, const NewSession& wanted, const InterpreterOptions& options) {
+  info.name = wanted.name.empty() ? "session" : wanted.name;
+  if (info.name.size() > 100 || !is_utf8(info.name))
+    throw Error(Code::bad_request, "name must be at most 100 bytes of text");
+  info.memory_bytes = wanted.memory_bytes.value_or(options.memory_default_bytes);
+  if (info.memory_bytes > options.memory_max_bytes)
+    throw Error(Code::bad_request,
+                "memory may be at most " + human_size(options.memory_max_bytes) + " on this server")
+        .hint("Ask for less, or ask the operator.");
+  if (info.memory_bytes < (64ull << 20)) throw Error(Code::bad_request, "memory must be at least 64 MiB");
+  info.timeout_s = wanted.timeout_s.value_or(options.timeout_default_s);
+  info.idle_s = wanted.idle_s.value_or(options.idle_default_s);
+  if (info.timeout_s < 1 || info.timeout_s > options.timeout_max_s)
+    throw Error(Code::bad_request,
+                "timeout_s must lie between 1 and " + std::to_string(options.timeout_max_s));
+  info.awake_max_s = wanted.awake_max_s;
+  if (info.idle_s < 0) throw Error(Code::bad_request, "idle_minutes must not be negative; 0 means never");
+  check_environment(wanted.environment);
+  info.environment = wanted.environment;
+  info.labels = wanted.labels;
+}
+
+std::string folder_of(const SessionInfo& info, const NewSession& wanted) {
+  if (wanted.folder) return clean_path(*wanted.folder);
+  constexpr size_t kNameBytesMax = 100;
+  std::string name;
+  for (char c : info.name) name += c == '/' || static_cast<unsigned char>(c) < 32 ? '-' : c;
+  return clean_path("sessions/" + name.substr(0, kNameBytesMax) + "-" + info.id.hex().substr(24));
+}
+
+void check(const NewExecution& wanted, const InterpreterOptions& options) {
+  constexpr size_t kCodeBytesMax = 8 << 20;
+  constexpr size_t kKeyBytesMax = 255;
+  if (wanted.language != "python" && wanted.language != "bash")
+    throw Error(Code::bad_request, "language must be 'python' or 'bash'");
+  if (!is_utf8(wanted.code)) throw Error(Code::bad_request, "the code is not UTF-8");
+  if (wanted.code.size() > kCodeBytesMax)
+    throw Error(Code::too_large, "the code has more than 8 MiB")
+        .hint("Put data into files, and read them from the code.");
+  if (wanted.timeout_s && (*wanted.timeout_s < 1 || *wanted.timeout_s > options.timeout_max_s))
+    throw Error(Code::bad_request,
+                "timeout_s must lie between 1 and " + std::to_string(options.timeout_max_s));
+  const auto& key = wanted.idempotency_key;
+  auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+  if (key.size() > kKeyBytesMax || !is_utf8(key) || std::any_of(key.begin(), key.end(), is_control))
+    throw Error(Code::bad_request, "Idempotency-Key must be printable text of at most 255 bytes");
+}
+
+}  // namespace sk::interpreter

@@ -1,0 +1,84 @@
+#include "interpreter/sessions/session_directory.h"
+
+#include "interpreter/records.h"
+
+namespace sk::interpreter {
+
+std::optional<SessionInfo> SessionDirectory::find(const workspace::Actor& actor, const Id& session) const {
+  return interpreter_.find(actor, session);
+}
+
+Error no_session(const Id& session) {
+  return Error(Code::not_found, "there is no session " + session.with_prefix(workspace::prefix::session))
+      .hint("'sandkeep sessions ls' lists yours.");
+}
+
+// Of any interpreter, and here because of the error that it throws.
+SessionInfo Interpreter::get(const workspace::Actor& actor, const Id& session) {
+  auto found = find(actor, session);
+  if (!found) throw no_session(session);
+  return *found;
+}
+
+SessionInfo SessionDirectory::get(const workspace::Actor& actor, const Id& session) const {
+  return interpreter_.get(actor, session);
+}
+
+workspace::Page<Unkept> SessionDirectory::unkept(const workspace::Actor& actor, const Id& session,
+                                                 std::string_view cursor, size_t limit) const {
+  get(actor, session);
+  Records::UnkeptPlace after;
+  if (!cursor.empty()) {
+    size_t slash = cursor.find('/');
+    after.what = unkept_from(cursor.substr(0, slash));
+    if (slash == std::string_view::npos || !after.what)
+      throw Error(Code::bad_request, "the cursor is not one of this list").with("field", "cursor");
+    after.path = cursor.substr(slash + 1);
+  }
+  workspace::Page<Unkept> page;
+  page.items = Records(keep_.ground()).unkept(session, after, limit + 1);
+  if (page.items.size() > limit) {
+    page.items.resize(limit);
+    page.has_more = true;
+    page.next_cursor = std::string(name_of(page.items.back().what)) + "/" + page.items.back().path;
+  }
+  return page;
+}
+
+size_t SessionDirectory::dismiss_unkept(const workspace::Actor& actor, const Id& session,
+                                        const std::optional<std::string>& path) const {
+  if (!actor.may_write())
+    throw Error(Code::forbidden, "a read-only key cannot change the list of unkept files");
+  get(actor, session);
+  Records records(keep_.ground());
+  size_t count = 0;
+  bool is_listed = false, is_refused = false;
+  for (const auto& item : records.unkept(session)) {
+    if (path && item.path != *path) continue;
+    is_listed = true;
+    if (item.what == Unkept::What::refused)
+      is_refused = true;
+    else
+      count += records.forget_unkept(session, item) ? 1 : 0;
+  }
+  if (path && !is_listed)
+    throw Error(Code::not_found, "'" + *path + "' is not among the session's unkept files")
+        .with("path", *path);
+  if (path && is_refused && count == 0)
+    throw Error(Code::conflict, "'" + *path + "' was refused, so its bytes are nowhere but in the session")
+        .hint("Remove the reason and retry, or delete the file in the session.")
+        .with("path", *path);
+  return count;
+}
+
+std::vector<SessionInfo> SessionDirectory::list(const workspace::Actor& actor,
+                                                const SessionQuery& query) const {
+  return interpreter_.list(actor, query);
+}
+
+Error deleted_error() {
+  return Error(Code::gone, "the session was deleted")
+      .hint("Create another one; its files are in the workspace.");
+}
+
+}  // namespace sk::interpreter

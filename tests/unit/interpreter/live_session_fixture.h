@@ -1,0 +1,93 @@
+// Live sessions with a played kernel: a real keep, a real working copy, no sandbox. The clock is the test's.
+#pragma once
+
+#include <future>
+#include <mutex>
+
+#include "interpreter/run/live_session.h"
+#include "support/interpreter_options.h"
+#include "unit/interpreter/copy_fixture.h"
+#include "unit/interpreter/played_kernel.h"
+
+namespace sk::interpreter {
+
+class LiveSessionTest : public CopyTest {
+ protected:
+  LiveSessionTest() {
+    services.start_kernel = [this](const sandbox::SessionSpec&, sandbox::KernelEvents& events) {
+      play.has_ended = false;
+      return std::make_unique<PlayedKernel>(play, events);
+    };
+    // A kernel that has something to say is read at once.
+    services.watch_fd = [this](int, std::weak_ptr<LiveSession> watched) {
+      play.on_told = [watched] {
+        if (auto alive = watched.lock()) alive->poll();
+      };
+    };
+    services.rearm_fd = [](int) {};
+    services.forget_fd = [this](int) { play.on_told = [] {}; };
+    services.save_later = [this](const Execution& execution) { records.save(execution); };
+    services.told_later = [this](const Id& id) { records.mark_told(id); };
+    live = LiveSession::make(services, session);
+  }
+  ~LiveSessionTest() override {
+    // Whatever a test left running.
+    if (live) retire();
+    live.reset();
+    pool.stop();
+  }
+
+  struct Running {
+    Id id;
+    std::shared_ptr<ExecutionFeed> feed;
+  };
+  Running enqueue(const std::string& code, NewExecution wanted = {}) {
+    QueuedExecution queued;
+    queued.execution.id = keep.ground().ids.next();
+    queued.execution.session = session.id;
+    queued.execution.author = actor.principal();
+    queued.execution.language = "python";
+    queued.execution.code = code;
+    queued.execution.created_us = clock.now_us();
+    queued.execution.number = live->next_number();
+    queued.wanted = std::move(wanted);
+    queued.actor = actor;
+    queued.feed = std::make_shared<ExecutionFeed>();
+    Running running{queued.execution.id, queued.feed};
+    live->reserve();
+    live->enqueue(std::move(queued));
+    return running;
+  }
+  static Execution wait(const Running& running) {
+    std::promise<Execution> done;
+    running.feed->on_finish([&](const Execution& execution) { done.set_value(execution); });
+    return done.get_future().get();
+  }
+  Execution run(const std::string& code) { return wait(enqueue(code)); }
+  // Waits until the strand has done everything so far, and what came of it. The test may use the play and the
+  // copy afterwards: the pool has one thread, which leaves a strand when that has nothing more to do.
+  void settle() {
+    std::promise<void> done;
+    pool.submit_always([&] { done.set_value(); });
+    done.get_future().wait();
+  }
+  void pass(int64_t us) {
+    clock.advance_us(us);
+    live->tick(clock.now_us());
+    settle();
+  }
+  void retire(LiveSession::Why why = LiveSession::Why::asked) {
+    std::promise<void> done;
+    live->retire(why, [&] { done.set_value(); });
+    done.get_future().wait();
+  }
+
+  InterpreterOptions options = test::interpreter_options(context.directory);
+  sandbox::DiskGuard disk_guard{{.data_root = context.directory}};
+  WorkerPool pool{1, 1000};
+  Play play;
+  SessionServices services{keep, options, records, context, disk_guard, pool, {}, {}, {}, {}, {}, {}, false};
+  std::shared_ptr<LiveSession> live;
+};
+
+}  // namespace sk::interpreter

@@ -1,0 +1,252 @@
+#include "interpreter/run/live_session.h"
+
+#include "unit/interpreter/live_session_fixture.h"
+
+namespace sk::interpreter {
+namespace {
+
+TEST_F(LiveSessionTest, AnAnswerNamesWhatTheCellWroteAndItIsKeptByThen) {
+  put("s/input", "of others");
+  play.on_execute = [&](const std::string&) {
+    write("result", read("input") + ", read");
+    play.print("hello");
+    play.done();
+  };
+  auto done = run("code");
+  EXPECT_EQ(done.outcome, Outcome::ok);
+  EXPECT_EQ(done.outputs, Outputs{TextOutput({TextOutput::Stream::out, "hello"})});
+  ASSERT_EQ(done.files.kept.size(), 1u);
+  EXPECT_EQ(done.files.kept[0].path, "s/result");
+  EXPECT_EQ(kept("s/result"), "of others, read");
+  EXPECT_EQ(records.find_execution(session.id, done.id)->status, ExecutionStatus::done);
+  EXPECT_TRUE(live->awake());
+}
+
+TEST_F(LiveSessionTest, ExecutionsRunOneAfterTheOther) {
+  auto first = enqueue("first"), second = enqueue("second");
+  settle();
+  EXPECT_EQ(play.executed, std::vector<std::string>{"first"});
+  EXPECT_EQ(live->queued(), 2u);
+  EXPECT_EQ(live->unfinished().size(), 2u);
+  play.done();
+  wait(first);
+  settle();
+  EXPECT_EQ(play.executed.size(), 2u);
+  play.done();
+  EXPECT_EQ(wait(second).outcome, Outcome::ok);
+  settle();
+  EXPECT_FALSE(live->busy());
+}
+
+TEST_F(LiveSessionTest, AFigureIsAFileOfTheSessionAndTheOutputNamesIt) {
+  play.on_execute = [&](const std::string&) {
+    play.say([](auto& events) { events.on_display({{{{"image/png", "bytes", true}}, "{}"}, "", false}); });
+    play.done();
+  };
+  auto done = run("plot()");
+  ASSERT_EQ(done.outputs.size(), 1u);
+  EXPECT_EQ(bundle_of(done.outputs[0])->file, "s/outputs/1-1.png");
+  EXPECT_EQ(kept("s/outputs/1-1.png"), "bytes");
+}
+
+TEST_F(LiveSessionTest, ACellThatRunsTooLongIsInterrupted) {
+  play.on_interrupt = [&] { play.done(sandbox::CellStatus::interrupted); };
+  auto running = enqueue("while True: pass");
+  settle();
+  pass(59 * kSecondUs);
+  EXPECT_EQ(play.interrupts, 0);
+  pass(kSecondUs);
+  EXPECT_EQ(wait(running).outcome, Outcome::timeout);
+  EXPECT_TRUE(live->awake()) << "variables are still there";
+}
+
+TEST_F(LiveSessionTest, ACellThatIgnoresCancellationIsKilledAndItsFilesAreKept) {
+  auto running = enqueue("stubborn");
+  settle();
+  write("before", "the kill");
+  live->cancel(running.id);
+  settle();
+  EXPECT_EQ(play.interrupts, 1);
+  pass(kInterruptGraceUs);
+  auto done = wait(running);
+  EXPECT_EQ(done.outcome, Outcome::interrupted);
+  EXPECT_EQ(kept("s/before"), "the kill");
+  settle();
+  EXPECT_FALSE(live->awake());
+  EXPECT_TRUE(play.is_gone);
+  play.on_execute = [&](const std::string&) { play.done(); };
+  EXPECT_TRUE(run("next").woke);
+}
+
+TEST_F(LiveSessionTest, AWaitingExecutionIsCancelledBeforeItBegins) {
+  auto first = enqueue("first"), second = enqueue("second");
+  live->cancel(second.id);
+  EXPECT_EQ(wait(second).outcome, Outcome::interrupted);
+  settle();
+  play.done();
+  wait(first);
+  settle();
+  EXPECT_EQ(play.executed, std::vector<std::string>{"first"});
+}
+
+TEST_F(LiveSessionTest, FilesAreKeptDuringALongRun) {
+  auto running = enqueue("long");
+  settle();
+  write("partial", "so far");
+  EXPECT_FALSE(find("s/partial"));
+  std::vector<std::string> told;
+  running.feed->follow(0, [&](const ExecutionEvent& event) {
+    if (auto* file = std::get_if<FileKept>(&event.event)) told.push_back(file->file.path);
+  });
+  pass(kSecondUs);
+  EXPECT_EQ(kept("s/partial"), "so far");
+  EXPECT_EQ(told, std::vector<std::string>{"s/partial"});
+  play.done();
+  EXPECT_EQ(wait(running).files.kept.size(), 1u) << "the answer names it as well";
+}
+
+TEST_F(LiveSessionTest, ARunOfMoreThanAMomentIsOnRecordBeforeItEnds) {
+  auto running = enqueue("long");
+  settle();
+  EXPECT_FALSE(records.find_execution(session.id, running.id));
+  pass(kSecondUs / 10);
+  ASSERT_TRUE(records.find_execution(session.id, running.id));
+  EXPECT_EQ(records.find_execution(session.id, running.id)->status, ExecutionStatus::running);
+  play.done();
+  wait(running);
+}
+
+TEST_F(LiveSessionTest, CodeGetsTheResultsOfTheClientsTools) {
+  NewExecution wanted;
+  wanted.tools = true;
+  play.on_execute = [&](const std::string&) { play.ask(7, "tools", {{"calls", {"a"}}}); };
+  auto running = enqueue("tool()", wanted);
+  settle();
+  EXPECT_FALSE(live->answer_tools(keep.ground().ids.next(), "of another execution"));
+  EXPECT_TRUE(live->answer_tools(running.id, Json::array({1})));
+  EXPECT_FALSE(live->answer_tools(running.id, Json::array({2}))) << "a question has one answer";
+  settle();
+  EXPECT_EQ(play.answered, (std::vector{std::pair(uint64_t{7}, std::string("[1]"))}));
+  play.done();
+  wait(running);
+}
+
+TEST_F(LiveSessionTest, ToolsThatNobodyOfferedAreRefused) {
+  play.on_execute = [&](const std::string&) {
+    play.ask(7, "tools", {{"calls", {"a"}}});
+    play.done();
+  };
+  run("tool()");
+  EXPECT_EQ(play.answered, (std::vector{std::pair(uint64_t{7}, std::string("refused: conflict"))}));
+}
+
+TEST_F(LiveSessionTest, CodeGetsTheLinkOfAFileThatItHasJustWritten) {
+  play.on_execute = [&](const std::string&) {
+    write("chart.png", "pixels");
+    play.ask(1, "link", {{"path", "chart.png"}});
+    play.ask(2, "link", {{"path", "missing"}});
+    play.ask(3, "versions", {{"path", 5}});
+    play.ask(4, "no such method", {{"path", "chart.png"}});
+    play.done();
+  };
+  auto done = run("link()");
+  ASSERT_EQ(play.answered.size(), 4u);
+  EXPECT_NE(play.answered[0].second.find("/chart.png"), std::string::npos);
+  EXPECT_EQ(play.answered[1].second, "refused: not_found");
+  EXPECT_EQ(play.answered[2].second, "refused: bad_request");
+  EXPECT_EQ(play.answered[3].second, "refused: not_found");
+  EXPECT_EQ(done.files.kept.size(), 1u);
+}
+
+TEST_F(LiveSessionTest, WhatProcessesWriteBetweenCellsIsKeptAndNamedByTheNextAnswer) {
+  play.on_execute = [&](const std::string&) { play.done(); };
+  run("start a process");
+  settle();
+  write("later", "from the background");
+  play.print("late");
+  pass(kSecondUs);
+  EXPECT_EQ(kept("s/later"), "from the background");
+  auto next = run("next");
+  ASSERT_EQ(next.files.kept.size(), 1u);
+  EXPECT_EQ(next.files.kept[0].path, "s/later");
+  EXPECT_EQ(next.outputs, Outputs{TextOutput({TextOutput::Stream::out, "late"})});
+}
+
+TEST_F(LiveSessionTest, AWarningComesOnceBeforeASessionSleeps) {
+  play.on_execute = [&](const std::string&) { play.done(); };
+  run("x");
+  settle();
+  EXPECT_FALSE(live->must_warn(clock.now_us() + 539 * kSecondUs));
+  EXPECT_TRUE(live->must_warn(clock.now_us() + 540 * kSecondUs));
+  EXPECT_FALSE(live->must_warn(clock.now_us() + 541 * kSecondUs));
+  clock.advance_us(541 * kSecondUs);
+  run("used again");
+  settle();
+  EXPECT_TRUE(live->must_warn(clock.now_us() + 540 * kSecondUs));
+}
+
+TEST_F(LiveSessionTest, AServerThatStopsLeavesAcceptedWorkQueued) {
+  NewExecution accepted;
+  accepted.accepted = true;
+  auto running = enqueue("runs"), waiting = enqueue("waits"), later = enqueue("accepted", accepted),
+       behind = enqueue("behind");
+  settle();
+  services.closing = true;
+  live->close_queue();
+  EXPECT_EQ(wait(later).status, ExecutionStatus::queued);
+  EXPECT_EQ(wait(behind).outcome, Outcome::interrupted);
+  settle();
+  play.done();
+  EXPECT_EQ(wait(running).outcome, Outcome::ok) << "what runs goes on";
+  settle();
+  play.done();
+  EXPECT_EQ(wait(waiting).outcome, Outcome::ok) << "and what somebody waits for";
+  settle();
+  EXPECT_FALSE(live->busy());
+}
+
+TEST_F(LiveSessionTest, ARetiredSessionEndsWhatRunsAndRefusesTheRest) {
+  auto running = enqueue("runs"), waiting = enqueue("waits");
+  settle();
+  write("f", "written before the end");
+  retire();
+  EXPECT_EQ(wait(running).outcome, Outcome::interrupted);
+  EXPECT_EQ(wait(waiting).outcome, Outcome::interrupted);
+  EXPECT_EQ(wait(enqueue("too late")).outcome, Outcome::interrupted);
+  EXPECT_EQ(kept("s/f"), "written before the end");
+  EXPECT_FALSE(live->awake());
+  settle();
+  EXPECT_FALSE(live->busy());
+  EXPECT_EQ(play.executed, std::vector<std::string>{"runs"});
+}
+
+TEST_F(LiveSessionTest, ASandboxThatDoesNotStartIsTheExecutionsEnd) {
+  auto start = services.start_kernel;
+  services.start_kernel = [](const auto&, auto&) -> std::unique_ptr<KernelProcess> {
+    throw Error(Code::unavailable, "no sandbox today");
+  };
+  auto failed = run("x");
+  EXPECT_EQ(failed.outcome, Outcome::crash);
+  EXPECT_NE(failed.message.find("no sandbox today"), std::string::npos);
+  settle();
+  EXPECT_FALSE(live->awake());
+  EXPECT_FALSE(live->busy());
+  services.start_kernel = start;
+  play.on_execute = [&](const std::string&) { play.done(); };
+  EXPECT_EQ(run("again").outcome, Outcome::ok);
+}
+
+TEST_F(LiveSessionTest, AKernelThatDiesBetweenCellsIsNoticedAndReplaced) {
+  play.on_execute = [&](const std::string&) { play.done(); };
+  run("x");
+  settle();
+  play.end({sandbox::End::oom, "", {}, {}});
+  settle();
+  EXPECT_FALSE(live->awake());
+  auto next = run("y");
+  EXPECT_EQ(next.outcome, Outcome::ok);
+  EXPECT_TRUE(next.woke);
+}
+
+}  // namespace
+}  // namespace sk::interpreter

@@ -1,0 +1,159 @@
+#include "interpreter/run/session_outputs.h"
+
+#include <gtest/gtest.h>
+
+#include "interpreter/run/output_files.h"
+#include "unit/temp_dir.h"
+
+namespace sk::interpreter {
+namespace {
+
+using sandbox::Stream;
+using To = TextOutput::Stream;
+
+class SessionOutputsTest : public testing::Test {
+ protected:
+  OutputCollector& begin() {
+    outputs.begin(feed, 3);
+    return *outputs.current();
+  }
+  static sandbox::MimeBundle image(std::string bytes) {
+    return {{{"image/png", std::move(bytes), true}, {"text/plain", "<figure>", false}}, "{}"};
+  }
+  static std::string text_of(const OutputFile& file) {
+    std::string text(1000, '\0');
+    size_t got = read_at(file.spilled->get(), std::as_writable_bytes(std::span(text)), 0, "spilled");
+    return text.substr(0, got);
+  }
+
+  TempDir directory;
+  ExecutionFeed feed;
+  SessionOutputs outputs{{10, 20, directory.path()}};
+};
+
+TEST_F(SessionOutputsTest, WhatIsPrintedBetweenCellsBeginsTheNextAnswer) {
+  outputs.text(Stream::output, "late ");
+  outputs.text(Stream::output, "a");
+  outputs.text(Stream::errors, "b");
+  begin();
+  EXPECT_TRUE(outputs.current()->outputs().empty());
+  outputs.give_pending();
+  outputs.text(Stream::errors, "c");
+  EXPECT_EQ(outputs.current()->outputs(),
+            (Outputs{TextOutput{To::out, "late a"}, TextOutput{To::err, "bc"}}));
+  outputs.end();
+  begin();
+  outputs.give_pending();
+  EXPECT_TRUE(outputs.current()->outputs().empty()) << "it is given once";
+}
+
+TEST_F(SessionOutputsTest, WhatWaitsForTheNextCellIsBounded) {
+  for (int i = 0; i < 8; ++i) outputs.text(Stream::output, "abc");
+  begin();
+  outputs.give_pending();
+  EXPECT_EQ(outputs.current()->outputs(), Outputs{TextOutput({To::out, "abcabcabca"})});
+}
+
+TEST_F(SessionOutputsTest, WhatWaitsIsForgottenWithItsKernel) {
+  outputs.text(Stream::output, "0123456789");
+  outputs.forget_pending();
+  outputs.text(Stream::output, "new");
+  begin();
+  outputs.give_pending();
+  EXPECT_EQ(outputs.current()->outputs(), Outputs{TextOutput({To::out, "new"})});
+}
+
+TEST_F(SessionOutputsTest, WhatIsShownBetweenCellsIsDropped) {
+  outputs.display({image("a"), "", false});
+  outputs.error({"E", "v", "t"});
+  outputs.clear();
+  auto& collector = begin();
+  outputs.give_pending();
+  EXPECT_TRUE(collector.outputs().empty());
+  EXPECT_TRUE(collector.take_files().empty());
+}
+
+TEST_F(SessionOutputsTest, FollowersGetPiecesAndTheAnswerJoinsThem) {
+  begin();
+  int pieces = 0;
+  feed.follow(0, [&](const ExecutionEvent&) { ++pieces; });
+  outputs.text(Stream::output, "a");
+  outputs.text(Stream::output, "b");
+  outputs.text(Stream::output, "");
+  EXPECT_EQ(pieces, 2);
+  EXPECT_EQ(outputs.current()->outputs(), Outputs{TextOutput({To::out, "ab"})});
+}
+
+TEST_F(SessionOutputsTest, OutputBeyondTheLimitIsWholeInAFile) {
+  auto& collector = begin();
+  outputs.text(Stream::output, "01234567");
+  outputs.text(Stream::output, "89ab");
+  outputs.text(Stream::output, "c");
+  collector.flush();
+  EXPECT_EQ(collector.outputs().front(), Output(TextOutput{To::out, "01234567"}));
+  EXPECT_TRUE(std::holds_alternative<NoteOutput>(collector.outputs().back()));
+  auto files = collector.take_files();
+  ASSERT_EQ(files.size(), 1u);
+  EXPECT_EQ(files[0].name, "3-output.txt");
+  EXPECT_EQ(text_of(files[0]), "0123456789abc");
+}
+
+TEST_F(SessionOutputsTest, TheFileOfLongOutputIsBoundedToo) {
+  auto& collector = begin();
+  for (int i = 0; i < 10; ++i) outputs.text(Stream::output, "0123456789");
+  collector.flush();
+  EXPECT_EQ(text_of(collector.take_files().at(0)).size(), 20u);
+}
+
+TEST_F(SessionOutputsTest, AnImageBecomesAFileAlsoWhenTheAnswerHasNoRoomForIt) {
+  auto& collector = begin();
+  outputs.display({image(std::string(100, 'i')), "", false});
+  outputs.result({image("tiny"), 1});
+  auto files = collector.take_files();
+  ASSERT_EQ(files.size(), 2u);
+  EXPECT_EQ(files[0].name, "3-1.png");
+  EXPECT_EQ(files[0].bytes.size(), 100u);
+  EXPECT_EQ(files[1].name, "3-2.png");
+  EXPECT_EQ(files[1].output_index, 1);
+  EXPECT_TRUE(bundle_of(collector.outputs()[0])->is_cut);
+  EXPECT_TRUE(bundle_of(collector.outputs()[0])->data.empty());
+}
+
+TEST_F(SessionOutputsTest, AnImageThatCodeClearedIsStillAFileWithoutAnOutput) {
+  auto& collector = begin();
+  outputs.display({image("a"), "", false});
+  outputs.clear();
+  auto files = collector.take_files();
+  ASSERT_EQ(files.size(), 1u);
+  EXPECT_EQ(files[0].output_index, -1);
+  EXPECT_TRUE(collector.outputs().empty());
+}
+
+std::function<Occupied(const std::string&)> holding(std::map<std::string, Occupied> places) {
+  return [places = std::move(places)](const std::string& path) {
+    auto found = places.find(path);
+    return found == places.end() ? Occupied::no : found->second;
+  };
+}
+
+TEST(OutputFiles, AnOutputLiesBelowOutputs) {
+  EXPECT_EQ(free_output_path("3-1.png", holding({})), "outputs/3-1.png");
+  EXPECT_EQ(free_output_path("3-1.png", holding({{"outputs", Occupied::by_folder}})), "outputs/3-1.png");
+}
+
+TEST(OutputFiles, ANameThatIsTakenGetsANumber) {
+  EXPECT_EQ(free_output_path("3-1.png", holding({{"outputs", Occupied::by_folder},
+                                                 {"outputs/3-1.png", Occupied::by_other},
+                                                 {"outputs/3-1-2.png", Occupied::by_folder}})),
+            "outputs/3-1-3.png");
+}
+
+TEST(OutputFiles, AFileNamedOutputsIsLeftAlone) {
+  EXPECT_EQ(free_output_path("3-1.png", holding({{"outputs", Occupied::by_other},
+                                                 {"outputs-2", Occupied::by_folder},
+                                                 {"outputs-2/3-1.png", Occupied::by_other}})),
+            "outputs-2/3-1-2.png");
+}
+
+}  // namespace
+}  // namespace sk::interpreter

@@ -1,0 +1,130 @@
+// Sync on a real directory and a real keep.
+#include "interpreter/copy/sync.h"
+
+#include "unit/interpreter/copy_fixture.h"
+
+namespace sk::interpreter {
+namespace {
+
+class SyncTest : public CopyTest {
+ protected:
+  void bring_all() { position = sync.bring_all(as().authority); }
+  void bring() { position = sync.bring_changes(as().authority, position); }
+  // Keeps what the test wrote into the copy.
+  void capture_all() {
+    Touched touched;
+    touched.everything = true;
+    capture.settle(touched, {}, as());
+  }
+
+  WorkingCopy copy{context.directory + "/" + session.id.hex(), context.owner};
+  Manifest manifest{keep.ground(), session.id};
+  Capture capture{keep, copy, manifest, session.folder, context.file_bytes_max};
+  Sync sync{keep, copy, manifest, capture, session.folder};
+  int64_t position = 0;
+};
+
+TEST_F(SyncTest, AnEmptyCopyGetsTheWholeFolderAndNothingElse) {
+  put("s/a/b.txt", "content");
+  put("s/c", "");
+  put("beside", "not of this session");
+  bring_all();
+  EXPECT_EQ(read("a/b.txt"), "content");
+  EXPECT_TRUE(is_on_disk("c"));
+  EXPECT_FALSE(is_on_disk("beside"));
+  EXPECT_NE(manifest.find("a/b.txt"), nullptr);
+  EXPECT_FALSE(sync.has_skipped());
+}
+
+TEST_F(SyncTest, ChangesOfOthersComeAfterwards) {
+  put("s/f", "one");
+  bring_all();
+  put("s/f", "two");
+  put("s/new", "n");
+  trash("s/f");
+  put("s/f", "three");
+  bring();
+  EXPECT_EQ(read("f"), "three");
+  EXPECT_EQ(read("new"), "n");
+}
+
+TEST_F(SyncTest, WhatOthersDeletedGoes) {
+  put("s/d/f", "one");
+  bring_all();
+  trash("s/d");
+  bring();
+  EXPECT_FALSE(is_on_disk("d"));
+  EXPECT_EQ(manifest.find("d/f"), nullptr);
+}
+
+TEST_F(SyncTest, AFileThatCodeChangedIsNeitherReplacedNorRemoved) {
+  put("s/replaced", "one");
+  put("s/removed", "one");
+  bring_all();
+  write("replaced", "ours, longer");
+  write("removed", "ours, longer");
+  put("s/replaced", "theirs");
+  trash("s/removed");
+  bring();
+  EXPECT_EQ(read("replaced"), "ours, longer");
+  EXPECT_EQ(read("removed"), "ours, longer");
+}
+
+TEST_F(SyncTest, AFileThatAProcessWritesIsLeftUntilItIsClosed) {
+  put("s/log", "one");
+  bring_all();
+  auto node = *copy.look("log");
+  sync.ask_for_open_files([&] { return Sync::OpenFiles{{node.device, node.inode}}; });
+  put("s/log", "two");
+  bring();
+  EXPECT_EQ(read("log"), "one");
+  EXPECT_TRUE(sync.has_skipped());
+  EXPECT_EQ(sync.take_untold().size(), 1u);
+  bring();
+  EXPECT_TRUE(sync.take_untold().empty()) << "it is told once";
+  sync.ask_for_open_files([] { return Sync::OpenFiles{}; });
+  bring();
+  EXPECT_EQ(read("log"), "two") << "it is tried every time";
+  EXPECT_FALSE(sync.has_skipped());
+}
+
+TEST_F(SyncTest, TheCopysOwnChangesDoNotComeBack) {
+  bring_all();
+  write("f", "ours");
+  capture_all();
+  auto before = copy.look("f");
+  bring();
+  EXPECT_EQ(read("f"), "ours");
+  EXPECT_EQ(copy.look("f")->inode, before->inode) << "the file was written anew";
+}
+
+TEST_F(SyncTest, AFolderTakesThePlaceOfAnUnchangedFile) {
+  put("s/x", "a file");
+  bring_all();
+  trash("s/x");
+  put("s/x/inside", "now a folder");
+  bring();
+  EXPECT_EQ(read("x/inside"), "now a folder");
+}
+
+TEST_F(SyncTest, AFileThatOthersRenamedIsOnceInTheCopy) {
+  put("s/from", "one");
+  bring_all();
+  workspace::MoveChange move;
+  move.from = "s/from";
+  move.to = "s/to";
+  keep.files().apply_one(ws, move);
+  bring();
+  EXPECT_FALSE(is_on_disk("from"));
+  EXPECT_EQ(read("to"), "one");
+}
+
+TEST_F(SyncTest, WhatIsBroughtIsNotANewVersionForTheNextCapture) {
+  put("s/f", "one");
+  bring_all();
+  capture_all();
+  EXPECT_EQ(versions("s/f"), 1u);
+}
+
+}  // namespace
+}  // namespace sk::interpreter
