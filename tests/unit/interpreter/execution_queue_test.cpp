@@ -95,13 +95,14 @@ TEST(ClientTools, TheResultsGoToTheRequestOnce) {
   ExecutionFeed feed;
   Json told;
   feed.follow(0, [&](const ExecutionEvent& event) { told = std::get<ToolsAsked>(event.event).calls; });
-  EXPECT_FALSE(tools.take(id_of(1))) << "nothing was asked yet";
+  EXPECT_FALSE(tools.take(id_of(1), 1)) << "nothing was asked yet";
   tools.ask(tools_request({"a", "b"}), id_of(1), feed);
   EXPECT_EQ(told, Json({"a", "b"}));
-  EXPECT_FALSE(tools.take(id_of(2))) << "another execution";
-  EXPECT_FALSE(tools.take({}));
-  EXPECT_EQ(tools.take(id_of(1)), 7u);
-  EXPECT_FALSE(tools.take(id_of(1)));
+  EXPECT_FALSE(tools.take(id_of(2), 1)) << "another execution";
+  EXPECT_FALSE(tools.take({}, 1));
+  EXPECT_FALSE(tools.take(id_of(1), 2)) << "another event";
+  EXPECT_EQ(tools.take(id_of(1), 1), 7u);
+  EXPECT_FALSE(tools.take(id_of(1), 1));
   EXPECT_FALSE(tools.drop());
 }
 
@@ -110,7 +111,7 @@ TEST(ClientTools, AQuestionThatNobodyWillAnswerIsDropped) {
   ExecutionFeed feed;
   tools.ask(tools_request({"a"}), id_of(1), feed);
   EXPECT_EQ(tools.drop(), 7u);
-  EXPECT_FALSE(tools.take(id_of(1)));
+  EXPECT_FALSE(tools.take(id_of(1), 1));
 }
 
 TEST(ClientTools, WhatIsNoListOfCallsIsRefused) {

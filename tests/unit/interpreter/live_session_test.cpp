@@ -122,9 +122,14 @@ TEST_F(LiveSessionTest, CodeGetsTheResultsOfTheClientsTools) {
   play.on_execute = [&](const std::string&) { play.ask(7, "tools", {{"calls", {"a"}}}); };
   auto running = enqueue("tool()", wanted);
   settle();
-  EXPECT_FALSE(live->answer_tools(keep.ground().ids.next(), "of another execution"));
-  EXPECT_TRUE(live->answer_tools(running.id, Json::array({1})));
-  EXPECT_FALSE(live->answer_tools(running.id, Json::array({2}))) << "a question has one answer";
+  int64_t event = 0;
+  running.feed->follow(0, [&](const ExecutionEvent& one) {
+    if (std::holds_alternative<ToolsAsked>(one.event)) event = one.number;
+  });
+  EXPECT_FALSE(live->answer_tools(keep.ground().ids.next(), event, "of another execution"));
+  EXPECT_FALSE(live->answer_tools(running.id, event - 1, "of another event"));
+  EXPECT_TRUE(live->answer_tools(running.id, event, Json::array({1})));
+  EXPECT_FALSE(live->answer_tools(running.id, event, Json::array({2}))) << "a question has one answer";
   settle();
   EXPECT_EQ(play.answered, (std::vector{std::pair(uint64_t{7}, std::string("[1]"))}));
   play.done();
