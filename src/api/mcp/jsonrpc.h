@@ -50,10 +50,8 @@ class RpcError : public std::exception {
   Json id_;
 };
 
-// What to do about it, in terms of tools and their arguments; empty where there is nothing to say.
-std::string tool_hint(const Error& error);
-
-// The domain's error as a JSON-RPC one: code by what it is about, the hint and the facts as data.
+// The domain's error as a JSON-RPC one: code by what it is about, the hint (in terms of tools and their
+// arguments) and the facts as data.
 RpcError to_rpc_error(const Error& error);
 
 struct Message {

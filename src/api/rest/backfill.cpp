@@ -1,4 +1,5 @@
 // Many stored transcripts in one call: each message stands or falls alone, and every one is accounted for.
+#include "api/common/advice_words.h"
 #include "api/rest/conversation_json.h"
 #include "api/rest/new_message.h"
 #include "api/rest/rest.h"
@@ -25,7 +26,9 @@ std::string text_or_empty(const Json& item, const char* name) {
 }
 
 Json failure_json(const Error& error) {
-  return {{"code", info(error.code()).name}, {"message", error.message()}, {"hint", error.hint()}};
+  return {{"code", info(error.code()).name},
+          {"message", error.message()},
+          {"hint", hint_for(Audience::rest, error)}};
 }
 
 // One line of the answer.
