@@ -6,7 +6,7 @@
 #include "api/librechat/errors.h"
 #include "api/mcp/mcp.h"
 #include "api/openai/errors.h"
-#include "http/server.h"
+#include "api/rest/errors.h"
 
 namespace sk::api {
 
@@ -20,10 +20,10 @@ struct Dialect {
   ErrorWriter write_error;
 };
 constexpr Dialect kDialects[] = {
-    {"/api/v1/", http::error_to_reply}, {"/v1/", openai::error_reply},
-    {"/openai/", openai::error_reply},  {"/api/projects/", openai::error_reply},
-    {"/mcp", mcp::write_error},         {"/azure/mcp", mcp::write_error},
-    {"/azure/", azure::error_reply},    {"/librechat/", librechat::error_reply},
+    {"/api/v1/", rest::error_reply},   {"/v1/", openai::error_reply},
+    {"/openai/", openai::error_reply}, {"/api/projects/", openai::error_reply},
+    {"/mcp", mcp::write_error},        {"/azure/mcp", mcp::write_error},
+    {"/azure/", azure::error_reply},   {"/librechat/", librechat::error_reply},
 };
 
 // Also matches "/v1" itself, the base of everything below "/v1/".
@@ -37,7 +37,7 @@ http::Reply dialect_error_reply(const http::Request& request, const Error& error
   for (const auto& dialect : kDialects) {
     if (is_below(request.path, dialect.prefix)) return dialect.write_error(request, error);
   }
-  return http::error_to_reply(request, error);
+  return rest::error_reply(request, error);
 }
 
 http::Request without_content(const http::Request& request) {

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -12,14 +13,44 @@ namespace sk {
 
 namespace {
 constexpr auto kCodes = std::to_array<CodeInfo>({
-#define SK_ERROR(name, status, hint) {Code::name, #name, status, hint},
+#define SK_ERROR(name, status, advice) {Code::name, #name, status, Advice::advice},
 #include "base/error_codes.def"
 #undef SK_ERROR
 });
+
+// {name} becomes the fact of that name; what names no fact stays as it is, such as the parameter of a route.
+std::string with_facts(std::string_view words, const std::vector<Error::Fact>& facts) {
+  std::string out;
+  for (size_t at = 0; at < words.size();) {
+    auto open = std::min(words.find('{', at), words.size());
+    out += words.substr(at, open - at);
+    auto close = words.find('}', open);
+    if (close == std::string_view::npos) return out.append(words.substr(open));
+    auto fact = std::ranges::find(facts, words.substr(open + 1, close - open - 1), &Error::Fact::first);
+    if (fact == facts.end())
+      out += words.substr(open, close + 1 - open);
+    else if (const auto* text = std::get_if<std::string>(&fact->second))
+      out += *text;
+    else
+      out += std::to_string(std::get<int64_t>(fact->second));
+    at = close + 1;
+  }
+  return out;
+}
 }  // namespace
 
 const CodeInfo& info(Code code) { return kCodes[static_cast<size_t>(code)]; }
 std::span<const CodeInfo> all_codes() { return kCodes; }
+
+std::optional<Advice> Error::advice() const {
+  if (!own_words_.empty()) return std::nullopt;
+  return advice_.value_or(info(code_).advice);
+}
+
+std::string Error::hint(std::span<const AdviceWords> table) const {
+  auto advised = advice();
+  return advised ? with_facts(words_for(*advised, table), facts_) : own_words_;
+}
 
 Error system_error(std::string_view what, int err) {
   auto text = std::string(what) + ": " + std::system_category().message(err);

@@ -1,10 +1,12 @@
 // The single error type. Code throws an Error where it detects the fault; one place per dialect turns it into
 // a response. Nothing in between catches it. Expected absence is an optional, not an Error. A bug is a failed
-// SK_CHECK, never an Error.
+// SK_CHECK, never an Error. It carries what failed (code, message, facts) and what would help
+// (base/advice.h); the dialect that shows it words the advice.
 #pragma once
 
 #include <cstdint>
 #include <exception>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,10 +14,12 @@
 #include <variant>
 #include <vector>
 
+#include "base/advice.h"
+
 namespace sk {
 
 enum class Code {
-#define SK_ERROR(name, status, hint) name,
+#define SK_ERROR(name, status, advice) name,
 #include "base/error_codes.def"
 #undef SK_ERROR
 };
@@ -24,7 +28,7 @@ struct CodeInfo {
   Code code;
   std::string_view name;
   int http_status;
-  std::string_view hint;
+  Advice advice;  // in general, where an error has none of its own
 };
 
 const CodeInfo& info(Code code);
@@ -53,15 +57,35 @@ class Error : public std::exception {
     facts_.emplace_back(std::move(name), value);
     return std::move(*this);
   }
-  // Replaces the default hint of the code with one for this case.
-  Error&& hint(std::string text) && {
-    hint_ = std::move(text);
+  // Replaces the general advice of the code with one for this case.
+  Error& advise(Advice advice) & {
+    advice_ = advice;
+    return *this;
+  }
+  Error&& advise(Advice advice) && {
+    advice_ = advice;
     return std::move(*this);
+  }
+  // Advice in words, for a dialect about its own requests: nobody else words it. The domain advises instead;
+  // tests/tidy checks it.
+  Error&& hint(std::string words) && {
+    own_words_ = std::move(words);
+    return std::move(*this);
+  }
+
+  // The same error, whose message begins with the thing that it is about.
+  Error about(std::string_view subject) const {
+    Error out = *this;
+    out.message_.insert(0, std::string(subject) + ": ");
+    return out;
   }
 
   Code code() const { return code_; }
   const std::string& message() const { return message_; }
-  std::string_view hint() const { return hint_.empty() ? info(code_).hint : std::string_view(hint_); }
+  // Nothing when the error brought its own words.
+  std::optional<Advice> advice() const;
+  // Its own words, else those of the dialect's table for its advice, with the error's facts in their places.
+  std::string hint(std::span<const AdviceWords> table = {}) const;
   const std::vector<Fact>& facts() const { return facts_; }
   int http_status() const { return info(code_).http_status; }
   const char* what() const noexcept override { return message_.c_str(); }
@@ -69,7 +93,8 @@ class Error : public std::exception {
  private:
   Code code_;
   std::string message_;
-  std::string hint_;
+  std::optional<Advice> advice_;
+  std::string own_words_;
   std::vector<Fact> facts_;
 };
 

@@ -57,7 +57,7 @@ void check_name(std::string_view name) {
   if (name.size() > kNameBytesMax && unescape_name(name).size() > kNameBytesMax)
     throw Error(Code::bad_request,
                 "a name has " + std::to_string(name.size()) + " bytes; at most 255 are allowed")
-        .hint("Use a shorter file or folder name.");
+        .advise(Advice::shorten_name);
 }
 
 // One element of a pattern: a character, '?', a class, '*' or '**'.
@@ -197,14 +197,14 @@ std::string clean_path(std::string_view raw) {
     std::string name = name_from_client(part);
     check_name(name);
     if (++depth > kDepthMax)
-      throw Error(Code::bad_request, "the path is deeper than 1024 levels").hint("Use fewer nested folders.");
+      throw Error(Code::bad_request, "the path is deeper than 1024 levels").advise(Advice::nest_less);
     if (!out.empty()) out += '/';
     out += name;
   }
   if (out.size() > kPathBytesMax)
     throw Error(Code::bad_request,
                 "the path has " + std::to_string(out.size()) + " bytes; at most 8192 are allowed")
-        .hint("Use shorter names or fewer nested folders.");
+        .advise(Advice::shorten_path);
   return out;
 }
 

@@ -99,7 +99,7 @@ SigningKey SigningKey::load_or_make(const std::string& path) {
   auto key = from_pem(read_file(path));
   if (!key)
     throw Error(Code::corrupt, path + " does not hold an Ed25519 private key")
-        .hint("Restore the file from a backup.");
+        .advise(Advice::restore_file_from_backup);
   return *key;
 }
 

@@ -47,8 +47,7 @@ std::vector<TomlEntry> read_toml_file(const std::string& path) {
   try {
     content = read_file(path, kFileBytesMax);
   } catch (const Error& e) {
-    throw Error(Code::bad_request, e.message())
-        .hint("Check the name that --config gives, and its permissions.");
+    throw Error(Code::bad_request, e.message()).advise(Advice::check_settings_file);
   }
   toml::table table;
   try {

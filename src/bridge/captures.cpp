@@ -105,7 +105,7 @@ void Captures::start(Job job) {
   if (pool_.submit([this, shared] { run(*shared); })) return;
   give_up(*shared, "too many messages were waiting for their files: store the message again");
   throw Error(Code::too_many_requests, "too many messages are waiting for their files")
-      .hint("The message is stored. Store it again in a while, so that its files are fetched.");
+      .advise(Advice::store_message_again);
 }
 
 void Captures::run(const Job& job) {

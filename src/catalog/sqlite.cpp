@@ -216,7 +216,7 @@ class SqliteDatabase final : public Database {
         throw Error(
             Code::conflict,
             "the catalog " + path_ + " was written by a newer Sandkeep (it has migration " + applied[i] + ")")
-            .hint("Start the newer program, or restore a backup that this one wrote.");
+            .advise(Advice::start_newer_program);
     for (size_t i = applied.size(); i < known.size(); ++i) {
       std::string sql = known[i].sql;
       for (size_t at; (at = sql.find("/*clustered*/")) != std::string::npos;)

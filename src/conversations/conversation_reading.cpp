@@ -22,7 +22,7 @@ After parse_cursor(std::string_view cursor) {
   auto id = dash == std::string_view::npos ? std::nullopt : Id::from_hex(cursor.substr(dash + 1));
   if (!time || *time > (1ull << 62) || !id)
     throw Error(Code::bad_request, "the cursor is not one that this server gave")
-        .hint("Begin without a cursor.");
+        .advise(Advice::begin_without_cursor);
   return {static_cast<TimeUs>(*time), *id};
 }
 

@@ -81,7 +81,7 @@ class Assembly {
   Json finish() {
     if (!known_) {
       throw Error(Code::bad_request, "'events' holds no event of a response")
-          .hint("Send the stream as it came: lines of 'event:' and 'data:'.")
+          .advise(Advice::send_stream_as_it_came)
           .with("field", "events");
     }
     if (message_.is_object()) return message_;

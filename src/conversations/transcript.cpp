@@ -397,7 +397,7 @@ Transcript read_response(const Json& response) {
   }
   if (!known) {
     throw Error(Code::bad_request, "'response' has neither 'output' nor 'content' nor 'choices'")
-        .hint("Send the response as the API gave it, or its text as 'text'.")
+        .advise(Advice::send_response_as_it_came)
         .with("field", "response");
   }
   return reader.finish();

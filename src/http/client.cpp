@@ -341,7 +341,7 @@ void Client::Impl::explain(const Attempt& attempt, CURLcode code) {
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CACERT_BADFILE:
       throw Error(Code::unavailable, "the certificate of " + url + " is not trusted: " + reason)
-          .hint("Trust the authority that signed it: give its certificate as the CA file.");
+          .advise(Advice::trust_certificate);
     case CURLE_TOO_MANY_REDIRECTS:
       throw Error(Code::unavailable,
                   url + " redirects more than " + std::to_string(options.redirects_max) + " times");

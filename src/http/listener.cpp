@@ -20,17 +20,17 @@ void switch_option(int fd, int level, int name, int value) {
   ::setsockopt(fd, level, name, &value, sizeof value);
 }
 
-std::string advice_on(int err, const std::string& host) {
-  auto another = "--listen " + host + ":PORT.";
-  if (err == EADDRINUSE) return "Stop the program that has this port, or choose another one: " + another;
-  if (err == EACCES) return "Ports below 1024 need root; choose another one: " + another;
-  return "Choose an address of this machine: --listen HOST:PORT.";
+Advice advice_on(int err) {
+  if (err == EADDRINUSE) return Advice::choose_other_port;
+  if (err == EACCES) return Advice::choose_higher_port;
+  return Advice::choose_own_address;
 }
 
 Error cannot_listen(const std::string& host, uint16_t port, int err) {
   return Error(Code::unavailable, "cannot listen on " + host + ":" + std::to_string(port) + ": " +
                                       std::system_category().message(err))
-      .hint(advice_on(err, host));
+      .advise(advice_on(err))
+      .with("host", host);
 }
 
 using AddressList = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
@@ -44,7 +44,7 @@ AddressList resolve_host(const std::string& host, uint16_t port) {
       ::getaddrinfo(host.empty() ? nullptr : host.c_str(), std::to_string(port).c_str(), &hints, &found);
   if (status != 0)
     throw Error(Code::unavailable, "cannot listen on " + host + ": " + ::gai_strerror(status))
-        .hint("Choose an address of this machine: --listen HOST:PORT.");
+        .advise(Advice::choose_own_address);
   return {found, &::freeaddrinfo};
 }
 

@@ -53,7 +53,7 @@ std::optional<TimeUs> expiry_under(const Actor& actor, const std::optional<TimeU
   if (*wanted_us > *actor.expires_us())
     throw Error(Code::forbidden, "this key expires at " + to_iso8601(*actor.expires_us()) +
                                      ", so it cannot make a key that lives longer")
-        .hint("Ask for an earlier expiry, or for none: the new key then ends with this one.");
+        .advise(Advice::ask_earlier_expiry);
   return wanted_us;
 }
 
@@ -72,13 +72,9 @@ std::string free_name(catalog::Tx& tx, std::string wanted) {
   return name;
 }
 
-Error key_revoked() {
-  return Error(Code::unauthorized, "this key was revoked").hint("Make a new key: 'sandkeep key create'.");
-}
+Error key_revoked() { return Error(Code::unauthorized, "this key was revoked").advise(Advice::make_key); }
 
-Error key_expired() {
-  return Error(Code::unauthorized, "this key has expired").hint("Make a new key: 'sandkeep key create'.");
-}
+Error key_expired() { return Error(Code::unauthorized, "this key has expired").advise(Advice::make_key); }
 
 }  // namespace
 
@@ -104,8 +100,8 @@ bool Access::has_administrator() {
 
 void Access::ensure_first_principal(const std::string& root_key) {
   if (root_key.size() < kRootKeyBytesMin)
-    throw Error(Code::bad_request, "SANDKEEP_ROOT_KEY has fewer than 16 characters")
-        .hint("Choose a longer one, for example: openssl rand -base64 32");
+    throw Error(Code::bad_request, "the root key has fewer than 16 characters")
+        .advise(Advice::choose_longer_root_key);
   db_.write([&](catalog::Tx& tx) {
     auto admin = tx.one("SELECT id FROM principals WHERE admin = 1 ORDER BY created_us LIMIT 1", {},
                         [](const catalog::Row& row) { return row.id(0); });
@@ -247,7 +243,7 @@ Principal Access::create_principal(const Actor& actor, const std::string& name, 
     check_key(tx, actor, clock_.now_us());
     if (tx.exists("SELECT 1 FROM principals WHERE name = $1", {name}))
       throw Error(Code::conflict, "there is a principal named '" + name + "' already")
-          .hint("Choose another name.");
+          .advise(Advice::choose_other_name);
     tx.exec("INSERT INTO principals (id, name, kind, admin, created_us) VALUES ($1, $2, $3, 0, $4)",
             {made.id, name, kind, made.created_us});
     hooks_.record(tx, actor, "principal.create",
@@ -289,7 +285,7 @@ MadeKey Access::create_key(const Actor& actor, const Id& principal, const NewKey
     // A key for a workspace that its principal cannot enter would be useless.
     if (wanted.only_workspace && !hooks_.is_member(tx, principal, *wanted.only_workspace))
       throw Error(Code::not_found, "the key's principal may not enter that workspace")
-          .hint("Let it in first: 'sandkeep workspace member'.");
+          .advise(Advice::let_in_first);
     insert_key(tx, clock_.now_us(), id, principal, made.secret, wanted);
     Json facts = {{"key_id", id.with_prefix(prefix::key)},
                   {"principal_id", principal.with_prefix(prefix::principal)},
@@ -339,8 +335,7 @@ void Access::revoke_key(const Actor& actor, const Id& key) {
     bool visible = found && (actor.is_admin() ||
                              (found->principal == actor.principal() &&
                               (!actor.only_workspace() || found->workspace == actor.only_workspace())));
-    if (!visible)
-      throw Error(Code::not_found, "there is no such key").hint("'sandkeep key ls' lists your keys.");
+    if (!visible) throw Error(Code::not_found, "there is no such key").advise(Advice::list_keys);
     if (found->revoked) return;
     tx.exec("UPDATE keys SET revoked_us = $2 WHERE id = $1", {key, clock_.now_us()});
     hooks_.record(tx, actor, "key.revoke", {{"key_id", key.with_prefix(prefix::key)}},

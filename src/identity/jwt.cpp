@@ -19,7 +19,7 @@ constexpr int kRsaBitsMin = 2048;
 
 Error refused(std::string why) {
   return Error(Code::unauthorized, "the token is not valid: " + std::move(why))
-      .hint("Check the key, issuer and audience that the server was given, and both clocks.");
+      .advise(Advice::check_token_settings);
 }
 
 // Refuses encrypted keys; otherwise OpenSSL would prompt for a password on the terminal.

@@ -6,8 +6,7 @@ RefusingInterpreter::RefusingInterpreter(workspace::Keep& keep, std::string reas
     : records_(keep.ground()), reason_(std::move(reason)) {}
 
 Error RefusingInterpreter::refusal() const {
-  return Error(Code::unavailable, reason_)
-      .hint("The message says what is missing on the server; ask its operator.");
+  return Error(Code::unavailable, reason_).advise(Advice::ask_operator);
 }
 
 void RefusingInterpreter::require_code() const { throw refusal(); }

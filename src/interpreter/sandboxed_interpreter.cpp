@@ -206,8 +206,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
       if (session->info().owner == actor.principal()) ++mine;
     }
     auto refuse = [&](std::string what) {
-      return Error(Code::too_many_requests, std::move(what))
-          .hint("Wait until one goes to sleep, or delete one with DELETE /api/v1/sessions/{id}.");
+      return Error(Code::too_many_requests, std::move(what)).advise(Advice::end_a_session);
     };
     // Sleep costs the other session its variables; a refusal would cost this caller its answer.
     if (mine >= options.sessions_per_principal_max && !make_room(actor.principal(), actor.principal()))
@@ -276,7 +275,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     if (live->queued() > options.queue_max && !earlier)
       throw Error(Code::too_many_requests,
                   "the session has " + std::to_string(live->queued() - 1) + " executions waiting")
-          .hint("Wait for some of them.");
+          .advise(Advice::wait_for_executions);
     QueuedExecution queued;
     if (earlier) {
       queued.execution = std::move(*earlier);
@@ -453,7 +452,7 @@ SessionInfo SandboxedInterpreter::create(const workspace::Actor& actor, const Ne
   auto existing = info.folder.empty() ? std::nullopt : keep.files().find(workspace, info.folder);
   if (existing && existing->kind != workspace::EntryKind::folder)
     throw Error(Code::conflict, "'" + info.folder + "' is a file, so a session cannot have it as its folder")
-        .hint("Choose another folder.");
+        .advise(Advice::choose_other_folder);
   info.added = add_files(keep, workspace, info, wanted.files);
   info.created_us = info.active_us = keep.ground().clock.now_us();
   impl_->records.insert(info);
@@ -485,7 +484,7 @@ void SandboxedInterpreter::remove(const workspace::Actor& actor, const Id& sessi
     auto found = keeper.look_for_only_copies(capture_as(*info)).only_copies;
     if (!found)
       throw Error(Code::unavailable, "the last files of the session could not be kept, so it was not deleted")
-          .hint("The server's log says why. Try again when that is mended.");
+          .advise(Advice::read_log_and_retry);
     if (!found->empty()) throw only_copies_error(*found);
   }
   impl_->records.mark_deleted(session, impl_->keep.ground().clock.now_us());
@@ -513,8 +512,7 @@ RunningExecution SandboxedInterpreter::execute(const workspace::Actor& actor, co
   if (!actor.may_write()) throw Error(Code::forbidden, "a read-only key cannot run code");
   if (impl_->find(actor, session).status == SessionStatus::deleted) throw deleted_error();
   if (impl_->services.closing)
-    throw Error(Code::unavailable, "the server is stopping")
-        .hint("Try again when it is back; nothing was run.");
+    throw Error(Code::unavailable, "the server is stopping").advise(Advice::retry_when_back);
   check(wanted, impl_->options);
   return impl_->queue(actor, session, std::move(wanted), std::nullopt);
 }

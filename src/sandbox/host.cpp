@@ -9,11 +9,7 @@ void require_layers(const Report& report, const std::optional<WeakSandboxAllowed
   if (report.complete()) return;
   std::string missing = report.missing();
   if (!report.possible() || !weak)
-    throw Error(Code::unavailable, "the sandbox lacks: " + missing)
-        .hint(
-            "'sandkeep doctor' says what to do about it. '--sandbox=weak' runs code without those layers, "
-            "where that is "
-            "possible at all; do it only for code that you trust.");
+    throw Error(Code::unavailable, "the sandbox lacks: " + missing).advise(Advice::complete_sandbox);
   log::warn("THE SANDBOX IS WEAK: code runs without layers that protect this machine from it",
             {{"missing", missing}});
 }

@@ -79,7 +79,7 @@ bool Nursery::wait_ready(int timeout_ms) {
 
 std::shared_ptr<Zygote> Nursery::current_zygote() {
   if (!wait_ready(kZygoteTimeoutMs))
-    throw Error(Code::unavailable, "Python did not start in the sandbox").hint("The server's log says why.");
+    throw Error(Code::unavailable, "Python did not start in the sandbox").advise(Advice::read_log);
   std::lock_guard lock(mutex_);
   if (!zygote_) throw Error(Code::unavailable, "the sandbox's zygote has ended");
   return zygote_;

@@ -1,5 +1,6 @@
 #include "server/documents.h"
 
+#include "api/common/advice_words.h"
 #include "base/error.h"
 #include "server/settings_table.h"
 
@@ -89,13 +90,15 @@ std::string describe_errors_markdown() {
       "\n"
       "Every error of the REST API is `{\"error\":{\"code\",\"message\",\"hint\",\"request_id\"}}`, some "
       "with further facts, such as the current version id of a\n"
-      "412. Programs should look at `code`: a code keeps its meaning, a message may change its wording.\n"
+      "412. Programs should look at `code`: a code keeps its meaning, a message may change its wording. "
+      "`advice`, where it is given, names what `hint` says in\n"
+      "words, for programs that have better words for their users.\n"
       "\n"
       "| code | status | what you can do |\n"
       "|---|---|---|\n";
   for (const auto& code : all_codes())
     out += "| `" + std::string(code.name) + "` | " + std::to_string(code.http_status) + " | " +
-           cell(code.hint) + " |\n";
+           cell(api::hint_for(api::Audience::rest, Error(code.code, ""))) + " |\n";
   return out;
 }
 

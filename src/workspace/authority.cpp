@@ -49,7 +49,7 @@ void check_still_holds(catalog::Statements& statements, const Clock& clock, cons
 Error no_such_workspace(std::string_view id_or_name) {
   return Error(Code::not_found,
                "there is no workspace '" + std::string(id_or_name) + "' that this key may open")
-      .hint("GET /api/v1/workspaces or 'sandkeep workspace ls' lists yours.");
+      .advise(Advice::list_workspaces);
 }
 
 }  // namespace sk::workspace

@@ -124,7 +124,7 @@ void ChangeRun::ensure_parents(std::string_view path, const Conditions& conditio
   if (entry) {
     if (entry->kind == EntryKind::folder) return;
     throw Error(Code::conflict, "'" + parent + "' is a file, so nothing can be put below it")
-        .hint("Choose another path, or move that file away.");
+        .advise(Advice::move_file_away);
   }
   check_locks(parent, Touches::membership, conditions);
   ensure_parents(parent, conditions);
@@ -136,8 +136,7 @@ std::string ChangeRun::settle_target(const std::string& path, OnExisting on_exis
   auto existing = find(path);
   if (!existing) return path;
   if (on_existing == OnExisting::refuse)
-    throw Error(Code::conflict, "'" + path + "' exists already")
-        .hint("Choose another path, or say on_existing: replace or rename.");
+    throw Error(Code::conflict, "'" + path + "' exists already").advise(Advice::replace_or_rename);
   if (on_existing == OnExisting::replace) {
     check_locks(path, existing->kind == EntryKind::folder ? Touches::subtree : Touches::membership,
                 conditions);

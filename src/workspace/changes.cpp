@@ -27,8 +27,7 @@ Json version_facts(const Version& version, const Source& source) {
 
 void refuse_folder(const Entry& entry) {
   if (entry.kind == EntryKind::folder)
-    throw Error(Code::conflict, "'" + entry.path + "' is a folder")
-        .hint("Choose another path, or name a file inside it.");
+    throw Error(Code::conflict, "'" + entry.path + "' is a folder").advise(Advice::name_file_inside);
 }
 
 }  // namespace
@@ -154,7 +153,7 @@ void ChangeRun::check_base(const PutChange& change, const std::optional<Entry>& 
   if (known) return;
   throw Error(Code::bad_request, "the base " + change.base->with_prefix(prefix::version) +
                                      " is not, and never was, a version of '" + change.path + "'")
-      .hint("Name the version that you read before you changed it, or none.")
+      .advise(Advice::name_base)
       .with("path", change.path);
 }
 
@@ -205,7 +204,7 @@ ChangeResult ChangeRun::mkdir(const MkdirChange& change) {
   ChangeResult result;
   if (existing) {
     if (existing->kind != EntryKind::folder)
-      throw Error(Code::conflict, "'" + change.path + "' is a file").hint("Choose another path.");
+      throw Error(Code::conflict, "'" + change.path + "' is a file").advise(Advice::choose_other_path);
     if (!change.exist_ok) throw Error(Code::conflict, "the folder '" + change.path + "' exists already");
     if (change.sets_mode && change.mode && *change.mode != existing->mode) {
       check_locks(change.path, Touches::content, change.conditions);
@@ -350,7 +349,7 @@ ChangeResult ChangeRun::restore_version(const RestoreVersionChange& change) {
                        {version->file}, read_entry);
   if (!entry)
     throw Error(Code::conflict, "the file of this version is in the trash")
-        .hint("Restore the file first: 'sandkeep trash restore'.")
+        .advise(Advice::restore_file_first)
         .with("file_id", version->file.with_prefix(prefix::file));
   check_conditions(tx_, entry->path, entry, change.conditions);
   check_locks(entry->path, Touches::content, change.conditions);

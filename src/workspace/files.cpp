@@ -55,7 +55,7 @@ std::pair<std::string, std::string> decode_cursor(std::string_view cursor) {
   auto zero = text ? text->find('\0') : std::string::npos;
   if (zero == std::string::npos)
     throw Error(Code::bad_request, "the cursor is not one that this server gave")
-        .hint("Begin without a cursor.");
+        .advise(Advice::begin_without_cursor);
   return {text->substr(0, zero), text->substr(zero + 1)};
 }
 
@@ -63,7 +63,7 @@ int64_t decode_number(std::string_view cursor) {
   auto number = parse_unsigned(cursor);
   if (!number || *number > (1ull << 62))
     throw Error(Code::bad_request, "the cursor is not one that this server gave")
-        .hint("Begin without a cursor.");
+        .advise(Advice::begin_without_cursor);
   return static_cast<int64_t>(*number);
 }
 
@@ -98,7 +98,7 @@ void Files::prepare(const Authority& authority, std::vector<Change>& changes) {
   if (changes.size() > ground_.limits.batch_max)
     throw Error(Code::too_large,
                 "a batch holds at most " + std::to_string(ground_.limits.batch_max) + " changes")
-        .hint("Send several batches.");
+        .advise(Advice::send_several_batches);
   for (Change& change : changes) {
     std::visit([](auto& one) { clean(one); }, change);
     // Detect the type before the transaction, so that other writers do not wait for it.
@@ -223,11 +223,12 @@ Entry Files::get(const Authority& authority, std::string_view path) {
   });
   if (trashed) {
     std::string root = trashed->root.with_prefix(prefix::file);
-    std::string what = trashed->root_path == wanted ? "it" : "'" + trashed->root_path + "', which holds it,";
-    throw Error(Code::not_found,
-                "'" + wanted + "' was moved to the trash at " + to_iso8601(trashed->trashed_us))
-        .hint("Bring " + what + " back with 'sandkeep trash restore " + root + "'.")
-        .with("trashed_file_id", root);
+    Error in_trash(Code::not_found,
+                   "'" + wanted + "' was moved to the trash at " + to_iso8601(trashed->trashed_us));
+    in_trash.with("trashed_file_id", root).advise(Advice::restore_from_trash);
+    if (trashed->root_path != wanted)
+      in_trash.with("trashed_path", trashed->root_path).advise(Advice::restore_folder_from_trash);
+    throw in_trash;
   }
   throw Error(Code::not_found,
               "there is nothing at '" + wanted + "' in the workspace '" + authority.workspace().name + "'");

@@ -28,7 +28,7 @@ void check_room(const Ground& ground) {
   if (free_bytes >= reserve_bytes) return;
   throw Error(Code::disk_full, "the server's disk has " + human_size(free_bytes) + " free; the last " +
                                    human_size(reserve_bytes) + " are kept for its records")
-      .hint("Purge what is not needed and collect it ('sandkeep gc'), or free space on the server's disk.")
+      .advise(Advice::collect_or_free_disk)
       .with("free_bytes", static_cast<int64_t>(free_bytes))
       .with("reserve_bytes", static_cast<int64_t>(reserve_bytes));
 }

@@ -19,7 +19,7 @@ Fd lock_directory(const std::string& directory) {
   Fd lock = open_file(directory + "/lock", O_RDWR | O_CREAT, 0600);
   if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0)
     throw Error(Code::conflict, "another server is using the data folder " + directory)
-        .hint("Stop it, or choose another folder with --data.");
+        .advise(Advice::choose_data_folder);
   return lock;
 }
 

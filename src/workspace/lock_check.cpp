@@ -30,7 +30,7 @@ void check_tokens(const std::vector<Lock>& locks, const std::vector<Sha256>& tok
       throw Error(
           Code::precondition_failed,
           "a lock token that was sent is not valid any more: the lock ran out, was released or was broken")
-          .hint("Acquire the lock again, read the current version, and decide again.");
+          .advise(Advice::lock_again_and_read);
   }
 }
 
@@ -74,7 +74,7 @@ void check_fence(catalog::Statements& statements, const Id& workspace, std::stri
   if (fence < latest)
     throw Error(Code::precondition_failed, "the fencing number " + std::to_string(fence) +
                                                " is stale: a later lock had " + std::to_string(latest))
-        .hint("Acquire the lock again, read the current version, and decide again.")
+        .advise(Advice::lock_again_and_read)
         .with("current_fence", latest);
 }
 

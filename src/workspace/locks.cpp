@@ -13,7 +13,7 @@ int64_t checked_ttl(const Ground& ground, int64_t ttl_s) {
   if (ttl_s < ground.limits.lock_ttl_min_s || ttl_s > ground.limits.lock_ttl_max_s)
     throw Error(Code::bad_request, "ttl_s must lie between " + std::to_string(ground.limits.lock_ttl_min_s) +
                                        " and " + std::to_string(ground.limits.lock_ttl_max_s) + " seconds")
-        .hint("Ask for a shorter time and renew the lock while you need it.");
+        .advise(Advice::lock_for_less);
   return ttl_s;
 }
 
@@ -44,7 +44,7 @@ std::optional<Lock> find_by_token(catalog::Statements& statements, const Id& wor
 
 Error no_such_lock() {
   return Error(Code::not_found, "no lock has this token: it ran out, was released or was broken")
-      .hint("Acquire the lock again.");
+      .advise(Advice::lock_again);
 }
 
 }  // namespace

@@ -38,7 +38,8 @@ void ChangeRun::check_paths_below(const Entry& entry, const std::string& to) {
         {workspace_, range.exact, range.from, range.to}, take);
   auto refuse = [&](const std::string& path, const std::string& why) {
     throw Error(Code::bad_request, "'" + path + "' would " + why)
-        .hint("Choose a shorter target, or shorten the names below '" + entry.path + "' first.")
+        .advise(Advice::shorten_target)
+        .with("source", entry.path)
         .with("path", path);
   };
   if (longest.size() > kPathBytesMax)

@@ -166,7 +166,7 @@ std::vector<PastEntry> find_past(ChangeRun& run, std::string& folder, TimeUs tim
   }
   if (wanted.empty())
     throw Error(Code::not_found, "there was nothing at '" + folder + "' at " + to_iso8601(time_us))
-        .hint("Look at the spelling and the time. What came later is removed by deleting it.");
+        .advise(Advice::check_spelling_and_time);
   return wanted;
 }
 
@@ -180,7 +180,7 @@ Files::RestoreAsOf Files::restore_as_of(const Authority& authority, std::string_
   if (clean.empty() && time_us < authority.workspace().created_us)
     throw Error(Code::bad_request,
                 "the workspace was made later, at " + to_iso8601(authority.workspace().created_us))
-        .hint("Name a time since then.");
+        .advise(Advice::name_later_time);
   struct DryRun {
     RestoreAsOf counts;
   };

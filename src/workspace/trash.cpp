@@ -67,7 +67,7 @@ Entry trashed_root(ChangeRun& run, const Id& file) {
                            {file, run.workspace()}, read_entry);
   if (!root)
     throw Error(Code::not_found, "there is no " + file.with_prefix(prefix::file) + " in the trash")
-        .hint("'sandkeep trash ls' shows what is.");
+        .advise(Advice::list_trash);
   return *root;
 }
 
@@ -84,7 +84,7 @@ Page<Entry> Files::trash(const Authority& authority, std::string_view cursor, si
     auto id = parts.size() == 2 ? Id::from_hex(parts[1]) : std::nullopt;
     if (!time || !id)
       throw Error(Code::bad_request, "the cursor is not one that this server gave")
-          .hint("Begin without a cursor.");
+          .advise(Advice::begin_without_cursor);
     before = static_cast<int64_t>(*time);
     before_id = *id;
   }
@@ -148,8 +148,7 @@ PurgeResult Files::purge_version(const Authority& authority, const Id& version,
     if (!found)
       throw Error(Code::not_found, "this workspace has no version " + version.with_prefix(prefix::version));
     if (found->is_head)
-      throw Error(Code::conflict, "this is the file's current version")
-          .hint("Write or restore another version first, or purge the file from the trash.");
+      throw Error(Code::conflict, "this is the file's current version").advise(Advice::replace_version_first);
     // Trashed entries have no path that could be locked.
     bool in_place = tx.query("SELECT 1 FROM entries WHERE id = $1 AND trashed_us IS NULL", {found->file},
                              [](const catalog::Row&) { return false; }) > 0;

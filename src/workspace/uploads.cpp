@@ -50,7 +50,7 @@ UploadInfo need_pending(catalog::Statements& statements, const Actor& actor, con
   auto upload = need_upload(statements, actor, id, now_us);
   if (upload.status != "pending")
     throw Error(Code::bad_request, "the upload is " + upload.status + " and takes nothing more")
-        .hint("Create another upload.");
+        .advise(Advice::create_other_upload);
   return upload;
 }
 
@@ -186,7 +186,7 @@ UploadInfo Uploads::create(const Authority& authority, NewUpload wanted) {
                 [](const catalog::Row& row) { return row.integer(0); });
     if (pending >= kUploadsPendingMax)
       throw Error(Code::too_many_requests, "you have " + std::to_string(pending) + " uploads under way")
-          .hint("Complete or cancel some of them.");
+          .advise(Advice::end_some_uploads);
     tx.exec("INSERT INTO uploads (" SK_UPLOAD_COLUMNS
             ", owner) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, NULL, $9, $10, $11)",
             {upload.id, upload.workspace, upload.wanted.filename, upload.wanted.purpose, upload.wanted.mime,
@@ -216,7 +216,8 @@ UploadPart Uploads::add_part(const Actor& actor, const Id& upload, const Content
                          [](const catalog::Row& row) { return row.integer(0); });
     if (static_cast<size_t>(parts) >= kUploadPartsMax)
       throw Error(Code::bad_request, "an upload has at most " + std::to_string(kUploadPartsMax) + " parts")
-          .hint("Send larger parts, up to " + human_size(kUploadPartBytesMax) + " each.");
+          .advise(Advice::send_larger_parts)
+          .with("part_bytes_max", static_cast<int64_t>(kUploadPartBytesMax));
     ChangeRun run(tx, ground_, actor, pending.workspace);
     auto added = BlobLedger::add(tx, pending.workspace, content.written(), part.created_us);
     run.grow(added.grew_bytes);

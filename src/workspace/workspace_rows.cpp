@@ -19,7 +19,7 @@ Workspace insert_workspace(catalog::Tx& tx, Ground& ground, const Actor& owner, 
   if (tx.query("SELECT 1 FROM workspaces WHERE owner = $1 AND name = $2 AND trashed_us IS NULL",
                {owner.principal(), name}, [](const catalog::Row&) { return false; }) > 0)
     throw Error(Code::conflict, "you have a workspace named '" + name + "' already")
-        .hint("Choose another name.");
+        .advise(Advice::choose_other_name);
   std::array<std::byte, 32> secret;
   fill_random(secret);
   tx.exec(

@@ -58,7 +58,7 @@ void set_name(catalog::Tx& tx, Ground& ground, const Authority& authority, const
   if (tx.query("SELECT 1 FROM workspaces WHERE owner = $1 AND name = $2 AND trashed_us IS NULL AND id <> $3",
                {workspace.owner, name, workspace.id}, [](const catalog::Row&) { return false; }) > 0)
     throw Error(Code::conflict, "there is a workspace named '" + name + "' already")
-        .hint("Choose another name.");
+        .advise(Advice::choose_other_name);
   tx.exec("UPDATE workspaces SET name = $2 WHERE id = $1", {workspace.id, name});
   Journal::append(tx, ground, workspace.id, authority.actor(), "workspace.rename", Json::object(),
                   {{"from", workspace.name}, {"to", name}});
@@ -145,7 +145,7 @@ Workspace Workspaces::open_for(const Actor& actor, const Id& principal, std::str
   if (!found)
     throw Error(Code::not_found,
                 "there is no workspace '" + std::string(id_or_name) + "' that this principal may open")
-        .hint("Let it in first ('sandkeep workspace member'), or name one of its own, such as 'default'.");
+        .advise(Advice::let_in_or_name_own);
   return *found;
 }
 

@@ -219,7 +219,7 @@ def test_a_name_that_cannot_be_is_the_only_copy_until_it_is_renamed(keep):
     assert [(item["what"], item["reason"], item["only_copy"]) for item in listed] == [("refused", "name", True)]
     assert keep.retry(session) == (0, 1)
     error = keep.call("DELETE", keep.address(session), 409).json()["error"]
-    assert "sessions unkept" in error["hint"] and "sessions retry" in error["hint"]
+    assert "/unkept" in error["hint"] and "/retry" in error["hint"] and error["advice"] == "keep_files_first"
     done = keep.run(session, f"import os; os.rename('{BAD_NAME}', 'good')")
     assert [(file["path"], file["size"]) for file in done["kept"]] == [(DEEP + "/good", 8)] and keep.unkept(session) == []
     keep.call("DELETE", keep.address(session), 204)

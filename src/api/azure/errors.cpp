@@ -1,6 +1,6 @@
 #include "api/azure/errors.h"
 
-#include "api/common/hints.h"
+#include "api/common/advice_words.h"
 #include "http/server.h"
 
 namespace sk::api::azure {
@@ -61,7 +61,7 @@ http::Reply error_reply(const http::Request& request, const Error& error) {
   auto code = std::string(azure_code(error.code()));
   Json body = {{"code", code}, {"message", error.message()}};
   Json inner = {{"code", info(error.code()).name}};
-  if (auto hint = hint_in(kVendorHints, error); !hint.empty()) inner["hint"] = hint;
+  if (auto hint = hint_for(Audience::vendor, error); !hint.empty()) inner["hint"] = hint;
   inner["requestId"] = request.request_id;
   for (const auto& [name, value] : error.facts()) {
     if (name == "field" && std::holds_alternative<std::string>(value))

@@ -61,8 +61,7 @@ workspace::Actor authenticate(App& app, const http::Request& request,
                               const std::optional<Credential>& credential) {
   if (!credential) throw Error(Code::unauthorized, "this needs a key");
   if (credential->from_cookie && request.method != "GET" && request.method != "HEAD") {
-    throw Error(Code::forbidden, "a signed-in browser may only read here")
-        .hint("Send a key: 'Authorization: Bearer KEY'.");
+    throw Error(Code::forbidden, "a signed-in browser may only read here").advise(Advice::send_valid_key);
   }
   return app.keep.access().authenticate(credential->secret);
 }

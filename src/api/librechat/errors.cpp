@@ -1,6 +1,6 @@
 #include "api/librechat/errors.h"
 
-#include "api/common/hints.h"
+#include "api/common/advice_words.h"
 #include "http/server.h"
 
 namespace sk::api::librechat {
@@ -9,7 +9,7 @@ http::Reply error_reply(const http::Request& request, const Error& error) {
   constexpr int kRetryAfterS = 5;
   http::Reply reply = http::error_to_reply(request, error);
   Json body = {{"error", error.message()},
-               {"details", hint_in(kVendorHints, error)},
+               {"details", hint_for(Audience::vendor, error)},
                {"code", info(error.code()).name},
                {"request_id", request.request_id}};
   for (const auto& [name, value] : error.facts())

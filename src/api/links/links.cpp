@@ -1,7 +1,9 @@
 #include "api/links/links.h"
 
+#include "api/common/advice_words.h"
 #include "api/common/download.h"
 #include "api/common/layout.h"
+#include "api/dialects.h"
 #include "base/text.h"
 #include "workspace/links.h"
 
@@ -69,7 +71,7 @@ Reply open_thumbnail(Call& call, const workspace::Version& version, Way way) {
   http::Request request;  // the part that an error reply needs
   request.request_id = call.request.request_id;
   request.path = call.request.path;
-  auto refuse = [request, none] { return http::error_to_reply(request, none); };
+  auto refuse = [request, none] { return dialect_error_reply(request, none); };
   auto deferred = std::make_shared<http::Deferred>(kWaitMost, refuse);
   call.app.interpreter.make_thumbnail(
       version, [deferred, refuse, way](const std::optional<interpreter::Thumbnail>& thumbnail) {
@@ -106,7 +108,7 @@ Reply explain(const Call& call, const Error& error) {
         << "\">open it again</a>, or <a href=\"/?next=" << page::esc(percent_encode(call.request.path))
         << "\">sign in first</a>.</p>";
   } else {
-    out << "<p>" << page::esc(error.hint()) << "</p>";
+    out << "<p>" << page::esc(hint_for(Audience::page, error)) << "</p>";
   }
   out << "</div>";
   return page::html_page({.title = "Link", .user = "", .form_token = ""}, out, error.http_status());

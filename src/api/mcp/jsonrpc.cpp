@@ -1,6 +1,6 @@
 #include "api/mcp/jsonrpc.h"
 
-#include "api/common/hints.h"
+#include "api/common/advice_words.h"
 
 namespace sk::api::mcp {
 
@@ -52,22 +52,9 @@ Message read_request(const Json& value) {
 
 }  // namespace
 
-std::string tool_hint(const Error& error) {
-  static constexpr HintWords kWords[] = {
-      {"X-Sandkeep-Lock", "Wait until the lock ends, or pass its token as lock_token."},
-      {"'sandkeep sessions ls'", "list_sessions shows yours."},
-      {"'sandkeep workspace ls'", "list_workspaces shows yours."},
-      {"'sandkeep trash restore", "It is in the trash: restore brings it back."},
-      {"'sandkeep ls'", "list_files and search show what is there."},
-      {"'sandkeep key create'", "Use another key."},
-      {"'sandkeep ", ""},
-  };
-  return hint_in(kWords, error);
-}
-
 RpcError to_rpc_error(const Error& error) {
   Json data = {{"code", info(error.code()).name}};
-  if (auto hint = tool_hint(error); !hint.empty()) data["hint"] = hint;
+  if (auto hint = hint_for(Audience::tools, error); !hint.empty()) data["hint"] = hint;
   for (const auto& [name, value] : error.facts())
     std::visit([&, &key = name](const auto& fact) { data[key] = fact; }, value);
   return RpcError(code_of(error.code()), error.message(), std::move(data));

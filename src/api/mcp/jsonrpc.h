@@ -51,10 +51,8 @@ class RpcError : public std::exception {
   Json id_;
 };
 
-// Returns a hint in terms of tools and their arguments; empty when there is none.
-std::string tool_hint(const Error& error);
-
-// Converts the domain's error: the code by its kind, the hint and the facts as data.
+// Converts the domain's error: the code by its kind, the hint (in terms of tools and their arguments) and the
+// facts as data.
 RpcError to_rpc_error(const Error& error);
 
 struct Message {

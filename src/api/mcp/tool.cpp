@@ -1,5 +1,6 @@
 #include "api/mcp/tool.h"
 
+#include "api/common/advice_words.h"
 #include "api/common/fields.h"
 #include "api/mcp/resource_uri.h"
 #include "base/object_writer.h"
@@ -28,7 +29,7 @@ Json ToolResult::to_json() const {
 }
 
 ToolResult failed(const Error& error) {
-  auto hint = tool_hint(error);
+  auto hint = hint_for(Audience::tools, error);
   Json facts = {{"code", info(error.code()).name}, {"message", error.message()}, {"hint", hint}};
   ToolResult result;
   result.text.append("**").append(info(error.code()).name).append("**: ").append(error.message());

@@ -1,6 +1,6 @@
 #include "api/openai/errors.h"
 
-#include "api/common/hints.h"
+#include "api/common/advice_words.h"
 #include "http/server.h"
 
 namespace sk::api::openai {
@@ -52,7 +52,7 @@ std::string message_of(const http::Request& request, const Error& error) {
   if (error.code() == Code::not_found && request.route.empty()) return unknown_path_message(request);
   std::string message = error.message();
   if (!message.empty() && !message.ends_with('.')) message += ".";
-  if (auto hint = hint_in(kVendorHints, error); !hint.empty()) message.append(" ").append(hint);
+  if (auto hint = hint_for(Audience::vendor, error); !hint.empty()) message.append(" ").append(hint);
   return message;
 }
 

@@ -1,5 +1,6 @@
 #include "api/page/page.h"
 
+#include "api/common/advice_words.h"
 #include "base/path.h"
 #include "base/text.h"
 
@@ -30,8 +31,9 @@ Frame frame_for(const User& user, std::string title) {
 Reply error_page(const Call& call, const Error& error) {
   Markup out;
   out << "<div class=\"card message bad\" role=\"alert\"><h1>" << esc(error.message()) << "</h1><p>"
-      << esc(error.hint()) << "</p><p class=\"soft\">" << esc(info(error.code()).name) << " · request "
-      << esc(call.request.request_id) << "</p></div><p><a href=\"/\">To the workspaces</a></p>";
+      << esc(hint_for(Audience::page, error)) << "</p><p class=\"soft\">" << esc(info(error.code()).name)
+      << " · request " << esc(call.request.request_id)
+      << "</p></div><p><a href=\"/\">To the workspaces</a></p>";
   Frame frame{.title = "Not possible",
               .user = call.actor.name(),
               .form_token = call.credential ? call.credential->form_token : ""};

@@ -1,4 +1,5 @@
 // Stores many transcripts in one call. Each message succeeds or fails alone, and the answer reports each one.
+#include "api/common/advice_words.h"
 #include "api/rest/conversation_json.h"
 #include "api/rest/new_message.h"
 #include "api/rest/rest.h"
@@ -25,7 +26,9 @@ std::string text_or_empty(const Json& item, const char* name) {
 }
 
 Json failure_json(const Error& error) {
-  return {{"code", info(error.code()).name}, {"message", error.message()}, {"hint", error.hint()}};
+  return {{"code", info(error.code()).name},
+          {"message", error.message()},
+          {"hint", hint_for(Audience::rest, error)}};
 }
 
 // One line of the answer.

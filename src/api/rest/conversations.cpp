@@ -1,6 +1,7 @@
 // Conversations: an app stores its messages and reads them back with permanent links.
 #include "api/common/shapes.h"
 #include "api/rest/conversation_json.h"
+#include "api/rest/errors.h"
 #include "api/rest/new_message.h"
 #include "api/rest/rest.h"
 #include "base/path.h"
@@ -83,7 +84,7 @@ Reply capture_and_reply(Call& call, const workspace::Authority& home, conversati
     try {
       return answer();
     } catch (const Error& error) {
-      return http::error_to_reply(request, error);
+      return error_reply(request, error);
     }
   };
   auto wait = std::chrono::seconds(call.app.settings.bridge_wait_max_s + call.app.settings.bridge_stall_s);

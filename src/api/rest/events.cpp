@@ -1,6 +1,7 @@
 // Reads the growing journal: pages, long polls, and resumable server-sent events.
 #include "api/common/shapes.h"
 #include "api/common/watch.h"
+#include "api/rest/errors.h"
 #include "api/rest/rest.h"
 #include "base/object_writer.h"
 #include "base/path.h"
@@ -104,7 +105,7 @@ class EventPoll : public std::enable_shared_from_this<EventPoll> {
       empty_until_ = events.cursor;
       if (events.has_more) watch_->poke();
     } catch (const Error& error) {
-      deferred->complete(http::error_to_reply(request_, error));
+      deferred->complete(error_reply(request_, error));
     }
   }
 

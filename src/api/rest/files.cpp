@@ -30,7 +30,9 @@ Reply read_file(Call& call) {
   auto entry = call.app.keep.files().get(workspace, path);
   if (entry.kind == workspace::EntryKind::folder) {
     throw Error(Code::bad_request, "'" + path + "' is a folder")
-        .hint("List it: GET /api/v1/workspaces/" + workspace.workspace().name + "/list?folder=" + path);
+        .advise(Advice::list_folder)
+        .with("workspace", workspace.workspace().name)
+        .with("path", path);
   }
   auto version = wanted_version(call, workspace, entry);
   call.note("read", "/" + path);

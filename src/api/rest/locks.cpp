@@ -1,6 +1,7 @@
 // Locks, and waiting for one without blocking a thread.
 #include "api/common/shapes.h"
 #include "api/common/watch.h"
+#include "api/rest/errors.h"
 #include "api/rest/rest.h"
 #include "base/path.h"
 
@@ -50,7 +51,7 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
       deferred->complete(lock_reply(*acquired_));
     } catch (const Error& error) {
       ended_ = true;
-      deferred->complete(http::error_to_reply(request_, error));
+      deferred->complete(error_reply(request_, error));
     }
   }
 
@@ -78,7 +79,7 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
       if (!acquired_) acquired_ = app_.keep.locks().acquire(current_authority(), wanted_);
       return lock_reply(*acquired_);
     } catch (const Error& error) {
-      return http::error_to_reply(request_, error);
+      return error_reply(request_, error);
     }
   }
 

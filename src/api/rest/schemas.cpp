@@ -204,6 +204,7 @@ void add_server_schemas(Json& out) {
                  {{"code", {{"type", "string"}, {"enum", std::move(codes)}}},
                   {"message", text()},
                   {"hint", text()},
+                  {"advice", text()},
                   {"request_id", text()}}},
                 {"required", {"code", "message", "hint", "request_id"}}};
   out["Error"] = object({{"error", std::move(error)}});

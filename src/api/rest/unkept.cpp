@@ -1,6 +1,7 @@
 // Files that sessions could not keep as heads: lists, retries and dismisses them.
 #include "api/common/need_interpreter.h"
 #include "api/common/shapes.h"
+#include "api/rest/errors.h"
 #include "api/rest/rest.h"
 #include "api/rest/session_json.h"
 #include "http/server.h"
@@ -33,7 +34,7 @@ Reply retry_unkept(Call& call) {
   request.request_id = call.request.request_id;
   request.path = call.request.path;
   auto at_deadline = [request] {
-    return http::error_to_reply(request, Error(Code::unavailable, "trying again takes too long to wait for"));
+    return error_reply(request, Error(Code::unavailable, "trying again takes too long to wait for"));
   };
   auto deferred = std::make_shared<http::Deferred>(kRetryMost, at_deadline, [] {});
   auto answer = [deferred, request, session, limit, &app = call.app, actor = call.actor,
@@ -45,7 +46,7 @@ Reply retry_unkept(Call& call) {
       body["remaining"] = retried.remaining;
       deferred->complete(Reply::json(body));
     } catch (const Error& error) {
-      deferred->complete(http::error_to_reply(request, error));
+      deferred->complete(error_reply(request, error));
     }
   };
   need_interpreter(call.app).retry_unkept(call.actor, session, answer);

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/client/remote.h"
 #include "cli/client/upload.h"
+#include "cli/frame/advice_words.h"
 #include "cli/frame/progress.h"
 
 namespace sk::cli {
@@ -355,8 +356,8 @@ bool McpBridge::upload_local(const Json& message) {
                 {"size", field(version, "size")}}},
               {"isError", false}};
   } catch (const Error& error) {
-    auto text = "**" + std::string(info(error.code()).name) + "**: " + error.message() + "\n\n" +
-                std::string(error.hint());
+    auto text =
+        "**" + std::string(info(error.code()).name) + "**: " + error.message() + "\n\n" + hint_of(error);
     result = {{"content", Json::array({Json{{"type", "text"}, {"text", text}}})}, {"isError", true}};
   }
   auto version = field(field(params, "_meta"), kVersionKey);

@@ -1,7 +1,6 @@
 #include "cli/client/remote.h"
 
 #include <algorithm>
-#include <array>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -46,37 +45,11 @@ std::string advice(Code code, const Target& target) {
   return "";
 }
 
-// Rewords the server's hints, which address developers of API clients, for this program.
-std::string in_our_words(const std::string& hint) {
-  struct Rewording {
-    std::string_view theirs, ours;
-  };
-  constexpr auto kRewordings = std::to_array<Rewording>({
-      {"on_existing", "Choose another path, or add --replace or --rename."},
-      {"X-Sandkeep-Lock", "Wait until the lock ends, or pass its token: --lock TOKEN."},
-      {"/list?folder=", "'sandkeep ls' lists it, 'sandkeep get' copies it here with all that is in it."},
-      {"GET /api/v1/workspaces or", "'sandkeep workspace ls' lists yours."},
-      {"?force=true",
-       "'sandkeep sessions unkept ID' lists them, 'sandkeep sessions retry ID' keeps them once the reason is "
-       "gone; "
-       "--force ends it with them."},
-      {"DELETE /api/v1/sessions", "Wait until one goes to sleep, or end one: 'sandkeep sessions rm'."},
-      {"Read the current version, merge",
-       "Get the current version, merge, and put it with --if-match and its id, which 'sandkeep log' shows."},
-      {"Retry-After", "Try again in a moment."},
-  });
-  for (const auto& [theirs, ours] : kRewordings)
-    if (hint.find(theirs) != std::string::npos) return std::string(ours);
-  return hint;
-}
-
-// Adds a hint if no server answered. Distinguishes an untrusted certificate from an unreachable server.
+// How to go on when no server answered; an untrusted certificate is told apart from a server that is not
+// there.
 Error unreachable(const Error& error, const Target& target) {
+  if (error.advice() == Advice::trust_certificate) return error;
   Error out(error.code(), error.message());
-  if (error.message().find("certificate") != std::string::npos)
-    return std::move(out).hint(
-        "Trust the authority that signed it: --ca-file FILE, or SANDKEEP_CA_FILE. A server with "
-        "self-signed TLS keeps its own in tls/ca.pem in its data folder.");
   if (target.is_guess)
     return std::move(out).hint(
         "Start one with 'sandkeep serve', or name yours: --server URL, SANDKEEP_SERVER, or 'sandkeep login "
@@ -87,7 +60,7 @@ Error unreachable(const Error& error, const Target& target) {
 
 void add_facts(Error& error, const Json& fields) {
   for (const auto& [name, value] : fields.items()) {
-    if (name == "code" || name == "message" || name == "hint") continue;
+    if (name == "code" || name == "message" || name == "hint" || name == "advice") continue;
     if (value.is_string()) error.with(name, value.get<std::string>());
     if (value.is_number_integer()) error.with(name, value.get<int64_t>());
   }
@@ -136,8 +109,10 @@ Error to_error(const http::ClientResponse& response, const Target& target) {
   Error out(code_named(text("code"), response.status),
             message.empty() ? "the server answered " + status : message);
   add_facts(out, fields);
-  auto hint = advice(out.code(), target);
-  return std::move(out).hint(hint.empty() ? in_our_words(text("hint")) : hint);
+  if (auto hint = advice(out.code(), target); !hint.empty()) return std::move(out).hint(hint);
+  // The server's hint is for those who write requests; this program has words of its own for what it knows.
+  if (auto known = advice_named(text("advice"))) return std::move(out).advise(*known);
+  return std::move(out).hint(text("hint"));
 }
 
 http::ClientRequest request_to(std::string method, std::string path) {

@@ -213,10 +213,7 @@ JobsOutcome upload_all(const Invocation& call, Remote& own_remote, const Plan& p
     progress.file_done();
   };
   auto on_failure = [&](size_t job, const Error& error) {
-    auto named = Error(error.code(), plan.tree.files[job].path + ": " + error.message())
-                     .hint(std::string(error.hint()));
-    for (const auto& [name, value] : error.facts())
-      std::visit([&, &fact = name](const auto& v) { named.with(fact, v); }, value);
+    auto named = error.about(plan.tree.files[job].path);
     call.terminal.note(describe_error(named, call.json(), call.terminal));
   };
   return run_jobs(plan.tree.files.size(), workers_of(call.arguments), own_remote.resolved_target(), work,

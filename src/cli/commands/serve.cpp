@@ -97,9 +97,8 @@ server::Settings read_settings(const Invocation& call) {
     make_absolute(settings.root_key_file);
     return settings;
   } catch (const Error& error) {
-    bool has_advice = error.hint() != info(error.code()).hint;
-    throw Error(error.code(), error.message())
-        .hint(has_advice ? std::string(error.hint()) : "'sandkeep serve --help' lists the settings.");
+    if (error.advice() != info(error.code()).advice) throw;
+    throw Error(error.code(), error.message()).hint("'sandkeep serve --help' lists the settings.");
   }
 }
 

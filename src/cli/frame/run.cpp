@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "base/version.h"
+#include "cli/frame/advice_words.h"
 #include "cli/frame/columns.h"
 #include "cli/frame/help.h"
 
@@ -95,7 +96,7 @@ ExitCode dispatch(const CommandTable& table, std::span<const std::string> words,
 }
 
 Json error_to_json(const Error& error) {
-  Json fields = {{"code", info(error.code()).name}, {"message", error.message()}, {"hint", error.hint()}};
+  Json fields = {{"code", info(error.code()).name}, {"message", error.message()}, {"hint", hint_of(error)}};
   for (const auto& [name, value] : error.facts())
     std::visit([&, &key = name](const auto& fact) { fields[key] = fact; }, value);
   return {{"error", fields}};
@@ -106,9 +107,8 @@ Json error_to_json(const Error& error) {
 std::string describe_error(const Error& error, bool as_json, const Terminal& terminal) {
   if (as_json) return to_text(error_to_json(error));
   auto out = terminal.paint_err(Style::red, "sandkeep:") + " " + printable(error.message());
-  // The general hint for bad requests addresses developers of API clients.
-  bool says_something = error.hint() != info(Code::bad_request).hint;
-  if (says_something && !error.hint().empty()) out += "\n  " + printable(error.hint());
+  // "Correct the request" tells nobody anything new.
+  if (error.advice() != Advice::correct_request) out += "\n  " + printable(hint_of(error));
   if (error.code() == Code::internal)
     for (const auto& [name, value] : error.facts())
       if (const auto* id = std::get_if<std::string>(&value); name == "request_id" && id != nullptr)

@@ -50,7 +50,7 @@ std::vector<std::pair<std::string, std::string>> add_files(workspace::Keep& keep
   if (files.size() > kAddedFilesMax)
     throw Error(Code::bad_request,
                 "at most " + std::to_string(kAddedFilesMax) + " files can be added at once")
-        .hint("Name the folder that they are in.");
+        .advise(Advice::name_their_folder);
   std::vector<std::pair<std::string, std::string>> added;
   std::vector<workspace::Change> changes;
   for (const auto& file : files) {

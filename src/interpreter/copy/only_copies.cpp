@@ -17,10 +17,7 @@ Error only_copies_error(const std::vector<NotKept>& items) {
   if (items.size() > kNamed) named.append(" and " + std::to_string(items.size() - kNamed) + " more");
   return Error(Code::conflict,
                "the session was not deleted, since it has files that could not be kept: " + named)
-      .hint(
-          "'sandkeep sessions unkept ID' lists them, and 'sandkeep sessions retry ID' keeps them once the "
-          "reason is "
-          "gone (GET /api/v1/sessions/{id}/unkept, POST …/retry). With ?force=true it is deleted with them.")
+      .advise(Advice::keep_files_first)
       .with("not_kept", listed)
       .with("not_kept_count", static_cast<int64_t>(items.size()));
 }

@@ -17,7 +17,7 @@ void fill_from_request(SessionInfo& info, const NewSession& wanted, const Interp
   if (info.memory_bytes > options.memory_max_bytes)
     throw Error(Code::bad_request,
                 "memory may be at most " + human_size(options.memory_max_bytes) + " on this server")
-        .hint("Ask for less, or ask the operator.");
+        .advise(Advice::ask_for_less);
   if (info.memory_bytes < (64ull << 20)) throw Error(Code::bad_request, "memory must be at least 64 MiB");
   info.timeout_s = wanted.timeout_s.value_or(options.timeout_default_s);
   info.idle_s = wanted.idle_s.value_or(options.idle_default_s);
@@ -46,15 +46,14 @@ void check(const NewExecution& wanted, const InterpreterOptions& options) {
     throw Error(Code::bad_request, "language must be 'python' or 'bash'");
   if (!is_utf8(wanted.code)) throw Error(Code::bad_request, "the code is not UTF-8");
   if (wanted.code.size() > kCodeBytesMax)
-    throw Error(Code::too_large, "the code has more than 8 MiB")
-        .hint("Put data into files, and read them from the code.");
+    throw Error(Code::too_large, "the code has more than 8 MiB").advise(Advice::put_data_into_files);
   if (wanted.timeout_s && (*wanted.timeout_s < 1 || *wanted.timeout_s > options.timeout_max_s))
     throw Error(Code::bad_request,
                 "timeout_s must lie between 1 and " + std::to_string(options.timeout_max_s));
   const auto& key = wanted.idempotency_key;
   auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
   if (key.size() > kKeyBytesMax || !is_utf8(key) || std::any_of(key.begin(), key.end(), is_control))
-    throw Error(Code::bad_request, "Idempotency-Key must be printable text of at most 255 bytes");
+    throw Error(Code::bad_request, "the idempotency key must be printable text of at most 255 bytes");
 }
 
 }  // namespace sk::interpreter

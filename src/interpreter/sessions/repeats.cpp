@@ -44,13 +44,13 @@ std::optional<RunningExecution> Repeats::find_by_key(const Id& session, LiveSess
   auto found = records_.find_by_key(session, wanted.idempotency_key, clock_.now_us() - kKeyLifeUs);
   if (!found) return std::nullopt;
   if (!is_same(*found, wanted))
-    throw Error(Code::conflict, "this Idempotency-Key was used for other code in this session")
-        .hint("Send each piece of code with a key of its own; repeat a key only with the same request.");
+    throw Error(Code::conflict, "this idempotency key was used for other code in this session")
+        .advise(Advice::give_code_its_own_key);
   if (auto running = live != nullptr ? live->find(found->id) : std::nullopt) return joined(*running);
   // The last server was killed, and this one could not give it to its session yet.
   if (found->status != ExecutionStatus::done)
     throw Error(Code::unavailable, "this was accepted before and has not begun yet")
-        .hint("Try again with the same Idempotency-Key.");
+        .advise(Advice::retry_with_same_key);
   return finished(std::move(*found));
 }
 

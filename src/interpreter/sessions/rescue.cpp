@@ -43,8 +43,7 @@ void Rescue::retry(const workspace::Authority& authority, const Id& session,
   };
   if (!threads_.submit(std::move(job)))
     throw Error(Code::unavailable,
-                "too many sessions are trying again to keep their files, or the server stops")
-        .hint("Try again in a moment.");
+                "too many sessions are trying again to keep their files, or the server stops");
 }
 
 Interpreter::Retried Rescue::retry_now(const workspace::Authority& authority, const Id& session) {
@@ -85,7 +84,7 @@ void Rescue::capture_refused(const Id& session) {
   }
   if (tried == LiveSession::Tried::failed)
     throw Error(Code::unavailable, "the session's files could not be compared, so nothing was tried again")
-        .hint("The server's log says why.");
+        .advise(Advice::read_log);
 }
 
 // Makes heads of versions that were kept aside, where nothing stands in their way any more.

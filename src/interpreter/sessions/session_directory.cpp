@@ -10,7 +10,7 @@ std::optional<SessionInfo> SessionDirectory::find(const workspace::Actor& actor,
 
 Error no_session(const Id& session) {
   return Error(Code::not_found, "there is no session " + session.with_prefix(workspace::prefix::session))
-      .hint("'sandkeep sessions ls' lists yours.");
+      .advise(Advice::list_sessions);
 }
 
 // Of any interpreter, and here because of the error that it throws.
@@ -66,7 +66,7 @@ size_t SessionDirectory::dismiss_unkept(const workspace::Actor& actor, const Id&
         .with("path", *path);
   if (path && is_refused && count == 0)
     throw Error(Code::conflict, "'" + *path + "' was refused, so its bytes are nowhere but in the session")
-        .hint("Remove the reason and retry, or delete the file in the session.")
+        .advise(Advice::retry_or_delete_file)
         .with("path", *path);
   return count;
 }
@@ -77,8 +77,7 @@ std::vector<SessionInfo> SessionDirectory::list(const workspace::Actor& actor,
 }
 
 Error deleted_error() {
-  return Error(Code::gone, "the session was deleted")
-      .hint("Create another one; its files are in the workspace.");
+  return Error(Code::gone, "the session was deleted").advise(Advice::create_other_session);
 }
 
 }  // namespace sk::interpreter

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "api/common/advice_words.h"
 #include "api/common/await.h"
 #include "api/common/cut_text.h"
 #include "api/vendor/output_text.h"
@@ -43,13 +44,32 @@ TEST(Dialects, TheBaseOfADialectAnswersInItsShape) {
 }
 
 TEST(Dialects, NoHintSpeaksOfACommandLineThatClientsOfOthersDoNotHave) {
-  for (const auto& code : all_codes()) {
-    for (const char* path : {"/v1/files/x", "/azure/pool/files", "/librechat/v1/exec", "/mcp"})
-      EXPECT_EQ(error_body(path, Error(code.code, "m")).dump().find("'sandkeep "), std::string::npos)
-          << path << " " << code.name;
+  for (const auto& one : kAdvice) {
+    auto error = Error(Code::conflict, "m").advise(one.advice);
+    for (const char* path : {"/api/v1/me", "/v1/files/x", "/azure/pool/files", "/librechat/v1/exec", "/mcp"})
+      EXPECT_EQ(error_body(path, error).dump().find("sandkeep "), std::string::npos)
+          << path << " " << one.name;
+    EXPECT_EQ(hint_for(Audience::page, error).find("sandkeep "), std::string::npos) << one.name;
   }
   auto locked = error_body("/v1/files/x", Error(Code::locked, "m")).dump();
   EXPECT_NE(locked.find("X-Sandkeep-Lock"), std::string::npos) << "a header that they can send";
+}
+
+TEST(Dialects, RoutesAreNamedToThoseOnlyWhoSendRequestsToThem) {
+  for (const auto& one : kAdvice) {
+    auto error = Error(Code::conflict, "m").advise(one.advice);
+    for (auto audience : {Audience::tools, Audience::vendor, Audience::page})
+      EXPECT_EQ(hint_for(audience, error).find("/api/v1"), std::string::npos) << one.name;
+  }
+}
+
+TEST(Dialects, OurOwnNamesTheAdviceBesideItsWords) {
+  auto body = error_body("/api/v1/sessions/s", Error(Code::not_found, "m").advise(Advice::list_sessions));
+  EXPECT_EQ(body["error"]["advice"], "list_sessions");
+  EXPECT_EQ(body["error"]["hint"], "GET /api/v1/sessions lists yours.");
+  EXPECT_EQ(error_body("/api/v1/me", Error(Code::locked, "m"))["error"]["advice"], "wait_for_lock");
+  EXPECT_FALSE(
+      error_body("/api/v1/me", Error(Code::locked, "m").hint("Ask.")).at("error").contains("advice"));
 }
 
 TEST(Dialects, EveryCodeHasANameInAzuresShape) {

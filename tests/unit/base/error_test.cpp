@@ -16,7 +16,6 @@ TEST(Error, EveryCodeHasItsOwnNameAStatusAndAdvice) {
     EXPECT_TRUE(names.insert(code.name).second) << code.name;
     EXPECT_GE(code.http_status, 400) << code.name;
     EXPECT_LE(code.http_status, 599) << code.name;
-    EXPECT_TRUE(code.hint.ends_with('.')) << code.name;
   }
 }
 
@@ -24,8 +23,38 @@ TEST(Error, CarriesItsCodesStatusAndAdviceUnlessItHasItsOwn) {
   Error plain(Code::locked, "held by ada");
   EXPECT_EQ(plain.http_status(), 423);
   EXPECT_STREQ(plain.what(), "held by ada");
-  EXPECT_EQ(plain.hint(), info(Code::locked).hint);
-  EXPECT_EQ(Error(Code::locked, "x").hint("Ask ada.").hint(), "Ask ada.");
+  EXPECT_EQ(plain.advice(), Advice::wait_for_lock);
+  EXPECT_EQ(plain.hint(), info(Advice::wait_for_lock).words);
+  EXPECT_EQ(Error(Code::locked, "x").advise(Advice::lock_again).advice(), Advice::lock_again);
+  auto own = Error(Code::locked, "x").hint("Ask ada.");
+  EXPECT_EQ(own.hint(), "Ask ada.");
+  EXPECT_EQ(own.advice(), std::nullopt) << "nobody has other words for it";
+}
+
+TEST(Error, ADialectsWordsReplaceTheGeneralOnesAndTakeTheFacts) {
+  constexpr AdviceWords kWords[] = {{Advice::lock_again, "{path} of {size} bytes: POST /{id}/{path}, {x"}};
+  auto error = Error(Code::locked, "x").advise(Advice::lock_again).with("path", "a").with("size", int64_t{5});
+  EXPECT_EQ(error.hint(kWords), "a of 5 bytes: POST /{id}/a, {x");
+  EXPECT_EQ(error.hint(), info(Advice::lock_again).words);
+  EXPECT_EQ(Error(Code::locked, "x").hint("own {path}").with("path", "a").hint(kWords), "own {path}");
+}
+
+TEST(Error, AboutAThingKeepsAllButTheBeginningOfItsMessage) {
+  auto error = Error(Code::locked, "is locked").advise(Advice::lock_again).with("path", "a").about("b.txt");
+  EXPECT_EQ(error.message(), "b.txt: is locked");
+  EXPECT_EQ(error.advice(), Advice::lock_again);
+  EXPECT_EQ(error.facts().size(), 1u);
+}
+
+TEST(Advice, HasANameOfItsOwnAndAWholeSentence) {
+  std::set<std::string_view> names;
+  for (const auto& one : kAdvice) {
+    EXPECT_EQ(&info(one.advice), &one) << one.name;
+    EXPECT_TRUE(names.insert(one.name).second) << one.name;
+    EXPECT_EQ(advice_named(one.name), one.advice);
+    EXPECT_FALSE(one.words.empty()) << one.name;
+  }
+  EXPECT_EQ(advice_named("of_a_newer_server"), std::nullopt);
 }
 
 TEST(Error, CarriesFactsInTheOrderInWhichTheyWereGiven) {

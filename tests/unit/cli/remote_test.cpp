@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cli/frame/advice_words.h"
 #include "cli/frame/exit_code.h"
 
 namespace sk::cli {
@@ -28,6 +29,19 @@ TEST(Remote, TheServersErrorKeepsItsCodeMessageHintAndFacts) {
   ASSERT_EQ(error.facts().size(), 2u);
   EXPECT_EQ(std::get<std::string>(error.facts()[0].second), "r1");
   EXPECT_EQ(std::get<int64_t>(error.facts()[1].second), 7);
+}
+
+TEST(Remote, AnAdviceIsSaidInTheWordsOfThisProgramWithTheServersFacts) {
+  auto error =
+      to_error(answer(404, R"({"error":{"code":"not_found","message":"m","hint":"POST /api/v1/…","advice":)"
+                           R"("restore_from_trash","trashed_file_id":"f_1"}})"),
+               kTarget);
+  EXPECT_EQ(error.advice(), Advice::restore_from_trash);
+  EXPECT_EQ(hint_of(error), "Bring it back with 'sandkeep trash restore f_1'.");
+  auto newer =
+      to_error(answer(404, R"({"error":{"code":"not_found","message":"m","hint":"h","advice":"quite_new"}})"),
+               kTarget);
+  EXPECT_EQ(hint_of(newer), "h");
 }
 
 TEST(Remote, ACodeFromANewerServerIsTakenByItsStatus) {

@@ -456,6 +456,7 @@ TEST_F(KeepTest, WhatIsLookedForInATrashedFolderNamesWhatCanBeRestored) {
   auto root = keep->files().get(ws, "F");
   apply(TrashChange{"F", {}});
   EXPECT_EQ(code_of([&] { keep->files().get(ws, "F/sub/a"); }), Code::not_found);
+  EXPECT_EQ(last_error->advice(), Advice::restore_folder_from_trash);
   EXPECT_NE(last_error->hint().find(root.id.with_prefix(prefix::file)), std::string::npos);
   keep->files().restore(ws, root.id, OnExisting::refuse);
   EXPECT_EQ(bytes_at("F/sub/a"), "x");
