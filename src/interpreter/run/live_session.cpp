@@ -101,6 +101,10 @@ void LiveSession::start(QueuedExecution next) {
     for (const auto& sentence : keeper_.bring_outside_changes(capture_as(), open_files))
       outputs_.current()->note(sentence);
     outputs_.give_pending();
+    if (size_t left_out = std::exchange(unnamed_between_, 0); left_out > 0)
+      outputs_.current()->note(
+          std::to_string(left_out) +
+          " more changes were kept between cells; the folder's list and events have all of them.");
     has_run_ = true;
     // Accepted work must not run twice: that it began is durable before it does. An id that somebody was told
     // is never unknown afterwards.
@@ -300,6 +304,7 @@ void LiveSession::go_to_sleep() {
   }
   outputs_.forget_pending();
   between_ = {};
+  unnamed_between_ = 0;
   if (keeper_.is_open()) keeper_.close(capture_as());
   try {
     services_.records.save_activity(info_.id, active_us_, count_);
@@ -492,9 +497,11 @@ void LiveSession::capture_between_cells() {
   if (!runner_.is_open() || !keeper_.is_open()) return;
   try {
     between_.append(keeper_.capture_between_cells(capture_as(), [this] { return runner_.open_files(); }));
-    // Lists and events have all of them.
-    auto bound = [](auto& list) {
-      if (list.size() > kNamedBetweenCellsMax) list.resize(kNamedBetweenCellsMax);
+    // Lists and events have all of them; the next answer says how many it leaves out.
+    auto bound = [this](auto& list) {
+      if (list.size() <= kNamedBetweenCellsMax) return;
+      unnamed_between_ += list.size() - kNamedBetweenCellsMax;
+      list.resize(kNamedBetweenCellsMax);
     };
     bound(between_.kept);
     bound(between_.folders);

@@ -172,7 +172,8 @@ class LiveSession : public std::enable_shared_from_this<LiveSession> {
   std::unique_ptr<sandbox::DiskGuard::Ticket> disk_ticket_;  // its callback uses the runner's kernel
   ExecutionQueue queue_;
   std::optional<Current> current_;
-  Settled between_;  // kept between cells; the next answer names it. Bounded like the output
+  size_t unnamed_between_ = 0;  // changes that between_ has no room for
+  Settled between_;             // kept between cells; the next answer names it. Bounded like the output
   TimeUs save_manifest_us_ = 0;
   TimeUs quiet_look_us_ = 0;  // the next look for what processes wrote between cells; 0: asleep
   bool has_run_;              // any execution, ever

@@ -1,5 +1,9 @@
 #include "interpreter/run/session_outputs.h"
 
+#include <utility>
+
+#include "base/text.h"
+
 namespace sk::interpreter {
 
 void SessionOutputs::begin(ExecutionFeed& feed, int64_t execution_number) {
@@ -9,28 +13,47 @@ void SessionOutputs::begin(ExecutionFeed& feed, int64_t execution_number) {
 
 void SessionOutputs::give_pending() {
   auto pending = std::exchange(pending_, {});
-  pending_bytes_ = 0;
-  for (const auto& [stream, bytes] : pending) current_->text(stream, bytes);
+  size_t dropped_bytes = dropped_bytes_;
+  forget_pending();
+  for (const auto& one : pending) {
+    if (const auto* text = std::get_if<Text>(&one))
+      current_->text(text->stream, text->bytes);
+    else
+      current_->display(std::get<sandbox::Display>(one));
+  }
+  if (dropped_bytes > 0)
+    current_->note(human_size(dropped_bytes) + " of output between cells were dropped: at most " +
+                   human_size(limits_.bytes_max) + " wait for the next cell. Print to a file to keep more.");
 }
 
 void SessionOutputs::forget_pending() {
   pending_.clear();
-  pending_bytes_ = 0;
+  pending_bytes_ = dropped_bytes_ = 0;
 }
 
 void SessionOutputs::text(sandbox::Stream stream, std::string_view bytes) {
   if (current_) return current_->text(stream, bytes);
-  bytes = bytes.substr(0, limits_.bytes_max - pending_bytes_);
-  if (bytes.empty()) return;
-  pending_bytes_ += bytes.size();
-  if (!pending_.empty() && pending_.back().first == stream)
-    pending_.back().second.append(bytes);
+  auto fits = bytes.substr(0, limits_.bytes_max - pending_bytes_);
+  dropped_bytes_ += bytes.size() - fits.size();
+  if (fits.empty()) return;
+  pending_bytes_ += fits.size();
+  auto* last = pending_.empty() ? nullptr : std::get_if<Text>(&pending_.back());
+  if (last != nullptr && last->stream == stream)
+    last->bytes.append(fits);
   else
-    pending_.emplace_back(stream, bytes);
+    pending_.push_back(Text{stream, std::string(fits)});
 }
 
 void SessionOutputs::display(const sandbox::Display& display) {
-  if (current_) current_->display(display);
+  if (current_) return current_->display(display);
+  size_t bytes = display.id.size() + display.bundle.metadata.size();
+  for (const auto& part : display.bundle.parts) bytes += part.mime.size() + part.content.size();
+  if (bytes > limits_.bytes_max - pending_bytes_) {
+    dropped_bytes_ += bytes;
+    return;
+  }
+  pending_bytes_ += bytes;
+  pending_.push_back(display);
 }
 
 void SessionOutputs::clear() {

@@ -1,10 +1,10 @@
-// What a session's kernel prints and shows: while an execution runs it belongs to that; text that is printed
-// between cells waits for the next one.
+// The output of a session's kernel. While an execution runs, output belongs to it; text and displays between
+// cells wait for the next one.
 #pragma once
 
 #include <memory>
 #include <string>
-#include <utility>
+#include <variant>
 #include <vector>
 
 #include "interpreter/run/output_collector.h"
@@ -32,7 +32,8 @@ class SessionOutputs {
   // Null between executions.
   OutputCollector* current() { return current_.get(); }
 
-  // As the kernel says it. Displays, results and errors between cells are nobody's, and dropped.
+  // Output as the kernel reports it. Between cells there are only text and displays; what exceeds the limit
+  // is dropped, and give_pending() notes how much.
   void text(sandbox::Stream stream, std::string_view bytes);
   void display(const sandbox::Display& display);
   void clear();
@@ -42,8 +43,13 @@ class SessionOutputs {
  private:
   const Limits limits_;
   std::unique_ptr<OutputCollector> current_;
-  std::vector<std::pair<sandbox::Stream, std::string>> pending_;
+  struct Text {
+    sandbox::Stream stream;
+    std::string bytes;
+  };
+  std::vector<std::variant<Text, sandbox::Display>> pending_;
   size_t pending_bytes_ = 0;
+  size_t dropped_bytes_ = 0;
 };
 
 }  // namespace sk::interpreter
