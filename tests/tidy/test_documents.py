@@ -14,7 +14,7 @@ def test_documents_written_from_tables_are_up_to_date(tmp_path):
 
 
 def table_names(definition, macro, position):
-    arguments = re.findall(rf"^{macro}\(([^\"]*)", text(ROOT / definition), re.M)
+    arguments = re.findall(rf"^{macro}\(([^\")]*)", text(ROOT / definition), re.M)
     return [row.split(",")[position].strip() for row in arguments]
 
 
