@@ -1,8 +1,9 @@
 // Live sessions with a played kernel: a real keep, a real working copy, no sandbox. The clock is the test's.
 #pragma once
 
+#include <chrono>
 #include <future>
-#include <mutex>
+#include <stdexcept>
 
 #include "interpreter/run/live_session.h"
 #include "support/interpreter_options.h"
@@ -58,10 +59,14 @@ class LiveSessionTest : public CopyTest {
     live->enqueue(std::move(queued));
     return running;
   }
+  // Throws when it does not end: a test that waits for ever says less than one that fails.
   static Execution wait(const Running& running) {
-    std::promise<Execution> done;
-    running.feed->on_finish([&](const Execution& execution) { done.set_value(execution); });
-    return done.get_future().get();
+    auto done = std::make_shared<std::promise<Execution>>();
+    running.feed->on_finish([done](const Execution& execution) { done->set_value(execution); });
+    auto ended = done->get_future();
+    if (ended.wait_for(std::chrono::seconds(30)) != std::future_status::ready)
+      throw std::runtime_error("an execution did not end");
+    return ended.get();
   }
   Execution run(const std::string& code) { return wait(enqueue(code)); }
   // Waits until the strand has done everything so far, and what came of it. The test may use the play and the
