@@ -41,7 +41,7 @@ void SessionOutputs::text(sandbox::Stream stream, std::string_view bytes) {
   if (last != nullptr && last->stream == stream)
     last->bytes.append(fits);
   else
-    pending_.push_back(Text{stream, std::string(fits)});
+    pending_.emplace_back(std::in_place_type<Text>, Text{stream, std::string(fits)});
 }
 
 void SessionOutputs::display(const sandbox::Display& display) {
@@ -53,7 +53,7 @@ void SessionOutputs::display(const sandbox::Display& display) {
     return;
   }
   pending_bytes_ += bytes;
-  pending_.push_back(display);
+  pending_.emplace_back(std::in_place_type<sandbox::Display>, display);
 }
 
 void SessionOutputs::clear() {

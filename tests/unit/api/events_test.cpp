@@ -29,7 +29,7 @@ TEST_F(EventPolls, ADeadlineDuringAReadDoesNotSkipTheEventsThatItFound) {
   auto cursor = json_of(deferred->impl().at_deadline())["cursor"].get<int64_t>();
   auto next = json_of(call("GET", events + "?after=" + std::to_string(cursor)));
   ASSERT_EQ(next["items"].size(), 1u) << "cursor " << cursor << ", asked after " << after;
-  EXPECT_EQ(next["items"][0]["kind"], "file.write");
+  EXPECT_EQ(next["items"][0]["kind"], "file.create");
 }
 
 }  // namespace

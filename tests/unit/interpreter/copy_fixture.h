@@ -11,6 +11,7 @@
 
 #include "base/metrics.h"
 #include "interpreter/copy/copy_keeper.h"
+#include "support/content_of.h"
 #include "support/first_principal.h"
 #include "support/keep_options.h"
 #include "unit/temp_dir.h"
@@ -55,11 +56,9 @@ class CopyTest : public testing::Test {
 
   // In the workspace, as another client does it. Paths are the workspace's.
   void put(const std::string& path, const std::string& content) {
-    auto writer = keep.files().begin_content();
-    writer->write(as_bytes(content));
     workspace::PutChange change;
     change.path = path;
-    change.content = std::make_shared<blobs::Written>(writer->finish());
+    change.content = content_of(keep.ground(), content);
     keep.files().apply_one(ws, change);
   }
   void trash(const std::string& path) { keep.files().apply_one(ws, workspace::TrashChange{path, {}}); }
