@@ -98,8 +98,9 @@ class Session {
   uint64_t processes_refused() const;
   // Returns the host pids of all processes of the session except its init.
   std::vector<pid_t> processes() const;
-  // Sorted, without duplicates. Files opened or closed meanwhile may be missing or stale; freeze() first for
-  // an exact result.
+  // Sorted, without duplicates. Includes files of processes that start meanwhile, and of processes whose main
+  // thread has exited. Files opened or closed meanwhile may be missing or stale; freeze() first for an exact
+  // result.
   std::vector<OpenFile> files_open_for_writing() const;
 
  private:

@@ -288,6 +288,51 @@ def test_the_last_words_of_a_background_process_are_kept_without_another_cell(ke
     wait_for(lambda: keep.read(f"{folder}/often") == b"20\n")
 
 
+# A process that writes through a shared mapping causes no event. It obeys cells: it writes the number in /tmp/go, then repeats it in /tmp/done.
+
+MAPPED = """
+import ctypes, mmap, os, threading, time
+fd = os.open('mapped', os.O_RDWR | os.O_CREAT, 0o644); os.ftruncate(fd, 4096)
+memory = mmap.mmap(fd, 4096); os.close(fd)
+memory[:6] = b'000000'
+
+def obey():
+    try: number = open('/tmp/go').read()
+    except FileNotFoundError: return
+    if len(number) == 6 and number != memory[:6].decode():
+        memory[:6] = number.encode()
+        with open('/tmp/done.new', 'w') as file: file.write(number)
+        os.rename('/tmp/done.new', '/tmp/done')
+"""
+WRITERS = {
+    "its main thread has exited": """
+def obey_forever():
+    while True: obey(); time.sleep(0.02)
+threading.Thread(target=obey_forever).start()
+ctypes.CDLL(None).syscall(60, 0)
+""",
+    "each of its processes forks and exits": """
+while True:
+    if os.fork(): os._exit(0)
+    obey()
+""",
+}
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_writes_to_a_mapping_are_kept_when(keep, folder, writer):
+    session = keep.create(folder=folder)
+    keep.run(session, f"open('/tmp/writer.py', 'w').write({MAPPED + WRITERS[writer]!r})\n"
+                      "import os, subprocess, sys, time\np = subprocess.Popen([sys.executable, '/tmp/writer.py'])")
+    for number in [f"{i:06}" for i in range(1, 21)]:
+        done = keep.run(session, f"open('/tmp/go', 'w').write('{number}')\n"
+                                 f"while not os.path.exists('/tmp/done') or open('/tmp/done').read() != '{number}': time.sleep(0.01)")
+        assert done["end"] == "ok" and keep.read(f"{folder}/mapped")[:6] == number.encode(), done
+    sleep(keep, session)
+    assert keep.read(f"{folder}/mapped")[:6] == number.encode()
+    assert_same_on_both_sides(keep, session)
+
+
 # Changes from outside, while a session is awake.
 
 MEANWHILE = {
