@@ -52,7 +52,8 @@ struct Outcome {
 
 std::string_view name_of(End end);
 
-// A regular file that a process of the session has open for writing, or mapped shared and writable.
+// A regular file that a process of the session has open for writing, or mapped shared so that it can write to
+// it, now or after mprotect().
 struct OpenFile {
   uint64_t device;
   uint64_t inode;

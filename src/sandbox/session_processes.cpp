@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <charconv>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "base/text.h"
@@ -95,23 +96,59 @@ void add_open_files(const std::string& task, std::vector<OpenFile>& out) {
   });
 }
 
+// A shared mapping of a file. Both maps and smaps list it: "7f… rw-s 00000000 fe:00 1234  /mnt/data/x".
+struct SharedMapping {
+  OpenFile file;
+  bool is_writable;
+  bool is_in_copy;
+};
+
+// Returns nullopt for lines of other mappings, and for the further lines of smaps.
+std::optional<SharedMapping> shared_mapping(std::string_view line) {
+  auto fields = split(line, ' ');
+  if (fields.size() < 5 || fields[1].size() != 4 || fields[1][3] != 's') return std::nullopt;
+  auto colon = fields[3].find(':');
+  auto inode = parse_unsigned(fields[4]);
+  if (colon == std::string_view::npos || !inode || *inode == 0) return std::nullopt;
+  unsigned major_number = 0, minor_number = 0;
+  std::from_chars(fields[3].data(), fields[3].data() + colon, major_number, 16);
+  std::from_chars(fields[3].data() + colon + 1, fields[3].data() + fields[3].size(), minor_number, 16);
+  return SharedMapping{.file = {::makedev(major_number, minor_number), *inode},
+                       .is_writable = fields[1][1] == 'w',
+                       .is_in_copy = line.find("/mnt/data/") != std::string_view::npos};
+}
+
+// Finds shared mappings that mprotect() can make writable: their file was opened for writing.
+void add_files_that_may_become_writable(const std::string& task, std::vector<OpenFile>& out) {
+  std::string smaps = read_proc(task + "/smaps");
+  std::optional<SharedMapping> mapping;
+  for (auto line : split(smaps, '\n')) {
+    // The last line of each mapping is "VmFlags: rd sh mr mw me ms".
+    if (!line.starts_with("VmFlags:")) {
+      if (auto next = shared_mapping(line)) mapping = next;
+      continue;
+    }
+    if (mapping && line.find(" mw") != std::string_view::npos) out.push_back(mapping->file);
+    mapping.reset();
+  }
+}
+
 enum class Memory { none, listed };
 
-// Finds shared writable mappings: "7f… rw-s 00000000 fe:00 1234  /mnt/data/x". Returns Memory::none for an
-// exited process or thread, whose list is empty.
+// Adds files with shared mappings that are or may become writable. Returns Memory::none for an exited process
+// or thread, whose list is empty.
 Memory add_mapped_files(const std::string& task, std::vector<OpenFile>& out) {
   std::string maps = read_proc(task + "/maps");
+  bool has_read_only = false;
   for (auto line : split(maps, '\n')) {
-    auto fields = split(line, ' ');
-    if (fields.size() < 5 || fields[1].size() != 4 || fields[1][1] != 'w' || fields[1][3] != 's') continue;
-    auto colon = fields[3].find(':');
-    auto inode = parse_unsigned(fields[4]);
-    if (colon == std::string_view::npos || !inode || *inode == 0) continue;
-    unsigned major_number = 0, minor_number = 0;
-    std::from_chars(fields[3].data(), fields[3].data() + colon, major_number, 16);
-    std::from_chars(fields[3].data() + colon + 1, fields[3].data() + fields[3].size(), minor_number, 16);
-    out.push_back({::makedev(major_number, minor_number), *inode});
+    auto mapping = shared_mapping(line);
+    if (!mapping) continue;
+    if (mapping->is_writable) out.push_back(mapping->file);
+    has_read_only |= !mapping->is_writable && mapping->is_in_copy;
   }
+  // Only smaps knows more, but the kernel visits all pages for it. Mappings outside the copy, such as glibc's
+  // gconv cache, do not need it.
+  if (has_read_only) add_files_that_may_become_writable(task, out);
   return maps.empty() ? Memory::none : Memory::listed;
 }
 

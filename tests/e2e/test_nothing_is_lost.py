@@ -293,7 +293,7 @@ def test_the_last_words_of_a_background_process_are_kept_without_another_cell(ke
 MAPPED = """
 import ctypes, mmap, os, threading, time
 fd = os.open('mapped', os.O_RDWR | os.O_CREAT, 0o644); os.ftruncate(fd, 4096)
-memory = mmap.mmap(fd, 4096); os.close(fd)
+memory = mmap.mmap(fd, 4096); os.closerange(3, 100)
 memory[:6] = b'000000'
 
 def obey():
@@ -331,6 +331,37 @@ def test_writes_to_a_mapping_are_kept_when(keep, folder, writer):
     sleep(keep, session)
     assert keep.read(f"{folder}/mapped")[:6] == number.encode()
     assert_same_on_both_sides(keep, session)
+
+
+# Maps a file without Python's mmap, which keeps a descriptor open.
+MAP = """
+import ctypes, os
+from mmap import PROT_READ, PROT_WRITE, MAP_SHARED
+libc = ctypes.CDLL(None); libc.mmap.restype = ctypes.c_void_p; libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+def map_file(name, flags):
+    fd = os.open(name, flags); address = libc.mmap(None, 4096, PROT_READ, MAP_SHARED, fd, 0); os.close(fd)
+    return address
+open('read', 'w').write('x' * 4096); open('written', 'w').write('x' * 4096)
+read, written = map_file('read', os.O_RDONLY), map_file('written', os.O_RDWR)
+"""
+
+
+def test_writes_to_a_mapping_that_is_read_only_most_of_the_time_are_kept(keep, folder):
+    session = keep.create(folder=folder)
+    keep.run(session, MAP)
+    for number in range(1, 6):
+        keep.run(session, "assert libc.mprotect(written, 4096, PROT_READ | PROT_WRITE) == 0\n"
+                          f"ctypes.memmove(written, b'{number}', 1); assert libc.mprotect(written, 4096, PROT_READ) == 0")
+        assert keep.read(f"{folder}/written")[:1] == b"%d" % number
+    sleep(keep, session)
+    assert keep.read(f"{folder}/written")[:1] == b"5"
+
+
+def test_a_mapping_of_a_file_that_was_opened_for_reading_leaves_it_complete(keep, folder):
+    session = keep.create(folder=folder)
+    done = keep.run(session, MAP)
+    assert {item["path"].removeprefix(folder + "/"): item["complete"] for item in done["kept"]} == {"read": True, "written": False}
 
 
 # Changes from outside, while a session is awake.
