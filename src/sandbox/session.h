@@ -52,7 +52,8 @@ struct Outcome {
 
 std::string_view name_of(End end);
 
-// A regular file that a process of the session has open for writing, or mapped shared and writable.
+// A regular file that a process of the session has open for writing, or mapped shared so that it can write to
+// it, now or after mprotect().
 struct OpenFile {
   uint64_t device;
   uint64_t inode;
@@ -98,8 +99,9 @@ class Session {
   uint64_t processes_refused() const;
   // Returns the host pids of all processes of the session except its init.
   std::vector<pid_t> processes() const;
-  // Sorted, without duplicates. Files opened or closed meanwhile may be missing or stale; freeze() first for
-  // an exact result.
+  // Sorted, without duplicates. Includes files of processes that start meanwhile, and of processes whose main
+  // thread has exited. Files opened or closed meanwhile may be missing or stale; freeze() first for an exact
+  // result.
   std::vector<OpenFile> files_open_for_writing() const;
 
  private:

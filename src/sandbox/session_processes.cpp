@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <charconv>
 #include <memory>
+#include <optional>
+#include <set>
 
 #include "base/text.h"
 #include "sandbox/session.h"
@@ -51,8 +53,33 @@ void add_descendants(pid_t pid, std::vector<pid_t>& out) {
   });
 }
 
-bool is_open_for_writing(pid_t pid, const char* fd) {
-  std::string info = read_proc("/proc/" + std::to_string(pid) + "/fdinfo/" + fd);
+// Calls `visit` once for each pid that list() returns, and lists again until no pid is new. A process or
+// thread can start another one and exit between the listing and the visit. The bound is for code that never
+// stops starting processes.
+template <class List, class Visit>
+void for_each_also_new(List list, Visit visit) {
+  constexpr int kListingsMax = 16;
+  std::set<pid_t> visited;
+  for (int listing = 0; listing < kListingsMax; ++listing) {
+    size_t before = visited.size();
+    for (pid_t pid : list())
+      if (visited.insert(pid).second) visit(pid);
+    if (visited.size() == before) return;
+  }
+}
+
+std::vector<pid_t> threads_of(const std::string& process) {
+  std::vector<pid_t> out;
+  for_each_number(process + "/task", [&](int, const char* name) {
+    if (auto thread = parse_unsigned(name)) out.push_back(static_cast<pid_t>(*thread));
+  });
+  return out;
+}
+
+// In the functions below, `task` is the /proc folder of a process or of one thread.
+
+bool is_open_for_writing(const std::string& task, const char* fd) {
+  std::string info = read_proc(task + "/fdinfo/" + fd);
   auto at = info.find("flags:");
   if (at == std::string::npos) return false;
   auto digits = trim(std::string_view(info).substr(at + 6, info.find('\n', at) - at - 6));
@@ -61,28 +88,82 @@ bool is_open_for_writing(pid_t pid, const char* fd) {
   return (flags & O_ACCMODE) != O_RDONLY;
 }
 
-void add_open_files(pid_t pid, std::vector<OpenFile>& out) {
-  for_each_number("/proc/" + std::to_string(pid) + "/fd", [&](int folder, const char* name) {
+void add_open_files(const std::string& task, std::vector<OpenFile>& out) {
+  for_each_number(task + "/fd", [&](int folder, const char* name) {
     struct stat info{};
-    if (::fstatat(folder, name, &info, 0) == 0 && S_ISREG(info.st_mode) && is_open_for_writing(pid, name))
+    if (::fstatat(folder, name, &info, 0) == 0 && S_ISREG(info.st_mode) && is_open_for_writing(task, name))
       out.push_back({info.st_dev, info.st_ino});
   });
 }
 
-// Finds shared writable mappings: "7f… rw-s 00000000 fe:00 1234  /mnt/data/x"
-void add_mapped_files(pid_t pid, std::vector<OpenFile>& out) {
-  std::string maps = read_proc("/proc/" + std::to_string(pid) + "/maps");
-  for (auto line : split(maps, '\n')) {
-    auto fields = split(line, ' ');
-    if (fields.size() < 5 || fields[1].size() != 4 || fields[1][1] != 'w' || fields[1][3] != 's') continue;
-    auto colon = fields[3].find(':');
-    auto inode = parse_unsigned(fields[4]);
-    if (colon == std::string_view::npos || !inode || *inode == 0) continue;
-    unsigned major_number = 0, minor_number = 0;
-    std::from_chars(fields[3].data(), fields[3].data() + colon, major_number, 16);
-    std::from_chars(fields[3].data() + colon + 1, fields[3].data() + fields[3].size(), minor_number, 16);
-    out.push_back({::makedev(major_number, minor_number), *inode});
+// A shared mapping of a file. Both maps and smaps list it: "7f… rw-s 00000000 fe:00 1234  /mnt/data/x".
+struct SharedMapping {
+  OpenFile file;
+  bool is_writable;
+  bool is_in_copy;
+};
+
+// Returns nullopt for lines of other mappings, and for the further lines of smaps.
+std::optional<SharedMapping> shared_mapping(std::string_view line) {
+  auto fields = split(line, ' ');
+  if (fields.size() < 5 || fields[1].size() != 4 || fields[1][3] != 's') return std::nullopt;
+  auto colon = fields[3].find(':');
+  auto inode = parse_unsigned(fields[4]);
+  if (colon == std::string_view::npos || !inode || *inode == 0) return std::nullopt;
+  unsigned major_number = 0, minor_number = 0;
+  std::from_chars(fields[3].data(), fields[3].data() + colon, major_number, 16);
+  std::from_chars(fields[3].data() + colon + 1, fields[3].data() + fields[3].size(), minor_number, 16);
+  return SharedMapping{.file = {::makedev(major_number, minor_number), *inode},
+                       .is_writable = fields[1][1] == 'w',
+                       .is_in_copy = line.find("/mnt/data/") != std::string_view::npos};
+}
+
+// Finds shared mappings that mprotect() can make writable: their file was opened for writing.
+void add_files_that_may_become_writable(const std::string& task, std::vector<OpenFile>& out) {
+  std::string smaps = read_proc(task + "/smaps");
+  std::optional<SharedMapping> mapping;
+  for (auto line : split(smaps, '\n')) {
+    // The last line of each mapping is "VmFlags: rd sh mr mw me ms".
+    if (!line.starts_with("VmFlags:")) {
+      if (auto next = shared_mapping(line)) mapping = next;
+      continue;
+    }
+    if (mapping && line.find(" mw") != std::string_view::npos) out.push_back(mapping->file);
+    mapping.reset();
   }
+}
+
+enum class Memory { none, listed };
+
+// Adds files with shared mappings that are or may become writable. Returns Memory::none for an exited process
+// or thread, whose list is empty.
+Memory add_mapped_files(const std::string& task, std::vector<OpenFile>& out) {
+  std::string maps = read_proc(task + "/maps");
+  bool has_read_only = false;
+  for (auto line : split(maps, '\n')) {
+    auto mapping = shared_mapping(line);
+    if (!mapping) continue;
+    if (mapping->is_writable) out.push_back(mapping->file);
+    has_read_only |= !mapping->is_writable && mapping->is_in_copy;
+  }
+  // Only smaps knows more, but the kernel visits all pages for it. Mappings outside the copy, such as glibc's
+  // gconv cache, do not need it.
+  if (has_read_only) add_files_that_may_become_writable(task, out);
+  return maps.empty() ? Memory::none : Memory::listed;
+}
+
+void add_files_of_process(pid_t pid, std::vector<OpenFile>& out) {
+  std::string process = "/proc/" + std::to_string(pid);
+  add_open_files(process, out);
+  // The kernel releases memory before descriptors, so the descriptors above are complete if there is memory.
+  if (add_mapped_files(process, out) == Memory::listed) return;
+  // The main thread has exited. Other threads may continue, and only their folders list what they use.
+  for_each_also_new([&] { return threads_of(process); },
+                    [&](pid_t thread) {
+                      std::string task = process + "/task/" + std::to_string(thread);
+                      add_open_files(task, out);
+                      add_mapped_files(task, out);
+                    });
 }
 
 }  // namespace
@@ -110,10 +191,7 @@ uint64_t Session::processes_refused() const {
 
 std::vector<OpenFile> Session::files_open_for_writing() const {
   std::vector<OpenFile> out;
-  for (pid_t pid : processes()) {
-    add_open_files(pid, out);
-    add_mapped_files(pid, out);
-  }
+  for_each_also_new([this] { return processes(); }, [&](pid_t pid) { add_files_of_process(pid, out); });
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;

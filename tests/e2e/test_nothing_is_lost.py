@@ -288,6 +288,82 @@ def test_the_last_words_of_a_background_process_are_kept_without_another_cell(ke
     wait_for(lambda: keep.read(f"{folder}/often") == b"20\n")
 
 
+# A process that writes through a shared mapping causes no event. It obeys cells: it writes the number in /tmp/go, then repeats it in /tmp/done.
+
+MAPPED = """
+import ctypes, mmap, os, threading, time
+fd = os.open('mapped', os.O_RDWR | os.O_CREAT, 0o644); os.ftruncate(fd, 4096)
+memory = mmap.mmap(fd, 4096); os.closerange(3, 100)
+memory[:6] = b'000000'
+
+def obey():
+    try: number = open('/tmp/go').read()
+    except FileNotFoundError: return
+    if len(number) == 6 and number != memory[:6].decode():
+        memory[:6] = number.encode()
+        with open('/tmp/done.new', 'w') as file: file.write(number)
+        os.rename('/tmp/done.new', '/tmp/done')
+"""
+WRITERS = {
+    "its main thread has exited": """
+def obey_forever():
+    while True: obey(); time.sleep(0.02)
+threading.Thread(target=obey_forever).start()
+ctypes.CDLL(None).syscall(60, 0)
+""",
+    "each of its processes forks and exits": """
+while True:
+    if os.fork(): os._exit(0)
+    obey()
+""",
+}
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_writes_to_a_mapping_are_kept_when(keep, folder, writer):
+    session = keep.create(folder=folder)
+    keep.run(session, f"open('/tmp/writer.py', 'w').write({MAPPED + WRITERS[writer]!r})\n"
+                      "import os, subprocess, sys, time\np = subprocess.Popen([sys.executable, '/tmp/writer.py'])")
+    for number in [f"{i:06}" for i in range(1, 21)]:
+        done = keep.run(session, f"open('/tmp/go', 'w').write('{number}')\n"
+                                 f"while not os.path.exists('/tmp/done') or open('/tmp/done').read() != '{number}': time.sleep(0.01)")
+        assert done["end"] == "ok" and keep.read(f"{folder}/mapped")[:6] == number.encode(), done
+    sleep(keep, session)
+    assert keep.read(f"{folder}/mapped")[:6] == number.encode()
+    assert_same_on_both_sides(keep, session)
+
+
+# Maps a file without Python's mmap, which keeps a descriptor open.
+MAP = """
+import ctypes, os
+from mmap import PROT_READ, PROT_WRITE, MAP_SHARED
+libc = ctypes.CDLL(None); libc.mmap.restype = ctypes.c_void_p; libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+def map_file(name, flags):
+    fd = os.open(name, flags); address = libc.mmap(None, 4096, PROT_READ, MAP_SHARED, fd, 0); os.close(fd)
+    return address
+open('read', 'w').write('x' * 4096); open('written', 'w').write('x' * 4096)
+read, written = map_file('read', os.O_RDONLY), map_file('written', os.O_RDWR)
+"""
+
+
+def test_writes_to_a_mapping_that_is_read_only_most_of_the_time_are_kept(keep, folder):
+    session = keep.create(folder=folder)
+    keep.run(session, MAP)
+    for number in range(1, 6):
+        keep.run(session, "assert libc.mprotect(written, 4096, PROT_READ | PROT_WRITE) == 0\n"
+                          f"ctypes.memmove(written, b'{number}', 1); assert libc.mprotect(written, 4096, PROT_READ) == 0")
+        assert keep.read(f"{folder}/written")[:1] == b"%d" % number
+    sleep(keep, session)
+    assert keep.read(f"{folder}/written")[:1] == b"5"
+
+
+def test_a_mapping_of_a_file_that_was_opened_for_reading_leaves_it_complete(keep, folder):
+    session = keep.create(folder=folder)
+    done = keep.run(session, MAP)
+    assert {item["path"].removeprefix(folder + "/"): item["complete"] for item in done["kept"]} == {"read": True, "written": False}
+
+
 # Changes from outside, while a session is awake.
 
 MEANWHILE = {

@@ -28,6 +28,10 @@ constexpr int kReadyTimeoutMs = 60'000;
   ::dup2(log, 2);
   // Use a separate process group: Ctrl-C at the terminal reaches only the demo, which then ends the server.
   ::setpgid(0, 0);
+  // The demo blocks signals for its InterruptGuard; exec would pass the mask on.
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::execve("/proc/self/exe", arguments, environment);
   ::_exit(127);
 }
@@ -46,7 +50,6 @@ ChildServer::ChildServer(Options options) : options_(std::move(options)) {}
 ChildServer::~ChildServer() { kill_at_once(); }
 
 void ChildServer::start() {
-  SK_CHECK(pid_ < 0);
   // Keep the address of the first start, so that links stay valid.
   std::string listen = url_.empty() ? "127.0.0.1:0" : url_.substr(url_.find("//") + 2);
   std::vector<std::string> words = {"sandkeep", "serve", "--data", options_.folder + "/data",
@@ -64,9 +67,14 @@ void ChildServer::start() {
   if (::pipe2(ends, O_CLOEXEC) != 0) throw system_error("cannot make a pipe", errno);
   output_ = Fd(ends[0]);
   Fd theirs(ends[1]);
-  pid_ = ::fork();
-  if (pid_ < 0) throw system_error("cannot start another process", errno);
-  if (pid_ == 0) become_server(arguments.data(), environment.data(), theirs.get(), log.get());
+  {
+    std::lock_guard guard(mutex_);
+    SK_CHECK(pid_ < 0);
+    if (ended_) throw Error(Code::unavailable, "the server was ended");
+    pid_ = ::fork();
+    if (pid_ < 0) throw system_error("cannot start another process", errno);
+    if (pid_ == 0) become_server(arguments.data(), environment.data(), theirs.get(), log.get());
+  }
   theirs.reset();
 
   auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(kReadyTimeoutMs);
@@ -84,12 +92,30 @@ void ChildServer::start() {
 }
 
 void ChildServer::kill_at_once() {
+  {
+    std::lock_guard guard(mutex_);
+    kill_locked();
+  }
+  output_.reset();
+}
+
+void ChildServer::end() {
+  std::lock_guard guard(mutex_);
+  ended_ = true;
+  kill_locked();
+}
+
+pid_t ChildServer::pid() const {
+  std::lock_guard guard(mutex_);
+  return pid_;
+}
+
+void ChildServer::kill_locked() {
   if (pid_ < 0) return;
   ::kill(pid_, SIGKILL);
   while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
   pid_ = -1;
-  output_.reset();
 }
 
 std::string ChildServer::log_tail() const {

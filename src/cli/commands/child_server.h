@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,7 @@
 
 namespace sk::cli {
 
-// One thread. The child is killed when this object is destroyed or this process ends.
+// One thread, except for end(). The child is killed when this object is destroyed or this process ends.
 class ChildServer {
  public:
   struct Options {
@@ -27,16 +28,21 @@ class ChildServer {
   void start();
   // Sends SIGKILL, so the server cannot write anything more.
   void kill_at_once();
+  // Kills the server for good: a start() that runs or follows fails. Any thread.
+  void end();
   const std::string& url() const { return url_; }
-  pid_t pid() const { return pid_; }
+  pid_t pid() const;  // negative while it does not run
 
  private:
+  void kill_locked();
   std::string log_tail() const;
 
   const Options options_;
   std::string url_;
-  pid_t pid_ = -1;
   Fd output_;
+  mutable std::mutex mutex_;  // guards all below
+  pid_t pid_ = -1;
+  bool ended_ = false;
 };
 
 }  // namespace sk::cli

@@ -1,8 +1,10 @@
 // demo: shows in twenty seconds that links stay valid. Draws a chart, lets its session expire, overwrites its
 // file and kills its server; the link still returns the same bytes.
+#include <pthread.h>
 #include <stdlib.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <thread>
@@ -13,6 +15,7 @@
 #include "cli/client/fields.h"
 #include "cli/commands/child_server.h"
 #include "cli/commands/commands.h"
+#include "cli/frame/interrupt.h"
 
 namespace sk::cli {
 
@@ -20,6 +23,8 @@ namespace {
 
 constexpr auto kAsleepTimeout = std::chrono::seconds(30);
 constexpr int kIdleS = 2;
+constexpr int kRemovalsMax = 100;
+constexpr auto kRemovalPause = std::chrono::milliseconds(20);
 
 const std::string kChart =
     "import numpy as np, matplotlib.pyplot as plt\n"
@@ -36,13 +41,37 @@ class Folder {
     if (::mkdtemp(name.data()) == nullptr) throw system_error("cannot make a folder for the demo", errno);
     path = name;
   }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
-  }
+  ~Folder() { remove(); }
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;
+
+  // Tries again when it fails: code of a killed server may still create files until its sandbox is gone.
+  void remove() const {
+    std::error_code failed;
+    for (int tries = 0; tries < kRemovalsMax; ++tries) {
+      std::filesystem::remove_all(path, failed);
+      if (!failed) return;
+      std::this_thread::sleep_for(kRemovalPause);
+    }
+  }
   std::string path;
+};
+
+// Signals wait while the demo's folder exists without an InterruptGuard: during its creation and removal.
+class SignalsHeld {
+ public:
+  SignalsHeld() {
+    sigset_t set;
+    sigemptyset(&set);
+    for (int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, number);
+    pthread_sigmask(SIG_BLOCK, &set, &earlier_);
+  }
+  ~SignalsHeld() { pthread_sigmask(SIG_SETMASK, &earlier_, nullptr); }
+  SignalsHeld(const SignalsHeld&) = delete;
+  SignalsHeld& operator=(const SignalsHeld&) = delete;
+
+ private:
+  sigset_t earlier_{};
 };
 
 std::string grouped(uint64_t number) {
@@ -60,7 +89,11 @@ class Demo {
       : call_(call),
         server_({.folder = folder_.path,
                  .root_key = key_,
-                 .flags = {"--session-idle-s", std::to_string(kIdleS), "--log-level", "warn"}}) {}
+                 .flags = {"--session-idle-s", std::to_string(kIdleS), "--log-level", "warn"}}),
+        interrupt_(call.terminal, "interrupted; everything is removed", [this] {
+          server_.end();
+          folder_.remove();
+        }) {}
 
   ExitCode run() {
     server_.start();
@@ -159,10 +192,12 @@ class Demo {
 
   Invocation& call_;
   const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  SignalsHeld held_;
   Folder folder_;
   const std::string key_ = "demo-" + random_base64url(24);
   ChildServer server_;
   std::string session_;
+  InterruptGuard interrupt_;  // the last member: destroyed before what it cleans up
 };
 
 ExitCode run_demo(Invocation& call) { return Demo(call).run(); }

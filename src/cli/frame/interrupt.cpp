@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <utility>
 
 #include "cli/frame/exit_code.h"
 
@@ -21,17 +22,20 @@ sigset_t watched() {
 
 }  // namespace
 
-InterruptGuard::InterruptGuard(Terminal& terminal) : terminal_(terminal) {
+InterruptGuard::InterruptGuard(Terminal& terminal)
+    : InterruptGuard(terminal, "interrupted; what was finished is kept", {}) {}
+
+InterruptGuard::InterruptGuard(Terminal& terminal, std::string note, std::function<void()> clean_up)
+    : terminal_(terminal), note_(std::move(note)), clean_up_(std::move(clean_up)) {
   auto set = watched();
-  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  pthread_sigmask(SIG_BLOCK, &set, &earlier_);
   thread_ = std::thread([this] { wait_for_signal(); });
 }
 
 InterruptGuard::~InterruptGuard() {
   pthread_kill(thread_.native_handle(), SIGUSR1);
   thread_.join();
-  auto set = watched();
-  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  pthread_sigmask(SIG_SETMASK, &earlier_, nullptr);
 }
 
 void InterruptGuard::add(const std::string& path) {
@@ -51,8 +55,9 @@ void InterruptGuard::wait_for_signal() {
   // Never unlocked, so that no worker starts another file.
   mutex_.lock();
   for (const auto& path : half_written_) unlink(path.c_str());
+  if (clean_up_) clean_up_();
   terminal_.status("");
-  terminal_.note("sandkeep: interrupted; what was finished is kept");
+  terminal_.note("sandkeep: " + note_);
   _exit(number == SIGINT ? static_cast<int>(ExitCode::interrupted) : 128 + number);
 }
 

@@ -1,7 +1,10 @@
-// Handles Ctrl-C during a transfer: deletes incomplete files, then ends the process. Create it before any
-// other thread, so that all threads inherit the blocked signals and only its thread receives them.
+// Handles Ctrl-C, SIGTERM and SIGHUP: deletes what is incomplete or temporary, then ends the process. Create
+// it before any other thread, so that all threads inherit the blocked signals and only its thread receives
+// them.
 #pragma once
 
+#include <csignal>
+#include <functional>
 #include <mutex>
 #include <set>
 #include <string>
@@ -13,8 +16,11 @@ namespace sk::cli {
 
 class InterruptGuard {
  public:
+  // For a transfer: deletes the registered files and says that finished files are kept.
   explicit InterruptGuard(Terminal& terminal);
-  // Unblocks the signals.
+  // Calls `clean_up` in the guard's thread, then prints `note`. Other threads still run meanwhile.
+  InterruptGuard(Terminal& terminal, std::string note, std::function<void()> clean_up);
+  // Restores the earlier signal mask. Does not return if a signal has arrived: the process ends.
   ~InterruptGuard();
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
@@ -27,6 +33,9 @@ class InterruptGuard {
   void wait_for_signal();
 
   Terminal& terminal_;
+  const std::string note_;
+  const std::function<void()> clean_up_;  // may be empty
+  sigset_t earlier_{};
   std::mutex mutex_;
   std::set<std::string> half_written_;  // guarded by mutex_
   std::thread thread_;
