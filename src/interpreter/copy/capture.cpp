@@ -324,6 +324,15 @@ bool Capture::is_below_pending(const Plan& plan, const std::string& path) {
   return false;
 }
 
+// Notes the known paths of a new one that has vanished again: they were renamed twice, and the event of the
+// second rename comes with the next capture.
+void Capture::note_moving(Plan& plan, const std::string& path, const Node& node) {
+  auto known = manifest_.find_inodes(node.device, node.inode);
+  if (known.empty()) return;
+  auto now = copy_.look(path);
+  if (!now || now->inode != node.inode) plan.moving.insert(known.begin(), known.end());
+}
+
 // Folders first: what is in them goes with them.
 void Capture::find_renames(Plan& plan, Renames renames) {
   if (renames == Renames::none) return;
@@ -344,8 +353,12 @@ void Capture::find_renames(Plan& plan, Renames renames) {
     for (auto& [path, node] : plan.candidates) {
       if (!node || node->kind != kind || manifest_.find(path) != nullptr || has_no_folder(path)) continue;
       auto from = renamed_from(path, *node, kind);
+      if (!from) {
+        note_moving(plan, path, *node);
+        continue;
+      }
       // Nothing can be moved into itself: its files are renamed one by one.
-      if (!from || is_below(path, *from) || is_below_pending(plan, path)) continue;
+      if (is_below(path, *from) || is_below_pending(plan, path)) continue;
       Plan::Step step{Plan::What::rename, path, *from, *node, {}, true};
       workspace::MoveChange move;
       try {
@@ -382,7 +395,9 @@ void Capture::classify(Plan& plan) {
   for (auto& [path, node] : plan.candidates) {
     const ManifestRow* row = manifest_.find(path);
     if (!node) {
-      if (row != nullptr)
+      if (row != nullptr && (plan.moving.contains(path) || is_below_any(path, plan.moving)))
+        postponed_.paths.insert(path);
+      else if (row != nullptr)
         gone.insert(path);
       else if (aside_.erase(path) > 0)
         gone_aside_.push_back(named(path));

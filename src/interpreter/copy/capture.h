@@ -119,6 +119,7 @@ class Capture {
   void note_unreadable(Plan& plan, const std::string& path);
   void find_renames(Plan& plan, Renames renames);
   bool is_below_pending(const Plan& plan, const std::string& path);
+  void note_moving(Plan& plan, const std::string& path, const Node& node);
   void note_folder_above(Plan& plan, const workspace::Entry& folder);
   bool is_known(const Node& node) const;  // as the inode of a known path
   std::optional<std::string> renamed_from(const std::string& path, Node& node, NodeKind kind);

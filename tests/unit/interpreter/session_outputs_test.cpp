@@ -65,13 +65,14 @@ TEST_F(SessionOutputsTest, WhatWaitsIsForgottenWithItsKernel) {
 }
 
 TEST_F(SessionOutputsTest, AnImageThatIsShownBetweenCellsIsAFileOfTheNextExecution) {
-  outputs.display({image("a"), "", false});
-  outputs.error({"E", "v", "t"});
-  outputs.clear();
-  auto& collector = begin();
-  outputs.give_pending();
-  EXPECT_EQ(collector.outputs().size(), 1u) << "errors between cells belong to no execution";
-  EXPECT_EQ(collector.take_files().size(), 1u);
+  SessionOutputs roomy{{100, 200, directory.path()}};
+  roomy.display({image("a"), "", false});
+  roomy.error({"E", "v", "t"});
+  roomy.clear();
+  roomy.begin(feed, 3);
+  roomy.give_pending();
+  EXPECT_EQ(roomy.current()->outputs().size(), 1u) << "errors between cells belong to no execution";
+  EXPECT_EQ(roomy.current()->take_files().size(), 1u);
 }
 
 TEST_F(SessionOutputsTest, ADisplayBetweenCellsThatIsTooLargeIsNoted) {
