@@ -2,6 +2,9 @@
 
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
+
 #include "base/error.h"
 
 namespace sk::interpreter {
@@ -23,7 +26,13 @@ std::optional<ReadFile> read_contents(workspace::Ground& ground, const WorkingCo
     auto before = copy.look(path);
     if (!before || before->kind != NodeKind::file) return std::nullopt;
     auto fd = copy.open_file(path);
-    if (!fd) return std::nullopt;
+    if (!fd) {
+      int err = errno;
+      auto now = copy.look(path);
+      if (!now || now->kind != NodeKind::file || now->inode != before->inode) return std::nullopt;
+      throw Error(Code::conflict, std::string("it cannot be read now: ") +
+                                      (err == EAGAIN ? "a program holds a lease on it" : std::strerror(err)));
+    }
     // Opening a file that forbids reading changes its ctime, so look once more.
     before = copy.look(path);
     if (!before) return std::nullopt;

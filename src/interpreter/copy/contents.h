@@ -15,8 +15,8 @@ struct ReadFile {
   Node node;           // as it was when the reading began
 };
 
-// nullopt when there is no regular file any more. Error(too_large) when it grew over the limit,
-// Error(disk_full).
+// nullopt when there is no regular file any more. Error(conflict) when there is one that cannot be opened.
+// Error(too_large) when it grew over the limit, Error(disk_full).
 std::optional<ReadFile> read_contents(workspace::Ground& ground, const WorkingCopy& copy,
                                       const std::string& path, uint64_t file_bytes_max);
 

@@ -79,9 +79,15 @@ int open_beneath_of(int directory, const char* path, uint64_t flags) {
   open_how how{};
   how.flags = flags | O_CLOEXEC;
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV;
-  long fd;
-  do fd = ::syscall(SYS_openat2, directory, path, &how, sizeof how);
-  while (fd < 0 && (errno == EINTR || errno == EAGAIN));
+  // EAGAIN tells of a rename beside it, which is over at once, or of a lease that code holds on the file,
+  // which the system breaks only after 45 s.
+  constexpr int kAgainMax = 32;
+  long fd = -1;
+  for (int again = 0; again < kAgainMax; ++again) {
+    do fd = ::syscall(SYS_openat2, directory, path, &how, sizeof how);
+    while (fd < 0 && errno == EINTR);
+    if (fd >= 0 || errno != EAGAIN) break;
+  }
   return static_cast<int>(fd);
 }
 

@@ -441,5 +441,18 @@ TEST_F(CopyKeeperTest, SomethingElseInTheWayOfAFolderDoesNotKeepTheSessionFromRu
   EXPECT_EQ(text_of("x"), "a file now");
 }
 
+TEST_F(CopyKeeperTest, AFileUnderALeaseIsNamedAndKeptOnceItIsReleased) {
+  write("leased", "text");
+  ::signal(SIGIO, SIG_IGN);  // the system tells the holder that somebody wants to open the file
+  int fd = ::open(on_disk("leased").c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_EQ(::fcntl(fd, F_SETLEASE, F_WRLCK), 0);
+  auto refused = capture();
+  ASSERT_EQ(refused.not_kept.size(), 1u);
+  EXPECT_EQ(refused.not_kept[0].path, "w/leased");
+  EXPECT_TRUE(refused.not_kept[0].only_copy);
+  ::close(fd);
+  EXPECT_EQ(capture().kept.size(), 1u);
+}
+
 }  // namespace
 }  // namespace sk::interpreter
