@@ -50,8 +50,8 @@ def read_until(stream, word):
 
 
 def test_the_first_ctrl_c_cancels_a_run_and_shows_what_was_kept(cli, server):
-    (cli.folder / "long.py").write_text("import time\nprint('ready', flush=True)\n"
-                                        "try:\n    time.sleep(1000)\nfinally:\n    open('end.txt', 'w').write('x')\n")
+    (cli.folder / "long.py").write_text("import time\ntry:\n    print('ready', flush=True)\n"
+                                        "    time.sleep(1000)\nfinally:\n    open('end.txt', 'w').write('x')\n")
     running = cli.start("run", "--name", "interrupted", "long.py")
     read_until(running.stdout, b"ready")
     running.send_signal(signal.SIGINT)
@@ -65,8 +65,8 @@ def test_the_first_ctrl_c_cancels_a_run_and_shows_what_was_kept(cli, server):
 
 
 def test_a_second_ctrl_c_leaves_a_run_at_once(cli):
-    (cli.folder / "deaf.py").write_text("import time\nprint('ready', flush=True)\nwhile True:\n    try:\n        time.sleep(1000)\n"
-                                        "    except KeyboardInterrupt:\n        print('heard', flush=True)\n")
+    (cli.folder / "deaf.py").write_text("import time\nword = 'ready'\nwhile True:\n    try:\n        print(word, flush=True)\n        time.sleep(1000)\n"
+                                        "    except KeyboardInterrupt:\n        word = 'heard'\n")
     running = cli.start("run", "deaf.py")
     read_until(running.stdout, b"ready")
     running.send_signal(signal.SIGINT)
