@@ -12,6 +12,7 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <semaphore>
 #include <set>
 #include <thread>
 
@@ -407,18 +408,23 @@ TEST_F(CopyKeeperTest, FilesThatAreRenamedBesideCapturesAreNeverDeleted) {
   std::set<Id> before;
   for (int i = 0; i < kFiles; ++i) before.insert(keep.files().get(ws, "w/a" + std::to_string(i)).id);
   std::atomic<bool> stop{false};
+  std::counting_semaphore<> renames(0);  // so many that the system's queue of events never overflows
   std::thread code([&] {
     for (int turn = 0; !stop; ++turn)
       for (int i = 0; i < kFiles; ++i) {
+        renames.acquire();
         const char* names[] = {"a", "b", "c"};
         std::string number = std::to_string(i);
         fs::rename(on_disk(names[turn % 3] + number), on_disk(names[(turn + 1) % 3] + number));
       }
   });
   std::vector<std::string> deleted;
-  for (int i = 0; i < 200; ++i)
+  for (int i = 0; i < 200; ++i) {
+    renames.release(2 * kFiles);
     for (const auto& path : capture().deleted) deleted.push_back(path);
+  }
   stop = true;
+  renames.release(2 * kFiles);
   code.join();
   capture();
   EXPECT_EQ(deleted, std::vector<std::string>{});
