@@ -324,13 +324,16 @@ bool Capture::is_below_pending(const Plan& plan, const std::string& path) {
   return false;
 }
 
-// Notes the known paths of a new one that has vanished again: they were renamed twice, and the event of the
-// second rename comes with the next capture.
+// Notes the names of a file that is moving: it was seen under a new name, and is elsewhere by now. Nothing is
+// decided about them; the events of the later renames come with the next capture.
 void Capture::note_moving(Plan& plan, const std::string& path, const Node& node) {
-  auto known = manifest_.find_inodes(node.device, node.inode);
-  if (known.empty()) return;
-  auto now = copy_.look(path);
-  if (!now || now->inode != node.inode) plan.moving.insert(known.begin(), known.end());
+  for (const auto& from : manifest_.find_inodes(node.device, node.inode)) {
+    const ManifestRow& row = *manifest_.find(from);
+    auto now = copy_.look(path), there = copy_.look(from);
+    bool is_gone = !now || now->inode != node.inode;
+    bool is_back = node.links == 1 && there && row.is_inode_of(*there);
+    if (is_gone || is_back) plan.moving.insert({from, path});
+  }
 }
 
 // Folders first: what is in them goes with them.
@@ -394,10 +397,12 @@ void Capture::classify(Plan& plan) {
   std::set<std::string> gone;
   for (auto& [path, node] : plan.candidates) {
     const ManifestRow* row = manifest_.find(path);
+    if (plan.moving.contains(path) || is_below_any(path, plan.moving)) {
+      postponed_.paths.insert(path);
+      continue;
+    }
     if (!node) {
-      if (row != nullptr && (plan.moving.contains(path) || is_below_any(path, plan.moving)))
-        postponed_.paths.insert(path);
-      else if (row != nullptr)
+      if (row != nullptr)
         gone.insert(path);
       else if (aside_.erase(path) > 0)
         gone_aside_.push_back(named(path));

@@ -28,7 +28,7 @@ struct Capture::Plan {
   std::map<std::string, std::optional<Node>> candidates = {};                  // by path; nullopt: not there
   std::map<std::pair<uint64_t, uint64_t>, std::string> folders_by_inode = {};  // of the candidates
   std::vector<std::string> gone = {};
-  std::set<std::string> moving = {};    // gone, and seen under another name that is gone by now, too
+  std::set<std::string> moving = {};    // names of files that are being renamed at this moment
   std::set<std::string> replaced = {};  // of them, those where something of another kind is now
   std::vector<std::pair<std::string, Node>> changed = {};
   std::vector<Step> steps = {};
