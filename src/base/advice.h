@@ -1,4 +1,4 @@
-// What can be done about an error, as a value. The code that finds a fault knows what would help, but not who
+// Advice on an error, as a value. The code that finds a fault knows what would help, but not who
 // reads it: a program that sends requests, a model that calls tools, a person at a terminal. It attaches an
 // Advice to its Error; the dialect that shows the error has a table of words for it (base/advice.def tells
 // how). Immutable tables; any thread.

@@ -4,7 +4,7 @@ namespace sk::api {
 
 namespace {
 
-// What the headers of HTTP carry is the same for all that send requests.
+// HTTP headers mean the same to every client.
 constexpr std::string_view kKeyHeader = "Send a valid key: 'Authorization: Bearer KEY'.";
 constexpr std::string_view kLockHeader = "Wait until the lock ends, or send its token in X-Sandkeep-Lock.";
 constexpr std::string_view kAllowHeader = "Use one of the methods in the Allow header.";

@@ -1,4 +1,4 @@
-// What the API's dialects say about an error's Advice: one table per way of speaking. A client of REST sends
+// Wording of an error's Advice in the API's dialects: one table per audience. A client of REST sends
 // requests to our routes; a model calls tools; a client of another vendor's API knows that API and nothing of
 // ours; a person looks at the page. Pure functions; any thread.
 #pragma once

@@ -1,4 +1,4 @@
-// What the command line says about an error's Advice, whether a server sent it by name or a module threw it
+// Wording of an error's Advice on the command line, whether a server sent it by name or a module threw it
 // in this process: commands and options instead of routes and headers. A pure function; any thread.
 #pragma once
 

@@ -25,7 +25,7 @@ class ExecutionQueue {
   void push(QueuedExecution execution) { waiting_.push_back(std::move(execution)); }
   bool empty() const { return waiting_.empty(); }
 
-  // What is taken waits no longer. nullopt when there is none.
+  // Removes and returns an execution. nullopt when there is none.
   std::optional<QueuedExecution> take_first();
   std::optional<QueuedExecution> take(const Id& execution);
   std::deque<QueuedExecution> take_all() { return std::exchange(waiting_, {}); }

@@ -426,7 +426,7 @@ void LiveSession::drop_tools() {
     runner_.kernel().refuse(*request, "gone", "the cell that asked has ended");
 }
 
-// What time brings.
+// Timers.
 
 void LiveSession::tick(TimeUs now_us) {
   if (now_us >= next_expiry_us_) {
