@@ -80,7 +80,7 @@ std::string path_for(const conversations::Message& message, const conversations:
 // Settles with the server's authority, so that no file stays pending if the sender's key is revoked during
 // the fetch.
 workspace::Authority to_settle(const workspace::Authority& given) {
-  return workspace::system_authority(given.workspace_id(), given.actor(),
+  return workspace::system_authority(given.workspace_id(), given.author(),
                                      "a fetched file's state is recorded also when its key ended meanwhile");
 }
 

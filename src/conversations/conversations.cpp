@@ -148,7 +148,7 @@ void write_message(catalog::Tx& tx, Ground& ground, const Authority& authority, 
       {message.id, message.conversation, message.name, message.role, message.order_us, message.stored_us,
        message.author, message.text, message_detail(message)});
   write_shown_files(tx, authority.workspace_id(), message.id, message.files);
-  Journal::append(tx, ground, authority.workspace_id(), authority.actor(), "conversation.message",
+  Journal::append(tx, ground, authority.workspace_id(), authority.author(), "conversation.message",
                   counts_of(message.files),
                   {{"conversation", wanted.conversation}, {"message", wanted.name}});
 }
@@ -194,7 +194,7 @@ Message Conversations::put(const Authority& authority, NewMessage wanted, const 
   message.name = wanted.name;
   message.role = !wanted.role.empty() ? wanted.role : !transcript.role.empty() ? transcript.role : "user";
   check_text(message.role, kRoleBytesMax, "a role");
-  message.author = authority.actor().principal();
+  message.author = authority.author().principal;
   message.text = transcript.text;
   message.response_id = transcript.response_id.substr(0, kOwnNameBytesMax);
   message.model = transcript.model.substr(0, kOwnNameBytesMax);
@@ -235,8 +235,8 @@ bool Conversations::settle(const Authority& authority, const Message& message, i
       update_shown_file(tx, message.id, file);
       Json facts = {{"state", name_of(file.state)}, {"reason", name_of(file.why)}};
       if (file.version) facts["version_id"] = file.version.with_prefix(workspace::prefix::version);
-      Journal::append(tx, ground_, authority.workspace_id(), authority.actor(), "conversation.capture", facts,
-                      {{"name", file.name}});
+      Journal::append(tx, ground_, authority.workspace_id(), authority.author(), "conversation.capture",
+                      facts, {{"name", file.name}});
       return true;
     }
     return false;
@@ -278,7 +278,7 @@ void Conversations::remove(const Authority& authority, std::string_view conversa
             {known.conversation});
     tx.exec("DELETE FROM messages WHERE conversation = $1", {known.conversation});
     tx.exec("DELETE FROM conversations WHERE id = $1", {known.conversation});
-    Journal::append(tx, ground_, authority.workspace_id(), authority.actor(), "conversation.delete",
+    Journal::append(tx, ground_, authority.workspace_id(), authority.author(), "conversation.delete",
                     Json::object(), {{"conversation", conversation}});
   });
 }
@@ -293,7 +293,7 @@ void Conversations::remove_message(const Authority& authority, std::string_view 
       throw Error(Code::not_found, "the conversation has no message '" + std::string(name) + "'");
     tx.exec("DELETE FROM message_files WHERE message = $1", {known.message->id});
     tx.exec("DELETE FROM messages WHERE id = $1", {known.message->id});
-    Journal::append(tx, ground_, authority.workspace_id(), authority.actor(), "conversation.message_delete",
+    Journal::append(tx, ground_, authority.workspace_id(), authority.author(), "conversation.message_delete",
                     Json::object(), {{"conversation", conversation}, {"message", name}});
   });
 }

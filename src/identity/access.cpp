@@ -82,7 +82,7 @@ void Actor::need_write() const {
   if (!may_write()) throw Error(Code::forbidden, "this key may read, but not change anything");
 }
 
-Actor recorded_actor(const Id& principal, std::string name) {
+Actor recorded_actor(ReplayKey, const Id& principal, std::string name) {
   Actor actor;
   actor.principal_ = principal;
   actor.name_ = std::move(name);
@@ -249,7 +249,7 @@ Principal Access::create_principal(const Actor& actor, const std::string& name, 
     hooks_.record(tx, actor, "principal.create",
                   {{"principal_id", made.id.with_prefix(prefix::principal)}, {"kind", kind}},
                   {{"name", name}});
-    hooks_.create_first_workspace(tx, recorded_actor(made.id, name));
+    hooks_.create_first_workspace(tx, Author(made.id, name));
   });
   return made;
 }

@@ -20,7 +20,7 @@ class TransactionHooks {
   virtual void record(catalog::Tx& tx, const Actor& actor, std::string_view kind, const Json& facts,
                       const Json& personal) = 0;
   // Creates the workspace `default` of a new principal.
-  virtual void create_first_workspace(catalog::Tx& tx, const Actor& owner) = 0;
+  virtual void create_first_workspace(catalog::Tx& tx, const Author& owner) = 0;
   virtual bool is_member(catalog::Tx& tx, const Id& principal, const Id& workspace) = 0;
 };
 

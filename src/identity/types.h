@@ -7,10 +7,21 @@
 #include "base/clock.h"
 #include "base/id.h"
 
+namespace sk::interpreter {
+class SandboxedInterpreter;
+}
+
 namespace sk::identity {
 
+// Permits recorded_actor(). Only the interpreter that continues recorded executions can create one.
+class ReplayKey {
+ private:
+  friend class sk::interpreter::SandboxedInterpreter;
+  ReplayKey() {}
+};
+
 // The authenticated subject of an operation: a principal, acting through one of its keys, within the key's
-// scope. A value. Only Access and recorded_actor() create one with a principal.
+// scope. A value. Only Access creates one with a principal, and recorded_actor() for a replayed execution.
 class Actor {
  public:
   // Creates an actor without a principal, and therefore without rights.
@@ -33,7 +44,7 @@ class Actor {
 
  private:
   friend class Access;
-  friend Actor recorded_actor(const Id& principal, std::string name);
+  friend Actor recorded_actor(ReplayKey key, const Id& principal, std::string name);
 
   Id principal_;
   std::string name_;
@@ -44,9 +55,21 @@ class Actor {
   Id key_;
 };
 
-// Creates an actor for a principal that the server's records name. For actions without a key: a journal
-// entry, background work, an execution that continues after a restart.
-Actor recorded_actor(const Id& principal, std::string name);
+// Creates the actor of an execution that was accepted from `principal` before a restart. Its key is not
+// recorded, so the actor has the principal's own rights.
+Actor recorded_actor(ReplayKey key, const Id& principal, std::string name);
+
+// A principal as records name it: the author of a version or of a journal entry. Gives no rights, so any
+// code may create one.
+struct Author {
+  Author() = default;
+  Author(Id principal_id, std::string shown_name) : principal(principal_id), name(std::move(shown_name)) {}
+  // Implicit: whoever acts is the author of its changes.
+  Author(const Actor& actor) : principal(actor.principal()), name(actor.name()) {}
+
+  Id principal;  // zero: the server
+  std::string name;
+};
 
 struct Principal {
   Id id;

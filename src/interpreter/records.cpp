@@ -117,6 +117,11 @@ bool is_of(const SessionInfo& session, const workspace::Actor& actor) {
          (!actor.only_workspace() || *actor.only_workspace() == session.workspace);
 }
 
+bool is_of(const SessionInfo& session, const workspace::Authority& authority) {
+  return session.workspace == authority.workspace_id() && is_of(session, authority.actor()) &&
+         authority.covers(session.folder);
+}
+
 Json to_json(const KeptFile& file) {
   return {{"path", file.path},
           {"file", file.file.hex()},
@@ -145,9 +150,9 @@ KeptFile kept_file_from(const Json& json) {
   return file;
 }
 
-void Records::insert(const SessionInfo& session) {
-  auto owner = identity::recorded_actor(session.owner, "");
+void Records::insert(const workspace::Authority& authority, const SessionInfo& session) {
   ground_.db.write([&](catalog::Tx& tx) {
+    check_still_holds(tx, ground_.clock, authority, workspace::Right::write);
     tx.exec("INSERT INTO sessions (" SK_SESSION_COLUMNS
             ", dirty, copy_identity, synced_seq, copy_boot) "
             "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, NULL, $15, 1, '', 0, '')",
@@ -155,7 +160,7 @@ void Records::insert(const SessionInfo& session) {
              session.timeout_s, session.idle_s, session.runtime, to_text(session.environment),
              to_text(session.labels), session.execution_count, session.created_us, session.active_us,
              session.awake_max_s});
-    workspace::Journal::append(tx, ground_, session.workspace, owner, "session.create",
+    workspace::Journal::append(tx, ground_, session.workspace, authority.author(), "session.create",
                                {{"session_id", session.id.with_prefix(workspace::prefix::session)},
                                 {"memory_bytes", session.memory_bytes}},
                                {{"name", session.name}, {"folder", session.folder}});
@@ -205,7 +210,7 @@ std::vector<SessionInfo> Records::sessions_with_copies(TimeUs unused_since_us, s
 void Records::mark_deleted(const Id& session, TimeUs now_us) {
   auto found = find(session);
   if (!found) return;
-  auto owner = identity::recorded_actor(found->owner, "");
+  const workspace::Author owner(found->owner, "");
   ground_.db.write([&](catalog::Tx& tx) {
     tx.exec("UPDATE sessions SET deleted_us = $2, dirty = 0 WHERE id = $1", {session, now_us});
     tx.exec("DELETE FROM manifests WHERE session = $1", {session});
@@ -217,7 +222,7 @@ void Records::mark_deleted(const Id& session, TimeUs now_us) {
 }
 
 void Records::tell(const SessionInfo& session, std::string_view kind, TimeUs expires_us) {
-  auto owner = identity::recorded_actor(session.owner, "");
+  const workspace::Author owner(session.owner, "");
   ground_.db.write([&](catalog::Tx& tx) {
     workspace::Journal::append(tx, ground_, session.workspace, owner, kind,
                                {{"session_id", session.id.with_prefix(workspace::prefix::session)},
@@ -424,11 +429,15 @@ void Records::save(catalog::Tx& tx, const Execution& execution, const std::vecto
   insert_files(tx, execution.id, kept);
 }
 
-void Records::save_accepted(const Execution& execution, const NewExecution& wanted) {
+void Records::save_accepted(const workspace::Authority& authority, const Execution& execution,
+                            const NewExecution& wanted) {
   Json request = {{"tools", wanted.tools}};
   if (wanted.timeout_s) request["timeout_s"] = *wanted.timeout_s;
   auto key = wanted.idempotency_key.empty() ? std::nullopt : std::optional(wanted.idempotency_key);
-  ground_.db.write([&](catalog::Tx& tx) { upsert_execution(tx, execution, to_text(request), key); });
+  ground_.db.write([&](catalog::Tx& tx) {
+    check_still_holds(tx, ground_.clock, authority, workspace::Right::write);
+    upsert_execution(tx, execution, to_text(request), key);
+  });
 }
 
 std::vector<AcceptedExecution> Records::accepted() {

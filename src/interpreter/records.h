@@ -2,6 +2,7 @@
 #pragma once
 
 #include "interpreter/types.h"
+#include "workspace/authority.h"
 #include "workspace/ground.h"
 
 namespace sk::interpreter {
@@ -24,7 +25,8 @@ class Records {
  public:
   explicit Records(workspace::Ground& ground) : ground_(ground) {}
 
-  void insert(const SessionInfo& session);
+  // Throws like check_still_holds() if the authority lacks the right to write by now.
+  void insert(const workspace::Authority& authority, const SessionInfo& session);
   std::optional<SessionInfo> find(const Id& session);
   // Of one owner, in one workspace if given.
   std::vector<SessionInfo> list(const Id& owner, const std::optional<Id>& workspace,
@@ -67,8 +69,9 @@ class Records {
   std::vector<Unkept> untold(const Id& session);
   void mark_told(const Id& session);
 
-  // A queued execution with all that it takes to run it, durable when this returns.
-  void save_accepted(const Execution& execution, const NewExecution& wanted);
+  // A queued execution with all that it takes to run it, durable when this returns. Throws like insert().
+  void save_accepted(const workspace::Authority& authority, const Execution& execution,
+                     const NewExecution& wanted);
   // In the order in which they were accepted.
   std::vector<AcceptedExecution> accepted();
   void save(const Execution& execution, catalog::Survives survives = catalog::Survives::power_cut);
@@ -91,6 +94,8 @@ class Records {
 
 // Whether a session is the actor's own, and in the workspace that their key is for.
 bool is_of(const SessionInfo& session, const workspace::Actor& actor);
+// Whether the session is its actor's own, in its workspace, and within its scope.
+bool is_of(const SessionInfo& session, const workspace::Authority& authority);
 
 Json to_json(const KeptFile& file);
 KeptFile kept_file_from(const Json& json);

@@ -289,10 +289,10 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
       queued.execution.added = add_files(keep, workspace, info, wanted.files);
       queued.execution.number = live->next_number();
       wanted.accepted = wanted.accepted || !wanted.idempotency_key.empty();
-      if (wanted.accepted) records.save_accepted(queued.execution, wanted);
+      if (wanted.accepted) records.save_accepted(workspace, queued.execution, wanted);
     }
     queued.wanted = std::move(wanted);
-    queued.actor = actor;
+    queued.author = actor;
     queued.feed = std::make_shared<ExecutionFeed>();
     RunningExecution running{queued.execution.id, queued.execution.number, queued.feed, queued.execution};
     executions_total.add();
@@ -421,7 +421,7 @@ void SandboxedInterpreter::recover() {
 
 void SandboxedInterpreter::resume_accepted() {
   for (auto& [execution, wanted] : impl_->records.accepted()) {
-    auto actor = identity::recorded_actor(execution.author, "");
+    auto actor = identity::recorded_actor(identity::ReplayKey(), execution.author, "");
     wanted.accepted = true;
     try {
       impl_->queue(actor, execution.session, std::move(wanted), execution);
@@ -455,7 +455,7 @@ SessionInfo SandboxedInterpreter::create(const workspace::Actor& actor, const Ne
         .advise(Advice::choose_other_folder);
   info.added = add_files(keep, workspace, info, wanted.files);
   info.created_us = info.active_us = keep.ground().clock.now_us();
-  impl_->records.insert(info);
+  impl_->records.insert(workspace, info);
   return info;
 }
 

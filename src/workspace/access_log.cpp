@@ -176,10 +176,9 @@ void AccessLog::close_segment() {
          size += static_cast<int64_t>(got))
       hash.update(Bytes(buffer).first(got));
   }
-  auto server = identity::recorded_actor(Id{}, "server");
   ground_.db.write([&](catalog::Tx& tx) {
     Journal::append(
-        tx, ground_, Id{}, server, "access_log.segment",
+        tx, ground_, Id{}, Author(Id{}, "server"), "access_log.segment",
         {{"segment", closed_path.filename().string()}, {"sha256", hash.digest().hex()}, {"size", size}},
         Json::object());
   });

@@ -58,7 +58,12 @@ void Audit::checkpoint() {
   });
 }
 
-void Audit::export_to(const Id& workspace, const std::function<void(std::string_view line)>& sink) {
+void Audit::export_to(const ReadableJournal& journal,
+                      const std::function<void(std::string_view line)>& sink) {
+  // A chain can only be verified as a whole.
+  if (!journal.path_scope().empty())
+    throw Error(Code::forbidden, "only access to the whole workspace can export its journal");
+  const Id& workspace = journal.workspace();
   checkpoint();
   Sha256Stream seen;
   auto emit = [&](const Json& value) {

@@ -6,6 +6,7 @@
 
 #include "base/signing.h"
 #include "workspace/ground.h"
+#include "workspace/journal.h"
 #include "workspace/types.h"
 
 namespace sk::workspace {
@@ -26,9 +27,9 @@ class Audit {
   // Signs the heads of all journals that grew since the last checkpoint; does nothing if none did. Called
   // every few minutes, before an export and at stop.
   void checkpoint();
-  // Creates a checkpoint, then writes lines of JSON: header, entries, all checkpoints, seal. `workspace` zero
-  // selects the server's journal. Throws Error(corrupt) if entries are missing.
-  void export_to(const Id& workspace, const std::function<void(std::string_view line)>& sink);
+  // Creates a checkpoint, then writes lines of JSON: header, entries, all checkpoints, seal.
+  // Error(forbidden) if the journal is readable only in part. Error(corrupt) if entries are missing.
+  void export_to(const ReadableJournal& journal, const std::function<void(std::string_view line)>& sink);
   // Verifies an exported file without a server. If `trusted_key_pem` is not empty, the file must be signed by
   // that key. Throws Error(not_found) when the file cannot be opened; all other problems are in the verdict.
   static AuditVerdict verify_file(const std::string& path, const std::string& trusted_key_pem = "");

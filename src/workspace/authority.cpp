@@ -1,5 +1,6 @@
 #include "workspace/authority.h"
 
+#include "base/path.h"
 #include "identity/access.h"
 
 namespace sk::workspace {
@@ -17,24 +18,53 @@ Error missing_right(const Workspace& workspace, Right right) {
 }  // namespace
 
 Authority::Authority(Actor actor, Workspace workspace, Origin origin)
-    : actor_(std::move(actor)), workspace_(std::move(workspace)), right_(workspace_.role), origin_(origin) {}
+    : actor_(std::move(actor)),
+      author_(actor_),
+      workspace_(std::move(workspace)),
+      right_(workspace_.role),
+      origin_(origin) {}
 
-void Authority::need(Right right) const {
+Authority Authority::limited_to(std::string_view path) const {
+  std::string wanted = clean_path(path);
+  if (!covers(wanted)) throw out_of_scope(*this, wanted);
+  Authority limited = *this;
+  limited.path_scope_ = std::move(wanted);
+  return limited;
+}
+
+bool Authority::covers(std::string_view path) const { return is_within(path, path_scope_); }
+
+bool Authority::covers_place(std::string_view path) const {
+  return covers(path) && (!is_limited() || path.size() > path_scope_.size());
+}
+
+void Authority::need_in_scope(Right right) const {
   if (!allows(right)) throw missing_right(workspace_, right);
 }
 
-Authority system_authority(const Id& workspace, Actor as, SystemReason reason) {
+void Authority::need(Right right) const {
+  need_in_scope(right);
+  if (is_limited()) throw out_of_scope(*this, "");
+}
+
+void Authority::need_at(Right right, std::string_view path) const {
+  need_in_scope(right);
+  if (!covers(path)) throw out_of_scope(*this, path);
+}
+
+Authority system_authority(const Id& workspace, Author as, SystemReason reason) {
   Workspace described;
   described.id = workspace;
   described.role = Right::own;
-  Authority made(std::move(as), std::move(described), Authority::Origin::system);
+  Authority made(Actor{}, std::move(described), Authority::Origin::system);
+  made.author_ = std::move(as);
   made.reason_ = reason.text();
   return made;
 }
 
 void check_still_holds(catalog::Statements& statements, const Clock& clock, const Authority& authority,
                        Right right) {
-  authority.need(right);
+  authority.need_in_scope(right);
   if (authority.origin() == Authority::Origin::system) return;
   identity::Access::check_key(statements, authority.actor(), clock.now_us());
   auto role = statements.one(
@@ -44,6 +74,12 @@ void check_still_holds(catalog::Statements& statements, const Clock& clock, cons
       [](const catalog::Row& row) { return static_cast<Right>(row.integer(0)); });
   if (!role) throw no_such_workspace(authority.workspace().name);
   if (*role < right) throw missing_right(authority.workspace(), right);
+}
+
+Error out_of_scope(const Authority& authority, std::string_view path) {
+  std::string what = path.empty() ? "the whole workspace" : "'" + std::string(path) + "'";
+  return Error(Code::forbidden,
+               "this access is limited to '" + authority.path_scope() + "' and does not extend to " + what);
 }
 
 Error no_such_workspace(std::string_view id_or_name) {

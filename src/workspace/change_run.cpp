@@ -7,15 +7,55 @@
 
 namespace sk::workspace {
 
-ChangeRun::ChangeRun(catalog::Tx& tx, Ground& ground, const Actor& actor, const Id& workspace)
+ChangeRun::ChangeRun(catalog::Tx& tx, Ground& ground, const Authority& authority)
+    : ChangeRun(tx, ground, authority.author(), authority.workspace_id()) {
+  authority_ = &authority;
+}
+
+ChangeRun::ChangeRun(catalog::Tx& tx, Ground& ground, Author author, const Id& workspace)
     : tx_(tx),
       ground_(ground),
-      actor_(actor),
+      author_(std::move(author)),
       workspace_(workspace),
       now_us_(ground.clock.now_us()),
       locks_(tx, workspace, now_us_) {}
 
+void ChangeRun::check_scope(std::string_view path, Touches touches) const {
+  bool is_covered = touches == Touches::content ? covers(path) : covers_place(path);
+  if (!is_covered) throw out_of_scope(*authority_, path);
+}
+
+void ChangeRun::check_paths_of(const Change& change) const {
+  if (authority_ == nullptr || !authority_->is_limited()) return;
+  std::visit(
+      [this](const auto& one) {
+        using T = std::decay_t<decltype(one)>;
+        if constexpr (std::is_same_v<T, MoveChange>) {
+          check_scope(one.from, Touches::membership);
+          check_scope(one.to, Touches::membership);
+        } else if constexpr (std::is_same_v<T, CopyChange>) {
+          bool is_own = !one.from_workspace || *one.from_workspace == workspace_;
+          if (is_own && !one.from.empty()) check_scope(one.from, Touches::content);
+          check_scope(one.to, Touches::content);
+        } else if constexpr (std::is_same_v<T, TrashChange>) {
+          check_scope(one.path, Touches::membership);
+        } else if constexpr (!std::is_same_v<T, RestoreVersionChange>) {
+          check_scope(one.path, Touches::content);
+        }
+      },
+      change);
+}
+
+void ChangeRun::check_source(const Id& workspace) const {
+  if (workspace == workspace_) return;
+  // A limited authority stands for a part of one workspace, not for all that its actor may read.
+  bool is_readable =
+      authority_ != nullptr && !authority_->is_limited() && may_read(tx_, authority_->actor(), workspace);
+  if (!is_readable) throw no_such_workspace(workspace.with_prefix(prefix::workspace));
+}
+
 ChangeResult ChangeRun::run(Change& change) {
+  check_paths_of(change);
   tick();
   made_above_.clear();
   ChangeResult result = std::visit(
@@ -209,8 +249,8 @@ Version ChangeRun::insert_version(Entry& entry, const NewVersion& wanted) {
   version.mtime_us = wanted.mtime_us;
   version.base = wanted.base;
   version.created_us = now_us_;
-  version.author = actor_.principal();
-  version.author_name = actor_.name();
+  version.author = author_.principal;
+  version.author_name = author_.name;
   version.source = wanted.source;
   version.complete = wanted.complete;
   version.is_head = becomes;
@@ -221,7 +261,7 @@ Version ChangeRun::insert_version(Entry& entry, const NewVersion& wanted) {
       "$16)",
       {version.id, entry.id, workspace_, version.number, version.sha256, version.size, version.mime,
        version.mode, version.mtime_us, wanted.base ? catalog::Param(wanted.base) : catalog::Param(nullptr),
-       now_us_, becomes ? catalog::Param(now_us_) : catalog::Param(nullptr), actor_.principal(),
+       now_us_, becomes ? catalog::Param(now_us_) : catalog::Param(nullptr), author_.principal,
        wanted.source.kind, to_text(wanted.source.detail), wanted.complete ? 1 : 0});
   bool fresh = !entry.head;
   entry.last_number = version.number;
@@ -279,7 +319,7 @@ void ChangeRun::shrink(uint64_t bytes) {
 }
 
 void ChangeRun::journal(std::string_view kind, const Json& facts, const Json& personal) {
-  Journal::append(tx_, ground_, workspace_, actor_, kind, facts, personal);
+  Journal::append(tx_, ground_, workspace_, author_, kind, facts, personal);
 }
 
 }  // namespace sk::workspace

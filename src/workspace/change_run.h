@@ -12,9 +12,20 @@ namespace sk::workspace {
 // Lives inside one write closure and is used by its thread only. A thrown Error rolls the change back.
 class ChangeRun {
  public:
-  ChangeRun(catalog::Tx& tx, Ground& ground, const Actor& actor, const Id& workspace);
+  // Applies changes of `authority`, which must outlive it and whose rights are checked already. Its scope is
+  // checked for every change.
+  ChangeRun(catalog::Tx& tx, Ground& ground, const Authority& authority);
+  // Applies changes of this room itself, in the name of `author`; they cannot copy from another workspace.
+  ChangeRun(catalog::Tx& tx, Ground& ground, Author author, const Id& workspace);
 
+  // Error(forbidden) if the change names a path outside of the authority's scope.
   ChangeResult run(Change& change);
+
+  // Whether the authority's scope covers the entry at a path, or its place in the folder above.
+  bool covers(std::string_view path) const { return authority_ == nullptr || authority_->covers(path); }
+  bool covers_place(std::string_view path) const {
+    return authority_ == nullptr || authority_->covers_place(path);
+  }
 
   std::optional<Entry> find(std::string_view path);
   Entry get(std::string_view path);
@@ -29,10 +40,12 @@ class ChangeRun {
                                const std::optional<Entry>& entry, const Conditions& conditions);
   // The same for a move: `if_match` applies to the entry, `if_none_match` to the target path.
   void check_conditions_of_move(const Entry& entry, const std::string& to, const Conditions& conditions);
-  // See LockCheck::check().
+  // See LockCheck::check(). Also Error(forbidden) if the authority's scope does not cover what is touched.
   void check_locks(std::string_view path, Touches touches, const Conditions& conditions) {
+    check_scope(path, touches);
     locks_.check(path, touches, conditions);
   }
+  void check_scope(std::string_view path, Touches touches) const;
   // Creates the missing folders above `path`. Each is a separate change that locks may block. Error(conflict)
   // if one of them is a file.
   void ensure_parents(std::string_view path, const Conditions& conditions);
@@ -86,7 +99,6 @@ class ChangeRun {
 
   catalog::Tx& tx() { return tx_; }
   Ground& ground() { return ground_; }
-  const Actor& actor() const { return actor_; }
   const Id& workspace() const { return workspace_; }
   // Redundant blob files; remove them after the commit.
   std::vector<std::string>& unneeded() { return unneeded_; }
@@ -100,6 +112,10 @@ class ChangeRun {
   ChangeResult restore_version(const RestoreVersionChange& change);
   ChangeResult set_mode(const SetModeChange& change);
   Version copy_file(const Entry& from, const std::optional<Id>& from_version, Entry& to, Source source);
+  // Error(forbidden) if the change names a path outside of the scope, whether or not an entry exists there.
+  void check_paths_of(const Change& change) const;
+  // Error(not_found) unless the authority's actor may read that workspace, too.
+  void check_source(const Id& workspace) const;
   void insert_file(const Entry& entry);
   void put_in_trash(Entry& entry);
   // Finds content that an earlier put stored in the trash for this path.
@@ -114,7 +130,8 @@ class ChangeRun {
 
   catalog::Tx& tx_;
   Ground& ground_;
-  const Actor& actor_;
+  const Authority* authority_ = nullptr;  // null: this room's own work
+  const Author author_;
   const Id workspace_;
   TimeUs now_us_;
   LockCheck locks_;

@@ -278,10 +278,11 @@ Version ChangeRun::copy_file(const Entry& from, const std::optional<Id>& from_ve
 ChangeResult ChangeRun::copy(const CopyChange& change) {
   Id from_workspace = change.from_workspace.value_or(workspace_);
   // The authority is for the workspace that is written to; of the other one, it names the reader.
-  if (from_workspace != workspace_ && !may_read(tx_, actor_, from_workspace))
-    throw no_such_workspace(from_workspace.with_prefix(prefix::workspace));
-  ChangeRun source(tx_, ground_, actor_, from_workspace);
+  check_source(from_workspace);
+  ChangeRun source(tx_, ground_, author_, from_workspace);
   Entry from = change.from.empty() ? source.file_of(*change.from_version) : source.get(change.from);
+  if (from_workspace == workspace_ && !covers(from.path))
+    throw Error(Code::not_found, "there is no version " + change.from_version->with_prefix(prefix::version));
   if (from_workspace == workspace_ && from.kind == EntryKind::folder && change.to != change.from &&
       is_within(change.to, change.from))
     throw Error(Code::bad_request, "a folder cannot be copied into itself");
@@ -342,7 +343,7 @@ ChangeResult ChangeRun::restore_version(const RestoreVersionChange& change) {
   auto version =
       tx_.one("SELECT " SK_VERSION_COLUMNS " FROM " SK_VERSION_TABLES " WHERE v.id = $1 AND v.workspace = $2",
               {change.version, workspace_}, read_version);
-  if (!version)
+  if (!version || !covers(version->path))
     throw Error(Code::not_found,
                 "this workspace has no version " + change.version.with_prefix(prefix::version));
   auto entry = tx_.one("SELECT " SK_ENTRY_COLUMNS " FROM entries e WHERE e.id = $1 AND e.trashed_us IS NULL",

@@ -94,7 +94,7 @@ std::vector<Entry> list_step(catalog::Statements& statements, const Id& workspac
 }  // namespace
 
 void Files::prepare(const Authority& authority, std::vector<Change>& changes) {
-  authority.need(Right::write);
+  authority.need_in_scope(Right::write);
   if (changes.size() > ground_.limits.batch_max)
     throw Error(Code::too_large,
                 "a batch holds at most " + std::to_string(ground_.limits.batch_max) + " changes")
@@ -113,7 +113,7 @@ std::vector<ChangeResult> Files::apply(const Authority& authority, std::vector<C
   std::vector<std::string> unneeded;
   auto results = ground_.db.write([&](catalog::Tx& tx) {
     check_still_holds(tx, ground_.clock, authority, Right::write);
-    ChangeRun run(tx, ground_, authority.actor(), authority.workspace_id());
+    ChangeRun run(tx, ground_, authority);
     std::vector<ChangeResult> made;
     made.reserve(changes.size());
     for (size_t i = 0; i < changes.size(); ++i) {
@@ -145,7 +145,7 @@ std::vector<Files::Applied> Files::apply_each(const Authority& authority, std::v
   std::vector<std::string> unneeded;
   auto results = ground_.db.write([&](catalog::Tx& tx) {
     check_still_holds(tx, ground_.clock, authority, Right::write);
-    ChangeRun run(tx, ground_, authority.actor(), authority.workspace_id());
+    ChangeRun run(tx, ground_, authority);
     std::vector<Applied> applied(changes.size());
     for (size_t i = 0; i < changes.size(); ++i) {
       size_t unneeded_before = run.unneeded().size();
@@ -176,8 +176,9 @@ ChangeResult Files::apply_one(const Authority& authority, Change change) {
 }
 
 void Files::check_put(const Authority& authority, std::string_view path, const Conditions& conditions) {
-  authority.need(Right::write);
+  authority.need_in_scope(Right::write);
   std::string wanted = clean_file_path(path);
+  authority.need_at(Right::write, wanted);
   ground_.db.read([&](catalog::Statements& statements) {
     auto entry = find_exactly(statements, authority.workspace_id(), wanted);
     ChangeRun::check_conditions(statements, wanted, entry, conditions);
@@ -187,9 +188,9 @@ void Files::check_put(const Authority& authority, std::string_view path, const C
 }
 
 std::optional<Entry> Files::find(const Authority& authority, std::string_view path) {
-  authority.need(Right::read);
+  authority.need_in_scope(Right::read);
   std::string wanted = clean_path(path);
-  if (wanted.empty()) {
+  if (wanted.empty() && !authority.is_limited()) {
     Entry root;
     root.workspace = authority.workspace_id();
     root.kind = EntryKind::folder;
@@ -197,9 +198,10 @@ std::optional<Entry> Files::find(const Authority& authority, std::string_view pa
     root.created_us = root.changed_us = root.mtime_us = authority.workspace().created_us;
     return root;
   }
-  return ground_.db.read([&](catalog::Statements& statements) {
+  auto found = ground_.db.read([&](catalog::Statements& statements) {
     return find_spelled(statements, authority.workspace_id(), wanted);
   });
+  return found && authority.covers(found->path) ? found : std::nullopt;
 }
 
 Entry Files::get(const Authority& authority, std::string_view path) {
@@ -221,7 +223,7 @@ Entry Files::get(const Authority& authority, std::string_view path) {
           return InTrash{row.integer(0), row.id(1), join_path(row.text(2), row.text(3))};
         });
   });
-  if (trashed) {
+  if (trashed && authority.covers(wanted) && authority.covers(trashed->root_path)) {
     std::string root = trashed->root.with_prefix(prefix::file);
     Error in_trash(Code::not_found,
                    "'" + wanted + "' was moved to the trash at " + to_iso8601(trashed->trashed_us));
@@ -235,15 +237,16 @@ Entry Files::get(const Authority& authority, std::string_view path) {
 }
 
 std::optional<Entry> Files::find_by_id(const Authority& authority, const Id& file) {
-  authority.need(Right::read);
-  return ground_.db.read([&](catalog::Statements& statements) {
+  authority.need_in_scope(Right::read);
+  auto found = ground_.db.read([&](catalog::Statements& statements) {
     return statements.one("SELECT " SK_ENTRY_COLUMNS " FROM entries e WHERE e.id = $1 AND e.workspace = $2",
                           {file, authority.workspace_id()}, read_entry);
   });
+  return found && authority.covers(found->path) ? found : std::nullopt;
 }
 
 Page<Entry> Files::list(const Authority& authority, const ListOptions& options) {
-  authority.need(Right::read);
+  authority.need_in_scope(Right::read);
   constexpr size_t kGlobBytesMax = 1024;
   if (options.glob.size() > kGlobBytesMax)
     throw Error(Code::bad_request, "a pattern may have at most " + std::to_string(kGlobBytesMax) + " bytes");
@@ -251,11 +254,13 @@ Page<Entry> Files::list(const Authority& authority, const ListOptions& options) 
   size_t limit = std::clamp<size_t>(options.limit, 1, ground_.limits.list_max);
   std::pair<std::string, std::string> after{folder, ""};
   if (!options.cursor.empty()) after = decode_cursor(options.cursor);
+  auto no_folder = [&] { return Error(Code::not_found, "there is no folder '" + folder + "'"); };
+  if (folder.empty() && authority.is_limited()) throw no_folder();
   Page<Entry> page;
   ground_.db.read([&](catalog::Statements& statements) {
     if (!folder.empty()) {
       auto entry = find_spelled(statements, authority.workspace_id(), folder);
-      if (!entry) throw Error(Code::not_found, "there is no folder '" + folder + "'");
+      if (!entry || !authority.covers(entry->path)) throw no_folder();
       if (entry->kind != EntryKind::folder)
         throw Error(Code::bad_request, "'" + folder + "' is a file, not a folder");
       if (folder != entry->path && options.cursor.empty()) after.first = entry->path;
@@ -291,8 +296,9 @@ Page<Entry> Files::list(const Authority& authority, const ListOptions& options) 
   "(e.parent = $2 OR e.parent >= $3)"
 
 std::vector<Version> Files::heads(const Authority& authority, const HeadQuery& query) {
-  authority.need(Right::read);
+  authority.need_in_scope(Right::read);
   Below range(clean_path(query.folder));
+  if (!authority.covers(range.exact)) return {};
   if (range.exact.empty()) {
     // Everything is below the root. The end of the range is greater than any name of 255 bytes.
     range.from = "";
@@ -316,7 +322,7 @@ std::vector<Version> Files::heads(const Authority& authority, const HeadQuery& q
 
 Page<Version> Files::versions(const Authority& authority, const Id& file, std::string_view cursor,
                               size_t limit) {
-  authority.need(Right::read);
+  authority.need_in_scope(Right::read);
   limit = std::clamp<size_t>(limit, 1, ground_.limits.list_max);
   int64_t before = cursor.empty() ? INT64_MAX : decode_number(cursor);
   Page<Version> page;
@@ -326,6 +332,8 @@ Page<Version> Files::versions(const Authority& authority, const Id& file, std::s
                           "ORDER BY v.number DESC LIMIT $4",
                           {file, authority.workspace_id(), before, limit + 1}, read_version);
   });
+  // All versions have the current path of their file.
+  if (!page.items.empty() && !authority.covers(page.items.front().path)) return {};
   if (page.items.size() > limit) {
     page.items.pop_back();
     page.has_more = true;
@@ -335,9 +343,10 @@ Page<Version> Files::versions(const Authority& authority, const Id& file, std::s
 }
 
 std::optional<Version> Files::find_version(const Authority& authority, const Id& version) {
-  authority.need(Right::read);
+  authority.need_in_scope(Right::read);
   auto found = find_version_anywhere(version);
-  return found && found->workspace == authority.workspace_id() ? found : std::nullopt;
+  bool is_covered = found && found->workspace == authority.workspace_id() && authority.covers(found->path);
+  return is_covered ? found : std::nullopt;
 }
 
 std::optional<Version> Files::find_version_anywhere(const Id& version) {

@@ -10,7 +10,7 @@ void IdentityHooks::record(catalog::Tx& tx, const identity::Actor& actor, std::s
   Journal::append(tx, ground_, Id{}, actor, kind, facts, personal);
 }
 
-void IdentityHooks::create_first_workspace(catalog::Tx& tx, const identity::Actor& owner) {
+void IdentityHooks::create_first_workspace(catalog::Tx& tx, const identity::Author& owner) {
   insert_workspace(tx, ground_, owner, "default", ground_.limits.quota_default_bytes);
 }
 

@@ -14,7 +14,7 @@ class IdentityHooks final : public identity::TransactionHooks {
 
   void record(catalog::Tx& tx, const identity::Actor& actor, std::string_view kind, const Json& facts,
               const Json& personal) override;
-  void create_first_workspace(catalog::Tx& tx, const identity::Actor& owner) override;
+  void create_first_workspace(catalog::Tx& tx, const identity::Author& owner) override;
   bool is_member(catalog::Tx& tx, const Id& principal, const Id& workspace) override;
 
  private:

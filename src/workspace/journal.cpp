@@ -22,6 +22,24 @@ JournalEntry read_journal_entry(const catalog::Row& row) {
   return entry;
 }
 
+constexpr std::array kPathNames = {"path", "from", "to"};
+
+// Removes the paths outside of `scope` from the entry. Returns false if none is left: the entry does not
+// concern the scope.
+bool keep_scope(JournalEntry& entry, const std::string& scope) {
+  if (scope.empty()) return true;
+  if (!entry.personal.is_object()) return false;
+  bool any = false;
+  for (const char* name : kPathNames) {
+    auto found = entry.personal.find(name);
+    if (found == entry.personal.end()) continue;
+    bool is_covered = found->is_string() && is_within(found->get_ref<const std::string&>(), scope);
+    if (!is_covered) entry.personal.erase(found);
+    any = any || is_covered;
+  }
+  return any;
+}
+
 bool matches(const JournalEntry& entry, const EventFilter& filter) {
   if (filter.actor && entry.actor != *filter.actor) return false;
   if (!filter.kinds.empty()) {
@@ -34,7 +52,7 @@ bool matches(const JournalEntry& entry, const EventFilter& filter) {
   }
   if (filter.path_prefix.empty()) return true;
   if (!entry.personal.is_object()) return filter.and_above;
-  for (const char* name : {"path", "from", "to"}) {
+  for (const char* name : kPathNames) {
     auto found = entry.personal.find(name);
     if (found == entry.personal.end() || !found->is_string()) continue;
     const auto& path = found->get_ref<const std::string&>();
@@ -46,7 +64,21 @@ bool matches(const JournalEntry& entry, const EventFilter& filter) {
 
 }  // namespace
 
-int64_t Journal::append(catalog::Tx& tx, Ground& ground, const Id& workspace, const Actor& actor,
+ReadableJournal::ReadableJournal(const Authority& authority)
+    : workspace_(authority.workspace_id()), path_scope_(authority.path_scope()) {
+  authority.need_in_scope(Right::read);
+}
+
+ReadableJournal ReadableJournal::of_server(const Actor& administrator) {
+  if (!administrator.is_admin())
+    throw Error(Code::forbidden, "only an administrator may read the server's journal");
+  if (administrator.only_workspace()) throw Error(Code::forbidden, "this key is bound to one workspace");
+  return {};
+}
+
+ReadableJournal ReadableJournal::of_server(SystemReason) { return {}; }
+
+int64_t Journal::append(catalog::Tx& tx, Ground& ground, const Id& workspace, const Author& author,
                         std::string_view kind, const Json& facts, const Json& personal) {
   struct Head {
     int64_t seq;
@@ -64,7 +96,7 @@ int64_t Journal::append(catalog::Tx& tx, Ground& ground, const Id& workspace, co
   line.seq = head.seq + 1;
   line.time_us = ground.clock.now_us();
   line.kind = kind;
-  line.actor = actor.principal();
+  line.actor = author.principal;
   line.facts = to_text(facts);
   std::string personal_text = to_text(personal);
   line.commitment = commit_to(as_text(salt), personal_text);
@@ -72,7 +104,7 @@ int64_t Journal::append(catalog::Tx& tx, Ground& ground, const Id& workspace, co
   tx.exec(
       "INSERT INTO journal (workspace, seq, time_us, kind, actor, facts, personal, salt, commitment, hash) "
       "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
-      {workspace, line.seq, line.time_us, kind, actor.principal(), line.facts, personal_text,
+      {workspace, line.seq, line.time_us, kind, author.principal, line.facts, personal_text,
        catalog::Param::raw(as_text(salt)), line.commitment, hash});
   tx.exec(
       "INSERT INTO journals (workspace, seq, hash, checkpointed_seq) VALUES ($1, $2, $3, 0) "
@@ -82,7 +114,8 @@ int64_t Journal::append(catalog::Tx& tx, Ground& ground, const Id& workspace, co
   return line.seq;
 }
 
-Events Journal::events(const Id& workspace, int64_t after, size_t limit, const EventFilter& filter) {
+Events Journal::events(const ReadableJournal& journal, int64_t after, size_t limit,
+                       const EventFilter& filter) {
   limit = std::min(limit, ground_.limits.list_max);
   // Limit the scan, so that a selective filter does not read the whole journal in one call. The cursor marks
   // the progress.
@@ -94,24 +127,25 @@ Events Journal::events(const Id& workspace, int64_t after, size_t limit, const E
         "SELECT workspace, seq, time_us, kind, actor, facts, personal, hash FROM journal WHERE workspace = "
         "$1 AND seq > $2 "
         "ORDER BY seq LIMIT $3",
-        {workspace, after, scan_max + 1}, [&](const catalog::Row& row) {
+        {journal.workspace(), after, scan_max + 1}, [&](const catalog::Row& row) {
           if (events.items.size() == limit || row.integer(1) > after + scan_max) {
             events.has_more = true;
             return false;
           }
           JournalEntry entry = read_journal_entry(row);
           events.cursor = entry.seq;
-          if (matches(entry, filter)) events.items.push_back(std::move(entry));
+          if (keep_scope(entry, journal.path_scope()) && matches(entry, filter))
+            events.items.push_back(std::move(entry));
           return true;
         });
   });
   return events;
 }
 
-int64_t Journal::head_seq(const Id& workspace) {
+int64_t Journal::head_seq(const ReadableJournal& journal) {
   return ground_.db.read([&](catalog::Statements& statements) {
     return statements
-        .one("SELECT seq FROM journals WHERE workspace = $1", {workspace},
+        .one("SELECT seq FROM journals WHERE workspace = $1", {journal.workspace()},
              [](const catalog::Row& row) { return row.integer(0); })
         .value_or(0);
   });

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "catalog/database.h"
+#include "workspace/authority.h"
 #include "workspace/ground.h"
 #include "workspace/types.h"
 
@@ -21,6 +22,29 @@ struct Events {
   bool has_more = false;
 };
 
+// The permission to read one journal. Only an authority in the workspace, an administrator or the server
+// creates one. A value.
+class ReadableJournal {
+ public:
+  // The journal of the authority's workspace. Implicit, so that calls take the authority itself. If the
+  // authority is limited to a path, only entries about that path are readable, without the names of other
+  // paths. Error(not_found) if the authority may not read.
+  ReadableJournal(const Authority& authority);
+  // The server's own journal. Error(forbidden) unless the actor is an administrator.
+  static ReadableJournal of_server(const Actor& administrator);
+  // The server's own journal, for work without a request.
+  static ReadableJournal of_server(SystemReason reason);
+
+  const Id& workspace() const { return workspace_; }  // zero: the server's journal
+  const std::string& path_scope() const { return path_scope_; }
+
+ private:
+  ReadableJournal() = default;
+
+  Id workspace_;
+  std::string path_scope_;
+};
+
 // Any thread.
 class Journal {
  public:
@@ -28,11 +52,11 @@ class Journal {
 
   // Appends an entry inside `tx` and notifies the feed after the commit. `workspace` zero selects the
   // server's journal. Returns the entry's sequence number.
-  static int64_t append(catalog::Tx& tx, Ground& ground, const Id& workspace, const Actor& actor,
+  static int64_t append(catalog::Tx& tx, Ground& ground, const Id& workspace, const Author& author,
                         std::string_view kind, const Json& facts, const Json& personal);
 
-  Events events(const Id& workspace, int64_t after, size_t limit, const EventFilter& filter);
-  int64_t head_seq(const Id& workspace);
+  Events events(const ReadableJournal& journal, int64_t after, size_t limit, const EventFilter& filter);
+  int64_t head_seq(const ReadableJournal& journal);
 
   // Deletes the personal part and its salt of entries by a principal and of entries whose facts name it. The
   // chain stays valid. Returns the number of entries. Error(forbidden) unless the actor is an administrator.

@@ -61,9 +61,8 @@ struct Keep::Impl {
           {before_us}, [](const catalog::Row& row) { return Old{row.id(0), row.id(1), row.id(2)}; });
     });
     for (const auto& one : old) {
-      auto owner = identity::recorded_actor(one.owner, "trash retention");
       try {
-        auto authority = system_authority(one.workspace, owner,
+        auto authority = system_authority(one.workspace, Author(one.owner, "trash retention"),
                                           "what lies in the trash longer than its retention is purged");
         files.purge(authority, one.file, before_us);
       } catch (const Error& error) {

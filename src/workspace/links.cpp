@@ -29,7 +29,7 @@ std::string Links::path_of(const Id& version, std::string_view file_path) {
 std::string Links::path_of(const Version& version) { return path_of(version.id, version.path); }
 
 std::string Links::signed_path_of(const Authority& authority, const Version& version) {
-  authority.need(Right::read);
+  authority.need_at(Right::read, version.path);
   return path_of(version) +
          "?s=" + sign(secret_of(ground_, authority.workspace_id()).value_or(""), version.id);
 }

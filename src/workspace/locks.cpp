@@ -30,12 +30,12 @@ Json lock_facts(const Lock& lock) {
           {"expires_at", to_iso8601(lock.expires_us)}};
 }
 
-// Returns the live lock with this token, or nullopt.
-std::optional<Lock> find_by_token(catalog::Statements& statements, const Id& workspace, TimeUs now_us,
+// Returns the live lock with this token, or nullopt if there is none within the authority's scope.
+std::optional<Lock> find_by_token(catalog::Statements& statements, const Authority& authority, TimeUs now_us,
                                   const std::string& token) {
   std::string hash = sha256(token).raw();
-  for (auto& lock : live_locks(statements, workspace, now_us))
-    if (equal_constant_time(lock.token, hash)) {
+  for (auto& lock : live_locks(statements, authority.workspace_id(), now_us))
+    if (authority.covers(lock.path) && equal_constant_time(lock.token, hash)) {
       lock.token = token;
       return lock;
     }
@@ -50,8 +50,9 @@ Error no_such_lock() {
 }  // namespace
 
 Locks::Attempt Locks::try_acquire(const Authority& authority, const LockWanted& wanted) {
-  authority.need(Right::write);
+  authority.need_in_scope(Right::write);
   std::string path = clean_path(wanted.path);
+  authority.need_at(Right::write, path);
   int64_t ttl_s = checked_ttl(ground_, wanted.ttl_s);
   if (wanted.purpose.size() > 500 || !is_utf8(wanted.purpose))
     throw Error(Code::bad_request, "purpose must be at most 500 bytes of text");
@@ -74,8 +75,8 @@ Locks::Attempt Locks::try_acquire(const Authority& authority, const LockWanted& 
     lock.path = path;
     lock.deep = wanted.deep;
     lock.shared = wanted.shared;
-    lock.owner = authority.actor().principal();
-    lock.owner_name = authority.actor().name();
+    lock.owner = authority.author().principal;
+    lock.owner_name = authority.author().name;
     lock.purpose = wanted.purpose;
     lock.created_us = now_us;
     lock.expires_us = now_us + ttl_s * kSecondUs;
@@ -95,7 +96,7 @@ Locks::Attempt Locks::try_acquire(const Authority& authority, const LockWanted& 
         "fence = excluded.fence, deep_fence = CASE WHEN excluded.deep_fence > 0 THEN excluded.deep_fence "
         "ELSE fences.deep_fence END",
         {authority.workspace_id(), path, lock.fence, lock.deep ? lock.fence : 0});
-    Journal::append(tx, ground_, authority.workspace_id(), authority.actor(), "lock.acquire",
+    Journal::append(tx, ground_, authority.workspace_id(), authority.author(), "lock.acquire",
                     lock_facts(lock), {{"path", path}, {"purpose", lock.purpose}});
     attempt.lock = lock;
     return attempt;
@@ -109,43 +110,43 @@ Lock Locks::acquire(const Authority& authority, const LockWanted& wanted) {
 }
 
 Lock Locks::renew(const Authority& authority, const std::string& token, int64_t ttl_s) {
-  authority.need(Right::write);
+  authority.need_in_scope(Right::write);
   checked_ttl(ground_, ttl_s);
   return ground_.db.write([&](catalog::Tx& tx) {
     check_still_holds(tx, ground_.clock, authority, Right::write);
     TimeUs now_us = ground_.clock.now_us();
-    auto lock = find_by_token(tx, authority.workspace_id(), now_us, token);
+    auto lock = find_by_token(tx, authority, now_us, token);
     if (!lock) throw no_such_lock();
     lock->expires_us = now_us + ttl_s * kSecondUs;
     tx.exec("UPDATE locks SET expires_us = $2 WHERE id = $1", {lock->id, lock->expires_us});
-    Journal::append(tx, ground_, authority.workspace_id(), authority.actor(), "lock.renew", lock_facts(*lock),
-                    {{"path", lock->path}});
+    Journal::append(tx, ground_, authority.workspace_id(), authority.author(), "lock.renew",
+                    lock_facts(*lock), {{"path", lock->path}});
     return *lock;
   });
 }
 
 void Locks::release(const Authority& authority, const std::string& token) {
-  authority.need(Right::write);
+  authority.need_in_scope(Right::write);
   ground_.db.write([&](catalog::Tx& tx) {
     check_still_holds(tx, ground_.clock, authority, Right::write);
-    auto lock = find_by_token(tx, authority.workspace_id(), ground_.clock.now_us(), token);
+    auto lock = find_by_token(tx, authority, ground_.clock.now_us(), token);
     if (!lock) throw no_such_lock();
     tx.exec("DELETE FROM locks WHERE id = $1", {lock->id});
-    Journal::append(tx, ground_, authority.workspace_id(), authority.actor(), "lock.release",
+    Journal::append(tx, ground_, authority.workspace_id(), authority.author(), "lock.release",
                     lock_facts(*lock), {{"path", lock->path}});
   });
 }
 
 void Locks::break_lock(const Authority& authority, const Id& id) {
-  authority.need(Right::own);
+  authority.need_in_scope(Right::own);
   ground_.db.write([&](catalog::Tx& tx) {
     check_still_holds(tx, ground_.clock, authority, Right::own);
     for (const auto& lock : live_locks(tx, authority.workspace_id(), ground_.clock.now_us())) {
-      if (lock.id != id) continue;
+      if (lock.id != id || !authority.covers(lock.path)) continue;
       tx.exec("DELETE FROM locks WHERE id = $1", {id});
       Json facts = lock_facts(lock);
       facts["owner_id"] = lock.owner.with_prefix(prefix::principal);
-      Journal::append(tx, ground_, authority.workspace_id(), authority.actor(), "lock.break", facts,
+      Journal::append(tx, ground_, authority.workspace_id(), authority.author(), "lock.break", facts,
                       {{"path", lock.path}, {"owner", lock.owner_name}});
       return;
     }
@@ -154,12 +155,13 @@ void Locks::break_lock(const Authority& authority, const Id& id) {
 }
 
 std::vector<Lock> Locks::list(const Authority& authority, std::string_view below) {
-  authority.need(Right::read);
+  authority.need_in_scope(Right::read);
   std::string folder = clean_path(below);
   auto locks = ground_.db.read([&](catalog::Statements& statements) {
     return live_locks(statements, authority.workspace_id(), ground_.clock.now_us());
   });
-  std::erase_if(locks, [&](const Lock& lock) { return !is_within(lock.path, folder); });
+  std::erase_if(
+      locks, [&](const Lock& lock) { return !is_within(lock.path, folder) || !authority.covers(lock.path); });
   for (Lock& lock : locks) lock.token.clear();
   return locks;
 }
@@ -186,8 +188,7 @@ size_t Locks::expire() {
         });
     for (const auto& lock : expired) {
       tx.exec("DELETE FROM locks WHERE id = $1", {lock.id});
-      auto holder = identity::recorded_actor(lock.owner, lock.owner_name);
-      Journal::append(tx, ground_, lock.workspace, holder, "lock.expire",
+      Journal::append(tx, ground_, lock.workspace, Author(lock.owner, lock.owner_name), "lock.expire",
                       {{"lock_id", lock.id.with_prefix(prefix::lock)}, {"fence", lock.fence}},
                       {{"path", lock.path}});
     }

@@ -200,7 +200,7 @@ size_t Purposes::retract_due() {
   });
   size_t done = 0;
   for (const Due& one : due) {
-    auto owner = identity::recorded_actor(one.owner, "expiry");
+    Author owner(one.owner, "expiry");
     try {
       ground_.db.write([&](catalog::Tx& tx) {
         auto found = find_row(tx, one.version);

@@ -86,11 +86,14 @@ class GoingBack {
       if (past.moved() || loses_its_folder(past.path)) misplaced_.push_back(&past);
   }
 
-  // Checks the current paths of entries outside the folder; the locks of the folder are already checked.
+  // Checks the current paths of entries outside the folder; the locks of the folder are already checked. A
+  // trashed entry has no path that could be locked, but the scope must cover the path that it had.
   void check_locks_elsewhere() {
     for (const PastEntry* past : misplaced_) {
       const Entry& entry = past->now;
-      if (entry.trashed_us || is_within(entry.path, folder_)) continue;
+      if (is_within(entry.path, folder_)) continue;
+      run_.check_scope(entry.path, Touches::membership);
+      if (entry.trashed_us) continue;
       run_.check_locks(entry.path, entry.kind == EntryKind::folder ? Touches::subtree : Touches::membership,
                        conditions_);
     }
@@ -174,9 +177,10 @@ std::vector<PastEntry> find_past(ChangeRun& run, std::string& folder, TimeUs tim
 
 Files::RestoreAsOf Files::restore_as_of(const Authority& authority, std::string_view folder_text,
                                         TimeUs time_us, bool dry_run, const Conditions& conditions) {
-  authority.need(Right::write);
+  authority.need_in_scope(Right::write);
   if (time_us > ground_.clock.now_us()) throw Error(Code::bad_request, "the time lies in the future");
   const std::string clean = clean_path(folder_text);
+  authority.need_at(Right::write, clean);
   if (clean.empty() && time_us < authority.workspace().created_us)
     throw Error(Code::bad_request,
                 "the workspace was made later, at " + to_iso8601(authority.workspace().created_us))
@@ -187,7 +191,7 @@ Files::RestoreAsOf Files::restore_as_of(const Authority& authority, std::string_
   try {
     return ground_.db.write([&](catalog::Tx& tx) {
       check_still_holds(tx, ground_.clock, authority, Right::write);
-      ChangeRun run(tx, ground_, authority.actor(), authority.workspace_id());
+      ChangeRun run(tx, ground_, authority);
       run.tick();
       std::string folder = clean;
       auto wanted = find_past(run, folder, time_us);

@@ -61,11 +61,12 @@ void purge_group(ChangeRun& run, const Entry& root, PurgeResult& result) {
     if (result.broken_links.size() < kBrokenLinksMax) result.broken_links.push_back(std::move(version));
 }
 
+// Error(not_found) if it is not in the trash, or was not within the authority's scope.
 Entry trashed_root(ChangeRun& run, const Id& file) {
   auto root = run.tx().one("SELECT " SK_ENTRY_COLUMNS
                            " FROM entries e WHERE e.id = $1 AND e.workspace = $2 AND e.trash_root = $1",
                            {file, run.workspace()}, read_entry);
-  if (!root)
+  if (!root || !run.covers_place(root->path))
     throw Error(Code::not_found, "there is no " + file.with_prefix(prefix::file) + " in the trash")
         .advise(Advice::list_trash);
   return *root;
@@ -74,7 +75,7 @@ Entry trashed_root(ChangeRun& run, const Id& file) {
 }  // namespace
 
 Page<Entry> Files::trash(const Authority& authority, std::string_view cursor, size_t limit) {
-  authority.need(Right::read);
+  authority.need_in_scope(Right::read);
   limit = std::clamp<size_t>(limit, 1, ground_.limits.list_max);
   int64_t before = INT64_MAX;
   Id before_id;
@@ -88,13 +89,16 @@ Page<Entry> Files::trash(const Authority& authority, std::string_view cursor, si
     before = static_cast<int64_t>(*time);
     before_id = *id;
   }
+  const Below scope(authority.path_scope());
   Page<Entry> page;
   page.items = ground_.db.read([&](catalog::Statements& statements) {
     return statements.all(
         "SELECT " SK_ENTRY_COLUMNS
         " FROM entries e WHERE e.workspace = $1 AND e.trashed_us IS NOT NULL AND e.trash_root = e.id "
-        "AND (e.trashed_us, e.id) < ($2, $3) ORDER BY e.trashed_us DESC, e.id DESC LIMIT $4",
-        {authority.workspace_id(), before, before_id, limit + 1}, read_entry);
+        "AND (e.trashed_us, e.id) < ($2, $3) AND ($5 = '' OR e.parent = $5 OR (e.parent >= $6 AND e.parent < "
+        "$7)) ORDER BY e.trashed_us DESC, e.id DESC LIMIT $4",
+        {authority.workspace_id(), before, before_id, limit + 1, scope.exact, scope.from, scope.to},
+        read_entry);
   });
   if (page.items.size() > limit) {
     page.items.pop_back();
@@ -106,12 +110,13 @@ Page<Entry> Files::trash(const Authority& authority, std::string_view cursor, si
 
 Entry Files::restore(const Authority& authority, const Id& file, OnExisting on_existing,
                      std::optional<std::string> to, const Conditions& conditions) {
-  authority.need(Right::write);
+  authority.need_in_scope(Right::write);
   return ground_.db.write([&](catalog::Tx& tx) {
     check_still_holds(tx, ground_.clock, authority, Right::write);
-    ChangeRun run(tx, ground_, authority.actor(), authority.workspace_id());
+    ChangeRun run(tx, ground_, authority);
     Entry root = trashed_root(run, file);
     std::string target = to ? clean_file_path(*to) : root.path;
+    run.check_scope(target, Touches::membership);
     run.check_conditions_of_move(root, target, conditions);
     run.check_locks(target, Touches::subtree, conditions);
     target = run.settle_target(target, on_existing, conditions);
@@ -123,10 +128,10 @@ Entry Files::restore(const Authority& authority, const Id& file, OnExisting on_e
 
 PurgeResult Files::purge(const Authority& authority, const Id& file,
                          std::optional<TimeUs> trashed_before_us) {
-  authority.need(Right::own);
+  authority.need_in_scope(Right::own);
   return ground_.db.write([&](catalog::Tx& tx) {
     check_still_holds(tx, ground_.clock, authority, Right::own);
-    ChangeRun run(tx, ground_, authority.actor(), authority.workspace_id());
+    ChangeRun run(tx, ground_, authority);
     PurgeResult result;
     Entry root = trashed_root(run, file);
     if (trashed_before_us && *root.trashed_us >= *trashed_before_us)
@@ -138,14 +143,14 @@ PurgeResult Files::purge(const Authority& authority, const Id& file,
 
 PurgeResult Files::purge_version(const Authority& authority, const Id& version,
                                  const Conditions& conditions) {
-  authority.need(Right::own);
+  authority.need_in_scope(Right::own);
   return ground_.db.write([&](catalog::Tx& tx) {
     check_still_holds(tx, ground_.clock, authority, Right::own);
-    ChangeRun run(tx, ground_, authority.actor(), authority.workspace_id());
+    ChangeRun run(tx, ground_, authority);
     auto found = tx.one("SELECT " SK_VERSION_COLUMNS " FROM " SK_VERSION_TABLES
                         " WHERE v.id = $1 AND v.workspace = $2",
                         {version, authority.workspace_id()}, read_version);
-    if (!found)
+    if (!found || !run.covers(found->path))
       throw Error(Code::not_found, "this workspace has no version " + version.with_prefix(prefix::version));
     if (found->is_head)
       throw Error(Code::conflict, "this is the file's current version").advise(Advice::replace_version_first);
@@ -167,16 +172,17 @@ PurgeResult Files::purge_version(const Authority& authority, const Id& version,
 }
 
 PurgeResult Files::empty_trash(const Authority& authority) {
-  authority.need(Right::own);
+  authority.need_in_scope(Right::own);
   return ground_.db.write([&](catalog::Tx& tx) {
     check_still_holds(tx, ground_.clock, authority, Right::own);
-    ChangeRun run(tx, ground_, authority.actor(), authority.workspace_id());
+    ChangeRun run(tx, ground_, authority);
     auto roots =
         tx.all("SELECT " SK_ENTRY_COLUMNS
                " FROM entries e WHERE e.workspace = $1 AND e.trashed_us IS NOT NULL AND e.trash_root = e.id",
                {authority.workspace_id()}, read_entry);
     PurgeResult result;
-    for (const Entry& root : roots) purge_group(run, root, result);
+    for (const Entry& root : roots)
+      if (authority.covers_place(root.path)) purge_group(run, root, result);
     return result;
   });
 }

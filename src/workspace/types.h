@@ -16,6 +16,7 @@ namespace sk::workspace {
 
 namespace prefix = sk::prefix;
 using identity::Actor;
+using identity::Author;
 
 // `none`: an administrator sees the description of another principal's workspace, but not its files.
 enum class Right { none = -1, read, write, own };

@@ -6,18 +6,18 @@
 
 namespace sk::workspace {
 
-Workspace insert_workspace(catalog::Tx& tx, Ground& ground, const Actor& owner, const std::string& name,
+Workspace insert_workspace(catalog::Tx& tx, Ground& ground, const Author& owner, const std::string& name,
                            uint64_t quota_bytes) {
   Workspace made;
   made.id = ground.ids.next();
   made.name = name;
-  made.owner = owner.principal();
-  made.owner_name = owner.name();
+  made.owner = owner.principal;
+  made.owner_name = owner.name;
   made.role = Right::own;
   made.quota_bytes = quota_bytes;
   made.created_us = ground.clock.now_us();
   if (tx.query("SELECT 1 FROM workspaces WHERE owner = $1 AND name = $2 AND trashed_us IS NULL",
-               {owner.principal(), name}, [](const catalog::Row&) { return false; }) > 0)
+               {owner.principal, name}, [](const catalog::Row&) { return false; }) > 0)
     throw Error(Code::conflict, "you have a workspace named '" + name + "' already")
         .advise(Advice::choose_other_name);
   std::array<std::byte, 32> secret;
@@ -26,9 +26,9 @@ Workspace insert_workspace(catalog::Tx& tx, Ground& ground, const Actor& owner, 
       "INSERT INTO workspaces (id, name, owner, quota_bytes, used_bytes, next_fence, link_secret, "
       "created_us) "
       "VALUES ($1, $2, $3, $4, 0, 1, $5, $6)",
-      {made.id, name, owner.principal(), quota_bytes, catalog::Param::raw(as_text(secret)), made.created_us});
+      {made.id, name, owner.principal, quota_bytes, catalog::Param::raw(as_text(secret)), made.created_us});
   tx.exec("INSERT INTO members (principal, workspace, role) VALUES ($1, $2, $3)",
-          {owner.principal(), made.id, static_cast<int>(Right::own)});
+          {owner.principal, made.id, static_cast<int>(Right::own)});
   Journal::append(tx, ground, made.id, owner, "workspace.create",
                   {{"workspace_id", made.id.with_prefix(prefix::workspace)}, {"quota_bytes", quota_bytes}},
                   {{"name", name}});

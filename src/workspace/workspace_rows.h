@@ -8,7 +8,7 @@ namespace sk::workspace {
 
 // Inserts a workspace and the first entry of its journal. Error(conflict) if the owner has a live workspace
 // with that name.
-Workspace insert_workspace(catalog::Tx& tx, Ground& ground, const Actor& owner, const std::string& name,
+Workspace insert_workspace(catalog::Tx& tx, Ground& ground, const Author& owner, const std::string& name,
                            uint64_t quota_bytes);
 
 // Whether the actor may read the workspace. Also true for a trashed workspace.

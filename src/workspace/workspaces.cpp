@@ -23,23 +23,33 @@ namespace {
   "w.created_us, w.trashed_us FROM workspaces w JOIN principals p ON p.id = w.owner LEFT JOIN " \
   "members m ON m.workspace = w.id AND m.principal = $1"
 
-Workspace read_workspace(const catalog::Row& row, const Actor& actor) {
+// The workspaces that a subject can find, and the most that it may do there.
+struct Reach {
+  Reach(const Actor& actor)
+      : principal(actor.principal()), only_workspace(actor.only_workspace()), may_write(actor.may_write()) {}
+  // All workspaces of a principal, as an unlimited key finds them.
+  explicit Reach(const Id& of) : principal(of) {}
+
+  bool includes(const Id& workspace) const { return !only_workspace || *only_workspace == workspace; }
+
+  Id principal;
+  std::optional<Id> only_workspace;
+  bool may_write = true;
+};
+
+Workspace read_workspace(const catalog::Row& row, const Reach& reach) {
   Workspace workspace;
   workspace.id = row.id(0);
   workspace.name = row.str(1);
   workspace.owner = row.id(2);
   workspace.owner_name = row.str(3);
   workspace.role = static_cast<Right>(row.integer(4));
-  if (!actor.may_write()) workspace.role = std::min(workspace.role, Right::read);
+  if (!reach.may_write) workspace.role = std::min(workspace.role, Right::read);
   workspace.quota_bytes = static_cast<uint64_t>(row.integer(5));
   workspace.used_bytes = static_cast<uint64_t>(row.integer(6));
   workspace.created_us = row.integer(7);
   workspace.trashed_us = row.maybe_integer(8);
   return workspace;
-}
-
-bool in_scope(const Actor& actor, const Id& workspace) {
-  return !actor.only_workspace() || *actor.only_workspace() == workspace;
 }
 
 void check_name(const std::string& name) {
@@ -60,27 +70,27 @@ void set_name(catalog::Tx& tx, Ground& ground, const Authority& authority, const
     throw Error(Code::conflict, "there is a workspace named '" + name + "' already")
         .advise(Advice::choose_other_name);
   tx.exec("UPDATE workspaces SET name = $2 WHERE id = $1", {workspace.id, name});
-  Journal::append(tx, ground, workspace.id, authority.actor(), "workspace.rename", Json::object(),
+  Journal::append(tx, ground, workspace.id, authority.author(), "workspace.rename", Json::object(),
                   {{"from", workspace.name}, {"to", name}});
 }
 
-// Finds a live workspace, or a trashed one if `trashed`. Among equal names, the actor's own come first, then
-// the newest.
-std::optional<Workspace> find(catalog::Statements& statements, const Actor& actor,
+// Finds a live workspace, or a trashed one if `trashed`. Among equal names, the subject's own come first,
+// then the newest.
+std::optional<Workspace> find(catalog::Statements& statements, const Reach& reach,
                               std::string_view id_or_name, bool trashed) {
   std::optional<Workspace> found;
   auto take = [&](const catalog::Row& row) {
-    if (!in_scope(actor, row.id(0)) || row.is_null(8) == trashed) return true;
-    found = read_workspace(row, actor);
+    if (!reach.includes(row.id(0)) || row.is_null(8) == trashed) return true;
+    found = read_workspace(row, reach);
     return false;
   };
   if (auto id = Id::from_prefixed(id_or_name, prefix::workspace)) {
     statements.query("SELECT " SK_WORKSPACE_COLUMNS " FROM " SK_WORKSPACE_TABLES " AND w.id = $2",
-                     {actor.principal(), *id}, take);
+                     {reach.principal, *id}, take);
   } else {
     statements.query("SELECT " SK_WORKSPACE_COLUMNS " FROM " SK_WORKSPACE_TABLES
                      " AND w.name = $2 ORDER BY CASE WHEN w.owner = $1 THEN 0 ELSE 1 END, w.id DESC",
-                     {actor.principal(), id_or_name}, take);
+                     {reach.principal, id_or_name}, take);
   }
   return found;
 }
@@ -139,9 +149,8 @@ Authority Workspaces::open(const Actor& actor, std::string_view id_or_name, Righ
 Workspace Workspaces::open_for(const Actor& actor, const Id& principal, std::string_view id_or_name) {
   if (principal == actor.principal()) return open(actor, id_or_name).workspace();
   if (!actor.is_admin()) throw Error(Code::forbidden, "only an administrator's key may make keys for others");
-  auto other = identity::recorded_actor(principal, "");
   auto found = ground_.db.read(
-      [&](catalog::Statements& statements) { return find(statements, other, id_or_name, false); });
+      [&](catalog::Statements& statements) { return find(statements, Reach(principal), id_or_name, false); });
   if (!found)
     throw Error(Code::not_found,
                 "there is no workspace '" + std::string(id_or_name) + "' that this principal may open")
@@ -177,6 +186,29 @@ std::optional<Authority> Workspaces::find_readable(const Actor& actor, const Id&
   return authority_of(actor, std::move(*found));
 }
 
+Authority Workspaces::standing(const Actor& actor, const Id& workspace) {
+  try {
+    return enter(actor, workspace.with_prefix(prefix::workspace));
+  } catch (const Error& error) {
+    if (error.code() != Code::not_found) throw;
+  }
+  Workspace unknown;
+  unknown.id = workspace;
+  return authority_of(actor, std::move(unknown));
+}
+
+Workspace Workspaces::describe(const Authority& authority) {
+  authority.need_in_scope(Right::read);
+  auto found = ground_.db.read([&](catalog::Statements& statements) {
+    return statements.one(SK_ALL_WORKSPACES " WHERE w.id = $2 AND w.trashed_us IS NULL",
+                          {authority.author().principal, authority.workspace_id()},
+                          [&](const catalog::Row& row) { return read_workspace(row, authority.actor()); });
+  });
+  if (!found) throw no_such_workspace(authority.workspace_id().with_prefix(prefix::workspace));
+  found->role = authority.right();
+  return *found;
+}
+
 bool Workspaces::may_read(const Actor& actor, const Id& workspace) {
   return ground_.db.read(
       [&](catalog::Statements& statements) { return workspace::may_read(statements, actor, workspace); });
@@ -209,7 +241,7 @@ static std::vector<Workspace> list_where(Ground& ground, const Actor& actor, boo
   ground.db.read([&](catalog::Statements& statements) {
     statements.query("SELECT " SK_WORKSPACE_COLUMNS " FROM " SK_WORKSPACE_TABLES " ORDER BY w.name, w.id",
                      {actor.principal()}, [&](const catalog::Row& row) {
-                       if (in_scope(actor, row.id(0)) && row.is_null(8) != trashed)
+                       if (Reach(actor).includes(row.id(0)) && row.is_null(8) != trashed)
                          result.push_back(read_workspace(row, actor));
                        return true;
                      });
@@ -241,6 +273,7 @@ Workspace Workspaces::change(const Authority& authority, const std::optional<std
     authority.need(Right::own);
     check_name(*name);
   }
+  if (authority.is_limited()) throw out_of_scope(authority, "");
   if (quota_bytes && (!actor.is_admin() || !actor.may_write()))
     throw Error(Code::forbidden, "only an administrator's key may change a quota");
   ground_.db.write([&](catalog::Tx& tx) {
@@ -266,7 +299,7 @@ void Workspaces::trash(const Authority& authority, const Conditions& conditions)
     LockCheck(tx, workspace.id, ground_.clock.now_us()).check("", Touches::subtree, conditions);
     tx.exec("UPDATE workspaces SET trashed_us = $2 WHERE id = $1 AND trashed_us IS NULL",
             {workspace.id, ground_.clock.now_us()});
-    Journal::append(tx, ground_, workspace.id, authority.actor(), "workspace.trash", Json::object(),
+    Journal::append(tx, ground_, workspace.id, authority.author(), "workspace.trash", Json::object(),
                     {{"name", workspace.name}});
   });
 }
@@ -299,7 +332,7 @@ void Workspaces::revoke_links(const Authority& authority) {
     check_still_holds(tx, ground_.clock, authority, Right::own);
     tx.exec("UPDATE workspaces SET link_secret = $2 WHERE id = $1",
             {authority.workspace_id(), catalog::Param::raw(as_text(secret))});
-    Journal::append(tx, ground_, authority.workspace_id(), authority.actor(), "links.revoke", Json::object(),
+    Journal::append(tx, ground_, authority.workspace_id(), authority.author(), "links.revoke", Json::object(),
                     Json::object());
   });
 }
@@ -320,7 +353,7 @@ void Workspaces::set_member(const Authority& authority, const Id& principal, std
               {principal, workspace.id, static_cast<int>(*right)});
       facts["role"] = *right == Right::own ? "own" : *right == Right::write ? "write" : "read";
     }
-    Journal::append(tx, ground_, workspace.id, authority.actor(), right ? "member.set" : "member.remove",
+    Journal::append(tx, ground_, workspace.id, authority.author(), right ? "member.set" : "member.remove",
                     facts, Json::object());
   });
 }

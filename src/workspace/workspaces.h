@@ -28,6 +28,12 @@ class Workspaces {
   // Returns an authority to read, even for a trashed workspace. For permanent links. nullopt instead of
   // Error(not_found).
   std::optional<Authority> find_readable(const Actor& actor, const Id& workspace);
+  // Like enter(), but the right is `none` if the actor may not enter the workspace. For calls about an own
+  // object, such as a session, that stays the actor's own after its workspace was trashed.
+  Authority standing(const Actor& actor, const Id& workspace);
+  // Returns the current description and figures of the authority's workspace. Error(not_found) if it is
+  // trashed.
+  Workspace describe(const Authority& authority);
   bool may_read(const Actor& actor, const Id& workspace);  // whether find_readable() finds one
   // Like open() for `principal`; for creating a key. Error(forbidden) if `principal` is another one and the
   // actor is not an administrator.

@@ -95,7 +95,7 @@ class Host {
     session_.name = order.at("name");
     session_.owner = actor_.principal();
     session_.created_us = session_.active_us = clock_.now_us();
-    records_.insert(session_);
+    records_.insert(*workspace_, session_);
     answer["session"] = session_.id.hex();
     answer["directory"] = context_.directory + "/" + session_.id.hex();
   }
@@ -294,7 +294,7 @@ class Host {
       std::string file = keep_.directory() + "/audit-of-the-model";
       {
         std::ofstream out(file);
-        keep_.audit().export_to(workspace_->workspace_id(), [&](std::string_view line) { out << line; });
+        keep_.audit().export_to(*workspace_, [&](std::string_view line) { out << line; });
       }
       auto verdict = workspace::Audit::verify_file(file);
       ::unlink(file.c_str());

@@ -2,7 +2,7 @@
 
 import re
 
-from project import ROOT, complain, name, sources, text
+from project import ROOT, complain, lines_that_match, name, sources, text
 
 MAKERS = {"src/workspace/authority.cpp", "src/workspace/authority.h", "src/workspace/workspaces.cpp"}
 
@@ -45,7 +45,61 @@ def test_only_workspaces_and_the_server_make_an_authority():
 def test_only_identity_makes_an_actor():
     header = code_of(ROOT / "src/identity/types.h")
     friends = re.findall(r"friend\s+(?:class\s+)?([^;(]+)", header)
-    assert friends == ["Access", "Actor recorded_actor"], friends
+    assert friends == ["sk::interpreter::SandboxedInterpreter", "Access", "Actor recorded_actor"], friends
+
+
+def test_only_the_replay_of_executions_makes_an_actor_from_records():
+    allowed = {"src/identity/types.h", "src/identity/access.cpp"}
+    found = [
+        (name(path), arguments)
+        for path in sources()
+        if name(path) not in allowed
+        for arguments in calls(code_of(path), "recorded_actor")
+    ]
+    assert [file for file, _ in found] == ["src/interpreter/sandboxed_interpreter.cpp"], found
+    code = code_of(ROOT / "src/interpreter/sandboxed_interpreter.cpp")
+    replay = code[code.index("SandboxedInterpreter::resume_accepted()") :].split("\n}", 1)[0]
+    assert "recorded_actor(" in replay, "it is called outside of resume_accepted()"
+    complain(
+        (name(path) for path in sources() if name(path) not in allowed | {"src/interpreter/sandboxed_interpreter.cpp"} and "ReplayKey" in code_of(path)),
+        "An Author names a principal in records; only the replay of executions makes an Actor of it:",
+    )
+
+
+def test_journals_are_read_by_an_authority():
+    """Neither a header offers a journal by an id, nor is a permission to read one made up."""
+    made = re.compile(r"\bReadableJournal\s*[({]")
+    complain(
+        (name(path) for path in sources() if not name(path).startswith("src/workspace/journal.") and made.search(code_of(path))),
+        "Pass the authority, or ask ReadableJournal::of_server():",
+    )
+    for header, functions in {"journal.h": ["events", "head_seq"], "audit.h": ["export_to"]}.items():
+        for function in functions:
+            declared = list(calls(code_of(ROOT / "src/workspace" / header), function))
+            assert declared and all(one.startswith("const ReadableJournal&") for one in declared), declared
+    complain(
+        (
+            f"{name(path)}: {arguments}"
+            for path in sources()
+            if not name(path).startswith("src/workspace/journal.")
+            for arguments in calls(code_of(path), "ReadableJournal::of_server")
+            if '"' in arguments and not re.search(r'"[^"]{20,}"\s*$', arguments)
+        ),
+        "Say in a sentence why the server reads its journal without being asked:",
+    )
+
+
+# Calls that concern whole workspaces: they refuse an authority that is limited to a path.
+WHOLE_WORKSPACE = {"src/workspace/workspaces.cpp", "src/workspace/uploads.cpp", "src/workspace/authority.cpp"}
+
+
+def test_calls_of_the_domain_ask_for_a_right_within_the_scope():
+    complain(
+        lines_that_match(
+            [path for path in sources("workspace") if name(path) not in WHOLE_WORKSPACE], r"\bauthority\.need\("
+        ),
+        "Ask need_at() for a path, or need_in_scope() and covers() for each path:",
+    )
 
 
 def test_every_system_authority_has_a_reason():

@@ -71,13 +71,16 @@ void ResourceWatch::look() {
     std::lock_guard lock(mutex_);
     bool first = std::exchange(first_, false);
     if (!first && uris_.empty() && !options_.is_wanted()) return;
-    auto workspaces = app_.keep.workspaces().list(options_.renew());
+    auto actor = options_.renew();
+    auto workspaces = app_.keep.workspaces().list(actor);
     if (workspaces.size() > kWorkspacesMax) workspaces.resize(kWorkspacesMax);
     for (const auto& workspace : workspaces) {
+      auto authority = app_.keep.workspaces().standing(actor, workspace.id);
+      if (!authority.allows(workspace::Right::read)) continue;  // access ended meanwhile
       if (seen_.contains(workspace.id)) {
-        look_at(workspace, updated, list_changed);
+        look_at(authority, updated, list_changed);
       } else {
-        seen_[workspace.id] = app_.keep.journal().head_seq(workspace.id);
+        seen_[workspace.id] = app_.keep.journal().head_seq(authority);
         list_changed = list_changed || !first;
       }
     }
@@ -93,12 +96,12 @@ void ResourceWatch::look() {
 }
 
 // With mutex_ held.
-void ResourceWatch::look_at(const workspace::Workspace& workspace, std::map<std::string, bool>& updated,
+void ResourceWatch::look_at(const workspace::Authority& authority, std::map<std::string, bool>& updated,
                             bool& list_changed) {
-  auto& after = seen_[workspace.id];
+  auto& after = seen_[authority.workspace_id()];
   for (bool more = true; more;) {
     auto events = app_.keep.journal().events(
-        workspace.id, after, kPortion,
+        authority, after, kPortion,
         {.kinds = {"file.*", "folder.*", "trash.*", "version.*"}, .path_prefix = {}, .actor = {}});
     after = events.cursor;
     more = events.has_more;
@@ -108,7 +111,7 @@ void ResourceWatch::look_at(const workspace::Workspace& workspace, std::map<std:
         const auto& path = member(event.personal, field);
         if (!path.is_string()) continue;
         for (const auto& [uri, place] : uris_)
-          if (place.workspace == workspace.id && is_within(place.path, path.get<std::string>()))
+          if (place.workspace == authority.workspace_id() && is_within(place.path, path.get<std::string>()))
             updated[uri] = true;
       }
     }

@@ -42,7 +42,7 @@ class ResourceWatch : public std::enable_shared_from_this<ResourceWatch> {
     std::string path;
   };
   void look();
-  void look_at(const workspace::Workspace& workspace, std::map<std::string, bool>& updated,
+  void look_at(const workspace::Authority& authority, std::map<std::string, bool>& updated,
                bool& list_changed);
 
   App& app_;

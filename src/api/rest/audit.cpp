@@ -11,7 +11,7 @@ using http::Reply;
 
 // Writes to an unnamed temporary file first, because a reply states its length before its first byte. The
 // file disappears by itself.
-Reply export_journal(Call& call, const Id& workspace) {
+Reply export_journal(Call& call, const workspace::ReadableJournal& journal) {
   auto file = std::make_shared<Fd>(open_file(call.app.keep.directory(), O_TMPFILE | O_RDWR | O_CLOEXEC));
   uint64_t size = 0;
   std::string buffer;
@@ -20,7 +20,7 @@ Reply export_journal(Call& call, const Id& workspace) {
     size += buffer.size();
     buffer.clear();
   };
-  call.app.keep.audit().export_to(workspace, [&](std::string_view line) {
+  call.app.keep.audit().export_to(journal, [&](std::string_view line) {
     buffer += line;
     if (!line.ends_with('\n')) buffer += '\n';
     if (buffer.size() >= 1 << 20) flush();
@@ -51,12 +51,12 @@ Operation audit_operation(std::string pattern, std::string id, std::string summa
 
 void add_audit_routes(Routes& routes) {
   routes.add(audit_operation(kWorkspace + "/audit", "export_audit", "Exports a workspace's journal"),
-             [](Call& call) { return export_journal(call, call.open_workspace().workspace_id()); });
+             [](Call& call) { return export_journal(call, call.open_workspace()); });
   routes.add(audit_operation(kRoot + "/audit", "export_server_audit",
                              "Exports the server's journal; for administrators"),
              [](Call& call) {
                call.need_admin();
-               return export_journal(call, Id{});
+               return export_journal(call, workspace::ReadableJournal::of_server(call.actor));
              });
 }
 

@@ -14,6 +14,7 @@ namespace {
 using http::Reply;
 using workspace::EventFilter;
 using workspace::Events;
+using workspace::ReadableJournal;
 
 // The number of events that a stream reads at once. A small number lets streams share the background threads
 // fairly. It also fits into the smallest buffer that an operator can configure.
@@ -44,8 +45,7 @@ class Reader {
 
   // Returns the events after the position where the last call stopped.
   Events next(size_t limit) {
-    check_right();
-    auto events = app_.keep.journal().events(wanted_.workspace, wanted_.after, limit, wanted_.filter);
+    auto events = app_.keep.journal().events(renewed(), wanted_.after, limit, wanted_.filter);
     wanted_.after = events.cursor;
     return events;
   }
@@ -56,13 +56,10 @@ class Reader {
   App& app() { return app_; }
 
  private:
-  void check_right() {
+  ReadableJournal renewed() {
     auto actor = renew_();
-    if (wanted_.workspace) {
-      app_.keep.workspaces().open(actor, wanted_.workspace.with_prefix(workspace::prefix::workspace));
-    } else if (!actor.is_admin()) {
-      throw Error(Code::forbidden, "only an administrator may read the server's journal");
-    }
+    if (!wanted_.workspace) return ReadableJournal::of_server(actor);
+    return app_.keep.workspaces().open(actor, wanted_.workspace.with_prefix(workspace::prefix::workspace));
   }
 
   App& app_;
@@ -183,12 +180,12 @@ int64_t parse_cursor(const std::string& text, std::string_view label) {
 
 // Returns the position from which to read. A reconnecting stream sends Last-Event-ID, which overrides `after`
 // in its URL.
-int64_t start_of(Call& call, const Id& workspace, bool stream) {
+int64_t start_of(Call& call, const ReadableJournal& journal, bool stream) {
   if (auto last = call.request.headers.get("Last-Event-ID"); stream && last && !last->empty()) {
     return parse_cursor(*last, "Last-Event-ID");
   }
   auto after = call.query.text("after").value_or("0");
-  return after == "now" ? call.app.keep.journal().head_seq(workspace) : parse_cursor(after, "after");
+  return after == "now" ? call.app.keep.journal().head_seq(journal) : parse_cursor(after, "after");
 }
 
 EventFilter filter_of(const Call& call) {
@@ -203,11 +200,11 @@ EventFilter filter_of(const Call& call) {
   return filter;
 }
 
-Reply answer_events(Call& call, const Id& workspace) {
+Reply answer_events(Call& call, const ReadableJournal& journal) {
   bool stream = call.wants_stream();
   const auto& settings = call.app.settings;
-  Wanted wanted{.workspace = workspace,
-                .after = start_of(call, workspace, stream),
+  Wanted wanted{.workspace = journal.workspace(),
+                .after = start_of(call, journal, stream),
                 .limit = call.limit(settings.list_page_max),
                 .filter = filter_of(call)};
   auto wait_s = within(call.query.integer("wait").value_or(0), 0, settings.events_wait_max_s, "wait");
@@ -256,12 +253,12 @@ Operation event_operation(std::string pattern, std::string id, std::string summa
 void add_event_routes(Routes& routes) {
   routes.add(event_operation(kWorkspace + "/events", "list_events",
                              "What happened in a workspace, and what happens next"),
-             [](Call& call) { return answer_events(call, call.open_workspace().workspace_id()); });
+             [](Call& call) { return answer_events(call, call.open_workspace()); });
   routes.add(event_operation(kRoot + "/events", "list_server_events",
                              "The server's own journal: principals, keys, workspaces; for administrators"),
              [](Call& call) {
                call.need_admin();
-               return answer_events(call, Id{});
+               return answer_events(call, ReadableJournal::of_server(call.actor));
              });
 }
 

@@ -279,13 +279,10 @@ std::optional<uint64_t> Capture::room(Plan& plan) {
   if (plan.room) return *plan.room;
   plan.room.emplace();
   try {
-    auto now =
-        keep_.workspaces().open(plan.as.authority.actor(),
-                                plan.as.authority.workspace_id().with_prefix(workspace::prefix::workspace));
-    *plan.room =
-        now.workspace().quota_bytes - std::min(now.workspace().quota_bytes, now.workspace().used_bytes);
+    auto now = keep_.workspaces().describe(plan.as.authority);
+    *plan.room = now.quota_bytes - std::min(now.quota_bytes, now.used_bytes);
   } catch (const Error&) {
-    // The session's owner may not open the workspace any more: then it stays unknown.
+    // The workspace is in the trash: its room stays unknown.
   }
   return *plan.room;
 }

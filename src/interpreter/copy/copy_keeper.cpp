@@ -17,7 +17,7 @@ Touched everything() {
 
 }  // namespace
 
-CaptureAs capture_as(const SessionInfo& session, workspace::Actor author) {
+CaptureAs capture_as(const SessionInfo& session, workspace::Author author) {
   // The session was opened with the right to write; its captures do not depend on the scope of the key that
   // happens to run it, nor on what becomes of that key.
   auto authority = workspace::system_authority(session.workspace, std::move(author),
@@ -27,7 +27,7 @@ CaptureAs capture_as(const SessionInfo& session, workspace::Actor author) {
 }
 
 CaptureAs capture_as(const SessionInfo& session) {
-  return capture_as(session, identity::recorded_actor(session.owner, "session " + session.name));
+  return capture_as(session, workspace::Author(session.owner, "session " + session.name));
 }
 
 CopyKeeper::CopyKeeper(const CopyContext& context, SessionInfo session)

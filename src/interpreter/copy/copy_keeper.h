@@ -41,7 +41,7 @@ struct CopyContext {
 
 // A session acts by itself, as its owner, when no execution runs; else as the execution's author.
 CaptureAs capture_as(const SessionInfo& session);
-CaptureAs capture_as(const SessionInfo& session, workspace::Actor author);
+CaptureAs capture_as(const SessionInfo& session, workspace::Author author);
 
 // Belongs to one session; one thread at a time.
 class CopyKeeper {

@@ -227,7 +227,7 @@ void Sync::bring(const workspace::Authority& authority, const std::string& works
 }
 
 int64_t Sync::bring_all(const workspace::Authority& authority) {
-  int64_t position = keep_.journal().head_seq(authority.workspace_id());
+  int64_t position = keep_.journal().head_seq(authority);
   skipped_.clear();
   bring(authority, folder_);
   return position;
@@ -247,7 +247,7 @@ int64_t Sync::bring_changes(const workspace::Authority& authority, int64_t after
   workspace::EventFilter filter;
   filter.path_prefix = folder_;
   filter.and_above = true;
-  auto events = keep_.journal().events(authority.workspace_id(), after, kEventsMax, filter);
+  auto events = keep_.journal().events(authority, after, kEventsMax, filter);
   if (events.has_more) return bring_all(authority);
   std::set<std::string> paths;
   for (const auto& event : events.items) {

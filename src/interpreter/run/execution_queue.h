@@ -15,7 +15,7 @@ namespace sk::interpreter {
 struct QueuedExecution {
   Execution execution;
   NewExecution wanted;
-  workspace::Actor actor;
+  workspace::Author author;
   std::shared_ptr<ExecutionFeed> feed;
 };
 

@@ -547,7 +547,7 @@ Settled LiveSession::capture_now(CopyKeeper::Extent extent) {
 
 CaptureAs LiveSession::capture_as() {
   if (!current_) return interpreter::capture_as(info_);
-  CaptureAs as = interpreter::capture_as(info_, current_->actor);
+  CaptureAs as = interpreter::capture_as(info_, current_->author);
   as.after_kill = runner_.was_killed();
   as.source.detail["execution_id"] = current_->execution.id.with_prefix(workspace::prefix::execution);
   as.also = [this](catalog::Tx& tx, const std::vector<KeptFile>& kept) {

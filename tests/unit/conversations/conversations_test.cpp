@@ -444,11 +444,11 @@ TEST_F(ConversationsTest, AKeyThatIsRevokedBeforeAWriteChangesNothing) {
   auto lent = workspace::actor_by_key(*keep, actor.principal());
   auto own = std::exchange(ws, keep->workspaces().open_default(lent, Right::write));
   keep->access().revoke_key(actor, lent.key());
-  auto seq = keep->journal().head_seq(ws.workspace_id());
+  auto seq = keep->journal().head_seq(ws);
   EXPECT_EQ(code_of([&] { store(text_message("m", "other")); }), Code::unauthorized);
   EXPECT_EQ(code_of([&] { conversations().remove_message(ws, "chat", "m"); }), Code::unauthorized);
   EXPECT_EQ(code_of([&] { conversations().remove(ws, "chat"); }), Code::unauthorized);
-  EXPECT_EQ(keep->journal().head_seq(ws.workspace_id()), seq);
+  EXPECT_EQ(keep->journal().head_seq(ws), seq);
   EXPECT_EQ(conversations().find_message(own, "chat", "m")->text, "text");
 }
 

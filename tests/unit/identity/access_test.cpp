@@ -9,13 +9,15 @@
 namespace sk::identity {
 namespace {
 
+static_assert(!std::is_default_constructible_v<ReplayKey>, "only the interpreter's replay creates one");
+
 // Remembers the calls; refuses to record when told to.
 struct RememberedHooks final : TransactionHooks {
   void record(catalog::Tx&, const Actor&, std::string_view kind, const Json&, const Json&) override {
     if (refuse) throw Error(Code::internal, "the journal is full");
     recorded.emplace_back(kind);
   }
-  void create_first_workspace(catalog::Tx&, const Actor& owner) override { homes.push_back(owner.name()); }
+  void create_first_workspace(catalog::Tx&, const Author& owner) override { homes.push_back(owner.name); }
   bool is_member(catalog::Tx&, const Id&, const Id& workspace) override { return workspace == entered; }
 
   bool refuse = false;

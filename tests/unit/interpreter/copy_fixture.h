@@ -35,7 +35,7 @@ class CopyTest : public testing::Test {
     made.timeout_s = 60;
     made.idle_s = 600;
     made.created_us = made.active_us = clock.now_us();
-    records.insert(made);
+    records.insert(ws, made);
     return made;
   }
 

@@ -36,7 +36,7 @@ class CopyKeeperTest : public testing::Test {
     session.name = "test";
     session.owner = actor.principal();
     session.created_us = session.active_us = clock.now_us();
-    records.insert(session);
+    records.insert(ws, session);
     keep.files().apply_one(ws, workspace::MkdirChange{"w", 0755, {}, true});
     open();
   }

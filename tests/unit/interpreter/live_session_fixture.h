@@ -52,7 +52,7 @@ class LiveSessionTest : public CopyTest {
     queued.execution.created_us = clock.now_us();
     queued.execution.number = live->next_number();
     queued.wanted = std::move(wanted);
-    queued.actor = actor;
+    queued.author = actor;
     queued.feed = std::make_shared<ExecutionFeed>();
     Running running{queued.execution.id, queued.feed};
     live->reserve();

@@ -51,12 +51,12 @@ class AuthorityTest : public KeepTest {
   void expect_refused(const std::function<void()>& change, Code code) {
     auto under_way = writes(opened());
     change();
-    auto seq = keep->journal().head_seq(ws.workspace_id());
+    auto seq = keep->journal().head_seq(ws);
     for (const auto& [name, write] : under_way) {
       auto expected = name == "part" && code == Code::not_found ? Code::forbidden : code;
       EXPECT_EQ(code_of(write), expected) << name;
     }
-    EXPECT_EQ(keep->journal().head_seq(ws.workspace_id()), seq);
+    EXPECT_EQ(keep->journal().head_seq(ws), seq);
     EXPECT_EQ(bytes_at("a"), "2");
     expect_clean();
   }
@@ -129,6 +129,39 @@ TEST_F(AuthorityTest, TheServersOwnWorkGoesOnWhenAKeyIsRevoked) {
   EXPECT_EQ(made.version->author, member.id);
   EXPECT_EQ(authority.origin(), Authority::Origin::system);
   EXPECT_FALSE(authority.reason().empty());
+}
+
+// Its author is named in records, and has no rights elsewhere by it.
+TEST_F(AuthorityTest, TheServersOwnAuthorityReachesNoOtherWorkspace) {
+  auto theirs = keep->workspaces().open_default(robot, Right::write);
+  keep->files().apply_one(theirs, put_change("secret", "x"));
+  auto authority = system_authority(ws.workspace_id(), robot, "a test of what the server does by itself");
+  EXPECT_FALSE(authority.actor().principal());
+  EXPECT_EQ(authority.author().principal, member.id);
+  CopyChange copy;
+  copy.from = "secret";
+  copy.from_workspace = theirs.workspace_id();
+  copy.to = "stolen";
+  EXPECT_EQ(code_of([&] { keep->files().apply_one(authority, copy); }), Code::not_found);
+}
+
+TEST_F(AuthorityTest, TheStandingOfAnActorIsItsRoleOrNone) {
+  auto& workspaces = keep->workspaces();
+  auto id = ws.workspace_id();
+  EXPECT_EQ(workspaces.standing(robot, id).right(), Right::own);
+  workspaces.trash(ws);
+  auto none = workspaces.standing(robot, id);
+  EXPECT_EQ(none.right(), Right::none);
+  EXPECT_EQ(none.workspace_id(), id);
+  EXPECT_EQ(workspaces.standing(robot, workspaces.create(actor, "other").id).right(), Right::none);
+  EXPECT_EQ(code_of([&] { keep->files().find(none, "a"); }), Code::not_found);
+}
+
+TEST_F(AuthorityTest, ADescriptionHasTheFiguresOfNow) {
+  put("a", "12345");
+  auto authority = system_authority(ws.workspace_id(), robot, "a test of what the server does by itself");
+  EXPECT_EQ(keep->workspaces().describe(authority).used_bytes, 5u);
+  EXPECT_EQ(keep->workspaces().describe(authority).role, Right::own);
 }
 
 TEST_F(AuthorityTest, NothingIsCopiedFromAWorkspaceThatTheActorMayNotRead) {

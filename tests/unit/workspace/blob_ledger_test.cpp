@@ -355,7 +355,7 @@ TEST_F(KeepBackground, LocksExpireWhileUpkeepIsBusy) {
   EXPECT_TRUE(until([&] {
     EventFilter filter;
     filter.kinds = {"lock.expire"};
-    return !keep->journal().events(ws.workspace_id(), 0, 100, filter).items.empty();
+    return !keep->journal().events(ws, 0, 100, filter).items.empty();
   }));
   EXPECT_TRUE(pass(second));
   keep->stop();

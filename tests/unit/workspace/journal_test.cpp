@@ -9,7 +9,7 @@ class AuditTest : public KeepTest {
  protected:
   std::string export_file() {
     std::string text;
-    keep->audit().export_to(ws.workspace_id(), [&](std::string_view line) { text += line; });
+    keep->audit().export_to(ws, [&](std::string_view line) { text += line; });
     return text;
   }
   AuditVerdict verify(const std::string& text, const std::string& key = "") {
@@ -113,23 +113,23 @@ TEST_F(AuditTest, AChangedRowIsFoundByVerify) {
 TEST_F(KeepTest, TheFeedGoesOnFromItsCursorAndFilters) {
   put("a/1", "x");
   put("b/2", "x");
-  auto all = keep->journal().events(ws.workspace_id(), 0, 100, {});
-  EXPECT_EQ(all.cursor, keep->journal().head_seq(ws.workspace_id()));
+  auto all = keep->journal().events(ws, 0, 100, {});
+  EXPECT_EQ(all.cursor, keep->journal().head_seq(ws));
   EventFilter filter;
   filter.path_prefix = "a";
-  auto some = keep->journal().events(ws.workspace_id(), 0, 100, filter);
+  auto some = keep->journal().events(ws, 0, 100, filter);
   ASSERT_EQ(some.items.size(), 2u);
   EXPECT_EQ(some.items[1].kind, "file.create");
   EXPECT_EQ(some.cursor, all.cursor);
-  EXPECT_TRUE(keep->journal().events(ws.workspace_id(), all.cursor, 100, {}).items.empty());
+  EXPECT_TRUE(keep->journal().events(ws, all.cursor, 100, {}).items.empty());
 }
 
 TEST_F(KeepTest, WaitersAreWokenOnceTheChangeIsDurable) {
   int woken = 0;
-  int64_t seen = 0, before = keep->journal().head_seq(ws.workspace_id());
+  int64_t seen = 0, before = keep->journal().head_seq(ws);
   auto subscription = keep->feed().subscribe(ws.workspace_id(), [&] {
     ++woken;
-    seen = keep->journal().head_seq(ws.workspace_id());
+    seen = keep->journal().head_seq(ws);
   });
   put("a", "1");
   EXPECT_EQ(woken, 1);
@@ -151,7 +151,7 @@ TEST_F(KeepTest, AccessesAreCoalescedAndTheirSegmentsHashIsInTheJournal) {
   EXPECT_NE(text.find("\"count\":100"), std::string::npos);
   EventFilter filter;
   filter.kinds = {"access_log.segment"};
-  auto events = keep->journal().events(Id{}, 0, 100, filter).items;
+  auto events = keep->journal().events(ReadableJournal::of_server(actor), 0, 100, filter).items;
   ASSERT_EQ(events.size(), 1u);
   EXPECT_EQ(events[0].facts["sha256"], sha256(text).hex());
 }
@@ -171,6 +171,33 @@ TEST_F(KeepTest, AccessesThatCouldNotBeWrittenAreWrittenLater) {
   for (const auto& file : std::filesystem::directory_iterator(folder))
     text += read_file(file.path().string());
   EXPECT_NE(text.find("\"count\":3"), std::string::npos) << text;
+}
+
+static_assert(!std::is_constructible_v<ReadableJournal, Id> &&
+                  !std::is_default_constructible_v<ReadableJournal>,
+              "a journal is read by an authority, not by an id");
+
+TEST_F(KeepTest, AJournalIsReadByWhoMayReadTheWorkspace) {
+  auto principal = keep->access().create_principal(actor, "robot", "agent");
+  auto robot = actor_by_key(*keep, principal.id);
+  auto theirs = keep->workspaces().open_default(robot);
+  EXPECT_GT(keep->journal().events(theirs, 0, 100, {}).items.size(), 0u);
+  // An administrator sees that the workspace exists, but not what happens there.
+  auto looked = keep->workspaces().look_at(actor, theirs.workspace_id().with_prefix(prefix::workspace));
+  EXPECT_EQ(code_of([&] { keep->journal().events(looked, 0, 100, {}); }), Code::not_found);
+  EXPECT_EQ(code_of([&] { keep->journal().head_seq(looked); }), Code::not_found);
+  EXPECT_EQ(code_of([&] { keep->audit().export_to(looked, [](std::string_view) {}); }), Code::not_found);
+}
+
+TEST_F(KeepTest, TheServersJournalIsForAdministratorsWithAnUnboundKey) {
+  auto principal = keep->access().create_principal(actor, "robot", "agent");
+  auto robot = actor_by_key(*keep, principal.id);
+  EXPECT_EQ(code_of([&] { ReadableJournal::of_server(robot); }), Code::forbidden);
+  identity::NewKey bound;
+  bound.only_workspace = ws.workspace_id();
+  EXPECT_EQ(code_of([&] { ReadableJournal::of_server(actor_by_key(*keep, actor.principal(), bound)); }),
+            Code::forbidden);
+  EXPECT_GT(keep->journal().events(ReadableJournal::of_server(actor), 0, 100, {}).items.size(), 0u);
 }
 
 }  // namespace

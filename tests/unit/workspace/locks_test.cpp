@@ -276,8 +276,7 @@ TEST_F(LocksTest, EveryActOfALockIsInTheJournal) {
   EventFilter filter;
   filter.kinds = {"lock.*"};
   std::vector<std::string> kinds;
-  for (const auto& entry : keep->journal().events(ws.workspace_id(), 0, 100, filter).items)
-    kinds.push_back(entry.kind);
+  for (const auto& entry : keep->journal().events(ws, 0, 100, filter).items) kinds.push_back(entry.kind);
   EXPECT_EQ(kinds, (std::vector<std::string>{"lock.acquire", "lock.renew", "lock.release", "lock.acquire",
                                              "lock.break"}));
 }

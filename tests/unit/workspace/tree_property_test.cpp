@@ -102,7 +102,7 @@ class World : public KeepTest {
     clock.advance_us(kSecondUs);
     Tree before = tree();
     auto rows_before = rows();
-    int64_t seq = keep->journal().head_seq(ws.workspace_id());
+    int64_t seq = keep->journal().head_seq(ws);
     Does what = kOften[choice.of(kOften.size())];
     bool purges = what == Does::purge_version || what == Does::purge;
     try {
@@ -314,7 +314,7 @@ class World : public KeepTest {
   // Who follows the journal and looks again at every path that it names, and below, misses nothing.
   void check_journal(int64_t after, const Tree& before) {
     std::set<std::string> named;
-    for (const auto& event : keep->journal().events(ws.workspace_id(), after, 100'000, {}).items)
+    for (const auto& event : keep->journal().events(ws, after, 100'000, {}).items)
       for (const char* name : {"path", "from", "to"})
         if (event.kind != "folder.restore_as_of" && event.personal.contains(name))
           named.insert(event.personal[name].get<std::string>());

@@ -76,11 +76,11 @@ std::optional<ToolResult> activity(ToolCall& call) {
   filter.path_prefix = call.path("path");
   workspace::Events events;
   if (auto after = call.integer("after")) {
-    events = journal.events(workspace.workspace_id(), *after, static_cast<size_t>(limit), filter);
+    events = journal.events(workspace, *after, static_cast<size_t>(limit), filter);
   } else {
     // Without a cursor, returns the newest entries that match the filter.
-    auto from = std::max<int64_t>(journal.head_seq(workspace.workspace_id()) - kLookBack, 0);
-    events = journal.events(workspace.workspace_id(), from, static_cast<size_t>(kLookBack), filter);
+    auto from = std::max<int64_t>(journal.head_seq(workspace) - kLookBack, 0);
+    events = journal.events(workspace, from, static_cast<size_t>(kLookBack), filter);
     auto surplus = static_cast<ptrdiff_t>(events.items.size()) - limit;
     if (surplus > 0) events.items.erase(events.items.begin(), events.items.begin() + surplus);
   }
