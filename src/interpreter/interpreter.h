@@ -26,8 +26,9 @@ struct RunningExecution {
   bool joined = false;  // an earlier request asked for it already
 };
 
-// Any thread. A session that is not the caller's is Error(not_found). Where no code runs, a call is
-// Error(unavailable) with the reason, unless it says otherwise.
+// Any thread. Calls take the authority in the session's workspace, from SessionDirectory::authority_over() or
+// Workspaces. A session that is not its actor's own, or not in its workspace and scope, is Error(not_found).
+// Where no code runs, a call is Error(unavailable) with the reason, unless it says otherwise.
 class Interpreter {
  public:
   virtual ~Interpreter() = default;
@@ -57,8 +58,11 @@ class Interpreter {
   // Ends the rest. Nobody may call anything else any more.
   virtual void stop() = 0;
 
-  virtual SessionInfo create(const workspace::Actor& actor, const NewSession& wanted) = 0;
-  // nullopt for a session that is not there or not the caller's. Also where no code runs.
+  // Creates a session in the authority's workspace. Error(forbidden) if the authority may not write there, or
+  // does not cover the folder.
+  virtual SessionInfo create(const workspace::Authority& authority, const NewSession& wanted) = 0;
+  // Sessions are found and listed by their owner, in all workspaces of its key: these questions come before
+  // an authority. nullopt for a session that is not there or not the actor's. Also where no code runs.
   virtual std::optional<SessionInfo> find(const workspace::Actor& actor, const Id& session) = 0;
   // Error(not_found) instead.
   SessionInfo get(const workspace::Actor& actor, const Id& session);
@@ -67,7 +71,7 @@ class Interpreter {
   // Ends the process and forgets the session; the files stay in the workspace. Error(conflict), which names
   // them, when the session has content that could not be kept, unless that may go too.
   enum class OnUnkept { refuse, discard };
-  virtual void remove(const workspace::Actor& actor, const Id& session,
+  virtual void remove(const workspace::Authority& authority, const Id& session,
                       OnUnkept unkept = OnUnkept::refuse) = 0;
   // Tries again to keep what was refused, and makes heads of versions that were kept aside, where nobody
   // wrote the file since; what was recovered is left alone. Calls `then` when it is done, on a thread of its
@@ -77,36 +81,37 @@ class Interpreter {
     size_t remaining = 0;  // refused or aside
     std::optional<Error> error = {};
   };
-  virtual void retry_unkept(const workspace::Actor& actor, const Id& session,
+  virtual void retry_unkept(const workspace::Authority& authority, const Id& session,
                             std::function<void(Retried)> then) = 0;
   // To sleep now: what is in memory goes, the files stay.
-  virtual void sleep(const workspace::Actor& actor, const Id& session) = 0;
+  virtual void sleep(const workspace::Authority& authority, const Id& session) = 0;
 
   // Queued behind the session's others; the session is woken when it is asleep. Error(too_many_requests) over
   // a limit. A request that was sent before gets the execution that there is, running or finished (see
   // repeats.h); Error(conflict) when its key was used for other code.
-  virtual RunningExecution execute(const workspace::Actor& actor, const Id& session, NewExecution wanted) = 0;
+  virtual RunningExecution execute(const workspace::Authority& authority, const Id& session,
+                                   NewExecution wanted) = 0;
   // The client that waited for an execution left without its answer: when it asks again, it gets that one.
   virtual void note_unanswered(const Id& execution) = 0;
   // KeyboardInterrupt for a running one (state stays), off the queue for a waiting one; false when it is done
   // already.
-  virtual bool cancel(const workspace::Actor& actor, const Id& session, const Id& execution) = 0;
+  virtual bool cancel(const workspace::Authority& authority, const Id& session, const Id& execution) = 0;
   // Running, or not long finished. Nothing is running where no code runs.
-  virtual std::optional<RunningExecution> find_running(const workspace::Actor& actor, const Id& session,
-                                                       const Id& execution) = 0;
+  virtual std::optional<RunningExecution> find_running(const workspace::Authority& authority,
+                                                       const Id& session, const Id& execution) = 0;
   // The results of the tool calls that a running execution waits for, as a list in their order. `event` is
   // the number of the `tools` event in its feed. False unless it waits for the calls of that event.
-  virtual bool answer_tools(const workspace::Actor& actor, const Id& session, const Id& execution,
+  virtual bool answer_tools(const workspace::Authority& authority, const Id& session, const Id& execution,
                             int64_t event, Json results) = 0;
   // Finished, or on record. Also where no code runs.
-  virtual std::optional<Execution> find_execution(const workspace::Actor& actor, const Id& session,
+  virtual std::optional<Execution> find_execution(const workspace::Authority& authority, const Id& session,
                                                   const Id& execution) = 0;
   // The whole history, oldest first, in a file without a name, since it may be long.
-  virtual ExportedHistory export_history(const workspace::Actor& actor, const Id& session,
+  virtual ExportedHistory export_history(const workspace::Authority& authority, const Id& session,
                                          ExportFormat format) = 0;
-  virtual std::vector<Execution> executions(const workspace::Actor& actor, const Id& session, int64_t before,
-                                            size_t limit) = 0;
-  virtual std::vector<KeptFile> kept_files(const workspace::Actor& actor, const Id& session,
+  virtual std::vector<Execution> executions(const workspace::Authority& authority, const Id& session,
+                                            int64_t before, size_t limit) = 0;
+  virtual std::vector<KeptFile> kept_files(const workspace::Authority& authority, const Id& session,
                                            const Id& execution, int64_t after, size_t limit) = 0;
 
   // Whether a thumbnail of this content can be made here. False where no code runs.

@@ -433,6 +433,7 @@ void Records::save_accepted(const workspace::Authority& authority, const Executi
                             const NewExecution& wanted) {
   Json request = {{"tools", wanted.tools}};
   if (wanted.timeout_s) request["timeout_s"] = *wanted.timeout_s;
+  if (authority.is_limited()) request["path_scope"] = authority.path_scope();
   auto key = wanted.idempotency_key.empty() ? std::nullopt : std::optional(wanted.idempotency_key);
   ground_.db.write([&](catalog::Tx& tx) {
     check_still_holds(tx, ground_.clock, authority, workspace::Right::write);
@@ -447,11 +448,12 @@ std::vector<AcceptedExecution> Records::accepted() {
         ", request FROM executions WHERE status = 'queued' AND request IS NOT NULL ORDER BY "
         "created_us, number",
         {}, [](const catalog::Row& row) {
-          AcceptedExecution one{read_execution(row), {}};
+          AcceptedExecution one{read_execution(row), {}, {}};
           Json request = Json::parse(row.text(12));
           one.wanted.code = one.execution.code;
           one.wanted.language = one.execution.language;
           one.wanted.tools = request.value("tools", false);
+          one.path_scope = request.value("path_scope", "");
           if (request.contains("timeout_s")) one.wanted.timeout_s = request["timeout_s"].get<int64_t>();
           return one;
         });

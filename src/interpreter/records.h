@@ -18,6 +18,7 @@ struct CopyState {
 struct AcceptedExecution {
   Execution execution;
   NewExecution wanted;
+  std::string path_scope = {};  // of the authority that asked for it
 };
 
 // Any thread.

@@ -1,5 +1,7 @@
 #include "interpreter/refusing_interpreter.h"
 
+#include "interpreter/sessions/session_directory.h"
+
 namespace sk::interpreter {
 
 RefusingInterpreter::RefusingInterpreter(workspace::Keep& keep, std::string reason)
@@ -16,19 +18,24 @@ std::optional<SessionInfo> RefusingInterpreter::find(const workspace::Actor& act
   return found && is_of(*found, actor) ? found : std::nullopt;
 }
 
+void RefusingInterpreter::need_own(const workspace::Authority& authority, const Id& session) {
+  auto found = records_.find(session);
+  if (!found || !is_of(*found, authority)) throw no_session(session);
+}
+
 std::vector<SessionInfo> RefusingInterpreter::list(const workspace::Actor& actor, const SessionQuery& query) {
   return records_.list(actor.principal(), actor.only_workspace(), query);
 }
 
-std::optional<RunningExecution> RefusingInterpreter::find_running(const workspace::Actor& actor,
+std::optional<RunningExecution> RefusingInterpreter::find_running(const workspace::Authority& authority,
                                                                   const Id& session, const Id&) {
-  get(actor, session);
+  need_own(authority, session);
   return std::nullopt;
 }
 
-std::optional<Execution> RefusingInterpreter::find_execution(const workspace::Actor& actor, const Id& session,
-                                                             const Id& execution) {
-  get(actor, session);
+std::optional<Execution> RefusingInterpreter::find_execution(const workspace::Authority& authority,
+                                                             const Id& session, const Id& execution) {
+  need_own(authority, session);
   return records_.find_execution(session, execution);
 }
 
@@ -36,36 +43,37 @@ void RefusingInterpreter::make_thumbnail(const workspace::Version&, Thumbnails::
   on_made(std::nullopt);
 }
 
-SessionInfo RefusingInterpreter::create(const workspace::Actor&, const NewSession&) { throw refusal(); }
+SessionInfo RefusingInterpreter::create(const workspace::Authority&, const NewSession&) { throw refusal(); }
 
-void RefusingInterpreter::remove(const workspace::Actor&, const Id&, OnUnkept) { throw refusal(); }
+void RefusingInterpreter::remove(const workspace::Authority&, const Id&, OnUnkept) { throw refusal(); }
 
-void RefusingInterpreter::retry_unkept(const workspace::Actor&, const Id&, std::function<void(Retried)>) {
+void RefusingInterpreter::retry_unkept(const workspace::Authority&, const Id&, std::function<void(Retried)>) {
   throw refusal();
 }
 
-void RefusingInterpreter::sleep(const workspace::Actor&, const Id&) { throw refusal(); }
+void RefusingInterpreter::sleep(const workspace::Authority&, const Id&) { throw refusal(); }
 
-RunningExecution RefusingInterpreter::execute(const workspace::Actor&, const Id&, NewExecution) {
+RunningExecution RefusingInterpreter::execute(const workspace::Authority&, const Id&, NewExecution) {
   throw refusal();
 }
 
-bool RefusingInterpreter::cancel(const workspace::Actor&, const Id&, const Id&) { throw refusal(); }
+bool RefusingInterpreter::cancel(const workspace::Authority&, const Id&, const Id&) { throw refusal(); }
 
-bool RefusingInterpreter::answer_tools(const workspace::Actor&, const Id&, const Id&, int64_t, Json) {
+bool RefusingInterpreter::answer_tools(const workspace::Authority&, const Id&, const Id&, int64_t, Json) {
   throw refusal();
 }
 
-ExportedHistory RefusingInterpreter::export_history(const workspace::Actor&, const Id&, ExportFormat) {
+ExportedHistory RefusingInterpreter::export_history(const workspace::Authority&, const Id&, ExportFormat) {
   throw refusal();
 }
 
-std::vector<Execution> RefusingInterpreter::executions(const workspace::Actor&, const Id&, int64_t, size_t) {
+std::vector<Execution> RefusingInterpreter::executions(const workspace::Authority&, const Id&, int64_t,
+                                                       size_t) {
   throw refusal();
 }
 
-std::vector<KeptFile> RefusingInterpreter::kept_files(const workspace::Actor&, const Id&, const Id&, int64_t,
-                                                      size_t) {
+std::vector<KeptFile> RefusingInterpreter::kept_files(const workspace::Authority&, const Id&, const Id&,
+                                                      int64_t, size_t) {
   throw refusal();
 }
 

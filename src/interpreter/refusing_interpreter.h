@@ -26,33 +26,36 @@ class RefusingInterpreter final : public Interpreter {
   void await_executions(std::chrono::milliseconds) override {}
   void end_sessions() override {}
   void stop() override {}
-  SessionInfo create(const workspace::Actor& actor, const NewSession& wanted) override;
+  SessionInfo create(const workspace::Authority& authority, const NewSession& wanted) override;
   std::optional<SessionInfo> find(const workspace::Actor& actor, const Id& session) override;
   std::vector<SessionInfo> list(const workspace::Actor& actor, const SessionQuery& query) override;
-  void remove(const workspace::Actor& actor, const Id& session, OnUnkept unkept) override;
-  void retry_unkept(const workspace::Actor& actor, const Id& session,
+  void remove(const workspace::Authority& authority, const Id& session, OnUnkept unkept) override;
+  void retry_unkept(const workspace::Authority& authority, const Id& session,
                     std::function<void(Retried)> then) override;
-  void sleep(const workspace::Actor& actor, const Id& session) override;
-  RunningExecution execute(const workspace::Actor& actor, const Id& session, NewExecution wanted) override;
+  void sleep(const workspace::Authority& authority, const Id& session) override;
+  RunningExecution execute(const workspace::Authority& authority, const Id& session,
+                           NewExecution wanted) override;
   void note_unanswered(const Id&) override {}
-  bool cancel(const workspace::Actor& actor, const Id& session, const Id& execution) override;
-  std::optional<RunningExecution> find_running(const workspace::Actor& actor, const Id& session,
+  bool cancel(const workspace::Authority& authority, const Id& session, const Id& execution) override;
+  std::optional<RunningExecution> find_running(const workspace::Authority& authority, const Id& session,
                                                const Id& execution) override;
-  bool answer_tools(const workspace::Actor& actor, const Id& session, const Id& execution, int64_t event,
-                    Json results) override;
-  std::optional<Execution> find_execution(const workspace::Actor& actor, const Id& session,
+  bool answer_tools(const workspace::Authority& authority, const Id& session, const Id& execution,
+                    int64_t event, Json results) override;
+  std::optional<Execution> find_execution(const workspace::Authority& authority, const Id& session,
                                           const Id& execution) override;
-  ExportedHistory export_history(const workspace::Actor& actor, const Id& session,
+  ExportedHistory export_history(const workspace::Authority& authority, const Id& session,
                                  ExportFormat format) override;
-  std::vector<Execution> executions(const workspace::Actor& actor, const Id& session, int64_t before,
+  std::vector<Execution> executions(const workspace::Authority& authority, const Id& session, int64_t before,
                                     size_t limit) override;
-  std::vector<KeptFile> kept_files(const workspace::Actor& actor, const Id& session, const Id& execution,
-                                   int64_t after, size_t limit) override;
+  std::vector<KeptFile> kept_files(const workspace::Authority& authority, const Id& session,
+                                   const Id& execution, int64_t after, size_t limit) override;
   bool can_have_thumbnail(const workspace::Version&) const override { return false; }
   void make_thumbnail(const workspace::Version& version, Thumbnails::OnMade on_made) override;
 
  private:
   Error refusal() const;
+  // Error(not_found) unless the session is on record and the authority's.
+  void need_own(const workspace::Authority& authority, const Id& session);
 
   Records records_;
   const std::string reason_;

@@ -155,20 +155,20 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     });
   }
 
-  std::optional<SessionInfo> find_if_any(const workspace::Actor& actor, const Id& id) {
+  // Of an actor, or of an authority.
+  template <class Owner>
+  std::optional<SessionInfo> find_if_any(const Owner& owner, const Id& id) {
     // A live session knows its own record; a deleted one is not among them.
-    std::optional<SessionInfo> found;
-    if (auto live = registry.find(id)) found = live->info();
-    if (!found) found = records.find(id);
-    if (!found || !is_of(*found, actor)) return std::nullopt;
+    auto live = registry.find(id);
+    auto found = live ? std::optional(live->info()) : records.find(id);
+    if (!found || !is_of(*found, owner)) return std::nullopt;
     add_live_facts(*found);
     return found;
   }
 
-  SessionInfo find(const workspace::Actor& actor, const Id& id) {
-    auto found = find_if_any(actor, id);
-    if (!found) throw no_session(id);
-    return *found;
+  SessionInfo find(const workspace::Authority& authority, const Id& id) {
+    if (auto found = find_if_any(authority, id)) return *found;
+    throw no_session(id);
   }
 
   // Adds what the record learns only later.
@@ -189,7 +189,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
   }
 
   // The live session of a lease, made when there is none. It counts as busy until what is reserved is done.
-  std::shared_ptr<LiveSession> bring_to_life(Registry::Lease& lease, const workspace::Actor& actor) {
+  std::shared_ptr<LiveSession> bring_to_life(Registry::Lease& lease, const Id& guest) {
     if (auto live = lease.live()) {
       live->reserve();
       return live;
@@ -203,16 +203,16 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     size_t mine = 0, all = 0;
     for (auto& session : registry.all()) {
       ++all;
-      if (session->info().owner == actor.principal()) ++mine;
+      if (session->info().owner == guest) ++mine;
     }
     auto refuse = [&](std::string what) {
       return Error(Code::too_many_requests, std::move(what)).advise(Advice::end_a_session);
     };
     // Sleep costs the other session its variables; a refusal would cost this caller its answer.
-    if (mine >= options.sessions_per_principal_max && !make_room(actor.principal(), actor.principal()))
+    if (mine >= options.sessions_per_principal_max && !make_room(guest, guest))
       throw refuse("you have " + std::to_string(mine) + " sessions awake, which is the limit");
     if (mine < options.sessions_per_principal_max && all >= options.sessions_max &&
-        !make_room(actor.principal(), std::nullopt))
+        !make_room(guest, std::nullopt))
       throw refuse("the server has " + std::to_string(all) + " sessions awake, which is the limit");
     auto made = LiveSession::make(services, *info);
     made->reserve();
@@ -260,18 +260,17 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
 
   // Gives an execution to its session, which is woken when it is asleep. `earlier`: one that was accepted
   // before a restart, with its id and number.
-  RunningExecution queue(const workspace::Actor& actor, const Id& session, NewExecution wanted,
+  RunningExecution queue(const workspace::Authority& authority, const Id& session, NewExecution wanted,
                          std::optional<Execution> earlier) {
+    need_write(authority);
     std::optional<Registry::Lease> lease(registry.acquire(session));
     if (auto known = repeats.find(session, lease->live().get(), wanted)) return *known;
-    auto live = bring_to_life(*lease, actor);
+    auto live = bring_to_life(*lease, authority.author().principal);
     bool is_queued = false;
     std::shared_ptr<void> reserved(nullptr, [&](void*) {
       if (!is_queued) live->unreserve();
     });
     const SessionInfo& info = live->info();
-    auto workspace = keep.workspaces().enter(actor, info.workspace.with_prefix(workspace::prefix::workspace),
-                                             workspace::Right::write);
     if (live->queued() > options.queue_max && !earlier)
       throw Error(Code::too_many_requests,
                   "the session has " + std::to_string(live->queued() - 1) + " executions waiting")
@@ -282,17 +281,18 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     } else {
       queued.execution.id = keep.ground().ids.next();
       queued.execution.session = session;
-      queued.execution.author = actor.principal();
+      queued.execution.author = authority.author().principal;
       queued.execution.language = wanted.language;
       queued.execution.code = wanted.code;
       queued.execution.created_us = keep.ground().clock.now_us();
-      queued.execution.added = add_files(keep, workspace, info, wanted.files);
+      queued.execution.added = add_files(keep, authority, info, wanted.files);
       queued.execution.number = live->next_number();
       wanted.accepted = wanted.accepted || !wanted.idempotency_key.empty();
-      if (wanted.accepted) records.save_accepted(workspace, queued.execution, wanted);
+      if (wanted.accepted) records.save_accepted(authority, queued.execution, wanted);
     }
     queued.wanted = std::move(wanted);
-    queued.author = actor;
+    queued.author = authority.author();
+    queued.path_scope = authority.path_scope();
     queued.feed = std::make_shared<ExecutionFeed>();
     RunningExecution running{queued.execution.id, queued.execution.number, queued.feed, queued.execution};
     executions_total.add();
@@ -420,11 +420,14 @@ void SandboxedInterpreter::recover() {
 }
 
 void SandboxedInterpreter::resume_accepted() {
-  for (auto& [execution, wanted] : impl_->records.accepted()) {
+  for (auto& [execution, wanted, scope] : impl_->records.accepted()) {
     auto actor = identity::recorded_actor(identity::ReplayKey(), execution.author, "");
     wanted.accepted = true;
     try {
-      impl_->queue(actor, execution.session, std::move(wanted), execution);
+      auto session = impl_->records.find(execution.session);
+      if (!session) throw no_session(execution.session);
+      auto authority = impl_->keep.workspaces().standing(actor, session->workspace).limited_to(scope);
+      impl_->queue(authority, execution.session, std::move(wanted), execution);
     } catch (const Error& error) {
       execution.status = ExecutionStatus::done;
       execution.outcome = Outcome::interrupted;
@@ -436,26 +439,25 @@ void SandboxedInterpreter::resume_accepted() {
   }
 }
 
-SessionInfo SandboxedInterpreter::create(const workspace::Actor& actor, const NewSession& wanted) {
+SessionInfo SandboxedInterpreter::create(const workspace::Authority& authority, const NewSession& wanted) {
+  need_write(authority);
   auto& keep = impl_->keep;
-  auto workspace = wanted.workspace.empty()
-                       ? keep.workspaces().open_default(actor, workspace::Right::write)
-                       : keep.workspaces().enter(actor, wanted.workspace, workspace::Right::write);
   const auto& options = impl_->options;
   SessionInfo info;
   info.id = keep.ground().ids.next();
-  info.workspace = workspace.workspace_id();
-  info.owner = actor.principal();
+  info.workspace = authority.workspace_id();
+  info.owner = authority.author().principal;
   fill_from_request(info, wanted, options);
   info.runtime = impl_->host.need_runtime(wanted.runtime);
-  info.folder = folder_of(info, wanted);
-  auto existing = info.folder.empty() ? std::nullopt : keep.files().find(workspace, info.folder);
+  info.folder = folder_of(info, wanted, authority.path_scope());
+  authority.need_at(workspace::Right::write, info.folder);
+  auto existing = info.folder.empty() ? std::nullopt : keep.files().find(authority, info.folder);
   if (existing && existing->kind != workspace::EntryKind::folder)
     throw Error(Code::conflict, "'" + info.folder + "' is a file, so a session cannot have it as its folder")
         .advise(Advice::choose_other_folder);
-  info.added = add_files(keep, workspace, info, wanted.files);
+  info.added = add_files(keep, authority, info, wanted.files);
   info.created_us = info.active_us = keep.ground().clock.now_us();
-  impl_->records.insert(workspace, info);
+  impl_->records.insert(authority, info);
   return info;
 }
 
@@ -470,9 +472,9 @@ std::vector<SessionInfo> SandboxedInterpreter::list(const workspace::Actor& acto
   return sessions;
 }
 
-void SandboxedInterpreter::remove(const workspace::Actor& actor, const Id& session, OnUnkept unkept) {
-  if (!actor.may_write()) throw Error(Code::forbidden, "a read-only key cannot delete sessions");
-  if (impl_->find(actor, session).status == SessionStatus::deleted) return;
+void SandboxedInterpreter::remove(const workspace::Authority& authority, const Id& session, OnUnkept unkept) {
+  refuse_read_only(authority, "delete sessions");
+  if (impl_->find(authority, session).status == SessionStatus::deleted) return;
   // A call that is refused changes nothing: code runs on.
   if (unkept == OnUnkept::refuse) impl_->rescue.refuse_if_unkept(session);
   // From here to the end under one lease: nobody wakes the session before its copy is gone.
@@ -491,37 +493,37 @@ void SandboxedInterpreter::remove(const workspace::Actor& actor, const Id& sessi
   keeper.remove();
 }
 
-void SandboxedInterpreter::sleep(const workspace::Actor& actor, const Id& session) {
-  if (!actor.may_write()) throw Error(Code::forbidden, "a read-only key cannot end sessions");
-  impl_->find(actor, session);
+void SandboxedInterpreter::sleep(const workspace::Authority& authority, const Id& session) {
+  refuse_read_only(authority, "end sessions");
+  impl_->find(authority, session);
   impl_->end_and_wait(impl_->registry.acquire(session), LiveSession::Why::asked);
 }
 
-void SandboxedInterpreter::retry_unkept(const workspace::Actor& actor, const Id& session,
+void SandboxedInterpreter::retry_unkept(const workspace::Authority& authority, const Id& session,
                                         std::function<void(Retried)> then) {
-  if (!actor.may_write()) throw Error(Code::forbidden, "a read-only key cannot change files");
-  auto info = impl_->find(actor, session);
+  refuse_read_only(authority, "change files");
+  auto info = impl_->find(authority, session);
   if (info.status == SessionStatus::deleted) throw deleted_error();
-  auto workspace = impl_->keep.workspaces().enter(
-      actor, info.workspace.with_prefix(workspace::prefix::workspace), workspace::Right::write);
-  impl_->rescue.retry(workspace, session, std::move(then));
+  need_write(authority);
+  impl_->rescue.retry(authority, session, std::move(then));
 }
 
-RunningExecution SandboxedInterpreter::execute(const workspace::Actor& actor, const Id& session,
+RunningExecution SandboxedInterpreter::execute(const workspace::Authority& authority, const Id& session,
                                                NewExecution wanted) {
-  if (!actor.may_write()) throw Error(Code::forbidden, "a read-only key cannot run code");
-  if (impl_->find(actor, session).status == SessionStatus::deleted) throw deleted_error();
+  refuse_read_only(authority, "run code");
+  if (impl_->find(authority, session).status == SessionStatus::deleted) throw deleted_error();
   if (impl_->services.closing)
     throw Error(Code::unavailable, "the server is stopping").advise(Advice::retry_when_back);
   check(wanted, impl_->options);
-  return impl_->queue(actor, session, std::move(wanted), std::nullopt);
+  return impl_->queue(authority, session, std::move(wanted), std::nullopt);
 }
 
-bool SandboxedInterpreter::cancel(const workspace::Actor& actor, const Id& session, const Id& execution) {
-  if (!actor.may_write()) throw Error(Code::forbidden, "a read-only key cannot cancel executions");
-  auto running = find_running(actor, session, execution);
+bool SandboxedInterpreter::cancel(const workspace::Authority& authority, const Id& session,
+                                  const Id& execution) {
+  refuse_read_only(authority, "cancel executions");
+  auto running = find_running(authority, session, execution);
   if (!running) {
-    if (!find_execution(actor, session, execution))
+    if (!find_execution(authority, session, execution))
       throw Error(Code::not_found, "the session has no such execution");
     return false;
   }
@@ -532,32 +534,32 @@ bool SandboxedInterpreter::cancel(const workspace::Actor& actor, const Id& sessi
   return true;
 }
 
-bool SandboxedInterpreter::answer_tools(const workspace::Actor& actor, const Id& session, const Id& execution,
-                                        int64_t event, Json results) {
-  if (!actor.may_write()) throw Error(Code::forbidden, "a read-only key cannot answer for tools");
-  impl_->find(actor, session);
+bool SandboxedInterpreter::answer_tools(const workspace::Authority& authority, const Id& session,
+                                        const Id& execution, int64_t event, Json results) {
+  refuse_read_only(authority, "answer for tools");
+  impl_->find(authority, session);
   auto live = impl_->registry.find(session);
   if (!live) return false;
   return live->answer_tools(execution, event, std::move(results));
 }
 
-std::optional<RunningExecution> SandboxedInterpreter::find_running(const workspace::Actor& actor,
+std::optional<RunningExecution> SandboxedInterpreter::find_running(const workspace::Authority& authority,
                                                                    const Id& session, const Id& execution) {
-  impl_->find(actor, session);
+  impl_->find(authority, session);
   auto live = impl_->registry.find_any(session);
   return live ? live->find(execution) : std::nullopt;
 }
 
-std::optional<Execution> SandboxedInterpreter::find_execution(const workspace::Actor& actor,
+std::optional<Execution> SandboxedInterpreter::find_execution(const workspace::Authority& authority,
                                                               const Id& session, const Id& execution) {
-  if (auto running = find_running(actor, session, execution); running && running->feed->finished())
+  if (auto running = find_running(authority, session, execution); running && running->feed->finished())
     return running->feed->result();
   return impl_->records.find_execution(session, execution);
 }
 
-ExportedHistory SandboxedInterpreter::export_history(const workspace::Actor& actor, const Id& session,
+ExportedHistory SandboxedInterpreter::export_history(const workspace::Authority& authority, const Id& session,
                                                      ExportFormat format) {
-  SessionInfo info = impl_->find(actor, session);
+  SessionInfo info = impl_->find(authority, session);
   impl_->flush_records();
   constexpr int64_t kPage = 20;
   int64_t at = 0;
@@ -576,23 +578,23 @@ ExportedHistory SandboxedInterpreter::export_history(const workspace::Actor& act
       });
 }
 
-std::vector<Execution> SandboxedInterpreter::executions(const workspace::Actor& actor, const Id& session,
-                                                        int64_t before, size_t limit) {
-  impl_->find(actor, session);
+std::vector<Execution> SandboxedInterpreter::executions(const workspace::Authority& authority,
+                                                        const Id& session, int64_t before, size_t limit) {
+  impl_->find(authority, session);
   impl_->flush_records();
   return impl_->records.list_executions(session, before, limit);
 }
 
-std::vector<KeptFile> SandboxedInterpreter::kept_files(const workspace::Actor& actor, const Id& session,
-                                                       const Id& execution, int64_t after, size_t limit) {
-  auto found = find_execution(actor, session, execution);
+std::vector<KeptFile> SandboxedInterpreter::kept_files(const workspace::Authority& authority,
+                                                       const Id& session, const Id& execution, int64_t after,
+                                                       size_t limit) {
+  auto found = find_execution(authority, session, execution);
   if (!found) throw Error(Code::not_found, "the session has no such execution");
   const auto& kept = found->files.kept;
-  std::vector<KeptFile> result;
-  for (size_t i = static_cast<size_t>(std::max<int64_t>(0, after)); i < kept.size() && result.size() < limit;
-       ++i)
-    result.push_back(kept[i]);
-  return result;
+  auto count = static_cast<int64_t>(kept.size());
+  auto from = std::clamp<int64_t>(after, 0, count);
+  auto to = limit < kept.size() ? std::min(count, from + static_cast<int64_t>(limit)) : count;
+  return {kept.begin() + from, kept.begin() + to};
 }
 
 }  // namespace sk::interpreter

@@ -45,8 +45,7 @@ struct AddedFile {
 
 struct NewSession {
   std::string name;
-  std::string workspace;              // empty: the caller's default
-  std::optional<std::string> folder;  // unset: sessions/<name>-<short id>
+  std::optional<std::string> folder;  // in the workspace; unset: sessions/<name>-<short id>
   std::optional<uint64_t> memory_bytes;
   std::optional<int64_t> timeout_s;
   std::optional<int64_t> idle_s;

@@ -116,6 +116,20 @@ def test_every_system_authority_has_a_reason():
     )
 
 
+# Questions that come before an authority: which sessions are the actor's own, and where.
+BEFORE_AN_AUTHORITY = {"find", "get", "list", "is_of", "authority_over"}
+
+
+def test_calls_of_the_interpreter_take_an_authority():
+    headers = [path for path in sources("interpreter") if path.suffix == ".h"]
+    found = [(name(path), function) for path in headers for function in re.findall(r"(\w+)\(const workspace::Actor&", code_of(path))]
+    assert found, "no call was found"
+    complain(
+        (f"{file}: {function}()" for file, function in found if function not in BEFORE_AN_AUTHORITY),
+        "Take the authority in the session's workspace:",
+    )
+
+
 def test_dialects_ask_for_a_right_and_not_for_the_scope_of_a_key():
     complain(
         (name(path) for path in sources("api") if "read_only" in text(path) and name(path) not in NAMES_READ_ONLY),

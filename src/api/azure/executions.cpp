@@ -223,7 +223,9 @@ Reply execute_a(Call& call) {
   Body properties(input_fields(), call.body.object("properties"), "properties.", &call.ignored);
   Input input = read_input(call, properties);
   SessionInfo session = use_session(call, identifier_of(call, input.identifier));
-  auto running = need_interpreter(call.app).execute(call.actor, session.id, std::move(input.run));
+  auto& interpreter = need_interpreter(call.app);
+  auto running = interpreter.execute(session_authority(call.app, call.actor, session.id), session.id,
+                                     std::move(input.run));
   return wait_for(call, running, [session, base_url = call.request.base_url](const Execution& execution) {
     return Reply::json(family_a_json(execution, session, base_url));
   });
@@ -242,7 +244,9 @@ Reply execute_b(Call& call) {
   if (auto most = call.body.integer("outputStreamsMaxLength"))
     options.output_max = static_cast<size_t>(within(*most, 0, INT64_MAX, "outputStreamsMaxLength"));
   SessionInfo session = use_session(call, options.identifier);
-  auto running = need_interpreter(call.app).execute(call.actor, session.id, std::move(input.run));
+  auto& interpreter = need_interpreter(call.app);
+  auto running = interpreter.execute(session_authority(call.app, call.actor, session.id), session.id,
+                                     std::move(input.run));
   auto location = operation_location(call, running.id, options.identifier);
   auto answer = [session, base_url = call.request.base_url, options, location](const Execution& execution) {
     Reply reply = Reply::json(family_b_json(execution, session, base_url, options));
@@ -261,13 +265,14 @@ Execution need_execution(const Call& call, const SessionInfo& session) {
   auto& interpreter = call.app.interpreter;
   auto id = Id::from_hex(call.request.param("execution"));
   if (id) {
-    if (auto running = interpreter.find_running(call.actor, session.id, *id);
+    auto authority = session_authority(call.app, call.actor, session.id);
+    if (auto running = interpreter.find_running(authority, session.id, *id);
         running && !running->feed->finished()) {
       Execution execution = running->asked;
       execution.status = ExecutionStatus::running;
       return execution;
     }
-    if (auto found = interpreter.find_execution(call.actor, session.id, *id)) return *found;
+    if (auto found = interpreter.find_execution(authority, session.id, *id)) return *found;
   }
   throw Error(Code::not_found, "the session has no execution '" + call.request.param("execution") + "'");
 }

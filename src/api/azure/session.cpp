@@ -26,6 +26,9 @@ interpreter::Aliases aliases(const Call& call) {
   return interpreter::Aliases(call.app.keep, call.app.interpreter);
 }
 
+// Identifiers belong to the workspace that the key opens by default.
+workspace::Authority home_of(const Call& call) { return call.app.keep.workspaces().open_default(call.actor); }
+
 // Strips a leading /mnt/data from a path.
 std::string_view inside(std::string_view path) {
   if (path == kDataFolder) return "";
@@ -64,7 +67,7 @@ std::string identifier_of(const Call& call, const std::optional<std::string>& fa
 }
 
 std::optional<interpreter::SessionInfo> find_session(const Call& call) {
-  return aliases(call).find(call.actor, kind_of(call), identifier_of(call));
+  return aliases(call).find(home_of(call), kind_of(call), identifier_of(call));
 }
 
 interpreter::SessionInfo need_session(const Call& call) {
@@ -80,7 +83,7 @@ interpreter::SessionInfo use_session(const Call& call, const std::string& identi
   wanted.name = cut_text(identifier, kNameBytesMax);
   wanted.labels = {{"azure", {{"pool", pool_of(call)}, {"identifier", identifier}}}};
   // An existing session accepts files even when code execution is disabled.
-  return aliases(call).find_or_create(call.actor, kind_of(call), identifier, wanted);
+  return aliases(call).find_or_create(home_of(call), kind_of(call), identifier, wanted);
 }
 
 workspace::Authority open_workspace(Call& call, const interpreter::SessionInfo& session,

@@ -37,14 +37,19 @@ Reply get_session(Call& call) { return Reply::json(session_json(need_session(cal
 Reply delete_session(Call& call) {
   auto session = find_session(call);
   call.actor.need_write();
-  if (session) need_interpreter(call.app).remove(call.actor, session->id, unkept_by(call.query));
+  if (session) {
+    auto& interpreter = need_interpreter(call.app);
+    interpreter.remove(session_authority(call.app, call.actor, session->id), session->id,
+                       unkept_by(call.query));
+  }
   return Reply::empty();
 }
 
 Reply list_sessions(Call& call) {
   auto skip = static_cast<size_t>(within(call.query.integer("skip").value_or(0), 0, INT32_MAX, "skip"));
   interpreter::Aliases aliases(call.app.keep, call.app.interpreter);
-  auto named = aliases.list(call.actor, "azure:" + pool_of(call), skip, kSessionsPage + 1);
+  auto named = aliases.list(call.app.keep.workspaces().open_default(call.actor), "azure:" + pool_of(call),
+                            skip, kSessionsPage + 1);
   Json sessions = Json::array();
   for (const auto& [alias, session] : named) {
     if (sessions.size() == kSessionsPage) break;
@@ -121,26 +126,27 @@ Reply get_metadata(Call& call, const std::shared_ptr<Known>& known) {
     return Reply::json(metadata_json(packages, call.app.version, created_us));
   interpreter::NewSession wanted;
   wanted.name = "metadata";
-  SessionInfo session = interpreter.create(call.actor, wanted);
+  auto authority = call.app.keep.workspaces().open_default(call.actor, workspace::Right::write);
+  SessionInfo session = interpreter.create(authority, wanted);
   interpreter::NewExecution question;
   question.code = kAskPackages;
-  auto running = interpreter.execute(call.actor, session.id, question);
+  auto running = interpreter.execute(authority, session.id, question);
   auto deferred = std::make_shared<http::Deferred>(
       std::chrono::minutes(5), [request = without_content(call.request)] { return overdue_reply(request); },
       [] {});
-  auto answer = [deferred, known, created_us, &app = call.app, actor = call.actor,
+  auto answer = [deferred, known, created_us, &app = call.app, authority,
                  session](const interpreter::Execution& execution) {
     Json told = packages_in(output_text(execution).printed);
     if (told.is_null())
       told = {{"python", ""}, {"packages", Json::array()}};
     else
-      known->add(actor.principal(), told);
+      known->add(authority.actor().principal(), told);
     deferred->complete(Reply::json(metadata_json(told, app.version, created_us)));
     // Removes the session on another thread: this callback runs on the session, which cannot wait for its own
     // end.
-    app.background.run([&app, actor, session] {
+    app.background.run([&app, authority, session] {
       try {
-        app.interpreter.remove(actor, session.id, interpreter::Interpreter::OnUnkept::discard);
+        app.interpreter.remove(authority, session.id, interpreter::Interpreter::OnUnkept::discard);
       } catch (const Error&) {
         // The session stays asleep until somebody deletes it.
       }

@@ -22,4 +22,8 @@ interpreter::SessionDirectory session_directory(const App& app) {
   return interpreter::SessionDirectory(app.keep, app.interpreter);
 }
 
+workspace::Authority session_authority(const App& app, const workspace::Actor& actor, const Id& session) {
+  return session_directory(app).authority_over(actor, session);
+}
+
 }  // namespace sk::api

@@ -19,4 +19,7 @@ interpreter::Interpreter::OnUnkept unkept_by(const Query& query);
 // Also works when code execution is disabled: kept files can always be read and listed.
 interpreter::SessionDirectory session_directory(const App& app);
 
+// The caller's authority over one of its sessions; see SessionDirectory::authority_over().
+workspace::Authority session_authority(const App& app, const workspace::Actor& actor, const Id& session);
+
 }  // namespace sk::api

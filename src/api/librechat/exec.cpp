@@ -41,7 +41,9 @@ Reply execute(Call& call) {
   wanted.language = language_of(call.body.need_text("lang"));
   wanted.code = with_arguments(call.body.need_text("code"), call.body.texts("args"), wanted.language);
   auto asked = std::make_shared<const Asked>(prepare(call, call.body));
-  auto running = need_interpreter(call.app).execute(call.actor, asked->session.id, std::move(wanted));
+  auto& interpreter = need_interpreter(call.app);
+  auto running = interpreter.execute(session_authority(call.app, call.actor, asked->session.id),
+                                     asked->session.id, std::move(wanted));
   auto answer = [asked, base_url = call.request.base_url](const interpreter::Execution& execution) {
     return Reply::json(result_json(execution, *asked, base_url));
   };

@@ -165,7 +165,9 @@ Reply begin(Call& call, const std::shared_ptr<Begun>& begun) {
       within(call.body.integer("timeout").value_or(kTimeoutDefaultMs), 1, INT64_MAX / 2, "timeout");
   wanted.timeout_s = std::min((timeout_ms + 999) / 1000, call.app.settings.execution_timeout_max_s);
   auto asked = std::make_shared<const Asked>(prepare(call, call.body));
-  auto running = need_interpreter(call.app).execute(call.actor, asked->session.id, std::move(wanted));
+  auto& interpreter = need_interpreter(call.app);
+  auto running = interpreter.execute(session_authority(call.app, call.actor, asked->session.id),
+                                     asked->session.id, std::move(wanted));
   begun->add(running.id, asked);
   running.feed->on_finish([begun, id = running.id](const Execution&) { begun->forget(id); });
   return wait_for_next(call, running, 0, asked);
@@ -214,7 +216,8 @@ Reply go_on(Call& call, const std::string& text, Begun& begun) {
   if (!token)
     throw Error(Code::bad_request, "Invalid continuation token")
         .with("field", std::string("continuation_token"));
-  auto running = interpreter.find_running(call.actor, token->session, token->execution);
+  auto authority = session_authority(call.app, call.actor, token->session);
+  auto running = interpreter.find_running(authority, token->session, token->execution);
   if (!running)
     throw Error(Code::not_found, "this execution does not run any more")
         .hint("Start it again with code and tools.");
@@ -226,8 +229,8 @@ Reply go_on(Call& call, const std::string& text, Begun& begun) {
     throw Error(Code::bad_request, "Invalid continuation token")
         .with("field", std::string("continuation_token"));
   auto results = results_json(calls, token->event, call.body.objects("tool_results"));
-  bool taken = interpreter.answer_tools(call.actor, token->session, token->execution, token->event,
-                                        std::move(results));
+  bool taken =
+      interpreter.answer_tools(authority, token->session, token->execution, token->event, std::move(results));
   // An execution that has already ended, for example by its timeout, is answered with its result.
   if (!taken && !running->feed->finished())
     throw Error(Code::conflict, "these calls were answered already")

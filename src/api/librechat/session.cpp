@@ -99,8 +99,9 @@ Place choose_session(const Call& call, const Body& body, const FileRefs& refs) {
       throw Error(Code::bad_request, "'runtime_session_hint' may have at most 256 bytes")
           .with("field", std::string("runtime_session_hint"));
     interpreter::Aliases aliases(call.app.keep, interpreter);
-    bool known = aliases.find(call.actor, "librechat", *hint).has_value();
-    return {aliases.find_or_create(call.actor, "librechat", *hint, new_session()), !known};
+    auto authority = call.app.keep.workspaces().open_default(call.actor);
+    bool known = aliases.find(authority, "librechat", *hint).has_value();
+    return {aliases.find_or_create(authority, "librechat", *hint, new_session()), !known};
   }
   std::optional<SessionInfo> latest;
   for (const auto& ref : refs.all) {
@@ -108,7 +109,8 @@ Place choose_session(const Call& call, const Body& body, const FileRefs& refs) {
     if (may_run_in(one) && (!latest || one->active_us > latest->active_us)) latest = one;
   }
   if (latest) return {*latest};
-  return {interpreter.create(call.actor, new_session()), true};
+  auto authority = call.app.keep.workspaces().open_default(call.actor, workspace::Right::write);
+  return {interpreter.create(authority, new_session()), true};
 }
 
 std::vector<interpreter::Attached> attach(const Call& call, const SessionInfo& session,
@@ -119,7 +121,10 @@ std::vector<interpreter::Attached> attach(const Call& call, const SessionInfo& s
     Id version = Id::from_base64url21(ref.id).value_or(Id{});
     wanted.push_back({version, ref.name.empty() ? "file-" + ref.id : ref.name});
   }
-  return interpreter::Attachments(call.app.keep).attach(call.actor, session, wanted);
+  if (wanted.empty()) return {};
+  auto authority = call.app.keep.workspaces().open(
+      call.actor, session.workspace.with_prefix(workspace::prefix::workspace), workspace::Right::write);
+  return interpreter::Attachments(call.app.keep).attach(authority, session, wanted);
 }
 
 std::string name_in(const SessionInfo& session, std::string_view path) {

@@ -77,7 +77,9 @@ const SessionInfo& UploadSink::session() {
                      {"id", fields_.value("id", fields_.value("entity_id", ""))},
                      {"version", fields_.value("version", "")},
                      {"read_only", ascii_lower(fields_.value("read_only", "")) == "true"}}}};
-  session_ = need_interpreter(call_->app).create(call_->actor, wanted);
+  auto& interpreter = need_interpreter(call_->app);
+  session_ = interpreter.create(
+      call_->app.keep.workspaces().open_default(call_->actor, workspace::Right::write), wanted);
   return *session_;
 }
 

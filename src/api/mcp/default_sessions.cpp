@@ -48,10 +48,9 @@ Id DefaultSessions::find_or_create(interpreter::Interpreter& interpreter,
   if (!session) {
     interpreter::NewSession wanted;
     wanted.name = "mcp " + name;
-    wanted.workspace = authority.workspace_id().with_prefix(workspace::prefix::workspace);
     wanted.folder = std::string(kCodeFolder);
     wanted.labels = {{std::string(kLabel), name}};
-    session = interpreter.create(actor, wanted).id;
+    session = interpreter.create(authority, wanted).id;
   }
   std::lock_guard known_lock(mutex_);
   if (known_.size() >= kKnownMax) known_.clear();

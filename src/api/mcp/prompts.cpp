@@ -1,5 +1,6 @@
 #include "api/mcp/prompts.h"
 
+#include "api/common/need_interpreter.h"
 #include "api/mcp/hub.h"
 #include "api/mcp/resource_uri.h"
 #include "base/path.h"
@@ -71,7 +72,8 @@ Json continue_session(Turn& turn, const Json& given) {
                      std::string(interpreter::name_of(info.status)) +
                      ". Its /mnt/data is the workspace folder " + as_code(info.folder) +
                      ". What ran last, oldest first:\n";
-  auto runs = turn.call.app.interpreter.executions(turn.call.actor, *id, 0, 5);
+  auto authority = session_authority(turn.call.app, turn.call.actor, *id);
+  auto runs = turn.call.app.interpreter.executions(authority, *id, 0, 5);
   for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
     std::string code(run->code, 0, 2000);
     if (code.size() < run->code.size()) code.append("\n…");

@@ -1,6 +1,7 @@
 #include "api/mcp/tasks.h"
 
 #include "api/common/await.h"
+#include "api/common/need_interpreter.h"
 #include "api/mcp/hub.h"
 #include "api/mcp/tools/run_result.h"
 
@@ -44,12 +45,13 @@ std::optional<Found> find(Turn& turn, const TaskId& id) {
   auto& interpreter = turn.call.app.interpreter;
   if (!interpreter.runs_code()) return std::nullopt;
   try {
-    if (auto running = interpreter.find_running(turn.call.actor, id.session, id.execution)) {
+    auto authority = session_authority(turn.call.app, turn.call.actor, id.session);
+    if (auto running = interpreter.find_running(authority, id.session, id.execution)) {
       Found found{id, running->feed, running->asked};
       if (running->feed->finished()) found.execution = running->feed->result();
       return found;
     }
-    auto execution = interpreter.find_execution(turn.call.actor, id.session, id.execution);
+    auto execution = interpreter.find_execution(authority, id.session, id.execution);
     if (execution) return Found{id, nullptr, std::move(*execution)};
   } catch (const Error& error) {
     if (error.code() != Code::not_found && error.code() != Code::gone) throw;
@@ -172,7 +174,8 @@ std::optional<Json> cancel_task(Turn& turn) {
     if (turn.era == Era::modern) return Json::object();
     throw RpcError(rpc_code::invalid_params, "the task is over already");
   }
-  turn.call.app.interpreter.cancel(turn.call.actor, found.id.session, found.id.execution);
+  auto authority = session_authority(turn.call.app, turn.call.actor, found.id.session);
+  turn.call.app.interpreter.cancel(authority, found.id.session, found.id.execution);
   if (turn.era == Era::modern) return Json::object();
   auto out = task_json(turn.era, found.id, found.execution);
   out["status"] = "cancelled";

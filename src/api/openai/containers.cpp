@@ -81,7 +81,8 @@ class Unfinished {
   ~Unfinished() {
     if (!container_) return;
     try {
-      call_.app.interpreter.remove(call_.actor, container_, interpreter::Interpreter::OnUnkept::discard);
+      call_.app.interpreter.remove(session_authority(call_.app, call_.actor, container_), container_,
+                                   interpreter::Interpreter::OnUnkept::discard);
     } catch (const Error&) {
       // The container stays, asleep and empty, until somebody deletes it.
     }
@@ -110,7 +111,8 @@ Reply create_container(Call& call, const OpenAiMount& mount) {
   auto& interpreter = need_interpreter(call.app);
   auto wanted = wanted_session(call, mount);
   auto files = find_files(call);
-  auto container = interpreter.create(call.actor, wanted);
+  auto container = interpreter.create(
+      call.app.keep.workspaces().open_default(call.actor, workspace::Right::write), wanted);
   if (!files.empty()) {
     Unfinished guard(call, container.id);
     auto workspace = call.open_workspace(container.workspace.with_prefix(workspace::prefix::workspace),
@@ -145,7 +147,9 @@ SessionInfo asked_for(Call& call) {
 
 Reply delete_container(Call& call) {
   auto container = asked_for(call);
-  need_interpreter(call.app).remove(call.actor, container.id, unkept_by(call.query));
+  auto& interpreter = need_interpreter(call.app);
+  interpreter.remove(session_authority(call.app, call.actor, container.id), container.id,
+                     unkept_by(call.query));
   return Reply::json({{"id", container.id.with_prefix(kContainerPrefix)},
                       {"object", "container.deleted"},
                       {"deleted", true}});

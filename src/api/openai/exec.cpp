@@ -119,7 +119,8 @@ Reply exec(Call& call) {
     wanted.timeout_s = within(*seconds, 1, call.app.settings.execution_timeout_max_s, "timeout_s");
   read_openai_repeat(call.request.headers, wanted);
   auto& interpreter = need_interpreter(call.app);
-  auto running = interpreter.execute(call.actor, container.id, std::move(wanted));
+  auto running = interpreter.execute(session_authority(call.app, call.actor, container.id), container.id,
+                                     std::move(wanted));
   auto answer = [joined = running.joined, answering = Answering{container, call.request.base_url,
                                                                 call.ignored}](const Execution& execution) {
     auto reply = Reply::json(exec_json(execution, answering));

@@ -100,7 +100,9 @@ Reply execute(Call& call) {
   wanted.accepted = !waits && !streams;
   wanted.announced = streams;
   read_idempotency_key(call.request.headers, wanted);
-  auto running = need_interpreter(call.app).execute(call.actor, session, std::move(wanted));
+  auto& interpreter = need_interpreter(call.app);
+  auto running =
+      interpreter.execute(session_authority(call.app, call.actor, session), session, std::move(wanted));
   if (streams) return follow(running, call.request.base_url, 0);
   if (!waits) {
     Reply reply =
@@ -134,7 +136,8 @@ Reply told_at_once(const Execution& execution, const std::string& base_url, bool
 Reply get_execution(Call& call) {
   Id session = session_id(call), id = execution_id(call);
   auto& interpreter = need_interpreter(call.app);
-  auto running = interpreter.find_running(call.actor, session, id);
+  auto authority = session_authority(call.app, call.actor, session);
+  auto running = interpreter.find_running(authority, session, id);
   auto last = call.request.headers.get("Last-Event-ID");
   if (call.wants_stream() && last && *last == kLastEvent)
     return Reply::empty();  // tells an event stream client not to reconnect
@@ -147,7 +150,7 @@ Reply get_execution(Call& call) {
     if (call.query.flag("wait")) return wait_for(call, *running);
     return Reply::json(execution_json(running->feed->so_far(running->asked), call.request.base_url));
   }
-  auto execution = interpreter.find_execution(call.actor, session, id);
+  auto execution = interpreter.find_execution(authority, session, id);
   if (!execution)
     throw Error(Code::not_found,
                 "the session has no execution " + id.with_prefix(workspace::prefix::execution));
@@ -164,7 +167,10 @@ Reply list_executions(Call& call) {
     before = static_cast<int64_t>(*number);
   }
   workspace::Page<Execution> page;
-  page.items = need_interpreter(call.app).executions(call.actor, session_id(call), before, limit + 1);
+  auto& interpreter = need_interpreter(call.app);
+  Id session = session_id(call);
+  page.items =
+      interpreter.executions(session_authority(call.app, call.actor, session), session, before, limit + 1);
   if (page.items.size() > limit) {
     page.items.resize(limit);
     page.has_more = true;
@@ -180,8 +186,10 @@ Reply list_kept(Call& call) {
   if (auto cursor = call.query.text("cursor"))
     after = static_cast<int64_t>(parse_unsigned(*cursor).value_or(0));
   workspace::Page<interpreter::KeptFile> page;
-  page.items = need_interpreter(call.app).kept_files(call.actor, session_id(call), execution_id(call), after,
-                                                     limit + 1);
+  auto& interpreter = need_interpreter(call.app);
+  Id session = session_id(call);
+  page.items = interpreter.kept_files(session_authority(call.app, call.actor, session), session,
+                                      execution_id(call), after, limit + 1);
   if (page.items.size() > limit) {
     page.items.resize(limit);
     page.has_more = true;
@@ -263,7 +271,9 @@ void add_execution_routes(Routes& routes) {
        .answers = {{200, "The execution, which ends soon.", "Execution"}},
        .errors = {Code::not_found, Code::forbidden, Code::unavailable}},
       [](Call& call) {
-        need_interpreter(call.app).cancel(call.actor, session_id(call), execution_id(call));
+        auto& interpreter = need_interpreter(call.app);
+        Id session = session_id(call);
+        interpreter.cancel(session_authority(call.app, call.actor, session), session, execution_id(call));
         return get_execution(call);
       });
 }

@@ -31,7 +31,6 @@ Json labels_of(const Body& body) {
 Reply create_session(Call& call) {
   interpreter::NewSession wanted;
   wanted.name = call.body.text("name").value_or("");
-  wanted.workspace = call.body.text("workspace").value_or("");
   wanted.folder = call.body.text("folder");
   if (auto memory = call.body.text("memory")) {
     wanted.memory_bytes = parse_size(*memory);
@@ -45,7 +44,12 @@ Reply create_session(Call& call) {
   wanted.environment = call.body.object("environment");
   wanted.labels = labels_of(call.body);
   wanted.files = added_files(call.body, lock_tokens_from_headers(call.request.headers));
-  return Reply::json(session_json(need_interpreter(call.app).create(call.actor, wanted)), 201);
+  auto& interpreter = need_interpreter(call.app);
+  auto& workspaces = call.app.keep.workspaces();
+  auto name = call.body.text("workspace").value_or("");
+  auto authority = name.empty() ? workspaces.open_default(call.actor, workspace::Right::write)
+                                : workspaces.enter(call.actor, name, workspace::Right::write);
+  return Reply::json(session_json(interpreter.create(authority, wanted)), 201);
 }
 
 Reply list_sessions(Call& call) {
@@ -69,7 +73,8 @@ Reply export_session(Call& call) {
   Id id = session_id(call);
   bool script = call.query.text("format").value_or("ipynb") == "py";
   auto exported = interpreter.export_history(
-      call.actor, id, script ? interpreter::ExportFormat::script : interpreter::ExportFormat::notebook);
+      session_authority(call.app, call.actor, id), id,
+      script ? interpreter::ExportFormat::script : interpreter::ExportFormat::notebook);
   Reply reply;
   reply.headers.set("Content-Type", script ? "text/x-python; charset=utf-8" : "application/x-ipynb+json");
   reply.headers.set("Content-Disposition", http::content_disposition(http::Disposition::download,
@@ -150,8 +155,9 @@ void add_session_routes(Routes& routes) {
               .errors = {Code::not_found, Code::forbidden, Code::unavailable}},
              [](Call& call) {
                auto& interpreter = need_interpreter(call.app);
-               interpreter.sleep(call.actor, session_id(call));
-               return Reply::json(session_json(interpreter.get(call.actor, session_id(call))));
+               Id id = session_id(call);
+               interpreter.sleep(session_authority(call.app, call.actor, id), id);
+               return Reply::json(session_json(interpreter.get(call.actor, id)));
              });
   routes.add(
       {.method = "DELETE",
@@ -166,7 +172,9 @@ void add_session_routes(Routes& routes) {
        .answers = {{204, "It is gone."}},
        .errors = {Code::not_found, Code::forbidden, Code::conflict, Code::unavailable}},
       [](Call& call) {
-        need_interpreter(call.app).remove(call.actor, session_id(call), unkept_by(call.query));
+        auto& interpreter = need_interpreter(call.app);
+        Id id = session_id(call);
+        interpreter.remove(session_authority(call.app, call.actor, id), id, unkept_by(call.query));
         return Reply::empty();
       });
 }

@@ -20,9 +20,10 @@ Json unkept_page_json(const workspace::Page<interpreter::Unkept>& page, const st
 }
 
 Reply list_unkept(Call& call) {
-  auto page =
-      session_directory(call.app).unkept(call.actor, session_id(call), call.query.text("cursor").value_or(""),
-                                         call.limit(call.app.settings.list_page_max));
+  Id session = session_id(call);
+  auto page = session_directory(call.app).unkept(session_authority(call.app, call.actor, session), session,
+                                                 call.query.text("cursor").value_or(""),
+                                                 call.limit(call.app.settings.list_page_max));
   return Reply::json(unkept_page_json(page, call.request.base_url));
 }
 
@@ -37,11 +38,12 @@ Reply retry_unkept(Call& call) {
     return error_reply(request, Error(Code::unavailable, "trying again takes too long to wait for"));
   };
   auto deferred = std::make_shared<http::Deferred>(kRetryMost, at_deadline, [] {});
-  auto answer = [deferred, request, session, limit, &app = call.app, actor = call.actor,
+  auto authority = session_authority(call.app, call.actor, session);
+  auto answer = [deferred, request, session, limit, &app = call.app, authority,
                  base_url = call.request.base_url](const Interpreter::Retried& retried) {
     try {
       if (retried.error) throw Error(*retried.error);
-      Json body = unkept_page_json(session_directory(app).unkept(actor, session, "", limit), base_url);
+      Json body = unkept_page_json(session_directory(app).unkept(authority, session, "", limit), base_url);
       body["settled"] = retried.settled;
       body["remaining"] = retried.remaining;
       deferred->complete(Reply::json(body));
@@ -49,7 +51,7 @@ Reply retry_unkept(Call& call) {
       deferred->complete(error_reply(request, error));
     }
   };
-  need_interpreter(call.app).retry_unkept(call.actor, session, answer);
+  need_interpreter(call.app).retry_unkept(authority, session, answer);
   return Reply::deferred(deferred);
 }
 
@@ -97,8 +99,9 @@ void add_unkept_routes(Routes& routes) {
        .answers = {{200, "How many were dismissed.", "Dismissed"}},
        .errors = {Code::not_found, Code::forbidden, Code::conflict}},
       [](Call& call) {
-        size_t count =
-            session_directory(call.app).dismiss_unkept(call.actor, session_id(call), call.query.text("path"));
+        Id id = session_id(call);
+        size_t count = session_directory(call.app).dismiss_unkept(session_authority(call.app, call.actor, id),
+                                                                  id, call.query.text("path"));
         return Reply::json({{"dismissed", count}});
       });
 }

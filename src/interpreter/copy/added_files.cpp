@@ -14,6 +14,8 @@ struct Wanted {
 
 Wanted find_wanted(workspace::Keep& keep, const workspace::Authority& into, const SessionInfo& session,
                    const AddedFile& file) {
+  // A limited authority stands for a part of one workspace, not for all that its actor may read.
+  if (!file.workspace.empty() && into.is_limited()) throw workspace::no_such_workspace(file.workspace);
   auto from = file.workspace.empty() ? into : keep.workspaces().open(into.actor(), file.workspace);
   Wanted out;
   std::string name;

@@ -85,6 +85,7 @@ class Run {
 
   void remember(const Id& version, const std::string& path) {
     keep_.ground().db.write([&](catalog::Tx& tx) {
+      check_still_holds(tx, keep_.ground().clock, target_, workspace::Right::write);
       tx.exec(
           "INSERT INTO session_attachments (session, version, path) VALUES ($1, $2, $3) "
           "ON CONFLICT (session, version) DO UPDATE SET path = excluded.path",
@@ -100,13 +101,13 @@ class Run {
 
 }  // namespace
 
-std::vector<Attached> Attachments::attach(const workspace::Actor& actor, const SessionInfo& session,
+std::vector<Attached> Attachments::attach(const workspace::Authority& authority, const SessionInfo& session,
                                           const std::vector<Attachment>& wanted) {
   std::vector<Attached> out;
   if (wanted.empty()) return out;
-  Run run(keep_, session,
-          keep_.workspaces().open(actor, session.workspace.with_prefix(workspace::prefix::workspace),
-                                  workspace::Right::write));
+  SK_CHECK(session.workspace == authority.workspace_id());
+  authority.need(workspace::Right::write);
+  Run run(keep_, session, authority);
   for (const auto& one : wanted) out.push_back(run.attach(one));
   return out;
 }

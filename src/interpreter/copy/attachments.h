@@ -11,7 +11,7 @@
 namespace sk::interpreter {
 
 struct Attachment {
-  Id version;      // of any workspace that the actor may read
+  Id version;      // of any workspace that the authority's actor may read
   std::string as;  // its path below the session's folder
 };
 
@@ -31,8 +31,9 @@ class Attachments {
   // deleted its file since. A name that holds
   // other bytes gets them as a new version, unless these bytes are an earlier version of it: then code has
   // changed them since. Two different files of one name in one call are both put there, the second under
-  // "name (2)". Error(bad_request) for a path that no workspace takes.
-  std::vector<Attached> attach(const workspace::Actor& actor, const SessionInfo& session,
+  // "name (2)". Error(bad_request) for a path that no workspace takes. Error(forbidden) unless the authority
+  // may write to the session's folder.
+  std::vector<Attached> attach(const workspace::Authority& authority, const SessionInfo& session,
                                const std::vector<Attachment>& wanted);
 
  private:

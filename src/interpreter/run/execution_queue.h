@@ -16,6 +16,7 @@ struct QueuedExecution {
   Execution execution;
   NewExecution wanted;
   workspace::Author author;
+  std::string path_scope = {};  // of the authority that asked for it
   std::shared_ptr<ExecutionFeed> feed;
 };
 

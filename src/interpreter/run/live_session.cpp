@@ -83,6 +83,8 @@ void LiveSession::start_next() {
 
 void LiveSession::start(QueuedExecution next) {
   TimeUs begin_us = now_us();
+  // All scopes contain the session's folder, so the longest one is the narrowest.
+  if (next.path_scope.size() > path_scope_.size()) path_scope_ = next.path_scope;
   current_ = Current{std::move(next)};
   current_->settled = std::exchange(between_, {});
   Execution& execution = current_->execution;
@@ -396,8 +398,8 @@ void LiveSession::answer(const sandbox::KernelRequest& request) {
       current_->settled.append(std::move(now));
       return told;
     };
-    auto answered =
-        answer_request({services_.keep, keeper_, info_.folder, capture_as().authority, capture}, request);
+    auto authority = capture_as().authority.limited_to(path_scope_);
+    auto answered = answer_request({services_.keep, keeper_, info_.folder, authority, capture}, request);
     if (auto* refused = std::get_if<RequestRefused>(&answered))
       return refuse(refused->code, refused->message);
     runner_.kernel().reply(request.id, std::get<Json>(answered));

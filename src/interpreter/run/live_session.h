@@ -176,7 +176,10 @@ class LiveSession : public std::enable_shared_from_this<LiveSession> {
   Settled between_;             // kept between cells; the next answer names it. Bounded like the output
   TimeUs save_manifest_us_ = 0;
   TimeUs quiet_look_us_ = 0;  // the next look for what processes wrote between cells; 0: asleep
-  bool has_run_;              // any execution, ever
+  // The narrowest scope of an execution since the session woke. Code of earlier executions may still run in
+  // the process, so a later one does not widen what requests of code reach.
+  std::string path_scope_;
+  bool has_run_;  // any execution, ever
   bool retired_ = false;
   bool stopping_ = false;  // the server stops
 };

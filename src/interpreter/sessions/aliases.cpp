@@ -16,50 +16,53 @@ std::optional<Id> look_up(catalog::Statements& statements, const Id& owner, cons
 
 }  // namespace
 
-std::optional<SessionInfo> Aliases::find(const workspace::Actor& actor, std::string_view kind,
+std::optional<SessionInfo> Aliases::find(const workspace::Authority& authority, std::string_view kind,
                                          std::string_view alias) {
-  Id workspace = keep_.workspaces().open_default(actor).workspace_id();
+  authority.need(workspace::Right::read);
   auto id = keep_.ground().db.read([&](catalog::Statements& statements) {
-    return look_up(statements, actor.principal(), workspace, kind, alias);
+    return look_up(statements, authority.author().principal, authority.workspace_id(), kind, alias);
   });
   if (!id) return std::nullopt;
-  return book_.find(actor, *id);
+  return book_.find(authority.actor(), *id);
 }
 
-SessionInfo Aliases::find_or_create(const workspace::Actor& actor, std::string_view kind,
+SessionInfo Aliases::find_or_create(const workspace::Authority& authority, std::string_view kind,
                                     std::string_view alias, const NewSession& wanted) {
-  if (auto found = find(actor, kind, alias)) return *found;
-  SessionInfo made = interpreter_.create(actor, wanted);
+  if (auto found = find(authority, kind, alias)) return *found;
+  SessionInfo made = interpreter_.create(authority, wanted);
   auto& ground = keep_.ground();
   Id winner = ground.db.write([&](catalog::Tx& tx) {
-    if (auto earlier = look_up(tx, actor.principal(), made.workspace, kind, alias)) return *earlier;
+    check_still_holds(tx, ground.clock, authority, workspace::Right::write);
+    if (auto earlier = look_up(tx, authority.author().principal, made.workspace, kind, alias))
+      return *earlier;
     tx.exec(
         "INSERT INTO session_aliases (owner, workspace, kind, alias, session, created_us) "
         "VALUES ($1, $2, $3, $4, $5, $6) "
         "ON CONFLICT (owner, workspace, kind, alias) DO UPDATE SET session = excluded.session, created_us = "
         "excluded.created_us",
-        {actor.principal(), made.workspace, kind, alias, made.id, ground.clock.now_us()});
+        {authority.author().principal, made.workspace, kind, alias, made.id, ground.clock.now_us()});
     return made.id;
   });
   if (winner == made.id) return made;
-  interpreter_.remove(actor, made.id);
-  return interpreter_.get(actor, winner);
+  interpreter_.remove(authority, made.id);
+  return interpreter_.get(authority.actor(), winner);
 }
 
-std::vector<Aliases::Named> Aliases::list(const workspace::Actor& actor, std::string_view kind, size_t skip,
-                                          size_t limit) {
-  Id workspace = keep_.workspaces().open_default(actor).workspace_id();
+std::vector<Aliases::Named> Aliases::list(const workspace::Authority& authority, std::string_view kind,
+                                          size_t skip, size_t limit) {
+  authority.need(workspace::Right::read);
   auto rows = keep_.ground().db.read([&](catalog::Statements& statements) {
     return statements.all(
         "SELECT a.alias, a.session FROM session_aliases a JOIN sessions s ON s.id = a.session "
         "WHERE a.owner = $1 AND a.workspace = $2 AND a.kind = $3 AND s.deleted_us IS NULL "
         "ORDER BY a.alias LIMIT $4 OFFSET $5",
-        {actor.principal(), workspace, kind, limit, skip},
+        {authority.author().principal, authority.workspace_id(), kind, limit, skip},
         [](const catalog::Row& row) { return std::pair(row.str(0), row.id(1)); });
   });
   std::vector<Named> out;
   for (auto& [alias, session] : rows)
-    if (auto found = book_.find(actor, session)) out.push_back({std::move(alias), std::move(*found)});
+    if (auto found = book_.find(authority.actor(), session))
+      out.push_back({std::move(alias), std::move(*found)});
   return out;
 }
 

@@ -31,12 +31,13 @@ void fill_from_request(SessionInfo& info, const NewSession& wanted, const Interp
   info.labels = wanted.labels;
 }
 
-std::string folder_of(const SessionInfo& info, const NewSession& wanted) {
+std::string folder_of(const SessionInfo& info, const NewSession& wanted, std::string_view scope) {
   if (wanted.folder) return clean_path(*wanted.folder);
   constexpr size_t kNameBytesMax = 100;
   std::string name;
   for (char c : info.name) name += c == '/' || static_cast<unsigned char>(c) < 32 ? '-' : c;
-  return clean_path("sessions/" + name.substr(0, kNameBytesMax) + "-" + info.id.hex().substr(24));
+  std::string own = "sessions/" + name.substr(0, kNameBytesMax) + "-" + info.id.hex().substr(24);
+  return clean_path(join_path(scope, own));
 }
 
 void check(const NewExecution& wanted, const InterpreterOptions& options) {

@@ -24,9 +24,19 @@ SessionInfo SessionDirectory::get(const workspace::Actor& actor, const Id& sessi
   return interpreter_.get(actor, session);
 }
 
-workspace::Page<Unkept> SessionDirectory::unkept(const workspace::Actor& actor, const Id& session,
+workspace::Authority SessionDirectory::authority_over(const workspace::Actor& actor,
+                                                      const Id& session) const {
+  auto found = find(actor, session);
+  return keep_.workspaces().standing(actor, found ? found->workspace : Id{});
+}
+
+void SessionDirectory::need_own(const workspace::Authority& authority, const Id& session) const {
+  if (!is_of(get(authority.actor(), session), authority)) throw no_session(session);
+}
+
+workspace::Page<Unkept> SessionDirectory::unkept(const workspace::Authority& authority, const Id& session,
                                                  std::string_view cursor, size_t limit) const {
-  get(actor, session);
+  need_own(authority, session);
   Records::UnkeptPlace after;
   if (!cursor.empty()) {
     size_t slash = cursor.find('/');
@@ -45,11 +55,10 @@ workspace::Page<Unkept> SessionDirectory::unkept(const workspace::Actor& actor, 
   return page;
 }
 
-size_t SessionDirectory::dismiss_unkept(const workspace::Actor& actor, const Id& session,
+size_t SessionDirectory::dismiss_unkept(const workspace::Authority& authority, const Id& session,
                                         const std::optional<std::string>& path) const {
-  if (!actor.may_write())
-    throw Error(Code::forbidden, "a read-only key cannot change the list of unkept files");
-  get(actor, session);
+  refuse_read_only(authority, "change the list of unkept files");
+  need_own(authority, session);
   Records records(keep_.ground());
   size_t count = 0;
   bool is_listed = false, is_refused = false;
@@ -74,6 +83,15 @@ size_t SessionDirectory::dismiss_unkept(const workspace::Actor& actor, const Id&
 std::vector<SessionInfo> SessionDirectory::list(const workspace::Actor& actor,
                                                 const SessionQuery& query) const {
   return interpreter_.list(actor, query);
+}
+
+void refuse_read_only(const workspace::Authority& authority, const std::string& what) {
+  if (!authority.actor().may_write()) throw Error(Code::forbidden, "a read-only key cannot " + what);
+}
+
+void need_write(const workspace::Authority& authority) {
+  authority.need_in_scope(workspace::Right::read);
+  authority.need_in_scope(workspace::Right::write);
 }
 
 Error deleted_error() {

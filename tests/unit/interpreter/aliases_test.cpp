@@ -54,9 +54,9 @@ class AliasesTest : public testing::Test {
   Id named(const workspace::Actor& who, const std::string& alias, const std::string& kind = "azure:") {
     NewSession wanted;
     wanted.name = "named";
-    return aliases().find_or_create(who, kind, alias, wanted).id;
+    return aliases().find_or_create(keep->workspaces().open_default(who), kind, alias, wanted).id;
   }
-  SessionInfo session() { return interpreter->create(actor, {}); }
+  SessionInfo session() { return interpreter->create(ws, {}); }
   workspace::Version put(const std::string& path, const std::string& text) {
     workspace::PutChange change;
     change.path = path;
@@ -68,7 +68,7 @@ class AliasesTest : public testing::Test {
     return workspace::ContentReader(keep->ground(), entry.sha256, 0, entry.size).read_all();
   }
   std::vector<Attached> attach(const SessionInfo& to, const std::vector<Attachment>& wanted) {
-    return Attachments(*keep).attach(actor, to, wanted);
+    return Attachments(*keep).attach(ws, to, wanted);
   }
 
   static inline Metrics* metrics;
@@ -89,8 +89,8 @@ TEST_F(AliasesTest, ANameStandsForOneSessionAlsoAfterARestart) {
   EXPECT_NE(named(actor, "b"), first);
   EXPECT_NE(named(actor, "a", "azure:/other"), first);
   reopen();
-  EXPECT_EQ(aliases().find(actor, "azure:", "a")->id, first);
-  EXPECT_FALSE(aliases().find(actor, "azure:", "c"));
+  EXPECT_EQ(aliases().find(ws, "azure:", "a")->id, first);
+  EXPECT_FALSE(aliases().find(ws, "azure:", "c"));
 }
 
 TEST_F(AliasesTest, NobodyMeetsAnybodyByChoosingTheSameName) {
@@ -105,14 +105,14 @@ TEST_F(AliasesTest, NobodyMeetsAnybodyByChoosingTheSameName) {
 TEST_F(AliasesTest, ADeletedSessionsNameIsFreeAgain) {
   Id first = named(actor, "a");
   named(actor, "b");
-  interpreter->remove(actor, first);
-  EXPECT_FALSE(aliases().find(actor, "azure:", "a"));
-  EXPECT_EQ(aliases().list(actor, "azure:", 0, 10).size(), 1u);
+  interpreter->remove(ws, first);
+  EXPECT_FALSE(aliases().find(ws, "azure:", "a"));
+  EXPECT_EQ(aliases().list(ws, "azure:", 0, 10).size(), 1u);
   EXPECT_NE(named(actor, "a"), first);
-  auto all = aliases().list(actor, "azure:", 0, 10);
+  auto all = aliases().list(ws, "azure:", 0, 10);
   ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(all[0].alias, "a");
-  EXPECT_EQ(aliases().list(actor, "azure:", 1, 10)[0].alias, "b");
+  EXPECT_EQ(aliases().list(ws, "azure:", 1, 10)[0].alias, "b");
 }
 
 TEST_F(AliasesTest, ManyWhoAskAtOnceGetTheSameSession) {
@@ -162,8 +162,9 @@ TEST_F(AliasesTest, WhatCannotBeAttachedIsToldAndWhatIsThereAlreadyStays) {
   EXPECT_TRUE(missing.path.empty());
   EXPECT_NE(missing.problem.find("no.txt"), std::string::npos);
   auto stranger = keep->access().actor_of_subject("chat", "stranger");
-  auto theirs = interpreter->create(stranger, {});
-  EXPECT_FALSE(Attachments(*keep).attach(stranger, theirs, {{own.id, "x"}})[0].problem.empty());
+  auto home = keep->workspaces().open_default(stranger, workspace::Right::write);
+  auto theirs = interpreter->create(home, {});
+  EXPECT_FALSE(Attachments(*keep).attach(home, theirs, {{own.id, "x"}})[0].problem.empty());
   EXPECT_THROW(attach(to, {{own.id, "../x"}}), Error);
 }
 
@@ -173,7 +174,7 @@ TEST_F(AliasesTest, AFileOfAnotherSessionIsBroughtAlsoOutOfTheTrashAndNotOnceIts
   auto deleted = put(from.folder + "/deleted.txt", "taken back");
   keep->files().apply_one(ws, workspace::TrashChange{.path = from.folder + "/trashed.txt", .conditions = {}});
   keep->purposes().retract(actor, deleted.id);
-  interpreter->remove(actor, from.id);
+  interpreter->remove(ws, from.id);
   auto brought = attach(to, {{trashed.id, "a.txt"}, {deleted.id, "b.txt"}});
   EXPECT_EQ(brought[0].problem, "");
   EXPECT_EQ(read(brought[0].path), "in the trash");
@@ -184,21 +185,21 @@ TEST_F(AliasesTest, AFileOfAnotherSessionIsBroughtAlsoOutOfTheTrashAndNotOnceIts
 TEST_F(AliasesTest, WhereNoCodeRunsSessionsAreFoundAndTheRestIsRefusedWithTheReason) {
   Id named_one = named(actor, "a");
   auto other = session();
-  interpreter->remove(actor, other.id);
+  interpreter->remove(ws, other.id);
   RefusingInterpreter refusing(*keep, "no sandbox here");
   SessionDirectory book(*keep, refusing);
   EXPECT_EQ(book.find(actor, named_one)->status, SessionStatus::asleep);
   EXPECT_EQ(book.find(actor, other.id)->status, SessionStatus::deleted);
   EXPECT_EQ(book.list(actor, {}).size(), 1u);
-  EXPECT_EQ(Aliases(*keep, refusing).find(actor, "azure:", "a")->id, named_one);
-  EXPECT_EQ(Aliases(*keep, refusing).list(actor, "azure:", 0, 10).size(), 1u);
+  EXPECT_EQ(Aliases(*keep, refusing).find(ws, "azure:", "a")->id, named_one);
+  EXPECT_EQ(Aliases(*keep, refusing).list(ws, "azure:", 0, 10).size(), 1u);
   EXPECT_FALSE(refusing.runs_code());
-  EXPECT_FALSE(refusing.find_running(actor, named_one, other.id));
-  EXPECT_EQ(test::expect_error(Code::unavailable, [&] { refusing.execute(actor, named_one, {}); }),
+  EXPECT_FALSE(refusing.find_running(ws, named_one, other.id));
+  EXPECT_EQ(test::expect_error(Code::unavailable, [&] { refusing.execute(ws, named_one, {}); }),
             "no sandbox here");
   test::expect_error(Code::unavailable, [&] { refusing.require_code(); });
   test::expect_error(Code::unavailable,
-                     [&] { Aliases(*keep, refusing).find_or_create(actor, "azure:", "b", {}); });
+                     [&] { Aliases(*keep, refusing).find_or_create(ws, "azure:", "b", {}); });
   auto stranger = keep->access().actor_of_subject("chat", "stranger");
   EXPECT_FALSE(book.find(stranger, named_one));
   EXPECT_TRUE(book.list(stranger, {}).empty());
@@ -206,6 +207,88 @@ TEST_F(AliasesTest, WhereNoCodeRunsSessionsAreFoundAndTheRestIsRefusedWithTheRea
   one_workspace.only_workspace = keep->workspaces().create(actor, "scoped").id;
   auto scoped = workspace::actor_by_key(*keep, actor.principal(), one_workspace);
   EXPECT_FALSE(book.find(scoped, named_one)) << "a key for another workspace";
+  auto their_authority = book.authority_over(stranger, named_one);
+  EXPECT_EQ(their_authority.right(), workspace::Right::none);
+  test::expect_error(Code::not_found, [&] { refusing.find_running(their_authority, named_one, other.id); });
+  test::expect_error(Code::not_found, [&] { refusing.find_execution(their_authority, named_one, other.id); });
+  test::expect_error(Code::not_found, [&] { book.unkept(their_authority, named_one, "", 10); });
+  test::expect_error(Code::not_found, [&] { book.dismiss_unkept(their_authority, named_one, {}); });
+  EXPECT_EQ(book.authority_over(actor, named_one).right(), workspace::Right::own);
+  EXPECT_TRUE(book.unkept(book.authority_over(actor, named_one), named_one, "", 10).items.empty());
+}
+
+// Each call finds the sessions of its authority: by owner, workspace and scope.
+TEST_F(AliasesTest, EveryCallAboutASessionNeedsAnAuthorityOverIt) {
+  auto mine = session();
+  auto robot = keep->access().create_principal(actor, "robot", "agent");
+  keep->workspaces().set_member(ws, robot.id, workspace::Right::write);
+  auto other = keep->workspaces().create(actor, "other");
+  const std::map<std::string, workspace::Authority> authorities = {
+      {"a member", keep->workspaces().standing(workspace::actor_by_key(*keep, robot.id), mine.workspace)},
+      {"another workspace of the owner", keep->workspaces().standing(actor, other.id)},
+      {"another folder", ws.limited_to("elsewhere")},
+      {"the server", workspace::system_authority(mine.workspace, actor, "a test of what the server may do")},
+  };
+  SessionDirectory book(*keep, *interpreter);
+  for (const auto& [whose, authority] : authorities) {
+    SCOPED_TRACE(whose);
+    auto& by = authority;
+    const Id run = keep->ground().ids.next();
+    for (const auto& call : std::vector<std::function<void()>>{
+             [&] { interpreter->execute(by, mine.id, {}); }, [&] { interpreter->cancel(by, mine.id, run); },
+             [&] { interpreter->find_running(by, mine.id, run); },
+             [&] { interpreter->find_execution(by, mine.id, run); },
+             [&] { interpreter->answer_tools(by, mine.id, run, 1, Json::array()); },
+             [&] { interpreter->executions(by, mine.id, 0, 10); },
+             [&] { interpreter->export_history(by, mine.id, ExportFormat::script); },
+             [&] { interpreter->kept_files(by, mine.id, run, 0, 10); },
+             [&] { interpreter->retry_unkept(by, mine.id, [](const Interpreter::Retried&) {}); },
+             [&] { interpreter->sleep(by, mine.id); }, [&] { interpreter->remove(by, mine.id); },
+             [&] { book.unkept(by, mine.id, "", 10); }, [&] { book.dismiss_unkept(by, mine.id, {}); }})
+      test::expect_error(Code::not_found, call);
+  }
+  EXPECT_EQ(book.get(actor, mine.id).status, SessionStatus::asleep);
+  EXPECT_TRUE(interpreter->executions(ws, mine.id, 0, 10).empty());
+}
+
+TEST_F(AliasesTest, ALimitedAuthorityHasItsSessionsWithinItsFolder) {
+  auto limited = ws.limited_to("shared");
+  EXPECT_TRUE(interpreter->create(limited, {}).folder.starts_with("shared/sessions/"));
+  NewSession wanted;
+  wanted.folder = "private";
+  test::expect_error(Code::forbidden, [&] { interpreter->create(limited, wanted); });
+  wanted.folder = "shared";
+  EXPECT_EQ(interpreter->create(limited, wanted).folder, "shared");
+  put("private/secret", "x");
+  keep->workspaces().create(actor, "other");
+  auto code_of = [&](AddedFile file) {
+    wanted.files = {std::move(file)};
+    try {
+      interpreter->create(limited, wanted);
+    } catch (const Error& error) {
+      return error.code();
+    }
+    return Code::internal;
+  };
+  EXPECT_EQ(code_of({.workspace = "", .path = "private/secret", .version = {}, .as = ""}), Code::not_found);
+  EXPECT_EQ(code_of({.workspace = "other", .path = "x", .version = {}, .as = ""}), Code::not_found);
+}
+
+// A member who was removed still has its session, but no code runs in a workspace that it may not enter.
+TEST_F(AliasesTest, AFormerMemberCanOnlyLookAtItsSessionAndDeleteIt) {
+  auto robot = keep->access().create_principal(actor, "robot", "agent");
+  keep->workspaces().set_member(ws, robot.id, workspace::Right::write);
+  auto member = workspace::actor_by_key(*keep, robot.id);
+  SessionDirectory book(*keep, *interpreter);
+  auto theirs = interpreter->create(keep->workspaces().standing(member, ws.workspace_id()), {});
+  keep->workspaces().set_member(ws, robot.id, std::nullopt);
+  auto authority = book.authority_over(member, theirs.id);
+  EXPECT_EQ(authority.right(), workspace::Right::none);
+  test::expect_error(Code::not_found, [&] { interpreter->execute(authority, theirs.id, {}); });
+  test::expect_error(Code::not_found, [&] { interpreter->create(authority, {}); });
+  EXPECT_TRUE(interpreter->executions(authority, theirs.id, 0, 10).empty());
+  interpreter->remove(authority, theirs.id);
+  EXPECT_EQ(book.get(member, theirs.id).status, SessionStatus::deleted);
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ class InterpreterTest : public SandboxTest {
     NewSession wanted;
     wanted.name = "test";
     wanted.folder = where;
-    return interpreter->create(actor, wanted);
+    return interpreter->create(ws, wanted);
   }
   Execution wait(const RunningExecution& running) {
     std::mutex mutex;
@@ -82,7 +82,7 @@ class InterpreterTest : public SandboxTest {
     wanted.code = std::move(code);
     wanted.language = std::move(language);
     wanted.timeout_s = timeout_s;
-    return wait(interpreter->execute(actor, session, wanted));
+    return wait(interpreter->execute(ws, session, wanted));
   }
   std::string read(const std::string& path) {
     auto entry = keep->files().get(ws, path);

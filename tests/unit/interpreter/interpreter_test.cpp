@@ -87,7 +87,7 @@ TEST_F(InterpreterTest, TooMuchMemoryEndsAsOom) {
   NewSession wanted;
   wanted.folder = "w";
   wanted.memory_bytes = 256 << 20;
-  auto session = interpreter->create(actor, wanted);
+  auto session = interpreter->create(ws, wanted);
   auto execution = run(session.id, "open('f','w').write('x')\nb = bytearray(2_000_000_000)");
   EXPECT_EQ(execution.outcome, Outcome::oom) << execution.message << shown(execution);
   EXPECT_EQ(kept_names(execution, "w"), std::set<std::string>{"f"});
@@ -96,7 +96,7 @@ TEST_F(InterpreterTest, TooMuchMemoryEndsAsOom) {
 TEST_F(InterpreterTest, ASleepingSessionWakesWithItsFilesAndSaysSo) {
   auto session = create("w");
   run(session.id, "z = 1; open('f','w').write('kept')");
-  interpreter->sleep(actor, session.id);
+  interpreter->sleep(ws, session.id);
   EXPECT_EQ(interpreter->get(actor, session.id).status, SessionStatus::asleep);
   auto execution = run(session.id, "print(open('f').read(), 'z' in globals())");
   EXPECT_TRUE(execution.woke);
@@ -107,7 +107,7 @@ TEST_F(InterpreterTest, AServerThatStopsAndStartsAgainHasTheSessionAndItsHistory
   auto session = create("w");
   run(session.id, "open('f','w').write('1')");
   reopen();
-  auto executions = interpreter->executions(actor, session.id, 0, 10);
+  auto executions = interpreter->executions(ws, session.id, 0, 10);
   ASSERT_EQ(executions.size(), 1u);
   EXPECT_EQ(executions[0].outcome, Outcome::ok);
   EXPECT_EQ(shown(run(session.id, "open('f').read()"))[0]["data"]["text/plain"], "'1'");
@@ -155,7 +155,7 @@ TEST_F(InterpreterTest, ASessionSeesWhatAnotherOneWroteInTheSameFolder) {
 TEST_F(InterpreterTest, ASessionWhoseTimeAwakeIsOverFallsAsleepAndWakesWithItsFiles) {
   NewSession wanted;
   wanted.awake_max_s = 1;
-  auto session = interpreter->create(actor, wanted);
+  auto session = interpreter->create(ws, wanted);
   run(session.id, "x = 1; _ = open('a.txt', 'w').write('a')");
   while (interpreter->get(actor, session.id).status == SessionStatus::running)
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -192,7 +192,7 @@ TEST_F(InterpreterTest, AListIsInTheOrderThatIsAskedForAndHasOneNameOnly) {
   for (auto name : {"a", "b", "a"}) {
     NewSession wanted;
     wanted.name = name;
-    ids.push_back(interpreter->create(actor, wanted).id);
+    ids.push_back(interpreter->create(ws, wanted).id);
   }
   auto listed = [&](SessionQuery query) {
     std::vector<Id> found;
@@ -214,6 +214,26 @@ TEST_F(InterpreterTest, AListIsInTheOrderThatIsAskedForAndHasOneNameOnly) {
   EXPECT_TRUE(interpreter->list(bound, SessionQuery{}).empty());
 }
 
+// Also code that an earlier execution left running: a later one with a wider scope does not widen it.
+TEST_F(InterpreterTest, CodeFetchesNothingFromOutsideOfTheScopeOfItsExecution) {
+  put("private/secret", "secret");
+  put("shared/data", "data");
+  auto limited = ws.limited_to("shared");
+  auto session = interpreter->create(limited, {});
+  NewExecution wanted;
+  wanted.code =
+      "import sandkeep\n"
+      "for path in ('private/secret', 'shared/data'):\n"
+      "    try:\n"
+      "        print(open(sandkeep.fetch(path)).read())\n"
+      "    except Exception as error:\n"
+      "        print('refused')";
+  EXPECT_EQ(shown(wait(interpreter->execute(limited, session.id, wanted)))[0]["text"], "refused\ndata\n");
+  EXPECT_EQ(shown(wait(interpreter->execute(ws, session.id, wanted)))[0]["text"], "refused\ndata\n");
+  interpreter->sleep(ws, session.id);
+  EXPECT_EQ(shown(wait(interpreter->execute(ws, session.id, wanted)))[0]["text"], "secret\ndata\n");
+}
+
 TEST_F(InterpreterTest, SomeoneElsesSessionDoesNotExist) {
   auto session = create();
   auto other = keep->access().create_principal(actor, "other", "agent");
@@ -221,7 +241,8 @@ TEST_F(InterpreterTest, SomeoneElsesSessionDoesNotExist) {
   key.name = "k";
   auto stranger = keep->access().authenticate(keep->access().create_key(actor, other.id, key).secret);
   EXPECT_THROW(interpreter->get(stranger, session.id), Error);
-  EXPECT_THROW(interpreter->execute(stranger, session.id, {}), Error);
+  EXPECT_THROW(interpreter->execute(keep->workspaces().standing(stranger, session.workspace), session.id, {}),
+               Error);
 }
 
 // A chat app acts for all its users through one key, and every conversation is a session: the seventeenth
@@ -248,7 +269,7 @@ TEST_F(InterpreterTest, OverTheLimitTheSessionThatWasIdleLongestFallsAsleep) {
   EXPECT_EQ(interpreter->get(actor, second.id).status, SessionStatus::running);
   EXPECT_EQ(run(second.id, "print(y)").outcome, Outcome::ok)
       << "the one that was used later kept its variables";
-  interpreter->sleep(actor, third.id);
+  interpreter->sleep(ws, third.id);
   auto woken = run(first.id, "print(open('kept.txt').read())");
   EXPECT_TRUE(woken.woke);
   EXPECT_EQ(woken.outcome, Outcome::ok);

@@ -85,6 +85,14 @@ TEST_F(RecordsTest, AnAcceptedExecutionStaysQueuedWithItsTimeLimitWhenTheServerD
   ASSERT_EQ(left.size(), 1u);
   EXPECT_EQ(left[0].execution.id, execution.id);
   EXPECT_EQ(left[0].wanted.timeout_s, 7);
+  EXPECT_EQ(left[0].path_scope, "");
+}
+
+TEST_F(RecordsTest, AnAcceptedExecutionIsRunWithTheScopeThatItWasAcceptedFor) {
+  execution.status = ExecutionStatus::queued;
+  records->save_accepted(authority(actor).limited_to("s"), execution, {});
+  ASSERT_EQ(records->accepted().size(), 1u);
+  EXPECT_EQ(records->accepted()[0].path_scope, "s");
 }
 
 TEST_F(RecordsTest, AnExecutionThatHadBegunEndsWhenTheServerDies) {

@@ -36,7 +36,9 @@ std::optional<ToolResult> launch(ToolCall& call) {
   interpreter::NewSession wanted;
   wanted.name = "azure";
   wanted.labels = {{"azure_mcp", true}};
-  auto session = need_interpreter(call.app()).create(call.actor(), wanted);
+  auto& interpreter = need_interpreter(call.app());
+  auto authority = call.app().keep.workspaces().open_default(call.actor(), workspace::Right::write);
+  auto session = interpreter.create(authority, wanted);
   ToolResult result;
   result.text = "environmentId: " + session.id.hex();
   result.structured = {{"environmentId", session.id.hex()}, {"id", session.id.hex()}};

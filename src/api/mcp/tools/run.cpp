@@ -107,7 +107,8 @@ std::optional<ToolResult> start_run(ToolCall& call, const Id& session, interpret
   auto& turn = call.turn;
   auto& interpreter = need_interpreter(call.app());
   wanted.accepted = turn.era == Era::legacy && takes_tasks(turn);
-  auto running = interpreter.execute(call.actor(), session, std::move(wanted));
+  auto authority = session_authority(call.app(), call.actor(), session);
+  auto running = interpreter.execute(authority, session, std::move(wanted));
   TaskId task{session, running.id};
   if (turn.era == Era::legacy && takes_tasks(turn)) {
     turn.hub.tasks.add(call.actor().principal(), task);
@@ -117,10 +118,10 @@ std::optional<ToolResult> start_run(ToolCall& call, const Id& session, interpret
   }
 
   auto cancelled = std::make_shared<std::atomic<bool>>(false);
-  auto channel = turn.open_channel([&interpreter, actor = call.actor(), task, cancelled] {
+  auto channel = turn.open_channel([&interpreter, authority, task, cancelled] {
     *cancelled = true;
     try {
-      interpreter.cancel(actor, task.session, task.execution);
+      interpreter.cancel(authority, task.session, task.execution);
     } catch (const Error&) {
       // The execution has ended, or its session was deleted.
     }

@@ -50,9 +50,10 @@ void retry(ToolCall& call, const Id& session) {
   auto cancelled = std::make_shared<std::atomic<bool>>(false);
   auto channel = std::make_shared<std::promise<std::shared_ptr<Channel>>>();
   auto opened = channel->get_future().share();
+  auto authority = session_authority(call.app(), call.actor(), session);
   interpreter.retry_unkept(
-      call.actor(), session,
-      [opened, cancelled, session, &app = call.app(), actor = call.actor(), base_url = call.base_url(),
+      authority, session,
+      [opened, cancelled, session, &app = call.app(), authority, base_url = call.base_url(),
        envelope = turn.envelope, client = turn.session](const Interpreter::Retried& retried) {
         std::shared_ptr<Channel> to;
         try {
@@ -65,7 +66,7 @@ void retry(ToolCall& call, const Id& session) {
         ToolResult result;
         try {
           if (retried.error) throw Error(*retried.error);
-          result = unkept_result(session_directory(app).unkept(actor, session, "", kItemsMax), base_url);
+          result = unkept_result(session_directory(app).unkept(authority, session, "", kItemsMax), base_url);
           result.text = "Settled " + std::to_string(retried.settled) + ", " +
                         std::to_string(retried.remaining) + " remain.\n" + result.text;
           result.structured["settled"] = retried.settled;
@@ -83,7 +84,8 @@ std::optional<ToolResult> session_unkept(ToolCall& call) {
   auto id = Id::from_prefixed(wanted, prefix::session);
   if (!id) throw Error(Code::bad_request, "'session' must be an id (s_…)").hint("list_sessions shows them.");
   if (!call.flag("retry"))
-    return unkept_result(session_directory(call.app()).unkept(call.actor(), *id, "", kItemsMax),
+    return unkept_result(session_directory(call.app())
+                             .unkept(session_authority(call.app(), call.actor(), *id), *id, "", kItemsMax),
                          call.base_url());
   retry(call, *id);
   return std::nullopt;
