@@ -418,6 +418,15 @@ void Judge::remember_written(const Outcome& outcome) {
     }
 }
 
+// It is not known who did what: every difference may be a client's doing.
+void Judge::muddle(const Outcome& outcome) {
+  for (const auto& [path, entry] : outcome.is.folder)
+    if (!is_image(&entry, find(outcome.after, path))) add_outside(path);
+  for (const auto& [path, thing] : outcome.after)
+    if (!is_image(find(outcome.is.folder, path), &thing)) add_outside(path);
+  muddled_ = outside_;
+}
+
 void Judge::settled(const Outcome& outcome) {
   note_answer(outcome);
   check_bytes(outcome.is);
@@ -431,11 +440,7 @@ void Judge::settled(const Outcome& outcome) {
   remember_written(outcome);
   std::set<std::string> before_outside = std::exchange(outside_, {});
   if (locked_ || tangled) {
-    for (const auto& [path, entry] : outcome.is.folder)
-      if (!is_image(&entry, find(outcome.after, path))) add_outside(path);
-    for (const auto& [path, thing] : outcome.after)
-      if (!is_image(find(outcome.is.folder, path), &thing)) add_outside(path);
-    muddled_ = outside_;
+    muddle(outcome);
   } else {
     for (const auto& path : before_outside)
       if (!is_image(find(outcome.is.folder, path), find(outcome.after, path))) add_outside(path);
@@ -452,8 +457,9 @@ void Judge::settled(const Outcome& outcome) {
     }
   }
   pending_.clear();
+  // So is a deletion that a full disk refused.
   for (const auto& path : named_)
-    if (outcome.after.contains(path)) pending_.insert(path);
+    if (outcome.after.contains(path) || outcome.is.folder.contains(path)) pending_.insert(path);
   Tree earlier = std::exchange(known_, outcome.after);
   between_.clear();
   brought_.clear();
@@ -499,6 +505,8 @@ void Judge::brought(const Outcome& outcome) {
   if (outcome.brings == Brings::yes)
     for (const auto& path : std::exchange(outside_, {}))
       if (!is_image(find(outcome.is.folder, path), find(outcome.after, path))) add_outside(path);
+  // Code may have renamed it since.
+  if (tangled && blind_) muddle(outcome);
 }
 
 void Judge::evicted(const Listing& is) {

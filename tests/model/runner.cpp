@@ -151,6 +151,7 @@ class Runner {
 
   void capture(const std::string& what) {
     ensure_open();
+    if (!open_) return;
     writers_.wait();
     Json order_ = with_open_files(need_all_ ? "capture_all" : what);
     if (order(order_, Brings::maybe, true)) need_all_ = linked_ = false;
@@ -282,6 +283,7 @@ class Runner {
   // An order met by running code.
   void race() {
     ensure_open();
+    if (!open_) return;
     Json order_ = with_open_files(need_all_ ? "capture_all" : "capture");
     auto answer = keeper_.order(order_);
     writers_.wait();
@@ -481,6 +483,8 @@ class Runner {
     listing_ = listing_of(*answer, history_.folder);
     Tree after = scan(directory_);
     if (!answer->at("gone").get<bool>()) {
+      // It may not have been able to compare, and it does not say so.
+      if (full_) return judge_.lost_sight(before);
       judge_.settled({before, after, was, listing_, *answer, Brings::maybe, false, {}});
       return;
     }

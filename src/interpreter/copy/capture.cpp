@@ -318,7 +318,10 @@ bool Capture::is_below_pending(const Plan& plan, const std::string& path) {
     } else if (!row->is_inode_of(*there)) {
       auto now = plan.folders_by_inode.find({row->device, row->inode});
       if (now == plan.folders_by_inode.end()) continue;
-      if (manifest_.find(now->second) == nullptr && !is_below(now->second, above)) return true;
+      if (manifest_.find(now->second) != nullptr || is_below(now->second, above)) continue;
+      // Where another folder took its name, the folder is not renamed: its files are, one by one.
+      auto moved = copy_.look(now->second);
+      if (moved && renamed_from(now->second, *moved, NodeKind::folder) == above) return true;
     }
   }
   return false;
@@ -391,6 +394,9 @@ void Capture::find_renames(Plan& plan, Renames renames) {
     pass(NodeKind::file);
     found = plan.steps.size() > before;
   }
+  // The rows followed the renames so that the next ones were found. Each becomes so only with its own change.
+  for (auto step = plan.steps.rbegin(); step != plan.steps.rend(); ++step)
+    manifest_.rename(step->path, step->from);
 }
 
 void Capture::classify(Plan& plan) {
@@ -428,7 +434,9 @@ void Capture::classify(Plan& plan) {
                                    (node->kind == NodeKind::folder && row->mode == node->mode));
     if (same && !row->matches(*node) && node->kind == NodeKind::folder) {
       // Another folder in its place: the inode that the row names may turn up elsewhere.
-      Id file = row->file;
+      // Somebody may have replaced it in the workspace too.
+      auto entry = keep_.files().find(plan.as.authority, workspace_path(path));
+      Id file = entry && entry->kind == EntryKind::folder ? entry->id : row->file;
       if (auto seen = copy_.look(path); seen && seen->kind == NodeKind::folder)
         manifest_.set_folder(path, *seen, file, plan.now_us);
     }

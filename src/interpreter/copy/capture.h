@@ -132,7 +132,7 @@ class Capture {
   void apply(Plan& plan);
   bool is_refused_again(Plan& plan, const std::string& path, const Node& node);
   std::optional<uint64_t> room(Plan& plan);  // that the quota leaves, if it can be known
-  void undo_rename(const std::string& path, const std::string& from, const Error& error);
+  void forget_unless_ours(const std::string& from, const Error& error);
   void record(Plan& plan, size_t index, const workspace::ChangeResult& result);
   void applied(Plan& plan, size_t index, const workspace::ChangeResult& result);
   // Nothing for changes of other kinds, and for content that was there before.

@@ -54,7 +54,7 @@ void Capture::apply(Plan& plan) {
           record(plan, at + i, *all[i].result);
           if (auto file = kept_file(*all[i].result)) kept.push_back(std::move(*file));
         } else if (plan.steps[at + i].what == Plan::What::rename) {
-          undo_rename(plan.steps[at + i].path, plan.steps[at + i].from, *all[i].refused);
+          forget_unless_ours(plan.steps[at + i].from, *all[i].refused);
         }
       }
       manifest_.save(tx);
@@ -81,9 +81,10 @@ void Capture::apply(Plan& plan) {
   }
 }
 
-void Capture::undo_rename(const std::string& path, const std::string& from, const Error& error) {
-  if (is_old_place_ours(error)) return manifest_.rename(path, from);
-  for (const auto& below : manifest_.below(path)) manifest_.erase(below);
+// Of a rename that was refused.
+void Capture::forget_unless_ours(const std::string& from, const Error& error) {
+  if (is_old_place_ours(error)) return;
+  for (const auto& below : manifest_.below(from)) manifest_.erase(below);
 }
 
 // A folder that was made in the workspace for what code put into it: somebody had deleted it; or code has
@@ -117,6 +118,8 @@ void Capture::record(Plan& plan, size_t index, const workspace::ChangeResult& re
   for (const auto& folder : result.made_above) note_folder_above(plan, folder);
   switch (step.what) {
     case Plan::What::rename:
+      manifest_.rename(step.from, step.path);
+      break;
     case Plan::What::time:
       break;
     case Plan::What::folder:
@@ -211,7 +214,6 @@ void Capture::refuse(Plan& plan, size_t index, const Error& error) {
       }
       // Somebody else wrote or locked the file meanwhile: theirs stays where it is, and ours is kept under
       // its new name.
-      for (const auto& path : manifest_.below(step.path)) manifest_.erase(path);
       {
         Touched touched;
         touched.folders.insert(step.path);

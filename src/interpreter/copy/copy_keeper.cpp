@@ -185,6 +185,7 @@ Settled CopyKeeper::settle(const Touched& touched, const OpenFiles& open_files, 
   Settled settled = capture_->settle(touched, open_files, as, later);
   if (auto postponed = capture_->take_postponed(); watched_ && !postponed.empty())
     context_.watcher.put_back(session_.id, postponed);
+  for (const auto& [from, to] : settled.renamed) sync_->follow_rename(from, to);
   for (const auto& path : capture_->take_disowned()) sync_->bring_later(path);
   for (const auto& path : capture_->take_gone_aside()) context_.records.forget_aside(session_.id, path);
   save_refused();

@@ -100,6 +100,16 @@ bool Sync::is_written_alike(const Entry& entry, const std::string& path, const s
          !is_being_written(*local) && hash_contents(copy_, path) == entry.sha256;
 }
 
+// Whether the copy had something of what is in that folder of the workspace now. So it had this folder, also
+// when somebody else made it anew before a capture put its files into it.
+bool Sync::has_members_of(const workspace::Authority& authority, const std::string& folder) {
+  for (const auto& path : manifest_.members(folder)) {
+    auto entry = keep_.files().find(authority, paths_.workspace_path(path));
+    if (entry && entry->id == manifest_.find(path)->file) return true;
+  }
+  return false;
+}
+
 void Sync::bring_entry(const workspace::Authority& authority, const Entry& entry) {
   std::string path = paths_.disk_path(entry.path);
   if (path.empty()) return;  // the copy itself
@@ -113,7 +123,7 @@ void Sync::bring_entry(const workspace::Authority& authority, const Entry& entry
         bring_mode(entry, path, *local);
       return;
     }
-    if (row != nullptr && row->file == entry.id && !local)
+    if (row != nullptr && !local && (row->file == entry.id || has_members_of(authority, path)))
       return;  // the session deleted it; not captured yet
     make_way(path, NodeKind::folder);
     manifest_.set_folder(path, copy_.make_folder(path, entry.mode), entry.id, keep_.ground().clock.now_us());
@@ -174,6 +184,13 @@ void Sync::bring_or_skip(const workspace::Authority& authority, const Entry& ent
       untold_.push_back("'" + entry.path +
                         "' of the workspace could not be brought here: " + error.message());
   }
+}
+
+void Sync::follow_rename(const std::string& from, const std::string& to) {
+  std::vector<std::string> moved;
+  for (auto at = skipped_.lower_bound(from); at != skipped_.end() && at->starts_with(from); ++at)
+    if (is_within(*at, from)) moved.push_back(to + at->substr(from.size()));
+  skipped_.insert(moved.begin(), moved.end());
 }
 
 std::vector<std::string> Sync::take_untold() { return std::exchange(untold_, {}); }

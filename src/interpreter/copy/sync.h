@@ -28,6 +28,8 @@ class Sync {
   std::vector<std::string> take_untold();
   // The next bring_changes() looks at this workspace path, whether or not the journal names it.
   void bring_later(const std::string& path) { skipped_.insert(path); }
+  // Code renamed it: what is to be looked at below it lies under its new path.
+  void follow_rename(const std::string& from, const std::string& to);
   bool has_skipped() const { return !skipped_.empty(); }
   // Writes one file into the copy, with its mode and time; `place` says what it may replace.
   void materialise(const workspace::Entry& entry, const std::string& path,
@@ -37,6 +39,7 @@ class Sync {
   void bring(const workspace::Authority& authority, const std::string& workspace_path);
   void bring_entry(const workspace::Authority& authority, const workspace::Entry& entry);
   void need_folder(const workspace::Authority& authority, const std::string& path);
+  bool has_members_of(const workspace::Authority& authority, const std::string& folder);
   void bring_folders_above(const workspace::Authority& authority, const std::string& path);
   bool is_written_alike(const workspace::Entry& entry, const std::string& path,
                         const std::optional<Node>& local);

@@ -135,6 +135,42 @@ TEST_F(CopyKeeperTest, ARenamedFileKeepsItsId) {
   EXPECT_EQ(keep.files().get(ws, "w/b").id, id);
 }
 
+// A server that dies between two batches must not take a rename of the second one for done.
+TEST_F(CopyKeeperTest, ARenameIsInTheManifestOnlyWithItsOwnBatch) {
+  keep.ground().limits.batch_max = 1;
+  write("a", "1");
+  write("b", "2");
+  capture();
+  fs::create_directory(on_disk("d"));
+  fs::rename(on_disk("a"), on_disk("d/a"));
+  fs::rename(on_disk("b"), on_disk("d/b"));
+  CaptureAs dying = as();
+  int batches = 0;
+  dying.also = [&](catalog::Tx&, const std::vector<KeptFile>&) {
+    if (++batches == 2) throw Error(Code::internal, "the server dies here");
+  };
+  EXPECT_THROW(keeper->capture(CopyKeeper::Extent::touched, dying), Error);
+  for (const auto& [path, row] : keeper->manifest().rows())
+    EXPECT_TRUE(is_kept("w/" + path)) << path << " is in the manifest, and nothing is there";
+  capture();
+  EXPECT_EQ(kept("w/d/a"), "1");
+  EXPECT_EQ(kept("w/d/b"), "2");
+  EXPECT_FALSE(is_kept("w/a") || is_kept("w/b"));
+}
+
+TEST_F(CopyKeeperTest, AFileThatMovesIntoAFolderMadeInTheNameOfARenamedOneKeepsItsId) {
+  write("b", "1");
+  write("d/a", "2");
+  capture();
+  Id id = keep.files().get(ws, "w/b").id;
+  fs::rename(on_disk("d"), on_disk("h"));
+  fs::create_directory(on_disk("d"));
+  fs::rename(on_disk("b"), on_disk("d/b"));
+  capture();
+  EXPECT_EQ(keep.files().get(ws, "w/d/b").id, id);
+  EXPECT_EQ(kept("w/h/a"), "2");
+}
+
 TEST_F(CopyKeeperTest, AFileThatWasDeletedBeforeItsFolderWasRenamedIsGone) {
   write("d/a", "1");
   write("d/b", "2");
