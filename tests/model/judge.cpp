@@ -267,10 +267,12 @@ void Judge::check_path(const std::string& path, const Outcome& outcome, bool by_
     return before != nullptr && was != nullptr && before->kind == was->kind &&
            (hash == before->hash || hash == was->hash) && (mode == before->mode || mode == was->mode);
   };
+  bool has_others = has_other_names(path, outcome.before);
   if (!is_image(is, before) && !same(is, was) && !is_excused(path, before) &&
-      (is == nullptr || !is_mixed(is->hash, is->mode)))
+      !(has_others && same_but_mode(is, before)) && (is == nullptr || !is_mixed(is->hash, is->mode)))
     fail("the workspace has neither what code nor what a client wrote");
   if (changed(before, after) && !is_image(was, after) && !is_image(is, after) &&
+      !(has_others && same_but_mode(before, after)) &&
       (after == nullptr || !is_mixed(after->hash, after->mode)))
     fail("the directory has neither what code nor what a client wrote");
   const Thing* known = find(known_, path);
@@ -379,7 +381,9 @@ void Judge::check_ids(const Outcome& outcome) const {
     const auto* olds = find(old_names, identity);
     if (olds == nullptr || olds->size() != 1 || names.size() != 1) continue;
     const std::string &from = olds->front(), &to = names.front();
-    if (from == to || outcome.before.contains(from) || known_.contains(to)) continue;
+    // A name that the workspace has already keeps its own history.
+    if (from == to || outcome.before.contains(from) || known_.contains(to) || outcome.was.folder.contains(to))
+      continue;
     // In a folder that was renamed, too, something else may have taken its old name, or it the name of
     // another.
     if (changed(find(known_, parent_of(from)), find(outcome.before, parent_of(from)))) continue;
