@@ -191,7 +191,11 @@ void Capture::refuse(Plan& plan, size_t index, const Error& error) {
       break;  // somebody else wrote or deleted the file meanwhile
     case Plan::What::file:
       // That a file is complete now is nothing new for whoever wrote or deleted it meanwhile.
-      if (step.only_completes && error.code() != Code::disk_full) break;
+      if (step.only_completes && error.code() != Code::disk_full) {
+        if (const ManifestRow* row = manifest_.find(step.path))
+          manifest_.set_file(step.path, step.node, {row->file, row->version, row->sha256, true}, plan.now_us);
+        break;
+      }
       [[fallthrough]];
     case Plan::What::folder:
       refused_content(plan, step.path, step.node, error);
