@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kOutputsFolder = "outputs";
 constexpr int kAttemptsMax = 10'000;
 
-// The first of "stem", "stem-2", "stem-3" that is not taken; the last attempt whether or not it is.
+// The first of "stem", "stem-2", "stem-3" that is free; the last attempt even if it is taken.
 std::string first_free(const std::string& stem, const std::string& extension,
                        const std::function<bool(const std::string& path)>& is_taken) {
   for (int count = 1;; ++count) {

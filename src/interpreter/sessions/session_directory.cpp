@@ -13,7 +13,7 @@ Error no_session(const Id& session) {
       .advise(Advice::list_sessions);
 }
 
-// Of any interpreter, and here because of the error that it throws.
+// Belongs to every interpreter; defined here because of the error that it throws.
 SessionInfo Interpreter::get(const workspace::Actor& actor, const Id& session) {
   auto found = find(actor, session);
   if (!found) throw no_session(session);
