@@ -502,8 +502,8 @@ void Records::end_interrupted_executions(TimeUs now_us) {
         {}, [](const catalog::Row& row) { return std::pair(row.id(0), Json::parse(row.text(1))); });
     for (auto& [id, detail] : left) {
       detail["message"] =
-          "the server was stopped while this ran; files that were closed by then are kept, what it printed "
-          "last may be missing";
+          "the server was stopped while this ran; files that were closed by then are kept, the last output "
+          "may be missing";
       tx.exec(
           "UPDATE executions SET status = 'done', outcome = 'crash', ended_us = $2, detail = $3 WHERE id = "
           "$1",

@@ -92,7 +92,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
         try {
           records.mark_told(session);
         } catch (const Error& error) {
-          log::error("that recovered files were named could not be saved", {{"error", error.message()}});
+          log::error("the report of recovered files could not be saved", {{"error", error.message()}});
         }
       });
     };
@@ -349,7 +349,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
       WorkingCopy::flush_to_disk(options.directory);
       records.mark_copies_synced();
     } catch (const Error& error) {
-      log::warn("working copies could not be synced; after a power cut they are searched instead of believed",
+      log::warn("working copies could not be synced; after a power cut they are not trusted",
                 {{"error", error.message()}});
     }
   }
@@ -409,9 +409,8 @@ void SandboxedInterpreter::recover() {
       try {
         keeper.recover(capture_as(info));
       } catch (const std::exception& error) {
-        log::error(
-            "a session's files could not be looked through after a restart; its next execution tries again",
-            {{"session", info.id.hex()}, {"error", error.what()}});
+        log::error("a session's files could not be compared after a restart; its next execution retries",
+                   {{"session", info.id.hex()}, {"error", error.what()}});
       }
     });
     done.push_back(task->get_future());
@@ -430,7 +429,7 @@ void SandboxedInterpreter::resume_accepted() {
       execution.status = ExecutionStatus::done;
       execution.outcome = Outcome::interrupted;
       execution.message =
-          "it was accepted before the server stopped, and could not be run now: " + error.message();
+          "it was accepted before the server stopped and cannot be run now: " + error.message();
       execution.ended_us = impl_->keep.ground().clock.now_us();
       impl_->records.save(execution);
     }
@@ -452,7 +451,7 @@ SessionInfo SandboxedInterpreter::create(const workspace::Actor& actor, const Ne
   info.folder = folder_of(info, wanted);
   auto existing = info.folder.empty() ? std::nullopt : keep.files().find(workspace, info.folder);
   if (existing && existing->kind != workspace::EntryKind::folder)
-    throw Error(Code::conflict, "'" + info.folder + "' is a file, so a session cannot have it as its folder")
+    throw Error(Code::conflict, "'" + info.folder + "' is a file, so it cannot be a session's folder")
         .advise(Advice::choose_other_folder);
   info.added = add_files(keep, workspace, info, wanted.files);
   info.created_us = info.active_us = keep.ground().clock.now_us();

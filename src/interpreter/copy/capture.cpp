@@ -126,7 +126,7 @@ Settled Capture::settle_steps(const Touched& touched,
   if (compare_all_) {
     // Not even the renames could be recorded, so no other difference can be interpreted.
     note_not_kept(plan, "", UnkeptReason::disk_full,
-                  "the server's disk is full; all of it is looked at again")
+                  "the server's disk is full; the whole folder is compared again")
         .only_copy = true;
     return std::move(plan.settled);
   }
@@ -164,7 +164,7 @@ void Capture::put_in_order(Plan& plan) {
 
 void Capture::note_unreadable(Plan& plan, const std::string& path) {
   if (!unreadable_.insert(path).second) return;
-  note_not_kept(plan, path, UnkeptReason::unreadable, "the server cannot look into it").only_copy = true;
+  note_not_kept(plan, path, UnkeptReason::unreadable, "the server cannot read it").only_copy = true;
 }
 
 // A path that cannot be read does not count as deleted.
@@ -419,7 +419,8 @@ void Capture::classify(Plan& plan) {
     if (auto special = special_of(node->kind)) {
       auto [told, is_new] = told_.try_emplace(path, node->ctime_ns);
       if (is_new || told->second != node->ctime_ns)
-        note_not_kept(plan, path, special->reason, std::string(special->named) + " is recorded, not kept");
+        note_not_kept(plan, path, special->reason,
+                      std::string(special->named) + " cannot be stored; it is only reported");
       told->second = node->ctime_ns;
       forget_refused(path);
       continue;
@@ -459,8 +460,8 @@ void Capture::read_changed(Plan& plan) {
         continue;
       }
       if (node.size > file_bytes_max_)
-        throw Error(Code::too_large, "it has " + human_size(node.size) +
-                                         ", and a file that is kept may have " + human_size(file_bytes_max_));
+        throw Error(Code::too_large, "it has " + human_size(node.size) + "; the limit for one file is " +
+                                         human_size(file_bytes_max_));
       workspace::PutChange put;
       auto known = node.links > 1 ? by_inode.find(node.inode) : by_inode.end();
       auto read = known != by_inode.end() ? known->second

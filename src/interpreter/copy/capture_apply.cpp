@@ -259,7 +259,7 @@ std::vector<Unkept> Capture::refused() const {
   for (const auto& path : unreadable_)
     if (!refused_.contains(path))
       result.push_back({named(path), Unkept::What::refused, UnkeptReason::unreadable,
-                        "the server cannot look into it", Id{}, true});
+                        "the server cannot read it", Id{}, true});
   return result;
 }
 

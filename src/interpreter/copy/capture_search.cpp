@@ -22,7 +22,7 @@ Settled Capture::search(WorkingCopy& suspect, const CaptureAs& as) {
     nodes.emplace_back(path, node);
     return true;
   });
-  for (const auto& path : closed) unkept(path, UnkeptReason::unreadable, "the server cannot look into it");
+  for (const auto& path : closed) unkept(path, UnkeptReason::unreadable, "the server cannot read it");
 
   std::vector<workspace::Change> batch;
   std::vector<std::string> paths;  // of this batch

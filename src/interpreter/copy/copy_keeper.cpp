@@ -21,7 +21,7 @@ CaptureAs capture_as(const SessionInfo& session, workspace::Actor author) {
   // Opening the session required the right to write. Its captures do not depend on the scope of the key that
   // runs it, or on what happens to that key later.
   auto authority = workspace::system_authority(session.workspace, std::move(author),
-                                               "what code wrote in a session is kept whoever ran it");
+                                               "files that a session's code wrote are kept for any author");
   return {.authority = std::move(authority),
           .source = {"execution", {{"session_id", session.id.with_prefix(workspace::prefix::session)}}}};
 }
@@ -127,7 +127,7 @@ void CopyKeeper::set_aside() {
   if (recorded_.identity == copy_->identity() && !recorded_.dirty) {
     copy_->remove_all();
   } else {
-    log::warn("a working copy is searched, since it comes from another boot or another folder",
+    log::warn("a working copy comes from another boot or another folder; it is searched, not trusted",
               {{"session", session_.id.hex()}});
     std::filesystem::create_directories(suspects_);
     fsync_directory(context_.directory);
@@ -171,7 +171,7 @@ Settled CopyKeeper::settle(const Touched& touched, const OpenFiles& open_files, 
     for (const auto& file : kept) {
       if (file.locked)
         aside.push_back({file.path, Unkept::What::aside, UnkeptReason::locked,
-                         "somebody else has a lock on it; its bytes are kept as a version beside the head",
+                         "another client has locked it; its bytes are kept as a version beside the head",
                          file.version, false});
       else if (has_aside_)
         context_.records.forget_aside(tx, session_.id, file);
@@ -201,7 +201,7 @@ void CopyKeeper::save_refused() {
     saved_refused_ = std::move(now);
   } catch (const Error& error) {
     // The answer reports it anyway, and the next capture retries.
-    log::warn("what was refused could not be recorded", {{"error", error.message()}});
+    log::warn("refused content could not be recorded", {{"error", error.message()}});
   }
 }
 
@@ -301,7 +301,7 @@ CopyKeeper::Closed CopyKeeper::close(const CaptureAs& as) {
     closed.only_copies = std::move(not_kept);
   } catch (const std::exception& error) {
     closed = {};
-    log::error("a session's last files could not be kept; its copy stays and is looked through again",
+    log::error("a session's last files could not be kept; its copy stays and will be compared again",
                {{"session", session_.id.hex()}, {"error", error.what()}});
   }
   detach();
@@ -319,7 +319,7 @@ CopyKeeper::Closed CopyKeeper::look_for_only_copies(const CaptureAs& as) {
     return recover(as);
   } catch (const std::exception& error) {
     detach();
-    log::error("a session's files could not be looked through",
+    log::error("a session's files could not be compared",
                {{"session", session_.id.hex()}, {"error", error.what()}});
     return {};
   }

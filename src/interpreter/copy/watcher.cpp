@@ -134,7 +134,7 @@ void Watcher::go_blind_locked(const Id& session, Copy& copy, const char* why) {
   copy.touched.everything = true;
   copy.blind = true;
   if (std::exchange(copy.warned, true)) return;
-  log::warn("a working copy is compared as a whole, since it cannot be watched",
+  log::warn("a working copy cannot be watched, so it is compared as a whole",
             {{"session", session.hex()},
              {"why", why},
              {"hint", "raise the sysctls fs.inotify.max_user_watches and fs.inotify.max_queued_events"}});

@@ -17,7 +17,7 @@ void ClientTools::ask(const sandbox::KernelRequest& request, const Id& execution
   // Holds the lock while adding to the feed, because a client may answer before add() returns the event's
   // number.
   std::lock_guard lock(mutex_);
-  if (waiting_) throw Error(Code::conflict, "this cell waits for tools already");
+  if (waiting_) throw Error(Code::conflict, "this cell already waits for tools");
   int64_t event = feed.add(ToolsAsked{*calls});
   waiting_ = {execution, request.id, event};
 }

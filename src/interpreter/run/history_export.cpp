@@ -105,8 +105,8 @@ std::string notebook_head(const SessionInfo& session) {
 
 std::string script_head(const SessionInfo& session) {
   return "#!/usr/bin/env python3\n# -*- coding: utf-8 -*-\n" +
-         as_comment("What ran in the session " + session.name + ".") +
-         "# Cells that use what only IPython knows go through it: run this with ipython.\n\n";
+         as_comment("Code of the session " + session.name + ".") +
+         "# Some cells need IPython: run this with ipython.\n\n";
 }
 
 bool is_broken_python(const Execution& execution) {

@@ -104,7 +104,7 @@ void LiveSession::start(QueuedExecution next) {
     if (size_t left_out = std::exchange(unnamed_between_, 0); left_out > 0)
       outputs_.current()->note(
           std::to_string(left_out) +
-          " more changes were kept between cells; the folder's list and events have all of them.");
+          " more changes were kept between cells; the folder's list and its events show all of them.");
     has_run_ = true;
     // Accepted work must not run twice, so its start is durable before it runs. An id that a client knows
     // must stay known afterwards.
@@ -310,7 +310,7 @@ void LiveSession::go_to_sleep() {
   try {
     services_.records.save_activity(info_.id, active_us_, count_);
   } catch (const Error& error) {
-    log::warn("when a session was last used could not be saved", {{"error", error.message()}});
+    log::warn("a session's last use could not be saved", {{"error", error.message()}});
   }
 }
 
@@ -361,7 +361,7 @@ void LiveSession::end_waiting(std::deque<QueuedExecution> waiting, Why why) {
   for (auto& one : waiting) {
     if (why == Why::server_stops && one.wanted.accepted) {
       // Its row stays unchanged, and it runs after the restart. Waiting clients learn that it is not done.
-      one.execution.message = "the server is stopping; this stays queued and runs when it is back";
+      one.execution.message = "the server is stopping; this stays queued and runs after the restart";
       one.feed->finish(std::move(one.execution));
       --queued_;
     } else {
@@ -388,7 +388,7 @@ void LiveSession::answer(const sandbox::KernelRequest& request) {
   bool is_tools = request.method == "tools";
   if (!current_ || (is_tools && !current_->wanted.tools))
     return refuse(sk::info(Code::conflict).name,
-                  is_tools ? "nobody offered tools to this cell" : "no cell is running");
+                  is_tools ? "the client offered no tools for this cell" : "no cell is running");
   try {
     if (is_tools) return tools_.ask(request, current_->execution.id, *current_->feed);
     auto capture = [this] {
@@ -488,7 +488,7 @@ void LiveSession::capture_during_run(TimeUs now_us) {
     }
     add_kept(capture_now(CopyKeeper::Extent::touched));
   } catch (const std::exception& error) {
-    log::warn("files could not be kept during a run; they are tried again at its end",
+    log::warn("files could not be kept during a run; the capture at its end retries",
               {{"error", error.what()}});
   }
 }
@@ -529,7 +529,7 @@ void LiveSession::retry_unkept(std::function<void(Tried)> then) {
         tried = Tried::failed;
       }
     } catch (const std::exception& error) {
-      log::warn("what was refused could not be tried again", {{"error", error.what()}});
+      log::warn("refused content could not be retried", {{"error", error.what()}});
       tried = Tried::failed;
     }
     then(tried);

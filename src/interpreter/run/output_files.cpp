@@ -66,7 +66,7 @@ std::vector<NotKept> write_output_files(OutputCollector& outputs, CopyKeeper& ke
     }
     std::string meant = std::string(kOutputsFolder) + "/" + file.name;
     if (file.spilled && path != meant)
-      outputs.note(meant + " was taken already, so it is kept as " + path + ".");
+      outputs.note(meant + " exists already, so it is kept as " + path + ".");
     if (file.output_index < 0) continue;
     if (auto* bundle = bundle_of(outputs.outputs()[static_cast<size_t>(file.output_index)]))
       bundle->file = workspace_path;

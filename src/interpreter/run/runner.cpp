@@ -79,11 +79,11 @@ CellOutcome Runner::end_of_kernel(const sandbox::Outcome& outcome) const {
       return {Outcome::oom, outcome.reason, {}};
     case sandbox::End::exited:
       return {outcome.exit_code.value_or(0) == 0 ? Outcome::ok : Outcome::error,
-              "the program ended its interpreter; variables are gone, files are kept", outcome.exit_code};
+              "the program ended its interpreter; variables are lost, files are kept", outcome.exit_code};
     case sandbox::End::killed: {
       CellOutcome end{stop_ == Stop::timeout ? Outcome::timeout : Outcome::interrupted, outcome.reason, {}};
       if (over_limit_ && stop_ != Stop::timeout) end.outcome = over_limit_->outcome;
-      if (over_limit_) end.message = over_limit_->why + "; variables are gone, closed files are kept";
+      if (over_limit_) end.message = over_limit_->why + "; variables are lost, closed files are kept";
       if (stopped_by_ != StoppedBy::nobody) end.message = stop_message();
       return end;
     }
@@ -103,7 +103,7 @@ CellOutcome Runner::end_of_cell(const sandbox::CellDone& done) {
     end.message = stop_message();
   } else if (stop_ == Stop::timeout) {
     end.outcome = Outcome::timeout;
-    end.message = "it ran longer than its time-out and was interrupted; variables are still there";
+    end.message = "it exceeded its time-out and was interrupted; variables are still there";
   } else if (end.outcome == Outcome::error && refused) {
     end.outcome = Outcome::pids;
     end.message = "it tried to start more processes than the " + processes_max() +

@@ -52,7 +52,7 @@ bool run_cell(sandbox::Kernel& kernel, CellEnd& events, const SandboxedJob& job)
     pollfd waiting{kernel.poll_fd(), POLLIN, 0};
     ::poll(&waiting, 1, static_cast<int>(left.count()));
     kernel.on_ready();
-    for (auto id : events.requests) kernel.refuse(id, "forbidden", "an job asks for nothing");
+    for (auto id : events.requests) kernel.refuse(id, "forbidden", "a job may make no requests");
     events.requests.clear();
   }
   return events.status == sandbox::CellStatus::ok;

@@ -46,7 +46,7 @@ Json fetch(const RequestContext& context, const Json& params) {
   Settled settled = context.capture();
   auto entry = context.keep.files().get(context.authority, params.at("workspace_path").get<std::string>());
   if (entry.kind != workspace::EntryKind::file)
-    throw Error(Code::bad_request, "fetch takes a file, not a folder");
+    throw Error(Code::bad_request, "fetch needs a file, not a folder");
   bool here = is_within(entry.path, context.folder);
   std::string path =
       here ? keeper.paths().disk_path(entry.path) : unescape_name(split_path(entry.path).second);
@@ -100,7 +100,7 @@ RequestAnswer answer_request(const RequestContext& context, const sandbox::Kerne
     return RequestRefused{std::string(name_of(refusal.why.reason)),
                           "it could not be kept: " + refusal.why.message};
   } catch (const Json::exception&) {
-    return RequestRefused{"bad_request", "the request's parameters are not what this method takes"};
+    return RequestRefused{"bad_request", "the request's parameters do not match this method"};
   }
 }
 

@@ -46,7 +46,7 @@ with open('/mnt/data/out', 'wb') as out:
 void write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     auto count = ::write(fd, bytes.data(), bytes.size());
-    if (count < 0) throw system_error("cannot write an job's input", errno);
+    if (count < 0) throw system_error("cannot write a job's input", errno);
     bytes.remove_prefix(static_cast<size_t>(count));
   }
 }

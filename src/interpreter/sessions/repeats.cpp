@@ -49,7 +49,7 @@ std::optional<RunningExecution> Repeats::find_by_key(const Id& session, LiveSess
   if (auto running = live != nullptr ? live->find(found->id) : std::nullopt) return joined(*running);
   // The last server was killed, and this one could not give the execution to its session yet.
   if (found->status != ExecutionStatus::done)
-    throw Error(Code::unavailable, "this was accepted before and has not begun yet")
+    throw Error(Code::unavailable, "this request was accepted before and has not begun yet")
         .advise(Advice::retry_with_same_key);
   return finished(std::move(*found));
 }

@@ -42,8 +42,7 @@ void Rescue::retry(const workspace::Authority& authority, const Id& session,
     then(std::move(retried));
   };
   if (!threads_.submit(std::move(job)))
-    throw Error(Code::unavailable,
-                "too many sessions are trying again to keep their files, or the server stops");
+    throw Error(Code::unavailable, "too many retries are waiting, or the server is stopping");
 }
 
 Interpreter::Retried Rescue::retry_now(const workspace::Authority& authority, const Id& session) {
@@ -83,7 +82,7 @@ void Rescue::capture_refused(const Id& session) {
     }
   }
   if (tried == LiveSession::Tried::failed)
-    throw Error(Code::unavailable, "the session's files could not be compared, so nothing was tried again")
+    throw Error(Code::unavailable, "the session's files could not be compared, so nothing was retried")
         .advise(Advice::read_log);
 }
 
@@ -120,7 +119,7 @@ void Rescue::make_head(const workspace::Authority& authority, const workspace::V
 void Rescue::explain(const Id& session, Unkept item, const Error& error) {
   item.reason = reason_of(error);
   item.message = error.code() == Code::precondition_failed
-                     ? "somebody wrote the file since; restore this version if it should be the head"
+                     ? "another client wrote the file since; restore this version to make it the head"
                      : error.message();
   records_.explain_unkept(session, item);
 }

@@ -86,7 +86,7 @@ def test_a_long_text_is_read_in_parts(agent):
     assert lines == [f"line {i}" for i in range(1, 2001)]
     client.works("write_file", path="wide.txt", text="ä" * 200_000)
     wide = client.tool("read_file", path="wide.txt")
-    assert not wide["isError"] and "longer" in text_of(wide)
+    assert not wide["isError"] and "too long" in text_of(wide)
 
 
 def test_tables_are_rows_and_images_are_images(agent):

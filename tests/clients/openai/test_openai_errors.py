@@ -27,7 +27,7 @@ def test_a_missing_or_wrong_key_is_told_in_openais_shape(server, path, headers):
 @pytest.mark.parametrize("path", ["/responses", "/chat/completions", "/models", "/containers/x/y/z", "/vector_stores", "/"])
 def test_what_is_not_served_says_what_is(api, path):
     error = api.error("POST", path, 404)
-    assert "is not served here" in error["message"] and "/exec" in error["message"]
+    assert "is not available" in error["message"] and "/exec" in error["message"]
 
 
 @pytest.mark.parametrize("path", [
