@@ -214,7 +214,7 @@ def test_the_cookie_reads_the_api_but_writes_nothing_there(browser, server, ws):
     assert ws.paths() == ["a.txt"]
 
 
-def test_a_form_of_another_site_cannot_sign_anybody_in(server):
+def test_a_form_of_another_site_cannot_sign_in(server):
     answer = requests.post(server.url + "/login", data={"key": ROOT_KEY}, headers={"Sec-Fetch-Site": "cross-site"}, allow_redirects=False, timeout=30)
     assert answer.status_code == 403 and "Set-Cookie" not in answer.headers
 

@@ -175,7 +175,7 @@ TEST_F(SessionTest, BelongsToItsPrincipalAndEndsWhenIdleOrCrowdedOut) {
   EXPECT_EQ(sessions.find(third->id(), me), nullptr);
 }
 
-TEST_F(SessionTest, OnceEndedIsFoundByNobody) {
+TEST_F(SessionTest, CannotBeFoundOnceEnded) {
   auto session = sessions.create(me, {.version = "2025-11-25"});
   session->end();  // as when the key of its stream was revoked
   EXPECT_EQ(sessions.find(session->id(), me), nullptr);
