@@ -121,9 +121,9 @@ Remote::Attempt Remote::attempt(std::string url, ByteSink* sink) {
       url = resolve(url, response.headers.get("Location").value_or(""));
       if (!may_follow(origin_, url, options_)) break;
     }
-    out.answer.problem = "it redirects to where nobody may follow";
+    out.answer.problem = "it redirects to an address that may not be called";
   } catch (const OutOfTime&) {
-    out.answer = {0, "", "the time for it ran out"};
+    out.answer = {0, "", "it exceeded the time limit for fetching"};
   } catch (const TooLong& error) {
     out.answer = {0, "", error.problem};
   } catch (const Error& error) {
@@ -144,7 +144,7 @@ http::ClientResponse Remote::send(const std::string& url, ByteSink* sink) {
   request.progress = [&](uint64_t, uint64_t received) {
     if (patience_.is_over()) throw OutOfTime{};
     // Bytes that body_sink did not receive are an error text, which needs no more than this.
-    if (received > taken + kErrorBytesMax) throw TooLong{"its error has no end"};
+    if (received > taken + kErrorBytesMax) throw TooLong{"its error message does not end"};
   };
   std::string body;
   if (sink) sink->begin();

@@ -40,7 +40,7 @@ bool same_annotation(const Json& one, const Json& other) {
 void merge_annotations(Json& into, const Json& more) {
   if (!into.is_array()) into = Json::array();
   if (into.size() + more.size() > 2 * kMentionsMax)
-    throw Error(Code::too_large, "a message may speak of at most " + std::to_string(kMentionsMax) + " files");
+    throw Error(Code::too_large, "a message may mention at most " + std::to_string(kMentionsMax) + " files");
   for (const auto& annotation : more) {
     bool known = false;
     for (const auto& other : into) known = known || same_annotation(annotation, other);

@@ -170,7 +170,8 @@ const Router::Route* Exchange::route() {
   }
   match.allowed.emplace_back("OPTIONS");
   auto reply = core_.error_reply(
-      request_, Error(Code::method_not_allowed, request_.path + " does not know " + request_.method + "."));
+      request_,
+      Error(Code::method_not_allowed, request_.path + " does not support " + request_.method + "."));
   std::string allow;
   for (const auto& name : match.allowed) allow += (allow.empty() ? "" : ", ") + name;
   reply.headers.set("Allow", allow);
@@ -313,7 +314,7 @@ Reply Exchange::reply_to(const std::exception_ptr& failure) {
                {{"request_id", request_.request_id}, {"route", request_.route}});
   }
   return core_.error_reply(request_,
-                           Error(Code::internal, "The server made a mistake; its log has the details."));
+                           Error(Code::internal, "Internal error of the server; its log has the details."));
 }
 
 void Exchange::set_reply(Reply reply) {

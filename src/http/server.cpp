@@ -66,7 +66,7 @@ void explain_closing(const Core& core, const Connection& connection) {
       connection.timed_out || socket.since_received * 2 > std::chrono::seconds(core.options.idle_timeout_s);
   Request request;
   request.request_id = "none";
-  auto error = slow ? Error(Code::request_timeout, "The request did not come in time.")
+  auto error = slow ? Error(Code::request_timeout, "The request did not arrive in time.")
                     : Error(Code::bad_request, "This is not an HTTP request.");
   auto reply = serialize_closing(core.error_reply(request, error));
   ::send(connection.fd, reply.data(), reply.size(), MSG_DONTWAIT | MSG_NOSIGNAL);

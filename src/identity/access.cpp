@@ -52,7 +52,7 @@ std::optional<TimeUs> expiry_under(const Actor& actor, const std::optional<TimeU
   if (!actor.expires_us() || !wanted_us) return wanted_us ? wanted_us : actor.expires_us();
   if (*wanted_us > *actor.expires_us())
     throw Error(Code::forbidden, "this key expires at " + to_iso8601(*actor.expires_us()) +
-                                     ", so it cannot make a key that lives longer")
+                                     ", so it cannot create a key that expires later")
         .advise(Advice::ask_earlier_expiry);
   return wanted_us;
 }
@@ -170,7 +170,7 @@ Actor Access::authenticate(std::string_view secret) {
           return result;
         });
   });
-  if (!found) throw Error(Code::unauthorized, "this key is not known here");
+  if (!found) throw Error(Code::unauthorized, "this key is unknown");
   if (found->revoked) throw key_revoked();
   if (found->actor.expires_us() && *found->actor.expires_us() <= now_us) throw key_expired();
   {
@@ -266,11 +266,12 @@ std::vector<Principal> Access::list_principals(const Actor& actor) {
 }
 
 MadeKey Access::create_key(const Actor& actor, const Id& principal, const NewKey& asked) {
-  if (!actor.may_write()) throw Error(Code::forbidden, "a read-only key cannot make keys");
+  if (!actor.may_write()) throw Error(Code::forbidden, "a read-only key cannot create keys");
   if (principal != actor.principal() && !actor.is_admin())
-    throw Error(Code::forbidden, "only an administrator's key may make keys for others");
+    throw Error(Code::forbidden, "only an administrator's key may create keys for others");
   if (actor.only_workspace() && asked.only_workspace != actor.only_workspace())
-    throw Error(Code::forbidden, "this key opens one workspace, so it can only make keys for that workspace");
+    throw Error(Code::forbidden,
+                "this key opens one workspace, so it can only create keys for that workspace");
   NewKey wanted = asked;
   wanted.expires_us = expiry_under(actor, asked.expires_us);
   if (wanted.expires_us && *wanted.expires_us <= clock_.now_us())
@@ -284,7 +285,7 @@ MadeKey Access::create_key(const Actor& actor, const Id& principal, const NewKey
     if (!has_principal(tx, principal)) throw Error(Code::not_found, "there is no such principal");
     // A key for a workspace that its principal cannot enter would be useless.
     if (wanted.only_workspace && !hooks_.is_member(tx, principal, *wanted.only_workspace))
-      throw Error(Code::not_found, "the key's principal may not enter that workspace")
+      throw Error(Code::not_found, "the key's principal is not a member of that workspace")
           .advise(Advice::let_in_first);
     insert_key(tx, clock_.now_us(), id, principal, made.secret, wanted);
     Json facts = {{"key_id", id.with_prefix(prefix::key)},

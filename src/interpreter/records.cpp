@@ -6,13 +6,13 @@ namespace sk::interpreter {
 
 namespace {
 
-// How the detail of an execution that woke its session begins: a query can ask for that.
+// Prefix of the detail of an execution that woke its session, for queries.
 #define SK_WOKE "{\"woke\":true"
 
 #define SK_SESSION_COLUMNS                                                                              \
   "id, workspace, folder, name, owner, memory_bytes, timeout_s, idle_s, runtime, environment, labels, " \
   "execution_count, created_us, active_us, deleted_us, awake_max_s"
-// A server that died has not written how many executions there were; their own records tell.
+// A server that died has not written the number of executions; their own records give it.
 #define SK_SESSION_VALUES                                                                               \
   "id, workspace, folder, name, owner, memory_bytes, timeout_s, idle_s, runtime, environment, labels, " \
   "(SELECT COALESCE(MAX(x.number), 0) FROM executions x WHERE x.session = sessions.id), created_us, "   \
@@ -44,7 +44,7 @@ SessionInfo read_session(const catalog::Row& row) {
   return session;
 }
 
-// The catalog of a newer server may name reasons that this one does not know.
+// The catalog of a newer server may name reasons that this server does not know.
 UnkeptReason reason_named(std::string_view name) {
   return unkept_reason_from(name).value_or(UnkeptReason::error);
 }
@@ -271,8 +271,8 @@ Unkept read_unkept(const catalog::Row& row) {
 
 #define SK_UNKEPT_COLUMNS "path, what, reason, message, version, only_copy"
 
-// Leaves out what is settled without a word of the session: versions that were purged, and those kept aside
-// whose bytes became the head since, by a restore or from the trash.
+// Leaves out items that were settled without the session: purged versions, and versions kept aside whose
+// bytes became the head since, by a restore or from the trash.
 #define SK_UNKEPT_IS_OPEN                                                                                  \
   "(what = 'refused' OR EXISTS (SELECT 1 FROM versions v JOIN entries e ON e.id = v.file WHERE "           \
   "v.id = unkept.version AND (what <> 'aside' OR NOT (v.head_us IS NOT NULL AND (e.trashed_us IS NULL OR " \
@@ -378,10 +378,8 @@ void insert_files(catalog::Tx& tx, const Id& execution, const std::vector<KeptFi
             {execution, ++seq, to_text(to_json(file))});
 }
 
-// A finished one stays finished: saves of a running one may come late.
-// `key` is written once, with the first record of an execution.
-// Text of a record as the catalog can store it. U+0000 becomes its symbol, U+2400: a record with a replaced
-// character is better than none, and a cell that contains it fails anyway.
+// Returns the text without U+0000, which the catalog cannot store. Replaces it with its symbol, U+2400: a
+// record with a replaced character is better than none, and a cell that contains it fails anyway.
 std::string without_nul(const std::string& text) {
   std::string out;
   for (char c : text)
@@ -392,6 +390,8 @@ std::string without_nul(const std::string& text) {
   return out;
 }
 
+// Inserts or updates a record. A finished execution stays finished, because the saves of a running one may
+// arrive late. `key` is written once, with the first record of an execution.
 void upsert_execution(catalog::Tx& tx, const Execution& execution, const std::optional<std::string>& request,
                       const std::optional<std::string>& key = std::nullopt) {
   tx.exec(
@@ -410,9 +410,9 @@ void upsert_execution(catalog::Tx& tx, const Execution& execution, const std::op
 void Records::save(const Execution& execution, catalog::Survives survives) {
   auto write = [&](catalog::Tx& tx) {
     upsert_execution(tx, execution, std::nullopt);
-    // The files of a running one are recorded with their versions.
+    // The files of a running execution are recorded with their versions.
     if (execution.status != ExecutionStatus::done) return;
-    // Of files that it kept several times while it ran, the last one counts.
+    // For a file that was kept several times during the run, the last one counts.
     tx.exec("DELETE FROM execution_files WHERE execution = $1", {execution.id});
     insert_files(tx, execution.id, execution.files.kept);
   };
@@ -502,14 +502,14 @@ void Records::end_interrupted_executions(TimeUs now_us) {
         {}, [](const catalog::Row& row) { return std::pair(row.id(0), Json::parse(row.text(1))); });
     for (auto& [id, detail] : left) {
       detail["message"] =
-          "the server was stopped while this ran; files that were closed by then are kept, what it printed "
-          "last may be missing";
+          "the server was stopped while this ran; files that were closed by then are kept, the last output "
+          "may be missing";
       tx.exec(
           "UPDATE executions SET status = 'done', outcome = 'crash', ended_us = $2, detail = $3 WHERE id = "
           "$1",
           {id, now_us, to_text(detail)});
     }
-    // Nor did it write when its sessions were last used; their executions tell.
+    // The dead server did not write either when its sessions were last used; their executions give the time.
     tx.exec(
         "UPDATE sessions SET active_us = COALESCE((SELECT MAX(x.ended_us) FROM executions x WHERE x.session "
         "= "

@@ -162,10 +162,10 @@ void DiskGuard::look_at_one(Watched& watched) {
   tighten(watched);
   std::string why;
   if (watched.usage.bytes > watched.allowed.bytes_max)
-    why = human_size(watched.usage.bytes) + " on disk, more than the limit of " +
+    why = human_size(watched.usage.bytes) + " on disk, over the limit of " +
           human_size(watched.limits.bytes_max);
   else if (watched.usage.entries > watched.allowed.entries_max)
-    why = std::to_string(watched.usage.entries) + " files, more than the limit of " +
+    why = std::to_string(watched.usage.entries) + " files, over the limit of " +
           std::to_string(watched.limits.entries_max);
   if (why.empty()) return;
   watched.told = true;
@@ -182,7 +182,7 @@ void DiskGuard::look_at_reserve(const Free& free) {
   for (auto& [number, watched] : watched_)
     if (!watched.told && growth(watched) > 0 && (!most || growth(watched) > growth(*most))) most = &watched;
   if (!most) return;
-  log::warn("the disk is nearly full; the session that grew most is ended",
+  log::warn("the disk is nearly full; the session that grew most is stopped",
             {{"free", human_size(free.bytes)}, {"grew", human_size(growth(*most))}});
   most->told = true;
   most->over("the server's disk is nearly full, and this session grew most");

@@ -20,9 +20,8 @@ std::string boot_id(const std::string& file) {
   std::ifstream boot(file);
   std::string id;
   if (!std::getline(boot, id))
-    log::warn(
-        "the id of this boot is unknown; after a crash, working copies are searched instead of believed",
-        {{"file", file}, {"setting", "boot-id-file"}});
+    log::warn("the id of this boot is unknown; after a crash, working copies are not trusted",
+              {{"file", file}, {"setting", "boot-id-file"}});
   return id;
 }
 

@@ -262,7 +262,7 @@ void ChangeRun::grow(uint64_t bytes) {
   tx_.exec("UPDATE workspaces SET used_bytes = used_bytes + $2 WHERE id = $1", {workspace_, bytes});
   auto figures = tx_.one("SELECT used_bytes, quota_bytes FROM workspaces WHERE id = $1", {workspace_},
                          [](const catalog::Row& row) { return Figures{row.integer(0), row.integer(1)}; });
-  if (!figures) throw Error(Code::not_found, "the workspace is gone");
+  if (!figures) throw Error(Code::not_found, "the workspace was deleted");
   if (figures->used <= figures->quota) return;
   uint64_t before = static_cast<uint64_t>(figures->used) - bytes;
   throw Error(Code::quota_exceeded, "this needs " + human_size(bytes) + ", but the workspace holds " +

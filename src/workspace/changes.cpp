@@ -236,7 +236,7 @@ ChangeResult ChangeRun::move(const MoveChange& change) {
               change.conditions);
   check_locks(change.to, Touches::subtree, change.conditions);
   if (is_within(change.from, change.to))
-    throw Error(Code::conflict, "'" + change.to + "' holds what would be moved there");
+    throw Error(Code::conflict, "'" + change.to + "' contains the entry that would be moved there");
   std::string to = settle_target(change.to, change.on_existing, change.conditions);
   ensure_parents(to, change.conditions);
   place(entry, to);
@@ -287,7 +287,8 @@ ChangeResult ChangeRun::copy(const CopyChange& change) {
     throw Error(Code::bad_request, "a folder cannot be copied into itself");
   if (from_workspace == workspace_ && is_within(change.from, change.to)) {
     if (change.from != change.to || change.on_existing != OnExisting::rename)
-      throw Error(Code::conflict, "'" + change.to + "' is, or holds, what would be copied there");
+      throw Error(Code::conflict,
+                  "'" + change.to + "' is, or contains, the entry that would be copied there");
   }
   auto target = find(change.to);
   check_conditions(tx_, change.to, target, change.conditions);

@@ -54,16 +54,14 @@ std::pair<std::string, std::string> decode_cursor(std::string_view cursor) {
   auto text = from_base64url(cursor);
   auto zero = text ? text->find('\0') : std::string::npos;
   if (zero == std::string::npos)
-    throw Error(Code::bad_request, "the cursor is not one that this server gave")
-        .advise(Advice::begin_without_cursor);
+    throw Error(Code::bad_request, "the cursor is not valid").advise(Advice::begin_without_cursor);
   return {text->substr(0, zero), text->substr(zero + 1)};
 }
 
 int64_t decode_number(std::string_view cursor) {
   auto number = parse_unsigned(cursor);
   if (!number || *number > (1ull << 62))
-    throw Error(Code::bad_request, "the cursor is not one that this server gave")
-        .advise(Advice::begin_without_cursor);
+    throw Error(Code::bad_request, "the cursor is not valid").advise(Advice::begin_without_cursor);
   return static_cast<int64_t>(*number);
 }
 

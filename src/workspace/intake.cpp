@@ -27,7 +27,7 @@ void check_room(const Ground& ground) {
   uint64_t reserve_bytes = ground.limits.disk_reserve_bytes;
   if (free_bytes >= reserve_bytes) return;
   throw Error(Code::disk_full, "the server's disk has " + human_size(free_bytes) + " free; the last " +
-                                   human_size(reserve_bytes) + " are kept for its records")
+                                   human_size(reserve_bytes) + " are reserved for its records")
       .advise(Advice::collect_or_free_disk)
       .with("free_bytes", static_cast<int64_t>(free_bytes))
       .with("reserve_bytes", static_cast<int64_t>(reserve_bytes));

@@ -63,8 +63,7 @@ struct Keep::Impl {
     for (const auto& one : old) {
       auto owner = identity::recorded_actor(one.owner, "trash retention");
       try {
-        auto authority = system_authority(one.workspace, owner,
-                                          "what lies in the trash longer than its retention is purged");
+        auto authority = system_authority(one.workspace, owner, "trash is purged after its retention time");
         files.purge(authority, one.file, before_us);
       } catch (const Error& error) {
         // Restored or purged in the meantime.

@@ -11,7 +11,7 @@ namespace {
 
 int64_t checked_ttl(const Ground& ground, int64_t ttl_s) {
   if (ttl_s < ground.limits.lock_ttl_min_s || ttl_s > ground.limits.lock_ttl_max_s)
-    throw Error(Code::bad_request, "ttl_s must lie between " + std::to_string(ground.limits.lock_ttl_min_s) +
+    throw Error(Code::bad_request, "ttl_s must be between " + std::to_string(ground.limits.lock_ttl_min_s) +
                                        " and " + std::to_string(ground.limits.lock_ttl_max_s) + " seconds")
         .advise(Advice::lock_for_less);
   return ttl_s;
@@ -43,7 +43,7 @@ std::optional<Lock> find_by_token(catalog::Statements& statements, const Id& wor
 }
 
 Error no_such_lock() {
-  return Error(Code::not_found, "no lock has this token: it ran out, was released or was broken")
+  return Error(Code::not_found, "no lock has this token: it expired, was released or was broken")
       .advise(Advice::lock_again);
 }
 

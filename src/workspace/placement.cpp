@@ -46,7 +46,7 @@ void ChangeRun::check_paths_below(const Entry& entry, const std::string& to) {
     refuse(longest, "have " + std::to_string(longest.size()) + " bytes; a path has at most " +
                         std::to_string(kPathBytesMax));
   if (depth_of(deepest) > kDepthMax)
-    refuse(deepest, "lie deeper than " + std::to_string(kDepthMax) + " levels");
+    refuse(deepest, "are deeper than " + std::to_string(kDepthMax) + " levels");
 }
 
 void ChangeRun::remember_place(const Id& entry) {

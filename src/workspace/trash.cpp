@@ -83,8 +83,7 @@ Page<Entry> Files::trash(const Authority& authority, std::string_view cursor, si
     auto time = parse_unsigned(parts[0]);
     auto id = parts.size() == 2 ? Id::from_hex(parts[1]) : std::nullopt;
     if (!time || !id)
-      throw Error(Code::bad_request, "the cursor is not one that this server gave")
-          .advise(Advice::begin_without_cursor);
+      throw Error(Code::bad_request, "the cursor is not valid").advise(Advice::begin_without_cursor);
     before = static_cast<int64_t>(*time);
     before_id = *id;
   }
@@ -130,7 +129,7 @@ PurgeResult Files::purge(const Authority& authority, const Id& file,
     PurgeResult result;
     Entry root = trashed_root(run, file);
     if (trashed_before_us && *root.trashed_us >= *trashed_before_us)
-      throw Error(Code::not_found, "it went to the trash again meanwhile");
+      throw Error(Code::not_found, "it was moved to the trash again meanwhile");
     purge_group(run, root, result);
     return result;
   });

@@ -49,7 +49,7 @@ UploadInfo need_upload(catalog::Statements& statements, const Actor& actor, cons
 UploadInfo need_pending(catalog::Statements& statements, const Actor& actor, const Id& id, TimeUs now_us) {
   auto upload = need_upload(statements, actor, id, now_us);
   if (upload.status != "pending")
-    throw Error(Code::bad_request, "the upload is " + upload.status + " and takes nothing more")
+    throw Error(Code::bad_request, "the upload is " + upload.status + " and accepts no more parts")
         .advise(Advice::create_other_upload);
   return upload;
 }
@@ -64,7 +64,7 @@ void check_may_write(catalog::Statements& statements, const Actor& actor, const 
       {actor.principal(), workspace},
       [](const catalog::Row& row) { return static_cast<Right>(row.integer(0)); });
   if (!role || *role < Right::write || !actor.may_write())
-    throw Error(Code::forbidden, "this key may not write to the upload's workspace any more");
+    throw Error(Code::forbidden, "this key may no longer write to the upload's workspace");
 }
 
 std::vector<UploadPart> parts_of(catalog::Statements& statements, const Id& upload) {
@@ -121,7 +121,7 @@ class Joiner {
   void add(const UploadPart& part) {
     ContentReader reader(ground_, part.sha256, 0, part.size);
     while (auto piece = reader.next()) {
-      if (!go_on_()) throw Error(Code::unavailable, "the completion was ended before it was done");
+      if (!go_on_()) throw Error(Code::unavailable, "the completion was stopped before its end");
       if (!piece->file) {
         intake_.write(piece->bytes);
         continue;
@@ -185,7 +185,7 @@ UploadInfo Uploads::create(const Authority& authority, NewUpload wanted) {
                 {authority.actor().principal(), upload.created_us},
                 [](const catalog::Row& row) { return row.integer(0); });
     if (pending >= kUploadsPendingMax)
-      throw Error(Code::too_many_requests, "you have " + std::to_string(pending) + " uploads under way")
+      throw Error(Code::too_many_requests, "you have " + std::to_string(pending) + " unfinished uploads")
           .advise(Advice::end_some_uploads);
     tx.exec("INSERT INTO uploads (" SK_UPLOAD_COLUMNS
             ", owner) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, NULL, $9, $10, $11)",

@@ -138,7 +138,8 @@ Authority Workspaces::open(const Actor& actor, std::string_view id_or_name, Righ
 
 Workspace Workspaces::open_for(const Actor& actor, const Id& principal, std::string_view id_or_name) {
   if (principal == actor.principal()) return open(actor, id_or_name).workspace();
-  if (!actor.is_admin()) throw Error(Code::forbidden, "only an administrator's key may make keys for others");
+  if (!actor.is_admin())
+    throw Error(Code::forbidden, "only an administrator's key may create keys for others");
   auto other = identity::recorded_actor(principal, "");
   auto found = ground_.db.read(
       [&](catalog::Statements& statements) { return find(statements, other, id_or_name, false); });
@@ -223,8 +224,7 @@ std::vector<Workspace> Workspaces::list_trashed(const Actor& actor) {
 }
 
 std::vector<Workspace> Workspaces::list_everybodys(const Actor& actor, Trashed trashed) {
-  if (!actor.is_admin())
-    throw Error(Code::forbidden, "only an administrator's key may list everybody's workspaces");
+  if (!actor.is_admin()) throw Error(Code::forbidden, "only an administrator's key may list all workspaces");
   return ground_.db.read([&](catalog::Statements& statements) {
     return statements.all(SK_ALL_WORKSPACES
                           " WHERE CASE WHEN w.trashed_us IS NULL THEN 0 ELSE 1 END = $2 ORDER BY p.name, "

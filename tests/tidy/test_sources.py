@@ -46,7 +46,7 @@ def test_files_can_be_read_in_a_sitting():
     complain((f"{lines} {path}" for lines, path in sorted(counts, reverse=True) if lines > 600), "One idea per file, up to 600 lines:")
 
 
-def test_nothing_is_left_for_later():
+def test_no_source_has_a_todo():
     complain(lines_that_match(text_files(), r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b"), "Finish it, or write an issue:")
 
 

@@ -163,22 +163,22 @@ void add_session_routes(Pools& pools) {
              .pattern = "/session",
              .id = "azure_delete_session",
              .tag = "azure",
-             .summary = "Ends a session; its files stay",
+             .summary = "Deletes a session; its files stay",
              .query = force_field()},
             delete_session);
   pools.add({.method = "GET",
              .pattern = "/listSessions",
              .id = "azure_list_sessions",
              .tag = "azure",
-             .summary = "The sessions of a pool",
-             .query = {{.name = "skip", .type = FieldType::integer, .about = "How many to leave out."}}},
+             .summary = "Lists the sessions of a pool",
+             .query = {{.name = "skip", .type = FieldType::integer, .about = "Number of sessions to skip."}}},
             list_sessions);
   auto known = std::make_shared<Known>();
   pools.add({.method = "GET",
              .pattern = "/metadata",
              .id = "azure_get_metadata",
              .tag = "azure",
-             .summary = "What sessions run on"},
+             .summary = "Returns the runtime of the sessions"},
             [known](Call& call) { return get_metadata(call, known); });
 }
 

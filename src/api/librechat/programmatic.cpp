@@ -216,7 +216,7 @@ Reply go_on(Call& call, const std::string& text, Begun& begun) {
         .with("field", std::string("continuation_token"));
   auto running = interpreter.find_running(call.actor, token->session, token->execution);
   if (!running)
-    throw Error(Code::not_found, "this execution does not run any more")
+    throw Error(Code::not_found, "this execution is no longer running")
         .hint("Start it again with code and tools.");
   auto asked = begun.find(token->execution);
   if (!asked)
@@ -230,7 +230,7 @@ Reply go_on(Call& call, const std::string& text, Begun& begun) {
                                         std::move(results));
   // An execution that has already ended, for example by its timeout, is answered with its result.
   if (!taken && !running->feed->finished())
-    throw Error(Code::conflict, "these calls were answered already")
+    throw Error(Code::conflict, "these calls have already been answered")
         .hint("Use the newest continuation token.");
   return wait_for_next(call, *running, token->event, asked);
 }
@@ -251,17 +251,19 @@ void add_programmatic_routes(Mounts& mounts) {
        .tag = "librechat",
        .summary = "Runs code that calls the client's tools",
        .body_kind = BodyKind::json,
-       .body = {{.name = "code", .about = "Tools are async functions, or functions of the shell."},
-                {.name = "lang", .about = "python unless given, or bash."},
+       .body = {{.name = "code", .about = "The code. Tools are async functions, or shell functions."},
+                {.name = "lang", .about = "python or bash. Default: python."},
                 {.name = "language", .about = "The same."},
                 {.name = "tools", .type = FieldType::object_list, .about = "Their names and parameters."},
                 {.name = "timeout", .type = FieldType::integer, .about = "Milliseconds."},
-                {.name = "session_id", .about = "Where to run it."},
-                {.name = "runtime_session_hint", .about = "A name for that."},
+                {.name = "session_id", .about = "The session to run it in."},
+                {.name = "runtime_session_hint", .about = "A name for the session."},
                 {.name = "user_id", .about = "LibreChat's user."},
-                {.name = "files", .type = FieldType::object_list, .about = "Files to have there."},
-                {.name = "continuation_token", .about = "Of the answer that asked for tools."},
-                {.name = "tool_results", .type = FieldType::object_list, .about = "What they gave."}}},
+                {.name = "files", .type = FieldType::object_list, .about = "Files to copy into the session."},
+                {.name = "continuation_token", .about = "The token from the answer that requested tools."},
+                {.name = "tool_results",
+                 .type = FieldType::object_list,
+                 .about = "The results of the tools."}}},
       [begun](Call& call) { return programmatic(call, begun); });
 }
 

@@ -17,7 +17,7 @@ constexpr size_t kHintBytesMax = 256;
 
 Error no_file() {
   return Error(Code::not_found, "File not found")
-      .hint("No file of yours has this id in this session; GET /files/{session} lists those that are there.");
+      .hint("You have no file with this id in this session. GET /files/{session} lists its files.");
 }
 
 std::optional<SessionInfo> find_session(const Call& call, std::string_view id) {
@@ -59,7 +59,7 @@ std::string language_of(const std::string& name) {
 
 SessionInfo need_session(const Call& call, std::string_view id) {
   auto found = find_session(call, id);
-  if (!found) throw Error(Code::not_found, "Session not found").hint("No session of yours has this id.");
+  if (!found) throw Error(Code::not_found, "Session not found").hint("You have no session with this id.");
   return *found;
 }
 

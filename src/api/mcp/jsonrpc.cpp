@@ -35,7 +35,7 @@ int code_of(Code code) {
 Message read_request(const Json& value) {
   Message message;
   const auto& method = member(value, "method");
-  if (!method.is_string()) invalid("'method' must be a text");
+  if (!method.is_string()) invalid("'method' must be a string");
   message.method = method.get<std::string>();
   if (value.contains("params")) {
     if (!value["params"].is_object()) invalid("'params' must be an object");
@@ -46,7 +46,7 @@ Message read_request(const Json& value) {
     return message;
   }
   message.id = value["id"];
-  if (!is_id(message.id)) invalid("'id' must be a number or a text of at most 256 bytes");
+  if (!is_id(message.id)) invalid("'id' must be a number or a string of at most 256 bytes");
   return message;
 }
 
@@ -67,7 +67,7 @@ Message parse_message(std::string_view body) {
   } catch (const Error& error) {
     throw RpcError(rpc_code::parse_error, error.message(), nullptr, kBadRequest);
   }
-  if (value.is_array()) invalid("batches are not part of the protocol any more: send one message at a time");
+  if (value.is_array()) invalid("the protocol no longer has batches; send one message at a time");
   if (!value.is_object()) invalid("a message is a JSON object");
   if (member(value, "jsonrpc") != "2.0") invalid("'jsonrpc' must be \"2.0\"");
   if (value.contains("method")) {
@@ -115,7 +115,7 @@ std::string need_text(const Json& params, std::string_view name) {
   const auto& value = member(params, name);
   if (value.is_string()) return value.get<std::string>();
   std::string message = "params.";
-  message.append(name).append(" must be a text");
+  message.append(name).append(" must be a string");
   throw RpcError(rpc_code::invalid_params, std::move(message));
 }
 

@@ -22,7 +22,7 @@ constexpr int kNotFound = 404;
 }  // namespace
 
 RpcError session_is_over() {
-  return RpcError(rpc_code::invalid_request, "this MCP session is over: begin a new one with initialize",
+  return RpcError(rpc_code::invalid_request, "this MCP session has ended; start a new one with initialize",
                   nullptr, kNotFound);
 }
 
@@ -102,20 +102,19 @@ http::Reply LegacySession::resume(std::string_view last_event_id) {
   auto request_id = request_text ? Json::parse(*request_text, nullptr, false) : Json();
   if (stream && event && (request_id.is_string() || request_id.is_number()))
     return answer_lost(last_event_id, request_id);
-  throw RpcError(rpc_code::invalid_request, "Last-Event-ID is not one that can be resumed any more", nullptr,
-                 400);
+  throw RpcError(rpc_code::invalid_request, "the stream cannot be resumed from this Last-Event-ID any more",
+                 nullptr, 400);
 }
 
 // Answers with an error. Without an answer, the client would wait until its timeout.
 http::Reply LegacySession::answer_lost(std::string_view event_id, const Json& request_id) {
-  RpcError error(
-      rpc_code::server,
-      "the answer to this request is lost, since the server was restarted or has answered too much "
-      "since; it may have run",
-      {{"code", info(Code::unavailable).name},
-       {"hint",
-        "Before you send it again, look: list_sessions shows which interpreter was used "
-        "last, list_files and activity show what was written."}});
+  RpcError error(rpc_code::server,
+                 "the answer to this request is lost, because the server was restarted or the replay buffer "
+                 "was exceeded; the request may have run",
+                 {{"code", info(Code::unavailable).name},
+                  {"hint",
+                   "Before you send it again, check whether it ran: list_sessions shows the interpreter that "
+                   "was used last, list_files and activity show what was written."}});
   auto events = std::make_shared<http::EventStream>();
   events->send({std::string(event_id), {}, to_text(error_message(request_id, error))});
   events->close();

@@ -35,8 +35,7 @@ std::string decoded(std::string_view value, std::string_view name) {
 void check_header(const http::Headers& headers, const std::string& name, const std::string& expected) {
   auto value = headers.get(name);
   if (!value) mismatch("the header " + name + " is missing");
-  if (decoded(*value, name) != expected)
-    mismatch("the header " + name + " says something else than the body");
+  if (decoded(*value, name) != expected) mismatch("the header " + name + " does not match the body");
 }
 
 // Returns the field of params that Mcp-Name repeats; empty for methods without one.
@@ -79,7 +78,7 @@ void check_meta(Turn& turn) {
   if (version == kModernVersion) return;
   Json supported = Json::array({kModernVersion});
   for (auto legacy : kLegacyVersions) supported.push_back(legacy);
-  throw RpcError(rpc_code::unsupported_version, "this server does not speak that version of the protocol",
+  throw RpcError(rpc_code::unsupported_version, "this server does not support that version of the protocol",
                  {{"supported", std::move(supported)}, {"requested", version}}, kBadRequest);
 }
 

@@ -98,20 +98,20 @@ const std::vector<Prompt>& prompts() {
   static const std::vector<Prompt> all = {
       {"analyse_file",
        "Analyse a file",
-       "Looks into a file with code and reports with figures.",
+       "Analyses a file with code and reports with figures.",
        {{"path", "The file.", true},
-        {"workspace", "Where it is; the default one unless given."},
-        {"question", "What you want to know."}},
+        {"workspace", "The workspace of the file. Default: your default workspace."},
+        {"question", "Your question."}},
        analyse_file},
       {"continue_session",
        "Continue a session",
-       "Goes on where an earlier session stopped.",
+       "Continues the work of an earlier session.",
        {{"session", "Its id.", true}},
        continue_session},
       {"review_changes",
        "Review what happened",
-       "Tells what others changed in a workspace.",
-       {{"workspace", "Which; the default one unless given."}},
+       "Summarises what others changed in a workspace.",
+       {{"workspace", "The workspace. Default: your default workspace."}},
        review_changes},
   };
   return all;
@@ -150,7 +150,7 @@ std::optional<Json> get_prompt(Turn& turn) {
         throw RpcError(rpc_code::invalid_params, "the prompt needs the argument '" + argument.name + "'");
     return Json{{"description", prompt.about}, {"messages", prompt.make(turn, given)}};
   }
-  throw RpcError(rpc_code::invalid_params, "there is no prompt of that name");
+  throw RpcError(rpc_code::invalid_params, "there is no prompt with that name");
 }
 
 }  // namespace sk::api::mcp

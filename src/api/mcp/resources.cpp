@@ -26,7 +26,7 @@ Json resource_json(const Entry& entry) {
   return {{"uri", file_uri(entry.workspace, entry.path)},
           {"name", split_path(entry.path).second},
           {"title", entry.path},
-          {"description", "A file that is kept with all its versions."},
+          {"description", "A file, stored with all its versions."},
           {"mimeType", entry.mime},
           {"size", entry.size},
           {"annotations", {{"lastModified", to_iso8601(entry.changed_us)}}}};
@@ -68,7 +68,7 @@ std::optional<Version> find_version(Turn& turn, const ResourceUri& uri) {
 
 std::optional<Json> list_resources(Turn& turn) {
   auto place = parse_cursor(member(turn.params(), "cursor"));
-  if (!place) throw RpcError(rpc_code::invalid_params, "the cursor is not one that this server gave");
+  if (!place) throw RpcError(rpc_code::invalid_params, "the cursor is not valid");
   Json resources = Json::array();
   if (turn.hub.conformance && place->workspace.empty()) resources = turn.hub.conformance->resources();
   Json out;
@@ -96,7 +96,7 @@ std::optional<Json> list_resources(Turn& turn) {
     }
     if (out.contains("nextCursor")) break;
   }
-  if (!here) throw RpcError(rpc_code::invalid_params, "the cursor is not one that this server gave");
+  if (!here) throw RpcError(rpc_code::invalid_params, "the cursor is not valid");
   out["resources"] = std::move(resources);
   return out;
 }
@@ -105,12 +105,12 @@ std::optional<Json> list_templates(Turn& turn) {
   Json templates = Json::array();
   templates.push_back({{"uriTemplate", "sandkeep://workspace/{ws}/{+path}"},
                        {"name", "file"},
-                       {"title", "A file as it is now"},
+                       {"title", "The current version of a file"},
                        {"description", "By the workspace's name or id and the path in it."}});
   templates.push_back({{"uriTemplate", "sandkeep://version/{version}"},
                        {"name", "version"},
                        {"title", "One version of a file"},
-                       {"description", "Exactly the bytes that the version id names, for ever."}});
+                       {"description", "Exactly the bytes of the version id. They never change."}});
   if (turn.hub.conformance)
     for (auto& extra : turn.hub.conformance->templates()) templates.push_back(extra);
   return Json{{"resourceTemplates", std::move(templates)}};

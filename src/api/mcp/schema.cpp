@@ -48,7 +48,7 @@ std::optional<std::string> check_object(const Json& schema, const Json& value, c
     if (!known.is_null()) {
       if (auto problem = find_violation(known, field, where + name)) return problem;
     } else if (member(schema, "additionalProperties") == false) {
-      return "'" + where + name.substr(0, 100) + "' is not known here; known are: " + known_names(properties);
+      return "'" + where + name.substr(0, 100) + "' is unknown; known are: " + known_names(properties);
     }
   }
   return std::nullopt;

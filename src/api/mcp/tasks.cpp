@@ -151,8 +151,7 @@ std::optional<Json> list_tasks(Turn& turn) {
     auto last = cursor.is_string() ? TaskId::parse(cursor.get<std::string>()) : std::nullopt;
     next = std::find_if(mine.begin(), mine.end(),
                         [&](const TaskId& task) { return last && task.execution == last->execution; });
-    if (next == mine.end())
-      throw RpcError(rpc_code::invalid_params, "the cursor is not one that this server gave");
+    if (next == mine.end()) throw RpcError(rpc_code::invalid_params, "the cursor is not valid");
     ++next;
   }
   Json tasks = Json::array();
@@ -170,7 +169,7 @@ std::optional<Json> cancel_task(Turn& turn) {
   auto found = need(turn);
   if (found.is_done()) {
     if (turn.era == Era::modern) return Json::object();
-    throw RpcError(rpc_code::invalid_params, "the task is over already");
+    throw RpcError(rpc_code::invalid_params, "the task has already ended");
   }
   turn.call.app.interpreter.cancel(turn.call.actor, found.id.session, found.id.execution);
   if (turn.era == Era::modern) return Json::object();

@@ -198,7 +198,7 @@ Json texts(std::string_view about) {
   return {{"type", "array"}, {"items", {{"type", "string"}}}, {"description", about}};
 }
 
-Json workspace() { return text("Id or name; your default one unless given."); }
+Json workspace() { return text("Id or name. Default: your default workspace."); }
 
 Json any(std::string_view type) { return {{"type", type}}; }
 

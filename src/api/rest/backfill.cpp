@@ -113,16 +113,16 @@ void add_backfill_routes(Routes& routes) {
        .pattern = kRoot + "/conversations",
        .id = "backfill_messages",
        .tag = "conversations",
-       .summary = "Stores many messages at once, such as a chat history from before",
+       .summary = "Stores many messages at once, such as an existing chat history",
        .details = "Each of `messages` has `conversation`, `message` and the fields of a message; its `time` "
-                  "says as of when its links are meant. One that cannot be stored has an `error`, and the "
-                  "others are stored all the same.",
+                  "selects the versions that its links mean. A message that cannot be stored has an `error`; "
+                  "the others are stored anyway.",
        .body_kind = BodyKind::json,
        .body =
            {{.name = "messages", .type = FieldType::object_list, .about = "The messages.", .required = true},
-            {.name = "workspace", .about = "The workspace's id or name; the default one unless given."},
+            {.name = "workspace", .about = "The workspace's id or name. Default: your default workspace."},
             source_field()},
-       .answers = {{200, "What became of each, in order.", "BackfillResult"}},
+       .answers = {{200, "The result of each message, in order.", "BackfillResult"}},
        .errors = {Code::forbidden, Code::not_found, Code::too_large, Code::too_many_requests,
                   Code::quota_exceeded},
        .body_bytes_max = routes.app().settings.message_bytes_max},

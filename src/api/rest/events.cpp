@@ -223,46 +223,44 @@ Reply answer_events(Call& call, const Id& workspace) {
 
 Fields event_query() {
   return {
-      {.name = "after", .about = "Events after this number; 0 unless given, `now` for new ones only."},
-      {.name = "wait",
-       .type = FieldType::integer,
-       .about = "Seconds to wait for the first event, if there is none yet."},
-      {.name = "limit", .type = FieldType::integer, .about = "How many events at most."},
+      {.name = "after", .about = "Only events after this number. Default: 0. `now` returns only new events."},
+      {.name = "wait", .type = FieldType::integer, .about = "Seconds to wait if there is no event yet."},
+      {.name = "limit", .type = FieldType::integer, .about = "Maximum number of events."},
       {.name = "kinds",
-       .about = "Only these kinds, separated by commas; `lock.*` stands for all that begin so."},
-      {.name = "path", .about = "Only events about this path and what is below it."},
-      {.name = "actor", .about = "Only what this principal did."},
+       .about = "Only these kinds, separated by commas; `lock.*` means all that begin with `lock.`."},
+      {.name = "path", .about = "Only events at or below this path."},
+      {.name = "actor", .about = "Only events caused by this principal."},
   };
 }
 
 Operation event_operation(std::string pattern, std::string id, std::string summary) {
-  return {
-      .method = "GET",
-      .pattern = std::move(pattern),
-      .id = std::move(id),
-      .tag = "events",
-      .summary = std::move(summary),
-      .details =
-          "With `Accept: text/event-stream` the answer is a stream of server-sent events that goes on until "
-          "the client "
-          "leaves: `id` is the event's number, `event` its kind, `data` the event; `Last-Event-ID` resumes.",
-      .query = event_query(),
-      .answers = {{200, "Events, oldest first; pass `cursor` as the next `after`.", "EventPage"}},
-      .errors = {Code::forbidden, Code::not_found}};
+  return {.method = "GET",
+          .pattern = std::move(pattern),
+          .id = std::move(id),
+          .tag = "events",
+          .summary = std::move(summary),
+          .details =
+              "With `Accept: text/event-stream` the answer is a stream of server-sent events that lasts "
+              "until the client disconnects: `id` is the event's number, `event` its kind, `data` the event; "
+              "`Last-Event-ID` resumes.",
+          .query = event_query(),
+          .answers = {{200, "Events, oldest first; pass `cursor` as the next `after`.", "EventPage"}},
+          .errors = {Code::forbidden, Code::not_found}};
 }
 
 }  // namespace
 
 void add_event_routes(Routes& routes) {
   routes.add(event_operation(kWorkspace + "/events", "list_events",
-                             "What happened in a workspace, and what happens next"),
+                             "Returns the events of a workspace, past and new"),
              [](Call& call) { return answer_events(call, call.open_workspace().workspace_id()); });
-  routes.add(event_operation(kRoot + "/events", "list_server_events",
-                             "The server's own journal: principals, keys, workspaces; for administrators"),
-             [](Call& call) {
-               call.need_admin();
-               return answer_events(call, Id{});
-             });
+  routes.add(
+      event_operation(kRoot + "/events", "list_server_events",
+                      "Returns the server's own journal (principals, keys, workspaces); for administrators"),
+      [](Call& call) {
+        call.need_admin();
+        return answer_events(call, Id{});
+      });
 }
 
 }  // namespace sk::api::rest

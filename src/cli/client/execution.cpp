@@ -60,8 +60,9 @@ Json run_code(Remote& remote, const std::string& session, Json body, const Execu
   auto response = remote.send(std::move(request));
   if (response.status >= 400) throw to_error(response, remote.target());
   if (done.is_null())
-    throw Error(Code::unavailable,
-                "the server went away before the program ended; what it had written by then is kept");
+    throw Error(
+        Code::unavailable,
+        "the connection to the server broke before the program ended; files written by then are kept");
   return done;
 }
 

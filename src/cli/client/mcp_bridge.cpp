@@ -94,12 +94,12 @@ http::ClientOptions impatient_options(const Target& target) {
 
 // The error for a request that the server may have started and whose answer is lost.
 std::string lost_answer(const Json& message, const std::string& why) {
-  std::string text = "the connection broke after this was sent, and its answer is lost";
+  std::string text = "the connection broke after the request was sent, and its answer is lost";
   if (!why.empty()) text += " (" + why + ")";
   if (field(message, "method") != "tools/call") return text + ". Ask again.";
   return text +
-         ". It may have run. Before you call it again, look: list_sessions shows which interpreter was used "
-         "last, list_files and activity show what was written.";
+         ". It may have run. Before you call it again, check: list_sessions shows the interpreter that was "
+         "used last, list_files and activity show what was written.";
 }
 
 bool is_below(const std::filesystem::path& file, const std::string& folder) {
@@ -165,7 +165,7 @@ bool McpBridge::pass_on(Json message, const Json& id) {
       if (field(tool, "name") == "upload")
         tool["inputSchema"]["properties"]["local_path"] = {
             {"type", "string"},
-            {"description", "A file of the user's machine, in a folder that the user allowed."}};
+            {"description", "A file on the user's machine, in a folder that the user allowed."}};
   }
   if (tools != nullptr && tools->is_object() && tools->contains("protocolVersion")) {
     std::lock_guard lock(mutex_);
@@ -242,7 +242,7 @@ McpBridge::Outcome McpBridge::resume(const Json& id, const std::string& last_eve
     return true;
   };
   request.progress = [&](uint64_t, uint64_t) {
-    if (stopping_ || is_cancelled(id)) throw Error(Code::conflict, "nobody waits for it any more");
+    if (stopping_ || is_cancelled(id)) throw Error(Code::conflict, "the caller no longer waits for it");
   };
   try {
     outcome.status = client.send(request).status;
@@ -334,8 +334,8 @@ bool McpBridge::upload_local(const Json& message) {
       return is_below(local, folder);
     });
     if (!allowed)
-      throw Error(Code::forbidden, "there is no such file in the folders that the user allowed")
-          .hint("The user names them: sandkeep mcp --files FOLDER.");
+      throw Error(Code::forbidden, "the folders that the user allowed do not contain this file")
+          .hint("The user allows folders with: sandkeep mcp --files FOLDER.");
     Remote remote(target_);
     RemotePath where;
     auto path = text_of(field(arguments, "path"));

@@ -52,8 +52,8 @@ Error unreachable(const Error& error, const Target& target) {
   Error out(error.code(), error.message());
   if (target.is_guess)
     return std::move(out).hint(
-        "Start one with 'sandkeep serve', or name yours: --server URL, SANDKEEP_SERVER, or 'sandkeep login "
-        "URL'.");
+        "Start a server with 'sandkeep serve', or name yours: --server URL, SANDKEEP_SERVER, or 'sandkeep "
+        "login URL'.");
   return std::move(out).hint("Is " + target.server +
                              " right, and running? 'sandkeep login URL' saves another address.");
 }
@@ -71,7 +71,7 @@ Json parse_answer(const http::ClientResponse& response) {
   try {
     return parse_json(response.body, "the server's answer");
   } catch (const Error& error) {
-    throw Error(Code::internal, error.message()).hint("Is this really the address of a Sandkeep server?");
+    throw Error(Code::internal, error.message()).hint("Check that this is the address of a Sandkeep server.");
   }
 }
 
@@ -96,9 +96,8 @@ Error to_error(const http::ClientResponse& response, const Target& target) {
   auto body = Json::parse(response.body, nullptr, false);
   auto status = std::to_string(response.status);
   if (!body.is_object() || !body.contains("error") || !body["error"].is_object()) {
-    Error plain(code_named("", response.status),
-                target.server + " answered " + status + " without saying why");
-    return std::move(plain).hint("Is this really the address of a Sandkeep server?");
+    Error plain(code_named("", response.status), target.server + " answered " + status + " without a reason");
+    return std::move(plain).hint("Check that this is the address of a Sandkeep server.");
   }
   const auto& fields = body["error"];
   auto text = [&](const char* name) {

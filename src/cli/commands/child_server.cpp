@@ -70,7 +70,7 @@ void ChildServer::start() {
   {
     std::lock_guard guard(mutex_);
     SK_CHECK(pid_ < 0);
-    if (ended_) throw Error(Code::unavailable, "the server was ended");
+    if (ended_) throw Error(Code::unavailable, "the server was stopped");
     pid_ = ::fork();
     if (pid_ < 0) throw system_error("cannot start another process", errno);
     if (pid_ == 0) become_server(arguments.data(), environment.data(), theirs.get(), log.get());

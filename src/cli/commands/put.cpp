@@ -100,7 +100,7 @@ void print_result(const Invocation& call, const Json& result) {
                          human_size(number_field(version, "size")) + "  " + text_field(version, "link"));
   if (flag_field(result, "diverged"))
     call.terminal.note("sandkeep: " + printable(path) +
-                       " has diverged: somebody else wrote it since your base; both are among its versions");
+                       " has diverged: another client wrote it since your base; both versions are kept");
 }
 
 // Counts and prints results. Any thread.
@@ -240,7 +240,7 @@ ExitCode run_put(Invocation& call) {
   auto lost = outcome.failed + outcome.not_started;
   if (lost > 0 && !plan.single_file && !call.json())
     call.terminal.note("sandkeep: " + std::to_string(lost) + " of " + std::to_string(plan.tree.files.size()) +
-                       " files were not put");
+                       " files could not be stored");
   if (outcome.first_failure) return outcome.exit_code();
   return plan.tree.skipped.empty() ? ExitCode::ok : ExitCode::failed;
 }
@@ -251,23 +251,20 @@ Command put_command() {
   return {
       .name = "put",
       .arguments = "SOURCE… [TARGET]",
-      .summary = "keeps files and folders of this machine",
+      .summary = "stores files and folders of this machine",
       .about =
-          "With one SOURCE and no TARGET it goes to the root of the workspace, under its own name. A TARGET "
-          "that is a "
-          "folder, or ends in '/', gets the sources put into it; otherwise it is the new name. '-' as SOURCE "
-          "reads "
-          "standard input.\n\n"
-          "Every overwrite is a new version; the same bytes again make none. Mode and time of files are "
-          "kept, and folders, also empty ones, with their mode. Links to files are read as files; links to "
-          "folders, devices and sockets are skipped, "
-          "named, and "
-          "make the exit code 1.",
+          "One SOURCE without a TARGET is stored in the root of the workspace, under its own name. If TARGET "
+          "is a folder, or ends in '/', the sources are put into it; otherwise it is the new name. '-' as "
+          "SOURCE reads standard input.\n\nEvery overwrite creates a new version, unless the bytes are the "
+          "same. Files keep their mode and time. Folders, even empty ones, keep their mode. Links to files "
+          "are read as files. Links to folders, devices and sockets are skipped and reported, with exit code "
+          "1.",
       .options = with_write_options({
-          {"if-new", 0, "", "only where nothing is yet"},
+          {"if-new", 0, "", "only if the path does not exist"},
           {"base", 0, "VERSION",
-           "the version you started from: if somebody overtook you, the file says that it diverged"},
-          {"type", 0, "MIME", "the content type, instead of what the server finds out"},
+           "the version that your change is based on; if another client wrote since, the file is marked "
+           "diverged"},
+          {"type", 0, "MIME", "the content type; otherwise the server detects it"},
           kJobsOption,
           {"verbose", 'v', "", "a line for each file"},
       }),

@@ -54,8 +54,8 @@ bool is_loopback(const std::string& host) {
 void warn_of_plain_http(const server::Settings& settings, bool tls) {
   if (tls || is_loopback(settings.listen.host) || settings.public_url.starts_with("https://")) return;
   log::warn(
-      "other machines can reach this server, and keys travel to it unencrypted; use --tls self-signed, or a "
-      "proxy with TLS",
+      "other machines can reach this server, and keys are sent to it unencrypted; use --tls self-signed, or "
+      "a proxy with TLS",
       {{"listen", settings.listen.host}});
 }
 
@@ -79,7 +79,7 @@ void greet(const Invocation& call, const server::Settings& settings, const serve
     call.terminal.out(text);
     call.terminal.flush();
   } catch (const Error& error) {
-    log::warn("nobody reads what the server says", {{"error", error.message()}});
+    log::warn("the start-up message could not be written", {{"error", error.message()}});
   }
 }
 
@@ -112,7 +112,8 @@ ExitCode run_serve(Invocation& call) {
     log::info("ready", {{"version", kVersion}, {"url", server.url}, {"data", settings.data}});
     greet(call, settings, server);
     auto name = signals.wait();
-    log::info("stopping: requests under way may finish; another signal ends it at once", {{"signal", name}});
+    log::info("stopping: running requests may finish; another signal stops the server at once",
+              {{"signal", name}});
   });
   log::info("stopped");
   return ExitCode::ok;
@@ -126,9 +127,9 @@ Command serve_command() {
       .arguments = "[SETTING…]",
       .summary = "runs the server, in the foreground",
       .about =
-          "Needs no settings: it makes its data folder, a first key and a first workspace, and prints 'ready "
-          "URL' when it "
-          "answers, then lines to paste. SIGTERM or Ctrl-C lets requests under way finish, then ends it.",
+          "Needs no settings: it creates its data folder, a first key and a first workspace, and prints "
+          "'ready URL' when it answers, then commands to paste. After SIGTERM or Ctrl-C, running requests "
+          "finish, then the server stops.",
       .options = {},
       .examples = {"sandkeep serve",
                    "sandkeep serve --data /srv/sandkeep --listen 0.0.0.0:8420 --tls self-signed"},

@@ -23,7 +23,7 @@ sigset_t watched() {
 }  // namespace
 
 InterruptGuard::InterruptGuard(Terminal& terminal)
-    : InterruptGuard(terminal, "interrupted; what was finished is kept", {}) {}
+    : InterruptGuard(terminal, "interrupted; finished files are kept", {}) {}
 
 InterruptGuard::InterruptGuard(Terminal& terminal, std::string note, std::function<void()> clean_up)
     : terminal_(terminal), note_(std::move(note)), clean_up_(std::move(clean_up)) {

@@ -7,10 +7,10 @@ namespace sk::interpreter {
 namespace {
 
 constexpr size_t kLookedAtMax = 1'000;
-constexpr uint64_t kShortShare = 20;   // less than one part in so many is free …
-constexpr uint64_t kReserveTimes = 4;  // … or less than so many times the reserve
+constexpr uint64_t kShortShare = 20;   // the disk is short when less than 1/kShortShare is free …
+constexpr uint64_t kReserveTimes = 4;  // … or less than this multiple of the reserve
 constexpr int64_t kRestUs =
-    60 * kSecondUs;  // the disk may be short, but whoever was here just now comes back
+    60 * kSecondUs;  // even when the disk is short: a session that was just used is likely to return
 
 }  // namespace
 

@@ -18,10 +18,10 @@ Touched everything() {
 }  // namespace
 
 CaptureAs capture_as(const SessionInfo& session, workspace::Actor author) {
-  // The session was opened with the right to write; its captures do not depend on the scope of the key that
-  // happens to run it, nor on what becomes of that key.
+  // Opening the session required the right to write. Its captures do not depend on the scope of the key that
+  // runs it, or on what happens to that key later.
   auto authority = workspace::system_authority(session.workspace, std::move(author),
-                                               "what code wrote in a session is kept whoever ran it");
+                                               "files that a session's code wrote are kept for any author");
   return {.authority = std::move(authority),
           .source = {"execution", {{"session_id", session.id.with_prefix(workspace::prefix::session)}}}};
 }
@@ -98,7 +98,7 @@ Settled CopyKeeper::bring_up_to_date(const CaptureAs& as) {
   Settled settled;
   if (std::filesystem::exists(suspects_)) settled = search_suspects(as);
   if (is_trusted_) {
-    // Deletions from outside come first: a comparison must not bring back what somebody deleted.
+    // Deletions by other clients come first: a comparison must not bring back a file that they deleted.
     synced_seq_ = sync_->bring_changes(as.authority, recorded_.synced_seq);
     CaptureAs after = as;
     after.after_kill = true;
@@ -121,13 +121,13 @@ void CopyKeeper::mark_used() {
   recorded_ = now;
 }
 
-// Moves a copy that is not trusted out of the way. One that holds nothing new, by its record, just goes.
+// Moves an untrusted copy away. Removes it instead when its record says that it holds nothing new.
 void CopyKeeper::set_aside() {
   if (std::filesystem::is_empty(directory_)) return;
   if (recorded_.identity == copy_->identity() && !recorded_.dirty) {
     copy_->remove_all();
   } else {
-    log::warn("a working copy is searched, since it comes from another boot or another folder",
+    log::warn("a working copy comes from another boot or another folder; it is searched, not trusted",
               {{"session", session_.id.hex()}});
     std::filesystem::create_directories(suspects_);
     fsync_directory(context_.directory);
@@ -171,7 +171,7 @@ Settled CopyKeeper::settle(const Touched& touched, const OpenFiles& open_files, 
     for (const auto& file : kept) {
       if (file.locked)
         aside.push_back({file.path, Unkept::What::aside, UnkeptReason::locked,
-                         "somebody else has a lock on it; its bytes are kept as a version beside the head",
+                         "another client has locked it; its bytes are kept as a version beside the head",
                          file.version, false});
       else if (has_aside_)
         context_.records.forget_aside(tx, session_.id, file);
@@ -201,8 +201,8 @@ void CopyKeeper::save_refused() {
     context_.records.save_refused(session_.id, now);
     saved_refused_ = std::move(now);
   } catch (const Error& error) {
-    // The answer names it all the same, and the next capture tries again.
-    log::warn("what was refused could not be recorded", {{"error", error.message()}});
+    // The answer reports it anyway, and the next capture retries.
+    log::warn("refused content could not be recorded", {{"error", error.message()}});
   }
 }
 
@@ -233,7 +233,7 @@ Settled CopyKeeper::capture_touched(const Touched& touched, const CaptureAs& as,
     throw;
   }
   if (!open.empty()) {
-    // Still being written: look again next time, whether or not an event says so.
+    // A file that is still being written: look again next time, whether or not an event reports it.
     Touched again;
     again.opened = true;
     context_.watcher.put_back(session_.id, again);
@@ -260,7 +260,7 @@ Settled CopyKeeper::capture_between_cells(const CaptureAs& as, const std::functi
   divide(all.paths, now.paths, later.paths);
   divide(all.folders, now.folders, later.folders);
   divide(all.members, now.members, later.members);
-  // No path has these names.
+  // Keys that cannot be paths.
   if (all.opened) (is_due("//opened") ? now : later).opened = true;
   if (all.everything) (is_due("//everything") ? now : later).everything = true;
   if (!later.empty()) context_.watcher.put_back(session_.id, later);
@@ -293,7 +293,7 @@ CopyKeeper::Closed CopyKeeper::close(const CaptureAs& as) {
     auto not_kept = settle(everything(), {}, after).not_kept;
     manifest_->save();
     not_kept.insert(not_kept.end(), suspect_left_.begin(), suspect_left_.end());
-    // Changes that were not recorded are still to be found in the copy.
+    // Unrecorded changes are still in the copy.
     bool is_pending = capture_->has_refused();
     closed.kept = not_kept.empty() && !is_pending;
     std::erase_if(not_kept, [](const NotKept& item) { return !item.only_copy; });
@@ -302,7 +302,7 @@ CopyKeeper::Closed CopyKeeper::close(const CaptureAs& as) {
     closed.only_copies = std::move(not_kept);
   } catch (const std::exception& error) {
     closed = {};
-    log::error("a session's last files could not be kept; its copy stays and is looked through again",
+    log::error("a session's last files could not be kept; its copy stays and will be compared again",
                {{"session", session_.id.hex()}, {"error", error.what()}});
   }
   detach();
@@ -320,7 +320,7 @@ CopyKeeper::Closed CopyKeeper::look_for_only_copies(const CaptureAs& as) {
     return recover(as);
   } catch (const std::exception& error) {
     detach();
-    log::error("a session's files could not be looked through",
+    log::error("a session's files could not be compared",
                {{"session", session_.id.hex()}, {"error", error.what()}});
     return {};
   }

@@ -6,7 +6,7 @@ namespace sk::interpreter {
 
 namespace {
 
-// File times step with the kernel's tick; 20 ms is more than any (HZ ≥ 100 gives 10 ms).
+// File times advance with the kernel's tick; 20 ms exceeds any tick (HZ ≥ 100 gives 10 ms).
 constexpr int64_t kTickNs = 20'000'000;
 
 bool below_or_same(const std::string& path, const std::string& folder) {
@@ -144,13 +144,13 @@ void Manifest::set_file(const std::string& path, const Node& node, const Kept& k
   row.version = kept.version;
   row.sha256 = kept.sha256;
   row.complete = kept.complete;
-  // The marks of a file that was being written prove nothing: it is read again when it is touched next.
+  // The marks of a file that was being written prove nothing: it is read again when it is next touched.
   if (!kept.complete) row.seen_us = 0;
   set(path, row);
 }
 
 void Manifest::erase(const std::string& path_by_reference) {
-  std::string path = path_by_reference;  // it may live in the row that goes
+  std::string path = path_by_reference;  // the reference may point into the row that is erased
   auto found = rows_.find(path);
   if (found == rows_.end()) return;
   auto [first, last] = by_inode_.equal_range(found->second.inode);
@@ -187,7 +187,7 @@ std::vector<std::string> Manifest::members(const std::string& folder) const {
       result.push_back(at->first);
       ++at;
     } else {
-      at = rows_.lower_bound(at->first.substr(0, slash) + static_cast<char>('/' + 1));  // past that subfolder
+      at = rows_.lower_bound(at->first.substr(0, slash) + static_cast<char>('/' + 1));  // skip that subfolder
     }
   }
   return result;

@@ -13,7 +13,8 @@ std::string_view outcome_name(const Execution& execution) {
   return execution.outcome ? name_of(*execution.outcome) : std::string_view();
 }
 
-// Whoever listens is told on the session's thread, which must go on, and so must the others who listen.
+// Calls one listener on the session's thread. A listener that throws must not stop that thread or the other
+// listeners.
 template <class Listener, class News>
 static void tell(const Listener& listener, const News& news) {
   try {
@@ -34,13 +35,13 @@ void ExecutionFeed::finish(Execution execution) {
   std::vector<Waiter> waiters;
   {
     std::lock_guard lock(mutex_);
-    if (result_) return;  // the first end counts
+    if (result_) return;  // only the first end counts
     result_ = std::move(execution);
     events_.push_back({static_cast<int64_t>(events_.size()) + 1, Ended{}});
     for (auto& [number, follower] : followers_) tell(follower, events_.back());
     waiters.swap(waiters_);
   }
-  for (auto& waiter : waiters) tell(waiter.then, &*result_);  // it does not change any more
+  for (auto& waiter : waiters) tell(waiter.then, &*result_);  // it does not change after this
 }
 
 bool ExecutionFeed::finished() const {
@@ -106,7 +107,7 @@ void await_all(const std::vector<std::shared_ptr<ExecutionFeed>>& feeds, std::ch
     std::condition_variable none;
     size_t left = 0;
   };
-  auto count = std::make_shared<Count>();  // the last ones may finish after this has given up
+  auto count = std::make_shared<Count>();  // the last ones may finish after the return
   count->left = feeds.size();
   for (const auto& feed : feeds)
     feed->on_finish([count](const Execution&) {

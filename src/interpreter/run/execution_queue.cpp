@@ -63,7 +63,7 @@ void RecentExecutions::expire_waits(TimeUs now_us) {
     std::lock_guard lock(mutex_);
     for (const auto& one : executions_) feeds.push_back(one.feed);
   }
-  // Not under the mutex: those who waited may ask for executions at once.
+  // Not under the mutex: the callbacks may ask for executions at once.
   for (const auto& feed : feeds) feed->expire(now_us);
 }
 

@@ -1,5 +1,5 @@
-// One thread that waits for all kernels' descriptors, and for the next tick. It only hands over: the work is
-// done on the sessions' strands.
+// One thread that waits for all kernels' descriptors and for the next tick. It only dispatches: the work
+// happens on the sessions' strands.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@ class KernelLoop {
   void stop();
 
   // Calls `on_ready` once when the descriptor is readable, and again after each rearm(). Callbacks must be
-  // short. forget() comes before the descriptor is closed.
+  // short. Call forget() before closing the descriptor.
   void watch(int fd, std::function<void()> on_ready);
   void rearm(int fd);
   void forget(int fd);

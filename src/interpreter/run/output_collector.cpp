@@ -49,7 +49,7 @@ void OutputCollector::text(sandbox::Stream stream, std::string_view bytes) {
     return spill(bytes);
   }
   all_text_ += bytes;
-  // Followers get each piece as it comes; in the answer the pieces of one stream are joined.
+  // Followers get each piece as it arrives; the answer joins the pieces of one stream.
   using To = TextOutput::Stream;
   push(TextOutput{stream == sandbox::Stream::output ? To::out : To::err, std::string(bytes)});
 }
@@ -103,7 +103,7 @@ void OutputCollector::result(const sandbox::CellResult& result) {
 }
 
 void OutputCollector::error(const sandbox::CellError& error) {
-  // A hostile traceback may be as long as its author likes.
+  // Code controls the length of a traceback.
   constexpr size_t kMax = 64 << 10;
   push(ErrorOutput{
       error.name.substr(0, 1000), error.value.substr(0, kMax),

@@ -1,5 +1,5 @@
-// The outputs of one execution as they come: joined, limited, numbered. Past the limit the text goes on into
-// a file only, and a note says so.
+// Collects the outputs of one execution: joined, limited, numbered. Text beyond the limit goes only into a
+// file, and a note says so.
 #pragma once
 
 #include <string>
@@ -11,12 +11,12 @@
 
 namespace sk::interpreter {
 
-// An image or long output that is to be kept as a file of the session.
+// An image or a long output to keep as a file of the session.
 struct OutputFile {
   std::string name;   // below outputs/
   std::string bytes;  // or, for long output, the spilled text:
   std::shared_ptr<Fd> spilled;
-  int output_index = -1;  // which output shows it
+  int output_index = -1;  // the output that shows it
 };
 
 // Belongs to one execution; one thread at a time.
@@ -31,7 +31,7 @@ class OutputCollector {
   void result(const sandbox::CellResult& result);
   void error(const sandbox::CellError& error);
   void note(const std::string& text);
-  // Sends what still waits to be joined.
+  // Sends text that still waits to be joined.
   void flush();
 
   std::vector<OutputFile> take_files();
@@ -54,7 +54,7 @@ class OutputCollector {
   size_t bytes_ = 0;
   int images_ = 0;
   bool cut_ = false;
-  std::string all_text_;  // everything printed so far, until it is spilled
+  std::string all_text_;  // all text printed so far, until it is spilled
   std::shared_ptr<Fd> spilled_;
   uint64_t spilled_bytes_ = 0;
 };

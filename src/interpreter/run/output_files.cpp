@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kOutputsFolder = "outputs";
 constexpr int kAttemptsMax = 10'000;
 
-// The first of "stem", "stem-2", "stem-3" that is not taken; the last attempt whether or not it is.
+// The first of "stem", "stem-2", "stem-3" that is free; the last attempt even if it is taken.
 std::string first_free(const std::string& stem, const std::string& extension,
                        const std::function<bool(const std::string& path)>& is_taken) {
   for (int count = 1;; ++count) {
@@ -66,7 +66,7 @@ std::vector<NotKept> write_output_files(OutputCollector& outputs, CopyKeeper& ke
     }
     std::string meant = std::string(kOutputsFolder) + "/" + file.name;
     if (file.spilled && path != meant)
-      outputs.note(meant + " was taken already, so it is kept as " + path + ".");
+      outputs.note(meant + " exists already, so it is kept as " + path + ".");
     if (file.output_index < 0) continue;
     if (auto* bundle = bundle_of(outputs.outputs()[static_cast<size_t>(file.output_index)]))
       bundle->file = workspace_path;

@@ -1,4 +1,4 @@
-// Jobs that run one after the other, in order, on threads of a pool: a session's own thread without a thread.
+// Runs jobs one after the other, in order, on threads of a pool.
 #pragma once
 
 #include <deque>
@@ -25,8 +25,8 @@ class Strand {
     pool_.submit_always([this, alive = jobs_owner()] { run(); });
   }
 
-  // At once, on the caller's thread, when nothing else runs or waits; else as post() does. For jobs that are
-  // over soon: it saves the way to another thread.
+  // Runs the job at once on the caller's thread when no other job runs or waits; else like post(). For short
+  // jobs: it saves a switch to another thread.
   void run_or_post(std::function<void()> job) {
     {
       std::lock_guard lock(mutex_);
@@ -47,7 +47,7 @@ class Strand {
     pool_.submit_always([this, alive = jobs_owner()] { run(); });
   }
 
-  // What keeps the strand alive while it runs; set once, before the first job.
+  // Sets the owner that keeps the strand alive while it runs. Call once, before the first job.
   void owned_by(std::weak_ptr<void> owner) { owner_ = std::move(owner); }
 
  private:

@@ -22,7 +22,7 @@ Registry::Lease::~Lease() { release(); }
 void Registry::Lease::release() {
   if (registry_ == nullptr) return;
   Registry& registry = *std::exchange(registry_, nullptr);
-  // Notified under the mutex: the registry may go as soon as the last lease is seen to be back.
+  // Notifies under the mutex: the registry may be destroyed as soon as the last lease is released.
   std::lock_guard lock(registry.mutex_);
   auto found = registry.slots_.find(id_);
   found->second.leased = false;
@@ -50,7 +50,7 @@ void Registry::Lease::begin_end() {
 }
 
 void Registry::Lease::end() {
-  std::shared_ptr<LiveSession> gone;  // destroyed after the mutex is free
+  std::shared_ptr<LiveSession> gone;  // destroyed after the mutex is released
   std::lock_guard lock(registry_->mutex_);
   Slot& slot = registry_->slots_.at(id_);
   slot.live.swap(gone);

@@ -13,7 +13,7 @@ Error no_session(const Id& session) {
       .advise(Advice::list_sessions);
 }
 
-// Of any interpreter, and here because of the error that it throws.
+// Belongs to every interpreter; defined here because of the error that it throws.
 SessionInfo Interpreter::get(const workspace::Actor& actor, const Id& session) {
   auto found = find(actor, session);
   if (!found) throw no_session(session);
@@ -32,7 +32,7 @@ workspace::Page<Unkept> SessionDirectory::unkept(const workspace::Actor& actor, 
     size_t slash = cursor.find('/');
     after.what = unkept_from(cursor.substr(0, slash));
     if (slash == std::string_view::npos || !after.what)
-      throw Error(Code::bad_request, "the cursor is not one of this list").with("field", "cursor");
+      throw Error(Code::bad_request, "the cursor is not valid").with("field", "cursor");
     after.path = cursor.substr(slash + 1);
   }
   workspace::Page<Unkept> page;
@@ -65,7 +65,7 @@ size_t SessionDirectory::dismiss_unkept(const workspace::Actor& actor, const Id&
     throw Error(Code::not_found, "'" + *path + "' is not among the session's unkept files")
         .with("path", *path);
   if (path && is_refused && count == 0)
-    throw Error(Code::conflict, "'" + *path + "' was refused, so its bytes are nowhere but in the session")
+    throw Error(Code::conflict, "'" + *path + "' was refused, so its bytes exist only in the session")
         .advise(Advice::retry_or_delete_file)
         .with("path", *path);
   return count;

@@ -139,7 +139,7 @@ TEST_F(GroupTest, AMemberThatThrowsIsUndoneAlone) {
 }
 
 // The commit is durable, so its writers have succeeded whatever their actions do.
-TEST_F(GroupTest, AnActionThatThrowsFailsNobodyAndStopsNobody) {
+TEST_F(GroupTest, AnActionThatThrowsFailsNoWriteAndStopsNoOtherAction) {
   std::vector<int> ran;
   std::vector<std::function<void(Tx&)>> closures;
   for (int i = 0; i < 3; ++i)

@@ -67,7 +67,7 @@ TEST(PublicAddress, IsNothingOfOurOwn) {
     EXPECT_FALSE(is_public(text)) << text;
 }
 
-TEST(PublicAddress, AClientForStrangersConnectsToNothingElse) {
+TEST(PublicAddress, AClientForForeignAddressesConnectsToNothingElse) {
   ClientOptions options;
   options.public_addresses_only = true;
   Client client(options);

@@ -331,7 +331,7 @@ TEST_F(CopyKeeperTest, WhatIsNotDueBetweenCellsIsCapturedLater) {
   EXPECT_EQ(kept("w/a"), "second");
 }
 
-TEST_F(CopyKeeperTest, ACopyGoesOnlyWhenNothingInItIsNowhereElse) {
+TEST_F(CopyKeeperTest, ACopyIsEvictedOnlyWhenItHoldsNoOnlyCopy) {
   context.file_bytes_max = 10;
   open_after_kill(context.boot_id);
   write("a", "longer than ten bytes");
@@ -372,7 +372,7 @@ TEST_F(CopyKeeperTest, ACopyOfAnotherBootStaysUntilEverythingInItIsKept) {
   EXPECT_EQ(kept("w/a"), "longer than ten bytes");
 }
 
-TEST_F(CopyKeeperTest, ADeletionIsNotBelievedAfterAPowerCut) {
+TEST_F(CopyKeeperTest, ADeletionIsNotTrustedAfterAPowerCut) {
   write("a", "1");
   write("b", "2");
   capture();
@@ -382,7 +382,7 @@ TEST_F(CopyKeeperTest, ADeletionIsNotBelievedAfterAPowerCut) {
   EXPECT_EQ(text_of("b"), "2");
 }
 
-TEST_F(CopyKeeperTest, ADeletionIsBelievedAfterAKill) {
+TEST_F(CopyKeeperTest, ADeletionIsTrustedAfterAKill) {
   write("a", "1");
   write("b", "2");
   capture();

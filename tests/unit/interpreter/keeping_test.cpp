@@ -131,7 +131,7 @@ TEST_F(KeepingTest, TheOldBytesOfACopyNeverReplaceWhatSomebodyWroteSince) {
   EXPECT_EQ(shown(run(session.id, "print(open('r').read())"))[0]["text"], "from outside\n");
 }
 
-TEST_F(KeepingTest, TwoWhoMakeTheSameNewFileDiverge) {
+TEST_F(KeepingTest, TwoClientsThatCreateTheSameFileDiverge) {
   auto session = create("w");
   run(session.id, "1");
   auto running = begin(session, "open('new','w').write('session')");
@@ -234,7 +234,7 @@ TEST_F(KeepingTest, AFileThatBecameAFolderOutsideBecomesOneInTheSession) {
   EXPECT_EQ(shown(execution)[0]["text"], "below a file now\n");
 }
 
-TEST_F(KeepingTest, WhatStandsInTheWayOfTheWorkspaceIsToldAndTheSessionGoesOn) {
+TEST_F(KeepingTest, AnEntryThatBlocksTheWorkspaceIsReportedAndTheSessionContinues) {
   auto session = create("w");
   run(session.id, "import os\nos.symlink('/tmp', 'data')");
   put("w/data/x.csv", "1,2");

@@ -79,7 +79,7 @@ TEST_F(LocksTest, ADeepLockOnAFolderGuardsWhatIsNotThereYet) {
   EXPECT_EQ(code_of([&] { apply(TrashChange{"future/folder/x/y", {}}); }), Code::locked);
 }
 
-TEST_F(LocksTest, SharedLocksLiveTogetherButNotWithAnExclusiveOne) {
+TEST_F(LocksTest, SharedLocksCoexistButNotWithAnExclusiveOne) {
   Lock one = lock("a", true), two = lock("a", true);
   EXPECT_EQ(code_of([&] { lock("a"); }), Code::locked);
   put("a", "x", with(two));
@@ -105,7 +105,7 @@ TEST_F(LocksTest, ALockRunsOutAndAStaleTokenOrFenceIsRefused) {
   put("a", "y", fenced);
 }
 
-TEST_F(LocksTest, ALockThatRanOutIsNobodysAlsoBeforeItsRowGoes) {
+TEST_F(LocksTest, AnExpiredLockDoesNotHoldEvenBeforeItsRowIsDeleted) {
   put("a", "x");
   Lock old = lock("a");
   clock.advance_us(301 * kSecondUs);
@@ -124,7 +124,7 @@ TEST_F(LocksTest, TheFenceOfADeepLockCoversWhatLiesBelow) {
   EXPECT_EQ(code_of([&] { put("d/x/y", "1", fenced); }), Code::precondition_failed);
 }
 
-TEST_F(LocksTest, RenewProlongsAndTheOwnerBreaks) {
+TEST_F(LocksTest, RenewExtendsALockAndTheOwnerBreaksIt) {
   Lock held = lock("a");
   clock.advance_us(200 * kSecondUs);
   keep->locks().renew(ws, held.token, 300);

@@ -81,7 +81,7 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
   void refuse() {
     std::lock_guard lock(mutex_);
     if (!ended_)
-      end_locked(failed(Error(Code::unavailable, "the server is stopping; the lock was not taken")));
+      end_locked(failed(Error(Code::unavailable, "the server is stopping; the lock was not acquired")));
   }
 
   // Sets a timer, because an expiring lock sends no notification.
@@ -174,15 +174,14 @@ Tools lock_tools() {
   return {
       {.name = "lock",
        .title = "Lock, renew, release",
-       .about = "The exclusive right to write a file, or a folder and all below, for a while. While others "
-                "hold it, "
-                "acquire says who and until when, or waits.",
-       .input = {{"action", field::choice("What to do.", {"acquire", "renew", "release"})},
-                 {"path", field::text("For acquire; nothing need be there yet.")},
+       .about = "Manages the exclusive right to write a file, or a folder and its contents, for a limited "
+                "time. If another client holds it, acquire reports who and until when, or waits.",
+       .input = {{"action", field::choice("The action.", {"acquire", "renew", "release"})},
+                 {"path", field::text("For acquire. The path need not exist.")},
                  {"lock_token", field::text("For renew and release.")},
-                 {"ttl_s", field::integer("Its life in seconds; 300 unless given.", 1, 604'800)},
-                 {"wait_s", field::integer("How long to wait for it.", 0, kWaitMaxS)},
-                 {"purpose", field::text("What others are told.")},
+                 {"ttl_s", field::integer("Lifetime in seconds. Default: 300.", 1, 604'800)},
+                 {"wait_s", field::integer("Seconds to wait for the lock.", 0, kWaitMaxS)},
+                 {"purpose", field::text("A purpose that is shown to others.")},
                  {"workspace", field::workspace()}},
        .required = {"action"},
        .output = {{"lock_token", field::any("string")},
