@@ -466,9 +466,11 @@ void Judge::settled(const Outcome& outcome) {
     if (outcome.after.contains(path) || outcome.is.folder.contains(path)) pending_.insert(path);
   Tree earlier = std::exchange(known_, outcome.after);
   between_.clear();
-  brought_.clear();
-  // A rename that a full disk refused is told later.
-  if (!named_.empty()) brought_.push_back(std::move(earlier));
+  // A rename that a full disk refused is told later, perhaps after more answers.
+  if (named_.empty())
+    brought_.clear();
+  else
+    brought_.push_back(std::move(earlier));
   blind_ = false;
   base_ = outcome.is;
 }
