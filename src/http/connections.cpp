@@ -51,7 +51,7 @@ Connections::Connections(Limits limits, Metrics& metrics)
                                "Connections refused because of a limit.")) {}
 
 Connections::Admission Connections::admit(const std::string& address) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   auto& of_address = by_address_[address];
   auto verdict = total_ >= limits_.total_max ? Admission::too_many
                  : limits_.per_address_max > 0 && of_address >= limits_.per_address_max
@@ -69,7 +69,7 @@ Connections::Admission Connections::admit(const std::string& address) {
 }
 
 void Connections::leave(const std::string& address) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   auto found = by_address_.find(address);
   if (found == by_address_.end()) return;
   if (--found->second == 0) by_address_.erase(found);
@@ -78,13 +78,13 @@ void Connections::leave(const std::string& address) {
 }
 
 void Connections::open(Connection& connection) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   open_.insert(&connection);
 }
 
 void Connections::close(Connection& connection) {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     open_.erase(&connection);
   }
   leave(connection.address);
@@ -92,7 +92,7 @@ void Connections::close(Connection& connection) {
 
 void Connections::sweep(std::chrono::seconds limit) {
   auto oldest = (std::chrono::steady_clock::now() - limit).time_since_epoch().count();
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   // Sockets in the set are open: the loop removes a connection before closing it.
   for (auto* connection : open_) {
     announce_end(connection->fd);
@@ -101,7 +101,7 @@ void Connections::sweep(std::chrono::seconds limit) {
 }
 
 size_t Connections::count() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return total_;
 }
 

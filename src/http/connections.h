@@ -8,11 +8,11 @@
 #include <chrono>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <unordered_set>
 
 #include "base/metrics.h"
+#include "base/mutex.h"
 
 namespace sk::http {
 
@@ -78,10 +78,10 @@ class Connections {
   const Limits limits_;
   Gauge& gauge_;
   Counter& refused_;
-  mutable std::mutex mutex_;  // guards all below
-  size_t total_ = 0;
-  std::map<std::string, size_t> by_address_;
-  std::unordered_set<Connection*> open_;
+  mutable Mutex mutex_;
+  size_t total_ SK_GUARDED_BY(mutex_) = 0;
+  std::map<std::string, size_t> by_address_ SK_GUARDED_BY(mutex_);
+  std::unordered_set<Connection*> open_ SK_GUARDED_BY(mutex_);
 };
 
 }  // namespace sk::http

@@ -359,7 +359,7 @@ void Exchange::await(std::shared_ptr<Deferred> deferred) {
   });
   if (attached != Deferred::Impl::Attached::completed) return;
   core_.watcher.forget(watch_);
-  deliver(deferred, std::move(*deferred->impl().early));
+  deliver(deferred, deferred->impl().take_early());
 }
 
 // Sends a deferred reply. Returns false when the client has disconnected. on_lost runs on another thread,
@@ -419,7 +419,7 @@ MHD_Result Exchange::queue_reply() {
 void Exchange::start_events(std::shared_ptr<EventStream> stream) {
   events_ = std::move(stream);
   {
-    std::lock_guard lock(events_->impl().mutex);
+    MutexLock lock(events_->impl().mutex);
     events_->impl().unsent_max = core_.options.event_buffer_bytes_max;
   }
   schedule_heartbeat(core_, events_);

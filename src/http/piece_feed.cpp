@@ -16,7 +16,7 @@ constexpr size_t kStageBytes = 1 << 20;
 }
 
 ssize_t PieceFeed::read(char* out, size_t size) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   for (;;) {
     if (failed_) return MHD_CONTENT_READER_END_WITH_ERROR;
     if (staged_at_ < staged_.size()) {
@@ -80,7 +80,7 @@ void PieceFeed::start_locked(Need need) {
       if (need == Need::piece) return self->fetch_piece();
       FileRange from;
       {
-        std::lock_guard lock(self->mutex_);
+        MutexLock lock(self->mutex_);
         from = std::get<FileRange>(*self->current_);
       }
       self->fetch_file_bytes(std::move(from));
@@ -92,7 +92,7 @@ void PieceFeed::start_locked(Need need) {
 
 void PieceFeed::fetch_piece() {
   auto piece = source_->next();
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   fetching_ = false;
   ended_ = !piece;
   next_ = std::move(piece);
@@ -107,7 +107,7 @@ void PieceFeed::fetch_file_bytes(FileRange from) {
   size_t count =
       read_at(from.file->get(), std::as_writable_bytes(std::span(bytes)), from.offset, "a stored file");
   if (count < bytes.size()) return fail("a stored file is shorter than its record says");
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   fetching_ = false;
   auto& file = std::get<FileRange>(*current_);
   file.offset += count;
@@ -119,7 +119,7 @@ void PieceFeed::fetch_file_bytes(FileRange from) {
 
 void PieceFeed::fail(std::string_view why) {
   log::error("reply cut short", {{"reason", why}});
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   fetching_ = false;
   failed_ = true;
   if (std::exchange(parked_, false)) exchange_->unpark();

@@ -5,10 +5,10 @@
 #include <sys/types.h>
 
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 
+#include "base/mutex.h"
 #include "http/message.h"
 
 namespace sk::http {
@@ -28,27 +28,29 @@ class PieceFeed : public std::enable_shared_from_this<PieceFeed> {
   // The next task for a worker.
   enum class Need { piece, file_bytes };
 
-  ssize_t read_file(FileRange& file, char* out, size_t size);
-  ssize_t park_for(Need need);
-  void start_locked(Need need);
+  ssize_t read_file(FileRange& file, char* out, size_t size) SK_REQUIRES(mutex_);
+  ssize_t park_for(Need need) SK_REQUIRES(mutex_);
+  void start_locked(Need need) SK_REQUIRES(mutex_);
   void fetch_piece();
   void fetch_file_bytes(FileRange from);
   void fail(std::string_view why);
-  void advance_locked();
+  void advance_locked() SK_REQUIRES(mutex_);
 
   const std::shared_ptr<Exchange> exchange_;
   const std::shared_ptr<PieceSource> source_;  // used by one job at a time
 
-  std::mutex mutex_;  // guards all below
-  std::optional<PieceSource::Piece> current_;
-  size_t current_at_ = 0;  // offset into a string piece; a file piece advances its own offset
-  std::optional<PieceSource::Piece> next_;
-  std::string staged_;  // bytes of the current file that a worker read because they were not cached
-  size_t staged_at_ = 0;
-  bool fetching_ = false;
-  bool ended_ = false;
-  bool failed_ = false;
-  bool parked_ = false;
+  Mutex mutex_;
+  std::optional<PieceSource::Piece> current_ SK_GUARDED_BY(mutex_);
+  // Offset into a string piece. A file piece advances its own offset.
+  size_t current_at_ SK_GUARDED_BY(mutex_) = 0;
+  std::optional<PieceSource::Piece> next_ SK_GUARDED_BY(mutex_);
+  // Bytes of the current file that a worker read because they were not cached.
+  std::string staged_ SK_GUARDED_BY(mutex_);
+  size_t staged_at_ SK_GUARDED_BY(mutex_) = 0;
+  bool fetching_ SK_GUARDED_BY(mutex_) = false;
+  bool ended_ SK_GUARDED_BY(mutex_) = false;
+  bool failed_ SK_GUARDED_BY(mutex_) = false;
+  bool parked_ SK_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace sk::http

@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include "base/log.h"
+#include "base/mutex.h"
 #include "http/acceptor.h"
 #include "http/core.h"
 #include "http/exchange.h"
@@ -127,15 +128,14 @@ struct Server::Impl {
   Impl(Listener listener, ServerOptions options, Router router, Metrics& metrics);
   void hand_over(Fd socket, const sockaddr* address, socklen_t length);
   void schedule_sweep();
-  // Requires stop_mutex.
-  bool drain(std::chrono::milliseconds limit);
+  bool drain(std::chrono::milliseconds limit) SK_REQUIRES(stop_mutex);
 
   Core core;
   std::vector<DaemonPtr> loops;
   size_t next_loop = 0;  // acceptor's thread only
   Acceptor acceptor;     // after the loops, because it feeds them
-  std::mutex stop_mutex;
-  bool stopped = false;  // guarded by stop_mutex
+  Mutex stop_mutex;
+  bool stopped SK_GUARDED_BY(stop_mutex) = false;
 };
 
 Server::Impl::Impl(Listener listener, ServerOptions options, Router router, Metrics& metrics)
@@ -179,7 +179,7 @@ Server::~Server() { stop(std::chrono::milliseconds(0)); }
 uint16_t Server::port() const { return impl_->acceptor.port(); }
 
 bool Server::drain(std::chrono::milliseconds limit) {
-  std::lock_guard lock(impl_->stop_mutex);
+  MutexLock lock(impl_->stop_mutex);
   return impl_->stopped || impl_->drain(limit);
 }
 
@@ -191,7 +191,7 @@ bool Server::Impl::drain(std::chrono::milliseconds limit) {
 }
 
 void Server::stop(std::chrono::milliseconds limit) {
-  std::lock_guard lock(impl_->stop_mutex);
+  MutexLock lock(impl_->stop_mutex);
   if (std::exchange(impl_->stopped, true)) return;
   auto& core = impl_->core;
   if (!impl_->drain(limit)) {

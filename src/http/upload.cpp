@@ -5,7 +5,7 @@
 namespace sk::http {
 
 Upload::Taken Upload::take(std::string_view bytes) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (parked_)
     // One read may contain several chunks; the loop offers each before it sees the suspension.
     return Taken::later;
@@ -22,7 +22,7 @@ Upload::Taken Upload::take(std::string_view bytes) {
 }
 
 Upload::Taken Upload::finish() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (failed_) return Taken::failed;
   if (!exchange_.park_request()) return Taken::cut;
   parked_ = complete_ = true;
@@ -31,7 +31,7 @@ Upload::Taken Upload::finish() {
 }
 
 void Upload::abort() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (failed_ || complete_)
     return;  // the sink is already destroyed: the reply was created while the connection was parked
   aborted_ = true;
@@ -62,7 +62,7 @@ void Upload::pump() {
   bool last = false;
   std::unique_ptr<BodySink> dropped;  // destroyed outside the lock
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (aborted_) {
       dropped = std::move(sink_);
       return;
@@ -78,7 +78,7 @@ void Upload::pump() {
   } catch (...) {
     return fail(std::current_exception());
   }
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   bool more = aborted_ || complete_ || filling_.size() >= kPieceBytesMin;
   if (more)
     start_locked();
@@ -89,7 +89,7 @@ void Upload::pump() {
 void Upload::fail(const std::exception_ptr& failure) {
   sink_.reset();
   auto reply = exchange_.reply_to(failure);
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   failed_ = true;
   busy_ = false;
   filling_ = std::string();

@@ -4,10 +4,10 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 
+#include "base/mutex.h"
 #include "http/message.h"
 
 namespace sk::http {
@@ -33,9 +33,9 @@ class Upload {
   void abort();
 
  private:
-  void start_locked();
+  void start_locked() SK_REQUIRES(mutex_);
   void pump();
-  bool choose_locked(bool& last);
+  bool choose_locked(bool& last) SK_REQUIRES(mutex_);
   void fail(const std::exception_ptr& failure);
   void end();
 
@@ -43,14 +43,14 @@ class Upload {
   std::unique_ptr<BodySink> sink_;  // used only by the running job
   std::string running_;             // the piece that the sink is processing
 
-  std::mutex mutex_;  // guards all below
-  std::string filling_;
-  uint64_t taken_bytes_ = 0;
-  bool busy_ = false;    // a job is queued or running
-  bool parked_ = false;  // the loop waits for the job
-  bool complete_ = false;
-  bool failed_ = false;
-  bool aborted_ = false;
+  Mutex mutex_;
+  std::string filling_ SK_GUARDED_BY(mutex_);
+  uint64_t taken_bytes_ SK_GUARDED_BY(mutex_) = 0;
+  bool busy_ SK_GUARDED_BY(mutex_) = false;    // a job is queued or running
+  bool parked_ SK_GUARDED_BY(mutex_) = false;  // the loop waits for the job
+  bool complete_ SK_GUARDED_BY(mutex_) = false;
+  bool failed_ SK_GUARDED_BY(mutex_) = false;
+  bool aborted_ SK_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace sk::http

@@ -27,7 +27,7 @@ Watcher::Watcher() : epoll_(::epoll_create1(EPOLL_CLOEXEC)), wake_(::eventfd(0, 
 
 Watcher::~Watcher() {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     exiting_ = true;
   }
   wake();
@@ -38,7 +38,7 @@ Watcher::Id Watcher::watch(int fd, std::optional<Time> due, Callback callback, S
   bool sooner;
   Id id;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     id = next_id_++;
     if (cancelled_ && stop <= *cancelled_) due = Time::min();
     sooner = due && (by_due_.empty() || *due < by_due_.begin()->first);
@@ -60,7 +60,7 @@ void Watcher::forget(Id id) { take(id); }
 
 void Watcher::cancel(Stop up_to) {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     cancelled_ = std::max(cancelled_.value_or(up_to), up_to);
     by_due_.clear();
     for (auto& [id, entry] : entries_) {
@@ -72,7 +72,7 @@ void Watcher::cancel(Stop up_to) {
 }
 
 Watcher::Callback Watcher::take(Id id) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return take_locked(id);
 }
 
@@ -99,7 +99,7 @@ void Watcher::wake() {
 }
 
 int Watcher::timeout_ms() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (by_due_.empty()) return -1;
   auto due = by_due_.begin()->first;
   auto now = std::chrono::steady_clock::now();
@@ -113,7 +113,7 @@ void Watcher::fire_due() {
     Callback callback;
     Event event;
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       if (by_due_.empty() || by_due_.begin()->first > std::chrono::steady_clock::now()) return;
       event = by_due_.begin()->first == Time::min() ? Event::stopping : Event::due;
       callback = take_locked(by_due_.begin()->second);
@@ -136,7 +136,7 @@ void Watcher::run() {
       }
     }
     fire_due();
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (exiting_) return;
   }
 }

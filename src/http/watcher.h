@@ -5,12 +5,12 @@
 #include <chrono>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <unordered_map>
 
 #include "base/fd.h"
+#include "base/mutex.h"
 
 namespace sk::http {
 
@@ -47,18 +47,18 @@ class Watcher {
   void wake();
   // Removes the entry and returns its callback, or null when another thread was first.
   Callback take(Id id);
-  Callback take_locked(Id id);
+  Callback take_locked(Id id) SK_REQUIRES(mutex_);
   int timeout_ms();
   void fire_due();
 
   Fd epoll_;
   Fd wake_;
-  std::mutex mutex_;  // guards all below
-  std::unordered_map<Id, Entry> entries_;
-  std::multimap<Time, Id> by_due_;
-  Id next_id_ = 1;
-  std::optional<Stop> cancelled_;  // the highest value passed to cancel()
-  bool exiting_ = false;
+  Mutex mutex_;
+  std::unordered_map<Id, Entry> entries_ SK_GUARDED_BY(mutex_);
+  std::multimap<Time, Id> by_due_ SK_GUARDED_BY(mutex_);
+  Id next_id_ SK_GUARDED_BY(mutex_) = 1;
+  std::optional<Stop> cancelled_ SK_GUARDED_BY(mutex_);  // the highest value passed to cancel()
+  bool exiting_ SK_GUARDED_BY(mutex_) = false;
   std::thread thread_;  // last: it uses all above
 };
 

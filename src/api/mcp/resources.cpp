@@ -3,6 +3,7 @@
 #include "api/mcp/hub.h"
 #include "api/mcp/resource_uri.h"
 #include "api/mcp/tools/content.h"
+#include "base/mutex.h"
 #include "base/path.h"
 #include "base/text.h"
 
@@ -178,19 +179,19 @@ std::optional<Json> listen(Turn& turn) {
     throw RpcError(rpc_code::invalid_request, "this needs 'Accept: text/event-stream'", nullptr, 406);
   // The stream's closure owns the watch, so the watch ends with the connection.
   struct Held {
-    std::mutex mutex;
-    std::shared_ptr<ResourceWatch> watch;  // guarded by mutex
-    bool dropped = false;                  // guarded by mutex
+    Mutex mutex;
+    std::shared_ptr<ResourceWatch> watch SK_GUARDED_BY(mutex);
+    bool dropped SK_GUARDED_BY(mutex) = false;
     void drop() {
       std::shared_ptr<ResourceWatch> ended;
-      std::lock_guard lock(mutex);
+      MutexLock lock(mutex);
       dropped = true;
       ended.swap(watch);
     }
     // Does not keep a watch that was denied while it started. It refers to this object, so it would never be
     // released.
     void keep(std::shared_ptr<ResourceWatch> started) {
-      std::lock_guard lock(mutex);
+      MutexLock lock(mutex);
       if (!dropped) watch = std::move(started);
     }
   };

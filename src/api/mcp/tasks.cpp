@@ -89,14 +89,14 @@ std::optional<TaskId> TaskId::parse(std::string_view text) {
 }
 
 void Tasks::add(const Id& principal, const TaskId& task) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   auto& mine = by_principal_[principal];
   mine.push_front(task);
   if (mine.size() > kListedMax) mine.pop_back();
 }
 
 std::deque<TaskId> Tasks::of(const Id& principal) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   auto found = by_principal_.find(principal);
   return found == by_principal_.end() ? std::deque<TaskId>{} : found->second;
 }

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/mutex.h"
 #include "base/text.h"
 #include "cli/client/remote.h"
 #include "cli/client/upload.h"
@@ -125,8 +126,8 @@ McpBridge::~McpBridge() {
 }
 
 void McpBridge::write(const Json& message) {
-  static std::mutex one_line_at_a_time;
-  std::lock_guard lock(one_line_at_a_time);
+  static Mutex one_line_at_a_time;
+  MutexLock lock(one_line_at_a_time);
   terminal_.line(to_text(message));
   terminal_.flush();
 }
@@ -143,7 +144,7 @@ http::Headers McpBridge::headers_for(const Json& message) const {
   headers.set("User-Agent", "sandkeep-mcp");
   const auto& params = field(message, "params");
   auto version = text_of(field(field(params, "_meta"), kVersionKey));
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (!version.empty()) {
     headers.set("MCP-Protocol-Version", version);
     headers.set("Mcp-Method", text_of(field(message, "method")));
@@ -168,7 +169,7 @@ bool McpBridge::pass_on(Json message, const Json& id) {
             {"description", "A file of the user's machine, in a folder that the user allowed."}};
   }
   if (tools != nullptr && tools->is_object() && tools->contains("protocolVersion")) {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     version_ = text_of(field(*tools, "protocolVersion"));
   }
   write(message);
@@ -208,7 +209,7 @@ McpBridge::Outcome McpBridge::post(const Json& message) {
     reader.end();
     outcome.status = response.status;
     if (auto session = response.headers.get("Mcp-Session-Id")) {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       session_ = *session;
     }
     if (response.status >= 400) outcome.error = response.body;
@@ -256,7 +257,7 @@ McpBridge::Outcome McpBridge::resume(const Json& id, const std::string& last_eve
 bool McpBridge::begin_again() {
   Json message;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (initialize_.is_null()) return false;
     session_.clear();
     message = initialize_;
@@ -271,7 +272,7 @@ bool McpBridge::begin_again() {
     auto response = client.send(request);
     auto session = response.headers.get("Mcp-Session-Id");
     if (response.status != 200 || !session) return false;
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     session_ = *session;
     return true;
   } catch (const Error&) {
@@ -367,13 +368,13 @@ bool McpBridge::upload_local(const Json& message) {
 }
 
 void McpBridge::note_cancelled(const Json& message) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   cancelled_.push_back(field(field(message, "params"), "requestId"));
   if (cancelled_.size() > kCancelledMax) cancelled_.pop_front();
 }
 
 bool McpBridge::is_cancelled(const Json& id) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return !id.is_null() && std::find(cancelled_.begin(), cancelled_.end(), id) != cancelled_.end();
 }
 
@@ -389,7 +390,7 @@ void McpBridge::take_line(const std::string& line) {
   bool is_request = !method.empty() && message.contains("id");
   if (method == "initialize") {
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       initialize_ = message;
       session_.clear();
     }
