@@ -2,9 +2,9 @@
 // it in the execution's feed, and brings the results. This remembers which execution waits for them.
 #pragma once
 
-#include <mutex>
 #include <optional>
 
+#include "base/mutex.h"
 #include "interpreter/run/execution_feed.h"
 #include "sandbox/kernel.h"
 
@@ -28,8 +28,8 @@ class ClientTools {
     uint64_t request;  // of the kernel
     int64_t event;     // of the feed, that asked
   };
-  std::mutex mutex_;
-  std::optional<Waiting> waiting_;  // guarded by mutex_
+  Mutex mutex_;
+  std::optional<Waiting> waiting_ SK_GUARDED_BY(mutex_);
 };
 
 }  // namespace sk::interpreter
