@@ -73,12 +73,6 @@ Conformance::Conformance() {
     for (auto& tool : group()) tools_.push_back(std::move(tool));
 }
 
-const Tool* Conformance::find_tool(std::string_view name) const {
-  for (const auto& tool : tools_)
-    if (tool.name == name) return &tool;
-  return nullptr;
-}
-
 Json Conformance::resources() const {
   Json out = Json::array();
   out.push_back({{"uri", "test://static-text"},

@@ -1,29 +1,25 @@
 // Fixtures for the protocol's official conformance suite: tools, resources and prompts with fixed answers.
-// Only present with --mcp-conformance.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "api/mcp/tool.h"
+#include "api/mcp/extension.h"
 
 namespace sk::api::mcp {
 
 // Constant after construction; any thread.
-class Conformance {
+class Conformance final : public Extension {
  public:
   Conformance();
 
-  const Tools& tools() const { return tools_; }
-  const Tool* find_tool(std::string_view name) const;
-  Json resources() const;
-  Json templates() const;
-  // Returns one content; nullopt when the URI is not a fixture.
-  std::optional<Json> read(const std::string& uri) const;
-  Json prompts() const;
-  // Returns the result; nullopt when the name is not a fixture.
-  std::optional<Json> get_prompt(Turn& turn, const std::string& name, const Json& given) const;
+  const Tools& tools() const override { return tools_; }
+  Json resources() const override;
+  Json templates() const override;
+  Json prompts() const override;
+  std::optional<Json> read(const std::string& uri) const override;
+  std::optional<Json> get_prompt(Turn& turn, const std::string& name, const Json& given) const override;
 
  private:
   Tools tools_;

@@ -133,16 +133,16 @@ Json prompt_json(const Prompt& prompt) {
 std::optional<Json> list_prompts(Turn& turn) {
   Json out = Json::array();
   for (const auto& prompt : prompts()) out.push_back(prompt_json(prompt));
-  if (turn.hub.conformance)
-    for (const auto& extra : turn.hub.conformance->prompts()) out.push_back(extra);
+  if (turn.hub.extension)
+    for (const auto& extra : turn.hub.extension->prompts()) out.push_back(extra);
   return Json{{"prompts", std::move(out)}};
 }
 
 std::optional<Json> get_prompt(Turn& turn) {
   auto name = need_text(turn.params(), "name");
   const auto& given = member(turn.params(), "arguments");
-  if (turn.hub.conformance)
-    if (auto result = turn.hub.conformance->get_prompt(turn, name, given)) return result;
+  if (turn.hub.extension)
+    if (auto result = turn.hub.extension->get_prompt(turn, name, given)) return result;
   for (const auto& prompt : prompts()) {
     if (prompt.name != name) continue;
     for (const auto& argument : prompt.arguments)

@@ -71,7 +71,7 @@ std::optional<Json> list_resources(Turn& turn) {
   auto place = parse_cursor(member(turn.params(), "cursor"));
   if (!place) throw RpcError(rpc_code::invalid_params, "the cursor is not one that this server gave");
   Json resources = Json::array();
-  if (turn.hub.conformance && place->workspace.empty()) resources = turn.hub.conformance->resources();
+  if (turn.hub.extension && place->workspace.empty()) resources = turn.hub.extension->resources();
   Json out;
   bool here = place->workspace.empty();
   auto& workspaces = turn.call.app.keep.workspaces();
@@ -112,15 +112,15 @@ std::optional<Json> list_templates(Turn& turn) {
                        {"name", "version"},
                        {"title", "One version of a file"},
                        {"description", "Exactly the bytes that the version id names, for ever."}});
-  if (turn.hub.conformance)
-    for (auto& extra : turn.hub.conformance->templates()) templates.push_back(extra);
+  if (turn.hub.extension)
+    for (auto& extra : turn.hub.extension->templates()) templates.push_back(extra);
   return Json{{"resourceTemplates", std::move(templates)}};
 }
 
 std::optional<Json> read_resource(Turn& turn) {
   auto uri = need_text(turn.params(), "uri");
-  if (turn.hub.conformance)
-    if (auto contents = turn.hub.conformance->read(uri)) return Json{{"contents", Json::array({*contents})}};
+  if (turn.hub.extension)
+    if (auto contents = turn.hub.extension->read(uri)) return Json{{"contents", Json::array({*contents})}};
   auto parsed = parse_resource_uri(uri);
   auto version = parsed ? find_version(turn, *parsed) : std::nullopt;
   if (!version) throw_not_found(turn, uri);
@@ -156,9 +156,9 @@ std::shared_ptr<ResourceWatch> start_watch(Turn& turn) {
 
 std::optional<Json> subscribe_resource(Turn& turn) {
   auto uri = need_text(turn.params(), "uri");
-  bool is_fixture = turn.hub.conformance && turn.hub.conformance->read(uri);
+  bool is_extra = turn.hub.extension != nullptr && turn.hub.extension->read(uri);
   auto parsed = parse_resource_uri(uri);
-  if (!is_fixture && !(parsed && find_version(turn, *parsed))) throw_not_found(turn, uri);
+  if (!is_extra && !(parsed && find_version(turn, *parsed))) throw_not_found(turn, uri);
   auto watch = start_watch(turn);
   if (!watch) throw session_is_over();
   watch->subscribe(uri);
@@ -219,7 +219,7 @@ std::optional<Json> listen(Turn& turn) {
     auto parsed = parse_resource_uri(text);
     // A version never changes. Other URIs without a stored file never change either.
     bool can_change = parsed && !parsed->version;
-    if (!can_change && !(turn.hub.conformance && turn.hub.conformance->read(text))) continue;
+    if (!can_change && !(turn.hub.extension && turn.hub.extension->read(text))) continue;
     try {
       watch->subscribe(text);
       honoured["resourceSubscriptions"].push_back(uri);
