@@ -3,10 +3,10 @@
 
 #include <csignal>
 
-#include "api/mcp/conformance.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/serve.h"
 #include "cli/frame/run.h"
+#include "mcp_fixtures/conformance.h"
 
 namespace {
 

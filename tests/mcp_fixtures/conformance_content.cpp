@@ -1,6 +1,6 @@
 // Fixtures that answer with content, at once or step by step.
-#include "api/mcp/conformance.h"
 #include "api/mcp/hub.h"
+#include "mcp_fixtures/conformance.h"
 
 namespace sk::api::mcp {
 

@@ -1,4 +1,4 @@
-#include "api/mcp/conformance.h"
+#include "mcp_fixtures/conformance.h"
 
 #include "api/mcp/hub.h"
 #include "base/text.h"

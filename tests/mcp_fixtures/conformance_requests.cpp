@@ -1,9 +1,9 @@
 // Fixtures that ask the client: by requests on the stream until 2025-11-25, by results that require input
 // from 2026-07-28 on.
-#include "api/mcp/conformance.h"
 #include "api/mcp/hub.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "mcp_fixtures/conformance.h"
 
 namespace sk::api::mcp {
 
