@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "bridge/patience.h"
-#include "http/client.h"
+#include "http/client/client.h"
 
 namespace sk::bridge {
 

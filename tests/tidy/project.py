@@ -28,7 +28,7 @@ ROOMS = {
 
 # Parts of a room that another may use although it may not use the rest.
 ONLY = {
-    ("blobs", "http"): {"http/client.h", "http/message.h"},
+    ("blobs", "http"): {"http/client/client.h", "http/message.h"},
     ("cli", "server"): {"server/server.h"},
 }
 

@@ -14,7 +14,7 @@
 #include "base/worker_pool.h"
 #include "cli/client/target.h"
 #include "cli/frame/terminal.h"
-#include "http/client.h"
+#include "http/client/client.h"
 
 namespace sk::cli {
 

@@ -1,4 +1,4 @@
-#include "http/core.h"
+#include "http/mhd/core.h"
 
 namespace sk::http {
 

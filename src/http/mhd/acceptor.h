@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "base/fd.h"
-#include "http/connections.h"
 #include "http/listener.h"
+#include "http/mhd/connections.h"
 
 namespace sk::http {
 

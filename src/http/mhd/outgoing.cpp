@@ -1,13 +1,13 @@
-#include "http/outgoing.h"
+#include "http/mhd/outgoing.h"
 
 #include <fcntl.h>
 
 #include "base/log.h"
 #include "base/text.h"
 #include "http/event_stream.h"
-#include "http/exchange.h"
 #include "http/gzip.h"
-#include "http/piece_feed.h"
+#include "http/mhd/exchange.h"
+#include "http/mhd/piece_feed.h"
 
 namespace sk::http {
 

@@ -8,11 +8,11 @@
 #include "base/id.h"
 #include "base/metrics.h"
 #include "base/worker_pool.h"
-#include "http/connections.h"
 #include "http/forwarded.h"
+#include "http/mhd/connections.h"
+#include "http/mhd/tally.h"
+#include "http/mhd/watcher.h"
 #include "http/server.h"
-#include "http/tally.h"
-#include "http/watcher.h"
 
 namespace sk::http {
 

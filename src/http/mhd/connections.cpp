@@ -1,4 +1,4 @@
-#include "http/connections.h"
+#include "http/mhd/connections.h"
 
 #include <arpa/inet.h>
 #include <linux/tcp.h>

@@ -1,4 +1,4 @@
-#include "http/acceptor.h"
+#include "http/mhd/acceptor.h"
 
 #include <linux/tcp.h>
 #include <netinet/in.h>

@@ -1,6 +1,6 @@
-#include "http/upload.h"
+#include "http/mhd/upload.h"
 
-#include "http/exchange.h"
+#include "http/mhd/exchange.h"
 
 namespace sk::http {
 

@@ -5,10 +5,10 @@
 
 #include "base/log.h"
 #include "base/mutex.h"
-#include "http/acceptor.h"
-#include "http/core.h"
-#include "http/exchange.h"
-#include "http/outgoing.h"
+#include "http/mhd/acceptor.h"
+#include "http/mhd/core.h"
+#include "http/mhd/exchange.h"
+#include "http/mhd/outgoing.h"
 #include "http/tls.h"
 
 namespace sk::http {

@@ -1,11 +1,11 @@
-#include "http/exchange.h"
+#include "http/mhd/exchange.h"
 
 #include <sys/socket.h>
 
 #include "base/log.h"
 #include "http/deferred.h"
 #include "http/event_stream.h"
-#include "http/outgoing.h"
+#include "http/mhd/outgoing.h"
 
 namespace sk::http {
 

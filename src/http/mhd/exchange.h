@@ -9,13 +9,12 @@
 #include <microhttpd.h>
 
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 
-#include "http/core.h"
+#include "http/mhd/core.h"
+#include "http/mhd/upload.h"
 #include "http/request_head.h"
-#include "http/upload.h"
 
 namespace sk::http {
 

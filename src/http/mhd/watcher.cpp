@@ -1,4 +1,4 @@
-#include "http/watcher.h"
+#include "http/mhd/watcher.h"
 
 #include <sys/epoll.h>
 #include <sys/eventfd.h>

@@ -1,4 +1,4 @@
-#include "http/piece_feed.h"
+#include "http/mhd/piece_feed.h"
 
 #include <fcntl.h>
 #include <sys/uio.h>
@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "base/log.h"
-#include "http/exchange.h"
+#include "http/mhd/exchange.h"
 
 namespace sk::http {
 
