@@ -42,13 +42,13 @@ CLI = {
 # The commands that use the server's modules; all others talk HTTP.
 SERVER_COMMANDS = {"serve", "settings", "doctor", "audit"}
 
-# A third-party header belongs to one room; the others see our own header in front of it.
+# A third-party header belongs to one room, or to a folder of it; the others see our own header in front of it.
 OWNERS = {
     "nlohmann/": {"base"},
     "toml++/": {"base"},
     "openssl/": {"base", "http", "identity"},  # http makes and loads TLS certificates, identity checks signatures of tokens
-    "microhttpd": {"http"},
-    "curl/": {"http"},
+    "microhttpd": {"http/mhd"},
+    "curl/": {"http/client"},
     "zlib": {"http"},
     "zstd": {"blobs"},
     "sqlite3": {"catalog"},
