@@ -10,8 +10,8 @@
 #include "base/worker_pool.h"
 #include "http/forwarded.h"
 #include "http/mhd/connections.h"
+#include "http/mhd/socket_watcher.h"
 #include "http/mhd/tally.h"
-#include "http/mhd/watcher.h"
 #include "http/server.h"
 
 namespace sk::http {
@@ -59,7 +59,7 @@ struct Core {
   std::atomic<bool> closing{false};   // draining is over: requests are dropped
   Tally requests;                     // requests between their headers and the end of their reply
   Tally parked;                       // connections that are suspended or being resumed
-  Watcher watcher;
+  SocketWatcher watcher;
   WorkerPool pool;  // last: its jobs use all above
 };
 

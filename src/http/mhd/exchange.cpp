@@ -348,11 +348,11 @@ void Exchange::await(std::shared_ptr<Deferred> deferred) {
   auto due = std::chrono::steady_clock::now() + deferred->impl().deadline;
   watch_ = core_.watcher.watch(
       socket(), due,
-      [self, deferred](Watcher::Event event) {
+      [self, deferred](SocketWatcher::Event event) {
         if (!deferred->impl().claim()) return;
         self->core_.pool.submit_always([self, deferred, event] { self->give_up(deferred, event); });
       },
-      deferred->impl().at_stop == AtStop::end ? Watcher::Stop::early : Watcher::Stop::late);
+      deferred->impl().at_stop == AtStop::end ? SocketWatcher::Stop::early : SocketWatcher::Stop::late);
   auto attached = deferred->impl().attach([self, deferred](Reply reply) {
     self->core_.watcher.forget(self->watch_);
     return self->deliver(deferred, std::move(reply));
@@ -382,19 +382,19 @@ bool Exchange::deliver(const std::shared_ptr<Deferred>& deferred, Reply reply) {
 
 // Worker thread, with the deferred reply claimed: the client disconnected, the deadline passed, or the server
 // is stopping.
-void Exchange::give_up(const std::shared_ptr<Deferred>& deferred, Watcher::Event event) {
+void Exchange::give_up(const std::shared_ptr<Deferred>& deferred, SocketWatcher::Event event) {
   Reply reply;
   try {
-    if (event == Watcher::Event::stopping)
+    if (event == SocketWatcher::Event::stopping)
       reply = core_.error_reply(request_, Error(Code::unavailable, "The server is stopping."));
-    else if (event == Watcher::Event::due)
+    else if (event == SocketWatcher::Event::due)
       reply = deferred->impl().at_deadline();
     if (deferred->impl().on_cancel) deferred->impl().on_cancel();
   } catch (...) {
     reply = reply_to(std::current_exception());
   }
-  if (event == Watcher::Event::disconnected) return abandon();
-  if (event == Watcher::Event::stopping) return settle(std::move(reply));
+  if (event == SocketWatcher::Event::disconnected) return abandon();
+  if (event == SocketWatcher::Event::stopping) return settle(std::move(reply));
   deliver(deferred, std::move(reply));
 }
 
@@ -430,13 +430,13 @@ void Exchange::schedule_heartbeat(Core& core, const std::weak_ptr<EventStream>& 
   auto due = std::chrono::steady_clock::now() + std::chrono::seconds(core.options.event_heartbeat_s);
   core.watcher.watch(
       -1, due,
-      [&core, stream](Watcher::Event event) {
+      [&core, stream](SocketWatcher::Event event) {
         auto alive = stream.lock();
-        if (!alive || event == Watcher::Event::stopping || alive->closed()) return;
+        if (!alive || event == SocketWatcher::Event::stopping || alive->closed()) return;
         alive->impl().heartbeat();
         schedule_heartbeat(core, stream);
       },
-      Watcher::Stop::late);
+      SocketWatcher::Stop::late);
 }
 
 void Exchange::on_completed(MHD_RequestTerminationCode how) {

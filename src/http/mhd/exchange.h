@@ -67,7 +67,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   void run_sink_handler();
   void settle(Reply reply);
   void await(std::shared_ptr<Deferred> deferred);
-  void give_up(const std::shared_ptr<Deferred>& deferred, Watcher::Event event);
+  void give_up(const std::shared_ptr<Deferred>& deferred, SocketWatcher::Event event);
   bool deliver(const std::shared_ptr<Deferred>& deferred, Reply reply);
 
   // Any thread that owns the outcome at that time.
@@ -99,7 +99,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   std::optional<Reply> reply_;
   bool abandoned_ = false;
   bool answered_raw_ = false;  // the reply was sent in the middle of the body, bypassing libmicrohttpd
-  Watcher::Id watch_ = 0;
+  SocketWatcher::Id watch_ = 0;
 
   std::unique_ptr<Upload> upload_;
 };

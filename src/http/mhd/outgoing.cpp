@@ -67,20 +67,20 @@ ssize_t EventFeed::read(char* out, size_t size) {
   auto& core = exchange->core();
   bool ends = stream->impl().at_stop == AtStop::end;
   if (core.closing || (core.draining && ends)) stream->close();
-  auto watch = std::make_shared<Watcher::Id>(0);
+  auto watch = std::make_shared<SocketWatcher::Id>(0);
   auto park = [&] {
     if (!exchange->park()) return false;
     *watch = core.watcher.watch(
         exchange->socket(), std::nullopt,
-        [weak = std::weak_ptr(stream)](Watcher::Event event) {
+        [weak = std::weak_ptr(stream)](SocketWatcher::Event event) {
           auto alive = weak.lock();
           if (!alive) return;
-          if (event == Watcher::Event::stopping)
+          if (event == SocketWatcher::Event::stopping)
             alive->close();
           else
             alive->impl().break_off();
         },
-        ends ? Watcher::Stop::early : Watcher::Stop::late);
+        ends ? SocketWatcher::Stop::early : SocketWatcher::Stop::late);
     return true;
   };
   auto wake = [self = exchange, watch] {

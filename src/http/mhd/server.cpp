@@ -161,8 +161,8 @@ void Server::Impl::hand_over(Fd socket, const sockaddr* address, socklen_t lengt
 // Headers may take twice the idle timeout: once for idling, and once for sending them.
 void Server::Impl::schedule_sweep() {
   auto period = std::chrono::seconds(std::max(1, core.options.idle_timeout_s / 4));
-  core.watcher.watch(-1, std::chrono::steady_clock::now() + period, [this](Watcher::Event event) {
-    if (event == Watcher::Event::stopping) return;
+  core.watcher.watch(-1, std::chrono::steady_clock::now() + period, [this](SocketWatcher::Event event) {
+    if (event == SocketWatcher::Event::stopping) return;
     core.connections.sweep(std::chrono::seconds(core.options.idle_timeout_s * 2));
     schedule_sweep();
   });
@@ -186,7 +186,7 @@ bool Server::drain(std::chrono::milliseconds limit) {
 bool Server::Impl::drain(std::chrono::milliseconds limit) {
   acceptor.stop();
   core.draining = true;
-  core.watcher.cancel(Watcher::Stop::early);
+  core.watcher.cancel(SocketWatcher::Stop::early);
   return core.requests.wait_none_for(limit);
 }
 
@@ -195,12 +195,12 @@ void Server::stop(std::chrono::milliseconds limit) {
   if (std::exchange(impl_->stopped, true)) return;
   auto& core = impl_->core;
   if (!impl_->drain(limit)) {
-    core.watcher.cancel(Watcher::Stop::late);
+    core.watcher.cancel(SocketWatcher::Stop::late);
     if (!core.requests.wait_none_for(kRefusalsMost))
       log::warn("requests are cut off at the end of the drain");
   }
   core.closing = true;
-  core.watcher.cancel(Watcher::Stop::late);
+  core.watcher.cancel(SocketWatcher::Stop::late);
   // A suspended connection cannot be closed. Its job or its deferred reply ends the suspension.
   core.parked.wait_none();
   impl_->loops.clear();

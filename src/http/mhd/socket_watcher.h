@@ -14,7 +14,7 @@
 
 namespace sk::http {
 
-class Watcher {
+class SocketWatcher {
  public:
   using Id = uint64_t;
   using Time = std::chrono::steady_clock::time_point;
@@ -23,8 +23,8 @@ class Watcher {
   enum class Stop { early, late };
   using Callback = std::function<void(Event)>;
 
-  Watcher();
-  ~Watcher();
+  SocketWatcher();
+  ~SocketWatcher();
 
   // Calls `callback` once, on the watcher's thread, when the first trigger fires. Triggers are: the client of
   // socket `fd` (-1: none) closes its side, `due` passes, or cancel() includes the entry. The callback must

@@ -1,4 +1,4 @@
-#include "bridge/remote.h"
+#include "bridge/remote_server.h"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ class RemoteTest : public http::testing::ServerTest {
     auto base = "http://127.0.0.1:" + std::to_string(port());
     RemoteOptions wanted{.allow_private = true, .attempts_max = 5, .stall = std::chrono::seconds(30)};
     wanted.first_pause = std::chrono::milliseconds(1);
-    Remote remote(wanted, base, {}, "", patience_);
+    RemoteServer remote(wanted, base, {}, "", patience_);
     return remote.get(base + path);
   }
 

@@ -1,4 +1,4 @@
-#include "http/mhd/watcher.h"
+#include "http/mhd/socket_watcher.h"
 
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -12,10 +12,11 @@
 namespace sk::http {
 
 namespace {
-constexpr Watcher::Id kWake = 0;
+constexpr SocketWatcher::Id kWake = 0;
 }
 
-Watcher::Watcher() : epoll_(::epoll_create1(EPOLL_CLOEXEC)), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+SocketWatcher::SocketWatcher()
+    : epoll_(::epoll_create1(EPOLL_CLOEXEC)), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (!epoll_ || !wake_) throw system_error("cannot make an epoll set", errno);
   epoll_event event{};
   event.events = EPOLLIN;
@@ -25,7 +26,7 @@ Watcher::Watcher() : epoll_(::epoll_create1(EPOLL_CLOEXEC)), wake_(::eventfd(0, 
   thread_ = std::thread([this] { run(); });
 }
 
-Watcher::~Watcher() {
+SocketWatcher::~SocketWatcher() {
   {
     MutexLock lock(mutex_);
     exiting_ = true;
@@ -34,7 +35,7 @@ Watcher::~Watcher() {
   thread_.join();
 }
 
-Watcher::Id Watcher::watch(int fd, std::optional<Time> due, Callback callback, Stop stop) {
+SocketWatcher::Id SocketWatcher::watch(int fd, std::optional<Time> due, Callback callback, Stop stop) {
   bool sooner;
   Id id;
   {
@@ -56,9 +57,9 @@ Watcher::Id Watcher::watch(int fd, std::optional<Time> due, Callback callback, S
   return id;
 }
 
-void Watcher::forget(Id id) { take(id); }
+void SocketWatcher::forget(Id id) { take(id); }
 
-void Watcher::cancel(Stop up_to) {
+void SocketWatcher::cancel(Stop up_to) {
   {
     MutexLock lock(mutex_);
     cancelled_ = std::max(cancelled_.value_or(up_to), up_to);
@@ -71,12 +72,12 @@ void Watcher::cancel(Stop up_to) {
   wake();
 }
 
-Watcher::Callback Watcher::take(Id id) {
+SocketWatcher::Callback SocketWatcher::take(Id id) {
   MutexLock lock(mutex_);
   return take_locked(id);
 }
 
-Watcher::Callback Watcher::take_locked(Id id) {
+SocketWatcher::Callback SocketWatcher::take_locked(Id id) {
   auto found = entries_.find(id);
   if (found == entries_.end()) return {};
   Entry entry = std::move(found->second);
@@ -93,12 +94,12 @@ Watcher::Callback Watcher::take_locked(Id id) {
   return std::move(entry.callback);
 }
 
-void Watcher::wake() {
+void SocketWatcher::wake() {
   uint64_t one = 1;
   [[maybe_unused]] auto written = ::write(wake_.get(), &one, sizeof one);
 }
 
-int Watcher::timeout_ms() {
+int SocketWatcher::timeout_ms() {
   MutexLock lock(mutex_);
   if (by_due_.empty()) return -1;
   auto due = by_due_.begin()->first;
@@ -108,7 +109,7 @@ int Watcher::timeout_ms() {
   return static_cast<int>(std::min<int64_t>(ms, 60'000));
 }
 
-void Watcher::fire_due() {
+void SocketWatcher::fire_due() {
   for (;;) {
     Callback callback;
     Event event;
@@ -122,7 +123,7 @@ void Watcher::fire_due() {
   }
 }
 
-void Watcher::run() {
+void SocketWatcher::run() {
   std::array<epoll_event, 64> events;
   for (;;) {
     int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), timeout_ms());

@@ -41,11 +41,11 @@ struct RemoteAnswer {
 };
 
 // One thread. `patience` outlives it.
-class Remote {
+class RemoteServer {
  public:
   // Sends `credentials` to the origin of `base_url` only. Removes `secret` from reported text.
-  Remote(RemoteOptions options, const std::string& base_url, http::Headers credentials, std::string secret,
-         Patience& patience);
+  RemoteServer(RemoteOptions options, const std::string& base_url, http::Headers credentials,
+               std::string secret, Patience& patience);
 
   // Sends a GET request. With a sink, the body of a success goes there; exceptions of the sink propagate.
   // Without a sink, a body of more than 16 MiB is a failure.

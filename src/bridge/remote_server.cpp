@@ -1,4 +1,4 @@
-#include "bridge/remote.h"
+#include "bridge/remote_server.h"
 
 #include <random>
 
@@ -80,8 +80,8 @@ bool may_follow(std::string_view origin, const std::string& url, const RemoteOpt
   return !downgraded || options.allow_private;
 }
 
-Remote::Remote(RemoteOptions options, const std::string& base_url, http::Headers credentials,
-               std::string secret, Patience& patience)
+RemoteServer::RemoteServer(RemoteOptions options, const std::string& base_url, http::Headers credentials,
+                           std::string secret, Patience& patience)
     : options_(options),
       origin_(origin_of_url(base_url)),
       credentials_(std::move(credentials)),
@@ -89,7 +89,7 @@ Remote::Remote(RemoteOptions options, const std::string& base_url, http::Headers
       patience_(patience),
       client_(client_options(options)) {}
 
-RemoteAnswer Remote::get(const std::string& url, ByteSink* sink) {
+RemoteAnswer RemoteServer::get(const std::string& url, ByteSink* sink) {
   auto pause = options_.first_pause;
   for (int number = 1;; ++number) {
     auto tried = attempt(url, sink);
@@ -102,7 +102,7 @@ RemoteAnswer Remote::get(const std::string& url, ByteSink* sink) {
 }
 
 // Sends one request and follows its redirects. Credentials are sent to their own host only.
-Remote::Attempt Remote::attempt(std::string url, ByteSink* sink) {
+RemoteServer::Attempt RemoteServer::attempt(std::string url, ByteSink* sink) {
   Attempt out;
   try {
     for (int redirects = 0; redirects <= kRedirectsMax; ++redirects) {
@@ -135,7 +135,7 @@ Remote::Attempt Remote::attempt(std::string url, ByteSink* sink) {
   return out;
 }
 
-http::ClientResponse Remote::send(const std::string& url, ByteSink* sink) {
+http::ClientResponse RemoteServer::send(const std::string& url, ByteSink* sink) {
   http::ClientRequest request;
   request.url = url;
   if (origin_of_url(url) == origin_) request.headers = credentials_;
@@ -164,14 +164,14 @@ http::ClientResponse Remote::send(const std::string& url, ByteSink* sink) {
   return response;
 }
 
-std::string Remote::explain(const http::ClientResponse& response) const {
+std::string RemoteServer::explain(const http::ClientResponse& response) const {
   auto out = "it answered " + std::to_string(response.status);
   auto message = message_in(response.body);
   if (!message.empty()) out += ": " + message;
   return without_secret(std::move(out));
 }
 
-std::string Remote::without_secret(std::string text) const {
+std::string RemoteServer::without_secret(std::string text) const {
   for (size_t at; !secret_.empty() && (at = text.find(secret_)) != std::string::npos;)
     text.replace(at, secret_.size(), "…");
   if (text.size() <= kProblemBytesMax) return text;
