@@ -17,7 +17,7 @@ ROOMS = {
     "catalog": set(),
     "identity": {"catalog"},
     "workspace": {"catalog", "blobs", "identity"},
-    "conversations": {"catalog", "workspace"},
+    "conversations": {"catalog", "workspace", "http"},
     "sandbox": set(),
     "interpreter": {"sandbox", "workspace"},
     "bridge": {"workspace", "conversations", "http"},
@@ -29,6 +29,7 @@ ROOMS = {
 # Parts of a room that another may use although it may not use the rest.
 ONLY = {
     ("blobs", "http"): {"http/client/client.h", "http/message.h"},
+    ("conversations", "http"): {"http/event_reader.h"},
     ("cli", "server"): {"server/server.h"},
 }
 
