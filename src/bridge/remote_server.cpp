@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/json_reading.h"
 #include "base/text.h"
 #include "bridge/source.h"
 
@@ -64,8 +65,7 @@ std::string message_in(const std::string& body) {
     if (!json.is_object()) return {};
     const Json& error = json.contains("error") ? json["error"] : json;
     if (error.is_string()) return error.get<std::string>();
-    if (error.is_object() && error.contains("message") && error["message"].is_string())
-      return error["message"].get<std::string>();
+    return text_in(error, "message");
   } catch (const Error&) {
     // Usually an HTML page of a proxy.
   }

@@ -61,11 +61,6 @@ Json messages(std::vector<Json> contents) {
   return Json{{"messages", std::move(out)}};
 }
 
-std::string text_of(const Json& object, std::string_view name) {
-  const auto& value = member(object, name);
-  return value.is_string() ? value.get<std::string>() : std::string();
-}
-
 }  // namespace
 
 Conformance::Conformance() {
@@ -127,10 +122,10 @@ std::optional<Json> Conformance::get_prompt(Turn& turn, const std::string& name,
   if (name == "test_simple_prompt")
     return messages({fixture::text_content("This is a simple prompt for testing.")});
   if (name == "test_prompt_with_arguments")
-    return messages({fixture::text_content("Prompt with arguments: arg1='" + text_of(given, "arg1") +
-                                           "', arg2='" + text_of(given, "arg2") + "'")});
+    return messages({fixture::text_content("Prompt with arguments: arg1='" + text_in(given, "arg1") +
+                                           "', arg2='" + text_in(given, "arg2") + "'")});
   if (name == "test_prompt_with_embedded_resource") {
-    Json resource = {{"uri", text_of(given, "resourceUri")},
+    Json resource = {{"uri", text_in(given, "resourceUri")},
                      {"mimeType", "text/plain"},
                      {"text", "Embedded resource content for testing."}};
     return messages({Json{{"type", "resource"}, {"resource", std::move(resource)}},
@@ -140,9 +135,10 @@ std::optional<Json> Conformance::get_prompt(Turn& turn, const std::string& name,
     return messages({Json{{"type", "image"}, {"data", fixture::kPng}, {"mimeType", "image/png"}},
                      fixture::text_content("Please analyze the image above.")});
   if (name != "test_input_required_result_prompt") return std::nullopt;
-  const auto& context = member(member(member(turn.params(), "inputResponses"), "user_context"), "content");
-  if (!text_of(context, "context").empty())
-    return messages({fixture::text_content("Context: " + text_of(context, "context"))});
+  const auto& context =
+      field_in(field_in(field_in(turn.params(), "inputResponses"), "user_context"), "content");
+  if (!text_in(context, "context").empty())
+    return messages({fixture::text_content("Context: " + text_in(context, "context"))});
   Json request = fixture::elicitation("What context should the prompt use?",
                                       {{"context", {{"type", "string"}}}}, Json::array({"context"}));
   return fixture::input_required({{"user_context", std::move(request)}});

@@ -31,7 +31,7 @@ std::optional<ToolResult> sampling(ToolCall& call) {
   Json message = {{"role", "user"}, {"content", fixture::text_content(call.text("prompt").value_or(""))}};
   return ask(call, "sampling", "sampling/createMessage",
              {{"messages", Json::array({std::move(message)})}, {"maxTokens", 100}}, [](const Json& result) {
-               const auto& text = member(member(result, "content"), "text");
+               const auto& text = field_in(field_in(result, "content"), "text");
                return "LLM response: " + (text.is_string() ? text.get<std::string>() : to_text(result));
              });
 }
@@ -42,8 +42,8 @@ std::optional<ToolResult> elicit(ToolCall& call, std::string message, Json prope
   return ask(call, "elicitation", "elicitation/create",
              {{"message", std::move(message)}, {"requestedSchema", std::move(schema)}},
              [](const Json& result) {
-               return "Elicitation completed: action=" + to_text(member(result, "action")) +
-                      ", content=" + to_text(member(result, "content"));
+               return "Elicitation completed: action=" + to_text(field_in(result, "action")) +
+                      ", content=" + to_text(field_in(result, "content"));
              });
 }
 
@@ -89,7 +89,7 @@ class States {
 };
 
 const Json& response(ToolCall& call, std::string_view key) {
-  return member(member(call.turn.params(), "inputResponses"), key);
+  return field_in(field_in(call.turn.params(), "inputResponses"), key);
 }
 
 Json sampling_request(std::string_view prompt) {
@@ -106,26 +106,26 @@ Json name_request(std::string_view question, std::string_view field) {
 }
 
 std::optional<ToolResult> wants_name(ToolCall& call) {
-  const auto& name = member(member(response(call, "user_name"), "content"), "name");
+  const auto& name = field_in(field_in(response(call, "user_name"), "content"), "name");
   if (name.is_string()) return fixture::raw(text_result("Hello, " + name.get<std::string>() + "!"));
   return fixture::raw(fixture::input_required({{"user_name", name_request("What is your name?", "name")}}));
 }
 
 std::optional<ToolResult> wants_sampling(ToolCall& call) {
   if (const auto& answer = response(call, "capital_question"); answer.is_object())
-    return fixture::raw(text_result(to_text(member(answer, "content"))));
+    return fixture::raw(text_result(to_text(field_in(answer, "content"))));
   return fixture::raw(
       fixture::input_required({{"capital_question", sampling_request("What is the capital of France?")}}));
 }
 
 std::optional<ToolResult> wants_roots(ToolCall& call) {
   if (const auto& answer = response(call, "client_roots"); answer.is_object())
-    return fixture::raw(text_result("Roots: " + to_text(member(answer, "roots"))));
+    return fixture::raw(text_result("Roots: " + to_text(field_in(answer, "roots"))));
   return fixture::raw(fixture::input_required({{"client_roots", roots_request()}}));
 }
 
 std::optional<ToolResult> wants_confirmation(ToolCall& call, const States& states) {
-  const auto& state = member(call.turn.params(), "requestState");
+  const auto& state = field_in(call.turn.params(), "requestState");
   if (!state.is_null()) {
     states.open(state);
     if (response(call, "confirm").is_object()) return fixture::raw(text_result("state-ok"));
@@ -141,7 +141,7 @@ std::optional<ToolResult> wants_several(ToolCall& call, const States& states) {
   for (auto key : {"user_name", "greeting", "client_roots"})
     complete = complete && response(call, key).is_object();
   if (complete) {
-    states.open(member(call.turn.params(), "requestState"));
+    states.open(field_in(call.turn.params(), "requestState"));
     return fixture::raw(text_result("All there."));
   }
   auto result = fixture::input_required({{"user_name", name_request("What is your name?", "name")},
@@ -152,7 +152,7 @@ std::optional<ToolResult> wants_several(ToolCall& call, const States& states) {
 }
 
 std::optional<ToolResult> wants_rounds(ToolCall& call, const States& states) {
-  const auto& sent = member(call.turn.params(), "requestState");
+  const auto& sent = field_in(call.turn.params(), "requestState");
   auto round = sent.is_null() ? std::string("none") : states.open(sent);
   if (round == "round-2" && response(call, "step2").is_object())
     return fixture::raw(text_result("All rounds done."));

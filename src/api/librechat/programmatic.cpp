@@ -7,6 +7,7 @@
 #include "api/common/need_interpreter.h"
 #include "api/librechat/librechat.h"
 #include "api/librechat/result.h"
+#include "base/json_reading.h"
 #include "base/mutex.h"
 #include "base/text.h"
 
@@ -76,10 +77,10 @@ Json calls_json(const Json& calls, int64_t event) {
   Json out = Json::array();
   for (size_t i = 0; i < calls.size(); ++i) {
     const Json& one = calls[i];
-    auto name = one.is_object() && one.contains("name") && one["name"].is_string() ? one["name"] : Json("");
-    auto input =
-        one.is_object() && one.contains("input") && one["input"].is_object() ? one["input"] : Json::object();
-    out.push_back({{"id", call_id(event, i)}, {"name", name}, {"input", input}});
+    const Json& input = field_in(one, "input");
+    out.push_back({{"id", call_id(event, i)},
+                   {"name", text_in(one, "name")},
+                   {"input", input.is_object() ? input : Json::object()}});
   }
   return out;
 }

@@ -19,7 +19,7 @@ Id find_labelled(interpreter::Interpreter& interpreter, const workspace::Actor& 
     auto page = interpreter.list(actor, query);
     for (const auto& session : page) {
       if (session.workspace == workspace && session.status != interpreter::SessionStatus::deleted &&
-          member(session.labels, kLabel) == name)
+          field_in(session.labels, kLabel) == name)
         return session.id;
     }
     if (page.size() < kPage) return {};

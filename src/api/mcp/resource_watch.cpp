@@ -104,7 +104,7 @@ void ResourceWatch::look_at(const workspace::Workspace& workspace, std::map<std:
     for (const auto& event : events.items) {
       list_changed = list_changed || changes_list(event.kind);
       for (auto field : {"path", "from", "to"}) {
-        const auto& path = member(event.personal, field);
+        const auto& path = field_in(event.personal, field);
         if (!path.is_string()) continue;
         for (const auto& [uri, place] : uris_)
           if (place.workspace == workspace.id && is_within(place.path, path.get<std::string>()))

@@ -68,7 +68,7 @@ std::optional<Version> find_version(Turn& turn, const ResourceUri& uri) {
 }  // namespace
 
 std::optional<Json> list_resources(Turn& turn) {
-  auto place = parse_cursor(member(turn.params(), "cursor"));
+  auto place = parse_cursor(field_in(turn.params(), "cursor"));
   if (!place) throw RpcError(rpc_code::invalid_params, "the cursor is not one that this server gave");
   Json resources = Json::array();
   if (turn.hub.extension && place->workspace.empty()) resources = turn.hub.extension->resources();
@@ -172,7 +172,7 @@ std::optional<Json> unsubscribe_resource(Turn& turn) {
 }
 
 std::optional<Json> listen(Turn& turn) {
-  const auto& wanted = member(turn.params(), "notifications");
+  const auto& wanted = field_in(turn.params(), "notifications");
   if (!wanted.is_object())
     throw RpcError(rpc_code::invalid_params, "params.notifications must be an object", nullptr, 400);
   if (!turn.takes_events)
@@ -202,7 +202,7 @@ std::optional<Json> listen(Turn& turn) {
     channel->notify(method, std::move(params));
   };
   Json honoured = Json::object();
-  bool lists = member(wanted, "resourcesListChanged") == true;
+  bool lists = field_in(wanted, "resourcesListChanged") == true;
   if (lists) honoured["resourcesListChanged"] = true;
   auto watch = ResourceWatch::start(turn.call.app, {.renew = turn.call.renewer(),
                                                     .tell = tell,
@@ -213,7 +213,7 @@ std::optional<Json> listen(Turn& turn) {
                                                         },
                                                     .is_wanted = [lists] { return lists; },
                                                     .list_changes = lists});
-  for (const auto& uri : member(wanted, "resourceSubscriptions")) {
+  for (const auto& uri : field_in(wanted, "resourceSubscriptions")) {
     if (!uri.is_string()) continue;
     auto text = uri.get<std::string>();
     auto parsed = parse_resource_uri(text);

@@ -116,7 +116,7 @@ Json task_json(Era era, const TaskId& task, const Execution& execution) {
 
 bool takes_tasks(const Turn& turn) {
   if (turn.era == Era::legacy) return turn.params().contains("task");
-  return member(turn.capabilities, "extensions").contains(std::string(kExtension));
+  return field_in(turn.capabilities, "extensions").contains(std::string(kExtension));
 }
 
 std::optional<Json> get_task(Turn& turn) {
@@ -147,7 +147,7 @@ std::optional<Json> task_result(Turn& turn) {
 std::optional<Json> list_tasks(Turn& turn) {
   auto mine = turn.hub.tasks.of(turn.call.actor.principal());
   auto next = mine.begin();
-  if (const auto& cursor = member(turn.params(), "cursor"); !cursor.is_null()) {
+  if (const auto& cursor = field_in(turn.params(), "cursor"); !cursor.is_null()) {
     auto last = cursor.is_string() ? TaskId::parse(cursor.get<std::string>()) : std::nullopt;
     next = std::find_if(mine.begin(), mine.end(),
                         [&](const TaskId& task) { return last && task.execution == last->execution; });
