@@ -82,23 +82,23 @@ void LocalStore::for_each(
 }
 
 Compressed LocalStore::compress(int64_t older_than_s, const std::function<bool()>& go_on) {
-  std::lock_guard lock(compress_mutex_);
+  MutexLock lock(compress_mutex_);
   return compress_files(tree_, older_than_s, go_on);
 }
 
 bool LocalStore::is_verified(const FileKey& key) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return verified_.contains(key);
 }
 
 void LocalStore::remember_verified(const FileKey& key) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (verified_.size() >= kVerifiedMax) verified_.clear();
   verified_.insert(key);
 }
 
 void LocalStore::forget_verified(const FileKey& key) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   verified_.erase(key);
 }
 

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <unordered_set>
 
+#include "base/mutex.h"
 #include "base/worker_pool.h"
 #include "blobs/blob_tree.h"
 #include "blobs/interleaved_sha256.h"
@@ -38,10 +38,10 @@ class LocalStore final : public Store {
 
   const Hashing hashing_;
   BlobTree tree_;
-  std::mutex compress_mutex_;  // held during compress()
-  std::mutex mutex_;
-  std::unordered_set<FileKey, FileKeyHash> verified_;  // guarded by mutex_; verified since the start
-  WorkerPool pool_;                                    // hashes and writes for all writers
+  Mutex compress_mutex_;  // held during compress()
+  Mutex mutex_;
+  std::unordered_set<FileKey, FileKeyHash> verified_ SK_GUARDED_BY(mutex_);  // verified since the start
+  WorkerPool pool_;  // hashes and writes for all writers
 };
 
 }  // namespace sk::blobs

@@ -2,15 +2,14 @@
 // transaction and commits it with one fsync, while the others wait. Readers have their own connections.
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <deque>
 #include <filesystem>
-#include <mutex>
 #include <thread>
 
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/mutex.h"
 #include "catalog/database.h"
 #include "catalog/migrations.h"
 #include "catalog/sqlite_connection.h"
@@ -97,7 +96,7 @@ struct PendingWrite {
   std::exception_ptr error;
   std::vector<std::function<void()>> actions;
   bool done = false;
-  std::condition_variable wake;
+  ConditionVariable wake;
 };
 
 class SqliteDatabase final : public Database {
@@ -117,7 +116,7 @@ class SqliteDatabase final : public Database {
 
   ~SqliteDatabase() override {
     {
-      std::lock_guard lock(mover_mutex_);
+      MutexLock lock(mover_mutex_);
       stopping_ = true;
     }
     mover_wake_.notify_all();
@@ -125,16 +124,16 @@ class SqliteDatabase final : public Database {
   }
 
   size_t queued_writes() const override {
-    std::lock_guard lock(queue_mutex_);
+    MutexLock lock(queue_mutex_);
     return queue_.size();
   }
 
  protected:
   void run_write(const std::function<void(Tx&)>& closure, Survives survives) override {
     PendingWrite mine{&closure, survives, nullptr, {}, false, {}};
-    std::unique_lock lock(queue_mutex_);
+    MutexLock lock(queue_mutex_);
     queue_.push_back(&mine);
-    mine.wake.wait(lock, [&] { return mine.done || queue_.front() == &mine; });
+    mine.wake.wait(lock, [&]() SK_REQUIRES(queue_mutex_) { return mine.done || queue_.front() == &mine; });
     if (!mine.done) {
       std::vector<PendingWrite*> group(
           queue_.begin(), queue_.begin() + static_cast<long>(std::min(queue_.size(), options_.group_max)));
@@ -170,8 +169,8 @@ class SqliteDatabase final : public Database {
   class Reader {
    public:
     explicit Reader(SqliteDatabase& database) : database_(database) {
-      std::unique_lock lock(database.readers_mutex_);
-      database.readers_free_.wait(lock, [&] {
+      MutexLock lock(database.readers_mutex_);
+      database.readers_free_.wait(lock, [&]() SK_REQUIRES(database.readers_mutex_) {
         return !database.idle_readers_.empty() || database.readers_ < database.options_.readers_max;
       });
       if (!database.idle_readers_.empty()) {
@@ -192,7 +191,7 @@ class SqliteDatabase final : public Database {
       }
     }
     ~Reader() {
-      std::lock_guard lock(database_.readers_mutex_);
+      MutexLock lock(database_.readers_mutex_);
       database_.idle_readers_.push_back(std::move(connection_));
       database_.readers_free_.notify_one();
     }
@@ -231,7 +230,7 @@ class SqliteDatabase final : public Database {
   // Runs on the front writer's thread, exclusively. Sets each write's error and runs the actions of the
   // committed ones.
   void run_group(const std::vector<PendingWrite*>& group) {
-    std::lock_guard turn(writer_mutex_);
+    MutexLock turn(writer_mutex_);
     try {
       writer_.exec("BEGIN IMMEDIATE", {});
       if (group.size() == 1) {
@@ -298,7 +297,7 @@ class SqliteDatabase final : public Database {
   // fast: its disk blocks are already allocated, and its pages are in the processor's caches.
   //
   // Called by the front writer after a commit.
-  void move_pages() {
+  void move_pages() SK_REQUIRES(writer_mutex_) {
     int pages = writer_.wal_pages();
     if (pages < moved_at_pages_) moved_at_pages_ = 0;  // the log was restarted
     if (pages < moved_at_pages_ + options_.background_pages) return;
@@ -310,9 +309,9 @@ class SqliteDatabase final : public Database {
       wake_mover();
   }
 
-  // Starts a background checkpoint. Returns false when there is nothing to move. Requires writer_mutex_ and
-  // no running checkpoint, so neither the log nor its moved part can change.
-  bool begin_move() {
+  // Starts a background checkpoint. Returns false when there is nothing to move. No checkpoint may be
+  // running, so neither the log nor its moved part can change.
+  bool begin_move() SK_REQUIRES(writer_mutex_) {
     try {
       if (!holder_.has_pages_to_move()) return false;
       holder_.exec("BEGIN", {});
@@ -369,21 +368,24 @@ class SqliteDatabase final : public Database {
 
   void wake_mover() {
     {
-      std::lock_guard lock(mover_mutex_);
+      MutexLock lock(mover_mutex_);
       is_mover_wanted_ = true;
     }
     mover_wake_.notify_one();
   }
 
   void run_mover() {
-    std::unique_lock lock(mover_mutex_);
+    MutexLock lock(mover_mutex_);
     while (!stopping_) {
-      mover_wake_.wait_for(lock, options_.move_interval, [&] { return stopping_ || is_mover_wanted_; });
+      mover_wake_.wait_for(lock, options_.move_interval,
+                           [&]() SK_REQUIRES(mover_mutex_) { return stopping_ || is_mover_wanted_; });
       is_mover_wanted_ = false;
       lock.unlock();
       // The interval has passed. If a writer is active, it maintains the log itself.
-      if (!is_moving_)
-        if (std::unique_lock turn(writer_mutex_, std::try_to_lock); turn && !is_moving_) begin_move();
+      if (!is_moving_ && writer_mutex_.try_lock()) {
+        MutexLock turn(writer_mutex_, std::adopt_lock);
+        if (!is_moving_) begin_move();
+      }
       if (is_moving_) {
         checkpoint(mover_);
         end_move();
@@ -394,7 +396,7 @@ class SqliteDatabase final : public Database {
 
   const std::string path_;
   const SqliteOptions options_;
-  std::mutex writer_mutex_;  // held by the front writer during its turn
+  Mutex writer_mutex_;       // held by the front writer during its turn
   SqliteConnection writer_;  // front writer only
   SqliteConnection mover_;   // background thread only
   SqliteConnection holder_;  // background thread while is_moving_; otherwise the holder of writer_mutex_
@@ -402,18 +404,18 @@ class SqliteDatabase final : public Database {
   // A background checkpoint runs or is about to. Set under writer_mutex_, cleared by the background thread.
   std::atomic<bool> is_moving_{false};
 
-  mutable std::mutex queue_mutex_;
-  std::deque<PendingWrite*> queue_;  // guarded by queue_mutex_; the first one leads the group
+  mutable Mutex queue_mutex_;
+  std::deque<PendingWrite*> queue_ SK_GUARDED_BY(queue_mutex_);  // the first one leads the group
 
-  std::mutex readers_mutex_;
-  std::condition_variable readers_free_;
-  std::vector<std::unique_ptr<SqliteConnection>> idle_readers_;  // guarded by readers_mutex_
-  size_t readers_ = 0;                                           // guarded by readers_mutex_
+  Mutex readers_mutex_;
+  ConditionVariable readers_free_;
+  std::vector<std::unique_ptr<SqliteConnection>> idle_readers_ SK_GUARDED_BY(readers_mutex_);
+  size_t readers_ SK_GUARDED_BY(readers_mutex_) = 0;
 
-  std::mutex mover_mutex_;
-  std::condition_variable mover_wake_;
-  bool is_mover_wanted_ = false;  // guarded by mover_mutex_
-  bool stopping_ = false;         // guarded by mover_mutex_
+  Mutex mover_mutex_;
+  ConditionVariable mover_wake_;
+  bool is_mover_wanted_ SK_GUARDED_BY(mover_mutex_) = false;
+  bool stopping_ SK_GUARDED_BY(mover_mutex_) = false;
   std::thread mover_thread_;
 };
 

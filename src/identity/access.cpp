@@ -137,7 +137,7 @@ Actor Access::authenticate(std::string_view secret) {
   TimeUs now_us = clock_.now_us();
   int64_t revocations = 0;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     revocations = revocations_;
     auto found = cache_.find(hash);
     if (found != cache_.end()) {
@@ -174,7 +174,7 @@ Actor Access::authenticate(std::string_view secret) {
   if (found->revoked) throw key_revoked();
   if (found->actor.expires_us() && *found->actor.expires_us() <= now_us) throw key_expired();
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (cache_.size() >= kCacheMax) cache_.clear();
     // Do not cache a key that was revoked since the lookup above.
     if (revocations == revocations_) cache_.emplace(hash, found->actor);
@@ -205,7 +205,7 @@ Actor Access::insert_subject(catalog::Tx& tx, const std::string& source, const s
 Actor Access::actor_of_subject(const std::string& source, const std::string& subject) {
   const std::string known_as = source + "\n" + subject;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     auto found = subjects_.find(known_as);
     if (found != subjects_.end()) return found->second;
   }
@@ -227,7 +227,7 @@ Actor Access::actor_of_subject(const std::string& source, const std::string& sub
       return insert_subject(tx, source, subject);
     });
   }
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (subjects_.size() >= kCacheMax) subjects_.clear();
   subjects_.emplace(known_as, *actor);
   return *actor;
@@ -342,7 +342,7 @@ void Access::revoke_key(const Actor& actor, const Id& key) {
     hooks_.record(tx, actor, "key.revoke", {{"key_id", key.with_prefix(prefix::key)}},
                   {{"name", found->name}});
     tx.after_commit([this] {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       cache_.clear();
       ++revocations_;
     });
@@ -365,7 +365,7 @@ bool Access::has_principal(catalog::Statements& statements, const Id& principal)
 void Access::flush_last_use() {
   std::unordered_map<Id, TimeUs> uses;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     uses.swap(last_use_us_);
   }
   if (uses.empty()) return;

@@ -40,7 +40,8 @@ void Assembly::provision() {
 
 void Assembly::recover() {
   interpreter_ = make_interpreter();
-  app_.emplace(*keep_, *interpreter_, api_settings(settings_), metrics_, std::string(kVersion));
+  app_.emplace(*keep_, *interpreter_, api_settings(settings_), metrics_, std::string(kVersion),
+               mcp_extension_);
   app_->recover();
 }
 

@@ -138,7 +138,6 @@ api::Settings api_settings(const Settings& settings) {
       .mcp_sessions_max = settings.mcp_sessions_max,
       .mcp_session_idle_s = settings.mcp_session_idle_s,
       .mcp_replay_bytes_max = settings.mcp_replay_bytes_max,
-      .mcp_conformance = settings.mcp_conformance,
       .librechat_jwt_key = settings.librechat_jwt_key,
       .librechat_jwt_issuer = settings.librechat_jwt_issuer,
       .librechat_jwt_audience = settings.librechat_jwt_audience,

@@ -77,7 +77,7 @@ uint64_t drop_reference(catalog::Tx& tx, const Id& workspace, const Sha256& hash
 
 bool BlobLedger::pin(const Sha256& hash) {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     ++pins_[hash];
     if (doomed_.contains(hash)) return false;
   }
@@ -93,19 +93,19 @@ bool BlobLedger::pin(const Sha256& hash) {
 }
 
 void BlobLedger::unpin(const Sha256& hash) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   auto found = pins_.find(hash);
   SK_CHECK(found != pins_.end(), hash.hex());
   if (--found->second == 0) pins_.erase(found);
 }
 
 bool BlobLedger::is_pinned(const Sha256& hash) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return pins_.contains(hash);
 }
 
 size_t BlobLedger::pinned() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return pins_.size();
 }
 
@@ -154,7 +154,7 @@ std::optional<Blob> BlobLedger::find(catalog::Statements& statements, const Sha2
 }
 
 std::vector<Sha256> BlobLedger::doom(const std::vector<Sha256>& hashes) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   std::vector<Sha256> result;
   result.reserve(hashes.size());
   doomed_.reserve(doomed_.size() + hashes.size());
@@ -169,7 +169,7 @@ std::vector<Sha256> BlobLedger::doom(const std::vector<Sha256>& hashes) {
 }
 
 void BlobLedger::undoom(const std::vector<Sha256>& hashes) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   for (const auto& hash : hashes) doomed_.erase(hash);
 }
 

@@ -2,11 +2,11 @@
 // Reference counts save the collector a search. Each workspace's distinct bytes are counted for its quota.
 #pragma once
 
-#include <mutex>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "blobs/store.h"
 #include "catalog/database.h"
 
@@ -44,9 +44,9 @@ class BlobLedger final : public blobs::KnownBlobs {
 
  private:
   catalog::Database& db_;
-  mutable std::mutex mutex_;
-  std::unordered_map<Sha256, int> pins_;  // guarded by mutex_
-  std::unordered_set<Sha256> doomed_;     // guarded by mutex_
+  mutable Mutex mutex_;
+  std::unordered_map<Sha256, int> pins_ SK_GUARDED_BY(mutex_);
+  std::unordered_set<Sha256> doomed_ SK_GUARDED_BY(mutex_);
 };
 
 }  // namespace sk::workspace

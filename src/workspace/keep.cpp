@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/mutex.h"
 #include "blobs/blob_tree.h"
 #include "workspace/identity_hooks.h"
 
@@ -78,7 +79,7 @@ struct Keep::Impl {
     if (options.trash_retention_s > 0) purge_old_trash();
     upkeep.collect();
     store->compress(3600, [this] {
-      std::lock_guard guard(mutex);
+      MutexLock guard(mutex);
       return !stopping;
     });
   }
@@ -112,9 +113,9 @@ struct Keep::Impl {
   // Calls work() every second until stop().
   template <class Work>
   void every_second(const Work& work) {
-    std::unique_lock guard(mutex);
+    MutexLock guard(mutex);
     while (!stopping) {
-      wake.wait_for(guard, std::chrono::seconds(1), [this] { return stopping; });
+      wake.wait_for(guard, std::chrono::seconds(1), [this]() SK_REQUIRES(mutex) { return stopping; });
       if (stopping) break;
       guard.unlock();
       work();
@@ -148,7 +149,7 @@ struct Keep::Impl {
 
   void stop() {
     {
-      std::lock_guard guard(mutex);
+      MutexLock guard(mutex);
       if (stopping) return;
       stopping = true;
     }
@@ -185,9 +186,9 @@ struct Keep::Impl {
   Upkeep upkeep;
   AccessLog access_log;
 
-  std::mutex mutex;
-  std::condition_variable wake;
-  bool stopping = false;  // guarded by mutex
+  Mutex mutex;
+  ConditionVariable wake;
+  bool stopping SK_GUARDED_BY(mutex) = false;
   std::thread timers_thread, upkeep_thread;
 };
 

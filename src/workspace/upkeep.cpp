@@ -22,7 +22,7 @@ struct Undoom {
 }  // namespace
 
 CollectResult Upkeep::collect(int64_t orphan_age_s) {
-  std::lock_guard one_at_a_time(collecting_);
+  MutexLock one_at_a_time(collecting_);
   CollectResult result;
   Sha256 after;
   for (bool more = true; more;) {
@@ -80,7 +80,7 @@ CollectResult Upkeep::collect(int64_t orphan_age_s) {
 }
 
 VerifyResult Upkeep::verify(const std::function<bool(const VerifyResult&)>& progress) {
-  std::lock_guard one_at_a_time(verifying_);
+  MutexLock one_at_a_time(verifying_);
   VerifyRun run(ground_, progress);
   run.blobs();
   run.references();

@@ -101,7 +101,7 @@ Authority Workspaces::enter(const Actor& actor, std::string_view id_or_name, Rig
   const std::string key = memory_key(actor, id_or_name);
   int64_t changes;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     changes = changes_;
     auto found = remembered_.find(key);
     if (found != remembered_.end()) {
@@ -111,7 +111,7 @@ Authority Workspaces::enter(const Actor& actor, std::string_view id_or_name, Rig
     }
   }
   Authority opened = open(actor, id_or_name, right);
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   // Do not cache a result that was read before an invalidation.
   if (changes != changes_) return opened;
   if (remembered_.size() >= kRememberedMax) remembered_.clear();
@@ -121,7 +121,7 @@ Authority Workspaces::enter(const Actor& actor, std::string_view id_or_name, Rig
 
 void Workspaces::forget_after(catalog::Tx& tx) {
   tx.after_commit([this] {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     ++changes_;
     remembered_.clear();
   });

@@ -1,5 +1,4 @@
 // Information about a pool's sessions and their runtime.
-#include <mutex>
 #include <unordered_map>
 
 #include "api/azure/azure.h"
@@ -8,6 +7,7 @@
 #include "api/common/need_interpreter.h"
 #include "api/dialects.h"
 #include "api/vendor/output_text.h"
+#include "base/mutex.h"
 #include "base/text.h"
 #include "interpreter/sessions/aliases.h"
 
@@ -72,20 +72,20 @@ class Known {
  public:
   // Null when there is no answer yet.
   Json find(const Id& principal) {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     auto found = packages_.find(principal);
     return found == packages_.end() ? Json() : found->second;
   }
   void add(const Id& principal, Json packages) {
     constexpr size_t kMost = 1000;
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (packages_.size() >= kMost) packages_.clear();
     packages_[principal] = std::move(packages);
   }
 
  private:
-  std::mutex mutex_;
-  std::unordered_map<Id, Json> packages_;  // guarded by mutex_
+  Mutex mutex_;
+  std::unordered_map<Id, Json> packages_ SK_GUARDED_BY(mutex_);
 };
 
 // Parses the output of kAskPackages, which comes from a sandbox and can be anything. Null when it is not the

@@ -1,13 +1,14 @@
 // POST /exec/programmatic: code that calls tools which only the client has. The execution waits in its
 // session while the client runs them, so no code runs twice. The first request starts the execution and each
 // further one brings results. Every answer contains the next calls or the result.
-#include <mutex>
 #include <unordered_map>
 
 #include "api/common/await.h"
 #include "api/common/need_interpreter.h"
 #include "api/librechat/librechat.h"
 #include "api/librechat/result.h"
+#include "base/json_reading.h"
+#include "base/mutex.h"
 #include "base/text.h"
 
 namespace sk::api::librechat {
@@ -48,23 +49,23 @@ struct Token {
 class Begun {
  public:
   void add(const Id& execution, std::shared_ptr<const Asked> asked) {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     asked_[execution] = std::move(asked);
   }
   void forget(const Id& execution) {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     asked_.erase(execution);
   }
   // Returns null after the execution has ended.
   std::shared_ptr<const Asked> find(const Id& execution) {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     auto found = asked_.find(execution);
     return found == asked_.end() ? nullptr : found->second;
   }
 
  private:
-  std::mutex mutex_;
-  std::unordered_map<Id, std::shared_ptr<const Asked>> asked_;  // guarded by mutex_
+  Mutex mutex_;
+  std::unordered_map<Id, std::shared_ptr<const Asked>> asked_ SK_GUARDED_BY(mutex_);
 };
 
 std::string call_id(int64_t event, size_t index) {
@@ -76,10 +77,10 @@ Json calls_json(const Json& calls, int64_t event) {
   Json out = Json::array();
   for (size_t i = 0; i < calls.size(); ++i) {
     const Json& one = calls[i];
-    auto name = one.is_object() && one.contains("name") && one["name"].is_string() ? one["name"] : Json("");
-    auto input =
-        one.is_object() && one.contains("input") && one["input"].is_object() ? one["input"] : Json::object();
-    out.push_back({{"id", call_id(event, i)}, {"name", name}, {"input", input}});
+    const Json& input = field_in(one, "input");
+    out.push_back({{"id", call_id(event, i)},
+                   {"name", text_in(one, "name")},
+                   {"input", input.is_object() ? input : Json::object()}});
   }
   return out;
 }

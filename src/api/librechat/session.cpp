@@ -2,6 +2,7 @@
 
 #include "api/common/need_interpreter.h"
 #include "api/vendor/containers.h"
+#include "base/json_reading.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "interpreter/sessions/aliases.h"
@@ -41,11 +42,6 @@ bool may_run_in(const std::optional<SessionInfo>& session) {
   return session && session->status != interpreter::SessionStatus::deleted && !is_upload(*session);
 }
 
-std::string text_or_empty(const Json& object, const char* name) {
-  auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 }  // namespace
 
 std::string language_of(const std::string& name) {
@@ -79,10 +75,9 @@ bool is_read_only(const SessionInfo& session) {
 FileRefs read_refs(const Body& body) {
   FileRefs refs;
   for (const auto& file : body.objects("files")) {
-    FileRef ref{text_or_empty(file, "storage_session_id"), text_or_empty(file, "id"),
-                text_or_empty(file, "name")};
+    FileRef ref{text_in(file, "storage_session_id"), text_in(file, "id"), text_in(file, "name")};
     refs.current = refs.current || !ref.session.empty() || file.contains("kind");
-    if (ref.session.empty()) ref.session = text_or_empty(file, "session_id");
+    if (ref.session.empty()) ref.session = text_in(file, "session_id");
     if (ref.name.starts_with(kDataFolder)) ref.name = ref.name.substr(kDataFolder.size());
     refs.all.push_back(std::move(ref));
   }

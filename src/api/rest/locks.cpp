@@ -3,6 +3,7 @@
 #include "api/common/watch.h"
 #include "api/rest/errors.h"
 #include "api/rest/rest.h"
+#include "base/mutex.h"
 #include "base/path.h"
 
 namespace sk::api::rest {
@@ -40,7 +41,7 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
 
  private:
   void attempt() {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     auto deferred = deferred_.lock();
     if (ended_ || !deferred || deferred->done()) return;
     try {
@@ -56,7 +57,7 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
   }
 
   // Sets a timer, because an expiring lock sends no notification.
-  void retry_when_expired(const std::optional<workspace::Lock>& in_the_way) {
+  void retry_when_expired(const std::optional<workspace::Lock>& in_the_way) SK_REQUIRES(mutex_) {
     if (!in_the_way) return;
     if (in_the_way->expires_us == retry_at_us_) return;
     retry_at_us_ = in_the_way->expires_us;
@@ -73,7 +74,7 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
   // Makes a last attempt, whose error names the holder of the lock. If an earlier attempt acquired the lock
   // at the same moment, replies with that lock.
   Reply at_deadline() {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     ended_ = answered_ = true;
     try {
       if (!acquired_) acquired_ = app_.keep.locks().acquire(current_authority(), wanted_);
@@ -86,7 +87,7 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
   // Also runs after at_deadline(), whose reply already contains the lock.
   void at_cancel() {
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       ended_ = true;
       if (answered_) return;
     }
@@ -95,7 +96,7 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
 
   // Releases a lock whose token no client will receive, because the client left or the server stops.
   void give_back() {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (!acquired_) return;
     try {
       app_.keep.locks().release(current_authority(), acquired_->token);
@@ -112,11 +113,11 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
   http::Request request_;  // the part that an error reply needs
   std::function<void()> retry_;
   std::weak_ptr<http::Deferred> deferred_;
-  std::mutex mutex_;
-  bool ended_ = false;                       // guarded by mutex_
-  bool answered_ = false;                    // guarded by mutex_: at_deadline() has made the reply
-  TimeUs retry_at_us_ = 0;                   // guarded by mutex_: the time for which a timer is set
-  std::optional<workspace::Lock> acquired_;  // guarded by mutex_
+  Mutex mutex_;
+  bool ended_ SK_GUARDED_BY(mutex_) = false;
+  bool answered_ SK_GUARDED_BY(mutex_) = false;   // at_deadline() has made the reply
+  TimeUs retry_at_us_ SK_GUARDED_BY(mutex_) = 0;  // the time for which a timer is set
+  std::optional<workspace::Lock> acquired_ SK_GUARDED_BY(mutex_);
   std::optional<Watch> watch_;
 };
 

@@ -68,7 +68,7 @@ void ChildServer::start() {
   output_ = Fd(ends[0]);
   Fd theirs(ends[1]);
   {
-    std::lock_guard guard(mutex_);
+    MutexLock guard(mutex_);
     SK_CHECK(pid_ < 0);
     if (ended_) throw Error(Code::unavailable, "the server was stopped");
     pid_ = ::fork();
@@ -93,20 +93,20 @@ void ChildServer::start() {
 
 void ChildServer::kill_at_once() {
   {
-    std::lock_guard guard(mutex_);
+    MutexLock guard(mutex_);
     kill_locked();
   }
   output_.reset();
 }
 
 void ChildServer::end() {
-  std::lock_guard guard(mutex_);
+  MutexLock guard(mutex_);
   ended_ = true;
   kill_locked();
 }
 
 pid_t ChildServer::pid() const {
-  std::lock_guard guard(mutex_);
+  MutexLock guard(mutex_);
   return pid_;
 }
 

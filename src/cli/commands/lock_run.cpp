@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <condition_variable>
 #include <csignal>
 #include <thread>
 
+#include "base/mutex.h"
 #include "cli/client/fields.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/locking.h"
@@ -36,7 +36,7 @@ class Renewer {
 
   void stop() {
     {
-      std::lock_guard guard(mutex_);
+      MutexLock guard(mutex_);
       stopping_ = true;
     }
     wake_.notify_all();
@@ -45,9 +45,9 @@ class Renewer {
 
  private:
   void renew_until_stopped() {
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     while (!wake_.wait_for(lock, std::chrono::seconds(std::max<int64_t>(1, ttl_s_ / 3)),
-                           [this] { return stopping_; })) {
+                           [this]() SK_REQUIRES(mutex_) { return stopping_; })) {
       lock.unlock();
       try {
         remote_.call("POST", remote_.url(where_, "locks/renew"), {},
@@ -64,9 +64,9 @@ class Renewer {
   const RemotePath where_;
   const std::string token_;
   const int64_t ttl_s_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool stopping_ = false;  // guarded by mutex_
+  Mutex mutex_;
+  ConditionVariable wake_;
+  bool stopping_ SK_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 

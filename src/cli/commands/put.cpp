@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <span>
 
+#include "base/mutex.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "cli/client/fields.h"
@@ -109,7 +110,7 @@ class Tally {
   Tally(const Invocation& call, bool each) : call_(call), each_(each) {}
 
   void add(const Json& result) {
-    std::lock_guard guard(mutex_);
+    MutexLock guard(mutex_);
     ++files_;
     if (flag_field(result, "unchanged")) ++unchanged_;
     if (flag_field(result, "created")) ++created_;
@@ -117,6 +118,7 @@ class Tally {
   }
 
   std::string summary(uint64_t bytes, int64_t seconds) const {
+    MutexLock guard(mutex_);
     auto out = "put " + std::to_string(files_) + (files_ == 1 ? " file, " : " files, ") + human_size(bytes);
     if (seconds > 0) out += " in " + human_duration(seconds);
     out += ": " + std::to_string(created_) + " new, " + std::to_string(files_ - created_ - unchanged_) +
@@ -127,8 +129,10 @@ class Tally {
  private:
   const Invocation& call_;
   const bool each_;
-  std::mutex mutex_;
-  size_t files_ = 0, created_ = 0, unchanged_ = 0;  // guarded by mutex_
+  mutable Mutex mutex_;
+  size_t files_ SK_GUARDED_BY(mutex_) = 0;
+  size_t created_ SK_GUARDED_BY(mutex_) = 0;
+  size_t unchanged_ SK_GUARDED_BY(mutex_) = 0;
 };
 
 UploadOptions upload_options(const Invocation& call, Remote& remote, const RemotePath& where) {

@@ -9,6 +9,7 @@
 #include "base/version.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/greeting.h"
+#include "cli/commands/serve.h"
 #include "server/server.h"
 
 namespace sk::cli {
@@ -102,12 +103,16 @@ server::Settings read_settings(const Invocation& call) {
   }
 }
 
-ExitCode run_serve(Invocation& call) {
+ExitCode run_serve(Invocation& call) { return serve(call, nullptr); }
+
+}  // namespace
+
+ExitCode serve(Invocation& call, const api::mcp::Extension* mcp_extension) {
   auto settings = read_settings(call);
   log::configure(settings.log_level, settings.log_format);
   EndSignals signals;
   raise_open_files_limit();
-  server::run(settings, call.clock, [&](const server::Listening& server) {
+  server::run(settings, call.clock, mcp_extension, [&](const server::Listening& server) {
     warn_of_plain_http(settings, server.url.starts_with("https://"));
     log::info("ready", {{"version", kVersion}, {"url", server.url}, {"data", settings.data}});
     greet(call, settings, server);
@@ -118,8 +123,6 @@ ExitCode run_serve(Invocation& call) {
   log::info("stopped");
   return ExitCode::ok;
 }
-
-}  // namespace
 
 Command serve_command() {
   return {

@@ -39,12 +39,12 @@ InterruptGuard::~InterruptGuard() {
 }
 
 void InterruptGuard::add(const std::string& path) {
-  std::lock_guard guard(mutex_);
+  MutexLock guard(mutex_);
   half_written_.insert(path);
 }
 
 void InterruptGuard::remove(const std::string& path) {
-  std::lock_guard guard(mutex_);
+  MutexLock guard(mutex_);
   half_written_.erase(path);
 }
 

@@ -19,7 +19,7 @@ std::optional<SessionInfo> CopyCache::next(TimeUs now_us, const std::function<bo
   if (is_disk_short()) keep_us = std::min(keep_us, kRestUs);
   for (auto& session : records_.sessions_with_copies(now_us - keep_us, kLookedAtMax)) {
     if (in_use(session.id)) continue;
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     auto spared = spared_.find(session.id);
     if (spared != spared_.end() && spared->second == session.active_us) continue;
     return session;
@@ -28,7 +28,7 @@ std::optional<SessionInfo> CopyCache::next(TimeUs now_us, const std::function<bo
 }
 
 void CopyCache::spare(const SessionInfo& session) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   spared_[session.id] = session.active_us;
 }
 

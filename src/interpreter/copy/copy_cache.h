@@ -3,11 +3,11 @@
 #pragma once
 
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <unordered_map>
 
+#include "base/mutex.h"
 #include "interpreter/records.h"
 
 namespace sk::interpreter {
@@ -34,8 +34,8 @@ class CopyCache {
 
   const Rules rules_;
   Records& records_;
-  std::mutex mutex_;
-  std::unordered_map<Id, TimeUs> spared_;  // time of its last use; guarded by mutex_
+  Mutex mutex_;
+  std::unordered_map<Id, TimeUs> spared_ SK_GUARDED_BY(mutex_);  // time of its last use
 };
 
 }  // namespace sk::interpreter

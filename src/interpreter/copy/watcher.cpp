@@ -60,7 +60,7 @@ void Watcher::run() {
   while (true) {
     if (::poll(fds, 2, -1) < 0 && errno != EINTR) die("poll failed in the watcher of working copies");
     if (fds[1].revents != 0) return;
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     drain_locked();
   }
 }
@@ -159,7 +159,7 @@ void Watcher::watch_folder_locked(const Id& session, Copy& copy, const std::stri
 
 void Watcher::watch_tree_locked(const Id& session, Copy& copy, const std::string& path) {
   watch_folder_locked(session, copy, path);
-  auto closed = copy.copy->walk(path, [&](const std::string& at, const Node& node) {
+  auto closed = copy.copy->walk(path, [&](const std::string& at, const Node& node) SK_REQUIRES(mutex_) {
     if (node.kind == NodeKind::folder && !copy.blind) watch_folder_locked(session, copy, at);
     return !copy.blind;
   });
@@ -167,14 +167,14 @@ void Watcher::watch_tree_locked(const Id& session, Copy& copy, const std::string
 }
 
 void Watcher::add(const Id& session, const WorkingCopy& copy) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   auto& mine = copies_[session];
   mine.copy = &copy;
   watch_tree_locked(session, mine, "");
 }
 
 void Watcher::remove(const Id& session) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   auto found = copies_.find(session);
   if (found == copies_.end()) return;
   for (int watch : found->second.watches) {
@@ -185,7 +185,7 @@ void Watcher::remove(const Id& session) {
 }
 
 Touched Watcher::take(const Id& session) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   drain_locked();
   auto found = copies_.find(session);
   if (found == copies_.end()) return {};
@@ -208,13 +208,13 @@ Touched Watcher::take(const Id& session) {
 }
 
 void Watcher::put_back(const Id& session, const Touched& touched) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   auto found = copies_.find(session);
   if (found != copies_.end()) found->second.touched.add(touched);
 }
 
 bool Watcher::anything(const Id& session) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   drain_locked();
   auto found = copies_.find(session);
   return found != copies_.end() && (found->second.blind || !found->second.touched.empty());

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <map>
-#include <mutex>
 #include <set>
 #include <string>
 #include <thread>
@@ -15,6 +14,7 @@
 
 #include "base/fd.h"
 #include "base/id.h"
+#include "base/mutex.h"
 #include "interpreter/copy/working_copy.h"
 
 namespace sk::interpreter {
@@ -69,18 +69,18 @@ class Watcher {
   };
 
   void run();
-  void drain_locked();
-  void handle_locked(int watch, uint32_t mask, std::string_view name);
-  void watch_folder_locked(const Id& session, Copy& copy, const std::string& path);
-  void watch_tree_locked(const Id& session, Copy& copy, const std::string& path);
-  void count_modification_locked(int watch, Copy& copy, Folder& folder);
-  void go_blind_locked(const Id& session, Copy& copy, const char* why);
+  void drain_locked() SK_REQUIRES(mutex_);
+  void handle_locked(int watch, uint32_t mask, std::string_view name) SK_REQUIRES(mutex_);
+  void watch_folder_locked(const Id& session, Copy& copy, const std::string& path) SK_REQUIRES(mutex_);
+  void watch_tree_locked(const Id& session, Copy& copy, const std::string& path) SK_REQUIRES(mutex_);
+  void count_modification_locked(int watch, Copy& copy, Folder& folder) SK_REQUIRES(mutex_);
+  void go_blind_locked(const Id& session, Copy& copy, const char* why) SK_REQUIRES(mutex_);
 
   const size_t folders_per_copy_max_;
   Fd inotify_, stop_;
-  std::mutex mutex_;
-  std::unordered_map<Id, Copy> copies_;      // guarded by mutex_
-  std::unordered_map<int, Folder> folders_;  // guarded by mutex_; by watch descriptor
+  Mutex mutex_;
+  std::unordered_map<Id, Copy> copies_ SK_GUARDED_BY(mutex_);
+  std::unordered_map<int, Folder> folders_ SK_GUARDED_BY(mutex_);  // by watch descriptor
   std::thread thread_;
 };
 

@@ -16,21 +16,21 @@ void ClientTools::ask(const sandbox::KernelRequest& request, const Id& execution
     throw Error(Code::bad_request, "calls must be a list of 1 to 1,000 calls");
   // Holds the lock while adding to the feed, because a client may answer before add() returns the event's
   // number.
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (waiting_) throw Error(Code::conflict, "this cell already waits for tools");
   int64_t event = feed.add(ToolsAsked{*calls});
   waiting_ = {execution, request.id, event};
 }
 
 std::optional<uint64_t> ClientTools::take(const Id& execution, int64_t event) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   // A repeated answer to earlier calls must not reach calls that the code made since.
   if (!waiting_ || waiting_->execution != execution || waiting_->event != event) return std::nullopt;
   return std::exchange(waiting_, std::nullopt)->request;
 }
 
 std::optional<uint64_t> ClientTools::drop() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (!waiting_) return std::nullopt;
   return std::exchange(waiting_, std::nullopt)->request;
 }

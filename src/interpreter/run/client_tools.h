@@ -2,9 +2,9 @@
 // request in the execution's feed and sends the results. This class records which execution waits for them.
 #pragma once
 
-#include <mutex>
 #include <optional>
 
+#include "base/mutex.h"
 #include "interpreter/run/execution_feed.h"
 #include "sandbox/kernel.h"
 
@@ -29,8 +29,8 @@ class ClientTools {
     uint64_t request;  // number of the kernel's request
     int64_t event;     // number of the `tools` event in the feed
   };
-  std::mutex mutex_;
-  std::optional<Waiting> waiting_;  // guarded by mutex_
+  Mutex mutex_;
+  std::optional<Waiting> waiting_ SK_GUARDED_BY(mutex_);
 };
 
 }  // namespace sk::interpreter

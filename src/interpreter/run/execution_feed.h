@@ -6,9 +6,9 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "base/mutex.h"
 #include "interpreter/run/event.h"
 
 namespace sk::interpreter {
@@ -45,16 +45,16 @@ class ExecutionFeed {
   void expire(TimeUs now_us);
 
  private:
-  mutable std::mutex mutex_;  // guards all below; held while followers are called, which keeps their order
-  std::vector<ExecutionEvent> events_;
-  std::map<uint64_t, std::function<void(const ExecutionEvent&)>> followers_;
+  mutable Mutex mutex_;  // held while followers are called, which keeps their order
+  std::vector<ExecutionEvent> events_ SK_GUARDED_BY(mutex_);
+  std::map<uint64_t, std::function<void(const ExecutionEvent&)>> followers_ SK_GUARDED_BY(mutex_);
   struct Waiter {
     TimeUs deadline_us = 0;
     std::function<void(const Execution*)> then;
   };
-  std::vector<Waiter> waiters_;
-  uint64_t next_ = 1;
-  std::optional<Execution> result_;
+  std::vector<Waiter> waiters_ SK_GUARDED_BY(mutex_);
+  uint64_t next_ SK_GUARDED_BY(mutex_) = 1;
+  std::optional<Execution> result_ SK_GUARDED_BY(mutex_);
 };
 
 // Waits until all are finished, at most this long.

@@ -3,10 +3,10 @@
 
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
+#include "base/mutex.h"
 #include "interpreter/interpreter.h"
 
 namespace sk::interpreter {
@@ -47,8 +47,8 @@ class RecentExecutions {
   void expire_waits(TimeUs now_us);
 
  private:
-  mutable std::mutex mutex_;
-  std::deque<RunningExecution> executions_;  // the newest last; guarded by mutex_
+  mutable Mutex mutex_;
+  std::deque<RunningExecution> executions_ SK_GUARDED_BY(mutex_);  // the newest last
 };
 
 }  // namespace sk::interpreter

@@ -4,11 +4,11 @@
 
 #include <atomic>
 #include <functional>
-#include <mutex>
 #include <thread>
 #include <unordered_map>
 
 #include "base/fd.h"
+#include "base/mutex.h"
 
 namespace sk::interpreter {
 
@@ -34,8 +34,8 @@ class KernelLoop {
 
   Fd epoll_, wake_;
   std::atomic<bool> stopping_{false};
-  std::mutex mutex_;
-  std::unordered_map<int, std::function<void()>> by_fd_;  // guarded by mutex_
+  Mutex mutex_;
+  std::unordered_map<int, std::function<void()>> by_fd_ SK_GUARDED_BY(mutex_);
   std::thread thread_;
 };
 

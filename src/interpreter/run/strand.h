@@ -4,8 +4,8 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 
+#include "base/mutex.h"
 #include "base/worker_pool.h"
 
 namespace sk::interpreter {
@@ -17,7 +17,7 @@ class Strand {
 
   void post(std::function<void()> job) {
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       jobs_.push_back(std::move(job));
       if (running_) return;
       running_ = true;
@@ -29,7 +29,7 @@ class Strand {
   // jobs: it saves a switch to another thread.
   void run_or_post(std::function<void()> job) {
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       if (running_) {
         jobs_.push_back(std::move(job));
         return;
@@ -38,7 +38,7 @@ class Strand {
     }
     job();
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       if (jobs_.empty()) {
         running_ = false;
         return;
@@ -57,7 +57,7 @@ class Strand {
     for (;;) {
       std::function<void()> job;
       {
-        std::lock_guard lock(mutex_);
+        MutexLock lock(mutex_);
         if (jobs_.empty()) {
           running_ = false;
           return;
@@ -71,9 +71,9 @@ class Strand {
 
   WorkerPool& pool_;
   std::weak_ptr<void> owner_;
-  std::mutex mutex_;
-  std::deque<std::function<void()>> jobs_;  // guarded by mutex_
-  bool running_ = false;                    // guarded by mutex_
+  Mutex mutex_;
+  std::deque<std::function<void()>> jobs_ SK_GUARDED_BY(mutex_);
+  bool running_ SK_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace sk::interpreter

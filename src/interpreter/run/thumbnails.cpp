@@ -118,7 +118,7 @@ void Thumbnails::get(const workspace::Version& version, OnMade on_made) {
   if (!can_have(version)) return on_made(std::nullopt);
   if (auto known = find(version.sha256)) return on_made(known->thumbnail);
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     auto& waiting = waiting_[version.sha256];
     waiting.push_back(std::move(on_made));
     if (waiting.size() > 1) return;  // it is already being made
@@ -135,7 +135,7 @@ void Thumbnails::get(const workspace::Version& version, OnMade on_made) {
     }
     std::vector<OnMade> waiting;
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       waiting = std::move(waiting_[version.sha256]);
       waiting_.erase(version.sha256);
     }
@@ -144,7 +144,7 @@ void Thumbnails::get(const workspace::Version& version, OnMade on_made) {
   if (accepted) return;
   std::vector<OnMade> waiting;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     waiting = std::move(waiting_[version.sha256]);
     waiting_.erase(version.sha256);
   }

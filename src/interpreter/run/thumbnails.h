@@ -5,11 +5,11 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/worker_pool.h"
 #include "sandbox/host.h"
 #include "workspace/keep.h"
@@ -49,9 +49,9 @@ class Thumbnails {
   workspace::Keep& keep_;
   sandbox::SandboxHost& host_;
   const std::string directory_;
-  std::mutex mutex_;
-  std::map<Sha256, std::vector<OnMade>> waiting_;  // guarded by mutex_
-  WorkerPool pool_;                                // last: its threads use all of the above
+  Mutex mutex_;
+  std::map<Sha256, std::vector<OnMade>> waiting_ SK_GUARDED_BY(mutex_);
+  WorkerPool pool_;  // last: its threads use all of the above
 };
 
 }  // namespace sk::interpreter

@@ -7,14 +7,13 @@
 // holder of its lease does.
 #pragma once
 
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include "base/id.h"
+#include "base/mutex.h"
 
 namespace sk::interpreter {
 
@@ -74,10 +73,10 @@ class Registry {
     bool is_idle() const { return !leased && waiting == 0 && !live; }
   };
 
-  mutable std::mutex mutex_;
-  std::condition_variable released_;
-  std::unordered_map<Id, Slot> slots_;  // guarded by mutex_; a session without one is asleep
-  bool closed_ = false;                 // guarded by mutex_
+  mutable Mutex mutex_;
+  ConditionVariable released_;
+  std::unordered_map<Id, Slot> slots_ SK_GUARDED_BY(mutex_);  // a session without one is asleep
+  bool closed_ SK_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace sk::interpreter

@@ -78,14 +78,14 @@ std::optional<RunningExecution> Repeats::find_newest(const Id& session, LiveSess
 }
 
 void Repeats::note_unanswered(const Id& execution) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (std::find(unanswered_.begin(), unanswered_.end(), execution) != unanswered_.end()) return;
   unanswered_.push_back(execution);
   if (unanswered_.size() > kUnansweredMax) unanswered_.pop_front();
 }
 
 bool Repeats::take_unanswered(const Id& execution) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return std::erase(unanswered_, execution) > 0;
 }
 

@@ -8,9 +8,9 @@
 
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <optional>
 
+#include "base/mutex.h"
 #include "interpreter/records.h"
 #include "interpreter/run/live_session.h"
 
@@ -43,8 +43,8 @@ class Repeats {
   const Clock& clock_;
   const std::function<void()> flush_records_;
   const TimeUs started_us_;
-  std::mutex mutex_;
-  std::deque<Id> unanswered_;  // the newest last; guarded by mutex_
+  Mutex mutex_;
+  std::deque<Id> unanswered_ SK_GUARDED_BY(mutex_);  // the newest last
 };
 
 }  // namespace sk::interpreter

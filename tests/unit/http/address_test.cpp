@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "http/client.h"
+#include "http/client/client.h"
 
 namespace sk::http {
 namespace {

@@ -5,7 +5,7 @@
 #include <atomic>
 
 #include "base/hash.h"
-#include "http/upload.h"
+#include "http/mhd/upload.h"
 #include "server_fixture.h"
 
 namespace sk::http {

@@ -15,7 +15,7 @@ constexpr int64_t kDefault = 20, kMost = 200;
 constexpr int64_t kLookBack = 2000;  // how many journal entries to search for the newest ones
 
 std::string origin_of(const workspace::Version& version) {
-  const auto& session = member(version.source.detail, "session_id");
+  const auto& session = field_in(version.source.detail, "session_id");
   return version.source.kind + (session.is_string() ? " in " + session.get<std::string>() : "");
 }
 
@@ -58,7 +58,7 @@ std::optional<ToolResult> versions(ToolCall& call) {
 std::string what_of(const workspace::JournalEntry& entry) {
   std::string out;
   for (auto name : {"path", "from", "to", "name", "purpose"}) {
-    const auto& value = member(entry.personal, name);
+    const auto& value = field_in(entry.personal, name);
     if (value.is_string() && !value.get_ref<const std::string&>().empty())
       out.append(" ")
           .append(name == std::string_view("path") ? "" : std::string(name) + " ")

@@ -71,7 +71,7 @@ std::string edited(std::string text, const Json& edits) {
   for (const auto& edit : edits) {
     auto old_text = edit["old"].get<std::string>(), new_text = edit["new"].get<std::string>();
     if (old_text.empty()) throw Error(Code::bad_request, "'old' must not be empty");
-    bool all = member(edit, "all") == true;
+    bool all = field_in(edit, "all") == true;
     auto at = text.find(old_text);
     if (at == std::string::npos)
       throw Error(Code::bad_request,
