@@ -3,6 +3,11 @@
 //
 // Writes are closures. They are queued, run in order and committed in groups, so many small writes share one
 // fsync. A write that throws is rolled back alone. Reads run concurrently on a consistent snapshot.
+//
+// A write names its scope (scope.h), whose heads are locked first. Its closure may run more than once: an
+// engine runs it again after a conflict or a lost connection. So it has no effects but its statements, its
+// result and its after_commit() actions. A variable outside of the closure may only be assigned, never added
+// to or moved from. SqliteOptions::strict_writes runs every closure twice.
 #pragma once
 
 #include <chrono>
@@ -17,6 +22,7 @@
 
 #include "base/hash.h"
 #include "base/id.h"
+#include "catalog/scope.h"
 
 namespace sk::catalog {
 
@@ -151,15 +157,17 @@ class Database {
  public:
   virtual ~Database() = default;
 
-  // Runs `f(Tx&)`. Returns its result once it is durable. If f throws, rolls back and rethrows.
+  // Runs `f(Tx&)`, which may change the rows of `scope` and may run more than once. Returns its result once
+  // it is durable. If f throws, rolls back and rethrows.
   template <class F>
-  auto write(F f, Survives survives = Survives::power_cut) -> decltype(f(std::declval<Tx&>())) {
+  auto write(const Scope& scope, F f, Survives survives = Survives::power_cut)
+      -> decltype(f(std::declval<Tx&>())) {
     using Result = decltype(f(std::declval<Tx&>()));
     if constexpr (std::is_void_v<Result>) {
-      run_write([&](Tx& tx) { f(tx); }, survives);
+      run_write(scope, [&](Tx& tx) { f(tx); }, survives);
     } else {
       std::optional<Result> result;
-      run_write([&](Tx& tx) { result.emplace(f(tx)); }, survives);
+      run_write(scope, [&](Tx& tx) { result.emplace(f(tx)); }, survives);
       return std::move(*result);
     }
   }
@@ -182,7 +190,7 @@ class Database {
   virtual size_t queued_writes() const = 0;
 
  protected:
-  virtual void run_write(const std::function<void(Tx&)>& closure, Survives survives) = 0;
+  virtual void run_write(const Scope& scope, const std::function<void(Tx&)>& closure, Survives survives) = 0;
   virtual void run_read(const std::function<void(Statements&)>& closure) = 0;
 };
 
@@ -196,6 +204,9 @@ struct SqliteOptions {
   int background_pages = 1'500;
   int front_pages = 4'000;
   std::chrono::milliseconds move_interval{60'000};
+  // For tests: runs every write's closure, rolls it back and runs it again, and fails a write that changes
+  // rows outside of its scope with Error(internal).
+  bool strict_writes = false;
 };
 
 // Opens or creates the SQLite file, in WAL mode with synchronous=FULL, and applies the migrations. Throws

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "catalog/database.h"
 #include "catalog/migrations.h"
+#include "catalog/scope_check.h"
 #include "catalog/sqlite_connection.h"
 
 namespace sk::catalog {
@@ -92,6 +93,7 @@ class SqliteTx final : public Tx {
 };
 
 struct PendingWrite {
+  const Scope* scope;
   const std::function<void(Tx&)>* closure;
   Survives survives;
   std::exception_ptr error;
@@ -112,6 +114,7 @@ class SqliteDatabase final : public Database {
     // folder too, but ignores errors.
     fsync_directory(std::filesystem::path(path_).parent_path().string());
     migrate();
+    if (options_.strict_writes) scope_check_ = std::make_unique<ScopeCheck>(writer_);
     mover_thread_ = std::thread([this] { run_mover(); });
   }
 
@@ -130,8 +133,8 @@ class SqliteDatabase final : public Database {
   }
 
  protected:
-  void run_write(const std::function<void(Tx&)>& closure, Survives survives) override {
-    PendingWrite mine{&closure, survives, nullptr, {}, false, {}};
+  void run_write(const Scope& scope, const std::function<void(Tx&)>& closure, Survives survives) override {
+    PendingWrite mine{&scope, &closure, survives, nullptr, {}, false, {}};
     std::unique_lock lock(queue_mutex_);
     queue_.push_back(&mine);
     mine.wake.wait(lock, [&] { return mine.done || queue_.front() == &mine; });
@@ -237,7 +240,7 @@ class SqliteDatabase final : public Database {
       if (group.size() == 1) {
         // A single write needs no savepoint: it is the whole transaction.
         SqliteTx tx(writer_);
-        (*group[0]->closure)(tx);
+        run_closure(*group[0], tx);
         tx.check_open();
         group[0]->actions = tx.take_actions();
       } else {
@@ -358,13 +361,39 @@ class SqliteDatabase final : public Database {
   void run_one(PendingWrite& write) {
     SqliteTx tx(writer_);
     try {
-      tx.attempt([&] { (*write.closure)(tx); });
+      tx.attempt([&] { run_closure(write, tx); });
     } catch (...) {
       tx.check_open();
       write.error = std::current_exception();
       return;
     }
     write.actions = tx.take_actions();
+  }
+
+  void run_closure(const PendingWrite& write, SqliteTx& tx) {
+    if (!scope_check_) return (*write.closure)(tx);
+    bool has_failed = rehearse(write);
+    scope_check_->begin(*write.scope);
+    (*write.closure)(tx);
+    scope_check_->end();
+    if (has_failed) throw Error(Code::internal, "bug: a write failed, and succeeded when it was run again");
+  }
+
+  // Runs a closure and rolls it back. Returns whether it failed.
+  bool rehearse(const PendingWrite& write) {
+    struct Rehearsed {};
+    SqliteTx tx(writer_);
+    try {
+      tx.attempt([&] {
+        (*write.closure)(tx);
+        throw Rehearsed{};
+      });
+    } catch (const Rehearsed&) {
+    } catch (...) {
+      tx.check_open();
+      return true;
+    }
+    return false;
   }
 
   void wake_mover() {
@@ -394,9 +423,10 @@ class SqliteDatabase final : public Database {
 
   const std::string path_;
   const SqliteOptions options_;
-  std::mutex writer_mutex_;  // held by the front writer during its turn
-  SqliteConnection writer_;  // front writer only
-  SqliteConnection mover_;   // background thread only
+  std::mutex writer_mutex_;                  // held by the front writer during its turn
+  SqliteConnection writer_;                  // front writer only
+  std::unique_ptr<ScopeCheck> scope_check_;  // front writer only; null unless writes are strict
+  SqliteConnection mover_;                   // background thread only
   SqliteConnection holder_;  // background thread while is_moving_; otherwise the holder of writer_mutex_
   int moved_at_pages_ = 0;   // length of the log when moving was last attempted; front writer only
   // A background checkpoint runs or is about to. Set under writer_mutex_, cleared by the background thread.

@@ -123,8 +123,9 @@ void place_message(catalog::Tx& tx, Ground& ground, const NewMessage& wanted, co
                                      : place_in_order(tx, message.conversation, message.time_us);
 }
 
-void write_message(catalog::Tx& tx, Ground& ground, const Authority& authority, const NewMessage& wanted,
-                   Message& message) {
+// Returns the message with its ids, its position and all its files.
+Message write_message(catalog::Tx& tx, Ground& ground, const Authority& authority, const NewMessage& wanted,
+                      Message message) {
   auto known = known_of(tx, authority.workspace_id(), wanted.conversation, wanted.name);
   if (wanted.adds_files && known.message) {
     auto files = std::move(message.files);
@@ -151,6 +152,7 @@ void write_message(catalog::Tx& tx, Ground& ground, const Authority& authority, 
   Journal::append(tx, ground, authority.workspace_id(), authority.actor(), "conversation.message",
                   counts_of(message.files),
                   {{"conversation", wanted.conversation}, {"message", wanted.name}});
+  return message;
 }
 
 // If the fetch failed but an earlier message has a copy, uses that copy. A container that no longer exists
@@ -214,17 +216,16 @@ Message Conversations::put(const Authority& authority, NewMessage wanted, const 
   for (const auto& mention : transcript.mentions) message.files.push_back(matcher.match(mention));
   for (const auto& name : wanted.files) message.files.push_back(matcher.match_named(name));
   for (size_t i = 0; i < message.files.size(); ++i) message.files[i].seq = static_cast<int64_t>(i);
-  ground_.db.write([&](catalog::Tx& tx) {
+  return ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
     check_still_holds(tx, ground_.clock, authority, Right::write);
-    write_message(tx, ground_, authority, wanted, message);
+    return write_message(tx, ground_, authority, wanted, message);
   });
-  return message;
 }
 
 bool Conversations::settle(const Authority& authority, const Message& message, int64_t seq,
                            const Captured& captured) {
   authority.need(Right::write);
-  return ground_.db.write([&](catalog::Tx& tx) {
+  return ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
     check_still_holds(tx, ground_.clock, authority, Right::write);
     auto stored_us = tx.one("SELECT stored_us FROM messages WHERE id = $1", {message.id},
                             [](const catalog::Row& row) { return row.integer(0); });
@@ -244,19 +245,23 @@ bool Conversations::settle(const Authority& authority, const Message& message, i
 }
 
 void Conversations::give_up_pending() {
-  ground_.db.write([&](catalog::Tx& tx) {
-    auto messages = tx.all("SELECT DISTINCT message FROM message_files WHERE state = 'pending'", {},
-                           [](const catalog::Row& row) { return row.id(0); });
-    for (const auto& message : messages) {
-      for (auto& file : read_shown_files(tx, message)) {
+  struct Pending {
+    Id message, workspace;
+  };
+  auto pending = ground_.db.read([&](catalog::Statements& statements) {
+    return statements.all("SELECT DISTINCT message, workspace FROM message_files WHERE state = 'pending'", {},
+                          [](const catalog::Row& row) { return Pending{row.id(0), row.id(1)}; });
+  });
+  for (const auto& one : pending)
+    ground_.db.write(catalog::Scope::workspace(one.workspace), [&](catalog::Tx& tx) {
+      for (auto& file : read_shown_files(tx, one.message)) {
         if (file.state != ShownState::pending) continue;
         file.state = ShownState::not_captured;
         file.why = WhyNot::cannot_tell;
         file.explanation = "the server ended while it was being fetched: store the message again";
-        update_shown_file(tx, message, file);
+        update_shown_file(tx, one.message, file);
       }
-    }
-  });
+    });
 }
 
 std::optional<Message> Conversations::find_message(const Authority& authority, std::string_view conversation,
@@ -269,7 +274,7 @@ std::optional<Message> Conversations::find_message(const Authority& authority, s
 
 void Conversations::remove(const Authority& authority, std::string_view conversation) {
   authority.need(Right::write);
-  ground_.db.write([&](catalog::Tx& tx) {
+  ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
     check_still_holds(tx, ground_.clock, authority, Right::write);
     auto known = known_of(tx, authority.workspace_id(), conversation, "");
     if (!known.conversation)
@@ -286,7 +291,7 @@ void Conversations::remove(const Authority& authority, std::string_view conversa
 void Conversations::remove_message(const Authority& authority, std::string_view conversation,
                                    std::string_view name) {
   authority.need(Right::write);
-  ground_.db.write([&](catalog::Tx& tx) {
+  ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
     check_still_holds(tx, ground_.clock, authority, Right::write);
     auto known = known_of(tx, authority.workspace_id(), conversation, name);
     if (!known.message)

@@ -102,7 +102,7 @@ void Access::ensure_first_principal(const std::string& root_key) {
   if (root_key.size() < kRootKeyBytesMin)
     throw Error(Code::bad_request, "the root key has fewer than 16 characters")
         .advise(Advice::choose_longer_root_key);
-  db_.write([&](catalog::Tx& tx) {
+  db_.write(catalog::Scope::installation(), [&](catalog::Tx& tx) {
     auto admin = tx.one("SELECT id FROM principals WHERE admin = 1 ORDER BY created_us LIMIT 1", {},
                         [](const catalog::Row& row) { return row.id(0); });
     Actor actor;
@@ -222,7 +222,7 @@ Actor Access::actor_of_subject(const std::string& source, const std::string& sub
   };
   auto actor = db_.read(look_up);
   if (!actor) {
-    actor = db_.write([&](catalog::Tx& tx) {
+    actor = db_.write(catalog::Scope::installation(), [&](catalog::Tx& tx) {
       if (auto meanwhile = look_up(tx)) return *meanwhile;
       return insert_subject(tx, source, subject);
     });
@@ -239,7 +239,7 @@ Principal Access::create_principal(const Actor& actor, const std::string& name, 
   check_display_name(name, "a principal's name");
   if (kind != "person" && kind != "agent") throw Error(Code::bad_request, "kind must be 'person' or 'agent'");
   Principal made{ids_.next(), name, kind, false, clock_.now_us()};
-  db_.write([&](catalog::Tx& tx) {
+  db_.write(catalog::Scope::installation(), [&](catalog::Tx& tx) {
     check_key(tx, actor, clock_.now_us());
     if (tx.exists("SELECT 1 FROM principals WHERE name = $1", {name}))
       throw Error(Code::conflict, "there is a principal named '" + name + "' already")
@@ -279,7 +279,7 @@ MadeKey Access::create_key(const Actor& actor, const Id& principal, const NewKey
   MadeKey made;
   made.secret = make_secret();
   Id id = ids_.next();
-  made.info = db_.write([&](catalog::Tx& tx) {
+  made.info = db_.write(catalog::Scope::installation(), [&](catalog::Tx& tx) {
     check_key(tx, actor, clock_.now_us());
     if (!has_principal(tx, principal)) throw Error(Code::not_found, "there is no such principal");
     // A key for a workspace that its principal cannot enter would be useless.
@@ -319,7 +319,7 @@ std::vector<KeyInfo> Access::list_keys(const Actor& actor) {
 
 void Access::revoke_key(const Actor& actor, const Id& key) {
   if (!actor.may_write()) throw Error(Code::forbidden, "a read-only key cannot revoke keys");
-  db_.write([&](catalog::Tx& tx) {
+  db_.write(catalog::Scope::installation(), [&](catalog::Tx& tx) {
     check_key(tx, actor, clock_.now_us());
     struct Found {
       Id principal;
@@ -368,7 +368,7 @@ void Access::flush_last_use() {
     uses.swap(last_use_us_);
   }
   if (uses.empty()) return;
-  db_.write([&](catalog::Tx& tx) {
+  db_.write(catalog::Scope::shared(), [&](catalog::Tx& tx) {
     for (const auto& [key, time_us] : uses)
       tx.exec("UPDATE keys SET last_used_us = $2 WHERE id = $1", {key, time_us});
   });

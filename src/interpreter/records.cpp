@@ -107,6 +107,8 @@ Execution read_execution(const catalog::Row& row) {
   return execution;
 }
 
+catalog::Scope scope_of(const SessionInfo& session) { return session.key().scope(); }
+
 #define SK_EXECUTION_COLUMNS \
   "id, session, number, author, language, code, status, outcome, detail, created_us, started_us, ended_us"
 
@@ -147,7 +149,7 @@ KeptFile kept_file_from(const Json& json) {
 
 void Records::insert(const SessionInfo& session) {
   auto owner = identity::recorded_actor(session.owner, "");
-  ground_.db.write([&](catalog::Tx& tx) {
+  ground_.db.write(scope_of(session), [&](catalog::Tx& tx) {
     tx.exec("INSERT INTO sessions (" SK_SESSION_COLUMNS
             ", dirty, copy_identity, synced_seq, copy_boot) "
             "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, NULL, $15, 1, '', 0, '')",
@@ -202,23 +204,21 @@ std::vector<SessionInfo> Records::sessions_with_copies(TimeUs unused_since_us, s
   });
 }
 
-void Records::mark_deleted(const Id& session, TimeUs now_us) {
-  auto found = find(session);
-  if (!found) return;
-  auto owner = identity::recorded_actor(found->owner, "");
-  ground_.db.write([&](catalog::Tx& tx) {
-    tx.exec("UPDATE sessions SET deleted_us = $2, dirty = 0 WHERE id = $1", {session, now_us});
-    tx.exec("DELETE FROM manifests WHERE session = $1", {session});
-    tx.exec("DELETE FROM unkept WHERE session = $1", {session});
-    workspace::Journal::append(tx, ground_, found->workspace, owner, "session.delete",
-                               {{"session_id", session.with_prefix(workspace::prefix::session)}},
-                               {{"name", found->name}, {"folder", found->folder}});
+void Records::mark_deleted(const SessionInfo& session, TimeUs now_us) {
+  auto owner = identity::recorded_actor(session.owner, "");
+  ground_.db.write(scope_of(session), [&](catalog::Tx& tx) {
+    tx.exec("UPDATE sessions SET deleted_us = $2, dirty = 0 WHERE id = $1", {session.id, now_us});
+    tx.exec("DELETE FROM manifests WHERE session = $1", {session.id});
+    tx.exec("DELETE FROM unkept WHERE session = $1", {session.id});
+    workspace::Journal::append(tx, ground_, session.workspace, owner, "session.delete",
+                               {{"session_id", session.id.with_prefix(workspace::prefix::session)}},
+                               {{"name", session.name}, {"folder", session.folder}});
   });
 }
 
 void Records::tell(const SessionInfo& session, std::string_view kind, TimeUs expires_us) {
   auto owner = identity::recorded_actor(session.owner, "");
-  ground_.db.write([&](catalog::Tx& tx) {
+  ground_.db.write(scope_of(session), [&](catalog::Tx& tx) {
     workspace::Journal::append(tx, ground_, session.workspace, owner, kind,
                                {{"session_id", session.id.with_prefix(workspace::prefix::session)},
                                 {"expires_at", to_iso8601(expires_us)}},
@@ -226,10 +226,10 @@ void Records::tell(const SessionInfo& session, std::string_view kind, TimeUs exp
   });
 }
 
-void Records::save_activity(const Id& session, TimeUs active_us, int64_t execution_count) {
-  ground_.db.write([&](catalog::Tx& tx) {
+void Records::save_activity(const SessionInfo& session, TimeUs active_us, int64_t execution_count) {
+  ground_.db.write(scope_of(session), [&](catalog::Tx& tx) {
     tx.exec("UPDATE sessions SET active_us = $2, execution_count = $3 WHERE id = $1",
-            {session, active_us, execution_count});
+            {session.id, active_us, execution_count});
   });
 }
 
@@ -245,17 +245,23 @@ CopyState Records::copy_state(const Id& session) {
       .value_or(CopyState{});
 }
 
-void Records::forget_copy(const Id& session) {
-  ground_.db.write([&](catalog::Tx& tx) {
+void Records::forget_copy(const SessionInfo& session) {
+  ground_.db.write(scope_of(session), [&](catalog::Tx& tx) {
     tx.exec("UPDATE sessions SET copy_identity = '', synced_seq = 0, copy_boot = '' WHERE id = $1",
-            {session});
-    tx.exec("DELETE FROM manifests WHERE session = $1", {session});
+            {session.id});
+    tx.exec("DELETE FROM manifests WHERE session = $1", {session.id});
   });
 }
 
 void Records::mark_copies_synced() {
-  ground_.db.write(
-      [&](catalog::Tx& tx) { tx.exec("UPDATE sessions SET copy_boot = '' WHERE copy_boot <> ''", {}); });
+  auto workspaces = ground_.db.read([&](catalog::Statements& statements) {
+    return statements.all("SELECT DISTINCT workspace FROM sessions WHERE copy_boot <> ''", {},
+                          [](const catalog::Row& row) { return row.id(0); });
+  });
+  for (const Id& workspace : workspaces)
+    ground_.db.write(catalog::Scope::workspace(workspace), [&](catalog::Tx& tx) {
+      tx.exec("UPDATE sessions SET copy_boot = '' WHERE workspace = $1 AND copy_boot <> ''", {workspace});
+    });
 }
 
 namespace {
@@ -293,10 +299,10 @@ void Records::add_unkept(catalog::Tx& tx, const Id& session, const std::vector<U
              now_us});
 }
 
-void Records::save_refused(const Id& session, const std::vector<Unkept>& refused) {
-  ground_.db.write([&](catalog::Tx& tx) {
-    tx.exec("DELETE FROM unkept WHERE session = $1 AND what = 'refused'", {session});
-    add_unkept(tx, session, refused);
+void Records::save_refused(const SessionInfo& session, const std::vector<Unkept>& refused) {
+  ground_.db.write(scope_of(session), [&](catalog::Tx& tx) {
+    tx.exec("DELETE FROM unkept WHERE session = $1 AND what = 'refused'", {session.id});
+    add_unkept(tx, session.id, refused);
   });
 }
 
@@ -316,10 +322,10 @@ std::vector<Unkept> Records::unkept(const Id& session, const UnkeptPlace& after,
   });
 }
 
-bool Records::forget_unkept(const Id& session, const Unkept& item) {
-  return ground_.db.write([&](catalog::Tx& tx) {
+bool Records::forget_unkept(const SessionInfo& session, const Unkept& item) {
+  return ground_.db.write(scope_of(session), [&](catalog::Tx& tx) {
     return tx.exec("DELETE FROM unkept WHERE session = $1 AND path = $2 AND what = $3 AND version = $4",
-                   {session, item.path, name_of(item.what), item.version}) > 0;
+                   {session.id, item.path, name_of(item.what), item.version}) > 0;
   });
 }
 
@@ -330,18 +336,18 @@ void Records::forget_aside(catalog::Tx& tx, const Id& session, const KeptFile& k
       {session, kept.path, kept.file});
 }
 
-void Records::forget_aside(const Id& session, const std::string& path) {
+void Records::forget_aside(const SessionInfo& session, const std::string& path) {
   KeptFile gone;
   gone.path = path;
-  ground_.db.write([&](catalog::Tx& tx) { forget_aside(tx, session, gone); });
+  ground_.db.write(scope_of(session), [&](catalog::Tx& tx) { forget_aside(tx, session.id, gone); });
 }
 
-void Records::explain_unkept(const Id& session, const Unkept& item) {
-  ground_.db.write([&](catalog::Tx& tx) {
+void Records::explain_unkept(const SessionInfo& session, const Unkept& item) {
+  ground_.db.write(scope_of(session), [&](catalog::Tx& tx) {
     tx.exec(
         "UPDATE unkept SET reason = $5, message = $6 WHERE session = $1 AND path = $2 AND what = $3 AND "
         "version = $4",
-        {session, item.path, name_of(item.what), item.version, name_of(item.reason), item.message});
+        {session.id, item.path, name_of(item.what), item.version, name_of(item.reason), item.message});
   });
 }
 
@@ -353,17 +359,18 @@ std::vector<Unkept> Records::untold(const Id& session) {
   });
 }
 
-void Records::mark_told(const Id& session) {
-  ground_.db.write([&](catalog::Tx& tx) {
-    tx.exec("UPDATE unkept SET told = 1 WHERE session = $1 AND what = 'recovered' AND told = 0", {session});
+void Records::mark_told(const SessionInfo& session) {
+  ground_.db.write(scope_of(session), [&](catalog::Tx& tx) {
+    tx.exec("UPDATE unkept SET told = 1 WHERE session = $1 AND what = 'recovered' AND told = 0",
+            {session.id});
   });
 }
 
-void Records::save_copy_state(const Id& session, const CopyState& state) {
-  ground_.db.write([&](catalog::Tx& tx) {
+void Records::save_copy_state(const SessionInfo& session, const CopyState& state) {
+  ground_.db.write(scope_of(session), [&](catalog::Tx& tx) {
     tx.exec(
         "UPDATE sessions SET dirty = $2, copy_identity = $3, synced_seq = $4, copy_boot = $5 WHERE id = $1",
-        {session, state.dirty ? 1 : 0, state.identity, state.synced_seq, state.boot});
+        {session.id, state.dirty ? 1 : 0, state.identity, state.synced_seq, state.boot});
   });
 }
 
@@ -407,7 +414,7 @@ void upsert_execution(catalog::Tx& tx, const Execution& execution, const std::op
 
 }  // namespace
 
-void Records::save(const Execution& execution, catalog::Survives survives) {
+void Records::save(const SessionInfo& session, const Execution& execution, catalog::Survives survives) {
   auto write = [&](catalog::Tx& tx) {
     upsert_execution(tx, execution, std::nullopt);
     // The files of a running one are recorded with their versions.
@@ -416,7 +423,7 @@ void Records::save(const Execution& execution, catalog::Survives survives) {
     tx.exec("DELETE FROM execution_files WHERE execution = $1", {execution.id});
     insert_files(tx, execution.id, execution.files.kept);
   };
-  ground_.db.write(write, survives);
+  ground_.db.write(scope_of(session), write, survives);
 }
 
 void Records::save(catalog::Tx& tx, const Execution& execution, const std::vector<KeptFile>& kept) {
@@ -424,11 +431,13 @@ void Records::save(catalog::Tx& tx, const Execution& execution, const std::vecto
   insert_files(tx, execution.id, kept);
 }
 
-void Records::save_accepted(const Execution& execution, const NewExecution& wanted) {
+void Records::save_accepted(const SessionInfo& session, const Execution& execution,
+                            const NewExecution& wanted) {
   Json request = {{"tools", wanted.tools}};
   if (wanted.timeout_s) request["timeout_s"] = *wanted.timeout_s;
   auto key = wanted.idempotency_key.empty() ? std::nullopt : std::optional(wanted.idempotency_key);
-  ground_.db.write([&](catalog::Tx& tx) { upsert_execution(tx, execution, to_text(request), key); });
+  ground_.db.write(scope_of(session),
+                   [&](catalog::Tx& tx) { upsert_execution(tx, execution, to_text(request), key); });
 }
 
 std::vector<AcceptedExecution> Records::accepted() {
@@ -494,28 +503,38 @@ std::vector<KeptFile> Records::kept_files(const Id& execution, int64_t after, si
   });
 }
 
+#define SK_INTERRUPTED "x.status <> 'done' AND (x.status <> 'queued' OR x.request IS NULL)"
+
 void Records::end_interrupted_executions(TimeUs now_us) {
-  ground_.db.write([&](catalog::Tx& tx) {
-    auto left = tx.all(
-        "SELECT id, detail FROM executions WHERE status <> 'done' AND (status <> 'queued' OR request IS "
-        "NULL)",
-        {}, [](const catalog::Row& row) { return std::pair(row.id(0), Json::parse(row.text(1))); });
-    for (auto& [id, detail] : left) {
-      detail["message"] =
-          "the server was stopped while this ran; files that were closed by then are kept, what it printed "
-          "last may be missing";
-      tx.exec(
-          "UPDATE executions SET status = 'done', outcome = 'crash', ended_us = $2, detail = $3 WHERE id = "
-          "$1",
-          {id, now_us, to_text(detail)});
-    }
-    // Nor did it write when its sessions were last used; their executions tell.
-    tx.exec(
-        "UPDATE sessions SET active_us = COALESCE((SELECT MAX(x.ended_us) FROM executions x WHERE x.session "
-        "= "
-        "sessions.id AND x.ended_us > sessions.active_us), active_us) WHERE dirty = 1",
-        {});
+  auto workspaces = ground_.db.read([&](catalog::Statements& statements) {
+    return statements.all(
+        "SELECT s.workspace FROM executions x JOIN sessions s ON s.id = x.session WHERE " SK_INTERRUPTED
+        " UNION SELECT workspace FROM sessions WHERE dirty = 1",
+        {}, [](const catalog::Row& row) { return row.id(0); });
   });
+  for (const Id& workspace : workspaces)
+    ground_.db.write(catalog::Scope::workspace(workspace),
+                     [&](catalog::Tx& tx) { end_interrupted(tx, workspace, now_us); });
+}
+
+void Records::end_interrupted(catalog::Tx& tx, const Id& workspace, TimeUs now_us) {
+  auto left = tx.all(
+      "SELECT x.id, x.detail FROM executions x JOIN sessions s ON s.id = x.session WHERE s.workspace = $1 "
+      "AND " SK_INTERRUPTED,
+      {workspace}, [](const catalog::Row& row) { return std::pair(row.id(0), Json::parse(row.text(1))); });
+  for (auto& [id, detail] : left) {
+    detail["message"] =
+        "the server was stopped while this ran; files that were closed by then are kept, what it printed "
+        "last may be missing";
+    tx.exec(
+        "UPDATE executions SET status = 'done', outcome = 'crash', ended_us = $2, detail = $3 WHERE id = $1",
+        {id, now_us, to_text(detail)});
+  }
+  // The dead server did not write when its sessions were last used either; their executions tell.
+  tx.exec(
+      "UPDATE sessions SET active_us = COALESCE((SELECT MAX(x.ended_us) FROM executions x WHERE x.session = "
+      "sessions.id AND x.ended_us > sessions.active_us), active_us) WHERE dirty = 1 AND workspace = $1",
+      {workspace});
 }
 
 }  // namespace sk::interpreter

@@ -33,20 +33,20 @@ class Records {
   std::vector<SessionInfo> dirty_sessions();
   // Those that sleep beside a copy which holds nothing new, unused since before that time; longest first.
   std::vector<SessionInfo> sessions_with_copies(TimeUs unused_since_us, size_t limit);
-  void mark_deleted(const Id& session, TimeUs now_us);
+  void mark_deleted(const SessionInfo& session, TimeUs now_us);
   // Journals `session.expiring` or `session.sleep`.
   void tell(const SessionInfo& session, std::string_view kind, TimeUs expires_us);
-  void save_activity(const Id& session, TimeUs active_us, int64_t execution_count);
+  void save_activity(const SessionInfo& session, TimeUs active_us, int64_t execution_count);
 
   CopyState copy_state(const Id& session);
-  void save_copy_state(const Id& session, const CopyState& state);
+  void save_copy_state(const SessionInfo& session, const CopyState& state);
   // The copy is about to be removed: a directory that is there from now on is another one.
-  void forget_copy(const Id& session);
+  void forget_copy(const SessionInfo& session);
   // Every copy is on disk: none is suspect after another boot.
   void mark_copies_synced();
 
   // Replaces what was refused; adds what was kept aside or recovered, which stays until it is settled.
-  void save_refused(const Id& session, const std::vector<Unkept>& refused);
+  void save_refused(const SessionInfo& session, const std::vector<Unkept>& refused);
   void add_unkept(catalog::Tx& tx, const Id& session, const std::vector<Unkept>& items);
   // Ordered by path; without what was settled since, such as a version that somebody restored or purged.
   std::vector<Unkept> unkept(const Id& session);
@@ -57,21 +57,22 @@ class Records {
   };
   std::vector<Unkept> unkept(const Id& session, const UnkeptPlace& after, size_t limit);
   // Of items with a version. Do nothing when the place has another version by now.
-  bool forget_unkept(const Id& session, const Unkept& item);
+  bool forget_unkept(const SessionInfo& session, const Unkept& item);
   // A file was kept as the head: what the session had kept aside of it is superseded.
   void forget_aside(catalog::Tx& tx, const Id& session, const KeptFile& kept);
   // The same for a file that code has removed since.
-  void forget_aside(const Id& session, const std::string& path);
-  void explain_unkept(const Id& session, const Unkept& item);  // sets its reason and message
+  void forget_aside(const SessionInfo& session, const std::string& path);
+  void explain_unkept(const SessionInfo& session, const Unkept& item);  // sets its reason and message
   // Recovered files that no answer has named yet.
   std::vector<Unkept> untold(const Id& session);
-  void mark_told(const Id& session);
+  void mark_told(const SessionInfo& session);
 
   // A queued execution with all that it takes to run it, durable when this returns.
-  void save_accepted(const Execution& execution, const NewExecution& wanted);
+  void save_accepted(const SessionInfo& session, const Execution& execution, const NewExecution& wanted);
   // In the order in which they were accepted.
   std::vector<AcceptedExecution> accepted();
-  void save(const Execution& execution, catalog::Survives survives = catalog::Survives::power_cut);
+  void save(const SessionInfo& session, const Execution& execution,
+            catalog::Survives survives = catalog::Survives::power_cut);
   // As part of a transaction, with more files that it kept. save() completes it.
   void save(catalog::Tx& tx, const Execution& execution, const std::vector<KeptFile>& kept);
   std::optional<Execution> find_execution(const Id& session, const Id& execution);
@@ -86,6 +87,8 @@ class Records {
   void end_interrupted_executions(TimeUs now_us);
 
  private:
+  void end_interrupted(catalog::Tx& tx, const Id& workspace, TimeUs now_us);
+
   workspace::Ground& ground_;
 };
 

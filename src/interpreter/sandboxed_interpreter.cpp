@@ -77,16 +77,16 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     };
     services.rearm_fd = [this](int fd) { loop.rearm(fd); };
     services.forget_fd = [this](int fd) { loop.forget(fd); };
-    services.save_later = [this](const Execution& execution) {
-      saver.submit_always([this, execution] {
+    services.save_later = [this](const SessionInfo& session, const Execution& execution) {
+      saver.submit_always([this, session, execution] {
         try {
-          records.save(execution);
+          records.save(session, execution);
         } catch (const Error& error) {
           log::error("an execution's record could not be saved", {{"error", error.message()}});
         }
       });
     };
-    services.told_later = [this](const Id& session) {
+    services.told_later = [this](const SessionInfo& session) {
       saver.submit_always([this, session] {
         try {
           records.mark_told(session);
@@ -289,7 +289,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
       queued.execution.added = add_files(keep, workspace, info, wanted.files);
       queued.execution.number = live->next_number();
       wanted.accepted = wanted.accepted || !wanted.idempotency_key.empty();
-      if (wanted.accepted) records.save_accepted(queued.execution, wanted);
+      if (wanted.accepted) records.save_accepted(info, queued.execution, wanted);
     }
     queued.wanted = std::move(wanted);
     queued.actor = actor;
@@ -431,7 +431,7 @@ void SandboxedInterpreter::resume_accepted() {
       execution.message =
           "it was accepted before the server stopped, and could not be run now: " + error.message();
       execution.ended_us = impl_->keep.ground().clock.now_us();
-      impl_->records.save(execution);
+      if (auto session = impl_->records.find(execution.session)) impl_->records.save(*session, execution);
     }
   }
 }
@@ -487,7 +487,7 @@ void SandboxedInterpreter::remove(const workspace::Actor& actor, const Id& sessi
           .advise(Advice::read_log_and_retry);
     if (!found->empty()) throw only_copies_error(*found);
   }
-  impl_->records.mark_deleted(session, impl_->keep.ground().clock.now_us());
+  impl_->records.mark_deleted(*info, impl_->keep.ground().clock.now_us());
   keeper.remove();
 }
 

@@ -8,6 +8,7 @@
 #include "interpreter/copy/capture.h"
 #include "interpreter/outcome.h"
 #include "interpreter/run/output.h"
+#include "interpreter/session_key.h"
 #include "workspace/types.h"
 
 namespace sk::interpreter {
@@ -32,6 +33,8 @@ struct SessionInfo {
   std::optional<TimeUs> woke_us;  // when it last began to run; told only where awake_max_s limits that
   std::optional<TimeUs> deleted_us;
   SessionStatus status = SessionStatus::asleep;
+
+  SessionKey key() const { return {id, workspace}; }
 };
 
 // A file or folder of any workspace that the caller may read, to be copied into the session's folder.

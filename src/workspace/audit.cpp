@@ -30,7 +30,7 @@ void Audit::checkpoint() {
                             [](const catalog::Row&) { return false; }) > 0;
   });
   if (!any) return;
-  ground_.db.write([&](catalog::Tx& tx) {
+  ground_.db.write(catalog::Scope::installation(), [&](catalog::Tx& tx) {
     std::vector<std::string> leaves;
     tx.query("SELECT workspace, seq, hash FROM journals WHERE checkpointed_seq < seq", {},
              [&](const catalog::Row& row) {

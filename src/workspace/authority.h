@@ -34,6 +34,8 @@ class Authority {
   // The workspace's description. Its figures may be outdated; for Origin::system only the id is set.
   const Workspace& workspace() const { return workspace_; }
   const Id& workspace_id() const { return workspace_.id; }
+  // The scope of its writes.
+  catalog::Scope scope() const { return catalog::Scope::workspace(workspace_.id); }
   Right right() const { return right_; }
   // The folder it is limited to. Empty means the whole workspace, which is currently the case for every
   // origin.

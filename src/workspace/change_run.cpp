@@ -15,11 +15,11 @@ ChangeRun::ChangeRun(catalog::Tx& tx, Ground& ground, const Actor& actor, const 
       now_us_(ground.clock.now_us()),
       locks_(tx, workspace, now_us_) {}
 
-ChangeResult ChangeRun::run(Change& change) {
+ChangeResult ChangeRun::run(const Change& change) {
   tick();
   made_above_.clear();
   ChangeResult result = std::visit(
-      [this](auto& one) -> ChangeResult {
+      [this](const auto& one) -> ChangeResult {
         using T = std::decay_t<decltype(one)>;
         if constexpr (std::is_same_v<T, PutChange>)
           return put(one);

@@ -14,7 +14,7 @@ class ChangeRun {
  public:
   ChangeRun(catalog::Tx& tx, Ground& ground, const Actor& actor, const Id& workspace);
 
-  ChangeResult run(Change& change);
+  ChangeResult run(const Change& change);
 
   std::optional<Entry> find(std::string_view path);
   Entry get(std::string_view path);
@@ -92,7 +92,7 @@ class ChangeRun {
   std::vector<std::string>& unneeded() { return unneeded_; }
 
  private:
-  ChangeResult put(PutChange& change);
+  ChangeResult put(const PutChange& change);
   ChangeResult mkdir(const MkdirChange& change);
   ChangeResult move(const MoveChange& change);
   ChangeResult copy(const CopyChange& change);

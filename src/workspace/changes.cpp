@@ -32,7 +32,7 @@ void refuse_folder(const Entry& entry) {
 
 }  // namespace
 
-ChangeResult ChangeRun::put(PutChange& change) {
+ChangeResult ChangeRun::put(const PutChange& change) {
   auto existing = find(change.path);
   if (existing) refuse_folder(*existing);
   check_conditions(tx_, change.path, existing, change.conditions);

@@ -111,7 +111,7 @@ std::vector<ChangeResult> Files::apply(const Authority& authority, std::vector<C
                                        const Also& also) {
   prepare(authority, changes);
   std::vector<std::string> unneeded;
-  auto results = ground_.db.write([&](catalog::Tx& tx) {
+  auto results = ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
     check_still_holds(tx, ground_.clock, authority, Right::write);
     ChangeRun run(tx, ground_, authority.actor(), authority.workspace_id());
     std::vector<ChangeResult> made;
@@ -143,7 +143,7 @@ std::vector<Files::Applied> Files::apply_each(const Authority& authority, std::v
            error.code() == Code::corrupt || error.code() == Code::unavailable;
   };
   std::vector<std::string> unneeded;
-  auto results = ground_.db.write([&](catalog::Tx& tx) {
+  auto results = ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
     check_still_holds(tx, ground_.clock, authority, Right::write);
     ChangeRun run(tx, ground_, authority.actor(), authority.workspace_id());
     std::vector<Applied> applied(changes.size());

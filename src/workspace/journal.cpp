@@ -120,7 +120,7 @@ int64_t Journal::head_seq(const Id& workspace) {
 int64_t Journal::erase_personal(const Actor& actor, const Id& principal) {
   if (!actor.is_admin() || !actor.may_write())
     throw Error(Code::forbidden, "only an administrator may erase personal data");
-  return ground_.db.write([&](catalog::Tx& tx) {
+  return ground_.db.write(catalog::Scope::installation(), [&](catalog::Tx& tx) {
     auto count = tx.exec(
         "UPDATE journal SET personal = NULL, salt = NULL WHERE personal IS NOT NULL AND kind <> "
         "'journal.erase' AND (actor = $1 OR facts LIKE $2)",

@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "identity/access.h"
 #include "workspace/change_run.h"
+#include "workspace/file_at.h"
 #include "workspace/workspace_rows.h"
 
 namespace sk::workspace {
@@ -169,7 +170,16 @@ std::vector<GivenFile> Purposes::list(const Actor& actor, const GivenQuery& quer
 
 void Purposes::retract(const Actor& actor, const Id& version, const Conditions& conditions) {
   if (!actor.may_write()) throw Error(Code::forbidden, "a read-only key cannot delete files");
-  ground_.db.write([&](catalog::Tx& tx) {
+  auto not_there = [&] {
+    return Error(Code::not_found, "there is no version " + version.with_prefix(prefix::version));
+  };
+  // A version never changes its workspace.
+  auto named = ground_.db.read([&](catalog::Statements& statements) {
+    identity::Access::check_key(statements, actor, ground_.clock.now_us());
+    return workspace::find_version(statements, version);
+  });
+  if (!named) throw not_there();
+  ground_.db.write(catalog::Scope::workspace(named->workspace), [&](catalog::Tx& tx) {
     identity::Access::check_key(tx, actor, ground_.clock.now_us());
     auto found = find_row(tx, version);
     auto role = !found ? std::nullopt
@@ -178,8 +188,7 @@ void Purposes::retract(const Actor& actor, const Id& version, const Conditions& 
                                 [](const catalog::Row& row) { return static_cast<Right>(row.integer(0)); });
     bool in_scope =
         found && (!actor.only_workspace() || *actor.only_workspace() == found->file.version.workspace);
-    if (!role || !in_scope || found->retracted)
-      throw Error(Code::not_found, "there is no version " + version.with_prefix(prefix::version));
+    if (!role || !in_scope || found->retracted) throw not_there();
     if (*role < Right::write)
       throw Error(Code::forbidden, "this key may read the workspace, but not write to it");
     ChangeRun run(tx, ground_, actor, found->file.version.workspace);
@@ -202,7 +211,7 @@ size_t Purposes::retract_due() {
   for (const Due& one : due) {
     auto owner = identity::recorded_actor(one.owner, "expiry");
     try {
-      ground_.db.write([&](catalog::Tx& tx) {
+      ground_.db.write(catalog::Scope::workspace(one.workspace), [&](catalog::Tx& tx) {
         auto found = find_row(tx, one.version);
         ChangeRun run(tx, ground_, owner, one.workspace);
         if (found) retract_in(run, *found, {});

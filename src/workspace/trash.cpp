@@ -107,7 +107,7 @@ Page<Entry> Files::trash(const Authority& authority, std::string_view cursor, si
 Entry Files::restore(const Authority& authority, const Id& file, OnExisting on_existing,
                      std::optional<std::string> to, const Conditions& conditions) {
   authority.need(Right::write);
-  return ground_.db.write([&](catalog::Tx& tx) {
+  return ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
     check_still_holds(tx, ground_.clock, authority, Right::write);
     ChangeRun run(tx, ground_, authority.actor(), authority.workspace_id());
     Entry root = trashed_root(run, file);
@@ -124,7 +124,7 @@ Entry Files::restore(const Authority& authority, const Id& file, OnExisting on_e
 PurgeResult Files::purge(const Authority& authority, const Id& file,
                          std::optional<TimeUs> trashed_before_us) {
   authority.need(Right::own);
-  return ground_.db.write([&](catalog::Tx& tx) {
+  return ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
     check_still_holds(tx, ground_.clock, authority, Right::own);
     ChangeRun run(tx, ground_, authority.actor(), authority.workspace_id());
     PurgeResult result;
@@ -139,7 +139,7 @@ PurgeResult Files::purge(const Authority& authority, const Id& file,
 PurgeResult Files::purge_version(const Authority& authority, const Id& version,
                                  const Conditions& conditions) {
   authority.need(Right::own);
-  return ground_.db.write([&](catalog::Tx& tx) {
+  return ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
     check_still_holds(tx, ground_.clock, authority, Right::own);
     ChangeRun run(tx, ground_, authority.actor(), authority.workspace_id());
     auto found = tx.one("SELECT " SK_VERSION_COLUMNS " FROM " SK_VERSION_TABLES
@@ -168,7 +168,7 @@ PurgeResult Files::purge_version(const Authority& authority, const Id& version,
 
 PurgeResult Files::empty_trash(const Authority& authority) {
   authority.need(Right::own);
-  return ground_.db.write([&](catalog::Tx& tx) {
+  return ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
     check_still_holds(tx, ground_.clock, authority, Right::own);
     ChangeRun run(tx, ground_, authority.actor(), authority.workspace_id());
     auto roots =

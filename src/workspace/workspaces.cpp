@@ -196,7 +196,7 @@ Workspace Workspaces::create(const Actor& actor, const std::string& name,
   if (quota_bytes && *quota_bytes > ground_.limits.quota_default_bytes && !actor.is_admin())
     throw Error(Code::forbidden, "only an administrator may give a workspace more than " +
                                      human_size(ground_.limits.quota_default_bytes));
-  return ground_.db.write([&](catalog::Tx& tx) {
+  return ground_.db.write(catalog::Scope::installation(), [&](catalog::Tx& tx) {
     identity::Access::check_key(tx, actor, ground_.clock.now_us());
     forget_after(tx);
     return insert_workspace(tx, ground_, actor, name,
@@ -243,7 +243,8 @@ Workspace Workspaces::change(const Authority& authority, const std::optional<std
   }
   if (quota_bytes && (!actor.is_admin() || !actor.may_write()))
     throw Error(Code::forbidden, "only an administrator's key may change a quota");
-  ground_.db.write([&](catalog::Tx& tx) {
+  auto scope = name ? catalog::Scope::installation_and(authority.workspace_id()) : authority.scope();
+  ground_.db.write(scope, [&](catalog::Tx& tx) {
     forget_after(tx);
     // Check only the key: an administrator may set the quota of another principal's workspace.
     identity::Access::check_key(tx, actor, ground_.clock.now_us());
@@ -260,7 +261,7 @@ Workspace Workspaces::change(const Authority& authority, const std::optional<std
 void Workspaces::trash(const Authority& authority, const Conditions& conditions) {
   authority.need(Right::own);
   const Workspace& workspace = authority.workspace();
-  ground_.db.write([&](catalog::Tx& tx) {
+  ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
     check_still_holds(tx, ground_.clock, authority, Right::own);
     forget_after(tx);
     LockCheck(tx, workspace.id, ground_.clock.now_us()).check("", Touches::subtree, conditions);
@@ -272,12 +273,20 @@ void Workspaces::trash(const Authority& authority, const Conditions& conditions)
 }
 
 Workspace Workspaces::restore(const Actor& actor, std::string_view id_or_name) {
-  Id id = ground_.db.write([&](catalog::Tx& tx) {
+  auto not_there = [&] {
+    return Error(Code::not_found, "there is no workspace '" + std::string(id_or_name) + "' in the trash");
+  };
+  auto named = ground_.db.read([&](catalog::Statements& statements) {
+    identity::Access::check_key(statements, actor, ground_.clock.now_us());
+    return find(statements, actor, id_or_name, true);
+  });
+  if (!named) throw not_there();
+  const std::string id = named->id.with_prefix(prefix::workspace);
+  ground_.db.write(catalog::Scope::installation_and(named->id), [&](catalog::Tx& tx) {
     identity::Access::check_key(tx, actor, ground_.clock.now_us());
     forget_after(tx);
-    auto found = find(tx, actor, id_or_name, true);
-    if (!found)
-      throw Error(Code::not_found, "there is no workspace '" + std::string(id_or_name) + "' in the trash");
+    auto found = find(tx, actor, id, true);
+    if (!found) throw not_there();
     authority_of(actor, *found).need(Right::own);
     std::string name = found->name;
     for (int n = 2; tx.query("SELECT 1 FROM workspaces WHERE owner = $1 AND name = $2 AND trashed_us IS NULL",
@@ -286,16 +295,15 @@ Workspace Workspaces::restore(const Actor& actor, std::string_view id_or_name) {
       name = found->name + " (" + std::to_string(n) + ")";
     tx.exec("UPDATE workspaces SET trashed_us = NULL, name = $2 WHERE id = $1", {found->id, name});
     Journal::append(tx, ground_, found->id, actor, "workspace.restore", Json::object(), {{"name", name}});
-    return found->id;
   });
-  return open(actor, id.with_prefix(prefix::workspace)).workspace();
+  return open(actor, id).workspace();
 }
 
 void Workspaces::revoke_links(const Authority& authority) {
   authority.need(Right::own);
   std::array<std::byte, 32> secret;
   fill_random(secret);
-  ground_.db.write([&](catalog::Tx& tx) {
+  ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
     check_still_holds(tx, ground_.clock, authority, Right::own);
     tx.exec("UPDATE workspaces SET link_secret = $2 WHERE id = $1",
             {authority.workspace_id(), catalog::Param::raw(as_text(secret))});
@@ -308,7 +316,7 @@ void Workspaces::set_member(const Authority& authority, const Id& principal, std
   authority.need(Right::own);
   const Workspace& workspace = authority.workspace();
   if (principal == workspace.owner) throw Error(Code::bad_request, "the owner's own role cannot be changed");
-  ground_.db.write([&](catalog::Tx& tx) {
+  ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
     check_still_holds(tx, ground_.clock, authority, Right::own);
     forget_after(tx);
     if (!identity::Access::has_principal(tx, principal))

@@ -36,12 +36,12 @@ bool ManifestRow::is_inode_of(const Node& node) const {
 void Manifest::load() {
   rows_.clear();
   by_inode_.clear();
-  changed_.clear();
+  saved();
   ground_.db.read([&](catalog::Statements& statements) {
     statements.query(
         "SELECT path, kind, file, version, device, inode, size, mtime_ns, ctime_ns, mode, seen_us, birth_ns, "
         "generation, sha256, complete FROM manifests WHERE session = $1",
-        {session_}, [&](const catalog::Row& row) {
+        {session_.id}, [&](const catalog::Row& row) {
           ManifestRow one;
           one.kind = row.integer(1) == 1 ? NodeKind::folder : NodeKind::file;
           one.file = row.id(2);
@@ -66,7 +66,7 @@ void Manifest::load() {
 
 void Manifest::save() {
   if (changed_.empty()) return;
-  ground_.db.write([&](catalog::Tx& tx) { save(tx); });
+  ground_.db.write(session_.scope(), [&](catalog::Tx& tx) { save(tx); });
   saved();
 }
 
@@ -75,7 +75,7 @@ void Manifest::save(catalog::Tx& tx) const {
     auto found = rows_.find(path);
     if (found == rows_.end()) {
       tx.exec("DELETE FROM manifests WHERE session = $1 AND path = $2",
-              {session_, catalog::Param::raw(path)});
+              {session_.id, catalog::Param::raw(path)});
       continue;
     }
     const ManifestRow& row = found->second;
@@ -90,11 +90,38 @@ void Manifest::save(catalog::Tx& tx) const {
         "mtime_ns = excluded.mtime_ns, ctime_ns = excluded.ctime_ns, mode = excluded.mode, seen_us = "
         "excluded.seen_us, birth_ns = excluded.birth_ns, generation = excluded.generation, sha256 = "
         "excluded.sha256, complete = excluded.complete",
-        {session_, catalog::Param::raw(path), row.kind == NodeKind::folder ? 1 : 0, row.file,
+        {session_.id, catalog::Param::raw(path), row.kind == NodeKind::folder ? 1 : 0, row.file,
          row.version ? catalog::Param(row.version) : catalog::Param(nullptr), row.device, row.inode, row.size,
          row.mtime_ns, row.ctime_ns, row.mode, row.seen_us, row.birth_ns, row.generation,
          row.sha256 ? catalog::Param(row.sha256) : catalog::Param(nullptr), row.complete ? 1 : 0});
   }
+}
+
+void Manifest::saved() {
+  changed_.clear();
+  before_.clear();
+  changed_before_.clear();
+  remembers_ = false;
+}
+
+void Manifest::remember() {
+  before_.clear();
+  changed_before_ = changed_;
+  remembers_ = true;
+}
+
+void Manifest::go_back() {
+  auto rows = std::exchange(before_, {});
+  remembers_ = false;
+  for (const auto& [path, row] : rows) row ? set(path, *row) : erase(path);
+  changed_ = changed_before_;
+  remembers_ = true;
+}
+
+void Manifest::note_before(const std::string& path) {
+  if (!remembers_ || before_.contains(path)) return;
+  const ManifestRow* row = find(path);
+  before_.emplace(path, row == nullptr ? std::nullopt : std::optional(*row));
 }
 
 void Manifest::clear() {
@@ -109,6 +136,7 @@ const ManifestRow* Manifest::find(const std::string& path) const {
 
 void Manifest::set(const std::string& path, const ManifestRow& row) {
   SK_CHECK(!path.empty(), "the copy's own directory has no row");
+  note_before(path);
   erase(path);
   rows_[path] = row;
   by_inode_.emplace(row.inode, path);
@@ -153,6 +181,7 @@ void Manifest::erase(const std::string& path_by_reference) {
   std::string path = path_by_reference;  // it may live in the row that goes
   auto found = rows_.find(path);
   if (found == rows_.end()) return;
+  note_before(path);
   auto [first, last] = by_inode_.equal_range(found->second.inode);
   for (auto at = first; at != last; ++at)
     if (at->second == path) {

@@ -31,7 +31,7 @@ SessionInfo Aliases::find_or_create(const workspace::Actor& actor, std::string_v
   if (auto found = find(actor, kind, alias)) return *found;
   SessionInfo made = interpreter_.create(actor, wanted);
   auto& ground = keep_.ground();
-  Id winner = ground.db.write([&](catalog::Tx& tx) {
+  Id winner = ground.db.write(made.key().scope(), [&](catalog::Tx& tx) {
     if (auto earlier = look_up(tx, actor.principal(), made.workspace, kind, alias)) return *earlier;
     tx.exec(
         "INSERT INTO session_aliases (owner, workspace, kind, alias, session, created_us) "

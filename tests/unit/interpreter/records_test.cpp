@@ -49,9 +49,9 @@ class RecordsTest : public testing::Test {
 };
 
 TEST_F(RecordsTest, AFinishedExecutionStaysFinishedWhenAnEarlierSaveComesLate) {
-  records->save(execution);
-  records->save(done());
-  records->save(execution);
+  records->save(session, execution);
+  records->save(session, done());
+  records->save(session, execution);
   EXPECT_EQ(found().status, ExecutionStatus::done);
   EXPECT_EQ(found().outcome, Outcome::ok);
 }
@@ -60,8 +60,9 @@ TEST_F(RecordsTest, WhatARunningExecutionKeptStaysWhenItIsSavedAgain) {
   KeptFile file;
   file.path = "s/a";
   file.change = KeptChange::created;
-  keep->ground().db.write([&](catalog::Tx& tx) { records->save(tx, execution, {file}); });
-  records->save(execution);
+  keep->ground().db.write(session.key().scope(),
+                          [&](catalog::Tx& tx) { records->save(tx, execution, {file}); });
+  records->save(session, execution);
   ASSERT_EQ(found().files.kept.size(), 1u);
   EXPECT_EQ(found().files.kept[0].path, "s/a");
 }
@@ -70,7 +71,7 @@ TEST_F(RecordsTest, AnAcceptedExecutionStaysQueuedWithItsTimeLimitWhenTheServerD
   execution.status = ExecutionStatus::queued;
   NewExecution wanted;
   wanted.timeout_s = 7;
-  records->save_accepted(execution, wanted);
+  records->save_accepted(session, execution, wanted);
   records->end_interrupted_executions(clock.now_us());
   auto left = records->accepted();
   ASSERT_EQ(left.size(), 1u);
@@ -79,7 +80,7 @@ TEST_F(RecordsTest, AnAcceptedExecutionStaysQueuedWithItsTimeLimitWhenTheServerD
 }
 
 TEST_F(RecordsTest, AnExecutionThatHadBegunEndsWhenTheServerDies) {
-  records->save(execution);
+  records->save(session, execution);
   records->end_interrupted_executions(clock.now_us());
   EXPECT_EQ(found().status, ExecutionStatus::done);
   EXPECT_EQ(found().outcome, Outcome::crash);

@@ -151,7 +151,8 @@ TEST_F(LedgerTest, WhatIsPinnedIsNotDoomed) {
 }
 
 class FailingDatabase final : public catalog::Database {
-  void run_write(const std::function<void(catalog::Tx&)>&, catalog::Survives) override {
+  void run_write(const catalog::Scope&, const std::function<void(catalog::Tx&)>&,
+                 catalog::Survives) override {
     throw Error(Code::internal, "broken");
   }
   void run_read(const std::function<void(catalog::Statements&)>&) override {
@@ -192,8 +193,9 @@ class DatabaseWithPause final : public catalog::Database {
   size_t queued_writes() const override { return database_.queued_writes(); }
 
  protected:
-  void run_write(const std::function<void(catalog::Tx&)>& closure, catalog::Survives survives) override {
-    database_.write(closure, survives);
+  void run_write(const catalog::Scope& scope, const std::function<void(catalog::Tx&)>& closure,
+                 catalog::Survives survives) override {
+    database_.write(scope, closure, survives);
   }
   void run_read(const std::function<void(catalog::Statements&)>& closure) override {
     database_.read(closure);
