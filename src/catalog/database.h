@@ -20,6 +20,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/id.h"
 #include "catalog/scope.h"
@@ -146,6 +147,21 @@ class Tx : public Statements {
   // Registers an action that runs on the committing thread after the commit is durable. Actions run in order
   // and must be short. The write has already succeeded, so exceptions are only logged. Dropped on rollback.
   virtual void after_commit(std::function<void()> action) = 0;
+
+  // The transaction's time, from the catalog's clock. It stays the same, also when the closure runs again on
+  // SQLite, and is not before the time of an earlier commit.
+  TimeUs now_us() const { return now_us_; }
+  // The time of the current change: not before now_us(), and after every change of earlier commits.
+  TimeUs change_us() const { return change_us_; }
+  // Begins another change, with a time of its own. Returns it.
+  TimeUs tick() { return ++change_us_; }
+
+ protected:
+  Tx(TimeUs now_us, TimeUs change_us) : now_us_(now_us), change_us_(change_us) {}
+
+ private:
+  const TimeUs now_us_;
+  TimeUs change_us_;
 };
 
 // Failures that a write survives once write() has returned. A `kill` write is in the log but not synced. A
@@ -186,6 +202,9 @@ class Database {
     }
   }
 
+  // The catalog's time, for reads and for work before a write. It never goes back, also across restarts.
+  virtual const Clock& clock() const = 0;
+
   // Returns the number of running and waiting writes.
   virtual size_t queued_writes() const = 0;
 
@@ -207,6 +226,7 @@ struct SqliteOptions {
   // For tests: runs every write's closure, rolls it back and runs it again, and fails a write that changes
   // rows outside of its scope with Error(internal).
   bool strict_writes = false;
+  const Clock* clock = nullptr;  // outlives the database; null: the system's
 };
 
 // Opens or creates the SQLite file, in WAL mode with synchronous=FULL, and applies the migrations. Throws

@@ -68,7 +68,7 @@ const std::vector<TableOwner>& table_owners() {
       {"locks", kOwn},
       {"fences", kOwn},
       // A checkpoint covers all journals; its mark is no part of the chain.
-      {"journals", kOwn, "workspace, seq, hash"},
+      {"journals", kOwn, "workspace, seq, hash, time_us"},
       // Personal data is erased from all journals at once.
       {"journal", kOwn, "workspace, seq, time_us, kind, actor, facts, commitment, hash"},
       {"sessions", kOwn},

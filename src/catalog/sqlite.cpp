@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "catalog/commit_clock.h"
 #include "catalog/database.h"
 #include "catalog/migrations.h"
 #include "catalog/scope_check.h"
@@ -35,7 +36,8 @@ class SqliteStatements final : public Statements {
 // statements would run outside any transaction, so each of them rethrows the error that ended it.
 class SqliteTx final : public Tx {
  public:
-  explicit SqliteTx(SqliteConnection& connection) : connection_(connection) {}
+  SqliteTx(SqliteConnection& connection, TimeUs now_us, TimeUs change_us)
+      : Tx(now_us, change_us), connection_(connection) {}
   size_t query(Sql sql, std::initializer_list<Param> params, const OnRow& on_row) override {
     return guard([&] { return connection_.query(sql, params, on_row); });
   }
@@ -107,6 +109,7 @@ class SqliteDatabase final : public Database {
   SqliteDatabase(std::string path, SqliteOptions options)
       : path_(std::move(path)),
         options_(options),
+        clock_(options.clock == nullptr ? system_clock_ : *options.clock),
         writer_(path_, SqliteConnection::Mode::read_write, options.cache_bytes),
         mover_(path_, SqliteConnection::Mode::read_write, 1 << 20),
         holder_(path_, SqliteConnection::Mode::read_only, 1 << 20) {
@@ -114,6 +117,10 @@ class SqliteDatabase final : public Database {
     // folder too, but ignores errors.
     fsync_directory(std::filesystem::path(path_).parent_path().string());
     migrate();
+    writer_.query("SELECT MAX(time_us) FROM journals", {}, [&](const Row& row) {
+      clock_.advance_to(last_change_us_ = row.integer(0));
+      return false;
+    });
     if (options_.strict_writes) scope_check_ = std::make_unique<ScopeCheck>(writer_);
     mover_thread_ = std::thread([this] { run_mover(); });
   }
@@ -126,6 +133,8 @@ class SqliteDatabase final : public Database {
     mover_wake_.notify_all();
     mover_thread_.join();
   }
+
+  const Clock& clock() const override { return clock_; }
 
   size_t queued_writes() const override {
     std::lock_guard lock(queue_mutex_);
@@ -239,9 +248,10 @@ class SqliteDatabase final : public Database {
       writer_.exec("BEGIN IMMEDIATE", {});
       if (group.size() == 1) {
         // A single write needs no savepoint: it is the whole transaction.
-        SqliteTx tx(writer_);
+        SqliteTx tx = begin_tx();
         run_closure(*group[0], tx);
         tx.check_open();
+        last_change_us_ = tx.change_us();
         group[0]->actions = tx.take_actions();
       } else {
         for (PendingWrite* write : group) run_one(*write);
@@ -359,7 +369,7 @@ class SqliteDatabase final : public Database {
   }
 
   void run_one(PendingWrite& write) {
-    SqliteTx tx(writer_);
+    SqliteTx tx = begin_tx();
     try {
       tx.attempt([&] { run_closure(write, tx); });
     } catch (...) {
@@ -367,12 +377,18 @@ class SqliteDatabase final : public Database {
       write.error = std::current_exception();
       return;
     }
+    last_change_us_ = tx.change_us();
     write.actions = tx.take_actions();
+  }
+
+  SqliteTx begin_tx() {
+    TimeUs now_us = clock_.now_us();
+    return {writer_, now_us, std::max(now_us, last_change_us_)};
   }
 
   void run_closure(const PendingWrite& write, SqliteTx& tx) {
     if (!scope_check_) return (*write.closure)(tx);
-    bool has_failed = rehearse(write);
+    bool has_failed = rehearse(write, tx);
     scope_check_->begin(*write.scope);
     (*write.closure)(tx);
     scope_check_->end();
@@ -380,9 +396,9 @@ class SqliteDatabase final : public Database {
   }
 
   // Runs a closure and rolls it back. Returns whether it failed.
-  bool rehearse(const PendingWrite& write) {
+  bool rehearse(const PendingWrite& write, const SqliteTx& like) {
     struct Rehearsed {};
-    SqliteTx tx(writer_);
+    SqliteTx tx(writer_, like.now_us(), like.change_us());
     try {
       tx.attempt([&] {
         (*write.closure)(tx);
@@ -423,8 +439,11 @@ class SqliteDatabase final : public Database {
 
   const std::string path_;
   const SqliteOptions options_;
+  const SystemClock system_clock_;
+  const CommitClock clock_;
   std::mutex writer_mutex_;                  // held by the front writer during its turn
   SqliteConnection writer_;                  // front writer only
+  TimeUs last_change_us_ = 0;                // of all changes that were committed; front writer only
   std::unique_ptr<ScopeCheck> scope_check_;  // front writer only; null unless writes are strict
   SqliteConnection mover_;                   // background thread only
   SqliteConnection holder_;  // background thread while is_moving_; otherwise the holder of writer_mutex_

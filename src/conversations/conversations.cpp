@@ -114,7 +114,7 @@ TimeUs place_in_order(catalog::Statements& statements, const Id& conversation, T
 // Sets the ids, the store time and the position of the message.
 void place_message(catalog::Tx& tx, Ground& ground, const NewMessage& wanted, const Known& known,
                    Message& message) {
-  message.stored_us = ground.clock.now_us();
+  message.stored_us = tx.now_us();
   message.conversation = known.conversation ? known.conversation : ground.ids.next();
   message.id = known.message ? known.message->id : ground.ids.next();
   if (known.message) message.stored_us = std::max(message.stored_us, known.message->stored_us + 1);
@@ -141,7 +141,7 @@ Message write_message(catalog::Tx& tx, Ground& ground, const Authority& authorit
       "VALUES ($1, $2, $3, $4, $5, $6, $6) ON CONFLICT (id) DO UPDATE SET "
       "title = CASE WHEN $4 = '' THEN conversations.title ELSE $4 END, container = $5, changed_us = $6",
       {message.conversation, authority.workspace_id(), wanted.conversation, wanted.title, container,
-       ground.clock.now_us()});
+       tx.now_us()});
   tx.exec(
       "INSERT INTO messages (id, conversation, name, role, time_us, stored_us, author, text, detail) "
       "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (id) DO UPDATE SET role = $4, time_us = $5, "
@@ -217,7 +217,7 @@ Message Conversations::put(const Authority& authority, NewMessage wanted, const 
   for (const auto& name : wanted.files) message.files.push_back(matcher.match_named(name));
   for (size_t i = 0; i < message.files.size(); ++i) message.files[i].seq = static_cast<int64_t>(i);
   return ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
-    check_still_holds(tx, ground_.clock, authority, Right::write);
+    check_still_holds(tx, authority, Right::write);
     return write_message(tx, ground_, authority, wanted, message);
   });
 }
@@ -226,7 +226,7 @@ bool Conversations::settle(const Authority& authority, const Message& message, i
                            const Captured& captured) {
   authority.need(Right::write);
   return ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
-    check_still_holds(tx, ground_.clock, authority, Right::write);
+    check_still_holds(tx, authority, Right::write);
     auto stored_us = tx.one("SELECT stored_us FROM messages WHERE id = $1", {message.id},
                             [](const catalog::Row& row) { return row.integer(0); });
     if (stored_us != message.stored_us) return false;
@@ -275,7 +275,7 @@ std::optional<Message> Conversations::find_message(const Authority& authority, s
 void Conversations::remove(const Authority& authority, std::string_view conversation) {
   authority.need(Right::write);
   ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
-    check_still_holds(tx, ground_.clock, authority, Right::write);
+    check_still_holds(tx, authority, Right::write);
     auto known = known_of(tx, authority.workspace_id(), conversation, "");
     if (!known.conversation)
       throw Error(Code::not_found, "there is no conversation '" + std::string(conversation) + "'");
@@ -292,7 +292,7 @@ void Conversations::remove_message(const Authority& authority, std::string_view 
                                    std::string_view name) {
   authority.need(Right::write);
   ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
-    check_still_holds(tx, ground_.clock, authority, Right::write);
+    check_still_holds(tx, authority, Right::write);
     auto known = known_of(tx, authority.workspace_id(), conversation, name);
     if (!known.message)
       throw Error(Code::not_found, "the conversation has no message '" + std::string(name) + "'");

@@ -288,7 +288,6 @@ Unkept read_unkept(const catalog::Row& row) {
 }  // namespace
 
 void Records::add_unkept(catalog::Tx& tx, const Id& session, const std::vector<Unkept>& items) {
-  TimeUs now_us = ground_.clock.now_us();
   for (const auto& item : items)
     tx.exec("INSERT INTO unkept (session, " SK_UNKEPT_COLUMNS
             ", since_us, told) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0) ON CONFLICT (session, path, what) "
@@ -296,7 +295,7 @@ void Records::add_unkept(catalog::Tx& tx, const Id& session, const std::vector<U
             "only_copy = excluded.only_copy, since_us = excluded.since_us, told = 0",
             {session, item.path, name_of(item.what), name_of(item.reason), item.message,
              item.version ? catalog::Param(item.version) : catalog::Param(nullptr), item.only_copy ? 1 : 0,
-             now_us});
+             tx.now_us()});
 }
 
 void Records::save_refused(const SessionInfo& session, const std::vector<Unkept>& refused) {

@@ -47,7 +47,7 @@ void Audit::checkpoint() {
     auto last = tx.one("SELECT number, hash FROM checkpoints ORDER BY number DESC LIMIT 1", {},
                        [](const catalog::Row& row) { return Last{row.integer(0), row.hash(1)}; })
                     .value_or(Last{0, Sha256{}});
-    TimeUs now_us = ground_.clock.now_us();
+    TimeUs now_us = tx.now_us();
     std::string text = checkpoint_text(last.number + 1, now_us, last.hash, joined);
     tx.exec(
         "INSERT INTO checkpoints (number, time_us, leaves, previous, hash, signature) VALUES ($1, $2, $3, "

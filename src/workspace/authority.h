@@ -68,8 +68,7 @@ Authority system_authority(const Id& workspace, Actor as, SystemReason reason);
 // Checks the rights again; every write transaction calls this first. Throws what the next request with the
 // same key would get. Error(unauthorized) for a revoked or expired key. Error(not_found) if the principal has
 // no access to the workspace. Error(forbidden) if it lacks `right`. A system authority always passes.
-void check_still_holds(catalog::Statements& statements, const Clock& clock, const Authority& authority,
-                       Right right);
+void check_still_holds(catalog::Tx& tx, const Authority& authority, Right right);
 
 // The error for a workspace that does not exist or that the actor may not know about.
 Error no_such_workspace(std::string_view id_or_name);

@@ -81,8 +81,8 @@ class ChangeRun {
   void shrink(uint64_t bytes);
   void journal(std::string_view kind, const Json& facts, const Json& personal);
   // Increases with every change, so two changes never have the same time.
-  TimeUs now_us() const { return now_us_; }
-  void tick() { ++now_us_; }
+  TimeUs now_us() const { return tx_.change_us(); }
+  void tick() { tx_.tick(); }
 
   catalog::Tx& tx() { return tx_; }
   Ground& ground() { return ground_; }
@@ -116,7 +116,6 @@ class ChangeRun {
   Ground& ground_;
   const Actor& actor_;
   const Id workspace_;
-  TimeUs now_us_;
   LockCheck locks_;
   std::vector<std::string> unneeded_;
   std::vector<Entry> made_above_;  // by the current change

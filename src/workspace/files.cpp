@@ -112,7 +112,7 @@ std::vector<ChangeResult> Files::apply(const Authority& authority, std::vector<C
   prepare(authority, changes);
   std::vector<std::string> unneeded;
   auto results = ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
-    check_still_holds(tx, ground_.clock, authority, Right::write);
+    check_still_holds(tx, authority, Right::write);
     ChangeRun run(tx, ground_, authority.actor(), authority.workspace_id());
     std::vector<ChangeResult> made;
     made.reserve(changes.size());
@@ -144,7 +144,7 @@ std::vector<Files::Applied> Files::apply_each(const Authority& authority, std::v
   };
   std::vector<std::string> unneeded;
   auto results = ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
-    check_still_holds(tx, ground_.clock, authority, Right::write);
+    check_still_holds(tx, authority, Right::write);
     ChangeRun run(tx, ground_, authority.actor(), authority.workspace_id());
     std::vector<Applied> applied(changes.size());
     for (size_t i = 0; i < changes.size(); ++i) {

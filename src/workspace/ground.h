@@ -31,7 +31,7 @@ struct Ground {
   blobs::Store& blobs;
   BlobLedger& ledger;
   Feed& feed;
-  const Clock& clock;
+  const Clock& clock;  // the catalog's; inside of a transaction, use Tx::now_us()
   IdMaker& ids;
   Metrics& metrics;
   Limits limits;

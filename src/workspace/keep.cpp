@@ -29,15 +29,16 @@ struct Keep::Impl {
   Impl(KeepOptions wanted, const Clock& clock, Metrics& metrics)
       : options(std::move(wanted)),
         lock(lock_directory(options.directory)),
-        ids(clock),
         db(catalog::open_sqlite(options.directory + "/catalog.db", {.group_max = options.group_commit_max,
                                                                     .readers_max = options.catalog_readers,
-                                                                    .strict_writes = options.strict_writes})),
+                                                                    .strict_writes = options.strict_writes,
+                                                                    .clock = &clock})),
+        ids(db->clock()),
         store(blobs::open_local_store(options.directory + "/blobs")),
         ledger(*db),
-        ground{*db, *store, ledger, feed, clock, ids, metrics, options.limits, options.directory},
+        ground{*db, *store, ledger, feed, db->clock(), ids, metrics, options.limits, options.directory},
         identity_hooks(ground),
-        access(*db, clock, ids, identity_hooks),
+        access(*db, db->clock(), ids, identity_hooks),
         workspaces(ground),
         files(ground),
         purposes(ground),
@@ -168,8 +169,8 @@ struct Keep::Impl {
 
   KeepOptions options;
   Fd lock;
-  IdMaker ids;
   std::unique_ptr<catalog::Database> db;
+  IdMaker ids;
   std::unique_ptr<blobs::Store> store;
   BlobLedger ledger;
   Feed feed;

@@ -56,8 +56,8 @@ Locks::Attempt Locks::try_acquire(const Authority& authority, const LockWanted& 
   if (wanted.purpose.size() > 500 || !is_utf8(wanted.purpose))
     throw Error(Code::bad_request, "purpose must be at most 500 bytes of text");
   return ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
-    check_still_holds(tx, ground_.clock, authority, Right::write);
-    TimeUs now_us = ground_.clock.now_us();
+    check_still_holds(tx, authority, Right::write);
+    TimeUs now_us = tx.now_us();
     Attempt attempt;
     auto held = live_locks(tx, authority.workspace_id(), now_us);
     if (held.size() >= ground_.limits.locks_per_workspace_max)
@@ -112,8 +112,8 @@ Lock Locks::renew(const Authority& authority, const std::string& token, int64_t 
   authority.need(Right::write);
   checked_ttl(ground_, ttl_s);
   return ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
-    check_still_holds(tx, ground_.clock, authority, Right::write);
-    TimeUs now_us = ground_.clock.now_us();
+    check_still_holds(tx, authority, Right::write);
+    TimeUs now_us = tx.now_us();
     auto lock = find_by_token(tx, authority.workspace_id(), now_us, token);
     if (!lock) throw no_such_lock();
     lock->expires_us = now_us + ttl_s * kSecondUs;
@@ -127,8 +127,8 @@ Lock Locks::renew(const Authority& authority, const std::string& token, int64_t 
 void Locks::release(const Authority& authority, const std::string& token) {
   authority.need(Right::write);
   ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
-    check_still_holds(tx, ground_.clock, authority, Right::write);
-    auto lock = find_by_token(tx, authority.workspace_id(), ground_.clock.now_us(), token);
+    check_still_holds(tx, authority, Right::write);
+    auto lock = find_by_token(tx, authority.workspace_id(), tx.now_us(), token);
     if (!lock) throw no_such_lock();
     tx.exec("DELETE FROM locks WHERE id = $1", {lock->id});
     Journal::append(tx, ground_, authority.workspace_id(), authority.actor(), "lock.release",
@@ -139,8 +139,8 @@ void Locks::release(const Authority& authority, const std::string& token) {
 void Locks::break_lock(const Authority& authority, const Id& id) {
   authority.need(Right::own);
   ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
-    check_still_holds(tx, ground_.clock, authority, Right::own);
-    for (const auto& lock : live_locks(tx, authority.workspace_id(), ground_.clock.now_us())) {
+    check_still_holds(tx, authority, Right::own);
+    for (const auto& lock : live_locks(tx, authority.workspace_id(), tx.now_us())) {
       if (lock.id != id) continue;
       tx.exec("DELETE FROM locks WHERE id = $1", {id});
       Json facts = lock_facts(lock);

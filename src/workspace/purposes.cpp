@@ -180,7 +180,7 @@ void Purposes::retract(const Actor& actor, const Id& version, const Conditions& 
   });
   if (!named) throw not_there();
   ground_.db.write(catalog::Scope::workspace(named->workspace), [&](catalog::Tx& tx) {
-    identity::Access::check_key(tx, actor, ground_.clock.now_us());
+    identity::Access::check_key(tx, actor, tx.now_us());
     auto found = find_row(tx, version);
     auto role = !found ? std::nullopt
                        : tx.one("SELECT role FROM members WHERE principal = $1 AND workspace = $2",

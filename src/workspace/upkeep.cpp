@@ -127,10 +127,9 @@ void Upkeep::scrub_slice(uint64_t bytes_max) {
     checked.push_back(row.hash);
   }
   if (checked.empty()) return;
-  TimeUs now_us = ground_.clock.now_us();
   ground_.db.write(catalog::Scope::shared(), [&](catalog::Tx& tx) {
     for (const auto& hash : checked)
-      tx.exec("UPDATE blobs SET checked_us = $2 WHERE hash = $1", {hash, now_us});
+      tx.exec("UPDATE blobs SET checked_us = $2 WHERE hash = $1", {hash, tx.now_us()});
   });
 }
 

@@ -179,7 +179,7 @@ UploadInfo Uploads::create(const Authority& authority, NewUpload wanted) {
   upload.created_us = ground_.clock.now_us();
   upload.expires_us = upload.created_us + kUploadLifeS * kSecondUs;
   ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
-    check_still_holds(tx, ground_.clock, authority, Right::write);
+    check_still_holds(tx, authority, Right::write);
     auto pending =
         *tx.one("SELECT count(*) FROM uploads WHERE owner = $1 AND status = 'pending' AND expires_us > $2",
                 {authority.actor().principal(), upload.created_us},
@@ -214,7 +214,7 @@ UploadPart Uploads::add_part(const Actor& actor, const Id& upload, const Content
   part.created_us = ground_.clock.now_us();
   auto unneeded = ground_.db.write(scope_of(actor, upload), [&](catalog::Tx& tx) {
     auto pending = need_pending(tx, actor, upload, part.created_us);
-    check_may_write(tx, actor, pending.workspace, ground_.clock.now_us());
+    check_may_write(tx, actor, pending.workspace, tx.now_us());
     auto parts = *tx.one("SELECT count(*) FROM upload_parts WHERE upload = $1", {upload},
                          [](const catalog::Row& row) { return row.integer(0); });
     if (static_cast<size_t>(parts) >= kUploadPartsMax)
@@ -266,7 +266,7 @@ UploadInfo Uploads::complete(const Actor& actor, const Id& id, const Completion&
     was_done = current.status == "completed";  // by the same call, made twice at once
     if (was_done) return current;
     auto pending = need_pending(tx, actor, id, now_us);
-    check_may_write(tx, actor, pending.workspace, ground_.clock.now_us());
+    check_may_write(tx, actor, pending.workspace, tx.now_us());
     ChangeRun run(tx, ground_, actor, pending.workspace);
     // The parts go first, so that they and the file do not count twice against the quota.
     end_upload(run, id, "completed");
@@ -285,10 +285,10 @@ UploadInfo Uploads::complete(const Actor& actor, const Id& id, const Completion&
 
 UploadInfo Uploads::cancel(const Actor& actor, const Id& upload) {
   return ground_.db.write(scope_of(actor, upload), [&](catalog::Tx& tx) {
-    identity::Access::check_key(tx, actor, ground_.clock.now_us());
-    auto known = need_upload(tx, actor, upload, ground_.clock.now_us());
+    identity::Access::check_key(tx, actor, tx.now_us());
+    auto known = need_upload(tx, actor, upload, tx.now_us());
     if (known.status == "cancelled") return known;
-    auto pending = need_pending(tx, actor, upload, ground_.clock.now_us());
+    auto pending = need_pending(tx, actor, upload, tx.now_us());
     ChangeRun run(tx, ground_, actor, pending.workspace);
     end_upload(run, upload, "cancelled");
     pending.status = "cancelled";

@@ -15,7 +15,7 @@ Workspace insert_workspace(catalog::Tx& tx, Ground& ground, const Actor& owner, 
   made.owner_name = owner.name();
   made.role = Right::own;
   made.quota_bytes = quota_bytes;
-  made.created_us = ground.clock.now_us();
+  made.created_us = tx.now_us();
   if (tx.query("SELECT 1 FROM workspaces WHERE owner = $1 AND name = $2 AND trashed_us IS NULL",
                {owner.principal(), name}, [](const catalog::Row&) { return false; }) > 0)
     throw Error(Code::conflict, "you have a workspace named '" + name + "' already")

@@ -197,7 +197,7 @@ Workspace Workspaces::create(const Actor& actor, const std::string& name,
     throw Error(Code::forbidden, "only an administrator may give a workspace more than " +
                                      human_size(ground_.limits.quota_default_bytes));
   return ground_.db.write(catalog::Scope::installation(), [&](catalog::Tx& tx) {
-    identity::Access::check_key(tx, actor, ground_.clock.now_us());
+    identity::Access::check_key(tx, actor, tx.now_us());
     forget_after(tx);
     return insert_workspace(tx, ground_, actor, name,
                             quota_bytes.value_or(ground_.limits.quota_default_bytes));
@@ -247,8 +247,8 @@ Workspace Workspaces::change(const Authority& authority, const std::optional<std
   ground_.db.write(scope, [&](catalog::Tx& tx) {
     forget_after(tx);
     // Check only the key: an administrator may set the quota of another principal's workspace.
-    identity::Access::check_key(tx, actor, ground_.clock.now_us());
-    if (name) check_still_holds(tx, ground_.clock, authority, Right::own);
+    identity::Access::check_key(tx, actor, tx.now_us());
+    if (name) check_still_holds(tx, authority, Right::own);
     if (name) set_name(tx, ground_, authority, *name);
     if (!quota_bytes) return;
     tx.exec("UPDATE workspaces SET quota_bytes = $2 WHERE id = $1", {authority.workspace_id(), *quota_bytes});
@@ -262,11 +262,11 @@ void Workspaces::trash(const Authority& authority, const Conditions& conditions)
   authority.need(Right::own);
   const Workspace& workspace = authority.workspace();
   ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
-    check_still_holds(tx, ground_.clock, authority, Right::own);
+    check_still_holds(tx, authority, Right::own);
     forget_after(tx);
-    LockCheck(tx, workspace.id, ground_.clock.now_us()).check("", Touches::subtree, conditions);
+    LockCheck(tx, workspace.id, tx.now_us()).check("", Touches::subtree, conditions);
     tx.exec("UPDATE workspaces SET trashed_us = $2 WHERE id = $1 AND trashed_us IS NULL",
-            {workspace.id, ground_.clock.now_us()});
+            {workspace.id, tx.now_us()});
     Journal::append(tx, ground_, workspace.id, authority.actor(), "workspace.trash", Json::object(),
                     {{"name", workspace.name}});
   });
@@ -283,7 +283,7 @@ Workspace Workspaces::restore(const Actor& actor, std::string_view id_or_name) {
   if (!named) throw not_there();
   const std::string id = named->id.with_prefix(prefix::workspace);
   ground_.db.write(catalog::Scope::installation_and(named->id), [&](catalog::Tx& tx) {
-    identity::Access::check_key(tx, actor, ground_.clock.now_us());
+    identity::Access::check_key(tx, actor, tx.now_us());
     forget_after(tx);
     auto found = find(tx, actor, id, true);
     if (!found) throw not_there();
@@ -304,7 +304,7 @@ void Workspaces::revoke_links(const Authority& authority) {
   std::array<std::byte, 32> secret;
   fill_random(secret);
   ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
-    check_still_holds(tx, ground_.clock, authority, Right::own);
+    check_still_holds(tx, authority, Right::own);
     tx.exec("UPDATE workspaces SET link_secret = $2 WHERE id = $1",
             {authority.workspace_id(), catalog::Param::raw(as_text(secret))});
     Journal::append(tx, ground_, authority.workspace_id(), authority.actor(), "links.revoke", Json::object(),
@@ -317,7 +317,7 @@ void Workspaces::set_member(const Authority& authority, const Id& principal, std
   const Workspace& workspace = authority.workspace();
   if (principal == workspace.owner) throw Error(Code::bad_request, "the owner's own role cannot be changed");
   ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
-    check_still_holds(tx, ground_.clock, authority, Right::own);
+    check_still_holds(tx, authority, Right::own);
     forget_after(tx);
     if (!identity::Access::has_principal(tx, principal))
       throw Error(Code::not_found, "there is no such principal");

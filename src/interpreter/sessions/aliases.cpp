@@ -38,7 +38,7 @@ SessionInfo Aliases::find_or_create(const workspace::Actor& actor, std::string_v
         "VALUES ($1, $2, $3, $4, $5, $6) "
         "ON CONFLICT (owner, workspace, kind, alias) DO UPDATE SET session = excluded.session, created_us = "
         "excluded.created_us",
-        {actor.principal(), made.workspace, kind, alias, made.id, ground.clock.now_us()});
+        {actor.principal(), made.workspace, kind, alias, made.id, tx.now_us()});
     return made.id;
   });
   if (winner == made.id) return made;

@@ -159,6 +159,8 @@ class FailingDatabase final : public catalog::Database {
     throw Error(Code::internal, "broken");
   }
   size_t queued_writes() const override { return 0; }
+  const Clock& clock() const override { return clock_; }
+  SystemClock clock_;
 };
 
 TEST_F(LedgerTest, APinWhoseLookUpFailsIsNotKept) {
@@ -191,6 +193,7 @@ class DatabaseWithPause final : public catalog::Database {
   DatabaseWithPause(catalog::Database& database, std::function<void()> pause)
       : database_(database), pause_(std::move(pause)) {}
   size_t queued_writes() const override { return database_.queued_writes(); }
+  const Clock& clock() const override { return database_.clock(); }
 
  protected:
   void run_write(const catalog::Scope& scope, const std::function<void(catalog::Tx&)>& closure,

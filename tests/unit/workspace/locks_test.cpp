@@ -7,7 +7,7 @@ namespace {
 // Counts the statements that ask about locks and fences.
 class Counting final : public catalog::Tx {
  public:
-  explicit Counting(catalog::Tx& tx) : tx_(tx) {}
+  explicit Counting(catalog::Tx& tx) : catalog::Tx(tx.now_us(), tx.change_us()), tx_(tx) {}
   size_t query(catalog::Sql sql, std::initializer_list<catalog::Param> params, const OnRow& on_row) override {
     count(sql.text());
     return tx_.query(sql, params, on_row);
