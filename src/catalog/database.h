@@ -188,6 +188,17 @@ class Database {
     }
   }
 
+  // Like write(). `before` inserts shared rows that `f` refers to, such as blobs. An engine on which writers
+  // run side by side commits them before it locks the scope: two workspaces then never wait for each other's
+  // rows, and large rows are written before the lock. The rows stay if `f` fails. SQLite has one writer and
+  // leaves `before` out, except with strict_writes, so `f` inserts what is missing.
+  using Before = std::function<void(Tx&)>;
+  template <class F>
+  auto write_after(const Before& before, const Scope& scope, F f) -> decltype(f(std::declval<Tx&>())) {
+    if (commits_shared_rows_first()) write(Scope::shared(), before);
+    return write(scope, std::move(f));
+  }
+
   // Runs `f(Statements&)` on a snapshot that later commits do not change. Returns its result and rethrows its
   // exceptions.
   template <class F>
@@ -209,6 +220,7 @@ class Database {
   virtual size_t queued_writes() const = 0;
 
  protected:
+  virtual bool commits_shared_rows_first() const = 0;
   virtual void run_write(const Scope& scope, const std::function<void(Tx&)>& closure, Survives survives) = 0;
   virtual void run_read(const std::function<void(Statements&)>& closure) = 0;
 };
@@ -223,8 +235,9 @@ struct SqliteOptions {
   int background_pages = 1'500;
   int front_pages = 4'000;
   std::chrono::milliseconds move_interval{60'000};
-  // For tests: runs every write's closure, rolls it back and runs it again, and fails a write that changes
-  // rows outside of its scope with Error(internal).
+  // For tests: acts as an engine with several writers may. Runs every write's closure, rolls it back and runs
+  // it again. Commits the shared rows of write_after() first. Fails a write that changes rows outside of its
+  // scope with Error(internal).
   bool strict_writes = false;
   const Clock* clock = nullptr;  // outlives the database; null: the system's
 };

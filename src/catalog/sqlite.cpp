@@ -142,6 +142,8 @@ class SqliteDatabase final : public Database {
   }
 
  protected:
+  bool commits_shared_rows_first() const override { return options_.strict_writes; }
+
   void run_write(const Scope& scope, const std::function<void(Tx&)>& closure, Survives survives) override {
     PendingWrite mine{&scope, &closure, survives, nullptr, {}, false, {}};
     std::unique_lock lock(queue_mutex_);

@@ -212,7 +212,8 @@ UploadPart Uploads::add_part(const Actor& actor, const Id& upload, const Content
   part.size = content.size();
   part.sha256 = content.hash();
   part.created_us = ground_.clock.now_us();
-  auto unneeded = ground_.db.write(scope_of(actor, upload), [&](catalog::Tx& tx) {
+  auto recorder = BlobLedger::recorder(ground_.blobs, {&content.written()});
+  auto unneeded = ground_.db.write_after(recorder, scope_of(actor, upload), [&](catalog::Tx& tx) {
     auto pending = need_pending(tx, actor, upload, part.created_us);
     check_may_write(tx, actor, pending.workspace, tx.now_us());
     auto parts = *tx.one("SELECT count(*) FROM upload_parts WHERE upload = $1", {upload},
@@ -261,7 +262,9 @@ UploadInfo Uploads::complete(const Actor& actor, const Id& id, const Completion&
   const Change change = std::move(put);
   std::vector<std::string> unneeded;
   bool was_done = false;
-  auto done = ground_.db.write(catalog::Scope::workspace(upload.workspace), [&](catalog::Tx& tx) {
+  auto recorder = BlobLedger::recorder(ground_.blobs, {&std::get<PutChange>(change).content.written()});
+  auto scope = catalog::Scope::workspace(upload.workspace);
+  auto done = ground_.db.write_after(recorder, scope, [&](catalog::Tx& tx) {
     auto current = need_upload(tx, actor, id, now_us);
     was_done = current.status == "completed";  // by the same call, made twice at once
     if (was_done) return current;

@@ -160,6 +160,7 @@ class FailingDatabase final : public catalog::Database {
   }
   size_t queued_writes() const override { return 0; }
   const Clock& clock() const override { return clock_; }
+  bool commits_shared_rows_first() const override { return false; }
   SystemClock clock_;
 };
 
@@ -172,7 +173,30 @@ TEST_F(LedgerTest, APinWhoseLookUpFailsIsNotKept) {
   EXPECT_EQ(failing.doom({hash}).size(), 1u);
 }
 
+TEST_F(LedgerTest, ABlobThatWasRecordedBeforeARefusedWriteIsWholeUntilItIsCollected) {
+  const auto bytes = large_content();
+  Conditions new_only;
+  new_only.if_none_match_any = true;
+  put("a", "1");
+  EXPECT_EQ(code_of([&] { put("a", bytes, new_only); }), Code::precondition_failed);
+  EXPECT_GT(blob_rows(), 1u);
+  EXPECT_GT(blob_files(), 0u);
+  expect_clean();
+  // The next writer of the same content relies on what is recorded.
+  auto change = put_change("b", bytes);
+  EXPECT_TRUE(change.content.written().root().known);
+  keep->files().apply_one(ws, std::move(change));
+  EXPECT_TRUE(bytes_at("b") == bytes);
+  purge_file("b");
+  keep->upkeep().collect(0);
+  EXPECT_EQ(blob_rows(), 1u);
+  EXPECT_EQ(blob_files(), 0u);
+  expect_clean();
+}
+
 TEST_F(LedgerTest, AWriteThatIsRefusedLeavesNoPin) {
+  strict_writes = false;
+  reopen();
   const auto bytes = large_content();
   Conditions new_only;
   new_only.if_none_match_any = true;
@@ -196,6 +220,7 @@ class DatabaseWithPause final : public catalog::Database {
   const Clock& clock() const override { return database_.clock(); }
 
  protected:
+  bool commits_shared_rows_first() const override { return false; }
   void run_write(const catalog::Scope& scope, const std::function<void(catalog::Tx&)>& closure,
                  catalog::Survives survives) override {
     database_.write(scope, closure, survives);
