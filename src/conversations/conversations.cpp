@@ -148,7 +148,7 @@ Message write_message(catalog::Tx& tx, Ground& ground, const Authority& authorit
       "stored_us = $6, author = $7, text = $8, detail = $9",
       {message.id, message.conversation, message.name, message.role, message.order_us, message.stored_us,
        message.author, message.text, message_detail(message)});
-  write_shown_files(tx, authority.workspace_id(), message.id, message.files);
+  write_shown_files(tx, ground.node, authority.workspace_id(), message.id, message.files);
   Journal::append(tx, ground, authority.workspace_id(), authority.actor(), "conversation.message",
                   counts_of(message.files),
                   {{"conversation", wanted.conversation}, {"message", wanted.name}});
@@ -249,8 +249,11 @@ void Conversations::give_up_pending() {
     Id message, workspace;
   };
   auto pending = ground_.db.read([&](catalog::Statements& statements) {
-    return statements.all("SELECT DISTINCT message, workspace FROM message_files WHERE state = 'pending'", {},
-                          [](const catalog::Row& row) { return Pending{row.id(0), row.id(1)}; });
+    return statements.all(
+        "SELECT DISTINCT message, workspace FROM message_files WHERE state = 'pending' AND (node = $1 OR "
+        "node "
+        "IS NULL)",
+        {ground_.node}, [](const catalog::Row& row) { return Pending{row.id(0), row.id(1)}; });
   });
   for (const auto& one : pending)
     ground_.db.write(catalog::Scope::workspace(one.workspace), [&](catalog::Tx& tx) {

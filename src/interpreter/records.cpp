@@ -11,15 +11,18 @@ namespace {
 
 #define SK_SESSION_COLUMNS                                                                              \
   "id, workspace, folder, name, owner, memory_bytes, timeout_s, idle_s, runtime, environment, labels, " \
-  "execution_count, created_us, active_us, deleted_us, awake_max_s"
+  "execution_count, created_us, active_us, deleted_us, awake_max_s, epoch"
 // A server that died has not written how many executions there were; their own records tell.
-#define SK_SESSION_VALUES                                                                               \
-  "id, workspace, folder, name, owner, memory_bytes, timeout_s, idle_s, runtime, environment, labels, " \
-  "(SELECT COALESCE(MAX(x.number), 0) FROM executions x WHERE x.session = sessions.id), created_us, "   \
-  "active_us, deleted_us, awake_max_s, CASE WHEN awake_max_s > 0 THEN (SELECT x.created_us FROM "       \
-  "executions x WHERE x.session = sessions.id AND (x.number = 1 OR x.detail LIKE '" SK_WOKE             \
-  "%') "                                                                                                \
+#define SK_SESSION_VALUES                                                                                \
+  "id, workspace, folder, name, owner, memory_bytes, timeout_s, idle_s, runtime, environment, labels, "  \
+  "(SELECT COALESCE(MAX(x.number), 0) FROM executions x WHERE x.session = sessions.id), created_us, "    \
+  "active_us, deleted_us, awake_max_s, epoch, CASE WHEN awake_max_s > 0 THEN (SELECT x.created_us FROM " \
+  "executions x WHERE x.session = sessions.id AND (x.number = 1 OR x.detail LIKE '" SK_WOKE              \
+  "%') "                                                                                                 \
   "ORDER BY x.number DESC LIMIT 1) END"
+
+// Rows of the node $1. Rows without a node were written when there was only one.
+#define SK_OF_NODE "(node = $1 OR node IS NULL)"
 
 SessionInfo read_session(const catalog::Row& row) {
   SessionInfo session;
@@ -39,7 +42,8 @@ SessionInfo read_session(const catalog::Row& row) {
   session.active_us = row.integer(13);
   session.deleted_us = row.maybe_integer(14);
   session.awake_max_s = row.integer(15);
-  session.woke_us = row.maybe_integer(16);
+  session.epoch = row.integer(16);
+  session.woke_us = row.maybe_integer(17);
   session.status = session.deleted_us ? SessionStatus::deleted : SessionStatus::asleep;
   return session;
 }
@@ -107,7 +111,18 @@ Execution read_execution(const catalog::Row& row) {
   return execution;
 }
 
-catalog::Scope scope_of(const SessionInfo& session) { return session.key().scope(); }
+// Runs a write of the session's owner.
+template <class F>
+void write_as_owner(catalog::Database& db, const SessionInfo& session, F f,
+                    catalog::Survives survives = catalog::Survives::power_cut) {
+  db.write(
+      session.key().scope(),
+      [&](catalog::Tx& tx) {
+        check_owner(tx, session.key());
+        f(tx);
+      },
+      survives);
+}
 
 #define SK_EXECUTION_COLUMNS \
   "id, session, number, author, language, code, status, outcome, detail, created_us, started_us, ended_us"
@@ -149,19 +164,35 @@ KeptFile kept_file_from(const Json& json) {
 
 void Records::insert(const SessionInfo& session) {
   auto owner = identity::recorded_actor(session.owner, "");
-  ground_.db.write(scope_of(session), [&](catalog::Tx& tx) {
-    tx.exec("INSERT INTO sessions (" SK_SESSION_COLUMNS
-            ", dirty, copy_identity, synced_seq, copy_boot) "
-            "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, NULL, $15, 1, '', 0, '')",
-            {session.id, session.workspace, session.folder, session.name, session.owner, session.memory_bytes,
-             session.timeout_s, session.idle_s, session.runtime, to_text(session.environment),
-             to_text(session.labels), session.execution_count, session.created_us, session.active_us,
-             session.awake_max_s});
+  ground_.db.write(session.key().scope(), [&](catalog::Tx& tx) {
+    tx.exec(
+        "INSERT INTO sessions (" SK_SESSION_COLUMNS
+        ", dirty, copy_identity, synced_seq, copy_boot, node) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, "
+        "$10, $11, $12, $13, $14, NULL, $15, $16, 1, '', 0, '', $17)",
+        {session.id, session.workspace, session.folder, session.name, session.owner, session.memory_bytes,
+         session.timeout_s, session.idle_s, session.runtime, to_text(session.environment),
+         to_text(session.labels), session.execution_count, session.created_us, session.active_us,
+         session.awake_max_s, session.epoch, ground_.node});
     workspace::Journal::append(tx, ground_, session.workspace, owner, "session.create",
                                {{"session_id", session.id.with_prefix(workspace::prefix::session)},
                                 {"memory_bytes", session.memory_bytes}},
                                {{"name", session.name}, {"folder", session.folder}});
   });
+}
+
+void Records::claim(SessionInfo& session) {
+  // Not synced: if a power cut takes it, it took the owner, too.
+  session.epoch = ground_.db.write(
+      session.key().scope(),
+      [&](catalog::Tx& tx) {
+        auto epoch = tx.one(
+            "UPDATE sessions SET epoch = epoch + 1, node = $2 WHERE id = $1 AND deleted_us IS NULL RETURNING "
+            "epoch",
+            {session.id, ground_.node}, [](const catalog::Row& row) { return row.integer(0); });
+        if (!epoch) throw Error(Code::not_found, "there is no such session any more");
+        return *epoch;
+      },
+      catalog::Survives::kill);
 }
 
 std::optional<SessionInfo> Records::find(const Id& session) {
@@ -191,7 +222,8 @@ std::vector<SessionInfo> Records::list(const Id& owner, const std::optional<Id>&
 
 std::vector<SessionInfo> Records::dirty_sessions() {
   return ground_.db.read([&](catalog::Statements& statements) {
-    return statements.all("SELECT " SK_SESSION_VALUES " FROM sessions WHERE dirty = 1", {}, read_session);
+    return statements.all("SELECT " SK_SESSION_VALUES " FROM sessions WHERE dirty = 1 AND " SK_OF_NODE,
+                          {ground_.node}, read_session);
   });
 }
 
@@ -199,14 +231,14 @@ std::vector<SessionInfo> Records::sessions_with_copies(TimeUs unused_since_us, s
   return ground_.db.read([&](catalog::Statements& statements) {
     return statements.all("SELECT " SK_SESSION_VALUES
                           " FROM sessions WHERE dirty = 0 AND copy_identity <> '' AND deleted_us IS NULL "
-                          "AND active_us < $1 ORDER BY active_us LIMIT $2",
-                          {unused_since_us, limit}, read_session);
+                          "AND active_us < $2 AND " SK_OF_NODE " ORDER BY active_us LIMIT $3",
+                          {ground_.node, unused_since_us, limit}, read_session);
   });
 }
 
 void Records::mark_deleted(const SessionInfo& session, TimeUs now_us) {
   auto owner = identity::recorded_actor(session.owner, "");
-  ground_.db.write(scope_of(session), [&](catalog::Tx& tx) {
+  write_as_owner(ground_.db, session, [&](catalog::Tx& tx) {
     tx.exec("UPDATE sessions SET deleted_us = $2, dirty = 0 WHERE id = $1", {session.id, now_us});
     tx.exec("DELETE FROM manifests WHERE session = $1", {session.id});
     tx.exec("DELETE FROM unkept WHERE session = $1", {session.id});
@@ -218,7 +250,7 @@ void Records::mark_deleted(const SessionInfo& session, TimeUs now_us) {
 
 void Records::tell(const SessionInfo& session, std::string_view kind, TimeUs expires_us) {
   auto owner = identity::recorded_actor(session.owner, "");
-  ground_.db.write(scope_of(session), [&](catalog::Tx& tx) {
+  write_as_owner(ground_.db, session, [&](catalog::Tx& tx) {
     workspace::Journal::append(tx, ground_, session.workspace, owner, kind,
                                {{"session_id", session.id.with_prefix(workspace::prefix::session)},
                                 {"expires_at", to_iso8601(expires_us)}},
@@ -227,7 +259,7 @@ void Records::tell(const SessionInfo& session, std::string_view kind, TimeUs exp
 }
 
 void Records::save_activity(const SessionInfo& session, TimeUs active_us, int64_t execution_count) {
-  ground_.db.write(scope_of(session), [&](catalog::Tx& tx) {
+  write_as_owner(ground_.db, session, [&](catalog::Tx& tx) {
     tx.exec("UPDATE sessions SET active_us = $2, execution_count = $3 WHERE id = $1",
             {session.id, active_us, execution_count});
   });
@@ -246,7 +278,7 @@ CopyState Records::copy_state(const Id& session) {
 }
 
 void Records::forget_copy(const SessionInfo& session) {
-  ground_.db.write(scope_of(session), [&](catalog::Tx& tx) {
+  write_as_owner(ground_.db, session, [&](catalog::Tx& tx) {
     tx.exec("UPDATE sessions SET copy_identity = '', synced_seq = 0, copy_boot = '' WHERE id = $1",
             {session.id});
     tx.exec("DELETE FROM manifests WHERE session = $1", {session.id});
@@ -255,12 +287,13 @@ void Records::forget_copy(const SessionInfo& session) {
 
 void Records::mark_copies_synced() {
   auto workspaces = ground_.db.read([&](catalog::Statements& statements) {
-    return statements.all("SELECT DISTINCT workspace FROM sessions WHERE copy_boot <> ''", {},
-                          [](const catalog::Row& row) { return row.id(0); });
+    return statements.all("SELECT DISTINCT workspace FROM sessions WHERE copy_boot <> '' AND " SK_OF_NODE,
+                          {ground_.node}, [](const catalog::Row& row) { return row.id(0); });
   });
   for (const Id& workspace : workspaces)
     ground_.db.write(catalog::Scope::workspace(workspace), [&](catalog::Tx& tx) {
-      tx.exec("UPDATE sessions SET copy_boot = '' WHERE workspace = $1 AND copy_boot <> ''", {workspace});
+      tx.exec("UPDATE sessions SET copy_boot = '' WHERE workspace = $2 AND copy_boot <> '' AND " SK_OF_NODE,
+              {ground_.node, workspace});
     });
 }
 
@@ -299,7 +332,7 @@ void Records::add_unkept(catalog::Tx& tx, const Id& session, const std::vector<U
 }
 
 void Records::save_refused(const SessionInfo& session, const std::vector<Unkept>& refused) {
-  ground_.db.write(scope_of(session), [&](catalog::Tx& tx) {
+  write_as_owner(ground_.db, session, [&](catalog::Tx& tx) {
     tx.exec("DELETE FROM unkept WHERE session = $1 AND what = 'refused'", {session.id});
     add_unkept(tx, session.id, refused);
   });
@@ -322,7 +355,7 @@ std::vector<Unkept> Records::unkept(const Id& session, const UnkeptPlace& after,
 }
 
 bool Records::forget_unkept(const SessionInfo& session, const Unkept& item) {
-  return ground_.db.write(scope_of(session), [&](catalog::Tx& tx) {
+  return ground_.db.write(session.key().scope(), [&](catalog::Tx& tx) {
     return tx.exec("DELETE FROM unkept WHERE session = $1 AND path = $2 AND what = $3 AND version = $4",
                    {session.id, item.path, name_of(item.what), item.version}) > 0;
   });
@@ -338,11 +371,11 @@ void Records::forget_aside(catalog::Tx& tx, const Id& session, const KeptFile& k
 void Records::forget_aside(const SessionInfo& session, const std::string& path) {
   KeptFile gone;
   gone.path = path;
-  ground_.db.write(scope_of(session), [&](catalog::Tx& tx) { forget_aside(tx, session.id, gone); });
+  write_as_owner(ground_.db, session, [&](catalog::Tx& tx) { forget_aside(tx, session.id, gone); });
 }
 
 void Records::explain_unkept(const SessionInfo& session, const Unkept& item) {
-  ground_.db.write(scope_of(session), [&](catalog::Tx& tx) {
+  ground_.db.write(session.key().scope(), [&](catalog::Tx& tx) {
     tx.exec(
         "UPDATE unkept SET reason = $5, message = $6 WHERE session = $1 AND path = $2 AND what = $3 AND "
         "version = $4",
@@ -359,14 +392,14 @@ std::vector<Unkept> Records::untold(const Id& session) {
 }
 
 void Records::mark_told(const SessionInfo& session) {
-  ground_.db.write(scope_of(session), [&](catalog::Tx& tx) {
+  write_as_owner(ground_.db, session, [&](catalog::Tx& tx) {
     tx.exec("UPDATE unkept SET told = 1 WHERE session = $1 AND what = 'recovered' AND told = 0",
             {session.id});
   });
 }
 
 void Records::save_copy_state(const SessionInfo& session, const CopyState& state) {
-  ground_.db.write(scope_of(session), [&](catalog::Tx& tx) {
+  write_as_owner(ground_.db, session, [&](catalog::Tx& tx) {
     tx.exec(
         "UPDATE sessions SET dirty = $2, copy_identity = $3, synced_seq = $4, copy_boot = $5 WHERE id = $1",
         {session.id, state.dirty ? 1 : 0, state.identity, state.synced_seq, state.boot});
@@ -398,35 +431,38 @@ std::string without_nul(const std::string& text) {
   return out;
 }
 
-void upsert_execution(catalog::Tx& tx, const Execution& execution, const std::optional<std::string>& request,
+void upsert_execution(catalog::Tx& tx, const Id& node, const Execution& execution,
+                      const std::optional<std::string>& request,
                       const std::optional<std::string>& key = std::nullopt) {
   tx.exec(
       "INSERT INTO executions (" SK_EXECUTION_COLUMNS
-      ", request, idempotency_key) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) "
+      ", request, idempotency_key, node) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, "
+      "$14, "
+      "$15) "
       "ON CONFLICT (id) DO UPDATE SET status = excluded.status, outcome = excluded.outcome, detail = "
       "excluded.detail, started_us = excluded.started_us, ended_us = excluded.ended_us, request = "
-      "excluded.request WHERE executions.status <> 'done' OR excluded.status = 'done'",
+      "excluded.request, node = excluded.node WHERE executions.status <> 'done' OR excluded.status = 'done'",
       {execution.id, execution.session, execution.number, execution.author, execution.language,
        without_nul(execution.code), name_of(execution.status), outcome_name(execution), detail_of(execution),
-       execution.created_us, execution.started_us, execution.ended_us, request, key});
+       execution.created_us, execution.started_us, execution.ended_us, request, key, node});
 }
 
 }  // namespace
 
 void Records::save(const SessionInfo& session, const Execution& execution, catalog::Survives survives) {
   auto write = [&](catalog::Tx& tx) {
-    upsert_execution(tx, execution, std::nullopt);
+    upsert_execution(tx, ground_.node, execution, std::nullopt);
     // The files of a running one are recorded with their versions.
     if (execution.status != ExecutionStatus::done) return;
     // Of files that it kept several times while it ran, the last one counts.
     tx.exec("DELETE FROM execution_files WHERE execution = $1", {execution.id});
     insert_files(tx, execution.id, execution.files.kept);
   };
-  ground_.db.write(scope_of(session), write, survives);
+  write_as_owner(ground_.db, session, write, survives);
 }
 
 void Records::save(catalog::Tx& tx, const Execution& execution, const std::vector<KeptFile>& kept) {
-  upsert_execution(tx, execution, std::nullopt);
+  upsert_execution(tx, ground_.node, execution, std::nullopt);
   insert_files(tx, execution.id, kept);
 }
 
@@ -435,17 +471,18 @@ void Records::save_accepted(const SessionInfo& session, const Execution& executi
   Json request = {{"tools", wanted.tools}};
   if (wanted.timeout_s) request["timeout_s"] = *wanted.timeout_s;
   auto key = wanted.idempotency_key.empty() ? std::nullopt : std::optional(wanted.idempotency_key);
-  ground_.db.write(scope_of(session),
-                   [&](catalog::Tx& tx) { upsert_execution(tx, execution, to_text(request), key); });
+  write_as_owner(ground_.db, session, [&](catalog::Tx& tx) {
+    upsert_execution(tx, ground_.node, execution, to_text(request), key);
+  });
 }
 
 std::vector<AcceptedExecution> Records::accepted() {
   return ground_.db.read([&](catalog::Statements& statements) {
     return statements.all(
         "SELECT " SK_EXECUTION_COLUMNS
-        ", request FROM executions WHERE status = 'queued' AND request IS NOT NULL ORDER BY "
-        "created_us, number",
-        {}, [](const catalog::Row& row) {
+        ", request FROM executions WHERE status = 'queued' AND request IS NOT NULL AND " SK_OF_NODE
+        " ORDER BY created_us, number",
+        {ground_.node}, [](const catalog::Row& row) {
           AcceptedExecution one{read_execution(row), {}};
           Json request = Json::parse(row.text(12));
           one.wanted.code = one.execution.code;
@@ -502,14 +539,15 @@ std::vector<KeptFile> Records::kept_files(const Id& execution, int64_t after, si
   });
 }
 
-#define SK_INTERRUPTED "x.status <> 'done' AND (x.status <> 'queued' OR x.request IS NULL)"
+#define SK_INTERRUPTED \
+  "x.status <> 'done' AND (x.status <> 'queued' OR x.request IS NULL) AND (x.node = $1 OR x.node IS NULL)"
 
 void Records::end_interrupted_executions(TimeUs now_us) {
   auto workspaces = ground_.db.read([&](catalog::Statements& statements) {
     return statements.all(
         "SELECT s.workspace FROM executions x JOIN sessions s ON s.id = x.session WHERE " SK_INTERRUPTED
-        " UNION SELECT workspace FROM sessions WHERE dirty = 1",
-        {}, [](const catalog::Row& row) { return row.id(0); });
+        " UNION SELECT workspace FROM sessions WHERE dirty = 1 AND " SK_OF_NODE,
+        {ground_.node}, [](const catalog::Row& row) { return row.id(0); });
   });
   for (const Id& workspace : workspaces)
     ground_.db.write(catalog::Scope::workspace(workspace),
@@ -518,9 +556,10 @@ void Records::end_interrupted_executions(TimeUs now_us) {
 
 void Records::end_interrupted(catalog::Tx& tx, const Id& workspace, TimeUs now_us) {
   auto left = tx.all(
-      "SELECT x.id, x.detail FROM executions x JOIN sessions s ON s.id = x.session WHERE s.workspace = $1 "
+      "SELECT x.id, x.detail FROM executions x JOIN sessions s ON s.id = x.session WHERE s.workspace = $2 "
       "AND " SK_INTERRUPTED,
-      {workspace}, [](const catalog::Row& row) { return std::pair(row.id(0), Json::parse(row.text(1))); });
+      {ground_.node, workspace},
+      [](const catalog::Row& row) { return std::pair(row.id(0), Json::parse(row.text(1))); });
   for (auto& [id, detail] : left) {
     detail["message"] =
         "the server was stopped while this ran; files that were closed by then are kept, what it printed "
@@ -532,8 +571,9 @@ void Records::end_interrupted(catalog::Tx& tx, const Id& workspace, TimeUs now_u
   // The dead server did not write when its sessions were last used either; their executions tell.
   tx.exec(
       "UPDATE sessions SET active_us = COALESCE((SELECT MAX(x.ended_us) FROM executions x WHERE x.session = "
-      "sessions.id AND x.ended_us > sessions.active_us), active_us) WHERE dirty = 1 AND workspace = $1",
-      {workspace});
+      "sessions.id AND x.ended_us > sessions.active_us), active_us) WHERE dirty = 1 AND workspace = $2 "
+      "AND " SK_OF_NODE,
+      {ground_.node, workspace});
 }
 
 }  // namespace sk::interpreter

@@ -19,19 +19,24 @@ struct AcceptedExecution {
   NewExecution wanted;
 };
 
-// Any thread.
+// Any thread. Writes that take a SessionInfo are those of its owner (session_key.h), unless they say
+// otherwise.
 class Records {
  public:
   explicit Records(workspace::Ground& ground) : ground_(ground) {}
 
   void insert(const SessionInfo& session);
+  // Makes the caller the owner of a session: writes of earlier owners are refused from now on, with
+  // Error(conflict). Sets its epoch. Error(not_found) for a session that is deleted.
+  void claim(SessionInfo& session);
   std::optional<SessionInfo> find(const Id& session);
   // Of one owner, in one workspace if given.
   std::vector<SessionInfo> list(const Id& owner, const std::optional<Id>& workspace,
                                 const SessionQuery& query);
-  // Sessions whose copies may hold what was not kept: their server died.
+  // Sessions of this node whose copies may hold what was not kept: their server died.
   std::vector<SessionInfo> dirty_sessions();
-  // Those that sleep beside a copy which holds nothing new, unused since before that time; longest first.
+  // Those that sleep beside a copy on this node which holds nothing new, unused since before that time;
+  // longest first.
   std::vector<SessionInfo> sessions_with_copies(TimeUs unused_since_us, size_t limit);
   void mark_deleted(const SessionInfo& session, TimeUs now_us);
   // Journals `session.expiring` or `session.sleep`.
@@ -42,7 +47,7 @@ class Records {
   void save_copy_state(const SessionInfo& session, const CopyState& state);
   // The copy is about to be removed: a directory that is there from now on is another one.
   void forget_copy(const SessionInfo& session);
-  // Every copy is on disk: none is suspect after another boot.
+  // Every copy of this node is on disk: none is suspect after another boot.
   void mark_copies_synced();
 
   // Replaces what was refused; adds what was kept aside or recovered, which stays until it is settled.
@@ -56,20 +61,20 @@ class Records {
     std::optional<Unkept::What> what = {};
   };
   std::vector<Unkept> unkept(const Id& session, const UnkeptPlace& after, size_t limit);
-  // Of items with a version. Do nothing when the place has another version by now.
+  // Of items with a version, by anybody. Do nothing when the place has another version by now.
   bool forget_unkept(const SessionInfo& session, const Unkept& item);
   // A file was kept as the head: what the session had kept aside of it is superseded.
   void forget_aside(catalog::Tx& tx, const Id& session, const KeptFile& kept);
   // The same for a file that code has removed since.
   void forget_aside(const SessionInfo& session, const std::string& path);
-  void explain_unkept(const SessionInfo& session, const Unkept& item);  // sets its reason and message
+  void explain_unkept(const SessionInfo& session, const Unkept& item);  // by anybody; sets reason and message
   // Recovered files that no answer has named yet.
   std::vector<Unkept> untold(const Id& session);
   void mark_told(const SessionInfo& session);
 
   // A queued execution with all that it takes to run it, durable when this returns.
   void save_accepted(const SessionInfo& session, const Execution& execution, const NewExecution& wanted);
-  // In the order in which they were accepted.
+  // On this node, in the order in which they were accepted.
   std::vector<AcceptedExecution> accepted();
   void save(const SessionInfo& session, const Execution& execution,
             catalog::Survives survives = catalog::Survives::power_cut);
@@ -83,7 +88,8 @@ class Records {
   // Oldest first.
   std::vector<Execution> executions_after(const Id& session, int64_t after, size_t limit);
   std::vector<KeptFile> kept_files(const Id& execution, int64_t after, size_t limit);
-  // Executions that a dead server left running end as `crash`; those that had not begun stay queued.
+  // Executions that this node's dead server left running end as `crash`; those that had not begun stay
+  // queued.
   void end_interrupted_executions(TimeUs now_us);
 
  private:

@@ -214,6 +214,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     if (mine < options.sessions_per_principal_max && all >= options.sessions_max &&
         !make_room(actor.principal(), std::nullopt))
       throw refuse("the server has " + std::to_string(all) + " sessions awake, which is the limit");
+    records.claim(*info);
     auto made = LiveSession::make(services, *info);
     made->reserve();
     lease.wake(made);
@@ -401,11 +402,12 @@ void SandboxedInterpreter::recover() {
   impl_->records.end_interrupted_executions(impl_->keep.ground().clock.now_us());
   std::vector<std::future<void>> done;
   for (auto& info : impl_->records.dirty_sessions()) {
-    auto task = std::make_shared<std::packaged_task<void()>>([impl = impl_.get(), info] {
+    auto task = std::make_shared<std::packaged_task<void()>>([impl = impl_.get(), info]() mutable {
       auto lease = impl->registry.acquire(info.id);
-      CopyKeeper keeper(impl->copy_context, info);
-      if (!keeper.exists()) return;
+      if (!CopyKeeper(impl->copy_context, info).exists()) return;
       try {
+        impl->records.claim(info);
+        CopyKeeper keeper(impl->copy_context, info);
         keeper.recover(capture_as(info));
       } catch (const std::exception& error) {
         log::error(

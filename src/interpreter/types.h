@@ -34,7 +34,9 @@ struct SessionInfo {
   std::optional<TimeUs> deleted_us;
   SessionStatus status = SessionStatus::asleep;
 
-  SessionKey key() const { return {id, workspace}; }
+  int64_t epoch = 0;  // of its owner; grows when another one takes over
+
+  SessionKey key() const { return {id, workspace, epoch}; }
 };
 
 // A file or folder of any workspace that the caller may read, to be copied into the session's folder.

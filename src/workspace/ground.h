@@ -36,6 +36,7 @@ struct Ground {
   Metrics& metrics;
   Limits limits;
   std::string directory;  // the data folder
+  Id node = {};           // names this data folder among those that share a catalog
 };
 
 }  // namespace sk::workspace

@@ -146,6 +146,7 @@ Settled CopyKeeper::search_suspects(const CaptureAs& as) {
     if (!item.path().filename().string().starts_with(".")) folders.push_back(item.path().string());
   CaptureAs searching = as;
   searching.also = [&](catalog::Tx& tx, const std::vector<KeptFile>& kept) {
+    check_owner(tx, session_.key());
     std::vector<Unkept> recovered;
     for (const auto& file : kept)
       recovered.push_back({file.path, Unkept::What::recovered, UnkeptReason::power_cut,
@@ -167,6 +168,7 @@ Settled CopyKeeper::search_suspects(const CaptureAs& as) {
 
 Settled CopyKeeper::settle(const Touched& touched, const OpenFiles& open_files, CaptureAs as) {
   as.also = [&, outer = std::move(as.also)](catalog::Tx& tx, const std::vector<KeptFile>& kept) {
+    check_owner(tx, session_.key());
     std::vector<Unkept> aside;
     for (const auto& file : kept) {
       if (file.locked)

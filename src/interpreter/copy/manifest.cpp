@@ -66,7 +66,10 @@ void Manifest::load() {
 
 void Manifest::save() {
   if (changed_.empty()) return;
-  ground_.db.write(session_.scope(), [&](catalog::Tx& tx) { save(tx); });
+  ground_.db.write(session_.scope(), [&](catalog::Tx& tx) {
+    check_owner(tx, session_);
+    save(tx);
+  });
   saved();
 }
 

@@ -126,6 +126,18 @@ TEST_F(CopyKeeperTest, TheRecordOfAnExecutionIsWrittenWithItsVersions) {
   EXPECT_EQ(recorded, std::vector<std::string>{"w/a"});
 }
 
+TEST_F(CopyKeeperTest, NothingThatAnEarlierOwnerCapturesIsKept) {
+  write("a", "1");
+  SessionInfo earlier = session;
+  records.claim(session);
+  EXPECT_THROW(keeper->capture(CopyKeeper::Extent::touched, capture_as(earlier, actor)), Error);
+  EXPECT_FALSE(is_kept("w/a"));
+  // The later one finds it in the copy.
+  keeper.reset();
+  open();
+  EXPECT_EQ(kept("w/a"), "1");
+}
+
 TEST_F(CopyKeeperTest, ARenamedFileKeepsItsId) {
   write("a", "1");
   capture();
