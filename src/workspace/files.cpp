@@ -1,7 +1,5 @@
 #include "workspace/files.h"
 
-#include <sys/statvfs.h>
-
 #include "base/error.h"
 #include "base/path.h"
 #include "workspace/blob_ledger.h"

@@ -269,6 +269,7 @@ class StoreWithPause final : public blobs::Store {
     return store_.verify(location, hash, size);
   }
   void remove(const std::string& location) override { store_.remove(location); }
+  std::optional<uint64_t> room() const override { return store_.room(); }
   void for_each(
       const std::function<bool(const std::string& location, uint64_t size, int64_t age_s)>& visit) override {
     store_.for_each(visit);
