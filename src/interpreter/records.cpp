@@ -1,115 +1,11 @@
 #include "interpreter/records.h"
 
+#include "interpreter/record_rows.h"
 #include "workspace/journal.h"
 
 namespace sk::interpreter {
 
 namespace {
-
-// How the detail of an execution that woke its session begins: a query can ask for that.
-#define SK_WOKE "{\"woke\":true"
-
-#define SK_SESSION_COLUMNS                                                                              \
-  "id, workspace, folder, name, owner, memory_bytes, timeout_s, idle_s, runtime, environment, labels, " \
-  "execution_count, created_us, active_us, deleted_us, awake_max_s, epoch"
-// A server that died has not written how many executions there were; their own records tell.
-#define SK_SESSION_VALUES                                                                                \
-  "id, workspace, folder, name, owner, memory_bytes, timeout_s, idle_s, runtime, environment, labels, "  \
-  "(SELECT COALESCE(MAX(x.number), 0) FROM executions x WHERE x.session = sessions.id), created_us, "    \
-  "active_us, deleted_us, awake_max_s, epoch, CASE WHEN awake_max_s > 0 THEN (SELECT x.created_us FROM " \
-  "executions x WHERE x.session = sessions.id AND (x.number = 1 OR x.detail LIKE '" SK_WOKE              \
-  "%') "                                                                                                 \
-  "ORDER BY x.number DESC LIMIT 1) END"
-
-// Rows of the node $1. Rows without a node were written when there was only one.
-#define SK_OF_NODE "(node = $1 OR node IS NULL)"
-
-SessionInfo read_session(const catalog::Row& row) {
-  SessionInfo session;
-  session.id = row.id(0);
-  session.workspace = row.id(1);
-  session.folder = row.str(2);
-  session.name = row.str(3);
-  session.owner = row.id(4);
-  session.memory_bytes = static_cast<uint64_t>(row.integer(5));
-  session.timeout_s = row.integer(6);
-  session.idle_s = row.integer(7);
-  session.runtime = row.str(8);
-  session.environment = Json::parse(row.text(9));
-  session.labels = Json::parse(row.text(10));
-  session.execution_count = row.integer(11);
-  session.created_us = row.integer(12);
-  session.active_us = row.integer(13);
-  session.deleted_us = row.maybe_integer(14);
-  session.awake_max_s = row.integer(15);
-  session.epoch = row.integer(16);
-  session.woke_us = row.maybe_integer(17);
-  session.status = session.deleted_us ? SessionStatus::deleted : SessionStatus::asleep;
-  return session;
-}
-
-// The catalog of a newer server may name reasons that this one does not know.
-UnkeptReason reason_named(std::string_view name) {
-  return unkept_reason_from(name).value_or(UnkeptReason::error);
-}
-
-Json pairs_to_json(const std::vector<std::pair<std::string, std::string>>& pairs) {
-  Json list = Json::array();
-  for (const auto& [from, to] : pairs) list.push_back({{"from", from}, {"to", to}});
-  return list;
-}
-
-std::vector<std::pair<std::string, std::string>> pairs_from(const Json& list) {
-  std::vector<std::pair<std::string, std::string>> pairs;
-  for (const auto& item : list) pairs.emplace_back(item.at("from"), item.at("to"));
-  return pairs;
-}
-
-std::string detail_of(const Execution& execution) {
-  Json not_kept = Json::array();
-  for (const auto& item : execution.files.not_kept)
-    not_kept.push_back({{"path", item.path}, {"reason", name_of(item.reason)}, {"message", item.message}});
-  Json detail = {{"woke", execution.woke},
-                 {"message", execution.message},
-                 {"outputs", to_json(execution.outputs)},
-                 {"folders", execution.files.folders},
-                 {"renamed", pairs_to_json(execution.files.renamed)},
-                 {"deleted", execution.files.deleted},
-                 {"not_kept", not_kept},
-                 {"added", pairs_to_json(execution.added)},
-                 {"timings", execution.timings}};
-  if (execution.exit_code) detail["exit_code"] = *execution.exit_code;
-  return to_text(detail);
-}
-
-Execution read_execution(const catalog::Row& row) {
-  Execution execution;
-  execution.id = row.id(0);
-  execution.session = row.id(1);
-  execution.number = row.integer(2);
-  execution.author = row.id(3);
-  execution.language = row.str(4);
-  execution.code = row.str(5);
-  execution.status = execution_status_from(row.text(6)).value_or(ExecutionStatus::done);
-  if (!row.text(7).empty()) execution.outcome = outcome_from(row.text(7)).value_or(Outcome::crash);
-  execution.created_us = row.integer(9);
-  execution.started_us = row.integer(10);
-  execution.ended_us = row.integer(11);
-  Json detail = Json::parse(row.text(8));
-  execution.message = detail.value("message", "");
-  execution.woke = detail.value("woke", false);
-  execution.outputs = outputs_from(detail.value("outputs", Json::array()));
-  execution.timings = detail.value("timings", Json::object());
-  if (detail.contains("exit_code")) execution.exit_code = detail["exit_code"].get<int>();
-  execution.files.folders = detail.value("folders", std::vector<std::string>());
-  execution.files.deleted = detail.value("deleted", std::vector<std::string>());
-  execution.files.renamed = pairs_from(detail.value("renamed", Json::array()));
-  execution.added = pairs_from(detail.value("added", Json::array()));
-  for (const auto& item : detail.value("not_kept", Json::array()))
-    execution.files.not_kept.push_back(
-        {item.at("path"), reason_named(item.at("reason").get<std::string>()), item.at("message"), false});
-  return execution;
-}
 
 // Runs a write of the session's owner.
 template <class F>
@@ -123,9 +19,6 @@ void write_as_owner(catalog::Database& db, const SessionInfo& session, F f,
       },
       survives);
 }
-
-#define SK_EXECUTION_COLUMNS \
-  "id, session, number, author, language, code, status, outcome, detail, created_us, started_us, ended_us"
 
 }  // namespace
 
@@ -298,17 +191,6 @@ void Records::mark_copies_synced() {
 }
 
 namespace {
-
-Unkept read_unkept(const catalog::Row& row) {
-  return {row.str(0),
-          unkept_from(row.text(1)).value_or(Unkept::What::recovered),
-          reason_named(row.text(2)),
-          row.str(3),
-          row.id(4),
-          row.integer(5) != 0};
-}
-
-#define SK_UNKEPT_COLUMNS "path, what, reason, message, version, only_copy"
 
 // Leaves out what is settled without a word of the session: versions that were purged, and those kept aside
 // whose bytes became the head since, by a restore or from the trash.
@@ -484,7 +366,7 @@ std::vector<AcceptedExecution> Records::accepted() {
         " ORDER BY created_us, number",
         {ground_.node}, [](const catalog::Row& row) {
           AcceptedExecution one{read_execution(row), {}};
-          Json request = Json::parse(row.text(12));
+          Json request = Json::parse(row.text(ExecutionColumn::count));
           one.wanted.code = one.execution.code;
           one.wanted.language = one.execution.language;
           one.wanted.tools = request.value("tools", false);

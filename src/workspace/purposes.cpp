@@ -15,7 +15,14 @@ namespace {
 
 constexpr size_t kDueAtOnceMax = 1'000;
 
-#define SK_GIVEN_COLUMNS SK_VERSION_COLUMNS ", f.purpose, f.expires_us, e.trashed_us, r.retracted_us"
+#define SK_GIVEN_LIST(FIRST, NEXT) \
+  SK_VERSION_LIST(FIRST, NEXT)     \
+  NEXT(purpose, "f.purpose")       \
+  NEXT(expires_us, "f.expires_us") \
+  NEXT(trashed_us, "e.trashed_us") \
+  NEXT(retracted_us, "r.retracted_us")
+#define SK_GIVEN_COLUMNS SK_COLUMN_TEXT(SK_GIVEN_LIST)
+SK_COLUMN_NAMES(GivenColumn, SK_GIVEN_LIST);
 #define SK_GIVEN_JOINS                       \
   " LEFT JOIN purposes f ON f.file = v.file" \
   " LEFT JOIN retracted_versions r ON r.version = v.id"
@@ -29,11 +36,13 @@ Found read_found(const catalog::Row& row) {
   Found found;
   found.file.version = read_version(row);
   bool output = found.file.version.source.kind == "execution";
-  found.file.purpose = row.is_null(19) ? std::string(output ? kOutputPurpose : kPlainPurpose) : row.str(19);
-  found.file.expires_us = row.maybe_integer(20);
-  found.trashed = !row.is_null(21);
+  found.file.purpose = row.is_null(GivenColumn::purpose)
+                           ? std::string(output ? kOutputPurpose : kPlainPurpose)
+                           : row.str(GivenColumn::purpose);
+  found.file.expires_us = row.maybe_integer(GivenColumn::expires_us);
+  found.trashed = !row.is_null(GivenColumn::trashed_us);
   // Restoring a file from the trash overrides an earlier retraction.
-  found.retracted = !row.is_null(22) && (found.trashed || !found.file.version.is_head);
+  found.retracted = !row.is_null(GivenColumn::retracted_us) && (found.trashed || !found.file.version.is_head);
   return found;
 }
 

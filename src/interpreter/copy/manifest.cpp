@@ -1,6 +1,7 @@
 #include "interpreter/copy/manifest.h"
 
 #include "base/error.h"
+#include "catalog/columns.h"
 
 namespace sk::interpreter {
 
@@ -13,6 +14,24 @@ bool below_or_same(const std::string& path, const std::string& folder) {
   return folder.empty() || path == folder ||
          (path.size() > folder.size() && path.starts_with(folder) && path[folder.size()] == '/');
 }
+
+#define SK_MANIFEST_LIST(FIRST, NEXT) \
+  FIRST(path, "path")                 \
+  NEXT(kind, "kind")                  \
+  NEXT(file, "file")                  \
+  NEXT(version, "version")            \
+  NEXT(device, "device")              \
+  NEXT(inode, "inode")                \
+  NEXT(size, "size")                  \
+  NEXT(mtime_ns, "mtime_ns")          \
+  NEXT(ctime_ns, "ctime_ns")          \
+  NEXT(mode, "mode")                  \
+  NEXT(seen_us, "seen_us")            \
+  NEXT(birth_ns, "birth_ns")          \
+  NEXT(generation, "generation")      \
+  NEXT(sha256, "sha256")              \
+  NEXT(complete, "complete")
+SK_COLUMN_NAMES(ManifestColumn, SK_MANIFEST_LIST);
 
 }  // namespace
 
@@ -38,29 +57,28 @@ void Manifest::load() {
   by_inode_.clear();
   saved();
   ground_.db.read([&](catalog::Statements& statements) {
-    statements.query(
-        "SELECT path, kind, file, version, device, inode, size, mtime_ns, ctime_ns, mode, seen_us, birth_ns, "
-        "generation, sha256, complete FROM manifests WHERE session = $1",
-        {session_.id}, [&](const catalog::Row& row) {
-          ManifestRow one;
-          one.kind = row.integer(1) == 1 ? NodeKind::folder : NodeKind::file;
-          one.file = row.id(2);
-          one.version = row.id(3);
-          one.device = static_cast<uint64_t>(row.integer(4));
-          one.inode = static_cast<uint64_t>(row.integer(5));
-          one.size = static_cast<uint64_t>(row.integer(6));
-          one.mtime_ns = row.integer(7);
-          one.ctime_ns = row.integer(8);
-          one.mode = static_cast<uint32_t>(row.integer(9));
-          one.seen_us = row.integer(10);
-          one.birth_ns = row.integer(11);
-          one.generation = static_cast<uint64_t>(row.integer(12));
-          if (!row.is_null(13)) one.sha256 = row.hash(13);
-          one.complete = row.integer(14) != 0;
-          by_inode_.emplace(one.inode, row.str(0));
-          rows_.emplace(row.str(0), one);
-          return true;
-        });
+    statements.query("SELECT " SK_COLUMN_TEXT(SK_MANIFEST_LIST) " FROM manifests WHERE session = $1",
+                     {session_.id}, [&](const catalog::Row& row) {
+                       ManifestRow one;
+                       one.kind = row.integer(ManifestColumn::kind) == 1 ? NodeKind::folder : NodeKind::file;
+                       one.file = row.id(ManifestColumn::file);
+                       one.version = row.id(ManifestColumn::version);
+                       one.device = static_cast<uint64_t>(row.integer(ManifestColumn::device));
+                       one.inode = static_cast<uint64_t>(row.integer(ManifestColumn::inode));
+                       one.size = static_cast<uint64_t>(row.integer(ManifestColumn::size));
+                       one.mtime_ns = row.integer(ManifestColumn::mtime_ns);
+                       one.ctime_ns = row.integer(ManifestColumn::ctime_ns);
+                       one.mode = static_cast<uint32_t>(row.integer(ManifestColumn::mode));
+                       one.seen_us = row.integer(ManifestColumn::seen_us);
+                       one.birth_ns = row.integer(ManifestColumn::birth_ns);
+                       one.generation = static_cast<uint64_t>(row.integer(ManifestColumn::generation));
+                       if (!row.is_null(ManifestColumn::sha256))
+                         one.sha256 = row.hash(ManifestColumn::sha256);
+                       one.complete = row.integer(ManifestColumn::complete) != 0;
+                       by_inode_.emplace(one.inode, row.str(ManifestColumn::path));
+                       rows_.emplace(row.str(ManifestColumn::path), one);
+                       return true;
+                     });
   });
 }
 
