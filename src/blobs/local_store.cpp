@@ -1,5 +1,6 @@
 #include "blobs/local_store.h"
 
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -29,7 +30,7 @@ std::unique_ptr<Store> open_local_store(const std::string& directory) {
 }
 
 LocalStore::LocalStore(std::string directory, Hashing hashing)
-    : hashing_(hashing), tree_(std::move(directory)), pool_(thread_count(), 0) {}
+    : directory_(std::move(directory)), hashing_(hashing), tree_(directory_), pool_(thread_count(), 0) {}
 
 std::unique_ptr<Writer> LocalStore::begin_write(KnownBlobs& known) {
   const ContentWriter::Needs needs{.store = *this, .known = known, .pool = pool_, .hashing = hashing_};
@@ -70,6 +71,12 @@ bool LocalStore::verify(const std::string& location, const Sha256& hash, uint64_
 void LocalStore::remove(const std::string& location) {
   tree_.remove(location);
   forget_verified(file_key(location));
+}
+
+std::optional<uint64_t> LocalStore::room() const {
+  struct statvfs disk{};
+  if (::statvfs(directory_.c_str(), &disk) != 0) return std::nullopt;
+  return static_cast<uint64_t>(disk.f_bavail) * disk.f_frsize;
 }
 
 void LocalStore::for_each(

@@ -27,6 +27,7 @@ class LocalStore final : public Store {
   OpenBlob open(const std::string& location, const Sha256& hash, uint64_t size) override;
   bool verify(const std::string& location, const Sha256& hash, uint64_t size) override;
   void remove(const std::string& location) override;
+  std::optional<uint64_t> room() const override;  // free space of the disk
   void for_each(
       const std::function<bool(const std::string& location, uint64_t size, int64_t age_s)>& visit) override;
   Compressed compress(int64_t older_than_s, const std::function<bool()>& go_on) override;
@@ -36,6 +37,7 @@ class LocalStore final : public Store {
   void remember_verified(const FileKey& key);
   void forget_verified(const FileKey& key);
 
+  const std::string directory_;
   const Hashing hashing_;
   BlobTree tree_;
   Mutex compress_mutex_;  // held during compress()

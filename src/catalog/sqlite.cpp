@@ -10,8 +10,10 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/mutex.h"
+#include "catalog/commit_clock.h"
 #include "catalog/database.h"
 #include "catalog/migrations.h"
+#include "catalog/scope_check.h"
 #include "catalog/sqlite_connection.h"
 
 namespace sk::catalog {
@@ -33,7 +35,8 @@ class SqliteStatements final : public Statements {
 // statements would run outside any transaction, so each of them rethrows the error that ended it.
 class SqliteTx final : public Tx {
  public:
-  explicit SqliteTx(SqliteConnection& connection) : connection_(connection) {}
+  SqliteTx(SqliteConnection& connection, TimeUs now_us, TimeUs change_us)
+      : Tx(now_us, change_us), connection_(connection) {}
   size_t query(Sql sql, std::initializer_list<Param> params, const OnRow& on_row) override {
     return guard([&] { return connection_.query(sql, params, on_row); });
   }
@@ -91,6 +94,7 @@ class SqliteTx final : public Tx {
 };
 
 struct PendingWrite {
+  const Scope* scope;
   const std::function<void(Tx&)>* closure;
   Survives survives;
   std::exception_ptr error;
@@ -104,6 +108,7 @@ class SqliteDatabase final : public Database {
   SqliteDatabase(std::string path, SqliteOptions options)
       : path_(std::move(path)),
         options_(options),
+        clock_(options.clock == nullptr ? system_clock_ : *options.clock),
         writer_(path_, SqliteConnection::Mode::read_write, options.cache_bytes),
         mover_(path_, SqliteConnection::Mode::read_write, 1 << 20),
         holder_(path_, SqliteConnection::Mode::read_only, 1 << 20) {
@@ -111,6 +116,11 @@ class SqliteDatabase final : public Database {
     // folder too, but ignores errors.
     fsync_directory(std::filesystem::path(path_).parent_path().string());
     migrate();
+    writer_.query("SELECT MAX(time_us) FROM journals", {}, [&](const Row& row) {
+      clock_.advance_to(last_change_us_ = row.integer(0));
+      return false;
+    });
+    if (options_.strict_writes) scope_check_ = std::make_unique<ScopeCheck>(writer_);
     mover_thread_ = std::thread([this] { run_mover(); });
   }
 
@@ -123,14 +133,18 @@ class SqliteDatabase final : public Database {
     mover_thread_.join();
   }
 
+  const Clock& clock() const override { return clock_; }
+
   size_t queued_writes() const override {
     MutexLock lock(queue_mutex_);
     return queue_.size();
   }
 
  protected:
-  void run_write(const std::function<void(Tx&)>& closure, Survives survives) override {
-    PendingWrite mine{&closure, survives, nullptr, {}, false, {}};
+  bool commits_shared_rows_first() const override { return options_.strict_writes; }
+
+  void run_write(const Scope& scope, const std::function<void(Tx&)>& closure, Survives survives) override {
+    PendingWrite mine{&scope, &closure, survives, nullptr, {}, false, {}};
     MutexLock lock(queue_mutex_);
     queue_.push_back(&mine);
     mine.wake.wait(lock, [&]() SK_REQUIRES(queue_mutex_) { return mine.done || queue_.front() == &mine; });
@@ -235,9 +249,10 @@ class SqliteDatabase final : public Database {
       writer_.exec("BEGIN IMMEDIATE", {});
       if (group.size() == 1) {
         // A single write needs no savepoint: it is the whole transaction.
-        SqliteTx tx(writer_);
-        (*group[0]->closure)(tx);
+        SqliteTx tx = begin_tx();
+        run_closure(*group[0], tx);
         tx.check_open();
+        last_change_us_ = tx.change_us();
         group[0]->actions = tx.take_actions();
       } else {
         for (PendingWrite* write : group) run_one(*write);
@@ -355,15 +370,47 @@ class SqliteDatabase final : public Database {
   }
 
   void run_one(PendingWrite& write) {
-    SqliteTx tx(writer_);
+    SqliteTx tx = begin_tx();
     try {
-      tx.attempt([&] { (*write.closure)(tx); });
+      tx.attempt([&] { run_closure(write, tx); });
     } catch (...) {
       tx.check_open();
       write.error = std::current_exception();
       return;
     }
+    last_change_us_ = tx.change_us();
     write.actions = tx.take_actions();
+  }
+
+  SqliteTx begin_tx() {
+    TimeUs now_us = clock_.now_us();
+    return {writer_, now_us, std::max(now_us, last_change_us_)};
+  }
+
+  void run_closure(const PendingWrite& write, SqliteTx& tx) {
+    if (!scope_check_) return (*write.closure)(tx);
+    bool has_failed = rehearse(write, tx);
+    scope_check_->begin(*write.scope);
+    (*write.closure)(tx);
+    scope_check_->end();
+    if (has_failed) throw Error(Code::internal, "bug: a write failed, and succeeded when it was run again");
+  }
+
+  // Runs a closure and rolls it back. Returns whether it failed.
+  bool rehearse(const PendingWrite& write, const SqliteTx& like) {
+    struct Rehearsed {};
+    SqliteTx tx(writer_, like.now_us(), like.change_us());
+    try {
+      tx.attempt([&] {
+        (*write.closure)(tx);
+        throw Rehearsed{};
+      });
+    } catch (const Rehearsed&) {
+    } catch (...) {
+      tx.check_open();
+      return true;
+    }
+    return false;
   }
 
   void wake_mover() {
@@ -396,9 +443,13 @@ class SqliteDatabase final : public Database {
 
   const std::string path_;
   const SqliteOptions options_;
-  Mutex writer_mutex_;       // held by the front writer during its turn
-  SqliteConnection writer_;  // front writer only
-  SqliteConnection mover_;   // background thread only
+  const SystemClock system_clock_;
+  const CommitClock clock_;
+  Mutex writer_mutex_;                       // held by the front writer during its turn
+  SqliteConnection writer_;                  // front writer only
+  TimeUs last_change_us_ = 0;                // of all changes that were committed; front writer only
+  std::unique_ptr<ScopeCheck> scope_check_;  // front writer only; null unless writes are strict
+  SqliteConnection mover_;                   // background thread only
   SqliteConnection holder_;  // background thread while is_moving_; otherwise the holder of writer_mutex_
   int moved_at_pages_ = 0;   // length of the log when moving was last attempted; front writer only
   // A background checkpoint runs or is about to. Set under writer_mutex_, cleared by the background thread.

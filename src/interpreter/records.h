@@ -19,36 +19,40 @@ struct AcceptedExecution {
   NewExecution wanted;
 };
 
-// Any thread.
+// Any thread. Writes that take a SessionInfo are those of its owner (session_key.h), unless they say
+// otherwise.
 class Records {
  public:
   explicit Records(workspace::Ground& ground) : ground_(ground) {}
 
   void insert(const SessionInfo& session);
+  // Makes the caller the owner of a session: writes of earlier owners are refused from now on, with
+  // Error(conflict). Sets its epoch. Error(not_found) for a session that is deleted.
+  void claim(SessionInfo& session);
   std::optional<SessionInfo> find(const Id& session);
   // Lists the sessions of one owner, in one workspace if given.
   std::vector<SessionInfo> list(const Id& owner, const std::optional<Id>& workspace,
                                 const SessionQuery& query);
-  // Sessions of a server that died: their copies may hold content that was not kept.
+  // Sessions of this node whose server died: their copies may hold content that was not kept.
   std::vector<SessionInfo> dirty_sessions();
-  // Sleeping sessions whose copies hold nothing new and were last used before that time; least recently used
-  // first.
+  // Sleeping sessions whose copies are on this node, hold nothing new and were last used before that time;
+  // least recently used first.
   std::vector<SessionInfo> sessions_with_copies(TimeUs unused_since_us, size_t limit);
-  void mark_deleted(const Id& session, TimeUs now_us);
+  void mark_deleted(const SessionInfo& session, TimeUs now_us);
   // Journals `session.expiring` or `session.sleep`.
   void tell(const SessionInfo& session, std::string_view kind, TimeUs expires_us);
-  void save_activity(const Id& session, TimeUs active_us, int64_t execution_count);
+  void save_activity(const SessionInfo& session, TimeUs active_us, int64_t execution_count);
 
   CopyState copy_state(const Id& session);
-  void save_copy_state(const Id& session, const CopyState& state);
+  void save_copy_state(const SessionInfo& session, const CopyState& state);
   // Records that the copy is about to be removed: any directory found later is another copy.
-  void forget_copy(const Id& session);
-  // Records that every copy is on disk, so that none is untrusted after another boot.
+  void forget_copy(const SessionInfo& session);
+  // Records that every copy of this node is on disk, so that none is untrusted after another boot.
   void mark_copies_synced();
 
   // save_refused() replaces the refused items. add_unkept() adds items that were kept aside or recovered;
   // they stay until they are settled.
-  void save_refused(const Id& session, const std::vector<Unkept>& refused);
+  void save_refused(const SessionInfo& session, const std::vector<Unkept>& refused);
   void add_unkept(catalog::Tx& tx, const Id& session, const std::vector<Unkept>& items);
   // Ordered by path. Leaves out items that were settled since, such as a version that was restored or purged.
   std::vector<Unkept> unkept(const Id& session);
@@ -58,22 +62,23 @@ class Records {
     std::optional<Unkept::What> what = {};
   };
   std::vector<Unkept> unkept(const Id& session, const UnkeptPlace& after, size_t limit);
-  // Only for items with a version. These do nothing when the path has another version by now.
-  bool forget_unkept(const Id& session, const Unkept& item);
+  // Only for items with a version; any caller. These do nothing when the path has another version by now.
+  bool forget_unkept(const SessionInfo& session, const Unkept& item);
   // Forgets versions that the session kept aside of a file, because the file was now kept as the head.
   void forget_aside(catalog::Tx& tx, const Id& session, const KeptFile& kept);
   // The same for a file that code has since removed.
-  void forget_aside(const Id& session, const std::string& path);
-  void explain_unkept(const Id& session, const Unkept& item);  // sets its reason and message
+  void forget_aside(const SessionInfo& session, const std::string& path);
+  void explain_unkept(const SessionInfo& session, const Unkept& item);  // any caller; sets reason and message
   // Recovered files that no answer has reported yet.
   std::vector<Unkept> untold(const Id& session);
-  void mark_told(const Id& session);
+  void mark_told(const SessionInfo& session);
 
   // Saves a queued execution with everything needed to run it; durable when this returns.
-  void save_accepted(const Execution& execution, const NewExecution& wanted);
-  // In the order of acceptance.
+  void save_accepted(const SessionInfo& session, const Execution& execution, const NewExecution& wanted);
+  // On this node, in the order of acceptance.
   std::vector<AcceptedExecution> accepted();
-  void save(const Execution& execution, catalog::Survives survives = catalog::Survives::power_cut);
+  void save(const SessionInfo& session, const Execution& execution,
+            catalog::Survives survives = catalog::Survives::power_cut);
   // Saves as part of a transaction, with more files that the execution kept. save() completes it.
   void save(catalog::Tx& tx, const Execution& execution, const std::vector<KeptFile>& kept);
   std::optional<Execution> find_execution(const Id& session, const Id& execution);
@@ -84,10 +89,13 @@ class Records {
   // Oldest first.
   std::vector<Execution> executions_after(const Id& session, int64_t after, size_t limit);
   std::vector<KeptFile> kept_files(const Id& execution, int64_t after, size_t limit);
-  // Ends executions that a dead server left running, as `crash`. Those that had not begun stay queued.
+  // Ends executions that this node's dead server left running, as `crash`. Those that had not begun stay
+  // queued.
   void end_interrupted_executions(TimeUs now_us);
 
  private:
+  void end_interrupted(catalog::Tx& tx, const Id& workspace, TimeUs now_us);
+
   workspace::Ground& ground_;
 };
 

@@ -78,16 +78,16 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     };
     services.rearm_fd = [this](int fd) { loop.rearm(fd); };
     services.forget_fd = [this](int fd) { loop.forget(fd); };
-    services.save_later = [this](const Execution& execution) {
-      saver.submit_always([this, execution] {
+    services.save_later = [this](const SessionInfo& session, const Execution& execution) {
+      saver.submit_always([this, session, execution] {
         try {
-          records.save(execution);
+          records.save(session, execution);
         } catch (const Error& error) {
           log::error("an execution's record could not be saved", {{"error", error.message()}});
         }
       });
     };
-    services.told_later = [this](const Id& session) {
+    services.told_later = [this](const SessionInfo& session) {
       saver.submit_always([this, session] {
         try {
           records.mark_told(session);
@@ -216,6 +216,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     if (mine < options.sessions_per_principal_max && all >= options.sessions_max &&
         !make_room(actor.principal(), std::nullopt))
       throw refuse("the server has " + std::to_string(all) + " sessions awake, which is the limit");
+    records.claim(*info);
     auto made = LiveSession::make(services, *info);
     made->reserve();
     lease.wake(made);
@@ -291,7 +292,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
       queued.execution.added = add_files(keep, workspace, info, wanted.files);
       queued.execution.number = live->next_number();
       wanted.accepted = wanted.accepted || !wanted.idempotency_key.empty();
-      if (wanted.accepted) records.save_accepted(queued.execution, wanted);
+      if (wanted.accepted) records.save_accepted(info, queued.execution, wanted);
     }
     queued.wanted = std::move(wanted);
     queued.actor = actor;
@@ -402,11 +403,12 @@ void SandboxedInterpreter::recover() {
   impl_->records.end_interrupted_executions(impl_->keep.ground().clock.now_us());
   std::vector<std::future<void>> done;
   for (auto& info : impl_->records.dirty_sessions()) {
-    auto task = std::make_shared<std::packaged_task<void()>>([impl = impl_.get(), info] {
+    auto task = std::make_shared<std::packaged_task<void()>>([impl = impl_.get(), info]() mutable {
       auto lease = impl->registry.acquire(info.id);
-      CopyKeeper keeper(impl->copy_context, info);
-      if (!keeper.exists()) return;
+      if (!CopyKeeper(impl->copy_context, info).exists()) return;
       try {
+        impl->records.claim(info);
+        CopyKeeper keeper(impl->copy_context, info);
         keeper.recover(capture_as(info));
       } catch (const std::exception& error) {
         log::error("a session's files could not be compared after a restart; its next execution retries",
@@ -431,7 +433,7 @@ void SandboxedInterpreter::resume_accepted() {
       execution.message =
           "it was accepted before the server stopped and cannot be run now: " + error.message();
       execution.ended_us = impl_->keep.ground().clock.now_us();
-      impl_->records.save(execution);
+      if (auto session = impl_->records.find(execution.session)) impl_->records.save(*session, execution);
     }
   }
 }
@@ -487,7 +489,7 @@ void SandboxedInterpreter::remove(const workspace::Actor& actor, const Id& sessi
           .advise(Advice::read_log_and_retry);
     if (!found->empty()) throw only_copies_error(*found);
   }
-  impl_->records.mark_deleted(session, impl_->keep.ground().clock.now_us());
+  impl_->records.mark_deleted(*info, impl_->keep.ground().clock.now_us());
   keeper.remove();
 }
 

@@ -8,6 +8,7 @@
 #include "interpreter/copy/capture.h"
 #include "interpreter/outcome.h"
 #include "interpreter/run/output.h"
+#include "interpreter/session_key.h"
 #include "workspace/types.h"
 
 namespace sk::interpreter {
@@ -32,6 +33,10 @@ struct SessionInfo {
   std::optional<TimeUs> woke_us;  // when it last began to run; set only if awake_max_s limits that
   std::optional<TimeUs> deleted_us;
   SessionStatus status = SessionStatus::asleep;
+
+  int64_t epoch = 0;  // of its owner; grows when another one takes over
+
+  SessionKey key() const { return {id, workspace, epoch}; }
 };
 
 // A file or folder of any workspace that the caller may read, to copy into the session's folder.

@@ -178,7 +178,7 @@ void AccessLog::close_segment() {
       hash.update(Bytes(buffer).first(got));
   }
   auto server = identity::recorded_actor(Id{}, "server");
-  ground_.db.write([&](catalog::Tx& tx) {
+  ground_.db.write(catalog::Scope::installation(), [&](catalog::Tx& tx) {
     Journal::append(
         tx, ground_, Id{}, server, "access_log.segment",
         {{"segment", closed_path.filename().string()}, {"sha256", hash.digest().hex()}, {"size", size}},

@@ -34,6 +34,8 @@ class Authority {
   // The workspace's description. Its figures may be outdated; for Origin::system only the id is set.
   const Workspace& workspace() const { return workspace_; }
   const Id& workspace_id() const { return workspace_.id; }
+  // The scope of its writes.
+  catalog::Scope scope() const { return catalog::Scope::workspace(workspace_.id); }
   Right right() const { return right_; }
   // The folder it is limited to. Empty means the whole workspace, which is currently the case for every
   // origin.
@@ -66,8 +68,7 @@ Authority system_authority(const Id& workspace, Actor as, SystemReason reason);
 // Checks the rights again; every write transaction calls this first. Throws what the next request with the
 // same key would get. Error(unauthorized) for a revoked or expired key. Error(not_found) if the principal has
 // no access to the workspace. Error(forbidden) if it lacks `right`. A system authority always passes.
-void check_still_holds(catalog::Statements& statements, const Clock& clock, const Authority& authority,
-                       Right right);
+void check_still_holds(catalog::Tx& tx, const Authority& authority, Right right);
 
 // The error for a workspace that does not exist or that the actor may not know about.
 Error no_such_workspace(std::string_view id_or_name);

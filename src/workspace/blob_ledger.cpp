@@ -109,6 +109,24 @@ size_t BlobLedger::pinned() const {
   return pins_.size();
 }
 
+catalog::Database::Before BlobLedger::recorder(blobs::Store& store, std::vector<blobs::Written*> contents) {
+  return [&store, contents = std::move(contents)](catalog::Tx& tx) {
+    std::vector<std::string> unneeded;
+    auto record = [&](const Blob& blob) {
+      if (blob.known || insert_blob(tx, blob, 0, tx.now_us()) || blob.kind != Kind::file) return;
+      if (find(tx, blob.hash)->location != blob.location) unneeded.push_back(blob.location);
+    };
+    for (const auto* written : contents) {
+      for (const Blob& piece : written->pieces()) record(piece);
+      record(written->root());
+    }
+    tx.after_commit([&store, contents, unneeded = std::move(unneeded)] {
+      for (auto* written : contents) written->commit();
+      for (const auto& location : unneeded) store.remove(location);
+    });
+  };
+}
+
 BlobLedger::Added BlobLedger::add(catalog::Tx& tx, const Id& workspace, const blobs::Written& written,
                                   TimeUs now_us) {
   Added added;

@@ -28,6 +28,10 @@ class BlobLedger final : public blobs::KnownBlobs {
     uint64_t grew_bytes = 0;            // growth of the workspace's distinct bytes
     std::vector<std::string> unneeded;  // files made redundant by an equal blob; remove them after the commit
   };
+  // The part of add() that needs no workspace, to be committed before it: records new blobs, without a
+  // reference. From then on their files belong to the catalog, and the collector removes them if no version
+  // follows. Refers to `contents`.
+  static catalog::Database::Before recorder(blobs::Store& store, std::vector<blobs::Written*> contents);
   // Records new blobs and adds a reference from one more version of `workspace`.
   static Added add(catalog::Tx& tx, const Id& workspace, const blobs::Written& written, TimeUs now_us);
   // Adds a reference to content that is already stored, as for copy and restore. Returns the growth of the

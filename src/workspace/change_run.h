@@ -14,7 +14,7 @@ class ChangeRun {
  public:
   ChangeRun(catalog::Tx& tx, Ground& ground, const Actor& actor, const Id& workspace);
 
-  ChangeResult run(Change& change);
+  ChangeResult run(const Change& change);
 
   std::optional<Entry> find(std::string_view path);
   Entry get(std::string_view path);
@@ -81,8 +81,8 @@ class ChangeRun {
   void shrink(uint64_t bytes);
   void journal(std::string_view kind, const Json& facts, const Json& personal);
   // Increases with every change, so two changes never have the same time.
-  TimeUs now_us() const { return now_us_; }
-  void tick() { ++now_us_; }
+  TimeUs now_us() const { return tx_.change_us(); }
+  void tick() { tx_.tick(); }
 
   catalog::Tx& tx() { return tx_; }
   Ground& ground() { return ground_; }
@@ -92,7 +92,7 @@ class ChangeRun {
   std::vector<std::string>& unneeded() { return unneeded_; }
 
  private:
-  ChangeResult put(PutChange& change);
+  ChangeResult put(const PutChange& change);
   ChangeResult mkdir(const MkdirChange& change);
   ChangeResult move(const MoveChange& change);
   ChangeResult copy(const CopyChange& change);
@@ -116,7 +116,6 @@ class ChangeRun {
   Ground& ground_;
   const Actor& actor_;
   const Id workspace_;
-  TimeUs now_us_;
   LockCheck locks_;
   std::vector<std::string> unneeded_;
   std::vector<Entry> made_above_;  // by the current change

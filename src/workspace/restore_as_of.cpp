@@ -185,8 +185,8 @@ Files::RestoreAsOf Files::restore_as_of(const Authority& authority, std::string_
     RestoreAsOf counts;
   };
   try {
-    return ground_.db.write([&](catalog::Tx& tx) {
-      check_still_holds(tx, ground_.clock, authority, Right::write);
+    return ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+      check_still_holds(tx, authority, Right::write);
       ChangeRun run(tx, ground_, authority.actor(), authority.workspace_id());
       run.tick();
       std::string folder = clean;

@@ -106,8 +106,8 @@ Page<Entry> Files::trash(const Authority& authority, std::string_view cursor, si
 Entry Files::restore(const Authority& authority, const Id& file, OnExisting on_existing,
                      std::optional<std::string> to, const Conditions& conditions) {
   authority.need(Right::write);
-  return ground_.db.write([&](catalog::Tx& tx) {
-    check_still_holds(tx, ground_.clock, authority, Right::write);
+  return ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+    check_still_holds(tx, authority, Right::write);
     ChangeRun run(tx, ground_, authority.actor(), authority.workspace_id());
     Entry root = trashed_root(run, file);
     std::string target = to ? clean_file_path(*to) : root.path;
@@ -123,8 +123,8 @@ Entry Files::restore(const Authority& authority, const Id& file, OnExisting on_e
 PurgeResult Files::purge(const Authority& authority, const Id& file,
                          std::optional<TimeUs> trashed_before_us) {
   authority.need(Right::own);
-  return ground_.db.write([&](catalog::Tx& tx) {
-    check_still_holds(tx, ground_.clock, authority, Right::own);
+  return ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+    check_still_holds(tx, authority, Right::own);
     ChangeRun run(tx, ground_, authority.actor(), authority.workspace_id());
     PurgeResult result;
     Entry root = trashed_root(run, file);
@@ -138,8 +138,8 @@ PurgeResult Files::purge(const Authority& authority, const Id& file,
 PurgeResult Files::purge_version(const Authority& authority, const Id& version,
                                  const Conditions& conditions) {
   authority.need(Right::own);
-  return ground_.db.write([&](catalog::Tx& tx) {
-    check_still_holds(tx, ground_.clock, authority, Right::own);
+  return ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+    check_still_holds(tx, authority, Right::own);
     ChangeRun run(tx, ground_, authority.actor(), authority.workspace_id());
     auto found = tx.one("SELECT " SK_VERSION_COLUMNS " FROM " SK_VERSION_TABLES
                         " WHERE v.id = $1 AND v.workspace = $2",
@@ -167,8 +167,8 @@ PurgeResult Files::purge_version(const Authority& authority, const Id& version,
 
 PurgeResult Files::empty_trash(const Authority& authority) {
   authority.need(Right::own);
-  return ground_.db.write([&](catalog::Tx& tx) {
-    check_still_holds(tx, ground_.clock, authority, Right::own);
+  return ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+    check_still_holds(tx, authority, Right::own);
     ChangeRun run(tx, ground_, authority.actor(), authority.workspace_id());
     auto roots =
         tx.all("SELECT " SK_ENTRY_COLUMNS

@@ -19,7 +19,7 @@ ROOMS = {
     "workspace": {"catalog", "blobs", "identity"},
     "conversations": {"catalog", "workspace", "http"},
     "sandbox": set(),
-    "interpreter": {"sandbox", "workspace"},
+    "interpreter": {"catalog", "sandbox", "workspace"},
     "bridge": {"workspace", "conversations", "http"},
     "api": {"http", "blobs", "catalog", "identity", "workspace", "conversations", "sandbox", "interpreter", "bridge"},
     "server": {"http", "blobs", "catalog", "identity", "workspace", "conversations", "sandbox", "interpreter", "bridge", "api"},

@@ -84,7 +84,7 @@ class Run {
   }
 
   void remember(const Id& version, const std::string& path) {
-    keep_.ground().db.write([&](catalog::Tx& tx) {
+    keep_.ground().db.write(session_.key().scope(), [&](catalog::Tx& tx) {
       tx.exec(
           "INSERT INTO session_attachments (session, version, path) VALUES ($1, $2, $3) "
           "ON CONFLICT (session, version) DO UPDATE SET path = excluded.path",

@@ -47,7 +47,10 @@ void Capture::apply(Plan& plan) {
       bytes += plan.steps[end].node.size;
     }
     // Versions, their rows in the manifest and the execution's record become durable together.
+    manifest_.remember();
     auto also = [&](catalog::Tx& tx, const std::vector<workspace::Files::Applied>& all) {
+      // The transaction may run again, with other results.
+      manifest_.go_back();
       std::vector<KeptFile> kept;
       for (size_t i = 0; i < all.size(); ++i) {
         if (all[i].result) {
@@ -66,7 +69,10 @@ void Capture::apply(Plan& plan) {
       results = keep_.files().apply_each(plan.as.authority, std::move(batch), also);
       manifest_.saved();
     } catch (const Error& error) {
-      if (error.code() != Code::disk_full) throw;
+      if (error.code() != Code::disk_full) {
+        manifest_.go_back();
+        throw;
+      }
       // Nothing of this batch is durable, and later batches would fail the same way.
       manifest_.load();
       compare_all_ = true;

@@ -30,18 +30,19 @@ Settled Capture::search(WorkingCopy& suspect, const CaptureAs& as) {
   auto apply_batch = [&] {
     if (batch.empty()) return;
     auto changes = batch;
+    std::vector<KeptFile> kept;
     auto also = [&](catalog::Tx& tx, const std::vector<workspace::Files::Applied>& all) {
-      std::vector<KeptFile> kept;
+      kept.clear();  // the transaction may run again
       for (const auto& one : all)
         if (auto file = one.result ? kept_file(*one.result) : std::nullopt) {
           file->change = KeptChange::recovered;
           file->locked = false;
           kept.push_back(std::move(*file));
         }
-      found.kept.insert(found.kept.end(), kept.begin(), kept.end());
       if (as.also) as.also(tx, kept);
     };
     auto results = keep_.files().apply_each(as.authority, std::move(batch), also);
+    found.kept.insert(found.kept.end(), kept.begin(), kept.end());
     for (size_t i = 0; i < results.size(); ++i) {
       // A file in the place of a folder, or below a file, gets a new path.
       auto* put = std::get_if<workspace::PutChange>(&changes[i]);

@@ -45,7 +45,7 @@ bool CopyKeeper::exists() const {
 void CopyKeeper::attach() {
   detach();
   copy_ = std::make_unique<WorkingCopy>(directory_, context_.owner);
-  manifest_ = std::make_unique<Manifest>(context_.keep.ground(), session_.id);
+  manifest_ = std::make_unique<Manifest>(context_.keep.ground(), session_.key());
   capture_ =
       std::make_unique<Capture>(context_.keep, *copy_, *manifest_, session_.folder, context_.file_bytes_max);
   sync_ = std::make_unique<Sync>(context_.keep, *copy_, *manifest_, *capture_, session_.folder);
@@ -117,7 +117,7 @@ void CopyKeeper::mark_used() {
   if (recorded_.dirty && recorded_.identity == now.identity && recorded_.boot == now.boot &&
       recorded_.synced_seq <= now.synced_seq)
     return;
-  context_.records.save_copy_state(session_.id, now);
+  context_.records.save_copy_state(session_, now);
   recorded_ = now;
 }
 
@@ -146,6 +146,7 @@ Settled CopyKeeper::search_suspects(const CaptureAs& as) {
     if (!item.path().filename().string().starts_with(".")) folders.push_back(item.path().string());
   CaptureAs searching = as;
   searching.also = [&](catalog::Tx& tx, const std::vector<KeptFile>& kept) {
+    check_owner(tx, session_.key());
     std::vector<Unkept> recovered;
     for (const auto& file : kept)
       recovered.push_back({file.path, Unkept::What::recovered, UnkeptReason::power_cut,
@@ -167,6 +168,7 @@ Settled CopyKeeper::search_suspects(const CaptureAs& as) {
 
 Settled CopyKeeper::settle(const Touched& touched, const OpenFiles& open_files, CaptureAs as) {
   as.also = [&, outer = std::move(as.also)](catalog::Tx& tx, const std::vector<KeptFile>& kept) {
+    check_owner(tx, session_.key());
     std::vector<Unkept> aside;
     for (const auto& file : kept) {
       if (file.locked)
@@ -187,7 +189,7 @@ Settled CopyKeeper::settle(const Touched& touched, const OpenFiles& open_files, 
     context_.watcher.put_back(session_.id, postponed);
   for (const auto& [from, to] : settled.renamed) sync_->follow_rename(from, to);
   for (const auto& path : capture_->take_disowned()) sync_->bring_later(path);
-  for (const auto& path : capture_->take_gone_aside()) context_.records.forget_aside(session_.id, path);
+  for (const auto& path : capture_->take_gone_aside()) context_.records.forget_aside(session_, path);
   save_refused();
   return settled;
 }
@@ -198,7 +200,7 @@ void CopyKeeper::save_refused() {
     now.push_back({item.path, Unkept::What::refused, item.reason, item.message, Id{}, true});
   if (now == saved_refused_) return;
   try {
-    context_.records.save_refused(session_.id, now);
+    context_.records.save_refused(session_, now);
     saved_refused_ = std::move(now);
   } catch (const Error& error) {
     // The answer reports it anyway, and the next capture retries.
@@ -298,7 +300,7 @@ CopyKeeper::Closed CopyKeeper::close(const CaptureAs& as) {
     closed.kept = not_kept.empty() && !is_pending;
     std::erase_if(not_kept, [](const NotKept& item) { return !item.only_copy; });
     recorded_ = state_now(!not_kept.empty() || is_pending);
-    context_.records.save_copy_state(session_.id, recorded_);
+    context_.records.save_copy_state(session_, recorded_);
     closed.only_copies = std::move(not_kept);
   } catch (const std::exception& error) {
     closed = {};
@@ -329,7 +331,7 @@ CopyKeeper::Closed CopyKeeper::look_for_only_copies(const CaptureAs& as) {
 bool CopyKeeper::evict(const CaptureAs& as) {
   try {
     if (exists() && !look_for_only_copies(as).kept) return false;
-    context_.records.forget_copy(session_.id);
+    context_.records.forget_copy(session_);
     remove();
     return !exists();
   } catch (const std::exception& error) {

@@ -4,12 +4,14 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
 
 #include "base/id.h"
 #include "interpreter/copy/working_copy.h"
+#include "interpreter/session_key.h"
 #include "workspace/ground.h"
 
 namespace sk::interpreter {
@@ -41,15 +43,18 @@ struct ManifestRow {
 // file for a new one nor forgets that code deleted a file.
 class Manifest {
  public:
-  Manifest(workspace::Ground& ground, const Id& session) : ground_(ground), session_(session) {}
+  Manifest(workspace::Ground& ground, const SessionKey& session) : ground_(ground), session_(session) {}
 
   // Reads the rows from the catalog. Drops unsaved changes.
   void load();
   void save();
   // Writes the changes as part of a transaction. Call saved() once that is durable.
   void save(catalog::Tx& tx) const;
-  void saved() { changed_.clear(); }
+  void saved();
   void clear();
+  // Undoes all changes since remember(): a transaction that runs again makes them again.
+  void remember();
+  void go_back();
 
   const ManifestRow* find(const std::string& path) const;
   void set(const std::string& path, const ManifestRow& row);
@@ -71,11 +76,17 @@ class Manifest {
   const std::map<std::string, ManifestRow>& rows() const { return rows_; }
 
  private:
+  void note_before(const std::string& path);
+
   workspace::Ground& ground_;
-  const Id session_;
+  const SessionKey session_;
   std::map<std::string, ManifestRow> rows_;
   std::unordered_multimap<uint64_t, std::string> by_inode_;
   std::set<std::string> changed_;  // since save()
+  // The rows of remember() that were changed or erased since, and those that did not exist.
+  std::map<std::string, std::optional<ManifestRow>> before_;
+  std::set<std::string> changed_before_;
+  bool remembers_ = false;
 };
 
 }  // namespace sk::interpreter

@@ -108,7 +108,7 @@ void LiveSession::start(QueuedExecution next) {
     has_run_ = true;
     // Accepted work must not run twice, so its start is durable before it runs. An id that a client knows
     // must stay known afterwards.
-    if (current_->wanted.accepted || current_->wanted.announced) services_.records.save(execution);
+    if (current_->wanted.accepted || current_->wanted.announced) services_.records.save(info_, execution);
     current_->feed->add(Started{execution.woke, begin_us});
     current_->run_started_us = now_us();
     runner_.start(
@@ -209,7 +209,7 @@ void LiveSession::complete(Outcome outcome, std::string message) {
   execution.outputs = outputs_.current()->take_outputs();
   execution.ended_us = now_us();
   save(*current_);
-  if (current_->has_recovered) services_.told_later(info_.id);
+  if (current_->has_recovered) services_.told_later(info_);
   current_->feed->finish(std::move(execution));
   current_.reset();
   outputs_.end();
@@ -222,9 +222,10 @@ void LiveSession::complete(Outcome outcome, std::string message) {
 // survives the server, but not a power cut a moment later.
 void LiveSession::save(const QueuedExecution& one) {
   bool must_sync = one.wanted.accepted || one.wanted.announced;
-  if (!must_sync && !one.execution.files.kept.empty()) return services_.save_later(one.execution);
+  if (!must_sync && !one.execution.files.kept.empty()) return services_.save_later(info_, one.execution);
   try {
-    services_.records.save(one.execution, must_sync ? catalog::Survives::power_cut : catalog::Survives::kill);
+    services_.records.save(info_, one.execution,
+                           must_sync ? catalog::Survives::power_cut : catalog::Survives::kill);
   } catch (const Error& error) {
     log::error("an execution's record could not be saved", {{"error", error.message()}});
   }
@@ -308,7 +309,7 @@ void LiveSession::go_to_sleep() {
   unnamed_between_ = 0;
   if (keeper_.is_open()) keeper_.close(capture_as());
   try {
-    services_.records.save_activity(info_.id, active_us_, count_);
+    services_.records.save_activity(info_, active_us_, count_);
   } catch (const Error& error) {
     log::warn("a session's last use could not be saved", {{"error", error.message()}});
   }
@@ -460,7 +461,7 @@ void LiveSession::do_what_is_due(TimeUs now_us) {
   if (!current_) return;
   if (is_due(current_->record_us, now_us)) {
     current_->record_us = 0;
-    services_.save_later(current_->execution);
+    services_.save_later(info_, current_->execution);
   }
   runner_.tick(now_us);
   if (!runner_.is_stopping() && is_due(current_->capture_us, now_us)) capture_during_run(now_us);
@@ -484,7 +485,7 @@ void LiveSession::capture_during_run(TimeUs now_us) {
     // The record includes the output so far, so that a crash of the server does not lose it.
     if (const Outputs& outputs = outputs_.current()->outputs(); current_->execution.outputs != outputs) {
       current_->execution.outputs = outputs;
-      services_.save_later(current_->execution);
+      services_.save_later(info_, current_->execution);
     }
     add_kept(capture_now(CopyKeeper::Extent::touched));
   } catch (const std::exception& error) {

@@ -46,8 +46,8 @@ struct SessionServices {
   std::function<void(int fd)> rearm_fd;
   std::function<void(int fd)> forget_fd;
   // Write later: an execution's record; then the fact that an answer reported a session's recovered files.
-  std::function<void(const Execution&)> save_later;
-  std::function<void(const Id& session)> told_later;
+  std::function<void(const SessionInfo& session, const Execution&)> save_later;
+  std::function<void(const SessionInfo& session)> told_later;
   // The server is about to stop: accepted work that has not begun is left for its next start.
   std::atomic<bool> closing{false};
 };

@@ -89,7 +89,7 @@ std::optional<Thumbnails::Known> Thumbnails::find(const Sha256& content) {
 // Saves nothing for a version that was purged meanwhile.
 void Thumbnails::save(const workspace::Version& version, const std::optional<Thumbnail>& thumbnail) {
   auto now_us = keep_.ground().clock.now_us();
-  keep_.ground().db.write([&](catalog::Tx& tx) {
+  keep_.ground().db.write(catalog::Scope::shared(), [&](catalog::Tx& tx) {
     if (!workspace::find_version(tx, version.id)) return;
     auto bytes = thumbnail ? catalog::Param::raw(thumbnail->bytes) : catalog::Param(nullptr);
     tx.exec(

@@ -31,14 +31,14 @@ SessionInfo Aliases::find_or_create(const workspace::Actor& actor, std::string_v
   if (auto found = find(actor, kind, alias)) return *found;
   SessionInfo made = interpreter_.create(actor, wanted);
   auto& ground = keep_.ground();
-  Id winner = ground.db.write([&](catalog::Tx& tx) {
+  Id winner = ground.db.write(made.key().scope(), [&](catalog::Tx& tx) {
     if (auto earlier = look_up(tx, actor.principal(), made.workspace, kind, alias)) return *earlier;
     tx.exec(
         "INSERT INTO session_aliases (owner, workspace, kind, alias, session, created_us) "
         "VALUES ($1, $2, $3, $4, $5, $6) "
         "ON CONFLICT (owner, workspace, kind, alias) DO UPDATE SET session = excluded.session, created_us = "
         "excluded.created_us",
-        {actor.principal(), made.workspace, kind, alias, made.id, ground.clock.now_us()});
+        {actor.principal(), made.workspace, kind, alias, made.id, tx.now_us()});
     return made.id;
   });
   if (winner == made.id) return made;

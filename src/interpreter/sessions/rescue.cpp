@@ -48,7 +48,7 @@ void Rescue::retry(const workspace::Authority& authority, const Id& session,
 Interpreter::Retried Rescue::retry_now(const workspace::Authority& authority, const Id& session) {
   auto before = records_.unkept(session);
   capture_refused(session);
-  make_heads(authority, session);
+  if (auto info = records_.find(session)) make_heads(authority, *info);
   auto after = records_.unkept(session);
   Interpreter::Retried retried;
   std::set<std::pair<std::string_view, Unkept::What>> left;
@@ -87,8 +87,8 @@ void Rescue::capture_refused(const Id& session) {
 }
 
 // Makes heads of versions that were kept aside, where nothing prevents it any more.
-void Rescue::make_heads(const workspace::Authority& authority, const Id& session) {
-  for (const auto& item : records_.unkept(session)) {
+void Rescue::make_heads(const workspace::Authority& authority, const SessionInfo& session) {
+  for (const auto& item : records_.unkept(session.id)) {
     if (item.what != Unkept::What::aside) continue;
     auto version = keep_.files().find_version(authority, item.version);
     if (!version) continue;  // purged meanwhile, and no longer listed
@@ -116,7 +116,7 @@ void Rescue::make_head(const workspace::Authority& authority, const workspace::V
   keep_.files().apply_one(authority, std::move(change));
 }
 
-void Rescue::explain(const Id& session, Unkept item, const Error& error) {
+void Rescue::explain(const SessionInfo& session, Unkept item, const Error& error) {
   item.reason = reason_of(error);
   item.message = error.code() == Code::precondition_failed
                      ? "another client wrote the file since; restore this version to make it the head"

@@ -30,9 +30,9 @@ class Rescue {
  private:
   Interpreter::Retried retry_now(const workspace::Authority& authority, const Id& session);
   void capture_refused(const Id& session);
-  void make_heads(const workspace::Authority& authority, const Id& session);
+  void make_heads(const workspace::Authority& authority, const SessionInfo& session);
   void make_head(const workspace::Authority& authority, const workspace::Version& version);
-  void explain(const Id& session, Unkept item, const Error& error);
+  void explain(const SessionInfo& session, Unkept item, const Error& error);
 
   workspace::Keep& keep_;
   Records& records_;

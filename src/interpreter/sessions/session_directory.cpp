@@ -49,7 +49,7 @@ size_t SessionDirectory::dismiss_unkept(const workspace::Actor& actor, const Id&
                                         const std::optional<std::string>& path) const {
   if (!actor.may_write())
     throw Error(Code::forbidden, "a read-only key cannot change the list of unkept files");
-  get(actor, session);
+  auto info = get(actor, session);
   Records records(keep_.ground());
   size_t count = 0;
   bool is_listed = false, is_refused = false;
@@ -59,7 +59,7 @@ size_t SessionDirectory::dismiss_unkept(const workspace::Actor& actor, const Id&
     if (item.what == Unkept::What::refused)
       is_refused = true;
     else
-      count += records.forget_unkept(session, item) ? 1 : 0;
+      count += records.forget_unkept(info, item) ? 1 : 0;
   }
   if (path && !is_listed)
     throw Error(Code::not_found, "'" + *path + "' is not among the session's unkept files")

@@ -118,11 +118,24 @@ TEST_F(CopyKeeperTest, TheRecordOfAnExecutionIsWrittenWithItsVersions) {
   CaptureAs with_record = as();
   std::vector<std::string> recorded;
   with_record.also = [&](catalog::Tx&, const std::vector<KeptFile>& files) {
+    recorded.clear();  // the transaction may run again
     for (const auto& file : files) recorded.push_back(file.path);
   };
   write("a", "1");
   keeper->capture(CopyKeeper::Extent::touched, with_record);
   EXPECT_EQ(recorded, std::vector<std::string>{"w/a"});
+}
+
+TEST_F(CopyKeeperTest, NothingThatAnEarlierOwnerCapturesIsKept) {
+  write("a", "1");
+  SessionInfo earlier = session;
+  records.claim(session);
+  EXPECT_THROW(keeper->capture(CopyKeeper::Extent::touched, capture_as(earlier, actor)), Error);
+  EXPECT_FALSE(is_kept("w/a"));
+  // The later one finds it in the copy.
+  keeper.reset();
+  open();
+  EXPECT_EQ(kept("w/a"), "1");
 }
 
 TEST_F(CopyKeeperTest, ARenamedFileKeepsItsId) {

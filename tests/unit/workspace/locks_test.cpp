@@ -7,7 +7,7 @@ namespace {
 // Counts the statements that ask about locks and fences.
 class Counting final : public catalog::Tx {
  public:
-  explicit Counting(catalog::Tx& tx) : tx_(tx) {}
+  explicit Counting(catalog::Tx& tx) : catalog::Tx(tx.now_us(), tx.change_us()), tx_(tx) {}
   size_t query(catalog::Sql sql, std::initializer_list<catalog::Param> params, const OnRow& on_row) override {
     count(sql.text());
     return tx_.query(sql, params, on_row);
@@ -218,7 +218,7 @@ TEST_F(LocksTest, ACaptureOfWhatIsNotThereYetIsKeptInTheTrash) {
 TEST_F(LocksTest, ABatchReadsTheLocksOnceAndAPutWithoutLocksAsksNothingMore) {
   put("d/a", "1");
   auto statements = [&](std::vector<Change> changes) {
-    return keep->ground().db.write([&](catalog::Tx& tx) {
+    return keep->ground().db.write(ws.scope(), [&](catalog::Tx& tx) {
       Counting counting(tx);
       ChangeRun run(counting, keep->ground(), actor, ws.workspace_id());
       for (auto& change : changes) run.run(change);
