@@ -34,7 +34,7 @@ void CommitClock::advance_to(TimeUs time_us) const {
 }
 
 TimeUs CommitClock::while_behind(TimeUs source_us) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   TimeUs last_us = last_us_.load(std::memory_order_relaxed);
   if (last_us != reached_us_) {
     if (reached_us_ == 0)

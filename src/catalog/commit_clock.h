@@ -3,9 +3,9 @@
 #pragma once
 
 #include <atomic>
-#include <mutex>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 
 namespace sk::catalog {
 
@@ -24,10 +24,10 @@ class CommitClock final : public Clock {
 
   const Clock& source_;
   mutable std::atomic<TimeUs> last_us_{0};
-  mutable std::mutex mutex_;
-  mutable TimeUs from_us_ = 0;          // guarded by mutex_; last_us_ when the clock was found behind
-  mutable TimeUs reached_us_ = 0;       // guarded by mutex_; the last time that while_behind() returned
-  mutable int64_t steady_from_us_ = 0;  // guarded by mutex_; steady time at from_us_
+  mutable Mutex mutex_;
+  mutable TimeUs from_us_ SK_GUARDED_BY(mutex_) = 0;          // last_us_ when the clock was found behind
+  mutable TimeUs reached_us_ SK_GUARDED_BY(mutex_) = 0;       // the last time that while_behind() returned
+  mutable int64_t steady_from_us_ SK_GUARDED_BY(mutex_) = 0;  // steady time at from_us_
 };
 
 }  // namespace sk::catalog
