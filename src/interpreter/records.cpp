@@ -61,13 +61,16 @@ std::vector<std::pair<std::string, std::string>> pairs_from(const Json& list) {
   return pairs;
 }
 
-std::string detail_of(const Execution& execution) {
+// Longer outputs have a row of their own.
+constexpr size_t kOutputsInDetailBytesMax = 2 << 10;
+
+// Everything but the outputs.
+Json detail_of(const Execution& execution) {
   Json not_kept = Json::array();
   for (const auto& item : execution.files.not_kept)
     not_kept.push_back({{"path", item.path}, {"reason", name_of(item.reason)}, {"message", item.message}});
   Json detail = {{"woke", execution.woke},
                  {"message", execution.message},
-                 {"outputs", to_json(execution.outputs)},
                  {"folders", execution.files.folders},
                  {"renamed", pairs_to_json(execution.files.renamed)},
                  {"deleted", execution.files.deleted},
@@ -75,7 +78,7 @@ std::string detail_of(const Execution& execution) {
                  {"added", pairs_to_json(execution.added)},
                  {"timings", execution.timings}};
   if (execution.exit_code) detail["exit_code"] = *execution.exit_code;
-  return to_text(detail);
+  return detail;
 }
 
 Execution read_execution(const catalog::Row& row) {
@@ -94,7 +97,10 @@ Execution read_execution(const catalog::Row& row) {
   Json detail = Json::parse(row.text(8));
   execution.message = detail.value("message", "");
   execution.woke = detail.value("woke", false);
-  execution.outputs = outputs_from(detail.value("outputs", Json::array()));
+  if (auto outputs = detail.find("outputs"); outputs != detail.end())
+    execution.outputs = outputs_from(*outputs);
+  else if (!row.is_null(12))
+    execution.outputs = outputs_from(Json::parse(row.text(12)));
   execution.timings = detail.value("timings", Json::object());
   if (detail.contains("exit_code")) execution.exit_code = detail["exit_code"].get<int>();
   execution.files.folders = detail.value("folders", std::vector<std::string>());
@@ -109,6 +115,9 @@ Execution read_execution(const catalog::Row& row) {
 
 #define SK_EXECUTION_COLUMNS \
   "id, session, number, author, language, code, status, outcome, detail, created_us, started_us, ended_us"
+// As read_execution() takes them.
+#define SK_EXECUTION_READ \
+  SK_EXECUTION_COLUMNS ", (SELECT o.outputs FROM execution_outputs o WHERE o.execution = executions.id)"
 
 }  // namespace
 
@@ -394,15 +403,29 @@ std::string without_nul(const std::string& text) {
 
 void upsert_execution(catalog::Tx& tx, const Execution& execution, const std::optional<std::string>& request,
                       const std::optional<std::string>& key = std::nullopt) {
-  tx.exec(
+  Json detail = detail_of(execution), outputs = to_json(execution.outputs);
+  std::string long_outputs = to_text(outputs);
+  if (long_outputs.size() <= kOutputsInDetailBytesMax) {
+    detail["outputs"] = std::move(outputs);
+    long_outputs.clear();
+  }
+  size_t written = tx.exec(
       "INSERT INTO executions (" SK_EXECUTION_COLUMNS
       ", request, idempotency_key) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) "
       "ON CONFLICT (id) DO UPDATE SET status = excluded.status, outcome = excluded.outcome, detail = "
       "excluded.detail, started_us = excluded.started_us, ended_us = excluded.ended_us, request = "
       "excluded.request WHERE executions.status <> 'done' OR excluded.status = 'done'",
       {execution.id, execution.session, execution.number, execution.author, execution.language,
-       without_nul(execution.code), name_of(execution.status), outcome_name(execution), detail_of(execution),
+       without_nul(execution.code), name_of(execution.status), outcome_name(execution), to_text(detail),
        execution.created_us, execution.started_us, execution.ended_us, request, key});
+  if (written == 0) return;  // it is done already
+  if (long_outputs.empty())
+    tx.exec("DELETE FROM execution_outputs WHERE execution = $1", {execution.id});
+  else
+    tx.exec(
+        "INSERT INTO execution_outputs (execution, outputs) VALUES ($1, $2) ON CONFLICT (execution) "
+        "DO UPDATE SET outputs = excluded.outputs WHERE execution_outputs.outputs <> excluded.outputs",
+        {execution.id, long_outputs});
 }
 
 }  // namespace
@@ -434,12 +457,12 @@ void Records::save_accepted(const Execution& execution, const NewExecution& want
 std::vector<AcceptedExecution> Records::accepted() {
   return ground_.db.read([&](catalog::Statements& statements) {
     return statements.all(
-        "SELECT " SK_EXECUTION_COLUMNS
+        "SELECT " SK_EXECUTION_READ
         ", request FROM executions WHERE status = 'queued' AND request IS NOT NULL ORDER BY "
         "created_us, number",
         {}, [](const catalog::Row& row) {
           AcceptedExecution one{read_execution(row), {}};
-          Json request = Json::parse(row.text(12));
+          Json request = Json::parse(row.text(13));
           one.wanted.code = one.execution.code;
           one.wanted.language = one.execution.language;
           one.wanted.tools = request.value("tools", false);
@@ -451,7 +474,7 @@ std::vector<AcceptedExecution> Records::accepted() {
 
 std::optional<Execution> Records::find_execution(const Id& session, const Id& execution) {
   auto found = ground_.db.read([&](catalog::Statements& statements) {
-    return statements.one("SELECT " SK_EXECUTION_COLUMNS " FROM executions WHERE id = $1 AND session = $2",
+    return statements.one("SELECT " SK_EXECUTION_READ " FROM executions WHERE id = $1 AND session = $2",
                           {execution, session}, read_execution);
   });
   if (found) found->files.kept = kept_files(execution, 0, 1'000'000);
@@ -460,7 +483,7 @@ std::optional<Execution> Records::find_execution(const Id& session, const Id& ex
 
 std::optional<Execution> Records::find_by_key(const Id& session, const std::string& key, TimeUs since_us) {
   auto found = ground_.db.read([&](catalog::Statements& statements) {
-    return statements.one("SELECT " SK_EXECUTION_COLUMNS
+    return statements.one("SELECT " SK_EXECUTION_READ
                           " FROM executions WHERE session = $1 AND idempotency_key = $2 AND created_us >= $3 "
                           "ORDER BY created_us DESC LIMIT 1",
                           {session, key, since_us}, read_execution);
@@ -471,7 +494,7 @@ std::optional<Execution> Records::find_by_key(const Id& session, const std::stri
 
 std::vector<Execution> Records::list_executions(const Id& session, int64_t before, size_t limit) {
   return ground_.db.read([&](catalog::Statements& statements) {
-    return statements.all("SELECT " SK_EXECUTION_COLUMNS
+    return statements.all("SELECT " SK_EXECUTION_READ
                           " FROM executions WHERE session = $1 AND number < $2 ORDER BY number DESC LIMIT $3",
                           {session, before == 0 ? INT64_MAX : before, limit}, read_execution);
   });
@@ -479,7 +502,7 @@ std::vector<Execution> Records::list_executions(const Id& session, int64_t befor
 
 std::vector<Execution> Records::executions_after(const Id& session, int64_t after, size_t limit) {
   return ground_.db.read([&](catalog::Statements& statements) {
-    return statements.all("SELECT " SK_EXECUTION_COLUMNS
+    return statements.all("SELECT " SK_EXECUTION_READ
                           " FROM executions WHERE session = $1 AND number > $2 ORDER BY number LIMIT $3",
                           {session, after, limit}, read_execution);
   });
