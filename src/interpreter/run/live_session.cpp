@@ -183,9 +183,8 @@ std::optional<std::string> LiveSession::keep_files_of_cell() {
     auto extent = runner_.is_open() ? CopyKeeper::Extent::touched : CopyKeeper::Extent::all;
     current_->settled.append(capture_now(extent));
     return std::nullopt;
-  } catch (const Error& error) {
-    return error.message();
   } catch (const std::exception& error) {
+    current_->is_recorded = false;  // the transaction may have failed after it was noted
     return error.what();
   }
 }
@@ -208,7 +207,10 @@ void LiveSession::complete(Outcome outcome, std::string message) {
   execution.message = std::move(message);
   execution.outputs = outputs_.current()->take_outputs();
   execution.ended_us = now_us();
-  save(*current_);
+  if (current_->is_recorded)
+    services_.save_later(execution);
+  else
+    save(*current_);
   if (current_->has_recovered) services_.told_later(info_.id);
   current_->feed->finish(std::move(execution));
   current_.reset();
@@ -216,13 +218,12 @@ void LiveSession::complete(Outcome outcome, std::string message) {
   --queued_;
 }
 
-// Before anybody can see that it is over. Accepted work must not run again after a restart, so that its
-// record is durable; that of one that kept files became so with them, and only its last figures are still to
-// come. For one that kept none a sync of the disk would double the time of a short cell: its record survives
-// the server, and a power cut a moment later.
+// Before anybody can see that it is over. The record of an execution that kept files at its end is durable
+// with them, and only its last figures are still to come. Accepted work must not run again after a restart,
+// so its record is made durable here. For other work a sync of the disk would double the time of a short
+// cell: its record survives the server, and a power cut a moment later.
 void LiveSession::save(const QueuedExecution& one) {
   bool must_sync = one.wanted.accepted || one.wanted.announced;
-  if (!must_sync && !one.execution.files.kept.empty()) return services_.save_later(one.execution);
   try {
     services_.records.save(one.execution, must_sync ? catalog::Survives::power_cut : catalog::Survives::kill);
   } catch (const Error& error) {
@@ -552,6 +553,7 @@ CaptureAs LiveSession::capture_as() {
   as.source.detail["execution_id"] = current_->execution.id.with_prefix(workspace::prefix::execution);
   as.also = [this](catalog::Tx& tx, const std::vector<KeptFile>& kept) {
     services_.records.save(tx, current_->execution, kept);
+    current_->is_recorded = current_->execution.status == ExecutionStatus::done;
   };
   return as;
 }

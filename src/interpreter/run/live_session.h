@@ -105,6 +105,7 @@ class LiveSession : public std::enable_shared_from_this<LiveSession> {
   // The execution that runs.
   struct Current : QueuedExecution {
     Settled settled = {};        // kept so far
+    bool is_recorded = false;    // as done, durably, with the last files that it kept
     bool has_recovered = false;  // its answer names files that were recovered for the first time
     TimeUs run_started_us = 0;
     TimeUs record_us = 0;   // when its record is written for the first time; 0: it is

@@ -49,6 +49,18 @@ TEST_F(LiveSessionTest, AFigureIsAFileOfTheSessionAndTheOutputNamesIt) {
   EXPECT_EQ(kept("s/outputs/1-1.png"), "bytes");
 }
 
+TEST_F(LiveSessionTest, TheEndOfACellThatKeptFilesOnlyEarlierIsOnRecordBeforeItsAnswer) {
+  services.save_later = [](const Execution&) {};
+  auto running = enqueue("long");
+  settle();
+  write("partial", "so far");
+  pass(kSecondUs);
+  play.done();
+  auto done = wait(running);
+  ASSERT_EQ(done.files.kept.size(), 1u);
+  EXPECT_EQ(records.find_execution(session.id, done.id)->status, ExecutionStatus::done);
+}
+
 TEST_F(LiveSessionTest, ACellThatRunsTooLongIsInterrupted) {
   play.on_interrupt = [&] { play.done(sandbox::CellStatus::interrupted); };
   auto running = enqueue("while True: pass");
