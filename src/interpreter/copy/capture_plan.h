@@ -1,5 +1,5 @@
-// One settling of a capture, step by step; private to capture.cpp, which plans it, and capture_apply.cpp,
-// which carries it out.
+// One settling of a capture, step by step; private to capture.cpp and capture_placed.cpp, which plan it, and
+// capture_apply.cpp, which carries it out.
 #pragma once
 
 #include "interpreter/copy/capture.h"
@@ -25,7 +25,8 @@ struct Capture::Plan {
 
   const std::set<std::pair<uint64_t, uint64_t>>& open_files;
   const CaptureAs& as;
-  std::map<std::string, std::optional<Node>> candidates = {};                  // by path; nullopt: not there
+  std::map<std::string, std::optional<Node>> candidates = {};  // by path; nullopt: not there
+  std::map<std::string, PlacedFile> placed = {};  // by path; those that are as the server placed them
   std::map<std::pair<uint64_t, uint64_t>, std::string> folders_by_inode = {};  // of the candidates
   std::vector<std::string> gone = {};
   std::set<std::string> moving = {};    // names of files that are being renamed at this moment

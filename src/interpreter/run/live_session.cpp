@@ -19,6 +19,8 @@ constexpr int64_t kSaveManifestAfterUs = kSecondUs / 2;
 constexpr int64_t kRecordAfterUs = kSecondUs / 10;
 constexpr int64_t kWarningMostUs = 60 * kSecondUs;
 constexpr size_t kNamedBetweenCellsMax = 1'000;
+// Images of a running cell that wait in memory; more are kept before its end.
+constexpr size_t kWaitingImageBytesMax = 32 << 20;
 constexpr int kKillWaitMs = 5'000;
 constexpr int kSleepWaitMs = 10'000;
 
@@ -140,7 +142,10 @@ void LiveSession::handle_kernel_events() {
   runner_.on_ready([this](const sandbox::KernelRequest& request) { answer(request); });
   auto end = runner_.take_end();
   if (runner_.has_ended()) close_kernel();
-  if (end) finish(std::move(*end));
+  if (end)
+    finish(std::move(*end));
+  else
+    keep_waiting_images();
   if (!runner_.is_open()) go_to_sleep();
   start_next();
 }
@@ -177,8 +182,7 @@ std::optional<std::string> LiveSession::keep_files_of_cell() {
   try {
     OutputCollector& outputs = *outputs_.current();
     outputs.flush();
-    for (auto& item : write_output_files(outputs, keeper_, services_.keep, capture_as().authority))
-      current_->settled.not_kept.push_back(std::move(item));
+    place_outputs();
     current_->execution.outputs = outputs.outputs();
     auto extent = runner_.is_open() ? CopyKeeper::Extent::touched : CopyKeeper::Extent::all;
     current_->settled.append(capture_now(extent));
@@ -186,6 +190,23 @@ std::optional<std::string> LiveSession::keep_files_of_cell() {
   } catch (const std::exception& error) {
     current_->is_recorded = false;  // the transaction may have failed after it was noted
     return error.what();
+  }
+}
+
+void LiveSession::place_outputs() {
+  for (auto& item : place_output_files(*outputs_.current(), keeper_, services_.keep, capture_as().authority))
+    current_->settled.not_kept.push_back(std::move(item));
+}
+
+// A cell that shows many images does not fill the server's memory with them.
+void LiveSession::keep_waiting_images() {
+  if (!current_ || !keeper_.is_open() || outputs_.current()->file_bytes() <= kWaitingImageBytesMax) return;
+  try {
+    place_outputs();
+    add_kept(capture_now(CopyKeeper::Extent::touched));
+  } catch (const std::exception& error) {
+    log::warn("images could not be kept during a run; they are in the copy and tried again at its end",
+              {{"error", error.what()}});
   }
 }
 

@@ -126,6 +126,8 @@ class LiveSession : public std::enable_shared_from_this<LiveSession> {
   void handle_kernel_events();
   void finish(CellOutcome end);
   std::optional<std::string> keep_files_of_cell();
+  void place_outputs();
+  void keep_waiting_images();
   void fail(const Error& error);
   void complete(Outcome outcome, std::string message);
   void save(const QueuedExecution& one);

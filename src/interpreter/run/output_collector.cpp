@@ -79,6 +79,7 @@ Bundle OutputCollector::take_bundle(const sandbox::MimeBundle& shown) {
       file.name = std::to_string(number_) + "-" + std::to_string(++images_) + extension;
       file.bytes = part.content;
       file.output_index = static_cast<int>(outputs_.size());
+      file_bytes_ += file.bytes.size();
       bundle.file = file.name;
       files_.push_back(std::move(file));
     }
@@ -124,6 +125,9 @@ void OutputCollector::flush() {
        ".");
 }
 
-std::vector<OutputFile> OutputCollector::take_files() { return std::move(files_); }
+std::vector<OutputFile> OutputCollector::take_files() {
+  file_bytes_ = 0;
+  return std::exchange(files_, {});
+}
 
 }  // namespace sk::interpreter

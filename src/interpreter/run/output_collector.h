@@ -35,6 +35,8 @@ class OutputCollector {
   void flush();
 
   std::vector<OutputFile> take_files();
+  // Of the files that take_files() would return, as far as they are in memory.
+  size_t file_bytes() const { return file_bytes_; }
   Outputs take_outputs() { return std::move(outputs_); }
   Outputs& outputs() { return outputs_; }
 
@@ -51,6 +53,7 @@ class OutputCollector {
   const std::string spill_directory_;
   Outputs outputs_;
   std::vector<OutputFile> files_;
+  size_t file_bytes_ = 0;
   size_t bytes_ = 0;
   int images_ = 0;
   bool cut_ = false;

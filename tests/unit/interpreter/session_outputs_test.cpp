@@ -129,6 +129,15 @@ TEST_F(SessionOutputsTest, AnImageBecomesAFileAlsoWhenTheAnswerHasNoRoomForIt) {
   EXPECT_TRUE(bundle_of(collector.outputs()[0])->data.empty());
 }
 
+TEST_F(SessionOutputsTest, ImagesThatWaitAreCountedUntilTheyAreTaken) {
+  auto& collector = begin();
+  outputs.display({image(std::string(100, 'i')), "", false});
+  outputs.display({image("tiny"), "", false});
+  EXPECT_EQ(collector.file_bytes(), 104u);
+  collector.take_files();
+  EXPECT_EQ(collector.file_bytes(), 0u);
+}
+
 TEST_F(SessionOutputsTest, AnImageThatCodeClearedIsStillAFileWithoutAnOutput) {
   auto& collector = begin();
   outputs.display({image("a"), "", false});
