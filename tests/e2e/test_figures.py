@@ -100,6 +100,18 @@ def test_what_a_process_does_to_a_figure_as_soon_as_it_is_there_comes_after_it(k
         assert len(versions(keep, f"{folder}/mine.png")) == 1
 
 
+def test_a_display_that_the_answer_has_no_room_for_is_named(keep):
+    session = keep.create()
+    done = keep.run(session, "from IPython.display import HTML, display\ndisplay(HTML('<p>' + 'x' * 2_000_000))\n'y' * 3_000_000")
+    assert done["end"] == "ok" and [output["type"] for output in done["outputs"]] == ["display", "result", "note"]
+    assert all(output["cut"] and output["data"] == {} for output in done["outputs"][:2])
+    assert "2 displays" in done["outputs"][2]["text"] and "text/html" in done["outputs"][2]["text"]
+    # A figure is a file all the same.
+    done = keep.run(session, "import os\nfrom IPython.display import Image, display\ndisplay(Image(os.urandom(2_000_000), format='png'))")
+    assert [output["type"] for output in done["outputs"]] == ["display"] and done["outputs"][0]["cut"]
+    assert done["outputs"][0]["file"] == done["kept"][0]["path"] and done["kept"][0]["size"] == 2_000_000
+
+
 def test_many_large_figures_of_one_cell_are_all_kept(keep):
     session = keep.create(folder="many")
     code = "import os\nfrom IPython.display import Image, display\nfor _ in range(8): display(Image(os.urandom(6_000_000), format='png'))"

@@ -1,5 +1,5 @@
 // The outputs of one execution as they come: joined, limited, numbered. Past the limit the text goes on into
-// a file only, and a note says so.
+// a file only, images are files only, other displays are dropped, and notes say so.
 #pragma once
 
 #include <string>
@@ -31,7 +31,7 @@ class OutputCollector {
   void result(const sandbox::CellResult& result);
   void error(const sandbox::CellError& error);
   void note(const std::string& text);
-  // Sends what still waits to be joined.
+  // At the end: notes what was cut.
   void flush();
 
   std::vector<OutputFile> take_files();
@@ -44,6 +44,8 @@ class OutputCollector {
   Bundle take_bundle(const sandbox::MimeBundle& shown);
   void push(Output output);
   void spill(std::string_view bytes);
+  void drop(const sandbox::MimeBundle& shown, size_t bytes);
+  void note_dropped();
   bool fits(size_t bytes);
 
   ExecutionFeed& feed_;
@@ -60,6 +62,10 @@ class OutputCollector {
   std::string all_text_;  // everything printed so far, until it is spilled
   std::shared_ptr<Fd> spilled_;
   uint64_t spilled_bytes_ = 0;
+  // Displays that are in no file, and that the answer has no room for.
+  size_t dropped_ = 0;
+  uint64_t dropped_bytes_ = 0;
+  std::vector<std::string> dropped_kinds_;  // MIME types, each once; at most a few
 };
 
 }  // namespace sk::interpreter
