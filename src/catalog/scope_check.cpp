@@ -13,6 +13,8 @@ constexpr const char* kShared = nullptr;
 constexpr const char* kInstallation = "zeroblob(16)";
 constexpr const char* kOwn = "ROW.workspace";
 constexpr const char* kOfSession = "(SELECT s.workspace FROM sessions s WHERE s.id = ROW.session)";
+constexpr const char* kOfExecution =
+    "(SELECT s.workspace FROM executions x JOIN sessions s ON s.id = x.session WHERE x.id = ROW.execution)";
 
 std::optional<Id> id_of(sqlite3_value* value) {
   auto data = static_cast<const char*>(sqlite3_value_blob(value));
@@ -77,9 +79,8 @@ const std::vector<TableOwner>& table_owners() {
       {"manifests", kOfSession},
       {"unkept", kOfSession},
       {"executions", kOfSession},
-      {"execution_files",
-       "(SELECT s.workspace FROM executions x JOIN sessions s ON s.id = x.session WHERE x.id = "
-       "ROW.execution)"},
+      {"execution_files", kOfExecution},
+      {"execution_outputs", kOfExecution},
       {"conversations", kOwn},
       {"messages", "(SELECT c.workspace FROM conversations c WHERE c.id = ROW.conversation)"},
       {"message_files", kOwn},

@@ -48,13 +48,12 @@ SessionInfo read_session(const catalog::Row& row) {
   return session;
 }
 
-std::string detail_of(const Execution& execution) {
+Json detail_of(const Execution& execution) {
   Json not_kept = Json::array();
   for (const auto& item : execution.files.not_kept)
     not_kept.push_back({{"path", item.path}, {"reason", name_of(item.reason)}, {"message", item.message}});
   Json detail = {{"woke", execution.woke},
                  {"message", execution.message},
-                 {"outputs", to_json(execution.outputs)},
                  {"folders", execution.files.folders},
                  {"renamed", pairs_to_json(execution.files.renamed)},
                  {"deleted", execution.files.deleted},
@@ -62,7 +61,7 @@ std::string detail_of(const Execution& execution) {
                  {"added", pairs_to_json(execution.added)},
                  {"timings", execution.timings}};
   if (execution.exit_code) detail["exit_code"] = *execution.exit_code;
-  return to_text(detail);
+  return detail;
 }
 
 Execution read_execution(const catalog::Row& row) {
@@ -83,7 +82,10 @@ Execution read_execution(const catalog::Row& row) {
   Json detail = Json::parse(row.text(Column::detail));
   execution.message = detail.value("message", "");
   execution.woke = detail.value("woke", false);
-  execution.outputs = outputs_from(detail.value("outputs", Json::array()));
+  if (auto outputs = detail.find("outputs"); outputs != detail.end())
+    execution.outputs = outputs_from(*outputs);
+  else if (!row.is_null(Column::outputs))
+    execution.outputs = outputs_from(Json::parse(row.text(Column::outputs)));
   execution.timings = detail.value("timings", Json::object());
   if (detail.contains("exit_code")) execution.exit_code = detail["exit_code"].get<int>();
   execution.files.folders = detail.value("folders", std::vector<std::string>());

@@ -58,12 +58,17 @@ SessionInfo read_session(const catalog::Row& row);
   NEXT(detail, "detail")               \
   NEXT(created_us, "created_us")       \
   NEXT(started_us, "started_us")       \
-  NEXT(ended_us, "ended_us")
-#define SK_EXECUTION_COLUMNS SK_COLUMN_TEXT(SK_EXECUTION_LIST)
+  NEXT(ended_us, "ended_us")           \
+  NEXT(outputs, "(SELECT o.outputs FROM execution_outputs o WHERE o.execution = executions.id)")
+// Those that an INSERT names.
+#define SK_EXECUTION_COLUMNS \
+  "id, session, number, author, language, code, status, outcome, detail, created_us, started_us, ended_us"
+// The columns of an Execution for read_execution().
+#define SK_EXECUTION_READ SK_COLUMN_TEXT(SK_EXECUTION_LIST)
 SK_COLUMN_NAMES(ExecutionColumn, SK_EXECUTION_LIST);
 Execution read_execution(const catalog::Row& row);
-// The column `detail` of an execution.
-std::string detail_of(const Execution& execution);
+// The column `detail` of an execution, without the outputs.
+Json detail_of(const Execution& execution);
 
 #define SK_UNKEPT_LIST(FIRST, NEXT) \
   FIRST(path, "path")               \

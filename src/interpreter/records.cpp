@@ -311,12 +311,21 @@ std::string without_nul(const std::string& text) {
   return out;
 }
 
+// Longer outputs have a row of their own.
+constexpr size_t kOutputsInDetailBytesMax = 2 << 10;
+
 // Inserts or updates a record. A finished execution stays finished, because the saves of a running one may
 // arrive late. `key` is written once, with the first record of an execution.
 void upsert_execution(catalog::Tx& tx, const Id& node, const Execution& execution,
                       const std::optional<std::string>& request,
                       const std::optional<std::string>& key = std::nullopt) {
-  tx.exec(
+  Json detail = detail_of(execution), outputs = to_json(execution.outputs);
+  std::string long_outputs = to_text(outputs);
+  if (long_outputs.size() <= kOutputsInDetailBytesMax) {
+    detail["outputs"] = std::move(outputs);
+    long_outputs.clear();
+  }
+  size_t written = tx.exec(
       "INSERT INTO executions (" SK_EXECUTION_COLUMNS
       ", request, idempotency_key, node) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, "
       "$14, "
@@ -325,8 +334,16 @@ void upsert_execution(catalog::Tx& tx, const Id& node, const Execution& executio
       "excluded.detail, started_us = excluded.started_us, ended_us = excluded.ended_us, request = "
       "excluded.request, node = excluded.node WHERE executions.status <> 'done' OR excluded.status = 'done'",
       {execution.id, execution.session, execution.number, execution.author, execution.language,
-       without_nul(execution.code), name_of(execution.status), outcome_name(execution), detail_of(execution),
+       without_nul(execution.code), name_of(execution.status), outcome_name(execution), to_text(detail),
        execution.created_us, execution.started_us, execution.ended_us, request, key, node});
+  if (written == 0) return;  // it is done already
+  if (long_outputs.empty())
+    tx.exec("DELETE FROM execution_outputs WHERE execution = $1", {execution.id});
+  else
+    tx.exec(
+        "INSERT INTO execution_outputs (execution, outputs) VALUES ($1, $2) ON CONFLICT (execution) "
+        "DO UPDATE SET outputs = excluded.outputs WHERE execution_outputs.outputs <> excluded.outputs",
+        {execution.id, long_outputs});
 }
 
 }  // namespace
@@ -361,7 +378,7 @@ void Records::save_accepted(const SessionInfo& session, const Execution& executi
 std::vector<AcceptedExecution> Records::accepted() {
   return ground_.db.read([&](catalog::Statements& statements) {
     return statements.all(
-        "SELECT " SK_EXECUTION_COLUMNS
+        "SELECT " SK_EXECUTION_READ
         ", request FROM executions WHERE status = 'queued' AND request IS NOT NULL AND " SK_OF_NODE
         " ORDER BY created_us, number",
         {ground_.node}, [](const catalog::Row& row) {
@@ -378,7 +395,7 @@ std::vector<AcceptedExecution> Records::accepted() {
 
 std::optional<Execution> Records::find_execution(const Id& session, const Id& execution) {
   auto found = ground_.db.read([&](catalog::Statements& statements) {
-    return statements.one("SELECT " SK_EXECUTION_COLUMNS " FROM executions WHERE id = $1 AND session = $2",
+    return statements.one("SELECT " SK_EXECUTION_READ " FROM executions WHERE id = $1 AND session = $2",
                           {execution, session}, read_execution);
   });
   if (found) found->files.kept = kept_files(execution, 0, 1'000'000);
@@ -387,7 +404,7 @@ std::optional<Execution> Records::find_execution(const Id& session, const Id& ex
 
 std::optional<Execution> Records::find_by_key(const Id& session, const std::string& key, TimeUs since_us) {
   auto found = ground_.db.read([&](catalog::Statements& statements) {
-    return statements.one("SELECT " SK_EXECUTION_COLUMNS
+    return statements.one("SELECT " SK_EXECUTION_READ
                           " FROM executions WHERE session = $1 AND idempotency_key = $2 AND created_us >= $3 "
                           "ORDER BY created_us DESC LIMIT 1",
                           {session, key, since_us}, read_execution);
@@ -398,7 +415,7 @@ std::optional<Execution> Records::find_by_key(const Id& session, const std::stri
 
 std::vector<Execution> Records::list_executions(const Id& session, int64_t before, size_t limit) {
   return ground_.db.read([&](catalog::Statements& statements) {
-    return statements.all("SELECT " SK_EXECUTION_COLUMNS
+    return statements.all("SELECT " SK_EXECUTION_READ
                           " FROM executions WHERE session = $1 AND number < $2 ORDER BY number DESC LIMIT $3",
                           {session, before == 0 ? INT64_MAX : before, limit}, read_execution);
   });
@@ -406,7 +423,7 @@ std::vector<Execution> Records::list_executions(const Id& session, int64_t befor
 
 std::vector<Execution> Records::executions_after(const Id& session, int64_t after, size_t limit) {
   return ground_.db.read([&](catalog::Statements& statements) {
-    return statements.all("SELECT " SK_EXECUTION_COLUMNS
+    return statements.all("SELECT " SK_EXECUTION_READ
                           " FROM executions WHERE session = $1 AND number > $2 ORDER BY number LIMIT $3",
                           {session, after, limit}, read_execution);
   });

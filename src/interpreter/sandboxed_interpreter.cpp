@@ -78,10 +78,11 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     };
     services.rearm_fd = [this](int fd) { loop.rearm(fd); };
     services.forget_fd = [this](int fd) { loop.forget(fd); };
+    // Without a sync: a record that must survive a power cut is durable before this.
     services.save_later = [this](const SessionInfo& session, const Execution& execution) {
       saver.submit_always([this, session, execution] {
         try {
-          records.save(session, execution);
+          records.save(session, execution, catalog::Survives::kill);
         } catch (const Error& error) {
           log::error("an execution's record could not be saved", {{"error", error.message()}});
         }

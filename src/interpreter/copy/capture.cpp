@@ -109,6 +109,7 @@ Settled Capture::settle(const Touched& touched, const std::set<std::pair<uint64_
     manifest_.load();  // the rows in memory may be newer than the durable ones
     compare_all_ = true;
     told_.clear();  // the caller did not receive it
+    placed_.clear();
     throw;
   }
 }
@@ -119,7 +120,13 @@ Settled Capture::settle_steps(const Touched& touched,
   Plan plan{.open_files = open_files, .as = as, .now_us = keep_.ground().clock.now_us()};
   collect_candidates(touched, plan);
   if (later) follow_renames(later, plan);
-  if (plan.candidates.empty()) return std::move(plan.settled);
+  take_placed(plan);
+  if (plan.candidates.empty() && plan.placed.empty()) return std::move(plan.settled);
+  Settled altered = keep_altered(plan);
+  auto all_settled = [&] {
+    altered.append(std::move(plan.settled));
+    return std::move(altered);
+  };
   // Renames are applied before anything else is planned, because the deletions depend on where files are.
   find_renames(plan, renames);
   apply(plan);
@@ -128,7 +135,7 @@ Settled Capture::settle_steps(const Touched& touched,
     note_not_kept(plan, "", UnkeptReason::disk_full,
                   "the server's disk is full; the whole folder is compared again")
         .only_copy = true;
-    return std::move(plan.settled);
+    return all_settled();
   }
   plan.steps.clear();
   classify(plan);
@@ -137,7 +144,7 @@ Settled Capture::settle_steps(const Touched& touched,
   put_in_order(plan);
   apply(plan);
   drop_overtaken(plan.settled);
-  return std::move(plan.settled);
+  return all_settled();
 }
 
 // Drops reports of content that was refused first, because something was in its way, and kept later.
@@ -470,10 +477,14 @@ void Capture::read_changed(Plan& plan) {
       if (node.size > file_bytes_max_)
         throw Error(Code::too_large, "it has " + human_size(node.size) + "; the limit for one file is " +
                                          human_size(file_bytes_max_));
-      workspace::PutChange put;
       auto known = node.links > 1 ? by_inode.find(node.inode) : by_inode.end();
-      auto read = known != by_inode.end() ? known->second
-                                          : read_contents(keep_.ground(), copy_, path, file_bytes_max_);
+      std::optional<ReadFile> read;
+      if (auto placed = plan.placed.extract(path))
+        read = ReadFile{.content = placed.mapped().content, .stable = true, .node = placed.mapped().node};
+      else if (known != by_inode.end())
+        read = known->second;
+      else
+        read = read_contents(keep_.ground(), copy_, path, file_bytes_max_);
       if (!read) continue;  // gone again; the next event reports it
       if (node.links > 1) by_inode.try_emplace(node.inode, *read);
       step.node = read->node;
@@ -481,16 +492,10 @@ void Capture::read_changed(Plan& plan) {
       bool was_cut = plan.as.after_kill && known_row != nullptr && !known_row->complete;
       bool complete = read->stable && !was_cut && !plan.open_files.contains({node.device, node.inode});
       if (step.was_known && is_same_content(plan, path, step.node, read->content.hash(), complete)) continue;
-      put.path = target;
-      put.content = read->content;
+      workspace::PutChange put = put_of(plan, path, step.node, read->content);
       // When code did not change the mode, keeps a mode that another client may have set.
-      put.mode_if_new = step.node.mode & 0777;
-      if (known_row == nullptr || known_row->mode != step.node.mode) put.mode = put.mode_if_new;
-      put.mtime_us = step.node.mtime_ns / 1000;
-      put.source = plan.as.source;
+      if (known_row != nullptr && known_row->mode == step.node.mode) put.mode.reset();
       put.complete = complete;
-      put.keep_when_locked = true;
-      put.captured = true;
       if (const ManifestRow* row = manifest_.find(path); step.was_known && row->version) {
         put.base = row->version;
         put.base_is_known = true;
@@ -506,6 +511,22 @@ void Capture::read_changed(Plan& plan) {
       refused_content(plan, path, node, error);
     }
   }
+  // Left to the next capture, because code is renaming what is around it. The answer names it already.
+  for (const auto& [path, file] : plan.placed) put_placed(plan, file);
+}
+
+// The put of content that has no version yet. Error(bad_request) for a name that the workspace does not take.
+workspace::PutChange Capture::put_of(const Plan& plan, const std::string& path, const Node& node,
+                                     workspace::Content content) const {
+  workspace::PutChange put;
+  put.path = workspace_path(path);
+  put.content = std::move(content);
+  put.mode = put.mode_if_new = node.mode & 0777;
+  put.mtime_us = node.mtime_ns / 1000;
+  put.source = plan.as.source;
+  put.keep_when_locked = true;
+  put.captured = true;
+  return put;
 }
 
 // Whether the manifest already has this content, so that code wrote nothing. Storing it again would bring

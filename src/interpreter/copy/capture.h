@@ -53,6 +53,13 @@ struct CaptureAs {
   bool after_kill = false;
 };
 
+// A file that the server itself put into the copy, whose bytes are in the store already.
+struct PlacedFile {
+  std::string path;  // on disk
+  Node node;         // as it was once it was in its place
+  workspace::Content content;
+};
+
 // The reason why content was refused, for NotKept.
 UnkeptReason reason_of(const Error& error);
 
@@ -83,6 +90,15 @@ class Capture {
   using Later = std::function<Touched()>;
   Settled settle(const Touched& touched, const std::set<std::pair<uint64_t, uint64_t>>& open_files,
                  const CaptureAs& as, const Later& later = {});
+  // The next settle() keeps this file from its content, without reading it. If code has changed, renamed or
+  // removed it by then, the content becomes a version of its own first, and what code did follows as for any
+  // kept file. A settle() that throws forgets it: the next one finds it in the copy.
+  void place(PlacedFile file) { placed_.push_back(std::move(file)); }
+  // Whether the next settle() has such files.
+  bool has_placed() const { return !placed_.empty(); }
+  // Whether nothing else was touched, nor any file opened: no process holds a file open then that settle()
+  // looks at.
+  bool is_only_placed(const Touched& touched) const;
   // Touched paths that the last settle() left undecided, because code kept renaming files.
   Touched take_postponed() { return std::exchange(postponed_, {}); }
 
@@ -105,6 +121,8 @@ class Capture {
   // workspace does not accept.
   std::string workspace_path(const std::string& path) const;
   std::string disk_path(const std::string& workspace_path) const;
+  // The same as workspace_path(), also of a name that the workspace does not take.
+  std::string named(const std::string& path) const;
 
  private:
   struct Plan;
@@ -117,6 +135,9 @@ class Capture {
   void follow_renames(const Later& later, Plan& plan);
   void look_at(Plan& plan, const std::string& path);
   void note_unreadable(Plan& plan, const std::string& path);
+  void take_placed(Plan& plan);
+  Settled keep_altered(Plan& plan);
+  void put_placed(Plan& plan, const PlacedFile& file) const;
   void find_renames(Plan& plan, Renames renames);
   bool is_below_pending(const Plan& plan, const std::string& path);
   void note_moving(Plan& plan, const std::string& path, const Node& node);
@@ -125,6 +146,8 @@ class Capture {
   std::optional<std::string> renamed_from(const std::string& path, Node& node, NodeKind kind);
   void classify(Plan& plan);
   void read_changed(Plan& plan);
+  workspace::PutChange put_of(const Plan& plan, const std::string& path, const Node& node,
+                              workspace::Content content) const;
   bool is_same_content(Plan& plan, const std::string& path, const Node& node, const Sha256& sha256,
                        bool complete);
   void plan_deletions(Plan& plan);
@@ -139,7 +162,6 @@ class Capture {
   static std::optional<KeptFile> kept_file(const workspace::ChangeResult& result);
   void refuse(Plan& plan, size_t index, const Error& error);
   void forget_refused(const std::string& path);
-  std::string named(const std::string& path) const;  // even a name that the workspace does not accept
   void refused_content(Plan& plan, const std::string& path, const Node& node, const Error& error);
   NotKept& note_not_kept(Plan& plan, const std::string& path, UnkeptReason reason, std::string message);
 
@@ -148,6 +170,7 @@ class Capture {
   Manifest& manifest_;
   const std::string folder_;
   const uint64_t file_bytes_max_;
+  std::vector<PlacedFile> placed_;       // since the last settle()
   std::map<std::string, int64_t> told_;  // path → ctime of links and devices that an answer has reported
   struct Refused {
     Node node;

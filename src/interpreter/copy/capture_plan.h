@@ -1,5 +1,5 @@
-// The plan of one settle(). Private to capture.cpp, which creates it, and capture_apply.cpp, which applies
-// it.
+// The plan of one settle(). Private to capture.cpp and capture_placed.cpp, which create it, and
+// capture_apply.cpp, which applies it.
 #pragma once
 
 #include "interpreter/copy/capture.h"
@@ -26,6 +26,7 @@ struct Capture::Plan {
   const std::set<std::pair<uint64_t, uint64_t>>& open_files;
   const CaptureAs& as;
   std::map<std::string, std::optional<Node>> candidates = {};  // by path; nullopt: does not exist
+  std::map<std::string, PlacedFile> placed = {};  // by path; those that are as the server placed them
   std::map<std::pair<uint64_t, uint64_t>, std::string> folders_by_inode = {};  // of candidates
   std::vector<std::string> gone = {};
   std::set<std::string> moving = {};    // names of files that are being renamed right now

@@ -212,8 +212,22 @@ Settled CopyKeeper::capture(Extent extent, const CaptureAs& as,
                             const std::function<OpenFiles()>& open_files) {
   Touched touched = context_.watcher.take(session_.id);
   touched.everything = touched.everything || extent == Extent::all;
-  if (touched.empty() && !capture_->has_refused()) return {};
+  if (touched.empty() && !capture_->has_refused() && !capture_->has_placed()) return {};
   return capture_touched(touched, as, open_files);
+}
+
+void CopyKeeper::place(const std::string& path, const std::function<void(const Pieces& take)>& fill) {
+  auto write = [&](int fd) { fill([&](Bytes piece) { write_all(fd, piece, path); }); };
+  // With a time of its own, which no later write leaves as it is.
+  Node node = copy_->write_file(
+      path, write, {.mode = 0644, .mtime_us = context_.keep.ground().clock.now_us(), .replace = false});
+  try {
+    workspace::Intake intake(context_.keep.ground(), {.size_max = context_.file_bytes_max});
+    fill([&](Bytes piece) { intake.write(piece); });
+    capture_->place({.path = path, .node = node, .content = intake.finish()});
+  } catch (const Error&) {
+    // The capture reads the file from the copy and refuses it for the same reason.
+  }
 }
 
 Settled CopyKeeper::retry(const CaptureAs& as, const std::function<OpenFiles()>& open_files) {
@@ -228,7 +242,7 @@ Settled CopyKeeper::capture_touched(const Touched& touched, const CaptureAs& as,
   OpenFiles open;
   Settled settled;
   try {
-    if (open_files) open = open_files();
+    if (open_files && !capture_->is_only_placed(touched)) open = open_files();
     settled = settle(touched, open, as);
   } catch (...) {
     context_.watcher.put_back(session_.id, everything());

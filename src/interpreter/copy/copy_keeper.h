@@ -65,6 +65,12 @@ class CopyKeeper {
   enum class Extent { touched, all };
   using OpenFiles = std::set<std::pair<uint64_t, uint64_t>>;  // device, inode
   Settled capture(Extent extent, const CaptureAs& as, const std::function<OpenFiles()>& open_files = {});
+  // Writes a new file of the server's own into the copy, and its content into the store; the next capture
+  // keeps it. `fill` hands over the content piece by piece, and is called twice. Error(conflict) when
+  // something is at the path or in its way, Error(disk_full). Content that the store refuses is only in the
+  // copy, and the capture says why it is not kept.
+  using Pieces = std::function<void(Bytes)>;
+  void place(const std::string& path, const std::function<void(const Pieces& take)>& fill);
   // Captures between cells, for processes that outlive their cell. A path that keeps changing is kept less
   // and less often, down to once a minute, until forget_turns().
   Settled capture_between_cells(const CaptureAs& as, const std::function<OpenFiles()>& open_files);

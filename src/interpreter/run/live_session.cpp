@@ -19,6 +19,8 @@ constexpr int64_t kSaveManifestAfterUs = kSecondUs / 2;
 constexpr int64_t kRecordAfterUs = kSecondUs / 10;
 constexpr int64_t kWarningMostUs = 60 * kSecondUs;
 constexpr size_t kNamedBetweenCellsMax = 1'000;
+// Images of a running cell that wait in memory; more are kept before its end.
+constexpr size_t kWaitingImageBytesMax = 32 << 20;
 constexpr int kKillWaitMs = 5'000;
 constexpr int kSleepWaitMs = 10'000;
 
@@ -140,7 +142,10 @@ void LiveSession::handle_kernel_events() {
   runner_.on_ready([this](const sandbox::KernelRequest& request) { answer(request); });
   auto end = runner_.take_end();
   if (runner_.has_ended()) close_kernel();
-  if (end) finish(std::move(*end));
+  if (end)
+    finish(std::move(*end));
+  else
+    keep_waiting_images();
   if (!runner_.is_open()) go_to_sleep();
   start_next();
 }
@@ -177,16 +182,32 @@ std::optional<std::string> LiveSession::keep_files_of_cell() {
   try {
     OutputCollector& outputs = *outputs_.current();
     outputs.flush();
-    for (auto& item : write_output_files(outputs, keeper_, services_.keep, capture_as().authority))
-      current_->settled.not_kept.push_back(std::move(item));
+    place_outputs();
     current_->execution.outputs = outputs.outputs();
     auto extent = runner_.is_open() ? CopyKeeper::Extent::touched : CopyKeeper::Extent::all;
     current_->settled.append(capture_now(extent));
     return std::nullopt;
-  } catch (const Error& error) {
-    return error.message();
   } catch (const std::exception& error) {
+    current_->is_recorded = false;  // the transaction may have failed after it was noted
     return error.what();
+  }
+}
+
+void LiveSession::place_outputs() {
+  for (auto& item : place_output_files(*outputs_.current(), keeper_, services_.keep, capture_as().authority))
+    current_->settled.not_kept.push_back(std::move(item));
+}
+
+// A cell that shows many images does not fill the server's memory with them.
+void LiveSession::keep_waiting_images() {
+  if (!current_ || !keeper_.is_open() || outputs_.current()->file_bytes() <= kWaitingImageBytesMax) return;
+  try {
+    place_outputs();
+    add_kept(capture_now(CopyKeeper::Extent::touched));
+  } catch (const std::exception& error) {
+    log::warn(
+        "images could not be kept during a run; they are in the copy, and the capture at its end retries",
+        {{"error", error.what()}});
   }
 }
 
@@ -208,7 +229,10 @@ void LiveSession::complete(Outcome outcome, std::string message) {
   execution.message = std::move(message);
   execution.outputs = outputs_.current()->take_outputs();
   execution.ended_us = now_us();
-  save(*current_);
+  if (current_->is_recorded)
+    services_.save_later(info_, execution);
+  else
+    save(*current_);
   if (current_->has_recovered) services_.told_later(info_);
   current_->feed->finish(std::move(execution));
   current_.reset();
@@ -216,13 +240,12 @@ void LiveSession::complete(Outcome outcome, std::string message) {
   --queued_;
 }
 
-// Saves the record before any client can see the end. Accepted work must not run again after a restart, so
-// its record is durable. If the execution kept files, its record became durable with them, and only the last
-// figures are missing. If it kept none, a disk sync would double the time of a short cell: its record
-// survives the server, but not a power cut a moment later.
+// Saves the record before any client can see the end. The record of an execution that kept files at its end
+// is durable with them, and only the last figures are missing. Accepted work must not run again after a
+// restart, so its record is made durable here. For other work, a disk sync would double the time of a short
+// cell: its record survives the server, but not a power cut a moment later.
 void LiveSession::save(const QueuedExecution& one) {
   bool must_sync = one.wanted.accepted || one.wanted.announced;
-  if (!must_sync && !one.execution.files.kept.empty()) return services_.save_later(info_, one.execution);
   try {
     services_.records.save(info_, one.execution,
                            must_sync ? catalog::Survives::power_cut : catalog::Survives::kill);
@@ -554,6 +577,7 @@ CaptureAs LiveSession::capture_as() {
   as.source.detail["execution_id"] = current_->execution.id.with_prefix(workspace::prefix::execution);
   as.also = [this](catalog::Tx& tx, const std::vector<KeptFile>& kept) {
     services_.records.save(tx, current_->execution, kept);
+    current_->is_recorded = current_->execution.status == ExecutionStatus::done;
   };
   return as;
 }

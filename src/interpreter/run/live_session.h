@@ -105,6 +105,7 @@ class LiveSession : public std::enable_shared_from_this<LiveSession> {
   // The running execution.
   struct Current : QueuedExecution {
     Settled settled = {};        // kept so far
+    bool is_recorded = false;    // durably recorded as done, with the last files that it kept
     bool has_recovered = false;  // its answer is the first to report recovered files
     TimeUs run_started_us = 0;
     TimeUs record_us = 0;   // when its record is first written; 0: written
@@ -125,6 +126,8 @@ class LiveSession : public std::enable_shared_from_this<LiveSession> {
   void handle_kernel_events();
   void finish(CellOutcome end);
   std::optional<std::string> keep_files_of_cell();
+  void place_outputs();
+  void keep_waiting_images();
   void fail(const Error& error);
   void complete(Outcome outcome, std::string message);
   void save(const QueuedExecution& one);

@@ -1,5 +1,6 @@
 // Outputs that become files of the session: displayed images, and output that was too long for the answer.
-// They are written below outputs/ in the working copy, and the next capture keeps them.
+// Their bytes go from the kernel's channel into the store, and into files below outputs/ of the working copy,
+// which code can open. The next capture keeps them.
 #pragma once
 
 #include <functional>
@@ -20,9 +21,9 @@ enum class Occupied { no, by_folder, by_other };
 std::string free_output_path(const std::string& name,
                              const std::function<Occupied(const std::string& path)>& look);
 
-// Writes the collector's files into the open copy and sets their paths in its outputs. Returns the files that
-// could not be written.
-std::vector<NotKept> write_output_files(OutputCollector& outputs, CopyKeeper& keeper, workspace::Keep& keep,
+// Places the collector's files in the open copy and sets their paths in its outputs. Returns the files that
+// could not be placed.
+std::vector<NotKept> place_output_files(OutputCollector& outputs, CopyKeeper& keeper, workspace::Keep& keep,
                                         const workspace::Authority& authority);
 
 }  // namespace sk::interpreter
