@@ -50,7 +50,7 @@ TEST_F(LiveSessionTest, AFigureIsAFileOfTheSessionAndTheOutputNamesIt) {
 }
 
 TEST_F(LiveSessionTest, AFigureIsOnRecordAndInTheManifestBeforeItsAnswer) {
-  services.save_later = [](const Execution&) {};  // as of a server that is killed now
+  services.save_later = [](const SessionInfo&, const Execution&) {};  // as of a server that is killed now
   play.on_execute = [&](const std::string&) {
     write("table.csv", "1");
     play.say([](auto& events) { events.on_display({{{{"image/png", "bytes", true}}, "{}"}, "", false}); });
@@ -64,7 +64,7 @@ TEST_F(LiveSessionTest, AFigureIsOnRecordAndInTheManifestBeforeItsAnswer) {
   for (const auto& file : recorded->files.kept) kept_versions[file.path] = file.version;
   ASSERT_EQ(kept_versions.size(), 2u);
   EXPECT_EQ(bundle_of(recorded->outputs[0])->file, "s/outputs/1-1.png");
-  Manifest manifest(keep.ground(), session.id);
+  Manifest manifest(keep.ground(), session.key());
   manifest.load();
   ASSERT_NE(manifest.find("outputs/1-1.png"), nullptr);
   EXPECT_EQ(manifest.find("outputs/1-1.png")->version, kept_versions["s/outputs/1-1.png"]);
@@ -100,7 +100,7 @@ TEST_F(LiveSessionTest, ManyFiguresOfARunningCellAreKeptBeforeItsEnd) {
 }
 
 TEST_F(LiveSessionTest, TheEndOfACellThatKeptFilesOnlyEarlierIsOnRecordBeforeItsAnswer) {
-  services.save_later = [](const Execution&) {};
+  services.save_later = [](const SessionInfo&, const Execution&) {};
   auto running = enqueue("long");
   settle();
   write("partial", "so far");

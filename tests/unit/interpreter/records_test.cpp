@@ -64,24 +64,24 @@ TEST_F(RecordsTest, OutputsOfEverySizeAreReadBack) {
   };
   for (size_t bytes : {10, 100'000, 200'000, 10}) {
     execution.outputs = shows(bytes);
-    records->save(execution);
+    records->save(session, execution);
     EXPECT_EQ(found().outputs, execution.outputs) << bytes;
   }
   Execution last = done();
   last.outputs = shows(100'000);
-  records->save(last);
-  records->save(execution);
+  records->save(session, last);
+  records->save(session, execution);
   EXPECT_EQ(found().outputs, last.outputs) << "an earlier save that comes late";
 }
 
 TEST_F(RecordsTest, LongOutputsAreNotWrittenAgainWithTheLastFacts) {
   Execution last = done();
   last.outputs = {TextOutput{TextOutput::Stream::out, std::string(100'000, 'x')}};
-  records->save(last);
+  records->save(session, last);
   auto log_bytes = [&] { return std::filesystem::file_size(directory.file("catalog.db-wal")); };
   auto before = log_bytes();
   last.timings["keep_us"] = 1;
-  records->save(last);
+  records->save(session, last);
   EXPECT_LT(log_bytes() - before, 50'000u);
   EXPECT_EQ(found().timings["keep_us"], 1);
 }
