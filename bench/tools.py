@@ -15,7 +15,7 @@ import time
 PROJECT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(PROJECT / "tests" / "e2e"))
 
-from sandkeep_server import ROOT_KEY, Server  # noqa: E402
+from sandkeep_server import ROOT_KEY, Server, fixtures_binary  # noqa: E402, F401
 
 PEER = PROJECT / "build" / "release" / "bench_peer"
 FILES = "/api/v1/workspaces/default/files"
@@ -65,9 +65,9 @@ class Bench:
         print(f"  {text}", file=sys.stderr, flush=True)
 
     @contextlib.contextmanager
-    def server(self, *flags, environment=None):
+    def server(self, *flags, environment=None, program=None):
         with self.room("server") as folder:
-            server = Server(*flags, environment=environment, folder=folder)
+            server = Server(*flags, environment=environment, folder=folder, program=program)
             try:
                 yield server.start(timeout_s=120)
                 code = server.stop()

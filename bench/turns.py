@@ -1,17 +1,17 @@
 #!/usr/bin/python3
 """Compares two builds of the server: bench/turns.py BEFORE AFTER [figure…] [--rounds N] [--scale X]
 
-BEFORE and AFTER are binaries. Each round measures every figure with both, one after the other, and the next round begins with the other one, so
+BEFORE and AFTER are binaries, with sandkeep_mcp_fixtures beside them. Each round measures every figure with both, one after the other, and the next round begins with the other one, so
 that whatever else the machine does meets both. The table has the median of each, and the ratio of the times (after / before) with its 95 %
 interval: "slower" and "faster" mean that the whole interval lies beyond 5 %. Exit status 1 if anything is slower."""
 
 import argparse
 import contextlib
 import math
-import os
 import pathlib
 import shutil
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -27,17 +27,26 @@ BOUND = 1.05
 STUDENT = [12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145]
 
 
+def with_fixtures(binary):
+    """The program beside `binary` that has the trivial tool of the MCP figures, and its flags. Older builds have it behind a flag."""
+    beside = binary.with_name("sandkeep_mcp_fixtures")
+    if beside.exists():
+        return beside, []
+    settings = subprocess.run([binary, "serve", "--help"], capture_output=True, text=True, check=True).stdout
+    return binary, ["--mcp-conformance=on"] if "mcp-conformance" in settings else []
+
+
 class Stand:
     """One of the two servers, with what the figures need of it: a folder, a session, files."""
 
     def __init__(self, bench, binary, name, stack):
-        os.environ["SANDKEEP_BINARY"] = str(binary)
+        program, fixtures = with_fixtures(binary)
         self.bench = bench
         self.folder = stack.enter_context(bench.room(name))
         inner = Bench(self.folder, bench.scale, bench.rounds)
         # Connections stay open while the other server is measured.
-        flags = ["--mcp-conformance=on", "--log-requests=off", "--idle-timeout-s=1h", "--session-idle-s=2h"]
-        self.server = stack.enter_context(inner.server(*flags, environment={"SANDKEEP_SANDBOX": "required"}))
+        flags = [*fixtures, "--log-requests=off", "--idle-timeout-s=1h", "--session-idle-s=2h"]
+        self.server = stack.enter_context(inner.server(*flags, environment={"SANDKEEP_SANDBOX": "required"}, program=program))
         self.api = Api(self.server)
         self.session = sessions.OurSession(self.api)
         self.session.run("1")

@@ -70,6 +70,14 @@ target_include_directories(list_routes PRIVATE tests)
 target_precompile_headers(list_routes REUSE_FROM sk_pch)
 target_link_libraries(list_routes PRIVATE sk_server)
 
+# The server with the fixtures of MCP's conformance suite, which the program for users does not contain.
+file(GLOB fixture_sources CONFIGURE_DEPENDS tests/mcp_fixtures/*.cpp)
+add_executable(sandkeep_mcp_fixtures ${fixture_sources})
+target_include_directories(sandkeep_mcp_fixtures PRIVATE tests)
+target_precompile_headers(sandkeep_mcp_fixtures REUSE_FROM sk_pch)
+target_link_libraries(sandkeep_mcp_fixtures PRIVATE sk_cli)
+set_target_properties(sandkeep_mcp_fixtures PROPERTIES UNITY_BUILD ${SK_UNITY})
+
 # Layers of the sandbox one by one, from the very files that sessions run.
 foreach(layer capabilities descriptors rlimits seccomp)
   target_sources(test_sandbox PRIVATE src/sandbox/inside/${layer}.c)

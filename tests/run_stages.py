@@ -139,15 +139,19 @@ def cases_of(xml):
     return result
 
 
-def pytest_stage(folder):
+def pytest_stage(folder, workers=1):
+    """Files of tests run side by side on that many workers; the tests of one file run one after the other."""
+
     def stage(run):
         report = LOGS / f"{run.log.stem}.xml"
         report.unlink(missing_ok=True)
         if not (ROOT / folder).is_dir():
             return Result(failures=[f"{folder} does not exist"])
         pytest = ["/usr/bin/python3", "-m", "pytest", "-o", f"cache_dir={LOGS}/{run.log.stem}-cache", "-ra"]
+        side_by_side = ["-n", str(workers), "--dist", "loadfile"] if workers > 1 else []
         with OwnTemp() as temp:
-            status = run.call([*pytest, "--cache-clear", f"--junitxml={report}", folder], run.environment | temp.environment)
+            command = [*pytest, *side_by_side, "--cache-clear", f"--junitxml={report}", folder]
+            status = run.call(command, run.environment | temp.environment)
             left = temp.left()
         result = cases_of(report) if report.exists() else Result()
         if status != 0 and not result.failures:
@@ -312,9 +316,9 @@ STAGES = {
     "tidy": pytest_stage("tests/tidy"),
     "unit": unit_stage,
     "model": model_stage,
-    "sandbox": pytest_stage("tests/sandbox"),
-    "e2e": pytest_stage("tests/e2e"),
-    "clients": pytest_stage("tests/clients"),
+    "sandbox": pytest_stage("tests/sandbox", workers=PARALLEL),
+    "e2e": pytest_stage("tests/e2e", workers=PARALLEL),
+    "clients": pytest_stage("tests/clients", workers=PARALLEL),
     "readme": pytest_stage("tests/readme"),
     "clang": clang_stage,
     "asan": asan_stage,
@@ -379,7 +383,7 @@ def main():
     unknown = [name for name in arguments.stages if name not in STAGES]
     if unknown:
         parser.error(f"no stage '{unknown[0]}'; there are: {' '.join(STAGES)}")
-    default_seconds = 300 if arguments.long else 10
+    default_seconds = 60 if arguments.long else 10
     run = Run(long=arguments.long, fuzz_seconds=int(os.environ.get("FUZZ_SECONDS", default_seconds)))
     LOGS.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()

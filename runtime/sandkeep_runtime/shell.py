@@ -20,7 +20,7 @@ INLINE_BACKEND = "module://matplotlib_inline.backend_inline"
 
 
 def refuse_input(*_args, **_kwargs):
-    raise StdinNotImplementedError("input() does not work here: nobody sits at a keyboard. Put the value into a variable instead.")
+    raise StdinNotImplementedError("input() is not supported: a session has no keyboard. Put the value into a variable instead.")
 
 
 class Publisher(DisplayPublisher):

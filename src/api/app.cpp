@@ -25,12 +25,13 @@ bridge::CapturesOptions captures_options(const Settings& settings) {
 }  // namespace
 
 App::App(workspace::Keep& the_keep, interpreter::Interpreter& the_interpreter, Settings the_settings,
-         Metrics& the_metrics, std::string the_version)
+         Metrics& the_metrics, std::string the_version, const mcp::Extension* the_mcp_extension)
     : keep(the_keep),
       interpreter(the_interpreter),
       settings(std::move(the_settings)),
       metrics(the_metrics),
       version(std::move(the_version)),
+      mcp_extension(the_mcp_extension),
       clock(the_keep.ground().clock),
       librechat_tokens(librechat::load_token_verifier(settings)),
       sessions(clock),

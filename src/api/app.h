@@ -16,18 +16,23 @@
 
 namespace sk::api {
 
+namespace mcp {
+class Extension;
+}
+
 // `main` constructs the App after the keep and before the server. It destroys the App after the server, whose
 // handlers use it, and before the keep. The constructor arguments must outlive the App. Any thread.
 class App {
  public:
   App(workspace::Keep& the_keep, interpreter::Interpreter& the_interpreter, Settings the_settings,
-      Metrics& the_metrics, std::string the_version);
+      Metrics& the_metrics, std::string the_version, const mcp::Extension* the_mcp_extension = nullptr);
 
   workspace::Keep& keep;
   interpreter::Interpreter& interpreter;
   const Settings settings;
   Metrics& metrics;
-  const std::string version;  // version of the program, shown in replies and on pages
+  const std::string version;                  // version of the program, shown in replies and on pages
+  const mcp::Extension* const mcp_extension;  // null: none
   const Clock& clock;
   std::optional<identity::JwtVerifier> librechat_tokens;  // unset: LibreChat's tokens are not accepted
   Sessions sessions;                                      // of people signed in to the page

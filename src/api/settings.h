@@ -32,7 +32,6 @@ struct Settings {
   uint64_t mcp_sessions_max;
   int64_t mcp_session_idle_s;
   uint64_t mcp_replay_bytes_max;
-  bool mcp_conformance;
 
   std::string librechat_jwt_key;
   std::string librechat_jwt_issuer;

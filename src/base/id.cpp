@@ -74,7 +74,7 @@ Id Id::from_raw(std::string_view raw) {
 Id IdMaker::next() {
   uint64_t random;
   fill_random(std::as_writable_bytes(std::span(&random, 1)));
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   int64_t now_ms = clock_.now_us() / kMillisecondUs;
   if (now_ms > last_ms_) {
     last_ms_ = now_ms;

@@ -7,12 +7,12 @@
 #include <compare>
 #include <cstring>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "base/text.h"
 
 namespace sk {
@@ -46,9 +46,9 @@ class IdMaker {
 
  private:
   const Clock& clock_;
-  std::mutex mutex_;
-  int64_t last_ms_ = 0;    // guarded by mutex_
-  uint64_t sequence_ = 0;  // guarded by mutex_; 14-bit counter within one millisecond
+  Mutex mutex_;
+  int64_t last_ms_ SK_GUARDED_BY(mutex_) = 0;
+  uint64_t sequence_ SK_GUARDED_BY(mutex_) = 0;  // 14-bit counter within one millisecond
 };
 
 }  // namespace sk

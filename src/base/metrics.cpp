@@ -57,33 +57,33 @@ void Histogram::observe_us(int64_t us) {
 }
 
 Counter& Metrics::counter(std::string_view name, std::string_view help, const Labels& labels) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return find_or_make(counter_families_, counters_, name, help, labels);
 }
 
 Gauge& Metrics::gauge(std::string_view name, std::string_view help, const Labels& labels) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return find_or_make(gauge_families_, gauges_, name, help, labels);
 }
 
 Histogram& Metrics::histogram(std::string_view name, std::string_view help, const Labels& labels) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return find_or_make(histogram_families_, histograms_, name, help, labels);
 }
 
 void Metrics::before_render(std::function<void()> refresh) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   refreshers_.push_back(std::move(refresh));
 }
 
 std::string Metrics::render() {
   std::vector<std::function<void()>> refreshers;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     refreshers = refreshers_;
   }
   for (auto& refresh : refreshers) refresh();
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   std::string out;
   for (const auto& [name, family] : counter_families_) {
     header(out, name, family.help, "counter");

@@ -7,11 +7,12 @@
 #include <deque>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "base/mutex.h"
 
 namespace sk {
 
@@ -69,14 +70,14 @@ class Metrics {
     std::string help;
     std::map<std::string, T*> members;  // keyed by rendered labels
   };
-  std::mutex mutex_;  // guards all below; the metrics themselves are atomic
-  std::deque<Counter> counters_;
-  std::deque<Gauge> gauges_;
-  std::deque<Histogram> histograms_;
-  std::map<std::string, Family<Counter>, std::less<>> counter_families_;
-  std::map<std::string, Family<Gauge>, std::less<>> gauge_families_;
-  std::map<std::string, Family<Histogram>, std::less<>> histogram_families_;
-  std::vector<std::function<void()>> refreshers_;
+  Mutex mutex_;  // the metrics themselves are atomic
+  std::deque<Counter> counters_ SK_GUARDED_BY(mutex_);
+  std::deque<Gauge> gauges_ SK_GUARDED_BY(mutex_);
+  std::deque<Histogram> histograms_ SK_GUARDED_BY(mutex_);
+  std::map<std::string, Family<Counter>, std::less<>> counter_families_ SK_GUARDED_BY(mutex_);
+  std::map<std::string, Family<Gauge>, std::less<>> gauge_families_ SK_GUARDED_BY(mutex_);
+  std::map<std::string, Family<Histogram>, std::less<>> histogram_families_ SK_GUARDED_BY(mutex_);
+  std::vector<std::function<void()>> refreshers_ SK_GUARDED_BY(mutex_);
 };
 
 }  // namespace sk

@@ -11,7 +11,7 @@ WorkerPool::WorkerPool(size_t thread_count, size_t queue_max) : queue_max_(queue
 WorkerPool::~WorkerPool() { stop(); }
 
 bool WorkerPool::submit(std::function<void()> job) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   if (stopping_ || queue_.size() >= queue_max_) return false;
   queue_.push_back(std::move(job));
   Sleeper* sleeper = take_idle();
@@ -21,7 +21,7 @@ bool WorkerPool::submit(std::function<void()> job) {
 }
 
 void WorkerPool::submit_always(std::function<void()> job) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   queue_.push_back(std::move(job));
   Sleeper* sleeper = take_idle();
   lock.unlock();
@@ -30,7 +30,7 @@ void WorkerPool::submit_always(std::function<void()> job) {
 
 void WorkerPool::stop() {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     stopping_ = true;
     while (Sleeper* sleeper = take_idle()) sleeper->release();
   }
@@ -47,7 +47,7 @@ WorkerPool::Sleeper* WorkerPool::take_idle() {
 }
 
 void WorkerPool::run(Sleeper& self) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   for (;;) {
     while (queue_.empty() && !stopping_) {
       idle_.push_back(&self);

@@ -3,10 +3,11 @@
 
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <semaphore>
 #include <thread>
 #include <vector>
+
+#include "base/mutex.h"
 
 namespace sk {
 
@@ -33,14 +34,14 @@ class WorkerPool {
   using Sleeper = std::binary_semaphore;
 
   void run(Sleeper& self);
-  Sleeper* take_idle();  // requires mutex_
+  Sleeper* take_idle() SK_REQUIRES(mutex_);
 
   const size_t queue_max_;
-  std::mutex mutex_;
-  std::deque<std::function<void()>> queue_;  // guarded by mutex_
-  std::vector<Sleeper*> idle_;               // guarded by mutex_; LIFO, most recently active at the back
-  bool stopping_ = false;                    // guarded by mutex_
-  std::deque<Sleeper> sleepers_;             // one per thread
+  Mutex mutex_;
+  std::deque<std::function<void()>> queue_ SK_GUARDED_BY(mutex_);
+  std::vector<Sleeper*> idle_ SK_GUARDED_BY(mutex_);  // LIFO, most recently active at the back
+  bool stopping_ SK_GUARDED_BY(mutex_) = false;
+  std::deque<Sleeper> sleepers_;  // one per thread
   std::vector<std::thread> threads_;
 };
 

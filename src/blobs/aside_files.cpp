@@ -24,7 +24,7 @@ AsideFiles::~AsideFiles() {
 std::string AsideFiles::add(const Sha256& hash, std::span<const Slice> slices) {
   const auto name = unique_file_name(hash);
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     names_.push_back(name);
   }
   Fd fd = open_file(tree_.aside_path(name), O_WRONLY | O_CREAT | O_EXCL);
@@ -33,7 +33,7 @@ std::string AsideFiles::add(const Sha256& hash, std::span<const Slice> slices) {
   ::sync_file_range(fd.get(), 0, 0, SYNC_FILE_RANGE_WRITE);
   bool too_many;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     open_files_.push_back({std::move(fd), name});
     too_many = open_files_.size() > kOpenFilesMax;
   }
@@ -45,7 +45,7 @@ std::string AsideFiles::add(const Sha256& hash, std::span<const Slice> slices) {
 void AsideFiles::sync_down_to(size_t open_files) {
   std::deque<OpenFile> to_sync;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     while (open_files_.size() > open_files) {
       to_sync.push_back(std::move(open_files_.front()));
       open_files_.pop_front();
@@ -55,9 +55,14 @@ void AsideFiles::sync_down_to(size_t open_files) {
 }
 
 void AsideFiles::publish() {
-  if (names_.empty()) return;
+  std::vector<std::string> names;
+  {
+    MutexLock lock(mutex_);
+    names = names_;
+  }
+  if (names.empty()) return;
   sync_down_to(0);
-  for (const auto& name : names_)
+  for (const auto& name : names)
     if (::rename(tree_.aside_path(name).c_str(), tree_.path_of(location(name)).c_str()) != 0)
       throw system_error("cannot move the blob " + name + " to its place", errno);
   fsync_directory(tree_.directory_of(place_));

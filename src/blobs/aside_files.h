@@ -6,11 +6,11 @@
 #pragma once
 
 #include <deque>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "base/fd.h"
+#include "base/mutex.h"
 #include "blobs/blob_tree.h"
 #include "blobs/sink.h"
 
@@ -40,9 +40,9 @@ class AsideFiles final : public Sink {
   const std::string place_;
   bool published_ = false;  // writer's thread only
 
-  std::mutex mutex_;
-  std::vector<std::string> names_;   // guarded by mutex_; every created file
-  std::deque<OpenFile> open_files_;  // guarded by mutex_; written but not synced, oldest first
+  Mutex mutex_;
+  std::vector<std::string> names_ SK_GUARDED_BY(mutex_);   // every created file
+  std::deque<OpenFile> open_files_ SK_GUARDED_BY(mutex_);  // written but not synced, oldest first
 };
 
 }  // namespace sk::blobs

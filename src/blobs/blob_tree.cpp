@@ -120,7 +120,7 @@ void BlobTree::visit(const std::function<bool(const File&)>& visit) const {
 
 void BlobTree::remove(std::string_view location) {
   const auto path = path_of(location);
-  std::lock_guard lock(forms_mutex_);
+  MutexLock lock(forms_mutex_);
   for (const auto& form : {path, with_suffix(path)})
     if (::unlink(form.c_str()) != 0 && errno != ENOENT)
       throw system_error("cannot remove the blob file " + std::string(location), errno);
@@ -134,7 +134,7 @@ bool BlobTree::replace_by_compressed(std::string_view location, std::string_view
   try {
     write_aside(aside, packed);
     check(aside);
-    std::lock_guard lock(forms_mutex_);
+    MutexLock lock(forms_mutex_);
     if (::access(path.c_str(), F_OK) != 0) {
       ::unlink(aside.c_str());
       return false;

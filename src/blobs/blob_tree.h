@@ -4,9 +4,10 @@
 
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <string_view>
+
+#include "base/mutex.h"
 
 namespace sk::blobs {
 
@@ -45,7 +46,7 @@ class BlobTree {
 
  private:
   const std::string directory_;
-  std::mutex forms_mutex_;  // held while forms are added or removed, so a removed blob cannot reappear
+  Mutex forms_mutex_;  // held while forms are added or removed, so a removed blob cannot reappear
 };
 
 }  // namespace sk::blobs

@@ -69,7 +69,7 @@ void ContentWriter::finish_streamed() {
   wait_for_jobs();
   throw_failure();
 
-  std::lock_guard lock(mutex_);  // no job is left; locked because the members are guarded
+  MutexLock lock(mutex_);  // no job is left; locked because the members are guarded
   auto& root = result_->root;
   if (list_.size() == 1) {
     root = std::move(blobs_.begin()->second);
@@ -124,7 +124,7 @@ void ContentWriter::end_segment() {
 void ContentWriter::end_chunk() {
   Chunk chunk{0, std::exchange(chunk_, {})};
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     chunk.index = list_.size();
     list_.emplace_back();
   }
@@ -141,7 +141,7 @@ Slice ContentWriter::take_unhashed() {
 void ContentWriter::hash_in_order(Step step) {
   bool first;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     steps_.push_back(std::move(step));
     first = steps_.size() == 1;
   }
@@ -151,7 +151,7 @@ void ContentWriter::hash_in_order(Step step) {
 void ContentWriter::hash_next() {
   Step* step;  // stays valid while others are appended
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     step = &steps_.front();
   }
   // After a failure, steps are still removed, because the writer may wait for their segments.
@@ -161,7 +161,7 @@ void ContentWriter::hash_next() {
         [this, chunk = std::move(*step->ended), hash = hashes_->end_part()] { keep_chunk(chunk, hash); });
   bool more;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     steps_.pop_front();
     more = !steps_.empty();
   }
@@ -174,12 +174,12 @@ void ContentWriter::keep_chunk(const Chunk& chunk, const std::optional<Sha256>& 
   for (const auto& slice : chunk.slices) size += slice.bytes.size();
   const Sha256 hash = known_hash ? *known_hash : sha256_of(chunk.slices);
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     list_[chunk.index] = {hash, static_cast<uint32_t>(size)};
     if (!handled_.insert(hash).second) return;
   }
   Blob blob = keep(hash, chunk.slices, size);
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   blobs_.emplace(chunk.index, std::move(blob));
 }
 
@@ -197,7 +197,7 @@ Blob ContentWriter::keep(const Sha256& hash, std::span<const Slice> slices, uint
   Pin pin(known_, hash);
   blob.known = pin.kept();
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     result_->pins.push_back(std::move(pin));
   }
   if (!blob.known) blob.location = sink_->add(hash, slices);
@@ -208,7 +208,7 @@ Blob ContentWriter::keep(const Sha256& hash, std::span<const Slice> slices, uint
 template <class Job>
 void ContentWriter::run_on_pool(Job job) noexcept {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     ++jobs_;
   }
   pool_.submit_always([this, job = std::move(job)]() mutable {
@@ -217,25 +217,25 @@ void ContentWriter::run_on_pool(Job job) noexcept {
       try {
         owned();
       } catch (...) {
-        std::lock_guard lock(mutex_);
+        MutexLock lock(mutex_);
         if (!failure_) failure_ = std::current_exception();
         failed_ = true;
       }
     }
     // Notify under the lock: a waiting destructor must not see zero before this thread is done with idle_.
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (--jobs_ == 0) idle_.notify_all();
   });
 }
 
 void ContentWriter::wait_for_jobs() {
-  std::unique_lock lock(mutex_);
-  idle_.wait(lock, [this] { return jobs_ == 0; });
+  MutexLock lock(mutex_);
+  idle_.wait(lock, [this]() SK_REQUIRES(mutex_) { return jobs_ == 0; });
 }
 
 void ContentWriter::throw_failure() {
   if (!failed_) return;
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   std::rethrow_exception(failure_);
 }
 

@@ -10,16 +10,15 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <deque>
 #include <exception>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <unordered_set>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/worker_pool.h"
 #include "blobs/chunker.h"
 #include "blobs/interleaved_sha256.h"
@@ -94,21 +93,21 @@ class ContentWriter final : public Writer {
 
   std::atomic<bool> failed_ = false;
 
-  std::mutex mutex_;
-  std::condition_variable idle_;
-  size_t jobs_ = 0;                     // guarded by mutex_; queued or running
-  std::exception_ptr failure_;          // guarded by mutex_; the first failure
-  std::deque<Step> steps_;              // guarded by mutex_; the front one is being hashed
-  std::vector<PieceRef> list_;          // guarded by mutex_; chunks in content order
-  std::unordered_set<Sha256> handled_;  // guarded by mutex_; chunks that a job has claimed
-  std::map<size_t, Blob> blobs_;        // guarded by mutex_; distinct chunks, by an index into list_
+  Mutex mutex_;
+  ConditionVariable idle_;
+  size_t jobs_ SK_GUARDED_BY(mutex_) = 0;                     // queued or running
+  std::exception_ptr failure_ SK_GUARDED_BY(mutex_);          // the first failure
+  std::deque<Step> steps_ SK_GUARDED_BY(mutex_);              // the front one is being hashed
+  std::vector<PieceRef> list_ SK_GUARDED_BY(mutex_);          // chunks in content order
+  std::unordered_set<Sha256> handled_ SK_GUARDED_BY(mutex_);  // chunks that a job has claimed
+  std::map<size_t, Blob> blobs_ SK_GUARDED_BY(mutex_);        // distinct chunks, by an index into list_
 
   const InterleavedSha256::Use hashing_;
   // Set once streaming starts. Used by one job at a time, or by the caller when there are no jobs.
   std::optional<InterleavedSha256> hashes_;
 
   // Declared last to be destroyed first: a failed writer's files are removed while they are pinned.
-  std::unique_ptr<Written::Impl> result_;  // pins guarded by mutex_ while jobs run
+  std::unique_ptr<Written::Impl> result_;  // while jobs run, its pins change under mutex_
   std::unique_ptr<Sink> sink_;
 };
 

@@ -1,5 +1,6 @@
 #include "blobs/local_store.h"
 
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -29,7 +30,7 @@ std::unique_ptr<Store> open_local_store(const std::string& directory) {
 }
 
 LocalStore::LocalStore(std::string directory, Hashing hashing)
-    : hashing_(hashing), tree_(std::move(directory)), pool_(thread_count(), 0) {}
+    : directory_(std::move(directory)), hashing_(hashing), tree_(directory_), pool_(thread_count(), 0) {}
 
 std::unique_ptr<Writer> LocalStore::begin_write(KnownBlobs& known) {
   const ContentWriter::Needs needs{.store = *this, .known = known, .pool = pool_, .hashing = hashing_};
@@ -72,6 +73,12 @@ void LocalStore::remove(const std::string& location) {
   forget_verified(file_key(location));
 }
 
+std::optional<uint64_t> LocalStore::room() const {
+  struct statvfs disk{};
+  if (::statvfs(directory_.c_str(), &disk) != 0) return std::nullopt;
+  return static_cast<uint64_t>(disk.f_bavail) * disk.f_frsize;
+}
+
 void LocalStore::for_each(
     const std::function<bool(const std::string& location, uint64_t size, int64_t age_s)>& visit) {
   tree_.visit([&](const BlobTree::File& file) {
@@ -82,23 +89,23 @@ void LocalStore::for_each(
 }
 
 Compressed LocalStore::compress(int64_t older_than_s, const std::function<bool()>& go_on) {
-  std::lock_guard lock(compress_mutex_);
+  MutexLock lock(compress_mutex_);
   return compress_files(tree_, older_than_s, go_on);
 }
 
 bool LocalStore::is_verified(const FileKey& key) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return verified_.contains(key);
 }
 
 void LocalStore::remember_verified(const FileKey& key) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (verified_.size() >= kVerifiedMax) verified_.clear();
   verified_.insert(key);
 }
 
 void LocalStore::forget_verified(const FileKey& key) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   verified_.erase(key);
 }
 

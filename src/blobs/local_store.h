@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <unordered_set>
 
+#include "base/mutex.h"
 #include "base/worker_pool.h"
 #include "blobs/blob_tree.h"
 #include "blobs/interleaved_sha256.h"
@@ -27,6 +27,7 @@ class LocalStore final : public Store {
   OpenBlob open(const std::string& location, const Sha256& hash, uint64_t size) override;
   bool verify(const std::string& location, const Sha256& hash, uint64_t size) override;
   void remove(const std::string& location) override;
+  std::optional<uint64_t> room() const override;  // free space of the disk
   void for_each(
       const std::function<bool(const std::string& location, uint64_t size, int64_t age_s)>& visit) override;
   Compressed compress(int64_t older_than_s, const std::function<bool()>& go_on) override;
@@ -36,12 +37,13 @@ class LocalStore final : public Store {
   void remember_verified(const FileKey& key);
   void forget_verified(const FileKey& key);
 
+  const std::string directory_;
   const Hashing hashing_;
   BlobTree tree_;
-  std::mutex compress_mutex_;  // held during compress()
-  std::mutex mutex_;
-  std::unordered_set<FileKey, FileKeyHash> verified_;  // guarded by mutex_; verified since the start
-  WorkerPool pool_;                                    // hashes and writes for all writers
+  Mutex compress_mutex_;  // held during compress()
+  Mutex mutex_;
+  std::unordered_set<FileKey, FileKeyHash> verified_ SK_GUARDED_BY(mutex_);  // verified since the start
+  WorkerPool pool_;  // hashes and writes for all writers
 };
 
 }  // namespace sk::blobs

@@ -5,8 +5,8 @@ namespace sk::blobs {
 Segment SegmentPool::take() {
   std::unique_ptr<std::byte[]> memory;
   {
-    std::unique_lock lock(mutex_);
-    returned_.wait(lock, [this] { return !free_.empty() || left_to_make_ > 0; });
+    MutexLock lock(mutex_);
+    returned_.wait(lock, [this]() SK_REQUIRES(mutex_) { return !free_.empty() || left_to_make_ > 0; });
     if (free_.empty()) {
       memory = std::make_unique_for_overwrite<std::byte[]>(kSegmentBytes);
       --left_to_make_;
@@ -21,7 +21,7 @@ Segment SegmentPool::take() {
 
 void SegmentPool::give_back(std::byte* memory) {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     free_.emplace_back(memory);
   }
   returned_.notify_one();

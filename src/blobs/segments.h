@@ -3,12 +3,11 @@
 // released, the segment returns to the pool.
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/text.h"
 
 namespace sk::blobs {
@@ -38,10 +37,10 @@ class SegmentPool {
  private:
   void give_back(std::byte* memory);
 
-  std::mutex mutex_;
-  std::condition_variable returned_;
-  size_t left_to_make_;                             // guarded by mutex_
-  std::vector<std::unique_ptr<std::byte[]>> free_;  // guarded by mutex_
+  Mutex mutex_;
+  ConditionVariable returned_;
+  size_t left_to_make_ SK_GUARDED_BY(mutex_);
+  std::vector<std::unique_ptr<std::byte[]>> free_ SK_GUARDED_BY(mutex_);
 };
 
 }  // namespace sk::blobs

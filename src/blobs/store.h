@@ -134,6 +134,8 @@ class Store {
   virtual bool verify(const std::string& location, const Sha256& hash, uint64_t size) = 0;
   // A missing file is not an error.
   virtual void remove(const std::string& location) = 0;
+  // Returns how many bytes new blobs may take at present; nullopt if that is unlimited or unknown.
+  virtual std::optional<uint64_t> room() const = 0;
   // Visits every location with its size on disk and its age, to find orphans. Stops when `visit` returns
   // false.
   virtual void for_each(

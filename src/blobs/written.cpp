@@ -12,7 +12,7 @@ Written::Impl::~Impl() {
     try {
       store.remove(blob.location);
     } catch (const Error& error) {
-      log::warn("a blob file that nobody needs was not removed",
+      log::warn("an unneeded blob file was not removed",
                 {{"location", blob.location}, {"why", error.message()}});
     }
   };

@@ -42,8 +42,7 @@ bool is_unknown_call(const RemoteAnswer& answer) {
 
 Fetched AzureUpstream::fetch(const WantedFile& wanted, ByteSink& sink) {
   if (wanted.container.empty())
-    return {Outcome::cannot_tell,
-            "nothing says which session the link belongs to: name it as 'source.container'", ""};
+    return {Outcome::cannot_tell, "the session of the link is unknown: name it as 'source.container'", ""};
   auto paths = wanted.paths;
   if (paths.empty() && !wanted.name.empty()) paths.push_back(wanted.name);
   Fetched best{Outcome::missing, "the message names no file", ""};
@@ -65,7 +64,8 @@ Fetched AzureUpstream::fetch(const WantedFile& wanted, ByteSink& sink) {
   }
   // An expired session returns empty under its identifier, so absence does not prove that the link was
   // invented.
-  if (best.outcome == Outcome::gone) best.explanation = "the session has no such file, or not any more";
+  if (best.outcome == Outcome::gone)
+    best.explanation = "the session does not have this file, or no longer has it";
   return best;
 }
 

@@ -11,7 +11,7 @@ namespace sk::bridge {
 
 class AzureUpstream final : public Upstream {
  public:
-  AzureUpstream(std::string base_url, std::unique_ptr<Remote> remote)
+  AzureUpstream(std::string base_url, std::unique_ptr<RemoteServer> remote)
       : base_url_(std::move(base_url)), remote_(std::move(remote)) {}
 
   Fetched fetch(const WantedFile& wanted, ByteSink& sink) override;
@@ -23,7 +23,7 @@ class AzureUpstream final : public Upstream {
   bool list_at(std::string url, std::vector<ListedFile>& files);
 
   const std::string base_url_;
-  std::unique_ptr<Remote> remote_;
+  std::unique_ptr<RemoteServer> remote_;
   std::map<std::string, std::vector<ListedFile>> listings_;  // by identifier; empty if the listing failed
 };
 

@@ -134,8 +134,9 @@ void Captures::capture_message(const Job& job, const conversations::Message& mes
     auto done = known.find(identity);
     bool is_named = !wanted.container.empty() || !wanted.url.empty();
     if (done == known.end() || !is_named) {
-      auto captured = patience.is_over() ? failed(WhyNot::cannot_tell, "the time for it ran out")
-                                         : capture(job, message, file, *origin);
+      auto captured = patience.is_over()
+                          ? failed(WhyNot::cannot_tell, "it exceeded the time limit for fetching")
+                          : capture(job, message, file, *origin);
       done = known.insert_or_assign(identity, std::move(captured)).first;
     }
     conversations_.settle(to_settle(job.authority), message, file.seq, done->second);
@@ -150,7 +151,7 @@ Captured Captures::capture(const Job& job, const conversations::Message& message
     if (fetched.outcome != Fetched::Outcome::ok) return from(fetched);
     // Some servers send an error page with a success status.
     if (!file.address.empty() && file.kind == conversations::Mention::Kind::image && !sink.holds_image())
-      return failed(WhyNot::cannot_tell, "what lies at its address is no image");
+      return failed(WhyNot::cannot_tell, "the content at its address is not an image");
     workspace::PutChange change;
     change.path = path_for(message, file, fetched.path);
     change.keep_when_locked = true;

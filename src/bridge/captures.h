@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/worker_pool.h"
-#include "bridge/remote.h"
+#include "bridge/remote_server.h"
 #include "bridge/source.h"
 #include "bridge/upstream.h"
 #include "conversations/conversations.h"

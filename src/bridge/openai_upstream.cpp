@@ -58,7 +58,7 @@ Fetched OpenAiUpstream::fetch(const WantedFile& wanted, ByteSink& sink) {
     if (first.outcome == Outcome::ok) return first;
   }
   if (wanted.container.empty()) {
-    if (!by_id) first.explanation = "nothing says which container the link belongs to";
+    if (!by_id) first.explanation = "the container of the link is unknown";
     return first;
   }
   return fetch_by_listing(wanted, first, sink);
@@ -108,9 +108,9 @@ Fetched OpenAiUpstream::fetch_by_listing(const WantedFile& wanted, const Fetched
   if (!listing.files) return first.outcome == Outcome::denied ? first : listing.failure;
   const auto* found = find_meant(wanted, *listing.files);
   if (found == nullptr) {
-    if (wanted.file_id.empty()) return {Outcome::missing, "the container has no such file", ""};
+    if (wanted.file_id.empty()) return {Outcome::missing, "the container does not have this file", ""};
     if (first.outcome == Outcome::denied) return first;
-    return {Outcome::gone, "the container has no such file any more", ""};
+    return {Outcome::gone, "the container no longer has this file", ""};
   }
   auto again = fetch_content(listing.endpoint, wanted.container, found->id, sink);
   again.path = found->path;
@@ -183,7 +183,7 @@ std::optional<std::vector<ListedFile>> OpenAiUpstream::list_at(const std::string
     if (!more.is_boolean() || !more.get<bool>() || last.empty() || last == after) return files;
     after = last;
   }
-  failure = {Outcome::cannot_tell, "its list of files has no end", ""};
+  failure = {Outcome::cannot_tell, "its list of files does not end", ""};
   return std::nullopt;
 }
 

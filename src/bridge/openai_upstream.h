@@ -11,7 +11,7 @@ namespace sk::bridge {
 
 class OpenAiUpstream final : public Upstream {
  public:
-  OpenAiUpstream(std::vector<std::string> endpoints, std::unique_ptr<Remote> remote)
+  OpenAiUpstream(std::vector<std::string> endpoints, std::unique_ptr<RemoteServer> remote)
       : endpoints_(std::move(endpoints)), remote_(std::move(remote)) {}
 
   Fetched fetch(const WantedFile& wanted, ByteSink& sink) override;
@@ -33,7 +33,7 @@ class OpenAiUpstream final : public Upstream {
   std::optional<std::vector<ListedFile>> list_at(const std::string& url, Fetched& failure);
 
   const std::vector<std::string> endpoints_;
-  std::unique_ptr<Remote> remote_;
+  std::unique_ptr<RemoteServer> remote_;
   std::map<std::string, Listing> listings_;
 };
 

@@ -4,20 +4,20 @@ namespace sk::bridge {
 
 void StopSignal::stop() {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     stopped_ = true;
   }
   wake_.notify_all();
 }
 
 bool StopSignal::stopped() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return stopped_;
 }
 
 bool StopSignal::sleep_until(std::chrono::steady_clock::time_point time) {
-  std::unique_lock lock(mutex_);
-  return !wake_.wait_until(lock, time, [this] { return stopped_; });
+  MutexLock lock(mutex_);
+  return !wake_.wait_until(lock, time, [this]() SK_REQUIRES(mutex_) { return stopped_; });
 }
 
 bool Patience::pause(std::chrono::milliseconds time) {

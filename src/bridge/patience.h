@@ -2,8 +2,8 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
+
+#include "base/mutex.h"
 
 namespace sk::bridge {
 
@@ -16,9 +16,9 @@ class StopSignal {
   bool sleep_until(std::chrono::steady_clock::time_point time);
 
  private:
-  mutable std::mutex mutex_;
-  std::condition_variable wake_;
-  bool stopped_ = false;  // guarded by mutex_
+  mutable Mutex mutex_;
+  ConditionVariable wake_;
+  bool stopped_ SK_GUARDED_BY(mutex_) = false;
 };
 
 // The time limit of one job; one thread. `signal` outlives it.

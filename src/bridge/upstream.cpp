@@ -108,13 +108,13 @@ std::vector<std::string> foundry_endpoints(const std::string& base_url) {
 std::unique_ptr<Upstream> open_web(const Source& source, const RemoteOptions& options, Patience& patience) {
   return std::make_unique<WebUpstream>(
       options.allow_private ? PlainHttp::allowed : PlainHttp::refused,
-      std::make_unique<Remote>(options, source.base_url, credentials_of(source), source.key, patience));
+      std::make_unique<RemoteServer>(options, source.base_url, credentials_of(source), source.key, patience));
 }
 
 std::unique_ptr<Upstream> open_upstream(const Source& source, const RemoteOptions& options,
                                         Patience& patience) {
   auto remote =
-      std::make_unique<Remote>(options, source.base_url, credentials_of(source), source.key, patience);
+      std::make_unique<RemoteServer>(options, source.base_url, credentials_of(source), source.key, patience);
   switch (source.kind) {
     case SourceKind::azure:
       return std::make_unique<AzureUpstream>(source.base_url, std::move(remote));

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "bridge/remote.h"
+#include "bridge/remote_server.h"
 #include "bridge/source.h"
 
 namespace sk::bridge {

@@ -18,7 +18,7 @@ Fetched WebUpstream::fetch(const WantedFile& wanted, ByteSink& sink) {
   const auto& url = wanted.url;
   auto origin = origin_of_url(url);
   if (origin.empty() || url.size() > kWebUrlBytesMax || !is_plain_ascii(url))
-    return {Fetched::Outcome::cannot_tell, "its address is none that can be fetched", ""};
+    return {Fetched::Outcome::cannot_tell, "its address cannot be fetched", ""};
   if (origin.starts_with("http:") && plain_http_ == PlainHttp::refused)
     return {Fetched::Outcome::cannot_tell, "its address does not begin with https://", ""};
   auto answer = remote_->get(url, &sink);

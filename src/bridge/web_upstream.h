@@ -8,14 +8,14 @@ namespace sk::bridge {
 
 class WebUpstream final : public Upstream {
  public:
-  WebUpstream(PlainHttp plain_http, std::unique_ptr<Remote> remote)
+  WebUpstream(PlainHttp plain_http, std::unique_ptr<RemoteServer> remote)
       : plain_http_(plain_http), remote_(std::move(remote)) {}
 
   Fetched fetch(const WantedFile& wanted, ByteSink& sink) override;
 
  private:
   const PlainHttp plain_http_;
-  std::unique_ptr<Remote> remote_;
+  std::unique_ptr<RemoteServer> remote_;
 };
 
 }  // namespace sk::bridge

@@ -3,6 +3,11 @@
 //
 // Writes are closures. They are queued, run in order and committed in groups, so many small writes share one
 // fsync. A write that throws is rolled back alone. Reads run concurrently on a consistent snapshot.
+//
+// A write names its scope (scope.h), whose heads are locked first. Its closure may run more than once: an
+// engine runs it again after a conflict or a lost connection. So it has no effects but its statements, its
+// result and its after_commit() actions. A variable outside of the closure may only be assigned, never added
+// to or moved from. SqliteOptions::strict_writes runs every closure twice.
 #pragma once
 
 #include <chrono>
@@ -15,8 +20,10 @@
 #include <variant>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/id.h"
+#include "catalog/scope.h"
 
 namespace sk::catalog {
 
@@ -140,6 +147,21 @@ class Tx : public Statements {
   // Registers an action that runs on the committing thread after the commit is durable. Actions run in order
   // and must be short. The write has already succeeded, so exceptions are only logged. Dropped on rollback.
   virtual void after_commit(std::function<void()> action) = 0;
+
+  // The transaction's time, from the catalog's clock. It stays the same, also when the closure runs again on
+  // SQLite, and is not before the time of an earlier commit.
+  TimeUs now_us() const { return now_us_; }
+  // The time of the current change: not before now_us(), and after every change of earlier commits.
+  TimeUs change_us() const { return change_us_; }
+  // Begins another change, with a time of its own. Returns it.
+  TimeUs tick() { return ++change_us_; }
+
+ protected:
+  Tx(TimeUs now_us, TimeUs change_us) : now_us_(now_us), change_us_(change_us) {}
+
+ private:
+  const TimeUs now_us_;
+  TimeUs change_us_;
 };
 
 // Failures that a write survives once write() has returned. A `kill` write is in the log but not synced. A
@@ -151,17 +173,30 @@ class Database {
  public:
   virtual ~Database() = default;
 
-  // Runs `f(Tx&)`. Returns its result once it is durable. If f throws, rolls back and rethrows.
+  // Runs `f(Tx&)`, which may change the rows of `scope` and may run more than once. Returns its result once
+  // it is durable. If f throws, rolls back and rethrows.
   template <class F>
-  auto write(F f, Survives survives = Survives::power_cut) -> decltype(f(std::declval<Tx&>())) {
+  auto write(const Scope& scope, F f, Survives survives = Survives::power_cut)
+      -> decltype(f(std::declval<Tx&>())) {
     using Result = decltype(f(std::declval<Tx&>()));
     if constexpr (std::is_void_v<Result>) {
-      run_write([&](Tx& tx) { f(tx); }, survives);
+      run_write(scope, [&](Tx& tx) { f(tx); }, survives);
     } else {
       std::optional<Result> result;
-      run_write([&](Tx& tx) { result.emplace(f(tx)); }, survives);
+      run_write(scope, [&](Tx& tx) { result.emplace(f(tx)); }, survives);
       return std::move(*result);
     }
+  }
+
+  // Like write(). `before` inserts shared rows that `f` refers to, such as blobs. An engine on which writers
+  // run side by side commits them before it locks the scope: two workspaces then never wait for each other's
+  // rows, and large rows are written before the lock. The rows stay if `f` fails. SQLite has one writer and
+  // leaves `before` out, except with strict_writes, so `f` inserts what is missing.
+  using Before = std::function<void(Tx&)>;
+  template <class F>
+  auto write_after(const Before& before, const Scope& scope, F f) -> decltype(f(std::declval<Tx&>())) {
+    if (commits_shared_rows_first()) write(Scope::shared(), before);
+    return write(scope, std::move(f));
   }
 
   // Runs `f(Statements&)` on a snapshot that later commits do not change. Returns its result and rethrows its
@@ -178,11 +213,15 @@ class Database {
     }
   }
 
+  // The catalog's time, for reads and for work before a write. It never goes back, also across restarts.
+  virtual const Clock& clock() const = 0;
+
   // Returns the number of running and waiting writes.
   virtual size_t queued_writes() const = 0;
 
  protected:
-  virtual void run_write(const std::function<void(Tx&)>& closure, Survives survives) = 0;
+  virtual bool commits_shared_rows_first() const = 0;
+  virtual void run_write(const Scope& scope, const std::function<void(Tx&)>& closure, Survives survives) = 0;
   virtual void run_read(const std::function<void(Statements&)>& closure) = 0;
 };
 
@@ -196,6 +235,11 @@ struct SqliteOptions {
   int background_pages = 1'500;
   int front_pages = 4'000;
   std::chrono::milliseconds move_interval{60'000};
+  // For tests: acts as an engine with several writers may. Runs every write's closure, rolls it back and runs
+  // it again. Commits the shared rows of write_after() first. Fails a write that changes rows outside of its
+  // scope with Error(internal).
+  bool strict_writes = false;
+  const Clock* clock = nullptr;  // outlives the database; null: the system's
 };
 
 // Opens or creates the SQLite file, in WAL mode with synchronous=FULL, and applies the migrations. Throws

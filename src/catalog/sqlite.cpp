@@ -2,17 +2,18 @@
 // transaction and commits it with one fsync, while the others wait. Readers have their own connections.
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <deque>
 #include <filesystem>
-#include <mutex>
 #include <thread>
 
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/mutex.h"
+#include "catalog/commit_clock.h"
 #include "catalog/database.h"
 #include "catalog/migrations.h"
+#include "catalog/scope_check.h"
 #include "catalog/sqlite_connection.h"
 
 namespace sk::catalog {
@@ -34,7 +35,8 @@ class SqliteStatements final : public Statements {
 // statements would run outside any transaction, so each of them rethrows the error that ended it.
 class SqliteTx final : public Tx {
  public:
-  explicit SqliteTx(SqliteConnection& connection) : connection_(connection) {}
+  SqliteTx(SqliteConnection& connection, TimeUs now_us, TimeUs change_us)
+      : Tx(now_us, change_us), connection_(connection) {}
   size_t query(Sql sql, std::initializer_list<Param> params, const OnRow& on_row) override {
     return guard([&] { return connection_.query(sql, params, on_row); });
   }
@@ -92,12 +94,13 @@ class SqliteTx final : public Tx {
 };
 
 struct PendingWrite {
+  const Scope* scope;
   const std::function<void(Tx&)>* closure;
   Survives survives;
   std::exception_ptr error;
   std::vector<std::function<void()>> actions;
   bool done = false;
-  std::condition_variable wake;
+  ConditionVariable wake;
 };
 
 class SqliteDatabase final : public Database {
@@ -105,6 +108,7 @@ class SqliteDatabase final : public Database {
   SqliteDatabase(std::string path, SqliteOptions options)
       : path_(std::move(path)),
         options_(options),
+        clock_(options.clock == nullptr ? system_clock_ : *options.clock),
         writer_(path_, SqliteConnection::Mode::read_write, options.cache_bytes),
         mover_(path_, SqliteConnection::Mode::read_write, 1 << 20),
         holder_(path_, SqliteConnection::Mode::read_only, 1 << 20) {
@@ -112,29 +116,38 @@ class SqliteDatabase final : public Database {
     // folder too, but ignores errors.
     fsync_directory(std::filesystem::path(path_).parent_path().string());
     migrate();
+    writer_.query("SELECT MAX(time_us) FROM journals", {}, [&](const Row& row) {
+      clock_.advance_to(last_change_us_ = row.integer(0));
+      return false;
+    });
+    if (options_.strict_writes) scope_check_ = std::make_unique<ScopeCheck>(writer_);
     mover_thread_ = std::thread([this] { run_mover(); });
   }
 
   ~SqliteDatabase() override {
     {
-      std::lock_guard lock(mover_mutex_);
+      MutexLock lock(mover_mutex_);
       stopping_ = true;
     }
     mover_wake_.notify_all();
     mover_thread_.join();
   }
 
+  const Clock& clock() const override { return clock_; }
+
   size_t queued_writes() const override {
-    std::lock_guard lock(queue_mutex_);
+    MutexLock lock(queue_mutex_);
     return queue_.size();
   }
 
  protected:
-  void run_write(const std::function<void(Tx&)>& closure, Survives survives) override {
-    PendingWrite mine{&closure, survives, nullptr, {}, false, {}};
-    std::unique_lock lock(queue_mutex_);
+  bool commits_shared_rows_first() const override { return options_.strict_writes; }
+
+  void run_write(const Scope& scope, const std::function<void(Tx&)>& closure, Survives survives) override {
+    PendingWrite mine{&scope, &closure, survives, nullptr, {}, false, {}};
+    MutexLock lock(queue_mutex_);
     queue_.push_back(&mine);
-    mine.wake.wait(lock, [&] { return mine.done || queue_.front() == &mine; });
+    mine.wake.wait(lock, [&]() SK_REQUIRES(queue_mutex_) { return mine.done || queue_.front() == &mine; });
     if (!mine.done) {
       std::vector<PendingWrite*> group(
           queue_.begin(), queue_.begin() + static_cast<long>(std::min(queue_.size(), options_.group_max)));
@@ -170,8 +183,8 @@ class SqliteDatabase final : public Database {
   class Reader {
    public:
     explicit Reader(SqliteDatabase& database) : database_(database) {
-      std::unique_lock lock(database.readers_mutex_);
-      database.readers_free_.wait(lock, [&] {
+      MutexLock lock(database.readers_mutex_);
+      database.readers_free_.wait(lock, [&]() SK_REQUIRES(database.readers_mutex_) {
         return !database.idle_readers_.empty() || database.readers_ < database.options_.readers_max;
       });
       if (!database.idle_readers_.empty()) {
@@ -192,7 +205,7 @@ class SqliteDatabase final : public Database {
       }
     }
     ~Reader() {
-      std::lock_guard lock(database_.readers_mutex_);
+      MutexLock lock(database_.readers_mutex_);
       database_.idle_readers_.push_back(std::move(connection_));
       database_.readers_free_.notify_one();
     }
@@ -231,14 +244,15 @@ class SqliteDatabase final : public Database {
   // Runs on the front writer's thread, exclusively. Sets each write's error and runs the actions of the
   // committed ones.
   void run_group(const std::vector<PendingWrite*>& group) {
-    std::lock_guard turn(writer_mutex_);
+    MutexLock turn(writer_mutex_);
     try {
       writer_.exec("BEGIN IMMEDIATE", {});
       if (group.size() == 1) {
         // A single write needs no savepoint: it is the whole transaction.
-        SqliteTx tx(writer_);
-        (*group[0]->closure)(tx);
+        SqliteTx tx = begin_tx();
+        run_closure(*group[0], tx);
         tx.check_open();
+        last_change_us_ = tx.change_us();
         group[0]->actions = tx.take_actions();
       } else {
         for (PendingWrite* write : group) run_one(*write);
@@ -298,7 +312,7 @@ class SqliteDatabase final : public Database {
   // fast: its disk blocks are already allocated, and its pages are in the processor's caches.
   //
   // Called by the front writer after a commit.
-  void move_pages() {
+  void move_pages() SK_REQUIRES(writer_mutex_) {
     int pages = writer_.wal_pages();
     if (pages < moved_at_pages_) moved_at_pages_ = 0;  // the log was restarted
     if (pages < moved_at_pages_ + options_.background_pages) return;
@@ -310,9 +324,9 @@ class SqliteDatabase final : public Database {
       wake_mover();
   }
 
-  // Starts a background checkpoint. Returns false when there is nothing to move. Requires writer_mutex_ and
-  // no running checkpoint, so neither the log nor its moved part can change.
-  bool begin_move() {
+  // Starts a background checkpoint. Returns false when there is nothing to move. No checkpoint may be
+  // running, so neither the log nor its moved part can change.
+  bool begin_move() SK_REQUIRES(writer_mutex_) {
     try {
       if (!holder_.has_pages_to_move()) return false;
       holder_.exec("BEGIN", {});
@@ -356,34 +370,69 @@ class SqliteDatabase final : public Database {
   }
 
   void run_one(PendingWrite& write) {
-    SqliteTx tx(writer_);
+    SqliteTx tx = begin_tx();
     try {
-      tx.attempt([&] { (*write.closure)(tx); });
+      tx.attempt([&] { run_closure(write, tx); });
     } catch (...) {
       tx.check_open();
       write.error = std::current_exception();
       return;
     }
+    last_change_us_ = tx.change_us();
     write.actions = tx.take_actions();
+  }
+
+  SqliteTx begin_tx() {
+    TimeUs now_us = clock_.now_us();
+    return {writer_, now_us, std::max(now_us, last_change_us_)};
+  }
+
+  void run_closure(const PendingWrite& write, SqliteTx& tx) {
+    if (!scope_check_) return (*write.closure)(tx);
+    bool has_failed = rehearse(write, tx);
+    scope_check_->begin(*write.scope);
+    (*write.closure)(tx);
+    scope_check_->end();
+    if (has_failed) throw Error(Code::internal, "bug: a write failed, and succeeded when it was run again");
+  }
+
+  // Runs a closure and rolls it back. Returns whether it failed.
+  bool rehearse(const PendingWrite& write, const SqliteTx& like) {
+    struct Rehearsed {};
+    SqliteTx tx(writer_, like.now_us(), like.change_us());
+    try {
+      tx.attempt([&] {
+        (*write.closure)(tx);
+        throw Rehearsed{};
+      });
+    } catch (const Rehearsed&) {
+    } catch (...) {
+      tx.check_open();
+      return true;
+    }
+    return false;
   }
 
   void wake_mover() {
     {
-      std::lock_guard lock(mover_mutex_);
+      MutexLock lock(mover_mutex_);
       is_mover_wanted_ = true;
     }
     mover_wake_.notify_one();
   }
 
   void run_mover() {
-    std::unique_lock lock(mover_mutex_);
+    MutexLock lock(mover_mutex_);
     while (!stopping_) {
-      mover_wake_.wait_for(lock, options_.move_interval, [&] { return stopping_ || is_mover_wanted_; });
+      mover_wake_.wait_for(lock, options_.move_interval,
+                           [&]() SK_REQUIRES(mover_mutex_) { return stopping_ || is_mover_wanted_; });
       is_mover_wanted_ = false;
       lock.unlock();
       // The interval has passed. If a writer is active, it maintains the log itself.
-      if (!is_moving_)
-        if (std::unique_lock turn(writer_mutex_, std::try_to_lock); turn && !is_moving_) begin_move();
+      if (!is_moving_ && writer_mutex_.try_lock()) {
+        MutexLock turn(writer_mutex_, std::adopt_lock);
+        if (!is_moving_) begin_move();
+      }
       if (is_moving_) {
         checkpoint(mover_);
         end_move();
@@ -394,26 +443,30 @@ class SqliteDatabase final : public Database {
 
   const std::string path_;
   const SqliteOptions options_;
-  std::mutex writer_mutex_;  // held by the front writer during its turn
-  SqliteConnection writer_;  // front writer only
-  SqliteConnection mover_;   // background thread only
+  const SystemClock system_clock_;
+  const CommitClock clock_;
+  Mutex writer_mutex_;                       // held by the front writer during its turn
+  SqliteConnection writer_;                  // front writer only
+  TimeUs last_change_us_ = 0;                // of all changes that were committed; front writer only
+  std::unique_ptr<ScopeCheck> scope_check_;  // front writer only; null unless writes are strict
+  SqliteConnection mover_;                   // background thread only
   SqliteConnection holder_;  // background thread while is_moving_; otherwise the holder of writer_mutex_
   int moved_at_pages_ = 0;   // length of the log when moving was last attempted; front writer only
   // A background checkpoint runs or is about to. Set under writer_mutex_, cleared by the background thread.
   std::atomic<bool> is_moving_{false};
 
-  mutable std::mutex queue_mutex_;
-  std::deque<PendingWrite*> queue_;  // guarded by queue_mutex_; the first one leads the group
+  mutable Mutex queue_mutex_;
+  std::deque<PendingWrite*> queue_ SK_GUARDED_BY(queue_mutex_);  // the first one leads the group
 
-  std::mutex readers_mutex_;
-  std::condition_variable readers_free_;
-  std::vector<std::unique_ptr<SqliteConnection>> idle_readers_;  // guarded by readers_mutex_
-  size_t readers_ = 0;                                           // guarded by readers_mutex_
+  Mutex readers_mutex_;
+  ConditionVariable readers_free_;
+  std::vector<std::unique_ptr<SqliteConnection>> idle_readers_ SK_GUARDED_BY(readers_mutex_);
+  size_t readers_ SK_GUARDED_BY(readers_mutex_) = 0;
 
-  std::mutex mover_mutex_;
-  std::condition_variable mover_wake_;
-  bool is_mover_wanted_ = false;  // guarded by mover_mutex_
-  bool stopping_ = false;         // guarded by mover_mutex_
+  Mutex mover_mutex_;
+  ConditionVariable mover_wake_;
+  bool is_mover_wanted_ SK_GUARDED_BY(mover_mutex_) = false;
+  bool stopping_ SK_GUARDED_BY(mover_mutex_) = false;
   std::thread mover_thread_;
 };
 

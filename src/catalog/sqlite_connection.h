@@ -24,6 +24,8 @@ class SqliteConnection {
   // Runs several statements without parameters. Does not cache them.
   void script(const std::string& sql);
   bool in_transaction() const;
+  // SQLite's own connection, for features that this class does not have.
+  sqlite3* handle() { return db_; }
   // Turns lazy syncing on or off; while on, commits are written but not synced (log_writes.h).
   void sync_lazily(bool lazy);
   // Rolls back the transaction, if one is open, and drops its buffered log writes. Throws Error.

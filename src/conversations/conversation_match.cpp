@@ -73,7 +73,7 @@ ShownFile MentionMatcher::match_named(const std::string& name) {
       out.name = out.name.empty() ? name : out.name;
       return out;
     }
-    throw Error(Code::not_found, "there is no version " + name + ", or it is not for you");
+    throw Error(Code::not_found, "there is no version " + name + ", or you may not read it");
   }
   auto entry = files_.get(given_.authority, clean_file_path(name));
   auto version = files_.find_version(given_.authority, entry.head);
@@ -108,7 +108,7 @@ void MentionMatcher::match_web(const Mention& mention, ShownFile& out) {
     out.explanation = "it is being fetched";
   } else {
     not_captured(out, WhyNot::cannot_tell,
-                 "it lies at an address on the web, which is fetched only for a message with a 'source'");
+                 "it is at a web address, which is fetched only for a message with a 'source'");
   }
 }
 
@@ -239,8 +239,8 @@ void MentionMatcher::give_up(ShownFile& out) const {
   }
   not_captured(out, WhyNot::cannot_tell,
                out.container.empty() && out.file_id.empty()
-                   ? "nothing says which session the link belongs to: name it as 'session'"
-                   : "it is no file of this server: say where it is to be fetched from as 'source'");
+                   ? "the session of the link is unknown: name it as 'session'"
+                   : "it is not a file of this server: name the place to fetch it from as 'source'");
 }
 
 }  // namespace sk::conversations

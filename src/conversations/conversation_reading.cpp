@@ -21,8 +21,7 @@ After parse_cursor(std::string_view cursor) {
   auto time = parse_unsigned(cursor.substr(0, dash));
   auto id = dash == std::string_view::npos ? std::nullopt : Id::from_hex(cursor.substr(dash + 1));
   if (!time || *time > (1ull << 62) || !id)
-    throw Error(Code::bad_request, "the cursor is not one that this server gave")
-        .advise(Advice::begin_without_cursor);
+    throw Error(Code::bad_request, "the cursor is not valid").advise(Advice::begin_without_cursor);
   return {static_cast<TimeUs>(*time), *id};
 }
 
@@ -123,7 +122,7 @@ std::vector<ViewedFile> Conversations::view(const Actor& actor, const Message& m
                   .first;
         if (!known->second) {
           viewed.version.reset();
-          lose(WhyNot::denied, "it lies in a workspace that this key may not read");
+          lose(WhyNot::denied, "it is in a workspace that this key may not read");
         }
       }
     }

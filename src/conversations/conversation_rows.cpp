@@ -138,15 +138,15 @@ std::optional<Id> kept_from_origin(catalog::Statements& statements, const Id& wo
       {workspace, origin}, [](const catalog::Row& row) { return row.id(0); });
 }
 
-void write_shown_files(catalog::Tx& tx, const Id& workspace, const Id& message,
+void write_shown_files(catalog::Tx& tx, const Id& node, const Id& workspace, const Id& message,
                        const std::vector<ShownFile>& files) {
   tx.exec("DELETE FROM message_files WHERE message = $1", {message});
   for (const auto& file : files) {
     tx.exec(
-        "INSERT INTO message_files (message, seq, workspace, state, reason, version, file, origin, detail) "
-        "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+        "INSERT INTO message_files (message, seq, workspace, state, reason, version, file, origin, detail, "
+        "node) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
         {message, file.seq, workspace, name_of(file.state), name_of(file.why), id_or_null(file.version),
-         id_or_null(file.file), origin_of(file), detail_of(file)});
+         id_or_null(file.file), origin_of(file), detail_of(file), node});
   }
 }
 

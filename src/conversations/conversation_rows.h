@@ -28,7 +28,8 @@ std::string origin_of(const ShownFile& file);
 std::optional<Id> kept_from_origin(catalog::Statements& statements, const Id& workspace,
                                    const std::string& origin);
 
-void write_shown_files(catalog::Tx& tx, const Id& workspace, const Id& message,
+// `node` is the one that fetches those that are pending.
+void write_shown_files(catalog::Tx& tx, const Id& node, const Id& workspace, const Id& message,
                        const std::vector<ShownFile>& files);
 void update_shown_file(catalog::Tx& tx, const Id& message, const ShownFile& file);
 

@@ -114,7 +114,7 @@ TimeUs place_in_order(catalog::Statements& statements, const Id& conversation, T
 // Sets the ids, the store time and the position of the message.
 void place_message(catalog::Tx& tx, Ground& ground, const NewMessage& wanted, const Known& known,
                    Message& message) {
-  message.stored_us = ground.clock.now_us();
+  message.stored_us = tx.now_us();
   message.conversation = known.conversation ? known.conversation : ground.ids.next();
   message.id = known.message ? known.message->id : ground.ids.next();
   if (known.message) message.stored_us = std::max(message.stored_us, known.message->stored_us + 1);
@@ -123,8 +123,9 @@ void place_message(catalog::Tx& tx, Ground& ground, const NewMessage& wanted, co
                                      : place_in_order(tx, message.conversation, message.time_us);
 }
 
-void write_message(catalog::Tx& tx, Ground& ground, const Authority& authority, const NewMessage& wanted,
-                   Message& message) {
+// Returns the message with its ids, its position and all its files.
+Message write_message(catalog::Tx& tx, Ground& ground, const Authority& authority, const NewMessage& wanted,
+                      Message message) {
   auto known = known_of(tx, authority.workspace_id(), wanted.conversation, wanted.name);
   if (wanted.adds_files && known.message) {
     auto files = std::move(message.files);
@@ -140,17 +141,18 @@ void write_message(catalog::Tx& tx, Ground& ground, const Authority& authority, 
       "VALUES ($1, $2, $3, $4, $5, $6, $6) ON CONFLICT (id) DO UPDATE SET "
       "title = CASE WHEN $4 = '' THEN conversations.title ELSE $4 END, container = $5, changed_us = $6",
       {message.conversation, authority.workspace_id(), wanted.conversation, wanted.title, container,
-       ground.clock.now_us()});
+       tx.now_us()});
   tx.exec(
       "INSERT INTO messages (id, conversation, name, role, time_us, stored_us, author, text, detail) "
       "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (id) DO UPDATE SET role = $4, time_us = $5, "
       "stored_us = $6, author = $7, text = $8, detail = $9",
       {message.id, message.conversation, message.name, message.role, message.order_us, message.stored_us,
        message.author, message.text, message_detail(message)});
-  write_shown_files(tx, authority.workspace_id(), message.id, message.files);
+  write_shown_files(tx, ground.node, authority.workspace_id(), message.id, message.files);
   Journal::append(tx, ground, authority.workspace_id(), authority.author(), "conversation.message",
                   counts_of(message.files),
                   {{"conversation", wanted.conversation}, {"message", wanted.name}});
+  return message;
 }
 
 // If the fetch failed but an earlier message has a copy, uses that copy. A container that no longer exists
@@ -214,18 +216,17 @@ Message Conversations::put(const Authority& authority, NewMessage wanted, const 
   for (const auto& mention : transcript.mentions) message.files.push_back(matcher.match(mention));
   for (const auto& name : wanted.files) message.files.push_back(matcher.match_named(name));
   for (size_t i = 0; i < message.files.size(); ++i) message.files[i].seq = static_cast<int64_t>(i);
-  ground_.db.write([&](catalog::Tx& tx) {
-    check_still_holds(tx, ground_.clock, authority, Right::write);
-    write_message(tx, ground_, authority, wanted, message);
+  return ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+    check_still_holds(tx, authority, Right::write);
+    return write_message(tx, ground_, authority, wanted, message);
   });
-  return message;
 }
 
 bool Conversations::settle(const Authority& authority, const Message& message, int64_t seq,
                            const Captured& captured) {
   authority.need(Right::write);
-  return ground_.db.write([&](catalog::Tx& tx) {
-    check_still_holds(tx, ground_.clock, authority, Right::write);
+  return ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+    check_still_holds(tx, authority, Right::write);
     auto stored_us = tx.one("SELECT stored_us FROM messages WHERE id = $1", {message.id},
                             [](const catalog::Row& row) { return row.integer(0); });
     if (stored_us != message.stored_us) return false;
@@ -244,19 +245,26 @@ bool Conversations::settle(const Authority& authority, const Message& message, i
 }
 
 void Conversations::give_up_pending() {
-  ground_.db.write([&](catalog::Tx& tx) {
-    auto messages = tx.all("SELECT DISTINCT message FROM message_files WHERE state = 'pending'", {},
-                           [](const catalog::Row& row) { return row.id(0); });
-    for (const auto& message : messages) {
-      for (auto& file : read_shown_files(tx, message)) {
+  struct Pending {
+    Id message, workspace;
+  };
+  auto pending = ground_.db.read([&](catalog::Statements& statements) {
+    return statements.all(
+        "SELECT DISTINCT message, workspace FROM message_files WHERE state = 'pending' AND (node = $1 OR "
+        "node "
+        "IS NULL)",
+        {ground_.node}, [](const catalog::Row& row) { return Pending{row.id(0), row.id(1)}; });
+  });
+  for (const auto& one : pending)
+    ground_.db.write(catalog::Scope::workspace(one.workspace), [&](catalog::Tx& tx) {
+      for (auto& file : read_shown_files(tx, one.message)) {
         if (file.state != ShownState::pending) continue;
         file.state = ShownState::not_captured;
         file.why = WhyNot::cannot_tell;
         file.explanation = "the server ended while it was being fetched: store the message again";
-        update_shown_file(tx, message, file);
+        update_shown_file(tx, one.message, file);
       }
-    }
-  });
+    });
 }
 
 std::optional<Message> Conversations::find_message(const Authority& authority, std::string_view conversation,
@@ -269,8 +277,8 @@ std::optional<Message> Conversations::find_message(const Authority& authority, s
 
 void Conversations::remove(const Authority& authority, std::string_view conversation) {
   authority.need(Right::write);
-  ground_.db.write([&](catalog::Tx& tx) {
-    check_still_holds(tx, ground_.clock, authority, Right::write);
+  ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+    check_still_holds(tx, authority, Right::write);
     auto known = known_of(tx, authority.workspace_id(), conversation, "");
     if (!known.conversation)
       throw Error(Code::not_found, "there is no conversation '" + std::string(conversation) + "'");
@@ -286,8 +294,8 @@ void Conversations::remove(const Authority& authority, std::string_view conversa
 void Conversations::remove_message(const Authority& authority, std::string_view conversation,
                                    std::string_view name) {
   authority.need(Right::write);
-  ground_.db.write([&](catalog::Tx& tx) {
-    check_still_holds(tx, ground_.clock, authority, Right::write);
+  ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+    check_still_holds(tx, authority, Right::write);
     auto known = known_of(tx, authority.workspace_id(), conversation, name);
     if (!known.message)
       throw Error(Code::not_found, "the conversation has no message '" + std::string(name) + "'");

@@ -6,6 +6,7 @@
 #include "base/json_reading.h"
 #include "base/text.h"
 #include "conversations/transcript.h"
+#include "http/event_reader.h"
 
 namespace sk::conversations {
 
@@ -40,7 +41,7 @@ bool same_annotation(const Json& one, const Json& other) {
 void merge_annotations(Json& into, const Json& more) {
   if (!into.is_array()) into = Json::array();
   if (into.size() + more.size() > 2 * kMentionsMax)
-    throw Error(Code::too_large, "a message may speak of at most " + std::to_string(kMentionsMax) + " files");
+    throw Error(Code::too_large, "a message may mention at most " + std::to_string(kMentionsMax) + " files");
   for (const auto& annotation : more) {
     bool known = false;
     for (const auto& other : into) known = known || same_annotation(annotation, other);
@@ -157,55 +158,19 @@ class Assembly {
 
 }  // namespace
 
-void read_server_sent_events(
-    std::string_view text,
-    const std::function<void(std::string_view name, const std::string& data)>& on_event) {
-  std::string name, data;
-  bool has_data = false;
-  auto dispatch = [&] {
-    if (has_data) on_event(name, data);
-    name.clear(), data.clear(), has_data = false;
-  };
-  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
-  while (!text.empty()) {
-    auto end = text.find_first_of("\r\n");
-    auto line = text.substr(0, end);
-    if (end == std::string_view::npos) {
-      text = {};
-    } else {
-      bool both = text[end] == '\r' && end + 1 < text.size() && text[end + 1] == '\n';
-      text.remove_prefix(end + (both ? 2 : 1));
-    }
-    if (line.empty()) {
-      dispatch();
-      continue;
-    }
-    auto colon = line.find(':');
-    auto field = line.substr(0, colon);
-    auto value = colon == std::string_view::npos ? std::string_view() : line.substr(colon + 1);
-    if (value.starts_with(' ')) value.remove_prefix(1);
-    if (field == "event") {
-      name = value;
-    } else if (field == "data") {
-      if (has_data) data += '\n';
-      data += value;
-      has_data = true;
-    }
-  }
-  dispatch();
-}
-
 Json assemble_response(std::string_view text) {
   Assembly assembly;
-  read_server_sent_events(text, [&](std::string_view, const std::string& data) {
-    if (data.empty() || data == "[DONE]") return;
+  http::EventReader reader([&](const http::EventReader::Event& event) {
+    if (event.data.empty() || event.data == "[DONE]") return;
     try {
-      assembly.apply(parse_json(data, "an event"));
+      assembly.apply(parse_json(event.data, "an event"));
     } catch (const Error& error) {
       // A truncated stream ends with an incomplete event.
       if (error.code() != Code::bad_request) throw;
     }
   });
+  reader.add(text);
+  reader.end();
   return assembly.finish();
 }
 

@@ -124,7 +124,7 @@ class Reader {
   }
 
   [[noreturn]] static void throw_too_many() {
-    throw Error(Code::too_large, "a message may speak of at most " + std::to_string(kMentionsMax) + " files");
+    throw Error(Code::too_large, "a message may mention at most " + std::to_string(kMentionsMax) + " files");
   }
 
   void read_annotation(const Json& annotation, std::string_view part, const CharacterOffsets& offsets,

@@ -33,7 +33,7 @@ void need(bool done, std::string_view what) {
   if (done) return;
   char text[256];
   ERR_error_string_n(ERR_get_error(), text, sizeof text);
-  throw Error(Code::internal, "cannot make a certificate: " + std::string(what) + ": " + text);
+  throw Error(Code::internal, "cannot create a certificate: " + std::string(what) + ": " + text);
 }
 
 bool is_address(const std::string& name) {
@@ -118,7 +118,7 @@ std::string alternative_names(std::span<const std::string> names) {
         name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._:") ==
         std::string::npos;
     if (name.empty() || !plain)
-      throw Error(Code::bad_request, "'" + name + "' is no host name or address for a certificate");
+      throw Error(Code::bad_request, "'" + name + "' is not a host name or address");
     out += (out.empty() ? "" : ",") + std::string(is_address(name) ? "IP:" : "DNS:") + name;
   }
   return out;
@@ -150,7 +150,7 @@ Certificate make_server_certificate(const Certificate& authority, std::span<cons
   auto issuer_key = key_from_pem(authority.key_pem);
   if (issuer == nullptr || issuer_key == nullptr ||
       X509_check_private_key(issuer.get(), issuer_key.get()) != 1)
-    throw Error(Code::corrupt, "the authority's certificate and key are damaged or not of each other");
+    throw Error(Code::corrupt, "the authority's certificate and key are damaged or do not match");
   SK_CHECK(!names.empty());
   auto key = make_key();
   // The common name is for display and has at most 64 characters. Programs check the alternative names.

@@ -40,8 +40,7 @@ EtagList::Tag take_tag(std::string_view& text) {
     if (tag.value.empty()) throw Error(Code::bad_request, "An entity tag is empty.");
   }
   for (char c : tag.value)
-    if (!is_tag_char(c))
-      throw Error(Code::bad_request, "An entity tag contains a character that it may not.");
+    if (!is_tag_char(c)) throw Error(Code::bad_request, "An entity tag contains an invalid character.");
   return tag;
 }
 

@@ -12,7 +12,7 @@ Deferred::~Deferred() = default;
 bool Deferred::complete(Reply reply) {
   std::function<bool(Reply)> deliver;
   {
-    std::lock_guard lock(impl_->mutex);
+    MutexLock lock(impl_->mutex);
     if (impl_->done) return false;
     impl_->done = true;
     deliver = std::move(impl_->deliver);
@@ -25,22 +25,27 @@ bool Deferred::complete(Reply reply) {
 }
 
 bool Deferred::done() const {
-  std::lock_guard lock(impl_->mutex);
+  MutexLock lock(impl_->mutex);
   return impl_->done;
 }
 
 Deferred::Impl::Attached Deferred::Impl::attach(std::function<bool(Reply)> deliver_to) {
-  std::lock_guard lock(mutex);
+  MutexLock lock(mutex);
   if (early) return Attached::completed;
   if (done) return Attached::claimed;
   deliver = std::move(deliver_to);
   return Attached::waiting;
 }
 
+Reply Deferred::Impl::take_early() {
+  MutexLock lock(mutex);
+  return std::move(*early);
+}
+
 bool Deferred::Impl::claim() {
   // Destroyed after the lock is released, because it may hold the last reference to a request.
   std::function<bool(Reply)> dropped;
-  std::lock_guard lock(mutex);
+  MutexLock lock(mutex);
   if (done) return false;
   done = true;
   dropped.swap(deliver);

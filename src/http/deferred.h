@@ -3,8 +3,8 @@
 #pragma once
 
 #include <atomic>
-#include <mutex>
 
+#include "base/mutex.h"
 #include "http/message.h"
 
 namespace sk::http {
@@ -24,14 +24,15 @@ struct Deferred::Impl {
   // Routes a later completion to `deliver`. Returns `completed` when the reply is already in `early`, and
   // `claimed` when it was cancelled in the meantime.
   Attached attach(std::function<bool(Reply)> deliver_to);
+  Reply take_early();  // after `completed`
   // Claims the right to end the promise at its deadline or by cancelling. Returns true for one caller only.
   bool claim();
 
   std::atomic<bool> taken{false};
-  std::mutex mutex;  // guards all below
-  bool done = false;
-  std::optional<Reply> early;
-  std::function<bool(Reply)> deliver;
+  Mutex mutex;
+  bool done SK_GUARDED_BY(mutex) = false;
+  std::optional<Reply> early SK_GUARDED_BY(mutex);
+  std::function<bool(Reply)> deliver SK_GUARDED_BY(mutex);
 };
 
 }  // namespace sk::http

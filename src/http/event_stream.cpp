@@ -38,29 +38,29 @@ EventStream::~EventStream() = default;
 
 bool EventStream::send(const Event& event) {
   auto text = render(event);
-  std::lock_guard lock(impl_->mutex);
+  MutexLock lock(impl_->mutex);
   return impl_->append(text, impl_->unsent_max);
 }
 
 void EventStream::close() {
-  std::lock_guard lock(impl_->mutex);
+  MutexLock lock(impl_->mutex);
   impl_->closed = true;
   impl_->wake_locked();
 }
 
 bool EventStream::closed() const {
-  std::lock_guard lock(impl_->mutex);
+  MutexLock lock(impl_->mutex);
   return impl_->closed;
 }
 
 size_t EventStream::unsent_bytes() const {
-  std::lock_guard lock(impl_->mutex);
+  MutexLock lock(impl_->mutex);
   return impl_->unsent.size();
 }
 
 EventStream::Impl::Taken EventStream::Impl::take(std::span<char> out, const std::function<bool()>& park,
                                                  std::function<void()> wake) {
-  std::lock_guard lock(mutex);
+  MutexLock lock(mutex);
   if (broken) return {Taken::Kind::broken};
   if (!unsent.empty()) {
     size_t size = std::min(out.size(), unsent.size());
@@ -75,12 +75,12 @@ EventStream::Impl::Taken EventStream::Impl::take(std::span<char> out, const std:
 }
 
 void EventStream::Impl::heartbeat() {
-  std::lock_guard lock(mutex);
+  MutexLock lock(mutex);
   if (unsent.empty()) append(":\n\n", unsent_max);
 }
 
 void EventStream::Impl::break_off() {
-  std::lock_guard lock(mutex);
+  MutexLock lock(mutex);
   closed = broken = true;
   wake_locked();
 }

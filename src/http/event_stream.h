@@ -3,8 +3,7 @@
 
 #include <sys/types.h>
 
-#include <mutex>
-
+#include "base/mutex.h"
 #include "http/message.h"
 
 namespace sk::http {
@@ -26,15 +25,15 @@ struct EventStream::Impl {
   void heartbeat();
   // Marks the connection as lost; nothing can be sent any more.
   void break_off();
-  bool append(std::string_view text, size_t limit_bytes);
-  void wake_locked();
+  bool append(std::string_view text, size_t limit_bytes) SK_REQUIRES(mutex);
+  void wake_locked() SK_REQUIRES(mutex);
 
-  mutable std::mutex mutex;  // guards all below
-  std::string unsent;
-  size_t unsent_max = 4 << 20;
-  bool closed = false;
-  bool broken = false;
-  std::function<void()> wake_waiting;  // set while the connection is parked
+  mutable Mutex mutex;
+  std::string unsent SK_GUARDED_BY(mutex);
+  size_t unsent_max SK_GUARDED_BY(mutex) = 4 << 20;
+  bool closed SK_GUARDED_BY(mutex) = false;
+  bool broken SK_GUARDED_BY(mutex) = false;
+  std::function<void()> wake_waiting SK_GUARDED_BY(mutex);  // set while the connection is parked
 };
 
 }  // namespace sk::http

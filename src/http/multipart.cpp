@@ -27,7 +27,7 @@ MultipartPart parse_headers(std::string_view text) {
   }
   auto disposition = parse_content_disposition(part.headers.get("Content-Disposition").value_or(""));
   if (!disposition || disposition->type != "form-data")
-    malformed("a part has no 'Content-Disposition: form-data' header that can be read.");
+    malformed("a part has no valid 'Content-Disposition: form-data' header.");
   auto name = disposition->params.find("name");
   if (name == disposition->params.end()) malformed("a part has no name.");
   part.name = name->second;
@@ -110,7 +110,7 @@ bool MultipartParser::step_after_delimiter(std::string_view& rest) {
   bool unfinished = end == std::string_view::npos;
   if (unfinished && (padding == "-" || padding.ends_with('\r'))) padding.remove_suffix(1);
   if (padding.find_first_not_of(" \t") != std::string_view::npos || padding.size() > kPaddingBytesMax)
-    malformed("a boundary is followed by something else than a line break.");
+    malformed("a boundary is not followed by a line break.");
   if (unfinished) return false;
   rest.remove_prefix(end + 2);
   state_ = State::headers;
@@ -157,7 +157,7 @@ void MultipartParser::finish() const {
 std::string multipart_boundary(const std::optional<std::string>& content_type) {
   auto parsed = parse_content_disposition(content_type.value_or(""));  // has the same grammar
   if (!parsed || parsed->type != "multipart/form-data")
-    throw Error(Code::unsupported_media_type, "This takes multipart/form-data.");
+    throw Error(Code::unsupported_media_type, "The body must be multipart/form-data.");
   auto found = parsed->params.find("boundary");
   if (found == parsed->params.end() || found->second.empty() || found->second.size() > kBoundaryBytesMax)
     throw Error(Code::bad_request, "The Content-Type has no valid boundary.");

@@ -50,8 +50,7 @@ void check_header_names(const Headers& headers) {
     for (char c : name)
       token = token && static_cast<unsigned char>(c) > 0x20 && static_cast<unsigned char>(c) < 0x7f;
     if (!token)
-      throw Error(Code::bad_request,
-                  "A header's name contains a space or another character that it may not.");
+      throw Error(Code::bad_request, "A header's name contains a space or another invalid character.");
   }
 }
 
@@ -86,7 +85,7 @@ Framing parse_framing(const Headers& headers, std::string_view version) {
     throw Error(Code::bad_request, "The Host header is not a host name.");
   if (auto coding = headers.get_list("Transfer-Encoding")) {
     if (ascii_lower(trim(*coding)) != "chunked")
-      throw Error(Code::not_implemented, "The only transfer coding that this server reads is 'chunked'.");
+      throw Error(Code::not_implemented, "The only supported transfer coding is 'chunked'.");
     if (headers.has("Content-Length"))
       throw Error(Code::bad_request, "The request has both Transfer-Encoding and Content-Length.");
     if (!http_1_1) throw Error(Code::bad_request, "Transfer-Encoding needs HTTP/1.1.");

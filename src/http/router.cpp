@@ -1,5 +1,5 @@
+#include "http/router.h"
 #include "base/text.h"
-#include "http/server.h"
 
 namespace sk::http {
 

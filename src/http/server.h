@@ -10,50 +10,9 @@
 #include "base/metrics.h"
 #include "http/listener.h"
 #include "http/message.h"
+#include "http/router.h"
 
 namespace sk::http {
-
-// Runs on a worker thread after the whole body (up to body_bytes_max) is in request.body.
-using Handler = std::function<Reply(Request&)>;
-// Runs on a worker thread when the headers have arrived. `100 Continue` is sent only if it does not throw.
-using SinkHandler = std::function<std::unique_ptr<BodySink>(Request&)>;
-
-struct RouteOptions {
-  size_t body_bytes_max = 1 << 20;  // for buffered routes
-};
-
-// Maps method and pattern to a handler. Example: "/api/v1/workspaces/{ws}/files/{path...}". {name} matches
-// one segment; {name...} matches the rest, which may be empty. Literal segments take precedence over
-// parameters. HEAD uses the GET handler and drops its body. OPTIONS, and 405 with Allow, are automatic.
-class Router {
- public:
-  void add(std::string method, std::string pattern, Handler handler, RouteOptions options = {});
-  void add_streaming(std::string method, std::string pattern, SinkHandler handler);
-
-  struct Route {
-    std::string method, pattern;
-    Handler handler;
-    SinkHandler sink_handler;
-    RouteOptions options;
-  };
-  struct Match {
-    const Route* route = nullptr;
-    std::map<std::string, std::string, std::less<>> params;
-    std::vector<std::string> allowed;
-  };
-  // Returns a null route when nothing matches. `allowed` lists the methods of this path. Throws
-  // Error(bad_request) when the path has a malformed escape or an encoded NUL.
-  Match match(std::string_view method, std::string_view path) const;
-  const std::vector<std::unique_ptr<Route>>& routes() const { return routes_; }
-
- private:
-  struct Node;
-  struct Search;
-  void insert(Route route);
-
-  std::vector<std::unique_ptr<Route>> routes_;
-  std::shared_ptr<Node> root_;
-};
 
 // Server settings. The settings table defines their defaults.
 struct ServerOptions {

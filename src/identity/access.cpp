@@ -52,7 +52,7 @@ std::optional<TimeUs> expiry_under(const Actor& actor, const std::optional<TimeU
   if (!actor.expires_us() || !wanted_us) return wanted_us ? wanted_us : actor.expires_us();
   if (*wanted_us > *actor.expires_us())
     throw Error(Code::forbidden, "this key expires at " + to_iso8601(*actor.expires_us()) +
-                                     ", so it cannot make a key that lives longer")
+                                     ", so it cannot create a key that expires later")
         .advise(Advice::ask_earlier_expiry);
   return wanted_us;
 }
@@ -102,7 +102,7 @@ void Access::ensure_first_principal(const std::string& root_key) {
   if (root_key.size() < kRootKeyBytesMin)
     throw Error(Code::bad_request, "the root key has fewer than 16 characters")
         .advise(Advice::choose_longer_root_key);
-  db_.write([&](catalog::Tx& tx) {
+  db_.write(catalog::Scope::installation(), [&](catalog::Tx& tx) {
     auto admin = tx.one("SELECT id FROM principals WHERE admin = 1 ORDER BY created_us LIMIT 1", {},
                         [](const catalog::Row& row) { return row.id(0); });
     Actor actor;
@@ -112,7 +112,7 @@ void Access::ensure_first_principal(const std::string& root_key) {
       actor.principal_ = ids_.next();
       tx.exec(
           "INSERT INTO principals (id, name, kind, admin, created_us) VALUES ($1, 'admin', 'person', 1, $2)",
-          {actor.principal(), clock_.now_us()});
+          {actor.principal(), tx.now_us()});
       hooks_.record(tx, actor, "principal.create",
                     {{"principal_id", actor.principal().with_prefix(prefix::principal)}},
                     {{"name", "admin"}});
@@ -124,7 +124,7 @@ void Access::ensure_first_principal(const std::string& root_key) {
     NewKey wanted;
     wanted.name = "root";
     Id id = ids_.next();
-    insert_key(tx, clock_.now_us(), id, actor.principal(), root_key, wanted);
+    insert_key(tx, tx.now_us(), id, actor.principal(), root_key, wanted);
     hooks_.record(tx, actor, "key.create",
                   {{"key_id", id.with_prefix(prefix::key)},
                    {"principal_id", actor.principal().with_prefix(prefix::principal)}},
@@ -137,7 +137,7 @@ Actor Access::authenticate(std::string_view secret) {
   TimeUs now_us = clock_.now_us();
   int64_t revocations = 0;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     revocations = revocations_;
     auto found = cache_.find(hash);
     if (found != cache_.end()) {
@@ -170,11 +170,11 @@ Actor Access::authenticate(std::string_view secret) {
           return result;
         });
   });
-  if (!found) throw Error(Code::unauthorized, "this key is not known here");
+  if (!found) throw Error(Code::unauthorized, "this key is unknown");
   if (found->revoked) throw key_revoked();
   if (found->actor.expires_us() && *found->actor.expires_us() <= now_us) throw key_expired();
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (cache_.size() >= kCacheMax) cache_.clear();
     // Do not cache a key that was revoked since the lookup above.
     if (revocations == revocations_) cache_.emplace(hash, found->actor);
@@ -188,7 +188,7 @@ Actor Access::insert_subject(catalog::Tx& tx, const std::string& source, const s
   Actor actor;
   actor.principal_ = ids_.next();
   actor.name_ = free_name(tx, source + ":" + subject);
-  TimeUs now_us = clock_.now_us();
+  TimeUs now_us = tx.now_us();
   tx.exec("INSERT INTO principals (id, name, kind, admin, created_us) VALUES ($1, $2, 'person', 0, $3)",
           {actor.principal(), actor.name(), now_us});
   tx.exec("INSERT INTO subjects (source, subject, principal, created_us) VALUES ($1, $2, $3, $4)",
@@ -205,7 +205,7 @@ Actor Access::insert_subject(catalog::Tx& tx, const std::string& source, const s
 Actor Access::actor_of_subject(const std::string& source, const std::string& subject) {
   const std::string known_as = source + "\n" + subject;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     auto found = subjects_.find(known_as);
     if (found != subjects_.end()) return found->second;
   }
@@ -222,12 +222,12 @@ Actor Access::actor_of_subject(const std::string& source, const std::string& sub
   };
   auto actor = db_.read(look_up);
   if (!actor) {
-    actor = db_.write([&](catalog::Tx& tx) {
+    actor = db_.write(catalog::Scope::installation(), [&](catalog::Tx& tx) {
       if (auto meanwhile = look_up(tx)) return *meanwhile;
       return insert_subject(tx, source, subject);
     });
   }
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (subjects_.size() >= kCacheMax) subjects_.clear();
   subjects_.emplace(known_as, *actor);
   return *actor;
@@ -239,8 +239,8 @@ Principal Access::create_principal(const Actor& actor, const std::string& name, 
   check_display_name(name, "a principal's name");
   if (kind != "person" && kind != "agent") throw Error(Code::bad_request, "kind must be 'person' or 'agent'");
   Principal made{ids_.next(), name, kind, false, clock_.now_us()};
-  db_.write([&](catalog::Tx& tx) {
-    check_key(tx, actor, clock_.now_us());
+  db_.write(catalog::Scope::installation(), [&](catalog::Tx& tx) {
+    check_key(tx, actor, tx.now_us());
     if (tx.exists("SELECT 1 FROM principals WHERE name = $1", {name}))
       throw Error(Code::conflict, "there is a principal named '" + name + "' already")
           .advise(Advice::choose_other_name);
@@ -266,11 +266,12 @@ std::vector<Principal> Access::list_principals(const Actor& actor) {
 }
 
 MadeKey Access::create_key(const Actor& actor, const Id& principal, const NewKey& asked) {
-  if (!actor.may_write()) throw Error(Code::forbidden, "a read-only key cannot make keys");
+  if (!actor.may_write()) throw Error(Code::forbidden, "a read-only key cannot create keys");
   if (principal != actor.principal() && !actor.is_admin())
-    throw Error(Code::forbidden, "only an administrator's key may make keys for others");
+    throw Error(Code::forbidden, "only an administrator's key may create keys for others");
   if (actor.only_workspace() && asked.only_workspace != actor.only_workspace())
-    throw Error(Code::forbidden, "this key opens one workspace, so it can only make keys for that workspace");
+    throw Error(Code::forbidden,
+                "this key opens one workspace, so it can only create keys for that workspace");
   NewKey wanted = asked;
   wanted.expires_us = expiry_under(actor, asked.expires_us);
   if (wanted.expires_us && *wanted.expires_us <= clock_.now_us())
@@ -279,14 +280,14 @@ MadeKey Access::create_key(const Actor& actor, const Id& principal, const NewKey
   MadeKey made;
   made.secret = make_secret();
   Id id = ids_.next();
-  made.info = db_.write([&](catalog::Tx& tx) {
-    check_key(tx, actor, clock_.now_us());
+  made.info = db_.write(catalog::Scope::installation(), [&](catalog::Tx& tx) {
+    check_key(tx, actor, tx.now_us());
     if (!has_principal(tx, principal)) throw Error(Code::not_found, "there is no such principal");
     // A key for a workspace that its principal cannot enter would be useless.
     if (wanted.only_workspace && !hooks_.is_member(tx, principal, *wanted.only_workspace))
-      throw Error(Code::not_found, "the key's principal may not enter that workspace")
+      throw Error(Code::not_found, "the key's principal is not a member of that workspace")
           .advise(Advice::let_in_first);
-    insert_key(tx, clock_.now_us(), id, principal, made.secret, wanted);
+    insert_key(tx, tx.now_us(), id, principal, made.secret, wanted);
     Json facts = {{"key_id", id.with_prefix(prefix::key)},
                   {"principal_id", principal.with_prefix(prefix::principal)},
                   {"read_only", wanted.read_only}};
@@ -319,8 +320,8 @@ std::vector<KeyInfo> Access::list_keys(const Actor& actor) {
 
 void Access::revoke_key(const Actor& actor, const Id& key) {
   if (!actor.may_write()) throw Error(Code::forbidden, "a read-only key cannot revoke keys");
-  db_.write([&](catalog::Tx& tx) {
-    check_key(tx, actor, clock_.now_us());
+  db_.write(catalog::Scope::installation(), [&](catalog::Tx& tx) {
+    check_key(tx, actor, tx.now_us());
     struct Found {
       Id principal;
       std::string name;
@@ -337,11 +338,11 @@ void Access::revoke_key(const Actor& actor, const Id& key) {
                               (!actor.only_workspace() || found->workspace == actor.only_workspace())));
     if (!visible) throw Error(Code::not_found, "there is no such key").advise(Advice::list_keys);
     if (found->revoked) return;
-    tx.exec("UPDATE keys SET revoked_us = $2 WHERE id = $1", {key, clock_.now_us()});
+    tx.exec("UPDATE keys SET revoked_us = $2 WHERE id = $1", {key, tx.now_us()});
     hooks_.record(tx, actor, "key.revoke", {{"key_id", key.with_prefix(prefix::key)}},
                   {{"name", found->name}});
     tx.after_commit([this] {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       cache_.clear();
       ++revocations_;
     });
@@ -364,11 +365,11 @@ bool Access::has_principal(catalog::Statements& statements, const Id& principal)
 void Access::flush_last_use() {
   std::unordered_map<Id, TimeUs> uses;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     uses.swap(last_use_us_);
   }
   if (uses.empty()) return;
-  db_.write([&](catalog::Tx& tx) {
+  db_.write(catalog::Scope::shared(), [&](catalog::Tx& tx) {
     for (const auto& [key, time_us] : uses)
       tx.exec("UPDATE keys SET last_used_us = $2 WHERE id = $1", {key, time_us});
   });

@@ -2,7 +2,6 @@
 // errors are thrown as Error.
 #pragma once
 
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/mutex.h"
 #include "catalog/database.h"
 #include "identity/transaction_hooks.h"
 #include "identity/types.h"
@@ -77,11 +77,11 @@ class Access {
   const Clock& clock_;
   IdMaker& ids_;
   TransactionHooks& hooks_;
-  std::mutex mutex_;
-  std::unordered_map<Id, TimeUs> last_use_us_;       // guarded by mutex_
-  std::unordered_map<std::string, Actor> subjects_;  // guarded by mutex_; keyed by "source\nsubject"
-  std::unordered_map<Sha256, Actor> cache_;          // guarded by mutex_; cleared by each revocation
-  int64_t revocations_ = 0;                          // guarded by mutex_
+  Mutex mutex_;
+  std::unordered_map<Id, TimeUs> last_use_us_ SK_GUARDED_BY(mutex_);
+  std::unordered_map<std::string, Actor> subjects_ SK_GUARDED_BY(mutex_);  // keyed by "source\nsubject"
+  std::unordered_map<Sha256, Actor> cache_ SK_GUARDED_BY(mutex_);          // cleared by each revocation
+  int64_t revocations_ SK_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace sk::identity

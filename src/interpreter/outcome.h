@@ -1,5 +1,5 @@
-// How sessions, executions and the files of an execution stand, as enums. outcome.cpp is the one place that
-// knows their names in answers and in the catalog; everything else compares the enums.
+// States of sessions and executions, and outcomes of executions and their files, as enums. Only outcome.cpp
+// knows their names in answers and in the catalog; all other code compares the enums.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ enum class ExecutionStatus { queued, running, done };
 // How an execution ended.
 enum class Outcome {
   ok,
-  error,        // by an exception, or an exit code other than 0
+  error,        // an exception, or an exit code other than 0
   interrupted,  // by its client, or because the session or the server was stopped
   timeout,
   oom,   // out of memory
@@ -24,7 +24,7 @@ enum class Outcome {
   crash,
 };
 
-// Why something in a session's folder is not, or not as the head, in the workspace.
+// Why an entry of a session's folder is not in the workspace, or not as the head.
 enum class UnkeptReason {
   link,
   fifo,
@@ -41,7 +41,7 @@ enum class UnkeptReason {
   error,
 };
 
-// What the keeping of a file did to it in the workspace.
+// How keeping a file changed the workspace.
 enum class KeptChange { created, changed, unchanged, recovered };
 
 std::string_view name_of(SessionStatus status);
@@ -50,7 +50,7 @@ std::string_view name_of(Outcome outcome);
 std::string_view name_of(UnkeptReason reason);
 std::string_view name_of(KeptChange change);
 
-// nullopt for a text that names none.
+// nullopt for an unknown name.
 std::optional<ExecutionStatus> execution_status_from(std::string_view name);
 std::optional<Outcome> outcome_from(std::string_view name);
 std::optional<UnkeptReason> unkept_reason_from(std::string_view name);

@@ -1,5 +1,5 @@
-// The interpreter of a server that runs no code: it finds and lists what is on record, and refuses the rest
-// with the reason.
+// The interpreter of a server that does not run code: finds and lists recorded sessions, and refuses all
+// other calls with the reason.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,8 @@ namespace sk::interpreter {
 // Any thread. `keep` outlives it.
 class RefusingInterpreter final : public Interpreter {
  public:
-  // `reason` is the message of every refusal: what the server lacks, or who decided that no code runs.
+  // `reason` is the message of every refusal: the part that the server lacks, or the setting that disables
+  // code.
   RefusingInterpreter(workspace::Keep& keep, std::string reason);
 
   bool runs_code() const override { return false; }

@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/log.h"
-#include "base/path.h"
 #include "interpreter/copy/added_files.h"
 #include "interpreter/copy/copy_cache.h"
 #include "interpreter/copy/only_copies.h"
@@ -31,7 +30,8 @@ Owner owner_of(sandbox::SandboxHost& host) {
   return {owner.uid, owner.gid};
 }
 
-// Where the boot is unknown, each process stands for one of its own: it trusts no copy of an earlier one.
+// Where the boot is unknown, each process counts as a boot of its own: it trusts no copy of an earlier
+// process.
 std::string boot_id_of(const InterpreterOptions& options) {
   return options.boot_id.empty() ? "process-" + random_base64url(12) : options.boot_id;
 }
@@ -77,21 +77,22 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     };
     services.rearm_fd = [this](int fd) { loop.rearm(fd); };
     services.forget_fd = [this](int fd) { loop.forget(fd); };
-    services.save_later = [this](const Execution& execution) {
-      saver.submit_always([this, execution] {
+    // Without a sync: a record that must survive a power cut is durable before this.
+    services.save_later = [this](const SessionInfo& session, const Execution& execution) {
+      saver.submit_always([this, session, execution] {
         try {
-          records.save(execution);
+          records.save(session, execution, catalog::Survives::kill);
         } catch (const Error& error) {
           log::error("an execution's record could not be saved", {{"error", error.message()}});
         }
       });
     };
-    services.told_later = [this](const Id& session) {
+    services.told_later = [this](const SessionInfo& session) {
       saver.submit_always([this, session] {
         try {
           records.mark_told(session);
         } catch (const Error& error) {
-          log::error("that recovered files were named could not be saved", {{"error", error.message()}});
+          log::error("the report of recovered files could not be saved", {{"error", error.message()}});
         }
       });
     };
@@ -107,7 +108,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
       if (session->must_warn(now_us)) tell(*session, "session.expiring", now_us);
       if (!must_end(*session, now_us)) continue;
       auto lease = registry.try_acquire(session->info().id);
-      // Somebody else may have ended it, or given it work, before the lease was ours.
+      // Another thread may have ended it, or given it work, before this one had the lease.
       if (!lease || lease->live() != session || !must_end(*session, now_us)) continue;
       if (session->awake()) tell(*session, "session.sleep", now_us);
       end(std::move(*lease), LiveSession::Why::asked);
@@ -128,14 +129,14 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     return idle || over || long_awake;
   }
 
-  // Removes copies that may go, one after the other. A session whose copy goes wakes afterwards.
+  // Evicts copies one after the other. A session without a copy gets a new one when it wakes.
   void evict_copies() {
     auto in_use = [this](const Id& id) { return registry.phase(id) != Phase::asleep; };
     while (!stopping) {
       auto found = copies.next(keep.ground().clock.now_us(), in_use);
       if (!found) break;
       auto lease = registry.try_acquire(found->id);
-      // In use since, or deleted: then its copy is not for us to touch.
+      // Used since, or deleted: its copy must not be touched.
       auto now = lease && !lease->live() ? records.find(found->id) : std::nullopt;
       if (!now || now->deleted_us || !CopyKeeper(copy_context, *now).evict(capture_as(*now)))
         copies.spare(*found);
@@ -143,7 +144,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     evicting = false;
   }
 
-  // On the record, so that whoever follows the workspace's events hears of it.
+  // Writes to the journal, so that clients that follow the workspace's events see it.
   void tell(const LiveSession& session, const char* kind, TimeUs now_us) {
     TimeUs expires_us = std::max(now_us, session.active_us() + session.info().idle_s * kSecondUs);
     saver.submit_always([this, info = session.info(), kind, expires_us] {
@@ -158,7 +159,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
   // Of an actor, or of an authority.
   template <class Owner>
   std::optional<SessionInfo> find_if_any(const Owner& owner, const Id& id) {
-    // A live session knows its own record; a deleted one is not among them.
+    // A live session has its own record; deleted sessions are not live.
     auto live = registry.find(id);
     auto found = live ? std::optional(live->info()) : records.find(id);
     if (!found || !is_of(*found, owner)) return std::nullopt;
@@ -171,7 +172,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     throw no_session(id);
   }
 
-  // Adds what the record learns only later.
+  // Adds facts that the record gets only later.
   void add_live_facts(SessionInfo& info) {
     auto live = registry.find_any(info.id);
     if (!live) return;
@@ -181,21 +182,22 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     if (live->awake()) info.status = SessionStatus::running;
   }
 
-  // What ended before this call is in the catalog after it.
+  // Makes sure that the catalog has all executions that ended before this call.
   void flush_records() {
     auto done = std::make_shared<std::promise<void>>();
     saver.submit_always([done] { done->set_value(); });
     done->get_future().wait();
   }
 
-  // The live session of a lease, made when there is none. It counts as busy until what is reserved is done.
+  // Returns the live session of a lease; creates it if needed. It counts as busy until the reserved execution
+  // is done.
   std::shared_ptr<LiveSession> bring_to_life(Registry::Lease& lease, const Id& guest) {
     if (auto live = lease.live()) {
       live->reserve();
       return live;
     }
-    // Under the lease: nobody deletes it between this look and its waking. Records that are still to be
-    // written come first, since the next number follows the last one there.
+    // Under the lease, so that the session cannot be deleted before it wakes. Pending records are written
+    // first, since the next number follows the last recorded one.
     flush_records();
     auto info = records.find(lease.id());
     if (!info) throw no_session(lease.id());
@@ -214,13 +216,14 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     if (mine < options.sessions_per_principal_max && all >= options.sessions_max &&
         !make_room(guest, std::nullopt))
       throw refuse("the server has " + std::to_string(all) + " sessions awake, which is the limit");
+    records.claim(*info);
     auto made = LiveSession::make(services, *info);
     made->reserve();
     lease.wake(made);
     return made;
   }
 
-  // Puts a session to sleep, to make room for another. False when there is none.
+  // Puts a session to sleep to make room for another. False when none can sleep.
   bool make_room(const Id& guest, const std::optional<Id>& owner) {
     for (auto live = registry.all();;) {
       auto longest = choose_evicted(live, guest, owner, options.sessions_max, keep.ground().clock.now_us());
@@ -230,11 +233,11 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
         end(std::move(*lease), LiveSession::Why::asked);
         return true;
       }
-      std::erase(live, longest);  // in somebody's hands
+      std::erase(live, longest);  // another thread has its lease
     }
   }
 
-  // Ends the lease's live session, if there is one; the lease is given back when it is asleep. Calls `then`
+  // Ends the lease's live session, if any. The lease is released when the session is asleep. Calls `then`
   // with the lease before that.
   void end(Registry::Lease lease, LiveSession::Why why, std::function<void(Registry::Lease)> then = {}) {
     auto live = lease.live();
@@ -250,7 +253,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     });
   }
 
-  // The same, and waits for it.
+  // Like end(), and waits for it.
   Registry::Lease end_and_wait(Registry::Lease lease, LiveSession::Why why) {
     auto ended = std::make_shared<std::promise<Registry::Lease>>();
     auto done = ended->get_future();
@@ -258,8 +261,8 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     return done.get();
   }
 
-  // Gives an execution to its session, which is woken when it is asleep. `earlier`: one that was accepted
-  // before a restart, with its id and number.
+  // Gives an execution to its session, and wakes the session if it is asleep. `earlier`: an execution that
+  // was accepted before a restart, with its id and number.
   RunningExecution queue(const workspace::Authority& authority, const Id& session, NewExecution wanted,
                          std::optional<Execution> earlier) {
     need_write(authority);
@@ -288,7 +291,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
       queued.execution.added = add_files(keep, authority, info, wanted.files);
       queued.execution.number = live->next_number();
       wanted.accepted = wanted.accepted || !wanted.idempotency_key.empty();
-      if (wanted.accepted) records.save_accepted(authority, queued.execution, wanted);
+      if (wanted.accepted) records.save_accepted(authority, info, queued.execution, wanted);
     }
     queued.wanted = std::move(wanted);
     queued.author = authority.author();
@@ -297,7 +300,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     RunningExecution running{queued.execution.id, queued.execution.number, queued.feed, queued.execution};
     executions_total.add();
     is_queued = true;
-    lease.reset();  // the session is busy, and the start of a cell need not keep others waiting
+    lease.reset();  // the session is busy now, and the start of a cell must not block other callers
     live->enqueue(std::move(queued));
     return running;
   }
@@ -317,15 +320,14 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
   void end_sessions() {
     services.closing = true;
     registry.close();
-    // Interrupted first, as by a cancellation, so that code can close its files. Code that ignores it is
-    // killed.
+    // Interrupts first, like cancel(), so that code can close its files. Code that ignores it is killed.
     std::vector<std::shared_ptr<ExecutionFeed>> running;
     for (auto& session : registry.all()) {
       session->interrupt_for_stop();
       for (auto& one : session->unfinished()) running.push_back(one.feed);
     }
     await_all(running, kInterruptMost);
-    // All at once; each lease comes back when its session is asleep.
+    // Ends all sessions concurrently; each lease is released when its session is asleep.
     auto live = registry.all();
     for (auto& session : live) end(registry.acquire(session->info().id), LiveSession::Why::server_stops);
     for (auto& session : live) registry.acquire(session->info().id);
@@ -342,13 +344,13 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     sync_copies();
   }
 
-  // After a clean stop a power cut finds everything on disk, so that no copy is suspect afterwards.
+  // After a clean stop, everything is on disk, so that no copy is untrusted after a power cut.
   void sync_copies() {
     try {
       WorkingCopy::flush_to_disk(options.directory);
       records.mark_copies_synced();
     } catch (const Error& error) {
-      log::warn("working copies could not be synced; after a power cut they are searched instead of believed",
+      log::warn("working copies could not be synced; after a power cut they are not trusted",
                 {{"error", error.message()}});
     }
   }
@@ -372,7 +374,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
   Rescue rescue{keep, records, registry, copy_context};
   Repeats repeats{records, keep.ground().clock, [this] { flush_records(); }};
   std::atomic<bool> evicting{false};
-  TimeUs next_eviction_us = 0;  // the loop's
+  TimeUs next_eviction_us = 0;  // used by the loop's thread
   KernelLoop loop;
 };
 
@@ -401,16 +403,16 @@ void SandboxedInterpreter::recover() {
   impl_->records.end_interrupted_executions(impl_->keep.ground().clock.now_us());
   std::vector<std::future<void>> done;
   for (auto& info : impl_->records.dirty_sessions()) {
-    auto task = std::make_shared<std::packaged_task<void()>>([impl = impl_.get(), info] {
+    auto task = std::make_shared<std::packaged_task<void()>>([impl = impl_.get(), info]() mutable {
       auto lease = impl->registry.acquire(info.id);
-      CopyKeeper keeper(impl->copy_context, info);
-      if (!keeper.exists()) return;
+      if (!CopyKeeper(impl->copy_context, info).exists()) return;
       try {
+        impl->records.claim(info);
+        CopyKeeper keeper(impl->copy_context, info);
         keeper.recover(capture_as(info));
       } catch (const std::exception& error) {
-        log::error(
-            "a session's files could not be looked through after a restart; its next execution tries again",
-            {{"session", info.id.hex()}, {"error", error.what()}});
+        log::error("a session's files could not be compared after a restart; its next execution retries",
+                   {{"session", info.id.hex()}, {"error", error.what()}});
       }
     });
     done.push_back(task->get_future());
@@ -432,9 +434,9 @@ void SandboxedInterpreter::resume_accepted() {
       execution.status = ExecutionStatus::done;
       execution.outcome = Outcome::interrupted;
       execution.message =
-          "it was accepted before the server stopped, and could not be run now: " + error.message();
+          "it was accepted before the server stopped and cannot be run now: " + error.message();
       execution.ended_us = impl_->keep.ground().clock.now_us();
-      impl_->records.save(execution);
+      if (auto session = impl_->records.find(execution.session)) impl_->records.save(*session, execution);
     }
   }
 }
@@ -453,7 +455,7 @@ SessionInfo SandboxedInterpreter::create(const workspace::Authority& authority, 
   authority.need_at(workspace::Right::write, info.folder);
   auto existing = info.folder.empty() ? std::nullopt : keep.files().find(authority, info.folder);
   if (existing && existing->kind != workspace::EntryKind::folder)
-    throw Error(Code::conflict, "'" + info.folder + "' is a file, so a session cannot have it as its folder")
+    throw Error(Code::conflict, "'" + info.folder + "' is a file, so it cannot be a session's folder")
         .advise(Advice::choose_other_folder);
   info.added = add_files(keep, authority, info, wanted.files);
   info.created_us = info.active_us = keep.ground().clock.now_us();
@@ -475,9 +477,9 @@ std::vector<SessionInfo> SandboxedInterpreter::list(const workspace::Actor& acto
 void SandboxedInterpreter::remove(const workspace::Authority& authority, const Id& session, OnUnkept unkept) {
   refuse_read_only(authority, "delete sessions");
   if (impl_->find(authority, session).status == SessionStatus::deleted) return;
-  // A call that is refused changes nothing: code runs on.
+  // A refused call changes nothing: code keeps running.
   if (unkept == OnUnkept::refuse) impl_->rescue.refuse_if_unkept(session);
-  // From here to the end under one lease: nobody wakes the session before its copy is gone.
+  // Holds one lease until the end, so that the session cannot wake before its copy is gone.
   auto lease = impl_->end_and_wait(impl_->registry.acquire(session), LiveSession::Why::asked);
   auto info = impl_->records.find(session);
   if (!info || info->deleted_us) return;
@@ -489,7 +491,7 @@ void SandboxedInterpreter::remove(const workspace::Authority& authority, const I
           .advise(Advice::read_log_and_retry);
     if (!found->empty()) throw only_copies_error(*found);
   }
-  impl_->records.mark_deleted(session, impl_->keep.ground().clock.now_us());
+  impl_->records.mark_deleted(*info, impl_->keep.ground().clock.now_us());
   keeper.remove();
 }
 
@@ -502,8 +504,7 @@ void SandboxedInterpreter::sleep(const workspace::Authority& authority, const Id
 void SandboxedInterpreter::retry_unkept(const workspace::Authority& authority, const Id& session,
                                         std::function<void(Retried)> then) {
   refuse_read_only(authority, "change files");
-  auto info = impl_->find(authority, session);
-  if (info.status == SessionStatus::deleted) throw deleted_error();
+  if (impl_->find(authority, session).status == SessionStatus::deleted) throw deleted_error();
   need_write(authority);
   impl_->rescue.retry(authority, session, std::move(then));
 }
@@ -539,8 +540,7 @@ bool SandboxedInterpreter::answer_tools(const workspace::Authority& authority, c
   refuse_read_only(authority, "answer for tools");
   impl_->find(authority, session);
   auto live = impl_->registry.find(session);
-  if (!live) return false;
-  return live->answer_tools(execution, event, std::move(results));
+  return live && live->answer_tools(execution, event, std::move(results));
 }
 
 std::optional<RunningExecution> SandboxedInterpreter::find_running(const workspace::Authority& authority,

@@ -8,6 +8,7 @@
 #include "interpreter/copy/capture.h"
 #include "interpreter/outcome.h"
 #include "interpreter/run/output.h"
+#include "interpreter/session_key.h"
 #include "workspace/types.h"
 
 namespace sk::interpreter {
@@ -21,26 +22,30 @@ struct SessionInfo {
   uint64_t memory_bytes = 0;
   int64_t timeout_s = 0;
   int64_t idle_s = 0;       // 0: never expires
-  int64_t awake_max_s = 0;  // so long it stays awake at most, used or not; 0: as long as it is used
+  int64_t awake_max_s = 0;  // limit on the time awake, used or not; 0: none
   std::string runtime;
   Json environment = Json::object();
-  Json labels = Json::object();                            // free for dialects
-  std::vector<std::pair<std::string, std::string>> added;  // by create(): asked for → where it is now
+  Json labels = Json::object();                            // for dialects
+  std::vector<std::pair<std::string, std::string>> added;  // set by create(): requested path → new path
   int64_t execution_count = 0;
   TimeUs created_us = 0;
   TimeUs active_us = 0;
-  std::optional<TimeUs> woke_us;  // when it last began to run; told only where awake_max_s limits that
+  std::optional<TimeUs> woke_us;  // when it last began to run; set only if awake_max_s limits that
   std::optional<TimeUs> deleted_us;
   SessionStatus status = SessionStatus::asleep;
+
+  int64_t epoch = 0;  // of its owner; grows when another one takes over
+
+  SessionKey key() const { return {id, workspace, epoch}; }
 };
 
-// A file or folder of any workspace that the caller may read, to be copied into the session's folder.
+// A file or folder of any workspace that the caller may read, to copy into the session's folder.
 struct AddedFile {
   std::string workspace;  // id or name; empty: the session's own
   std::string path;       // or a version:
   std::optional<Id> version;
-  std::string as;                         // empty: its own name
-  workspace::Conditions conditions = {};  // for the place that it gets: tokens of locks
+  std::string as;                         // new name; empty: keeps its name
+  workspace::Conditions conditions = {};  // lock tokens for the new path
 };
 
 struct NewSession {
@@ -56,10 +61,10 @@ struct NewSession {
   std::vector<AddedFile> files;
 };
 
-// Which sessions a list has, and in which order: by when they were made.
+// Filter and page of a list of sessions, which is ordered by creation.
 struct SessionQuery {
-  std::string name;  // exactly; empty: any
-  Id after;          // the last one seen; zero: from the beginning
+  std::string name;  // exact name; empty: any
+  Id after;          // last session of the previous page; zero: first page
   workspace::Order order = workspace::Order::newest_first;
   size_t limit = 100;
 };
@@ -69,19 +74,19 @@ struct NewExecution {
   std::string language = "python";  // python | bash
   std::optional<int64_t> timeout_s;
   std::vector<AddedFile> files;
-  // Its code may call tools that only the client has (runtime/sandkeep_runtime/tools.py): they come as
-  // `tools` events of its feed, and Interpreter::answer_tools brings their results.
+  // The code may call tools that only the client has (runtime/sandkeep_runtime/tools.py). The calls are
+  // `tools` events of the feed, and Interpreter::answer_tools delivers their results.
   bool tools = false;
-  // The caller answers before it is done: it is a durable row before execute() returns, and a killed server
-  // runs it after its restart unless it had begun.
+  // The caller answers before the execution is done. It is a durable row before execute() returns, and a
+  // killed server runs it after its restart unless it had begun.
   bool accepted = false;
-  // Its id is told while it runs: its record is durable before that.
+  // The client learns the id while the execution runs, so its record is durable before that.
   bool announced = false;
-  // The client's name for this request (Idempotency-Key); empty: none. A second request of that name gets the
-  // execution of the first. Makes it `accepted`, so that the name is known after a crash as well.
+  // The client's key for this request (Idempotency-Key); empty: none. A second request with that key gets the
+  // execution of the first. Implies `accepted`, so that the key is known after a crash as well.
   std::string idempotency_key = {};
-  // The client says that it sent this before, without a name: it gets the session's newest execution if that
-  // is what it asks for and nobody got its answer.
+  // The client says that it sends this request again, without a key. It gets the session's newest execution
+  // if that has the same code and its answer was not delivered.
   bool repeated = false;
 };
 
@@ -94,17 +99,17 @@ struct Execution {
   std::string code;
   ExecutionStatus status = ExecutionStatus::queued;
   std::optional<Outcome> outcome;  // set when it is done
-  std::string message;             // why it ended so, where that is not plain
+  std::string message;             // the reason, where the outcome does not show it
   std::optional<int> exit_code;    // of a program or of bash
-  bool woke = false;               // the session was asleep: variables are gone, files are there
+  bool woke = false;               // the session was asleep: variables are lost, files are there
   Outputs outputs;
   Settled files;
-  std::vector<std::pair<std::string, std::string>> added;  // asked for → where it is now
+  std::vector<std::pair<std::string, std::string>> added;  // requested path → new path
   TimeUs created_us = 0, started_us = 0, ended_us = 0;
   Json timings = Json::object();  // microseconds: queue, wake, run, keep
 };
 
-// The name of its outcome; empty while it has none.
+// The name of the execution's outcome; empty while it has none.
 std::string_view outcome_name(const Execution& execution);
 
 }  // namespace sk::interpreter

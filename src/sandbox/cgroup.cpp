@@ -218,7 +218,7 @@ void Cgroup::add(pid_t pid) {
   for (const auto& place : places_) must_write(place.path + "/cgroup.procs", std::to_string(pid));
 }
 
-void Cgroup::set_limits(const Limits& limits) {
+void Cgroup::set_limits(const SessionLimits& limits) {
   std::string bytes = std::to_string(limits.memory_bytes);
   if (auto* place = place_of("memory")) {
     if (place->version == 2) {

@@ -77,7 +77,7 @@ class Cgroup {
   // Adds a process; children forked later belong to the group too. Throws Error(internal).
   void add(pid_t pid);
   // Throws Error(internal) when a limit of an available controller cannot be set.
-  void set_limits(const Limits& limits);
+  void set_limits(const SessionLimits& limits);
   Usage usage() const;
   // Returns this field of Usage at low cost, or nullopt where processes are not counted.
   std::optional<uint64_t> processes_refused() const;

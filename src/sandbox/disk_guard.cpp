@@ -72,7 +72,7 @@ DiskGuard::DiskGuard(Options options) : options_(std::move(options)) {
 
 DiskGuard::~DiskGuard() {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     SK_CHECK(watched_.empty(), "a ticket outlives its guard");
     stopping_ = true;
   }
@@ -85,21 +85,22 @@ std::unique_ptr<DiskGuard::Ticket> DiskGuard::watch(const std::string& folder, D
   Watched watched{fd, limits, std::move(over), {UINT64_MAX, UINT64_MAX}, {}, {}, false};
   watched.usage = watched.before = measure_folder(fd->get());
   tighten(watched);
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   uint64_t number = ++numbers_;
   watched_.emplace(number, std::move(watched));
   return std::make_unique<Ticket>(*this, number);
 }
 
 void DiskGuard::forget(uint64_t number) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   watched_.erase(number);
 }
 
 void DiskGuard::run() {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   while (!stopping_) {
-    wake_.wait_for(lock, std::chrono::milliseconds(options_.interval_ms), [this] { return stopping_; });
+    wake_.wait_for(lock, std::chrono::milliseconds(options_.interval_ms),
+                   [this]() SK_REQUIRES(mutex_) { return stopping_; });
     if (stopping_) return;
     lock.unlock();
     Free free = free_space();
@@ -125,13 +126,13 @@ void DiskGuard::walk(const Free& free) {
   auto began_us = steady_us();
   std::vector<std::pair<uint64_t, std::shared_ptr<Fd>>> folders;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     for (const auto& [number, watched] : watched_) folders.emplace_back(number, watched.folder);
   }
   bool reserve_reached = free.bytes < options_.reserve_bytes;
   for (const auto& [number, folder] : folders) {
     FolderUsage usage = measure_folder(folder->get());
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     auto found = watched_.find(number);
     if (found == watched_.end()) continue;
     found->second.usage = usage;
@@ -140,7 +141,7 @@ void DiskGuard::walk(const Free& free) {
   }
   walked_at_ = free;
   next_walk_us_ = steady_us() + 9 * (steady_us() - began_us);
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (reserve_reached) look_at_reserve(free);
 }
 
@@ -162,10 +163,10 @@ void DiskGuard::look_at_one(Watched& watched) {
   tighten(watched);
   std::string why;
   if (watched.usage.bytes > watched.allowed.bytes_max)
-    why = human_size(watched.usage.bytes) + " on disk, more than the limit of " +
+    why = human_size(watched.usage.bytes) + " on disk, over the limit of " +
           human_size(watched.limits.bytes_max);
   else if (watched.usage.entries > watched.allowed.entries_max)
-    why = std::to_string(watched.usage.entries) + " files, more than the limit of " +
+    why = std::to_string(watched.usage.entries) + " files, over the limit of " +
           std::to_string(watched.limits.entries_max);
   if (why.empty()) return;
   watched.told = true;
@@ -182,7 +183,7 @@ void DiskGuard::look_at_reserve(const Free& free) {
   for (auto& [number, watched] : watched_)
     if (!watched.told && growth(watched) > 0 && (!most || growth(watched) > growth(*most))) most = &watched;
   if (!most) return;
-  log::warn("the disk is nearly full; the session that grew most is ended",
+  log::warn("the disk is nearly full; the session that grew most is stopped",
             {{"free", human_size(free.bytes)}, {"grew", human_size(growth(*most))}});
   most->told = true;
   most->over("the server's disk is nearly full, and this session grew most");

@@ -6,16 +6,15 @@
 // has shrunk.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 
 #include "base/fd.h"
+#include "base/mutex.h"
 
 namespace sk::sandbox {
 
@@ -84,17 +83,17 @@ class DiskGuard {
   bool is_worth_walking(const Free& free);
   void walk(const Free& free);
   static void tighten(Watched& watched);
-  void look_at_one(Watched& watched);
-  void look_at_reserve(const Free& free);
+  void look_at_one(Watched& watched) SK_REQUIRES(mutex_);
+  void look_at_reserve(const Free& free) SK_REQUIRES(mutex_);
   Free free_space() const;
   void forget(uint64_t number);
 
   const Options options_;
-  std::mutex mutex_;  // guards all below; held during callbacks
-  std::condition_variable wake_;
-  bool stopping_ = false;
-  uint64_t numbers_ = 0;
-  std::map<uint64_t, Watched> watched_;
+  Mutex mutex_;  // held during callbacks
+  ConditionVariable wake_;
+  bool stopping_ SK_GUARDED_BY(mutex_) = false;
+  uint64_t numbers_ SK_GUARDED_BY(mutex_) = 0;
+  std::map<uint64_t, Watched> watched_ SK_GUARDED_BY(mutex_);
 
   // Guard's thread only.
   Free walked_at_;            // free space at the last walk

@@ -144,7 +144,7 @@ class Examination {
                          ? choose_first_id(read_file("/proc/self/uid_map"), kSessionIds)
                          : 0;
     add("user ids that are not root's", Need::required, first ? 0 : EPERM, 0,
-        first ? "from " + std::to_string(first) : "the server has no ids to give",
+        first ? "from " + std::to_string(first) : "the server has no user ids for sessions",
         "Run as real root, or in a container with at least 30,000 user ids.");
     if (!first) return;
     ids.owner_uid = ids.owner_gid = ids.session = first;

@@ -50,7 +50,7 @@ std::unique_ptr<Session> SandboxHost::start(const SessionSpec& spec) {
 }
 
 Nursery& SandboxHost::nursery_of(const std::string& runtime) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   for (const auto& candidate : options_.runtimes) {
     if (candidate.name != runtime && !runtime.empty()) continue;
     auto& nursery = nurseries_[candidate.name];

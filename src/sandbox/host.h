@@ -3,12 +3,12 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/metrics.h"
+#include "base/mutex.h"
 #include "sandbox/doctor.h"
 #include "sandbox/nursery.h"
 #include "sandbox/session.h"
@@ -85,9 +85,9 @@ class SandboxHost {
   const CgroupTree cgroups_;
   const Findings findings_;
   UserIds ids_;
-  std::mutex mutex_;
-  // Guarded by mutex_. A nursery is never removed.
-  std::map<std::string, std::unique_ptr<Nursery>> nurseries_;
+  Mutex mutex_;
+  // A nursery is never removed.
+  std::map<std::string, std::unique_ptr<Nursery>> nurseries_ SK_GUARDED_BY(mutex_);
 };
 
 }  // namespace sk::sandbox

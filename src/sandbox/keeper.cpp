@@ -32,14 +32,14 @@ void Nursery::keep() {
   for (;;) {
     bool stopping;
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       stopping = stopping_;
     }
     if (stopping) {
       coming_.reset();
       std::deque<std::unique_ptr<SessionParts>> unused;
       {
-        std::lock_guard lock(mutex_);
+        MutexLock lock(mutex_);
         unused.swap(pool_);
       }
       for (auto& parts : unused) dispose(std::move(parts));
@@ -50,12 +50,12 @@ void Nursery::keep() {
     }
     clear_remains();
     if (stopping) {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       if (remains_.empty()) break;
     }
     sleep_until_needed();
   }
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   zygote_.reset();
   launcher_.reset();
 }
@@ -66,7 +66,7 @@ void Nursery::renew_zygote() {
     patience_us_ = 0;
     zygote_since_us_ = now_us;
     forks_of_zygote_ = 0;
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     zygote_ = std::move(coming_);
     zygote_ready_.notify_all();
   } else if (coming_ && !coming_->alive()) {
@@ -75,7 +75,7 @@ void Nursery::renew_zygote() {
   }
   bool wanted;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (zygote_ && !zygote_->alive()) {
       log::error("the zygote has ended; its sessions go on, and another is started");
       zygote_.reset();
@@ -97,7 +97,7 @@ void Nursery::renew_launcher() {
     coming_.reset();
     std::deque<std::unique_ptr<SessionParts>> unused;
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       launcher_ = std::move(launcher);
       zygote_.reset();
       unused.swap(pool_);
@@ -130,14 +130,14 @@ void Nursery::fill_pool() {
   auto now_us = steady_us();
   bool in_demand;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (!zygote_ || pool_.size() >= options_.pool_size || now_us < next_fill_us_) return;
     if (!pool_.empty() && now_us < taken_us_ + kFirstCellUs) return;
     in_demand = pool_.empty() && now_us < taken_us_ + kInDemandUs;
   }
   try {
     auto parts = prepare(in_demand ? Zygote::Urgency::somebody_waits : Zygote::Urgency::none);
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     pool_.push_back(std::move(parts));
     pooled_.set(static_cast<int64_t>(pool_.size()));
     if (pool_.size() < options_.pool_size) wake();  // one per round, so other tasks get a turn
@@ -150,7 +150,7 @@ void Nursery::fill_pool() {
 void Nursery::clear_remains() {
   std::vector<std::unique_ptr<SessionParts>> taken;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     taken.swap(remains_);
   }
   std::erase_if(taken, [this](auto& parts) {
@@ -160,7 +160,7 @@ void Nursery::clear_remains() {
     shared_.ids.release(parts->uid);
     return true;
   });
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   for (auto& parts : taken) remains_.push_back(std::move(parts));
 }
 
@@ -176,7 +176,7 @@ void Nursery::sleep_until_needed() {
   size_t first_report = waits.size();
   for (const auto& zygote : held) waits.push_back({zygote->reports_fd(), POLLIN, 0});
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     for (const auto& parts : remains_) {
       if (parts->init_pidfd && !wait_readable(parts->init_pidfd.get(), 0))
         waits.push_back({parts->init_pidfd.get(), POLLIN, 0});

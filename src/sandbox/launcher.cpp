@@ -85,7 +85,7 @@ Launcher::Process::~Process() {
 
 sk_launcher_reply Launcher::ask(sk_launcher_request& request, std::span<const int> fds,
                                 std::vector<Fd>& received) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   sk_launcher_reply reply{};
   if (!send_packet(process_.socket.get(), request, fds) ||
       !receive_packet(process_.socket.get(), reply, received, kAnswerTimeoutMs))

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "base/fd.h"
+#include "base/mutex.h"
 #include "sandbox/packets.h"
 
 namespace sk::sandbox {
@@ -57,7 +57,7 @@ class Launcher {
     ~Process();
   };
 
-  std::mutex mutex_;  // serializes requests
+  Mutex mutex_;  // serializes requests
   Process process_;
 };
 

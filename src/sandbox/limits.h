@@ -5,7 +5,7 @@
 
 namespace sk::sandbox {
 
-struct Limits {
+struct SessionLimits {
   uint64_t memory_bytes = 1ull << 30;
   uint64_t cpu_percent = 100;    // of one core; 0: unlimited
   uint64_t processes_max = 256;  // includes threads

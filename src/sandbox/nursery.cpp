@@ -64,7 +64,7 @@ Nursery::Nursery(Options options, Shared shared)
 
 Nursery::~Nursery() {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     stopping_ = true;
   }
   wake();
@@ -72,21 +72,21 @@ Nursery::~Nursery() {
 }
 
 bool Nursery::wait_ready(int timeout_ms) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   return zygote_ready_.wait_for(lock, std::chrono::milliseconds(timeout_ms),
-                                [this] { return zygote_ != nullptr; });
+                                [this]() SK_REQUIRES(mutex_) { return zygote_ != nullptr; });
 }
 
 std::shared_ptr<Zygote> Nursery::current_zygote() {
   if (!wait_ready(kZygoteTimeoutMs))
     throw Error(Code::unavailable, "Python did not start in the sandbox").advise(Advice::read_log);
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (!zygote_) throw Error(Code::unavailable, "the sandbox's zygote has ended");
   return zygote_;
 }
 
 std::shared_ptr<Launcher> Nursery::current_launcher() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return launcher_;
 }
 
@@ -114,7 +114,7 @@ std::unique_ptr<Session> Nursery::start(const SessionSpec& spec) {
 }
 
 std::unique_ptr<SessionParts> Nursery::take_ready() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (pool_.empty()) return nullptr;
   auto parts = std::move(pool_.front());
   pool_.pop_front();
@@ -229,7 +229,7 @@ void Nursery::dispose(std::unique_ptr<SessionParts> parts) {
        {&parts->control, &parts->gate, &parts->channel, &parts->output, &parts->errors, &parts->idmap})
     fd->reset();
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     remains_.push_back(std::move(parts));
   }
   wake();

@@ -3,15 +3,14 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "base/metrics.h"
+#include "base/mutex.h"
 #include "sandbox/doctor.h"
 #include "sandbox/launcher.h"
 #include "sandbox/session.h"
@@ -79,13 +78,14 @@ class Nursery {
   Histogram& start_time_;
   Gauge& pooled_;
 
-  std::mutex mutex_;  // guards all below
-  std::condition_variable zygote_ready_;
-  std::shared_ptr<Launcher> launcher_;  // shared: pending requests keep a dead one alive
-  std::shared_ptr<Zygote> zygote_;      // ready; otherwise null
-  std::deque<std::unique_ptr<SessionParts>> pool_;
-  std::vector<std::unique_ptr<SessionParts>> remains_;
-  bool stopping_ = false;
+  Mutex mutex_;
+  ConditionVariable zygote_ready_;
+  // Shared: pending requests keep a dead one alive.
+  std::shared_ptr<Launcher> launcher_ SK_GUARDED_BY(mutex_);
+  std::shared_ptr<Zygote> zygote_ SK_GUARDED_BY(mutex_);  // ready; otherwise null
+  std::deque<std::unique_ptr<SessionParts>> pool_ SK_GUARDED_BY(mutex_);
+  std::vector<std::unique_ptr<SessionParts>> remains_ SK_GUARDED_BY(mutex_);
+  bool stopping_ SK_GUARDED_BY(mutex_) = false;
 
   std::atomic<uint64_t> forks_of_zygote_{0};
 

@@ -29,7 +29,7 @@ struct SessionSpec {
   std::string id;  // for logs only
   // Absolute host path of the folder mounted at /mnt/data. SandboxHost::file_owner() must own it.
   std::string data_dir;
-  Limits limits;
+  SessionLimits limits;
   std::vector<ReadOnlyBind> binds;
   std::string runtime;  // empty: the first runtime
 };

@@ -30,7 +30,7 @@ UserIds::UserIds(const UserIdPlan& plan) : plan_(plan) {
 
 uint32_t UserIds::acquire() {
   if (plan_.count == 0) return plan_.session;
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (free_.empty()) throw Error(Code::too_many_requests, "all user ids for sessions are in use");
   uint32_t id = free_.back();
   free_.pop_back();
@@ -39,7 +39,7 @@ uint32_t UserIds::acquire() {
 
 void UserIds::release(uint32_t id) {
   if (plan_.count == 0) return;
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   // Append at the far end, so an id stays unused for as long as possible.
   free_.insert(free_.begin(), id);
 }

@@ -3,9 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <string_view>
 #include <vector>
+
+#include "base/mutex.h"
 
 namespace sk::sandbox {
 
@@ -32,8 +33,8 @@ class UserIds {
 
  private:
   const UserIdPlan plan_;
-  std::mutex mutex_;
-  std::vector<uint32_t> free_;  // guarded by mutex_
+  Mutex mutex_;
+  std::vector<uint32_t> free_ SK_GUARDED_BY(mutex_);
 };
 
 }  // namespace sk::sandbox

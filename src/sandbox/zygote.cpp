@@ -38,7 +38,7 @@ Zygote::~Zygote() {
 }
 
 bool Zygote::wait_ready(int timeout_ms) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (ready_) return true;
   sk_fork_reply reply{};
   std::vector<Fd> none;
@@ -47,7 +47,7 @@ bool Zygote::wait_ready(int timeout_ms) {
 }
 
 Zygote::Child Zygote::fork(uint32_t layers, Urgency urgency, std::span<const int> fds) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   sk_fork_request request{layers, urgency == Urgency::none};
   sk_fork_reply reply{};
   std::vector<Fd> received;
@@ -65,14 +65,14 @@ bool Zygote::collect_reports() {
     auto got = ::recv(reports_.get(), &report, sizeof report, MSG_DONTWAIT);
     if (got < 0) return errno == EAGAIN || errno == EINTR;
     if (got != static_cast<ssize_t>(sizeof report)) return false;
-    std::lock_guard lock(statuses_mutex_);
+    MutexLock lock(statuses_mutex_);
     statuses_[report.pid] = report.status;
   }
 }
 
 std::optional<int> Zygote::take_status(pid_t pid) {
   collect_reports();
-  std::lock_guard lock(statuses_mutex_);
+  MutexLock lock(statuses_mutex_);
   auto found = statuses_.find(pid);
   if (found == statuses_.end()) return std::nullopt;
   int status = found->second;

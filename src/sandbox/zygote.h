@@ -5,11 +5,11 @@
 #include <sys/types.h>
 
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 
 #include "base/fd.h"
+#include "base/mutex.h"
 #include "sandbox/launcher.h"
 
 namespace sk::sandbox {
@@ -53,13 +53,13 @@ class Zygote {
   std::optional<int> take_status(pid_t pid);
 
  private:
-  std::mutex mutex_;  // serializes forks; also guards ready_
-  bool ready_ = false;
+  Mutex mutex_;  // serializes forks
+  bool ready_ SK_GUARDED_BY(mutex_) = false;
   Fd socket_;
   Fd reports_;
   Fd pidfd_;
-  std::mutex statuses_mutex_;
-  std::map<pid_t, int> statuses_;  // guarded by statuses_mutex_
+  Mutex statuses_mutex_;
+  std::map<pid_t, int> statuses_ SK_GUARDED_BY(statuses_mutex_);
 };
 
 }  // namespace sk::sandbox

@@ -21,8 +21,8 @@ void make_data_folder(const std::string& path) {
   try {
     blobs::make_directories_durably(path, 0777);
   } catch (const Error& error) {
-    throw Error(Code::bad_request, "cannot make the data folder: " + error.message())
-        .hint("Choose another with --data DIR.");
+    throw Error(Code::bad_request, "cannot create the data folder: " + error.message())
+        .hint("Choose another folder with --data DIR.");
   }
 }
 
@@ -40,7 +40,8 @@ void Assembly::provision() {
 
 void Assembly::recover() {
   interpreter_ = make_interpreter();
-  app_.emplace(*keep_, *interpreter_, api_settings(settings_), metrics_, std::string(kVersion));
+  app_.emplace(*keep_, *interpreter_, api_settings(settings_), metrics_, std::string(kVersion),
+               mcp_extension_);
   app_->recover();
 }
 
@@ -90,7 +91,7 @@ std::unique_ptr<interpreter::Interpreter> Assembly::make_interpreter() {
     why = error.what();
   }
   sandboxes_.reset();
-  log::error("no code can run here; files are served all the same", {{"why", why}});
+  log::error("code cannot run here; files are served anyway", {{"why", why}});
   return std::make_unique<RefusingInterpreter>(*keep_, why);
 }
 

@@ -19,11 +19,12 @@
 
 namespace sk::server {
 
-// One thread. `settings` and `clock` outlive it. Call provision(), recover() and listen() once each, in this
-// order. They throw errors that prevent the start.
+// One thread. The arguments of the constructor outlive it. Call provision(), recover() and listen() once
+// each, in this order. They throw errors that prevent the start.
 class Assembly {
  public:
-  Assembly(const Settings& settings, const Clock& clock) : settings_(settings), clock_(clock) {}
+  Assembly(const Settings& settings, const Clock& clock, const api::mcp::Extension* mcp_extension)
+      : settings_(settings), clock_(clock), mcp_extension_(mcp_extension) {}
   ~Assembly() { stop(); }
   Assembly(const Assembly&) = delete;
   Assembly& operator=(const Assembly&) = delete;
@@ -50,6 +51,7 @@ class Assembly {
 
   const Settings& settings_;
   const Clock& clock_;
+  const api::mcp::Extension* const mcp_extension_;  // null: none
   Metrics metrics_;
   std::optional<workspace::Keep> keep_;
   FirstKey first_key_;

@@ -20,9 +20,8 @@ std::string boot_id(const std::string& file) {
   std::ifstream boot(file);
   std::string id;
   if (!std::getline(boot, id))
-    log::warn(
-        "the id of this boot is unknown; after a crash, working copies are searched instead of believed",
-        {{"file", file}, {"setting", "boot-id-file"}});
+    log::warn("the id of this boot is unknown; after a crash, working copies are not trusted",
+              {{"file", file}, {"setting", "boot-id-file"}});
   return id;
 }
 
@@ -139,7 +138,6 @@ api::Settings api_settings(const Settings& settings) {
       .mcp_sessions_max = settings.mcp_sessions_max,
       .mcp_session_idle_s = settings.mcp_session_idle_s,
       .mcp_replay_bytes_max = settings.mcp_replay_bytes_max,
-      .mcp_conformance = settings.mcp_conformance,
       .librechat_jwt_key = settings.librechat_jwt_key,
       .librechat_jwt_issuer = settings.librechat_jwt_issuer,
       .librechat_jwt_audience = settings.librechat_jwt_audience,

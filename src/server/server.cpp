@@ -5,9 +5,9 @@
 
 namespace sk::server {
 
-void run(const Settings& settings, const Clock& clock,
+void run(const Settings& settings, const Clock& clock, const api::mcp::Extension* mcp_extension,
          const std::function<void(const Listening&)>& until_end) {
-  Assembly server(settings, clock);
+  Assembly server(settings, clock, mcp_extension);
   server.provision();
   server.recover();
   server.listen();

@@ -12,6 +12,10 @@
 #include "server/settings.h"
 #include "workspace/audit.h"
 
+namespace sk::api::mcp {
+class Extension;
+}
+
 namespace sk::server {
 
 // A server that answers requests.
@@ -23,7 +27,8 @@ struct Listening {
 
 // Runs a server. Calls `until_end` when the server answers requests, and stops it when the callback returns.
 // Error(conflict) if another server uses the data folder; other errors that prevent the start also propagate.
-void run(const Settings& settings, const Clock& clock,
+// `mcp_extension` is null or outlives the call.
+void run(const Settings& settings, const Clock& clock, const api::mcp::Extension* mcp_extension,
          const std::function<void(const Listening&)>& until_end);
 
 // Tests each layer of the sandbox on the filesystem of `folder`.

@@ -23,12 +23,12 @@ constexpr std::string_view kPrefix = "SANDKEEP_";
 constexpr auto kClientVariables = std::to_array<ClientVariable>({
     {"SANDKEEP_SERVER", "Address of the server that commands such as `put` and `ls` talk to."},
     {"SANDKEEP_KEY", "The key that they send."},
-    {"SANDKEEP_WORKSPACE", "The workspace that they mean when none is named."},
+    {"SANDKEEP_WORKSPACE", "The workspace that they use when none is named."},
     {"SANDKEEP_LOCK", "Token of a lock that they write under; `sandkeep lock run` sets it."},
     {"SANDKEEP_LOCK_WORKSPACE",
      "Id of the workspace of that lock: the token is sent there only; `sandkeep lock run` sets it."},
     {"SANDKEEP_CA_FILE",
-     "Certificate authority (PEM) to trust beside the system's, for `--tls self-signed`."},
+     "Certificate authority (PEM) to trust in addition to the system's, for `--tls self-signed`."},
 });
 
 // One value from one source. Sources are applied in order of precedence.
@@ -168,7 +168,7 @@ void expand_home(Settings& settings, const Environment& environment) {
   auto home = environment.find("HOME");
   if (home == environment.end() || home->second.empty()) {
     if (settings.data.starts_with("~/"))
-      throw Error(Code::bad_request, "there is no HOME to keep the data folder in")
+      throw Error(Code::bad_request, "HOME is not set, so there is no default data folder")
           .hint("Name one with --data DIR.");
     return;
   }

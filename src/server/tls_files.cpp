@@ -56,7 +56,7 @@ http::Certificate load_authority(const std::string& folder, const Clock& clock) 
       http::make_authority("Sandkeep on " + host_name().substr(0, 40), clock.now_us(), kAuthorityDays);
   write_file_durably(key_file, made.key_pem, 0600);
   write_file_durably(cert_file, made.cert_pem, 0644);
-  log::info("made a certificate authority", {{"file", cert_file}});
+  log::info("created a certificate authority", {{"file", cert_file}});
   return made;
 }
 

@@ -41,7 +41,7 @@ AccessLog::~AccessLog() { stop(); }
 
 void AccessLog::note(AccessRecord record) {
   TimeUs now_us = ground_.clock.now_us();
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (pending_.size() >= kPendingMost && !pending_.contains(record)) {
     ++dropped_;
     return;
@@ -57,7 +57,7 @@ void AccessLog::flush() { write_pending(); }
 
 void AccessLog::stop() {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     stopping_ = true;
   }
   wake_.notify_all();
@@ -65,7 +65,7 @@ void AccessLog::stop() {
   thread_.join();
   try {
     write_pending();
-    std::lock_guard lock(file_mutex_);
+    MutexLock lock(file_mutex_);
     close_segment();
   } catch (const std::exception& error) {
     log::error("the end of the access log could not be written", {{"error", error.what()}});
@@ -73,12 +73,13 @@ void AccessLog::stop() {
 }
 
 void AccessLog::run() {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   bool failed = false;
   while (!stopping_) {
     // After a failure, waits even if many records are pending.
-    wake_.wait_for(lock, kFlushInterval,
-                   [&] { return stopping_ || (!failed && pending_.size() >= kPendingMax); });
+    wake_.wait_for(lock, kFlushInterval, [&]() SK_REQUIRES(mutex_) {
+      return stopping_ || (!failed && pending_.size() >= kPendingMax);
+    });
     if (pending_.empty()) continue;
     lock.unlock();
     failed = false;
@@ -93,11 +94,11 @@ void AccessLog::run() {
 }
 
 void AccessLog::write_pending() {
-  std::lock_guard file_lock(file_mutex_);
+  MutexLock file_lock(file_mutex_);
   Batch batch;
   int64_t dropped = 0;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     batch.swap(pending_);
     dropped = std::exchange(dropped_, 0);
   }
@@ -113,7 +114,7 @@ void AccessLog::write_pending() {
 
 // Adds records that could not be written to those that came since.
 void AccessLog::put_back(Batch batch) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   pending_.swap(batch);
   for (auto& [record, seen] : batch) {
     auto [at, is_new] = pending_.try_emplace(record, seen);
@@ -123,7 +124,7 @@ void AccessLog::put_back(Batch batch) {
   }
 }
 
-// With file_mutex_ held. Writes all or nothing, so that the records can be written again after a failure.
+// Writes all or nothing, so that the records can be written again after a failure.
 void AccessLog::append(const Batch& batch) {
   TimeUs now_us = ground_.clock.now_us();
   bool full = !segment_path_.empty() && (now_us - segment_started_us_ > kSegmentSeconds * kSecondUs ||
@@ -176,7 +177,7 @@ void AccessLog::close_segment() {
          size += static_cast<int64_t>(got))
       hash.update(Bytes(buffer).first(got));
   }
-  ground_.db.write([&](catalog::Tx& tx) {
+  ground_.db.write(catalog::Scope::installation(), [&](catalog::Tx& tx) {
     Journal::append(
         tx, ground_, Id{}, Author(Id{}, "server"), "access_log.segment",
         {{"segment", closed_path.filename().string()}, {"sha256", hash.digest().hex()}, {"size", size}},

@@ -4,12 +4,11 @@
 // SHA-256 is recorded in the server's journal. Segments are deleted after the retention time.
 #pragma once
 
-#include <condition_variable>
 #include <map>
-#include <mutex>
 #include <string>
 #include <thread>
 
+#include "base/mutex.h"
 #include "workspace/ground.h"
 #include "workspace/types.h"
 
@@ -47,22 +46,22 @@ class AccessLog {
   using Batch = std::map<AccessRecord, Seen>;
   void run();
   void write_pending();
-  void append(const Batch& batch);
+  void append(const Batch& batch) SK_REQUIRES(file_mutex_);
   void put_back(Batch batch);
-  void close_segment();
+  void close_segment() SK_REQUIRES(file_mutex_);
 
   Ground& ground_;
   const std::string directory_;
   const int retention_days_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  Batch pending_;          // guarded by mutex_
-  int64_t dropped_ = 0;    // guarded by mutex_: records since the last log line about them
-  bool stopping_ = false;  // guarded by mutex_
-  std::mutex file_mutex_;  // guards all members below except thread_
-  std::string segment_path_;
-  TimeUs segment_started_us_ = 0;
-  int64_t segment_records_ = 0;
+  Mutex mutex_;
+  ConditionVariable wake_;
+  Batch pending_ SK_GUARDED_BY(mutex_);
+  int64_t dropped_ SK_GUARDED_BY(mutex_) = 0;  // records since the last log line about them
+  bool stopping_ SK_GUARDED_BY(mutex_) = false;
+  Mutex file_mutex_;
+  std::string segment_path_ SK_GUARDED_BY(file_mutex_);
+  TimeUs segment_started_us_ SK_GUARDED_BY(file_mutex_) = 0;
+  int64_t segment_records_ SK_GUARDED_BY(file_mutex_) = 0;
   std::thread thread_;
 };
 

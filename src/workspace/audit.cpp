@@ -30,7 +30,7 @@ void Audit::checkpoint() {
                             [](const catalog::Row&) { return false; }) > 0;
   });
   if (!any) return;
-  ground_.db.write([&](catalog::Tx& tx) {
+  ground_.db.write(catalog::Scope::installation(), [&](catalog::Tx& tx) {
     std::vector<std::string> leaves;
     tx.query("SELECT workspace, seq, hash FROM journals WHERE checkpointed_seq < seq", {},
              [&](const catalog::Row& row) {
@@ -47,7 +47,7 @@ void Audit::checkpoint() {
     auto last = tx.one("SELECT number, hash FROM checkpoints ORDER BY number DESC LIMIT 1", {},
                        [](const catalog::Row& row) { return Last{row.integer(0), row.hash(1)}; })
                     .value_or(Last{0, Sha256{}});
-    TimeUs now_us = ground_.clock.now_us();
+    TimeUs now_us = tx.now_us();
     std::string text = checkpoint_text(last.number + 1, now_us, last.hash, joined);
     tx.exec(
         "INSERT INTO checkpoints (number, time_us, leaves, previous, hash, signature) VALUES ($1, $2, $3, "

@@ -37,7 +37,7 @@ class Verifier {
     try {
       value = Json::parse(text);
       // Accept only the exact text of the exporter: one spelling per value.
-      if (to_text(value) != text) reject(number, "the line is not written as it was exported");
+      if (to_text(value) != text) reject(number, "the line differs from its exported form");
       if (number == 1)
         header(value);
       else if (value.contains("entry"))
@@ -47,7 +47,7 @@ class Verifier {
       else if (value.contains("seal"))
         seal(number, value.at("seal"));
       else
-        reject(number, "the line is of no known kind");
+        reject(number, "the line is of an unknown kind");
     } catch (const Json::exception&) {
       reject(number, "the line is not an audit line");
     }
@@ -131,7 +131,7 @@ class Verifier {
     auto signature = from_base64url(value.at("signature").get<std::string>());
     if (hash != hash_field(value, "sha256", number) || !signature ||
         !key_->verify(as_bytes("sandkeep-audit-seal-1\n" + hash.hex()), *signature))
-      reject(number, "the seal does not fit: the file was changed");
+      reject(number, "the seal does not match: the file was changed");
     if (value.size() != 2) reject(number, "the seal was changed");
     sealed_ = true;
   }
@@ -158,7 +158,7 @@ AuditVerdict Audit::verify_file(const std::string& path, const std::string& trus
     std::string text;
     int64_t number = 0;
     while (std::getline(file, text)) {
-      if (file.eof()) throw Problem{"the last line does not end: the file was cut"};
+      if (file.eof()) throw Problem{"the last line is incomplete: the file was truncated"};
       verifier.line(++number, text);
     }
     if (number == 0) throw Problem{"the file is empty"};

@@ -37,6 +37,8 @@ class Authority {
   // The workspace's description. Its figures may be outdated; for Origin::system only the id is set.
   const Workspace& workspace() const { return workspace_; }
   const Id& workspace_id() const { return workspace_.id; }
+  // The scope of its writes.
+  catalog::Scope scope() const { return catalog::Scope::workspace(workspace_.id); }
   Right right() const { return right_; }
   // The folder or file that it is limited to. Empty means the whole workspace.
   const std::string& path_scope() const { return path_scope_; }
@@ -86,8 +88,7 @@ Authority system_authority(const Id& workspace, Author as, SystemReason reason);
 // Checks the rights again; every write transaction calls this first. Throws what the next request with the
 // same key would get. Error(unauthorized) for a revoked or expired key. Error(not_found) if the principal has
 // no access to the workspace. Error(forbidden) if it lacks `right`. A system authority always passes.
-void check_still_holds(catalog::Statements& statements, const Clock& clock, const Authority& authority,
-                       Right right);
+void check_still_holds(catalog::Tx& tx, const Authority& authority, Right right);
 
 // The error of a call that names a path outside of the authority's scope.
 Error out_of_scope(const Authority& authority, std::string_view path);

@@ -77,7 +77,7 @@ uint64_t drop_reference(catalog::Tx& tx, const Id& workspace, const Sha256& hash
 
 bool BlobLedger::pin(const Sha256& hash) {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     ++pins_[hash];
     if (doomed_.contains(hash)) return false;
   }
@@ -93,20 +93,38 @@ bool BlobLedger::pin(const Sha256& hash) {
 }
 
 void BlobLedger::unpin(const Sha256& hash) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   auto found = pins_.find(hash);
   SK_CHECK(found != pins_.end(), hash.hex());
   if (--found->second == 0) pins_.erase(found);
 }
 
 bool BlobLedger::is_pinned(const Sha256& hash) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return pins_.contains(hash);
 }
 
 size_t BlobLedger::pinned() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return pins_.size();
+}
+
+catalog::Database::Before BlobLedger::recorder(blobs::Store& store, std::vector<blobs::Written*> contents) {
+  return [&store, contents = std::move(contents)](catalog::Tx& tx) {
+    std::vector<std::string> unneeded;
+    auto record = [&](const Blob& blob) {
+      if (blob.known || insert_blob(tx, blob, 0, tx.now_us()) || blob.kind != Kind::file) return;
+      if (find(tx, blob.hash)->location != blob.location) unneeded.push_back(blob.location);
+    };
+    for (const auto* written : contents) {
+      for (const Blob& piece : written->pieces()) record(piece);
+      record(written->root());
+    }
+    tx.after_commit([&store, contents, unneeded = std::move(unneeded)] {
+      for (auto* written : contents) written->commit();
+      for (const auto& location : unneeded) store.remove(location);
+    });
+  };
 }
 
 BlobLedger::Added BlobLedger::add(catalog::Tx& tx, const Id& workspace, const blobs::Written& written,
@@ -154,7 +172,7 @@ std::optional<Blob> BlobLedger::find(catalog::Statements& statements, const Sha2
 }
 
 std::vector<Sha256> BlobLedger::doom(const std::vector<Sha256>& hashes) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   std::vector<Sha256> result;
   result.reserve(hashes.size());
   doomed_.reserve(doomed_.size() + hashes.size());
@@ -169,7 +187,7 @@ std::vector<Sha256> BlobLedger::doom(const std::vector<Sha256>& hashes) {
 }
 
 void BlobLedger::undoom(const std::vector<Sha256>& hashes) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   for (const auto& hash : hashes) doomed_.erase(hash);
 }
 

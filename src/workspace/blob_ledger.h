@@ -2,11 +2,11 @@
 // Reference counts save the collector a search. Each workspace's distinct bytes are counted for its quota.
 #pragma once
 
-#include <mutex>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "blobs/store.h"
 #include "catalog/database.h"
 
@@ -28,6 +28,10 @@ class BlobLedger final : public blobs::KnownBlobs {
     uint64_t grew_bytes = 0;            // growth of the workspace's distinct bytes
     std::vector<std::string> unneeded;  // files made redundant by an equal blob; remove them after the commit
   };
+  // The part of add() that needs no workspace, to be committed before it: records new blobs, without a
+  // reference. From then on their files belong to the catalog, and the collector removes them if no version
+  // follows. Refers to `contents`.
+  static catalog::Database::Before recorder(blobs::Store& store, std::vector<blobs::Written*> contents);
   // Records new blobs and adds a reference from one more version of `workspace`.
   static Added add(catalog::Tx& tx, const Id& workspace, const blobs::Written& written, TimeUs now_us);
   // Adds a reference to content that is already stored, as for copy and restore. Returns the growth of the
@@ -44,9 +48,9 @@ class BlobLedger final : public blobs::KnownBlobs {
 
  private:
   catalog::Database& db_;
-  mutable std::mutex mutex_;
-  std::unordered_map<Sha256, int> pins_;  // guarded by mutex_
-  std::unordered_set<Sha256> doomed_;     // guarded by mutex_
+  mutable Mutex mutex_;
+  std::unordered_map<Sha256, int> pins_ SK_GUARDED_BY(mutex_);
+  std::unordered_set<Sha256> doomed_ SK_GUARDED_BY(mutex_);
 };
 
 }  // namespace sk::workspace

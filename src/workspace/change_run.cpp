@@ -17,8 +17,7 @@ ChangeRun::ChangeRun(catalog::Tx& tx, Ground& ground, Author author, const Id& w
       ground_(ground),
       author_(std::move(author)),
       workspace_(workspace),
-      now_us_(ground.clock.now_us()),
-      locks_(tx, workspace, now_us_) {}
+      locks_(tx, workspace, tx.now_us()) {}
 
 void ChangeRun::check_scope(std::string_view path, Touches touches) const {
   bool is_covered = touches == Touches::content ? covers(path) : covers_place(path);
@@ -54,12 +53,12 @@ void ChangeRun::check_source(const Id& workspace) const {
   if (!is_readable) throw no_such_workspace(workspace.with_prefix(prefix::workspace));
 }
 
-ChangeResult ChangeRun::run(Change& change) {
+ChangeResult ChangeRun::run(const Change& change) {
   check_paths_of(change);
   tick();
   made_above_.clear();
   ChangeResult result = std::visit(
-      [this](auto& one) -> ChangeResult {
+      [this](const auto& one) -> ChangeResult {
         using T = std::decay_t<decltype(one)>;
         if constexpr (std::is_same_v<T, PutChange>)
           return put(one);
@@ -205,12 +204,12 @@ Entry ChangeRun::insert_folder(const std::string& path, uint32_t mode) {
   entry.path = path;
   entry.kind = EntryKind::folder;
   entry.mode = mode;
-  entry.mtime_us = entry.created_us = entry.changed_us = now_us_;
+  entry.mtime_us = entry.created_us = entry.changed_us = now_us();
   tx_.exec(
       "INSERT INTO entries (id, workspace, parent, name, kind, size, mime, mode, mtime_us, created_us, "
       "changed_us, placed_us, version_count, diverged) "
       "VALUES ($1, $2, $3, $4, 1, 0, '', $5, $6, $6, $6, $6, 0, 0)",
-      {entry.id, workspace_, parent, name, mode, now_us_});
+      {entry.id, workspace_, parent, name, mode, now_us()});
   journal("folder.create", {{"file_id", entry.id.with_prefix(prefix::file)}}, {{"path", path}});
   return entry;
 }
@@ -220,7 +219,7 @@ Entry ChangeRun::new_file(const std::string& path) {
   entry.id = ground_.ids.next();
   entry.workspace = workspace_;
   entry.path = path;
-  entry.created_us = now_us_;
+  entry.created_us = now_us();
   return entry;
 }
 
@@ -231,7 +230,7 @@ void ChangeRun::insert_file(const Entry& entry) {
       "created_us, changed_us, placed_us, version_count, last_number, diverged) "
       "VALUES ($1, $2, $3, $4, 0, $5, $6, $7, $8, $9, $10, $11, $11, $11, $12, $13, $14)",
       {entry.id, workspace_, parent, name, entry.head, entry.size, entry.sha256, entry.mime, entry.mode,
-       entry.mtime_us, now_us_, entry.version_count, entry.last_number, entry.diverged ? 1 : 0});
+       entry.mtime_us, now_us(), entry.version_count, entry.last_number, entry.diverged ? 1 : 0});
 }
 
 Version ChangeRun::insert_version(Entry& entry, const NewVersion& wanted) {
@@ -248,7 +247,7 @@ Version ChangeRun::insert_version(Entry& entry, const NewVersion& wanted) {
   version.mode = wanted.mode;
   version.mtime_us = wanted.mtime_us;
   version.base = wanted.base;
-  version.created_us = now_us_;
+  version.created_us = now_us();
   version.author = author_.principal;
   version.author_name = author_.name;
   version.source = wanted.source;
@@ -261,7 +260,7 @@ Version ChangeRun::insert_version(Entry& entry, const NewVersion& wanted) {
       "$16)",
       {version.id, entry.id, workspace_, version.number, version.sha256, version.size, version.mime,
        version.mode, version.mtime_us, wanted.base ? catalog::Param(wanted.base) : catalog::Param(nullptr),
-       now_us_, becomes ? catalog::Param(now_us_) : catalog::Param(nullptr), author_.principal,
+       now_us(), becomes ? catalog::Param(now_us()) : catalog::Param(nullptr), author_.principal,
        wanted.source.kind, to_text(wanted.source.detail), wanted.complete ? 1 : 0});
   bool fresh = !entry.head;
   entry.last_number = version.number;
@@ -273,7 +272,7 @@ Version ChangeRun::insert_version(Entry& entry, const NewVersion& wanted) {
     entry.mime = version.mime;
     entry.mode = version.mode;
     entry.mtime_us = version.mtime_us;
-    entry.changed_us = now_us_;
+    entry.changed_us = now_us();
     entry.diverged = wanted.diverged;
   }
   if (fresh) {
@@ -284,7 +283,7 @@ Version ChangeRun::insert_version(Entry& entry, const NewVersion& wanted) {
         "UPDATE entries SET head = $2, size = $3, sha256 = $4, mime = $5, mode = $6, mtime_us = $7, "
         "changed_us = $8, version_count = $9, "
         "diverged = $10, last_number = $11 WHERE id = $1",
-        {entry.id, entry.head, entry.size, entry.sha256, entry.mime, entry.mode, entry.mtime_us, now_us_,
+        {entry.id, entry.head, entry.size, entry.sha256, entry.mime, entry.mode, entry.mtime_us, now_us(),
          entry.version_count, entry.diverged ? 1 : 0, entry.last_number});
   } else {
     tx_.exec("UPDATE entries SET version_count = $2, last_number = $3 WHERE id = $1",
@@ -302,7 +301,7 @@ void ChangeRun::grow(uint64_t bytes) {
   tx_.exec("UPDATE workspaces SET used_bytes = used_bytes + $2 WHERE id = $1", {workspace_, bytes});
   auto figures = tx_.one("SELECT used_bytes, quota_bytes FROM workspaces WHERE id = $1", {workspace_},
                          [](const catalog::Row& row) { return Figures{row.integer(0), row.integer(1)}; });
-  if (!figures) throw Error(Code::not_found, "the workspace is gone");
+  if (!figures) throw Error(Code::not_found, "the workspace was deleted");
   if (figures->used <= figures->quota) return;
   uint64_t before = static_cast<uint64_t>(figures->used) - bytes;
   throw Error(Code::quota_exceeded, "this needs " + human_size(bytes) + ", but the workspace holds " +

@@ -19,7 +19,7 @@ class ChangeRun {
   ChangeRun(catalog::Tx& tx, Ground& ground, Author author, const Id& workspace);
 
   // Error(forbidden) if the change names a path outside of the authority's scope.
-  ChangeResult run(Change& change);
+  ChangeResult run(const Change& change);
 
   // Whether the authority's scope covers the entry at a path, or its place in the folder above.
   bool covers(std::string_view path) const { return authority_ == nullptr || authority_->covers(path); }
@@ -94,8 +94,8 @@ class ChangeRun {
   void shrink(uint64_t bytes);
   void journal(std::string_view kind, const Json& facts, const Json& personal);
   // Increases with every change, so two changes never have the same time.
-  TimeUs now_us() const { return now_us_; }
-  void tick() { ++now_us_; }
+  TimeUs now_us() const { return tx_.change_us(); }
+  void tick() { tx_.tick(); }
 
   catalog::Tx& tx() { return tx_; }
   Ground& ground() { return ground_; }
@@ -104,7 +104,7 @@ class ChangeRun {
   std::vector<std::string>& unneeded() { return unneeded_; }
 
  private:
-  ChangeResult put(PutChange& change);
+  ChangeResult put(const PutChange& change);
   ChangeResult mkdir(const MkdirChange& change);
   ChangeResult move(const MoveChange& change);
   ChangeResult copy(const CopyChange& change);
@@ -133,7 +133,6 @@ class ChangeRun {
   const Authority* authority_ = nullptr;  // null: this room's own work
   const Author author_;
   const Id workspace_;
-  TimeUs now_us_;
   LockCheck locks_;
   std::vector<std::string> unneeded_;
   std::vector<Entry> made_above_;  // by the current change

@@ -32,7 +32,7 @@ void refuse_folder(const Entry& entry) {
 
 }  // namespace
 
-ChangeResult ChangeRun::put(PutChange& change) {
+ChangeResult ChangeRun::put(const PutChange& change) {
   auto existing = find(change.path);
   if (existing) refuse_folder(*existing);
   check_conditions(tx_, change.path, existing, change.conditions);
@@ -64,7 +64,7 @@ ChangeResult ChangeRun::put(PutChange& change) {
   if (!existing && result.kept_aside)
     if (auto earlier = kept_in_trash(change.path, root.hash)) return *earlier;
   Entry entry = existing ? *existing : new_file(change.path);
-  auto added = BlobLedger::add(tx_, workspace_, change.content.written(), now_us_);
+  auto added = BlobLedger::add(tx_, workspace_, change.content.written(), now_us());
   unneeded_.insert(unneeded_.end(), added.unneeded.begin(), added.unneeded.end());
   grow(added.grew_bytes);
   NewVersion wanted;
@@ -72,7 +72,7 @@ ChangeResult ChangeRun::put(PutChange& change) {
   wanted.size = root.size;
   wanted.mime = change.mime;
   wanted.mode = mode;
-  wanted.mtime_us = change.mtime_us.value_or(now_us_);
+  wanted.mtime_us = change.mtime_us.value_or(now_us());
   wanted.base = change.base.value_or(entry.head);
   wanted.source = change.source;
   wanted.complete = change.complete;
@@ -99,8 +99,8 @@ ChangeResult ChangeRun::put(PutChange& change) {
 // A new file has no head to preserve. On a locked path it is stored in the trash, where its link works and
 // from where it can be restored to any path.
 void ChangeRun::put_in_trash(Entry& entry) {
-  tx_.exec("UPDATE entries SET trashed_us = $2, trash_root = $1 WHERE id = $1", {entry.id, now_us_});
-  entry.trashed_us = now_us_;
+  tx_.exec("UPDATE entries SET trashed_us = $2, trash_root = $1 WHERE id = $1", {entry.id, now_us()});
+  entry.trashed_us = now_us();
 }
 
 std::optional<ChangeResult> ChangeRun::kept_in_trash(const std::string& path, const Sha256& sha256) {
@@ -236,7 +236,7 @@ ChangeResult ChangeRun::move(const MoveChange& change) {
               change.conditions);
   check_locks(change.to, Touches::subtree, change.conditions);
   if (is_within(change.from, change.to))
-    throw Error(Code::conflict, "'" + change.to + "' holds what would be moved there");
+    throw Error(Code::conflict, "'" + change.to + "' contains the entry that would be moved there");
   std::string to = settle_target(change.to, change.on_existing, change.conditions);
   ensure_parents(to, change.conditions);
   place(entry, to);
@@ -288,7 +288,8 @@ ChangeResult ChangeRun::copy(const CopyChange& change) {
     throw Error(Code::bad_request, "a folder cannot be copied into itself");
   if (from_workspace == workspace_ && is_within(change.from, change.to)) {
     if (change.from != change.to || change.on_existing != OnExisting::rename)
-      throw Error(Code::conflict, "'" + change.to + "' is, or holds, what would be copied there");
+      throw Error(Code::conflict,
+                  "'" + change.to + "' is, or contains, the entry that would be copied there");
   }
   auto target = find(change.to);
   check_conditions(tx_, change.to, target, change.conditions);
@@ -334,7 +335,7 @@ ChangeResult ChangeRun::trash_change(const TrashChange& change) {
               change.conditions);
   trash(entry);
   ChangeResult result;
-  entry.trashed_us = now_us_;
+  entry.trashed_us = now_us();
   result.entry = entry;
   return result;
 }
@@ -388,12 +389,12 @@ void ChangeRun::set_attributes(Entry& entry, uint32_t mode, TimeUs mtime_us) {
       "INSERT INTO attributes (workspace, file, since_us, mode, mtime_us) VALUES ($1, $2, $3, $4, $5) "
       "ON CONFLICT (workspace, file, since_us) DO UPDATE SET mode = excluded.mode, mtime_us = "
       "excluded.mtime_us",
-      {workspace_, entry.id, now_us_, mode, mtime_us});
+      {workspace_, entry.id, now_us(), mode, mtime_us});
   entry.mode = mode;
   entry.mtime_us = mtime_us;
-  entry.changed_us = now_us_;
+  entry.changed_us = now_us();
   tx_.exec("UPDATE entries SET mode = $2, mtime_us = $3, changed_us = $4 WHERE id = $1",
-           {entry.id, mode, mtime_us, now_us_});
+           {entry.id, mode, mtime_us, now_us()});
   journal("file.set",
           {{"file_id", entry.id.with_prefix(prefix::file)}, {"mode", mode}, {"mtime", to_iso8601(mtime_us)}},
           {{"path", entry.path}});

@@ -28,7 +28,7 @@ Id Feed::any_id() {
 }
 
 Feed::Subscription Feed::subscribe(const Id& workspace, std::function<void()> on_change) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   Subscription subscription;
   subscription.feed_ = this;
   subscription.workspace_ = workspace;
@@ -43,7 +43,7 @@ Feed::Subscription Feed::subscribe_any(std::function<void()> on_change) {
 
 void Feed::notify(const Id& workspace) {
   // Callbacks run under the mutex, so that none runs after unsubscribe() returns.
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (by_workspace_.empty()) return;
   for (const Id& which : {workspace, any_id()}) {
     auto found = by_workspace_.find(which);
@@ -53,7 +53,7 @@ void Feed::notify(const Id& workspace) {
 }
 
 void Feed::unsubscribe(const Id& workspace, uint64_t number) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   auto found = by_workspace_.find(workspace);
   if (found == by_workspace_.end()) return;
   found->second.erase(number);

@@ -4,10 +4,10 @@
 
 #include <functional>
 #include <map>
-#include <mutex>
 #include <unordered_map>
 
 #include "base/id.h"
+#include "base/mutex.h"
 
 namespace sk::workspace {
 
@@ -38,9 +38,9 @@ class Feed {
  private:
   static Id any_id();
   void unsubscribe(const Id& workspace, uint64_t number);
-  std::mutex mutex_;
-  uint64_t next_ = 1;                                                               // guarded by mutex_
-  std::unordered_map<Id, std::map<uint64_t, std::function<void()>>> by_workspace_;  // guarded by mutex_
+  Mutex mutex_;
+  uint64_t next_ SK_GUARDED_BY(mutex_) = 1;
+  std::unordered_map<Id, std::map<uint64_t, std::function<void()>>> by_workspace_ SK_GUARDED_BY(mutex_);
 };
 
 }  // namespace sk::workspace

@@ -1,7 +1,5 @@
 #include "workspace/files.h"
 
-#include <sys/statvfs.h>
-
 #include "base/error.h"
 #include "base/path.h"
 #include "workspace/blob_ledger.h"
@@ -54,16 +52,14 @@ std::pair<std::string, std::string> decode_cursor(std::string_view cursor) {
   auto text = from_base64url(cursor);
   auto zero = text ? text->find('\0') : std::string::npos;
   if (zero == std::string::npos)
-    throw Error(Code::bad_request, "the cursor is not one that this server gave")
-        .advise(Advice::begin_without_cursor);
+    throw Error(Code::bad_request, "the cursor is not valid").advise(Advice::begin_without_cursor);
   return {text->substr(0, zero), text->substr(zero + 1)};
 }
 
 int64_t decode_number(std::string_view cursor) {
   auto number = parse_unsigned(cursor);
   if (!number || *number > (1ull << 62))
-    throw Error(Code::bad_request, "the cursor is not one that this server gave")
-        .advise(Advice::begin_without_cursor);
+    throw Error(Code::bad_request, "the cursor is not valid").advise(Advice::begin_without_cursor);
   return static_cast<int64_t>(*number);
 }
 
@@ -91,6 +87,13 @@ std::vector<Entry> list_step(catalog::Statements& statements, const Id& workspac
       {workspace, after.first, after.second, range.exact, range.from, range.to, count}, read_entry);
 }
 
+catalog::Database::Before recorder_of(Ground& ground, const std::vector<Change>& changes) {
+  std::vector<blobs::Written*> contents;
+  for (const Change& change : changes)
+    if (auto put = std::get_if<PutChange>(&change)) contents.push_back(&put->content.written());
+  return BlobLedger::recorder(ground.blobs, std::move(contents));
+}
+
 }  // namespace
 
 void Files::prepare(const Authority& authority, std::vector<Change>& changes) {
@@ -111,23 +114,24 @@ std::vector<ChangeResult> Files::apply(const Authority& authority, std::vector<C
                                        const Also& also) {
   prepare(authority, changes);
   std::vector<std::string> unneeded;
-  auto results = ground_.db.write([&](catalog::Tx& tx) {
-    check_still_holds(tx, ground_.clock, authority, Right::write);
-    ChangeRun run(tx, ground_, authority);
-    std::vector<ChangeResult> made;
-    made.reserve(changes.size());
-    for (size_t i = 0; i < changes.size(); ++i) {
-      try {
-        made.push_back(run.run(changes[i]));
-      } catch (Error& error) {
-        if (changes.size() > 1) error.with("change", static_cast<int64_t>(i));
-        throw;
-      }
-    }
-    if (also) also(tx, made);
-    unneeded = std::move(run.unneeded());
-    return made;
-  });
+  auto results =
+      ground_.db.write_after(recorder_of(ground_, changes), authority.scope(), [&](catalog::Tx& tx) {
+        check_still_holds(tx, authority, Right::write);
+        ChangeRun run(tx, ground_, authority);
+        std::vector<ChangeResult> made;
+        made.reserve(changes.size());
+        for (size_t i = 0; i < changes.size(); ++i) {
+          try {
+            made.push_back(run.run(changes[i]));
+          } catch (Error& error) {
+            if (changes.size() > 1) error.with("change", static_cast<int64_t>(i));
+            throw;
+          }
+        }
+        if (also) also(tx, made);
+        unneeded = std::move(run.unneeded());
+        return made;
+      });
   for (Change& change : changes)
     if (auto put = std::get_if<PutChange>(&change)) put->content.written().commit();
   for (const auto& location : unneeded) ground_.blobs.remove(location);
@@ -143,25 +147,26 @@ std::vector<Files::Applied> Files::apply_each(const Authority& authority, std::v
            error.code() == Code::corrupt || error.code() == Code::unavailable;
   };
   std::vector<std::string> unneeded;
-  auto results = ground_.db.write([&](catalog::Tx& tx) {
-    check_still_holds(tx, ground_.clock, authority, Right::write);
-    ChangeRun run(tx, ground_, authority);
-    std::vector<Applied> applied(changes.size());
-    for (size_t i = 0; i < changes.size(); ++i) {
-      size_t unneeded_before = run.unneeded().size();
-      try {
-        tx.attempt([&] { applied[i].result = run.run(changes[i]); });
-      } catch (const Error& error) {
-        if (concerns_all(error)) throw;
-        applied[i].result.reset();
-        applied[i].refused = error;
-        run.unneeded().resize(unneeded_before);
-      }
-    }
-    if (also) also(tx, applied);
-    unneeded = std::move(run.unneeded());
-    return applied;
-  });
+  auto results =
+      ground_.db.write_after(recorder_of(ground_, changes), authority.scope(), [&](catalog::Tx& tx) {
+        check_still_holds(tx, authority, Right::write);
+        ChangeRun run(tx, ground_, authority);
+        std::vector<Applied> applied(changes.size());
+        for (size_t i = 0; i < changes.size(); ++i) {
+          size_t unneeded_before = run.unneeded().size();
+          try {
+            tx.attempt([&] { applied[i].result = run.run(changes[i]); });
+          } catch (const Error& error) {
+            if (concerns_all(error)) throw;
+            applied[i].result.reset();
+            applied[i].refused = error;
+            run.unneeded().resize(unneeded_before);
+          }
+        }
+        if (also) also(tx, applied);
+        unneeded = std::move(run.unneeded());
+        return applied;
+      });
   for (size_t i = 0; i < changes.size(); ++i)
     if (auto put = std::get_if<PutChange>(&changes[i]); put != nullptr && results[i].result)
       put->content.written().commit();

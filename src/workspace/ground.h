@@ -31,11 +31,12 @@ struct Ground {
   blobs::Store& blobs;
   BlobLedger& ledger;
   Feed& feed;
-  const Clock& clock;
+  const Clock& clock;  // the catalog's; inside of a transaction, use Tx::now_us()
   IdMaker& ids;
   Metrics& metrics;
   Limits limits;
   std::string directory;  // the data folder
+  Id node = {};           // names this data folder among those that share a catalog
 };
 
 }  // namespace sk::workspace

@@ -1,7 +1,5 @@
 #include "workspace/intake.h"
 
-#include <sys/statvfs.h>
-
 #include "base/error.h"
 #include "base/text.h"
 #include "workspace/blob_ledger.h"
@@ -21,15 +19,13 @@ std::unique_ptr<blobs::Writer> begin_write(Ground& ground) {
 }  // namespace
 
 void check_room(const Ground& ground) {
-  struct statvfs disk;
-  if (::statvfs(ground.directory.c_str(), &disk) != 0) return;
-  uint64_t free_bytes = static_cast<uint64_t>(disk.f_bavail) * disk.f_frsize;
+  auto free_bytes = ground.blobs.room();
   uint64_t reserve_bytes = ground.limits.disk_reserve_bytes;
-  if (free_bytes >= reserve_bytes) return;
-  throw Error(Code::disk_full, "the server's disk has " + human_size(free_bytes) + " free; the last " +
-                                   human_size(reserve_bytes) + " are kept for its records")
+  if (!free_bytes || *free_bytes >= reserve_bytes) return;
+  throw Error(Code::disk_full, "the server's disk has " + human_size(*free_bytes) + " free; the last " +
+                                   human_size(reserve_bytes) + " are reserved for its records")
       .advise(Advice::collect_or_free_disk)
-      .with("free_bytes", static_cast<int64_t>(free_bytes))
+      .with("free_bytes", static_cast<int64_t>(*free_bytes))
       .with("reserve_bytes", static_cast<int64_t>(reserve_bytes));
 }
 

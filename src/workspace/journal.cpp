@@ -94,7 +94,7 @@ int64_t Journal::append(catalog::Tx& tx, Ground& ground, const Id& workspace, co
   line.previous = head.hash;
   line.workspace = workspace;
   line.seq = head.seq + 1;
-  line.time_us = ground.clock.now_us();
+  line.time_us = tx.change_us();
   line.kind = kind;
   line.actor = author.principal;
   line.facts = to_text(facts);
@@ -107,9 +107,10 @@ int64_t Journal::append(catalog::Tx& tx, Ground& ground, const Id& workspace, co
       {workspace, line.seq, line.time_us, kind, author.principal, line.facts, personal_text,
        catalog::Param::raw(as_text(salt)), line.commitment, hash});
   tx.exec(
-      "INSERT INTO journals (workspace, seq, hash, checkpointed_seq) VALUES ($1, $2, $3, 0) "
-      "ON CONFLICT (workspace) DO UPDATE SET seq = excluded.seq, hash = excluded.hash",
-      {workspace, line.seq, hash});
+      "INSERT INTO journals (workspace, seq, hash, checkpointed_seq, time_us) VALUES ($1, $2, $3, 0, $4) "
+      "ON CONFLICT (workspace) DO UPDATE SET seq = excluded.seq, hash = excluded.hash, time_us = "
+      "excluded.time_us",
+      {workspace, line.seq, hash, line.time_us});
   tx.after_commit([&feed = ground.feed, workspace] { feed.notify(workspace); });
   return line.seq;
 }
@@ -154,7 +155,7 @@ int64_t Journal::head_seq(const ReadableJournal& journal) {
 int64_t Journal::erase_personal(const Actor& actor, const Id& principal) {
   if (!actor.is_admin() || !actor.may_write())
     throw Error(Code::forbidden, "only an administrator may erase personal data");
-  return ground_.db.write([&](catalog::Tx& tx) {
+  return ground_.db.write(catalog::Scope::installation(), [&](catalog::Tx& tx) {
     auto count = tx.exec(
         "UPDATE journal SET personal = NULL, salt = NULL WHERE personal IS NOT NULL AND kind <> "
         "'journal.erase' AND (actor = $1 OR facts LIKE $2)",

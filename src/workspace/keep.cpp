@@ -4,8 +4,12 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include <filesystem>
+
 #include "base/error.h"
 #include "base/log.h"
+#include "base/mutex.h"
+#include "base/text.h"
 #include "blobs/blob_tree.h"
 #include "workspace/identity_hooks.h"
 
@@ -23,20 +27,42 @@ Fd lock_directory(const std::string& directory) {
   return lock;
 }
 
+// The id is made once; it names the folder, not the machine or the process.
+Id load_node(const std::string& directory, IdMaker& ids) {
+  const std::string path = directory + "/node";
+  if (!std::filesystem::exists(path)) write_file_durably(path, ids.next().hex() + "\n", 0600);
+  auto node = Id::from_hex(trim(read_file(path, 100)));
+  if (!node || !*node)
+    throw Error(Code::corrupt, path + " does not hold the id of a node")
+        .advise(Advice::restore_file_from_backup);
+  return *node;
+}
+
 }  // namespace
 
 struct Keep::Impl {
   Impl(KeepOptions wanted, const Clock& clock, Metrics& metrics)
       : options(std::move(wanted)),
         lock(lock_directory(options.directory)),
-        ids(clock),
         db(catalog::open_sqlite(options.directory + "/catalog.db", {.group_max = options.group_commit_max,
-                                                                    .readers_max = options.catalog_readers})),
+                                                                    .readers_max = options.catalog_readers,
+                                                                    .strict_writes = options.strict_writes,
+                                                                    .clock = &clock})),
+        ids(db->clock()),
         store(blobs::open_local_store(options.directory + "/blobs")),
         ledger(*db),
-        ground{*db, *store, ledger, feed, clock, ids, metrics, options.limits, options.directory},
+        ground{*db,
+               *store,
+               ledger,
+               feed,
+               db->clock(),
+               ids,
+               metrics,
+               options.limits,
+               options.directory,
+               load_node(options.directory, ids)},
         identity_hooks(ground),
-        access(*db, clock, ids, identity_hooks),
+        access(*db, db->clock(), ids, identity_hooks),
         workspaces(ground),
         files(ground),
         purposes(ground),
@@ -63,7 +89,7 @@ struct Keep::Impl {
     for (const auto& one : old) {
       try {
         auto authority = system_authority(one.workspace, Author(one.owner, "trash retention"),
-                                          "what lies in the trash longer than its retention is purged");
+                                          "trash is purged after its retention time");
         files.purge(authority, one.file, before_us);
       } catch (const Error& error) {
         // Restored or purged in the meantime.
@@ -78,7 +104,7 @@ struct Keep::Impl {
     if (options.trash_retention_s > 0) purge_old_trash();
     upkeep.collect();
     store->compress(3600, [this] {
-      std::lock_guard guard(mutex);
+      MutexLock guard(mutex);
       return !stopping;
     });
   }
@@ -112,9 +138,9 @@ struct Keep::Impl {
   // Calls work() every second until stop().
   template <class Work>
   void every_second(const Work& work) {
-    std::unique_lock guard(mutex);
+    MutexLock guard(mutex);
     while (!stopping) {
-      wake.wait_for(guard, std::chrono::seconds(1), [this] { return stopping; });
+      wake.wait_for(guard, std::chrono::seconds(1), [this]() SK_REQUIRES(mutex) { return stopping; });
       if (stopping) break;
       guard.unlock();
       work();
@@ -148,7 +174,7 @@ struct Keep::Impl {
 
   void stop() {
     {
-      std::lock_guard guard(mutex);
+      MutexLock guard(mutex);
       if (stopping) return;
       stopping = true;
     }
@@ -166,8 +192,8 @@ struct Keep::Impl {
 
   KeepOptions options;
   Fd lock;
-  IdMaker ids;
   std::unique_ptr<catalog::Database> db;
+  IdMaker ids;
   std::unique_ptr<blobs::Store> store;
   BlobLedger ledger;
   Feed feed;
@@ -185,9 +211,9 @@ struct Keep::Impl {
   Upkeep upkeep;
   AccessLog access_log;
 
-  std::mutex mutex;
-  std::condition_variable wake;
-  bool stopping = false;  // guarded by mutex
+  Mutex mutex;
+  ConditionVariable wake;
+  bool stopping SK_GUARDED_BY(mutex) = false;
   std::thread timers_thread, upkeep_thread;
 };
 

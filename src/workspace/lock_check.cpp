@@ -27,9 +27,8 @@ void check_tokens(const std::vector<Lock>& locks, const std::vector<Sha256>& tok
     bool known = false;
     for (const auto& lock : locks) known = known || equal_constant_time(lock.token, as_text(token.bytes));
     if (!known)
-      throw Error(
-          Code::precondition_failed,
-          "a lock token that was sent is not valid any more: the lock ran out, was released or was broken")
+      throw Error(Code::precondition_failed,
+                  "a lock token is no longer valid: the lock expired, was released or was broken")
           .advise(Advice::lock_again_and_read);
   }
 }

@@ -11,7 +11,7 @@ namespace {
 
 int64_t checked_ttl(const Ground& ground, int64_t ttl_s) {
   if (ttl_s < ground.limits.lock_ttl_min_s || ttl_s > ground.limits.lock_ttl_max_s)
-    throw Error(Code::bad_request, "ttl_s must lie between " + std::to_string(ground.limits.lock_ttl_min_s) +
+    throw Error(Code::bad_request, "ttl_s must be between " + std::to_string(ground.limits.lock_ttl_min_s) +
                                        " and " + std::to_string(ground.limits.lock_ttl_max_s) + " seconds")
         .advise(Advice::lock_for_less);
   return ttl_s;
@@ -43,7 +43,7 @@ std::optional<Lock> find_by_token(catalog::Statements& statements, const Authori
 }
 
 Error no_such_lock() {
-  return Error(Code::not_found, "no lock has this token: it ran out, was released or was broken")
+  return Error(Code::not_found, "no lock has this token: it expired, was released or was broken")
       .advise(Advice::lock_again);
 }
 
@@ -56,9 +56,9 @@ Locks::Attempt Locks::try_acquire(const Authority& authority, const LockWanted& 
   int64_t ttl_s = checked_ttl(ground_, wanted.ttl_s);
   if (wanted.purpose.size() > 500 || !is_utf8(wanted.purpose))
     throw Error(Code::bad_request, "purpose must be at most 500 bytes of text");
-  return ground_.db.write([&](catalog::Tx& tx) {
-    check_still_holds(tx, ground_.clock, authority, Right::write);
-    TimeUs now_us = ground_.clock.now_us();
+  return ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+    check_still_holds(tx, authority, Right::write);
+    TimeUs now_us = tx.now_us();
     Attempt attempt;
     auto held = live_locks(tx, authority.workspace_id(), now_us);
     if (held.size() >= ground_.limits.locks_per_workspace_max)
@@ -112,9 +112,9 @@ Lock Locks::acquire(const Authority& authority, const LockWanted& wanted) {
 Lock Locks::renew(const Authority& authority, const std::string& token, int64_t ttl_s) {
   authority.need_in_scope(Right::write);
   checked_ttl(ground_, ttl_s);
-  return ground_.db.write([&](catalog::Tx& tx) {
-    check_still_holds(tx, ground_.clock, authority, Right::write);
-    TimeUs now_us = ground_.clock.now_us();
+  return ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+    check_still_holds(tx, authority, Right::write);
+    TimeUs now_us = tx.now_us();
     auto lock = find_by_token(tx, authority, now_us, token);
     if (!lock) throw no_such_lock();
     lock->expires_us = now_us + ttl_s * kSecondUs;
@@ -127,9 +127,9 @@ Lock Locks::renew(const Authority& authority, const std::string& token, int64_t 
 
 void Locks::release(const Authority& authority, const std::string& token) {
   authority.need_in_scope(Right::write);
-  ground_.db.write([&](catalog::Tx& tx) {
-    check_still_holds(tx, ground_.clock, authority, Right::write);
-    auto lock = find_by_token(tx, authority, ground_.clock.now_us(), token);
+  ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+    check_still_holds(tx, authority, Right::write);
+    auto lock = find_by_token(tx, authority, tx.now_us(), token);
     if (!lock) throw no_such_lock();
     tx.exec("DELETE FROM locks WHERE id = $1", {lock->id});
     Journal::append(tx, ground_, authority.workspace_id(), authority.author(), "lock.release",
@@ -139,9 +139,9 @@ void Locks::release(const Authority& authority, const std::string& token) {
 
 void Locks::break_lock(const Authority& authority, const Id& id) {
   authority.need_in_scope(Right::own);
-  ground_.db.write([&](catalog::Tx& tx) {
-    check_still_holds(tx, ground_.clock, authority, Right::own);
-    for (const auto& lock : live_locks(tx, authority.workspace_id(), ground_.clock.now_us())) {
+  ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+    check_still_holds(tx, authority, Right::own);
+    for (const auto& lock : live_locks(tx, authority.workspace_id(), tx.now_us())) {
       if (lock.id != id || !authority.covers(lock.path)) continue;
       tx.exec("DELETE FROM locks WHERE id = $1", {id});
       Json facts = lock_facts(lock);
@@ -169,31 +169,32 @@ std::vector<Lock> Locks::list(const Authority& authority, std::string_view below
 size_t Locks::expire() {
   TimeUs now_us = ground_.clock.now_us();
   struct Expired {
-    Id id, workspace, owner;
+    Id id, owner;
     std::string path, owner_name;
     int64_t fence;
   };
-  bool any = ground_.db.read([&](catalog::Statements& statements) {
-    return statements.query("SELECT 1 FROM locks WHERE expires_us <= $1 LIMIT 1", {now_us},
-                            [](const catalog::Row&) { return false; }) > 0;
+  auto workspaces = ground_.db.read([&](catalog::Statements& statements) {
+    return statements.all("SELECT DISTINCT workspace FROM locks WHERE expires_us <= $1", {now_us},
+                          [](const catalog::Row& row) { return row.id(0); });
   });
-  if (!any) return 0;
-  return ground_.db.write([&](catalog::Tx& tx) {
-    auto expired = tx.all(
-        "SELECT l.id, l.workspace, l.owner, l.path, p.name, l.fence FROM locks l LEFT JOIN principals p ON "
-        "p.id = l.owner "
-        "WHERE l.expires_us <= $1",
-        {now_us}, [](const catalog::Row& row) {
-          return Expired{row.id(0), row.id(1), row.id(2), row.str(3), row.str(4), row.integer(5)};
-        });
-    for (const auto& lock : expired) {
-      tx.exec("DELETE FROM locks WHERE id = $1", {lock.id});
-      Journal::append(tx, ground_, lock.workspace, Author(lock.owner, lock.owner_name), "lock.expire",
-                      {{"lock_id", lock.id.with_prefix(prefix::lock)}, {"fence", lock.fence}},
-                      {{"path", lock.path}});
-    }
-    return expired.size();
-  });
+  size_t count = 0;
+  for (const Id& workspace : workspaces)
+    count += ground_.db.write(catalog::Scope::workspace(workspace), [&](catalog::Tx& tx) {
+      auto expired = tx.all(
+          "SELECT l.id, l.owner, l.path, p.name, l.fence FROM locks l LEFT JOIN principals p ON p.id = "
+          "l.owner WHERE l.workspace = $1 AND l.expires_us <= $2",
+          {workspace, now_us}, [](const catalog::Row& row) {
+            return Expired{row.id(0), row.id(1), row.str(2), row.str(3), row.integer(4)};
+          });
+      for (const auto& lock : expired) {
+        tx.exec("DELETE FROM locks WHERE id = $1", {lock.id});
+        Journal::append(tx, ground_, workspace, Author(lock.owner, lock.owner_name), "lock.expire",
+                        {{"lock_id", lock.id.with_prefix(prefix::lock)}, {"fence", lock.fence}},
+                        {{"path", lock.path}});
+      }
+      return expired.size();
+    });
+  return count;
 }
 
 }  // namespace sk::workspace

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/text.h"
 
 namespace sk::workspace {
@@ -92,7 +92,7 @@ class Magic {
     if (!handle) return {};
     const char* type = magic_buffer(handle.get(), bytes.data(), bytes.size());
     std::string result = type == nullptr ? "" : type;
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     idle_.push_back(std::move(handle));
     return result;
   }
@@ -105,7 +105,7 @@ class Magic {
 
   Handle take() {
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       if (!idle_.empty()) {
         Handle handle = std::move(idle_.back());
         idle_.pop_back();
@@ -118,8 +118,8 @@ class Magic {
     return handle;
   }
 
-  std::mutex mutex_;
-  std::vector<Handle> idle_;  // guarded by mutex_
+  Mutex mutex_;
+  std::vector<Handle> idle_ SK_GUARDED_BY(mutex_);
 };
 
 // Detects prose and tables, the most common content without a known extension. libmagic takes milliseconds

@@ -68,7 +68,7 @@ std::vector<PastEntry> past_tree(catalog::Statements& statements, const Id& work
   auto consider = [&](const catalog::Row& row) {
     PastEntry past;
     past.now = read_entry(row);
-    past.path = join_path(row.text(kEntryColumns), row.text(kEntryColumns + 1));
+    past.path = join_path(row.text(EntryColumn::count), row.text(EntryColumn::count + 1));
     if (is_within(past.path, path)) by_path[past.path] = past;
     return true;
   };

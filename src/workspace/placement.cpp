@@ -46,14 +46,14 @@ void ChangeRun::check_paths_below(const Entry& entry, const std::string& to) {
     refuse(longest, "have " + std::to_string(longest.size()) + " bytes; a path has at most " +
                         std::to_string(kPathBytesMax));
   if (depth_of(deepest) > kDepthMax)
-    refuse(deepest, "lie deeper than " + std::to_string(kDepthMax) + " levels");
+    refuse(deepest, "are deeper than " + std::to_string(kDepthMax) + " levels");
 }
 
 void ChangeRun::remember_place(const Id& entry) {
   tx_.exec(
       "INSERT INTO placements (workspace, file, until_us, since_us, parent, name) "
       "SELECT workspace, id, $2, placed_us, parent, name FROM entries WHERE id = $1 ON CONFLICT DO NOTHING",
-      {entry, now_us_});
+      {entry, now_us()});
 }
 
 bool ChangeRun::holds_something(const std::string& path) {
@@ -70,7 +70,7 @@ void ChangeRun::place(const Entry& entry, const std::string& to) {
   auto [parent, name] = split_path(to);
   remember_place(entry.id);
   tx_.exec("UPDATE entries SET parent = $2, name = $3, placed_us = $4, changed_us = $4 WHERE id = $1",
-           {entry.id, parent, name, now_us_});
+           {entry.id, parent, name, now_us()});
   if (entry.kind != EntryKind::folder) return;
   Below range(entry.path);
   tx_.exec(
@@ -78,12 +78,12 @@ void ChangeRun::place(const Entry& entry, const std::string& to) {
       "SELECT workspace, id, $5, placed_us, parent, name FROM entries WHERE workspace = $1 AND trashed_us IS "
       "NULL AND parent >= $2 AND parent < $4 "
       "AND (parent = $2 OR parent >= $3) ON CONFLICT DO NOTHING",
-      {workspace_, range.exact, range.from, range.to, now_us_});
+      {workspace_, range.exact, range.from, range.to, now_us()});
   tx_.exec(
       "UPDATE entries SET parent = $6 || substr(parent, length($2) + 1), placed_us = $5 WHERE workspace = $1 "
       "AND trashed_us IS NULL AND "
       "parent >= $2 AND parent < $4 AND (parent = $2 OR parent >= $3)",
-      {workspace_, range.exact, range.from, range.to, now_us_, to});
+      {workspace_, range.exact, range.from, range.to, now_us(), to});
 }
 
 void ChangeRun::trash(const Entry& entry) {
@@ -96,13 +96,13 @@ void ChangeRun::trash(const Entry& entry) {
         "SELECT workspace, id, $5, placed_us, parent, name FROM entries WHERE workspace = $1 AND trashed_us "
         "IS NULL AND parent >= $2 AND "
         "parent < $4 AND (parent = $2 OR parent >= $3) ON CONFLICT DO NOTHING",
-        {workspace_, range.exact, range.from, range.to, now_us_});
+        {workspace_, range.exact, range.from, range.to, now_us()});
     count += static_cast<int64_t>(tx_.exec(
         "UPDATE entries SET trashed_us = $5, trash_root = $6 WHERE workspace = $1 AND trashed_us IS NULL AND "
         "parent >= $2 AND parent < $4 AND (parent = $2 OR parent >= $3)",
-        {workspace_, range.exact, range.from, range.to, now_us_, entry.id}));
+        {workspace_, range.exact, range.from, range.to, now_us(), entry.id}));
   }
-  tx_.exec("UPDATE entries SET trashed_us = $2, trash_root = $1 WHERE id = $1", {entry.id, now_us_});
+  tx_.exec("UPDATE entries SET trashed_us = $2, trash_root = $1 WHERE id = $1", {entry.id, now_us()});
   journal(entry.kind == EntryKind::folder ? "folder.trash" : "file.trash",
           {{"file_id", entry.id.with_prefix(prefix::file)}, {"entries", count}}, {{"path", entry.path}});
 }
@@ -116,7 +116,7 @@ void ChangeRun::trash_all(const std::vector<Entry>& entries) {
     if (entry.kind == EntryKind::folder) root_at[entry.path] = root;
     ++counts[root];
     remember_place(entry.id);
-    tx_.exec("UPDATE entries SET trashed_us = $2, trash_root = $3 WHERE id = $1", {entry.id, now_us_, root});
+    tx_.exec("UPDATE entries SET trashed_us = $2, trash_root = $3 WHERE id = $1", {entry.id, now_us(), root});
   }
   for (const Entry& entry : entries) {
     auto count = counts.find(entry.id);
@@ -150,11 +150,11 @@ void ChangeRun::untrash(const Entry& root, const std::string& to) {
       "UPDATE entries SET parent = $3 || substr(parent, length($2) + 1), placed_us = $4, trashed_us = NULL, "
       "trash_root = NULL "
       "WHERE trash_root = $1 AND id <> $1",
-      {root.id, root.path, to, now_us_});
+      {root.id, root.path, to, now_us()});
   tx_.exec(
       "UPDATE entries SET parent = $2, name = $3, placed_us = $4, changed_us = $4, trashed_us = NULL, "
       "trash_root = NULL WHERE id = $1",
-      {root.id, parent, name, now_us_});
+      {root.id, parent, name, now_us()});
   journal(root.kind == EntryKind::folder ? "folder.restore" : "file.restore",
           {{"file_id", root.id.with_prefix(prefix::file)}}, {{"from", root.path}, {"path", to}});
 }

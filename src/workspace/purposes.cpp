@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "identity/access.h"
 #include "workspace/change_run.h"
+#include "workspace/file_at.h"
 #include "workspace/workspace_rows.h"
 
 namespace sk::workspace {
@@ -14,7 +15,14 @@ namespace {
 
 constexpr size_t kDueAtOnceMax = 1'000;
 
-#define SK_GIVEN_COLUMNS SK_VERSION_COLUMNS ", f.purpose, f.expires_us, e.trashed_us, r.retracted_us"
+#define SK_GIVEN_LIST(FIRST, NEXT) \
+  SK_VERSION_LIST(FIRST, NEXT)     \
+  NEXT(purpose, "f.purpose")       \
+  NEXT(expires_us, "f.expires_us") \
+  NEXT(trashed_us, "e.trashed_us") \
+  NEXT(retracted_us, "r.retracted_us")
+#define SK_GIVEN_COLUMNS SK_COLUMN_TEXT(SK_GIVEN_LIST)
+SK_COLUMN_NAMES(GivenColumn, SK_GIVEN_LIST);
 #define SK_GIVEN_JOINS                       \
   " LEFT JOIN purposes f ON f.file = v.file" \
   " LEFT JOIN retracted_versions r ON r.version = v.id"
@@ -28,11 +36,13 @@ Found read_found(const catalog::Row& row) {
   Found found;
   found.file.version = read_version(row);
   bool output = found.file.version.source.kind == "execution";
-  found.file.purpose = row.is_null(19) ? std::string(output ? kOutputPurpose : kPlainPurpose) : row.str(19);
-  found.file.expires_us = row.maybe_integer(20);
-  found.trashed = !row.is_null(21);
+  found.file.purpose = row.is_null(GivenColumn::purpose)
+                           ? std::string(output ? kOutputPurpose : kPlainPurpose)
+                           : row.str(GivenColumn::purpose);
+  found.file.expires_us = row.maybe_integer(GivenColumn::expires_us);
+  found.trashed = !row.is_null(GivenColumn::trashed_us);
   // Restoring a file from the trash overrides an earlier retraction.
-  found.retracted = !row.is_null(22) && (found.trashed || !found.file.version.is_head);
+  found.retracted = !row.is_null(GivenColumn::retracted_us) && (found.trashed || !found.file.version.is_head);
   return found;
 }
 
@@ -169,8 +179,17 @@ std::vector<GivenFile> Purposes::list(const Actor& actor, const GivenQuery& quer
 
 void Purposes::retract(const Actor& actor, const Id& version, const Conditions& conditions) {
   if (!actor.may_write()) throw Error(Code::forbidden, "a read-only key cannot delete files");
-  ground_.db.write([&](catalog::Tx& tx) {
-    identity::Access::check_key(tx, actor, ground_.clock.now_us());
+  auto not_there = [&] {
+    return Error(Code::not_found, "there is no version " + version.with_prefix(prefix::version));
+  };
+  // A version never changes its workspace.
+  auto named = ground_.db.read([&](catalog::Statements& statements) {
+    identity::Access::check_key(statements, actor, ground_.clock.now_us());
+    return workspace::find_version(statements, version);
+  });
+  if (!named) throw not_there();
+  ground_.db.write(catalog::Scope::workspace(named->workspace), [&](catalog::Tx& tx) {
+    identity::Access::check_key(tx, actor, tx.now_us());
     auto found = find_row(tx, version);
     auto role = !found ? std::nullopt
                        : tx.one("SELECT role FROM members WHERE principal = $1 AND workspace = $2",
@@ -178,8 +197,7 @@ void Purposes::retract(const Actor& actor, const Id& version, const Conditions& 
                                 [](const catalog::Row& row) { return static_cast<Right>(row.integer(0)); });
     bool in_scope =
         found && (!actor.only_workspace() || *actor.only_workspace() == found->file.version.workspace);
-    if (!role || !in_scope || found->retracted)
-      throw Error(Code::not_found, "there is no version " + version.with_prefix(prefix::version));
+    if (!role || !in_scope || found->retracted) throw not_there();
     if (*role < Right::write)
       throw Error(Code::forbidden, "this key may read the workspace, but not write to it");
     ChangeRun run(tx, ground_, actor, found->file.version.workspace);
@@ -202,7 +220,7 @@ size_t Purposes::retract_due() {
   for (const Due& one : due) {
     Author owner(one.owner, "expiry");
     try {
-      ground_.db.write([&](catalog::Tx& tx) {
+      ground_.db.write(catalog::Scope::workspace(one.workspace), [&](catalog::Tx& tx) {
         auto found = find_row(tx, one.version);
         ChangeRun run(tx, ground_, owner, one.workspace);
         if (found) retract_in(run, *found, {});

@@ -178,19 +178,19 @@ std::vector<PastEntry> find_past(ChangeRun& run, std::string& folder, TimeUs tim
 Files::RestoreAsOf Files::restore_as_of(const Authority& authority, std::string_view folder_text,
                                         TimeUs time_us, bool dry_run, const Conditions& conditions) {
   authority.need_in_scope(Right::write);
-  if (time_us > ground_.clock.now_us()) throw Error(Code::bad_request, "the time lies in the future");
+  if (time_us > ground_.clock.now_us()) throw Error(Code::bad_request, "the time is in the future");
   const std::string clean = clean_path(folder_text);
   authority.need_at(Right::write, clean);
   if (clean.empty() && time_us < authority.workspace().created_us)
     throw Error(Code::bad_request,
-                "the workspace was made later, at " + to_iso8601(authority.workspace().created_us))
+                "the workspace was created later, at " + to_iso8601(authority.workspace().created_us))
         .advise(Advice::name_later_time);
   struct DryRun {
     RestoreAsOf counts;
   };
   try {
-    return ground_.db.write([&](catalog::Tx& tx) {
-      check_still_holds(tx, ground_.clock, authority, Right::write);
+    return ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+      check_still_holds(tx, authority, Right::write);
       ChangeRun run(tx, ground_, authority);
       run.tick();
       std::string folder = clean;

@@ -84,8 +84,7 @@ Page<Entry> Files::trash(const Authority& authority, std::string_view cursor, si
     auto time = parse_unsigned(parts[0]);
     auto id = parts.size() == 2 ? Id::from_hex(parts[1]) : std::nullopt;
     if (!time || !id)
-      throw Error(Code::bad_request, "the cursor is not one that this server gave")
-          .advise(Advice::begin_without_cursor);
+      throw Error(Code::bad_request, "the cursor is not valid").advise(Advice::begin_without_cursor);
     before = static_cast<int64_t>(*time);
     before_id = *id;
   }
@@ -111,8 +110,8 @@ Page<Entry> Files::trash(const Authority& authority, std::string_view cursor, si
 Entry Files::restore(const Authority& authority, const Id& file, OnExisting on_existing,
                      std::optional<std::string> to, const Conditions& conditions) {
   authority.need_in_scope(Right::write);
-  return ground_.db.write([&](catalog::Tx& tx) {
-    check_still_holds(tx, ground_.clock, authority, Right::write);
+  return ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+    check_still_holds(tx, authority, Right::write);
     ChangeRun run(tx, ground_, authority);
     Entry root = trashed_root(run, file);
     std::string target = to ? clean_file_path(*to) : root.path;
@@ -129,13 +128,13 @@ Entry Files::restore(const Authority& authority, const Id& file, OnExisting on_e
 PurgeResult Files::purge(const Authority& authority, const Id& file,
                          std::optional<TimeUs> trashed_before_us) {
   authority.need_in_scope(Right::own);
-  return ground_.db.write([&](catalog::Tx& tx) {
-    check_still_holds(tx, ground_.clock, authority, Right::own);
+  return ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+    check_still_holds(tx, authority, Right::own);
     ChangeRun run(tx, ground_, authority);
     PurgeResult result;
     Entry root = trashed_root(run, file);
     if (trashed_before_us && *root.trashed_us >= *trashed_before_us)
-      throw Error(Code::not_found, "it went to the trash again meanwhile");
+      throw Error(Code::not_found, "it was moved to the trash again meanwhile");
     purge_group(run, root, result);
     return result;
   });
@@ -144,8 +143,8 @@ PurgeResult Files::purge(const Authority& authority, const Id& file,
 PurgeResult Files::purge_version(const Authority& authority, const Id& version,
                                  const Conditions& conditions) {
   authority.need_in_scope(Right::own);
-  return ground_.db.write([&](catalog::Tx& tx) {
-    check_still_holds(tx, ground_.clock, authority, Right::own);
+  return ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+    check_still_holds(tx, authority, Right::own);
     ChangeRun run(tx, ground_, authority);
     auto found = tx.one("SELECT " SK_VERSION_COLUMNS " FROM " SK_VERSION_TABLES
                         " WHERE v.id = $1 AND v.workspace = $2",
@@ -173,8 +172,8 @@ PurgeResult Files::purge_version(const Authority& authority, const Id& version,
 
 PurgeResult Files::empty_trash(const Authority& authority) {
   authority.need_in_scope(Right::own);
-  return ground_.db.write([&](catalog::Tx& tx) {
-    check_still_holds(tx, ground_.clock, authority, Right::own);
+  return ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+    check_still_holds(tx, authority, Right::own);
     ChangeRun run(tx, ground_, authority);
     auto roots =
         tx.all("SELECT " SK_ENTRY_COLUMNS

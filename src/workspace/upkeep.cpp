@@ -22,7 +22,7 @@ struct Undoom {
 }  // namespace
 
 CollectResult Upkeep::collect(int64_t orphan_age_s) {
-  std::lock_guard one_at_a_time(collecting_);
+  MutexLock one_at_a_time(collecting_);
   CollectResult result;
   Sha256 after;
   for (bool more = true; more;) {
@@ -36,22 +36,24 @@ CollectResult Upkeep::collect(int64_t orphan_age_s) {
     // can therefore be deleted before the file.
     auto doomed = ground_.ledger.doom(candidates);
     Undoom in_the_end{ground_.ledger, doomed};
-    std::vector<std::string> locations;
-    ground_.db.write([&](catalog::Tx& tx) {
-      for (const auto& hash : doomed) {
-        struct Gone {
-          std::string location;
-          int64_t size;
-        };
-        auto gone = tx.one("DELETE FROM blobs WHERE hash = $1 AND refs = 0 RETURNING location, size", {hash},
-                           [](const catalog::Row& row) { return Gone{row.str(0), row.integer(1)}; });
-        if (!gone) continue;
-        ++result.blobs;
-        result.freed_bytes += static_cast<uint64_t>(gone->size);
-        if (!gone->location.empty()) locations.push_back(gone->location);
-      }
+    struct Gone {
+      std::string location;
+      int64_t size;
+    };
+    auto gone = ground_.db.write(catalog::Scope::shared(), [&](catalog::Tx& tx) {
+      std::vector<Gone> deleted;
+      for (const auto& hash : doomed)
+        if (auto one =
+                tx.one("DELETE FROM blobs WHERE hash = $1 AND refs = 0 RETURNING location, size", {hash},
+                       [](const catalog::Row& row) { return Gone{row.str(0), row.integer(1)}; }))
+          deleted.push_back(std::move(*one));
+      return deleted;
     });
-    for (const auto& location : locations) ground_.blobs.remove(location);
+    for (const auto& one : gone) {
+      ++result.blobs;
+      result.freed_bytes += static_cast<uint64_t>(one.size);
+      if (!one.location.empty()) ground_.blobs.remove(one.location);
+    }
   }
   // Files that no row names remain after a crash between rename and commit. Younger files and files of a
   // pinned hash may belong to a write in progress. Check pins before rows: a write that is no longer pinned
@@ -80,7 +82,7 @@ CollectResult Upkeep::collect(int64_t orphan_age_s) {
 }
 
 VerifyResult Upkeep::verify(const std::function<bool(const VerifyResult&)>& progress) {
-  std::lock_guard one_at_a_time(verifying_);
+  MutexLock one_at_a_time(verifying_);
   VerifyRun run(ground_, progress);
   run.blobs();
   run.references();
@@ -125,10 +127,9 @@ void Upkeep::scrub_slice(uint64_t bytes_max) {
     checked.push_back(row.hash);
   }
   if (checked.empty()) return;
-  TimeUs now_us = ground_.clock.now_us();
-  ground_.db.write([&](catalog::Tx& tx) {
+  ground_.db.write(catalog::Scope::shared(), [&](catalog::Tx& tx) {
     for (const auto& hash : checked)
-      tx.exec("UPDATE blobs SET checked_us = $2 WHERE hash = $1", {hash, now_us});
+      tx.exec("UPDATE blobs SET checked_us = $2 WHERE hash = $1", {hash, tx.now_us()});
   });
 }
 

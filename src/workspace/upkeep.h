@@ -2,11 +2,10 @@
 // Keep calls them in the background; `collect` and `verify` also run on request.
 #pragma once
 
-#include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <thread>
 
+#include "base/mutex.h"
 #include "workspace/ground.h"
 
 namespace sk::workspace {
@@ -37,7 +36,7 @@ class Upkeep {
 
  private:
   Ground& ground_;
-  std::mutex collecting_, verifying_;
+  Mutex collecting_, verifying_;
 };
 
 }  // namespace sk::workspace

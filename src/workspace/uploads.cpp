@@ -49,7 +49,7 @@ UploadInfo need_upload(catalog::Statements& statements, const Actor& actor, cons
 UploadInfo need_pending(catalog::Statements& statements, const Actor& actor, const Id& id, TimeUs now_us) {
   auto upload = need_upload(statements, actor, id, now_us);
   if (upload.status != "pending")
-    throw Error(Code::bad_request, "the upload is " + upload.status + " and takes nothing more")
+    throw Error(Code::bad_request, "the upload is " + upload.status + " and accepts no more parts")
         .advise(Advice::create_other_upload);
   return upload;
 }
@@ -64,7 +64,7 @@ void check_may_write(catalog::Statements& statements, const Actor& actor, const 
       {actor.principal(), workspace},
       [](const catalog::Row& row) { return static_cast<Right>(row.integer(0)); });
   if (!role || *role < Right::write || !actor.may_write())
-    throw Error(Code::forbidden, "this key may not write to the upload's workspace any more");
+    throw Error(Code::forbidden, "this key may no longer write to the upload's workspace");
 }
 
 std::vector<UploadPart> parts_of(catalog::Statements& statements, const Id& upload) {
@@ -121,7 +121,7 @@ class Joiner {
   void add(const UploadPart& part) {
     ContentReader reader(ground_, part.sha256, 0, part.size);
     while (auto piece = reader.next()) {
-      if (!go_on_()) throw Error(Code::unavailable, "the completion was ended before it was done");
+      if (!go_on_()) throw Error(Code::unavailable, "the completion was stopped before its end");
       if (!piece->file) {
         intake_.write(piece->bytes);
         continue;
@@ -178,14 +178,14 @@ UploadInfo Uploads::create(const Authority& authority, NewUpload wanted) {
   upload.status = "pending";
   upload.created_us = ground_.clock.now_us();
   upload.expires_us = upload.created_us + kUploadLifeS * kSecondUs;
-  ground_.db.write([&](catalog::Tx& tx) {
-    check_still_holds(tx, ground_.clock, authority, Right::write);
+  ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+    check_still_holds(tx, authority, Right::write);
     auto pending =
         *tx.one("SELECT count(*) FROM uploads WHERE owner = $1 AND status = 'pending' AND expires_us > $2",
                 {authority.actor().principal(), upload.created_us},
                 [](const catalog::Row& row) { return row.integer(0); });
     if (pending >= kUploadsPendingMax)
-      throw Error(Code::too_many_requests, "you have " + std::to_string(pending) + " uploads under way")
+      throw Error(Code::too_many_requests, "you have " + std::to_string(pending) + " unfinished uploads")
           .advise(Advice::end_some_uploads);
     tx.exec("INSERT INTO uploads (" SK_UPLOAD_COLUMNS
             ", owner) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, NULL, $9, $10, $11)",
@@ -202,16 +202,20 @@ UploadInfo Uploads::get(const Actor& actor, const Id& upload) {
   });
 }
 
+catalog::Scope Uploads::scope_of(const Actor& actor, const Id& upload) {
+  return catalog::Scope::workspace(get(actor, upload).workspace);
+}
+
 UploadPart Uploads::add_part(const Actor& actor, const Id& upload, const Content& content) {
   UploadPart part;
   part.id = ground_.ids.next();
   part.size = content.size();
   part.sha256 = content.hash();
   part.created_us = ground_.clock.now_us();
-  std::vector<std::string> unneeded;
-  ground_.db.write([&](catalog::Tx& tx) {
+  auto recorder = BlobLedger::recorder(ground_.blobs, {&content.written()});
+  auto unneeded = ground_.db.write_after(recorder, scope_of(actor, upload), [&](catalog::Tx& tx) {
     auto pending = need_pending(tx, actor, upload, part.created_us);
-    check_may_write(tx, actor, pending.workspace, ground_.clock.now_us());
+    check_may_write(tx, actor, pending.workspace, tx.now_us());
     auto parts = *tx.one("SELECT count(*) FROM upload_parts WHERE upload = $1", {upload},
                          [](const catalog::Row& row) { return row.integer(0); });
     if (static_cast<size_t>(parts) >= kUploadPartsMax)
@@ -221,9 +225,9 @@ UploadPart Uploads::add_part(const Actor& actor, const Id& upload, const Content
     ChangeRun run(tx, ground_, actor, pending.workspace);
     auto added = BlobLedger::add(tx, pending.workspace, content.written(), part.created_us);
     run.grow(added.grew_bytes);
-    unneeded = std::move(added.unneeded);
     tx.exec("INSERT INTO upload_parts (upload, id, sha256, size, created_us) VALUES ($1, $2, $3, $4, $5)",
             {upload, part.id, part.sha256, part.size, part.created_us});
+    return std::move(added.unneeded);
   });
   content.written().commit();
   for (const auto& location : unneeded) ground_.blobs.remove(location);
@@ -240,9 +244,9 @@ UploadInfo Uploads::complete(const Actor& actor, const Id& id, const Completion&
     auto all = parts_of(statements, id);
     return std::pair(pending, chosen_parts(all, wanted.parts, pending.wanted.size));
   });
-  PutChange change;
+  PutChange put;
   try {
-    change = join_parts(ground_, parts, wanted, go_on);
+    put = join_parts(ground_, parts, wanted, go_on);
   } catch (const Error& error) {
     // Missing parts mean that the upload ended in the meantime.
     if (error.code() == Code::gone)
@@ -251,24 +255,25 @@ UploadInfo Uploads::complete(const Actor& actor, const Id& id, const Completion&
       });
     throw;
   }
-  change.mime = upload.wanted.mime;
-  change.purpose = Purpose{upload.wanted.purpose, {}};
+  put.mime = upload.wanted.mime;
+  put.purpose = Purpose{upload.wanted.purpose, {}};
   TimeUs now_us = ground_.clock.now_us();
-  if (upload.wanted.keep_s) change.purpose->expires_us = now_us + *upload.wanted.keep_s * kSecondUs;
-  auto content = change.content;
+  if (upload.wanted.keep_s) put.purpose->expires_us = now_us + *upload.wanted.keep_s * kSecondUs;
+  const Change change = std::move(put);
   std::vector<std::string> unneeded;
   bool was_done = false;
-  auto done = ground_.db.write([&](catalog::Tx& tx) {
+  auto recorder = BlobLedger::recorder(ground_.blobs, {&std::get<PutChange>(change).content.written()});
+  auto scope = catalog::Scope::workspace(upload.workspace);
+  auto done = ground_.db.write_after(recorder, scope, [&](catalog::Tx& tx) {
     auto current = need_upload(tx, actor, id, now_us);
     was_done = current.status == "completed";  // by the same call, made twice at once
     if (was_done) return current;
     auto pending = need_pending(tx, actor, id, now_us);
-    check_may_write(tx, actor, pending.workspace, ground_.clock.now_us());
+    check_may_write(tx, actor, pending.workspace, tx.now_us());
     ChangeRun run(tx, ground_, actor, pending.workspace);
     // The parts go first, so that they and the file do not count twice against the quota.
     end_upload(run, id, "completed");
-    Change put = change;
-    auto result = run.run(put);
+    auto result = run.run(change);
     tx.exec("UPDATE uploads SET version = $2 WHERE id = $1", {id, result.version->id});
     unneeded = std::move(run.unneeded());
     pending.status = "completed";
@@ -276,17 +281,17 @@ UploadInfo Uploads::complete(const Actor& actor, const Id& id, const Completion&
     return pending;
   });
   if (was_done) return done;
-  content.written().commit();
+  std::get<PutChange>(change).content.written().commit();
   for (const auto& location : unneeded) ground_.blobs.remove(location);
   return done;
 }
 
 UploadInfo Uploads::cancel(const Actor& actor, const Id& upload) {
-  return ground_.db.write([&](catalog::Tx& tx) {
-    identity::Access::check_key(tx, actor, ground_.clock.now_us());
-    auto known = need_upload(tx, actor, upload, ground_.clock.now_us());
+  return ground_.db.write(scope_of(actor, upload), [&](catalog::Tx& tx) {
+    identity::Access::check_key(tx, actor, tx.now_us());
+    auto known = need_upload(tx, actor, upload, tx.now_us());
     if (known.status == "cancelled") return known;
-    auto pending = need_pending(tx, actor, upload, ground_.clock.now_us());
+    auto pending = need_pending(tx, actor, upload, tx.now_us());
     ChangeRun run(tx, ground_, actor, pending.workspace);
     end_upload(run, upload, "cancelled");
     pending.status = "cancelled";
@@ -304,7 +309,7 @@ void Uploads::expire() {
   });
   Actor nobody;
   for (const auto& upload : over) {
-    ground_.db.write([&](catalog::Tx& tx) {
+    ground_.db.write(catalog::Scope::workspace(upload.workspace), [&](catalog::Tx& tx) {
       ChangeRun run(tx, ground_, nobody, upload.workspace);
       end_upload(run, upload.id, "expired");
     });

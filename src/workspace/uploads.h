@@ -72,6 +72,9 @@ class Uploads {
   void expire();
 
  private:
+  // The scope of changes to an upload: its workspace.
+  catalog::Scope scope_of(const Actor& actor, const Id& upload);
+
   Ground& ground_;
 };
 

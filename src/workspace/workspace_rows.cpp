@@ -15,7 +15,7 @@ Workspace insert_workspace(catalog::Tx& tx, Ground& ground, const Author& owner,
   made.owner_name = owner.name;
   made.role = Right::own;
   made.quota_bytes = quota_bytes;
-  made.created_us = ground.clock.now_us();
+  made.created_us = tx.now_us();
   if (tx.query("SELECT 1 FROM workspaces WHERE owner = $1 AND name = $2 AND trashed_us IS NULL",
                {owner.principal, name}, [](const catalog::Row&) { return false; }) > 0)
     throw Error(Code::conflict, "you have a workspace named '" + name + "' already")
@@ -42,47 +42,50 @@ bool may_read(catalog::Statements& statements, const Actor& actor, const Id& wor
 }
 
 Entry read_entry(const catalog::Row& row) {
+  using Column = EntryColumn;
   Entry entry;
-  entry.id = row.id(0);
-  entry.workspace = row.id(1);
-  entry.path = join_path(row.text(2), row.text(3));
-  entry.kind = static_cast<EntryKind>(row.integer(4));
-  entry.head = row.id(5);
-  entry.size = static_cast<uint64_t>(row.integer(6));
-  if (!row.is_null(7)) entry.sha256 = row.hash(7);
-  entry.mime = row.str(8);
-  entry.mode = static_cast<uint32_t>(row.integer(9));
-  entry.mtime_us = row.integer(10);
-  entry.created_us = row.integer(11);
-  entry.changed_us = row.integer(12);
-  entry.version_count = row.integer(13);
-  entry.diverged = row.integer(14) != 0;
-  entry.trashed_us = row.maybe_integer(15);
-  entry.last_number = row.integer(16);
-  entry.trash_root = row.id(17);
+  entry.id = row.id(Column::id);
+  entry.workspace = row.id(Column::workspace);
+  entry.path = join_path(row.text(Column::parent), row.text(Column::name));
+  entry.kind = static_cast<EntryKind>(row.integer(Column::kind));
+  entry.head = row.id(Column::head);
+  entry.size = static_cast<uint64_t>(row.integer(Column::size));
+  if (!row.is_null(Column::sha256)) entry.sha256 = row.hash(Column::sha256);
+  entry.mime = row.str(Column::mime);
+  entry.mode = static_cast<uint32_t>(row.integer(Column::mode));
+  entry.mtime_us = row.integer(Column::mtime_us);
+  entry.created_us = row.integer(Column::created_us);
+  entry.changed_us = row.integer(Column::changed_us);
+  entry.version_count = row.integer(Column::version_count);
+  entry.diverged = row.integer(Column::diverged) != 0;
+  entry.trashed_us = row.maybe_integer(Column::trashed_us);
+  entry.last_number = row.integer(Column::last_number);
+  entry.trash_root = row.id(Column::trash_root);
   return entry;
 }
 
 Version read_version(const catalog::Row& row) {
+  using Column = VersionColumn;
   Version version;
-  version.id = row.id(0);
-  version.file = row.id(1);
-  version.workspace = row.id(2);
-  version.path = join_path(row.text(3), row.text(4));
-  version.number = row.integer(5);
-  version.size = static_cast<uint64_t>(row.integer(6));
-  version.sha256 = row.hash(7);
-  version.mime = row.str(8);
-  version.mode = static_cast<uint32_t>(row.integer(9));
-  version.mtime_us = row.integer(10);
-  version.base = row.id(11);
-  version.created_us = row.integer(12);
-  version.author = row.id(13);
-  version.author_name = row.str(14);
-  version.source.kind = row.str(15);
-  if (!row.is_null(16)) version.source.detail = Json::parse(row.text(16));
-  version.complete = row.integer(17) != 0;
-  version.is_head = row.id(18) == version.id;
+  version.id = row.id(Column::id);
+  version.file = row.id(Column::file);
+  version.workspace = row.id(Column::workspace);
+  version.path = join_path(row.text(Column::parent), row.text(Column::name));
+  version.number = row.integer(Column::number);
+  version.size = static_cast<uint64_t>(row.integer(Column::size));
+  version.sha256 = row.hash(Column::sha256);
+  version.mime = row.str(Column::mime);
+  version.mode = static_cast<uint32_t>(row.integer(Column::mode));
+  version.mtime_us = row.integer(Column::mtime_us);
+  version.base = row.id(Column::base);
+  version.created_us = row.integer(Column::created_us);
+  version.author = row.id(Column::author);
+  version.author_name = row.str(Column::author_name);
+  version.source.kind = row.str(Column::source);
+  if (!row.is_null(Column::source_detail))
+    version.source.detail = Json::parse(row.text(Column::source_detail));
+  version.complete = row.integer(Column::complete) != 0;
+  version.is_head = row.id(Column::head) == version.id;
   return version;
 }
 

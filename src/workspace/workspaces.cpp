@@ -111,7 +111,7 @@ Authority Workspaces::enter(const Actor& actor, std::string_view id_or_name, Rig
   const std::string key = memory_key(actor, id_or_name);
   int64_t changes;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     changes = changes_;
     auto found = remembered_.find(key);
     if (found != remembered_.end()) {
@@ -121,7 +121,7 @@ Authority Workspaces::enter(const Actor& actor, std::string_view id_or_name, Rig
     }
   }
   Authority opened = open(actor, id_or_name, right);
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   // Do not cache a result that was read before an invalidation.
   if (changes != changes_) return opened;
   if (remembered_.size() >= kRememberedMax) remembered_.clear();
@@ -131,7 +131,7 @@ Authority Workspaces::enter(const Actor& actor, std::string_view id_or_name, Rig
 
 void Workspaces::forget_after(catalog::Tx& tx) {
   tx.after_commit([this] {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     ++changes_;
     remembered_.clear();
   });
@@ -148,7 +148,8 @@ Authority Workspaces::open(const Actor& actor, std::string_view id_or_name, Righ
 
 Workspace Workspaces::open_for(const Actor& actor, const Id& principal, std::string_view id_or_name) {
   if (principal == actor.principal()) return open(actor, id_or_name).workspace();
-  if (!actor.is_admin()) throw Error(Code::forbidden, "only an administrator's key may make keys for others");
+  if (!actor.is_admin())
+    throw Error(Code::forbidden, "only an administrator's key may create keys for others");
   auto found = ground_.db.read(
       [&](catalog::Statements& statements) { return find(statements, Reach(principal), id_or_name, false); });
   if (!found)
@@ -228,8 +229,8 @@ Workspace Workspaces::create(const Actor& actor, const std::string& name,
   if (quota_bytes && *quota_bytes > ground_.limits.quota_default_bytes && !actor.is_admin())
     throw Error(Code::forbidden, "only an administrator may give a workspace more than " +
                                      human_size(ground_.limits.quota_default_bytes));
-  return ground_.db.write([&](catalog::Tx& tx) {
-    identity::Access::check_key(tx, actor, ground_.clock.now_us());
+  return ground_.db.write(catalog::Scope::installation(), [&](catalog::Tx& tx) {
+    identity::Access::check_key(tx, actor, tx.now_us());
     forget_after(tx);
     return insert_workspace(tx, ground_, actor, name,
                             quota_bytes.value_or(ground_.limits.quota_default_bytes));
@@ -255,8 +256,7 @@ std::vector<Workspace> Workspaces::list_trashed(const Actor& actor) {
 }
 
 std::vector<Workspace> Workspaces::list_everybodys(const Actor& actor, Trashed trashed) {
-  if (!actor.is_admin())
-    throw Error(Code::forbidden, "only an administrator's key may list everybody's workspaces");
+  if (!actor.is_admin()) throw Error(Code::forbidden, "only an administrator's key may list all workspaces");
   return ground_.db.read([&](catalog::Statements& statements) {
     return statements.all(SK_ALL_WORKSPACES
                           " WHERE CASE WHEN w.trashed_us IS NULL THEN 0 ELSE 1 END = $2 ORDER BY p.name, "
@@ -276,11 +276,12 @@ Workspace Workspaces::change(const Authority& authority, const std::optional<std
   if (authority.is_limited()) throw out_of_scope(authority, "");
   if (quota_bytes && (!actor.is_admin() || !actor.may_write()))
     throw Error(Code::forbidden, "only an administrator's key may change a quota");
-  ground_.db.write([&](catalog::Tx& tx) {
+  auto scope = name ? catalog::Scope::installation_and(authority.workspace_id()) : authority.scope();
+  ground_.db.write(scope, [&](catalog::Tx& tx) {
     forget_after(tx);
     // Check only the key: an administrator may set the quota of another principal's workspace.
-    identity::Access::check_key(tx, actor, ground_.clock.now_us());
-    if (name) check_still_holds(tx, ground_.clock, authority, Right::own);
+    identity::Access::check_key(tx, actor, tx.now_us());
+    if (name) check_still_holds(tx, authority, Right::own);
     if (name) set_name(tx, ground_, authority, *name);
     if (!quota_bytes) return;
     tx.exec("UPDATE workspaces SET quota_bytes = $2 WHERE id = $1", {authority.workspace_id(), *quota_bytes});
@@ -293,24 +294,32 @@ Workspace Workspaces::change(const Authority& authority, const std::optional<std
 void Workspaces::trash(const Authority& authority, const Conditions& conditions) {
   authority.need(Right::own);
   const Workspace& workspace = authority.workspace();
-  ground_.db.write([&](catalog::Tx& tx) {
-    check_still_holds(tx, ground_.clock, authority, Right::own);
+  ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+    check_still_holds(tx, authority, Right::own);
     forget_after(tx);
-    LockCheck(tx, workspace.id, ground_.clock.now_us()).check("", Touches::subtree, conditions);
+    LockCheck(tx, workspace.id, tx.now_us()).check("", Touches::subtree, conditions);
     tx.exec("UPDATE workspaces SET trashed_us = $2 WHERE id = $1 AND trashed_us IS NULL",
-            {workspace.id, ground_.clock.now_us()});
+            {workspace.id, tx.now_us()});
     Journal::append(tx, ground_, workspace.id, authority.author(), "workspace.trash", Json::object(),
                     {{"name", workspace.name}});
   });
 }
 
 Workspace Workspaces::restore(const Actor& actor, std::string_view id_or_name) {
-  Id id = ground_.db.write([&](catalog::Tx& tx) {
-    identity::Access::check_key(tx, actor, ground_.clock.now_us());
+  auto not_there = [&] {
+    return Error(Code::not_found, "there is no workspace '" + std::string(id_or_name) + "' in the trash");
+  };
+  auto named = ground_.db.read([&](catalog::Statements& statements) {
+    identity::Access::check_key(statements, actor, ground_.clock.now_us());
+    return find(statements, actor, id_or_name, true);
+  });
+  if (!named) throw not_there();
+  const std::string id = named->id.with_prefix(prefix::workspace);
+  ground_.db.write(catalog::Scope::installation_and(named->id), [&](catalog::Tx& tx) {
+    identity::Access::check_key(tx, actor, tx.now_us());
     forget_after(tx);
-    auto found = find(tx, actor, id_or_name, true);
-    if (!found)
-      throw Error(Code::not_found, "there is no workspace '" + std::string(id_or_name) + "' in the trash");
+    auto found = find(tx, actor, id, true);
+    if (!found) throw not_there();
     authority_of(actor, *found).need(Right::own);
     std::string name = found->name;
     for (int n = 2; tx.query("SELECT 1 FROM workspaces WHERE owner = $1 AND name = $2 AND trashed_us IS NULL",
@@ -319,17 +328,16 @@ Workspace Workspaces::restore(const Actor& actor, std::string_view id_or_name) {
       name = found->name + " (" + std::to_string(n) + ")";
     tx.exec("UPDATE workspaces SET trashed_us = NULL, name = $2 WHERE id = $1", {found->id, name});
     Journal::append(tx, ground_, found->id, actor, "workspace.restore", Json::object(), {{"name", name}});
-    return found->id;
   });
-  return open(actor, id.with_prefix(prefix::workspace)).workspace();
+  return open(actor, id).workspace();
 }
 
 void Workspaces::revoke_links(const Authority& authority) {
   authority.need(Right::own);
   std::array<std::byte, 32> secret;
   fill_random(secret);
-  ground_.db.write([&](catalog::Tx& tx) {
-    check_still_holds(tx, ground_.clock, authority, Right::own);
+  ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+    check_still_holds(tx, authority, Right::own);
     tx.exec("UPDATE workspaces SET link_secret = $2 WHERE id = $1",
             {authority.workspace_id(), catalog::Param::raw(as_text(secret))});
     Journal::append(tx, ground_, authority.workspace_id(), authority.author(), "links.revoke", Json::object(),
@@ -341,8 +349,8 @@ void Workspaces::set_member(const Authority& authority, const Id& principal, std
   authority.need(Right::own);
   const Workspace& workspace = authority.workspace();
   if (principal == workspace.owner) throw Error(Code::bad_request, "the owner's own role cannot be changed");
-  ground_.db.write([&](catalog::Tx& tx) {
-    check_still_holds(tx, ground_.clock, authority, Right::own);
+  ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+    check_still_holds(tx, authority, Right::own);
     forget_after(tx);
     if (!identity::Access::has_principal(tx, principal))
       throw Error(Code::not_found, "there is no such principal");

@@ -1,10 +1,10 @@
 // Workspaces and their members. Workspaces creates the Authority that the rest of the domain requires.
 #pragma once
 
-#include <mutex>
 #include <string>
 #include <unordered_map>
 
+#include "base/mutex.h"
 #include "workspace/authority.h"
 #include "workspace/ground.h"
 #include "workspace/types.h"
@@ -69,9 +69,9 @@ class Workspaces {
   void forget_after(catalog::Tx& tx);
 
   Ground& ground_;
-  std::mutex mutex_;
-  int64_t changes_ = 0;                                    // guarded by mutex_; number of invalidations
-  std::unordered_map<std::string, Workspace> remembered_;  // guarded by mutex_; see memory_key()
+  Mutex mutex_;
+  int64_t changes_ SK_GUARDED_BY(mutex_) = 0;                                    // number of invalidations
+  std::unordered_map<std::string, Workspace> remembered_ SK_GUARDED_BY(mutex_);  // see memory_key()
 };
 
 }  // namespace sk::workspace

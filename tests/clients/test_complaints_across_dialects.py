@@ -89,7 +89,7 @@ def test_a_model_gets_a_file_by_a_tool(api, container, model):
 def test_what_the_tool_tells_the_model_about_its_files_is_true(server, model):
     """danny-avila/LibreChat #15659: the tool's text promises that /mnt/data lasts, and the backend does not keep the promise."""
     tool = next(tool for tool in model.ask("tools/list")["result"]["tools"] if tool["name"] == "run_python")
-    assert "every file written there is kept" in tool["description"]
+    assert "Every file written there is stored" in tool["description"]
     session = model.works("run_python", code="_ = open('promised.txt', 'w').write('kept')")["session"]
     requests.post(f"{server.url}/api/v1/sessions/{session}/sleep", headers=ROOT, timeout=60).raise_for_status()
     assert "kept" in model.works("run_python", code="print(open('/mnt/data/promised.txt').read())")["stdout"]

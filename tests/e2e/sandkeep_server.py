@@ -18,10 +18,16 @@ def binary():
     return pathlib.Path(os.environ.get("SANDKEEP_BINARY", PROJECT / "build" / "release" / "sandkeep"))
 
 
+def fixtures_binary():
+    """The same server with the fixtures of MCP's conformance suite (tests/mcp_fixtures)."""
+    return binary().with_name("sandkeep_mcp_fixtures")
+
+
 class Server:
     """`sandkeep serve` on a port that the kernel chose. Keeps its port and its data over restarts."""
 
-    def __init__(self, *flags, environment=None, scheme="http", folder=None):
+    def __init__(self, *flags, environment=None, scheme="http", folder=None, program=None):
+        self.program = program or binary()
         self.flags = list(flags)
         self.environment = environment or {}
         self.folder = pathlib.Path(folder or tempfile.mkdtemp(prefix="sandkeep-e2e-"))
@@ -45,7 +51,7 @@ class Server:
         return self
 
     def command(self):
-        return [str(binary()), "serve", "--data", str(self.data), "--listen", f"127.0.0.1:{self.port}", *self.flags]
+        return [str(self.program), "serve", "--data", str(self.data), "--listen", f"127.0.0.1:{self.port}", *self.flags]
 
     def launch(self):
         """Starts without waiting until it is ready."""

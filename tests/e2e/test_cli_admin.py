@@ -51,7 +51,7 @@ def test_what_is_no_sandkeep_is_recognised(tmp_path, server):
     assert Cli(tmp_path, f"{server.url}/nowhere")("whoami", code=3).err
 
 
-def test_workspaces_live_and_come_back(cli, unique):
+def test_a_workspace_is_created_renamed_trashed_and_restored(cli, unique):
     name, renamed = unique("team"), unique("crew")
     made = cli("workspace", "create", name, "--quota", "5GiB", "--json").json
     assert made["quota_bytes"] == 5 << 30
@@ -71,7 +71,7 @@ def test_workspaces_live_and_come_back(cli, unique):
     cli("workspace", "quota", renamed, "plenty", code=2)
 
 
-def test_members_are_let_in_and_shown_out(cli, server, ws, unique, tmp_path):
+def test_members_are_added_and_removed(cli, server, ws, unique, tmp_path):
     person = cli("principal", "create", unique("ada")).out.strip()
     assert person in cli("principal", "ls").out
     secret = cli("key", "create", "laptop", "--principal", person).out.strip()
@@ -157,7 +157,7 @@ def test_errors_in_json_are_the_servers_own(cli):
     assert error["code"] == "not_found" and error["message"] and error["hint"] and error["request_id"]
 
 
-def test_the_operator_gives_somebody_more_room(cli, server, api, unique, tmp_path):
+def test_an_administrator_raises_a_quota(cli, server, api, unique, tmp_path):
     name = unique("ada")
     _, hers = api.make_principal(name)
     ada = Cli(tmp_path, server, key=hers.key)

@@ -217,7 +217,7 @@ def test_listing_goes_over_pages(cli, ws):
     assert cli("ls", "-1").lines == [f"f{n:04}" for n in range(2345)]
 
 
-def test_names_cannot_command_the_terminal(cli, ws):
+def test_control_characters_in_names_are_escaped(cli, ws):
     ws.put("\x1b[2Jevil\n.txt", b"x")
     shown = cli("ls").out
     assert "\x1b" not in shown and "\\x1b[2Jevil\\x0a.txt" in shown

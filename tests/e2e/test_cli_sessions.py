@@ -175,7 +175,7 @@ def test_a_shell_at_a_terminal_edits_lines_interrupts_and_remembers(cli):
     assert oct(history.stat().st_mode)[-3:] == "600"
 
 
-def test_the_doctor_says_what_there_is(cli):
+def test_the_doctor_reports_every_layer(cli):
     text = cli("doctor").out
     assert "Code can run here." in text and "system call filter" in text
     report = json.loads(cli("doctor", "--json").out)

@@ -63,7 +63,7 @@ def test_the_owner_breaks_a_lock(cli):
     cli("put", "a.txt", "a")
 
 
-def test_odd_lives_of_locks_are_refused(cli):
+def test_invalid_lifetimes_of_locks_are_refused(cli):
     cli("lock", "acquire", "a", "--ttl", "soon", code=2)
     cli("lock", "acquire", "a", "--ttl", "1s", code=2)
 
@@ -180,7 +180,7 @@ def test_the_servers_own_journal_is_for_administrators(cli, server, api, unique,
     Cli(tmp_path, server, key=somebody.key)("events", "--of-server", code=4)
 
 
-def test_a_reader_that_leaves_is_no_error_to_complain_about(cli, ws):
+def test_a_closed_pipe_prints_no_error(cli, ws):
     ws.put("big.bin", b"x" * 5_000_000)
     reading = cli.start("cat", "big.bin")
     assert reading.stdout.read(1) == b"x"

@@ -151,7 +151,7 @@ def test_a_wrong_key_ends_a_transfer_of_many_at_once(server, tmp_path):
     cli = Cli(tmp_path, server, key="no-such-key-anywhere", workspace="default")
     ran = cli("put", "-j", "2", "many", "target/", code=4)
     assert ran.err.count("sandkeep:") < 10, "it stops asking"
-    assert "50 of 50 files were not put" in ran.err
+    assert "50 of 50 files could not be stored" in ran.err
 
 
 def test_a_file_that_is_shorter_than_it_says_is_reported(server, ws, tmp_path):

@@ -263,7 +263,7 @@ def audit_holds(wire, folder):
 
 
 @pytest.mark.parametrize("run", range(RUNS))
-def test_whatever_was_acknowledged_survives_kills_at_random_moments(run):
+def test_acknowledged_writes_survive_kills_at_random_moments(run):
     rng = make_random()
     rng.seed(f"{rng.random()} {run}")
     ledger = Ledger()

@@ -129,7 +129,7 @@ def test_queries_that_make_no_sense(wire, workspace):
 
 
 @pytest.mark.parametrize("glob", ["*a" * 60 + "b", "**/" * 2 + "b", "?" * 200 + "*", "[" * 500, "{a,b}" * 100, "[a-" * 50, "\\" * 99], ids=lambda glob: f"{glob[:6]} {len(glob)}")
-def test_patterns_that_take_for_ever_elsewhere(wire, workspace, glob):
+def test_hostile_globs_end_quickly(wire, workspace, glob):
     wire.call("PUT", at("a" * 250, workspace), b"x").ok()
     wire.call("PUT", at("/".join(["a"] * 60), workspace), b"x").ok()
     began = time.monotonic()
@@ -183,7 +183,7 @@ def test_bodies_that_are_no_object(wire, workspace, body):
 
 
 @pytest.mark.parametrize("content_type", ["text/plain", "text/xml; charset=utf-16", "multipart/form-data; boundary=x", "application/x-www-form-urlencoded", "image/png", "/", "application/json; charset=latin-1", ""])
-def test_json_in_the_wrong_wrapping(wire, workspace, content_type):
+def test_json_with_the_wrong_content_type(wire, workspace, content_type):
     for method, template, _ in json_operations(wire):
         path = quoted(template, {"ws": workspace, "path": "folder/file.txt"})
         assert_civil(wire.call(method, path, b'{"surely_unknown": 1}', {"Content-Type": content_type}), f"{method} {path} {content_type}")
@@ -337,7 +337,7 @@ def resident_mib(server):
     return int(re.search(r"VmRSS:\s+(\d+) kB", status).group(1)) >> 10
 
 
-def test_slow_clients_hold_up_nobody_and_are_let_go():
+def test_slow_clients_delay_no_others_and_are_disconnected():
     """Hundreds that drip their headers, stop in their bodies, or ask for much and read nothing; others are served meanwhile."""
     server = Server("--sandbox", "off", "--log-level", "error", "--idle-timeout-s", "2", "--worker-threads", "4").start()
     slow = []

@@ -219,7 +219,7 @@ def test_a_lock_on_a_folder_that_is_not_deep_leaves_what_is_in_its_files_alone(t
     assert done.status_code in way.success, done.text
 
 
-def test_an_empty_folder_beside_a_locked_path_is_nobodys_business(tree):
+def test_a_lock_does_not_cover_the_path_beside_it(tree):
     ws, other = tree
     ws.lock("m/locked")
     other.post("mkdir", 201, path="m")

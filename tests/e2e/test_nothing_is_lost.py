@@ -280,7 +280,7 @@ def test_a_background_process_that_rewrites_a_file_with_as_many_bytes_is_followe
     assert_same_on_both_sides(keep, session)
 
 
-def test_the_last_words_of_a_background_process_are_kept_without_another_cell(keep, folder):
+def test_the_last_files_of_a_background_process_are_kept_without_another_cell(keep, folder):
     """A file that is written often is looked at less and less often; its last bytes have no event after them."""
     session = keep.create(folder=folder)
     write = "for i in $(seq 1 20); do echo $i > often; sleep 0.2; done"

@@ -298,7 +298,7 @@ def cut_while_starting(server, rng):
 
 
 @pytest.mark.parametrize("commit_s", [60, 1])
-def test_whatever_was_acknowledged_survives_power_cuts(make_power_server, commit_s):
+def test_acknowledged_writes_survive_power_cuts(make_power_server, commit_s):
     rng = make_random()
     ledger = Ledger()
     workers = make_workers(rng, ledger)

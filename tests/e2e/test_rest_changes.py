@@ -51,7 +51,7 @@ def test_a_move_that_cannot_be_is_refused(api, ws):
     assert ws.paths() == ["a", "b", "a/x"]
 
 
-def test_what_is_in_the_way_is_replaced_or_passed_by(api, ws):
+def test_an_existing_target_is_replaced_or_the_new_entry_is_renamed(api, ws):
     ws.put("a.txt", b"a")
     ws.put("b.txt", b"b")
     moved = ws.post("move", 200, **{"from": "a.txt", "to": "b.txt", "on_existing": "rename"})

@@ -206,7 +206,7 @@ def test_a_reader_slower_than_a_long_backlog_is_waited_for(make_server):
     assert numbers == list(range(1, 3002))
 
 
-def test_streams_that_are_left_cost_nothing(api, ws, server):
+def test_abandoned_streams_do_not_affect_others(api, ws, server):
     for _ in range(50):
         open_stream(Client(server), ws, after="now").close()
     for number in range(20):

@@ -11,7 +11,7 @@ from sandkeep_server import ROOT_KEY
 
 
 @pytest.mark.parametrize("size", [0, 1, 4096, 131_072, 131_073, 1 << 20, (1 << 20) + 1, 10_000_000])
-def test_what_is_put_is_what_is_read(api, ws, size):
+def test_a_file_is_read_back_unchanged(api, ws, size):
     content = os.urandom(size)
     made = api.put(ws.file("a.bin"), 201, data=content).json()
     assert made["created"] and made["entry"]["size"] == size and made["version"]["number"] == 1
@@ -77,14 +77,14 @@ def raw_request(server, method, path, body=b""):
     "../x", "a/../../x", "a/../x", "..", ".", "./x", "a/./b", "%2e%2e/x", "%2e%2e%2fx", "a/%2E%2E/x", "..%2fx", "a%2f..%2fx", "%00", "a%00b", "x%00/../y",
 ])
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "PATCH"])
-def test_paths_that_climb_are_refused(server, ws, method, path):
+def test_paths_with_dot_dot_are_refused(server, ws, method, path):
     status, answer = raw_request(server, method, f"{ws.root}/files/{path}", b'{"mode": "0600"}' if method in ("PUT", "PATCH") else b"")
     assert status == 400, answer
     assert ws.paths() == []
 
 
 @pytest.mark.parametrize("path", ["../x", "a/../../x", ".", "a/..", "a\0b", "x" * 256, "y/" * 5000])
-def test_paths_that_climb_are_refused_in_json_too(api, ws, path):
+def test_paths_with_dot_dot_are_refused_in_json_too(api, ws, path):
     ws.put("ok", b"x")
     for act, body in (("mkdir", {"path": path}), ("move", {"from": "ok", "to": path}), ("copy", {"from": "ok", "to": path}), ("locks", {"path": path}),
                       ("batch", {"changes": [{"op": "put", "path": path, "content": "x"}]})):

@@ -15,7 +15,7 @@ def nobody(server):
     return Client(server, None)
 
 
-def test_a_link_is_private_and_404_to_strangers(api, ws, server, unique):
+def test_a_private_link_is_404_without_access(api, ws, server, unique):
     link = ws.put("a.txt", b"secret")["entry"]["link"]
     assert api.get(link, 200).content == b"secret"
     nobody(server).error("GET", link, 404, "not_found")
@@ -34,7 +34,7 @@ def test_every_way_to_write_an_id_leads_to_the_same_bytes(api, ws):
         api.error("GET", f"/k/{wrong}/a.txt", 404, "not_found")
 
 
-def test_a_link_means_its_version_for_ever(api, ws):
+def test_a_link_always_serves_its_version(api, ws):
     link = ws.put("a.txt", b"one")["entry"]["link"]
     ws.put("a.txt", b"two")
     assert api.get(link, 200).content == b"one"
@@ -47,7 +47,7 @@ def test_a_link_means_its_version_for_ever(api, ws):
     api.post(f"{ws.root}/restore", 200)
 
 
-def test_links_may_be_cached_for_ever_by_whom_they_are_for(api, ws, server):
+def test_links_are_cacheable_forever(api, ws, server):
     made = ws.put("a.txt", b"one")
     private = api.get(made["entry"]["link"], 200).headers
     assert private["Cache-Control"] == "private, max-age=31536000, immutable"

@@ -17,7 +17,7 @@ def big(server):
 
 
 @pytest.mark.parametrize("limit", [1000, 999, 1, 700])
-def test_pages_are_honest(big, limit):
+def test_pages_are_complete_and_say_whether_more_follow(big, limit):
     names, cursor, pages = [], None, 0
     while True:
         page = big.client.get(f"{big.root}/list", 200, params={"folder": "many", "limit": limit, **({"cursor": cursor} if cursor else {})}).json()
@@ -58,7 +58,7 @@ def test_a_glob_picks_what_matches(big, glob, expected):
     assert big.paths(glob=glob) == expected
 
 
-def test_a_glob_is_paged_honestly_too(big):
+def test_pages_of_a_glob_are_complete(big):
     assert len(big.paths(glob="f*5.txt", limit="7")) == 250
 
 

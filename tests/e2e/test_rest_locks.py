@@ -141,7 +141,7 @@ def test_a_free_lock_is_not_waited_for(ws):
     assert time.monotonic() - begin < 15
 
 
-def test_whoever_left_while_waiting_does_not_get_the_lock(api, ws, friend, server):
+def test_a_client_that_left_while_waiting_does_not_get_the_lock(api, ws, friend, server):
     import socket
     held = ws.lock("a.txt")
     body = b'{"path": "a.txt", "wait_s": 60}'

@@ -170,7 +170,7 @@ def test_malformed_requests_are_400(server, raw):
         assert connection.recv(4096).startswith(b"HTTP/1.1 400")
 
 
-def test_what_is_not_http_at_all_is_hung_up_on(server):
+def test_a_request_that_is_not_http_is_disconnected(server):
     with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
         connection.sendall(b"nonsense\r\n\r\n")
         answer = connection.recv(4096)

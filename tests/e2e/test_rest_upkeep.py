@@ -89,5 +89,5 @@ def test_verification_finds_a_flipped_byte_and_reads_refuse_it(make_server):
 
 
 @pytest.mark.parametrize("path", ["/api/v1/gc", "/api/v1/verify"])
-def test_chores_take_no_fields(api, path):
+def test_maintenance_calls_take_no_fields(api, path):
     api.error("POST", path, 400, "bad_request", json={"deep": True})

@@ -221,7 +221,7 @@ def test_acknowledged_means_kept_even_when_the_server_is_killed(make_server):
     assert one.stop() == 0
 
 
-def test_a_slow_upload_holds_nobody_up(server, api, ws):
+def test_a_slow_upload_does_not_delay_other_requests(server, api, ws):
     """More half-sent uploads than there are worker threads; others are served meanwhile."""
     connections = []
     for number in range(60):

@@ -78,7 +78,7 @@ def test_files_that_are_not_there_leave_nothing_half_done(keep):
     assert keep.run(session, "1")["number"] == 1
 
 
-def test_files_of_strangers_cannot_be_had(keep, server):
+def test_files_of_other_principals_cannot_be_added(keep, server):
     principal = keep.call("POST", "/api/v1/principals", 201, json={"name": "stranger", "kind": "agent"}).json()
     key = keep.call("POST", "/api/v1/keys", 201, json={"name": "k", "principal_id": principal["id"]}).json()["secret"]
     mine = keep.put("secret.txt", b"s")

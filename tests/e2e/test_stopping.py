@@ -151,7 +151,7 @@ def test_code_that_does_not_end_is_interrupted_and_its_client_is_told(make_user_
     assert any(item["path"].endswith("/begun") for item in found), "its closed files are kept"
 
 
-def test_code_that_is_interrupted_at_the_end_may_put_its_things_in_order(make_user_server):
+def test_code_that_is_interrupted_by_a_stop_can_close_its_files(make_user_server):
     server = make_user_server("--drain-timeout-s", "1")
     session = Keep(server).create(folder="w")
     code = BEGIN + "with open('rows', 'w') as rows:\n    rows.write('a row')\n    try: time.sleep(1000)\n    finally: open('last', 'w').write('x')"

@@ -75,3 +75,25 @@ def test_trash_that_was_out_of_reach_comes_back_into_the_trash(make_server):
         api.post(f"{ws.root}/trash/{found[path]}/restore", 200, json={})
     assert ws.read("F/sub/deep/c") == b"F/sub/deep/c" and ws.read("whole/x") == b"whole/x"
     assert api.post("/api/v1/verify", 200).json()["problems"] == []
+
+
+def test_a_folder_of_before_nodes_and_times_goes_on_in_order(make_server):
+    server = make_server()
+    api = Client(server)
+    ws = api.workspace("w")
+    ws.put("a", b"first")
+    server.stop()
+    (server.data / "node").unlink()
+    downgrade(server.data / "catalog.db", "0008_repeats").close()
+
+    server.start()
+    api.http.close()
+    ws.put("a", b"second")
+    assert ws.read("a") == b"second"
+    assert [version["number"] for version in ws.versions("a")] == [2, 1]
+    assert api.post("/api/v1/verify", 200).json()["problems"] == []
+    server.stop()
+    with sqlite3.connect(server.data / "catalog.db") as db:
+        heads = db.execute("SELECT h.time_us, MAX(j.time_us) FROM journals h JOIN journal j ON j.workspace = h.workspace GROUP BY h.workspace").fetchall()
+    assert heads and all(head == last for head, last in heads)
+    assert len((server.data / "node").read_text().strip()) == 32

@@ -58,7 +58,7 @@ def test_a_copy_with_something_that_could_not_be_kept_stays(make_server):
     assert text_of(keep.run(holding, "import os; print(os.listdir())")) == "['pipe']\n"
 
 
-def test_who_has_most_sessions_makes_room_for_others(make_server):
+def test_sessions_of_the_principal_with_most_are_evicted_first(make_server):
     server = make_server("--sessions-max", "4")
     root = Keep(server)
 

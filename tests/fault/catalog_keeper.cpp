@@ -28,7 +28,8 @@ int main(int argc, char** argv) {
     std::puts("begun");
     for (int number = 0; number < count; ++number) {
       try {
-        db->write([&](sk::catalog::Tx& tx) { sk::catalog::test::run_transaction(tx, number); });
+        db->write(sk::catalog::Scope::shared(),
+                  [&](sk::catalog::Tx& tx) { sk::catalog::test::run_transaction(tx, number); });
         std::printf("kept %d\n", number);
       } catch (const sk::Error& error) {
         std::printf("failed %d %s\n", number, std::string(sk::info(error.code()).name).c_str());

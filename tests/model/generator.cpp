@@ -340,7 +340,17 @@ class Generator {
     }
   }
 
+  // The server puts a file of its own into the copy. Mostly it is kept at once, as at the end of a cell; else
+  // code has got hold of it before.
+  void figure() {
+    Step& step = add("figure", chance(80) ? new_file() : file());
+    step.number = number();
+    step.size = size();
+    if (chance(40)) code_step();
+  }
+
   void order() {
+    if (chance(8)) figure();
     switch (below(24)) {
       case 0:
       case 1:

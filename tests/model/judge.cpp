@@ -267,10 +267,12 @@ void Judge::check_path(const std::string& path, const Outcome& outcome, bool by_
     return before != nullptr && was != nullptr && before->kind == was->kind &&
            (hash == before->hash || hash == was->hash) && (mode == before->mode || mode == was->mode);
   };
+  bool has_others = has_other_names(path, outcome.before);
   if (!is_image(is, before) && !same(is, was) && !is_excused(path, before) &&
-      (is == nullptr || !is_mixed(is->hash, is->mode)))
+      !(has_others && same_but_mode(is, before)) && (is == nullptr || !is_mixed(is->hash, is->mode)))
     fail("the workspace has neither what code nor what a client wrote");
   if (changed(before, after) && !is_image(was, after) && !is_image(is, after) &&
+      !(has_others && same_but_mode(before, after)) &&
       (after == nullptr || !is_mixed(after->hash, after->mode)))
     fail("the directory has neither what code nor what a client wrote");
   const Thing* known = find(known_, path);
@@ -379,7 +381,9 @@ void Judge::check_ids(const Outcome& outcome) const {
     const auto* olds = find(old_names, identity);
     if (olds == nullptr || olds->size() != 1 || names.size() != 1) continue;
     const std::string &from = olds->front(), &to = names.front();
-    if (from == to || outcome.before.contains(from) || known_.contains(to)) continue;
+    // A name that the workspace has already keeps its own history.
+    if (from == to || outcome.before.contains(from) || known_.contains(to) || outcome.was.folder.contains(to))
+      continue;
     // In a folder that was renamed, too, something else may have taken its old name, or it the name of
     // another.
     if (changed(find(known_, parent_of(from)), find(outcome.before, parent_of(from)))) continue;
@@ -418,6 +422,15 @@ void Judge::remember_written(const Outcome& outcome) {
     }
 }
 
+// It is not known who did what: every difference may be a client's doing.
+void Judge::muddle(const Outcome& outcome) {
+  for (const auto& [path, entry] : outcome.is.folder)
+    if (!is_image(&entry, find(outcome.after, path))) add_outside(path);
+  for (const auto& [path, thing] : outcome.after)
+    if (!is_image(find(outcome.is.folder, path), &thing)) add_outside(path);
+  muddled_ = outside_;
+}
+
 void Judge::settled(const Outcome& outcome) {
   note_answer(outcome);
   check_bytes(outcome.is);
@@ -431,11 +444,7 @@ void Judge::settled(const Outcome& outcome) {
   remember_written(outcome);
   std::set<std::string> before_outside = std::exchange(outside_, {});
   if (locked_ || tangled) {
-    for (const auto& [path, entry] : outcome.is.folder)
-      if (!is_image(&entry, find(outcome.after, path))) add_outside(path);
-    for (const auto& [path, thing] : outcome.after)
-      if (!is_image(find(outcome.is.folder, path), &thing)) add_outside(path);
-    muddled_ = outside_;
+    muddle(outcome);
   } else {
     for (const auto& path : before_outside)
       if (!is_image(find(outcome.is.folder, path), find(outcome.after, path))) add_outside(path);
@@ -452,13 +461,16 @@ void Judge::settled(const Outcome& outcome) {
     }
   }
   pending_.clear();
+  // So is a deletion that a full disk refused.
   for (const auto& path : named_)
-    if (outcome.after.contains(path)) pending_.insert(path);
+    if (outcome.after.contains(path) || outcome.is.folder.contains(path)) pending_.insert(path);
   Tree earlier = std::exchange(known_, outcome.after);
   between_.clear();
-  brought_.clear();
-  // A rename that a full disk refused is told later.
-  if (!named_.empty()) brought_.push_back(std::move(earlier));
+  // A rename that a full disk refused is told later, perhaps after more answers.
+  if (named_.empty())
+    brought_.clear();
+  else
+    brought_.push_back(std::move(earlier));
   blind_ = false;
   base_ = outcome.is;
 }
@@ -499,6 +511,8 @@ void Judge::brought(const Outcome& outcome) {
   if (outcome.brings == Brings::yes)
     for (const auto& path : std::exchange(outside_, {}))
       if (!is_image(find(outcome.is.folder, path), find(outcome.after, path))) add_outside(path);
+  // Code may have renamed it since.
+  if (tangled && blind_) muddle(outcome);
 }
 
 void Judge::evicted(const Listing& is) {

@@ -120,6 +120,7 @@ class Judge {
   bool is_tangled(const Tree& before) const;
   bool were_one(const std::string& from, const std::string& to, const Tree& before) const;
   std::string relative(const std::string& path) const;
+  void muddle(const Outcome& outcome);
   void add_outside(const std::string& path);
 
   const std::string folder_;

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -91,6 +92,17 @@ void check_versions(Keeper& keeper, const std::vector<std::pair<std::string, std
         throw Broken("an answered version does not give its bytes: " + versions[i].first + ": " +
                      bytes.substr(0, 200));
     }
+  }
+}
+
+void check_manifest(Keeper& keeper, const std::string& directory) {
+  auto answer = keeper.order({{"do", "manifest"}});
+  if (!answer || answer->contains("error")) throw Broken("no manifest");
+  for (const auto& item : answer->at("paths")) {
+    std::string path = unhex(item);
+    struct stat st;
+    if (!path.empty() && path.size() < 4000 && ::lstat((directory + "/" + path).c_str(), &st) != 0)
+      throw Broken("the manifest lists '" + path + "', which is not there");
   }
 }
 

@@ -49,6 +49,8 @@ class Keeper {
 [[noreturn]] void serve_keeper(const KeeperOptions& options, Channel channel);
 
 std::string unhex(const std::string& text);
+// Checks that everything in the manifest of the session is in its directory. Throws Broken.
+void check_manifest(Keeper& keeper, const std::string& directory);
 // Reads versions and compares them with their hashes. Throws Broken.
 void check_versions(Keeper& keeper, const std::vector<std::pair<std::string, std::string>>& versions);
 

@@ -160,6 +160,18 @@ class Host {
     return open;
   }
 
+  void place_figure(const Json& order) {
+    constexpr size_t kNameBytesMax = 255;
+    std::string path = keeper().paths().disk_path(order.at("path"));
+    std::string bytes = content(order.at("number"), order.at("size"));
+    if (path.size() - (path.rfind('/') + 1) > kNameBytesMax) return;
+    try {
+      keeper().place(path, [&](const CopyKeeper::Pieces& take) { take(as_bytes(bytes)); });
+    } catch (const Error& error) {
+      if (error.code() != Code::conflict) throw;  // something is in its way
+    }
+  }
+
   bool run_copy(const std::string& what, const Json& order, Json& answer) {
     if (what == "open") {
       tell(keeper().open(as()), answer);
@@ -168,6 +180,8 @@ class Host {
       auto open = open_files(order);
       auto extent = what == "capture" ? CopyKeeper::Extent::touched : CopyKeeper::Extent::all;
       tell(keeper().capture(extent, as(), [&] { return open; }), answer);
+    } else if (what == "figure") {
+      if (keeper().is_open()) place_figure(order);
     } else if (what == "bring") {
       auto open = open_files(order);
       answer["sentences"] = keeper().bring_outside_changes(as(), [&] { return open; });
@@ -185,7 +199,7 @@ class Host {
       keeper_.reset();
     } else if (what == "remove") {
       keeper().remove();
-      records_.mark_deleted(session_.id, clock_.now_us());
+      records_.mark_deleted(session_, clock_.now_us());
       keeper_.reset();
     } else {
       return false;

@@ -151,9 +151,20 @@ class Runner {
 
   void capture(const std::string& what) {
     ensure_open();
+    if (!open_) return;
     writers_.wait();
     Json order_ = with_open_files(need_all_ ? "capture_all" : what);
     if (order(order_, Brings::maybe, true)) need_all_ = linked_ = false;
+  }
+
+  void place_figure(const Step& step) {
+    ensure_open();
+    writers_.wait();
+    judge_.client_wrote(content(step.number, step.size));
+    limit(put_order(step, "figure"));
+    Tree tree = scan(directory_);
+    judge_.code_wrote(tree);
+    judge_.lost_sight(tree);
   }
 
   void close() {
@@ -164,18 +175,7 @@ class Runner {
     open_ = used_ = need_all_ = false;
     if (!full_ && last_.contains("all_kept") && !last_.contains("only_copies"))
       throw Broken("a copy could not be compared when it was closed");
-    if (!full_) check_manifest();
-  }
-
-  void check_manifest() {
-    auto answer = keeper_.order({{"do", "manifest"}});
-    if (!answer || answer->contains("error")) throw Broken("no manifest");
-    for (const auto& item : answer->at("paths")) {
-      std::string path = unhex(item);
-      struct stat st;
-      if (!path.empty() && path.size() < 4000 && ::lstat((directory_ + "/" + path).c_str(), &st) != 0)
-        throw Broken("the manifest lists '" + path + "', which is not there");
-    }
+    if (!full_) check_manifest(keeper_, directory_);
   }
 
   std::string workspace_path(const std::string& path) const {
@@ -205,8 +205,8 @@ class Runner {
     auto answer = client(put_order(step));
     if (answer) judge_.acknowledge(answer->at("made").at("version"), answer->at("made").at("hash"));
   }
-  Json put_order(const Step& step) const {
-    return {{"do", "put"}, {"path", workspace_path(step.path)}, {"number", step.number}, {"size", step.size}};
+  Json put_order(const Step& step, const char* what = "put") const {
+    return {{"do", what}, {"path", workspace_path(step.path)}, {"number", step.number}, {"size", step.size}};
   }
 
   void trash(const Step& step) {
@@ -282,6 +282,7 @@ class Runner {
   // An order met by running code.
   void race() {
     ensure_open();
+    if (!open_) return;
     Json order_ = with_open_files(need_all_ ? "capture_all" : "capture");
     auto answer = keeper_.order(order_);
     writers_.wait();
@@ -385,6 +386,7 @@ class Runner {
         {"open", [](Runner& r, const Step&) { r.ensure_open(); }},
         {"capture", [](Runner& r, const Step&) { r.capture("capture"); }},
         {"capture_all", [](Runner& r, const Step&) { r.capture("capture_all"); }},
+        {"figure", [](Runner& r, const Step& s) { r.place_figure(r.own(s)); }},
         {"race", [](Runner& r, const Step&) { r.race(); }},
         {"bring",
          [](Runner& r, const Step&) {
@@ -481,6 +483,8 @@ class Runner {
     listing_ = listing_of(*answer, history_.folder);
     Tree after = scan(directory_);
     if (!answer->at("gone").get<bool>()) {
+      // It may not have been able to compare, and it does not say so.
+      if (full_) return judge_.lost_sight(before);
       judge_.settled({before, after, was, listing_, *answer, Brings::maybe, false, {}});
       return;
     }

@@ -115,7 +115,7 @@ class Seat : public KernelEvents {
   std::unique_ptr<Kernel> kernel;
 
  private:
-  static void read_limits(const Json& from, Limits& limits) {
+  static void read_limits(const Json& from, SessionLimits& limits) {
     limits.memory_bytes = from.value("memory_bytes", limits.memory_bytes);
     limits.cpu_percent = from.value("cpu_percent", limits.cpu_percent);
     limits.processes_max = from.value("processes_max", limits.processes_max);

@@ -102,7 +102,7 @@ def one_life(driver, seen, number):
     session.stop()
 
 
-def test_many_lives_leave_nothing(driver):
+def test_many_sessions_leave_nothing(driver):
     seen = Seen()
     for number in range(10):
         one_life(driver, seen, number)
@@ -126,7 +126,7 @@ def test_end_of_the_server_leaves_nothing(driver):
     assert groups(pid) == []
 
 
-def test_sudden_death_of_the_server_leaves_no_process(driver):
+def test_a_killed_server_leaves_no_process(driver):
     other = Driver(driver.uid)
     sessions = [other.start() for _ in range(3)]
     for session in sessions:

@@ -1,4 +1,4 @@
-// Options of a keep for tests: roomy limits, and every kind of background work.
+// Options of a keep for tests: roomy limits, every kind of background work, and strict writes.
 #pragma once
 
 #include <string>
@@ -30,7 +30,8 @@ inline workspace::KeepOptions keep_options(const std::string& directory) {
           .collect_interval_s = 3600,
           .scrub_interval_s = 60,
           .scrub_slice_bytes = 64 << 20,
-          .checkpoint_interval_s = 300};
+          .checkpoint_interval_s = 300,
+          .strict_writes = true};
 }
 
 }  // namespace sk::test

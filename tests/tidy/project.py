@@ -17,9 +17,9 @@ ROOMS = {
     "catalog": set(),
     "identity": {"catalog"},
     "workspace": {"catalog", "blobs", "identity"},
-    "conversations": {"catalog", "workspace"},
+    "conversations": {"catalog", "workspace", "http"},
     "sandbox": set(),
-    "interpreter": {"sandbox", "workspace"},
+    "interpreter": {"catalog", "sandbox", "workspace"},
     "bridge": {"workspace", "conversations", "http"},
     "api": {"http", "blobs", "catalog", "identity", "workspace", "conversations", "sandbox", "interpreter", "bridge"},
     "server": {"http", "blobs", "catalog", "identity", "workspace", "conversations", "sandbox", "interpreter", "bridge", "api"},
@@ -28,7 +28,8 @@ ROOMS = {
 
 # Parts of a room that another may use although it may not use the rest.
 ONLY = {
-    ("blobs", "http"): {"http/client.h", "http/message.h"},
+    ("blobs", "http"): {"http/client/client.h", "http/message.h"},
+    ("conversations", "http"): {"http/event_reader.h"},
     ("cli", "server"): {"server/server.h"},
 }
 
@@ -42,13 +43,13 @@ CLI = {
 # The commands that use the server's modules; all others talk HTTP.
 SERVER_COMMANDS = {"serve", "settings", "doctor", "audit"}
 
-# A third-party header belongs to one room; the others see our own header in front of it.
+# A third-party header belongs to one room, or to a folder of it; the others see our own header in front of it.
 OWNERS = {
     "nlohmann/": {"base"},
     "toml++/": {"base"},
     "openssl/": {"base", "http", "identity"},  # http makes and loads TLS certificates, identity checks signatures of tokens
-    "microhttpd": {"http"},
-    "curl/": {"http"},
+    "microhttpd": {"http/mhd"},
+    "curl/": {"http/client"},
     "zlib": {"http"},
     "zstd": {"blobs"},
     "sqlite3": {"catalog"},

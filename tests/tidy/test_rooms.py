@@ -31,13 +31,26 @@ def test_a_room_includes_only_rooms_that_it_may_use(room):
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_third_party_header_is_included_by_the_room_it_belongs_to(room):
-    def owners(include):
-        return next((rooms for start, rooms in OWNERS.items() if include.target.startswith(start)), {room})
+    def is_owned(include):
+        owners = next((folders for start, folders in OWNERS.items() if include.target.startswith(start)), {room})
+        return any(name(include.file).startswith(f"src/{owner}/") for owner in owners)
 
     # The precompiled header is parsed for all rooms at once, to save time; it gives no room a right.
     own = [path for path in sources(room) if name(path) != "src/base/pch.h"]
     includes = [include for path in own for include in includes_of(path)]
-    complain((i for i in includes if room not in owners(i)), "Use the owner's own header in front of it:")
+    complain((i for i in includes if not is_owned(i)), "Use the owner's own header in front of it:")
+
+
+def test_the_protocol_of_http_knows_neither_the_server_nor_the_client_below_it():
+    """Values and pure protocol stay apart from libmicrohttpd and libcurl. The server's own header is the way in."""
+    includes = [include for path in files("src/http/*") if len(path.relative_to(ROOT / "src/http").parts) == 1 for include in includes_of(path)]
+    assert includes
+    complain((i for i in includes if i.target.startswith(("http/mhd/", "http/client/"))), "Move it into src/http/mhd or src/http/client:")
+
+
+def test_nobody_else_includes_what_knows_libmicrohttpd():
+    outside = [path for path in sources() if not name(path).startswith("src/http/")]
+    complain((i for path in outside for i in includes_of(path) if i.target.startswith("http/mhd/")), "Include http/server.h:")
 
 
 def test_a_dialect_does_not_include_another_dialect():

@@ -46,7 +46,7 @@ def test_files_can_be_read_in_a_sitting():
     complain((f"{lines} {path}" for lines, path in sorted(counts, reverse=True) if lines > 600), "One idea per file, up to 600 lines:")
 
 
-def test_nothing_is_left_for_later():
+def test_no_source_has_a_todo():
     complain(lines_that_match(text_files(), r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b"), "Finish it, or write an issue:")
 
 
@@ -91,3 +91,37 @@ def test_outcomes_and_statuses_are_compared_as_enums():
         lines_that_match(paths, rf'[!=]= *"({words})"|"({words})" *[!=]='),
         "Compare the enums of interpreter/outcome.h, or visit the Output of interpreter/run/output.h:",
     )
+
+
+def test_mutexes_are_those_that_clang_checks():
+    complain(
+        lines_that_match([p for p in sources() if name(p) != "src/base/mutex.h"], r"std::(\w*mutex|(unique|shared|scoped)_lock|lock_guard|condition_variable\w*)\b"),
+        "Use Mutex, MutexLock and ConditionVariable of base/mutex.h:",
+    )
+
+
+def test_what_a_mutex_guards_is_an_attribute():
+    complain(lines_that_match(sources(), r"//.*\b(guarded by|guards (all|the))\b"), "Write SK_GUARDED_BY(mutex_) behind the member's name:")
+
+
+def test_clang_refuses_an_access_without_the_mutex(tmp_path):
+    def errors(body):
+        program = tmp_path / "counter.cpp"
+        program.write_text(f"""#include "base/mutex.h"
+            struct Counter {{
+              void add() {{ {body} }}
+              void add_locked() SK_REQUIRES(mutex) {{ ++count; }}
+              sk::Mutex mutex;
+              sk::ConditionVariable changed;
+              int count SK_GUARDED_BY(mutex) = 0;
+            }};""")
+        command = ["clang++-19", "-std=c++20", "-fsyntax-only", "-Wthread-safety", "-Werror", "-I", str(ROOT / "src"), str(program)]
+        return subprocess.run(command, capture_output=True, text=True, check=False).stderr
+
+    ready = "changed.wait(lock, [this]() SK_REQUIRES(mutex) { return count > 0; });"
+    assert errors(f"sk::MutexLock lock(mutex); {ready} ++count; add_locked();") == ""
+    assert errors("if (mutex.try_lock()) { sk::MutexLock lock(mutex, std::adopt_lock); ++count; }") == ""
+    assert "requires holding mutex" in errors("++count;")
+    assert "requires holding mutex" in errors("add_locked();")
+    assert "requires holding mutex" in errors("sk::MutexLock lock(mutex); lock.unlock(); ++count;")
+    assert "-Wthread-safety" in text(ROOT / "CMakeLists.txt")

@@ -12,7 +12,7 @@ OWNERS = {
     },
     "conversations": {"conversations", "messages", "message_files"},
     "interpreter": {
-        "sessions", "session_aliases", "session_attachments", "executions", "execution_files", "manifests", "thumbnails", "unkept",
+        "sessions", "session_aliases", "session_attachments", "executions", "execution_files", "execution_outputs", "manifests", "thumbnails", "unkept",
     },
 }
 

@@ -19,8 +19,10 @@ Operation under(const Operation& operation, const std::string& prefix, size_t nu
   out.pattern = "/azure" + prefix + operation.pattern;
   out.id = operation.id + "_" + std::to_string(number);
   out.hidden = out.lenient = true;
-  out.query = std::move(out.query) + Fields{{.name = "api-version", .about = "Which family of answers."},
-                                            {.name = "identifier", .about = "The session's name."}};
+  out.query =
+      std::move(out.query) +
+      Fields{{.name = "api-version", .about = "The API version, which selects the shape of the answer."},
+             {.name = "identifier", .about = "The session's name."}};
   return out;
 }
 

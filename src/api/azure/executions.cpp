@@ -24,14 +24,14 @@ constexpr size_t kKeptInAnswerMax = 1'000;
 
 const Fields& input_fields() {
   static const Fields fields = {
-      {.name = "codeInputType", .about = "Inline, InlineText or InlineBase64; Inline unless given."},
-      {.name = "executionType", .about = "Synchronous unless given, or Asynchronous."},
+      {.name = "codeInputType", .about = "Inline, InlineText or InlineBase64. Default: Inline."},
+      {.name = "executionType", .about = "Synchronous or Asynchronous. Default: Synchronous."},
       {.name = "code", .about = "Python."},
-      {.name = "pythonCode", .about = "The same, as early clients call it."},
+      {.name = "pythonCode", .about = "The same, under the name that early clients use."},
       {.name = "shellCommand", .about = "A shell command instead."},
-      {.name = "timeoutInSeconds", .type = FieldType::integer, .about = "How long it may run."},
-      {.name = "outputStreamsMaxLength", .type = FieldType::integer, .about = "Cuts stdout and stderr."},
-      {.name = "identifier", .about = "The session, where the query does not name it."}};
+      {.name = "timeoutInSeconds", .type = FieldType::integer, .about = "Timeout in seconds."},
+      {.name = "outputStreamsMaxLength", .type = FieldType::integer, .about = "Limit on stdout and stderr."},
+      {.name = "identifier", .about = "The session, if the query does not name it."}};
   return fields;
 }
 
@@ -289,16 +289,17 @@ Reply get_execution(Call& call) {
 }  // namespace
 
 void add_execution_routes(Pools& pools) {
-  pools.add(
-      {.method = "POST",
-       .pattern = "/code/execute",
-       .id = "azure_code_execute",
-       .tag = "azure",
-       .summary = "Runs Python and answers when it is done",
-       .body_kind = BodyKind::json,
-       .body =
-           {{.name = "properties", .type = FieldType::object, .about = "What to run.", .required = true}}},
-      execute_a);
+  pools.add({.method = "POST",
+             .pattern = "/code/execute",
+             .id = "azure_code_execute",
+             .tag = "azure",
+             .summary = "Runs Python and waits for the result",
+             .body_kind = BodyKind::json,
+             .body = {{.name = "properties",
+                       .type = FieldType::object,
+                       .about = "The code to run.",
+                       .required = true}}},
+            execute_a);
   pools.add({.method = "POST",
              .pattern = "/executions",
              .id = "azure_execute",
@@ -311,7 +312,7 @@ void add_execution_routes(Pools& pools) {
              .pattern = "/executions/{execution}",
              .id = "azure_get_execution",
              .tag = "azure",
-             .summary = "An execution as far as it is"},
+             .summary = "One execution and its current state"},
             get_execution);
 }
 

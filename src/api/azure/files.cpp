@@ -95,7 +95,7 @@ Reply read_content(Call& call, const SessionInfo& session, std::string_view name
     throw Error(Code::bad_request, "'" + std::string(name) + "' is a directory");
   auto workspace = open_workspace(call, session, Right::read);
   auto version = call.app.keep.files().find_version(workspace, entry.head);
-  if (!version) throw Error(Code::not_found, "'" + std::string(name) + "' has no content any more");
+  if (!version) throw Error(Code::not_found, "'" + std::string(name) + "' has no content left");
   call.note("read", "/" + entry.path);
   return download(call.app, call.request, *version,
                   {.attachment = true, .cache_control = "private, no-cache"});
@@ -135,21 +135,21 @@ Reply delete_file(Call& call) {
 }  // namespace
 
 void add_file_routes(Pools& pools) {
-  const Field path = {.name = "path", .about = "The folder; /mnt/data unless given."};
+  const Field path = {.name = "path", .about = "The folder. Default: /mnt/data."};
   pools.add({.method = "GET",
              .pattern = "/files",
              .id = "azure_list_files",
              .tag = "azure",
-             .summary = "The files of a session",
+             .summary = "Lists the files of a session",
              .query = {path,
-                       {.name = "recursive", .about = "Folders' contents too."},
-                       {.name = "cursor", .about = "As nextLink has it."}}},
+                       {.name = "recursive", .about = "Whether to include the contents of folders."},
+                       {.name = "cursor", .about = "Taken from nextLink."}}},
             list_files);
   pools.add({.method = "GET",
              .pattern = "/files/{name...}",
              .id = "azure_get_file",
              .tag = "azure",
-             .summary = "A file, or what is known of it",
+             .summary = "Returns a file or its metadata",
              .query = {path}},
             get_file);
   pools.add({.method = "DELETE",

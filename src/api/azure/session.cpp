@@ -74,7 +74,7 @@ interpreter::SessionInfo need_session(const Call& call) {
   auto found = find_session(call);
   if (!found)
     throw Error(Code::not_found, "there is no session '" + identifier_of(call) + "' in this pool")
-        .hint("It exists from its first execution or upload on.");
+        .hint("A session exists after its first execution or upload.");
   return *found;
 }
 

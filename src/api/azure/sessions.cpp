@@ -1,5 +1,4 @@
 // Information about a pool's sessions and their runtime.
-#include <mutex>
 #include <unordered_map>
 
 #include "api/azure/azure.h"
@@ -8,6 +7,7 @@
 #include "api/common/need_interpreter.h"
 #include "api/dialects.h"
 #include "api/vendor/output_text.h"
+#include "base/mutex.h"
 #include "base/text.h"
 #include "interpreter/sessions/aliases.h"
 
@@ -77,20 +77,20 @@ class Known {
  public:
   // Null when there is no answer yet.
   Json find(const Id& principal) {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     auto found = packages_.find(principal);
     return found == packages_.end() ? Json() : found->second;
   }
   void add(const Id& principal, Json packages) {
     constexpr size_t kMost = 1000;
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (packages_.size() >= kMost) packages_.clear();
     packages_[principal] = std::move(packages);
   }
 
  private:
-  std::mutex mutex_;
-  std::unordered_map<Id, Json> packages_;  // guarded by mutex_
+  Mutex mutex_;
+  std::unordered_map<Id, Json> packages_ SK_GUARDED_BY(mutex_);
 };
 
 // Parses the output of kAskPackages, which comes from a sandbox and can be anything. Null when it is not the
@@ -169,22 +169,22 @@ void add_session_routes(Pools& pools) {
              .pattern = "/session",
              .id = "azure_delete_session",
              .tag = "azure",
-             .summary = "Ends a session; its files stay",
+             .summary = "Deletes a session; its files stay",
              .query = force_field()},
             delete_session);
   pools.add({.method = "GET",
              .pattern = "/listSessions",
              .id = "azure_list_sessions",
              .tag = "azure",
-             .summary = "The sessions of a pool",
-             .query = {{.name = "skip", .type = FieldType::integer, .about = "How many to leave out."}}},
+             .summary = "Lists the sessions of a pool",
+             .query = {{.name = "skip", .type = FieldType::integer, .about = "Number of sessions to skip."}}},
             list_sessions);
   auto known = std::make_shared<Known>();
   pools.add({.method = "GET",
              .pattern = "/metadata",
              .id = "azure_get_metadata",
              .tag = "azure",
-             .summary = "What sessions run on"},
+             .summary = "Returns the runtime of the sessions"},
             [known](Call& call) { return get_metadata(call, known); });
 }
 

@@ -49,12 +49,12 @@ std::unique_ptr<http::BodySink> receive(const std::shared_ptr<Call>& call, Famil
 }  // namespace
 
 void add_upload_routes(Pools& pools) {
-  const Field path = {.name = "path", .about = "The folder; /mnt/data unless given."};
+  const Field path = {.name = "path", .about = "The folder. Default: /mnt/data."};
   pools.add_streaming({.method = "POST",
                        .pattern = "/files/upload",
                        .id = "azure_upload",
                        .tag = "azure",
-                       .summary = "Puts files into a session (family A)",
+                       .summary = "Uploads files into a session (family A)",
                        .query = {path},
                        .body_kind = BodyKind::multipart},
                       [](const std::shared_ptr<Call>& call) { return receive(call, Family::a); });
@@ -62,7 +62,7 @@ void add_upload_routes(Pools& pools) {
                        .pattern = "/files",
                        .id = "azure_create_file",
                        .tag = "azure",
-                       .summary = "Puts a file into a session (family B)",
+                       .summary = "Uploads a file into a session (family B)",
                        .query = {path},
                        .body_kind = BodyKind::multipart},
                       [](const std::shared_ptr<Call>& call) { return receive(call, Family::b); });

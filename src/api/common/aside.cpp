@@ -15,7 +15,8 @@ http::Reply run_aside(Call& call, Aside kind, Chore chore) {
   auto request = without_content(call.request);
   auto give_up = [cancelled, request] {
     *cancelled = true;
-    return dialect_error_reply(request, Error(Code::unavailable, "this took too long and was given up"));
+    return dialect_error_reply(request,
+                               Error(Code::unavailable, "the request took too long and was abandoned"));
   };
   auto deferred = std::make_shared<http::Deferred>(kChoreMax, give_up, [cancelled] { *cancelled = true; });
   auto job = [deferred, cancelled, request, chore = std::move(chore)] {
@@ -31,7 +32,7 @@ http::Reply run_aside(Call& call, Aside kind, Chore chore) {
   if (kind == Aside::transfer)
     background.run_transfer(std::move(job));
   else if (!background.run_chore(std::move(job)))
-    throw Error(Code::unavailable, "too many such chores are waiting already");
+    throw Error(Code::unavailable, "too many background jobs are waiting");
   return http::Reply::deferred(std::move(deferred));
 }
 

@@ -71,8 +71,8 @@ workspace::Actor authenticate_or_token(App& app, const http::Request& request,
   if (!credential || !identity::JwtVerifier::looks_like_token(credential->secret))
     return authenticate(app, request, credential);
   if (!app.librechat_tokens)
-    throw Error(Code::unauthorized, "this server was given no key to check LibreChat's tokens with")
-        .hint("Start it with --librechat-jwt-key FILE, or let LibreChat send a key.");
+    throw Error(Code::unauthorized, "this server has no key to verify LibreChat's tokens")
+        .hint("Start the server with --librechat-jwt-key FILE, or configure LibreChat to send a key.");
   auto claims = app.librechat_tokens->verify(credential->secret, app.clock.now_us());
   return app.keep.access().actor_of_subject("librechat", claims.subject);
 }

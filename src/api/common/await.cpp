@@ -25,8 +25,8 @@ http::Reply answered(const http::Request& request, const Awaited& wanted, const 
     return dialect_error_reply(request, error);
   } catch (const std::exception& error) {
     log::error("an answer could not be written", {{"reason", error.what()}});
-    return dialect_error_reply(request,
-                               Error(Code::internal, "The server made a mistake; its log has the details."));
+    return dialect_error_reply(
+        request, Error(Code::internal, "Internal error of the server; its log has the details."));
   }
 }
 
@@ -41,8 +41,8 @@ TimeUs await_deadline_us(const App& app) {
 }
 
 Error overdue_error() {
-  return Error(Code::unavailable, "the execution did not end in the time that a request may wait for it")
-      .hint("It goes on: ask for it later.");
+  return Error(Code::unavailable, "the execution did not end within the time that a request may wait")
+      .hint("It continues. Request its result later.");
 }
 
 http::Reply overdue_reply(const http::Request& request) {

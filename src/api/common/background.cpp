@@ -24,14 +24,14 @@ void Background::run(std::function<void()> job) { short_jobs_.submit_always(std:
 
 void Background::run_after(std::chrono::milliseconds delay, std::function<void()> job) {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     timers_.emplace(std::chrono::steady_clock::now() + delay, std::move(job));
   }
   wake_.notify_one();
 }
 
 uint64_t Background::on_close(std::function<void()> job) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   uint64_t number = next_at_close_++;
   if (!closed_) {
     at_close_.emplace(number, std::move(job));
@@ -43,14 +43,14 @@ uint64_t Background::on_close(std::function<void()> job) {
 }
 
 void Background::forget(uint64_t number) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   at_close_.erase(number);
 }
 
 void Background::close() {
   std::map<uint64_t, std::function<void()>> jobs;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     closed_ = true;
     jobs.swap(at_close_);
   }
@@ -63,7 +63,7 @@ void Background::run_transfer(std::function<void()> job) { transfers_.submit_alw
 
 void Background::stop() {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     stopping_ = true;
   }
   wake_.notify_all();
@@ -74,7 +74,7 @@ void Background::stop() {
 }
 
 void Background::watch_timers() {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   while (!stopping_) {
     if (timers_.empty()) {
       wake_.wait(lock);

@@ -3,12 +3,11 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <thread>
 
+#include "base/mutex.h"
 #include "base/worker_pool.h"
 
 namespace sk::api {
@@ -44,12 +43,12 @@ class Background {
   void watch_timers();
 
   std::atomic<bool> stopping_ = false;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::multimap<SteadyTime, std::function<void()>> timers_;  // guarded by mutex_
-  std::map<uint64_t, std::function<void()>> at_close_;       // guarded by mutex_
-  uint64_t next_at_close_ = 1;                               // guarded by mutex_
-  bool closed_ = false;                                      // guarded by mutex_
+  Mutex mutex_;
+  ConditionVariable wake_;
+  std::multimap<SteadyTime, std::function<void()>> timers_ SK_GUARDED_BY(mutex_);
+  std::map<uint64_t, std::function<void()>> at_close_ SK_GUARDED_BY(mutex_);
+  uint64_t next_at_close_ SK_GUARDED_BY(mutex_) = 1;
+  bool closed_ SK_GUARDED_BY(mutex_) = false;
   WorkerPool short_jobs_;
   WorkerPool chores_;
   WorkerPool transfers_;

@@ -16,7 +16,7 @@ constexpr size_t kNoteTargetBytesMax = 512;
 Json read_json_body(const http::Request& request) {
   auto type = request.headers.get("Content-Type");
   if (type && ascii_lower(*type).starts_with("multipart/")) {
-    throw Error(Code::unsupported_media_type, "this takes a JSON body: Content-Type: application/json");
+    throw Error(Code::unsupported_media_type, "the body must be JSON, with Content-Type: application/json");
   }
   if (trim(request.body).empty()) return Json::object();
   return parse_json(request.body);

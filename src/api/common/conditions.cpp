@@ -30,7 +30,8 @@ void read_if_match(workspace::Conditions& conditions, std::string_view value) {
 
 void read_if_none_match(workspace::Conditions& conditions, std::string_view value) {
   if (trim(value) != "*") {
-    throw Error(Code::bad_request, "on a write, If-None-Match can only be '*': nothing may be there yet");
+    throw Error(Code::bad_request,
+                "on a write, If-None-Match must be '*', which means that nothing exists yet");
   }
   conditions.if_none_match_any = true;
 }
@@ -38,8 +39,8 @@ void read_if_none_match(workspace::Conditions& conditions, std::string_view valu
 TimeUs read_date(std::string_view value) {
   auto date = http::parse_http_date(trim(value));
   if (!date)
-    throw Error(Code::bad_request, "If-Unmodified-Since must be a date as Last-Modified has it")
-        .hint("Such as: Sun, 06 Nov 1994 08:49:37 GMT. If-Match with a version id is more exact.");
+    throw Error(Code::bad_request, "If-Unmodified-Since must be a date in the format of Last-Modified")
+        .hint("For example: Sun, 06 Nov 1994 08:49:37 GMT. If-Match with a version id is more exact.");
   return *date;
 }
 
@@ -121,10 +122,10 @@ void refuse_conditions(const Operation& operation, const http::Headers& headers)
   for (const char* name : {"If-Match", "If-None-Match", "If-Unmodified-Since", "X-Sandkeep-Fence"}) {
     if (!headers.has(name) || (operation.opens_locks && name == std::string_view("X-Sandkeep-Fence")))
       continue;
-    throw Error(Code::bad_request, std::string(name) + " has no meaning for this call, and nothing was done")
+    throw Error(Code::bad_request, std::string(name) + " does not apply to this call; nothing was changed")
         .hint(
-            "It is for calls that write one file or folder. In a batch, each change has its own if_match and "
-            "if_none_match.")
+            "Use it for calls that write one file or folder. In a batch, each change has its own if_match "
+            "and if_none_match.")
         .with("field", name);
   }
 }

@@ -59,7 +59,7 @@ http::Reply::Body content_body(App& app, const http::Request& request, const Sha
 
 http::Reply range_error(const http::Request& request, uint64_t size) {
   Error error(Code::range_not_satisfiable,
-              "the file has " + std::to_string(size) + " bytes, and none of them is in the range");
+              "the file has " + std::to_string(size) + " bytes; the requested range is outside of it");
   auto reply = dialect_error_reply(request, error);
   reply.headers.set("Content-Range", http::content_range_unsatisfiable(size));
   reply.headers.set("Accept-Ranges", "bytes");
@@ -110,7 +110,7 @@ http::Reply download(App& app, const http::Request& request, const workspace::Ve
   http::Validators validators{version.id.with_prefix(workspace::prefix::version), version.created_us};
   auto verdict = http::evaluate_conditions(request, validators);
   if (verdict == http::Verdict::precondition_failed) {
-    throw Error(Code::precondition_failed, "'" + version.path + "' is not what If-Match names")
+    throw Error(Code::precondition_failed, "'" + version.path + "' does not match If-Match")
         .with("current_version_id", validators.etag);
   }
   http::Reply reply;

@@ -10,7 +10,7 @@ interpreter::Interpreter& need_interpreter(const App& app) {
 Fields force_field() {
   return {{.name = "force",
            .type = FieldType::boolean,
-           .about = "Also when it has files that could not be kept: they are lost."}};
+           .about = "Delete the session even if it has files that could not be kept. They are lost."}};
 }
 
 interpreter::Interpreter::OnUnkept unkept_by(const Query& query) {

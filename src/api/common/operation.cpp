@@ -39,8 +39,8 @@ Fields condition_fields() {
              {.name = "if_match",
               .type = FieldType::text_list,
               .about =
-                  "Version ids, one of which must be the current one; or [\"*\"]: something must be there."},
-             {.name = "if_none_match", .about = "\"*\": nothing may be there.", .choices = {"*"}},
+                  "Version ids, one of which must be the current one; or [\"*\"]: something must exist."},
+             {.name = "if_none_match", .about = "\"*\": nothing may exist there.", .choices = {"*"}},
          } +
          lock_fields();
 }
@@ -50,7 +50,7 @@ Fields lock_fields() {
       {.name = "lock_tokens", .type = FieldType::text_list, .about = "Tokens of the locks that you hold."},
       {.name = "fence",
        .type = FieldType::integer,
-       .about = "The fencing number of your lock; refused when a later lock covered the path."},
+       .about = "The fencing number of your lock. The write is refused if a later lock covered the path."},
   };
 }
 
@@ -61,8 +61,8 @@ Fields operator+(Fields left, const Fields& right) {
 
 Fields page_fields() {
   return {
-      {.name = "limit", .type = FieldType::integer, .about = "How many items at most."},
-      {.name = "cursor", .about = "Goes on where an earlier answer's `next_cursor` says."},
+      {.name = "limit", .type = FieldType::integer, .about = "Maximum number of items."},
+      {.name = "cursor", .about = "`next_cursor` of the previous page."},
   };
 }
 

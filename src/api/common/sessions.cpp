@@ -13,7 +13,7 @@ constexpr int64_t kLifeUs = 7 * 86'400 * kSecondUs;
 std::string Sessions::start(std::string secret) {
   auto token = random_base64url(32);
   auto now_us = clock_.now_us();
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (by_token_.size() >= kSessionsMax) {
     by_token_.erase(std::min_element(by_token_.begin(), by_token_.end(), [](const auto& a, const auto& b) {
       return a.second.used_us < b.second.used_us;
@@ -28,7 +28,7 @@ std::string Sessions::start(std::string secret) {
 
 std::optional<Sessions::Session> Sessions::find(std::string_view token) {
   auto now_us = clock_.now_us();
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   auto found = by_token_.find(sha256(token));
   if (found == by_token_.end()) return std::nullopt;
   auto& session = found->second;
@@ -41,7 +41,7 @@ std::optional<Sessions::Session> Sessions::find(std::string_view token) {
 }
 
 void Sessions::end(std::string_view token) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   by_token_.erase(sha256(token));
 }
 

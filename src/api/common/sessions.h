@@ -1,7 +1,6 @@
 // Sign-in sessions of the page: opaque tokens in cookies, kept only in memory. A restart signs everybody out.
 #pragma once
 
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/mutex.h"
 
 namespace sk::api {
 
@@ -35,9 +35,9 @@ class Sessions {
 
  private:
   const Clock& clock_;
-  std::mutex mutex_;
-  std::unordered_map<Sha256, Session>
-      by_token_;  // guarded by mutex_; keyed by hash, so lookup timing leaks nothing
+  Mutex mutex_;
+  // Keyed by hash, so lookup timing leaks nothing.
+  std::unordered_map<Sha256, Session> by_token_ SK_GUARDED_BY(mutex_);
 };
 
 }  // namespace sk::api

@@ -30,8 +30,8 @@ void check_announced_size(const App& app, const http::Headers& headers) {
 void refuse_encoded(const http::Headers& headers) {
   auto encoding = headers.get_list("Content-Encoding");
   if (!encoding || ascii_lower(trim(*encoding)) == "identity") return;
-  throw Error(Code::unsupported_media_type, "a body with Content-Encoding is not taken")
-      .hint("Send the file's bytes as they are.");
+  throw Error(Code::unsupported_media_type, "a body with Content-Encoding is not accepted")
+      .hint("Send the file's bytes without encoding.");
 }
 
 std::string stated_mime(const std::optional<std::string>& content_type) {

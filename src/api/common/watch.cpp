@@ -1,6 +1,6 @@
 #include "api/common/watch.h"
 
-#include <mutex>
+#include "base/mutex.h"
 
 namespace sk::api {
 
@@ -9,7 +9,7 @@ struct Watch::State : std::enable_shared_from_this<State> {
 
   void poke() {
     {
-      std::lock_guard lock(mutex);
+      MutexLock lock(mutex);
       if (active) {
         again = true;
         return;
@@ -22,7 +22,7 @@ struct Watch::State : std::enable_shared_from_this<State> {
   void call() {
     on_change();
     {
-      std::lock_guard lock(mutex);
+      MutexLock lock(mutex);
       if (!again) {
         active = false;
         return;
@@ -34,9 +34,9 @@ struct Watch::State : std::enable_shared_from_this<State> {
 
   Background& background;
   const std::function<void()> on_change;
-  std::mutex mutex;
-  bool active = false;  // guarded by mutex: a call is queued or running
-  bool again = false;   // guarded by mutex: something changed since that call began
+  Mutex mutex;
+  bool active SK_GUARDED_BY(mutex) = false;  // a call is queued or running
+  bool again SK_GUARDED_BY(mutex) = false;   // something changed since that call began
 };
 
 Watch::Watch(workspace::Feed& feed, Background& background, const Id& workspace,

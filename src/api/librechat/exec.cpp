@@ -53,21 +53,24 @@ Reply execute(Call& call) {
 }  // namespace
 
 void add_exec_routes(Mounts& mounts) {
-  mounts.add({.method = "POST",
-              .pattern = "/exec",
-              .id = "librechat_exec",
-              .tag = "librechat",
-              .summary = "Runs code",
-              .body_kind = BodyKind::json,
-              .body = {{.name = "lang", .about = "py or bash.", .required = true},
-                       {.name = "code", .about = "What to run.", .required = true},
-                       {.name = "args", .type = FieldType::text_list, .about = "Arguments of the program."},
-                       {.name = "session_id", .about = "Where to run it."},
-                       {.name = "runtime_session_hint", .about = "A name for that."},
-                       {.name = "user_id", .about = "LibreChat's user; who asks is told by the key."},
-                       {.name = "entity_id", .about = "LibreChat's agent."},
-                       {.name = "files", .type = FieldType::object_list, .about = "Files to have there."}}},
-             execute);
+  mounts.add(
+      {.method = "POST",
+       .pattern = "/exec",
+       .id = "librechat_exec",
+       .tag = "librechat",
+       .summary = "Runs code",
+       .body_kind = BodyKind::json,
+       .body = {{.name = "lang", .about = "py or bash.", .required = true},
+                {.name = "code", .about = "The code to run.", .required = true},
+                {.name = "args", .type = FieldType::text_list, .about = "Arguments of the program."},
+                {.name = "session_id", .about = "The session to run it in."},
+                {.name = "runtime_session_hint", .about = "A name for the session."},
+                {.name = "user_id", .about = "LibreChat's user. Ignored: the key identifies the caller."},
+                {.name = "entity_id", .about = "LibreChat's agent."},
+                {.name = "files",
+                 .type = FieldType::object_list,
+                 .about = "Files to copy into the session."}}},
+      execute);
 }
 
 }  // namespace sk::api::librechat

@@ -150,22 +150,22 @@ void add_file_routes(Mounts& mounts) {
               .pattern = "/files/{session}",
               .id = "librechat_list_files",
               .tag = "librechat",
-              .summary = "The files of a session",
+              .summary = "Lists the files of a session",
               .query = {{.name = "detail",
-                         .about = "How much to tell.",
+                         .about = "Level of detail.",
                          .choices = {"simple", "summary", "full", "normalized"}}}},
              list_files);
   mounts.add({.method = "GET",
               .pattern = "/sessions/{session}/objects",
               .id = "librechat_list_objects",
               .tag = "librechat",
-              .summary = "The files of a session"},
+              .summary = "Lists the files of a session"},
              [](Call& call) { return list_as(call, "normalized"); });
   mounts.add({.method = "GET",
               .pattern = "/sessions/{session}/objects/{file}",
               .id = "librechat_probe_object",
               .tag = "librechat",
-              .summary = "Whether a file is still there"},
+              .summary = "Checks whether a file exists"},
              probe_object);
   for (const char* pattern : {"/sessions/{session}/objects/{file}", "/files/{session}/{file}"})
     mounts.add({.method = "DELETE",

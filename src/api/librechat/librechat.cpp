@@ -17,9 +17,9 @@ Operation at(const Operation& operation, const std::string& root) {
   }
   // LibreChat's queries say for whom a file is. Access depends only on the actor.
   out.query = std::move(out.query) + Fields{{.name = "kind", .about = "user, agent or skill."},
-                                            {.name = "id", .about = "Of that kind."},
+                                            {.name = "id", .about = "The id of that entity."},
                                             {.name = "version", .about = "Of a skill."},
-                                            {.name = "entity_id", .about = "The same, in older versions."}};
+                                            {.name = "entity_id", .about = "The same, for older versions."}};
   return out;
 }
 
@@ -41,7 +41,7 @@ void add_routes(Routes& routes) {
               .pattern = "/health",
               .id = "librechat_health",
               .tag = "librechat",
-              .summary = "Whether the server answers",
+              .summary = "Checks whether the server answers",
               .auth = Auth::nobody},
              [](Call&) { return http::Reply::json({{"status", "ok"}}); });
   add_exec_routes(mounts);
@@ -57,9 +57,9 @@ std::optional<identity::JwtVerifier> load_token_verifier(const Settings& setting
       {.issuer = settings.librechat_jwt_issuer, .audience = settings.librechat_jwt_audience});
   if (!verifier)
     throw Error(Code::bad_request, settings.librechat_jwt_key +
-                                       " (librechat_jwt_key) does not hold a public key in PEM: Ed25519, or "
-                                       "RSA of at least 2048 bits")
-        .hint("Make it from the private key: openssl pkey -in PRIVATE.pem -pubout -out PUBLIC.pem");
+                                       " (librechat_jwt_key) does not contain a public key in PEM: Ed25519, "
+                                       "or RSA of at least 2048 bits")
+        .hint("Create it from the private key: openssl pkey -in PRIVATE.pem -pubout -out PUBLIC.pem");
   return verifier;
 }
 

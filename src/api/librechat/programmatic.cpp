@@ -1,13 +1,14 @@
 // POST /exec/programmatic: code that calls tools which only the client has. The execution waits in its
 // session while the client runs them, so no code runs twice. The first request starts the execution and each
 // further one brings results. Every answer contains the next calls or the result.
-#include <mutex>
 #include <unordered_map>
 
 #include "api/common/await.h"
 #include "api/common/need_interpreter.h"
 #include "api/librechat/librechat.h"
 #include "api/librechat/result.h"
+#include "base/json_reading.h"
+#include "base/mutex.h"
 #include "base/text.h"
 
 namespace sk::api::librechat {
@@ -48,23 +49,23 @@ struct Token {
 class Begun {
  public:
   void add(const Id& execution, std::shared_ptr<const Asked> asked) {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     asked_[execution] = std::move(asked);
   }
   void forget(const Id& execution) {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     asked_.erase(execution);
   }
   // Returns null after the execution has ended.
   std::shared_ptr<const Asked> find(const Id& execution) {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     auto found = asked_.find(execution);
     return found == asked_.end() ? nullptr : found->second;
   }
 
  private:
-  std::mutex mutex_;
-  std::unordered_map<Id, std::shared_ptr<const Asked>> asked_;  // guarded by mutex_
+  Mutex mutex_;
+  std::unordered_map<Id, std::shared_ptr<const Asked>> asked_ SK_GUARDED_BY(mutex_);
 };
 
 std::string call_id(int64_t event, size_t index) {
@@ -76,10 +77,10 @@ Json calls_json(const Json& calls, int64_t event) {
   Json out = Json::array();
   for (size_t i = 0; i < calls.size(); ++i) {
     const Json& one = calls[i];
-    auto name = one.is_object() && one.contains("name") && one["name"].is_string() ? one["name"] : Json("");
-    auto input =
-        one.is_object() && one.contains("input") && one["input"].is_object() ? one["input"] : Json::object();
-    out.push_back({{"id", call_id(event, i)}, {"name", name}, {"input", input}});
+    const Json& input = field_in(one, "input");
+    out.push_back({{"id", call_id(event, i)},
+                   {"name", text_in(one, "name")},
+                   {"input", input.is_object() ? input : Json::object()}});
   }
   return out;
 }
@@ -219,7 +220,7 @@ Reply go_on(Call& call, const std::string& text, Begun& begun) {
   auto authority = session_authority(call.app, call.actor, token->session);
   auto running = interpreter.find_running(authority, token->session, token->execution);
   if (!running)
-    throw Error(Code::not_found, "this execution does not run any more")
+    throw Error(Code::not_found, "this execution is no longer running")
         .hint("Start it again with code and tools.");
   auto asked = begun.find(token->execution);
   if (!asked)
@@ -233,7 +234,7 @@ Reply go_on(Call& call, const std::string& text, Begun& begun) {
       interpreter.answer_tools(authority, token->session, token->execution, token->event, std::move(results));
   // An execution that has already ended, for example by its timeout, is answered with its result.
   if (!taken && !running->feed->finished())
-    throw Error(Code::conflict, "these calls were answered already")
+    throw Error(Code::conflict, "these calls have already been answered")
         .hint("Use the newest continuation token.");
   return wait_for_next(call, *running, token->event, asked);
 }
@@ -254,17 +255,19 @@ void add_programmatic_routes(Mounts& mounts) {
        .tag = "librechat",
        .summary = "Runs code that calls the client's tools",
        .body_kind = BodyKind::json,
-       .body = {{.name = "code", .about = "Tools are async functions, or functions of the shell."},
-                {.name = "lang", .about = "python unless given, or bash."},
+       .body = {{.name = "code", .about = "The code. Tools are async functions, or shell functions."},
+                {.name = "lang", .about = "python or bash. Default: python."},
                 {.name = "language", .about = "The same."},
                 {.name = "tools", .type = FieldType::object_list, .about = "Their names and parameters."},
                 {.name = "timeout", .type = FieldType::integer, .about = "Milliseconds."},
-                {.name = "session_id", .about = "Where to run it."},
-                {.name = "runtime_session_hint", .about = "A name for that."},
+                {.name = "session_id", .about = "The session to run it in."},
+                {.name = "runtime_session_hint", .about = "A name for the session."},
                 {.name = "user_id", .about = "LibreChat's user."},
-                {.name = "files", .type = FieldType::object_list, .about = "Files to have there."},
-                {.name = "continuation_token", .about = "Of the answer that asked for tools."},
-                {.name = "tool_results", .type = FieldType::object_list, .about = "What they gave."}}},
+                {.name = "files", .type = FieldType::object_list, .about = "Files to copy into the session."},
+                {.name = "continuation_token", .about = "The token from the answer that requested tools."},
+                {.name = "tool_results",
+                 .type = FieldType::object_list,
+                 .about = "The results of the tools."}}},
       [begun](Call& call) { return programmatic(call, begun); });
 }
 

@@ -2,6 +2,7 @@
 
 #include "api/common/need_interpreter.h"
 #include "api/vendor/containers.h"
+#include "base/json_reading.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "interpreter/sessions/aliases.h"
@@ -17,7 +18,7 @@ constexpr size_t kHintBytesMax = 256;
 
 Error no_file() {
   return Error(Code::not_found, "File not found")
-      .hint("No file of yours has this id in this session; GET /files/{session} lists those that are there.");
+      .hint("You have no file with this id in this session. GET /files/{session} lists its files.");
 }
 
 std::optional<SessionInfo> find_session(const Call& call, std::string_view id) {
@@ -41,11 +42,6 @@ bool may_run_in(const std::optional<SessionInfo>& session) {
   return session && session->status != interpreter::SessionStatus::deleted && !is_upload(*session);
 }
 
-std::string text_or_empty(const Json& object, const char* name) {
-  auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 }  // namespace
 
 std::string language_of(const std::string& name) {
@@ -59,7 +55,7 @@ std::string language_of(const std::string& name) {
 
 SessionInfo need_session(const Call& call, std::string_view id) {
   auto found = find_session(call, id);
-  if (!found) throw Error(Code::not_found, "Session not found").hint("No session of yours has this id.");
+  if (!found) throw Error(Code::not_found, "Session not found").hint("You have no session with this id.");
   return *found;
 }
 
@@ -79,10 +75,9 @@ bool is_read_only(const SessionInfo& session) {
 FileRefs read_refs(const Body& body) {
   FileRefs refs;
   for (const auto& file : body.objects("files")) {
-    FileRef ref{text_or_empty(file, "storage_session_id"), text_or_empty(file, "id"),
-                text_or_empty(file, "name")};
+    FileRef ref{text_in(file, "storage_session_id"), text_in(file, "id"), text_in(file, "name")};
     refs.current = refs.current || !ref.session.empty() || file.contains("kind");
-    if (ref.session.empty()) ref.session = text_or_empty(file, "session_id");
+    if (ref.session.empty()) ref.session = text_in(file, "session_id");
     if (ref.name.starts_with(kDataFolder)) ref.name = ref.name.substr(kDataFolder.size());
     refs.all.push_back(std::move(ref));
   }

@@ -186,7 +186,7 @@ void add_upload_routes(Mounts& mounts) {
                         .pattern = "/upload",
                         .id = "librechat_upload",
                         .tag = "librechat",
-                        .summary = "Keeps a file for later executions",
+                        .summary = "Stores a file for later executions",
                         .body_kind = BodyKind::multipart},
                        [](std::shared_ptr<Call> call) {
                          return std::make_unique<UploadSink>(std::move(call), OnBadFile::refuse);
@@ -195,7 +195,7 @@ void add_upload_routes(Mounts& mounts) {
                         .pattern = "/upload/batch",
                         .id = "librechat_upload_batch",
                         .tag = "librechat",
-                        .summary = "Keeps several files, and tells of each whether it was taken",
+                        .summary = "Stores several files, and reports for each whether it was accepted",
                         .body_kind = BodyKind::multipart},
                        [](std::shared_ptr<Call> call) {
                          return std::make_unique<UploadSink>(std::move(call), OnBadFile::tell);

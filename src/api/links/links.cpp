@@ -23,8 +23,8 @@ std::optional<Id> parse_version(std::string_view text) {
 }
 
 Error no_such_link() {
-  return Error(Code::not_found, "there is nothing behind this link, or it is not for you")
-      .hint("Sign in, send a key that may read the workspace, or ask for a signed link.");
+  return Error(Code::not_found, "this link leads to nothing, or you may not open it")
+      .hint("Sign in, send a key that may read the workspace, or request a signed link.");
 }
 
 bool may_read(Call& call, const workspace::Version& version) {
@@ -128,27 +128,28 @@ Reply answer_link(Call& call) {
 }  // namespace
 
 void add_routes(Routes& routes) {
-  routes.add(
-      {.method = "GET",
-       .pattern = "/k/{version}/{name}",
-       .id = "open_link",
-       .tag = "links",
-       .summary = "The permanent link of one version",
-       .details = "Private: it needs a key (or the page's sign-in) that may read the workspace, else it is "
-                  "404. With the "
-                  "signature of a `signed_link` anybody who has it may read, until the workspace's links are "
-                  "revoked. The id may "
-                  "also be written with `cfile_`, `file-` or no prefix.",
-       .auth = Auth::maybe,
-       .query = {{.name = "s", .about = "The signature."},
-                 {.name = "download", .type = FieldType::boolean, .about = "To be saved, not shown."},
-                 {.name = "thumbnail",
-                  .type = FieldType::boolean,
-                  .about = "A small picture of an image, at most 256 pixels wide and high."}},
-       .answers = {{200, "The bytes.", "", "*/*"}, {206, "A range of them.", "", "*/*"}, {304, "Unchanged."}},
-       .errors = {Code::unauthorized, Code::not_found, Code::gone, Code::range_not_satisfiable,
-                  Code::too_many_requests}},
-      answer_link);
+  routes.add({.method = "GET",
+              .pattern = "/k/{version}/{name}",
+              .id = "open_link",
+              .tag = "links",
+              .summary = "The permanent link of one version",
+              .details = "A private link needs a key (or the page's sign-in) that may read the workspace; "
+                         "otherwise the answer is 404. A `signed_link` needs no key, until the workspace's "
+                         "links are revoked. The id may also be written with `cfile_`, `file-` or no prefix.",
+              .auth = Auth::maybe,
+              .query = {{.name = "s", .about = "The signature."},
+                        {.name = "download",
+                         .type = FieldType::boolean,
+                         .about = "Whether the browser saves the file instead of showing it."},
+                        {.name = "thumbnail",
+                         .type = FieldType::boolean,
+                         .about = "Returns a thumbnail of an image, at most 256 pixels wide and high."}},
+              .answers = {{200, "The bytes.", "", "*/*"},
+                          {206, "A range of the bytes.", "", "*/*"},
+                          {304, "Unchanged."}},
+              .errors = {Code::unauthorized, Code::not_found, Code::gone, Code::range_not_satisfiable,
+                         Code::too_many_requests}},
+             answer_link);
 }
 
 }  // namespace sk::api::links

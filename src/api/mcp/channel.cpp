@@ -1,5 +1,7 @@
 #include "api/mcp/channel.h"
 
+#include "base/mutex.h"
+
 namespace sk::api::mcp {
 
 namespace {
@@ -17,16 +19,16 @@ http::Reply events_reply(std::shared_ptr<http::EventStream> stream) {
 }
 
 struct EventChannel::State {
-  std::mutex mutex;
-  bool ended = false;  // guarded by mutex
+  Mutex mutex;
+  bool ended SK_GUARDED_BY(mutex) = false;
   std::function<void()> on_gone;
   std::weak_ptr<http::EventStream> stream;
-  std::shared_ptr<http::EventStream> unclaimed;  // guarded by mutex; set until the reply takes it
+  std::shared_ptr<http::EventStream> unclaimed SK_GUARDED_BY(mutex);  // set until the reply takes it
 
   std::shared_ptr<http::EventStream> live() { return stream.lock(); }
   // Returns true for the first caller.
   bool end() {
-    std::lock_guard lock(mutex);
+    MutexLock lock(mutex);
     return !std::exchange(ended, true);
   }
 };
@@ -41,7 +43,7 @@ EventChannel::EventChannel(std::function<void()> on_gone) : state_(std::make_sha
 }
 
 http::Reply EventChannel::reply() {
-  std::lock_guard lock(state_->mutex);
+  MutexLock lock(state_->mutex);
   return events_reply(std::move(state_->unclaimed));
 }
 

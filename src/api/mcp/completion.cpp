@@ -54,9 +54,9 @@ Values sessions(Turn& turn, const std::string& typed) {
 }
 
 Values values_for(Turn& turn, const std::string& argument, const std::string& typed) {
-  const auto& given = member(member(turn.params(), "context"), "arguments");
+  const auto& given = field_in(field_in(turn.params(), "context"), "arguments");
   auto text_of = [&](std::string_view name) {
-    const auto& value = member(given, name);
+    const auto& value = field_in(given, name);
     return value.is_string() ? value.get<std::string>() : std::string();
   };
   try {
@@ -73,8 +73,8 @@ Values values_for(Turn& turn, const std::string& argument, const std::string& ty
 }  // namespace
 
 std::optional<Json> complete(Turn& turn) {
-  const auto& argument = member(turn.params(), "argument");
-  const auto& reference = member(turn.params(), "ref");
+  const auto& argument = field_in(turn.params(), "argument");
+  const auto& reference = field_in(turn.params(), "ref");
   auto type = need_text(reference, "type");
   if (type != "ref/prompt" && type != "ref/resource")
     throw RpcError(rpc_code::invalid_params, "params.ref.type must be ref/prompt or ref/resource");

@@ -19,7 +19,7 @@ Id find_labelled(interpreter::Interpreter& interpreter, const workspace::Actor& 
     auto page = interpreter.list(actor, query);
     for (const auto& session : page) {
       if (session.workspace == workspace && session.status != interpreter::SessionStatus::deleted &&
-          member(session.labels, kLabel) == name)
+          field_in(session.labels, kLabel) == name)
         return session.id;
     }
     if (page.size() < kPage) return {};
@@ -43,7 +43,7 @@ Id DefaultSessions::find_or_create(interpreter::Interpreter& interpreter,
   const auto& actor = authority.actor();
   Key key(actor.principal(), authority.workspace_id(), name);
   if (auto session = known(key); session && is_there(interpreter, actor, session)) return session;
-  std::lock_guard lock(making_);
+  MutexLock lock(making_);
   auto session = find_labelled(interpreter, actor, authority.workspace_id(), name);
   if (!session) {
     interpreter::NewSession wanted;
@@ -52,14 +52,14 @@ Id DefaultSessions::find_or_create(interpreter::Interpreter& interpreter,
     wanted.labels = {{std::string(kLabel), name}};
     session = interpreter.create(authority, wanted).id;
   }
-  std::lock_guard known_lock(mutex_);
+  MutexLock known_lock(mutex_);
   if (known_.size() >= kKnownMax) known_.clear();
   known_[key] = session;
   return session;
 }
 
 Id DefaultSessions::known(const Key& key) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   auto found = known_.find(key);
   return found == known_.end() ? Id{} : found->second;
 }

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <map>
-#include <mutex>
 #include <string>
 #include <tuple>
 
+#include "base/mutex.h"
 #include "interpreter/interpreter.h"
 #include "workspace/types.h"
 
@@ -23,10 +23,10 @@ class DefaultSessions {
   using Key = std::tuple<Id, Id, std::string>;
   Id known(const Key& key);  // zero when unknown
 
-  std::mutex
-      making_;  // held while a session is searched or created, so that concurrent first calls create only one
-  std::mutex mutex_;
-  std::map<Key, Id> known_;  // guarded by mutex_
+  // Held while a session is searched or created, so that concurrent first calls create only one.
+  Mutex making_;
+  Mutex mutex_;
+  std::map<Key, Id> known_ SK_GUARDED_BY(mutex_);
 };
 
 }  // namespace sk::api::mcp

@@ -38,14 +38,14 @@ void check_legacy_version(const http::Request& request) {
   if (!version) return;
   for (auto known : kLegacyVersions)
     if (trim(*version) == known) return;
-  throw RpcError(rpc_code::invalid_request, "MCP-Protocol-Version is not one that this server speaks",
-                 nullptr, kBadRequest);
+  throw RpcError(rpc_code::invalid_request,
+                 "this server does not support the version in MCP-Protocol-Version", nullptr, kBadRequest);
 }
 
 std::shared_ptr<LegacySession> need_session(Hub& hub, const Call& call) {
   auto id = call.request.headers.get(kSessionHeader);
   if (!id)
-    throw RpcError(rpc_code::invalid_request, "the header Mcp-Session-Id is missing: begin with initialize",
+    throw RpcError(rpc_code::invalid_request, "the header Mcp-Session-Id is missing; start with initialize",
                    nullptr, kBadRequest);
   auto session = hub.sessions.find(trim(*id), call.actor.key());
   if (!session) throw session_is_over();
@@ -117,9 +117,9 @@ bool says_modern(const http::Request& request) {
 }
 
 Reply not_allowed() {
-  auto reply =
-      error_reply(nullptr, RpcError(rpc_code::invalid_request, "only POST, in this version of the protocol"),
-                  kMethodNotAllowed);
+  auto reply = error_reply(
+      nullptr, RpcError(rpc_code::invalid_request, "this version of the protocol allows only POST"),
+      kMethodNotAllowed);
   reply.headers.set("Allow", "POST");
   return reply;
 }

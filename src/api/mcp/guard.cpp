@@ -36,7 +36,7 @@ void check_host_and_origin(const App& app, const http::Request& request) {
   bool local_only = is_this_machine(ascii_lower(app.settings.listen.host));
   bool host_is_ours = is_this_machine(host) || (!own.empty() && host == own);
   if (local_only && !host_is_ours)
-    throw Error(Code::forbidden, "this server does not answer under that name")
+    throw Error(Code::forbidden, "this server does not answer requests for that host name")
         .hint("The server's operator can set public_url to the address that clients use.");
   auto origin = request.headers.get("Origin");
   if (!origin) return;

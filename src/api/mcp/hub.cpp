@@ -23,8 +23,7 @@ bool is_offered(const Tool& tool, const App& app, const workspace::Actor& actor)
 Hub::Hub(App& the_app, Offer the_offer)
     : app(the_app),
       offer(std::move(the_offer)),
-      conformance(app.settings.mcp_conformance && offer.has_resources ? std::make_unique<Conformance>()
-                                                                      : nullptr),
+      extension(offer.has_resources ? app.mcp_extension : nullptr),
       sessions(app.clock, app.settings.mcp_sessions_max, app.settings.mcp_session_idle_s,
                app.settings.mcp_replay_bytes_max, load_session_secret(app.keep.directory())) {}
 
@@ -56,15 +55,18 @@ Json Hub::capabilities(Era era, const std::string& version) const {
 const Tool* Hub::find_tool(std::string_view name, const workspace::Actor& actor) const {
   for (const auto& tool : offer.tools)
     if (tool.name == name) return is_offered(tool, app, actor) ? &tool : nullptr;
-  return conformance ? conformance->find_tool(name) : nullptr;
+  if (extension != nullptr)
+    for (const auto& tool : extension->tools())
+      if (tool.name == name) return &tool;
+  return nullptr;
 }
 
 Json Hub::list_tools(const workspace::Actor& actor, const std::string& version) const {
   Json out = Json::array();
   for (const auto& tool : offer.tools)
     if (is_offered(tool, app, actor)) out.push_back(tool.to_json(version));
-  if (conformance)
-    for (const auto& tool : conformance->tools()) out.push_back(tool.to_json(version));
+  if (extension != nullptr)
+    for (const auto& tool : extension->tools()) out.push_back(tool.to_json(version));
   return out;
 }
 

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "api/app.h"
-#include "api/mcp/conformance.h"
 #include "api/mcp/default_sessions.h"
+#include "api/mcp/extension.h"
 #include "api/mcp/legacy_session.h"
 #include "api/mcp/tasks.h"
 #include "api/mcp/tool.h"
@@ -31,7 +31,7 @@ class Hub {
 
   App& app;
   const Offer offer;
-  const std::unique_ptr<Conformance> conformance;  // null unless --mcp-conformance
+  const Extension* const extension;  // null: none
   LegacySessions sessions;
   DefaultSessions default_sessions;
   Tasks tasks;

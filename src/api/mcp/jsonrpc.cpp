@@ -34,8 +34,8 @@ int code_of(Code code) {
 
 Message read_request(const Json& value) {
   Message message;
-  const auto& method = member(value, "method");
-  if (!method.is_string()) invalid("'method' must be a text");
+  const auto& method = field_in(value, "method");
+  if (!method.is_string()) invalid("'method' must be a string");
   message.method = method.get<std::string>();
   if (value.contains("params")) {
     if (!value["params"].is_object()) invalid("'params' must be an object");
@@ -46,7 +46,7 @@ Message read_request(const Json& value) {
     return message;
   }
   message.id = value["id"];
-  if (!is_id(message.id)) invalid("'id' must be a number or a text of at most 256 bytes");
+  if (!is_id(message.id)) invalid("'id' must be a number or a string of at most 256 bytes");
   return message;
 }
 
@@ -67,23 +67,23 @@ Message parse_message(std::string_view body) {
   } catch (const Error& error) {
     throw RpcError(rpc_code::parse_error, error.message(), nullptr, kBadRequest);
   }
-  if (value.is_array()) invalid("batches are not part of the protocol any more: send one message at a time");
+  if (value.is_array()) invalid("the protocol no longer has batches; send one message at a time");
   if (!value.is_object()) invalid("a message is a JSON object");
-  if (member(value, "jsonrpc") != "2.0") invalid("'jsonrpc' must be \"2.0\"");
+  if (field_in(value, "jsonrpc") != "2.0") invalid("'jsonrpc' must be \"2.0\"");
   if (value.contains("method")) {
     try {
       return read_request(value);
     } catch (RpcError& error) {
       // The client waits for an answer with this id.
-      if (is_id(member(value, "id"))) error.set_id(value["id"]);
+      if (is_id(field_in(value, "id"))) error.set_id(value["id"]);
       throw;
     }
   }
   Message message;
   message.kind = Message::Kind::response;
-  message.id = member(value, "id");
-  message.result = member(value, "result");
-  message.error = member(value, "error");
+  message.id = field_in(value, "id");
+  message.result = field_in(value, "result");
+  message.error = field_in(value, "error");
   if (!value.contains("result") && !value.contains("error"))
     invalid("a message has a 'method', a 'result' or an 'error'");
   if (!is_id(message.id)) invalid("a response needs the 'id' of its request");
@@ -104,18 +104,11 @@ Json notification_message(std::string_view method, Json params) {
   return {{"jsonrpc", "2.0"}, {"method", method}, {"params", std::move(params)}};
 }
 
-const Json& member(const Json& object, std::string_view name) {
-  static const Json nothing;
-  if (!object.is_object()) return nothing;
-  auto found = object.find(std::string(name));
-  return found == object.end() ? nothing : *found;
-}
-
 std::string need_text(const Json& params, std::string_view name) {
-  const auto& value = member(params, name);
+  const auto& value = field_in(params, name);
   if (value.is_string()) return value.get<std::string>();
   std::string message = "params.";
-  message.append(name).append(" must be a text");
+  message.append(name).append(" must be a string");
   throw RpcError(rpc_code::invalid_params, std::move(message));
 }
 

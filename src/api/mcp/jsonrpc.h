@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/json_reading.h"
 
 namespace sk::api::mcp {
 
@@ -70,8 +71,6 @@ Json result_message(const Json& id, Json result);
 Json error_message(const Json& id, const RpcError& error);
 Json notification_message(std::string_view method, Json params);
 
-// Returns the field of an object, or null.
-const Json& member(const Json& object, std::string_view name);
 // Returns params[name] as text. RpcError(invalid_params) when it is missing or not text.
 std::string need_text(const Json& params, std::string_view name);
 

@@ -22,7 +22,7 @@ constexpr int kNotFound = 404;
 }  // namespace
 
 RpcError session_is_over() {
-  return RpcError(rpc_code::invalid_request, "this MCP session is over: begin a new one with initialize",
+  return RpcError(rpc_code::invalid_request, "this MCP session has ended; start a new one with initialize",
                   nullptr, kNotFound);
 }
 
@@ -65,7 +65,7 @@ std::string LegacySession::event_id(uint64_t stream, int64_t event, std::string_
 LegacySession::Opened LegacySession::open_stream(const Json& request_id) {
   uint64_t number;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     number = next_stream_++;
     streams_[number].request = to_base64url(as_bytes(to_text(request_id)));
     make_room_locked();
@@ -76,7 +76,7 @@ LegacySession::Opened LegacySession::open_stream(const Json& request_id) {
 http::Reply LegacySession::listen() {
   int64_t last;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     last = streams_[0].delivered;
   }
   return attach(0, last);
@@ -90,7 +90,7 @@ http::Reply LegacySession::resume(std::string_view last_event_id) {
   auto event = parts.size() > 1 ? parse_unsigned(parts[1]) : std::nullopt;
   bool known = false, is_of_earlier_life = false;
   if (stream && event && *event < (1ull << 62)) {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     auto found = streams_.find(*stream);
     known = found != streams_.end();
     // A notification of an earlier server process; its numbers are not valid here.
@@ -102,20 +102,19 @@ http::Reply LegacySession::resume(std::string_view last_event_id) {
   auto request_id = request_text ? Json::parse(*request_text, nullptr, false) : Json();
   if (stream && event && (request_id.is_string() || request_id.is_number()))
     return answer_lost(last_event_id, request_id);
-  throw RpcError(rpc_code::invalid_request, "Last-Event-ID is not one that can be resumed any more", nullptr,
-                 400);
+  throw RpcError(rpc_code::invalid_request, "the stream cannot be resumed from this Last-Event-ID any more",
+                 nullptr, 400);
 }
 
 // Answers with an error. Without an answer, the client would wait until its timeout.
 http::Reply LegacySession::answer_lost(std::string_view event_id, const Json& request_id) {
-  RpcError error(
-      rpc_code::server,
-      "the answer to this request is lost, since the server was restarted or has answered too much "
-      "since; it may have run",
-      {{"code", info(Code::unavailable).name},
-       {"hint",
-        "Before you send it again, look: list_sessions shows which interpreter was used "
-        "last, list_files and activity show what was written."}});
+  RpcError error(rpc_code::server,
+                 "the answer to this request is lost, because the server was restarted or the replay buffer "
+                 "was exceeded; the request may have run",
+                 {{"code", info(Code::unavailable).name},
+                  {"hint",
+                   "Before you send it again, check whether it ran: list_sessions shows the interpreter that "
+                   "was used last, list_files and activity show what was written."}});
   auto events = std::make_shared<http::EventStream>();
   events->send({std::string(event_id), {}, to_text(error_message(request_id, error))});
   events->close();
@@ -128,7 +127,7 @@ http::Reply LegacySession::attach(uint64_t number, int64_t after) {
   // Stream 0 carries notifications. Every other stream waits for the answer to a call.
   auto at_stop = number == 0 ? http::AtStop::end : http::AtStop::finish;
   auto events = std::make_shared<http::EventStream>(std::function<void()>(), at_stop);
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   auto& stream = streams_[number];
   if (auto earlier = stream.live.lock()) earlier->close();
   stream.live = events;
@@ -144,7 +143,7 @@ http::Reply LegacySession::attach(uint64_t number, int64_t after) {
 
 bool LegacySession::send(uint64_t number, const Json& message, bool last) {
   auto data = to_text(message);
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   auto found = streams_.find(number);
   if (found == streams_.end() || found->second.finished || ended_) return false;
   auto& stream = found->second;
@@ -167,7 +166,7 @@ bool LegacySession::send(uint64_t number, const Json& message, bool last) {
 }
 
 void LegacySession::close_stream(uint64_t number, bool finished) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   auto found = streams_.find(number);
   if (found == streams_.end()) return;
   if (finished) found->second.finished = true;
@@ -175,7 +174,9 @@ void LegacySession::close_stream(uint64_t number, bool finished) {
 }
 
 void LegacySession::make_room_locked() {
-  auto is_over = [&] { return streams_.size() > kStreamsMax || replay_bytes_ > replay_bytes_max_; };
+  auto is_over = [&]() SK_REQUIRES(mutex_) {
+    return streams_.size() > kStreamsMax || replay_bytes_ > replay_bytes_max_;
+  };
   for (auto it = streams_.begin(); it != streams_.end() && is_over();) {
     if (it->first == 0 || !it->second.finished) {
       ++it;
@@ -197,7 +198,7 @@ void LegacySession::notify(std::string_view method, Json params) {
 }
 
 bool LegacySession::someone_listens() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   auto live = streams_.at(0).live.lock();
   return live && !live->closed();
 }
@@ -206,7 +207,7 @@ bool LegacySession::ask(uint64_t number, std::string_view method, Json params,
                         std::function<void(const Message&)> then) {
   Json message;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (asked_.size() >= kRunningMax || ended_) return false;
     std::string id = "ask-" + std::to_string(next_ask_++);
     asked_[id] = std::move(then);
@@ -219,7 +220,7 @@ bool LegacySession::ask(uint64_t number, std::string_view method, Json params,
 bool LegacySession::answered(const Message& response) {
   std::function<void(const Message&)> then;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     auto found = response.id.is_string() ? asked_.find(response.id.get<std::string>()) : asked_.end();
     if (found == asked_.end()) return false;
     then = std::move(found->second);
@@ -230,19 +231,19 @@ bool LegacySession::answered(const Message& response) {
 }
 
 void LegacySession::set_running(const Json& request_id, std::function<void()> cancel) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (running_.size() < kRunningMax) running_[to_text(request_id)] = std::move(cancel);
 }
 
 void LegacySession::forget_running(const Json& request_id) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   running_.erase(to_text(request_id));
 }
 
 void LegacySession::cancel(const Json& request_id) {
   std::function<void()> cancel;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     auto found = running_.find(to_text(request_id));
     if (found == running_.end()) return;
     cancel = std::move(found->second);
@@ -252,38 +253,38 @@ void LegacySession::cancel(const Json& request_id) {
 }
 
 std::optional<int> LegacySession::log_level() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return log_level_;
 }
 
 void LegacySession::set_log_level(int level) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   log_level_ = level;
 }
 
 std::shared_ptr<ResourceWatch> LegacySession::adopt_watch(std::shared_ptr<ResourceWatch> watch) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (!watch_ && !ended_) watch_ = std::move(watch);
   return watch_;
 }
 
 std::shared_ptr<ResourceWatch> LegacySession::watch() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return watch_;
 }
 
 void LegacySession::touch(TimeUs now_us) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   touched_us_ = now_us;
 }
 
 TimeUs LegacySession::touched_us() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return touched_us_;
 }
 
 bool LegacySession::has_open_stream() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   for (const auto& [number, stream] : streams_) {
     auto live = stream.live.lock();
     if (live && !live->closed()) return true;
@@ -294,7 +295,7 @@ bool LegacySession::has_open_stream() const {
 void LegacySession::end() {
   std::shared_ptr<ResourceWatch> watch;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     ended_ = true;
     watch = std::move(watch_);
     asked_.clear();
@@ -304,7 +305,7 @@ void LegacySession::end() {
 }
 
 bool LegacySession::has_ended() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return ended_;
 }
 
@@ -312,7 +313,7 @@ std::shared_ptr<LegacySession> LegacySessions::create(const Id& key, Agreed agre
   auto now_us = clock_.now_us();
   auto id = make_session_id({agreed.version, key, now_us}, secret_);
   auto session = std::make_shared<LegacySession>(std::move(id), key, std::move(agreed), replay_bytes_max_);
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   add_locked(session, now_us);
   return session;
 }
@@ -354,7 +355,7 @@ void LegacySessions::revive_locked(const std::string& id, const Id& key, TimeUs 
 
 std::shared_ptr<LegacySession> LegacySessions::find(std::string_view id, const Id& key) {
   auto now_us = clock_.now_us();
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   revive_locked(std::string(id), key, now_us);
   auto found = by_id_.find(std::string(id));
   if (found == by_id_.end() || found->second->key() != key) return nullptr;
@@ -370,7 +371,7 @@ std::shared_ptr<LegacySession> LegacySessions::find(std::string_view id, const I
 
 void LegacySessions::end(std::string_view id, const Id& key) {
   if (!find(id, key)) return;
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (auto found = by_id_.find(std::string(id)); found != by_id_.end()) end_locked(found);
 }
 

@@ -10,7 +10,6 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -20,6 +19,7 @@
 #include "api/mcp/resource_watch.h"
 #include "base/clock.h"
 #include "base/id.h"
+#include "base/mutex.h"
 #include "http/message.h"
 
 namespace sk::api::mcp {
@@ -99,7 +99,7 @@ class LegacySession : public std::enable_shared_from_this<LegacySession> {
   bool send(uint64_t number, const Json& message, bool last);
   void close_stream(uint64_t number, bool finished);
   bool ask(uint64_t number, std::string_view method, Json params, std::function<void(const Message&)> then);
-  void make_room_locked();
+  void make_room_locked() SK_REQUIRES(mutex_);
   static std::string event_id(uint64_t stream, int64_t event, std::string_view request);
   static http::Reply answer_lost(std::string_view event_id, const Json& request_id);
 
@@ -108,17 +108,17 @@ class LegacySession : public std::enable_shared_from_this<LegacySession> {
   const Agreed agreed_;
   const size_t replay_bytes_max_;
 
-  mutable std::mutex mutex_;  // guards all below
-  std::map<uint64_t, Stream> streams_;
-  uint64_t next_stream_;  // stream 0 belongs to no request
-  size_t replay_bytes_ = 0;
-  std::map<std::string, std::function<void()>> running_;
-  std::map<std::string, std::function<void(const Message&)>> asked_;
-  uint64_t next_ask_ = 1;
-  std::optional<int> log_level_;
-  std::shared_ptr<ResourceWatch> watch_;
-  TimeUs touched_us_ = 0;
-  bool ended_ = false;
+  mutable Mutex mutex_;
+  std::map<uint64_t, Stream> streams_ SK_GUARDED_BY(mutex_);
+  uint64_t next_stream_ SK_GUARDED_BY(mutex_);  // stream 0 belongs to no request
+  size_t replay_bytes_ SK_GUARDED_BY(mutex_) = 0;
+  std::map<std::string, std::function<void()>> running_ SK_GUARDED_BY(mutex_);
+  std::map<std::string, std::function<void(const Message&)>> asked_ SK_GUARDED_BY(mutex_);
+  uint64_t next_ask_ SK_GUARDED_BY(mutex_) = 1;
+  std::optional<int> log_level_ SK_GUARDED_BY(mutex_);
+  std::shared_ptr<ResourceWatch> watch_ SK_GUARDED_BY(mutex_);
+  TimeUs touched_us_ SK_GUARDED_BY(mutex_) = 0;
+  bool ended_ SK_GUARDED_BY(mutex_) = false;
 };
 
 // All sessions of this server. Any thread.
@@ -142,11 +142,11 @@ class LegacySessions {
 
  private:
   using ById = std::unordered_map<std::string, std::shared_ptr<LegacySession>>;
-  void drop_idle_locked(TimeUs now_us);
-  void add_locked(std::shared_ptr<LegacySession> session, TimeUs now_us);
-  ById::iterator end_locked(ById::iterator found);
+  void drop_idle_locked(TimeUs now_us) SK_REQUIRES(mutex_);
+  void add_locked(std::shared_ptr<LegacySession> session, TimeUs now_us) SK_REQUIRES(mutex_);
+  ById::iterator end_locked(ById::iterator found) SK_REQUIRES(mutex_);
   // Adds a session of an earlier server process, unless the id is invalid or the session has ended.
-  void revive_locked(const std::string& id, const Id& key, TimeUs now_us);
+  void revive_locked(const std::string& id, const Id& key, TimeUs now_us) SK_REQUIRES(mutex_);
 
   const Clock& clock_;
   const size_t most_;
@@ -154,10 +154,10 @@ class LegacySessions {
   const size_t replay_bytes_max_;
   const std::string secret_;
   const TimeUs started_us_;
-  std::mutex mutex_;  // guards all below
-  ById by_id_;
-  std::deque<std::string> ended_;  // ids that could otherwise be revived, newest last
-  TimeUs looked_us_ = 0;
+  Mutex mutex_;
+  ById by_id_ SK_GUARDED_BY(mutex_);
+  std::deque<std::string> ended_ SK_GUARDED_BY(mutex_);  // ids that could otherwise be revived, newest last
+  TimeUs looked_us_ SK_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace sk::api::mcp

@@ -16,26 +16,27 @@ namespace {
 constexpr int64_t kStableTtlMs = 3'600'000;
 
 std::optional<Json> list_tools(Turn& turn) {
-  if (!member(turn.params(), "cursor").is_null())
-    throw RpcError(rpc_code::invalid_params, "the cursor is not one that this server gave");
+  if (!field_in(turn.params(), "cursor").is_null())
+    throw RpcError(rpc_code::invalid_params, "the cursor is not valid");
   return Json{{"tools", turn.hub.list_tools(turn.call.actor, turn.version)}};
 }
 
 std::optional<Json> call_tool(Turn& turn) {
   auto name = need_text(turn.params(), "name");
   const auto* tool = turn.hub.find_tool(name, turn.call.actor);
-  if (tool == nullptr) throw RpcError(rpc_code::invalid_params, "there is no tool of that name for this key");
+  if (tool == nullptr)
+    throw RpcError(rpc_code::invalid_params, "there is no tool with that name for this key");
   if (turn.era == Era::legacy && turn.params().contains("task") && !tool->has_tasks)
     throw RpcError(rpc_code::method_not_found, "this tool cannot run as a task");
   static const Json none = Json::object();
-  const auto& given = member(turn.params(), "arguments");
+  const auto& given = field_in(turn.params(), "arguments");
   const auto& arguments = given.is_null() ? none : given;
   if (auto problem = find_violation(tool->input_schema(), arguments)) {
     if (arguments.is_object() && arguments.contains("url") && name == "upload")
       return failed("bad_request", "this server fetches nothing from other addresses",
-                    "Download it where you are and use the curl line, or write_file.")
+                    "Download it on your side, then use the curl line of upload, or write_file.")
           .to_json();
-    return failed("bad_request", *problem, "The tool's inputSchema says what it takes.").to_json();
+    return failed("bad_request", *problem, "See the tool's inputSchema.").to_json();
   }
   ToolCall call(turn, arguments);
   try {
@@ -118,7 +119,7 @@ std::optional<Json> dispatch(Turn& turn) {
   auto found = std::find_if(std::begin(kMethods), std::end(kMethods),
                             [&](const Method& method) { return fits(method, turn); });
   if (found == std::end(kMethods))
-    throw RpcError(rpc_code::method_not_found, "this server has no such method", nullptr, 404);
+    throw RpcError(rpc_code::method_not_found, "this server does not have that method", nullptr, 404);
   auto result = found->run(turn);
   if (result && turn.era == Era::modern) {
     if (auto ttl_ms = cache_ttl_ms(found->name)) {
@@ -132,21 +133,21 @@ std::optional<Json> dispatch(Turn& turn) {
 void notified(Turn& turn) {
   if (!turn.session) return;
   if (turn.message.method == "notifications/cancelled") {
-    const auto& id = member(turn.params(), "requestId");
+    const auto& id = field_in(turn.params(), "requestId");
     if (!id.is_null()) turn.session->cancel(id);
   }
 }
 
 Json initialize(Turn& turn) {
   auto wanted = need_text(turn.params(), "protocolVersion");
-  const auto& capabilities = member(turn.params(), "capabilities");
+  const auto& capabilities = field_in(turn.params(), "capabilities");
   bool known =
       std::find(std::begin(kLegacyVersions), std::end(kLegacyVersions), wanted) != std::end(kLegacyVersions);
   turn.version = known ? wanted : std::string(kNewestLegacyVersion);
   if (!turn.hub.offer.has_sessions) {
     turn.version = "2025-03-26";
   } else {
-    const auto& client = member(turn.params(), "clientInfo");
+    const auto& client = field_in(turn.params(), "clientInfo");
     turn.session = turn.hub.sessions.create(
         turn.call.actor.key(), {.version = turn.version,
                                 .capabilities = capabilities.is_object() ? capabilities : Json::object(),

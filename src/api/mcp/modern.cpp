@@ -35,8 +35,7 @@ std::string decoded(std::string_view value, std::string_view name) {
 void check_header(const http::Headers& headers, const std::string& name, const std::string& expected) {
   auto value = headers.get(name);
   if (!value) mismatch("the header " + name + " is missing");
-  if (decoded(*value, name) != expected)
-    mismatch("the header " + name + " says something else than the body");
+  if (decoded(*value, name) != expected) mismatch("the header " + name + " does not match the body");
 }
 
 // Returns the field of params that Mcp-Name repeats; empty for methods without one.
@@ -53,23 +52,23 @@ std::string header_text(const Json& value) {
 
 // Checks the headers that repeat arguments which a tool's schema marks with x-mcp-header.
 void check_argument_headers(Turn& turn) {
-  const auto& name = member(turn.params(), "name");
+  const auto& name = field_in(turn.params(), "name");
   const auto* tool =
       name.is_string() ? turn.hub.find_tool(name.get<std::string>(), turn.call.actor) : nullptr;
   if (tool == nullptr) return;
-  const auto& arguments = member(turn.params(), "arguments");
+  const auto& arguments = field_in(turn.params(), "arguments");
   const auto schema = tool->input_schema();
-  for (const auto& [field, rules] : member(schema, "properties").items()) {
-    const auto& header = member(rules, "x-mcp-header");
-    const auto& value = member(arguments, field);
+  for (const auto& [field, rules] : field_in(schema, "properties").items()) {
+    const auto& header = field_in(rules, "x-mcp-header");
+    const auto& value = field_in(arguments, field);
     if (header.is_string() && !value.is_null())
       check_header(turn.call.request.headers, "Mcp-Param-" + header.get<std::string>(), header_text(value));
   }
 }
 
 void check_meta(Turn& turn) {
-  const auto& version = member(turn.meta(), kVersionKey);
-  const auto& capabilities = member(turn.meta(), kCapabilitiesKey);
+  const auto& version = field_in(turn.meta(), kVersionKey);
+  const auto& capabilities = field_in(turn.meta(), kCapabilitiesKey);
   if (!version.is_string() || !capabilities.is_object())
     throw RpcError(rpc_code::invalid_params,
                    "params._meta must have io.modelcontextprotocol/protocolVersion and /clientCapabilities",
@@ -79,7 +78,7 @@ void check_meta(Turn& turn) {
   if (version == kModernVersion) return;
   Json supported = Json::array({kModernVersion});
   for (auto legacy : kLegacyVersions) supported.push_back(legacy);
-  throw RpcError(rpc_code::unsupported_version, "this server does not speak that version of the protocol",
+  throw RpcError(rpc_code::unsupported_version, "this server does not support that version of the protocol",
                  {{"supported", std::move(supported)}, {"requested", version}}, kBadRequest);
 }
 
@@ -89,7 +88,7 @@ bool is_modern(const http::Headers& headers, const Message& message) {
   auto header = headers.get("MCP-Protocol-Version");
   if (header && trim(*header) == kModernVersion) return true;
   if (header && is_legacy_version(trim(*header))) return false;
-  return member(message.params, "_meta").contains(std::string(kVersionKey));
+  return field_in(message.params, "_meta").contains(std::string(kVersionKey));
 }
 
 void check_modern(Turn& turn) {
@@ -97,7 +96,7 @@ void check_modern(Turn& turn) {
   const auto& headers = turn.call.request.headers;
   check_header(headers, "Mcp-Method", turn.message.method);
   auto field = named_field(turn.message.method);
-  const auto& name = member(turn.params(), field);
+  const auto& name = field_in(turn.params(), field);
   if (name.is_string()) check_header(headers, "Mcp-Name", name.get<std::string>());
   if (turn.message.method == "tools/call") check_argument_headers(turn);
 }

@@ -24,22 +24,17 @@ Json user_text(std::string text) {
   return {{"role", "user"}, {"content", {{"type", "text"}, {"text", std::move(text)}}}};
 }
 
-std::string given_text(const Json& given, std::string_view name) {
-  const auto& value = member(given, name);
-  return value.is_string() ? value.get<std::string>() : std::string();
-}
-
 workspace::Authority workspace_of(Turn& turn, const Json& given) {
-  auto name = given_text(given, "workspace");
+  auto name = text_in(given, "workspace");
   return name.empty() ? turn.call.app.keep.workspaces().open_default(turn.call.actor)
                       : turn.call.app.keep.workspaces().open(turn.call.actor, name);
 }
 
 Json analyse_file(Turn& turn, const Json& given) {
   auto workspace = workspace_of(turn, given);
-  auto path = clean_file_path(from_code_path(given_text(given, "path")));
+  auto path = clean_file_path(from_code_path(text_in(given, "path")));
   auto entry = turn.call.app.keep.files().get(workspace, path);
-  auto question = given_text(given, "question");
+  auto question = text_in(given, "question");
   std::string text = "Analyse the file " + as_code(entry.path) + " (" + entry.mime + ", " +
                      human_size(entry.size) + ") in the workspace " + as_code(workspace.workspace().name) +
                      ". ";
@@ -63,7 +58,7 @@ Json analyse_file(Turn& turn, const Json& given) {
 }
 
 Json continue_session(Turn& turn, const Json& given) {
-  auto session = given_text(given, "session");
+  auto session = text_in(given, "session");
   auto id = Id::from_prefixed(session, workspace::prefix::session);
   if (!id || !turn.call.app.interpreter.runs_code())
     throw RpcError(rpc_code::invalid_params, "'session' must be a session's id (s_…)");
@@ -100,20 +95,20 @@ const std::vector<Prompt>& prompts() {
   static const std::vector<Prompt> all = {
       {"analyse_file",
        "Analyse a file",
-       "Looks into a file with code and reports with figures.",
+       "Analyses a file with code and reports with figures.",
        {{"path", "The file.", true},
-        {"workspace", "Where it is; the default one unless given."},
-        {"question", "What you want to know."}},
+        {"workspace", "The workspace of the file. Default: your default workspace."},
+        {"question", "Your question."}},
        analyse_file},
       {"continue_session",
        "Continue a session",
-       "Goes on where an earlier session stopped.",
+       "Continues the work of an earlier session.",
        {{"session", "Its id.", true}},
        continue_session},
       {"review_changes",
        "Review what happened",
-       "Tells what others changed in a workspace.",
-       {{"workspace", "Which; the default one unless given."}},
+       "Summarises what others changed in a workspace.",
+       {{"workspace", "The workspace. Default: your default workspace."}},
        review_changes},
   };
   return all;
@@ -135,24 +130,24 @@ Json prompt_json(const Prompt& prompt) {
 std::optional<Json> list_prompts(Turn& turn) {
   Json out = Json::array();
   for (const auto& prompt : prompts()) out.push_back(prompt_json(prompt));
-  if (turn.hub.conformance)
-    for (const auto& extra : turn.hub.conformance->prompts()) out.push_back(extra);
+  if (turn.hub.extension)
+    for (const auto& extra : turn.hub.extension->prompts()) out.push_back(extra);
   return Json{{"prompts", std::move(out)}};
 }
 
 std::optional<Json> get_prompt(Turn& turn) {
   auto name = need_text(turn.params(), "name");
-  const auto& given = member(turn.params(), "arguments");
-  if (turn.hub.conformance)
-    if (auto result = turn.hub.conformance->get_prompt(turn, name, given)) return result;
+  const auto& given = field_in(turn.params(), "arguments");
+  if (turn.hub.extension)
+    if (auto result = turn.hub.extension->get_prompt(turn, name, given)) return result;
   for (const auto& prompt : prompts()) {
     if (prompt.name != name) continue;
     for (const auto& argument : prompt.arguments)
-      if (argument.required && given_text(given, argument.name).empty())
+      if (argument.required && text_in(given, argument.name).empty())
         throw RpcError(rpc_code::invalid_params, "the prompt needs the argument '" + argument.name + "'");
     return Json{{"description", prompt.about}, {"messages", prompt.make(turn, given)}};
   }
-  throw RpcError(rpc_code::invalid_params, "there is no prompt of that name");
+  throw RpcError(rpc_code::invalid_params, "there is no prompt with that name");
 }
 
 }  // namespace sk::api::mcp

@@ -45,20 +45,20 @@ void ResourceWatch::subscribe(const std::string& uri) {
       place.workspace = app_.keep.workspaces().open(options_.renew(), parsed->workspace).workspace_id();
     place.path = parsed->path;
   }
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (uris_.size() >= kUrisMax)
     throw Error(Code::too_many_requests, "a client can subscribe to at most 1000 resources");
   uris_[uri] = std::move(place);
 }
 
 void ResourceWatch::unsubscribe(const std::string& uri) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   uris_.erase(uri);
 }
 
 void ResourceWatch::touch(const std::string& uri) {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (!uris_.contains(uri)) return;
   }
   options_.tell("notifications/resources/updated", {{"uri", uri}});
@@ -68,7 +68,7 @@ void ResourceWatch::look() {
   std::map<std::string, bool> updated;
   bool list_changed = false;
   try {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     bool first = std::exchange(first_, false);
     if (!first && uris_.empty() && !options_.is_wanted()) return;
     auto actor = options_.renew();
@@ -95,7 +95,6 @@ void ResourceWatch::look() {
   for (const auto& [uri, changed] : updated) options_.tell("notifications/resources/updated", {{"uri", uri}});
 }
 
-// With mutex_ held.
 void ResourceWatch::look_at(const workspace::Authority& authority, std::map<std::string, bool>& updated,
                             bool& list_changed) {
   auto& after = seen_[authority.workspace_id()];
@@ -108,7 +107,7 @@ void ResourceWatch::look_at(const workspace::Authority& authority, std::map<std:
     for (const auto& event : events.items) {
       list_changed = list_changed || changes_list(event.kind);
       for (auto field : {"path", "from", "to"}) {
-        const auto& path = member(event.personal, field);
+        const auto& path = field_in(event.personal, field);
         if (!path.is_string()) continue;
         for (const auto& [uri, place] : uris_)
           if (place.workspace == authority.workspace_id() && is_within(place.path, path.get<std::string>()))

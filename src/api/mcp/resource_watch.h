@@ -5,10 +5,10 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "api/app.h"
+#include "base/mutex.h"
 #include "workspace/feed.h"
 #include "workspace/types.h"
 
@@ -43,15 +43,15 @@ class ResourceWatch : public std::enable_shared_from_this<ResourceWatch> {
   };
   void look();
   void look_at(const workspace::Authority& authority, std::map<std::string, bool>& updated,
-               bool& list_changed);
+               bool& list_changed) SK_REQUIRES(mutex_);
 
   App& app_;
   const Options options_;
   std::atomic<bool> scheduled_ = false;
-  std::mutex mutex_;                   // guards all below
-  std::map<std::string, Place> uris_;  // a zero workspace: not a stored file
-  std::map<Id, int64_t> seen_;         // workspace → position up to which its journal was read
-  bool first_ = true;
+  Mutex mutex_;
+  std::map<std::string, Place> uris_ SK_GUARDED_BY(mutex_);  // a zero workspace: not a stored file
+  std::map<Id, int64_t> seen_ SK_GUARDED_BY(mutex_);  // workspace → position up to which its journal was read
+  bool first_ SK_GUARDED_BY(mutex_) = true;
   workspace::Feed::Subscription subscription_;  // set by start(), before the watch is shared
 };
 

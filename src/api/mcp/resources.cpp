@@ -3,6 +3,7 @@
 #include "api/mcp/hub.h"
 #include "api/mcp/resource_uri.h"
 #include "api/mcp/tools/content.h"
+#include "base/mutex.h"
 #include "base/path.h"
 #include "base/text.h"
 
@@ -26,7 +27,7 @@ Json resource_json(const Entry& entry) {
   return {{"uri", file_uri(entry.workspace, entry.path)},
           {"name", split_path(entry.path).second},
           {"title", entry.path},
-          {"description", "A file that is kept with all its versions."},
+          {"description", "A file, stored with all its versions."},
           {"mimeType", entry.mime},
           {"size", entry.size},
           {"annotations", {{"lastModified", to_iso8601(entry.changed_us)}}}};
@@ -67,10 +68,10 @@ std::optional<Version> find_version(Turn& turn, const ResourceUri& uri) {
 }  // namespace
 
 std::optional<Json> list_resources(Turn& turn) {
-  auto place = parse_cursor(member(turn.params(), "cursor"));
-  if (!place) throw RpcError(rpc_code::invalid_params, "the cursor is not one that this server gave");
+  auto place = parse_cursor(field_in(turn.params(), "cursor"));
+  if (!place) throw RpcError(rpc_code::invalid_params, "the cursor is not valid");
   Json resources = Json::array();
-  if (turn.hub.conformance && place->workspace.empty()) resources = turn.hub.conformance->resources();
+  if (turn.hub.extension && place->workspace.empty()) resources = turn.hub.extension->resources();
   Json out;
   bool here = place->workspace.empty();
   auto& workspaces = turn.call.app.keep.workspaces();
@@ -96,7 +97,7 @@ std::optional<Json> list_resources(Turn& turn) {
     }
     if (out.contains("nextCursor")) break;
   }
-  if (!here) throw RpcError(rpc_code::invalid_params, "the cursor is not one that this server gave");
+  if (!here) throw RpcError(rpc_code::invalid_params, "the cursor is not valid");
   out["resources"] = std::move(resources);
   return out;
 }
@@ -105,21 +106,21 @@ std::optional<Json> list_templates(Turn& turn) {
   Json templates = Json::array();
   templates.push_back({{"uriTemplate", "sandkeep://workspace/{ws}/{+path}"},
                        {"name", "file"},
-                       {"title", "A file as it is now"},
+                       {"title", "The current version of a file"},
                        {"description", "By the workspace's name or id and the path in it."}});
   templates.push_back({{"uriTemplate", "sandkeep://version/{version}"},
                        {"name", "version"},
                        {"title", "One version of a file"},
-                       {"description", "Exactly the bytes that the version id names, for ever."}});
-  if (turn.hub.conformance)
-    for (auto& extra : turn.hub.conformance->templates()) templates.push_back(extra);
+                       {"description", "Exactly the bytes of the version id. They never change."}});
+  if (turn.hub.extension)
+    for (auto& extra : turn.hub.extension->templates()) templates.push_back(extra);
   return Json{{"resourceTemplates", std::move(templates)}};
 }
 
 std::optional<Json> read_resource(Turn& turn) {
   auto uri = need_text(turn.params(), "uri");
-  if (turn.hub.conformance)
-    if (auto contents = turn.hub.conformance->read(uri)) return Json{{"contents", Json::array({*contents})}};
+  if (turn.hub.extension)
+    if (auto contents = turn.hub.extension->read(uri)) return Json{{"contents", Json::array({*contents})}};
   auto parsed = parse_resource_uri(uri);
   auto version = parsed ? find_version(turn, *parsed) : std::nullopt;
   if (!version) throw_not_found(turn, uri);
@@ -155,9 +156,9 @@ std::shared_ptr<ResourceWatch> start_watch(Turn& turn) {
 
 std::optional<Json> subscribe_resource(Turn& turn) {
   auto uri = need_text(turn.params(), "uri");
-  bool is_fixture = turn.hub.conformance && turn.hub.conformance->read(uri);
+  bool is_extra = turn.hub.extension != nullptr && turn.hub.extension->read(uri);
   auto parsed = parse_resource_uri(uri);
-  if (!is_fixture && !(parsed && find_version(turn, *parsed))) throw_not_found(turn, uri);
+  if (!is_extra && !(parsed && find_version(turn, *parsed))) throw_not_found(turn, uri);
   auto watch = start_watch(turn);
   if (!watch) throw session_is_over();
   watch->subscribe(uri);
@@ -171,26 +172,26 @@ std::optional<Json> unsubscribe_resource(Turn& turn) {
 }
 
 std::optional<Json> listen(Turn& turn) {
-  const auto& wanted = member(turn.params(), "notifications");
+  const auto& wanted = field_in(turn.params(), "notifications");
   if (!wanted.is_object())
     throw RpcError(rpc_code::invalid_params, "params.notifications must be an object", nullptr, 400);
   if (!turn.takes_events)
     throw RpcError(rpc_code::invalid_request, "this needs 'Accept: text/event-stream'", nullptr, 406);
   // The stream's closure owns the watch, so the watch ends with the connection.
   struct Held {
-    std::mutex mutex;
-    std::shared_ptr<ResourceWatch> watch;  // guarded by mutex
-    bool dropped = false;                  // guarded by mutex
+    Mutex mutex;
+    std::shared_ptr<ResourceWatch> watch SK_GUARDED_BY(mutex);
+    bool dropped SK_GUARDED_BY(mutex) = false;
     void drop() {
       std::shared_ptr<ResourceWatch> ended;
-      std::lock_guard lock(mutex);
+      MutexLock lock(mutex);
       dropped = true;
       ended.swap(watch);
     }
     // Does not keep a watch that was denied while it started. It refers to this object, so it would never be
     // released.
     void keep(std::shared_ptr<ResourceWatch> started) {
-      std::lock_guard lock(mutex);
+      MutexLock lock(mutex);
       if (!dropped) watch = std::move(started);
     }
   };
@@ -201,7 +202,7 @@ std::optional<Json> listen(Turn& turn) {
     channel->notify(method, std::move(params));
   };
   Json honoured = Json::object();
-  bool lists = member(wanted, "resourcesListChanged") == true;
+  bool lists = field_in(wanted, "resourcesListChanged") == true;
   if (lists) honoured["resourcesListChanged"] = true;
   auto watch = ResourceWatch::start(turn.call.app, {.renew = turn.call.renewer(),
                                                     .tell = tell,
@@ -212,13 +213,13 @@ std::optional<Json> listen(Turn& turn) {
                                                         },
                                                     .is_wanted = [lists] { return lists; },
                                                     .list_changes = lists});
-  for (const auto& uri : member(wanted, "resourceSubscriptions")) {
+  for (const auto& uri : field_in(wanted, "resourceSubscriptions")) {
     if (!uri.is_string()) continue;
     auto text = uri.get<std::string>();
     auto parsed = parse_resource_uri(text);
     // A version never changes. Other URIs without a stored file never change either.
     bool can_change = parsed && !parsed->version;
-    if (!can_change && !(turn.hub.conformance && turn.hub.conformance->read(text))) continue;
+    if (!can_change && !(turn.hub.extension && turn.hub.extension->read(text))) continue;
     try {
       watch->subscribe(text);
       honoured["resourceSubscriptions"].push_back(uri);

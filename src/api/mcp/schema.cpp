@@ -38,25 +38,25 @@ std::string known_names(const Json& properties) {
 }
 
 std::optional<std::string> check_object(const Json& schema, const Json& value, const std::string& where) {
-  const auto& properties = member(schema, "properties");
-  for (const auto& name : member(schema, "required")) {
+  const auto& properties = field_in(schema, "properties");
+  for (const auto& name : field_in(schema, "required")) {
     if (!value.contains(name.get<std::string>()))
       return "'" + where + name.get<std::string>() + "' is missing";
   }
   for (const auto& [name, field] : value.items()) {
-    const auto& known = member(properties, name);
+    const auto& known = field_in(properties, name);
     if (!known.is_null()) {
       if (auto problem = find_violation(known, field, where + name)) return problem;
-    } else if (member(schema, "additionalProperties") == false) {
-      return "'" + where + name.substr(0, 100) + "' is not known here; known are: " + known_names(properties);
+    } else if (field_in(schema, "additionalProperties") == false) {
+      return "'" + where + name.substr(0, 100) + "' is unknown; known are: " + known_names(properties);
     }
   }
   return std::nullopt;
 }
 
 std::optional<std::string> check_range(const Json& schema, const Json& value, const std::string& where) {
-  const auto& least = member(schema, "minimum");
-  const auto& most = member(schema, "maximum");
+  const auto& least = field_in(schema, "minimum");
+  const auto& most = field_in(schema, "maximum");
   if ((least.is_number() && value < least) || (most.is_number() && value > most))
     return "'" + where + "' must be" + (least.is_number() ? " at least " + least.dump() : "") +
            (least.is_number() && most.is_number() ? " and" : "") +
@@ -67,24 +67,24 @@ std::optional<std::string> check_range(const Json& schema, const Json& value, co
 }  // namespace
 
 std::optional<std::string> find_violation(const Json& schema, const Json& value, const std::string& where) {
-  const auto& type = member(schema, "type");
+  const auto& type = field_in(schema, "type");
   if (type.is_string() && !has_type(value, type.get<std::string>()))
     return (where.empty() ? std::string("the arguments") : "'" + where + "'") + " must be " +
            article(type.get<std::string>());
-  if (const auto& choices = member(schema, "enum"); choices.is_array()) {
+  if (const auto& choices = field_in(schema, "enum"); choices.is_array()) {
     bool known = false;
     for (const auto& choice : choices) known = known || choice == value;
     if (!known) return "'" + where + "' must be one of " + choices.dump();
   }
   if (value.is_number()) return check_range(schema, value, where);
-  if (value.is_string() && member(schema, "maxLength").is_number() &&
+  if (value.is_string() && field_in(schema, "maxLength").is_number() &&
       value.get_ref<const std::string&>().size() > schema["maxLength"].get<size_t>())
     return "'" + where + "' is longer than " + schema["maxLength"].dump() + " bytes";
   if (value.is_object()) return check_object(schema, value, where.empty() ? "" : where + ".");
   if (!value.is_array()) return std::nullopt;
-  if (member(schema, "maxItems").is_number() && value.size() > schema["maxItems"].get<size_t>())
+  if (field_in(schema, "maxItems").is_number() && value.size() > schema["maxItems"].get<size_t>())
     return "'" + where + "' has more than " + schema["maxItems"].dump() + " items";
-  const auto& items = member(schema, "items");
+  const auto& items = field_in(schema, "items");
   for (size_t i = 0; !items.is_null() && i < value.size(); ++i)
     if (auto problem = find_violation(items, value[i], where + "[" + std::to_string(i) + "]")) return problem;
   return std::nullopt;

@@ -91,14 +91,14 @@ std::optional<TaskId> TaskId::parse(std::string_view text) {
 }
 
 void Tasks::add(const Id& principal, const TaskId& task) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   auto& mine = by_principal_[principal];
   mine.push_front(task);
   if (mine.size() > kListedMax) mine.pop_back();
 }
 
 std::deque<TaskId> Tasks::of(const Id& principal) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   auto found = by_principal_.find(principal);
   return found == by_principal_.end() ? std::deque<TaskId>{} : found->second;
 }
@@ -118,7 +118,7 @@ Json task_json(Era era, const TaskId& task, const Execution& execution) {
 
 bool takes_tasks(const Turn& turn) {
   if (turn.era == Era::legacy) return turn.params().contains("task");
-  return member(turn.capabilities, "extensions").contains(std::string(kExtension));
+  return field_in(turn.capabilities, "extensions").contains(std::string(kExtension));
 }
 
 std::optional<Json> get_task(Turn& turn) {
@@ -149,12 +149,11 @@ std::optional<Json> task_result(Turn& turn) {
 std::optional<Json> list_tasks(Turn& turn) {
   auto mine = turn.hub.tasks.of(turn.call.actor.principal());
   auto next = mine.begin();
-  if (const auto& cursor = member(turn.params(), "cursor"); !cursor.is_null()) {
+  if (const auto& cursor = field_in(turn.params(), "cursor"); !cursor.is_null()) {
     auto last = cursor.is_string() ? TaskId::parse(cursor.get<std::string>()) : std::nullopt;
     next = std::find_if(mine.begin(), mine.end(),
                         [&](const TaskId& task) { return last && task.execution == last->execution; });
-    if (next == mine.end())
-      throw RpcError(rpc_code::invalid_params, "the cursor is not one that this server gave");
+    if (next == mine.end()) throw RpcError(rpc_code::invalid_params, "the cursor is not valid");
     ++next;
   }
   Json tasks = Json::array();
@@ -172,7 +171,7 @@ std::optional<Json> cancel_task(Turn& turn) {
   auto found = need(turn);
   if (found.is_done()) {
     if (turn.era == Era::modern) return Json::object();
-    throw RpcError(rpc_code::invalid_params, "the task is over already");
+    throw RpcError(rpc_code::invalid_params, "the task has already ended");
   }
   auto authority = session_authority(turn.call.app, turn.call.actor, found.id.session);
   turn.call.app.interpreter.cancel(authority, found.id.session, found.id.execution);

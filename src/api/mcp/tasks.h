@@ -5,11 +5,11 @@
 #include <deque>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 
 #include "api/mcp/turn.h"
+#include "base/mutex.h"
 #include "interpreter/interpreter.h"
 
 namespace sk::api::mcp {
@@ -29,8 +29,8 @@ class Tasks {
   std::deque<TaskId> of(const Id& principal);
 
  private:
-  std::mutex mutex_;
-  std::map<Id, std::deque<TaskId>> by_principal_;  // guarded by mutex_
+  Mutex mutex_;
+  std::map<Id, std::deque<TaskId>> by_principal_ SK_GUARDED_BY(mutex_);
 };
 
 // Serializes the task for an era, without its result.

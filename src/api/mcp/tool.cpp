@@ -55,7 +55,7 @@ ToolResult failed(std::string_view code, std::string message, std::string hint) 
 }
 
 std::optional<std::string> ToolCall::text(std::string_view name) const {
-  const auto& value = member(arguments, name);
+  const auto& value = field_in(arguments, name);
   return value.is_string() ? std::optional(value.get<std::string>()) : std::nullopt;
 }
 
@@ -66,16 +66,16 @@ std::string ToolCall::need_text(std::string_view name) const {
 }
 
 std::optional<int64_t> ToolCall::integer(std::string_view name) const {
-  const auto& value = member(arguments, name);
+  const auto& value = field_in(arguments, name);
   // The schema was validated: a float is an integer value.
   return value.is_number() ? std::optional(value.get<int64_t>()) : std::nullopt;
 }
 
-bool ToolCall::flag(std::string_view name) const { return member(arguments, name) == true; }
+bool ToolCall::flag(std::string_view name) const { return field_in(arguments, name) == true; }
 
 std::vector<std::string> ToolCall::texts(std::string_view name) const {
   std::vector<std::string> out;
-  for (const auto& item : member(arguments, name))
+  for (const auto& item : field_in(arguments, name))
     if (item.is_string()) out.push_back(item.get<std::string>());
   return out;
 }
@@ -198,7 +198,7 @@ Json texts(std::string_view about) {
   return {{"type", "array"}, {"items", {{"type", "string"}}}, {"description", about}};
 }
 
-Json workspace() { return text("Id or name; your default one unless given."); }
+Json workspace() { return text("Id or name. Default: your default workspace."); }
 
 Json any(std::string_view type) { return {{"type", type}}; }
 

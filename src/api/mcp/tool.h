@@ -41,7 +41,7 @@ class ToolCall {
   const workspace::Actor& actor() const { return turn.call.actor; }
   const std::string& base_url() const { return turn.call.request.base_url; }
 
-  bool has(std::string_view name) const { return !member(arguments, name).is_null(); }
+  bool has(std::string_view name) const { return !field_in(arguments, name).is_null(); }
   std::optional<std::string> text(std::string_view name) const;
   std::string need_text(std::string_view name) const;  // Error(bad_request) when absent
   std::optional<int64_t> integer(std::string_view name) const;

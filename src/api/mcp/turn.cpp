@@ -25,7 +25,7 @@ bool Turn::wants_log(int level) const {
   std::optional<int> least;
   if (session) least = session->log_level();
   if (era == Era::modern) {
-    const auto& name = member(meta(), "io.modelcontextprotocol/logLevel");
+    const auto& name = field_in(meta(), "io.modelcontextprotocol/logLevel");
     if (name.is_string()) least = log_level_number(name.get<std::string>());
   }
   return least && level >= *least;

@@ -47,9 +47,9 @@ struct Turn {
   Envelope envelope = {};
 
   const Json& params() const { return message.params; }
-  const Json& meta() const { return member(message.params, "_meta"); }
+  const Json& meta() const { return field_in(message.params, "_meta"); }
   // Returns null when the client wants no progress notifications.
-  const Json& progress_token() const { return member(meta(), "progressToken"); }
+  const Json& progress_token() const { return field_in(meta(), "progressToken"); }
   // Returns whether the client wants log notifications of that level (0 debug … 7 emergency).
   bool wants_log(int level) const;
   bool client_can(std::string_view capability) const {

@@ -31,7 +31,8 @@ void check_network_policy(const Json& policy, std::vector<std::string>& ignored)
   if (body.need_text("type") == "allowlist")
     throw wrong("network_policy", "code in a container has no network here, so no domain can be allowed")
         .hint(
-            "Leave network_policy out, or say {\"type\": \"disabled\"}; bring what the code needs as files.");
+            "Omit network_policy, or set {\"type\": \"disabled\"}. Provide the data that the code needs as "
+            "files.");
 }
 
 uint64_t read_memory(const Call& call, const std::string& text) {
@@ -40,7 +41,7 @@ uint64_t read_memory(const Call& call, const std::string& text) {
   if (bytes > most)
     throw wrong("memory_limit",
                 "a container may have at most " + human_size(most) + " of memory on this server")
-        .hint("Ask for less, or ask the operator to raise session-memory-max-bytes.");
+        .hint("Request less, or ask the operator to raise session-memory-max-bytes.");
   return bytes;
 }
 
@@ -161,10 +162,12 @@ void add_container_routes(Routes& routes, const OpenAiMount& mount) {
   auto create = operation(mount, "POST", "/containers", "create_container");
   create.body_kind = BodyKind::json;
   create.body = {
-      {.name = "name", .about = "For people; not an identity.", .required = true},
-      {.name = "file_ids", .type = FieldType::text_list, .about = "Files to begin with."},
+      {.name = "name", .about = "A name for people. It need not be unique.", .required = true},
+      {.name = "file_ids", .type = FieldType::text_list, .about = "Files to copy into the container."},
       {.name = "expires_after", .type = FieldType::object, .about = "anchor, minutes"},
-      {.name = "memory_limit", .about = "Of the whole container.", .choices = {"1g", "4g", "16g", "64g"}},
+      {.name = "memory_limit",
+       .about = "Memory limit of the container.",
+       .choices = {"1g", "4g", "16g", "64g"}},
       {.name = "network_policy", .type = FieldType::object, .about = "Only `disabled`."}};
   routes.add(std::move(create),
              telling_ignored([mount](Call& call) { return create_container(call, mount); }));

@@ -44,8 +44,8 @@ Look look_of(const Error& error) {
 // Explains unknown paths to clients that look for the rest of OpenAI's API.
 std::string unknown_path_message(const http::Request& request) {
   return request.method + " " + request.path +
-         " is not served here: this server runs code and keeps files, and has no models. It has /containers, "
-         "/files and /uploads; to run code without a model, use POST /v1/containers/{container_id}/exec.";
+         " is not available: this server runs code and stores files, and has no models. It has /containers, "
+         "/files and /uploads. To run code without a model, use POST /v1/containers/{container_id}/exec.";
 }
 
 std::string message_of(const http::Request& request, const Error& error) {

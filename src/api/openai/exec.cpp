@@ -139,8 +139,8 @@ void add_exec_routes(Routes& routes, const OpenAiMount& mount) {
   auto run = operation(mount, "POST", "/containers/{container}/exec", "exec");
   run.body_kind = BodyKind::json;
   run.body = {{.name = "code", .about = "A cell, as in a notebook.", .required = true},
-              {.name = "language", .about = "`python` unless given.", .choices = {"python", "bash"}},
-              {.name = "timeout_s", .type = FieldType::integer, .about = "Seconds that it may run."}};
+              {.name = "language", .about = "Default: `python`.", .choices = {"python", "bash"}},
+              {.name = "timeout_s", .type = FieldType::integer, .about = "Timeout in seconds."}};
   run.takes_idempotency_key = true;
   routes.add(std::move(run), exec);
 }

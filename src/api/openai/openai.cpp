@@ -13,7 +13,7 @@ Operation operation(const OpenAiMount& mount, std::string method, const std::str
   out.tag = "openai";
   out.summary = "OpenAI's " + id;
   // Azure's clients send it with every request. All versions behave the same here.
-  out.query = {{.name = "api-version", .about = "Not looked at."}};
+  out.query = {{.name = "api-version", .about = "Ignored."}};
   out.hidden = true;
   out.lenient = true;
   return out;

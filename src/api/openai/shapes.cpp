@@ -62,10 +62,9 @@ Json file_json(const workspace::GivenFile& file, const std::string& base_url) {
 }
 
 Fields list_fields() {
-  return {
-      {.name = "limit", .type = FieldType::integer, .about = "How many at most."},
-      {.name = "order", .about = "By when they were made; `desc` unless given.", .choices = {"asc", "desc"}},
-      {.name = "after", .about = "The id of the last one seen."}};
+  return {{.name = "limit", .type = FieldType::integer, .about = "Maximum number of items."},
+          {.name = "order", .about = "Order by creation time. Default: `desc`.", .choices = {"asc", "desc"}},
+          {.name = "after", .about = "The id of the last item of the previous page."}};
 }
 
 ListQuery list_query(const Call& call, int64_t limit_default, int64_t limit_max) {

@@ -139,7 +139,7 @@ void add_upload_routes(Routes& routes, const OpenAiMount& mount) {
   auto complete = operation(mount, "POST", "/uploads/{upload}/complete", "complete_upload");
   complete.body_kind = BodyKind::json;
   complete.body = {{.name = "part_ids", .type = FieldType::text_list, .about = "", .required = true},
-                   {.name = "md5", .about = "Of the whole, in hexadecimal digits."}};
+                   {.name = "md5", .about = "MD5 of the whole file, in hexadecimal digits."}};
   routes.add(std::move(complete), complete_upload);
 
   auto cancel = operation(mount, "POST", "/uploads/{upload}/cancel", "cancel_upload");

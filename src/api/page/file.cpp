@@ -129,9 +129,8 @@ Reply show_file(Call& call, const User& user, const workspace::Authority& worksp
   Markup out;
   out << breadcrumbs(workspace.workspace(), entry.path) << "<h1>" << esc(name) << "</h1>";
   if (entry.diverged) {
-    out << "<p class=\"card message\">Two writers wrote this file from the same base. Both are among its "
-           "versions; the next write that "
-           "names the current one ends this.</p>";
+    out << "<p class=\"card message\">Two clients changed this file from the same base. Both versions are "
+           "kept. The next write that names the current version as its base resolves this.</p>";
   }
   out << "<div class=\"acts-row\"><a class=\"button\" href=\"" << esc(link)
       << "?download=1\">Download</a><a class=\"button quiet\" href=\"" << esc(link) << "\">Open</a>";

@@ -44,10 +44,8 @@ Markup upload_forms(const workspace::Workspace& workspace, const std::string& pa
   out << "<div class=\"tools\"><form class=\"card\" method=\"post\" enctype=\"multipart/form-data\" action=\""
       << esc(form_path("upload", workspace, path)) << "\">" << token_field(form_token)
       << "<label for=\"files\">Upload files here</label><div class=\"row\"><input id=\"files\" "
-         "name=\"files\" type=\"file\" multiple "
-         "required><button>Upload</button></div><p class=\"soft\">A file that is there already gets a new "
-         "version.</p></form>"
-         "<form class=\"card\" method=\"post\" action=\""
+         "name=\"files\" type=\"file\" multiple required><button>Upload</button></div><p class=\"soft\">An "
+         "existing file gets a new version.</p></form><form class=\"card\" method=\"post\" action=\""
       << esc(form_path("mkdir", workspace, path)) << "\">" << token_field(form_token)
       << "<label for=\"name\">New folder</label><div class=\"row\"><input id=\"name\" name=\"name\" "
          "type=\"text\" maxlength=\"255\" "

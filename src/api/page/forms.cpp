@@ -57,7 +57,7 @@ void add_form(Routes& routes, const std::string& act, const std::string& about, 
               .auth = Auth::maybe,
               .body_kind = BodyKind::form,
               .body = Fields{{.name = "token", .about = "The form's token."}} + fields,
-              .answers = {{303, "Done; leads back to the page.", "", "text/html"}},
+              .answers = {{303, "Done; redirects to the page.", "", "text/html"}},
               .hidden = true},
              as_page(std::move(handler)));
 }
@@ -69,8 +69,8 @@ void add_form_routes(Routes& routes) {
   add_form(routes, "trash", "Moves a file or folder to the trash", {}, trash_entry);
   add_form(routes, "restore-version", "Makes an old version the newest",
            {{.name = "version", .about = "Its id."}}, restore_version);
-  add_form(routes, "restore", "Brings something back from the trash", {{.name = "file", .about = "Its id."}},
-           restore_entry);
+  add_form(routes, "restore", "Restores a file or folder from the trash",
+           {{.name = "file", .about = "Its id."}}, restore_entry);
 }
 
 }  // namespace sk::api::page

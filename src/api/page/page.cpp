@@ -18,7 +18,7 @@ User need_user(Call& call) {
 User need_form_user(Call& call, const std::string& token) {
   auto user = need_user(call);
   if (!equal_constant_time(token, user.form_token)) {
-    throw Error(Code::forbidden, "this form was not made by the page, or is from an earlier sign-in")
+    throw Error(Code::forbidden, "this form does not come from the page, or comes from an earlier sign-in")
         .hint("Go back, reload, and try again.");
   }
   return user;
@@ -86,7 +86,7 @@ void add_routes(Routes& routes) {
               .summary = "A folder or file, for people",
               .auth = Auth::maybe,
               .query = Fields{{.name = "show", .about = "`trash`.", .choices = {"trash"}},
-                              {.name = "done", .about = "What a form just did."}} +
+                              {.name = "done", .about = "The result of the last form."}} +
                        page_fields(),
               .answers = {{200, "A page.", "", "text/html"}},
               .hidden = true},

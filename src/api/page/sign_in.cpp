@@ -32,9 +32,8 @@ Reply sign_in_page(const std::string& next, std::string_view problem, int status
          "autofocus>"
          "<input type=\"hidden\" name=\"next\" value=\""
       << esc(next)
-      << "\"><button>Sign in</button></form>"
-         "<p class=\"soft\">The server printed the first key when it was started. <code>sandkeep key "
-         "create</code> makes more.</p></div>";
+      << "\"><button>Sign in</button></form><p class=\"soft\">The server printed the first key when it was "
+         "started. <code>sandkeep key create</code> creates more.</p></div>";
   return html_page({.title = "Sign in", .user = "", .form_token = ""}, out, status);
 }
 
@@ -110,9 +109,9 @@ void add_sign_in_routes(Routes& routes) {
               .pattern = "/",
               .id = "page_start",
               .tag = "page",
-              .summary = "Sign in, or the workspaces",
+              .summary = "Shows the sign-in form or the workspaces",
               .auth = Auth::maybe,
-              .query = {{.name = "next", .about = "Where to go after signing in."}},
+              .query = {{.name = "next", .about = "The page to show after signing in."}},
               .answers = {{200, "A page.", "", "text/html"}},
               .hidden = true},
              as_page(show_start));
@@ -123,7 +122,8 @@ void add_sign_in_routes(Routes& routes) {
               .summary = "Signs in with a key",
               .auth = Auth::nobody,
               .body_kind = BodyKind::form,
-              .body = {{.name = "key", .about = "The key."}, {.name = "next", .about = "Where to go then."}},
+              .body = {{.name = "key", .about = "The key."},
+                       {.name = "next", .about = "The page to show after signing in."}},
               .answers = {{303, "Signed in.", "", "text/html"}},
               .hidden = true},
              as_page(sign_in));

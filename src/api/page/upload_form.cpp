@@ -95,7 +95,7 @@ void add_upload_form_route(Routes& routes) {
                         .summary = "Uploads files into a folder",
                         .auth = Auth::maybe,
                         .body_kind = BodyKind::multipart,
-                        .answers = {{303, "Done; leads back to the folder.", "", "text/html"}},
+                        .answers = {{303, "Done; redirects to the folder.", "", "text/html"}},
                         .hidden = true},
                        take_upload);
 }

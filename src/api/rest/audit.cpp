@@ -42,7 +42,7 @@ Operation audit_operation(std::string pattern, std::string id, std::string summa
           .id = std::move(id),
           .tag = "audit",
           .summary = std::move(summary),
-          .details = "Lines of JSON, signed. `sandkeep audit verify FILE` checks them without a server.",
+          .details = "Signed lines of JSON. `sandkeep audit verify FILE` checks them without a server.",
           .answers = {{200, "The journal with its signed checkpoints.", "", "application/x-ndjson"}},
           .errors = {Code::forbidden, Code::not_found}};
 }

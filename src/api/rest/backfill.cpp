@@ -3,6 +3,7 @@
 #include "api/rest/conversation_json.h"
 #include "api/rest/new_message.h"
 #include "api/rest/rest.h"
+#include "base/json_reading.h"
 
 namespace sk::api::rest {
 
@@ -18,11 +19,6 @@ const Fields& item_fields() {
              {.name = "message", .about = "The message, as your app calls it.", .required = true}} +
       message_fields();
   return fields;
-}
-
-std::string text_or_empty(const Json& item, const char* name) {
-  auto found = item.find(name);
-  return found != item.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
 Json failure_json(const Error& error) {
@@ -65,7 +61,7 @@ Reply lines_reply(App& app, const workspace::Authority& home, const std::vector<
 // Stores one message. Its error is reported in its own line.
 Line store(Call& call, const workspace::Authority& home, const Json& item, size_t number,
            const std::optional<bridge::Source>& source, std::vector<conversations::Message>& stored) {
-  Line line{text_or_empty(item, "conversation"), text_or_empty(item, "message"), std::nullopt};
+  Line line{text_in(item, "conversation"), text_in(item, "message"), std::nullopt};
   try {
     Body body(item_fields(), item, "messages[" + std::to_string(number) + "].");
     auto wanted = new_message_from(body, body.need_text("conversation"), body.need_text("message"), source);
@@ -113,16 +109,16 @@ void add_backfill_routes(Routes& routes) {
        .pattern = kRoot + "/conversations",
        .id = "backfill_messages",
        .tag = "conversations",
-       .summary = "Stores many messages at once, such as a chat history from before",
+       .summary = "Stores many messages at once, such as an existing chat history",
        .details = "Each of `messages` has `conversation`, `message` and the fields of a message; its `time` "
-                  "says as of when its links are meant. One that cannot be stored has an `error`, and the "
-                  "others are stored all the same.",
+                  "selects the versions that its links mean. A message that cannot be stored has an `error`; "
+                  "the others are stored anyway.",
        .body_kind = BodyKind::json,
        .body =
            {{.name = "messages", .type = FieldType::object_list, .about = "The messages.", .required = true},
-            {.name = "workspace", .about = "The workspace's id or name; the default one unless given."},
+            {.name = "workspace", .about = "The workspace's id or name. Default: your default workspace."},
             source_field()},
-       .answers = {{200, "What became of each, in order.", "BackfillResult"}},
+       .answers = {{200, "The result of each message, in order.", "BackfillResult"}},
        .errors = {Code::forbidden, Code::not_found, Code::too_large, Code::too_many_requests,
                   Code::quota_exceeded},
        .body_bytes_max = routes.app().settings.message_bytes_max},

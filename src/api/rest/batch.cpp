@@ -16,7 +16,7 @@ using workspace::Right;
 
 Field op_field() {
   return {.name = "op",
-          .about = "What to do.",
+          .about = "The operation.",
           .required = true,
           .choices = {"put", "mkdir", "move", "copy", "trash", "restore_version", "set"}};
 }
@@ -24,13 +24,13 @@ Field op_field() {
 Field path_field(std::string about) { return {.name = "path", .about = std::move(about), .required = true}; }
 
 Fields put_fields() {
-  return {path_field("Where the file is, or will be."),
+  return {path_field("The path of the file."),
           {.name = "content", .about = "Its bytes, as text."},
           {.name = "content_base64", .about = "Its bytes in base64."},
-          {.name = "mime", .about = "Its type; found out unless given."},
+          {.name = "mime", .about = "Its MIME type. Default: detected."},
           {.name = "mode", .about = "Its permissions in octal."},
-          {.name = "mtime", .type = FieldType::time, .about = "When its content was changed."},
-          {.name = "base", .about = "The version id that you started from."}};
+          {.name = "mtime", .type = FieldType::time, .about = "Time of the last change of its content."},
+          {.name = "base", .about = "The version id that the change is based on."}};
 }
 
 // Returns the fields of an `op`. They live as long as the program, because bodies refer to them.
@@ -40,9 +40,9 @@ const Fields& fields_of(const std::string& op) {
       {"mkdir", Fields{op_field()} + mkdir_fields() + condition_fields()},
       {"move", Fields{op_field()} + move_fields() + condition_fields()},
       {"copy", Fields{op_field()} + copy_fields() + condition_fields()},
-      {"trash", Fields{op_field(), path_field("What goes to the trash.")} + condition_fields()},
+      {"trash", Fields{op_field(), path_field("The path to move to the trash.")} + condition_fields()},
       {"restore_version", Fields{op_field()} + restore_version_fields() + condition_fields()},
-      {"set", Fields{op_field(), path_field("What it is about.")} + set_fields() + condition_fields()},
+      {"set", Fields{op_field(), path_field("The path of the entry.")} + set_fields() + condition_fields()},
   };
   return all.at(op);
 }
@@ -130,17 +130,17 @@ void add_batch_routes(Routes& routes) {
        .id = "apply_batch",
        .tag = "files",
        .summary = "Several changes in one transaction: all of them or none",
-       .details =
-           "Each change is an object with `op` (put, mkdir, move, copy, trash, restore_version, set) and the "
-           "fields "
-           "of the call of that name; `put` has `path` and `content` (text) or `content_base64`, and `mime`, "
-           "`mode`, `mtime`, `base`. Each may carry `if_match`, `if_none_match`, `lock_tokens` and `fence`; "
-           "`X-Sandkeep-Lock` and `X-Sandkeep-Fence` hold for all of them. "
-           "Later changes see what earlier ones did.",
+       .details = "Each change is an object with `op` (put, mkdir, move, copy, trash, restore_version, set) "
+                  "and the fields of the call of that name; `put` has `path` and `content` (text) or "
+                  "`content_base64`, and `mime`, `mode`, `mtime`, `base`. Each may carry `if_match`, "
+                  "`if_none_match`, `lock_tokens` and `fence`; `X-Sandkeep-Lock` and `X-Sandkeep-Fence` hold "
+                  "for all of them. Later changes see the effect of earlier ones.",
        .body_kind = BodyKind::json,
-       .body =
-           {{.name = "changes", .type = FieldType::object_list, .about = "In this order.", .required = true}},
-       .answers = {{200, "What each change did, in order.", "ChangeResultList"}},
+       .body = {{.name = "changes",
+                 .type = FieldType::object_list,
+                 .about = "The changes, applied in this order.",
+                 .required = true}},
+       .answers = {{200, "The result of each change, in order.", "ChangeResultList"}},
        .errors = {Code::forbidden, Code::not_found, Code::conflict, Code::precondition_failed,
                   Code::too_large, Code::locked, Code::quota_exceeded},
        .opens_locks = true},

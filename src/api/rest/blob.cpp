@@ -119,15 +119,14 @@ void add_blob_routes(Routes& routes) {
        .pattern = "/blob",
        .id = "post_blob",
        .tag = "files",
-       .summary = "Keeps one file: raw bytes, or the field `file` of a form",
-       .details = "Its name is `name`, the header `X-Filename`, the form's filename, or `upload-…`. A file "
-                  "of that name gets a new "
-                  "version.",
+       .summary = "Stores one file: raw bytes, or the field `file` of a form",
+       .details = "Its name is `name`, the header `X-Filename`, the form's filename, or `upload-…`. An "
+                  "existing file of that name gets a new version.",
        .query = {{.name = "name", .about = "The file's name."},
-                 {.name = "folder", .about = "Where to; the root unless given."},
-                 {.name = "workspace", .about = "Where to, by id or name; `default` unless given."}},
+                 {.name = "folder", .about = "The target folder. Default: the root."},
+                 {.name = "workspace", .about = "The workspace's id or name. Default: `default`."}},
        .body_kind = BodyKind::bytes_or_multipart,
-       .answers = {{201, "It is kept.", "BlobResult"}},
+       .answers = {{201, "The file is stored.", "BlobResult"}},
        .errors = {Code::forbidden, Code::not_found, Code::conflict, Code::precondition_failed,
                   Code::too_large, Code::unsupported_media_type, Code::locked, Code::quota_exceeded,
                   Code::disk_full},

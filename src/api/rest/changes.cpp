@@ -19,9 +19,8 @@ namespace {
 Field on_existing_field() {
   return {.name = "on_existing",
           .about =
-              "If something is there: `refuse` (unless given), `replace` it (it goes to the trash; a file "
-              "copied onto a "
-              "file becomes its new version), or `rename` to \"name (2)\".",
+              "If the target exists: `refuse` (default), `replace` it (it is moved to the trash; a file "
+              "copied onto a file becomes its new version), or `rename` to \"name (2)\".",
           .choices = {"refuse", "replace", "rename"}};
 }
 
@@ -72,36 +71,39 @@ Reply restore_as_of(Call& call) {
 }
 
 Operation change_operation(std::string name, std::string id, std::string summary, Fields body) {
-  return {.method = "POST",
-          .pattern = kWorkspace + "/" + name,
-          .id = std::move(id),
-          .tag = "files",
-          .summary = std::move(summary),
-          .body_kind = BodyKind::json,
-          .body = std::move(body) + condition_fields(),
-          .answers = {{200, "Done.", "ChangeResult"}, {201, "Done; something new is there.", "ChangeResult"}},
-          .errors = {Code::forbidden, Code::not_found, Code::conflict, Code::precondition_failed,
-                     Code::locked, Code::quota_exceeded},
-          .conditional_write = true};
+  return {
+      .method = "POST",
+      .pattern = kWorkspace + "/" + name,
+      .id = std::move(id),
+      .tag = "files",
+      .summary = std::move(summary),
+      .body_kind = BodyKind::json,
+      .body = std::move(body) + condition_fields(),
+      .answers = {{200, "Done.", "ChangeResult"}, {201, "Done; a new entry was created.", "ChangeResult"}},
+      .errors = {Code::forbidden, Code::not_found, Code::conflict, Code::precondition_failed, Code::locked,
+                 Code::quota_exceeded},
+      .conditional_write = true};
 }
 
 }  // namespace
 
 Fields mkdir_fields() {
-  return {{.name = "path", .about = "Where; folders above it are made too.", .required = true},
-          {.name = "mode", .about = "Its permissions in octal; 0755 unless given."}};
+  return {{.name = "path", .about = "The path. Missing folders above it are created too.", .required = true},
+          {.name = "mode", .about = "Its permissions in octal. Default: 0755."}};
 }
 
 Fields move_fields() {
-  return {{.name = "from", .about = "What: a file, or a folder with all that is below it.", .required = true},
-          {.name = "to", .about = "Its new path.", .required = true},
-          on_existing_field()};
+  return {
+      {.name = "from", .about = "The path of a file, or of a folder with its contents.", .required = true},
+      {.name = "to", .about = "Its new path.", .required = true},
+      on_existing_field()};
 }
 
 Fields copy_fields() {
   return move_fields() +
          Fields{{.name = "from_version", .about = "An older version of the file, by its id."},
-                {.name = "from_workspace", .about = "Where `from` is, if elsewhere: an id or a name."}};
+                {.name = "from_workspace",
+                 .about = "The id or name of the workspace of `from`, if it is another one."}};
 }
 
 Fields restore_version_fields() {
@@ -114,7 +116,7 @@ Fields set_fields() {
   return {{.name = "mode", .about = "Permissions in octal."},
           {.name = "mtime",
            .type = FieldType::time,
-           .about = "When its content was changed, as programs see it."}};
+           .about = "Time of the last change of its content, as programs see it."}};
 }
 
 OnExisting parse_on_existing(const std::optional<std::string>& text) {
@@ -172,7 +174,7 @@ Reply change_reply(const Call& call, const workspace::ChangeResult& result) {
 }
 
 void add_change_routes(Routes& routes) {
-  routes.add(change_operation("mkdir", "make_folder", "Makes a folder; one that is there already is no error",
+  routes.add(change_operation("mkdir", "make_folder", "Creates a folder; an existing folder is no error",
                               mkdir_fields()),
              make_folder);
   routes.add(
@@ -190,24 +192,20 @@ void add_change_routes(Routes& routes) {
        .pattern = kWorkspace + "/restore-as-of",
        .id = "restore_as_of",
        .tag = "files",
-       .summary = "Brings a folder, or everything, back to how it was at a time, in one transaction",
-       .details =
-           "Places, contents, modes, times and types, folders too. What came later goes to the trash, what "
-           "was moved out comes back, and what others put beside it there stays there; nothing is lost. "
-           "`purged` counts files whose content of that time was purged: they keep the present one. 404 when "
-           "nothing was there at that time. Locks stand in its way in the folder, and wherever else "
-           "something "
-           "is taken from that has left the folder since.",
+       .summary = "Restores a folder, or the whole workspace, to its state at a time, in one transaction",
+       .details = "Restores paths, contents, modes, times and types, of folders too. Entries created later "
+                  "are moved to the trash. Entries that were moved out of the folder are moved back. Nothing "
+                  "is lost. `purged` counts files whose content of that time was purged: they keep their "
+                  "current content. 404 when the folder did not exist at that time. Locks in the folder, and "
+                  "on paths from which entries are moved back, prevent it.",
        .body_kind = BodyKind::json,
        .body =
-           Fields{{.name = "time",
-                   .type = FieldType::time,
-                   .about = "The moment to go back to.",
-                   .required = true},
-                  {.name = "folder", .about = "Only this folder, or this file; everything unless given."},
-                  {.name = "dry_run", .type = FieldType::boolean, .about = "Only count what would change."}} +
+           Fields{
+               {.name = "time", .type = FieldType::time, .about = "The time to restore.", .required = true},
+               {.name = "folder", .about = "Only this folder or file. Default: the whole workspace."},
+               {.name = "dry_run", .type = FieldType::boolean, .about = "Only count the changes."}} +
            lock_fields(),
-       .answers = {{200, "What was done, or would be.", "RestoreResult"}},
+       .answers = {{200, "The changes that were made, or would be made.", "RestoreResult"}},
        .errors = {Code::forbidden, Code::not_found, Code::precondition_failed, Code::locked,
                   Code::quota_exceeded},
        .opens_locks = true},

@@ -20,15 +20,14 @@ const std::string kMessages = kConversation + "/messages";
 const std::string kMessage = kMessages + "/{message}";
 
 Field workspace_field() {
-  return {.name = "workspace", .about = "The workspace's id or name; the default one unless given."};
+  return {.name = "workspace", .about = "The workspace's id or name. Default: your default workspace."};
 }
 
 Fields view_fields() {
-  return {
-      workspace_field(),
-      {.name = "links",
-       .about = "`private` links need a key; `signed` ones open for whoever has them. Private unless given.",
-       .choices = {"private", "signed"}}};
+  return {workspace_field(),
+          {.name = "links",
+           .about = "`private` links need a key; `signed` links need none. Default: `private`.",
+           .choices = {"private", "signed"}}};
 }
 
 workspace::Authority open_home(Call& call, Right right) {
@@ -48,7 +47,7 @@ conversations::Conversation need_conversation(Call& call, const workspace::Autho
   auto found = call.app.conversations.find(home, name);
   if (!found)
     throw Error(Code::not_found, "there is no conversation '" + name + "'")
-        .hint("GET /api/v1/conversations lists those of a workspace.");
+        .hint("List a workspace's conversations: GET /api/v1/conversations.");
   return *found;
 }
 
@@ -58,7 +57,7 @@ conversations::Message need_message(App& app, const workspace::Authority& home,
   if (!found)
     throw Error(Code::not_found,
                 "there is no message '" + name + "' in the conversation '" + conversation + "'")
-        .hint("GET the conversation's /messages to see those that there are.");
+        .hint("List the conversation's messages: GET …/messages.");
   return *found;
 }
 
@@ -133,7 +132,7 @@ conversations::ConversationFilter filter_of(Call& call, const workspace::Authori
   auto file = call.query.text("file_id"), path = call.query.text("path"),
        version = call.query.text("version");
   if (file.has_value() + path.has_value() + version.has_value() > 1)
-    throw Error(Code::bad_request, "give one of 'file_id', 'path' and 'version'");
+    throw Error(Code::bad_request, "pass one of 'file_id', 'path' and 'version'");
   if (file) out.file = parse_id(*file, prefix::file, "file_id");
   if (version) out.version = parse_id(*version, prefix::version, "version");
   if (path) out.file = call.app.keep.files().get(home, clean_file_path(*path)).id;
@@ -162,31 +161,29 @@ Reply delete_conversation(Call& call) {
 }
 
 void add_message_routes(Routes& routes, uint64_t body_bytes_max) {
-  routes.add({.method = "PUT",
-              .pattern = kMessage,
-              .id = "put_message",
-              .tag = "conversations",
-              .summary = "Stores a message, and gives it back with every file resolved",
-              .details = "Links to `sandbox:/mnt/data/…` in any spelling, citations and images become "
-                         "versions that are kept, "
-                         "as they were when the message was made. What is not there is listed under "
-                         "`problems`: `missing`, or "
-                         "`not_captured` with a reason (`gone`, `denied`, `cannot_tell`). Storing a message "
-                         "again under its "
-                         "name replaces its text; what was kept for it stays kept.",
-              .query = view_fields(),
-              .body_kind = BodyKind::json,
-              .body = message_fields() + Fields{source_field()},
-              .answers = {{200, "The message.", "Message"}},
-              .errors = {Code::forbidden, Code::not_found, Code::conflict, Code::too_large,
-                         Code::too_many_requests, Code::quota_exceeded},
-              .body_bytes_max = body_bytes_max},
-             put_message);
+  routes.add(
+      {.method = "PUT",
+       .pattern = kMessage,
+       .id = "put_message",
+       .tag = "conversations",
+       .summary = "Stores a message, and returns it with every file resolved",
+       .details = "Links to `sandbox:/mnt/data/…` in any spelling, citations and images become stored "
+                  "versions, as of the time of the message. Unresolved files are listed under `problems`: "
+                  "`missing`, or `not_captured` with a reason (`gone`, `denied`, `cannot_tell`). Storing a "
+                  "message again under its name replaces its text; files stored for it stay.",
+       .query = view_fields(),
+       .body_kind = BodyKind::json,
+       .body = message_fields() + Fields{source_field()},
+       .answers = {{200, "The message.", "Message"}},
+       .errors = {Code::forbidden, Code::not_found, Code::conflict, Code::too_large, Code::too_many_requests,
+                  Code::quota_exceeded},
+       .body_bytes_max = body_bytes_max},
+      put_message);
   routes.add({.method = "GET",
               .pattern = kMessage,
               .id = "get_message",
               .tag = "conversations",
-              .summary = "One message, with its files as they are now",
+              .summary = "Returns one message, with the current state of its files",
               .query = view_fields(),
               .answers = {{200, "The message.", "Message"}},
               .errors = {Code::not_found}},
@@ -195,16 +192,16 @@ void add_message_routes(Routes& routes, uint64_t body_bytes_max) {
               .pattern = kMessage,
               .id = "delete_message",
               .tag = "conversations",
-              .summary = "Forgets a message; its files stay",
+              .summary = "Deletes a message; its files stay",
               .query = {workspace_field()},
-              .answers = {{204, "It is forgotten."}},
+              .answers = {{204, "It is deleted."}},
               .errors = {Code::forbidden, Code::not_found}},
              delete_message);
   routes.add({.method = "GET",
               .pattern = kMessages,
               .id = "list_messages",
               .tag = "conversations",
-              .summary = "A conversation's messages, oldest first",
+              .summary = "Lists a conversation's messages, oldest first",
               .query = view_fields() + page_fields(),
               .answers = {{200, "The messages.", "MessagePage"}},
               .errors = {Code::not_found}},
@@ -215,19 +212,20 @@ void add_message_routes(Routes& routes, uint64_t body_bytes_max) {
 
 void add_conversation_routes(Routes& routes) {
   add_message_routes(routes, routes.app().settings.message_bytes_max);
-  routes.add({.method = "GET",
-              .pattern = kConversations,
-              .id = "list_conversations",
-              .tag = "conversations",
-              .summary = "Conversations, last changed first; or those that show a file",
-              .query = Fields{workspace_field(),
-                              {.name = "file_id", .about = "Only those that show a version of this file."},
-                              {.name = "path", .about = "The same, by where the file is now."},
-                              {.name = "version", .about = "Only those that show this version."}} +
-                       page_fields(),
-              .answers = {{200, "The conversations.", "ConversationPage"}},
-              .errors = {Code::not_found}},
-             list_conversations);
+  routes.add(
+      {.method = "GET",
+       .pattern = kConversations,
+       .id = "list_conversations",
+       .tag = "conversations",
+       .summary = "Lists conversations, most recently changed first; or those that show a file",
+       .query = Fields{workspace_field(),
+                       {.name = "file_id", .about = "Only conversations that show a version of this file."},
+                       {.name = "path", .about = "The same, by the current path of the file."},
+                       {.name = "version", .about = "Only conversations that show this version."}} +
+                page_fields(),
+       .answers = {{200, "The conversations.", "ConversationPage"}},
+       .errors = {Code::not_found}},
+      list_conversations);
   routes.add({.method = "GET",
               .pattern = kConversation,
               .id = "get_conversation",
@@ -243,9 +241,9 @@ void add_conversation_routes(Routes& routes) {
               .pattern = kConversation,
               .id = "delete_conversation",
               .tag = "conversations",
-              .summary = "Forgets a conversation with its messages; their files stay",
+              .summary = "Deletes a conversation with its messages; their files stay",
               .query = {workspace_field()},
-              .answers = {{204, "It is forgotten."}},
+              .answers = {{204, "It is deleted."}},
               .errors = {Code::forbidden, Code::not_found}},
              delete_conversation);
 }

@@ -3,6 +3,7 @@
 #include "api/common/watch.h"
 #include "api/rest/errors.h"
 #include "api/rest/rest.h"
+#include "base/mutex.h"
 #include "base/object_writer.h"
 #include "base/path.h"
 #include "base/text.h"
@@ -78,8 +79,8 @@ class EventPoll : public std::enable_shared_from_this<EventPoll> {
     auto deferred = std::make_shared<http::Deferred>(
         wait, [self] { return self->at_deadline(); }, [self] {}, std::function<void()>(), http::AtStop::end);
     self->deferred_ = deferred;
+    MutexLock lock(self->mutex_);  // the first callback may come before watch_ is set
     auto& app = self->reader_.app();
-    std::lock_guard lock(self->mutex_);  // the first callback may come before watch_ is set
     self->watch_.emplace(app.keep.feed(), app.background, self->reader_.workspace(),
                          [weak = self->weak_from_this()] {
                            if (auto strong = weak.lock()) strong->look();
@@ -92,7 +93,7 @@ class EventPoll : public std::enable_shared_from_this<EventPoll> {
   void look() {
     auto deferred = deferred_.lock();
     if (!deferred || deferred->done()) return;
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     try {
       auto events = reader_.next(reader_.limit());
       if (!events.items.empty()) {
@@ -109,16 +110,16 @@ class EventPoll : public std::enable_shared_from_this<EventPoll> {
   // May wait for a look() that found events too late to send them. The client's next poll must find these
   // again, so the answer does not use the reader's cursor, which is behind them.
   Reply at_deadline() {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     return Reply::json(events_json({.items = {}, .cursor = empty_until_, .has_more = false}));
   }
 
   http::Request request_;  // the part that an error reply needs
   std::weak_ptr<http::Deferred> deferred_;
-  std::mutex mutex_;
-  Reader reader_;               // guarded by mutex_
-  int64_t empty_until_;         // guarded by mutex_: there was no event up to this position
-  std::optional<Watch> watch_;  // guarded by mutex_
+  Mutex mutex_;
+  Reader reader_ SK_GUARDED_BY(mutex_);
+  int64_t empty_until_ SK_GUARDED_BY(mutex_);  // there was no event up to this position
+  std::optional<Watch> watch_ SK_GUARDED_BY(mutex_);
 };
 
 // An event stream. The stream's closure owns it, so it ends with the connection.
@@ -129,8 +130,8 @@ class EventFollower : public std::enable_shared_from_this<EventFollower> {
   static Reply start(std::shared_ptr<EventFollower> self) {
     auto stream = std::make_shared<http::EventStream>([self] {}, http::AtStop::end);
     self->stream_ = stream;
+    MutexLock lock(self->mutex_);  // the first callback may come before watch_ is set
     auto& app = self->reader_.app();
-    std::lock_guard lock(self->mutex_);  // the first callback may come before watch_ is set
     self->watch_.emplace(app.keep.feed(), app.background, self->reader_.workspace(),
                          [weak = self->weak_from_this()] {
                            if (auto strong = weak.lock()) strong->pump();
@@ -143,7 +144,7 @@ class EventFollower : public std::enable_shared_from_this<EventFollower> {
   void pump() {
     auto stream = stream_.lock();
     if (!stream || stream->closed()) return;
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (stream->unsent_bytes() > kUnsentBytesMax) return wait_for_reader();
     try {
       auto events = reader_.next(kStreamPortion);
@@ -158,16 +159,19 @@ class EventFollower : public std::enable_shared_from_this<EventFollower> {
   }
 
   // Waits before reading more: the backlog may be much longer than the buffer for one slow reader.
-  void wait_for_reader() {
+  void wait_for_reader() SK_REQUIRES(mutex_) {
     reader_.app().background.run_after(kReaderPause, [weak = weak_from_this()] {
-      if (auto strong = weak.lock()) strong->watch_->poke();
+      auto strong = weak.lock();
+      if (!strong) return;
+      MutexLock lock(strong->mutex_);
+      strong->watch_->poke();
     });
   }
 
   std::weak_ptr<http::EventStream> stream_;
-  std::mutex mutex_;
-  Reader reader_;               // guarded by mutex_
-  std::optional<Watch> watch_;  // guarded by mutex_
+  Mutex mutex_;
+  Reader reader_ SK_GUARDED_BY(mutex_);
+  std::optional<Watch> watch_ SK_GUARDED_BY(mutex_);
 };
 
 int64_t parse_cursor(const std::string& text, std::string_view label) {
@@ -220,46 +224,44 @@ Reply answer_events(Call& call, const ReadableJournal& journal) {
 
 Fields event_query() {
   return {
-      {.name = "after", .about = "Events after this number; 0 unless given, `now` for new ones only."},
-      {.name = "wait",
-       .type = FieldType::integer,
-       .about = "Seconds to wait for the first event, if there is none yet."},
-      {.name = "limit", .type = FieldType::integer, .about = "How many events at most."},
+      {.name = "after", .about = "Only events after this number. Default: 0. `now` returns only new events."},
+      {.name = "wait", .type = FieldType::integer, .about = "Seconds to wait if there is no event yet."},
+      {.name = "limit", .type = FieldType::integer, .about = "Maximum number of events."},
       {.name = "kinds",
-       .about = "Only these kinds, separated by commas; `lock.*` stands for all that begin so."},
-      {.name = "path", .about = "Only events about this path and what is below it."},
-      {.name = "actor", .about = "Only what this principal did."},
+       .about = "Only these kinds, separated by commas; `lock.*` means all that begin with `lock.`."},
+      {.name = "path", .about = "Only events at or below this path."},
+      {.name = "actor", .about = "Only events caused by this principal."},
   };
 }
 
 Operation event_operation(std::string pattern, std::string id, std::string summary) {
-  return {
-      .method = "GET",
-      .pattern = std::move(pattern),
-      .id = std::move(id),
-      .tag = "events",
-      .summary = std::move(summary),
-      .details =
-          "With `Accept: text/event-stream` the answer is a stream of server-sent events that goes on until "
-          "the client "
-          "leaves: `id` is the event's number, `event` its kind, `data` the event; `Last-Event-ID` resumes.",
-      .query = event_query(),
-      .answers = {{200, "Events, oldest first; pass `cursor` as the next `after`.", "EventPage"}},
-      .errors = {Code::forbidden, Code::not_found}};
+  return {.method = "GET",
+          .pattern = std::move(pattern),
+          .id = std::move(id),
+          .tag = "events",
+          .summary = std::move(summary),
+          .details =
+              "With `Accept: text/event-stream` the answer is a stream of server-sent events that lasts "
+              "until the client disconnects: `id` is the event's number, `event` its kind, `data` the event; "
+              "`Last-Event-ID` resumes.",
+          .query = event_query(),
+          .answers = {{200, "Events, oldest first; pass `cursor` as the next `after`.", "EventPage"}},
+          .errors = {Code::forbidden, Code::not_found}};
 }
 
 }  // namespace
 
 void add_event_routes(Routes& routes) {
   routes.add(event_operation(kWorkspace + "/events", "list_events",
-                             "What happened in a workspace, and what happens next"),
+                             "Returns the events of a workspace, past and new"),
              [](Call& call) { return answer_events(call, call.open_workspace()); });
-  routes.add(event_operation(kRoot + "/events", "list_server_events",
-                             "The server's own journal: principals, keys, workspaces; for administrators"),
-             [](Call& call) {
-               call.need_admin();
-               return answer_events(call, ReadableJournal::of_server(call.actor));
-             });
+  routes.add(
+      event_operation(kRoot + "/events", "list_server_events",
+                      "Returns the server's own journal (principals, keys, workspaces); for administrators"),
+      [](Call& call) {
+        call.need_admin();
+        return answer_events(call, ReadableJournal::of_server(call.actor));
+      });
 }
 
 }  // namespace sk::api::rest

@@ -163,7 +163,7 @@ Reply list_executions(Call& call) {
   int64_t before = 0;
   if (auto cursor = call.query.text("cursor")) {
     auto number = parse_unsigned(*cursor);
-    if (!number) throw Error(Code::bad_request, "the cursor is not one that this server gave");
+    if (!number) throw Error(Code::bad_request, "the cursor is not valid");
     before = static_cast<int64_t>(*number);
   }
   workspace::Page<Execution> page;
@@ -208,25 +208,24 @@ void add_execution_routes(Routes& routes) {
        .pattern = executions,
        .id = "execute",
        .tag = "sessions",
-       .summary = "Runs code, and answers when it is done and what it wrote is kept",
-       .details = "With `stream` (or `Accept: text/event-stream`) output comes as server-sent events "
-                  "while it runs, and the "
-                  "answer as the last event, `done`. A session that sleeps is woken first, and the "
-                  "answer says `woke`. With `Idempotency-Key` a request that is sent again gets the "
-                  "execution of the first one, and `Idempotent-Replayed: true`.",
+       .summary = "Runs code, and answers when it is done and its files are stored",
+       .details = "With `stream` (or `Accept: text/event-stream`) output is sent as server-sent events while "
+                  "the code runs; the last event, `done`, is the answer. A sleeping session is woken first, "
+                  "and the answer says `woke`. With `Idempotency-Key`, a repeated request gets the execution "
+                  "of the first one, and `Idempotent-Replayed: true`.",
        .body_kind = BodyKind::json,
        .body = {{.name = "code", .about = "A cell, as in a notebook.", .required = true},
-                {.name = "language", .about = "`python` unless given.", .choices = {"python", "bash"}},
+                {.name = "language", .about = "Default: `python`.", .choices = {"python", "bash"}},
                 {.name = "timeout_s",
                  .type = FieldType::integer,
-                 .about = "Seconds; the session's unless given."},
+                 .about = "Timeout in seconds. Default: the session's."},
                 added_files_field(),
                 {.name = "wait",
                  .type = FieldType::boolean,
-                 .about = "false: answer at once, ask for the result later."},
+                 .about = "false: answer at once; request the result later."},
                 {.name = "stream", .type = FieldType::boolean, .about = "true: server-sent events."}},
-       .answers = {{200, "It is done; `end` says how.", "Execution"},
-                   {202, "It waits or runs.", "Execution"}},
+       .answers = {{200, "It is done; `end` is the outcome.", "Execution"},
+                   {202, "It is queued or running.", "Execution"}},
        .errors = {Code::forbidden, Code::not_found, Code::conflict, Code::gone, Code::precondition_failed,
                   Code::too_large, Code::locked, Code::too_many_requests, Code::unavailable},
        .opens_locks = true,
@@ -237,7 +236,8 @@ void add_execution_routes(Routes& routes) {
        .pattern = executions,
        .id = "list_executions",
        .tag = "sessions",
-       .summary = "What ran in a session, newest first; kept files are listed with each execution itself",
+       .summary =
+           "Lists the executions of a session, newest first; the files are listed with each single execution",
        .query = page_fields(),
        .answers = {{200, "Executions.", "ExecutionPage"}},
        .errors = {Code::not_found, Code::unavailable}},
@@ -247,18 +247,18 @@ void add_execution_routes(Routes& routes) {
        .pattern = executions + "/{execution}",
        .id = "get_execution",
        .tag = "sessions",
-       .summary = "One execution; with `Accept: text/event-stream` its output from `Last-Event-ID` on",
+       .summary = "Returns one execution; with `Accept: text/event-stream`, its output after `Last-Event-ID`",
        .query = {{.name = "wait", .type = FieldType::boolean, .about = "true: answer when it is done."}},
-       .answers = {{200, "The execution as far as it is.", "Execution"}},
+       .answers = {{200, "The execution and its current state.", "Execution"}},
        .errors = {Code::not_found, Code::unavailable}},
       get_execution);
   routes.add({.method = "GET",
               .pattern = executions + "/{execution}/kept",
               .id = "list_kept_files",
               .tag = "sessions",
-              .summary = "All files that an execution wrote",
+              .summary = "Lists all files that an execution wrote",
               .query = page_fields(),
-              .answers = {{200, "Files, in the order in which they were kept.", "KeptFilePage"}},
+              .answers = {{200, "Files, in the order in which they were stored.", "KeptFilePage"}},
               .errors = {Code::not_found, Code::unavailable}},
              list_kept);
   routes.add(
@@ -266,7 +266,7 @@ void add_execution_routes(Routes& routes) {
        .pattern = executions + "/{execution}/cancel",
        .id = "cancel_execution",
        .tag = "sessions",
-       .summary = "Interrupts an execution; variables stay",
+       .summary = "Interrupts an execution; variables are kept",
        .query = {{.name = "wait", .type = FieldType::boolean, .about = "true: answer when it has ended."}},
        .answers = {{200, "The execution, which ends soon.", "Execution"}},
        .errors = {Code::not_found, Code::forbidden, Code::unavailable}},

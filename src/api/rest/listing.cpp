@@ -38,7 +38,7 @@ void add_listing_routes(Routes& routes) {
               .pattern = kWorkspace + "/entries/{path...}",
               .id = "get_entry",
               .tag = "files",
-              .summary = "What is known of a file or folder",
+              .summary = "Returns the metadata of a file or folder",
               .answers = {{200, "The entry.", "Entry"}},
               .errors = {Code::not_found}},
              get_entry);
@@ -47,20 +47,21 @@ void add_listing_routes(Routes& routes) {
        .pattern = kWorkspace + "/list",
        .id = "list_entries",
        .tag = "files",
-       .summary = "What is in a folder",
+       .summary = "Lists a folder",
        .query =
            Fields{
-               {.name = "folder", .about = "Which; the root unless given."},
-               {.name = "recursive", .type = FieldType::boolean, .about = "Everything below it too."},
+               {.name = "folder", .about = "The folder. Default: the root."},
+               {.name = "recursive",
+                .type = FieldType::boolean,
+                .about = "Whether to include everything below it."},
                {.name = "glob",
-                .about = "Only what matches: `*` and `?` within a name, `**` across folders; a pattern "
+                .about = "Only entries that match: `*` and `?` within a name, `**` across folders; a pattern "
                          "without `/` is compared with the name, any other with the path below `folder`."}} +
            page_fields(),
-       .answers =
-           {{200,
-             "Entries, by folder, then by the bytes of their names: those of a folder come before those of "
-             "its folders.",
-             "EntryPage"}},
+       .answers = {{200,
+                    "Entries, sorted by folder, then by the bytes of their names. A folder's entries come "
+                    "before those of its subfolders.",
+                    "EntryPage"}},
        .errors = {Code::not_found}},
       list_entries);
 }

@@ -3,6 +3,7 @@
 #include "api/common/watch.h"
 #include "api/rest/errors.h"
 #include "api/rest/rest.h"
+#include "base/mutex.h"
 #include "base/path.h"
 
 namespace sk::api::rest {
@@ -40,7 +41,7 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
 
  private:
   void attempt() {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     auto deferred = deferred_.lock();
     if (ended_ || !deferred || deferred->done()) return;
     try {
@@ -56,7 +57,7 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
   }
 
   // Sets a timer, because an expiring lock sends no notification.
-  void retry_when_expired(const std::optional<workspace::Lock>& in_the_way) {
+  void retry_when_expired(const std::optional<workspace::Lock>& in_the_way) SK_REQUIRES(mutex_) {
     if (!in_the_way) return;
     if (in_the_way->expires_us == retry_at_us_) return;
     retry_at_us_ = in_the_way->expires_us;
@@ -73,7 +74,7 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
   // Makes a last attempt, whose error names the holder of the lock. If an earlier attempt acquired the lock
   // at the same moment, replies with that lock.
   Reply at_deadline() {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     ended_ = answered_ = true;
     try {
       if (!acquired_) acquired_ = app_.keep.locks().acquire(current_authority(), wanted_);
@@ -86,7 +87,7 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
   // Also runs after at_deadline(), whose reply already contains the lock.
   void at_cancel() {
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       ended_ = true;
       if (answered_) return;
     }
@@ -95,7 +96,7 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
 
   // Releases a lock whose token no client will receive, because the client left or the server stops.
   void give_back() {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (!acquired_) return;
     try {
       app_.keep.locks().release(current_authority(), acquired_->token);
@@ -112,11 +113,11 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
   http::Request request_;  // the part that an error reply needs
   std::function<void()> retry_;
   std::weak_ptr<http::Deferred> deferred_;
-  std::mutex mutex_;
-  bool ended_ = false;                       // guarded by mutex_
-  bool answered_ = false;                    // guarded by mutex_: at_deadline() has made the reply
-  TimeUs retry_at_us_ = 0;                   // guarded by mutex_: the time for which a timer is set
-  std::optional<workspace::Lock> acquired_;  // guarded by mutex_
+  Mutex mutex_;
+  bool ended_ SK_GUARDED_BY(mutex_) = false;
+  bool answered_ SK_GUARDED_BY(mutex_) = false;   // at_deadline() has made the reply
+  TimeUs retry_at_us_ SK_GUARDED_BY(mutex_) = 0;  // the time for which a timer is set
+  std::optional<workspace::Lock> acquired_ SK_GUARDED_BY(mutex_);
   std::optional<Watch> watch_;
 };
 
@@ -165,23 +166,24 @@ Reply break_lock(Call& call) {
 }
 
 void add_held_lock_routes(Routes& routes) {
-  routes.add(
-      {.method = "POST",
-       .pattern = kWorkspace + "/locks/renew",
-       .id = "renew_lock",
-       .tag = "locks",
-       .summary = "Prolongs a lock from now on",
-       .body_kind = BodyKind::json,
-       .body = {{.name = "token", .about = "The lock's token.", .required = true},
-                {.name = "ttl_s", .type = FieldType::integer, .about = "Its new life; 300 unless given."}},
-       .answers = {{200, "The lock.", "Lock"}},
-       .errors = {Code::forbidden, Code::not_found}},
-      renew_lock);
+  routes.add({.method = "POST",
+              .pattern = kWorkspace + "/locks/renew",
+              .id = "renew_lock",
+              .tag = "locks",
+              .summary = "Extends a lock from now",
+              .body_kind = BodyKind::json,
+              .body = {{.name = "token", .about = "The lock's token.", .required = true},
+                       {.name = "ttl_s",
+                        .type = FieldType::integer,
+                        .about = "Its new lifetime in seconds. Default: 300."}},
+              .answers = {{200, "The lock.", "Lock"}},
+              .errors = {Code::forbidden, Code::not_found}},
+             renew_lock);
   routes.add({.method = "POST",
               .pattern = kWorkspace + "/locks/release",
               .id = "release_lock",
               .tag = "locks",
-              .summary = "Gives a lock back",
+              .summary = "Releases a lock",
               .body_kind = BodyKind::json,
               .body = {{.name = "token", .about = "The lock's token.", .required = true}},
               .answers = {{204, "Others may lock and write now."}},
@@ -191,7 +193,7 @@ void add_held_lock_routes(Routes& routes) {
               .pattern = kWorkspace + "/locks/{lock}",
               .id = "break_lock",
               .tag = "locks",
-              .summary = "Breaks somebody's lock; for the workspace's owner, and recorded as such",
+              .summary = "Breaks another client's lock; for the workspace's owner. The journal records it.",
               .answers = {{204, "The lock is gone."}},
               .errors = {Code::forbidden, Code::not_found}},
              break_lock);
@@ -204,7 +206,7 @@ void add_lock_routes(Routes& routes) {
               .pattern = kWorkspace + "/locks",
               .id = "list_locks",
               .tag = "locks",
-              .summary = "Who holds what, and until when",
+              .summary = "Lists the locks with their holders and expiry times",
               .query = {{.name = "below", .about = "Only locks at or below this path."}},
               .answers = {{200, "The locks, without their tokens.", "LockList"}},
               .errors = {Code::not_found}},
@@ -214,22 +216,24 @@ void add_lock_routes(Routes& routes) {
        .pattern = kWorkspace + "/locks",
        .id = "acquire_lock",
        .tag = "locks",
-       .summary = "Locks a file, a folder, or a path where nothing is yet",
-       .details =
-           "Writes below it then need the token, in every way in. `fence` grows with every lock: send it as "
-           "`X-Sandkeep-Fence`, and a write that comes after somebody else's lock is refused.",
+       .summary = "Locks a file, a folder, or a path that does not exist yet",
+       .details = "Writes below it then need the token, through every API. `fence` grows with every lock. "
+                  "Send it as `X-Sandkeep-Fence`: a write is then refused if a later lock covered the path.",
        .body_kind = BodyKind::json,
-       .body =
-           {{.name = "path", .about = "What to lock.", .required = true},
-            {.name = "deep", .type = FieldType::boolean, .about = "Everything below too; true unless given."},
-            {.name = "shared",
-             .type = FieldType::boolean,
-             .about = "Others may hold shared locks beside it."},
-            {.name = "purpose", .about = "What others are told."},
-            {.name = "ttl_s", .type = FieldType::integer, .about = "Its life, 60 to 3600; 300 unless given."},
-            {.name = "wait_s",
-             .type = FieldType::integer,
-             .about = "How long to wait for it; 0 unless given."}},
+       .body = {{.name = "path", .about = "The path to lock.", .required = true},
+                {.name = "deep",
+                 .type = FieldType::boolean,
+                 .about = "Whether the lock covers everything below. Default: true."},
+                {.name = "shared",
+                 .type = FieldType::boolean,
+                 .about = "Whether others may hold shared locks at the same time."},
+                {.name = "purpose", .about = "A purpose that is shown to others."},
+                {.name = "ttl_s",
+                 .type = FieldType::integer,
+                 .about = "Its lifetime in seconds, 60 to 3600. Default: 300."},
+                {.name = "wait_s",
+                 .type = FieldType::integer,
+                 .about = "Seconds to wait for the lock. Default: 0."}},
        .answers = {{201, "The lock, with its token.", "Lock"}},
        .errors = {Code::forbidden, Code::not_found, Code::locked, Code::unavailable}},
       acquire_lock);

@@ -13,7 +13,7 @@ conversations::Transcript transcript_from(const Body& body) {
   int forms = 0;
   for (const char* name : {"text", "response", "events"}) forms += body.has(name) ? 1 : 0;
   if (forms > 1) {
-    throw Error(Code::bad_request, "give one of '" + body.label("text") + "', '" + body.label("response") +
+    throw Error(Code::bad_request, "pass one of '" + body.label("text") + "', '" + body.label("response") +
                                        "' and '" + body.label("events") + "'")
         .with("field", body.label("text"));
   }
@@ -45,30 +45,32 @@ std::string container_from(const Body& body) {
 }  // namespace
 
 Fields message_fields() {
-  return {{.name = "text", .about = "The message as plain text or Markdown."},
-          {.name = "response",
-           .type = FieldType::object,
-           .about = "Instead of a text: a whole OpenAI or Foundry response, as it came."},
-          {.name = "events", .about = "Instead of a text: the raw event stream of a response."},
-          {.name = "role", .about = "`assistant` for a response, else `user`, unless given."},
-          {.name = "time",
-           .type = FieldType::time,
-           .about = "When the message was made; links mean files as they were then. Now, unless given."},
-          {.name = "session",
-           .about = "The session (`s_…` or `cntr_…`) whose /mnt/data the links mean; the conversation's last "
-                    "one unless given."},
-          {.name = "folder", .about = "Instead of a session: the folder that was /mnt/data."},
-          {.name = "files",
-           .type = FieldType::text_list,
-           .about = "Versions (`v_…`, `cfile_…`, `file-…`) or paths that the message shows beside its text."},
-          {.name = "title", .about = "A title for the conversation."}};
+  return {
+      {.name = "text", .about = "The message as plain text or Markdown."},
+      {.name = "response",
+       .type = FieldType::object,
+       .about = "Instead of a text: a whole OpenAI or Foundry response, unchanged."},
+      {.name = "events", .about = "Instead of a text: the raw event stream of a response."},
+      {.name = "role", .about = "Default: `assistant` for a response, else `user`."},
+      {.name = "time",
+       .type = FieldType::time,
+       .about = "Time of the message. Links refer to the files of that time. Default: now."},
+      {.name = "session",
+       .about = "The session (`s_…` or `cntr_…`) whose /mnt/data the links refer to. Default: the "
+                "conversation's last session."},
+      {.name = "folder", .about = "Instead of a session: the folder that was /mnt/data."},
+      {.name = "files",
+       .type = FieldType::text_list,
+       .about =
+           "Versions (`v_…`, `cfile_…`, `file-…`) or paths that the message shows in addition to its text."},
+      {.name = "title", .about = "A title for the conversation."}};
 }
 
 Field source_field() {
   return {.name = "source",
           .type = FieldType::object,
           .about =
-              "Where files that are not here are fetched from: `kind` (openai, foundry or azure), "
+              "The source of files that are not on this server: `kind` (openai, foundry or azure), "
               "`base_url`, `key`, and `container` for links that name none. Used once, never stored."};
 }
 

@@ -88,9 +88,9 @@ Json parameters(const Operation& operation) {
   }
   if (operation.conditional_write) {
     out.push_back(header_param("If-Match", "Version ids, one of which must be the current one; or `*`."));
-    out.push_back(header_param("If-None-Match", "`*`: nothing may be there."));
+    out.push_back(header_param("If-None-Match", "`*`: nothing may exist there."));
     out.push_back(header_param("If-Unmodified-Since",
-                               "As `Last-Modified` has it, to the second; `If-Match` is more exact."));
+                               "A date in the format of `Last-Modified`; `If-Match` is more exact."));
   }
   if (operation.conditional_write || operation.opens_locks) {
     out.push_back(header_param("X-Sandkeep-Lock", "Tokens of the locks that you hold."));
@@ -98,8 +98,8 @@ Json parameters(const Operation& operation) {
   }
   if (operation.takes_idempotency_key)
     out.push_back(header_param("Idempotency-Key",
-                               "Your name for this request, up to 255 bytes: sent again within a day, it is "
-                               "answered with what the first one did."));
+                               "Your key for this request, up to 255 bytes. A request with the same key "
+                               "within a day gets the answer of the first one."));
   return out;
 }
 
@@ -200,7 +200,7 @@ Json openapi_document(const Operations& operations, const std::string& version, 
       {"info",
        {{"title", "Sandkeep"},
         {"version", version},
-        {"description", "Files that outlive the session: versioned, locked, on the record."},
+        {"description", "Files that outlive the session, with versions, locks and a journal."},
         {"license", {{"name", "Apache-2.0"}, {"identifier", "Apache-2.0"}}}}},
       {"servers", Json::array({{{"url", base_url}}})},
       {"security",

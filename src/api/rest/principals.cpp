@@ -29,7 +29,7 @@ Reply list_keys(Call& call) {
 std::optional<TimeUs> expiry_of(const Call& call) {
   auto at = call.body.time("expires_at");
   auto in_s = call.body.integer("expires_in_s");
-  if (at && in_s) throw Error(Code::bad_request, "give 'expires_at' or 'expires_in_s', not both");
+  if (at && in_s) throw Error(Code::bad_request, "pass 'expires_at' or 'expires_in_s', not both");
   if (!in_s) return at;
   return call.app.clock.now_us() + within(*in_s, 1, kKeyLifeMaxS, "expires_in_s") * kSecondUs;
 }
@@ -58,7 +58,7 @@ void add_key_routes(Routes& routes) {
               .pattern = kRoot + "/keys",
               .id = "list_keys",
               .tag = "keys",
-              .summary = "Your keys; for administrators all keys",
+              .summary = "Lists your keys; for administrators, all keys",
               .answers = {{200, "The keys, without their secrets.", "KeyList"}}},
              list_keys);
   routes.add(
@@ -66,20 +66,22 @@ void add_key_routes(Routes& routes) {
        .pattern = kRoot + "/keys",
        .id = "create_key",
        .tag = "keys",
-       .summary = "Makes a key, with no more rights than the one that asks",
+       .summary = "Creates a key with at most the rights of the key that requests it",
        .body_kind = BodyKind::json,
        .body =
-           {{.name = "name", .about = "What it is for, to recognise it by.", .required = true},
-            {.name = "principal_id", .about = "Whose key it is; others than oneself for administrators."},
-            {.name = "read_only", .type = FieldType::boolean, .about = "It may change nothing."},
+           {{.name = "name", .about = "A name that tells what the key is for.", .required = true},
+            {.name = "principal_id",
+             .about = "The principal of the key. Only administrators may name another one."},
+            {.name = "read_only", .type = FieldType::boolean, .about = "Whether the key may only read."},
             {.name = "workspace",
-             .about = "The only workspace that it opens: the id or name of one that its principal may "
-                      "enter."},
+             .about =
+                 "The id or name of the only workspace that the key opens. Its principal must be a member."},
             {.name = "expires_at",
              .type = FieldType::time,
-             .about = "When it ends: no later than the key that makes it, and with that one unless given."},
+             .about =
+                 "When the key expires, at the latest with the key that creates it. Default: with that key."},
             {.name = "expires_in_s", .type = FieldType::integer, .about = "The same, in seconds from now."}},
-       .answers = {{201, "The key, and its secret: it is not shown again.", "MadeKey"}},
+       .answers = {{201, "The key and its secret, which is not shown again.", "MadeKey"}},
        .errors = {Code::forbidden, Code::not_found}},
       create_key);
   routes.add({.method = "DELETE",
@@ -87,7 +89,7 @@ void add_key_routes(Routes& routes) {
               .id = "revoke_key",
               .tag = "keys",
               .summary = "Revokes a key at once",
-              .answers = {{204, "It opens nothing any more."}},
+              .answers = {{204, "The key is revoked."}},
               .errors = {Code::forbidden, Code::not_found}},
              revoke_key);
 }
@@ -99,7 +101,7 @@ void add_principal_routes(Routes& routes) {
               .pattern = kRoot + "/principals",
               .id = "list_principals",
               .tag = "keys",
-              .summary = "All principals, for administrators",
+              .summary = "Lists all principals; for administrators",
               .answers = {{200, "The principals.", "PrincipalList"}},
               .errors = {Code::forbidden}},
              list_principals);
@@ -107,11 +109,11 @@ void add_principal_routes(Routes& routes) {
               .pattern = kRoot + "/principals",
               .id = "create_principal",
               .tag = "keys",
-              .summary = "Makes a person or agent, with a workspace `default` of its own; for administrators",
-              .details = "It has no key yet: make one with `POST /api/v1/keys` and its `principal_id`.",
+              .summary = "Creates a person or agent with its own workspace `default`; for administrators",
+              .details = "It has no key yet: create one with `POST /api/v1/keys` and its `principal_id`.",
               .body_kind = BodyKind::json,
               .body = {{.name = "name", .about = "Unique among principals.", .required = true},
-                       {.name = "kind", .about = "`agent` unless given.", .choices = {"person", "agent"}}},
+                       {.name = "kind", .about = "Default: `agent`.", .choices = {"person", "agent"}}},
               .answers = {{201, "The principal.", "Principal"}},
               .errors = {Code::forbidden, Code::conflict}},
              create_principal);

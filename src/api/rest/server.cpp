@@ -67,7 +67,7 @@ void add_health_routes(Routes& routes) {
               .pattern = "/healthz",
               .id = "get_health",
               .tag = "server",
-              .summary = "Whether the server answers",
+              .summary = "Checks whether the server answers",
               .auth = Auth::nobody,
               .answers = {{200, "It does.", "Status"}}},
              [](Call&) { return Reply::json({{"status", "ok"}}); });
@@ -75,7 +75,7 @@ void add_health_routes(Routes& routes) {
               .pattern = "/readyz",
               .id = "get_readiness",
               .tag = "server",
-              .summary = "Whether the server can read its catalog",
+              .summary = "Checks whether the server can read its catalog",
               .auth = Auth::nobody,
               .answers = {{200, "It can.", "Status"}},
               .errors = {Code::unavailable}},
@@ -84,7 +84,7 @@ void add_health_routes(Routes& routes) {
               .pattern = "/metrics",
               .id = "get_metrics",
               .tag = "server",
-              .summary = "Counters and timings for Prometheus",
+              .summary = "Returns counters and timings for Prometheus",
               .auth = Auth::nobody,
               .answers = {{200, "Prometheus text format 0.0.4.", "", "text/plain"}}},
              show_metrics);
@@ -97,7 +97,7 @@ void add_server_routes(Routes& routes) {
               .pattern = kRoot,
               .id = "get_server",
               .tag = "server",
-              .summary = "What this server is: version, limits, where to read on",
+              .summary = "Describes this server: version, limits, documentation",
               .auth = Auth::nobody,
               .answers = {{200, "The server.", "Server"}}},
              describe_server);
@@ -115,7 +115,7 @@ void add_server_routes(Routes& routes) {
               .pattern = kRoot + "/me",
               .id = "get_me",
               .tag = "keys",
-              .summary = "Who the key belongs to and what it opens",
+              .summary = "Returns the owner and the scope of the key",
               .answers = {{200, "The actor.", "Me"}}},
              describe_actor);
   add_health_routes(routes);

@@ -48,8 +48,8 @@ Field added_files_field() {
   return {.name = "files",
           .type = FieldType::object_list,
           .about =
-              "Files and folders to have in the folder: `path` or `version`, `workspace` where it is another "
-              "one, `as` for another name. The answer's `added` says where each is."};
+              "Files and folders to copy into the folder: `path` or `version`, `workspace` if it is another "
+              "one, `as` for another name. The answer's `added` has the new path of each."};
 }
 
 Id session_id(const Call& call) {

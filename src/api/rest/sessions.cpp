@@ -20,11 +20,11 @@ constexpr size_t kLabelBytesMax = 1'024;
 Json labels_of(const Body& body) {
   const Json& labels = body.object("labels");
   if (labels.size() > kLabelsMax)
-    throw Error(Code::bad_request, "labels may be at most " + std::to_string(kLabelsMax))
+    throw Error(Code::bad_request, "the number of labels is limited to " + std::to_string(kLabelsMax))
         .with("field", "labels");
   for (const auto& [name, value] : labels.items())
     if (!value.is_string() || name.size() + value.get_ref<const std::string&>().size() > kLabelBytesMax)
-      throw Error(Code::bad_request, "labels must be short texts").with("field", "labels." + name);
+      throw Error(Code::bad_request, "labels must be short strings").with("field", "labels." + name);
   return labels;
 }
 
@@ -92,36 +92,38 @@ void add_session_routes(Routes& routes) {
        .pattern = kRoot + "/sessions",
        .id = "create_session",
        .tag = "sessions",
-       .summary = "Makes a session: an interpreter bound to a folder of a workspace",
+       .summary = "Creates a session: an interpreter bound to a folder of a workspace",
        .body_kind = BodyKind::json,
-       .body =
-           {{.name = "name", .about = "For people; it is part of the folder's name."},
-            {.name = "workspace", .about = "Id or name; the default workspace unless given."},
-            {.name = "folder",
-             .about = "What code sees as /mnt/data; `sessions/<name>-<short id>` unless given."},
-            {.name = "memory", .about = "Such as `1g`, `4g`; the server's default unless given."},
-            {.name = "timeout_s", .type = FieldType::integer, .about = "Seconds that an execution may run."},
-            {.name = "idle_minutes",
-             .type = FieldType::integer,
-             .about = "After so long without use it falls asleep; 0: never."},
-            {.name = "runtime", .about = "Which of the server's sets of packages; its default unless given."},
-            {.name = "environment",
-             .type = FieldType::object,
-             .about = "Environment variables of its code, names and texts."},
-            {.name = "labels",
-             .type = FieldType::object,
-             .about = "Names and texts of your own, given back with the session."},
-            added_files_field()},
-       .answers = {{201, "The session; it is started by its first execution.", "Session"}},
+       .body = {{.name = "name", .about = "A name for people, which becomes part of the folder's name."},
+                {.name = "workspace", .about = "Id or name. Default: your default workspace."},
+                {.name = "folder",
+                 .about = "The folder that code sees as /mnt/data. Default: `sessions/<name>-<short id>`."},
+                {.name = "memory", .about = "Memory, such as `1g` or `4g`. Default: the server's setting."},
+                {.name = "timeout_s",
+                 .type = FieldType::integer,
+                 .about = "Timeout of an execution in seconds."},
+                {.name = "idle_minutes",
+                 .type = FieldType::integer,
+                 .about = "Idle time after which the session falls asleep; 0: never."},
+                {.name = "runtime",
+                 .about = "The name of one of the server's runtimes. Default: the server's default."},
+                {.name = "environment",
+                 .type = FieldType::object,
+                 .about = "Environment variables of its code: names and strings."},
+                {.name = "labels",
+                 .type = FieldType::object,
+                 .about = "Your own names and strings, returned with the session."},
+                added_files_field()},
+       .answers = {{201, "The session. Its first execution starts it.", "Session"}},
        .errors = {Code::forbidden, Code::not_found, Code::conflict, Code::unavailable}},
       create_session);
   routes.add({.method = "GET",
               .pattern = kRoot + "/sessions",
               .id = "list_sessions",
               .tag = "sessions",
-              .summary = "One's sessions, newest first",
+              .summary = "Lists your sessions, newest first",
               .query = page_fields(),
-              .answers = {{200, "Sessions, also those that sleep.", "SessionPage"}}},
+              .answers = {{200, "Sessions, including sleeping ones.", "SessionPage"}}},
              list_sessions);
   routes.add(
       {.method = "GET",
@@ -138,9 +140,9 @@ void add_session_routes(Routes& routes) {
               .pattern = kRoot + "/sessions/{session}/export",
               .id = "export_session",
               .tag = "sessions",
-              .summary = "A session's whole history as a Jupyter notebook or as a Python program",
+              .summary = "Exports a session's whole history as a Jupyter notebook or as a Python program",
               .query = {{.name = "format",
-                         .about = "`ipynb` unless given; a notebook has the outputs too.",
+                         .about = "Default: `ipynb`. A notebook includes the outputs.",
                          .choices = {"ipynb", "py"}}},
               .answers = {{200, "The file.", "", "application/octet-stream"}},
               .errors = {Code::not_found, Code::unavailable}},
@@ -150,7 +152,7 @@ void add_session_routes(Routes& routes) {
               .id = "sleep_session",
               .tag = "sessions",
               .summary = "Puts a session to sleep now",
-              .details = "What it has in memory goes; its files stay, and its next execution wakes it.",
+              .details = "Its memory is lost. Its files stay, and its next execution wakes it.",
               .answers = {{200, "The session, asleep.", "Session"}},
               .errors = {Code::not_found, Code::forbidden, Code::unavailable}},
              [](Call& call) {
@@ -159,24 +161,23 @@ void add_session_routes(Routes& routes) {
                interpreter.sleep(session_authority(call.app, call.actor, id), id);
                return Reply::json(session_json(interpreter.get(call.actor, id)));
              });
-  routes.add(
-      {.method = "DELETE",
-       .pattern = kRoot + "/sessions/{session}",
-       .id = "delete_session",
-       .tag = "sessions",
-       .summary = "Ends a session; its files stay in the workspace",
-       .details = "Files that could not be kept (`not_kept` of its executions: a full quota, a bad name) are "
-                  "nowhere else. While there are any it answers 409, with their paths as `not_kept`, one "
-                  "per line; `force=true` deletes the session with them.",
-       .query = force_field(),
-       .answers = {{204, "It is gone."}},
-       .errors = {Code::not_found, Code::forbidden, Code::conflict, Code::unavailable}},
-      [](Call& call) {
-        auto& interpreter = need_interpreter(call.app);
-        Id id = session_id(call);
-        interpreter.remove(session_authority(call.app, call.actor, id), id, unkept_by(call.query));
-        return Reply::empty();
-      });
+  routes.add({.method = "DELETE",
+              .pattern = kRoot + "/sessions/{session}",
+              .id = "delete_session",
+              .tag = "sessions",
+              .summary = "Deletes a session; its files stay in the workspace",
+              .details = "Files that could not be kept (`not_kept` of its executions: a full quota, a bad "
+                         "name) exist nowhere else. If there are any, the answer is 409, with their paths as "
+                         "`not_kept`, one per line. `force=true` deletes the session with them.",
+              .query = force_field(),
+              .answers = {{204, "The session is deleted."}},
+              .errors = {Code::not_found, Code::forbidden, Code::conflict, Code::unavailable}},
+             [](Call& call) {
+               auto& interpreter = need_interpreter(call.app);
+               Id id = session_id(call);
+               interpreter.remove(session_authority(call.app, call.actor, id), id, unkept_by(call.query));
+               return Reply::empty();
+             });
 }
 
 }  // namespace sk::api::rest

@@ -35,7 +35,8 @@ Reply retry_unkept(Call& call) {
   request.request_id = call.request.request_id;
   request.path = call.request.path;
   auto at_deadline = [request] {
-    return error_reply(request, Error(Code::unavailable, "trying again takes too long to wait for"));
+    return error_reply(
+        request, Error(Code::unavailable, "the retry takes longer than a request may wait; it continues"));
   };
   auto deferred = std::make_shared<http::Deferred>(kRetryMost, at_deadline, [] {});
   auto authority = session_authority(call.app, call.actor, session);
@@ -59,51 +60,51 @@ Reply retry_unkept(Call& call) {
 
 void add_unkept_routes(Routes& routes) {
   const std::string session = kRoot + "/sessions/{session}";
-  routes.add(
-      {.method = "GET",
-       .pattern = session + "/unkept",
-       .id = "list_unkept",
-       .tag = "sessions",
-       .summary = "What a session wrote that is not in the workspace, or not as the head of its file",
-       .details = "`what` is `refused` (a full quota, a name that cannot be: the bytes are in the session "
-                  "only), `aside` (a lock: the bytes are a version beside the head) or `recovered` (found "
-                  "after a power cut: a version that may be torn).",
-       .query = page_fields(),
-       .answers = {{200, "Items by path; an empty list says that all is kept.", "UnkeptPage"}},
-       .errors = {Code::not_found}},
-      list_unkept);
-  routes.add(
-      {.method = "POST",
-       .pattern = session + "/retry",
-       .id = "retry_unkept",
-       .tag = "sessions",
-       .summary = "Tries again to keep what a session could not keep",
-       .details = "What was refused is put again; a version that was kept aside becomes the head, unless "
-                  "somebody wrote the file since. What was recovered stays as it is. Answers with what "
-                  "is left; `remaining` counts what was refused or kept aside.",
-       .query = {{.name = "limit",
-                  .type = FieldType::integer,
-                  .about = "How many of the items that are left are in the answer."}},
-       .answers = {{200, "What is left, and how many were settled.", "Retried"}},
-       .errors = {Code::not_found, Code::forbidden, Code::gone, Code::unavailable}},
-      retry_unkept);
-  routes.add(
-      {.method = "DELETE",
-       .pattern = session + "/unkept",
-       .id = "dismiss_unkept",
-       .tag = "sessions",
-       .summary = "Removes items from the list of what a session could not keep; versions stay",
-       .details = "For what was kept aside or recovered. What was refused cannot be dismissed: its bytes "
-                  "are nowhere else.",
-       .query = {{.name = "path", .about = "Of one item; all that can be dismissed unless given."}},
-       .answers = {{200, "How many were dismissed.", "Dismissed"}},
-       .errors = {Code::not_found, Code::forbidden, Code::conflict}},
-      [](Call& call) {
-        Id id = session_id(call);
-        size_t count = session_directory(call.app).dismiss_unkept(session_authority(call.app, call.actor, id),
-                                                                  id, call.query.text("path"));
-        return Reply::json({{"dismissed", count}});
-      });
+  routes.add({.method = "GET",
+              .pattern = session + "/unkept",
+              .id = "list_unkept",
+              .tag = "sessions",
+              .summary = "Lists content that a session wrote and that is not in the workspace, or not as the "
+                         "head of its file",
+              .details = "`what` is `refused` (a full quota or an invalid name: the bytes exist only in the "
+                         "session), `aside` (a lock: the bytes are a version beside the head) or `recovered` "
+                         "(found after a power cut: a version that may be torn).",
+              .query = page_fields(),
+              .answers = {{200, "Items, sorted by path. An empty list means that everything is kept.",
+                           "UnkeptPage"}},
+              .errors = {Code::not_found}},
+             list_unkept);
+  routes.add({.method = "POST",
+              .pattern = session + "/retry",
+              .id = "retry_unkept",
+              .tag = "sessions",
+              .summary = "Tries again to keep content that a session could not keep",
+              .details = "Refused content is written again. A version that was kept aside becomes the head, "
+                         "unless another client wrote the file since. Recovered items stay unchanged. "
+                         "Returns the remaining items; `remaining` counts those refused or kept aside.",
+              .query = {{.name = "limit",
+                         .type = FieldType::integer,
+                         .about = "Maximum number of remaining items in the answer."}},
+              .answers = {{200, "The remaining items, and the number of settled ones.", "Retried"}},
+              .errors = {Code::not_found, Code::forbidden, Code::gone, Code::unavailable}},
+             retry_unkept);
+  routes.add({.method = "DELETE",
+              .pattern = session + "/unkept",
+              .id = "dismiss_unkept",
+              .tag = "sessions",
+              .summary = "Removes items from the list of unkept content; versions stay",
+              .details = "For items that were kept aside or recovered. Refused items cannot be dismissed: "
+                         "their bytes exist nowhere else.",
+              .query = {{.name = "path",
+                         .about = "The path of one item. Default: all items that can be dismissed."}},
+              .answers = {{200, "The number of dismissed items.", "Dismissed"}},
+              .errors = {Code::not_found, Code::forbidden, Code::conflict}},
+             [](Call& call) {
+               Id id = session_id(call);
+               size_t count = session_directory(call.app).dismiss_unkept(
+                   session_authority(call.app, call.actor, id), id, call.query.text("path"));
+               return Reply::json({{"dismissed", count}});
+             });
 }
 
 }  // namespace sk::api::rest

@@ -25,7 +25,7 @@ Reply verify(Call& call) {
   return run_aside(call, Aside::chore, [&app = call.app](const std::atomic<bool>& cancelled) {
     auto go_on = [&](const workspace::VerifyResult&) { return !cancelled && !app.background.stopping(); };
     auto result = app.keep.upkeep().verify(go_on);
-    if (!go_on(result)) throw Error(Code::unavailable, "the verification was ended before it was done");
+    if (!go_on(result)) throw Error(Code::unavailable, "the verification was stopped before its end");
     return Reply::json({{"ok", result.problems.empty()},
                         {"blobs", result.blobs},
                         {"versions", result.versions},
@@ -43,10 +43,10 @@ void add_upkeep_routes(Routes& routes) {
               .pattern = kRoot + "/gc",
               .id = "collect",
               .tag = "upkeep",
-              .summary = "Deletes stored bytes that nothing refers to, and compresses the rest where that "
-                         "pays; for administrators",
+              .summary = "Deletes unreferenced stored bytes, and compresses the rest where that saves space; "
+                         "for administrators",
               .body_kind = BodyKind::json,
-              .answers = {{200, "What was deleted.", "CollectResult"}},
+              .answers = {{200, "The deleted bytes and blobs.", "CollectResult"}},
               .errors = {Code::forbidden, Code::unavailable}},
              collect);
   routes.add({.method = "POST",
@@ -56,7 +56,7 @@ void add_upkeep_routes(Routes& routes) {
               .summary = "Reads every stored byte and follows every reference; for administrators",
               .details = "Answers when it is done, which takes as long as reading the whole store.",
               .body_kind = BodyKind::json,
-              .answers = {{200, "What was read, and what is wrong.", "VerifyResult"}},
+              .answers = {{200, "The figures of the check, and its findings.", "VerifyResult"}},
               .errors = {Code::forbidden, Code::unavailable}},
              verify);
 }

@@ -93,8 +93,8 @@ bool is_worth_asking(const http::Headers& headers) {
 
 std::unique_ptr<http::BodySink> put_file(std::shared_ptr<Call> call) {
   if (call->request.headers.has("Content-Range"))
-    throw Error(Code::bad_request, "a part of a file cannot be put, and Content-Range says that this is one")
-        .hint("Send the whole file; nothing was changed.");
+    throw Error(Code::bad_request, "Content-Range is not supported: a file can only be written as a whole")
+        .hint("Send the whole file. Nothing was changed.");
   const auto& headers = call->request.headers;
   auto path = call->file_path();
   auto workspace = call->open_workspace(Right::write);
@@ -157,16 +157,14 @@ void add_upload_routes(Routes& routes) {
        .tag = "files",
        .summary = "Writes a file: a new one, or a new version",
        .details =
-           "The body is the file. A path that ends in `/`, or `kind=folder`, makes a folder. "
-           "`Content-Type` is kept as the file's type "
-           "unless it is `application/octet-stream` or curl's `application/x-www-form-urlencoded`. "
-           "Headers: `X-Sandkeep-Mode` (octal), "
-           "`X-Sandkeep-Mtime`, `X-Sandkeep-Base` (the version that you started from: if another one "
-           "is current by now, both are kept and "
-           "the file is marked diverged; 400 when it never was a version of what is or was there), "
-           "`X-Sandkeep-Sha256` and `Content-MD5` (checked). The same bytes make no new version, unless "
-           "their mode or a stated type is another one; a new mtime is set on the file.",
-       .query = {{.name = "kind", .about = "`file` unless given.", .choices = {"file", "folder"}}},
+           "The body is the file. A path that ends in `/`, or `kind=folder`, makes a folder. `Content-Type` "
+           "is kept as the file's type unless it is `application/octet-stream` or curl's "
+           "`application/x-www-form-urlencoded`. Headers: `X-Sandkeep-Mode` (octal), `X-Sandkeep-Mtime`, "
+           "`X-Sandkeep-Base` (the version that your change is based on: if another one is current by now, "
+           "both are kept and the file is marked diverged; 400 if it never was a version at this path), "
+           "`X-Sandkeep-Sha256` and `Content-MD5` (checked). The same bytes create no new version, unless "
+           "the mode or a stated type differs. A new mtime is set on the file.",
+       .query = {{.name = "kind", .about = "Default: `file`.", .choices = {"file", "folder"}}},
        .body_kind = BodyKind::bytes,
        .answers = {{200, "A new version, or the same bytes as before (`unchanged`).", "ChangeResult"},
                    {201, "A new file or folder.", "ChangeResult"}},
@@ -183,7 +181,7 @@ void add_upload_routes(Routes& routes) {
        .summary = "Writes several files below a folder, in one transaction",
        .details = "Each part with a filename becomes a file of that name; the name may have folders in it.",
        .body_kind = BodyKind::multipart,
-       .answers = {{200, "What each file became, in the form's order.", "ChangeResultList"}},
+       .answers = {{200, "The result for each file, in the form's order.", "ChangeResultList"}},
        .errors = {Code::forbidden, Code::not_found, Code::conflict, Code::precondition_failed,
                   Code::too_large, Code::unsupported_media_type, Code::locked, Code::quota_exceeded,
                   Code::disk_full},

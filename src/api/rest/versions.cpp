@@ -17,10 +17,10 @@ workspace::Entry find_file(Call& call, const workspace::Authority& workspace) {
   auto id = call.query.text("file_id");
   auto path = call.path();
   if (!id) {
-    if (path.empty()) throw Error(Code::bad_request, "give a file's path, or 'file_id'");
+    if (path.empty()) throw Error(Code::bad_request, "pass a file's path or 'file_id'");
     return files.get(workspace, path);
   }
-  if (!path.empty()) throw Error(Code::bad_request, "give a file's path or 'file_id', not both");
+  if (!path.empty()) throw Error(Code::bad_request, "pass a file's path or 'file_id', not both");
   auto found = files.find_by_id(workspace, parse_id(*id, prefix::file, "file_id"));
   if (!found) throw Error(Code::not_found, "this workspace has no file " + *id);
   return *found;
@@ -68,8 +68,8 @@ void add_version_routes(Routes& routes) {
        .pattern = kWorkspace + "/versions/{path...}",
        .id = "list_versions",
        .tag = "versions",
-       .summary = "A file's versions, newest first",
-       .details = "For a file in the trash leave the path empty and give `file_id`.",
+       .summary = "Lists a file's versions, newest first",
+       .details = "For a file in the trash, leave the path empty and pass `file_id`.",
        .query = Fields{{.name = "file_id", .about = "The file's id, instead of a path."}} + page_fields(),
        .answers = {{200, "The versions.", "VersionPage"}},
        .errors = {Code::not_found}},
@@ -78,7 +78,7 @@ void add_version_routes(Routes& routes) {
               .pattern = kWorkspace + "/version/{version}",
               .id = "get_version",
               .tag = "versions",
-              .summary = "One version, with a signed link that opens it for whoever has the link",
+              .summary = "Returns one version, with a signed link that opens it without a key",
               .answers = {{200, "The version.", "Version"}},
               .errors = {Code::not_found, Code::gone}},
              get_version);
@@ -87,7 +87,7 @@ void add_version_routes(Routes& routes) {
        .pattern = kWorkspace + "/version/{version}",
        .id = "purge_version",
        .tag = "versions",
-       .summary = "Purges one old version for ever; for the workspace's owner",
+       .summary = "Permanently deletes one old version; for the workspace's owner",
        .details = "The current version cannot be purged. Links to a purged version answer 410.",
        .answers = {{200, "What was purged.", "PurgeResult"}},
        .errors = {Code::forbidden, Code::not_found, Code::conflict, Code::precondition_failed, Code::locked},

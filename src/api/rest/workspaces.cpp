@@ -43,7 +43,7 @@ Reply change_workspace(Call& call) {
   auto& workspaces = call.app.keep.workspaces();
   auto name = call.body.text("name");
   bool has_quota = call.body.has("quota_bytes");
-  if (!name && !has_quota) throw Error(Code::bad_request, "give 'name' or 'quota_bytes'");
+  if (!name && !has_quota) throw Error(Code::bad_request, "pass 'name' or 'quota_bytes'");
   auto workspace = call.look_at_workspace();
   auto quota = has_quota ? std::optional(quota_of(call.body)) : std::nullopt;
   return Reply::json(workspace_json(workspaces.change(workspace, name, quota)));
@@ -88,35 +88,34 @@ Reply revoke_links(Call& call) {
 }
 
 void add_member_routes(Routes& routes) {
-  routes.add({.method = "PUT",
-              .pattern = kWorkspace + "/members/{principal}",
-              .id = "set_member",
-              .tag = "workspaces",
-              .summary = "Lets a principal in, or changes its role",
-              .body_kind = BodyKind::json,
-              .body = {{.name = "role",
-                        .about = "What it may do.",
-                        .required = true,
-                        .choices = {"read", "write", "own"}}},
-              .answers = {{200, "The member.", "Member"}},
-              .errors = {Code::forbidden, Code::not_found}},
-             set_member);
+  routes.add(
+      {.method = "PUT",
+       .pattern = kWorkspace + "/members/{principal}",
+       .id = "set_member",
+       .tag = "workspaces",
+       .summary = "Makes a principal a member, or changes its role",
+       .body_kind = BodyKind::json,
+       .body =
+           {{.name = "role", .about = "The role.", .required = true, .choices = {"read", "write", "own"}}},
+       .answers = {{200, "The member.", "Member"}},
+       .errors = {Code::forbidden, Code::not_found}},
+      set_member);
   routes.add({.method = "DELETE",
               .pattern = kWorkspace + "/members/{principal}",
               .id = "remove_member",
               .tag = "workspaces",
-              .summary = "Shuts a principal out",
-              .answers = {{204, "It cannot open the workspace any more."}},
+              .summary = "Removes a member",
+              .answers = {{204, "The principal can no longer open the workspace."}},
               .errors = {Code::forbidden, Code::not_found}},
              remove_member);
   routes.add({.method = "POST",
               .pattern = kWorkspace + "/revoke-links",
               .id = "revoke_links",
               .tag = "workspaces",
-              .summary = "Ends every signed link that was minted so far",
-              .details = "Links without a signature keep working for whoever may read the workspace.",
+              .summary = "Revokes all signed links created so far",
+              .details = "Links without a signature keep working for members of the workspace.",
               .body_kind = BodyKind::json,
-              .answers = {{204, "They answer 404 now."}},
+              .answers = {{204, "The signed links now answer 404."}},
               .errors = {Code::forbidden, Code::not_found}},
              revoke_links);
 }
@@ -126,9 +125,9 @@ void add_one_workspace_routes(Routes& routes) {
               .pattern = kWorkspace,
               .id = "get_workspace",
               .tag = "workspaces",
-              .summary = "One workspace, by id or name",
+              .summary = "Returns one workspace, by id or name",
               .details = "Administrators see the figures of every workspace by its id, with the role `none` "
-                         "where they are no member; its files stay shut.",
+                         "if they are not a member. They cannot read its files.",
               .answers = {{200, "The workspace.", "Workspace"}},
               .errors = {Code::not_found}},
              get_workspace);
@@ -148,8 +147,8 @@ void add_one_workspace_routes(Routes& routes) {
               .pattern = kWorkspace,
               .id = "trash_workspace",
               .tag = "workspaces",
-              .summary = "Puts a workspace into the trash; its permanent links keep working",
-              .details = "A lock that is held in it stands in the way, as for every write.",
+              .summary = "Moves a workspace to the trash; its permanent links keep working",
+              .details = "A lock in the workspace prevents it, as for every write.",
               .answers = {{204, "It is in the trash."}},
               .errors = {Code::forbidden, Code::not_found, Code::precondition_failed, Code::locked},
               .opens_locks = true},
@@ -158,7 +157,7 @@ void add_one_workspace_routes(Routes& routes) {
               .pattern = kWorkspace + "/restore",
               .id = "restore_workspace",
               .tag = "workspaces",
-              .summary = "Brings a workspace back from the trash",
+              .summary = "Restores a workspace from the trash",
               .body_kind = BodyKind::json,
               .answers = {{200, "The workspace, under its name or \"name (2)\".", "Workspace"}},
               .errors = {Code::forbidden, Code::not_found}},
@@ -168,19 +167,20 @@ void add_one_workspace_routes(Routes& routes) {
 }  // namespace
 
 void add_workspace_routes(Routes& routes) {
-  routes.add(
-      {.method = "GET",
-       .pattern = kWorkspaces,
-       .id = "list_workspaces",
-       .tag = "workspaces",
-       .summary = "The workspaces that the key opens",
-       .query = {{.name = "trashed", .type = FieldType::boolean, .about = "Those in the trash instead."},
-                 {.name = "all",
-                  .type = FieldType::boolean,
-                  .about = "Everybody's, with their figures; for administrators."}},
-       .answers = {{200, "The workspaces.", "WorkspaceList"}},
-       .errors = {Code::forbidden}},
-      list_workspaces);
+  routes.add({.method = "GET",
+              .pattern = kWorkspaces,
+              .id = "list_workspaces",
+              .tag = "workspaces",
+              .summary = "Lists the workspaces that the key opens",
+              .query = {{.name = "trashed",
+                         .type = FieldType::boolean,
+                         .about = "List the trashed workspaces instead."},
+                        {.name = "all",
+                         .type = FieldType::boolean,
+                         .about = "All workspaces of the server, with their figures; for administrators."}},
+              .answers = {{200, "The workspaces.", "WorkspaceList"}},
+              .errors = {Code::forbidden}},
+             list_workspaces);
   routes.add({.method = "POST",
               .pattern = kWorkspaces,
               .id = "create_workspace",
@@ -190,7 +190,7 @@ void add_workspace_routes(Routes& routes) {
               .body = {{.name = "name", .about = "Unique among yours.", .required = true},
                        {.name = "quota_bytes",
                         .type = FieldType::integer,
-                        .about = "The server's default unless given."}},
+                        .about = "Default: the server's setting."}},
               .answers = {{201, "The workspace.", "Workspace"}},
               .errors = {Code::forbidden, Code::conflict}},
              create_workspace);

@@ -32,13 +32,13 @@ Canceller::~Canceller() {
 }
 
 void Canceller::sending() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   sent_ = true;
 }
 
 void Canceller::running(const std::string& path) {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     path_ = path;
     if (!interrupted_ || what_ == For::shell) return;
   }
@@ -58,7 +58,7 @@ void Canceller::wait() {
     if (number != SIGINT) continue;
     std::string path;
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       if (what_ == For::run && !sent_) leave(number);
       interrupted_ = true;
       path = path_;

@@ -4,10 +4,10 @@
 
 #include <atomic>
 #include <csignal>
-#include <mutex>
 #include <string>
 #include <thread>
 
+#include "base/mutex.h"
 #include "cli/client/target.h"
 
 namespace sk::cli {
@@ -40,9 +40,9 @@ class Canceller {
   sigset_t signals_{}, before_{};
   struct sigaction action_before_{};
   std::atomic<bool> stopping_{false}, interrupted_{false};
-  std::mutex mutex_;  // guards the two below
-  bool sent_ = false;
-  std::string path_;
+  Mutex mutex_;
+  bool sent_ SK_GUARDED_BY(mutex_) = false;
+  std::string path_ SK_GUARDED_BY(mutex_);
   std::thread thread_;
 };
 

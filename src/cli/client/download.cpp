@@ -14,7 +14,7 @@ RemoteFile remote_file(const RemotePath& where, const Json& facts, std::string v
   out.where.path = text_field(facts, "path");
   out.mode = kept_mode(facts);
   auto mtime = parse_iso8601(text_field(facts, "mtime"));
-  if (!mtime) throw Error(Code::internal, "the server's answer has an odd mtime for " + out.where.path);
+  if (!mtime) throw Error(Code::internal, "the server's answer has an invalid mtime for " + out.where.path);
   out.mtime_us = *mtime;
   return out;
 }
@@ -25,7 +25,7 @@ uint32_t kept_mode(const Json& facts) {
   try {
     return static_cast<uint32_t>(std::stoul(text_field(facts, "mode"), nullptr, 8));
   } catch (const std::logic_error&) {
-    throw Error(Code::internal, "the server's answer has an odd mode for " + text_field(facts, "path"));
+    throw Error(Code::internal, "the server's answer has an invalid mode for " + text_field(facts, "path"));
   }
 }
 
@@ -61,7 +61,7 @@ void download_file(Remote& remote, const RemoteFile& file, const std::string& lo
     throw Error(Code::corrupt, file.where.path + ": " + std::to_string(received) + " bytes with hash " +
                                    found + " came, but the version has " + std::to_string(file.size) +
                                    " bytes with hash " + file.sha256)
-        .hint("Get it again; if that repeats, run 'sandkeep verify' on the server.");
+        .hint("Get it again. If the error repeats, run 'sandkeep verify' on the server.");
   aside.finish(file.mode, file.mtime_us);
 }
 

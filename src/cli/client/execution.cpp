@@ -6,47 +6,20 @@
 #include "base/text.h"
 #include "cli/client/fields.h"
 #include "cli/frame/columns.h"
+#include "http/event_reader.h"
 
 namespace sk::cli {
-
-namespace {
-
-// Parses server-sent events incrementally.
-class Events {
- public:
-  explicit Events(std::function<void(const std::string& name, const Json& data)> take)
-      : take_(std::move(take)) {}
-  void feed(std::string_view bytes) {
-    text_ += bytes;
-    for (size_t end; (end = text_.find("\n\n")) != std::string::npos; text_.erase(0, end + 2))
-      event(text_.substr(0, end));
-  }
-
- private:
-  void event(const std::string& block) {
-    std::string name, data;
-    for (auto line : split(block, '\n')) {
-      if (line.starts_with("event:")) name = trim(line.substr(6));
-      if (line.starts_with("data:")) data += line.substr(line.starts_with("data: ") ? 6 : 5);
-    }
-    if (!data.empty()) take_(name, Json::parse(data));
-  }
-
-  const std::function<void(const std::string&, const Json&)> take_;
-  std::string text_;
-};
-
-}  // namespace
 
 Json run_code(Remote& remote, const std::string& session, Json body, const ExecutionEvents& events) {
   body["stream"] = true;
   Json done;
-  Events stream([&](const std::string& name, const Json& data) {
-    if (name == "done")
-      done = data;
-    else if (name == "output")
+  http::EventReader stream([&](const http::EventReader::Event& event) {
+    auto data = parse_json(event.data, "the server's event");
+    if (event.name == "done")
+      done = std::move(data);
+    else if (event.name == "output")
       events.on_output(data);
-    else if (name == "started")
+    else if (event.name == "started")
       events.on_start(text_field(data, "id"));
   });
   auto request = request_to("POST", "/api/v1/sessions/" + percent_encode(session) + "/executions");
@@ -54,14 +27,15 @@ Json run_code(Remote& remote, const std::string& session, Json body, const Execu
   request.headers.set("Accept", "text/event-stream");
   request.body = to_text(body);
   request.body_sink = [&](std::string_view bytes) {
-    stream.feed(bytes);
+    stream.add(bytes);
     return true;
   };
   auto response = remote.send(std::move(request));
   if (response.status >= 400) throw to_error(response, remote.target());
   if (done.is_null())
-    throw Error(Code::unavailable,
-                "the server went away before the program ended; what it had written by then is kept");
+    throw Error(
+        Code::unavailable,
+        "the connection to the server broke before the program ended; files written by then are kept");
   return done;
 }
 

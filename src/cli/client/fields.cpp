@@ -15,7 +15,8 @@ const Json* find(const Json& object, std::string_view name) {
 [[noreturn]] void throw_odd(std::string_view name, std::string_view expected) {
   throw Error(Code::internal,
               "the server's answer has no " + std::string(expected) + " '" + std::string(name) + "'")
-      .hint("Is this a Sandkeep server, and of the same version as this program ('sandkeep --version')?");
+      .hint(
+          "Check that this is a Sandkeep server of the same version as this program ('sandkeep --version').");
 }
 
 }  // namespace

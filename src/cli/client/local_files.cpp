@@ -46,7 +46,7 @@ void walk_into(const std::string& folder, const std::string& remote, LocalTree& 
     } else if (S_ISDIR(own.st_mode)) {
       walk_into(path, below, out);
     } else if (stat(path.c_str(), &behind) != 0) {
-      out.skipped.push_back(path + ": a link that leads nowhere");
+      out.skipped.push_back(path + ": a broken link");
     } else if (S_ISREG(behind.st_mode)) {
       out.files.push_back({path, below, static_cast<uint64_t>(behind.st_size)});
     } else {
@@ -66,7 +66,7 @@ Error local_error(const std::string& path, int err) {
     return Error(Code::disk_full, error.message()).hint("Free space on this machine.");
   if (err == ENAMETOOLONG)
     return Error(code, error.message())
-        .hint("This machine does not take such long names; get it by itself, under a shorter one.");
+        .hint("The name is too long for this machine. Get the file by itself, under a shorter name.");
   return Error(code, error.message()).hint("Check the path and its permissions on this machine.");
 }
 
@@ -123,8 +123,8 @@ std::string local_path_of(std::string_view remote) {
     if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos ||
         name.find('\0') != std::string::npos)
       throw Error(Code::bad_request,
-                  "refusing to write '" + std::string(remote) + "': it is no safe name for a file here")
-          .hint("Rename it on the server ('sandkeep mv'), or get it by itself under another name.");
+                  "refusing to write '" + std::string(remote) + "': the name is not safe on this machine")
+          .hint("Rename it on the server ('sandkeep mv'), or get the file by itself under another name.");
     out += (out.empty() ? "" : "/") + name;
   }
   return out;
@@ -153,7 +153,7 @@ void AsideFile::write(std::string_view bytes) {
   try {
     write_all(file_.get(), as_bytes(bytes), final_path_);
   } catch (const Error& error) {
-    throw Error(error.code(), error.message()).hint("Check the disk of this machine, and the room on it.");
+    throw Error(error.code(), error.message()).hint("Check the disk of this machine and its free space.");
   }
 }
 

@@ -63,10 +63,9 @@ std::optional<SavedLogin> read_login(const std::string& path) {
 
 void write_login(const std::string& path, const SavedLogin& login) {
   if (path.empty())
-    throw Error(Code::bad_request,
-                "there is no place for the login: neither XDG_CONFIG_HOME nor HOME is set");
+    throw Error(Code::bad_request, "cannot save the login: neither XDG_CONFIG_HOME nor HOME is set");
   std::string text =
-      "# Written by 'sandkeep login'. The key opens everything its owner may: keep this file private.\n";
+      "# Written by 'sandkeep login'. The key has all rights of its owner: keep this file private.\n";
   append_row(text, "server", login.server);
   append_row(text, "key", login.key);
   append_row(text, "workspace", login.workspace);

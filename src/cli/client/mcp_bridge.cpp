@@ -4,11 +4,14 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/json_reading.h"
+#include "base/mutex.h"
 #include "base/text.h"
 #include "cli/client/remote.h"
 #include "cli/client/upload.h"
 #include "cli/frame/advice_words.h"
 #include "cli/frame/progress.h"
+#include "http/event_reader.h"
 
 namespace sk::cli {
 
@@ -21,17 +24,6 @@ constexpr std::chrono::milliseconds kPause{500};
 constexpr std::string_view kVersionKey = "io.modelcontextprotocol/protocolVersion";
 constexpr int kServerError = -32000, kParseError = -32700;
 
-const Json& field(const Json& object, std::string_view name) {
-  static const Json nothing;
-  if (!object.is_object()) return nothing;
-  auto found = object.find(std::string(name));
-  return found == object.end() ? nothing : *found;
-}
-
-std::string text_of(const Json& value) {
-  return value.is_string() ? value.get<std::string>() : std::string();
-}
-
 // Encodes text for a header.
 std::string header_value(const std::string& text) {
   bool plain = !text.empty() && trim(text) == text &&
@@ -39,50 +31,34 @@ std::string header_value(const std::string& text) {
   return plain && !text.starts_with("=?base64?") ? text : "=?base64?" + to_base64(as_bytes(text)) + "?=";
 }
 
-// Parses an answer incrementally: one JSON object, or events.
-class Reader {
+// Reads an answer piece by piece: one JSON object, or events.
+class AnswerReader {
  public:
-  explicit Reader(std::function<void(const std::string& id, const std::string& data)> take)
-      : take_(std::move(take)) {}
+  explicit AnswerReader(std::function<void(const std::string& id, const std::string& data)> take)
+      : take_(std::move(take)), events_([this](const auto& event) { take_(event.id, event.data); }) {}
 
   void add(std::string_view bytes) {
-    pending_ += bytes;
-    if (!kind_known_) {
-      auto start = pending_.find_first_not_of(" \r\n\t");
-      if (start == std::string::npos) return;
-      is_json_ = pending_[start] == '{' || pending_[start] == '[';
-      kind_known_ = true;
+    if (is_json_ == std::nullopt) {
+      auto start = bytes.find_first_not_of(" \r\n\t");
+      if (start == std::string_view::npos) return;
+      is_json_ = bytes[start] == '{' || bytes[start] == '[';
     }
-    if (is_json_) return;
-    for (auto end = pending_.find('\n'); end != std::string::npos; end = pending_.find('\n')) {
-      line(pending_.substr(0, end));
-      pending_.erase(0, end + 1);
-    }
+    if (*is_json_)
+      json_ += bytes;
+    else
+      events_.add(bytes);
   }
 
+  // An event that was cut off is not reported: its stream is resumed.
   void end() {
-    if (is_json_ && !pending_.empty()) take_("", pending_);
+    if (!json_.empty()) take_("", json_);
   }
 
  private:
-  void line(std::string text) {
-    if (text.ends_with('\r')) text.pop_back();
-    if (text.empty()) {
-      if (has_data_) take_(id_, data_);
-      data_.clear();
-      has_data_ = false;
-    } else if (text.starts_with("id:")) {
-      id_ = trim(std::string_view(text).substr(3));
-    } else if (text.starts_with("data:")) {
-      if (has_data_) data_ += '\n';
-      data_ += trim(std::string_view(text).substr(5));
-      has_data_ = true;
-    }
-  }
-
   const std::function<void(const std::string&, const std::string&)> take_;
-  std::string pending_, id_, data_;
-  bool kind_known_ = false, is_json_ = false, has_data_ = false;
+  http::EventReader events_;
+  std::optional<bool> is_json_;  // unknown before the first character
+  std::string json_;
 };
 
 http::ClientOptions impatient_options(const Target& target) {
@@ -94,12 +70,12 @@ http::ClientOptions impatient_options(const Target& target) {
 
 // The error for a request that the server may have started and whose answer is lost.
 std::string lost_answer(const Json& message, const std::string& why) {
-  std::string text = "the connection broke after this was sent, and its answer is lost";
+  std::string text = "the connection broke after the request was sent, and its answer is lost";
   if (!why.empty()) text += " (" + why + ")";
-  if (field(message, "method") != "tools/call") return text + ". Ask again.";
+  if (field_in(message, "method") != "tools/call") return text + ". Ask again.";
   return text +
-         ". It may have run. Before you call it again, look: list_sessions shows which interpreter was used "
-         "last, list_files and activity show what was written.";
+         ". It may have run. Before you call it again, check: list_sessions shows the interpreter that was "
+         "used last, list_files and activity show what was written.";
 }
 
 bool is_below(const std::filesystem::path& file, const std::string& folder) {
@@ -125,8 +101,8 @@ McpBridge::~McpBridge() {
 }
 
 void McpBridge::write(const Json& message) {
-  static std::mutex one_line_at_a_time;
-  std::lock_guard lock(one_line_at_a_time);
+  static Mutex one_line_at_a_time;
+  MutexLock lock(one_line_at_a_time);
   terminal_.line(to_text(message));
   terminal_.flush();
 }
@@ -141,15 +117,14 @@ http::Headers McpBridge::headers_for(const Json& message) const {
   headers.set("Accept", "application/json, text/event-stream");
   headers.set("Content-Type", "application/json");
   headers.set("User-Agent", "sandkeep-mcp");
-  const auto& params = field(message, "params");
-  auto version = text_of(field(field(params, "_meta"), kVersionKey));
-  std::lock_guard lock(mutex_);
+  const auto& params = field_in(message, "params");
+  auto version = text_in(field_in(params, "_meta"), kVersionKey);
+  MutexLock lock(mutex_);
   if (!version.empty()) {
     headers.set("MCP-Protocol-Version", version);
-    headers.set("Mcp-Method", text_of(field(message, "method")));
+    headers.set("Mcp-Method", text_in(message, "method"));
     for (auto name : {"name", "uri", "taskId"})
-      if (auto value = text_of(field(params, name)); !value.empty())
-        headers.set("Mcp-Name", header_value(value));
+      if (auto value = text_in(params, name); !value.empty()) headers.set("Mcp-Name", header_value(value));
   } else if (!session_.empty()) {
     headers.set("Mcp-Session-Id", session_);
     headers.set("MCP-Protocol-Version", version_);
@@ -158,18 +133,18 @@ http::Headers McpBridge::headers_for(const Json& message) const {
 }
 
 bool McpBridge::pass_on(Json message, const Json& id) {
-  bool is_response = !message.contains("method") && field(message, "id") == id;
+  bool is_response = !message.contains("method") && field_in(message, "id") == id;
   auto* tools = is_response && message.contains("result") ? &message["result"] : nullptr;
   if (tools != nullptr && tools->is_object() && tools->contains("tools") && !folders_.empty()) {
     for (auto& tool : (*tools)["tools"])
-      if (field(tool, "name") == "upload")
+      if (field_in(tool, "name") == "upload")
         tool["inputSchema"]["properties"]["local_path"] = {
             {"type", "string"},
-            {"description", "A file of the user's machine, in a folder that the user allowed."}};
+            {"description", "A file on the user's machine, in a folder that the user allowed."}};
   }
   if (tools != nullptr && tools->is_object() && tools->contains("protocolVersion")) {
-    std::lock_guard lock(mutex_);
-    version_ = text_of(field(*tools, "protocolVersion"));
+    MutexLock lock(mutex_);
+    version_ = text_in(*tools, "protocolVersion");
   }
   write(message);
   return is_response;
@@ -177,8 +152,8 @@ bool McpBridge::pass_on(Json message, const Json& id) {
 
 McpBridge::Outcome McpBridge::post(const Json& message) {
   Outcome outcome;
-  const auto& id = field(message, "id");
-  Reader reader([&](const std::string& event_id, const std::string& data) {
+  const auto& id = field_in(message, "id");
+  AnswerReader reader([&](const std::string& event_id, const std::string& data) {
     if (!event_id.empty()) outcome.last_event_id = event_id;
     if (data.empty()) return;
     try {
@@ -208,7 +183,7 @@ McpBridge::Outcome McpBridge::post(const Json& message) {
     reader.end();
     outcome.status = response.status;
     if (auto session = response.headers.get("Mcp-Session-Id")) {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       session_ = *session;
     }
     if (response.status >= 400) outcome.error = response.body;
@@ -222,7 +197,7 @@ McpBridge::Outcome McpBridge::post(const Json& message) {
 McpBridge::Outcome McpBridge::resume(const Json& id, const std::string& last_event_id) {
   Outcome outcome;
   outcome.last_event_id = last_event_id;
-  Reader reader([&](const std::string& event_id, const std::string& data) {
+  AnswerReader reader([&](const std::string& event_id, const std::string& data) {
     if (!event_id.empty()) outcome.last_event_id = event_id;
     if (data.empty()) return;
     try {
@@ -242,7 +217,7 @@ McpBridge::Outcome McpBridge::resume(const Json& id, const std::string& last_eve
     return true;
   };
   request.progress = [&](uint64_t, uint64_t) {
-    if (stopping_ || is_cancelled(id)) throw Error(Code::conflict, "nobody waits for it any more");
+    if (stopping_ || is_cancelled(id)) throw Error(Code::conflict, "the caller no longer waits for it");
   };
   try {
     outcome.status = client.send(request).status;
@@ -256,7 +231,7 @@ McpBridge::Outcome McpBridge::resume(const Json& id, const std::string& last_eve
 bool McpBridge::begin_again() {
   Json message;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (initialize_.is_null()) return false;
     session_.clear();
     message = initialize_;
@@ -271,7 +246,7 @@ bool McpBridge::begin_again() {
     auto response = client.send(request);
     auto session = response.headers.get("Mcp-Session-Id");
     if (response.status != 200 || !session) return false;
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     session_ = *session;
     return true;
   } catch (const Error&) {
@@ -280,7 +255,7 @@ bool McpBridge::begin_again() {
 }
 
 void McpBridge::answer(const Json& message) {
-  const auto& id = field(message, "id");
+  const auto& id = field_in(message, "id");
   auto outcome = post(message);
   if (outcome.status == 404 && !outcome.answered && begin_again()) outcome = post(message);
   // Later attempts to read the rest say nothing about the request itself, which was already sent.
@@ -301,7 +276,7 @@ void McpBridge::answer(const Json& message) {
     said = parse_json(outcome.error);
   } catch (const Error&) {
   }
-  const auto& error = field(said, "error");
+  const auto& error = field_in(said, "error");
   if (error.is_object()) return write({{"jsonrpc", "2.0"}, {"id", id}, {"error", error}});
   fail(id, kServerError, outcome.error.empty() ? "the server's answer ended early" : outcome.error);
 }
@@ -321,59 +296,58 @@ void McpBridge::listen() {
 }
 
 bool McpBridge::upload_local(const Json& message) {
-  const auto& params = field(message, "params");
-  const auto& arguments = field(params, "arguments");
-  if (field(message, "method") != "tools/call" || field(params, "name") != "upload" || folders_.empty())
+  const auto& params = field_in(message, "params");
+  const auto& arguments = field_in(params, "arguments");
+  if (field_in(message, "method") != "tools/call" || field_in(params, "name") != "upload" || folders_.empty())
     return false;
-  if (!field(arguments, "local_path").is_string()) return false;
+  if (!field_in(arguments, "local_path").is_string()) return false;
   Json result;
   try {
     std::error_code failure;
-    auto local = std::filesystem::canonical(text_of(field(arguments, "local_path")), failure);
+    auto local = std::filesystem::canonical(text_in(arguments, "local_path"), failure);
     bool allowed = !failure && std::any_of(folders_.begin(), folders_.end(), [&](const std::string& folder) {
       return is_below(local, folder);
     });
     if (!allowed)
-      throw Error(Code::forbidden, "there is no such file in the folders that the user allowed")
-          .hint("The user names them: sandkeep mcp --files FOLDER.");
+      throw Error(Code::forbidden, "the folders that the user allowed do not contain this file")
+          .hint("The user allows folders with: sandkeep mcp --files FOLDER.");
     Remote remote(target_);
     RemotePath where;
-    auto path = text_of(field(arguments, "path"));
+    auto path = text_in(arguments, "path");
     // /mnt/data in a session is the folder `data` of the workspace.
     where = parse_remote_path(":" + (path.starts_with("/mnt/data/") ? path.substr(5) : path));
-    where.workspace = text_of(field(arguments, "workspace"));
+    where.workspace = text_in(arguments, "workspace");
     Progress progress(terminal_, "upload", std::nullopt, 1);
     auto change = upload_file(remote, local.string(), where, {}, progress);
-    const auto& version = field(change, "version");
-    auto text =
-        "Uploaded: [" + text_of(field(version, "path")) + "](" + text_of(field(version, "link")) + ")\n";
+    const auto& version = field_in(change, "version");
+    auto text = "Uploaded: [" + text_in(version, "path") + "](" + text_in(version, "link") + ")\n";
     result = {{"content", Json::array({Json{{"type", "text"}, {"text", text}}})},
               {"structuredContent",
-               {{"url", field(version, "link")},
+               {{"url", field_in(version, "link")},
                 {"curl", ""},
-                {"path", field(version, "path")},
-                {"version_id", field(version, "id")},
-                {"size", field(version, "size")}}},
+                {"path", field_in(version, "path")},
+                {"version_id", field_in(version, "id")},
+                {"size", field_in(version, "size")}}},
               {"isError", false}};
   } catch (const Error& error) {
     auto text =
         "**" + std::string(info(error.code()).name) + "**: " + error.message() + "\n\n" + hint_of(error);
     result = {{"content", Json::array({Json{{"type", "text"}, {"text", text}}})}, {"isError", true}};
   }
-  auto version = field(field(params, "_meta"), kVersionKey);
+  auto version = field_in(field_in(params, "_meta"), kVersionKey);
   if (!version.is_null()) result["resultType"] = "complete";
-  write({{"jsonrpc", "2.0"}, {"id", field(message, "id")}, {"result", std::move(result)}});
+  write({{"jsonrpc", "2.0"}, {"id", field_in(message, "id")}, {"result", std::move(result)}});
   return true;
 }
 
 void McpBridge::note_cancelled(const Json& message) {
-  std::lock_guard lock(mutex_);
-  cancelled_.push_back(field(field(message, "params"), "requestId"));
+  MutexLock lock(mutex_);
+  cancelled_.push_back(field_in(field_in(message, "params"), "requestId"));
   if (cancelled_.size() > kCancelledMax) cancelled_.pop_front();
 }
 
 bool McpBridge::is_cancelled(const Json& id) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return !id.is_null() && std::find(cancelled_.begin(), cancelled_.end(), id) != cancelled_.end();
 }
 
@@ -385,11 +359,11 @@ void McpBridge::take_line(const std::string& line) {
   } catch (const Error& error) {
     return fail(nullptr, kParseError, error.message());
   }
-  auto method = text_of(field(message, "method"));
+  auto method = text_in(message, "method");
   bool is_request = !method.empty() && message.contains("id");
   if (method == "initialize") {
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       initialize_ = message;
       session_.clear();
     }
@@ -405,7 +379,7 @@ void McpBridge::take_line(const std::string& line) {
   bool taken = pool_.submit([this, message] {
     if (!upload_local(message)) answer(message);
   });
-  if (!taken) fail(field(message, "id"), kServerError, "too many requests at once");
+  if (!taken) fail(field_in(message, "id"), kServerError, "too many requests at once");
 }
 
 void McpBridge::finish() {

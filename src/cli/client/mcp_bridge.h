@@ -4,17 +4,17 @@
 
 #include <atomic>
 #include <deque>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "base/json.h"
+#include "base/mutex.h"
 #include "base/worker_pool.h"
 #include "cli/client/target.h"
 #include "cli/frame/terminal.h"
-#include "http/client.h"
+#include "http/client/client.h"
 
 namespace sk::cli {
 
@@ -56,10 +56,11 @@ class McpBridge {
   const Target target_;
   Terminal& terminal_;
   const std::vector<std::string> folders_;
-  mutable std::mutex mutex_;  // guards the four below
-  std::string session_, version_;
-  Json initialize_;             // the client's message, to recreate a lost session
-  std::deque<Json> cancelled_;  // request ids, newest last
+  mutable Mutex mutex_;
+  std::string session_ SK_GUARDED_BY(mutex_);
+  std::string version_ SK_GUARDED_BY(mutex_);
+  Json initialize_ SK_GUARDED_BY(mutex_);             // the client's message, to recreate a lost session
+  std::deque<Json> cancelled_ SK_GUARDED_BY(mutex_);  // request ids, newest last
   std::atomic<bool> stopping_ = false;
   std::thread listener_;
   WorkerPool pool_;  // last, because its threads use all other members

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/json_reading.h"
 #include "base/text.h"
 #include "cli/client/fields.h"
 
@@ -52,8 +53,8 @@ Error unreachable(const Error& error, const Target& target) {
   Error out(error.code(), error.message());
   if (target.is_guess)
     return std::move(out).hint(
-        "Start one with 'sandkeep serve', or name yours: --server URL, SANDKEEP_SERVER, or 'sandkeep login "
-        "URL'.");
+        "Start a server with 'sandkeep serve', or name yours: --server URL, SANDKEEP_SERVER, or 'sandkeep "
+        "login URL'.");
   return std::move(out).hint("Is " + target.server +
                              " right, and running? 'sandkeep login URL' saves another address.");
 }
@@ -71,7 +72,7 @@ Json parse_answer(const http::ClientResponse& response) {
   try {
     return parse_json(response.body, "the server's answer");
   } catch (const Error& error) {
-    throw Error(Code::internal, error.message()).hint("Is this really the address of a Sandkeep server?");
+    throw Error(Code::internal, error.message()).hint("Check that this is the address of a Sandkeep server.");
   }
 }
 
@@ -95,24 +96,19 @@ void WriteConditions::add_to(http::Headers& headers) const {
 Error to_error(const http::ClientResponse& response, const Target& target) {
   auto body = Json::parse(response.body, nullptr, false);
   auto status = std::to_string(response.status);
-  if (!body.is_object() || !body.contains("error") || !body["error"].is_object()) {
-    Error plain(code_named("", response.status),
-                target.server + " answered " + status + " without saying why");
-    return std::move(plain).hint("Is this really the address of a Sandkeep server?");
+  const auto& fields = field_in(body, "error");
+  if (!fields.is_object()) {
+    Error plain(code_named("", response.status), target.server + " answered " + status + " without a reason");
+    return std::move(plain).hint("Check that this is the address of a Sandkeep server.");
   }
-  const auto& fields = body["error"];
-  auto text = [&](const char* name) {
-    auto at = fields.find(name);
-    return at != fields.end() && at->is_string() ? at->get<std::string>() : std::string();
-  };
-  auto message = text("message");
-  Error out(code_named(text("code"), response.status),
+  auto message = text_in(fields, "message");
+  Error out(code_named(text_in(fields, "code"), response.status),
             message.empty() ? "the server answered " + status : message);
   add_facts(out, fields);
   if (auto hint = advice(out.code(), target); !hint.empty()) return std::move(out).hint(hint);
   // The server's hint is for those who write requests; this program has words of its own for what it knows.
-  if (auto known = advice_named(text("advice"))) return std::move(out).advise(*known);
-  return std::move(out).hint(text("hint"));
+  if (auto known = advice_named(text_in(fields, "advice"))) return std::move(out).advise(*known);
+  return std::move(out).hint(text_in(fields, "hint"));
 }
 
 http::ClientRequest request_to(std::string method, std::string path) {

@@ -12,7 +12,7 @@
 #include "base/json.h"
 #include "cli/client/remote_path.h"
 #include "cli/client/target.h"
-#include "http/client.h"
+#include "http/client/client.h"
 
 namespace sk::cli {
 

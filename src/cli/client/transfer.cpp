@@ -1,7 +1,8 @@
 #include "cli/client/transfer.h"
 
-#include <mutex>
 #include <thread>
+
+#include "base/mutex.h"
 
 namespace sk::cli {
 
@@ -27,20 +28,20 @@ bool meets_all(Code code) {
 
 // State shared by the workers.
 struct Queue {
-  std::mutex mutex;
-  size_t next = 0;       // guarded by mutex
-  bool stopped = false;  // guarded by mutex
-  JobsOutcome outcome;   // guarded by mutex
+  Mutex mutex;
+  size_t next SK_GUARDED_BY(mutex) = 0;
+  bool stopped SK_GUARDED_BY(mutex) = false;
+  JobsOutcome outcome SK_GUARDED_BY(mutex);
 };
 
 std::optional<size_t> take(Queue& queue, size_t count) {
-  std::lock_guard guard(queue.mutex);
+  MutexLock guard(queue.mutex);
   if (queue.stopped || queue.next >= count) return std::nullopt;
   return queue.next++;
 }
 
 void record(Queue& queue, const std::optional<Code>& failure) {
-  std::lock_guard guard(queue.mutex);
+  MutexLock guard(queue.mutex);
   if (!failure) {
     ++queue.outcome.done;
     return;
@@ -75,6 +76,7 @@ JobsOutcome run_jobs(size_t count, size_t workers, const Target& target,
   std::vector<std::thread> threads;
   for (size_t i = 0; i < std::min(workers, count); ++i) threads.emplace_back(serve_queue);
   for (auto& thread : threads) thread.join();
+  MutexLock guard(queue.mutex);
   queue.outcome.not_started = count - queue.next;
   return queue.outcome;
 }

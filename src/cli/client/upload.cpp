@@ -69,9 +69,9 @@ Json finish(const http::ClientResponse& response, const Reader& reader, const Re
   auto result = parse_json(response.body, "the server's answer");
   auto kept = text_field(object_field(result, "version"), "sha256");
   if (kept != reader.sha256())
-    throw Error(Code::corrupt, where.path + ": the server kept other bytes (" + kept + ") than were sent (" +
-                                   reader.sha256() + ")")
-        .hint("Put it again; if that repeats, something on the way changes what passes.");
+    throw Error(Code::corrupt, where.path + ": the server stored other bytes (" + kept +
+                                   ") than were sent (" + reader.sha256() + ")")
+        .hint("Put it again. If the error repeats, a proxy or the network changes the data.");
   return result;
 }
 
@@ -87,7 +87,7 @@ Json upload_file(Remote& remote, const std::string& local, const RemotePath& whe
   request.headers.set("X-Sandkeep-Mtime", to_iso8601(before.mtime_us));
   auto changed = [&] {
     return Error(Code::conflict, local + " changed while it was read")
-        .hint("Put it again when its writer is done.");
+        .hint("Put it again when the program that writes it is done.");
   };
   // Send no more than announced, even if the file grows during the upload.
   uint64_t left = before.size;

@@ -80,11 +80,10 @@ std::vector<Command> audit_commands() {
       {.name = "audit verify",
        .arguments = "FILE",
        .summary = "checks an exported journal, without a server",
-       .about = "Every entry must follow from the one before it, and every signature must hold. Exit code 8 "
-                "when anything was "
-                "changed, added or cut.",
+       .about = "Checks that every entry follows from the one before it, and that every signature is valid. "
+                "Exit code 8 if anything was changed, added or removed.",
        .options = {{"public-key", 0, "FILE",
-                    "the server's public key (PEM); else the one in the export is believed"}},
+                    "the server's public key (PEM); otherwise the key in the export is trusted"}},
        .positional_min = 1,
        .positional_max = 1,
        .examples = {"sandkeep audit verify audit.jsonl"},

@@ -29,8 +29,8 @@ Command cat_command() {
       .arguments = "PATH…",
       .summary = "writes files to standard output",
       .about =
-          "The bytes come as they are, one file after the other. With --json only errors are JSON; 'sandkeep "
-          "ls --json PATH' tells about the file.",
+          "Writes the bytes unchanged, one file after the other. With --json, only errors are JSON; "
+          "'sandkeep ls --json PATH' shows the metadata.",
       .options = {{"version", 0, "VERSION",
                    "this version of the file: an id (v_…) or a number, as 'sandkeep log' shows them"}},
       .positional_min = 1,

@@ -68,9 +68,9 @@ void ChildServer::start() {
   output_ = Fd(ends[0]);
   Fd theirs(ends[1]);
   {
-    std::lock_guard guard(mutex_);
+    MutexLock guard(mutex_);
     SK_CHECK(pid_ < 0);
-    if (ended_) throw Error(Code::unavailable, "the server was ended");
+    if (ended_) throw Error(Code::unavailable, "the server was stopped");
     pid_ = ::fork();
     if (pid_ < 0) throw system_error("cannot start another process", errno);
     if (pid_ == 0) become_server(arguments.data(), environment.data(), theirs.get(), log.get());
@@ -93,20 +93,20 @@ void ChildServer::start() {
 
 void ChildServer::kill_at_once() {
   {
-    std::lock_guard guard(mutex_);
+    MutexLock guard(mutex_);
     kill_locked();
   }
   output_.reset();
 }
 
 void ChildServer::end() {
-  std::lock_guard guard(mutex_);
+  MutexLock guard(mutex_);
   ended_ = true;
   kill_locked();
 }
 
 pid_t ChildServer::pid() const {
-  std::lock_guard guard(mutex_);
+  MutexLock guard(mutex_);
   return pid_;
 }
 

@@ -3,11 +3,11 @@
 
 #include <sys/types.h>
 
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "base/fd.h"
+#include "base/mutex.h"
 
 namespace sk::cli {
 
@@ -34,15 +34,15 @@ class ChildServer {
   pid_t pid() const;  // negative while it does not run
 
  private:
-  void kill_locked();
+  void kill_locked() SK_REQUIRES(mutex_);
   std::string log_tail() const;
 
   const Options options_;
   std::string url_;
   Fd output_;
-  mutable std::mutex mutex_;  // guards all below
-  pid_t pid_ = -1;
-  bool ended_ = false;
+  mutable Mutex mutex_;
+  pid_t pid_ SK_GUARDED_BY(mutex_) = -1;
+  bool ended_ SK_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace sk::cli

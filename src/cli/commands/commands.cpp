@@ -31,13 +31,13 @@ std::vector<CommandGroup> make_groups() {
 
 std::vector<CommandFamily> make_families() {
   return {
-      {"trash", "what was removed, and how to get it back or rid of it"},
-      {"lock", "the right to write a path for a while"},
-      {"workspace", "the homes of files: quota, members, trash"},
-      {"key", "the keys that open the server"},
-      {"principal", "the people and agents who act"},
-      {"audit", "the journal as a file, and its check"},
-      {"sessions", "interpreters: what runs and what sleeps"},
+      {"trash", "list, restore or purge removed files"},
+      {"lock", "temporary exclusive rights to write a path"},
+      {"workspace", "workspaces: quota, members, trash"},
+      {"key", "the keys of the server"},
+      {"principal", "people and agents"},
+      {"audit", "export and verify the journal"},
+      {"sessions", "sessions of the interpreter"},
   };
 }
 

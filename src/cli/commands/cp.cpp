@@ -39,9 +39,8 @@ Command cp_command() {
       .arguments = "PATH… TARGET",
       .summary = "copies files and folders on the server",
       .about =
-          "Within a workspace or from one to another (WS:PATH); no bytes are sent. A TARGET that is a "
-          "folder, or ends "
-          "in '/', gets them put into it; otherwise it is the new name.",
+          "Within a workspace or from one to another (WS:PATH); no bytes are sent. If TARGET is a folder, or "
+          "ends in '/', they are put into it; otherwise it is the new name.",
       .options = with_write_options(options),
       .positional_min = 2,
       .examples = {"sandkeep cp report.md report-copy.md", "sandkeep cp team:plan.md plans/",

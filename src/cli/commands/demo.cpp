@@ -38,7 +38,7 @@ class Folder {
  public:
   Folder() {
     std::string name = (std::filesystem::temp_directory_path() / "sandkeep-demo-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw system_error("cannot make a folder for the demo", errno);
+    if (::mkdtemp(name.data()) == nullptr) throw system_error("cannot create a folder for the demo", errno);
     path = name;
   }
   ~Folder() { remove(); }
@@ -136,7 +136,7 @@ class Demo {
     if (!ended_well(done))
       throw Error(Code::internal, "the demo's code ended with " + text_field(done, "end") + ": " +
                                       text_field(done, "message"))
-          .hint("'sandkeep doctor' says whether code can run here.");
+          .hint("Run 'sandkeep doctor' to see whether code can run here.");
     return done;
   }
 
@@ -208,7 +208,7 @@ Command demo_command() {
   return {
       .name = "demo",
       .arguments = "",
-      .summary = "shows in seconds what is kept, with a server of its own",
+      .summary = "shows within seconds what survives, with a temporary server",
       .about =
           "Starts a server in a new folder, draws a chart in a session and prints its link; lets the session "
           "expire, overwrites the file, kills the server with -9, starts it again and fetches the link: "

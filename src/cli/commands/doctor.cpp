@@ -55,19 +55,20 @@ void show(Invocation& call, const sandbox::Report& report, const std::vector<std
           ? "Limits on memory and processes are exact: control groups enforce them."
           : "Limits on memory and processes are approximate: a watcher and resource limits enforce them.");
   if (missing.empty()) {
-    terminal.line("Python's usual packages are all there.");
+    terminal.line("All usual Python packages are installed.");
   } else {
     std::string names;
     for (const auto& name : missing) names.append(" python3-").append(name);
-    terminal.line("Packages that sessions would miss; install them with:");
+    terminal.line("Python packages are missing; install them with:");
     terminal.line("  sudo apt-get install" + names);
   }
   if (report.complete())
     terminal.line(terminal.paint_out(Style::green, "Code can run here."));
   else
-    terminal.line(
-        terminal.paint_out(Style::red, "No code runs here: ") + "missing " + report.missing() +
-        (report.possible() ? ". '--sandbox weak' runs it without, which is for development only." : "."));
+    terminal.line(terminal.paint_out(Style::red, "Code cannot run here: ") + "missing " + report.missing() +
+                  (report.possible()
+                       ? ". '--sandbox weak' runs code without these layers; use it only for development."
+                       : "."));
 }
 
 ExitCode run_doctor(Invocation& call) {
@@ -87,11 +88,11 @@ Command doctor_command() {
   return {
       .name = "doctor",
       .arguments = "",
-      .summary = "says whether this machine can run code safely",
+      .summary = "checks whether this machine can run code safely",
       .about =
-          "Tries each layer of the sandbox, as the user who calls it, and says what to do about those that "
-          "are missing. Exits with 0 when code can run.",
-      .options = {{"data", 0, "DIR", "where the server's data will be; its filesystem matters"}},
+          "Tests each layer of the sandbox as the current user, and shows how to add missing ones. Exits "
+          "with 0 if code can run.",
+      .options = {{"data", 0, "DIR", "the server's data folder, whose filesystem is tested"}},
       .positional_max = 0,
       .examples = {"sandkeep doctor", "sandkeep doctor --data /srv/sandkeep"},
       .run = run_doctor,

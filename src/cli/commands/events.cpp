@@ -111,15 +111,14 @@ Command events_command() {
   return {
       .name = "events",
       .arguments = "[PATH]",
-      .summary = "shows what happened, and follows what happens",
+      .summary = "shows the events of a workspace, and follows new ones",
       .about =
-          "The journal of a workspace, oldest first: number, time (local), kind, and what it was about. With "
-          "a PATH only "
-          "what happened at or below it.",
-      .options = {{"follow", 'f', "", "go on with new events as they happen, until Ctrl-C"},
+          "Shows the journal of a workspace, oldest first: number, time (local), kind and path. With a PATH, "
+          "only events at or below it.",
+      .options = {{"follow", 'f', "", "continue with new events, until Ctrl-C"},
                   {"after", 0, "N", "only events after this number; 'now' for new ones only"},
                   {"kinds", 0, "LIST", "only these kinds: file.write,lock.*"},
-                  {"actor", 0, "PRINCIPAL_ID", "only what this principal did"},
+                  {"actor", 0, "PRINCIPAL_ID", "only events caused by this principal"},
                   {"of-server", 0, "", "the server's own journal: principals and keys; for administrators"}},
       .positional_max = 1,
       .examples = {"sandkeep events", "sandkeep events --follow --after now data",

@@ -12,7 +12,7 @@ ExitCode run_gc(Invocation& call) {
   auto result = remote.call_patiently("POST", "/api/v1/gc");
   call.print(result, "deleted " + std::to_string(number_field(result, "blobs")) + " blobs and " +
                          std::to_string(number_field(result, "orphans")) + " orphans, " +
-                         human_size(number_field(result, "freed_bytes")) + " are free again");
+                         human_size(number_field(result, "freed_bytes")) + " freed");
   return ExitCode::ok;
 }
 
@@ -22,8 +22,8 @@ Command gc_command() {
   return {
       .name = "gc",
       .arguments = "",
-      .summary = "deletes stored bytes that nothing refers to; for administrators",
-      .about = "The server does this by itself every hour; this does it now.",
+      .summary = "deletes unreferenced stored bytes; for administrators",
+      .about = "The server does this automatically (gc_interval_s); this command does it now.",
       .options = {},
       .positional_max = 0,
       .examples = {"sandkeep gc"},

@@ -84,7 +84,7 @@ void refuse_twins(const Plan& plan) {
     if (is_new) continue;
     throw Error(Code::conflict,
                 std::string(at->second) + " and " + each.file.where.path + " would both become " + each.local)
-        .hint("Get them one by one, or the folder that they are in, which keeps them apart.");
+        .hint("Get them one by one, or get the folder that contains them.");
   }
 }
 
@@ -115,7 +115,7 @@ std::vector<FolderHere> make_folders(const Plan& plan) {
   auto make = [](const std::filesystem::path& folder) {
     std::error_code failed;
     bool made = !folder.empty() && std::filesystem::create_directories(folder, failed);
-    if (failed) throw local_error("cannot make the folder " + folder.string(), failed.value());
+    if (failed) throw local_error("cannot create the folder " + folder.string(), failed.value());
     return made;
   };
   std::vector<FolderHere> out;
@@ -200,7 +200,7 @@ ExitCode run_get(Invocation& call) {
   auto lost = outcome.failed + outcome.not_started;
   if (lost > 0 && !plan.single_file && !call.json())
     call.terminal.note("sandkeep: " + std::to_string(lost) + " of " + std::to_string(plan.files.size()) +
-                       " files were not got");
+                       " files could not be copied");
   return outcome.exit_code();
 }
 
@@ -212,13 +212,11 @@ Command get_command() {
       .arguments = "PATH… [TARGET]",
       .summary = "copies files and folders to this machine",
       .about =
-          "Without a TARGET into the current folder. A TARGET that is a folder, or ends in '/', gets "
-          "everything put "
-          "into it; otherwise it is the new name; '-' is standard output. PATH may have wildcards (in "
-          "quotes): "
-          "'data/*.csv'.\n\n"
-          "Each file is written aside, checked against its SHA-256, and only then takes its name, with the "
-          "mode and time it was kept with; folders that are made here get their mode, too.",
+          "Without a TARGET, copies into the current folder. If TARGET is a folder, or ends in '/', "
+          "everything is put into it; otherwise it is the new name; '-' is standard output. PATH may have "
+          "wildcards (in quotes): 'data/*.csv'.\n\nEach file is written under a temporary name, checked "
+          "against its SHA-256, and only then renamed, with its stored mode and time. New folders get their "
+          "stored mode, too.",
       .options = {{"version", 0, "VERSION",
                    "this version of the file: an id (v_…) or a number, as 'sandkeep log' shows them"},
                   kJobsOption,

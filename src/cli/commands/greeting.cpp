@@ -17,9 +17,9 @@ std::string row(const std::string& head, const std::string& text) {
 
 std::string key_row(const GreetingFacts& facts) {
   if (facts.made_key)
-    return row("key", *facts.made_key + "  (shown only this once; kept in " + facts.key_file + ")");
+    return row("key", *facts.made_key + "  (shown only once; saved in " + facts.key_file + ")");
   if (!facts.key_file.empty()) return row("key", "in " + facts.key_file);
-  return row("key", facts.key_from.empty() ? "the one that you have" : "the one that you set");
+  return row("key", facts.key_from.empty() ? "your existing key" : "the key that you set");
 }
 
 std::string exports(const GreetingFacts& facts, const std::string& url) {

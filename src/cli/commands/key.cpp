@@ -28,7 +28,7 @@ ExitCode run_create(Invocation& call) {
   if (!call.json())
     call.terminal.note("made key " + text_field(key, "id") + " for " +
                        printable(text_field(object_field(key, "principal"), "name")) +
-                       "; the line above is shown only this once");
+                       "; the line above is shown only once");
   return ExitCode::ok;
 }
 
@@ -68,7 +68,7 @@ ExitCode run_revoke(Invocation& call) {
   auto remote = connect(call);
   for (const auto& id : call.arguments.positional) {
     remote.call("DELETE", "/api/v1/keys/" + percent_encode(id));
-    call.print({{"revoked", id}}, printable(id) + " opens nothing any more");
+    call.print({{"revoked", id}}, printable(id) + " is revoked");
   }
   return ExitCode::ok;
 }
@@ -79,29 +79,28 @@ std::vector<Command> key_commands() {
   return {
       {.name = "key create",
        .arguments = "NAME",
-       .summary = "makes a key, and prints its secret once",
-       .about = "NAME is what it is for, to recognise it by. A key never has more rights than the one that "
-                "made it.",
-       .options = {{"read-only", 0, "", "it may change nothing"},
-                   {"only", 0, "WS", "the only workspace that it opens"},
-                   {"expires", 0, "WHEN", "how long it lives (30d), or until when (2026-12-31)"},
+       .summary = "creates a key, and prints its secret once",
+       .about = "NAME tells what the key is for. A key never has more rights than the key that created it.",
+       .options = {{"read-only", 0, "", "the key may only read"},
+                   {"only", 0, "WS", "the only workspace that the key opens"},
+                   {"expires", 0, "WHEN", "its lifetime (30d), or its expiry date (2026-12-31)"},
                    {"principal", 0, "PRINCIPAL_ID",
-                    "whose key it is; others than yourself for administrators"}},
+                    "the principal of the key; only administrators may name another one"}},
        .positional_min = 1,
        .positional_max = 1,
        .examples = {"sandkeep key create ci --only team --expires 30d"},
        .run = run_create},
       {.name = "key ls",
        .arguments = "",
-       .summary = "lists your keys; for administrators all",
-       .about = "Shows id, name, whose it is, how it begins, when it was last used, and its limits.",
+       .summary = "lists your keys; for administrators, all keys",
+       .about = "Shows id, name, principal, prefix, last use and limits.",
        .options = {},
        .positional_max = 0,
        .examples = {"sandkeep key ls"},
        .run = list_keys},
       {.name = "key revoke",
        .arguments = "KEY_ID…",
-       .summary = "ends a key at once",
+       .summary = "revokes a key at once",
        .about = "",
        .options = {},
        .positional_min = 1,

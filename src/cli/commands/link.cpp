@@ -34,9 +34,8 @@ Command link_command() {
       .arguments = "PATH",
       .summary = "prints the permanent link to a file's current version",
       .about =
-          "The link yields these very bytes also after the file was overwritten, renamed or trashed. It "
-          "opens for "
-          "whoever may read the workspace; a signed one for whoever has it, until 'sandkeep workspace "
+          "The link returns exactly these bytes, even after the file was overwritten, renamed or trashed. It "
+          "opens for members of the workspace. A signed link opens without a key, until 'sandkeep workspace "
           "revoke-links'.",
       .options = {{"signed", 0, "", "a link that opens without a key"},
                   {"version", 0, "VERSION",

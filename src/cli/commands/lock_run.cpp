@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <condition_variable>
 #include <csignal>
 #include <thread>
 
+#include "base/mutex.h"
 #include "cli/client/fields.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/locking.h"
@@ -36,7 +36,7 @@ class Renewer {
 
   void stop() {
     {
-      std::lock_guard guard(mutex_);
+      MutexLock guard(mutex_);
       stopping_ = true;
     }
     wake_.notify_all();
@@ -45,9 +45,9 @@ class Renewer {
 
  private:
   void renew_until_stopped() {
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     while (!wake_.wait_for(lock, std::chrono::seconds(std::max<int64_t>(1, ttl_s_ / 3)),
-                           [this] { return stopping_; })) {
+                           [this]() SK_REQUIRES(mutex_) { return stopping_; })) {
       lock.unlock();
       try {
         remote_.call("POST", remote_.url(where_, "locks/renew"), {},
@@ -64,9 +64,9 @@ class Renewer {
   const RemotePath where_;
   const std::string token_;
   const int64_t ttl_s_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool stopping_ = false;  // guarded by mutex_
+  Mutex mutex_;
+  ConditionVariable wake_;
+  bool stopping_ SK_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 
@@ -146,7 +146,7 @@ class SignalsForChild {
 ExitCode run_locked(Invocation& call) {
   if (call.arguments.rest.empty())
     throw Error(Code::bad_request,
-                "'lock run' needs a program behind '--': sandkeep lock run PATH -- PROGRAM…");
+                "'lock run' needs a program after '--': sandkeep lock run PATH -- PROGRAM…");
   auto remote = connect(call);
   auto where = parse_remote_path(call.positional(0));
   auto workspace_id = remote.workspace_id_of(where);
@@ -167,7 +167,7 @@ ExitCode run_locked(Invocation& call) {
   } catch (const Error& error) {
     // The program's result has priority. But if the lock was lost, its writes may conflict with another
     // holder's.
-    call.terminal.note("sandkeep: the lock could not be given back: " + printable(error.message()));
+    call.terminal.note("sandkeep: the lock could not be released: " + printable(error.message()));
     if (status == 0) return exit_code_of(error.code());
   }
   return static_cast<ExitCode>(status);
@@ -182,9 +182,8 @@ Command lock_run_command() {
       .summary = "runs a program while holding a lock",
       .about =
           "The lock is renewed while the program runs and released when it ends; the exit code is the "
-          "program's. Inside, "
-          "$SANDKEEP_LOCK holds the token and $SANDKEEP_LOCK_WORKSPACE the id of its workspace; the commands "
-          "of this program use the token by themselves when they write there.",
+          "program's. Inside, $SANDKEEP_LOCK holds the token and $SANDKEEP_LOCK_WORKSPACE the id of its "
+          "workspace; commands of sandkeep use the token automatically when they write there.",
       .options = kLockOptions,
       .positional_min = 1,
       .positional_max = 1,

@@ -8,11 +8,11 @@
 namespace sk::cli {
 
 const std::vector<Option> kLockOptions = {
-    {"ttl", 0, "DURATION", "how long it lives unless renewed, 60s to 1h (5m)"},
-    {"wait", 0, "DURATION", "wait so long for it when somebody else holds it (0)"},
-    {"shared", 0, "", "others may hold shared locks beside it; nobody may write"},
-    {"shallow", 0, "", "of a folder only the folder itself, not what is below"},
-    {"purpose", 0, "TEXT", "what others are told"},
+    {"ttl", 0, "DURATION", "lifetime unless renewed, 60s to 1h (5m)"},
+    {"wait", 0, "DURATION", "time to wait if another client holds the lock (0)"},
+    {"shared", 0, "", "others may hold shared locks too; nobody may write"},
+    {"shallow", 0, "", "only the folder itself, not its contents"},
+    {"purpose", 0, "TEXT", "a purpose that is shown to others"},
 };
 
 namespace {

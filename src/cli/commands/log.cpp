@@ -70,10 +70,9 @@ Command log_command() {
       .arguments = "PATH|FILE_ID",
       .summary = "lists the versions of a file, newest first",
       .about =
-          "Shows number, version id, size, when (local time), who, and where it came from. A file in the "
-          "trash is named by "
-          "its id (f_…), which 'sandkeep trash ls' shows.",
-      .options = {{"limit", 'n', "N", "at most so many"}},
+          "Shows number, version id, size, time (local), author and source. Name a file in the trash by its "
+          "id (f_…), which 'sandkeep trash ls' shows.",
+      .options = {{"limit", 'n', "N", "maximum number of versions"}},
       .positional_min = 1,
       .positional_max = 1,
       .examples = {"sandkeep log report.csv", "sandkeep log -n 5 team:plan.md"},

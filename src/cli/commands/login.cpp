@@ -79,13 +79,11 @@ Command login_command() {
   return {
       .name = "login",
       .arguments = "[URL]",
-      .summary = "remembers a server and a key",
+      .summary = "saves a server and a key",
       .about =
-          "Asks for the key (or reads it from standard input, --key or $SANDKEEP_KEY), tries it, and saves "
-          "both in "
-          "~/.config/sandkeep/config.toml, mode 0600. With --workspace also the workspace that a bare PATH "
-          "means. The "
-          "first key of a server is in root.key in its data folder.",
+          "Asks for the key (or reads it from standard input, --key or $SANDKEEP_KEY), checks it, and saves "
+          "both in ~/.config/sandkeep/config.toml with mode 0600. With --workspace, also saves the default "
+          "workspace. The first key of a server is in root.key in its data folder.",
       .options = {},
       .positional_max = 1,
       .examples = {"sandkeep login https://keep.example.org",

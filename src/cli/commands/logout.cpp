@@ -15,7 +15,7 @@ ExitCode run_logout(Invocation& call) {
   bool was_there = !path.empty() && unlink(path.c_str()) == 0;
   if (!was_there && !path.empty() && errno != ENOENT) throw system_error("cannot remove " + path, errno);
   call.print({{"removed", was_there}},
-             was_there ? "forgot the login; the key itself still works until it is revoked"
+             was_there ? "deleted the saved login; the key still works until it is revoked"
                        : "there was no saved login");
   return ExitCode::ok;
 }
@@ -26,7 +26,7 @@ Command logout_command() {
   return {
       .name = "logout",
       .arguments = "",
-      .summary = "forgets the saved login",
+      .summary = "deletes the saved login",
       .about = "",
       .options = {},
       .positional_max = 0,

@@ -127,11 +127,9 @@ Command ls_command() {
       .arguments = "[PATH…]",
       .summary = "lists files and folders",
       .about =
-          "Shows mode, number of versions, size, and when it was last changed here (local time). PATH may "
-          "have "
-          "wildcards (in quotes): '*.csv', 'data/**/*.csv'. A file that two writers wrote from one base is "
-          "marked "
-          "'diverged'.",
+          "Shows mode, number of versions, size, and time of the last change (local). PATH may have "
+          "wildcards (in quotes): '*.csv', 'data/**/*.csv'. A file that two clients changed from the same "
+          "base is marked 'diverged'.",
       .options = {{"recursive", 'r', "", "everything below, with paths"},
                   {"names", '1', "", "names only, one per line"}},
       .examples = {"sandkeep ls", "sandkeep ls -r data", "sandkeep ls 'data/*.csv'", "sandkeep ls team:"},

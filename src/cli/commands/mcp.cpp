@@ -41,11 +41,10 @@ Command mcp_command() {
       .arguments = "",
       .summary = "bridges an agent's standard input and output to the server's /mcp",
       .about =
-          "For clients of the Model Context Protocol that start a program instead of calling an address. "
-          "One JSON message per line.\n\n"
-          "With --files the tool 'upload' may also read files of this machine, below the folders that you "
-          "name and nowhere else.",
-      .options = {{"files", 0, "FOLDER", "the agent may upload what is below it; repeatable"}},
+          "For clients of the Model Context Protocol that start a program instead of calling an address. One "
+          "JSON message per line.\n\nWith --files the tool 'upload' may also read files of this machine, "
+          "only below the folders that you name.",
+      .options = {{"files", 0, "FOLDER", "a folder whose files the agent may upload; repeatable"}},
       .positional_max = 0,
       .examples = {"sandkeep mcp", "sandkeep mcp --server https://sandkeep.example.org --files ~/reports"},
       .run = run_mcp};

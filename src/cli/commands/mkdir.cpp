@@ -14,7 +14,7 @@ ExitCode run_mkdir(Invocation& call) {
     http::Headers headers;
     write_conditions(call, remote, where).add_to(headers);
     auto result = remote.call("POST", remote.url(where, "mkdir"), {}, Json{{"path", where.path}}, headers);
-    auto state = flag_field(result, "created") ? " is made" : " is there already";
+    auto state = flag_field(result, "created") ? " is created" : " already exists";
     call.print(result, printable(where.path) + "/" + state);
   }
   return ExitCode::ok;
@@ -26,8 +26,8 @@ Command mkdir_command() {
   return {
       .name = "mkdir",
       .arguments = "PATH…",
-      .summary = "makes folders, and those above them",
-      .about = "A folder that is there already is no error. 'put' makes the folders it needs by itself.",
+      .summary = "creates folders, and missing folders above them",
+      .about = "An existing folder is no error. 'put' creates missing folders automatically.",
       .options = with_write_options({}),
       .positional_min = 1,
       .examples = {"sandkeep mkdir reports/2026"},

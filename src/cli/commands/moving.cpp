@@ -5,13 +5,13 @@
 namespace sk::cli {
 
 const std::vector<Option> kOnExistingOptions = {
-    {"replace", 0, "", "if something is there, replace it (it goes to the trash, or becomes an old version)"},
-    {"rename", 0, "", "if something is there, take a free name beside it: \"name (2)\""},
+    {"replace", 0, "", "replace an existing target (it is moved to the trash, or becomes an old version)"},
+    {"rename", 0, "", "if the target exists, use a free name: \"name (2)\""},
 };
 
 std::string on_existing(const Arguments& arguments) {
   if (arguments.has("replace") && arguments.has("rename"))
-    throw Error(Code::bad_request, "give --replace or --rename, not both");
+    throw Error(Code::bad_request, "use --replace or --rename, not both");
   return arguments.has("replace") ? "replace" : arguments.has("rename") ? "rename" : "refuse";
 }
 
@@ -27,7 +27,7 @@ void for_each_source(const Invocation& call, Remote& remote,
   }
   for (const auto& source : sources) {
     auto from = parse_remote_path(source);
-    if (from.is_root()) throw Error(Code::bad_request, "'" + source + "' names no file or folder");
+    if (from.is_root()) throw Error(Code::bad_request, "'" + source + "' is not a file or folder");
     auto to = target;
     if (into) to.path = join_remote(target.path, last_name(from.path));
     one(from, to);

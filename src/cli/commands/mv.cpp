@@ -12,10 +12,10 @@ ExitCode run_mv(Invocation& call) {
   auto remote = connect(call);
   for_each_source(call, remote, [&](const RemotePath& from, const RemotePath& to) {
     if (remote.workspace_of(from) != remote.workspace_of(to))
-      throw Error(Code::bad_request, "'mv' stays within one workspace")
+      throw Error(Code::bad_request, "'mv' cannot move to another workspace")
           .hint(
-              "Copy with 'sandkeep cp', then 'sandkeep rm' the old one: its versions and links stay where "
-              "they are.");
+              "Copy with 'sandkeep cp', then remove the old one with 'sandkeep rm'. Versions and links stay "
+              "in the old workspace.");
     Json body = {{"from", from.path}, {"to", to.path}, {"on_existing", on_existing(call.arguments)}};
     http::Headers headers;
     write_conditions(call, remote, to).add_to(headers);
@@ -35,9 +35,8 @@ Command mv_command() {
       .arguments = "PATH… TARGET",
       .summary = "moves or renames files and folders",
       .about =
-          "A TARGET that is a folder, or ends in '/', gets them put into it; otherwise it is the new name. "
-          "Ids, "
-          "versions and links stay.",
+          "If TARGET is a folder, or ends in '/', they are put into it; otherwise it is the new name. Ids, "
+          "versions and links stay valid.",
       .options = with_write_options(options),
       .positional_min = 2,
       .examples = {"sandkeep mv draft.md report.md", "sandkeep mv a.csv b.csv archive/"},

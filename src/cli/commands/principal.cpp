@@ -17,8 +17,8 @@ ExitCode run_create(Invocation& call) {
   auto id = text_field(made, "id");
   call.print(made, id);
   if (!call.json())
-    call.terminal.note("made " + printable(call.positional(0)) + "; 'sandkeep key create NAME --principal " +
-                       id + "' makes a key for it");
+    call.terminal.note("created " + printable(call.positional(0)) +
+                       "; 'sandkeep key create NAME --principal " + id + "' creates a key for it");
   return ExitCode::ok;
 }
 
@@ -46,8 +46,8 @@ std::vector<Command> principal_commands() {
   return {
       {.name = "principal create",
        .arguments = "NAME",
-       .summary = "makes a person or agent; for administrators",
-       .about = "It gets a workspace 'default' of its own, and no key yet. Prints its id.",
+       .summary = "creates a person or agent; for administrators",
+       .about = "The principal gets its own workspace 'default' and no key yet. Prints its id.",
        .options = {{"agent", 0, "", "an agent, not a person"}},
        .positional_min = 1,
        .positional_max = 1,
@@ -55,7 +55,7 @@ std::vector<Command> principal_commands() {
        .run = run_create},
       {.name = "principal ls",
        .arguments = "",
-       .summary = "lists them; for administrators",
+       .summary = "lists principals; for administrators",
        .about = "",
        .options = {},
        .positional_max = 0,

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <span>
 
+#include "base/mutex.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "cli/client/fields.h"
@@ -100,7 +101,7 @@ void print_result(const Invocation& call, const Json& result) {
                          human_size(number_field(version, "size")) + "  " + text_field(version, "link"));
   if (flag_field(result, "diverged"))
     call.terminal.note("sandkeep: " + printable(path) +
-                       " has diverged: somebody else wrote it since your base; both are among its versions");
+                       " has diverged: another client wrote it since your base; both versions are kept");
 }
 
 // Counts and prints results. Any thread.
@@ -109,7 +110,7 @@ class Tally {
   Tally(const Invocation& call, bool each) : call_(call), each_(each) {}
 
   void add(const Json& result) {
-    std::lock_guard guard(mutex_);
+    MutexLock guard(mutex_);
     ++files_;
     if (flag_field(result, "unchanged")) ++unchanged_;
     if (flag_field(result, "created")) ++created_;
@@ -117,6 +118,7 @@ class Tally {
   }
 
   std::string summary(uint64_t bytes, int64_t seconds) const {
+    MutexLock guard(mutex_);
     auto out = "put " + std::to_string(files_) + (files_ == 1 ? " file, " : " files, ") + human_size(bytes);
     if (seconds > 0) out += " in " + human_duration(seconds);
     out += ": " + std::to_string(created_) + " new, " + std::to_string(files_ - created_ - unchanged_) +
@@ -127,8 +129,10 @@ class Tally {
  private:
   const Invocation& call_;
   const bool each_;
-  std::mutex mutex_;
-  size_t files_ = 0, created_ = 0, unchanged_ = 0;  // guarded by mutex_
+  mutable Mutex mutex_;
+  size_t files_ SK_GUARDED_BY(mutex_) = 0;
+  size_t created_ SK_GUARDED_BY(mutex_) = 0;
+  size_t unchanged_ SK_GUARDED_BY(mutex_) = 0;
 };
 
 UploadOptions upload_options(const Invocation& call, Remote& remote, const RemotePath& where) {
@@ -240,7 +244,7 @@ ExitCode run_put(Invocation& call) {
   auto lost = outcome.failed + outcome.not_started;
   if (lost > 0 && !plan.single_file && !call.json())
     call.terminal.note("sandkeep: " + std::to_string(lost) + " of " + std::to_string(plan.tree.files.size()) +
-                       " files were not put");
+                       " files could not be stored");
   if (outcome.first_failure) return outcome.exit_code();
   return plan.tree.skipped.empty() ? ExitCode::ok : ExitCode::failed;
 }
@@ -251,23 +255,20 @@ Command put_command() {
   return {
       .name = "put",
       .arguments = "SOURCE… [TARGET]",
-      .summary = "keeps files and folders of this machine",
+      .summary = "stores files and folders of this machine",
       .about =
-          "With one SOURCE and no TARGET it goes to the root of the workspace, under its own name. A TARGET "
-          "that is a "
-          "folder, or ends in '/', gets the sources put into it; otherwise it is the new name. '-' as SOURCE "
-          "reads "
-          "standard input.\n\n"
-          "Every overwrite is a new version; the same bytes again make none. Mode and time of files are "
-          "kept, and folders, also empty ones, with their mode. Links to files are read as files; links to "
-          "folders, devices and sockets are skipped, "
-          "named, and "
-          "make the exit code 1.",
+          "One SOURCE without a TARGET is stored in the root of the workspace, under its own name. If TARGET "
+          "is a folder, or ends in '/', the sources are put into it; otherwise it is the new name. '-' as "
+          "SOURCE reads standard input.\n\nEvery overwrite creates a new version, unless the bytes are the "
+          "same. Files keep their mode and time. Folders, even empty ones, keep their mode. Links to files "
+          "are read as files. Links to folders, devices and sockets are skipped and reported, with exit code "
+          "1.",
       .options = with_write_options({
-          {"if-new", 0, "", "only where nothing is yet"},
+          {"if-new", 0, "", "only if the path does not exist"},
           {"base", 0, "VERSION",
-           "the version you started from: if somebody overtook you, the file says that it diverged"},
-          {"type", 0, "MIME", "the content type, instead of what the server finds out"},
+           "the version that your change is based on; if another client wrote since, the file is marked "
+           "diverged"},
+          {"type", 0, "MIME", "the content type; otherwise the server detects it"},
           kJobsOption,
           {"verbose", 'v', "", "a line for each file"},
       }),

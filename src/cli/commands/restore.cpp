@@ -32,7 +32,7 @@ ExitCode restore_as_of(const Invocation& call, Remote& remote) {
 ExitCode run_restore(Invocation& call) {
   bool by_time = call.arguments.has("as-of");
   auto wanted = call.arguments.value("version");
-  if (by_time && wanted) throw Error(Code::bad_request, "give --version or --as-of, not both");
+  if (by_time && wanted) throw Error(Code::bad_request, "use --version or --as-of, not both");
   if (!by_time && call.arguments.has("dry-run"))
     throw Error(Code::bad_request, "--dry-run goes with --as-of");
   auto remote = connect(call);
@@ -41,8 +41,8 @@ ExitCode run_restore(Invocation& call) {
   if (call.arguments.positional.empty())
     throw Error(Code::bad_request, "'restore' needs a version id, or a PATH with --version, or --as-of TIME")
         .hint(
-            "'sandkeep restore --help' shows the three forms; what was removed comes back with 'sandkeep "
-            "trash restore'.");
+            "'sandkeep restore --help' shows the three forms. To restore removed files, use 'sandkeep trash "
+            "restore'.");
   const auto& word = call.positional(0);
   RemotePath where;
   std::string version_id;
@@ -61,7 +61,7 @@ ExitCode run_restore(Invocation& call) {
                             Json{{"version_id", version_id}}, headers);
   auto path = printable(text_field(object_field(result, "entry"), "path"));
   auto human = flag_field(result, "unchanged")
-                   ? path + " has these bytes already"
+                   ? path + " already has these bytes"
                    : path + " is restored, as version " +
                          std::to_string(number_field(object_field(result, "version"), "number"));
   call.print(result, human);
@@ -74,18 +74,16 @@ Command restore_command() {
   return {
       .name = "restore",
       .arguments = "PATH --version VERSION | VERSION_ID | --as-of TIME [FOLDER]",
-      .summary = "brings back an old version, or a folder as it was at a time",
+      .summary = "restores an old version, or the state of a folder at a time",
       .about =
-          "A restored version becomes the newest one, as a new version. --as-of brings a folder (everything, "
-          "without "
-          "FOLDER) back to how it was, in one step; what came later goes to the trash. TIME is "
-          "2026-03-01T12:30:00Z, "
-          "'2026-03-01 12:30' (local), or how long ago: 15m, 2h, 3d. What was removed comes back with "
-          "'sandkeep trash restore'.",
+          "A restored version becomes the newest one, as a new version. --as-of restores a folder (without "
+          "FOLDER, the whole workspace) to its state at that time, in one step; entries created later are "
+          "moved to the trash. TIME is 2026-03-01T12:30:00Z, '2026-03-01 12:30' (local), or how long ago: "
+          "15m, 2h, 3d. To restore removed files, use 'sandkeep trash restore'.",
       .options = with_write_options({
           {"version", 0, "VERSION", "an id (v_…) or a number, as 'sandkeep log' shows them"},
-          {"as-of", 0, "TIME", "the moment to go back to"},
-          {"dry-run", 'n', "", "with --as-of: only say what would change"},
+          {"as-of", 0, "TIME", "the time to restore"},
+          {"dry-run", 'n', "", "with --as-of: only show what would change"},
       }),
       .positional_max = 1,
       .examples = {"sandkeep restore report.csv --version 3", "sandkeep restore --as-of 2h --dry-run data",

@@ -17,12 +17,12 @@ ExitCode run_rm(Invocation& call) {
     auto entry = get_entry(remote, where);
     if (text_field(entry, "kind") == "folder" && !call.arguments.has("recursive"))
       throw Error(Code::bad_request, where.path + " is a folder")
-          .hint("Add -r to move it to the trash with all that is in it.");
+          .hint("Add -r to move it to the trash with all its contents.");
     auto request = request_to("DELETE", remote.url_with_path(where, "files"));
     write_conditions(call, remote, where).add_to(request.headers);
     auto trashed = parse_json(remote.send(std::move(request)).body, "the server's answer");
-    call.print(trashed, printable(where.path) + " is in the trash; 'sandkeep trash restore " +
-                            text_field(entry, "id") + "' brings it back");
+    call.print(trashed, printable(where.path) + " is in the trash; restore it with 'sandkeep trash restore " +
+                            text_field(entry, "id") + "'");
   }
   return ExitCode::ok;
 }
@@ -34,8 +34,8 @@ Command rm_command() {
       .name = "rm",
       .arguments = "PATH…",
       .summary = "moves files and folders to the trash",
-      .about = "They keep their versions, and their links keep working, until somebody purges them.",
-      .options = with_write_options({{"recursive", 'r', "", "folders too, with all that is in them"}}),
+      .about = "They keep their versions, and their links keep working, until they are purged.",
+      .options = with_write_options({{"recursive", 'r', "", "also remove folders, with all their contents"}}),
       .positional_min = 1,
       .examples = {"sandkeep rm draft.md", "sandkeep rm -r old-results"},
       .run = run_rm,

@@ -64,13 +64,12 @@ Command run_command() {
   return {
       .name = "run",
       .arguments = "FILE.py|FILE.sh|-",
-      .summary = "runs a program in a sandbox and keeps what it writes",
+      .summary = "runs a program in a sandbox and stores the files that it writes",
       .about =
-          "The program's output comes as it runs; then each file that it wrote into its folder, with its "
-          "permanent link. "
-          "Without --session it runs in a new session, whose folder is sessions/<name>-<id>. Exits with the "
-          "program's own code. Ctrl-C cancels the program and shows what was kept; a second one leaves at "
-          "once.",
+          "Shows the program's output while it runs, then each file that it wrote into its folder, with its "
+          "permanent link. Without --session it runs in a new session, whose folder is sessions/<name>-<id>. "
+          "Exits with the program's own code. Ctrl-C cancels the program and shows the stored files; a "
+          "second Ctrl-C exits at once.",
       .options = {{"session", 0, "ID", "run in this session, which keeps its variables between runs"},
                   {"name", 0, "NAME", "name of the new session"},
                   {"folder", 0, "PATH", "the workspace's folder that the program sees as /mnt/data"},

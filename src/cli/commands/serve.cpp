@@ -9,6 +9,7 @@
 #include "base/version.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/greeting.h"
+#include "cli/commands/serve.h"
 #include "server/server.h"
 
 namespace sk::cli {
@@ -54,8 +55,8 @@ bool is_loopback(const std::string& host) {
 void warn_of_plain_http(const server::Settings& settings, bool tls) {
   if (tls || is_loopback(settings.listen.host) || settings.public_url.starts_with("https://")) return;
   log::warn(
-      "other machines can reach this server, and keys travel to it unencrypted; use --tls self-signed, or a "
-      "proxy with TLS",
+      "other machines can reach this server, and keys are sent to it unencrypted; use --tls self-signed, or "
+      "a proxy with TLS",
       {{"listen", settings.listen.host}});
 }
 
@@ -79,7 +80,7 @@ void greet(const Invocation& call, const server::Settings& settings, const serve
     call.terminal.out(text);
     call.terminal.flush();
   } catch (const Error& error) {
-    log::warn("nobody reads what the server says", {{"error", error.message()}});
+    log::warn("the start-up message could not be written", {{"error", error.message()}});
   }
 }
 
@@ -102,23 +103,26 @@ server::Settings read_settings(const Invocation& call) {
   }
 }
 
-ExitCode run_serve(Invocation& call) {
+ExitCode run_serve(Invocation& call) { return serve(call, nullptr); }
+
+}  // namespace
+
+ExitCode serve(Invocation& call, const api::mcp::Extension* mcp_extension) {
   auto settings = read_settings(call);
   log::configure(settings.log_level, settings.log_format);
   EndSignals signals;
   raise_open_files_limit();
-  server::run(settings, call.clock, [&](const server::Listening& server) {
+  server::run(settings, call.clock, mcp_extension, [&](const server::Listening& server) {
     warn_of_plain_http(settings, server.url.starts_with("https://"));
     log::info("ready", {{"version", kVersion}, {"url", server.url}, {"data", settings.data}});
     greet(call, settings, server);
     auto name = signals.wait();
-    log::info("stopping: requests under way may finish; another signal ends it at once", {{"signal", name}});
+    log::info("stopping: running requests may finish; another signal stops the server at once",
+              {{"signal", name}});
   });
   log::info("stopped");
   return ExitCode::ok;
 }
-
-}  // namespace
 
 Command serve_command() {
   return {
@@ -126,9 +130,9 @@ Command serve_command() {
       .arguments = "[SETTING…]",
       .summary = "runs the server, in the foreground",
       .about =
-          "Needs no settings: it makes its data folder, a first key and a first workspace, and prints 'ready "
-          "URL' when it "
-          "answers, then lines to paste. SIGTERM or Ctrl-C lets requests under way finish, then ends it.",
+          "Needs no settings: it creates its data folder, a first key and a first workspace, and prints "
+          "'ready URL' when it answers, then commands to paste. After SIGTERM or Ctrl-C, running requests "
+          "finish, then the server stops.",
       .options = {},
       .examples = {"sandkeep serve",
                    "sandkeep serve --data /srv/sandkeep --listen 0.0.0.0:8420 --tls self-signed"},

@@ -70,7 +70,7 @@ ExitCode retry_unkept(Invocation& call) {
     for (const auto& item : list_field(done, "items")) add_unkept(table, item);
     table.print(call.terminal);
     if (flag_field(done, "has_more"))
-      call.terminal.line("… 'sandkeep sessions unkept " + call.positional(0) + "' lists them all");
+      call.terminal.line("… 'sandkeep sessions unkept " + call.positional(0) + "' lists all of them");
   }
   return remaining == 0 ? ExitCode::ok : ExitCode::failed;
 }
@@ -118,24 +118,24 @@ std::vector<Command> sessions_commands() {
        .run = list_sessions},
       {.name = "sessions export",
        .arguments = "ID [FILE.ipynb|FILE.py|-]",
-       .summary = "writes what ran in a session as a notebook or a program",
-       .about = "A Jupyter notebook with all outputs, or a Python program; the file's ending decides. "
-                "Without a file it goes to standard output.",
-       .options = {{"format", 0, "ipynb|py", "the format, where the file's name does not say it"}},
+       .summary = "exports the code of a session as a notebook or a program",
+       .about = "Writes a Jupyter notebook with all outputs, or a Python program, depending on the file's "
+                "extension. Without a file, writes to standard output.",
+       .options = {{"format", 0, "ipynb|py", "the format, if the file's name does not determine it"}},
        .positional_min = 1,
        .positional_max = 2,
        .examples = {"sandkeep sessions export s_0… analysis.ipynb"},
        .run = run_export},
       {.name = "sessions unkept",
        .arguments = "ID",
-       .summary = "lists what a session could not keep",
-       .about = "One line for each file: 'refused' (a full quota, a name that cannot be: it is in the "
-                "session only), 'aside' (somebody has a lock: its bytes are a version beside the head) or "
+       .summary = "lists content that a session could not keep",
+       .about = "One line for each file: 'refused' (a full quota or an invalid name: it exists only in the "
+                "session), 'aside' (locked by another client: its bytes are a version beside the head) or "
                 "'recovered' (found after a power cut: a version that may be torn); then the reason, the "
                 "version and the path. 'sandkeep cat WS:PATH@VERSION' reads a version, 'sandkeep restore' "
                 "makes it the head.",
        .options = {{"dismiss", 0, "",
-                    "removes what was kept aside or recovered from the list; versions stay"},
+                    "removes items that were kept aside or recovered from the list; versions stay"},
                    {"path", 0, "PATH", "with --dismiss: only the item at this path"}},
        .positional_min = 1,
        .positional_max = 1,
@@ -144,10 +144,10 @@ std::vector<Command> sessions_commands() {
        .run = list_unkept},
       {.name = "sessions retry",
        .arguments = "ID",
-       .summary = "tries again to keep what a session could not keep",
-       .about = "For when the reason is gone: the quota was raised, the lock released, room made. What was "
-                "refused is kept, and what was kept aside becomes the head, unless somebody wrote the file "
-                "since. Exits with 1 while something refused or kept aside remains.",
+       .summary = "tries again to keep content that a session could not keep",
+       .about = "Use it once the reason is gone: the quota was raised, the lock released, or space freed. "
+                "Refused content is stored, and content that was kept aside becomes the head, unless another "
+                "client wrote the file since. Exits with 1 while refused or aside items remain.",
        .options = {},
        .positional_min = 1,
        .positional_max = 1,
@@ -155,10 +155,10 @@ std::vector<Command> sessions_commands() {
        .run = retry_unkept},
       {.name = "sessions rm",
        .arguments = "ID…",
-       .summary = "ends sessions; their files stay",
-       .about = "A session that has files which could not be kept, because of a full quota or a bad name, is "
-                "not ended without --force: they are nowhere else.",
-       .options = {{"force", 0, "", "also with files that could not be kept; they are lost"}},
+       .summary = "deletes sessions; their files stay",
+       .about = "A session with files that could not be kept, because of a full quota or an invalid name, is "
+                "deleted only with --force: they exist nowhere else.",
+       .options = {{"force", 0, "", "delete it even with files that could not be kept; they are lost"}},
        .positional_min = 1,
        .examples = {"sandkeep sessions rm s_0…"},
        .run = run_remove}};

@@ -14,11 +14,10 @@ namespace sk::cli {
 namespace {
 
 constexpr std::string_view kHelp =
-    "Type Python; a blank line ends a block. !command runs a shell command, %%bash a script.\n"
-    "Files that you write are kept, each with a permanent link.\n"
-    "  :files    what is in the session's folder     :sleep   ends the process, keeps the files\n"
-    "  :session  its id and folder                   :quit    leaves; so does Ctrl-D\n"
-    "Ctrl-C interrupts what runs; variables stay.";
+    "Type Python; a blank line ends a block. !command runs a shell command, %%bash a script.\nFiles that you "
+    "write are kept, each with a permanent link.\n  :files    what is in the session's folder     :sleep   "
+    "ends the process, keeps the files\n  :session  its id and folder                   :quit    leaves; so "
+    "does Ctrl-D\nCtrl-C interrupts running code; variables stay.";
 
 std::string history_file(const Environment& environment) {
   auto value = [&](const char* name) {
@@ -91,7 +90,7 @@ class Shell {
       call_.terminal.line(text_field(session_, "id") + "  " + text_field(session_, "folder"));
     } else if (command == ":sleep") {
       remote_.call("POST", path + "/sleep");
-      call_.terminal.line("asleep; the next line wakes it, with its files and without its variables");
+      call_.terminal.line("asleep; the next line wakes it, with its files but without its variables");
     } else if (command == ":files") {
       auto url = "/api/v1/workspaces/" + text_field(session_, "workspace_id") + "/list";
       for_each_item(remote_, url, {{"folder", text_field(session_, "folder")}, {"recursive", "true"}},
@@ -111,7 +110,7 @@ class Shell {
     try {
       Json done = run_code(remote_, text_field(session_, "id"), {{"code", cell}}, events);
       if (flag_field(done, "woke"))
-        call_.terminal.note("the session had slept: variables are gone, files are there");
+        call_.terminal.note("the session was asleep: variables are lost, files are there");
       show_files(call_.terminal, done);
       show_end(call_.terminal, done);
       last_ = ended_well(done) ? ExitCode::ok : ExitCode::failed;
@@ -140,10 +139,10 @@ Command shell_command() {
       .arguments = "",
       .summary = "a Python prompt in a sandbox, whose files are kept",
       .about =
-          "Output comes as it is printed; each file that a line wrote follows with its permanent link, "
-          "images too. Lines can be edited and found again (Ctrl-R). Ctrl-C interrupts what runs and "
-          "keeps the variables. Reads standard input where that is no terminal.",
-      .options = {{"session", 0, "ID", "go on in this session"},
+          "Shows output as it is printed, then each file that a line wrote with its permanent link, "
+          "including images. Lines can be edited and found again (Ctrl-R). Ctrl-C interrupts running code "
+          "and keeps the variables. Reads standard input if that is not a terminal.",
+      .options = {{"session", 0, "ID", "continue in this session"},
                   {"name", 0, "NAME", "name of the new session"},
                   {"folder", 0, "PATH", "the workspace's folder that code sees as /mnt/data"},
                   {"memory", 0, "SIZE", "such as 4g"}},

@@ -11,11 +11,11 @@ namespace sk::cli {
 
 namespace {
 
-const Option kYes = {"yes", 'y', "", "do it: what is purged cannot come back"};
+const Option kYes = {"yes", 'y', "", "confirm: purged files cannot be restored"};
 
 void need_yes(const Invocation& call, const std::string& what) {
   if (call.arguments.has("yes")) return;
-  throw Error(Code::bad_request, "this would delete " + what + " for ever").hint("Add --yes if you mean it.");
+  throw Error(Code::bad_request, "this would permanently delete " + what).hint("Add --yes to confirm.");
 }
 
 ExitCode list_trash(Invocation& call) {
@@ -49,10 +49,11 @@ std::string find_trashed(Remote& remote, const RemotePath& where, const std::str
   });
   if (ids.empty())
     throw Error(Code::not_found, where.path + " is not in the trash")
-        .hint("'sandkeep trash ls' shows what is.");
+        .hint("List the trash: 'sandkeep trash ls'.");
   if (ids.size() > 1)
-    throw Error(Code::conflict, std::to_string(ids.size()) + " things in the trash were once " + where.path)
-        .hint("Name one by its id; 'sandkeep trash ls' shows them and when they were removed.");
+    throw Error(Code::conflict,
+                std::to_string(ids.size()) + " entries in the trash had the path " + where.path)
+        .hint("Name one by its id. 'sandkeep trash ls' shows the ids and the times of removal.");
   return ids[0];
 }
 
@@ -66,7 +67,7 @@ ExitCode restore_trashed(Invocation& call) {
     auto where = is_file_id(word) ? RemotePath{} : parse_remote_path(word);
     Json body = {{"on_existing", on_existing(call.arguments)}};
     if (auto to = call.arguments.value("to")) {
-      if (call.arguments.positional.size() > 1) throw Error(Code::bad_request, "--to is for a single one");
+      if (call.arguments.positional.size() > 1) throw Error(Code::bad_request, "--to is for a single entry");
       body["to"] = parse_remote_path(*to).path;
     }
     http::Headers headers;
@@ -82,7 +83,7 @@ void print_purged(const Invocation& call, const Json& result) {
   auto links = list_field(result, "broken_links");
   call.print(result, "purged " + std::to_string(number_field(result, "files")) + " files with " +
                          std::to_string(number_field(result, "versions")) + " versions, " +
-                         human_size(number_field(result, "freed_bytes")) + " of the quota are free again");
+                         human_size(number_field(result, "freed_bytes")) + " of the quota freed");
   if (call.json()) return;
   for (const auto& link : links) call.terminal.line("  broken link: " + text_field(link, "link"));
 }
@@ -111,19 +112,20 @@ ExitCode empty_trash(Invocation& call) {
 
 std::vector<Command> trash_commands() {
   auto restore_options = kOnExistingOptions;
-  restore_options.insert(restore_options.begin(), {"to", 0, "PATH", "to another path than the one it had"});
+  restore_options.insert(restore_options.begin(),
+                         {"to", 0, "PATH", "restore to this path instead of the old one"});
   return {
       {.name = "trash ls",
        .arguments = "[WS:]",
-       .summary = "lists what was removed",
-       .about = "Shows id, size, when it was removed (local time) and the path it had.",
+       .summary = "lists removed files and folders",
+       .about = "Shows id, size, time of removal (local) and old path.",
        .options = {},
        .positional_max = 1,
        .examples = {"sandkeep trash ls"},
        .run = list_trash},
       {.name = "trash restore",
        .arguments = "PATH|FILE_ID…",
-       .summary = "brings it back to where it was",
+       .summary = "restores files and folders to their old paths",
        .about = "",
        .options = with_write_options(restore_options),
        .positional_min = 1,
@@ -131,15 +133,15 @@ std::vector<Command> trash_commands() {
        .run = restore_trashed},
       {.name = "trash purge",
        .arguments = "PATH|FILE_ID…",
-       .summary = "deletes it for ever, with all its versions",
-       .about = "Says which links break by it; they answer 410 from then on.",
+       .summary = "permanently deletes files and folders, with all versions",
+       .about = "Shows the links that stop working; they answer 410 from then on.",
        .options = {kYes},
        .positional_min = 1,
        .examples = {"sandkeep trash purge draft.md --yes"},
        .run = purge_trashed},
       {.name = "trash empty",
        .arguments = "[WS:]",
-       .summary = "deletes everything in the trash for ever",
+       .summary = "permanently deletes everything in the trash",
        .about = "",
        .options = {kYes},
        .positional_max = 1,

@@ -28,7 +28,7 @@ Command whoami_command() {
   return {
       .name = "whoami",
       .arguments = "",
-      .summary = "tells which server, and who you are there",
+      .summary = "shows the server and your principal",
       .about = "",
       .options = {},
       .positional_max = 0,

@@ -82,7 +82,7 @@ ExitCode run_rm(Invocation& call) {
     write_conditions(call, remote, parse_remote_path(name + ":")).add_to(headers);
     remote.call("DELETE", url_of(name), {}, {}, headers);
     call.print({{"trashed", name}}, printable(name) + " is in the trash; 'sandkeep workspace restore " +
-                                        printable(name) + "' brings it back");
+                                        printable(name) + "' restores it");
   }
   return ExitCode::ok;
 }
@@ -115,7 +115,7 @@ ExitCode run_revoke_links(Invocation& call) {
   auto remote = connect(call);
   remote.call("POST", url_of(call.positional(0)) + "/revoke-links");
   call.print({{"revoked", true}},
-             "all signed links of " + printable(call.positional(0)) + " so far are dead");
+             "all signed links of " + printable(call.positional(0)) + " so far are revoked");
   return ExitCode::ok;
 }
 
@@ -125,7 +125,7 @@ std::vector<Command> workspace_commands() {
   return {
       {.name = "workspace create",
        .arguments = "NAME",
-       .summary = "makes a workspace of your own",
+       .summary = "creates a workspace that you own",
        .about = "",
        .options = {{"quota", 0, "SIZE", "its quota, such as 5GiB; else the server's default"}},
        .positional_min = 1,
@@ -134,16 +134,16 @@ std::vector<Command> workspace_commands() {
        .run = run_create},
       {.name = "workspace ls",
        .arguments = "",
-       .summary = "lists the workspaces that you may enter",
+       .summary = "lists your workspaces",
        .about = "Shows name, id, owner, your role, and how much of the quota is used.",
-       .options = {{"trashed", 0, "", "those in the trash"},
-                   {"all", 'a', "", "everybody's, to see what they use; for administrators"}},
+       .options = {{"trashed", 0, "", "the trashed workspaces"},
+                   {"all", 'a', "", "all workspaces of the server, with their usage; for administrators"}},
        .positional_max = 0,
        .examples = {"sandkeep workspace ls"},
        .run = list_workspaces},
       {.name = "workspace rename",
        .arguments = "WS NAME",
-       .summary = "gives it another name; its id stays",
+       .summary = "renames a workspace; its id stays",
        .about = "",
        .options = {},
        .positional_min = 2,
@@ -152,9 +152,9 @@ std::vector<Command> workspace_commands() {
        .run = run_rename},
       {.name = "workspace quota",
        .arguments = "WS [SIZE]",
-       .summary = "shows or sets its quota; setting is for administrators",
-       .about = "It counts each distinct content of the workspace once, versions and trash included. An "
-                "administrator names somebody else's workspace by its id, as 'workspace ls --all' shows it.",
+       .summary = "shows or sets a workspace's quota; only administrators may set it",
+       .about = "It counts each distinct content of the workspace once, including versions and trash. "
+                "Administrators name other owners' workspaces by id; 'workspace ls --all' shows the ids.",
        .options = {},
        .positional_min = 1,
        .positional_max = 2,
@@ -163,7 +163,7 @@ std::vector<Command> workspace_commands() {
        .run = run_quota},
       {.name = "workspace member",
        .arguments = "WS PRINCIPAL_ID read|write|own|none",
-       .summary = "lets somebody in, changes the role, or shows them out",
+       .summary = "adds a member, changes its role, or removes it",
        .about = "",
        .options = {},
        .positional_min = 3,
@@ -172,15 +172,15 @@ std::vector<Command> workspace_commands() {
        .run = run_member},
       {.name = "workspace rm",
        .arguments = "WS…",
-       .summary = "moves it to the trash; its links keep working",
-       .about = "A lock that somebody holds in it stands in the way.",
+       .summary = "moves a workspace to the trash; its links keep working",
+       .about = "A lock in the workspace prevents it.",
        .options = {kWriteOptions[0], kWriteOptions[2]},
        .positional_min = 1,
        .examples = {"sandkeep workspace rm team"},
        .run = run_rm},
       {.name = "workspace restore",
        .arguments = "WS…",
-       .summary = "brings it back from the trash",
+       .summary = "restores a workspace from the trash",
        .about = "",
        .options = {},
        .positional_min = 1,
@@ -188,8 +188,8 @@ std::vector<Command> workspace_commands() {
        .run = run_restore},
       {.name = "workspace revoke-links",
        .arguments = "WS",
-       .summary = "ends all signed links of it that were made so far",
-       .about = "Permanent links for those who may read it are not touched.",
+       .summary = "revokes all signed links created so far",
+       .about = "Permanent links for its members keep working.",
        .options = {},
        .positional_min = 1,
        .positional_max = 1,

@@ -7,18 +7,18 @@
 namespace sk::cli {
 
 const std::vector<Option> kTargetOptions = {
-    {"server", 0, "URL", "the server; else $SANDKEEP_SERVER, else the saved login"},
+    {"server", 0, "URL", "the server; default: $SANDKEEP_SERVER, else the saved login"},
     {"key", 0, "KEY",
-     "the key; better in $SANDKEEP_KEY or a saved login, because others can see a program's flags"},
-    {"workspace", 'w', "WS", "the workspace that a bare PATH means; else $SANDKEEP_WORKSPACE"},
-    {"ca-file", 0, "FILE", "an authority to trust beside the system's; else $SANDKEEP_CA_FILE"},
+     "the key; prefer $SANDKEEP_KEY or a saved login, because others can see a program's flags"},
+    {"workspace", 'w', "WS", "the workspace of a PATH without WS:; default: $SANDKEEP_WORKSPACE"},
+    {"ca-file", 0, "FILE", "an authority to trust in addition to the system's; default: $SANDKEEP_CA_FILE"},
 };
 
 const std::vector<Option> kWriteOptions = {
-    {"lock", 0, "TOKEN", "a lock that you hold; may be repeated; else $SANDKEEP_LOCK, which 'lock run' sets"},
-    {"if-match", 0, "VERSION",
-     "only if this version id is the current one ('*': only if something is there)"},
-    {"fence", 0, "NUMBER", "the fencing number of your lock: refused when somebody has held a later one"},
+    {"lock", 0, "TOKEN",
+     "the token of a lock that you hold; repeatable; default: $SANDKEEP_LOCK, which 'lock run' sets"},
+    {"if-match", 0, "VERSION", "only if this version id is the current one ('*': only if the path exists)"},
+    {"fence", 0, "NUMBER", "the fencing number of your lock; the write is refused if there was a later lock"},
 };
 
 std::vector<Option> with_write_options(std::vector<Option> own) {

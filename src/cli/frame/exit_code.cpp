@@ -7,12 +7,12 @@ namespace sk::cli {
 namespace {
 constexpr auto kExitCodes = std::to_array<ExitCodeInfo>({
     {ExitCode::ok, "done"},
-    {ExitCode::failed, "failed, or not everything could be done"},
-    {ExitCode::usage, "the command line, or what it asked for, is malformed"},
+    {ExitCode::failed, "failed, or only partly done"},
+    {ExitCode::usage, "the command line or the request is malformed"},
     {ExitCode::not_found, "no such file, version, workspace…, or it was purged"},
     {ExitCode::denied, "the key is missing, wrong, or lacks the right"},
-    {ExitCode::conflict, "locked, a precondition failed, or something is in the way"},
-    {ExitCode::unreachable, "no server answered, or it is too busy"},
+    {ExitCode::conflict, "locked, a precondition failed, or a conflict"},
+    {ExitCode::unreachable, "no server answered, or the server is too busy"},
     {ExitCode::no_room, "over a quota, a size limit, or the disk is full"},
     {ExitCode::damaged,
      "a check found damage: 'verify', 'audit verify', or bytes that do not match their hash"},

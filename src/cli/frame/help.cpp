@@ -75,14 +75,12 @@ std::string usage_line(const Command& command) {
 
 std::string overview_help(const CommandTable& table) {
   std::string out =
-      "Sandkeep keeps files: every version, under a permanent link.\n\n"
-      "Usage: sandkeep COMMAND [OPTIONS] [ARGUMENTS]\n"
-      "       sandkeep COMMAND --help\n";
+      "Sandkeep stores every version of your files under a permanent link.\n\nUsage: sandkeep COMMAND "
+      "[OPTIONS] [ARGUMENTS]\n       sandkeep COMMAND --help\n";
   for (const auto& group : table.groups())
     out += "\n" + std::string(group.title) + "\n" + group_rows(table, group);
   out +=
-      "\nA PATH is meant in the default workspace; WS:PATH names another. --json prints JSON.\n"
-      "\nExit codes\n";
+      "\nA PATH is in the default workspace; WS:PATH names another one. --json prints JSON.\n\nExit codes\n";
   std::vector<std::pair<std::string, std::string>> rows;
   for (const auto& row : all_exit_codes())
     rows.emplace_back(std::to_string(static_cast<int>(row.code)), row.meaning);
@@ -113,7 +111,7 @@ std::string family_help(const CommandTable& table, std::string_view family) {
   std::vector<std::pair<std::string, std::string>> rows;
   for (const auto* command : table.of_family(family))
     rows.emplace_back(std::string(command->name) + " " + std::string(command->arguments), command->summary);
-  return out + two_columns(rows) + "\n'sandkeep " + std::string(family) + " COMMAND --help' tells more.\n";
+  return out + two_columns(rows) + "\n'sandkeep " + std::string(family) + " COMMAND --help' shows more.\n";
 }
 
 }  // namespace sk::cli

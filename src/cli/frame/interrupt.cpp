@@ -23,7 +23,7 @@ sigset_t watched() {
 }  // namespace
 
 InterruptGuard::InterruptGuard(Terminal& terminal)
-    : InterruptGuard(terminal, "interrupted; what was finished is kept", {}) {}
+    : InterruptGuard(terminal, "interrupted; finished files are kept", {}) {}
 
 InterruptGuard::InterruptGuard(Terminal& terminal, std::string note, std::function<void()> clean_up)
     : terminal_(terminal), note_(std::move(note)), clean_up_(std::move(clean_up)) {
@@ -39,12 +39,12 @@ InterruptGuard::~InterruptGuard() {
 }
 
 void InterruptGuard::add(const std::string& path) {
-  std::lock_guard guard(mutex_);
+  MutexLock guard(mutex_);
   half_written_.insert(path);
 }
 
 void InterruptGuard::remove(const std::string& path) {
-  std::lock_guard guard(mutex_);
+  MutexLock guard(mutex_);
   half_written_.erase(path);
 }
 

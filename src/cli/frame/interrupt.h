@@ -5,11 +5,11 @@
 
 #include <csignal>
 #include <functional>
-#include <mutex>
 #include <set>
 #include <string>
 #include <thread>
 
+#include "base/mutex.h"
 #include "cli/frame/terminal.h"
 
 namespace sk::cli {
@@ -36,8 +36,8 @@ class InterruptGuard {
   const std::string note_;
   const std::function<void()> clean_up_;  // may be empty
   sigset_t earlier_{};
-  std::mutex mutex_;
-  std::set<std::string> half_written_;  // guarded by mutex_
+  Mutex mutex_;
+  std::set<std::string> half_written_ SK_GUARDED_BY(mutex_);
   std::thread thread_;
 };
 

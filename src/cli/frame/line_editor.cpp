@@ -47,7 +47,7 @@ LineEditor::LineEditor(const Terminal& terminal, std::string history_file) : imp
   el_set(editor, EL_HIST, history, impl_->history);
   // While a line is typed, Ctrl-C is a key that abandons it. While code runs, it is a signal again.
   el_set(editor, EL_SETTY, "-d", "-isig", nullptr);
-  el_set(editor, EL_ADDFN, "abandon", "gives the line up", &Impl::abandon);
+  el_set(editor, EL_ADDFN, "abandon", "cancels the line", &Impl::abandon);
   el_set(editor, EL_BIND, "^C", "abandon", nullptr);
   el_set(editor, EL_BIND, "^R", "em-inc-search-prev", nullptr);
 }

@@ -109,7 +109,7 @@ Progress::Progress(Terminal& terminal, std::string label, std::optional<uint64_t
 Progress::~Progress() {
   if (!thread_.joinable()) return;
   {
-    std::lock_guard guard(mutex_);
+    MutexLock guard(mutex_);
     stopping_ = true;
   }
   wake_.notify_all();
@@ -121,9 +121,9 @@ void Progress::draw_until_stopped() {
   constexpr auto kInterval = std::chrono::milliseconds(120);
   RateMeter meter;
   meter.sample(steady_now_us(), 0);
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   // Delay the first drawing: a short transfer needs no progress line.
-  while (!wake_.wait_for(lock, kInterval, [this] { return stopping_; })) {
+  while (!wake_.wait_for(lock, kInterval, [this]() SK_REQUIRES(mutex_) { return stopping_; })) {
     meter.sample(steady_now_us(), bytes_done());
     ProgressState state{label_,       bytes_done(),       bytes_total_, files_done_.load(),
                         files_total_, meter.bytes_per_s()};

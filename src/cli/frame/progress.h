@@ -3,13 +3,12 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <deque>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 
+#include "base/mutex.h"
 #include "cli/frame/terminal.h"
 
 namespace sk::cli {
@@ -63,9 +62,9 @@ class Progress {
   const uint64_t files_total_;
   std::atomic<int64_t> bytes_done_{0};  // signed: a retry subtracts the bytes that it had sent
   std::atomic<uint64_t> files_done_{0};
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool stopping_ = false;  // guarded by mutex_
+  Mutex mutex_;
+  ConditionVariable wake_;
+  bool stopping_ SK_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 

@@ -44,7 +44,7 @@ void check_positional(const Command& command, const Arguments& arguments) {
   auto count = arguments.positional.size();
   auto complain = [&](const std::string& what) {
     throw Error(Code::bad_request, "'" + std::string(command.name) + "' " + what)
-        .hint(usage_line(command) + "   ('sandkeep " + std::string(command.name) + " --help' tells more)");
+        .hint(usage_line(command) + "   ('sandkeep " + std::string(command.name) + " --help' shows more)");
   };
   if (count < command.positional_min) complain("needs more: " + std::string(command.arguments));
   if (count > command.positional_max)

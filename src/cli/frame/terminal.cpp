@@ -77,7 +77,7 @@ Terminal::Terminal(int in_fd, int out_fd, int err_fd, const Environment& environ
 
 void Terminal::out(std::string_view text) {
   constexpr size_t kBufferBytes = 64 << 10;
-  std::lock_guard guard(mutex_);
+  MutexLock guard(mutex_);
   pending_ += text;
   if (pending_.size() >= kBufferBytes) write_out_locked();
 }
@@ -85,8 +85,13 @@ void Terminal::out(std::string_view text) {
 void Terminal::line(std::string_view text) { out(std::string(text) + "\n"); }
 
 void Terminal::flush() {
-  std::lock_guard guard(mutex_);
+  MutexLock guard(mutex_);
   write_out_locked();
+}
+
+bool Terminal::reader_left() const {
+  MutexLock guard(mutex_);
+  return reader_left_;
 }
 
 void Terminal::write_out_locked() {
@@ -106,7 +111,7 @@ void Terminal::write_out_locked() {
 }
 
 void Terminal::note(std::string_view text) {
-  std::lock_guard guard(mutex_);
+  MutexLock guard(mutex_);
   std::string whole;
   if (status_shown_) whole += kEraseLine;
   status_shown_ = false;
@@ -117,7 +122,7 @@ void Terminal::note(std::string_view text) {
 
 void Terminal::status(std::string_view text) {
   if (!err_is_tty_) return;
-  std::lock_guard guard(mutex_);
+  MutexLock guard(mutex_);
   if (text.empty() && !status_shown_) return;
   write_quietly(err_fd_, std::string(kEraseLine) + std::string(text));
   status_shown_ = !text.empty();

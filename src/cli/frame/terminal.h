@@ -2,11 +2,11 @@
 // Colours are used only on a terminal. Created by main, outlives the command. Any thread.
 #pragma once
 
-#include <mutex>
 #include <string>
 #include <string_view>
 
 #include "base/environment.h"
+#include "base/mutex.h"
 
 namespace sk::cli {
 
@@ -24,7 +24,7 @@ class Terminal {
   void flush();
   // Whether the reader of standard output, such as `head`, closed it. This ends the output and is not an
   // error.
-  bool reader_left() const { return reader_left_; }
+  bool reader_left() const;
 
   // Writes a line to standard error immediately. Erases the progress line first; its owner redraws it.
   void note(std::string_view text);
@@ -44,15 +44,15 @@ class Terminal {
   std::string paint_err(Style style, std::string_view text) const;
 
  private:
-  void write_out_locked();
+  void write_out_locked() SK_REQUIRES(mutex_);
 
   const int in_fd_, out_fd_, err_fd_;
   const bool in_is_tty_, out_is_tty_, err_is_tty_;
   bool colour_allowed_ = false, utf8_ = false;  // constant after construction
-  std::mutex mutex_;                            // guards all below
-  std::string pending_;
-  bool status_shown_ = false;
-  bool reader_left_ = false;
+  mutable Mutex mutex_;
+  std::string pending_ SK_GUARDED_BY(mutex_);
+  bool status_shown_ SK_GUARDED_BY(mutex_) = false;
+  bool reader_left_ SK_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace sk::cli

@@ -25,7 +25,7 @@ Wanted find_wanted(workspace::Keep& keep, const workspace::Authority& into, cons
     if (!version)
       throw Error(Code::not_found,
                   "there is no version " + file.version->with_prefix(workspace::prefix::version));
-    // By the version alone, which is also had out of the trash.
+    // Found by its version alone, which also finds files in the trash.
     out.copy.from_version = version->id;
     name = split_path(version->path).second;
     out.asked = file.version->with_prefix(workspace::prefix::version);

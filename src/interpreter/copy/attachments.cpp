@@ -24,7 +24,7 @@ class Run {
     std::string path = join_path(session_.folder, clean_file_path(wanted.as));
     Attached out{wanted.version, "", ""};
     try {
-      // Also of the trash, and of a session that is gone; not one whose id its owner took back.
+      // Also finds files in the trash and files of deleted sessions, but no file whose id its owner revoked.
       auto file = keep_.purposes().find(target_.actor(), wanted.version);
       if (!file) throw Error(Code::not_found, "there is no such file");
       const auto& version = file->version;
@@ -65,7 +65,7 @@ class Run {
     return keep_.files().apply_one(target_, std::move(change)).entry.path;
   }
 
-  // Whether these bytes are the file's, or were before code changed them.
+  // Whether the file holds these bytes, or held them before code changed them.
   bool has_held(const Entry& entry, const Version& version) {
     constexpr size_t kVersionsMax = 1000;
     if (entry.kind != workspace::EntryKind::file) return false;
@@ -84,8 +84,8 @@ class Run {
   }
 
   void remember(const Id& version, const std::string& path) {
-    keep_.ground().db.write([&](catalog::Tx& tx) {
-      check_still_holds(tx, keep_.ground().clock, target_, workspace::Right::write);
+    keep_.ground().db.write(session_.key().scope(), [&](catalog::Tx& tx) {
+      check_still_holds(tx, target_, workspace::Right::write);
       tx.exec(
           "INSERT INTO session_attachments (session, version, path) VALUES ($1, $2, $3) "
           "ON CONFLICT (session, version) DO UPDATE SET path = excluded.path",
@@ -96,7 +96,7 @@ class Run {
   workspace::Keep& keep_;
   const SessionInfo& session_;
   const Authority target_;
-  std::set<std::string> taken_;  // by earlier requests of this call
+  std::set<std::string> taken_;  // names used by earlier requests of this call
 };
 
 }  // namespace

@@ -23,7 +23,7 @@ struct Special {
   std::string_view named;
 };
 
-// Kinds that are named in the answer instead of kept.
+// Node kinds that the answer reports and the workspace cannot store.
 std::optional<Special> special_of(NodeKind kind) {
   switch (kind) {
     case NodeKind::file:
@@ -64,7 +64,7 @@ void Settled::append(Settled&& other) {
   auto move_all = [](auto& to, auto& from) {
     to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
   };
-  // The newest word about a path is the one that counts.
+  // The latest report about a path replaces earlier ones.
   std::unordered_set<std::string_view> told;
   for (const auto& file : other.kept) told.insert(file.path);
   for (const auto& item : other.not_kept) told.insert(item.path);
@@ -106,9 +106,10 @@ Settled Capture::settle(const Touched& touched, const std::set<std::pair<uint64_
   try {
     return settle_steps(touched, open_files, as, Renames::all, later);
   } catch (...) {
-    manifest_.load();  // the rows in memory may be ahead of what is durable
+    manifest_.load();  // the rows in memory may be newer than the durable ones
     compare_all_ = true;
-    told_.clear();  // nobody heard of it
+    told_.clear();  // the caller did not receive it
+    placed_.clear();
     throw;
   }
 }
@@ -119,16 +120,22 @@ Settled Capture::settle_steps(const Touched& touched,
   Plan plan{.open_files = open_files, .as = as, .now_us = keep_.ground().clock.now_us()};
   collect_candidates(touched, plan);
   if (later) follow_renames(later, plan);
-  if (plan.candidates.empty()) return std::move(plan.settled);
-  // Renames are carried out before anything else is planned: what may be deleted depends on where things are.
+  take_placed(plan);
+  if (plan.candidates.empty() && plan.placed.empty()) return std::move(plan.settled);
+  Settled altered = keep_altered(plan);
+  auto all_settled = [&] {
+    altered.append(std::move(plan.settled));
+    return std::move(altered);
+  };
+  // Renames are applied before anything else is planned, because the deletions depend on where files are.
   find_renames(plan, renames);
   apply(plan);
   if (compare_all_) {
-    // Not even the renames could be recorded: nothing else may be concluded from what is where.
+    // Not even the renames could be recorded, so no other difference can be interpreted.
     note_not_kept(plan, "", UnkeptReason::disk_full,
-                  "the server's disk is full; all of it is looked at again")
+                  "the server's disk is full; the whole folder is compared again")
         .only_copy = true;
-    return std::move(plan.settled);
+    return all_settled();
   }
   plan.steps.clear();
   classify(plan);
@@ -137,10 +144,10 @@ Settled Capture::settle_steps(const Touched& touched,
   put_in_order(plan);
   apply(plan);
   drop_overtaken(plan.settled);
-  return std::move(plan.settled);
+  return all_settled();
 }
 
-// Content that was refused first, because something stood in its way, and kept then.
+// Drops reports of content that was refused first, because something was in its way, and kept later.
 void Capture::drop_overtaken(Settled& settled) {
   if (settled.not_kept.empty()) return;
   std::unordered_set<std::string_view> kept, folders(settled.folders.begin(), settled.folders.end());
@@ -150,7 +157,7 @@ void Capture::drop_overtaken(Settled& settled) {
   });
 }
 
-// Deletions that make room for something of another kind come first, other deletions last.
+// Deletions that make room for another kind come first, other deletions last.
 void Capture::put_in_order(Plan& plan) {
   auto turn_of = [&](const Plan::Step& step) -> size_t {
     if (step.what != Plan::What::trash) return 1;
@@ -164,10 +171,10 @@ void Capture::put_in_order(Plan& plan) {
 
 void Capture::note_unreadable(Plan& plan, const std::string& path) {
   if (!unreadable_.insert(path).second) return;
-  note_not_kept(plan, path, UnkeptReason::unreadable, "the server cannot look into it").only_copy = true;
+  note_not_kept(plan, path, UnkeptReason::unreadable, "the server cannot read it").only_copy = true;
 }
 
-// A path that cannot be seen is not gone.
+// A path that cannot be read does not count as deleted.
 void Capture::look_at(Plan& plan, const std::string& path) {
   int error = 0;
   auto node = copy_.look(path, &error);
@@ -206,7 +213,7 @@ void Capture::collect_candidates(const Touched& touched, Plan& plan) {
         plan.candidates.erase(found);
   };
   bool all = touched.everything || compare_all_;
-  // Looked into again by every capture: nothing tells when they can be read.
+  // Every capture looks at these again: no event says when they become readable.
   for (const auto& path : std::exchange(unreadable_, {}))
     if (!all) add_tree(path);
   if (all) {
@@ -218,14 +225,14 @@ void Capture::collect_candidates(const Touched& touched, Plan& plan) {
     for (const auto& path : touched.paths)
       if (!plan.candidates.contains(path)) look(path);
   }
-  // One that is not tried again may have gone with its folder, of which only the folder's own event tells.
+  // A path that is not retried may have gone with its folder; only the folder has an event then.
   auto may_be_gone = [&](const std::string& path) {
     return all || is_below_any(path, touched.folders) || is_below_any(path, touched.paths) ||
            is_below_any(path, touched.members);
   };
   for (const auto& [path, earlier] : refused_)
     if ((earlier.again || may_be_gone(path)) && !plan.candidates.contains(path)) look(path);
-  // All names of one file: what is written through one of them shows under the others too.
+  // All names of one file: a write through one of them changes the others too.
   std::set<std::pair<uint64_t, uint64_t>> files;
   if (touched.opened) {
     files = plan.open_files;
@@ -235,7 +242,7 @@ void Capture::collect_candidates(const Touched& touched, Plan& plan) {
   }
   for (const auto& [path, node] : plan.candidates) {
     if (node && node->kind == NodeKind::file && node->links > 1) files.emplace(node->device, node->inode);
-    // A name that is gone, or another file's by now, may have been written through before.
+    // Code may have written through a name that is now gone or belongs to another file.
     const ManifestRow* row = manifest_.find(path);
     bool left = row != nullptr && row->kind == NodeKind::file && (!node || node->inode != row->inode);
     if (left) files.emplace(row->device, row->inode);
@@ -249,8 +256,8 @@ void Capture::collect_candidates(const Touched& touched, Plan& plan) {
 }
 
 // Reads further events while some known name is gone. The kernel queues the event of a rename within the
-// rename, so once no event is left, the name was deleted. Code that renames faster than this decides nothing:
-// its missing names are left for the next capture.
+// rename, so once no event is left, the name was deleted. When code renames faster than this loop reads, the
+// missing names are left to the next capture.
 void Capture::follow_renames(const Later& later, Plan& plan) {
   constexpr int kRoundsMax = 8;
   auto is_gone = [&](const auto& one) { return !one.second && manifest_.find(one.first) != nullptr; };
@@ -271,7 +278,7 @@ void Capture::follow_renames(const Later& later, Plan& plan) {
              is_below_any(one.first, more.members);
     });
     collect_candidates(more, plan);
-    if (more.everything) return;  // not watched: a second walk is all that can be done
+    if (more.everything) return;  // not watched: only a second walk can help
   }
 }
 
@@ -281,7 +288,8 @@ bool Capture::is_known(const Node& node) const {
   return false;
 }
 
-// The known path that a new one was renamed from: it is gone, and had the same inode, not only its number.
+// Returns the known path that a new path was renamed from. That path is gone and had the same inode, not only
+// the same inode number.
 std::optional<std::string> Capture::renamed_from(const std::string& path, Node& node, NodeKind kind) {
   bool is_seen = false;  // with its generation, which walks leave out
   for (const auto& from : manifest_.find_inodes(node.device, node.inode)) {
@@ -296,15 +304,15 @@ std::optional<std::string> Capture::renamed_from(const std::string& path, Node& 
     int error = 0;
     auto there = copy_.look(from, &error);
     if (error != 0) continue;
-    // A hard link; or what was written in its place goes on with its history, as people expect of a file that
-    // is saved anew beside its backup. A file that was renamed there keeps its own history.
+    // A hard link; or a file saved anew beside its backup, which continues the history as people expect. A
+    // file that was renamed to this path keeps its own history.
     if (there && (row.is_inode_of(*there) || (there->kind == row.kind && !is_known(*there)))) continue;
     return from;
   }
   return std::nullopt;
 }
 
-// Whether some folder above the path is still to be renamed, here or away: a rename below it has to wait, or
+// Whether a folder above the path is still to be renamed, from or to there. A rename below it must wait, or
 // it would go into the folder that had the name before.
 bool Capture::is_below_pending(const Plan& plan, const std::string& path) {
   for (size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
@@ -318,14 +326,17 @@ bool Capture::is_below_pending(const Plan& plan, const std::string& path) {
     } else if (!row->is_inode_of(*there)) {
       auto now = plan.folders_by_inode.find({row->device, row->inode});
       if (now == plan.folders_by_inode.end()) continue;
-      if (manifest_.find(now->second) == nullptr && !is_below(now->second, above)) return true;
+      if (manifest_.find(now->second) != nullptr || is_below(now->second, above)) continue;
+      // Where another folder took its name, the folder is not renamed: its files are, one by one.
+      auto moved = copy_.look(now->second);
+      if (moved && renamed_from(now->second, *moved, NodeKind::folder) == above) return true;
     }
   }
   return false;
 }
 
-// Notes the names of a file that is moving: it was seen under a new name, and is elsewhere by now. Nothing is
-// decided about them; the events of the later renames come with the next capture.
+// Notes the names of a file that is being renamed: it was seen under a new name and is elsewhere by now.
+// Leaves them to the next capture, which gets the events of the later renames.
 void Capture::note_moving(Plan& plan, const std::string& path, const Node& node) {
   for (const auto& from : manifest_.find_inodes(node.device, node.inode)) {
     const ManifestRow& row = *manifest_.find(from);
@@ -336,14 +347,14 @@ void Capture::note_moving(Plan& plan, const std::string& path, const Node& node)
   }
 }
 
-// Folders first: what is in them goes with them.
+// Finds renames of folders first, because their contents move with them.
 void Capture::find_renames(Plan& plan, Renames renames) {
   if (renames == Renames::none) return;
   for (const auto& [path, node] : plan.candidates)
     if (node && node->kind == NodeKind::folder)
       plan.folders_by_inode.emplace(std::pair(node->device, node->inode), path);
   std::vector<std::string> renamed;
-  // In the workspace there still is a file where its folder should be.
+  // Whether the workspace still has a file where the path needs a folder.
   auto has_no_folder = [&](const std::string& path) {
     for (size_t slash = path.rfind('/'); slash != std::string::npos && slash > 0;
          slash = path.rfind('/', slash - 1))
@@ -360,7 +371,7 @@ void Capture::find_renames(Plan& plan, Renames renames) {
         note_moving(plan, path, *node);
         continue;
       }
-      // Nothing can be moved into itself: its files are renamed one by one.
+      // A folder cannot move into itself: its files are renamed one by one.
       if (is_below(path, *from) || is_below_pending(plan, path)) continue;
       Plan::Step step{Plan::What::rename, path, *from, *node, {}, true};
       workspace::MoveChange move;
@@ -368,10 +379,10 @@ void Capture::find_renames(Plan& plan, Renames renames) {
         move.from = workspace_path(*from);
         move.to = workspace_path(path);
       } catch (const Error&) {
-        continue;  // the workspace cannot have that name: told when the file itself is looked at
+        continue;  // the workspace does not accept that name; reported when the file itself is examined
       }
       const ManifestRow& row = *manifest_.find(*from);
-      // A session's rename applies only if nobody else wrote the file since.
+      // A session's rename applies only if no other client wrote the file since.
       if (row.version) move.conditions.if_match = {row.version};
       step.change = std::move(move);
       plan.steps.push_back(std::move(step));
@@ -379,7 +390,7 @@ void Capture::find_renames(Plan& plan, Renames renames) {
       renamed.push_back(path);
     }
   };
-  // Again while something was found: what moved away may have made room for something of another kind.
+  // Repeats while something was found: a move may have made room for something of another kind.
   for (bool found = true; found;) {
     size_t before = plan.steps.size();
     if (renames == Renames::all) pass(NodeKind::folder);
@@ -391,6 +402,9 @@ void Capture::find_renames(Plan& plan, Renames renames) {
     pass(NodeKind::file);
     found = plan.steps.size() > before;
   }
+  // The rows followed the renames so that the next ones were found. Each becomes so only with its own change.
+  for (auto step = plan.steps.rbegin(); step != plan.steps.rend(); ++step)
+    manifest_.rename(step->path, step->from);
 }
 
 void Capture::classify(Plan& plan) {
@@ -410,7 +424,7 @@ void Capture::classify(Plan& plan) {
       continue;
     }
     if (row != nullptr && row->kind != node->kind) {
-      // Where a folder was and is none, nothing below it is there either.
+      // Where a folder no longer exists, nothing below it exists either.
       for (const auto& below : manifest_.below(path)) gone.insert(below);
       plan.replaced.insert(path);
       row = nullptr;
@@ -418,7 +432,8 @@ void Capture::classify(Plan& plan) {
     if (auto special = special_of(node->kind)) {
       auto [told, is_new] = told_.try_emplace(path, node->ctime_ns);
       if (is_new || told->second != node->ctime_ns)
-        note_not_kept(plan, path, special->reason, std::string(special->named) + " is recorded, not kept");
+        note_not_kept(plan, path, special->reason,
+                      std::string(special->named) + " cannot be stored; it is only reported");
       told->second = node->ctime_ns;
       forget_refused(path);
       continue;
@@ -427,8 +442,10 @@ void Capture::classify(Plan& plan) {
     bool same = row != nullptr && ((row->matches(*node) && !open) ||
                                    (node->kind == NodeKind::folder && row->mode == node->mode));
     if (same && !row->matches(*node) && node->kind == NodeKind::folder) {
-      // Another folder in its place: the inode that the row names may turn up elsewhere.
-      Id file = row->file;
+      // Another folder is in its place: the inode in the row may turn up elsewhere. A client may have
+      // replaced the folder in the workspace too.
+      auto entry = keep_.files().find(plan.as.authority, workspace_path(path));
+      Id file = entry && entry->kind == EntryKind::folder ? entry->id : row->file;
       if (auto seen = copy_.look(path); seen && seen->kind == NodeKind::folder)
         manifest_.set_folder(path, *seen, file, plan.now_us);
     }
@@ -441,7 +458,7 @@ void Capture::classify(Plan& plan) {
 }
 
 void Capture::read_changed(Plan& plan) {
-  // Hard links: one reading for all names of an inode.
+  // Hard links: reads each inode once for all its names.
   std::map<uint64_t, ReadFile> by_inode;
   for (auto& [path, node] : plan.changed) {
     Plan::Step step{node.kind == NodeKind::folder ? Plan::What::folder : Plan::What::file, path, "", node, {},
@@ -458,29 +475,27 @@ void Capture::read_changed(Plan& plan) {
         continue;
       }
       if (node.size > file_bytes_max_)
-        throw Error(Code::too_large, "it has " + human_size(node.size) +
-                                         ", and a file that is kept may have " + human_size(file_bytes_max_));
-      workspace::PutChange put;
+        throw Error(Code::too_large, "it has " + human_size(node.size) + "; the limit for one file is " +
+                                         human_size(file_bytes_max_));
       auto known = node.links > 1 ? by_inode.find(node.inode) : by_inode.end();
-      auto read = known != by_inode.end() ? known->second
-                                          : read_contents(keep_.ground(), copy_, path, file_bytes_max_);
-      if (!read) continue;  // gone again, and told by the event that follows
+      std::optional<ReadFile> read;
+      if (auto placed = plan.placed.extract(path))
+        read = ReadFile{.content = placed.mapped().content, .stable = true, .node = placed.mapped().node};
+      else if (known != by_inode.end())
+        read = known->second;
+      else
+        read = read_contents(keep_.ground(), copy_, path, file_bytes_max_);
+      if (!read) continue;  // gone again; the next event reports it
       if (node.links > 1) by_inode.try_emplace(node.inode, *read);
       step.node = read->node;
       const ManifestRow* known_row = step.was_known ? manifest_.find(path) : nullptr;
       bool was_cut = plan.as.after_kill && known_row != nullptr && !known_row->complete;
       bool complete = read->stable && !was_cut && !plan.open_files.contains({node.device, node.inode});
       if (step.was_known && is_same_content(plan, path, step.node, read->content.hash(), complete)) continue;
-      put.path = target;
-      put.content = read->content;
-      // A mode that code did not change may have been changed by others.
-      put.mode_if_new = step.node.mode & 0777;
-      if (known_row == nullptr || known_row->mode != step.node.mode) put.mode = put.mode_if_new;
-      put.mtime_us = step.node.mtime_ns / 1000;
-      put.source = plan.as.source;
+      workspace::PutChange put = put_of(plan, path, step.node, read->content);
+      // When code did not change the mode, keeps a mode that another client may have set.
+      if (known_row != nullptr && known_row->mode == step.node.mode) put.mode.reset();
       put.complete = complete;
-      put.keep_when_locked = true;
-      put.captured = true;
       if (const ManifestRow* row = manifest_.find(path); step.was_known && row->version) {
         put.base = row->version;
         put.base_is_known = true;
@@ -496,10 +511,26 @@ void Capture::read_changed(Plan& plan) {
       refused_content(plan, path, node, error);
     }
   }
+  // Left to the next capture, because code is renaming what is around it. The answer names it already.
+  for (const auto& [path, file] : plan.placed) put_placed(plan, file);
 }
 
-// Content that the manifest has already is nothing that code wrote: putting it again would bring back a file
-// that somebody deleted meanwhile. Only its new marks, and its time, are noted.
+// The put of content that has no version yet. Error(bad_request) for a name that the workspace does not take.
+workspace::PutChange Capture::put_of(const Plan& plan, const std::string& path, const Node& node,
+                                     workspace::Content content) const {
+  workspace::PutChange put;
+  put.path = workspace_path(path);
+  put.content = std::move(content);
+  put.mode = put.mode_if_new = node.mode & 0777;
+  put.mtime_us = node.mtime_ns / 1000;
+  put.source = plan.as.source;
+  put.keep_when_locked = true;
+  put.captured = true;
+  return put;
+}
+
+// Whether the manifest already has this content, so that code wrote nothing. Storing it again would bring
+// back a file that another client deleted meanwhile. Records only its new marks and its time.
 bool Capture::is_same_content(Plan& plan, const std::string& path, const Node& node, const Sha256& sha256,
                               bool complete) {
   const ManifestRow* row = manifest_.find(path);
@@ -517,8 +548,8 @@ bool Capture::is_same_content(Plan& plan, const std::string& path, const Node& n
   return true;
 }
 
-// Only a folder in which nobody else put or changed anything goes as one. Error(not_found) when it is gone,
-// Error(bad_request) when it is none any more.
+// Whether a folder can be deleted as a whole: no other client added or changed anything in it.
+// Error(not_found) when it is gone, Error(bad_request) when it is no longer a folder.
 bool Capture::is_all_ours(Plan& plan, const std::string& folder, const std::set<std::string>& gone) {
   workspace::ListOptions options;
   options.folder = workspace_path(folder);
@@ -538,7 +569,7 @@ bool Capture::is_all_ours(Plan& plan, const std::string& folder, const std::set<
 
 void Capture::plan_deletions(Plan& plan) {
   std::set<std::string> gone(plan.gone.begin(), plan.gone.end());
-  std::set<std::string> covered;  // folders that go as a whole; what is below them needs no step of its own
+  std::set<std::string> covered;  // folders that are deleted as a whole; entries below them need no step
   for (const auto& path : plan.gone) {
     const ManifestRow* row = manifest_.find(path);
     if (row == nullptr || is_below_any(path, covered)) continue;
@@ -552,7 +583,7 @@ void Capture::plan_deletions(Plan& plan) {
           continue;
         }
       } catch (const Error& error) {
-        // Somebody removed it, or put a file in its place.
+        // Another client removed it, or put a file in its place.
         if (error.code() != Code::not_found && error.code() != Code::bad_request) throw;
         for (const auto& below : manifest_.below(path)) manifest_.erase(below);
         continue;

@@ -1,4 +1,4 @@
-// The changes that a capture planned, made durable in batches, and what becomes of those that are refused.
+// Makes the planned changes of a capture durable in batches, and handles those that are refused.
 #include <algorithm>
 
 #include "base/path.h"
@@ -9,10 +9,10 @@ namespace sk::interpreter {
 namespace {
 
 constexpr size_t kBatchMax = 2'000;
-// So many bytes of new content wait for one commit at most.
+// Limit on the bytes of new content that wait for one commit.
 constexpr uint64_t kBatchBytesMax = 256 << 20;
 
-// Whether a rename was refused for the sake of its new place, or of a lock: nobody wrote the old one since.
+// Whether a rename was refused because of its new path or a lock. No other client wrote the old path then.
 bool is_old_place_ours(const Error& error) {
   return error.code() == Code::conflict || error.code() == Code::locked;
 }
@@ -46,15 +46,18 @@ void Capture::apply(Plan& plan) {
       batch.push_back(plan.steps[end].change);
       bytes += plan.steps[end].node.size;
     }
-    // Versions, the manifest's rows about them and the execution's record become durable together.
+    // Versions, their rows in the manifest and the execution's record become durable together.
+    manifest_.remember();
     auto also = [&](catalog::Tx& tx, const std::vector<workspace::Files::Applied>& all) {
+      // The transaction may run again, with other results.
+      manifest_.go_back();
       std::vector<KeptFile> kept;
       for (size_t i = 0; i < all.size(); ++i) {
         if (all[i].result) {
           record(plan, at + i, *all[i].result);
           if (auto file = kept_file(*all[i].result)) kept.push_back(std::move(*file));
         } else if (plan.steps[at + i].what == Plan::What::rename) {
-          undo_rename(plan.steps[at + i].path, plan.steps[at + i].from, *all[i].refused);
+          forget_unless_ours(plan.steps[at + i].from, *all[i].refused);
         }
       }
       manifest_.save(tx);
@@ -66,8 +69,11 @@ void Capture::apply(Plan& plan) {
       results = keep_.files().apply_each(plan.as.authority, std::move(batch), also);
       manifest_.saved();
     } catch (const Error& error) {
-      if (error.code() != Code::disk_full) throw;
-      // Nothing of this batch is durable, and the next ones would fare no better.
+      if (error.code() != Code::disk_full) {
+        manifest_.go_back();
+        throw;
+      }
+      // Nothing of this batch is durable, and later batches would fail the same way.
       manifest_.load();
       compare_all_ = true;
       for (; at < plan.steps.size(); ++at) refuse(plan, at, error);
@@ -81,13 +87,14 @@ void Capture::apply(Plan& plan) {
   }
 }
 
-void Capture::undo_rename(const std::string& path, const std::string& from, const Error& error) {
-  if (is_old_place_ours(error)) return manifest_.rename(path, from);
-  for (const auto& below : manifest_.below(path)) manifest_.erase(below);
+// Forgets the rows of a refused rename, unless nobody else wrote the old place.
+void Capture::forget_unless_ours(const std::string& from, const Error& error) {
+  if (is_old_place_ours(error)) return;
+  for (const auto& below : manifest_.below(from)) manifest_.erase(below);
 }
 
-// A folder that was made in the workspace for what code put into it: somebody had deleted it; or code has
-// removed it again already, which is noticed now that it is known.
+// Records a folder that the workspace created above a kept file. Another client had deleted it, or code has
+// already removed it again; the next capture detects the latter, since the folder is now known.
 void Capture::note_folder_above(Plan& plan, const workspace::Entry& folder) {
   if (!is_within(folder.path, folder_) || folder.path == folder_) return;
   std::string path = disk_path(folder.path);
@@ -103,7 +110,7 @@ void Capture::note_folder_above(Plan& plan, const workspace::Entry& folder) {
   Node node;
   node.kind = NodeKind::folder;
   if (there && there->kind == NodeKind::folder) node = *there;
-  // The row has the workspace's mode, so that another mode of the copy's folder is captured.
+  // The row has the workspace's mode, so that a different mode of the copy's folder is captured.
   node.mode = folder.mode;
   manifest_.set_folder(path, node, folder.id, plan.now_us);
   plan.candidates[path] = there;
@@ -117,6 +124,8 @@ void Capture::record(Plan& plan, size_t index, const workspace::ChangeResult& re
   for (const auto& folder : result.made_above) note_folder_above(plan, folder);
   switch (step.what) {
     case Plan::What::rename:
+      manifest_.rename(step.from, step.path);
+      break;
     case Plan::What::time:
       break;
     case Plan::What::folder:
@@ -126,9 +135,9 @@ void Capture::record(Plan& plan, size_t index, const workspace::ChangeResult& re
       for (const auto& path : manifest_.below(step.path)) manifest_.erase(path);
       break;
     case Plan::What::file:
-      // What could only be kept in the trash, because of a lock, has no place in the workspace: it stays new,
-      // and gets one when it is looked at again without the lock.
-      // Beside a head that somebody else has locked, it started from that head.
+      // A file that was kept in the trash because of a lock has no path in the workspace. It stays new, and
+      // gets a path when a capture sees it without the lock. Beside a head that another client has locked, it
+      // is based on that head.
       if (!result.entry.trashed_us)
         manifest_.set_file(
             step.path, step.node,
@@ -185,10 +194,14 @@ void Capture::refuse(Plan& plan, size_t index, const Error& error) {
   Plan::Step& step = plan.steps[index];
   switch (step.what) {
     case Plan::What::time:
-      break;  // somebody else wrote or deleted the file meanwhile
+      break;  // another client wrote or deleted the file meanwhile
     case Plan::What::file:
-      // That a file is complete now is nothing new for whoever wrote or deleted it meanwhile.
-      if (step.only_completes && error.code() != Code::disk_full) break;
+      // That a file is now complete does not matter to a client that wrote or deleted it meanwhile.
+      if (step.only_completes && error.code() != Code::disk_full) {
+        if (const ManifestRow* row = manifest_.find(step.path))
+          manifest_.set_file(step.path, step.node, {row->file, row->version, row->sha256, true}, plan.now_us);
+        break;
+      }
       [[fallthrough]];
     case Plan::What::folder:
       refused_content(plan, step.path, step.node, error);
@@ -200,8 +213,8 @@ void Capture::refuse(Plan& plan, size_t index, const Error& error) {
         break;
       }
       if (is_old_place_ours(error)) {
-        // Somebody else took or locked the new place. The old one is given up all the same: files go one by
-        // one, and one that meets another there diverges from it.
+        // Another client took or locked the new path. The old path is given up all the same: files move one
+        // by one, and a file that meets another one there diverges from it.
         Touched both;
         both.folders = {step.from, step.path};
         plan.settled.append(
@@ -209,9 +222,8 @@ void Capture::refuse(Plan& plan, size_t index, const Error& error) {
                          step.node.kind == NodeKind::folder ? Renames::files : Renames::none));
         break;
       }
-      // Somebody else wrote or locked the file meanwhile: theirs stays where it is, and ours is kept under
+      // Another client wrote or locked the file meanwhile. Its file stays in place, and ours is kept under
       // its new name.
-      for (const auto& path : manifest_.below(step.path)) manifest_.erase(path);
       {
         Touched touched;
         touched.folders.insert(step.path);
@@ -224,7 +236,7 @@ void Capture::refuse(Plan& plan, size_t index, const Error& error) {
                       "the deletion is not recorded yet: " + error.message());
         break;
       }
-      // Not ours to delete any more; the next synchronisation brings it back into the copy.
+      // The deletion is not applied: the next synchronisation brings the entry back into the copy.
       for (const auto& path : manifest_.below(step.path)) manifest_.erase(path);
       if (error.code() != Code::not_found) disowned_.insert(workspace_path(step.path));
       if (error.code() != Code::not_found)
@@ -232,8 +244,8 @@ void Capture::refuse(Plan& plan, size_t index, const Error& error) {
   }
 }
 
-// Of a file or folder that is there: it is tried again with every capture, since the reason may be gone by
-// then. Too large, or with a name that cannot be, it stays until it is touched.
+// Reports an existing file or folder that was refused. Every capture retries it, since the reason may be gone
+// by then. One that is too large or has an invalid name is retried only when it is touched.
 void Capture::refused_content(Plan& plan, const std::string& path, const Node& node, const Error& error) {
   auto& item = note_not_kept(plan, path, reason_of(error), error.message());
   item.only_copy = node.kind == NodeKind::file;
@@ -259,11 +271,11 @@ std::vector<Unkept> Capture::refused() const {
   for (const auto& path : unreadable_)
     if (!refused_.contains(path))
       result.push_back({named(path), Unkept::What::refused, UnkeptReason::unreadable,
-                        "the server cannot look into it", Id{}, true});
+                        "the server cannot read it", Id{}, true});
   return result;
 }
 
-// A large file need not be read again to find that the quota is as it was.
+// Avoids reading a large file again only to find that the quota has not changed.
 bool Capture::is_refused_again(Plan& plan, const std::string& path, const Node& node) {
   auto found = refused_.find(path);
   if (found == refused_.end() || found->second.reason != UnkeptReason::quota || !found->second.again)
@@ -282,7 +294,7 @@ std::optional<uint64_t> Capture::room(Plan& plan) {
     auto now = keep_.workspaces().describe(plan.as.authority);
     *plan.room = now.quota_bytes - std::min(now.quota_bytes, now.used_bytes);
   } catch (const Error&) {
-    // The workspace is in the trash: its room stays unknown.
+    // The workspace is in the trash; the quota stays unknown.
   }
   return *plan.room;
 }

@@ -1,5 +1,5 @@
-// Searches a copy that cannot be believed: after a power cut its files may be empty, old or torn, and what is
-// missing from it may never have been deleted.
+// Searches an untrusted copy. After a power cut its files may be empty, old or torn, and files missing from
+// it may never have been deleted.
 #include "base/path.h"
 #include "interpreter/copy/capture.h"
 #include "interpreter/copy/contents.h"
@@ -22,28 +22,29 @@ Settled Capture::search(WorkingCopy& suspect, const CaptureAs& as) {
     nodes.emplace_back(path, node);
     return true;
   });
-  for (const auto& path : closed) unkept(path, UnkeptReason::unreadable, "the server cannot look into it");
+  for (const auto& path : closed) unkept(path, UnkeptReason::unreadable, "the server cannot read it");
 
   std::vector<workspace::Change> batch;
-  std::vector<std::string> paths;  // of the batch
+  std::vector<std::string> paths;  // of this batch
   std::vector<std::pair<std::string, workspace::PutChange>> misfits;
   auto apply_batch = [&] {
     if (batch.empty()) return;
     auto changes = batch;
+    std::vector<KeptFile> kept;
     auto also = [&](catalog::Tx& tx, const std::vector<workspace::Files::Applied>& all) {
-      std::vector<KeptFile> kept;
+      kept.clear();  // the transaction may run again
       for (const auto& one : all)
         if (auto file = one.result ? kept_file(*one.result) : std::nullopt) {
           file->change = KeptChange::recovered;
           file->locked = false;
           kept.push_back(std::move(*file));
         }
-      found.kept.insert(found.kept.end(), kept.begin(), kept.end());
       if (as.also) as.also(tx, kept);
     };
     auto results = keep_.files().apply_each(as.authority, std::move(batch), also);
+    found.kept.insert(found.kept.end(), kept.begin(), kept.end());
     for (size_t i = 0; i < results.size(); ++i) {
-      // A file in the place of a folder, or below a file, gets a place of its own.
+      // A file in the place of a folder, or below a file, gets a new path.
       auto* put = std::get_if<workspace::PutChange>(&changes[i]);
       bool is_misfit = results[i].refused && results[i].refused->code() == Code::conflict && put != nullptr &&
                        put->path == workspace_path(paths[i]);
@@ -52,7 +53,7 @@ Settled Capture::search(WorkingCopy& suspect, const CaptureAs& as) {
       else if (results[i].refused)
         unkept(paths[i], reason_of(*results[i].refused), results[i].refused->message());
       else
-        suspect.remove_file(paths[i]);  // leaves folders alone
+        suspect.remove_file(paths[i]);  // does not remove folders
     }
     batch.clear();
     paths.clear();
@@ -68,7 +69,8 @@ Settled Capture::search(WorkingCopy& suspect, const CaptureAs& as) {
         else
           continue;
       } else if (node.kind == NodeKind::file) {
-        // An empty file in the place of one that is kept is what a power cut leaves of unwritten blocks.
+        // A power cut leaves an empty file where blocks were not written, so an empty file in the place of a
+        // kept one is ignored.
         if (node.size == 0 && row != nullptr && row->kind == NodeKind::file) {
           suspect.remove_file(path);
           continue;

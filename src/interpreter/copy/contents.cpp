@@ -33,7 +33,7 @@ std::optional<ReadFile> read_contents(workspace::Ground& ground, const WorkingCo
       throw Error(Code::conflict, std::string("it cannot be read now: ") +
                                       (err == EAGAIN ? "a program holds a lease on it" : std::strerror(err)));
     }
-    // Opening a file that forbids reading changes its ctime, so look once more.
+    // Opening a file that forbids reading changes its ctime, so read its marks again.
     before = copy.look(path);
     if (!before) return std::nullopt;
     ReadFile result;

@@ -7,10 +7,10 @@ namespace sk::interpreter {
 namespace {
 
 constexpr size_t kLookedAtMax = 1'000;
-constexpr uint64_t kShortShare = 20;   // less than one part in so many is free …
-constexpr uint64_t kReserveTimes = 4;  // … or less than so many times the reserve
+constexpr uint64_t kShortShare = 20;   // the disk is short when less than 1/kShortShare is free …
+constexpr uint64_t kReserveTimes = 4;  // … or less than this multiple of the reserve
 constexpr int64_t kRestUs =
-    60 * kSecondUs;  // the disk may be short, but whoever was here just now comes back
+    60 * kSecondUs;  // even when the disk is short: a session that was just used is likely to return
 
 }  // namespace
 
@@ -19,7 +19,7 @@ std::optional<SessionInfo> CopyCache::next(TimeUs now_us, const std::function<bo
   if (is_disk_short()) keep_us = std::min(keep_us, kRestUs);
   for (auto& session : records_.sessions_with_copies(now_us - keep_us, kLookedAtMax)) {
     if (in_use(session.id)) continue;
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     auto spared = spared_.find(session.id);
     if (spared != spared_.end() && spared->second == session.active_us) continue;
     return session;
@@ -28,7 +28,7 @@ std::optional<SessionInfo> CopyCache::next(TimeUs now_us, const std::function<bo
 }
 
 void CopyCache::spare(const SessionInfo& session) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   spared_[session.id] = session.active_us;
 }
 

@@ -1,13 +1,13 @@
-// Working copies of sleeping sessions are a cache: all that they hold is in the workspace, and a session that
-// wakes without one gets a new one. This says which of them go.
+// Treats working copies of sleeping sessions as a cache: the workspace has all their contents, and a session
+// that wakes without a copy gets a new one. Chooses the copies to evict.
 #pragma once
 
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <unordered_map>
 
+#include "base/mutex.h"
 #include "interpreter/records.h"
 
 namespace sk::interpreter {
@@ -16,15 +16,17 @@ namespace sk::interpreter {
 class CopyCache {
  public:
   struct Rules {
-    std::string directory;       // the copies lie in it
-    int64_t keep_s = 0;          // a copy that was unused for longer goes
-    uint64_t reserve_bytes = 0;  // copies go sooner while the disk is close to it
+    std::string directory;       // directory of the copies
+    int64_t keep_s = 0;          // evict copies unused for longer than this
+    uint64_t reserve_bytes = 0;  // evict copies earlier while free disk space is close to this
   };
   CopyCache(Rules rules, Records& records) : rules_(std::move(rules)), records_(records) {}
 
-  // The one to go next: that was unused longest, when its time is over or the disk is short.
+  // Returns the next copy to evict: the least recently used one, when it is older than keep_s or the disk is
+  // short.
   std::optional<SessionInfo> next(TimeUs now_us, const std::function<bool(const Id&)>& in_use);
-  // It holds what could not be kept: it stays, and is not looked at again before it was used again.
+  // Spares a copy that holds content that could not be kept. It is not considered again until it has been
+  // used.
   void spare(const SessionInfo& session);
 
  private:
@@ -32,8 +34,8 @@ class CopyCache {
 
   const Rules rules_;
   Records& records_;
-  std::mutex mutex_;
-  std::unordered_map<Id, TimeUs> spared_;  // when it was last used; guarded by mutex_
+  Mutex mutex_;
+  std::unordered_map<Id, TimeUs> spared_ SK_GUARDED_BY(mutex_);  // time of its last use
 };
 
 }  // namespace sk::interpreter

@@ -18,10 +18,10 @@ Touched everything() {
 }  // namespace
 
 CaptureAs capture_as(const SessionInfo& session, workspace::Author author) {
-  // The session was opened with the right to write; its captures do not depend on the scope of the key that
-  // happens to run it, nor on what becomes of that key.
+  // Opening the session required the right to write. Its captures do not depend on the scope of the key that
+  // runs it, or on what happens to that key later.
   auto authority = workspace::system_authority(session.workspace, std::move(author),
-                                               "what code wrote in a session is kept whoever ran it");
+                                               "files that a session's code wrote are kept for any author");
   return {.authority = std::move(authority),
           .source = {"execution", {{"session_id", session.id.with_prefix(workspace::prefix::session)}}}};
 }
@@ -45,7 +45,7 @@ bool CopyKeeper::exists() const {
 void CopyKeeper::attach() {
   detach();
   copy_ = std::make_unique<WorkingCopy>(directory_, context_.owner);
-  manifest_ = std::make_unique<Manifest>(context_.keep.ground(), session_.id);
+  manifest_ = std::make_unique<Manifest>(context_.keep.ground(), session_.key());
   capture_ =
       std::make_unique<Capture>(context_.keep, *copy_, *manifest_, session_.folder, context_.file_bytes_max);
   sync_ = std::make_unique<Sync>(context_.keep, *copy_, *manifest_, *capture_, session_.folder);
@@ -98,7 +98,7 @@ Settled CopyKeeper::bring_up_to_date(const CaptureAs& as) {
   Settled settled;
   if (std::filesystem::exists(suspects_)) settled = search_suspects(as);
   if (is_trusted_) {
-    // Deletions from outside come first: a comparison must not bring back what somebody deleted.
+    // Deletions by other clients come first: a comparison must not bring back a file that they deleted.
     synced_seq_ = sync_->bring_changes(as.authority, recorded_.synced_seq);
     CaptureAs after = as;
     after.after_kill = true;
@@ -117,17 +117,17 @@ void CopyKeeper::mark_used() {
   if (recorded_.dirty && recorded_.identity == now.identity && recorded_.boot == now.boot &&
       recorded_.synced_seq <= now.synced_seq)
     return;
-  context_.records.save_copy_state(session_.id, now);
+  context_.records.save_copy_state(session_, now);
   recorded_ = now;
 }
 
-// Moves a copy that is not trusted out of the way. One that holds nothing new, by its record, just goes.
+// Moves an untrusted copy away. Removes it instead when its record says that it holds nothing new.
 void CopyKeeper::set_aside() {
   if (std::filesystem::is_empty(directory_)) return;
   if (recorded_.identity == copy_->identity() && !recorded_.dirty) {
     copy_->remove_all();
   } else {
-    log::warn("a working copy is searched, since it comes from another boot or another folder",
+    log::warn("a working copy comes from another boot or another folder; it is searched, not trusted",
               {{"session", session_.id.hex()}});
     std::filesystem::create_directories(suspects_);
     fsync_directory(context_.directory);
@@ -146,6 +146,7 @@ Settled CopyKeeper::search_suspects(const CaptureAs& as) {
     if (!item.path().filename().string().starts_with(".")) folders.push_back(item.path().string());
   CaptureAs searching = as;
   searching.also = [&](catalog::Tx& tx, const std::vector<KeptFile>& kept) {
+    check_owner(tx, session_.key());
     std::vector<Unkept> recovered;
     for (const auto& file : kept)
       recovered.push_back({file.path, Unkept::What::recovered, UnkeptReason::power_cut,
@@ -167,11 +168,12 @@ Settled CopyKeeper::search_suspects(const CaptureAs& as) {
 
 Settled CopyKeeper::settle(const Touched& touched, const OpenFiles& open_files, CaptureAs as) {
   as.also = [&, outer = std::move(as.also)](catalog::Tx& tx, const std::vector<KeptFile>& kept) {
+    check_owner(tx, session_.key());
     std::vector<Unkept> aside;
     for (const auto& file : kept) {
       if (file.locked)
         aside.push_back({file.path, Unkept::What::aside, UnkeptReason::locked,
-                         "somebody else has a lock on it; its bytes are kept as a version beside the head",
+                         "another client has locked it; its bytes are kept as a version beside the head",
                          file.version, false});
       else if (has_aside_)
         context_.records.forget_aside(tx, session_.id, file);
@@ -185,8 +187,9 @@ Settled CopyKeeper::settle(const Touched& touched, const OpenFiles& open_files, 
   Settled settled = capture_->settle(touched, open_files, as, later);
   if (auto postponed = capture_->take_postponed(); watched_ && !postponed.empty())
     context_.watcher.put_back(session_.id, postponed);
+  for (const auto& [from, to] : settled.renamed) sync_->follow_rename(from, to);
   for (const auto& path : capture_->take_disowned()) sync_->bring_later(path);
-  for (const auto& path : capture_->take_gone_aside()) context_.records.forget_aside(session_.id, path);
+  for (const auto& path : capture_->take_gone_aside()) context_.records.forget_aside(session_, path);
   save_refused();
   return settled;
 }
@@ -197,11 +200,11 @@ void CopyKeeper::save_refused() {
     now.push_back({item.path, Unkept::What::refused, item.reason, item.message, Id{}, true});
   if (now == saved_refused_) return;
   try {
-    context_.records.save_refused(session_.id, now);
+    context_.records.save_refused(session_, now);
     saved_refused_ = std::move(now);
   } catch (const Error& error) {
-    // The answer names it all the same, and the next capture tries again.
-    log::warn("what was refused could not be recorded", {{"error", error.message()}});
+    // The answer reports it anyway, and the next capture retries.
+    log::warn("refused content could not be recorded", {{"error", error.message()}});
   }
 }
 
@@ -209,8 +212,22 @@ Settled CopyKeeper::capture(Extent extent, const CaptureAs& as,
                             const std::function<OpenFiles()>& open_files) {
   Touched touched = context_.watcher.take(session_.id);
   touched.everything = touched.everything || extent == Extent::all;
-  if (touched.empty() && !capture_->has_refused()) return {};
+  if (touched.empty() && !capture_->has_refused() && !capture_->has_placed()) return {};
   return capture_touched(touched, as, open_files);
+}
+
+void CopyKeeper::place(const std::string& path, const std::function<void(const Pieces& take)>& fill) {
+  auto write = [&](int fd) { fill([&](Bytes piece) { write_all(fd, piece, path); }); };
+  // With a time of its own, which no later write leaves as it is.
+  Node node = copy_->write_file(
+      path, write, {.mode = 0644, .mtime_us = context_.keep.ground().clock.now_us(), .replace = false});
+  try {
+    workspace::Intake intake(context_.keep.ground(), {.size_max = context_.file_bytes_max});
+    fill([&](Bytes piece) { intake.write(piece); });
+    capture_->place({.path = path, .node = node, .content = intake.finish()});
+  } catch (const Error&) {
+    // The capture reads the file from the copy and refuses it for the same reason.
+  }
 }
 
 Settled CopyKeeper::retry(const CaptureAs& as, const std::function<OpenFiles()>& open_files) {
@@ -225,14 +242,14 @@ Settled CopyKeeper::capture_touched(const Touched& touched, const CaptureAs& as,
   OpenFiles open;
   Settled settled;
   try {
-    if (open_files) open = open_files();
+    if (open_files && !capture_->is_only_placed(touched)) open = open_files();
     settled = settle(touched, open, as);
   } catch (...) {
     context_.watcher.put_back(session_.id, everything());
     throw;
   }
   if (!open.empty()) {
-    // Still being written: look again next time, whether or not an event says so.
+    // A file that is still being written: look again next time, whether or not an event reports it.
     Touched again;
     again.opened = true;
     context_.watcher.put_back(session_.id, again);
@@ -259,7 +276,7 @@ Settled CopyKeeper::capture_between_cells(const CaptureAs& as, const std::functi
   divide(all.paths, now.paths, later.paths);
   divide(all.folders, now.folders, later.folders);
   divide(all.members, now.members, later.members);
-  // No path has these names.
+  // Keys that cannot be paths.
   if (all.opened) (is_due("//opened") ? now : later).opened = true;
   if (all.everything) (is_due("//everything") ? now : later).everything = true;
   if (!later.empty()) context_.watcher.put_back(session_.id, later);
@@ -292,16 +309,16 @@ CopyKeeper::Closed CopyKeeper::close(const CaptureAs& as) {
     auto not_kept = settle(everything(), {}, after).not_kept;
     manifest_->save();
     not_kept.insert(not_kept.end(), suspect_left_.begin(), suspect_left_.end());
-    // Changes that were not recorded are still to be found in the copy.
+    // Unrecorded changes are still in the copy.
     bool is_pending = capture_->has_refused();
     closed.kept = not_kept.empty() && !is_pending;
     std::erase_if(not_kept, [](const NotKept& item) { return !item.only_copy; });
     recorded_ = state_now(!not_kept.empty() || is_pending);
-    context_.records.save_copy_state(session_.id, recorded_);
+    context_.records.save_copy_state(session_, recorded_);
     closed.only_copies = std::move(not_kept);
   } catch (const std::exception& error) {
     closed = {};
-    log::error("a session's last files could not be kept; its copy stays and is looked through again",
+    log::error("a session's last files could not be kept; its copy stays and will be compared again",
                {{"session", session_.id.hex()}, {"error", error.what()}});
   }
   detach();
@@ -319,7 +336,7 @@ CopyKeeper::Closed CopyKeeper::look_for_only_copies(const CaptureAs& as) {
     return recover(as);
   } catch (const std::exception& error) {
     detach();
-    log::error("a session's files could not be looked through",
+    log::error("a session's files could not be compared",
                {{"session", session_.id.hex()}, {"error", error.what()}});
     return {};
   }
@@ -328,7 +345,7 @@ CopyKeeper::Closed CopyKeeper::look_for_only_copies(const CaptureAs& as) {
 bool CopyKeeper::evict(const CaptureAs& as) {
   try {
     if (exists() && !look_for_only_copies(as).kept) return false;
-    context_.records.forget_copy(session_.id);
+    context_.records.forget_copy(session_);
     remove();
     return !exists();
   } catch (const std::exception& error) {

@@ -1,18 +1,37 @@
 #include "interpreter/copy/manifest.h"
 
 #include "base/error.h"
+#include "catalog/columns.h"
 
 namespace sk::interpreter {
 
 namespace {
 
-// File times step with the kernel's tick; 20 ms is more than any (HZ ≥ 100 gives 10 ms).
+// File times advance with the kernel's tick; 20 ms exceeds any tick (HZ ≥ 100 gives 10 ms).
 constexpr int64_t kTickNs = 20'000'000;
 
 bool below_or_same(const std::string& path, const std::string& folder) {
   return folder.empty() || path == folder ||
          (path.size() > folder.size() && path.starts_with(folder) && path[folder.size()] == '/');
 }
+
+#define SK_MANIFEST_LIST(FIRST, NEXT) \
+  FIRST(path, "path")                 \
+  NEXT(kind, "kind")                  \
+  NEXT(file, "file")                  \
+  NEXT(version, "version")            \
+  NEXT(device, "device")              \
+  NEXT(inode, "inode")                \
+  NEXT(size, "size")                  \
+  NEXT(mtime_ns, "mtime_ns")          \
+  NEXT(ctime_ns, "ctime_ns")          \
+  NEXT(mode, "mode")                  \
+  NEXT(seen_us, "seen_us")            \
+  NEXT(birth_ns, "birth_ns")          \
+  NEXT(generation, "generation")      \
+  NEXT(sha256, "sha256")              \
+  NEXT(complete, "complete")
+SK_COLUMN_NAMES(ManifestColumn, SK_MANIFEST_LIST);
 
 }  // namespace
 
@@ -36,37 +55,39 @@ bool ManifestRow::is_inode_of(const Node& node) const {
 void Manifest::load() {
   rows_.clear();
   by_inode_.clear();
-  changed_.clear();
+  saved();
   ground_.db.read([&](catalog::Statements& statements) {
-    statements.query(
-        "SELECT path, kind, file, version, device, inode, size, mtime_ns, ctime_ns, mode, seen_us, birth_ns, "
-        "generation, sha256, complete FROM manifests WHERE session = $1",
-        {session_}, [&](const catalog::Row& row) {
-          ManifestRow one;
-          one.kind = row.integer(1) == 1 ? NodeKind::folder : NodeKind::file;
-          one.file = row.id(2);
-          one.version = row.id(3);
-          one.device = static_cast<uint64_t>(row.integer(4));
-          one.inode = static_cast<uint64_t>(row.integer(5));
-          one.size = static_cast<uint64_t>(row.integer(6));
-          one.mtime_ns = row.integer(7);
-          one.ctime_ns = row.integer(8);
-          one.mode = static_cast<uint32_t>(row.integer(9));
-          one.seen_us = row.integer(10);
-          one.birth_ns = row.integer(11);
-          one.generation = static_cast<uint64_t>(row.integer(12));
-          if (!row.is_null(13)) one.sha256 = row.hash(13);
-          one.complete = row.integer(14) != 0;
-          by_inode_.emplace(one.inode, row.str(0));
-          rows_.emplace(row.str(0), one);
-          return true;
-        });
+    statements.query("SELECT " SK_COLUMN_TEXT(SK_MANIFEST_LIST) " FROM manifests WHERE session = $1",
+                     {session_.id}, [&](const catalog::Row& row) {
+                       ManifestRow one;
+                       one.kind = row.integer(ManifestColumn::kind) == 1 ? NodeKind::folder : NodeKind::file;
+                       one.file = row.id(ManifestColumn::file);
+                       one.version = row.id(ManifestColumn::version);
+                       one.device = static_cast<uint64_t>(row.integer(ManifestColumn::device));
+                       one.inode = static_cast<uint64_t>(row.integer(ManifestColumn::inode));
+                       one.size = static_cast<uint64_t>(row.integer(ManifestColumn::size));
+                       one.mtime_ns = row.integer(ManifestColumn::mtime_ns);
+                       one.ctime_ns = row.integer(ManifestColumn::ctime_ns);
+                       one.mode = static_cast<uint32_t>(row.integer(ManifestColumn::mode));
+                       one.seen_us = row.integer(ManifestColumn::seen_us);
+                       one.birth_ns = row.integer(ManifestColumn::birth_ns);
+                       one.generation = static_cast<uint64_t>(row.integer(ManifestColumn::generation));
+                       if (!row.is_null(ManifestColumn::sha256))
+                         one.sha256 = row.hash(ManifestColumn::sha256);
+                       one.complete = row.integer(ManifestColumn::complete) != 0;
+                       by_inode_.emplace(one.inode, row.str(ManifestColumn::path));
+                       rows_.emplace(row.str(ManifestColumn::path), one);
+                       return true;
+                     });
   });
 }
 
 void Manifest::save() {
   if (changed_.empty()) return;
-  ground_.db.write([&](catalog::Tx& tx) { save(tx); });
+  ground_.db.write(session_.scope(), [&](catalog::Tx& tx) {
+    check_owner(tx, session_);
+    save(tx);
+  });
   saved();
 }
 
@@ -75,7 +96,7 @@ void Manifest::save(catalog::Tx& tx) const {
     auto found = rows_.find(path);
     if (found == rows_.end()) {
       tx.exec("DELETE FROM manifests WHERE session = $1 AND path = $2",
-              {session_, catalog::Param::raw(path)});
+              {session_.id, catalog::Param::raw(path)});
       continue;
     }
     const ManifestRow& row = found->second;
@@ -90,11 +111,38 @@ void Manifest::save(catalog::Tx& tx) const {
         "mtime_ns = excluded.mtime_ns, ctime_ns = excluded.ctime_ns, mode = excluded.mode, seen_us = "
         "excluded.seen_us, birth_ns = excluded.birth_ns, generation = excluded.generation, sha256 = "
         "excluded.sha256, complete = excluded.complete",
-        {session_, catalog::Param::raw(path), row.kind == NodeKind::folder ? 1 : 0, row.file,
+        {session_.id, catalog::Param::raw(path), row.kind == NodeKind::folder ? 1 : 0, row.file,
          row.version ? catalog::Param(row.version) : catalog::Param(nullptr), row.device, row.inode, row.size,
          row.mtime_ns, row.ctime_ns, row.mode, row.seen_us, row.birth_ns, row.generation,
          row.sha256 ? catalog::Param(row.sha256) : catalog::Param(nullptr), row.complete ? 1 : 0});
   }
+}
+
+void Manifest::saved() {
+  changed_.clear();
+  before_.clear();
+  changed_before_.clear();
+  remembers_ = false;
+}
+
+void Manifest::remember() {
+  before_.clear();
+  changed_before_ = changed_;
+  remembers_ = true;
+}
+
+void Manifest::go_back() {
+  auto rows = std::exchange(before_, {});
+  remembers_ = false;
+  for (const auto& [path, row] : rows) row ? set(path, *row) : erase(path);
+  changed_ = changed_before_;
+  remembers_ = true;
+}
+
+void Manifest::note_before(const std::string& path) {
+  if (!remembers_ || before_.contains(path)) return;
+  const ManifestRow* row = find(path);
+  before_.emplace(path, row == nullptr ? std::nullopt : std::optional(*row));
 }
 
 void Manifest::clear() {
@@ -109,6 +157,7 @@ const ManifestRow* Manifest::find(const std::string& path) const {
 
 void Manifest::set(const std::string& path, const ManifestRow& row) {
   SK_CHECK(!path.empty(), "the copy's own directory has no row");
+  note_before(path);
   erase(path);
   rows_[path] = row;
   by_inode_.emplace(row.inode, path);
@@ -144,15 +193,16 @@ void Manifest::set_file(const std::string& path, const Node& node, const Kept& k
   row.version = kept.version;
   row.sha256 = kept.sha256;
   row.complete = kept.complete;
-  // The marks of a file that was being written prove nothing: it is read again when it is touched next.
+  // The marks of a file that was being written prove nothing: it is read again when it is next touched.
   if (!kept.complete) row.seen_us = 0;
   set(path, row);
 }
 
 void Manifest::erase(const std::string& path_by_reference) {
-  std::string path = path_by_reference;  // it may live in the row that goes
+  std::string path = path_by_reference;  // the reference may point into the row that is erased
   auto found = rows_.find(path);
   if (found == rows_.end()) return;
+  note_before(path);
   auto [first, last] = by_inode_.equal_range(found->second.inode);
   for (auto at = first; at != last; ++at)
     if (at->second == path) {
@@ -187,7 +237,7 @@ std::vector<std::string> Manifest::members(const std::string& folder) const {
       result.push_back(at->first);
       ++at;
     } else {
-      at = rows_.lower_bound(at->first.substr(0, slash) + static_cast<char>('/' + 1));  // past that subfolder
+      at = rows_.lower_bound(at->first.substr(0, slash) + static_cast<char>('/' + 1));  // skip that subfolder
     }
   }
   return result;

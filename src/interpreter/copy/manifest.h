@@ -1,16 +1,17 @@
-// Lists what a working copy holds as far as the server put it there or kept it: path on disk → the version it
-// is, and the marks by which a change shows. A scan compares with this, never with the workspace, so only a
-// path that is here can count as deleted. The copy's own directory has no row: it is never deleted or
-// renamed.
+// Lists the entries of a working copy that the server put there or kept: path on disk → its version, and the
+// marks that reveal a change. A scan compares with the manifest, never with the workspace, so only a path
+// listed here can count as deleted. The copy's own directory has no row: it is never deleted or renamed.
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
 
 #include "base/id.h"
 #include "interpreter/copy/working_copy.h"
+#include "interpreter/session_key.h"
 #include "workspace/ground.h"
 
 namespace sk::interpreter {
@@ -19,38 +20,41 @@ struct ManifestRow {
   NodeKind kind = NodeKind::file;
   Id file;        // the entry in the workspace
   Id version;     // zero for folders
-  Sha256 sha256;  // of the content; zero for folders and rows of old servers
+  Sha256 sha256;  // of the content; zero for folders and for rows that older versions of the server wrote
   uint64_t device = 0, inode = 0, size = 0;
   int64_t birth_ns = 0;     // zero when unknown
   uint64_t generation = 0;  // zero when unknown
   int64_t mtime_ns = 0, ctime_ns = 0;
   uint32_t mode = 0;
-  bool complete = true;  // false: it was being written when it was kept
-  TimeUs seen_us = 0;    // when these marks were read
+  bool complete = true;  // false: the file was being written when it was kept
+  TimeUs seen_us = 0;    // time at which these marks were read
 
-  // Whether the node's marks are as they were.
+  // Whether the node's marks are unchanged.
   bool has_marks_of(const Node& node) const;
-  // Whether the node is as it was. A change within a clock tick of when the marks were read could leave them
-  // unchanged: then only its content can tell, and this is false.
+  // Whether the node is unchanged. A change within one clock tick of the time when the marks were read could
+  // leave them unchanged: only the content can tell then, and this returns false.
   bool matches(const Node& node) const;
   // Whether it is the same inode, not a later one with the same number. False when the birth time is unknown.
   bool is_inode_of(const Node& node) const;
 };
 
-// Belongs to one session; one thread at a time. Lives in memory while the session is awake. What a
-// capture changes goes to the catalog with the versions that it makes, in one transaction: a server that dies
-// must not take an old file for a new one, nor forget what code had deleted.
+// Belongs to one session; one thread at a time. In memory while the session is awake. A capture writes its
+// changes to the catalog in the transaction of its versions. A server that dies thus neither mistakes an old
+// file for a new one nor forgets that code deleted a file.
 class Manifest {
  public:
-  Manifest(workspace::Ground& ground, const Id& session) : ground_(ground), session_(session) {}
+  Manifest(workspace::Ground& ground, const SessionKey& session) : ground_(ground), session_(session) {}
 
-  // Reads the rows from the catalog. What was changed and not saved is dropped.
+  // Reads the rows from the catalog. Drops unsaved changes.
   void load();
   void save();
-  // Writes what changed as part of a transaction; saved() once that is durable.
+  // Writes the changes as part of a transaction. Call saved() once that is durable.
   void save(catalog::Tx& tx) const;
-  void saved() { changed_.clear(); }
+  void saved();
   void clear();
+  // Undoes all changes since remember(): a transaction that runs again makes them again.
+  void remember();
+  void go_back();
 
   const ManifestRow* find(const std::string& path) const;
   void set(const std::string& path, const ManifestRow& row);
@@ -62,7 +66,7 @@ class Manifest {
   };
   void set_file(const std::string& path, const Node& node, const Kept& kept, TimeUs now_us);
   void erase(const std::string& path);
-  // A folder (or file) was renamed on disk: its rows, and all below it, go with it.
+  // Moves the rows of a folder or file that was renamed on disk, with all rows below it.
   void rename(const std::string& from, const std::string& to);
   // Paths of `folder` itself and everything below it.
   std::vector<std::string> below(const std::string& folder) const;
@@ -72,11 +76,17 @@ class Manifest {
   const std::map<std::string, ManifestRow>& rows() const { return rows_; }
 
  private:
+  void note_before(const std::string& path);
+
   workspace::Ground& ground_;
-  const Id session_;
+  const SessionKey session_;
   std::map<std::string, ManifestRow> rows_;
   std::unordered_multimap<uint64_t, std::string> by_inode_;
   std::set<std::string> changed_;  // since save()
+  // The rows of remember() that were changed or erased since, and those that did not exist.
+  std::map<std::string, std::optional<ManifestRow>> before_;
+  std::set<std::string> changed_before_;
+  bool remembers_ = false;
 };
 
 }  // namespace sk::interpreter

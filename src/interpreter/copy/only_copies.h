@@ -1,4 +1,5 @@
-// Why a session is not deleted while its own folder holds content that is nowhere else.
+// The error that protects a session from deletion while its own folder holds content that exists nowhere
+// else.
 #pragma once
 
 #include <vector>
@@ -8,7 +9,7 @@
 
 namespace sk::interpreter {
 
-// Names the first of them in its message, and up to 100 in the fact `not_kept`, one path per line.
+// Names the first item in its message, and up to 100 in the fact `not_kept`, one path per line.
 Error only_copies_error(const std::vector<NotKept>& items);
 
 }  // namespace sk::interpreter

@@ -12,7 +12,7 @@ using workspace::EntryKind;
 
 namespace {
 constexpr size_t kEventsMax = 2'000;
-constexpr size_t kToldMax = 10;  // at once
+constexpr size_t kToldMax = 10;  // per call
 }  // namespace
 
 void Sync::materialise(const Entry& entry, const std::string& path, WorkingCopy::Attributes place) {
@@ -44,12 +44,12 @@ bool Sync::is_unchanged(const std::string& path, const Node& local) const {
   const ManifestRow* row = manifest_.find(path);
   if (row == nullptr || row->kind != local.kind) return false;
   if (local.kind == NodeKind::folder || row->matches(local)) return true;
-  // Touched, or written within a clock tick of when it was last seen: its content decides.
+  // The file was touched, or written within one clock tick of its last look: its content decides.
   return row->size == local.size && row->sha256 && hash_contents(copy_, path) == row->sha256;
 }
 
-// Where the workspace has a folder now and the copy a file, or the other way round: what is kept anyway goes,
-// what the session did itself stays. Error(conflict) then.
+// Makes room where the workspace now has a folder and the copy a file, or the reverse. Removes kept entries.
+// Error(conflict) when the session's own changes are in the way; they stay.
 void Sync::make_way(const std::string& path, NodeKind wanted) {
   auto slash = path.rfind('/');
   if (slash != std::string::npos) make_way(path.substr(0, slash), NodeKind::folder);
@@ -66,7 +66,7 @@ void Sync::make_way(const std::string& path, NodeKind wanted) {
     throw Error(Code::conflict, "the session has something else at '" + escape_name(path) + "'");
 }
 
-// The folders above something that comes, as the workspace has them, also where code had removed them.
+// Creates the folders above an entry, as the workspace has them, even where code had removed them.
 void Sync::need_folder(const workspace::Authority& authority, const std::string& path) {
   if (path.empty() || copy_.look(path)) return;
   auto slash = path.rfind('/');
@@ -77,7 +77,7 @@ void Sync::need_folder(const workspace::Authority& authority, const std::string&
 }
 
 // Creates the folders above a path that code removed and that stayed in the workspace because of others'
-// files. A folder that still has a row was removed after the last capture, which decides about it.
+// files. A folder that still has a row was removed after the last capture; the next one decides about it.
 void Sync::bring_folders_above(const workspace::Authority& authority, const std::string& path) {
   for (size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
     std::string above = path.substr(0, slash);
@@ -93,11 +93,21 @@ void Sync::bring_folders_above(const workspace::Authority& authority, const std:
   }
 }
 
-// Whether code has written a new file that is what somebody else put there.
+// Whether code wrote a new file that equals the one that another client put there.
 bool Sync::is_written_alike(const Entry& entry, const std::string& path, const std::optional<Node>& local) {
   if (!local || local->kind != NodeKind::file || manifest_.find(path) != nullptr) return false;
   return local->size == entry.size && (local->mode & 0777) == (entry.mode & 0777) &&
          !is_being_written(*local) && hash_contents(copy_, path) == entry.sha256;
+}
+
+// Whether the copy had something of what is in that folder of the workspace now. So it had this folder, also
+// when somebody else made it anew before a capture put its files into it.
+bool Sync::has_members_of(const workspace::Authority& authority, const std::string& folder) {
+  for (const auto& path : manifest_.members(folder)) {
+    auto entry = keep_.files().find(authority, paths_.workspace_path(path));
+    if (entry && entry->id == manifest_.find(path)->file) return true;
+  }
+  return false;
 }
 
 void Sync::bring_entry(const workspace::Authority& authority, const Entry& entry) {
@@ -113,8 +123,8 @@ void Sync::bring_entry(const workspace::Authority& authority, const Entry& entry
         bring_mode(entry, path, *local);
       return;
     }
-    if (row != nullptr && row->file == entry.id && !local)
-      return;  // the session deleted it; not captured yet
+    if (row != nullptr && !local && (row->file == entry.id || has_members_of(authority, path)))
+      return;  // the session deleted it, and no capture has seen that yet
     make_way(path, NodeKind::folder);
     manifest_.set_folder(path, copy_.make_folder(path, entry.mode), entry.id, keep_.ground().clock.now_us());
     return;
@@ -125,11 +135,12 @@ void Sync::bring_entry(const workspace::Authority& authority, const Entry& entry
                        keep_.ground().clock.now_us());
     return;
   }
-  // A local change stays: when it is captured, it carries its base, and the file says that it diverged.
-  // Should code move it away instead, the other one's file comes.
+  // A local change stays. When it is captured, it carries its base, and the file says that it diverged. If
+  // code moves it away instead, the other client's file is brought.
   if (local && local->kind == NodeKind::file && !is_unchanged(path, *local)) return bring_later(entry.path);
   if (local && local->kind == NodeKind::file && row->sha256 && row->sha256 == entry.sha256) {
-    // The bytes are there already. Code that has the file open goes on writing to it, not to an orphan.
+    // The bytes are there already. The file is not replaced, so that code that has it open does not write to
+    // an orphan.
     ManifestRow now = *row;
     now.file = entry.id;
     now.version = entry.head;
@@ -137,7 +148,7 @@ void Sync::bring_entry(const workspace::Authority& authority, const Entry& entry
     return bring_mode(entry, path, *local);
   }
   if (row != nullptr && row->version == entry.head && !local)
-    return;  // the session deleted it; not captured yet
+    return;  // the session deleted it, and no capture has seen that yet
   make_way(path, NodeKind::file);
   auto replaced = local && local->kind == NodeKind::file ? local : std::nullopt;
   if (replaced && is_being_written(*replaced))
@@ -146,7 +157,7 @@ void Sync::bring_entry(const workspace::Authority& authority, const Entry& entry
   materialise(entry, path, {.replace = false, .expected = replaced});
 }
 
-// A mode that others gave it, unless code has given it another one.
+// Applies a mode that another client set, unless code has set another one.
 void Sync::bring_mode(const Entry& entry, const std::string& path, const Node& local) {
   ManifestRow row = *manifest_.find(path);
   uint32_t wanted = (entry.mode & 0777) | (local.mode & 07000);
@@ -164,7 +175,7 @@ bool Sync::is_being_written(const Node& local) {
   return open_files_->contains({local.device, local.inode});
 }
 
-// One entry that cannot be brought must not keep the session from running.
+// Brings one entry. A failure must not keep the session from running.
 void Sync::bring_or_skip(const workspace::Authority& authority, const Entry& entry) {
   try {
     bring_entry(authority, entry);
@@ -176,6 +187,13 @@ void Sync::bring_or_skip(const workspace::Authority& authority, const Entry& ent
   }
 }
 
+void Sync::follow_rename(const std::string& from, const std::string& to) {
+  std::vector<std::string> moved;
+  for (auto at = skipped_.lower_bound(from); at != skipped_.end() && at->starts_with(from); ++at)
+    if (is_within(*at, from)) moved.push_back(to + at->substr(from.size()));
+  skipped_.insert(moved.begin(), moved.end());
+}
+
 std::vector<std::string> Sync::take_untold() { return std::exchange(untold_, {}); }
 
 void Sync::remove_if_unchanged(const std::string& path) {
@@ -185,7 +203,7 @@ void Sync::remove_if_unchanged(const std::string& path) {
   auto local = copy_.look(path, &error);
   if (error != 0) return;
   if (local && !is_unchanged(path, *local)) return;
-  // Another file with the same bytes is code's own: it wrote it anew. Forgotten, it is kept as a new one.
+  // Code replaced it with another file of the same bytes. Without its row, it is kept as a new file.
   if (local && local->kind == NodeKind::file && row->birth_ns != 0 && !row->is_inode_of(*local))
     return manifest_.erase(path);
   if (local && is_being_written(*local)) return bring_later(paths_.workspace_path(path));
@@ -194,10 +212,10 @@ void Sync::remove_if_unchanged(const std::string& path) {
   if (removed)
     manifest_.erase(path);
   else
-    bring_later(paths_.workspace_path(path));  // a folder with something of the session's own in it, so far
+    bring_later(paths_.workspace_path(path));  // a folder that still contains something of the session's own
 }
 
-// Whatever is at that path in the workspace now, and below it, is what the copy should have.
+// Brings the entry at a path of the workspace, and everything below it, into the copy.
 void Sync::bring(const workspace::Authority& authority, const std::string& workspace_path) {
   std::string path = paths_.disk_path(workspace_path);
   auto entry = keep_.files().find(authority, workspace_path);
@@ -233,7 +251,7 @@ int64_t Sync::bring_all(const workspace::Authority& authority) {
   return position;
 }
 
-// The session's own writes come back as events; the copy has them.
+// Whether an event reports the session's own write, which the copy already has.
 bool Sync::is_known(const workspace::JournalEntry& event, const std::string& workspace_path) const {
   if (event.kind != "file.create" && event.kind != "file.write") return false;
   auto version = event.facts.find("version_id");
@@ -256,7 +274,7 @@ int64_t Sync::bring_changes(const workspace::Authority& authority, int64_t after
       auto found = event.personal.find(name);
       if (found == event.personal.end() || !found->is_string()) continue;
       std::string path = found->get<std::string>();
-      // A folder that the session's lies in was moved, trashed or put back: all of it is another one now.
+      // A folder above the session's folder was moved, trashed or restored, so all of it may differ now.
       bool moves = event.kind.starts_with("folder.") && event.kind != "folder.create";
       if (moves && path != folder_ && is_within(folder_, path)) return bring_all(authority);
       if (is_within(path, folder_) && !is_known(event, path)) paths.insert(path);

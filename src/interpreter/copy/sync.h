@@ -1,5 +1,5 @@
-// Bringing the workspace's side into a working copy: everything when a session first wakes, and before each
-// execution what others changed in its folder, where the local file is unchanged.
+// Brings the workspace's changes into a working copy: everything when a session first wakes, and before each
+// execution the changes of other clients in its folder, where the local file is unchanged.
 #pragma once
 
 #include "interpreter/copy/capture.h"
@@ -15,21 +15,26 @@ class Sync {
   Sync(workspace::Keep& keep, WorkingCopy& copy, Manifest& manifest, const Capture& paths, std::string folder)
       : keep_(keep), copy_(copy), manifest_(manifest), paths_(paths), folder_(std::move(folder)) {}
 
-  // The files that processes hold open for writing, as (device, inode). They are not replaced or removed.
+  // Sets the source of the files that processes hold open for writing, as (device, inode). They are not
+  // replaced or removed.
   using OpenFiles = std::set<std::pair<uint64_t, uint64_t>>;
   void ask_for_open_files(std::function<OpenFiles()> ask) { ask_ = std::move(ask), open_files_.reset(); }
 
   // Compares the whole folder with the manifest. Returns the journal's position before it began. Entries that
-  // the session's own work stands in the way of are left out, and tried again by the next call.
+  // are blocked by the session's own changes are left out, and retried by the next call.
   int64_t bring_all(const workspace::Authority& authority);
-  // Brings what the journal says since `after`; everything when it cannot say. Returns the new position.
+  // Brings the changes that the journal has since `after`; everything when the journal does not reach back so
+  // far. Returns the new position.
   int64_t bring_changes(const workspace::Authority& authority, int64_t after);
-  // What could not be brought since the last call, each with why; told once, tried again every time.
+  // One sentence for each entry that could not be brought since the last call. Each is reported once and
+  // retried every time.
   std::vector<std::string> take_untold();
-  // The next bring_changes() looks at this workspace path, whether or not the journal names it.
+  // Makes the next bring_changes() look at this workspace path, whether or not the journal names it.
   void bring_later(const std::string& path) { skipped_.insert(path); }
+  // Code renamed it: what is to be looked at below it lies under its new path.
+  void follow_rename(const std::string& from, const std::string& to);
   bool has_skipped() const { return !skipped_.empty(); }
-  // Writes one file into the copy, with its mode and time; `place` says what it may replace.
+  // Writes one file into the copy, with its mode and time; `place` defines what it may replace.
   void materialise(const workspace::Entry& entry, const std::string& path,
                    WorkingCopy::Attributes place = {});
 
@@ -37,6 +42,7 @@ class Sync {
   void bring(const workspace::Authority& authority, const std::string& workspace_path);
   void bring_entry(const workspace::Authority& authority, const workspace::Entry& entry);
   void need_folder(const workspace::Authority& authority, const std::string& path);
+  bool has_members_of(const workspace::Authority& authority, const std::string& folder);
   void bring_folders_above(const workspace::Authority& authority, const std::string& path);
   bool is_written_alike(const workspace::Entry& entry, const std::string& path,
                         const std::optional<Node>& local);
@@ -54,8 +60,8 @@ class Sync {
   const Capture& paths_;
   const std::string folder_;
   std::function<OpenFiles()> ask_;
-  std::optional<OpenFiles> open_files_;  // once asked for
-  std::set<std::string> skipped_;        // by the last time
+  std::optional<OpenFiles> open_files_;  // fetched on first use
+  std::set<std::string> skipped_;        // by the last call
   std::set<std::string> told_;
   std::vector<std::string> untold_;
 };

@@ -17,12 +17,12 @@ namespace {
 
 constexpr uint32_t kQuietMask =
     IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB | IN_OPEN | IN_ONLYDIR;
-// Truncating by path shows as a modification only. So does every write, so a folder with many of them is
-// muted until the next capture, which then compares all its members.
+// Truncating by path is reported only as a modification. So is every write, so a folder with many of them is
+// muted until the next capture, which compares all its members.
 constexpr uint32_t kMask = kQuietMask | IN_MODIFY;
 constexpr int kModificationsMax = 256;
 
-// A part of the watches that the host allows this user, so that a few sessions cannot take them all.
+// A share of the watches that the host allows this user, so that a few sessions cannot use them all.
 size_t folders_max(size_t wanted) {
   constexpr size_t kShares = 8;
   std::ifstream file("/proc/sys/fs/inotify/max_user_watches");
@@ -60,7 +60,7 @@ void Watcher::run() {
   while (true) {
     if (::poll(fds, 2, -1) < 0 && errno != EINTR) die("poll failed in the watcher of working copies");
     if (fds[1].revents != 0) return;
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     drain_locked();
   }
 }
@@ -107,9 +107,9 @@ void Watcher::handle_locked(int watch, uint32_t mask, std::string_view name) {
   }
   if ((mask & IN_MODIFY) != 0) count_modification_locked(watch, copy, folder);
   if (is_folder && (mask & (IN_CREATE | IN_MOVED_TO)) != 0) {
-    // Something may have been written in it before the watch was there.
+    // Code may have written in it before the watch existed.
     Id session = folder.session;
-    watch_tree_locked(session, copy, path);  // may change folders_: `folder` is not used from here on
+    watch_tree_locked(session, copy, path);  // may change folders_: do not use `folder` after this
     copy.touched.folders.insert(path);
   } else if (is_folder && (mask & (IN_MOVED_FROM | IN_DELETE)) != 0) {
     copy.touched.folders.insert(path);
@@ -125,7 +125,7 @@ void Watcher::count_modification_locked(int watch, Copy& copy, Folder& folder) {
     copy.muted.insert(watch);
     copy.touched.members.insert(folder.path);
   } else if (same >= 0) {
-    // Another folder is at that path by now, whose own event is still queued: it gets its full watch back.
+    // Another folder is at that path now, and its event is still queued: restore its full watch.
     copy.copy->watch_folder(folder.path, inotify_.get(), kMask);
   }
 }
@@ -134,7 +134,7 @@ void Watcher::go_blind_locked(const Id& session, Copy& copy, const char* why) {
   copy.touched.everything = true;
   copy.blind = true;
   if (std::exchange(copy.warned, true)) return;
-  log::warn("a working copy is compared as a whole, since it cannot be watched",
+  log::warn("a working copy cannot be watched, so it is compared as a whole",
             {{"session", session.hex()},
              {"why", why},
              {"hint", "raise the sysctls fs.inotify.max_user_watches and fs.inotify.max_queued_events"}});
@@ -159,7 +159,7 @@ void Watcher::watch_folder_locked(const Id& session, Copy& copy, const std::stri
 
 void Watcher::watch_tree_locked(const Id& session, Copy& copy, const std::string& path) {
   watch_folder_locked(session, copy, path);
-  auto closed = copy.copy->walk(path, [&](const std::string& at, const Node& node) {
+  auto closed = copy.copy->walk(path, [&](const std::string& at, const Node& node) SK_REQUIRES(mutex_) {
     if (node.kind == NodeKind::folder && !copy.blind) watch_folder_locked(session, copy, at);
     return !copy.blind;
   });
@@ -167,14 +167,14 @@ void Watcher::watch_tree_locked(const Id& session, Copy& copy, const std::string
 }
 
 void Watcher::add(const Id& session, const WorkingCopy& copy) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   auto& mine = copies_[session];
   mine.copy = &copy;
   watch_tree_locked(session, mine, "");
 }
 
 void Watcher::remove(const Id& session) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   auto found = copies_.find(session);
   if (found == copies_.end()) return;
   for (int watch : found->second.watches) {
@@ -185,12 +185,12 @@ void Watcher::remove(const Id& session) {
 }
 
 Touched Watcher::take(const Id& session) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   drain_locked();
   auto found = copies_.find(session);
   if (found == copies_.end()) return {};
   Copy& copy = found->second;
-  // Watches come before the walk that the caller does next, so that what changes after it is seen.
+  // Sets watches before the caller's walk, so that later changes cause events.
   if (std::exchange(copy.blind, false)) {
     watch_tree_locked(session, copy, "");
     copy.touched.everything = true;
@@ -208,13 +208,13 @@ Touched Watcher::take(const Id& session) {
 }
 
 void Watcher::put_back(const Id& session, const Touched& touched) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   auto found = copies_.find(session);
   if (found != copies_.end()) found->second.touched.add(touched);
 }
 
 bool Watcher::anything(const Id& session) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   drain_locked();
   auto found = copies_.find(session);
   return found != copies_.end() && (found->second.blind || !found->second.touched.empty());

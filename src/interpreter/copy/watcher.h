@@ -1,13 +1,12 @@
-// Sees which paths of working copies were touched, through one inotify instance for all of them: it works
-// without root, and the kernel queues events within the very call that changes a file. So once a cell has
-// said that it is done, take() finds everything that it did.
+// Detects which paths of working copies were touched, with one inotify instance for all of them. inotify
+// works without root, and the kernel queues an event within the call that changes a file. Once a cell has
+// reported its end, take() therefore returns all its changes.
 //
-// Where watching fails (too many folders, lost events), the copy is compared as a whole at every capture
-// until all of its folders are watched again.
+// Where watching fails (too many folders, lost events), every capture compares the whole copy until all its
+// folders are watched again.
 #pragma once
 
 #include <map>
-#include <mutex>
 #include <set>
 #include <string>
 #include <thread>
@@ -15,27 +14,29 @@
 
 #include "base/fd.h"
 #include "base/id.h"
+#include "base/mutex.h"
 #include "interpreter/copy/working_copy.h"
 
 namespace sk::interpreter {
 
-// What happened in one working copy since it was last taken.
+// Changes in one working copy since the last take().
 struct Touched {
-  std::set<std::string> paths;    // written, created, renamed, deleted, changed in mode
-  std::set<std::string> folders;  // new, moved, or not watched in time: everything below may have changed
-  std::set<std::string> members;  // folders in which any member may have changed, but not deeper
-  bool opened = false;            // some file was opened; it may be open for writing still
-  bool everything = false;        // events were lost, or folders could not be watched: compare all
+  std::set<std::string> paths;    // written, created, renamed, deleted, mode changed
+  std::set<std::string> folders;  // new, moved, or watched too late: everything below may have changed
+  std::set<std::string> members;  // folders in which any direct member may have changed
+  bool opened = false;            // some file was opened and may still be open for writing
+  bool everything = false;        // events were lost, or folders could not be watched: compare everything
 
   void add(const Touched& other);
   bool empty() const { return paths.empty() && folders.empty() && members.empty() && !opened && !everything; }
 };
 
-// Any thread. A thread of its own reads events as they come, so that the kernel's queue does not run over.
+// Any thread. Its own thread reads events as they arrive, so that the kernel's queue does not overflow.
 class Watcher {
  public:
   struct Options {
-    // Of one copy. More are not watched, so that one session cannot use up the watches of the host.
+    // Limit for one copy. Further folders are not watched, so that one session cannot use all watches of the
+    // host.
     size_t folders_per_copy_max;
   };
   explicit Watcher(Options options);
@@ -44,10 +45,10 @@ class Watcher {
   // Watches all folders of a copy. `copy` outlives its watch.
   void add(const Id& session, const WorkingCopy& copy);
   void remove(const Id& session);
-  // Reads all events that are queued by now, then hands over what touched this copy. Watches anew what could
-  // not be watched before.
+  // Reads all queued events, then returns what touched this copy. Tries again to watch folders that could not
+  // be watched before.
   Touched take(const Id& session);
-  // Puts back what could not be dealt with.
+  // Returns changes that could not be processed.
   void put_back(const Id& session, const Touched& touched);
   bool anything(const Id& session);
 
@@ -56,8 +57,8 @@ class Watcher {
     const WorkingCopy* copy = nullptr;
     Touched touched;
     std::set<int> watches;
-    std::set<int> modified;  // of them, those with modifications since the last take()
-    std::set<int> muted;     // of them, those whose modifications are not reported for now
+    std::set<int> modified;  // watches with modifications since the last take()
+    std::set<int> muted;     // watches whose modifications are not reported for now
     bool blind = false;      // some folder is not watched, or events were lost
     bool warned = false;
   };
@@ -68,18 +69,18 @@ class Watcher {
   };
 
   void run();
-  void drain_locked();
-  void handle_locked(int watch, uint32_t mask, std::string_view name);
-  void watch_folder_locked(const Id& session, Copy& copy, const std::string& path);
-  void watch_tree_locked(const Id& session, Copy& copy, const std::string& path);
-  void count_modification_locked(int watch, Copy& copy, Folder& folder);
-  void go_blind_locked(const Id& session, Copy& copy, const char* why);
+  void drain_locked() SK_REQUIRES(mutex_);
+  void handle_locked(int watch, uint32_t mask, std::string_view name) SK_REQUIRES(mutex_);
+  void watch_folder_locked(const Id& session, Copy& copy, const std::string& path) SK_REQUIRES(mutex_);
+  void watch_tree_locked(const Id& session, Copy& copy, const std::string& path) SK_REQUIRES(mutex_);
+  void count_modification_locked(int watch, Copy& copy, Folder& folder) SK_REQUIRES(mutex_);
+  void go_blind_locked(const Id& session, Copy& copy, const char* why) SK_REQUIRES(mutex_);
 
   const size_t folders_per_copy_max_;
   Fd inotify_, stop_;
-  std::mutex mutex_;
-  std::unordered_map<Id, Copy> copies_;      // guarded by mutex_
-  std::unordered_map<int, Folder> folders_;  // guarded by mutex_; by watch descriptor
+  Mutex mutex_;
+  std::unordered_map<Id, Copy> copies_ SK_GUARDED_BY(mutex_);
+  std::unordered_map<int, Folder> folders_ SK_GUARDED_BY(mutex_);  // by watch descriptor
   std::thread thread_;
 };
 

@@ -51,8 +51,8 @@ Node node_of(const struct statx& st) {
   return node;
 }
 
-// A file handle names an inode together with its generation, which changes whenever the number is used again.
-// Birth times alone do not tell two files apart that were born within one tick of the clock.
+// A file handle names an inode together with its generation, which changes whenever the number is reused.
+// Birth times alone do not distinguish two files born within one clock tick.
 uint64_t generation_of(int fd) {
   alignas(file_handle) char space[sizeof(file_handle) + MAX_HANDLE_SZ];
   auto* handle = reinterpret_cast<file_handle*>(space);
@@ -79,8 +79,8 @@ int open_beneath_of(int directory, const char* path, uint64_t flags) {
   open_how how{};
   how.flags = flags | O_CLOEXEC;
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV;
-  // EAGAIN tells of a rename beside it, which is over at once, or of a lease that code holds on the file,
-  // which the system breaks only after 45 s.
+  // EAGAIN means a concurrent rename, which is over at once, or a lease that code holds on the file, which
+  // the system breaks only after 45 s.
   constexpr int kAgainMax = 32;
   long fd = -1;
   for (int again = 0; again < kAgainMax; ++again) {
@@ -101,14 +101,14 @@ std::string name_of(const std::string& path) {
   return slash == std::string::npos ? path : path.substr(slash + 1);
 }
 
-// Says that nothing is there. Any other error (too many open files, no memory, a failing disk) says nothing
-// about what is there: to take it for absence would delete files.
+// Whether an errno says that nothing is there. Any other error (too many open files, no memory, a failing
+// disk) says nothing about the path; treating it as absence would delete files.
 bool is_absence(int error) { return error == ENOENT || error == ENOTDIR || error == ELOOP; }
 
 std::string proc_path(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
 
-// Gives the owner rights that a mode of a folder forbids, until it goes. A server that is not root needs them
-// where code said chmod.
+// Grants the owner rights that a folder's mode forbids, during its lifetime. A server that is not root needs
+// them after code called chmod.
 class Permitted {
  public:
   Permitted() = default;
@@ -131,7 +131,7 @@ class Permitted {
   std::vector<std::pair<Fd, uint32_t>> modes_;
 };
 
-// Paths longer than PATH_MAX are reached in steps.
+// Paths longer than PATH_MAX are opened in steps.
 constexpr size_t kStepBytes = 3'000;
 
 std::string aside_of(const std::string& parent) { return parent + "/.aside"; }
@@ -157,7 +157,7 @@ std::string WorkingCopy::identity() const {
   struct statx st;
   if (::statx(root_.get(), "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &st) != 0)
     throw system_error("cannot look at " + directory_, errno);
-  // With the time of its making: a folder that is made where another was removed often gets its number.
+  // Includes the birth time: a folder created after another was removed often gets its inode number.
   std::string identity = std::to_string(st.stx_dev_major);
   for (uint64_t part : {uint64_t{st.stx_dev_minor}, uint64_t{st.stx_ino},
                         static_cast<uint64_t>(st.stx_btime.tv_sec), uint64_t{st.stx_btime.tv_nsec}})
@@ -201,8 +201,7 @@ std::optional<Node> WorkingCopy::look(const std::string& path, int* error) const
   Fd fd = open_beneath(path, O_PATH | O_NOFOLLOW);
   if (!fd) {
     if (error != nullptr) *error = is_absence(errno) ? 0 : errno;
-    // With RESOLVE_NO_SYMLINKS a link as the last name is refused too; its folder can still tell that it is
-    // there.
+    // RESOLVE_NO_SYMLINKS also refuses a link as the last name. Its folder can still tell that it exists.
     Fd folder = open_beneath(parent_of(path), O_PATH | O_DIRECTORY);
     struct statx st;
     if (!folder || ::statx(folder.get(), name_of(path).c_str(), AT_SYMLINK_NOFOLLOW, kStatxMask, &st) != 0 ||
@@ -216,7 +215,7 @@ std::optional<Node> WorkingCopy::look(const std::string& path, int* error) const
 std::optional<Fd> WorkingCopy::open_file(const std::string& path) const {
   Fd fd = open_beneath(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
   if (!fd && errno == EACCES) {
-    // Our own file with a mode that forbids reading: give the permission for the moment of opening.
+    // Our own file with a mode that forbids reading: grant the permission while opening it.
     Fd handle = open_beneath(path, O_PATH | O_NOFOLLOW);
     struct stat st;
     if (!handle || ::fstat(handle.get(), &st) != 0 || !S_ISREG(st.st_mode)) return std::nullopt;
@@ -287,7 +286,7 @@ void WorkingCopy::remove_all() {
   std::error_code error;
   std::filesystem::remove_all(directory_, error);
   if (!error) return;
-  // Code may have left folders whose modes forbid it.
+  // Code may have left folders whose modes forbid removal.
   std::filesystem::permissions(directory_, std::filesystem::perms(0700));
   walk("", [&](const std::string& path, const Node& node) {
     if (node.kind == NodeKind::folder)
@@ -347,7 +346,7 @@ Node WorkingCopy::write_file(const std::string& path, const std::function<void(i
       throw system_error("cannot put a file into a working copy", errno);
     }
     if (attributes.expected && !is_aside(aside, *attributes.expected)) {
-      // Code wrote to it just now. Its file goes back; what came into the other's place meanwhile stays.
+      // Code wrote to it just now. Puts its file back; a file that took its place meanwhile stays.
       ::renameat2(aside_.get(), aside.c_str(), folder.get(), name.c_str(), RENAME_EXCHANGE);
       throw Error(Code::conflict, "the session changes it right now");
     }
@@ -377,7 +376,7 @@ std::optional<Node> WorkingCopy::set_mode(const std::string& path, uint32_t mode
   return node_of_fd(fd.get());
 }
 
-// Renaming leaves all marks but the ctime.
+// Compares all marks but the ctime, which a rename changes.
 bool WorkingCopy::is_aside(const std::string& name, const Node& expected) const {
   struct statx st;
   if (::statx(aside_.get(), name.c_str(), AT_SYMLINK_NOFOLLOW, kStatxMask, &st) != 0) return false;

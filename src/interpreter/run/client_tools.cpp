@@ -14,22 +14,23 @@ void ClientTools::ask(const sandbox::KernelRequest& request, const Id& execution
   auto calls = request.params.find("calls");
   if (calls == request.params.end() || !calls->is_array() || calls->empty() || calls->size() > kCallsMax)
     throw Error(Code::bad_request, "calls must be a list of 1 to 1,000 calls");
-  // Locked while the feed is told, because a client may answer before add() returns the event's number.
-  std::lock_guard lock(mutex_);
-  if (waiting_) throw Error(Code::conflict, "this cell waits for tools already");
+  // Holds the lock while adding to the feed, because a client may answer before add() returns the event's
+  // number.
+  MutexLock lock(mutex_);
+  if (waiting_) throw Error(Code::conflict, "this cell already waits for tools");
   int64_t event = feed.add(ToolsAsked{*calls});
   waiting_ = {execution, request.id, event};
 }
 
 std::optional<uint64_t> ClientTools::take(const Id& execution, int64_t event) {
-  std::lock_guard lock(mutex_);
-  // A repeated answer to earlier calls must not reach the calls that the code made since.
+  MutexLock lock(mutex_);
+  // A repeated answer to earlier calls must not reach calls that the code made since.
   if (!waiting_ || waiting_->execution != execution || waiting_->event != event) return std::nullopt;
   return std::exchange(waiting_, std::nullopt)->request;
 }
 
 std::optional<uint64_t> ClientTools::drop() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (!waiting_) return std::nullopt;
   return std::exchange(waiting_, std::nullopt)->request;
 }

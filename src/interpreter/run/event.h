@@ -1,4 +1,4 @@
-// The events of a running execution, and fold(), which adds them up to the execution's record.
+// The events of a running execution, and fold(), which combines them into the execution's record.
 #pragma once
 
 #include <variant>
@@ -12,12 +12,12 @@ struct Started {
   TimeUs started_us = 0;
 };
 
-// A further output; the text of one stream comes in pieces.
+// A further output. Text of one stream arrives in pieces.
 struct OutputAdded {
   Output output;
 };
 
-// Code cleared what it had shown.
+// Code cleared its outputs.
 struct OutputsCleared {};
 
 // A file was kept while the execution runs.
@@ -25,18 +25,18 @@ struct FileKept {
   KeptFile file;
 };
 
-// Code waits for tools that only the client has. The calls come out of the sandbox unchecked, as a list.
+// Code waits for tools that only the client has. The calls come from the sandbox unchecked, as a list.
 struct ToolsAsked {
   Json calls;
 };
 
-// The last event: the execution is complete, or it stays queued because the server stops.
+// The last event: the execution is complete, or stays queued because the server stops.
 struct Ended {};
 
 using Event = std::variant<Started, OutputAdded, OutputsCleared, FileKept, ToolsAsked, Ended>;
 
-// Adds to `execution`, which starts as it was queued, what an event tells of it. The end is not among that:
-// the feed has the complete execution by then.
+// Applies an event to `execution`, which starts as it was queued. Ignores Ended: the feed has the complete
+// execution by then.
 void fold(Execution& execution, const Event& event);
 
 }  // namespace sk::interpreter

@@ -1,11 +1,11 @@
 #include "interpreter/run/execution_feed.h"
 
-#include <condition_variable>
 #include <limits>
 #include <utility>
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/mutex.h"
 
 namespace sk::interpreter {
 
@@ -13,7 +13,8 @@ std::string_view outcome_name(const Execution& execution) {
   return execution.outcome ? name_of(*execution.outcome) : std::string_view();
 }
 
-// Whoever listens is told on the session's thread, which must go on, and so must the others who listen.
+// Calls one listener on the session's thread. A listener that throws must not stop that thread or the other
+// listeners.
 template <class Listener, class News>
 static void tell(const Listener& listener, const News& news) {
   try {
@@ -24,7 +25,7 @@ static void tell(const Listener& listener, const News& news) {
 }
 
 int64_t ExecutionFeed::add(Event event) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   events_.push_back({static_cast<int64_t>(events_.size()) + 1, std::move(event)});
   for (auto& [number, follower] : followers_) tell(follower, events_.back());
   return events_.back().number;
@@ -32,37 +33,39 @@ int64_t ExecutionFeed::add(Event event) {
 
 void ExecutionFeed::finish(Execution execution) {
   std::vector<Waiter> waiters;
+  const Execution* result = nullptr;  // it does not change any more
   {
-    std::lock_guard lock(mutex_);
-    if (result_) return;  // the first end counts
+    MutexLock lock(mutex_);
+    if (result_) return;  // only the first end counts
     result_ = std::move(execution);
+    result = &*result_;
     events_.push_back({static_cast<int64_t>(events_.size()) + 1, Ended{}});
     for (auto& [number, follower] : followers_) tell(follower, events_.back());
     waiters.swap(waiters_);
   }
-  for (auto& waiter : waiters) tell(waiter.then, &*result_);  // it does not change any more
+  for (auto& waiter : waiters) tell(waiter.then, result);
 }
 
 bool ExecutionFeed::finished() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return result_.has_value();
 }
 
 Execution ExecutionFeed::result() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   SK_CHECK(result_.has_value());
   return *result_;
 }
 
 Execution ExecutionFeed::so_far(Execution asked) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (result_) return *result_;
   for (const auto& one : events_) fold(asked, one.event);
   return asked;
 }
 
 uint64_t ExecutionFeed::follow(int64_t after, std::function<void(const ExecutionEvent&)> on_event) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   for (const auto& event : events_)
     if (event.number > after) tell(on_event, event);
   followers_.emplace(next_, std::move(on_event));
@@ -70,19 +73,21 @@ uint64_t ExecutionFeed::follow(int64_t after, std::function<void(const Execution
 }
 
 void ExecutionFeed::unfollow(uint64_t number) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   followers_.erase(number);
 }
 
 void ExecutionFeed::await(TimeUs deadline_us, std::function<void(const Execution*)> then) {
+  const Execution* result = nullptr;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (!result_) {
       waiters_.push_back({deadline_us, std::move(then)});
       return;
     }
+    result = &*result_;
   }
-  tell(then, &*result_);
+  tell(then, result);
 }
 
 void ExecutionFeed::on_finish(std::function<void(const Execution&)> when_done) {
@@ -93,7 +98,7 @@ void ExecutionFeed::on_finish(std::function<void(const Execution&)> when_done) {
 void ExecutionFeed::expire(TimeUs now_us) {
   std::vector<Waiter> overdue;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     for (auto& waiter : std::exchange(waiters_, {}))
       (now_us < waiter.deadline_us ? waiters_ : overdue).push_back(std::move(waiter));
   }
@@ -102,18 +107,18 @@ void ExecutionFeed::expire(TimeUs now_us) {
 
 void await_all(const std::vector<std::shared_ptr<ExecutionFeed>>& feeds, std::chrono::milliseconds limit) {
   struct Count {
-    std::mutex mutex;
-    std::condition_variable none;
+    Mutex mutex;
+    ConditionVariable none;
     size_t left = 0;
   };
-  auto count = std::make_shared<Count>();  // the last ones may finish after this has given up
+  auto count = std::make_shared<Count>();  // the last ones may finish after the return
   count->left = feeds.size();
   for (const auto& feed : feeds)
     feed->on_finish([count](const Execution&) {
-      std::lock_guard lock(count->mutex);
+      MutexLock lock(count->mutex);
       if (--count->left == 0) count->none.notify_all();
     });
-  std::unique_lock lock(count->mutex);
+  MutexLock lock(count->mutex);
   count->none.wait_for(lock, limit, [&] { return count->left == 0; });
 }
 

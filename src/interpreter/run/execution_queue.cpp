@@ -36,21 +36,21 @@ std::deque<QueuedExecution> ExecutionQueue::take_from_first_accepted() {
 }
 
 void RecentExecutions::add(const QueuedExecution& execution) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   executions_.push_back(
       {execution.execution.id, execution.execution.number, execution.feed, execution.execution});
   while (executions_.size() > kRecentMax && executions_.front().feed->finished()) executions_.pop_front();
 }
 
 std::optional<RunningExecution> RecentExecutions::find(const Id& execution) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   for (const auto& one : executions_)
     if (one.id == execution) return one;
   return std::nullopt;
 }
 
 std::vector<RunningExecution> RecentExecutions::unfinished() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   std::vector<RunningExecution> found;
   for (const auto& one : executions_)
     if (!one.feed->finished()) found.push_back(one);
@@ -60,10 +60,10 @@ std::vector<RunningExecution> RecentExecutions::unfinished() const {
 void RecentExecutions::expire_waits(TimeUs now_us) {
   std::vector<std::shared_ptr<ExecutionFeed>> feeds;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     for (const auto& one : executions_) feeds.push_back(one.feed);
   }
-  // Not under the mutex: those who waited may ask for executions at once.
+  // Not under the mutex: the callbacks may ask for executions at once.
   for (const auto& feed : feeds) feed->expire(now_us);
 }
 

@@ -1,13 +1,12 @@
-// The executions of one session: those that wait for their turn, and the newest ones, waiting, running or
-// finished, as others ask for them.
+// The executions of one session: those that wait, and the most recent ones in any state.
 #pragma once
 
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
+#include "base/mutex.h"
 #include "interpreter/interpreter.h"
 
 namespace sk::interpreter {
@@ -20,7 +19,7 @@ struct QueuedExecution {
   std::shared_ptr<ExecutionFeed> feed;
 };
 
-// In the order of arrival. One thread at a time: the session's strand.
+// FIFO. One thread at a time: the session's strand.
 class ExecutionQueue {
  public:
   void push(QueuedExecution execution) { waiting_.push_back(std::move(execution)); }
@@ -30,27 +29,27 @@ class ExecutionQueue {
   std::optional<QueuedExecution> take_first();
   std::optional<QueuedExecution> take(const Id& execution);
   std::deque<QueuedExecution> take_all() { return std::exchange(waiting_, {}); }
-  // The first accepted one and everything behind it. For a server that stops: it begins no accepted work any
-  // more, and since executions keep their order, what waits behind it cannot begin either.
+  // Takes the first accepted execution and all behind it. A server that stops begins no accepted work.
+  // Executions keep their order, so those behind it cannot begin either.
   std::deque<QueuedExecution> take_from_first_accepted();
 
  private:
   std::deque<QueuedExecution> waiting_;
 };
 
-// The newest executions of a session. One that has not finished is never forgotten. Any thread.
+// The most recent executions of a session. Never drops an unfinished one. Any thread.
 class RecentExecutions {
  public:
   void add(const QueuedExecution& execution);
   std::optional<RunningExecution> find(const Id& execution) const;
-  // Waiting or running.
+  // Waiting or running executions.
   std::vector<RunningExecution> unfinished() const;
   // Ends the waits whose deadline has passed.
   void expire_waits(TimeUs now_us);
 
  private:
-  mutable std::mutex mutex_;
-  std::deque<RunningExecution> executions_;  // the newest last; guarded by mutex_
+  mutable Mutex mutex_;
+  std::deque<RunningExecution> executions_ SK_GUARDED_BY(mutex_);  // the newest last
 };
 
 }  // namespace sk::interpreter

@@ -11,7 +11,7 @@ namespace sk::interpreter {
 
 namespace {
 
-// Notebooks keep text as a list of lines, each with its end.
+// Notebooks store text as a list of lines, each with its line end.
 Json lines_of(const std::string& text) {
   Json lines = Json::array();
   for (size_t at = 0; at < text.size();) {
@@ -68,12 +68,12 @@ Json notebook_output(const Execution& execution, const Output& output) {
       output);
 }
 
-// Bash is a magic of the notebook's own, so that Jupyter can run it too.
+// Notebooks have a bash magic, so that Jupyter can run the cell too.
 std::string cell_source(const Execution& execution) {
   return execution.language == "bash" ? "%%bash\n" + execution.code : execution.code;
 }
 
-// How it ended, where the outputs alone do not say.
+// How an execution ended, where its outputs alone do not show it.
 std::string remark_of(const Execution& execution) {
   auto outcome = execution.outcome;
   if (!outcome || outcome == Outcome::ok || outcome == Outcome::error) return {};
@@ -105,8 +105,8 @@ std::string notebook_head(const SessionInfo& session) {
 
 std::string script_head(const SessionInfo& session) {
   return "#!/usr/bin/env python3\n# -*- coding: utf-8 -*-\n" +
-         as_comment("What ran in the session " + session.name + ".") +
-         "# Cells that use what only IPython knows go through it: run this with ipython.\n\n";
+         as_comment("Code of the session " + session.name + ".") +
+         "# Some cells need IPython: run this with ipython.\n\n";
 }
 
 bool is_broken_python(const Execution& execution) {
@@ -115,7 +115,8 @@ bool is_broken_python(const Execution& execution) {
          (error->name == "SyntaxError" || error->name == "IndentationError" || error->name == "TabError");
 }
 
-// Plain Python as it is; what needs IPython goes through it, so that the file stays a valid program.
+// Plain Python stays unchanged. Code that needs IPython is passed to it as a string, so that the file stays a
+// valid program.
 std::string script_cell(const Execution& execution) {
   std::string out =
       "# %% [" + std::to_string(execution.number) + "] " + to_iso8601(execution.created_us) + "\n";

@@ -1,4 +1,4 @@
-// A session's history as other programs read it: a Jupyter notebook with its outputs, or a Python program.
+// Exports a session's history as a Jupyter notebook with its outputs, or as a Python program.
 #pragma once
 
 #include <functional>
@@ -17,8 +17,8 @@ struct ExportedHistory {
   uint64_t size = 0;
 };
 
-// Writes to a nameless file in `directory`. `next` gives one execution after the other, oldest first, and
-// nullopt at the end. Any thread.
+// Writes to a nameless file in `directory`. `next` returns the executions, oldest first, and nullopt at the
+// end. Any thread.
 ExportedHistory export_history(const SessionInfo& session, ExportFormat format, const std::string& directory,
                                const std::function<std::optional<Execution>()>& next);
 

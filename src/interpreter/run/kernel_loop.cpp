@@ -47,7 +47,7 @@ void KernelLoop::run(const std::function<void()>& tick) {
     for (int i = 0; i < count; ++i) {
       std::function<void()> on_ready;
       {
-        std::lock_guard lock(mutex_);
+        MutexLock lock(mutex_);
         auto found = by_fd_.find(events[i].data.fd);
         if (found != by_fd_.end()) on_ready = found->second;
       }
@@ -61,7 +61,7 @@ void KernelLoop::run(const std::function<void()>& tick) {
 
 void KernelLoop::watch(int fd, std::function<void()> on_ready) {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     by_fd_[fd] = std::move(on_ready);
   }
   epoll_event event{EPOLLIN | EPOLLONESHOT, {.fd = fd}};
@@ -75,7 +75,7 @@ void KernelLoop::rearm(int fd) {
 
 void KernelLoop::forget(int fd) {
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   by_fd_.erase(fd);
 }
 

@@ -1,14 +1,14 @@
-// One thread that waits for all kernels' descriptors, and for the next tick. It only hands over: the work is
-// done on the sessions' strands.
+// One thread that waits for all kernels' descriptors and for the next tick. It only dispatches: the work
+// happens on the sessions' strands.
 #pragma once
 
 #include <atomic>
 #include <functional>
-#include <mutex>
 #include <thread>
 #include <unordered_map>
 
 #include "base/fd.h"
+#include "base/mutex.h"
 
 namespace sk::interpreter {
 
@@ -24,7 +24,7 @@ class KernelLoop {
   void stop();
 
   // Calls `on_ready` once when the descriptor is readable, and again after each rearm(). Callbacks must be
-  // short. forget() comes before the descriptor is closed.
+  // short. Call forget() before closing the descriptor.
   void watch(int fd, std::function<void()> on_ready);
   void rearm(int fd);
   void forget(int fd);
@@ -34,8 +34,8 @@ class KernelLoop {
 
   Fd epoll_, wake_;
   std::atomic<bool> stopping_{false};
-  std::mutex mutex_;
-  std::unordered_map<int, std::function<void()>> by_fd_;  // guarded by mutex_
+  Mutex mutex_;
+  std::unordered_map<int, std::function<void()>> by_fd_ SK_GUARDED_BY(mutex_);
   std::thread thread_;
 };
 

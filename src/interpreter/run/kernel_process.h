@@ -1,5 +1,5 @@
-// One kernel in its sandbox, as a runner uses it. start_in_sandbox() makes the real one; tests play one, so
-// that what the server makes of a kernel's behaviour is tested without a sandbox.
+// One kernel in its sandbox, as a runner uses it. start_in_sandbox() creates the real one. Tests use a fake,
+// so that the handling of a kernel's behaviour is tested without a sandbox.
 #pragma once
 
 #include <memory>
@@ -13,13 +13,13 @@
 
 namespace sk::interpreter {
 
-// One thread at a time, except freeze(). The methods do what those of sandbox::Kernel and sandbox::Session
-// do, and fail as they do.
+// One thread at a time, except freeze(). The methods behave and fail like those of sandbox::Kernel and
+// sandbox::Session.
 class KernelProcess {
  public:
   virtual ~KernelProcess() = default;
 
-  // Readable when on_ready() has something to do; on_ready() calls the events.
+  // Readable when on_ready() has work; on_ready() calls the KernelEvents.
   virtual int poll_fd() const = 0;
   virtual void on_ready() = 0;
   virtual bool has_ended() const = 0;

@@ -12,17 +12,19 @@ namespace sk::interpreter {
 
 namespace {
 
-// Sparse files may look as large as this, so that they can be named as too large instead of failing; what
-// files really take is the disk guard's business.
+// Sparse files may appear this large, so that they are reported as too large instead of failing. The disk
+// guard limits the space that files really use.
 constexpr uint64_t kApparentBytesMax = 8ull << 40;
 constexpr int64_t kSaveManifestAfterUs = kSecondUs / 2;
 constexpr int64_t kRecordAfterUs = kSecondUs / 10;
 constexpr int64_t kWarningMostUs = 60 * kSecondUs;
 constexpr size_t kNamedBetweenCellsMax = 1'000;
+// Images of a running cell that wait in memory; more are kept before its end.
+constexpr size_t kWaitingImageBytesMax = 32 << 20;
 constexpr int kKillWaitMs = 5'000;
 constexpr int kSleepWaitMs = 10'000;
 
-// The earlier of two times of which 0 is never.
+// The earlier of two times, where 0 means never.
 TimeUs earlier(TimeUs one_us, TimeUs other_us) {
   if (one_us == 0 || other_us == 0) return std::max(one_us, other_us);
   return std::min(one_us, other_us);
@@ -70,7 +72,7 @@ void LiveSession::enqueue(QueuedExecution execution) {
     stop_before_accepted();
     start_next();
   });
-  // A kernel that waits gets the code from this thread; waking is not the caller's work.
+  // An idle kernel gets the code from this thread. Waking a session is too slow for the caller's thread.
   if (awake_)
     strand_.run_or_post(std::move(start));
   else
@@ -106,11 +108,11 @@ void LiveSession::start(QueuedExecution next) {
     if (size_t left_out = std::exchange(unnamed_between_, 0); left_out > 0)
       outputs_.current()->note(
           std::to_string(left_out) +
-          " more changes were kept between cells; the folder's list and events have all of them.");
+          " more changes were kept between cells; the folder's list and its events show all of them.");
     has_run_ = true;
-    // Accepted work must not run twice: that it began is durable before it does. An id that somebody was told
-    // is never unknown afterwards.
-    if (current_->wanted.accepted || current_->wanted.announced) services_.records.save(execution);
+    // Accepted work must not run twice, so its start is durable before it runs. An id that a client knows
+    // must stay known afterwards.
+    if (current_->wanted.accepted || current_->wanted.announced) services_.records.save(info_, execution);
     current_->feed->add(Started{execution.woke, begin_us});
     current_->run_started_us = now_us();
     runner_.start(
@@ -119,7 +121,7 @@ void LiveSession::start(QueuedExecution next) {
          .language = execution.language == "bash" ? sandbox::Language::bash : sandbox::Language::python,
          .timeout_s = current_->wanted.timeout_s.value_or(info_.timeout_s)},
         current_->run_started_us);
-    // A server that dies leaves a record of what ran, unless that was over in a moment anyway.
+    // Records the execution, so that a server that dies leaves a record, unless it ends within a moment.
     current_->record_us = begin_us + kRecordAfterUs;
     current_->capture_us = current_->run_started_us + kSecondUs;
   } catch (const Error& error) {
@@ -142,7 +144,10 @@ void LiveSession::handle_kernel_events() {
   runner_.on_ready([this](const sandbox::KernelRequest& request) { answer(request); });
   auto end = runner_.take_end();
   if (runner_.has_ended()) close_kernel();
-  if (end) finish(std::move(*end));
+  if (end)
+    finish(std::move(*end));
+  else
+    keep_waiting_images();
   if (!runner_.is_open()) go_to_sleep();
   start_next();
 }
@@ -152,7 +157,7 @@ void LiveSession::finish(CellOutcome end) {
   TimeUs ran_us = now_us();
   execution.timings["run_us"] = ran_us - current_->run_started_us;
   execution.exit_code = end.exit_code;
-  // As it will be in its record, which becomes durable with its files.
+  // The final record, which becomes durable with the files.
   execution.status = ExecutionStatus::done;
   execution.outcome = end.outcome;
   execution.message = end.message;
@@ -161,7 +166,7 @@ void LiveSession::finish(CellOutcome end) {
     end.message += (end.message.empty() ? "" : "; ") + ("not everything could be kept: " + *failed);
     current_->settled.not_kept.push_back({info_.folder, UnkeptReason::error, *failed, false});
   }
-  // Nothing runs any more: once this is answered, the copy holds nothing that a power cut could take.
+  // Nothing runs any more: once this is answered, the copy holds nothing that a power cut could destroy.
   if (!runner_.is_open()) keeper_.close(capture_as());
   execution.files = std::move(current_->settled);
   execution.timings["keep_us"] = now_us() - ran_us;
@@ -169,40 +174,56 @@ void LiveSession::finish(CellOutcome end) {
   active_us_ = now_us();
   complete(end.outcome, std::move(end.message));
   quiet_look_us_ = awake_ ? now_us() + kSecondUs : 0;
-  // What a capture made is saved with it. Not at once what remains: it costs a sync of the disk, the next
-  // cell may wait already, and such a row only costs a comparison.
+  // A capture saves the rows of its files. The other rows are saved later: a save syncs the disk, the next
+  // cell may already wait, and a missing row costs only a comparison.
   if (save_manifest_us_ == 0) save_manifest_us_ = now_us() + kSaveManifestAfterUs;
 }
 
-// The outputs and everything else that the cell wrote. Returns why, when that failed.
+// Keeps the outputs and all other files that the cell wrote. Returns the error message on failure.
 std::optional<std::string> LiveSession::keep_files_of_cell() {
   try {
     OutputCollector& outputs = *outputs_.current();
     outputs.flush();
-    for (auto& item : write_output_files(outputs, keeper_, services_.keep, capture_as().authority))
-      current_->settled.not_kept.push_back(std::move(item));
+    place_outputs();
     current_->execution.outputs = outputs.outputs();
     auto extent = runner_.is_open() ? CopyKeeper::Extent::touched : CopyKeeper::Extent::all;
     current_->settled.append(capture_now(extent));
     return std::nullopt;
-  } catch (const Error& error) {
-    return error.message();
   } catch (const std::exception& error) {
+    current_->is_recorded = false;  // the transaction may have failed after it was noted
     return error.what();
   }
 }
 
-// Nothing ran; what is there of the copy is kept when the session goes to sleep. A sandbox that was not
-// started whole is of no use: nothing would hear of its end.
+void LiveSession::place_outputs() {
+  for (auto& item : place_output_files(*outputs_.current(), keeper_, services_.keep, capture_as().authority))
+    current_->settled.not_kept.push_back(std::move(item));
+}
+
+// A cell that shows many images does not fill the server's memory with them.
+void LiveSession::keep_waiting_images() {
+  if (!current_ || !keeper_.is_open() || outputs_.current()->file_bytes() <= kWaitingImageBytesMax) return;
+  try {
+    place_outputs();
+    add_kept(capture_now(CopyKeeper::Extent::touched));
+  } catch (const std::exception& error) {
+    log::warn(
+        "images could not be kept during a run; they are in the copy, and the capture at its end retries",
+        {{"error", error.what()}});
+  }
+}
+
+// Ends an execution that could not start. The contents of the copy are kept when the session goes to sleep. A
+// sandbox that was only partly started is destroyed, because nothing would report its end.
 void LiveSession::fail(const Error& error) {
   log::error("an execution could not start", {{"session", info_.id.hex()}, {"error", error.message()}});
   outputs_.current()->note(error.message());
-  current_->has_recovered = false;  // this answer names no files
+  current_->has_recovered = false;  // this answer reports no files
   complete(Outcome::crash, "the session could not run it: " + error.message());
   if (!awake_) go_to_sleep();
 }
 
-// The end of the current execution; its answer goes out.
+// Ends the current execution and sends its answer.
 void LiveSession::complete(Outcome outcome, std::string message) {
   Execution& execution = current_->execution;
   execution.status = ExecutionStatus::done;
@@ -210,23 +231,26 @@ void LiveSession::complete(Outcome outcome, std::string message) {
   execution.message = std::move(message);
   execution.outputs = outputs_.current()->take_outputs();
   execution.ended_us = now_us();
-  save(*current_);
-  if (current_->has_recovered) services_.told_later(info_.id);
+  if (current_->is_recorded)
+    services_.save_later(info_, execution);
+  else
+    save(*current_);
+  if (current_->has_recovered) services_.told_later(info_);
   current_->feed->finish(std::move(execution));
   current_.reset();
   outputs_.end();
   --queued_;
 }
 
-// Before anybody can see that it is over. Accepted work must not run again after a restart, so that its
-// record is durable; that of one that kept files became so with them, and only its last figures are still to
-// come. For one that kept none a sync of the disk would double the time of a short cell: its record survives
-// the server, and a power cut a moment later.
+// Saves the record before any client can see the end. The record of an execution that kept files at its end
+// is durable with them, and only the last figures are missing. Accepted work must not run again after a
+// restart, so its record is made durable here. For other work, a disk sync would double the time of a short
+// cell: its record survives the server, but not a power cut a moment later.
 void LiveSession::save(const QueuedExecution& one) {
   bool must_sync = one.wanted.accepted || one.wanted.announced;
-  if (!must_sync && !one.execution.files.kept.empty()) return services_.save_later(one.execution);
   try {
-    services_.records.save(one.execution, must_sync ? catalog::Survives::power_cut : catalog::Survives::kill);
+    services_.records.save(info_, one.execution,
+                           must_sync ? catalog::Survives::power_cut : catalog::Survives::kill);
   } catch (const Error& error) {
     log::error("an execution's record could not be saved", {{"error", error.message()}});
   }
@@ -242,18 +266,19 @@ void LiveSession::wake() {
   spec.limits.file_bytes_max = kApparentBytesMax;
   spec.runtime = info_.runtime;
   keeper_.prepare();
-  // The sandbox sees the folder; its files may still come while it starts, as long as no code runs.
+  // The sandbox sees the folder, whose files may still be added while it starts, as long as no code runs.
   auto starting =
       std::async(std::launch::async, [&] { return services_.start_kernel(spec, runner_.events()); });
   current_->settled.append(keeper_.open(capture_as()));
-  // Recording it syncs the disk, which the start of a sandbox need not wait for; the first byte of code does.
+  // Recording it syncs the disk. The start of a sandbox need not wait for that; the first byte of code must.
   auto recorded = std::async(std::launch::async, [this] { keeper_.mark_used(); });
   runner_.open(starting.get());
   std::vector<std::pair<std::string, std::string>> environment;
   for (const auto& [name, value] : info_.environment.items())
     environment.emplace_back(name, value.get<std::string>());
   if (!environment.empty()) runner_.kernel().configure(environment);
-  // Stopped at once, on the guard's thread, since this strand may be busy reading what fills the disk.
+  // Freezes the kernel at once, on the guard's thread, since this strand may be busy reading the data that
+  // fills the disk.
   auto over = [this, weak = weak_from_this(), kernel = &runner_.kernel()](const std::string& why) {
     kernel->freeze();
     if (auto self = weak.lock()) post([this, why] { runner_.end(Outcome::disk, why); });
@@ -268,7 +293,7 @@ void LiveSession::wake() {
   awake_ = true;
 }
 
-// Files that were found after a power cut: the next answer names them.
+// Makes the next answer report files that were recovered after a power cut.
 void LiveSession::name_recovered() {
   for (const auto& item : services_.records.untold(info_.id)) {
     current_->has_recovered = true;
@@ -309,9 +334,9 @@ void LiveSession::go_to_sleep() {
   unnamed_between_ = 0;
   if (keeper_.is_open()) keeper_.close(capture_as());
   try {
-    services_.records.save_activity(info_.id, active_us_, count_);
+    services_.records.save_activity(info_, active_us_, count_);
   } catch (const Error& error) {
-    log::warn("when a session was last used could not be saved", {{"error", error.message()}});
+    log::warn("a session's last use could not be saved", {{"error", error.message()}});
   }
 }
 
@@ -361,8 +386,8 @@ void LiveSession::interrupt_queued(QueuedExecution waiting, std::string message)
 void LiveSession::end_waiting(std::deque<QueuedExecution> waiting, Why why) {
   for (auto& one : waiting) {
     if (why == Why::server_stops && one.wanted.accepted) {
-      // Its row stays as it is: it runs after the restart. Who waits for it hears that it is not over.
-      one.execution.message = "the server is stopping; this stays queued and runs when it is back";
+      // Its row stays unchanged, and it runs after the restart. Waiting clients learn that it is not done.
+      one.execution.message = "the server is stopping; this stays queued and runs after the restart";
       one.feed->finish(std::move(one.execution));
       --queued_;
     } else {
@@ -389,7 +414,7 @@ void LiveSession::answer(const sandbox::KernelRequest& request) {
   bool is_tools = request.method == "tools";
   if (!current_ || (is_tools && !current_->wanted.tools))
     return refuse(sk::info(Code::conflict).name,
-                  is_tools ? "nobody offered tools to this cell" : "no cell is running");
+                  is_tools ? "the client offered no tools for this cell" : "no cell is running");
   try {
     if (is_tools) return tools_.ask(request, current_->execution.id, *current_->feed);
     auto capture = [this] {
@@ -436,7 +461,7 @@ void LiveSession::tick(TimeUs now_us) {
     recent_.expire_waits(now_us);
   }
   TimeUs due_us = due_us_;
-  // Posted once: the job says what is due next.
+  // Posted once: the job computes the next due time.
   if (!is_due(due_us, now_us) || !due_us_.compare_exchange_strong(due_us, 0)) return;
   post([this, now_us] { do_what_is_due(now_us); });
 }
@@ -461,7 +486,7 @@ void LiveSession::do_what_is_due(TimeUs now_us) {
   if (!current_) return;
   if (is_due(current_->record_us, now_us)) {
     current_->record_us = 0;
-    services_.save_later(current_->execution);
+    services_.save_later(info_, current_->execution);
   }
   runner_.tick(now_us);
   if (!runner_.is_stopping() && is_due(current_->capture_us, now_us)) capture_during_run(now_us);
@@ -476,25 +501,25 @@ bool LiveSession::must_warn(TimeUs now_us) {
   return true;
 }
 
-// Files are kept during long runs too, ever less often, so that a loop of appends makes a few versions and
-// not thousands.
+// Keeps files during long runs too, at growing intervals, so that a loop of appends creates a few versions
+// and not thousands.
 void LiveSession::capture_during_run(TimeUs now_us) {
   ++current_->captures;
   current_->capture_us = now_us + std::min<int64_t>(60, 1LL << std::min(current_->captures, 6)) * kSecondUs;
   try {
-    // The record has the output so far, so that a crash of the server does not lose it.
+    // The record includes the output so far, so that a crash of the server does not lose it.
     if (const Outputs& outputs = outputs_.current()->outputs(); current_->execution.outputs != outputs) {
       current_->execution.outputs = outputs;
-      services_.save_later(current_->execution);
+      services_.save_later(info_, current_->execution);
     }
     add_kept(capture_now(CopyKeeper::Extent::touched));
   } catch (const std::exception& error) {
-    log::warn("files could not be kept during a run; they are tried again at its end",
+    log::warn("files could not be kept during a run; the capture at its end retries",
               {{"error", error.what()}});
   }
 }
 
-// Keeps what processes write that outlive their cell.
+// Keeps files written by processes that outlive their cell.
 void LiveSession::capture_between_cells() {
   if (!runner_.is_open() || !keeper_.is_open()) return;
   try {
@@ -520,7 +545,7 @@ void LiveSession::capture_between_cells() {
 
 void LiveSession::retry_unkept(std::function<void(Tried)> then) {
   post([this, then = std::move(then)] {
-    if (retired_) return then(Tried::retired);  // the copy is not this session's any more
+    if (retired_) return then(Tried::retired);  // the session no longer owns the copy
     Tried tried = Tried::done;
     try {
       if (keeper_.is_open()) {
@@ -530,14 +555,14 @@ void LiveSession::retry_unkept(std::function<void(Tried)> then) {
         tried = Tried::failed;
       }
     } catch (const std::exception& error) {
-      log::warn("what was refused could not be tried again", {{"error", error.what()}});
+      log::warn("refused content could not be retried", {{"error", error.what()}});
       tried = Tried::failed;
     }
     then(tried);
   });
 }
 
-// While a cell runs: its followers hear of it at once, and its answer names it.
+// While a cell runs, its followers see the files at once, and its answer reports them.
 void LiveSession::add_kept(Settled now) {
   for (const auto& file : now.kept) current_->feed->add(FileKept{file});
   current_->settled.append(std::move(now));
@@ -554,6 +579,7 @@ CaptureAs LiveSession::capture_as() {
   as.source.detail["execution_id"] = current_->execution.id.with_prefix(workspace::prefix::execution);
   as.also = [this](catalog::Tx& tx, const std::vector<KeptFile>& kept) {
     services_.records.save(tx, current_->execution, kept);
+    current_->is_recorded = current_->execution.status == ExecutionStatus::done;
   };
   return as;
 }

@@ -1,10 +1,10 @@
-// One session that is awake, or waking. It joins the parts, each of which stands alone: the runner has the
-// kernel and the cell that runs, the outputs what that prints, the queue what waits, the copy keeper the
-// working copy, client tools the question that the client is to answer. The registry says when a live session
-// may be made and ended (registry.h).
+// One session that is awake or waking. It connects independent parts: the runner (kernel and running cell),
+// the outputs (what the cell prints), the queue (waiting executions), the copy keeper (working copy), and
+// client tools (calls that the client must answer). The registry decides when a live session may be created
+// and ended (registry.h).
 //
-// Threads: everything happens on the session's strand, one thing at a time, so plain code may wait for disk
-// and database. The thread that ticks (the kernel loop's) only reads when something is due, and posts.
+// Threads: everything runs on the session's strand, one job at a time, so plain code may wait for disk and
+// database. The ticking thread (the kernel loop's) only reads whether something is due, and posts.
 #pragma once
 
 #include <atomic>
@@ -28,7 +28,8 @@ namespace sk::interpreter {
 
 class LiveSession;
 
-// What all live sessions use; owned by the Interpreter, outlives them. The functions: any thread.
+// Services that all live sessions use. The Interpreter owns them; they outlive the sessions. The functions
+// may be called on any thread.
 struct SessionServices {
   workspace::Keep& keep;
   const InterpreterOptions& options;
@@ -36,17 +37,17 @@ struct SessionServices {
   const CopyContext& copies;
   sandbox::DiskGuard& disk_guard;
   WorkerPool& pool;
-  // Starts a kernel that tells the events.
+  // Starts a kernel that reports to the events.
   std::function<std::unique_ptr<KernelProcess>(const sandbox::SessionSpec&, sandbox::KernelEvents&)>
       start_kernel;
-  // Calls LiveSession::poll when the descriptor is readable, and once more after each rearm; forget before it
-  // is closed.
+  // watch_fd calls LiveSession::poll when the descriptor is readable, and again after each rearm_fd. Call
+  // forget_fd before closing the descriptor.
   std::function<void(int fd, std::weak_ptr<LiveSession>)> watch_fd;
   std::function<void(int fd)> rearm_fd;
   std::function<void(int fd)> forget_fd;
-  // Writes an execution's record soon; that an answer named a session's recovered files, after it.
-  std::function<void(const Execution&)> save_later;
-  std::function<void(const Id& session)> told_later;
+  // Write later: an execution's record; then the fact that an answer reported a session's recovered files.
+  std::function<void(const SessionInfo& session, const Execution&)> save_later;
+  std::function<void(const SessionInfo& session)> told_later;
   // The server is about to stop: accepted work that has not begun is left for its next start.
   std::atomic<bool> closing{false};
 };
@@ -54,38 +55,37 @@ struct SessionServices {
 class LiveSession : public std::enable_shared_from_this<LiveSession> {
  public:
   static std::shared_ptr<LiveSession> make(SessionServices& services, SessionInfo info);
-  LiveSession(SessionServices& services, SessionInfo info);  // through make()
+  LiveSession(SessionServices& services, SessionInfo info);  // use make()
   ~LiveSession();
 
-  // Any thread; the work itself happens on the strand. reserve() comes first, under the session's lease: the
-  // session counts as busy from then on, until the execution is done. One that meets the end of its session
-  // is finished as interrupted.
+  // Any thread; the work itself happens on the strand. Call reserve() first, under the session's lease. The
+  // session then counts as busy until the execution is done. An execution whose session ends is finished as
+  // interrupted.
   void reserve() { ++queued_; }
   void unreserve() { --queued_; }
   void enqueue(QueuedExecution execution);
   void cancel(const Id& execution);
   // False unless that execution waits for the tools of that event.
   bool answer_tools(const Id& execution, int64_t event, Json results);
-  void poll();  // its kernel's descriptor is readable
-  // Ends it for good: kills what runs, keeps its files, closes the copy. Executions that had not begun are
-  // interrupted; when the server stops, accepted ones stay queued in the catalog.
+  void poll();  // the kernel's descriptor is readable
+  // Ends the session permanently: kills its processes, keeps its files, closes the copy. Executions that had
+  // not begun are interrupted; when the server stops, accepted ones stay queued in the catalog.
   enum class Why { asked, server_stops };
   void retire(Why why, std::function<void()> then);
-  // After SessionServices::closing was set: executions behind accepted ones, which are not begun any more,
-  // end.
+  // After SessionServices::closing was set, ends the executions behind accepted ones, which no longer begin.
   void close_queue();
-  // Interrupts what runs, as cancel() does, because the server stops; nothing else begins.
+  // Interrupts the running execution like cancel(), because the server stops. No other execution begins.
   void interrupt_for_stop();
-  // Tries once more to keep what was refused. Calls `then` on the strand, with how that went.
+  // Tries again to keep refused content. Calls `then` on the strand with the result.
   enum class Tried { done, failed, retired };
   void retry_unkept(std::function<void(Tried)> then);
 
-  // One thread, some ten times a second.
+  // One thread, about ten times a second.
   //
-  // Has the strand do what is due: time-outs, captures during long runs and between cells. Ends the waits for
-  // its executions whose deadline has passed.
+  // Posts due work to the strand: time-outs, captures during long runs and between cells. Ends waits for its
+  // executions whose deadline has passed.
   void tick(TimeUs now_us);
-  // True once per time of idleness, from a while before it expires on.
+  // True once per idle period, from some time before the session expires.
   bool must_warn(TimeUs now_us);
 
   // Any thread.
@@ -98,21 +98,22 @@ class LiveSession : public std::enable_shared_from_this<LiveSession> {
   int64_t next_number() { return ++count_; }
   const SessionInfo& info() const { return info_; }
   std::optional<RunningExecution> find(const Id& execution) const { return recent_.find(execution); }
-  // Running or waiting.
+  // Running or waiting executions.
   std::vector<RunningExecution> unfinished() const { return recent_.unfinished(); }
 
  private:
-  // The execution that runs.
+  // The running execution.
   struct Current : QueuedExecution {
     Settled settled = {};        // kept so far
-    bool has_recovered = false;  // its answer names files that were recovered for the first time
+    bool is_recorded = false;    // durably recorded as done, with the last files that it kept
+    bool has_recovered = false;  // its answer is the first to report recovered files
     TimeUs run_started_us = 0;
-    TimeUs record_us = 0;   // when its record is written for the first time; 0: it is
-    TimeUs capture_us = 0;  // the next capture while it runs; 0: none
+    TimeUs record_us = 0;   // when its record is first written; 0: written
+    TimeUs capture_us = 0;  // time of the next capture during the run; 0: none
     int captures = 0;
   };
 
-  // Runs `job` on the strand; afterwards tick() knows what is due next.
+  // Runs `job` on the strand, and then updates the due time that tick() reads.
   void post(std::function<void()> job);
   std::function<void()> strand_job(std::function<void()> job);
 
@@ -125,6 +126,8 @@ class LiveSession : public std::enable_shared_from_this<LiveSession> {
   void handle_kernel_events();
   void finish(CellOutcome end);
   std::optional<std::string> keep_files_of_cell();
+  void place_outputs();
+  void keep_waiting_images();
   void fail(const Error& error);
   void complete(Outcome outcome, std::string message);
   void save(const QueuedExecution& one);
@@ -153,17 +156,17 @@ class LiveSession : public std::enable_shared_from_this<LiveSession> {
 
   // Any thread.
   std::atomic<bool> awake_{false};
-  std::atomic<size_t> queued_{0};  // executions that wait, run or were reserved
+  std::atomic<size_t> queued_{0};  // executions that wait, run or are reserved
   std::atomic<TimeUs> active_us_;
   std::atomic<TimeUs> awake_since_us_{0};
   std::atomic<int64_t> count_;
-  std::atomic<TimeUs> due_us_{0};  // when tick() must post; 0: nothing is to be done. Set by the strand
+  std::atomic<TimeUs> due_us_{0};  // when tick() must post; 0: never. Set by the strand
   RecentExecutions recent_;
   ClientTools tools_;
 
-  // The thread's that calls tick().
+  // Only for the thread that calls tick().
   TimeUs next_expiry_us_ = 0;
-  TimeUs warned_for_us_ = 0;  // the active_us() of the idleness that was warned of
+  TimeUs warned_for_us_ = 0;  // active_us() of the idle period that was warned about
 
   // Strand only.
   CopyKeeper keeper_;
@@ -172,14 +175,14 @@ class LiveSession : public std::enable_shared_from_this<LiveSession> {
   std::unique_ptr<sandbox::DiskGuard::Ticket> disk_ticket_;  // its callback uses the runner's kernel
   ExecutionQueue queue_;
   std::optional<Current> current_;
-  size_t unnamed_between_ = 0;  // changes that between_ has no room for
-  Settled between_;             // kept between cells; the next answer names it. Bounded like the output
+  size_t unnamed_between_ = 0;  // changes that do not fit into between_
+  Settled between_;             // kept between cells; the next answer reports it. Bounded like the output
   TimeUs save_manifest_us_ = 0;
-  TimeUs quiet_look_us_ = 0;  // the next look for what processes wrote between cells; 0: asleep
+  TimeUs quiet_look_us_ = 0;  // time of the next capture between cells; 0: asleep
   // The narrowest scope of an execution since the session woke. Code of earlier executions may still run in
   // the process, so a later one does not widen what requests of code reach.
   std::string path_scope_;
-  bool has_run_;  // any execution, ever
+  bool has_run_;  // whether any execution ever ran
   bool retired_ = false;
   bool stopping_ = false;  // the server stops
 };

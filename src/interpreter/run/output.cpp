@@ -62,7 +62,7 @@ const ErrorOutput* error_in(const Outputs& outputs) {
   return nullptr;
 }
 
-std::string_view cut_message() { return "this output is larger than what an answer may hold"; }
+std::string_view cut_message() { return "this output is larger than an answer may be"; }
 
 std::string_view name_of(TextOutput::Stream stream) {
   return stream == TextOutput::Stream::out ? "stdout" : "stderr";

@@ -1,5 +1,5 @@
-// What an execution shows: printed text, displays, results, errors and notes. output.cpp is the one place
-// that knows their JSON, which is the same in answers and in the catalog.
+// The outputs of an execution: printed text, displays, results, errors and notes. Only output.cpp knows their
+// JSON, which is the same in answers and in the catalog.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace sk::interpreter {
 
-// Printed on one stream, without another output in between.
+// Text printed on one stream without another output in between.
 struct TextOutput {
   enum class Stream { out, err };
   Stream stream = Stream::out;
@@ -20,16 +20,16 @@ struct TextOutput {
   bool operator==(const TextOutput&) const = default;
 };
 
-// One thing in several forms.
+// One object in several forms.
 struct Bundle {
-  std::string file;  // that one of its images is kept as: below outputs/, a path once it is kept; else empty
-  std::vector<std::pair<std::string, std::string>> data;  // MIME type → text, or base64 of binary kinds
+  std::string file;  // of its image: a name below outputs/, a path once it is kept; else empty
+  std::vector<std::pair<std::string, std::string>> data;  // MIME type → text, or base64 for binary types
   bool is_cut = false;                                    // larger than an answer may be: `data` is empty
   bool operator==(const Bundle&) const = default;
 
-  // Null where it has no such form.
+  // Null when it has no such form.
   const std::string* find(std::string_view mime) const;
-  // Replaces a form of that type.
+  // Replaces an existing form of that type.
   void set(std::string_view mime, std::string content);
 };
 
@@ -42,7 +42,7 @@ struct DisplayOutput {
 
 // The value of a cell's last expression.
 struct ResultOutput {
-  uint64_t count = 0;  // the n of Out[n]
+  uint64_t count = 0;  // n in Out[n]
   Bundle bundle;
   bool operator==(const ResultOutput&) const = default;
 };
@@ -53,7 +53,7 @@ struct ErrorOutput {
   bool operator==(const ErrorOutput&) const = default;
 };
 
-// A sentence of the server's.
+// A sentence from the server.
 struct NoteOutput {
   std::string text;
   bool operator==(const NoteOutput&) const = default;
@@ -62,7 +62,7 @@ struct NoteOutput {
 using Output = std::variant<TextOutput, DisplayOutput, ResultOutput, ErrorOutput, NoteOutput>;
 using Outputs = std::vector<Output>;
 
-// A visitor of lambdas, one per kind of output.
+// A visitor made of lambdas, one per kind of output.
 template <typename... Visitors>
 struct Visit : Visitors... {
   using Visitors::operator()...;
@@ -70,21 +70,21 @@ struct Visit : Visitors... {
 template <typename... Visitors>
 Visit(Visitors...) -> Visit<Visitors...>;
 
-// Appends it; text joins the text of its stream that is last.
+// Appends an output. Text joins a preceding text of the same stream.
 void append(Outputs& outputs, Output output);
-// Null for kinds that show none.
+// Null for kinds without a bundle.
 const Bundle* bundle_of(const Output& output);
 Bundle* bundle_of(Output& output);
-// The last error; null without one.
+// The last error; null if there is none.
 const ErrorOutput* error_in(const Outputs& outputs);
-// The sentence about a bundle that is cut.
+// The sentence that replaces a cut bundle.
 std::string_view cut_message();
 // "stdout" or "stderr".
 std::string_view name_of(TextOutput::Stream stream);
 
 Json to_json(const Output& output);
 Json to_json(const Outputs& outputs);
-// Takes what to_json() wrote. A kind that a newer server wrote is read as a note.
+// Reads the result of to_json(). A kind that a newer server wrote becomes a note.
 Output output_from(const Json& json);
 Outputs outputs_from(const Json& json);
 

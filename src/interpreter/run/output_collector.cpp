@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 
 namespace sk::interpreter {
@@ -49,7 +51,7 @@ void OutputCollector::text(sandbox::Stream stream, std::string_view bytes) {
     return spill(bytes);
   }
   all_text_ += bytes;
-  // Followers get each piece as it comes; in the answer the pieces of one stream are joined.
+  // Followers get each piece as it arrives; the answer joins the pieces of one stream.
   using To = TextOutput::Stream;
   push(TextOutput{stream == sandbox::Stream::output ? To::out : To::err, std::string(bytes)});
 }
@@ -72,6 +74,7 @@ Bundle OutputCollector::take_bundle(const sandbox::MimeBundle& shown) {
   for (const auto& part : shown.parts)
     total += part.is_binary ? part.content.size() * 4 / 3 : part.content.size();
   bundle.is_cut = !fits(total);
+  const size_t files_before = files_.size();
   for (const auto& part : shown.parts) {
     std::string extension = extension_of(part.mime);
     if (!extension.empty()) {
@@ -79,13 +82,36 @@ Bundle OutputCollector::take_bundle(const sandbox::MimeBundle& shown) {
       file.name = std::to_string(number_) + "-" + std::to_string(++images_) + extension;
       file.bytes = part.content;
       file.output_index = static_cast<int>(outputs_.size());
+      file_bytes_ += file.bytes.size();
       bundle.file = file.name;
       files_.push_back(std::move(file));
     }
     if (!bundle.is_cut)
       bundle.set(part.mime, part.is_binary ? to_base64(as_bytes(part.content)) : part.content);
   }
+  if (bundle.is_cut && files_.size() == files_before) drop(shown, total);
   return bundle;
+}
+
+void OutputCollector::drop(const sandbox::MimeBundle& shown, size_t bytes) {
+  ++dropped_;
+  dropped_bytes_ += bytes;
+  constexpr size_t kKindsMax = 10, kKindBytesMax = 100;
+  for (const auto& part : shown.parts) {
+    std::string kind = part.mime.substr(0, kKindBytesMax);
+    if (dropped_kinds_.size() < kKindsMax && std::ranges::find(dropped_kinds_, kind) == dropped_kinds_.end())
+      dropped_kinds_.push_back(std::move(kind));
+  }
+}
+
+void OutputCollector::note_dropped() {
+  if (dropped_ == 0) return;
+  std::string what = dropped_ == 1 ? "A display" : std::to_string(dropped_) + " displays";
+  std::string kinds;
+  for (const auto& kind : dropped_kinds_) kinds.append(kinds.empty() ? "" : ", ").append(kind);
+  note(what + " of " + human_size(dropped_bytes_) + " (" + kinds + ") " + (dropped_ == 1 ? "is" : "are") +
+       " not in this answer: its outputs have at most " + human_size(bytes_max_) +
+       ". Save it to a file to keep it.");
 }
 
 void OutputCollector::display(const sandbox::Display& display) {
@@ -103,7 +129,7 @@ void OutputCollector::result(const sandbox::CellResult& result) {
 }
 
 void OutputCollector::error(const sandbox::CellError& error) {
-  // A hostile traceback may be as long as its author likes.
+  // Code controls the length of a traceback.
   constexpr size_t kMax = 64 << 10;
   push(ErrorOutput{
       error.name.substr(0, 1000), error.value.substr(0, kMax),
@@ -113,6 +139,7 @@ void OutputCollector::error(const sandbox::CellError& error) {
 void OutputCollector::note(const std::string& text) { push(NoteOutput{text}); }
 
 void OutputCollector::flush() {
+  note_dropped();
   if (!cut_ || !spilled_) return;
   OutputFile file;
   file.name = std::to_string(number_) + "-output.txt";
@@ -124,6 +151,9 @@ void OutputCollector::flush() {
        ".");
 }
 
-std::vector<OutputFile> OutputCollector::take_files() { return std::move(files_); }
+std::vector<OutputFile> OutputCollector::take_files() {
+  file_bytes_ = 0;
+  return std::exchange(files_, {});
+}
 
 }  // namespace sk::interpreter

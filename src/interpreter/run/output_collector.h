@@ -1,5 +1,5 @@
-// The outputs of one execution as they come: joined, limited, numbered. Past the limit the text goes on into
-// a file only, and a note says so.
+// Collects the outputs of one execution: joined, limited, numbered. Text beyond the limit goes only into a
+// file, images are files only, other displays are dropped, and notes say so.
 #pragma once
 
 #include <string>
@@ -11,12 +11,12 @@
 
 namespace sk::interpreter {
 
-// An image or long output that is to be kept as a file of the session.
+// An image or a long output to keep as a file of the session.
 struct OutputFile {
   std::string name;   // below outputs/
   std::string bytes;  // or, for long output, the spilled text:
   std::shared_ptr<Fd> spilled;
-  int output_index = -1;  // which output shows it
+  int output_index = -1;  // the output that shows it
 };
 
 // Belongs to one execution; one thread at a time.
@@ -31,10 +31,12 @@ class OutputCollector {
   void result(const sandbox::CellResult& result);
   void error(const sandbox::CellError& error);
   void note(const std::string& text);
-  // Sends what still waits to be joined.
+  // Sends text that still waits to be joined, and notes what was cut.
   void flush();
 
   std::vector<OutputFile> take_files();
+  // Of the files that take_files() would return, as far as they are in memory.
+  size_t file_bytes() const { return file_bytes_; }
   Outputs take_outputs() { return std::move(outputs_); }
   Outputs& outputs() { return outputs_; }
 
@@ -42,6 +44,8 @@ class OutputCollector {
   Bundle take_bundle(const sandbox::MimeBundle& shown);
   void push(Output output);
   void spill(std::string_view bytes);
+  void drop(const sandbox::MimeBundle& shown, size_t bytes);
+  void note_dropped();
   bool fits(size_t bytes);
 
   ExecutionFeed& feed_;
@@ -51,12 +55,17 @@ class OutputCollector {
   const std::string spill_directory_;
   Outputs outputs_;
   std::vector<OutputFile> files_;
+  size_t file_bytes_ = 0;
   size_t bytes_ = 0;
   int images_ = 0;
   bool cut_ = false;
-  std::string all_text_;  // everything printed so far, until it is spilled
+  std::string all_text_;  // all text printed so far, until it is spilled
   std::shared_ptr<Fd> spilled_;
   uint64_t spilled_bytes_ = 0;
+  // Displays that are in no file, and that the answer has no room for.
+  size_t dropped_ = 0;
+  uint64_t dropped_bytes_ = 0;
+  std::vector<std::string> dropped_kinds_;  // MIME types, each once; at most a few
 };
 
 }  // namespace sk::interpreter

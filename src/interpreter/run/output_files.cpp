@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kOutputsFolder = "outputs";
 constexpr int kAttemptsMax = 10'000;
 
-// The first of "stem", "stem-2", "stem-3" that is not taken; the last attempt whether or not it is.
+// The first of "stem", "stem-2", "stem-3" that is free; the last attempt even if it is taken.
 std::string first_free(const std::string& stem, const std::string& extension,
                        const std::function<bool(const std::string& path)>& is_taken) {
   for (int count = 1;; ++count) {
@@ -31,12 +31,12 @@ Occupied look_at(const std::string& path, CopyKeeper& keeper, workspace::Keep& k
   return other ? Occupied::by_other : Occupied::by_folder;
 }
 
-void write_content(const OutputFile& file, int fd, const std::string& path) {
-  if (!file.spilled) return write_all(fd, as_bytes(file.bytes), path);
+void give_content(const OutputFile& file, const CopyKeeper::Pieces& take) {
+  if (!file.spilled) return take(as_bytes(file.bytes));
   std::vector<std::byte> buffer(1 << 20);
   uint64_t offset = 0;
-  for (size_t got; (got = read_at(file.spilled->get(), buffer, offset, path)) > 0; offset += got)
-    write_all(fd, Bytes(buffer).first(got), path);
+  for (size_t got; (got = read_at(file.spilled->get(), buffer, offset, file.name)) > 0; offset += got)
+    take(Bytes(buffer).first(got));
 }
 
 }  // namespace
@@ -50,26 +50,25 @@ std::string free_output_path(const std::string& name,
                     [&](const std::string& path) { return look(path) != Occupied::no; });
 }
 
-std::vector<NotKept> write_output_files(OutputCollector& outputs, CopyKeeper& keeper, workspace::Keep& keep,
+std::vector<NotKept> place_output_files(OutputCollector& outputs, CopyKeeper& keeper, workspace::Keep& keep,
                                         const workspace::Authority& authority) {
   std::vector<NotKept> failed;
   for (auto& file : outputs.take_files()) {
-    std::string path = free_output_path(
-        file.name, [&](const std::string& where) { return look_at(where, keeper, keep, authority); });
-    std::string workspace_path = keeper.paths().workspace_path(path);
+    const std::string meant = std::string(kOutputsFolder) + "/" + file.name;
+    std::string path = meant;
     try {
-      keeper.copy().write_file(path, [&](int fd) { write_content(file, fd, path); },
-                               {.mode = 0644, .mtime_us = 0, .replace = false});
+      path = free_output_path(
+          file.name, [&](const std::string& where) { return look_at(where, keeper, keep, authority); });
+      keeper.place(path, [&](const CopyKeeper::Pieces& take) { give_content(file, take); });
     } catch (const Error& error) {
-      failed.push_back({workspace_path, UnkeptReason::conflict, error.message(), false});
+      failed.push_back({keeper.paths().named(path), UnkeptReason::conflict, error.message(), false});
       continue;
     }
-    std::string meant = std::string(kOutputsFolder) + "/" + file.name;
     if (file.spilled && path != meant)
-      outputs.note(meant + " was taken already, so it is kept as " + path + ".");
+      outputs.note(meant + " exists already, so it is kept as " + path + ".");
     if (file.output_index < 0) continue;
     if (auto* bundle = bundle_of(outputs.outputs()[static_cast<size_t>(file.output_index)]))
-      bundle->file = workspace_path;
+      bundle->file = keeper.paths().workspace_path(path);
   }
   return failed;
 }

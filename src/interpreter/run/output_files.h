@@ -1,5 +1,6 @@
-// Outputs that become files of the session: images that were shown, and output that was too long for the
-// answer. They lie below outputs/ of the working copy, and the next capture keeps them.
+// Outputs that become files of the session: displayed images, and output that was too long for the answer.
+// Their bytes go from the kernel's channel into the store, and into files below outputs/ of the working copy,
+// which code can open. The next capture keeps them.
 #pragma once
 
 #include <functional>
@@ -11,18 +12,18 @@
 
 namespace sk::interpreter {
 
-// What is at a path of the session's folder, in its working copy or in the workspace.
+// The kind of entry at a path of the session's folder, in its working copy or in the workspace.
 enum class Occupied { no, by_folder, by_other };
 
-// The path that an output named "3-1.png" gets: outputs/3-1.png, or the next one that neither code nor
-// another session of the folder has taken (outputs/3-1-2.png), in another folder (outputs-2) where code has
-// made something else of that name. After 10,000 attempts a path that is taken.
+// The path for an output named "3-1.png": outputs/3-1.png, or the next name (outputs/3-1-2.png) that neither
+// code nor another session of the folder uses. Uses another folder (outputs-2) where code created something
+// else of that name. After 10,000 attempts, returns a path that is taken.
 std::string free_output_path(const std::string& name,
                              const std::function<Occupied(const std::string& path)>& look);
 
-// Writes the collector's files into the open copy, and names in its outputs where they are. Returns those
-// that could not be written.
-std::vector<NotKept> write_output_files(OutputCollector& outputs, CopyKeeper& keeper, workspace::Keep& keep,
+// Places the collector's files in the open copy and sets their paths in its outputs. Returns the files that
+// could not be placed.
+std::vector<NotKept> place_output_files(OutputCollector& outputs, CopyKeeper& keeper, workspace::Keep& keep,
                                         const workspace::Authority& authority);
 
 }  // namespace sk::interpreter

@@ -79,11 +79,11 @@ CellOutcome Runner::end_of_kernel(const sandbox::Outcome& outcome) const {
       return {Outcome::oom, outcome.reason, {}};
     case sandbox::End::exited:
       return {outcome.exit_code.value_or(0) == 0 ? Outcome::ok : Outcome::error,
-              "the program ended its interpreter; variables are gone, files are kept", outcome.exit_code};
+              "the program ended its interpreter; variables are lost, files are kept", outcome.exit_code};
     case sandbox::End::killed: {
       CellOutcome end{stop_ == Stop::timeout ? Outcome::timeout : Outcome::interrupted, outcome.reason, {}};
       if (over_limit_ && stop_ != Stop::timeout) end.outcome = over_limit_->outcome;
-      if (over_limit_) end.message = over_limit_->why + "; variables are gone, closed files are kept";
+      if (over_limit_) end.message = over_limit_->why + "; variables are lost, closed files are kept";
       if (stopped_by_ != StoppedBy::nobody) end.message = stop_message();
       return end;
     }
@@ -103,7 +103,7 @@ CellOutcome Runner::end_of_cell(const sandbox::CellDone& done) {
     end.message = stop_message();
   } else if (stop_ == Stop::timeout) {
     end.outcome = Outcome::timeout;
-    end.message = "it ran longer than its time-out and was interrupted; variables are still there";
+    end.message = "it exceeded its time-out and was interrupted; variables are still there";
   } else if (end.outcome == Outcome::error && refused) {
     end.outcome = Outcome::pids;
     end.message = "it tried to start more processes than the " + processes_max() +
@@ -142,12 +142,12 @@ void Runner::tick(TimeUs now_us) {
   if (!is_running_) return;
   if (is_due(deadlines_.look_us, now_us)) look_at_processes(now_us);
   if (is_due(deadlines_.kill_us, now_us)) {
-    // It did not listen: everything in the sandbox ends.
+    // The cell ignored the interrupts: kill everything in the sandbox.
     deadlines_.kill_us = deadlines_.interrupt_us = deadlines_.timeout_us = 0;
     kernel_->kill(sandbox::End::killed,
                   std::string(name_of(stop_ == Stop::timeout ? Outcome::timeout : Outcome::interrupted)));
   } else if (is_due(deadlines_.interrupt_us, now_us)) {
-    // An interrupt that came just before the cell began, or that the code swallowed, is worth another one.
+    // Repeats the interrupt: one that arrives just before the cell begins is lost, and code may swallow one.
     deadlines_.interrupt_us = now_us + kInterruptAgainUs;
     kernel_->interrupt();
   } else if (!is_stopping() && is_due(deadlines_.timeout_us, now_us)) {
@@ -176,7 +176,7 @@ bool Runner::has_new_refused_processes() {
   return std::exchange(processes_refused_, refused) < refused;
 }
 
-// A program that starts processes for ever would keep a core busy until its time is over.
+// Ends a cell that keeps starting processes, which would keep a core busy until its time-out.
 void Runner::look_at_processes(TimeUs now_us) {
   deadlines_.look_us = now_us + kLookAtProcessesUs;
   uint64_t refused = kernel_->processes_refused();

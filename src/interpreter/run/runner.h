@@ -1,9 +1,9 @@
-// Runs the cells of one session in its kernel, one at a time, and says how each ended.
+// Runs the cells of one session in its kernel, one at a time, and reports how each ended.
 //
-// The runner owns the kernel from open() to close(). It forwards what the kernel prints to the session's
-// outputs, and holds a cell to its limits: at its time-out, or when it is cancelled, the cell is interrupted,
-// again every half second, and killed with everything in its sandbox after two; a cell that keeps starting
-// processes is ended. It knows nothing of files and records: the live session keeps those when a cell ends.
+// The runner owns the kernel from open() to close(). It forwards the kernel's output to the session's outputs
+// and enforces the limits of a cell. At its time-out, or on cancel, the cell is interrupted, again every half
+// second, and killed with everything in its sandbox after two seconds. A cell that keeps starting processes
+// is ended. The runner knows nothing of files and records: the live session keeps those when a cell ends.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@
 
 namespace sk::interpreter {
 
-// From the first interrupt to the end of everything in the sandbox.
+// From the first interrupt until everything in the sandbox is killed.
 constexpr int64_t kInterruptGraceUs = 2 * kSecondUs;
 
 // A deadline of 0 is not set.
@@ -36,7 +36,7 @@ struct Cell {
 
 struct CellOutcome {
   Outcome outcome = Outcome::ok;
-  std::string message;           // why it ended so, where that is not plain
+  std::string message;           // the reason, where the outcome does not show it
   std::optional<int> exit_code;  // of a program or of bash
 };
 
@@ -47,49 +47,50 @@ class Runner : private sandbox::KernelEvents {
   // `session` names it in the log.
   Runner(std::string session, SessionOutputs& outputs) : session_(std::move(session)), outputs_(outputs) {}
 
-  // Whom the kernel that open() is given must tell.
+  // The events to pass to the kernel that open() gets.
   sandbox::KernelEvents& events() { return *this; }
   void open(std::unique_ptr<KernelProcess> kernel);
   bool is_open() const { return kernel_ != nullptr; }
-  // Destroys the kernel, and with it what still runs in its sandbox.
+  // Destroys the kernel, and with it all processes in its sandbox.
   void close();
-  // Kills everything in the sandbox and waits for its end. False when that does not come in time.
+  // Kills everything in the sandbox and waits for its end. False when it does not end in time.
   bool kill_and_wait(const std::string& reason, int timeout_ms);
 
-  // Of an open runner.
+  // Require an open runner.
   int poll_fd() const { return kernel_->poll_fd(); }
   KernelProcess& kernel() { return *kernel_; }
   // Device and inode of the files that processes hold open for writing; none when the kernel is closed.
   std::set<std::pair<uint64_t, uint64_t>> open_files() const;
 
-  // Starts a cell; none may be running. Throws as KernelProcess::execute() does: then none is.
+  // Starts a cell; none may be running. Throws like KernelProcess::execute(); no cell is running then.
   void start(const Cell& cell, TimeUs now_us);
   bool is_running() const { return is_running_; }
 
-  // When the kernel's descriptor is readable: forwards output, and calls `answer` for each request of code.
-  // Whatever throws meanwhile ends the sandbox.
+  // Call when the kernel's descriptor is readable. Forwards output and calls `answer` for each request of
+  // code. An exception ends the sandbox.
   void on_ready(const std::function<void(const sandbox::KernelRequest&)>& answer);
-  // Once after the end of a cell: how it ended. Whether the kernel ended with it: has_ended().
+  // Returns once, after the end of a cell, how it ended. has_ended() says whether the kernel ended with it.
   std::optional<CellOutcome> take_end();
-  // No process is left in the sandbox. close() is due.
+  // True when no process is left in the sandbox. Call close() then.
   bool has_ended() const { return ended_.has_value(); }
-  // The last kernel did not end by itself: what it had open is incomplete. Until the next open().
+  // True when the last kernel did not end by itself, so that its open files are incomplete. Valid until the
+  // next open().
   bool was_killed() const { return was_killed_; }
 
-  // Interrupts the running cell and kills it when it does not listen. Nothing happens without one, or when it
-  // is being stopped already.
+  // Interrupts the running cell, and kills it if it ignores the interrupts. Does nothing when no cell runs or
+  // it is already being stopped.
   void cancel(TimeUs now_us);
-  // Ends the sandbox because of a limit; a running cell ends with this outcome. The first cause stays.
+  // Ends the sandbox because of a limit. A running cell ends with this outcome. The first call wins.
   void end(Outcome outcome, std::string why);
-  // Who stops the running cell and all later ones, for the message of their end.
+  // The cause of stopping the running cell and all later ones, for the message of their end.
   enum class StoppedBy { nobody, session, server };
   void set_stopped_by(StoppedBy who) { stopped_by_ = who; }
 
-  // Does what is due: time-out, further interrupts, the kill, a look at processes. Call it at due_us(), which
-  // is 0 when there is nothing to wait for.
+  // Does due work: time-out, further interrupts, the kill, the check of processes. Call it at due_us(), which
+  // is 0 when nothing is due.
   void tick(TimeUs now_us);
   TimeUs due_us() const;
-  // The running cell has been interrupted and is not killed yet.
+  // True while the running cell is interrupted and not yet killed.
   bool is_stopping() const { return deadlines_.kill_us != 0; }
 
  private:
@@ -116,7 +117,7 @@ class Runner : private sandbox::KernelEvents {
   SessionOutputs& outputs_;
   StoppedBy stopped_by_ = StoppedBy::nobody;
 
-  // Of the kernel, since open().
+  // State of the kernel, since open().
   std::unique_ptr<KernelProcess> kernel_;
   std::vector<sandbox::KernelRequest> requests_;  // not answered yet
   std::optional<sandbox::Outcome> ended_;
@@ -126,19 +127,19 @@ class Runner : private sandbox::KernelEvents {
     std::string why;
   };
   std::optional<Limit> over_limit_;  // set by end()
-  uint64_t processes_refused_ = 0;   // that earlier cells are to blame for
-  int crowded_looks_ = 0;            // in a row, at which no process could be added
+  uint64_t processes_refused_ = 0;   // refusals that earlier cells caused
+  int crowded_looks_ = 0;            // consecutive checks at which no process could be added
 
-  // Of the running cell.
+  // State of the running cell.
   bool is_running_ = false;
   std::optional<sandbox::CellDone> done_;
   Stop stop_ = Stop::none;
-  // Zero: not set.
+  // 0: not set.
   struct Deadlines {
     TimeUs timeout_us = 0;
-    TimeUs look_us = 0;       // at its processes
-    TimeUs interrupt_us = 0;  // the next one, once it is being stopped
-    TimeUs kill_us = 0;       // and when it is killed
+    TimeUs look_us = 0;       // next check of its processes
+    TimeUs interrupt_us = 0;  // next interrupt, once it is being stopped
+    TimeUs kill_us = 0;       // time of the kill
   } deadlines_;
 };
 

@@ -13,7 +13,7 @@ namespace sk::interpreter {
 
 namespace {
 
-// Waits for the end of one cell; what it prints is of no interest.
+// Waits for the end of one cell and ignores its output.
 class CellEnd final : public sandbox::KernelEvents {
  public:
   std::optional<sandbox::CellStatus> status;
@@ -52,7 +52,7 @@ bool run_cell(sandbox::Kernel& kernel, CellEnd& events, const SandboxedJob& job)
     pollfd waiting{kernel.poll_fd(), POLLIN, 0};
     ::poll(&waiting, 1, static_cast<int>(left.count()));
     kernel.on_ready();
-    for (auto id : events.requests) kernel.refuse(id, "forbidden", "an job asks for nothing");
+    for (auto id : events.requests) kernel.refuse(id, "forbidden", "a job may make no requests");
     events.requests.clear();
   }
   return events.status == sandbox::CellStatus::ok;
@@ -89,12 +89,12 @@ std::optional<std::string> run_sandboxed_job(sandbox::SandboxHost& host, const s
   spec.limits.memory_bytes = job.memory_bytes;
   spec.limits.processes_max = 32;
   spec.limits.tmp_bytes = 64ull << 20;
-  spec.limits.file_bytes_max = job.output_bytes_max + 1;  // one more, so that what was cut off shows
+  spec.limits.file_bytes_max = job.output_bytes_max + 1;  // shows a truncated output
   CellEnd events;
   std::optional<std::string> output;
   sandbox::Kernel kernel(host.start(spec), events);
   if (run_cell(kernel, events, job)) output = read_output(copy, job.output_bytes_max);
-  // Nothing of it may write into the folder while that is removed.
+  // No process of it may write into the folder while the folder is removed.
   kernel.session().kill(sandbox::End::killed, "the job is done");
   if (!kernel.session().wait_ended(10'000)) throw Error(Code::internal, "a sandbox did not end");
   return output;

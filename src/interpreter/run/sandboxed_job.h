@@ -1,5 +1,5 @@
-// One program with one input and one output, in a sandbox of its own that lives no longer than it: for work
-// on untrusted documents that must not happen in the server.
+// Runs one program with one input and one output in a sandbox of its own, for work on untrusted documents
+// that must not happen in the server.
 #pragma once
 
 #include <chrono>
@@ -19,9 +19,9 @@ struct SandboxedJob {
   std::chrono::milliseconds time_max{20'000};
 };
 
-// Runs it and waits: call it on a thread that may wait. `folder` is made, used and removed; it lies below the
-// host's data_root. nullopt when the program failed, ran too long, or wrote nothing or too much: the input
-// may be anything, so that is no error of ours. Error as SandboxHost::start.
+// Runs the job and waits for it, so call it on a thread that may block. Creates, uses and removes `folder`,
+// which is below the host's data_root. nullopt when the program failed, ran too long, or wrote nothing or too
+// much: the input is untrusted, so that is no server error. Throws like SandboxHost::start.
 std::optional<std::string> run_sandboxed_job(sandbox::SandboxHost& host, const std::string& folder,
                                              const SandboxedJob& job);
 

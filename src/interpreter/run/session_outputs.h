@@ -1,5 +1,5 @@
-// The output of a session's kernel. While an execution runs, output belongs to it; text and displays between
-// cells wait for the next one.
+// The output of a session's kernel. Output during an execution belongs to it. Text and displays between cells
+// wait for the next execution.
 #pragma once
 
 #include <memory>
@@ -15,25 +15,25 @@ namespace sk::interpreter {
 class SessionOutputs {
  public:
   struct Limits {
-    size_t bytes_max;          // of one execution's answer, and of what waits for the next
+    size_t bytes_max;          // of one execution's answer, and of the waiting output
     uint64_t spill_bytes_max;  // of the file with the whole output
     std::string spill_directory;
   };
   explicit SessionOutputs(Limits limits) : limits_(std::move(limits)) {}
 
-  // An execution begins; `feed` outlives it. give_pending() lets its output begin with what was printed
-  // before it.
+  // Begins an execution; `feed` outlives it. give_pending() puts the waiting output at the beginning of its
+  // output.
   void begin(ExecutionFeed& feed, int64_t execution_number);
   void give_pending();
-  // The execution is over: what comes next waits again.
+  // Ends the execution: later output waits again.
   void end() { current_.reset(); }
   void forget_pending();
 
   // Null between executions.
   OutputCollector* current() { return current_.get(); }
 
-  // Output as the kernel reports it. Between cells there are only text and displays; what exceeds the limit
-  // is dropped, and give_pending() notes how much.
+  // Output as the kernel reports it. Between cells, only text and displays occur. Output over the limit is
+  // dropped, and give_pending() notes how much.
   void text(sandbox::Stream stream, std::string_view bytes);
   void display(const sandbox::Display& display);
   void clear();

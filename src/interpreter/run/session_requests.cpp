@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kVersionsTold = 100;
 
-// Relative to /mnt/data. Names that are no text come in base64.
+// The path relative to /mnt/data. Names that are not UTF-8 come as base64.
 std::optional<std::string> local_path(const Json& params) {
   if (auto found = params.find("path"); found != params.end()) return found->get<std::string>();
   auto found = params.find("path_base64");
@@ -20,7 +20,7 @@ std::optional<std::string> local_path(const Json& params) {
   return bytes;
 }
 
-// A path that this capture refused, with the word that says why.
+// A path that this capture refused, and its reason.
 struct Refusal {
   NotKept why;
 };
@@ -42,11 +42,11 @@ Json describe(const workspace::Version& version) {
 
 Json fetch(const RequestContext& context, const Json& params) {
   CopyKeeper& keeper = context.keeper;
-  // What is here under that name is kept before it is replaced.
+  // Keeps the current file of that name before replacing it.
   Settled settled = context.capture();
   auto entry = context.keep.files().get(context.authority, params.at("workspace_path").get<std::string>());
   if (entry.kind != workspace::EntryKind::file)
-    throw Error(Code::bad_request, "fetch takes a file, not a folder");
+    throw Error(Code::bad_request, "fetch needs a file, not a folder");
   bool here = is_within(entry.path, context.folder);
   std::string path =
       here ? keeper.paths().disk_path(entry.path) : unescape_name(split_path(entry.path).second);
@@ -54,11 +54,11 @@ Json fetch(const RequestContext& context, const Json& params) {
     here = here && *asked == path;
     path = *asked;
   }
-  refuse_unkept(settled, keeper.paths().workspace_path(path));  // refuses names that could not be kept, too
+  refuse_unkept(settled, keeper.paths().workspace_path(path));  // also refuses names that could not be kept
   const ManifestRow* row = keeper.manifest().find(path);
   auto before = row != nullptr ? std::optional(*row) : std::nullopt;
   keeper.sync().materialise(entry, path);
-  // Under this name it is a new file, or a change of the one that was here.
+  // Under this name it is a new file, or a change of the existing one.
   if (!here) keeper.manifest().erase(path);
   if (!here && before) {
     before->ctime_ns = before->seen_us = 0;
@@ -100,7 +100,7 @@ RequestAnswer answer_request(const RequestContext& context, const sandbox::Kerne
     return RequestRefused{std::string(name_of(refusal.why.reason)),
                           "it could not be kept: " + refusal.why.message};
   } catch (const Json::exception&) {
-    return RequestRefused{"bad_request", "the request's parameters are not what this method takes"};
+    return RequestRefused{"bad_request", "the request's parameters do not match this method"};
   }
 }
 

@@ -1,4 +1,4 @@
-// What code in a session asks for through `import sandkeep`: keep, link, versions, fetch. It acts with the
+// Requests that code in a session makes through `import sandkeep`: keep, link, versions, fetch. They have the
 // session's own rights in its own folder; fetch reads the rest of the workspace.
 #pragma once
 
@@ -11,23 +11,23 @@
 
 namespace sk::interpreter {
 
-// The session that asks. Its copy is open.
+// The requesting session. Its copy is open.
 struct RequestContext {
   workspace::Keep& keep;
   CopyKeeper& keeper;
-  std::string folder;  // of the session, in the workspace
+  std::string folder;  // the session's folder in the workspace
   workspace::Authority authority;
-  // Keeps what was touched until now: an answer must be about the files as code sees them.
+  // Keeps everything touched so far, so that an answer matches the files that code sees.
   std::function<Settled()> capture;
 };
 
-// Why code gets an exception: the name of an error, or the reason for which a file could not be kept.
+// The reason for an exception in code: the name of an error, or the reason why a file could not be kept.
 struct RequestRefused {
   std::string code, message;
 };
 using RequestAnswer = std::variant<Json, RequestRefused>;
 
-// The thread of the keeper. The request comes from inside and may be anything.
+// Call on the keeper's thread. The request comes from the sandbox and is untrusted.
 RequestAnswer answer_request(const RequestContext& context, const sandbox::KernelRequest& request);
 
 }  // namespace sk::interpreter

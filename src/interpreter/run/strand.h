@@ -1,11 +1,11 @@
-// Jobs that run one after the other, in order, on threads of a pool: a session's own thread without a thread.
+// Runs jobs one after the other, in order, on threads of a pool.
 #pragma once
 
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 
+#include "base/mutex.h"
 #include "base/worker_pool.h"
 
 namespace sk::interpreter {
@@ -17,7 +17,7 @@ class Strand {
 
   void post(std::function<void()> job) {
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       jobs_.push_back(std::move(job));
       if (running_) return;
       running_ = true;
@@ -25,11 +25,11 @@ class Strand {
     pool_.submit_always([this, alive = jobs_owner()] { run(); });
   }
 
-  // At once, on the caller's thread, when nothing else runs or waits; else as post() does. For jobs that are
-  // over soon: it saves the way to another thread.
+  // Runs the job at once on the caller's thread when no other job runs or waits; else like post(). For short
+  // jobs: it saves a switch to another thread.
   void run_or_post(std::function<void()> job) {
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       if (running_) {
         jobs_.push_back(std::move(job));
         return;
@@ -38,7 +38,7 @@ class Strand {
     }
     job();
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       if (jobs_.empty()) {
         running_ = false;
         return;
@@ -47,7 +47,7 @@ class Strand {
     pool_.submit_always([this, alive = jobs_owner()] { run(); });
   }
 
-  // What keeps the strand alive while it runs; set once, before the first job.
+  // Sets the owner that keeps the strand alive while it runs. Call once, before the first job.
   void owned_by(std::weak_ptr<void> owner) { owner_ = std::move(owner); }
 
  private:
@@ -57,7 +57,7 @@ class Strand {
     for (;;) {
       std::function<void()> job;
       {
-        std::lock_guard lock(mutex_);
+        MutexLock lock(mutex_);
         if (jobs_.empty()) {
           running_ = false;
           return;
@@ -71,9 +71,9 @@ class Strand {
 
   WorkerPool& pool_;
   std::weak_ptr<void> owner_;
-  std::mutex mutex_;
-  std::deque<std::function<void()>> jobs_;  // guarded by mutex_
-  bool running_ = false;                    // guarded by mutex_
+  Mutex mutex_;
+  std::deque<std::function<void()>> jobs_ SK_GUARDED_BY(mutex_);
+  bool running_ SK_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace sk::interpreter

@@ -22,7 +22,7 @@ constexpr std::string_view kFolder = "job-";
 constexpr std::array<std::string_view, 6> kKinds = {"image/png",  "image/jpeg", "image/gif",
                                                     "image/webp", "image/bmp",  "image/tiff"};
 
-// PNG where it is small, as of plots; photographs are smaller as JPEG.
+// PNG where it is small, as for plots; JPEG for photographs.
 constexpr std::string_view kCode = R"(
 import io
 from PIL import Image, ImageOps
@@ -46,12 +46,12 @@ with open('/mnt/data/out', 'wb') as out:
 void write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     auto count = ::write(fd, bytes.data(), bytes.size());
-    if (count < 0) throw system_error("cannot write an job's input", errno);
+    if (count < 0) throw system_error("cannot write a job's input", errno);
     bytes.remove_prefix(static_cast<size_t>(count));
   }
 }
 
-// What came out is untrusted, too: it must at least begin like what it is served as.
+// The output is untrusted too: it must at least begin like its content type.
 std::string mime_of(std::string_view bytes) {
   if (bytes.starts_with("\x89PNG\r\n\x1a\n")) return "image/png";
   if (bytes.starts_with("\xff\xd8\xff")) return "image/jpeg";
@@ -62,7 +62,7 @@ std::string mime_of(std::string_view bytes) {
 
 Thumbnails::Thumbnails(workspace::Keep& keep, sandbox::SandboxHost& host, std::string directory)
     : keep_(keep), host_(host), directory_(std::move(directory)), pool_(1, kWaitingMax) {
-  // A server that was killed leaves the folder of its job behind.
+  // A killed server leaves the folder of its job.
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(directory_, ignored)) {
     if (entry.path().filename().string().starts_with(kFolder))
@@ -86,10 +86,10 @@ std::optional<Thumbnails::Known> Thumbnails::find(const Sha256& content) {
   });
 }
 
-// Not for a version that was purged meanwhile.
+// Saves nothing for a version that was purged meanwhile.
 void Thumbnails::save(const workspace::Version& version, const std::optional<Thumbnail>& thumbnail) {
   auto now_us = keep_.ground().clock.now_us();
-  keep_.ground().db.write([&](catalog::Tx& tx) {
+  keep_.ground().db.write(catalog::Scope::shared(), [&](catalog::Tx& tx) {
     if (!workspace::find_version(tx, version.id)) return;
     auto bytes = thumbnail ? catalog::Param::raw(thumbnail->bytes) : catalog::Param(nullptr);
     tx.exec(
@@ -118,10 +118,10 @@ void Thumbnails::get(const workspace::Version& version, OnMade on_made) {
   if (!can_have(version)) return on_made(std::nullopt);
   if (auto known = find(version.sha256)) return on_made(known->thumbnail);
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     auto& waiting = waiting_[version.sha256];
     waiting.push_back(std::move(on_made));
-    if (waiting.size() > 1) return;  // it is being made
+    if (waiting.size() > 1) return;  // it is already being made
   }
   bool accepted = pool_.submit([this, version] {
     std::optional<Thumbnail> made;
@@ -130,12 +130,12 @@ void Thumbnails::get(const workspace::Version& version, OnMade on_made) {
       made = known ? known->thumbnail : make(version);
       if (!known) save(version, made);
     } catch (const Error& error) {
-      // Not the image's fault: it is tried again when it is asked for again.
+      // Not the image's fault: the next request tries again.
       log::error("a thumbnail could not be made", {{"error", error.message()}});
     }
     std::vector<OnMade> waiting;
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       waiting = std::move(waiting_[version.sha256]);
       waiting_.erase(version.sha256);
     }
@@ -144,11 +144,11 @@ void Thumbnails::get(const workspace::Version& version, OnMade on_made) {
   if (accepted) return;
   std::vector<OnMade> waiting;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     waiting = std::move(waiting_[version.sha256]);
     waiting_.erase(version.sha256);
   }
-  // The first is ours, which learns it from the error.
+  // waiting[0] is this caller, which gets the error.
   for (size_t i = 1; i < waiting.size(); ++i) waiting[i](std::nullopt);
   throw Error(Code::too_many_requests, "too many thumbnails are being made");
 }

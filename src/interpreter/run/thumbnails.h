@@ -1,15 +1,15 @@
-// Small pictures of pictures, made in a sandbox, since whoever can upload an image could attack what decodes
-// it. Each content is looked at once; what came of it is kept in the catalog.
+// Thumbnails of images, made in a sandbox, since an uploaded image may attack its decoder. Each content is
+// decoded once; the catalog keeps the result.
 #pragma once
 
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/worker_pool.h"
 #include "sandbox/host.h"
 #include "workspace/keep.h"
@@ -24,18 +24,18 @@ struct Thumbnail {
 // Any thread.
 class Thumbnails {
  public:
-  // `directory` is where sessions' copies lie.
+  // `directory` is the directory of the sessions' copies.
   Thumbnails(workspace::Keep& keep, sandbox::SandboxHost& host, std::string directory);
 
-  // Whether it makes sense to ask: an image of a kind and size that is decoded here.
+  // Whether a thumbnail is possible: an image of a type and size that is decoded here.
   static bool can_have(const workspace::Version& version);
 
-  // Calls `on_made` at once or later, from another thread, with nothing where none can be made.
+  // Calls `on_made` at once, or later from another thread; with nullopt where none can be made.
   // Error(too_many_requests) when too many wait.
   using OnMade = std::function<void(const std::optional<Thumbnail>&)>;
   void get(const workspace::Version& version, OnMade on_made);
 
-  // What waits is still made. Idempotent.
+  // Finishes waiting jobs. Idempotent.
   void stop() { pool_.stop(); }
 
  private:
@@ -49,9 +49,9 @@ class Thumbnails {
   workspace::Keep& keep_;
   sandbox::SandboxHost& host_;
   const std::string directory_;
-  std::mutex mutex_;
-  std::map<Sha256, std::vector<OnMade>> waiting_;  // guarded by mutex_
-  WorkerPool pool_;                                // last: its threads use all of the above
+  Mutex mutex_;
+  std::map<Sha256, std::vector<OnMade>> waiting_ SK_GUARDED_BY(mutex_);
+  WorkerPool pool_;  // last: its threads use all of the above
 };
 
 }  // namespace sk::interpreter

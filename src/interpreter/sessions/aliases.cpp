@@ -31,8 +31,8 @@ SessionInfo Aliases::find_or_create(const workspace::Authority& authority, std::
   if (auto found = find(authority, kind, alias)) return *found;
   SessionInfo made = interpreter_.create(authority, wanted);
   auto& ground = keep_.ground();
-  Id winner = ground.db.write([&](catalog::Tx& tx) {
-    check_still_holds(tx, ground.clock, authority, workspace::Right::write);
+  Id winner = ground.db.write(made.key().scope(), [&](catalog::Tx& tx) {
+    check_still_holds(tx, authority, workspace::Right::write);
     if (auto earlier = look_up(tx, authority.author().principal, made.workspace, kind, alias))
       return *earlier;
     tx.exec(
@@ -40,7 +40,7 @@ SessionInfo Aliases::find_or_create(const workspace::Authority& authority, std::
         "VALUES ($1, $2, $3, $4, $5, $6) "
         "ON CONFLICT (owner, workspace, kind, alias) DO UPDATE SET session = excluded.session, created_us = "
         "excluded.created_us",
-        {authority.author().principal, made.workspace, kind, alias, made.id, ground.clock.now_us()});
+        {authority.author().principal, made.workspace, kind, alias, made.id, tx.now_us()});
     return made.id;
   });
   if (winner == made.id) return made;

@@ -1,5 +1,5 @@
-// Sessions by the names that clients of other dialects give them: an Azure client chooses an identifier and
-// expects its session to be there, now and after a restart of the server.
+// Finds sessions by names that clients of other dialects choose. An Azure client chooses an identifier and
+// expects its session to exist, even after a restart of the server.
 #pragma once
 
 #include <optional>
@@ -11,20 +11,20 @@
 
 namespace sk::interpreter {
 
-// Any thread; made where it is needed. A name belongs to one principal and one workspace, those of the
-// authority, so nobody meets anybody in a session by choosing the same name. `kind` is the name's
-// family: a dialect, or one pool of a dialect.
+// Any thread. Create one where it is needed. A name belongs to one principal and one workspace, those of the
+// authority, so two principals never share a session by choosing the same name. `kind` is the name's
+// namespace: a dialect, or one pool of a dialect.
 class Aliases {
  public:
-  // Where no code runs, names are found, and none is made.
+  // Where code cannot run, existing names are found, but none is created.
   Aliases(workspace::Keep& keep, Interpreter& interpreter)
       : keep_(keep), interpreter_(interpreter), book_(keep, interpreter) {}
 
-  // nullopt where nobody used the name yet, or its session was deleted.
+  // nullopt when the name was never used or its session was deleted.
   std::optional<SessionInfo> find(const workspace::Authority& authority, std::string_view kind,
                                   std::string_view alias);
-  // The same, made as `wanted` says where there is none. Of two who ask at once both get the one that stays.
-  // Error(unavailable) where one must be made and no code runs.
+  // Like find(); creates the session as `wanted` says if there is none. Concurrent callers all get the same
+  // session. Error(unavailable) when one must be created and code cannot run.
   SessionInfo find_or_create(const workspace::Authority& authority, std::string_view kind,
                              std::string_view alias, const NewSession& wanted);
 
@@ -32,7 +32,7 @@ class Aliases {
     std::string alias;
     SessionInfo session;
   };
-  // By name, without those that were deleted.
+  // Sorted by name, without deleted sessions.
   std::vector<Named> list(const workspace::Authority& authority, std::string_view kind, size_t skip,
                           size_t limit);
 

@@ -22,11 +22,11 @@ void check_environment(const Json& environment) {
     for (char c : name)
       is_name =
           is_name && (c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'));
-    if (!is_name) throw refuse(name, "is not a name that a variable can have");
+    if (!is_name) throw refuse(name, "is not a valid name of a variable");
     if (!value.is_string()) throw refuse(name, "must be text");
     const auto& text = value.get_ref<const std::string&>();
     if (text.size() > kVariableBytesMax) throw refuse(name, "may have at most 64 KiB");
-    if (text.find('\0') != std::string::npos) throw refuse(name, "must not have a zero byte");
+    if (text.find('\0') != std::string::npos) throw refuse(name, "must not contain a zero byte");
   }
 }
 

@@ -1,12 +1,11 @@
-// The environment variables that a session may be given.
+// Rules for the environment variables of a session.
 #pragma once
 
 #include "base/json.h"
 
 namespace sk::interpreter {
 
-// Throws Error(bad_request), with the field, for names that a shell would not take and values that are no
-// text.
+// Error(bad_request), with the field, for names that a shell does not accept and values that are not text.
 void check_environment(const Json& environment);
 
 }  // namespace sk::interpreter

@@ -1,4 +1,4 @@
-// Whose session goes to sleep when there is no room for another one.
+// Chooses the session to put to sleep when there is no room for another one.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,9 @@
 
 namespace sk::interpreter {
 
-// Of whoever has most, the idle one that was unused longest. One that was used just now is left alone, unless
-// its owner has more than a fair share of the server. With `owner`, one of theirs. Null when there is none.
+// Returns the least recently used idle session of the principal that has most. Leaves out sessions that were
+// just used, unless their owner has more than a fair share of the server. With `owner`, considers only that
+// owner's sessions. Null when there is none.
 std::shared_ptr<LiveSession> choose_evicted(const std::vector<std::shared_ptr<LiveSession>>& live,
                                             const Id& guest, const std::optional<Id>& owner,
                                             size_t sessions_max, TimeUs now_us);

@@ -23,7 +23,7 @@ void fill_from_request(SessionInfo& info, const NewSession& wanted, const Interp
   info.idle_s = wanted.idle_s.value_or(options.idle_default_s);
   if (info.timeout_s < 1 || info.timeout_s > options.timeout_max_s)
     throw Error(Code::bad_request,
-                "timeout_s must lie between 1 and " + std::to_string(options.timeout_max_s));
+                "timeout_s must be between 1 and " + std::to_string(options.timeout_max_s));
   info.awake_max_s = wanted.awake_max_s;
   if (info.idle_s < 0) throw Error(Code::bad_request, "idle_minutes must not be negative; 0 means never");
   check_environment(wanted.environment);
@@ -50,7 +50,7 @@ void check(const NewExecution& wanted, const InterpreterOptions& options) {
     throw Error(Code::too_large, "the code has more than 8 MiB").advise(Advice::put_data_into_files);
   if (wanted.timeout_s && (*wanted.timeout_s < 1 || *wanted.timeout_s > options.timeout_max_s))
     throw Error(Code::bad_request,
-                "timeout_s must lie between 1 and " + std::to_string(options.timeout_max_s));
+                "timeout_s must be between 1 and " + std::to_string(options.timeout_max_s));
   const auto& key = wanted.idempotency_key;
   auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
   if (key.size() > kKeyBytesMax || !is_utf8(key) || std::any_of(key.begin(), key.end(), is_control))

@@ -6,14 +6,14 @@
 
 namespace sk::interpreter {
 
-// Name, memory, times, environment and labels as they were wished, or as the server gives them to who wished
-// nothing. Error(bad_request) where a wish goes beyond what it allows.
+// Applies the request: name, memory, times, environment and labels; unset fields get server defaults.
+// Error(bad_request) for a value beyond the server's limits.
 void fill_from_request(SessionInfo& info, const NewSession& wanted, const InterpreterOptions& options);
 
-// Its folder in the workspace: the one that was asked for, or one named after it, below `scope`.
+// The session's folder in the workspace: the requested one, or one named after the session, below `scope`.
 std::string folder_of(const SessionInfo& info, const NewSession& wanted, std::string_view scope);
 
-// Error(bad_request) or Error(too_large) for what cannot be run.
+// Error(bad_request) or Error(too_large) for an execution that cannot be run.
 void check(const NewExecution& wanted, const InterpreterOptions& options);
 
 }  // namespace sk::interpreter

@@ -22,8 +22,8 @@ Registry::Lease::~Lease() { release(); }
 void Registry::Lease::release() {
   if (registry_ == nullptr) return;
   Registry& registry = *std::exchange(registry_, nullptr);
-  // Notified under the mutex: the registry may go as soon as the last lease is seen to be back.
-  std::lock_guard lock(registry.mutex_);
+  // Notifies under the mutex: the registry may be destroyed as soon as the last lease is released.
+  MutexLock lock(registry.mutex_);
   auto found = registry.slots_.find(id_);
   found->second.leased = false;
   if (found->second.waiting > 0) registry.released_.notify_all();
@@ -31,12 +31,12 @@ void Registry::Lease::release() {
 }
 
 std::shared_ptr<LiveSession> Registry::Lease::live() const {
-  std::lock_guard lock(registry_->mutex_);
+  MutexLock lock(registry_->mutex_);
   return registry_->slots_.at(id_).live;
 }
 
 void Registry::Lease::wake(std::shared_ptr<LiveSession> live) {
-  std::lock_guard lock(registry_->mutex_);
+  MutexLock lock(registry_->mutex_);
   if (registry_->closed_) throw Error(Code::unavailable, "the server is stopping");
   Slot& slot = registry_->slots_.at(id_);
   SK_CHECK(!slot.live, "a session is alive twice");
@@ -45,27 +45,27 @@ void Registry::Lease::wake(std::shared_ptr<LiveSession> live) {
 }
 
 void Registry::Lease::begin_end() {
-  std::lock_guard lock(registry_->mutex_);
+  MutexLock lock(registry_->mutex_);
   registry_->slots_.at(id_).ending = true;
 }
 
 void Registry::Lease::end() {
-  std::shared_ptr<LiveSession> gone;  // destroyed after the mutex is free
-  std::lock_guard lock(registry_->mutex_);
+  std::shared_ptr<LiveSession> gone;  // destroyed after the mutex is released
+  MutexLock lock(registry_->mutex_);
   Slot& slot = registry_->slots_.at(id_);
   slot.live.swap(gone);
   slot.ending = false;
 }
 
 void Registry::close() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   closed_ = true;
 }
 
 Registry::Lease Registry::acquire(const Id& session) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   ++slots_[session].waiting;
-  released_.wait(lock, [&] { return !slots_.at(session).leased; });
+  released_.wait(lock, [&]() SK_REQUIRES(mutex_) { return !slots_.at(session).leased; });
   Slot& slot = slots_.at(session);
   --slot.waiting;
   slot.leased = true;
@@ -73,7 +73,7 @@ Registry::Lease Registry::acquire(const Id& session) {
 }
 
 std::optional<Registry::Lease> Registry::try_acquire(const Id& session) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   Slot& slot = slots_[session];
   if (slot.leased) return std::nullopt;
   slot.leased = true;
@@ -81,19 +81,19 @@ std::optional<Registry::Lease> Registry::try_acquire(const Id& session) {
 }
 
 std::shared_ptr<LiveSession> Registry::find(const Id& session) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   auto found = slots_.find(session);
   return found == slots_.end() || found->second.ending ? nullptr : found->second.live;
 }
 
 std::shared_ptr<LiveSession> Registry::find_any(const Id& session) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   auto found = slots_.find(session);
   return found == slots_.end() ? nullptr : found->second.live;
 }
 
 Phase Registry::phase(const Id& session) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   auto found = slots_.find(session);
   if (found == slots_.end() || !found->second.live) return Phase::asleep;
   if (found->second.ending) return Phase::ending;
@@ -101,7 +101,7 @@ Phase Registry::phase(const Id& session) const {
 }
 
 std::vector<std::shared_ptr<LiveSession>> Registry::all() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   std::vector<std::shared_ptr<LiveSession>> result;
   for (const auto& [id, slot] : slots_)
     if (slot.live && !slot.ending) result.push_back(slot.live);

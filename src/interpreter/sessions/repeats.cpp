@@ -9,7 +9,7 @@ namespace sk::interpreter {
 namespace {
 
 constexpr int64_t kKeyLifeUs = 24 * 3600 * kSecondUs;
-// Clients try again within seconds of a failure.
+// Clients retry within seconds of a failure.
 constexpr int64_t kAnswerLifeUs = 15 * 60 * kSecondUs;
 constexpr size_t kUnansweredMax = 10'000;
 
@@ -22,7 +22,7 @@ RunningExecution joined(RunningExecution running) {
   return running;
 }
 
-// As if it had just ended.
+// Returns a finished execution as if it had just ended.
 RunningExecution finished(Execution execution) {
   RunningExecution running{execution.id, execution.number, std::make_shared<ExecutionFeed>(), execution,
                            true};
@@ -47,9 +47,9 @@ std::optional<RunningExecution> Repeats::find_by_key(const Id& session, LiveSess
     throw Error(Code::conflict, "this idempotency key was used for other code in this session")
         .advise(Advice::give_code_its_own_key);
   if (auto running = live != nullptr ? live->find(found->id) : std::nullopt) return joined(*running);
-  // The last server was killed, and this one could not give it to its session yet.
+  // The last server was killed, and this one could not give the execution to its session yet.
   if (found->status != ExecutionStatus::done)
-    throw Error(Code::unavailable, "this was accepted before and has not begun yet")
+    throw Error(Code::unavailable, "this request was accepted before and has not begun yet")
         .advise(Advice::retry_with_same_key);
   return finished(std::move(*found));
 }
@@ -70,21 +70,22 @@ std::optional<RunningExecution> Repeats::find_newest(const Id& session, LiveSess
   const Execution& last = newest[0];
   if (clock_.now_us() - last.ended_us > kAnswerLifeUs) return std::nullopt;
   bool was_killed = last.outcome == Outcome::crash && last.created_us < started_us_;
-  // Code that was answered runs again: the attempt that failed was another request, which never got here.
+  // A request whose answer was delivered runs again: the failed attempt was another request that never
+  // arrived.
   if (!was_killed && !take_unanswered(last.id)) return std::nullopt;
   auto whole = records_.find_execution(session, last.id);
   return whole ? std::optional(finished(std::move(*whole))) : std::nullopt;
 }
 
 void Repeats::note_unanswered(const Id& execution) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (std::find(unanswered_.begin(), unanswered_.end(), execution) != unanswered_.end()) return;
   unanswered_.push_back(execution);
   if (unanswered_.size() > kUnansweredMax) unanswered_.pop_front();
 }
 
 bool Repeats::take_unanswered(const Id& execution) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return std::erase(unanswered_, execution) > 0;
 }
 

@@ -42,14 +42,13 @@ void Rescue::retry(const workspace::Authority& authority, const Id& session,
     then(std::move(retried));
   };
   if (!threads_.submit(std::move(job)))
-    throw Error(Code::unavailable,
-                "too many sessions are trying again to keep their files, or the server stops");
+    throw Error(Code::unavailable, "too many retries are waiting, or the server is stopping");
 }
 
 Interpreter::Retried Rescue::retry_now(const workspace::Authority& authority, const Id& session) {
   auto before = records_.unkept(session);
   capture_refused(session);
-  make_heads(authority, session);
+  if (auto info = records_.find(session)) make_heads(authority, *info);
   auto after = records_.unkept(session);
   Interpreter::Retried retried;
   std::set<std::pair<std::string_view, Unkept::What>> left;
@@ -62,7 +61,7 @@ Interpreter::Retried Rescue::retry_now(const workspace::Authority& authority, co
   return retried;
 }
 
-// Compares the whole copy, which tries everything again that was refused.
+// Compares the whole copy, which retries everything that was refused.
 void Rescue::capture_refused(const Id& session) {
   auto tried = LiveSession::Tried::retired;
   while (tried == LiveSession::Tried::retired) {
@@ -71,7 +70,7 @@ void Rescue::capture_refused(const Id& session) {
     auto info = records_.find(session);
     if (!info || info->deleted_us) throw deleted_error();
     if (auto live = lease->live()) {
-      lease.reset();  // the copy is the live session's, on its strand, until it is retired
+      lease.reset();  // the live session owns the copy, on its strand, until it is retired
       std::promise<LiveSession::Tried> done;
       live->retry_unkept([&](LiveSession::Tried how) { done.set_value(how); });
       tried = done.get_future().get();
@@ -83,16 +82,16 @@ void Rescue::capture_refused(const Id& session) {
     }
   }
   if (tried == LiveSession::Tried::failed)
-    throw Error(Code::unavailable, "the session's files could not be compared, so nothing was tried again")
+    throw Error(Code::unavailable, "the session's files could not be compared, so nothing was retried")
         .advise(Advice::read_log);
 }
 
-// Makes heads of versions that were kept aside, where nothing stands in their way any more.
-void Rescue::make_heads(const workspace::Authority& authority, const Id& session) {
-  for (const auto& item : records_.unkept(session)) {
+// Makes heads of versions that were kept aside, where nothing prevents it any more.
+void Rescue::make_heads(const workspace::Authority& authority, const SessionInfo& session) {
+  for (const auto& item : records_.unkept(session.id)) {
     if (item.what != Unkept::What::aside) continue;
     auto version = keep_.files().find_version(authority, item.version);
-    if (!version) continue;  // purged meanwhile, and not listed any more
+    if (!version) continue;  // purged meanwhile, and no longer listed
     try {
       make_head(authority, *version);
     } catch (const Error& error) {
@@ -103,11 +102,11 @@ void Rescue::make_heads(const workspace::Authority& authority, const Id& session
   }
 }
 
-// Only over the head that the version started from: what somebody wrote since is newer.
+// Only over the head that the version is based on: a later write of another client is newer.
 void Rescue::make_head(const workspace::Authority& authority, const workspace::Version& version) {
   auto entry = keep_.files().find_by_id(authority, version.file);
-  // A new file of a locked path was put into the trash by the capture itself; others were deleted by
-  // somebody.
+  // The capture itself put a new file at a locked path into the trash; other trashed files were deleted by a
+  // client.
   if (entry && entry->trashed_us && *entry->trashed_us == version.created_us) {
     keep_.files().restore(authority, version.file, workspace::OnExisting::refuse);
     return;
@@ -117,10 +116,10 @@ void Rescue::make_head(const workspace::Authority& authority, const workspace::V
   keep_.files().apply_one(authority, std::move(change));
 }
 
-void Rescue::explain(const Id& session, Unkept item, const Error& error) {
+void Rescue::explain(const SessionInfo& session, Unkept item, const Error& error) {
   item.reason = reason_of(error);
   item.message = error.code() == Code::precondition_failed
-                     ? "somebody wrote the file since; restore this version if it should be the head"
+                     ? "another client wrote the file since; restore this version to make it the head"
                      : error.message();
   records_.explain_unkept(session, item);
 }

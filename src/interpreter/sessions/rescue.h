@@ -1,4 +1,4 @@
-// Tries again to keep what sessions could not keep: content that was refused, and versions that were kept
+// Tries again to keep content that sessions could not keep: refused content, and versions that were kept
 // aside.
 #pragma once
 
@@ -18,28 +18,28 @@ class Rescue {
  public:
   Rescue(workspace::Keep& keep, Records& records, Registry& registry, const CopyContext& copies);
 
-  // As Interpreter::retry_unkept(), for a caller that may write to the workspace.
+  // Implements Interpreter::retry_unkept(), for a caller that may write to the workspace.
   void retry(const workspace::Authority& authority, const Id& session,
              std::function<void(Interpreter::Retried)> then);
-  // Error(conflict), which names them, while an awake session has files that cannot be kept; tries that once
-  // more. Code that runs goes on.
+  // Tries again to keep the files of an awake session. Error(conflict), which names them, while some cannot
+  // be kept. Running code continues.
   void refuse_if_unkept(const Id& session);
-  // Finishes what is under way. Idempotent.
+  // Finishes current work. Idempotent.
   void stop();
 
  private:
   Interpreter::Retried retry_now(const workspace::Authority& authority, const Id& session);
   void capture_refused(const Id& session);
-  void make_heads(const workspace::Authority& authority, const Id& session);
+  void make_heads(const workspace::Authority& authority, const SessionInfo& session);
   void make_head(const workspace::Authority& authority, const workspace::Version& version);
-  void explain(const Id& session, Unkept item, const Error& error);
+  void explain(const SessionInfo& session, Unkept item, const Error& error);
 
   workspace::Keep& keep_;
   Records& records_;
   Registry& registry_;
   const CopyContext& copies_;
   std::atomic<bool> stopping_{false};
-  WorkerPool threads_;  // they wait for leases and strands, so they are none of the sessions' pool
+  WorkerPool threads_;  // these wait for leases and strands, so they must not belong to the sessions' pool
 };
 
 }  // namespace sk::interpreter

@@ -13,7 +13,7 @@ Error no_session(const Id& session) {
       .advise(Advice::list_sessions);
 }
 
-// Of any interpreter, and here because of the error that it throws.
+// Belongs to every interpreter; defined here because of the error that it throws.
 SessionInfo Interpreter::get(const workspace::Actor& actor, const Id& session) {
   auto found = find(actor, session);
   if (!found) throw no_session(session);
@@ -30,8 +30,10 @@ workspace::Authority SessionDirectory::authority_over(const workspace::Actor& ac
   return keep_.workspaces().standing(actor, found ? found->workspace : Id{});
 }
 
-void SessionDirectory::need_own(const workspace::Authority& authority, const Id& session) const {
-  if (!is_of(get(authority.actor(), session), authority)) throw no_session(session);
+SessionInfo SessionDirectory::need_own(const workspace::Authority& authority, const Id& session) const {
+  auto info = get(authority.actor(), session);
+  if (!is_of(info, authority)) throw no_session(session);
+  return info;
 }
 
 workspace::Page<Unkept> SessionDirectory::unkept(const workspace::Authority& authority, const Id& session,
@@ -42,7 +44,7 @@ workspace::Page<Unkept> SessionDirectory::unkept(const workspace::Authority& aut
     size_t slash = cursor.find('/');
     after.what = unkept_from(cursor.substr(0, slash));
     if (slash == std::string_view::npos || !after.what)
-      throw Error(Code::bad_request, "the cursor is not one of this list").with("field", "cursor");
+      throw Error(Code::bad_request, "the cursor is not valid").with("field", "cursor");
     after.path = cursor.substr(slash + 1);
   }
   workspace::Page<Unkept> page;
@@ -58,7 +60,7 @@ workspace::Page<Unkept> SessionDirectory::unkept(const workspace::Authority& aut
 size_t SessionDirectory::dismiss_unkept(const workspace::Authority& authority, const Id& session,
                                         const std::optional<std::string>& path) const {
   refuse_read_only(authority, "change the list of unkept files");
-  need_own(authority, session);
+  auto info = need_own(authority, session);
   Records records(keep_.ground());
   size_t count = 0;
   bool is_listed = false, is_refused = false;
@@ -68,13 +70,13 @@ size_t SessionDirectory::dismiss_unkept(const workspace::Authority& authority, c
     if (item.what == Unkept::What::refused)
       is_refused = true;
     else
-      count += records.forget_unkept(session, item) ? 1 : 0;
+      count += records.forget_unkept(info, item) ? 1 : 0;
   }
   if (path && !is_listed)
     throw Error(Code::not_found, "'" + *path + "' is not among the session's unkept files")
         .with("path", *path);
   if (path && is_refused && count == 0)
-    throw Error(Code::conflict, "'" + *path + "' was refused, so its bytes are nowhere but in the session")
+    throw Error(Code::conflict, "'" + *path + "' was refused, so its bytes exist only in the session")
         .advise(Advice::retry_or_delete_file)
         .with("path", *path);
   return count;

@@ -1,5 +1,5 @@
-// Sessions as they are written down: whose they are, and where their files lie. Also works where no code
-// runs; every session is then asleep.
+// Recorded sessions: their owners and their folders. Also works where code cannot run; every session is then
+// asleep.
 #pragma once
 
 #include <optional>
@@ -10,35 +10,35 @@
 
 namespace sk::interpreter {
 
-// Any thread; made where it is needed. `keep` and `interpreter` outlive it.
+// Any thread. Create one where it is needed. `keep` and `interpreter` outlive it.
 class SessionDirectory {
  public:
   SessionDirectory(workspace::Keep& keep, Interpreter& interpreter)
       : keep_(keep), interpreter_(interpreter) {}
 
-  // nullopt for a session that is not there or not the caller's; also a deleted one is found.
+  // nullopt for a session that does not exist or is not the caller's. Also finds deleted sessions.
   std::optional<SessionInfo> find(const workspace::Actor& actor, const Id& session) const;
-  // Error(not_found) instead.
+  // Like find(), with Error(not_found) instead of nullopt.
   SessionInfo get(const workspace::Actor& actor, const Id& session) const;
   // Returns the actor's authority in the workspace of a session, for calls about that session. Its right is
   // `none` where the actor may not enter the workspace any more, or has no such session; the calls then
   // throw.
   workspace::Authority authority_over(const workspace::Actor& actor, const Id& session) const;
-  // Without deleted ones.
+  // Leaves out deleted sessions.
   std::vector<SessionInfo> list(const workspace::Actor& actor, const SessionQuery& query) const;
 
-  // Lists what is not, or not as the head, in the workspace: refused, kept aside or recovered; by path.
-  // Error(not_found) as above, Error(bad_request) for a cursor that no page gave.
+  // Lists content that is not in the workspace, or not as the head (refused, kept aside or recovered), by
+  // path. Error(not_found) like get(), Error(bad_request) for an invalid cursor.
   workspace::Page<Unkept> unkept(const workspace::Authority& authority, const Id& session,
                                  std::string_view cursor, size_t limit) const;
-  // Removes items from that list whose bytes are versions of the workspace; the versions stay. With a path
+  // Removes items from that list whose bytes are versions of the workspace; the versions stay. With a path,
   // only the item at it: Error(not_found) when there is none, Error(conflict) when it was refused, since its
-  // bytes are nowhere else. Returns how many were removed.
+  // bytes are nowhere else. Returns the number of removed items.
   size_t dismiss_unkept(const workspace::Authority& authority, const Id& session,
                         const std::optional<std::string>& path) const;
 
  private:
-  void need_own(const workspace::Authority& authority, const Id& session) const;
+  SessionInfo need_own(const workspace::Authority& authority, const Id& session) const;
 
   workspace::Keep& keep_;
   Interpreter& interpreter_;
@@ -49,7 +49,7 @@ void refuse_read_only(const workspace::Authority& authority, const std::string& 
 // Error(not_found) if the actor may not enter the workspace any more. Error(forbidden) if it may only read.
 void need_write(const workspace::Authority& authority);
 
-// What somebody is told who has no such session.
+// The error for a session that does not exist or is not the caller's.
 Error no_session(const Id& session);
 
 Error deleted_error();

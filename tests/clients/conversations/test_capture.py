@@ -75,7 +75,7 @@ def test_streamed_annotations_are_fetched(chat, upstream, proxy):
     assert stored["attachments"][0]["original_file_id"] == ids["a.csv"], stored
 
 
-def test_what_fails_for_a_moment_is_tried_again(chat, upstream, proxy):
+def test_a_temporary_failure_is_retried(chat, upstream, proxy):
     """microsoft/agent-framework #7598: /content answered 500; unslothai/unsloth PR #5547: one bounded retry."""
     container, ids = upstream.container({"a.csv": b"x" * 100_000})
     answer = response("[a](sandbox:/mnt/data/a.csv)", container=container, citations=[(ids["a.csv"], "a.csv")])
@@ -90,7 +90,7 @@ def test_what_fails_for_a_moment_is_tried_again(chat, upstream, proxy):
         assert len(proxy.asked("/content")) == 2, first
 
 
-def test_what_fails_for_ever_ends_as_cannot_tell_and_can_be_had_later(chat, upstream, proxy):
+def test_a_permanent_failure_ends_as_cannot_tell_and_can_be_fetched_later(chat, upstream, proxy):
     """microsoft/agent-framework #7598: persistent 500: mark "not captured", never lose silently."""
     container, ids = upstream.container({"a.csv": b"x"})
     answer = response("[a](sandbox:/mnt/data/a.csv)", container=container, citations=[(ids["a.csv"], "a.csv")])
@@ -153,7 +153,7 @@ def test_a_container_that_expired_upstream_is_still_fetched_from_one_that_keeps_
     assert chat.store("m", response=answer, source=source(proxy))["attachments"]
 
 
-def test_a_silent_server_is_not_waited_for_for_ever(chat, upstream, proxy):
+def test_a_silent_server_times_out(chat, upstream, proxy):
     container, ids = upstream.container({"a.csv": b"x"})
     answer = response("[a](sandbox:/mnt/data/a.csv)", container=container, citations=[(ids["a.csv"], "a.csv")])
     proxy.faults = [fail("/content", ("slow", 5), None)]

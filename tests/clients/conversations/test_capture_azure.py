@@ -118,7 +118,7 @@ def test_a_file_that_is_cited_without_a_path_is_found_in_the_list(chat, upstream
     assert stored["attachments"][0]["path"].endswith("/reports/2026/q1.csv")
 
 
-def test_what_fails_for_a_moment_is_tried_again(chat, upstream, proxy, identifier):
+def test_a_temporary_failure_is_retried(chat, upstream, proxy, identifier):
     """microsoft/agent-framework #7598: /content answered 500; unslothai/unsloth PR #5547: one bounded retry."""
     data = random.Random(5).randbytes(300_000)
     upstream.session(identifier, {"a.bin": data})
@@ -130,7 +130,7 @@ def test_what_fails_for_a_moment_is_tried_again(chat, upstream, proxy, identifie
         assert len(proxy.asked("/content")) == 2, first
 
 
-def test_a_silent_pool_is_not_waited_for_for_ever(chat, upstream, proxy, identifier):
+def test_a_silent_pool_times_out(chat, upstream, proxy, identifier):
     upstream.session(identifier, {"a.csv": b"x"})
     proxy.faults = [fail("/content", ("slow", 5), None)]
     assert kept(chat, chat.store("m", text="[a](sandbox:/mnt/data/a.csv)", source=pool(proxy, identifier))) == {"a.csv": b"x"}, "the second attempt is quick"

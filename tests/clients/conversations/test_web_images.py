@@ -68,7 +68,7 @@ def test_two_addresses_that_differ_in_their_query_alone_are_two_images(chat, web
     (("status", 404, b""), "gone", "404"),
     (("status", 403, error("signature expired")), "denied", "signature expired"),
     (("status", 500, b""), "cannot_tell", "500"),
-    (("status", 200, b"<html><p>Please sign in.</p></html>"), "cannot_tell", "no image"),
+    (("status", 200, b"<html><p>Please sign in.</p></html>"), "cannot_tell", "not an image"),
     (("redirect", "file:///etc/passwd"), "cannot_tell", "redirects"),
 ])
 def test_an_image_that_cannot_be_had_is_told_with_the_reason(chat, web, proxy, answer, reason, words):

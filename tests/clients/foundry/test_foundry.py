@@ -112,4 +112,4 @@ def test_a_wrong_key_is_told_in_openais_shape(server, base):
 
 @pytest.mark.parametrize("base", BASES)
 def test_what_is_not_served_says_what_is(server, base):
-    assert "is not served here" in Api(server, base).error("POST", "/responses", 404)["message"]
+    assert "is not available" in Api(server, base).error("POST", "/responses", 404)["message"]

@@ -19,7 +19,7 @@ def test_complaint_librechat_7329_an_attached_file_is_there_after_a_restart_and_
     assert again["stdout"] == "b'PK fake'\n"
 
 
-def test_complaint_librechat_11362_an_output_can_be_downloaded_for_ever(make_server):
+def test_complaint_librechat_11362_an_output_can_be_downloaded_forever(make_server):
     """danny-avila/LibreChat PR #11362: addresses of outputs died after 24 hours."""
     server = make_server("--session-idle-s", "10")
     client = Current(f"{server.url}/librechat/{ROOT_KEY}/v1")

@@ -97,7 +97,7 @@ def tampered(token, part):
     return ".".join(parts)
 
 
-def test_what_is_wrong_with_a_token_makes_it_worthless(trusting, signer, tmp_path):
+def test_an_invalid_token_is_refused(trusting, signer, tmp_path):
     now = int(time.time())
     good = signer.token()
     as_user(trusting, good).call("GET", "/files/" + "A" * 21, 404)

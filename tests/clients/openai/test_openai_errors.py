@@ -27,7 +27,7 @@ def test_a_missing_or_wrong_key_is_told_in_openais_shape(server, path, headers):
 @pytest.mark.parametrize("path", ["/responses", "/chat/completions", "/models", "/containers/x/y/z", "/vector_stores", "/"])
 def test_what_is_not_served_says_what_is(api, path):
     error = api.error("POST", path, 404)
-    assert "is not served here" in error["message"] and "/exec" in error["message"]
+    assert "is not available" in error["message"] and "/exec" in error["message"]
 
 
 @pytest.mark.parametrize("path", [
@@ -105,7 +105,7 @@ def test_a_name_that_leads_out_of_the_container_is_refused(api, container, name)
     assert api.files(container) == []
 
 
-def test_what_another_try_cannot_mend_says_so(api, container):
+def test_an_error_that_a_retry_cannot_fix_says_so(api, container):
     """Clients try a 409 again unless they are told not to."""
     api.put(container, "folder/file.txt", b"x")
     answer = api.send("POST", f"/containers/{container}/files", 409, files={"file": ("folder", b"x")})
@@ -146,7 +146,7 @@ def test_a_read_only_key_reads_and_changes_nothing(server, api, container):
     assert api.content(container, file["id"]).content == b"x"
 
 
-def test_somebody_elses_things_are_not_there(server, api, container):
+def test_objects_of_other_principals_are_404(server, api, container):
     root = {"Authorization": f"Bearer {ROOT_KEY}"}
     person = requests.post(f"{server.url}/api/v1/principals", json={"name": f"stranger {container}"}, headers=root, timeout=30).json()
     key = requests.post(f"{server.url}/api/v1/keys", json={"name": "k", "principal_id": person["id"]}, headers=root, timeout=30).json()["secret"]

@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <functional>
-#include <mutex>
 
 #include "api/app.h"
+#include "base/mutex.h"
 #include "interpreter/refusing_interpreter.h"
 #include "support/content_of.h"
 #include "support/first_principal.h"
@@ -22,7 +22,7 @@ class HookClock final : public Clock {
   TimeUs now_us() const override {
     std::function<void()> hook;
     {
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       if (calls_left_ > 0 && --calls_left_ == 0) hook.swap(hook_);
     }
     if (hook) hook();
@@ -30,16 +30,16 @@ class HookClock final : public Clock {
   }
   // Runs `hook` once: in the `number`-th call of now_us() from now on, on any thread.
   void call_at(int number, std::function<void()> hook) {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     calls_left_ = number;
     hook_ = std::move(hook);
   }
 
  private:
   const SystemClock clock_;
-  mutable std::mutex mutex_;
-  mutable int calls_left_ = 0;          // guarded by mutex_; 0: no hook
-  mutable std::function<void()> hook_;  // guarded by mutex_
+  mutable Mutex mutex_;
+  mutable int calls_left_ SK_GUARDED_BY(mutex_) = 0;  // 0: no hook
+  mutable std::function<void()> hook_ SK_GUARDED_BY(mutex_);
 };
 
 class AppTest : public testing::Test {

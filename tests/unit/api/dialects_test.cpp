@@ -66,7 +66,7 @@ TEST(Dialects, RoutesAreNamedToThoseOnlyWhoSendRequestsToThem) {
 TEST(Dialects, OurOwnNamesTheAdviceBesideItsWords) {
   auto body = error_body("/api/v1/sessions/s", Error(Code::not_found, "m").advise(Advice::list_sessions));
   EXPECT_EQ(body["error"]["advice"], "list_sessions");
-  EXPECT_EQ(body["error"]["hint"], "GET /api/v1/sessions lists yours.");
+  EXPECT_EQ(body["error"]["hint"], "List your sessions: GET /api/v1/sessions.");
   EXPECT_EQ(error_body("/api/v1/me", Error(Code::locked, "m"))["error"]["advice"], "wait_for_lock");
   EXPECT_FALSE(
       error_body("/api/v1/me", Error(Code::locked, "m").hint("Ask.")).at("error").contains("advice"));

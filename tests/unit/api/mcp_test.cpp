@@ -61,7 +61,7 @@ TEST(Tools, HintAtWhatAToolTakes) {
   EXPECT_NE(locked.text.find("lock_token"), std::string::npos) << locked.text;
   EXPECT_EQ(locked.text.find("X-Sandkeep-Lock"), std::string::npos);
   auto unknown = failed(Error(Code::not_found, "m").advise(Advice::list_sessions));
-  EXPECT_NE(unknown.text.find("list_sessions shows yours."), std::string::npos) << unknown.text;
+  EXPECT_NE(unknown.text.find("Use list_sessions to see your sessions."), std::string::npos) << unknown.text;
 }
 
 TEST(Schema, TakesWholeNumbersHoweverTheyAreWritten) {
@@ -86,7 +86,7 @@ TEST(Schema, NamesTheFieldThatIsWrong) {
   EXPECT_EQ(problem(R"({"a":"","e":"z"})"), R"('e' must be one of ["x","y"])");
   EXPECT_EQ(problem(R"({"a":"","l":[{}]})"), "'l[0].b' is missing");
   EXPECT_EQ(problem(R"({"a":"","l":[1,2,3]})"), "'l' has more than 2 items");
-  EXPECT_EQ(problem(R"({"a":"","z":1})"), "'z' is not known here; known are: a, n, e, l");
+  EXPECT_EQ(problem(R"({"a":"","z":1})"), "'z' is unknown; known are: a, n, e, l");
 }
 
 TEST(ResourceUri, ComesBackAsItWasMade) {
@@ -175,7 +175,7 @@ TEST_F(SessionTest, BelongsToItsPrincipalAndEndsWhenIdleOrCrowdedOut) {
   EXPECT_EQ(sessions.find(third->id(), me), nullptr);
 }
 
-TEST_F(SessionTest, OnceEndedIsFoundByNobody) {
+TEST_F(SessionTest, CannotBeFoundOnceEnded) {
   auto session = sessions.create(me, {.version = "2025-11-25"});
   session->end();  // as when the key of its stream was revoked
   EXPECT_EQ(sessions.find(session->id(), me), nullptr);

@@ -56,7 +56,7 @@ TEST(Sessions, EndAfterSevenDaysHoweverMuchTheyAreUsed) {
   EXPECT_EQ(hours, 170);
 }
 
-TEST(Sessions, GiveUpTheOneLongestUnusedWhenThereAreTooMany) {
+TEST(Sessions, EvictTheLeastRecentlyUsedWhenThereAreTooMany) {
   ManualClock clock(1'000'000);
   Sessions sessions(clock);
   auto first = sessions.start("k");

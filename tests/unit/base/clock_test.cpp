@@ -39,7 +39,7 @@ TEST(Clock, WhatIsNotATimeIsRefused) {
     EXPECT_FALSE(parse_iso8601(bad)) << bad;
 }
 
-TEST(Clock, AManualClockMovesOnlyWhenTurned) {
+TEST(Clock, AManualClockMovesOnlyWhenSet) {
   ManualClock clock(100);
   EXPECT_EQ(clock.now_us(), 100);
   clock.advance_us(5);

@@ -33,7 +33,7 @@ RC_GTEST_PROP(HashProperty, AStreamOfPiecesHashesAsTheWhole, (const std::vector<
   }
 }
 
-TEST(Hash, ACopiedStreamGoesItsOwnWay) {
+TEST(Hash, ACopiedStreamIsIndependent) {
   Sha256Stream first;
   first.update(as_bytes("a"));
   Sha256Stream second(first);

@@ -31,7 +31,7 @@ TEST(Json, SixtyFourLevelsAreReadAndSixtyFiveRefused) {
   expect_error(Code::bad_request, [] { parse_json(nested(65, R"({"a":)", "}", "1")); });
 }
 
-TEST(Json, AMillionBracketsDoNotCostTheStack) {
+TEST(Json, AMillionBracketsDoNotOverflowTheStack) {
   expect_error(Code::bad_request, [] { parse_json(std::string(1'000'000, '[')); });
 }
 

@@ -96,7 +96,7 @@ TEST(Path, GlobsMatchAsShellsDo) {
   EXPECT_FALSE(glob_match("", "a"));
 }
 
-TEST(Path, AHostileGlobEndsSoon) {
+TEST(Path, AHostileGlobEndsQuickly) {
   std::string pattern, path(2000, 'a');
   for (int i = 0; i < 200; ++i) pattern += "*a";
   EXPECT_FALSE(glob_match(pattern + "b", path));

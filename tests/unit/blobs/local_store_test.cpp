@@ -179,7 +179,7 @@ TEST(SegmentPool, NeverMakesMoreThanItsNumber) {
   EXPECT_EQ(seen.size(), 3u);
 }
 
-TEST(SegmentPool, WhoWaitsGetsTheFirstThatComesBack) {
+TEST(SegmentPool, AWaiterGetsTheFirstReturnedSegment) {
   SegmentPool pool(1);
   auto segment = pool.take();
   std::byte* const memory = segment.get();

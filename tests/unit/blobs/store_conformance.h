@@ -321,8 +321,13 @@ TYPED_TEST_P(StoreConformance, ManyWritersAtOnceDoNotMixTheirBytes) {
   for (auto& thread : threads) thread.join();
 }
 
+TYPED_TEST_P(StoreConformance, TheRoomIsThatOfTheStoreOrUnknown) {
+  auto room = this->harness.store().room();
+  EXPECT_TRUE(!room || *room > 0);
+}
+
 REGISTER_TYPED_TEST_SUITE_P(
-    StoreConformance, AContentOfAnySizeComesBackByteForByte,
+    StoreConformance, TheRoomIsThatOfTheStoreOrUnknown, AContentOfAnySizeComesBackByteForByte,
     TheSizeDecidesWhetherAContentIsInlineOneFileOrAList, ALargeContentThatIsOneChunkIsAPlainFile,
     AShortLastChunkIsKeptInline, AChunkThatComesTwiceInAContentIsWrittenOnce,
     AContentThatIsKeptAlreadyIsNotWrittenAgain, AnEditWritesOnlyTheChunksThatItTouches,

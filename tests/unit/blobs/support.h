@@ -8,7 +8,6 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
-#include <mutex>
 #include <random>
 #include <string>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/hash.h"
+#include "base/mutex.h"
 #include "blobs/store.h"
 
 namespace sk::blobs::test {
@@ -65,12 +65,12 @@ std::optional<Code> code_of(const Act& act) {
 class MemoryCatalog : public KnownBlobs {
  public:
   bool pin(const Sha256& hash) override {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     ++pins_[hash];
     return blobs_.contains(hash);
   }
   void unpin(const Sha256& hash) override {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     auto found = pins_.find(hash);
     SK_CHECK(found != pins_.end(), "unpinned what was not pinned");
     if (--found->second == 0) pins_.erase(found);
@@ -79,8 +79,8 @@ class MemoryCatalog : public KnownBlobs {
   // Records what was written, as the catalog's transaction does: where another writer was first, its file
   // counts.
   void commit(Store& store, Written& written) {
-    std::lock_guard lock(mutex_);
-    const auto record = [&](const Blob& blob) {
+    MutexLock lock(mutex_);
+    const auto record = [&](const Blob& blob) SK_REQUIRES(mutex_) {
       if (blob.known) {
         SK_CHECK(blobs_.contains(blob.hash), "the writer takes for known what is not");
       } else if (!blobs_.emplace(blob.hash, blob).second && blob.kind == Kind::file) {
@@ -93,16 +93,16 @@ class MemoryCatalog : public KnownBlobs {
   }
 
   size_t pin_count() {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     return pins_.size();
   }
   Blob blob(const Sha256& hash) {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     SK_CHECK(blobs_.contains(hash), hash.hex());
     return blobs_.at(hash);
   }
   std::vector<Blob> files() {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     std::vector<Blob> out;
     for (const auto& [hash, found] : blobs_)
       if (found.kind == Kind::file) out.push_back(found);
@@ -131,9 +131,9 @@ class MemoryCatalog : public KnownBlobs {
     return out;
   }
 
-  std::mutex mutex_;
-  std::map<Sha256, int> pins_;    // guarded by mutex_
-  std::map<Sha256, Blob> blobs_;  // guarded by mutex_
+  Mutex mutex_;
+  std::map<Sha256, int> pins_ SK_GUARDED_BY(mutex_);
+  std::map<Sha256, Blob> blobs_ SK_GUARDED_BY(mutex_);
 };
 
 inline Written write_content(Store& store, KnownBlobs& known, std::string_view content,

@@ -118,7 +118,7 @@ class CatalogUnderFaults : public testing::Test {
     for (int transaction : ran.failed) EXPECT_FALSE(found.contains(transaction)) << transaction;
     for (const auto& [transaction, names] : found)
       EXPECT_EQ(static_cast<int>(names.size()), rows_of(transaction)) << transaction;
-    db->write([](Tx& tx) { run_transaction(tx, 1'000); });
+    db->write(Scope::shared(), [](Tx& tx) { run_transaction(tx, 1'000); });
   }
 };
 

@@ -18,7 +18,7 @@ class GroupTest : public testing::Test {
   std::vector<Outcome> run_as_group(const std::vector<std::function<void(Tx&)>>& closures) {
     std::latch first_runs(1), all_queued(1);
     std::thread first([&] {
-      db->write([&](Tx&) {
+      db->write(Scope::shared(), [&](Tx&) {
         first_runs.count_down();
         all_queued.wait();
       });
@@ -29,7 +29,7 @@ class GroupTest : public testing::Test {
     for (size_t i = 0; i < closures.size(); ++i) {
       threads.emplace_back([&, i] {
         outcomes[i].code = code_of([&] {
-          db->write([&](Tx& tx) {
+          db->write(Scope::shared(), [&](Tx& tx) {
             outcomes[i].ran_on = std::this_thread::get_id();
             closures[i](tx);
           });
@@ -50,7 +50,7 @@ class GroupTest : public testing::Test {
   // The database takes writes and has exactly `wanted`.
   void expect_goes_on_with(std::vector<std::string> wanted) {
     EXPECT_EQ(names_in(*db), wanted);
-    db->write([](Tx& tx) { put_named(tx, "~later"); });
+    db->write(Scope::shared(), [](Tx& tx) { put_named(tx, "~later"); });
     wanted.emplace_back("~later");
     EXPECT_EQ(names_in(*db), wanted);
     EXPECT_EQ(integrity_of(*db), "ok");
@@ -111,7 +111,8 @@ TEST_F(GroupTest, ATransactionThatEndsInTheMiddleFailsThoseBeforeAndAfter) {
                     put("c"), put("d")});
   for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.code, Code::disk_full);
   EXPECT_EQ(outcomes[4].ran_on, std::thread::id());
-  db->write([](Tx& tx) { tx.query("PRAGMA max_page_count = 1000000", {}, [](const Row&) { return true; }); });
+  db->write(Scope::shared(),
+            [](Tx& tx) { tx.query("PRAGMA max_page_count = 1000000", {}, [](const Row&) { return true; }); });
   expect_goes_on_with({});
 }
 
@@ -139,7 +140,7 @@ TEST_F(GroupTest, AMemberThatThrowsIsUndoneAlone) {
 }
 
 // The commit is durable, so its writers have succeeded whatever their actions do.
-TEST_F(GroupTest, AnActionThatThrowsFailsNobodyAndStopsNobody) {
+TEST_F(GroupTest, AnActionThatThrowsFailsNoWriteAndStopsNoOtherAction) {
   std::vector<int> ran;
   std::vector<std::function<void(Tx&)>> closures;
   for (int i = 0; i < 3; ++i)

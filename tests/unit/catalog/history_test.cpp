@@ -80,7 +80,7 @@ class History {
   void run(uint64_t seed) {
     Random random(seed);
     db_ = open_sqlite(dir_.file("catalog.db"), random_options(random));
-    db_->write([](Tx& tx) {
+    db_->write(Scope::shared(), [](Tx& tx) {
       tx.exec("CREATE TABLE counter (commits BIGINT NOT NULL)", {});
       tx.exec("INSERT INTO counter VALUES (0)", {});
     });
@@ -179,7 +179,7 @@ class History {
   }
 
   void write_randomly(Random& random) {
-    db_->write([&](Tx& tx) {
+    db_->write(Scope::shared(), [&](Tx& tx) {
       std::vector<Step> done;
       run_steps(tx, random, pick(random, 12) == 0 ? 60 : 1 + pick(random, 5), done);
       if (pick(random, 20) == 0) FailingLogWrites::failures = 1;

@@ -28,7 +28,7 @@ class LazyTest : public testing::Test {
   // How often the disk was synced by a write of that name.
   int syncs_of(const std::string& name, Survives survives) {
     int before = syncs;
-    db->write([&](Tx& tx) { put_named(tx, name); }, survives);
+    db->write(Scope::shared(), [&](Tx& tx) { put_named(tx, name); }, survives);
     return syncs - before;
   }
   // What another process finds after this one was killed: the files as they are now.
@@ -68,6 +68,7 @@ TEST_F(LazyTest, OneStrictMemberMakesAGroupStrict) {
   std::vector<std::thread> writers;
   writers.emplace_back([&] {
     db->write(
+        Scope::shared(),
         [&](Tx& tx) {
           put_named(tx, "holds the turn");
           while (!go_on) std::this_thread::yield();
@@ -77,8 +78,9 @@ TEST_F(LazyTest, OneStrictMemberMakesAGroupStrict) {
   while (db->queued_writes() < 1) std::this_thread::yield();
   for (int i = 0; i < 4; ++i)
     writers.emplace_back([&, i] {
-      db->write([&](Tx& tx) { put_named(tx, "member " + std::to_string(i)); },
-                i == 2 ? Survives::power_cut : Survives::kill);
+      db->write(
+          Scope::shared(), [&](Tx& tx) { put_named(tx, "member " + std::to_string(i)); },
+          i == 2 ? Survives::power_cut : Survives::kill);
     });
   while (db->queued_writes() < 5) std::this_thread::yield();
   int before = syncs;

@@ -47,7 +47,7 @@ TEST_F(LogTest, AFullDiskWhileSpilledPagesAreReadLosesNone) {
   std::vector<int> committed;
   for (int rows = 60, first = 0; rows < 100; ++rows, first += rows) {
     const auto code = code_of([&] {
-      db->write([&](Tx& tx) {
+      db->write(Scope::shared(), [&](Tx& tx) {
         for (int i = first; i < first + rows; ++i) put_page(tx, i);
         FailingLogWrites::failures = 1;
         code_of([&] {
@@ -167,7 +167,7 @@ TEST_F(LogTest, NoCheckpointMeetsARestartOfTheLog) {
   open({.background_pages = 1, .front_pages = INT_MAX, .move_interval = std::chrono::milliseconds(0)});
   LockWatch watch;
   int rows = 0;
-  auto put = [&] { db->write([&](Tx& tx) { put_page(tx, rows++); }); };
+  auto put = [&] { db->write(Scope::shared(), [&](Tx& tx) { put_page(tx, rows++); }); };
   for (int round = 0; round < 10; ++round) {
     {
       // Commits while a background checkpoint stands still, with pages to move.
@@ -181,7 +181,7 @@ TEST_F(LogTest, NoCheckpointMeetsARestartOfTheLog) {
     while (pages_to_move(dir.file("catalog.db")) > 0) std::this_thread::yield();
     CheckpointPause pause;
     pause.give_time();
-    db->write([&](Tx& tx) {
+    db->write(Scope::shared(), [&](Tx& tx) {
       put_page(tx, rows++);
       pause.give_time();
     });
@@ -200,7 +200,7 @@ TEST_F(LogTest, ABackgroundCheckpointEndsBesideAReader) {
   open({.background_pages = 1, .front_pages = INT_MAX, .move_interval = std::chrono::milliseconds(0)});
   for (int round = 0; round < 10; ++round) {
     const int before = LockWatch::checkpoints;
-    db->write([&](Tx& tx) { put_page(tx, round); });
+    db->write(Scope::shared(), [&](Tx& tx) { put_page(tx, round); });
     while (LockWatch::checkpoints == before || LockWatch::is_checkpointing) std::this_thread::yield();
   }
   EXPECT_EQ(LockWatch::unguarded, 0);
@@ -213,7 +213,8 @@ TEST_F(LogTest, TheLogIsRestartedWhileManyWrite) {
   std::vector<std::thread> threads;
   for (int t = 0; t < kWriters; ++t)
     threads.emplace_back([&, t] {
-      for (int i = 0; i < kRounds; ++i) db->write([&](Tx& tx) { put_page(tx, t * kRounds + i); });
+      for (int i = 0; i < kRounds; ++i)
+        db->write(Scope::shared(), [&](Tx& tx) { put_page(tx, t * kRounds + i); });
     });
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(LockWatch::meetings, 0);

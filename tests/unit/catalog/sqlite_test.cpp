@@ -37,23 +37,24 @@ class SqliteTest : public testing::Test {
 };
 
 TEST_F(SqliteTest, AWriteIsSeenByTheNextRead) {
-  db->write([&](Tx& tx) { put_named(tx, "a"); });
+  db->write(Scope::shared(), [&](Tx& tx) { put_named(tx, "a"); });
   EXPECT_EQ(count(), 1);
 }
 
 TEST_F(SqliteTest, AWriteThatThrowsLeavesNothing) {
-  EXPECT_THROW(db->write([&](Tx& tx) {
-    put_named(tx, "a");
-    throw Error(Code::conflict, "no");
-  }),
+  EXPECT_THROW(db->write(Scope::shared(),
+                         [&](Tx& tx) {
+                           put_named(tx, "a");
+                           throw Error(Code::conflict, "no");
+                         }),
                Error);
   EXPECT_EQ(count(), 0);
 }
 
 TEST_F(SqliteTest, ABrokenUniqueConstraintIsAConflict) {
-  db->write([&](Tx& tx) { put_named(tx, "a"); });
+  db->write(Scope::shared(), [&](Tx& tx) { put_named(tx, "a"); });
   try {
-    db->write([&](Tx& tx) { put_named(tx, "a"); });
+    db->write(Scope::shared(), [&](Tx& tx) { put_named(tx, "a"); });
     FAIL() << "the second insert passed";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Code::conflict);
@@ -70,7 +71,7 @@ TEST_F(SqliteTest, OneFailingWriteOfAGroupDoesNotHarmTheOthers) {
       start.arrive_and_wait();
       for (int i = 0; i < kRounds; ++i) {
         try {
-          db->write([&](Tx& tx) {
+          db->write(Scope::shared(), [&](Tx& tx) {
             put_named(tx, std::to_string(t) + "/" + std::to_string(i));
             if (i % 5 == 0) throw Error(Code::conflict, "on purpose");
           });
@@ -86,7 +87,7 @@ TEST_F(SqliteTest, OneFailingWriteOfAGroupDoesNotHarmTheOthers) {
 
 TEST_F(SqliteTest, ActionsRunAfterTheCommitAndNotAfterARollback) {
   int ran = 0;
-  db->write([&](Tx& tx) {
+  db->write(Scope::shared(), [&](Tx& tx) {
     tx.after_commit([&] {
       EXPECT_EQ(count(), 1);
       ++ran;
@@ -94,17 +95,18 @@ TEST_F(SqliteTest, ActionsRunAfterTheCommitAndNotAfterARollback) {
     put_named(tx, "a");
   });
   EXPECT_EQ(ran, 1);
-  EXPECT_THROW(db->write([&](Tx& tx) {
-    tx.after_commit([&] { ++ran; });
-    throw Error(Code::conflict, "no");
-  }),
+  EXPECT_THROW(db->write(Scope::shared(),
+                         [&](Tx& tx) {
+                           tx.after_commit([&] { ++ran; });
+                           throw Error(Code::conflict, "no");
+                         }),
                Error);
   EXPECT_EQ(ran, 1);
 }
 
 TEST_F(SqliteTest, AFailedAttemptIsUndoneAndTheTransactionGoesOn) {
   std::vector<std::string> ran;
-  db->write([&](Tx& tx) {
+  db->write(Scope::shared(), [&](Tx& tx) {
     put_named(tx, "before");
     tx.after_commit([&] { ran.push_back("before"); });
     EXPECT_EQ(code_of([&] {
@@ -126,7 +128,7 @@ TEST_F(SqliteTest, AFailedAttemptIsUndoneAndTheTransactionGoesOn) {
 }
 
 TEST_F(SqliteTest, AFailedStatementCanBeAttemptedWithoutHarm) {
-  db->write([&](Tx& tx) {
+  db->write(Scope::shared(), [&](Tx& tx) {
     put_named(tx, "a");
     EXPECT_EQ(code_of([&] { tx.attempt([&] { put_named(tx, "a"); }); }), Code::conflict);
     put_named(tx, "b");
@@ -135,7 +137,7 @@ TEST_F(SqliteTest, AFailedStatementCanBeAttemptedWithoutHarm) {
 }
 
 TEST_F(SqliteTest, AttemptsNestAndTheOuterOneUndoesTheInnerOnes) {
-  db->write([&](Tx& tx) {
+  db->write(Scope::shared(), [&](Tx& tx) {
     tx.attempt([&] {
       put_named(tx, "outer");
       EXPECT_THROW(tx.attempt([&] {
@@ -155,10 +157,11 @@ TEST_F(SqliteTest, AttemptsNestAndTheOuterOneUndoesTheInnerOnes) {
 }
 
 TEST_F(SqliteTest, AWriteThatThrowsAfterAnAttemptLeavesNothing) {
-  EXPECT_THROW(db->write([&](Tx& tx) {
-    tx.attempt([&] { put_named(tx, "a"); });
-    throw Error(Code::conflict, "no");
-  }),
+  EXPECT_THROW(db->write(Scope::shared(),
+                         [&](Tx& tx) {
+                           tx.attempt([&] { put_named(tx, "a"); });
+                           throw Error(Code::conflict, "no");
+                         }),
                Error);
   EXPECT_EQ(count(), 0);
 }
@@ -168,7 +171,7 @@ TEST_F(SqliteTest, AWriteThatThrowsAfterAnAttemptLeavesNothing) {
 TEST_F(SqliteTest, AFullDiskInsideAnAttemptFailsTheWholeWriteEvenIfItIsCaught) {
   int ran = 0;
   EXPECT_EQ(code_of([&] {
-              db->write([&](Tx& tx) {
+              db->write(Scope::shared(), [&](Tx& tx) {
                 put_named(tx, "before");
                 fill_disk(tx);
                 EXPECT_EQ(code_of([&] { tx.attempt([&] { put_large(tx, 0); }); }), Code::disk_full);
@@ -180,19 +183,19 @@ TEST_F(SqliteTest, AFullDiskInsideAnAttemptFailsTheWholeWriteEvenIfItIsCaught) {
             Code::disk_full);
   EXPECT_EQ(ran, 0);
   EXPECT_EQ(count(), 0);
-  db->write([&](Tx& tx) { free_disk(tx); });
-  db->write([&](Tx& tx) { put_large(tx, 0); });
+  db->write(Scope::shared(), [&](Tx& tx) { free_disk(tx); });
+  db->write(Scope::shared(), [&](Tx& tx) { put_large(tx, 0); });
   expect_large(1);
 }
 
 TEST_F(SqliteTest, AReadKeepsItsSnapshotWhileOthersWrite) {
-  db->write([&](Tx& tx) { put_named(tx, "a"); });
+  db->write(Scope::shared(), [&](Tx& tx) { put_named(tx, "a"); });
   db->read([&](Statements& s) {
     auto seen = [&] {
       return *s.one("SELECT count(*) FROM principals", {}, [](const Row& row) { return row.integer(0); });
     };
     EXPECT_EQ(seen(), 1);
-    db->write([&](Tx& tx) { put_named(tx, "b"); });
+    db->write(Scope::shared(), [&](Tx& tx) { put_named(tx, "b"); });
     EXPECT_EQ(seen(), 1);
   });
   EXPECT_EQ(count(), 2);
@@ -200,7 +203,7 @@ TEST_F(SqliteTest, AReadKeepsItsSnapshotWhileOthersWrite) {
 
 TEST_F(SqliteTest, NullsTextBytesAndNumbersComeBackAsTheyWere) {
   std::string raw("a\0b\xff", 4);
-  db->write([&](Tx& tx) {
+  db->write(Scope::shared(), [&](Tx& tx) {
     tx.exec(
         "INSERT INTO blobs (hash, size, kind, refs, location, checked_us, bytes) VALUES ($1, $2, 0, 0, $3, "
         "0, $4)",
@@ -222,14 +225,14 @@ TEST_F(SqliteTest, TextThatNoEngineTakesIsRefusedAndLeavesNothing) {
   using namespace std::string_literals;
   for (const auto& text : {"a\0b"s, "\0"s, "\xff"s, "a\xc3"s, "\xed\xa0\x80"s}) {
     try {
-      db->write([&](Tx& tx) { put_named(tx, text); });
+      db->write(Scope::shared(), [&](Tx& tx) { put_named(tx, text); });
       ADD_FAILURE() << "accepted: " << text;
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), Code::bad_request);
     }
   }
   EXPECT_EQ(count(), 0);
-  db->write([&](Tx& tx) { put_named(tx, "é😀"); });
+  db->write(Scope::shared(), [&](Tx& tx) { put_named(tx, "é😀"); });
   EXPECT_EQ(count(), 1);
 }
 
@@ -239,7 +242,7 @@ TEST_F(SqliteTest, ExistsSaysWhetherThereIsARow) {
         [&](Statements& s) { return s.exists("SELECT 1 FROM principals WHERE name = $1", {name}); });
   };
   EXPECT_FALSE(exists("a"));
-  db->write([&](Tx& tx) { put_named(tx, "a"); });
+  db->write(Scope::shared(), [&](Tx& tx) { put_named(tx, "a"); });
   EXPECT_TRUE(exists("a"));
   EXPECT_FALSE(exists("b"));
 }
@@ -252,38 +255,39 @@ TEST_F(SqliteTest, ParametersGoByTheirNumberNotByWhereTheyStand) {
 }
 
 TEST_F(SqliteTest, ReopeningFindsWhatWasWritten) {
-  db->write([&](Tx& tx) { put_named(tx, "a"); });
+  db->write(Scope::shared(), [&](Tx& tx) { put_named(tx, "a"); });
   db.reset();
   db = open_sqlite(dir.file("catalog.db"));
   EXPECT_EQ(count(), 1);
 }
 
 TEST_F(SqliteTest, ACatalogOfANewerProgramIsRefused) {
-  db->write([&](Tx& tx) { tx.exec("INSERT INTO schema_migrations (name) VALUES ('9999_future')", {}); });
+  db->write(Scope::shared(),
+            [&](Tx& tx) { tx.exec("INSERT INTO schema_migrations (name) VALUES ('9999_future')", {}); });
   db.reset();
   EXPECT_THROW(open_sqlite(dir.file("catalog.db")), Error);
 }
 
 TEST_F(SqliteTest, ManyWritesWithALongLogStayReadable) {
-  for (int i = 0; i < 900; ++i) db->write([&](Tx& tx) { put_large(tx, i); });
+  for (int i = 0; i < 900; ++i) db->write(Scope::shared(), [&](Tx& tx) { put_large(tx, i); });
   expect_large(900);
   EXPECT_LT(log_bytes(), 64u << 20);
 }
 
 // The reader needs the log as it was, so it cannot begin anew; writers do not wait for that.
 TEST_F(SqliteTest, WritersDoNotWaitForALongReadAndTheLogBeginsAnewAfterIt) {
-  db->write([&](Tx& tx) { put_named(tx, "a"); });
+  db->write(Scope::shared(), [&](Tx& tx) { put_named(tx, "a"); });
   db->read([&](Statements& s) {
     auto seen = [&] {
       return *s.one("SELECT count(*) FROM blobs", {}, [](const Row& row) { return row.integer(0); });
     };
     EXPECT_EQ(seen(), 0);
-    for (int i = 0; i < 300; ++i) db->write([&](Tx& tx) { put_large(tx, i); });
+    for (int i = 0; i < 300; ++i) db->write(Scope::shared(), [&](Tx& tx) { put_large(tx, i); });
     EXPECT_EQ(seen(), 0);
   });
   const auto grown_bytes = log_bytes();
   EXPECT_GT(grown_bytes, 300u * 60'000);
-  for (int i = 300; i < 900; ++i) db->write([&](Tx& tx) { put_large(tx, i); });
+  for (int i = 300; i < 900; ++i) db->write(Scope::shared(), [&](Tx& tx) { put_large(tx, i); });
   EXPECT_LT(log_bytes(), grown_bytes + (20u << 20));
   expect_large(900);
 }
@@ -292,13 +296,14 @@ TEST_F(SqliteTest, WritersDoNotWaitForALongReadAndTheLogBeginsAnewAfterIt) {
 TEST_F(SqliteTest, AWriteLargerThanTheCacheSeesItselfAndIsRolledBackWhole) {
   db.reset();
   db = open_sqlite(dir.file("catalog.db"), {.cache_bytes = 1 << 20});
-  EXPECT_THROW(db->write([&](Tx& tx) {
-    for (int i = 0; i < 200; ++i) put_large(tx, i);
-    throw Error(Code::conflict, "no");
-  }),
+  EXPECT_THROW(db->write(Scope::shared(),
+                         [&](Tx& tx) {
+                           for (int i = 0; i < 200; ++i) put_large(tx, i);
+                           throw Error(Code::conflict, "no");
+                         }),
                Error);
   expect_large(0);
-  db->write([&](Tx& tx) {
+  db->write(Scope::shared(), [&](Tx& tx) {
     for (int i = 0; i < 200; ++i) put_large(tx, i);
     for (int i = 0; i < 200; ++i) EXPECT_TRUE(has_large(tx, i)) << i;
   });
@@ -311,7 +316,7 @@ TEST_F(SqliteTest, AWriteLargerThanTheCacheSeesItselfAndIsRolledBackWhole) {
 // What a killed server leaves: the database and its log, without a last move.
 TEST_F(SqliteTest, ACopyOfTheFilesAfterAWriteHoldsIt) {
   for (int i = 0; i < 20; ++i) {
-    db->write([&](Tx& tx) { put_large(tx, i); });
+    db->write(Scope::shared(), [&](Tx& tx) { put_large(tx, i); });
     TempDir other;
     for (const char* name : {"catalog.db", "catalog.db-wal"})
       std::filesystem::copy_file(dir.file(name), other.file(name));

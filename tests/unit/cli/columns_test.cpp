@@ -45,7 +45,7 @@ TEST(Columns, WideAndCombiningCharactersAreCountedAsATerminalDoes) {
   EXPECT_EQ(table.lines(plain), (std::vector<std::string>{"数据  x", "abcd  y"}));
 }
 
-TEST(Columns, ControlCharactersAreShownAndNotObeyed) {
+TEST(Columns, ControlCharactersAreEscaped) {
   EXPECT_EQ(printable("plain ü 数 text"), "plain ü 数 text");
   EXPECT_EQ(printable("\x1b[2Jgone"), "\\x1b[2Jgone");
   EXPECT_EQ(printable("two\nlines\t"), "two\\x0alines\\x09");

@@ -37,7 +37,7 @@ TEST(Remote, AnAdviceIsSaidInTheWordsOfThisProgramWithTheServersFacts) {
                            R"("restore_from_trash","trashed_file_id":"f_1"}})"),
                kTarget);
   EXPECT_EQ(error.advice(), Advice::restore_from_trash);
-  EXPECT_EQ(hint_of(error), "Bring it back with 'sandkeep trash restore f_1'.");
+  EXPECT_EQ(hint_of(error), "Restore it: 'sandkeep trash restore f_1'.");
   auto newer =
       to_error(answer(404, R"({"error":{"code":"not_found","message":"m","hint":"h","advice":"quite_new"}})"),
                kTarget);

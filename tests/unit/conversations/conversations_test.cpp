@@ -105,7 +105,7 @@ TEST_F(ConversationsTest, ALinkToNothingIsFlaggedAndNeverInvented) {
   EXPECT_EQ(climbing.files[0].state, ShownState::missing);
 }
 
-TEST_F(ConversationsTest, WithoutASessionNobodyCanTell) {
+TEST_F(ConversationsTest, WithoutASessionALinkCannotBeResolved) {
   auto message = store(text_message("m", kLink, ""));
   EXPECT_EQ(message.files[0].state, ShownState::not_captured);
   EXPECT_EQ(message.files[0].why, WhyNot::cannot_tell);

@@ -273,7 +273,7 @@ TEST(Transcript, WhatIsNoResponseIsRefused) {
   EXPECT_THROW(read_event_stream(""), Error);
 }
 
-TEST(Transcript, MoreLinksThanAnybodyWritesAreRefused) {
+TEST(Transcript, TooManyLinksAreRefused) {
   std::string text;
   for (size_t i = 0; i <= kMentionsMax; ++i) text += "[a](sandbox:/mnt/data/a) ";
   EXPECT_THROW(read_plain_text(text), Error);

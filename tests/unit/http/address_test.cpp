@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "http/client.h"
+#include "http/client/client.h"
 
 namespace sk::http {
 namespace {
@@ -67,7 +67,7 @@ TEST(PublicAddress, IsNothingOfOurOwn) {
     EXPECT_FALSE(is_public(text)) << text;
 }
 
-TEST(PublicAddress, AClientForStrangersConnectsToNothingElse) {
+TEST(PublicAddress, AClientForForeignAddressesConnectsToNothingElse) {
   ClientOptions options;
   options.public_addresses_only = true;
   Client client(options);

@@ -5,7 +5,7 @@
 #include <atomic>
 
 #include "base/hash.h"
-#include "http/upload.h"
+#include "http/mhd/upload.h"
 #include "server_fixture.h"
 
 namespace sk::http {
@@ -70,7 +70,7 @@ std::string put_head(const std::string& more) {
   return "PUT /upload HTTP/1.1\r\nHost: test\r\n" + more + "\r\n";
 }
 
-TEST_F(Bodies, stream_to_the_sink_in_large_pieces) {
+TEST_F(Bodies, StreamToTheSinkInLargePieces) {
   start();
   RawClient client(port());
   auto content = random_bytes(20 << 20);
@@ -84,7 +84,7 @@ TEST_F(Bodies, stream_to_the_sink_in_large_pieces) {
   EXPECT_EQ(client.get("/hello").status, 200);
 }
 
-TEST_F(Bodies, may_be_empty) {
+TEST_F(Bodies, MayBeEmpty) {
   start();
   RawClient client(port());
   auto reply = client.request(put_head("Content-Length: 0\r\n"));
@@ -93,7 +93,7 @@ TEST_F(Bodies, may_be_empty) {
   EXPECT_EQ(parse_json(reply.body)["size"], 0);
 }
 
-TEST_F(Bodies, may_come_in_chunks_of_any_size) {
+TEST_F(Bodies, MayComeInChunksOfAnySize) {
   start();
   RawClient client(port());
   auto content = random_bytes(3 << 20);
@@ -112,7 +112,7 @@ TEST_F(Bodies, may_come_in_chunks_of_any_size) {
   }
 }
 
-TEST_F(Bodies, go_out_of_a_file_by_range) {
+TEST_F(Bodies, GoOutOfAFileByRange) {
   auto content = random_bytes(5 << 20);
   router.add("GET", "/file", [file = memory_file(content)](Request&) {
     Reply reply;
@@ -142,7 +142,7 @@ class ListSource final : public PieceSource {
   size_t at_ = 0;
 };
 
-TEST_F(Bodies, go_out_in_pieces_of_memory_and_files) {
+TEST_F(Bodies, GoOutInPiecesOfMemoryAndFiles) {
   auto content = random_bytes(4 << 20);
   router.add("GET", "/pieces", [&, file = memory_file(content)](Request&) {
     std::vector<PieceSource::Piece> pieces;
@@ -164,7 +164,7 @@ TEST_F(Bodies, go_out_in_pieces_of_memory_and_files) {
   }
 }
 
-TEST_F(Bodies, that_break_off_destroy_the_sink_and_get_no_answer) {
+TEST_F(Bodies, ThatBreakOffDestroyTheSinkAndGetNoAnswer) {
   start();
   for (auto head : {"Content-Length: 1000000\r\n", "Transfer-Encoding: chunked\r\n"}) {
     Seen& now = seen;
@@ -178,7 +178,7 @@ TEST_F(Bodies, that_break_off_destroy_the_sink_and_get_no_answer) {
   }
 }
 
-TEST_F(Bodies, are_asked_for_only_after_the_sink_was_accepted) {
+TEST_F(Bodies, AreAskedForOnlyAfterTheSinkWasAccepted) {
   start();
   RawClient client(port());
   client.send(put_head("Content-Length: 5\r\nExpect: 100-continue\r\n"));
@@ -188,7 +188,7 @@ TEST_F(Bodies, are_asked_for_only_after_the_sink_was_accepted) {
   EXPECT_EQ(parse_json(client.read_reply().body)["size"], 5);
 }
 
-TEST_F(Bodies, are_not_asked_for_when_the_sink_refuses) {
+TEST_F(Bodies, AreNotAskedForWhenTheSinkRefuses) {
   start();
   RawClient client(port());
   client.send(put_head("Content-Length: 5000000\r\nExpect: 100-continue\r\nX-Refuse: yes\r\n"));
@@ -197,7 +197,7 @@ TEST_F(Bodies, are_not_asked_for_when_the_sink_refuses) {
   EXPECT_TRUE(client.closed());
 }
 
-TEST_F(Bodies, that_are_small_and_refused_leave_the_connection_usable) {
+TEST_F(Bodies, ThatAreSmallAndRefusedLeaveTheConnectionUsable) {
   start();
   RawClient client(port());
   client.send(put_head("Content-Length: 100000\r\nX-Refuse: yes\r\n") + std::string(100'000, 'x'));
@@ -205,7 +205,7 @@ TEST_F(Bodies, that_are_small_and_refused_leave_the_connection_usable) {
   EXPECT_EQ(client.get("/hello").body, "hello");
 }
 
-TEST_F(Bodies, that_are_large_and_refused_get_their_answer_while_still_sending) {
+TEST_F(Bodies, ThatAreLargeAndRefusedGetTheirAnswerWhileStillSending) {
   start();
   for (auto head : {"Content-Length: 100000000\r\nX-Refuse: yes\r\n",
                     "Transfer-Encoding: chunked\r\nX-Refuse: yes\r\n"}) {
@@ -219,7 +219,7 @@ TEST_F(Bodies, that_are_large_and_refused_get_their_answer_while_still_sending) 
   }
 }
 
-TEST_F(Bodies, can_be_refused_in_the_middle) {
+TEST_F(Bodies, CanBeRefusedInTheMiddle) {
   start();
   RawClient client(port());
   client.send(put_head("Content-Length: 200000000\r\n"));
@@ -233,7 +233,7 @@ TEST_F(Bodies, can_be_refused_in_the_middle) {
 
 // All that is left comes after the refusal and in one read: nothing more will come that could wake the
 // connection.
-TEST_F(Bodies, that_are_refused_just_before_their_end_get_their_answer) {
+TEST_F(Bodies, ThatAreRefusedJustBeforeTheirEndGetTheirAnswer) {
   Flag refused;
   options.error_reply = [&](const Request& request, const Error& error) {
     refused.raise();
@@ -253,7 +253,7 @@ TEST_F(Bodies, that_are_refused_just_before_their_end_get_their_answer) {
   }
 }
 
-TEST_F(Bodies, whose_refusal_was_heard_before_their_end_close_the_connection_at_their_end) {
+TEST_F(Bodies, WhoseRefusalWasHeardBeforeTheirEndCloseTheConnectionAtTheirEnd) {
   start();
   RawClient client(port());
   client.send(put_head("Transfer-Encoding: chunked\r\n") + "11170\r\nREFUSE" + std::string(69'994, 'x') +
@@ -263,7 +263,7 @@ TEST_F(Bodies, whose_refusal_was_heard_before_their_end_close_the_connection_at_
   EXPECT_TRUE(client.closed());
 }
 
-TEST_F(Bodies, can_be_refused_at_the_end) {
+TEST_F(Bodies, CanBeRefusedAtTheEnd) {
   start();
   RawClient client(port());
   client.send(put_head("Content-Length: 6\r\n") + "REFUSE");
@@ -287,7 +287,7 @@ class HoldingSink final : public BodySink {
   uint64_t size_ = 0;
 };
 
-TEST_F(Bodies, push_back_on_a_client_that_is_faster_than_the_sink) {
+TEST_F(Bodies, PushBackOnAClientThatIsFasterThanTheSink) {
   router.add_streaming("PUT", "/slow", [this](Request&) { return std::make_unique<HoldingSink>(seen); });
   start();
   RawClient client(port());
@@ -318,7 +318,7 @@ TEST_F(Bodies, push_back_on_a_client_that_is_faster_than_the_sink) {
   EXPECT_EQ(parse_json(client.read_reply().body)["size"], kSize);
 }
 
-TEST_F(Bodies, are_whole_also_when_the_client_closes_its_side_before_the_sink_has_taken_them) {
+TEST_F(Bodies, AreWholeAlsoWhenTheClientClosesItsSideBeforeTheSinkHasTakenThem) {
   router.add_streaming("PUT", "/slow", [this](Request&) { return std::make_unique<HoldingSink>(seen); });
   options.loop_threads = 1;
   start();
@@ -343,7 +343,7 @@ TEST_F(Bodies, are_whole_also_when_the_client_closes_its_side_before_the_sink_ha
   EXPECT_EQ(parse_json(client.read_reply().body)["size"], (20 + kChunks) * 4096);
 }
 
-TEST_F(Bodies, in_pieces_are_cut_off_where_their_source_fails) {
+TEST_F(Bodies, InPiecesAreCutOffWhereTheirSourceFails) {
   struct Failing final : PieceSource {
     int calls = 0;
     std::optional<Piece> next() override {
@@ -380,7 +380,7 @@ TEST_F(Bodies, in_pieces_are_cut_off_where_their_source_fails) {
   EXPECT_EQ(client.get("/hello").body, "hello");
 }
 
-TEST_F(Bodies, in_pieces_end_quietly_when_the_client_leaves) {
+TEST_F(Bodies, InPiecesEndQuietlyWhenTheClientLeaves) {
   struct Endless final : PieceSource {
     explicit Endless(Flag& flag) : gone(flag) {}
     ~Endless() override { gone.raise(); }

@@ -28,7 +28,7 @@ TEST(Certificates, ANameThatIsNotInTheCertificateIsNotServed) {
   }
 }
 
-TEST(Certificates, AnotherAuthorityDoesNotVouchForIt) {
+TEST(Certificates, AnotherAuthorityDoesNotVerifyIt) {
   auto authority = make_authority("Test authority", kNow, 3650);
   auto other = make_authority("Test authority", kNow, 3650);
   auto server = make_server_certificate(authority, kNames, kNow, 90);
@@ -53,7 +53,7 @@ TEST(Certificates, AnAuthorityWhoseKeyIsAnothersIsRefused) {
   }
 }
 
-TEST(Certificates, ANameCannotSmuggleInAnother) {
+TEST(Certificates, ANameCannotInjectAnother) {
   auto authority = make_authority("Test authority", kNow, 3650);
   std::vector<std::string> names = {"a.example.org,DNS:b.example.org"};
   try {

@@ -1,4 +1,4 @@
-#include "http/client.h"
+#include "http/client/client.h"
 
 #include <gtest/gtest.h>
 
@@ -75,7 +75,7 @@ ClientRequest get(const std::string& url) {
   return request;
 }
 
-TEST_F(ClientTest, gets_status_headers_and_body) {
+TEST_F(ClientTest, GetsStatusHeadersAndBody) {
   start();
   Client client;
   auto request = get(url("/hello"));
@@ -91,7 +91,7 @@ TEST_F(ClientTest, gets_status_headers_and_body) {
   EXPECT_EQ(response.headers.get("Content-Length"), "9");
 }
 
-TEST_F(ClientTest, posts_a_body_without_inventing_a_type) {
+TEST_F(ClientTest, PostsABodyWithoutInventingAType) {
   start();
   Client client;
   auto request = get(url("/echo"));
@@ -107,14 +107,14 @@ TEST_F(ClientTest, posts_a_body_without_inventing_a_type) {
   EXPECT_EQ(response.headers.get("X-Length"), "0");
 }
 
-TEST_F(ClientTest, reuses_its_connection) {
+TEST_F(ClientTest, ReusesItsConnection) {
   options.connections_max = 1;
   start();
   Client client;
   for (int i = 0; i < 5; ++i) EXPECT_EQ(client.send(get(url("/hello"))).status, 200);
 }
 
-TEST_F(ClientTest, any_status_is_a_response) {
+TEST_F(ClientTest, AnyStatusIsAResponse) {
   start();
   Client client;
   auto request = get(url("/gone"));
@@ -123,7 +123,7 @@ TEST_F(ClientTest, any_status_is_a_response) {
   EXPECT_EQ(client.send(get(url("/nowhere"))).status, 404);
 }
 
-TEST_F(ClientTest, follows_redirects_of_reads_only_and_not_for_ever) {
+TEST_F(ClientTest, FollowsRedirectsOfReadsOnlyAndNotForEver) {
   start();
   Client client;
   EXPECT_EQ(client.send(get(url("/redirect?n=5"))).body, "hello nobody");
@@ -138,7 +138,7 @@ TEST_F(ClientTest, follows_redirects_of_reads_only_and_not_for_ever) {
   }
 }
 
-TEST_F(ClientTest, tries_again_where_that_is_harmless) {
+TEST_F(ClientTest, TriesAgainWhereThatIsHarmless) {
   start();
   Client client({.retries_max = 2});
   EXPECT_EQ(client.send(get(url("/flaky"))).body, "at last");
@@ -168,7 +168,7 @@ struct Source {
   size_t at = 0;
 };
 
-TEST_F(ClientTest, streams_an_upload_with_and_without_a_length) {
+TEST_F(ClientTest, StreamsAnUploadWithAndWithoutALength) {
   start();
   Client client;
   Source source(9 << 20);
@@ -187,7 +187,7 @@ TEST_F(ClientTest, streams_an_upload_with_and_without_a_length) {
   }
 }
 
-TEST_F(ClientTest, sends_a_streamed_body_again_only_when_it_can_be_rewound) {
+TEST_F(ClientTest, SendsAStreamedBodyAgainOnlyWhenItCanBeRewound) {
   start();
   Source source(3 << 20);
   auto request = get(url("/upload"));
@@ -205,7 +205,7 @@ TEST_F(ClientTest, sends_a_streamed_body_again_only_when_it_can_be_rewound) {
   EXPECT_EQ(client.send(request).status, 503);
 }
 
-TEST_F(ClientTest, sees_why_an_upload_was_refused) {
+TEST_F(ClientTest, SeesWhyAnUploadWasRefused) {
   start();
   Source source(200 << 20);
   Client client;
@@ -223,7 +223,7 @@ TEST_F(ClientTest, sees_why_an_upload_was_refused) {
   }
 }
 
-TEST_F(ClientTest, streams_a_download_into_the_sink_and_errors_into_the_body) {
+TEST_F(ClientTest, StreamsADownloadIntoTheSinkAndErrorsIntoTheBody) {
   start();
   Client client;
   uint64_t received = 0;
@@ -241,7 +241,7 @@ TEST_F(ClientTest, streams_a_download_into_the_sink_and_errors_into_the_body) {
   EXPECT_EQ(parse_json(response.body)["error"]["code"], "not_found");
 }
 
-TEST_F(ClientTest, stops_when_the_sink_wants_no_more_and_passes_on_what_callbacks_throw) {
+TEST_F(ClientTest, StopsWhenTheSinkWantsNoMoreAndPassesOnWhatCallbacksThrow) {
   start();
   Client client;
   auto request = get(url("/large"));
@@ -263,7 +263,7 @@ std::string message_of(Client& client, const ClientRequest& request) {
   return "";
 }
 
-TEST_F(ClientTest, says_in_plain_words_that_nobody_listens) {
+TEST_F(ClientTest, ReportsThatTheConnectionWasRefused) {
   start();
   auto there = url("/hello?token=secret");
   server->stop(std::chrono::seconds(1));
@@ -273,7 +273,7 @@ TEST_F(ClientTest, says_in_plain_words_that_nobody_listens) {
   EXPECT_EQ(message.find("secret"), std::string::npos) << message;
 }
 
-TEST_F(ClientTest, gives_up_on_a_server_that_never_answers) {
+TEST_F(ClientTest, GivesUpOnAServerThatNeverAnswers) {
   router.add("GET", "/never", [](Request&) {
     return Reply::deferred(
         std::make_shared<Deferred>(std::chrono::minutes(5), [] { return Reply::empty(); }));
@@ -285,7 +285,7 @@ TEST_F(ClientTest, gives_up_on_a_server_that_never_answers) {
   message_of(hurried, get(url("/never")));
 }
 
-TEST_F(ClientTest, refuses_what_is_no_web_address) {
+TEST_F(ClientTest, RefusesWhatIsNoWebAddress) {
   start();
   Client client;
   for (auto address : {"ftp://x/y", "file:///etc/passwd", "nonsense://", ""}) {
@@ -323,7 +323,7 @@ class TlsTest : public ClientTest {
   std::string ca_file;
 };
 
-TEST_F(TlsTest, serves_those_who_trust_its_authority) {
+TEST_F(TlsTest, ServesClientsThatTrustItsAuthority) {
   router.add("GET", "/base", [](Request& request) { return Reply::text(request.base_url); });
   start();
   Client client({.ca_file = ca_file});
@@ -332,7 +332,7 @@ TEST_F(TlsTest, serves_those_who_trust_its_authority) {
   EXPECT_EQ(client.send(get(secure("/base"))).body, secure(""));
 }
 
-TEST_F(TlsTest, is_not_led_from_an_encrypted_address_to_a_plain_one) {
+TEST_F(TlsTest, DoesNotFollowARedirectFromHttpsToHttp) {
   std::atomic<int> plain_requests{0};
   Router plain_router;
   plain_router.add("GET", "/hello", [&](Request&) {
@@ -356,7 +356,7 @@ TEST_F(TlsTest, is_not_led_from_an_encrypted_address_to_a_plain_one) {
   plain.stop(std::chrono::milliseconds(0));
 }
 
-TEST_F(TlsTest, streams_uploads_and_refuses_them_with_an_answer) {
+TEST_F(TlsTest, StreamsUploadsAndRefusesThemWithAnAnswer) {
   start();
   Client client({.ca_file = ca_file});
   Source source(9 << 20);
@@ -371,7 +371,7 @@ TEST_F(TlsTest, streams_uploads_and_refuses_them_with_an_answer) {
   EXPECT_EQ(client.send(request).status, 507);
 }
 
-TEST_F(TlsTest, is_not_trusted_by_strangers_unless_they_insist) {
+TEST_F(TlsTest, IsNotTrustedWithoutItsAuthorityUnlessTheClientInsists) {
   start();
   Client stranger({.retries_max = 0});
   auto message = message_of(stranger, get(secure("/hello")));
@@ -380,7 +380,7 @@ TEST_F(TlsTest, is_not_trusted_by_strangers_unless_they_insist) {
   EXPECT_EQ(careless.send(get(secure("/hello"))).status, 200);
 }
 
-TEST_F(TlsTest, does_not_start_with_a_key_of_another_certificate) {
+TEST_F(TlsTest, DoesNotStartWithAKeyOfAnotherCertificate) {
   auto now_us = SystemClock().now_us();
   auto other = make_authority("Other", now_us, 10);
   for (const auto& key : {other.key_pem, std::string("nonsense"), std::string()}) {

@@ -16,7 +16,7 @@ Verdict judge(const std::string& method, const std::vector<std::pair<std::string
   return evaluate_conditions(request, validators);
 }
 
-TEST(Conditional, if_match_wants_the_current_tag) {
+TEST(Conditional, IfMatchWantsTheCurrentTag) {
   Validators have{"v2", kThen};
   EXPECT_EQ(judge("PUT", {{"If-Match", "\"v2\""}}, have), Verdict::proceed);
   EXPECT_EQ(judge("PUT", {{"If-Match", "v2"}}, have), Verdict::proceed);
@@ -28,7 +28,7 @@ TEST(Conditional, if_match_wants_the_current_tag) {
   EXPECT_EQ(judge("PUT", {{"If-Match", "*"}}, {}), Verdict::precondition_failed);
 }
 
-TEST(Conditional, if_none_match_spares_a_read_and_stops_a_write) {
+TEST(Conditional, IfNoneMatchSparesAReadAndStopsAWrite) {
   Validators have{"v2", kThen};
   EXPECT_EQ(judge("GET", {{"If-None-Match", "\"v2\""}}, have), Verdict::not_modified);
   EXPECT_EQ(judge("HEAD", {{"If-None-Match", "W/\"v2\""}}, have), Verdict::not_modified);
@@ -37,7 +37,7 @@ TEST(Conditional, if_none_match_spares_a_read_and_stops_a_write) {
   EXPECT_EQ(judge("PUT", {{"If-None-Match", "*"}}, {}), Verdict::proceed);
 }
 
-TEST(Conditional, dates_count_only_without_tags) {
+TEST(Conditional, DatesCountOnlyWithoutTags) {
   Validators have{"v2", kThen + 500'000};
   auto same = to_http_date(kThen);
   auto before = to_http_date(kThen - kSecondUs);
@@ -51,7 +51,7 @@ TEST(Conditional, dates_count_only_without_tags) {
   EXPECT_EQ(judge("GET", {{"If-Modified-Since", "yesterday"}}, have), Verdict::proceed);
 }
 
-TEST(Conditional, refuses_tags_that_are_none) {
+TEST(Conditional, RefusesTagsThatAreNone) {
   for (auto text : {"\"open", "", ",", "\"a\" \"b\"", "\"a\"b", "a b"}) {
     try {
       EtagList::parse(text);
@@ -62,7 +62,7 @@ TEST(Conditional, refuses_tags_that_are_none) {
   }
 }
 
-TEST(Conditional, if_range_holds_for_the_exact_tag_or_date) {
+TEST(Conditional, IfRangeHoldsForTheExactTagOrDate) {
   Validators have{"v2", kThen};
   auto holds = [&](const std::string& value) {
     Headers headers;
@@ -77,7 +77,7 @@ TEST(Conditional, if_range_holds_for_the_exact_tag_or_date) {
   EXPECT_FALSE(holds(to_http_date(kThen + kSecondUs)));
 }
 
-TEST(Conditional, reads_all_three_forms_of_a_date) {
+TEST(Conditional, ReadsAllThreeFormsOfADate) {
   EXPECT_EQ(to_http_date(kThen), "Sun, 06 Nov 1994 08:49:37 GMT");
   EXPECT_EQ(parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT"), kThen);
   EXPECT_EQ(parse_http_date("Sunday, 06-Nov-94 08:49:37 GMT"), kThen);
@@ -87,7 +87,7 @@ TEST(Conditional, reads_all_three_forms_of_a_date) {
     EXPECT_EQ(parse_http_date(text), std::nullopt) << text;
 }
 
-TEST(Conditional, any_second_survives_the_way_through_a_date) {
+TEST(Conditional, AnySecondSurvivesTheConversionToADate) {
   bool holds = test::check_property("round trip", [] {
     auto seconds = *rc::gen::inRange<int64_t>(0, 253402300799);
     RC_ASSERT(parse_http_date(to_http_date(seconds * kSecondUs)) ==
@@ -96,7 +96,7 @@ TEST(Conditional, any_second_survives_the_way_through_a_date) {
   EXPECT_TRUE(holds);
 }
 
-TEST(Conditional, a_quoted_tag_matches_itself_and_nothing_else) {
+TEST(Conditional, AQuotedTagMatchesItselfAndNothingElse) {
   bool holds =
       test::check_property("tags", [](const std::vector<std::string>& raw, const std::string& other) {
         auto clean = [](std::string text) {

@@ -26,7 +26,7 @@ class HostileClient : public ServerTest {
   }
 };
 
-TEST_F(HostileClient, gets_400_for_what_is_not_http) {
+TEST_F(HostileClient, Gets400ForWhatIsNotHttp) {
   start();
   for (std::string text :
        {"GARBAGE\r\n\r\n", " GET / HTTP/1.1\r\n\r\n", "GET /\r\n\r\n", "GET / HTTQ/1.1\r\n\r\n",
@@ -39,7 +39,7 @@ TEST_F(HostileClient, gets_400_for_what_is_not_http) {
   expect_alive();
 }
 
-TEST_F(HostileClient, gets_400_also_after_a_good_request) {
+TEST_F(HostileClient, Gets400AlsoAfterAGoodRequest) {
   start();
   RawClient client(port());
   EXPECT_EQ(client.get("/hello").status, 200);
@@ -48,7 +48,7 @@ TEST_F(HostileClient, gets_400_also_after_a_good_request) {
   EXPECT_TRUE(client.closed());
 }
 
-TEST_F(HostileClient, gets_no_second_answer_when_it_leaves) {
+TEST_F(HostileClient, GetsNoSecondAnswerWhenItLeaves) {
   start();
   RawClient client(port());
   client.get("/hello");
@@ -56,7 +56,7 @@ TEST_F(HostileClient, gets_no_second_answer_when_it_leaves) {
   EXPECT_EQ(client.read_all(), "");
 }
 
-TEST_F(HostileClient, gets_400_and_a_closed_connection_for_doubtful_framing) {
+TEST_F(HostileClient, Gets400AndAClosedConnectionForDoubtfulFraming) {
   start();
   for (std::string headers :
        {"", "Host: a\r\nHost: b\r\n", "Host: <x>\r\n",
@@ -75,7 +75,7 @@ TEST_F(HostileClient, gets_400_and_a_closed_connection_for_doubtful_framing) {
   expect_alive();
 }
 
-TEST_F(HostileClient, gets_400_for_bad_targets) {
+TEST_F(HostileClient, Gets400ForBadTargets) {
   start();
   for (auto target : {"/hello%00", "/hello%", "/%zz", "hello", "/hello?x=%", "/hello?%00", "/he llo"}) {
     RawClient client(port());
@@ -85,7 +85,7 @@ TEST_F(HostileClient, gets_400_for_bad_targets) {
   }
 }
 
-TEST_F(HostileClient, gets_400_for_a_malformed_chunk) {
+TEST_F(HostileClient, Gets400ForAMalformedChunk) {
   start();
   RawClient client(port());
   client.send("POST /hello HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n");
@@ -93,7 +93,7 @@ TEST_F(HostileClient, gets_400_for_a_malformed_chunk) {
   expect_alive();
 }
 
-TEST_F(HostileClient, cannot_send_endless_headers) {
+TEST_F(HostileClient, CannotSendEndlessHeaders) {
   start();
   std::string some_over(40 << 10, 'x');
   std::string far_over(1 << 20, 'x');
@@ -110,7 +110,7 @@ TEST_F(HostileClient, cannot_send_endless_headers) {
   expect_alive();
 }
 
-TEST_F(HostileClient, may_send_a_long_query) {
+TEST_F(HostileClient, MaySendALongQuery) {
   start();
   RawClient client(port());
   std::string query = "a=1";
@@ -118,7 +118,7 @@ TEST_F(HostileClient, may_send_a_long_query) {
   EXPECT_EQ(client.get("/hello?" + query).status, 200);
 }
 
-TEST_F(HostileClient, that_is_one_too_many_gets_503) {
+TEST_F(HostileClient, ThatIsOneTooManyGets503) {
   options.connections_max = 2;
   start();
   RawClient first(port()), second(port());
@@ -130,7 +130,7 @@ TEST_F(HostileClient, that_is_one_too_many_gets_503) {
   EXPECT_EQ(first.get("/hello").status, 200);
 }
 
-TEST_F(HostileClient, cannot_take_all_connections_of_the_others) {
+TEST_F(HostileClient, CannotTakeAllConnectionsOfTheOthers) {
   options.connections_per_address_max = 1;
   start();
   RawClient first(port());
@@ -139,14 +139,14 @@ TEST_F(HostileClient, cannot_take_all_connections_of_the_others) {
   EXPECT_EQ(second.read_reply().status, 503);
 }
 
-TEST_F(HostileClient, that_says_nothing_is_disconnected) {
+TEST_F(HostileClient, ThatSaysNothingIsDisconnected) {
   options.idle_timeout_s = 1;
   start();
   RawClient client(port());
   EXPECT_EQ(client.read_all(), "");
 }
 
-TEST_F(HostileClient, that_stops_in_the_middle_of_its_headers_gets_408) {
+TEST_F(HostileClient, ThatStopsInTheMiddleOfItsHeadersGets408) {
   options.idle_timeout_s = 1;
   start();
   RawClient client(port());
@@ -155,7 +155,7 @@ TEST_F(HostileClient, that_stops_in_the_middle_of_its_headers_gets_408) {
   EXPECT_TRUE(client.closed());
 }
 
-TEST_F(HostileClient, that_leaves_in_the_middle_of_its_headers_is_let_go_before_the_time_out) {
+TEST_F(HostileClient, ThatLeavesInTheMiddleOfItsHeadersIsReleasedBeforeTheTimeout) {
   options.idle_timeout_s = 12;
   start();
   RawClient client(port());
@@ -211,7 +211,7 @@ class BusyLoop : public HostileClient {
   Flag held_, go_on_;
 };
 
-TEST_F(BusyLoop, notices_at_once_that_a_client_left_inside_its_body) {
+TEST_F(BusyLoop, NoticesAtOnceThatAClientLeftInsideItsBody) {
   start();
   for (std::string rest : {"Content-Length: 10\r\n\r\n", "Content-Length: 10\r\n\r\nhalf",
                            "Transfer-Encoding: chunked\r\n\r\n5\r\nhel"})
@@ -219,7 +219,7 @@ TEST_F(BusyLoop, notices_at_once_that_a_client_left_inside_its_body) {
   expect_alive();
 }
 
-TEST_F(BusyLoop, answers_a_complete_request_whose_client_closed_its_side) {
+TEST_F(BusyLoop, AnswersACompleteRequestWhoseClientClosedItsSide) {
   struct Sink final : BodySink {
     void piece(std::string_view bytes) override { text.append(bytes); }
     Reply end() override { return Reply::text(text); }
@@ -237,7 +237,7 @@ TEST_F(BusyLoop, answers_a_complete_request_whose_client_closed_its_side) {
               EndsWith("full"));
 }
 
-TEST_F(HostileClient, that_drips_its_headers_is_disconnected_all_the_same) {
+TEST_F(HostileClient, ThatDripsItsHeadersIsDisconnectedAllTheSame) {
   options.idle_timeout_s = 1;
   start();
   RawClient client(port());
@@ -254,7 +254,7 @@ TEST_F(HostileClient, that_drips_its_headers_is_disconnected_all_the_same) {
   expect_alive();
 }
 
-TEST_F(HostileClient, that_stops_in_the_middle_of_its_body_gets_408) {
+TEST_F(HostileClient, ThatStopsInTheMiddleOfItsBodyGets408) {
   options.idle_timeout_s = 1;
   start();
   RawClient client(port());

@@ -71,17 +71,15 @@ std::vector<Part> simple_parts() {
           {"none", std::nullopt, "", ""}};
 }
 
-TEST(Multipart, reads_parts_with_their_names_and_bytes) {
-  EXPECT_EQ(parse("XX", simple_body()), simple_parts());
-}
+TEST(Multipart, ReadsPartsWithTheirNamesAndBytes) { EXPECT_EQ(parse("XX", simple_body()), simple_parts()); }
 
-TEST(Multipart, does_not_care_where_the_body_is_cut_in_two) {
+TEST(Multipart, DoesNotCareWhereTheBodyIsCutInTwo) {
   auto body = simple_body();
   for (size_t i = 0; i <= body.size(); ++i)
     EXPECT_EQ(parse("XX", body, {i}), simple_parts()) << "cut at " << i;
 }
 
-TEST(Multipart, reads_a_body_byte_by_byte) {
+TEST(Multipart, ReadsABodyByteByByte) {
   auto body = simple_body();
   EXPECT_EQ(parse("XX", body, std::vector<size_t>(body.size(), 1)), simple_parts());
 }
@@ -95,7 +93,7 @@ std::string build(const std::string& boundary,
   return body + "--" + boundary + "--\r\n";
 }
 
-TEST(Multipart, gives_the_same_parts_however_it_is_split) {
+TEST(Multipart, GivesTheSamePartsHoweverItIsSplit) {
   bool holds = test::check_property("random splitting", [] {
     // An alphabet that is rich in near-delimiters.
     auto piece = rc::gen::container<std::string>(rc::gen::elementOf(std::string("\r\n-Bb0 ")));
@@ -119,7 +117,7 @@ std::optional<std::string> filename_of(const std::string& disposition) {
   return parts.at(0).filename;
 }
 
-TEST(Multipart, understands_how_clients_write_file_names) {
+TEST(Multipart, UnderstandsHowClientsWriteFileNames) {
   EXPECT_EQ(filename_of("form-data; name=f; filename=\"räksmörgås.txt\""), "räksmörgås.txt");
   EXPECT_EQ(filename_of("form-data; name=f; filename=\"x\"; filename*=UTF-8''r%C3%A4ka.txt"), "räka.txt");
   EXPECT_EQ(filename_of("form-data; name=f; filename*=iso-8859-1'en'%E4.txt; filename=\"x\""), "ä.txt");
@@ -142,7 +140,7 @@ Code code_of(const std::string& body, MultipartParser::Limits limits = {.parts_m
   return Code::internal;
 }
 
-TEST(Multipart, refuses_what_is_malformed) {
+TEST(Multipart, RefusesWhatIsMalformed) {
   EXPECT_EQ(code_of(""), Code::bad_request);
   EXPECT_EQ(code_of("no boundary at all"), Code::bad_request);
   EXPECT_EQ(code_of("--XX\r\nContent-Disposition: form-data; name=a\r\n\r\ntruncated"), Code::bad_request);
@@ -155,7 +153,7 @@ TEST(Multipart, refuses_what_is_malformed) {
   EXPECT_EQ(code_of("--XX\r\nno colon\r\n\r\nx\r\n--XX--"), Code::bad_request);
 }
 
-TEST(Multipart, bounds_headers_and_parts) {
+TEST(Multipart, BoundsHeadersAndParts) {
   std::string huge = "--XX\r\nContent-Disposition: form-data; name=a\r\nX: " + std::string(5000, 'x') +
                      "\r\n\r\nx\r\n--XX--";
   EXPECT_EQ(code_of(huge, {.header_bytes_max = 1000, .parts_max = 10}), Code::too_large);
@@ -165,7 +163,7 @@ TEST(Multipart, bounds_headers_and_parts) {
   EXPECT_EQ(code_of(build("XX", many), {.header_bytes_max = 1000, .parts_max = 10}), Code::too_large);
 }
 
-TEST(Multipart, finds_the_boundary_in_the_content_type) {
+TEST(Multipart, FindsTheBoundaryInTheContentType) {
   EXPECT_EQ(multipart_boundary("multipart/form-data; boundary=abc"), "abc");
   EXPECT_EQ(multipart_boundary("Multipart/Form-Data; charset=utf-8; Boundary=\"a b\""), "a b");
   for (auto [text, code] : std::vector<std::pair<std::optional<std::string>, Code>>{

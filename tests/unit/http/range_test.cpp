@@ -17,7 +17,7 @@ struct Case {
   uint64_t first = 0, count = 0;
 };
 
-TEST(Range, chooses_as_the_standard_says) {
+TEST(Range, ChoosesAsTheStandardSays) {
   for (const auto& c : std::vector<Case>{
            {"bytes=0-99", 1000, Kind::partial, 0, 100},
            {"bytes=0-", 1000, Kind::partial, 0, 1000},
@@ -59,12 +59,12 @@ TEST(Range, chooses_as_the_standard_says) {
   EXPECT_EQ(choose_range(std::nullopt, 10).kind, Kind::whole);
 }
 
-TEST(Range, writes_content_range) {
+TEST(Range, WritesContentRange) {
   EXPECT_EQ(content_range({0, 100}, 1000), "bytes 0-99/1000");
   EXPECT_EQ(content_range_unsatisfiable(1000), "bytes */1000");
 }
 
-TEST(Range, stays_inside_the_size_whatever_is_asked) {
+TEST(Range, StaysInsideTheSizeWhateverIsAsked) {
   bool holds = test::check_property("a partial range is inside", [](uint64_t first, uint64_t last,
                                                                     uint64_t size) {
     for (const auto& header : {"bytes=" + std::to_string(first) + "-" + std::to_string(last),
@@ -79,7 +79,7 @@ TEST(Range, stays_inside_the_size_whatever_is_asked) {
   EXPECT_TRUE(holds);
 }
 
-TEST(Range, of_one_range_gives_exactly_the_bytes_of_a_plain_model) {
+TEST(Range, OfOneRangeGivesExactlyTheBytesOfAPlainModel) {
   bool holds = test::check_property("as the model", [] {
     auto size = *rc::gen::inRange<uint64_t>(0, 50);
     auto first = *rc::gen::inRange<uint64_t>(0, 60);

@@ -22,7 +22,7 @@ std::string matched(const Router& router, std::string_view method, std::string_v
   return match.route ? match.route->pattern : "";
 }
 
-TEST(Router, finds_parameters_and_the_rest) {
+TEST(Router, FindsParametersAndTheRest) {
   auto router = make_router({{"GET", "/api/{ws}/files/{path...}"}, {"GET", "/"}, {"GET", "/api/{ws}"}});
   auto match = router.match("GET", "/api/a%20b/files/x/y%2Fz");
   ASSERT_NE(match.route, nullptr);
@@ -32,7 +32,7 @@ TEST(Router, finds_parameters_and_the_rest) {
   EXPECT_EQ(matched(router, "GET", "/api/one"), "/api/{ws}");
 }
 
-TEST(Router, takes_an_empty_rest_with_and_without_the_slash) {
+TEST(Router, TakesAnEmptyRestWithAndWithoutTheSlash) {
   auto router = make_router({{"GET", "/files/{path...}"}});
   for (auto path : {"/files", "/files/"}) {
     auto match = router.match("GET", path);
@@ -43,26 +43,26 @@ TEST(Router, takes_an_empty_rest_with_and_without_the_slash) {
   EXPECT_EQ(router.match("GET", "/files//a").params.at("path"), "/a");
 }
 
-TEST(Router, prefers_a_literal_to_a_parameter_and_a_parameter_to_the_rest) {
+TEST(Router, PrefersALiteralToAParameterAndAParameterToTheRest) {
   auto router = make_router({{"GET", "/a/{x}"}, {"GET", "/a/b"}, {"GET", "/a/{rest...}"}});
   EXPECT_EQ(matched(router, "GET", "/a/b"), "/a/b");
   EXPECT_EQ(matched(router, "GET", "/a/c"), "/a/{x}");
   EXPECT_EQ(matched(router, "GET", "/a/c/d"), "/a/{rest...}");
 }
 
-TEST(Router, leaves_a_branch_that_lacks_the_method) {
+TEST(Router, LeavesABranchThatLacksTheMethod) {
   auto router = make_router({{"POST", "/a/b"}, {"GET", "/a/{x}"}, {"GET", "/a/b/c"}});
   EXPECT_EQ(matched(router, "GET", "/a/b"), "/a/{x}");
   EXPECT_EQ(matched(router, "POST", "/a/b"), "/a/b");
 }
 
-TEST(Router, serves_head_by_get) {
+TEST(Router, ServesHeadByGet) {
   auto router = make_router({{"GET", "/a"}, {"PUT", "/b"}});
   EXPECT_EQ(matched(router, "HEAD", "/a"), "/a");
   EXPECT_EQ(matched(router, "HEAD", "/b"), "");
 }
 
-TEST(Router, lists_the_allowed_methods_when_the_method_is_not_known) {
+TEST(Router, ListsTheAllowedMethodsWhenTheMethodIsNotKnown) {
   auto router = make_router({{"GET", "/a/{x}"}, {"PUT", "/a/b"}, {"DELETE", "/c"}});
   auto match = router.match("POST", "/a/b");
   EXPECT_EQ(match.route, nullptr);
@@ -71,12 +71,12 @@ TEST(Router, lists_the_allowed_methods_when_the_method_is_not_known) {
   EXPECT_TRUE(router.match("GET", "/nowhere").allowed.empty());
 }
 
-TEST(Router, does_not_match_a_parameter_with_nothing) {
+TEST(Router, DoesNotMatchAParameterWithNothing) {
   auto router = make_router({{"GET", "/a/{x}/b"}});
   EXPECT_EQ(matched(router, "GET", "/a//b"), "");
 }
 
-TEST(Router, refuses_malformed_escapes_and_nul) {
+TEST(Router, RefusesMalformedEscapesAndNul) {
   auto router = make_router({{"GET", "/a/{x}"}});
   for (auto path : {"/a/%", "/a/%2", "/a/%zz", "/a/%00", "/a/x%00y", "a", ""}) {
     try {
@@ -88,7 +88,7 @@ TEST(Router, refuses_malformed_escapes_and_nul) {
   }
 }
 
-TEST(Router, gives_back_any_segment_that_was_encoded) {
+TEST(Router, GivesBackAnySegmentThatWasEncoded) {
   auto router = make_router({{"GET", "/a/{x}/b/{rest...}"}});
   bool holds = test::check_property("a parameter survives encoding",
                                     [&](const std::string& x, const std::vector<std::string>& rest) {

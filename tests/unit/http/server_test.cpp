@@ -39,7 +39,7 @@ class BasicServer : public ServerTest {
   }
 };
 
-TEST_F(BasicServer, answers_a_request_with_its_id_and_keeps_the_connection) {
+TEST_F(BasicServer, AnswersARequestWithItsIdAndKeepsTheConnection) {
   start();
   RawClient client(port());
   for (int i = 0; i < 3; ++i) {
@@ -50,7 +50,7 @@ TEST_F(BasicServer, answers_a_request_with_its_id_and_keeps_the_connection) {
   }
 }
 
-TEST_F(BasicServer, decodes_path_parameters_and_query) {
+TEST_F(BasicServer, DecodesPathParametersAndQuery) {
   start();
   RawClient client(port());
   auto reply = client.get("/echo/a%2Fb/c%20d?x=1+2&y=%26&z");
@@ -62,7 +62,7 @@ TEST_F(BasicServer, decodes_path_parameters_and_query) {
   EXPECT_EQ(json["remote"], "127.0.0.1");
 }
 
-TEST_F(BasicServer, buffers_a_body_up_to_the_routes_limit) {
+TEST_F(BasicServer, BuffersABodyUpToTheRoutesLimit) {
   start();
   RawClient client(port());
   auto reply = client.request("POST /echo/ HTTP/1.1\r\nHost: test\r\nContent-Length: 5\r\n\r\nhello");
@@ -75,7 +75,7 @@ TEST_F(BasicServer, buffers_a_body_up_to_the_routes_limit) {
   EXPECT_EQ(client.get("/hello").status, 200);
 }
 
-TEST_F(BasicServer, takes_a_body_of_exactly_the_limit_however_it_is_framed) {
+TEST_F(BasicServer, TakesABodyOfExactlyTheLimitHoweverItIsFramed) {
   start();
   const std::string head = "POST /echo/ HTTP/1.1\r\nHost: test\r\n";
   auto in_chunks = [&](size_t bytes, size_t chunk) {
@@ -102,7 +102,7 @@ TEST_F(BasicServer, takes_a_body_of_exactly_the_limit_however_it_is_framed) {
   EXPECT_EQ(parse_json(reply.body)["body"], std::string(1000, 'x'));
 }
 
-TEST_F(BasicServer, turns_errors_into_json_with_the_request_id) {
+TEST_F(BasicServer, TurnsErrorsIntoJsonWithTheRequestId) {
   start();
   RawClient client(port());
   auto reply = client.get("/throws", "X-Request-Id: mine-1\r\n");
@@ -114,7 +114,7 @@ TEST_F(BasicServer, turns_errors_into_json_with_the_request_id) {
   EXPECT_EQ(reply.header("x-request-id"), "mine-1");
 }
 
-TEST_F(BasicServer, hides_what_an_unexpected_exception_says) {
+TEST_F(BasicServer, HidesWhatAnUnexpectedExceptionSays) {
   start();
   RawClient client(port());
   auto reply = client.get("/breaks");
@@ -123,7 +123,7 @@ TEST_F(BasicServer, hides_what_an_unexpected_exception_says) {
   EXPECT_EQ(reply.body.find("secret"), std::string::npos);
 }
 
-TEST_F(BasicServer, answers_head_with_the_length_and_no_body) {
+TEST_F(BasicServer, AnswersHeadWithTheLengthAndNoBody) {
   start();
   RawClient client(port());
   auto reply = client.request("HEAD /hello HTTP/1.1\r\nHost: test\r\n\r\n");
@@ -132,7 +132,7 @@ TEST_F(BasicServer, answers_head_with_the_length_and_no_body) {
   EXPECT_EQ(client.get("/hello").body, "hello");
 }
 
-TEST_F(BasicServer, answers_unknown_paths_methods_and_options) {
+TEST_F(BasicServer, AnswersUnknownPathsMethodsAndOptions) {
   start();
   RawClient client(port());
   EXPECT_EQ(client.get("/nowhere").status, 404);
@@ -145,7 +145,7 @@ TEST_F(BasicServer, answers_unknown_paths_methods_and_options) {
   EXPECT_EQ(client.request("OPTIONS * HTTP/1.1\r\nHost: test\r\n\r\n").status, 204);
 }
 
-TEST_F(BasicServer, answers_pipelined_requests_in_order) {
+TEST_F(BasicServer, AnswersPipelinedRequestsInOrder) {
   start();
   RawClient client(port());
   std::string all;
@@ -155,7 +155,7 @@ TEST_F(BasicServer, answers_pipelined_requests_in_order) {
     EXPECT_EQ(parse_json(client.read_reply().body)["params"]["rest"], std::to_string(i));
 }
 
-TEST_F(BasicServer, serves_many_clients_at_once) {
+TEST_F(BasicServer, ServesManyClientsAtOnce) {
   start();
   std::vector<std::unique_ptr<RawClient>> clients;
   for (int i = 0; i < 100; ++i) clients.push_back(std::make_unique<RawClient>(port()));
@@ -165,7 +165,7 @@ TEST_F(BasicServer, serves_many_clients_at_once) {
   }
 }
 
-TEST_F(BasicServer, compresses_large_json_for_those_who_accept_it) {
+TEST_F(BasicServer, CompressesLargeJsonForClientsThatAcceptIt) {
   router.add("GET", "/large", [](Request&) { return Reply::json({{"text", std::string(5000, 'x')}}); });
   start();
   RawClient client(port());
@@ -177,7 +177,7 @@ TEST_F(BasicServer, compresses_large_json_for_those_who_accept_it) {
   EXPECT_LT(packed.body.size(), plain.body.size() / 10);
 }
 
-TEST_F(BasicServer, allows_the_origins_that_it_is_told_to) {
+TEST_F(BasicServer, AllowsTheOriginsThatItIsToldTo) {
   options.cors_origins = {"https://app.example"};
   start();
   RawClient client(port());
@@ -195,14 +195,14 @@ TEST_F(BasicServer, allows_the_origins_that_it_is_told_to) {
   EXPECT_EQ(preflight.header("access-control-allow-headers"), "authorization");
 }
 
-TEST_F(BasicServer, sends_no_cors_headers_unless_told) {
+TEST_F(BasicServer, SendsNoCorsHeadersUnlessTold) {
   start();
   RawClient client(port());
   EXPECT_EQ(client.get("/hello", "Origin: https://app.example\r\n").header("access-control-allow-origin"),
             "");
 }
 
-TEST_F(BasicServer, puts_errors_into_the_shape_that_it_is_given) {
+TEST_F(BasicServer, PutsErrorsIntoTheShapeThatItIsGiven) {
   options.error_reply = [](const Request& request, const Error& error) {
     return Reply::text("custom " + error.message() + request.path, "text/plain", error.http_status());
   };
@@ -214,7 +214,7 @@ TEST_F(BasicServer, puts_errors_into_the_shape_that_it_is_given) {
   EXPECT_EQ(client.get("/nowhere").body.substr(0, 7), "custom ");
 }
 
-TEST_F(BasicServer, counts_requests_by_route_and_class) {
+TEST_F(BasicServer, CountsRequestsByRouteAndClass) {
   start();
   {
     RawClient client(port());

@@ -12,19 +12,19 @@
 namespace sk::http {
 namespace {
 
-TEST(ContentDisposition, names_plain_files_plainly) {
+TEST(ContentDisposition, NamesPlainFilesPlainly) {
   EXPECT_EQ(content_disposition(Disposition::show, "plot.png"), "inline; filename=\"plot.png\"");
   EXPECT_EQ(content_disposition(Disposition::download, ""), "attachment");
 }
 
-TEST(ContentDisposition, names_other_files_twice) {
+TEST(ContentDisposition, NamesOtherFilesTwice) {
   EXPECT_EQ(content_disposition(Disposition::download, "räka \"1\".txt"),
             "attachment; filename=\"r_ka _1_.txt\"; filename*=UTF-8''r%C3%A4ka%20%221%22.txt");
   EXPECT_EQ(content_disposition(Disposition::download, "a\r\nSet-Cookie: x"),
             "attachment; filename=\"a__Set-Cookie: x\"; filename*=UTF-8''a%0D%0ASet-Cookie%3A%20x");
 }
 
-TEST(ContentDisposition, gives_any_name_back_and_never_breaks_the_line) {
+TEST(ContentDisposition, GivesAnyNameBackAndNeverBreaksTheLine) {
   bool holds = test::check_property("round trip", [](const std::string& raw) {
     auto header = content_disposition(Disposition::download, raw);
     RC_ASSERT(header.find_first_of("\r\n") == std::string::npos);
@@ -48,7 +48,7 @@ Forwarded resolve(const std::vector<std::string>& trusted, const std::string& pe
                            {.peer_address = peer, .public_url = url, .scheme = "http"}, headers);
 }
 
-TEST(Forwarded, believes_nobody_unless_told) {
+TEST(Forwarded, TrustsNoProxyByDefault) {
   auto headers = headers_of({{"Host", "real:8080"},
                              {"X-Forwarded-For", "6.6.6.6"},
                              {"X-Forwarded-Host", "evil"},
@@ -58,7 +58,7 @@ TEST(Forwarded, believes_nobody_unless_told) {
   EXPECT_EQ(result.base_url, "http://real:8080");
 }
 
-TEST(Forwarded, believes_trusted_proxies_up_to_the_first_stranger) {
+TEST(Forwarded, TrustsProxiesUpToTheFirstUntrustedAddress) {
   auto headers = headers_of({{"Host", "inner"},
                              {"X-Forwarded-For", "6.6.6.6, 9.9.9.9"},
                              {"X-Forwarded-For", "10.1.2.3"},
@@ -69,7 +69,7 @@ TEST(Forwarded, believes_trusted_proxies_up_to_the_first_stranger) {
   EXPECT_EQ(result.base_url, "https://files.example.org");
 }
 
-TEST(Forwarded, reads_ports_brackets_and_both_families) {
+TEST(Forwarded, ReadsPortsBracketsAndBothFamilies) {
   EXPECT_EQ(resolve({"::1"}, "::1", headers_of({{"X-Forwarded-For", "[2001:db8::7]:443"}})).remote_address,
             "2001:db8::7");
   EXPECT_EQ(resolve({"2001:db8::/32"}, "2001:db8::1", headers_of({{"X-Forwarded-For", "4.4.4.4:99"}}))
@@ -82,12 +82,12 @@ TEST(Forwarded, reads_ports_brackets_and_both_families) {
   EXPECT_FALSE(TrustedProxies({"192.168.1.0/25"}).contains("192.168.1.128"));
 }
 
-TEST(Forwarded, prefers_the_public_url) {
+TEST(Forwarded, PrefersThePublicUrl) {
   EXPECT_EQ(resolve({}, "1.2.3.4", headers_of({{"Host", "x"}}), "https://files.example.org/").base_url,
             "https://files.example.org");
 }
 
-TEST(Forwarded, mints_nothing_from_a_host_that_is_none) {
+TEST(Forwarded, BuildsNoAddressFromAnInvalidHost) {
   for (auto host : {"a b", "<script>", "x/y", "a:99999", "a:", "[::1", "-", ""}) {
     bool fine = std::string(host) == "-";
     EXPECT_EQ(resolve({}, "1.2.3.4", headers_of({{"Host", host}})).base_url.empty(), !fine) << host;
@@ -95,7 +95,7 @@ TEST(Forwarded, mints_nothing_from_a_host_that_is_none) {
   EXPECT_TRUE(is_host("[::1]:80"));
 }
 
-TEST(Forwarded, refuses_proxies_that_are_no_addresses) {
+TEST(Forwarded, RefusesProxiesThatAreNoAddresses) {
   for (auto text : {"proxy.local", "10.0.0.0/33", "1.2.3", "::/129", "10.0.0.0/x", ""})
     EXPECT_THROW(TrustedProxies({text}), Error) << text;
 }
@@ -110,7 +110,7 @@ Code framing_error(const std::vector<std::pair<std::string, std::string>>& field
   return Code::internal;
 }
 
-TEST(Framing, refuses_what_two_parsers_could_read_differently) {
+TEST(Framing, RefusesWhatTwoParsersCouldReadDifferently) {
   EXPECT_EQ(framing_error({{"Host", "a"}, {"Transfer-Encoding", "chunked"}, {"Content-Length", "5"}}),
             Code::bad_request);
   EXPECT_EQ(framing_error({{"Host", "a"}, {"Content-Length", "5"}, {"Content-Length", "6"}}),
@@ -126,14 +126,14 @@ TEST(Framing, refuses_what_two_parsers_could_read_differently) {
   EXPECT_EQ(framing_error({}, "HTTP/1.0"), Code::internal);
 }
 
-TEST(Framing, says_how_the_body_is_delimited) {
+TEST(Framing, SaysHowTheBodyIsDelimited) {
   EXPECT_EQ(parse_framing(headers_of({{"Host", "a"}, {"Content-Length", "5"}}), "HTTP/1.1").length, 5u);
   auto chunked = parse_framing(
       headers_of({{"Host", "a"}, {"Transfer-Encoding", "Chunked"}, {"Expect", "100-Continue"}}), "HTTP/1.1");
   EXPECT_TRUE(chunked.chunked && chunked.has_body() && chunked.expects_continue);
 }
 
-TEST(Target, is_split_and_decoded) {
+TEST(Target, IsSplitAndDecoded) {
   Request request;
   request.method = "GET";
   request.target = "http://proxy.example/a%20b?x=%2B+1&&y";
@@ -144,7 +144,7 @@ TEST(Target, is_split_and_decoded) {
   EXPECT_EQ(request.query_value("z"), std::nullopt);
 }
 
-TEST(Target, must_be_a_path_with_sound_escapes) {
+TEST(Target, MustBeAPathWithSoundEscapes) {
   for (auto target : {"", "x", "*", "?a", "ftp://x/y", "/?x=%", "/?%zz", "/?a=%00"}) {
     Request request;
     request.method = "GET";
@@ -159,14 +159,14 @@ TEST(Target, must_be_a_path_with_sound_escapes) {
   }
 }
 
-TEST(RequestId, is_taken_from_the_client_only_when_harmless) {
+TEST(RequestId, IsTakenFromTheClientOnlyWhenHarmless) {
   EXPECT_EQ(harmless_request_id(headers_of({{"X-Request-Id", "abc-1.2_Z"}})), "abc-1.2_Z");
   for (const auto& id :
        {std::string(), std::string("a b"), std::string("x\ny"), std::string(65, 'x'), std::string("a\"b")})
     EXPECT_EQ(harmless_request_id(headers_of({{"X-Request-Id", id}})), std::nullopt) << id;
 }
 
-TEST(Gzip, is_used_where_the_client_wants_it) {
+TEST(Gzip, IsUsedWhereTheClientWantsIt) {
   EXPECT_TRUE(accepts_gzip("gzip"));
   EXPECT_TRUE(accepts_gzip("deflate, gzip;q=0.5"));
   EXPECT_TRUE(accepts_gzip("*"));
@@ -177,7 +177,7 @@ TEST(Gzip, is_used_where_the_client_wants_it) {
   EXPECT_FALSE(accepts_gzip("gzip;q=0.000, *"));
 }
 
-TEST(Gzip, is_not_for_files_ranges_and_small_replies) {
+TEST(Gzip, IsNotForFilesRangesAndSmallReplies) {
   std::string text(5000, 'x');
   EXPECT_TRUE(worth_gzip(Reply::text(text)));
   EXPECT_TRUE(worth_gzip(Reply::text(text, "application/json")));
@@ -203,7 +203,7 @@ std::string gunzip(const std::string& data, size_t size) {
   return out;
 }
 
-TEST(Gzip, can_be_undone) {
+TEST(Gzip, CanBeUndone) {
   bool holds = test::check_property(
       "round trip", [](const std::string& text) { RC_ASSERT(gunzip(gzip(text), text.size()) == text); });
   EXPECT_TRUE(holds);

@@ -46,7 +46,7 @@ class Waiting : public ServerTest {
   std::string last_event_id;
 };
 
-TEST_F(Waiting, a_deferred_reply_comes_when_it_is_completed) {
+TEST_F(Waiting, ADeferredReplyComesWhenItIsCompleted) {
   start();
   RawClient client(port());
   client.send("GET /wait HTTP/1.1\r\nHost: test\r\n\r\n");
@@ -62,7 +62,7 @@ TEST_F(Waiting, a_deferred_reply_comes_when_it_is_completed) {
   EXPECT_FALSE(cancelled.raised());
 }
 
-TEST_F(Waiting, a_deferred_reply_may_be_completed_before_it_is_returned) {
+TEST_F(Waiting, ADeferredReplyMayBeCompletedBeforeItIsReturned) {
   router.add("GET", "/now", [](Request&) {
     auto early = std::make_shared<Deferred>(kLong, [] { return Reply::text("late"); });
     early->complete(Reply::text("early"));
@@ -73,7 +73,7 @@ TEST_F(Waiting, a_deferred_reply_may_be_completed_before_it_is_returned) {
   for (int i = 0; i < 10; ++i) EXPECT_EQ(client.get("/now").body, "early");
 }
 
-TEST_F(Waiting, a_deferred_reply_may_race_with_its_completion) {
+TEST_F(Waiting, ADeferredReplyMayRaceWithItsCompletion) {
   std::vector<std::thread> completers;
   std::mutex mutex;
   router.add("GET", "/race", [&](Request&) {
@@ -88,7 +88,7 @@ TEST_F(Waiting, a_deferred_reply_may_race_with_its_completion) {
   for (auto& thread : completers) thread.join();
 }
 
-TEST_F(Waiting, a_deferred_reply_is_the_reply_to_one_request) {
+TEST_F(Waiting, ADeferredReplyIsTheReplyToOneRequest) {
   std::shared_ptr<Deferred> shared;
   router.add("GET", "/shared", [&](Request&) { return Reply::deferred(shared); });
   start();
@@ -111,7 +111,7 @@ TEST_F(Waiting, a_deferred_reply_is_the_reply_to_one_request) {
   EXPECT_EQ(std::max(one.status, other.status), 500);
 }
 
-TEST_F(Waiting, a_deferred_reply_has_a_deadline) {
+TEST_F(Waiting, ADeferredReplyHasADeadline) {
   start();
   RawClient client(port());
   EXPECT_EQ(client.get("/wait?ms=20").body, "too late");
@@ -120,7 +120,7 @@ TEST_F(Waiting, a_deferred_reply_has_a_deadline) {
   EXPECT_EQ(client.get("/hello").body, "hello");
 }
 
-TEST_F(Waiting, a_reply_made_after_its_client_left_is_reported_as_lost) {
+TEST_F(Waiting, AReplyMadeAfterItsClientLeftIsReportedAsLost) {
   Flag deadline_passed, client_left, lost;
   router.add("GET", "/late", [&](Request&) {
     return Reply::deferred(std::make_shared<Deferred>(
@@ -142,7 +142,7 @@ TEST_F(Waiting, a_reply_made_after_its_client_left_is_reported_as_lost) {
   EXPECT_TRUE(lost.await());
 }
 
-TEST_F(Waiting, a_reply_that_its_client_gets_is_not_lost) {
+TEST_F(Waiting, AReplyThatItsClientGetsIsNotLost) {
   Flag lost;
   std::shared_ptr<Deferred> promised;
   router.add("GET", "/promise", [&](Request& request) {
@@ -165,7 +165,7 @@ TEST_F(Waiting, a_reply_that_its_client_gets_is_not_lost) {
   EXPECT_FALSE(lost.raised());
 }
 
-TEST_F(Waiting, a_client_that_leaves_cancels_its_deferred_reply) {
+TEST_F(Waiting, AClientThatLeavesCancelsItsDeferredReply) {
   start();
   {
     RawClient client(port());
@@ -177,7 +177,7 @@ TEST_F(Waiting, a_client_that_leaves_cancels_its_deferred_reply) {
   deferred->complete(Reply::text("nobody listens"));
 }
 
-TEST_F(Waiting, waiting_holds_no_worker) {
+TEST_F(Waiting, WaitingHoldsNoWorker) {
   std::mutex mutex;
   std::vector<std::shared_ptr<Deferred>> all;
   router.add("GET", "/many", [&](Request&) {
@@ -208,7 +208,7 @@ TEST_F(Waiting, waiting_holds_no_worker) {
   for (auto& client : clients) EXPECT_EQ(client->read_reply().body, "ok");
 }
 
-TEST_F(Waiting, an_upload_may_end_in_a_deferred_reply) {
+TEST_F(Waiting, AnUploadMayEndInADeferredReply) {
   struct Sink final : BodySink {
     Sink(std::shared_ptr<Deferred>& slot, Flag& flag) : deferred_(slot), ended_(flag) {}
     void piece(std::string_view) override {}
@@ -230,7 +230,7 @@ TEST_F(Waiting, an_upload_may_end_in_a_deferred_reply) {
   EXPECT_EQ(client.read_reply().status, 201);
 }
 
-TEST_F(Waiting, events_arrive_as_they_are_sent) {
+TEST_F(Waiting, EventsArriveAsTheyAreSent) {
   start();
   RawClient client(port());
   client.send("GET /events HTTP/1.1\r\nHost: test\r\nLast-Event-ID: 41\r\n\r\n");
@@ -253,7 +253,7 @@ TEST_F(Waiting, events_arrive_as_they_are_sent) {
   EXPECT_EQ(client.get("/hello").body, "hello");
 }
 
-TEST_F(Waiting, an_event_stream_may_be_filled_before_it_is_returned) {
+TEST_F(Waiting, AnEventStreamMayBeFilledBeforeItIsReturned) {
   router.add("GET", "/filled", [](Request&) {
     auto filled = std::make_shared<EventStream>();
     filled->send({"1", "", "a"});
@@ -268,7 +268,7 @@ TEST_F(Waiting, an_event_stream_may_be_filled_before_it_is_returned) {
   EXPECT_EQ(client.get("/hello").body, "hello");
 }
 
-TEST_F(Waiting, an_idle_event_stream_has_a_heartbeat) {
+TEST_F(Waiting, AnIdleEventStreamHasAHeartbeat) {
   options.event_heartbeat_s = 1;
   options.idle_timeout_s = 1;  // does not end a stream that waits
   start();
@@ -279,7 +279,7 @@ TEST_F(Waiting, an_idle_event_stream_has_a_heartbeat) {
   EXPECT_FALSE(closed.raised());
 }
 
-TEST_F(Waiting, a_client_that_leaves_closes_its_event_stream) {
+TEST_F(Waiting, AClientThatLeavesClosesItsEventStream) {
   start();
   {
     RawClient client(port());
@@ -292,7 +292,7 @@ TEST_F(Waiting, a_client_that_leaves_closes_its_event_stream) {
   EXPECT_FALSE(stream->send({"1", "", "x"}));
 }
 
-TEST_F(Waiting, a_closed_event_stream_that_nobody_can_take_note_of_ends_no_server) {
+TEST_F(Waiting, ACloseCallbackThatThrowsDoesNotStopTheServer) {
   Flag told;
   router.add("GET", "/bad", [&](Request&) {
     auto bad = std::make_shared<EventStream>([&] {
@@ -309,7 +309,7 @@ TEST_F(Waiting, a_closed_event_stream_that_nobody_can_take_note_of_ends_no_serve
   EXPECT_EQ(client.get("/hello").body, "hello");
 }
 
-TEST_F(Waiting, a_reader_that_is_too_slow_loses_its_event_stream) {
+TEST_F(Waiting, AReaderThatIsTooSlowLosesItsEventStream) {
   options.event_buffer_bytes_max = 100'000;
   start();
   RawClient client(port());
@@ -324,7 +324,7 @@ TEST_F(Waiting, a_reader_that_is_too_slow_loses_its_event_stream) {
   EXPECT_TRUE(stream->closed());
 }
 
-TEST_F(Waiting, events_from_many_threads_all_arrive) {
+TEST_F(Waiting, EventsFromManyThreadsAllArrive) {
   options.event_buffer_bytes_max = 64 << 20;
   start();
   RawClient client(port());
@@ -345,7 +345,7 @@ TEST_F(Waiting, events_from_many_threads_all_arrive) {
   for (auto& thread : senders) thread.join();
 }
 
-TEST_F(Waiting, stop_lets_a_running_request_finish) {
+TEST_F(Waiting, StopLetsARunningRequestFinish) {
   Flag go_on;
   router.add("GET", "/slow", [&](Request&) {
     handled.raise();
@@ -363,7 +363,7 @@ TEST_F(Waiting, stop_lets_a_running_request_finish) {
   stopper.join();
 }
 
-TEST_F(Waiting, stop_ends_what_waits_for_news) {
+TEST_F(Waiting, StopEndsWhatWaitsForNews) {
   start();
   RawClient waiter(port()), listener(port()), idle(port());
   EXPECT_EQ(idle.get("/hello").body, "hello");
@@ -379,7 +379,7 @@ TEST_F(Waiting, stop_ends_what_waits_for_news) {
   EXPECT_TRUE(closed.raised());
 }
 
-TEST_F(Waiting, stop_lets_waiting_replies_and_streams_of_work_finish) {
+TEST_F(Waiting, StopLetsWaitingRepliesAndStreamsOfWorkFinish) {
   start();
   RawClient waiter(port()), listener(port());
   waiter.send("GET /wait HTTP/1.1\r\nHost: test\r\n\r\n");
@@ -399,7 +399,7 @@ TEST_F(Waiting, stop_lets_waiting_replies_and_streams_of_work_finish) {
   EXPECT_FALSE(cancelled.raised());
 }
 
-TEST_F(Waiting, stop_refuses_work_that_does_not_end_in_time) {
+TEST_F(Waiting, StopRefusesWorkThatDoesNotEndInTime) {
   start();
   RawClient waiter(port()), listener(port());
   waiter.send("GET /wait HTTP/1.1\r\nHost: test\r\n\r\n");
@@ -413,7 +413,7 @@ TEST_F(Waiting, stop_refuses_work_that_does_not_end_in_time) {
   EXPECT_TRUE(closed.raised());
 }
 
-TEST_F(Waiting, stop_without_patience_cuts_uploads_that_never_end) {
+TEST_F(Waiting, StopWithoutADrainTimeEndsUploadsThatNeverEnd) {
   struct Sink final : BodySink {
     explicit Sink(Flag& flag) : gone(flag) {}
     ~Sink() override { gone.raise(); }
@@ -435,7 +435,7 @@ TEST_F(Waiting, stop_without_patience_cuts_uploads_that_never_end) {
   EXPECT_EQ(client.read_all(), "");
 }
 
-TEST_F(Waiting, the_port_is_free_after_stop_and_a_taken_port_is_an_error) {
+TEST_F(Waiting, ThePortIsFreeAfterStopAndATakenPortIsAnError) {
   start();
   auto taken = port();
   Metrics other_metrics;

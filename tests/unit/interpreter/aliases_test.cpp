@@ -93,7 +93,7 @@ TEST_F(AliasesTest, ANameStandsForOneSessionAlsoAfterARestart) {
   EXPECT_FALSE(aliases().find(ws, "azure:", "c"));
 }
 
-TEST_F(AliasesTest, NobodyMeetsAnybodyByChoosingTheSameName) {
+TEST_F(AliasesTest, TwoPrincipalsThatChooseTheSameNameShareNoSession) {
   auto stranger = keep->access().actor_of_subject("chat", "stranger");
   EXPECT_NE(named(stranger, "a"), named(actor, "a"));
   identity::NewKey one_workspace;
@@ -115,7 +115,7 @@ TEST_F(AliasesTest, ADeletedSessionsNameIsFreeAgain) {
   EXPECT_EQ(aliases().list(ws, "azure:", 1, 10)[0].alias, "b");
 }
 
-TEST_F(AliasesTest, ManyWhoAskAtOnceGetTheSameSession) {
+TEST_F(AliasesTest, ConcurrentRequestsGetTheSameSession) {
   std::vector<std::thread> threads;
   std::vector<Id> ids(8);
   for (auto& id : ids) threads.emplace_back([&] { id = named(actor, "race"); });

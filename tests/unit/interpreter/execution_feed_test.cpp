@@ -51,7 +51,7 @@ TEST(ExecutionFeed, OnceFinishedTheResultIsTheExecution) {
   EXPECT_TRUE(feed.so_far({}).outputs.empty());
 }
 
-TEST(ExecutionFeed, AFollowerGoesOnAfterTheEventThatItNames) {
+TEST(ExecutionFeed, AFollowerContinuesAfterTheEventThatItNames) {
   ExecutionFeed feed;
   feed.add(Started{});
   feed.add(OutputAdded{NoteOutput{"n"}});
@@ -89,7 +89,7 @@ TEST(ExecutionFeed, AWaitEndsWithTheExecution) {
   EXPECT_EQ(calls, 2);
 }
 
-TEST(ExecutionFeed, AListenerThatFailsKeepsNobodyElseFromHearing) {
+TEST(ExecutionFeed, AListenerThatFailsDoesNotAffectOthers) {
   ExecutionFeed feed;
   int heard = 0;
   feed.follow(0, [](const ExecutionEvent&) { throw std::runtime_error("a follower that fails"); });

@@ -106,7 +106,7 @@ TEST(ClientTools, TheResultsGoToTheRequestOnce) {
   EXPECT_FALSE(tools.drop());
 }
 
-TEST(ClientTools, AQuestionThatNobodyWillAnswerIsDropped) {
+TEST(ClientTools, ARequestThatWillNotBeAnsweredIsDropped) {
   ClientTools tools;
   ExecutionFeed feed;
   tools.ask(tools_request({"a"}), id_of(1), feed);

@@ -82,8 +82,9 @@ TEST_F(KeepingTest, WhatMetAFullDiskIsAppliedOnceThereIsRoom) {
   auto session = create("w");
   run(session.id, "open('gone','w').write('1')");
   auto set_pages_max = [&](catalog::Sql sql) {
-    keep->ground().db.write(
-        [&](catalog::Tx& tx) { tx.query(sql, {}, [](const catalog::Row&) { return true; }); });
+    keep->ground().db.write(catalog::Scope::shared(), [&](catalog::Tx& tx) {
+      tx.query(sql, {}, [](const catalog::Row&) { return true; });
+    });
   };
   set_pages_max("PRAGMA max_page_count = 1");
   auto execution =
@@ -120,7 +121,7 @@ TEST_F(KeepingTest, TheOldBytesOfACopyNeverReplaceWhatSomebodyWroteSince) {
   put("w/r", "from outside");
   // As after a crash that lost the manifest: the copy has the old bytes, and no row says where they are from.
   interpreter.reset();
-  keep->ground().db.write([&](catalog::Tx& tx) {
+  keep->ground().db.write(session.key().scope(), [&](catalog::Tx& tx) {
     tx.exec("DELETE FROM manifests WHERE session = $1", {session.id});
     tx.exec("UPDATE sessions SET dirty = 1 WHERE id = $1", {session.id});
   });
@@ -131,7 +132,7 @@ TEST_F(KeepingTest, TheOldBytesOfACopyNeverReplaceWhatSomebodyWroteSince) {
   EXPECT_EQ(shown(run(session.id, "print(open('r').read())"))[0]["text"], "from outside\n");
 }
 
-TEST_F(KeepingTest, TwoWhoMakeTheSameNewFileDiverge) {
+TEST_F(KeepingTest, TwoClientsThatCreateTheSameFileDiverge) {
   auto session = create("w");
   run(session.id, "1");
   auto running = begin(session, "open('new','w').write('session')");
@@ -234,7 +235,7 @@ TEST_F(KeepingTest, AFileThatBecameAFolderOutsideBecomesOneInTheSession) {
   EXPECT_EQ(shown(execution)[0]["text"], "below a file now\n");
 }
 
-TEST_F(KeepingTest, WhatStandsInTheWayOfTheWorkspaceIsToldAndTheSessionGoesOn) {
+TEST_F(KeepingTest, AnEntryThatBlocksTheWorkspaceIsReportedAndTheSessionContinues) {
   auto session = create("w");
   run(session.id, "import os\nos.symlink('/tmp', 'data')");
   put("w/data/x.csv", "1,2");

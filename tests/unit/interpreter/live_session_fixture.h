@@ -27,8 +27,10 @@ class LiveSessionTest : public CopyTest {
     };
     services.rearm_fd = [](int) {};
     services.forget_fd = [this](int) { play.on_told = [] {}; };
-    services.save_later = [this](const Execution& execution) { records.save(execution); };
-    services.told_later = [this](const Id& id) { records.mark_told(id); };
+    services.save_later = [this](const SessionInfo& info, const Execution& execution) {
+      records.save(info, execution);
+    };
+    services.told_later = [this](const SessionInfo& info) { records.mark_told(info); };
     live = LiveSession::make(services, session);
   }
   ~LiveSessionTest() override {

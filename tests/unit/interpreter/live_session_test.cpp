@@ -49,6 +49,83 @@ TEST_F(LiveSessionTest, AFigureIsAFileOfTheSessionAndTheOutputNamesIt) {
   EXPECT_EQ(kept("s/outputs/1-1.png"), "bytes");
 }
 
+TEST_F(LiveSessionTest, AFigureIsOnRecordAndInTheManifestBeforeItsAnswer) {
+  services.save_later = [](const SessionInfo&, const Execution&) {};  // as of a server that is killed now
+  play.on_execute = [&](const std::string&) {
+    write("table.csv", "1");
+    play.say([](auto& events) { events.on_display({{{{"image/png", "bytes", true}}, "{}"}, "", false}); });
+    play.done();
+  };
+  auto done = run("plot()");
+  auto recorded = records.find_execution(session.id, done.id);
+  ASSERT_TRUE(recorded);
+  EXPECT_EQ(recorded->status, ExecutionStatus::done);
+  std::map<std::string, Id> kept_versions;
+  for (const auto& file : recorded->files.kept) kept_versions[file.path] = file.version;
+  ASSERT_EQ(kept_versions.size(), 2u);
+  EXPECT_EQ(bundle_of(recorded->outputs[0])->file, "s/outputs/1-1.png");
+  Manifest manifest(keep.ground(), session.key());
+  manifest.load();
+  ASSERT_NE(manifest.find("outputs/1-1.png"), nullptr);
+  EXPECT_EQ(manifest.find("outputs/1-1.png")->version, kept_versions["s/outputs/1-1.png"]);
+  EXPECT_EQ(read("outputs/1-1.png"), "bytes") << "code can open it";
+  play.on_execute = [&](const std::string&) { play.done(); };
+  EXPECT_TRUE(run("1").files.kept.empty()) << "it is told once";
+}
+
+TEST_F(LiveSessionTest, ManyFiguresOfARunningCellAreKeptBeforeItsEnd) {
+  auto running = enqueue("movie()");
+  settle();
+  std::vector<std::string> told;
+  running.feed->follow(0, [&](const ExecutionEvent& event) {
+    if (auto* file = std::get_if<FileKept>(&event.event)) told.push_back(file->file.path);
+  });
+  auto show = [&] {
+    play.say([](auto& events) {
+      events.on_display({{{{"image/png", std::string(1'000'000, 'i'), true}}, "{}"}, "", false});
+    });
+    settle();
+  };
+  for (int i = 0; i < 33; ++i) show();
+  EXPECT_TRUE(told.empty());
+  show();
+  EXPECT_EQ(told.size(), 34u);
+  show();
+  play.done();
+  auto done = wait(running);
+  EXPECT_EQ(done.files.kept.size(), 35u);
+  ASSERT_EQ(done.outputs.size(), 35u);
+  EXPECT_EQ(bundle_of(done.outputs[1])->file, "s/outputs/1-2.png");
+  EXPECT_EQ(versions("s/outputs/1-2.png"), 1u);
+}
+
+TEST_F(LiveSessionTest, TheEndOfACellThatKeptFilesOnlyEarlierIsOnRecordBeforeItsAnswer) {
+  services.save_later = [](const SessionInfo&, const Execution&) {};
+  auto running = enqueue("long");
+  settle();
+  write("partial", "so far");
+  pass(kSecondUs);
+  play.done();
+  auto done = wait(running);
+  ASSERT_EQ(done.files.kept.size(), 1u);
+  EXPECT_EQ(records.find_execution(session.id, done.id)->status, ExecutionStatus::done);
+}
+
+TEST_F(LiveSessionTest, AFigureThatCannotBePlacedIsNamed) {
+  play.on_execute = [&](const std::string&) {
+    play.say([](auto& events) { events.on_display({{{{"image/png", "bytes", true}}, "{}"}, "", false}); });
+    play.done();
+  };
+  // Where files are written before they go into a copy.
+  play.on_execute = [&, show = play.on_execute](const std::string& code) {
+    std::filesystem::remove_all(context.directory + "/.aside");
+    show(code);
+  };
+  auto done = run("plot()");
+  ASSERT_EQ(done.files.not_kept.size(), 1u);
+  EXPECT_EQ(done.files.not_kept[0].path, "s/outputs/1-1.png");
+}
+
 TEST_F(LiveSessionTest, ACellThatRunsTooLongIsInterrupted) {
   play.on_interrupt = [&] { play.done(sandbox::CellStatus::interrupted); };
   auto running = enqueue("while True: pass");

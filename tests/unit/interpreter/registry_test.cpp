@@ -94,7 +94,7 @@ class EvictionTest : public LiveSessionTest {
   const Id mine = actor.principal(), theirs = keep.ground().ids.next();
 };
 
-TEST_F(EvictionTest, OfWhoeverHasMostTheLongestIdleGoes) {
+TEST_F(EvictionTest, TheLongestIdleSessionOfThePrincipalWithMostIsEvicted) {
   auto few = idle(mine, 1000), older = idle(theirs, 500), newer = idle(theirs, 100);
   EXPECT_EQ(choose({few, newer, older}), older);
   EXPECT_EQ(choose({few, newer, older}, mine), few);

@@ -28,11 +28,11 @@ class SandboxedJobTest : public SandboxTest {
   }
 };
 
-TEST_F(SandboxedJobTest, BringsBackWhatTheProgramMadeOfItsInput) {
+TEST_F(SandboxedJobTest, ReturnsTheOutputOfTheProgram) {
   EXPECT_EQ(run("open('/mnt/data/out', 'w').write(open('/mnt/data/in').read().upper())"), "INPUT");
 }
 
-TEST_F(SandboxedJobTest, BringsNothingFromAProgramThatFailsLingersOrCheats) {
+TEST_F(SandboxedJobTest, ReturnsNothingForAProgramThatFailsHangsOrBreaksARule) {
   EXPECT_EQ(run("1 / 0"), std::nullopt);
   EXPECT_EQ(run("pass"), std::nullopt) << "no output";
   EXPECT_EQ(run("open('/mnt/data/out', 'wb').write(b'x' * 1001)"), std::nullopt) << "too much output";

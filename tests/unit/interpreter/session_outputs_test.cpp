@@ -129,6 +129,37 @@ TEST_F(SessionOutputsTest, AnImageBecomesAFileAlsoWhenTheAnswerHasNoRoomForIt) {
   EXPECT_TRUE(bundle_of(collector.outputs()[0])->data.empty());
 }
 
+TEST_F(SessionOutputsTest, ADisplayThatTheAnswerHasNoRoomForIsNamed) {
+  auto& collector = begin();
+  outputs.display(
+      {{{{"text/html", std::string(2'000, 'h'), false}, {"text/plain", "table", false}}, "{}"}, "", false});
+  outputs.result({{{{"text/plain", std::string(1'000, 'p'), false}}, "{}"}, 1});
+  EXPECT_EQ(collector.outputs().size(), 2u);
+  collector.flush();
+  ASSERT_EQ(collector.outputs().size(), 3u);
+  const auto* note = std::get_if<NoteOutput>(&collector.outputs()[2]);
+  ASSERT_NE(note, nullptr);
+  for (const char* named : {"2 displays", "text/html", "text/plain", "10 B"})
+    EXPECT_NE(note->text.find(named), std::string::npos) << named << " in: " << note->text;
+  EXPECT_TRUE(collector.take_files().empty());
+}
+
+TEST_F(SessionOutputsTest, AnImageThatTheAnswerHasNoRoomForIsNamedByItsFileOnly) {
+  auto& collector = begin();
+  outputs.display({image(std::string(100, 'i')), "", false});
+  collector.flush();
+  EXPECT_EQ(collector.outputs().size(), 1u) << "no note: its output has the file";
+}
+
+TEST_F(SessionOutputsTest, ImagesThatWaitAreCountedUntilTheyAreTaken) {
+  auto& collector = begin();
+  outputs.display({image(std::string(100, 'i')), "", false});
+  outputs.display({image("tiny"), "", false});
+  EXPECT_EQ(collector.file_bytes(), 104u);
+  collector.take_files();
+  EXPECT_EQ(collector.file_bytes(), 0u);
+}
+
 TEST_F(SessionOutputsTest, AnImageThatCodeClearedIsStillAFileWithoutAnOutput) {
   auto& collector = begin();
   outputs.display({image("a"), "", false});

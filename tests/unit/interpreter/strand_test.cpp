@@ -89,7 +89,7 @@ TEST_F(StrandTest, WhatIsPostedDuringAJobOnTheCallersThreadIsNotLost) {
   EXPECT_EQ(done.get_future().wait_for(std::chrono::seconds(30)), std::future_status::ready);
 }
 
-TEST_F(StrandTest, AStrandOutlivesItsOwnersLastNameUntilItsJobsAreDone) {
+TEST_F(StrandTest, AStrandLivesUntilItsJobsAreDone) {
   std::promise<void> go_on, done;
   std::weak_ptr<StrandOwner> weak = owner;
   owner->strand.post([&] { go_on.get_future().wait(); });

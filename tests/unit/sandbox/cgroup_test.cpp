@@ -86,7 +86,7 @@ TEST(CgroupVersion2, WritesItsOwnNamesOfLimitsAndReadsItsOwnFigures) {
   for (const char* file :
        {"memory.max", "memory.swap.max", "pids.max", "cpu.max", "cgroup.procs", "cgroup.freeze"})
     write_text(at + file, "");
-  Limits limits;
+  SessionLimits limits;
   limits.memory_bytes = 64 << 20;
   limits.processes_max = 17;
   limits.cpu_percent = 150;

@@ -82,7 +82,7 @@ TEST(MeasureFolder, FollowsNoLinks) {
   EXPECT_EQ(measure(folder.path()).entries, 1u);
 }
 
-TEST(DiskGuard, TellsWhoHasMoreBytesThanItMay) {
+TEST(DiskGuard, ReportsASessionOverItsLimitOfBytes) {
   TempFolder root;
   std::filesystem::create_directory(root / "greedy");
   std::filesystem::create_directory(root / "modest");
@@ -96,7 +96,7 @@ TEST(DiskGuard, TellsWhoHasMoreBytesThanItMay) {
   EXPECT_EQ(modest.wait(100), "");
 }
 
-TEST(DiskGuard, TellsWhoHasMoreFilesThanItMay) {
+TEST(DiskGuard, ReportsASessionOverItsLimitOfFiles) {
   TempFolder root;
   DiskGuard guard({.data_root = root.path(), .interval_ms = 20});
   Verdict verdict;
@@ -107,7 +107,7 @@ TEST(DiskGuard, TellsWhoHasMoreFilesThanItMay) {
 
 // Who was ended for it comes back to make room, and must not be ended again because somebody else fills the
 // disk.
-TEST(DiskGuard, LetsWhoBeginsAboveTheLimitMakeRoomButNotGrow) {
+TEST(DiskGuard, LetsASessionThatBeginsOverTheLimitShrinkButNotGrow) {
   TempFolder root;
   for (auto name : {"full", "other", "third"}) std::filesystem::create_directory(root / name);
   fill(root / "full/file", 24 << 20);
@@ -132,7 +132,7 @@ TEST(DiskGuard, LetsWhoBeginsAboveTheLimitMakeRoomButNotGrow) {
   EXPECT_NE(again.wait(), "");
 }
 
-TEST(DiskGuard, EndsWhoGrewMostWhenTheReserveIsReached) {
+TEST(DiskGuard, StopsTheSessionThatGrewMostWhenTheReserveIsReached) {
   TempFolder root;
   std::filesystem::create_directory(root / "growing");
   std::filesystem::create_directory(root / "large");
@@ -149,7 +149,7 @@ TEST(DiskGuard, EndsWhoGrewMostWhenTheReserveIsReached) {
   EXPECT_EQ(large.wait(100), "") << "large, but it did not grow";
 }
 
-TEST(DiskGuard, OfSeveralThatGrewEndsTheOneThatGrewMostFirst) {
+TEST(DiskGuard, StopsSessionsInTheOrderOfTheirGrowth) {
   TempFolder root;
   for (const char* name : {"less", "more"}) std::filesystem::create_directory(root / name);
   DiskGuard guard({.data_root = root.path(), .reserve_bytes = UINT64_MAX, .interval_ms = 200});

@@ -93,7 +93,8 @@ inline SandboxHost& host() {
 // One session with its folder.
 class TestSession {
  public:
-  explicit TestSession(Limits limits = {}, SandboxHost& on = host()) : TestSession(spec_with(limits), on) {}
+  explicit TestSession(SessionLimits limits = {}, SandboxHost& on = host())
+      : TestSession(spec_with(limits), on) {}
   TestSession(SessionSpec spec, SandboxHost& on) {
     auto owner = on.file_owner();
     if (::chown(folder_.path().c_str(), owner.uid, owner.gid) != 0) throw system_error("chown", errno);
@@ -140,7 +141,7 @@ class TestSession {
   std::string folder() const { return folder_.path(); }
 
  private:
-  static SessionSpec spec_with(const Limits& limits) {
+  static SessionSpec spec_with(const SessionLimits& limits) {
     SessionSpec spec;
     spec.limits = limits;
     return spec;

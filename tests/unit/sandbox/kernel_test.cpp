@@ -375,7 +375,7 @@ TEST(Kernel, MakesAPausedSessionWaitInsteadOfReadingIt) {
   EXPECT_EQ(cell.output.size(), 500'000u);
 }
 
-TEST(Kernel, DrawsTheScriptsOfTheWorldWithoutBoxes) {
+TEST(Kernel, DrawsManyScriptsWithoutMissingGlyphs) {
   TestSession session;
   Cell cell = session.run(
       "import matplotlib.pyplot as plt, warnings\n"

@@ -26,7 +26,7 @@ namespace {
 using namespace testing;
 using ::testing::HasSubstr;
 
-TEST(UserIds, LieWhereNobodyElseTakesThem) {
+TEST(UserIds, AreChosenOutsideTheRangesInUse) {
   EXPECT_EQ(choose_first_id("         0          0 4294967295\n", 8192), 1'900'000'000u);
   EXPECT_EQ(choose_first_id("0 100000 65536\n", 8192), 40'000u);
   EXPECT_EQ(choose_first_id("0 1000 1\n", 8192), 0u);

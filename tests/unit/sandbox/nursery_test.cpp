@@ -28,14 +28,14 @@ std::string hash_of(TestSession& session) { return session.run("hash('some text'
 
 TEST(Nursery, RenewsTheZygoteAfterSomeForksAndSessionsOfTheOldOneGoOn) {
   OwnHost own({.pool_size = 0, .zygote_forks_max = 2});
-  TestSession first(Limits{}, own.host);
+  TestSession first(SessionLimits{}, own.host);
   std::string seed = hash_of(first);
-  TestSession second(Limits{}, own.host);
+  TestSession second(SessionLimits{}, own.host);
   for (int i = 0; i < 600 && own.zygotes() < 2; ++i) ::usleep(100'000);
   ASSERT_GE(own.zygotes(), 2u);
   bool differs = false;
   for (int i = 0; i < 600 && !differs; ++i) {
-    TestSession later(Limits{}, own.host);
+    TestSession later(SessionLimits{}, own.host);
     differs = hash_of(later) != seed;
     if (!differs) ::usleep(100'000);
   }
@@ -47,7 +47,7 @@ TEST(Nursery, RenewsTheZygoteAfterSomeForksAndSessionsOfTheOldOneGoOn) {
 
 TEST(Nursery, StartsColdWhenThePoolIsEmpty) {
   OwnHost own({.pool_size = 0});
-  TestSession session(Limits{}, own.host);
+  TestSession session(SessionLimits{}, own.host);
   EXPECT_EQ(session.run("1 + 1").result(), "2");
   EXPECT_EQ(own.cold(), 1u);
 }
@@ -68,7 +68,7 @@ TEST(Nursery, ServesManyThreadsAtOnce) {
 
 TEST(Nursery, OffersSeveralRuntimesSideBySide) {
   OwnHost own({.runtimes = {Runtime{}, Runtime{.name = "second"}}, .pool_size = 0});
-  TestSession first(Limits{}, own.host);
+  TestSession first(SessionLimits{}, own.host);
   SessionSpec spec;
   spec.runtime = "second";
   TestSession second(spec, own.host);
@@ -77,7 +77,7 @@ TEST(Nursery, OffersSeveralRuntimesSideBySide) {
 
 TEST(Nursery, ShowsFurtherFoldersOfTheHostUnderTheirOwnPath) {
   OwnHost own({.extra_dirs = {"/var/lib/dpkg/info"}, .pool_size = 0});
-  TestSession session(Limits{}, own.host);
+  TestSession session(SessionLimits{}, own.host);
   EXPECT_EQ(session.run("import os; len(os.listdir('/var/lib/dpkg/info')) > 0, os.listdir('/var/lib/dpkg')")
                 .result(),
             "(True, ['info'])");

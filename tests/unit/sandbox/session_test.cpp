@@ -48,7 +48,7 @@ TEST(Session, SaysOfWhichSignalItsMainProcessDied) {
   EXPECT_EQ(cell.ended->signal, SIGSEGV);
 }
 
-TEST(Session, EndsForWantOfMemoryAndSaysSo) {
+TEST(Session, EndsAsOutOfMemoryOverItsMemoryLimit) {
   TestSession session({.memory_bytes = 200 << 20});
   Cell cell = session.run("blocks = []\nwhile True: blocks.append(bytearray(1 << 20))");
   if (cell.done) {

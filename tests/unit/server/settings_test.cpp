@@ -160,7 +160,7 @@ TEST_F(SettingsTest, AnEmptyVariableIsNotSet) {
   EXPECT_EQ(load({}, {{"SANDKEEP_WORKER_THREADS", ""}}).worker_threads, 48u);
 }
 
-TEST_F(SettingsTest, OtherVariablesAreNoneOfOurBusiness) {
+TEST_F(SettingsTest, UnrelatedVariablesAreIgnored) {
   EXPECT_NO_THROW(load({}, {{"PATH", "/bin"},
                             {"SANDKEEPER", "x"},
                             {"SANDKEEP_SERVER", "http://h"},

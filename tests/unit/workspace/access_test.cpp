@@ -36,7 +36,7 @@ TEST_F(KeepTest, RevokedExpiredAndUnknownKeysAreRefused) {
 }
 
 // Who may enter is remembered between requests; each change below must be noticed by the next one.
-TEST_F(KeepTest, WhoMayEnterIsAskedAgainAfterEachChange) {
+TEST_F(KeepTest, AccessIsCheckedAgainAfterEachChange) {
   auto& workspaces = keep->workspaces();
   auto principal = keep->access().create_principal(actor, "robot", "agent");
   Actor robot = actor_by_key(*keep, principal.id);
@@ -97,7 +97,7 @@ TEST_F(KeepTest, AKeyThatExpiresMakesNoneThatOutlivesIt) {
   EXPECT_EQ(code_of([&] { ends(*wanted.expires_us + 1); }), Code::forbidden);
 }
 
-TEST_F(KeepTest, AnAdministratorLooksAtAWorkspaceFromOutsideOnly) {
+TEST_F(KeepTest, AnAdministratorSeesTheFiguresOfAWorkspaceButNotItsFiles) {
   auto principal = keep->access().create_principal(actor, "robot", "agent");
   auto theirs = keep->workspaces().open_for(actor, principal.id, "default");
   std::string id = theirs.id.with_prefix(prefix::workspace);
@@ -131,7 +131,7 @@ TEST_F(KeepTest, SomeoneElsesWorkspaceDoesNotExistUntilOneIsAMember) {
   EXPECT_EQ(code_of([&] { keep->access().create_principal(robot, "x", "agent"); }), Code::forbidden);
 }
 
-TEST_F(KeepTest, ASubjectOfSomebodyElsesTokensIsOnePrincipalForEver) {
+TEST_F(KeepTest, ASubjectOfForeignTokensIsAlwaysTheSamePrincipal) {
   Actor anna = keep->access().actor_of_subject("chat", "anna");
   EXPECT_EQ(anna.name(), "chat:anna");
   EXPECT_FALSE(anna.is_admin());
@@ -143,7 +143,7 @@ TEST_F(KeepTest, ASubjectOfSomebodyElsesTokensIsOnePrincipalForEver) {
   EXPECT_EQ(keep->access().actor_of_subject("chat", "anna").principal(), anna.principal());
 }
 
-TEST_F(KeepTest, ANameThatSomebodyHasAlreadyMakesNobodyThatPerson) {
+TEST_F(KeepTest, ASubjectWithATakenNameIsAnotherPrincipal) {
   auto taken = keep->access().create_principal(actor, "chat:admin", "person");
   Actor admin = keep->access().actor_of_subject("chat", "admin");
   EXPECT_NE(admin.principal(), taken.id);

@@ -111,7 +111,7 @@ TEST_F(AuthorityTest, ATrashedWorkspaceIsNotWrittenTo) {
   EXPECT_EQ(code_of([&] { keep->files().apply_one(authority, put_change("new", "x")); }), Code::not_found);
 }
 
-TEST_F(AuthorityTest, WhoComesByATokenIsCheckedAsAMember) {
+TEST_F(AuthorityTest, APrincipalWithATokenIsCheckedAsAMember) {
   auto anna = keep->access().actor_of_subject("chat", "anna");
   keep->workspaces().set_member(ws, anna.principal(), Right::write);
   auto authority = keep->workspaces().open(anna, ws.workspace_id().with_prefix(prefix::workspace));

@@ -416,7 +416,7 @@ TEST_F(KeepTest, AWholeWorkspaceComesBackAsOfATime) {
   expect_clean();
 }
 
-TEST_F(KeepTest, ListingPagesAreHonestAndSorted) {
+TEST_F(KeepTest, ListPagesAreCompleteAndSorted) {
   std::vector<Change> changes;
   for (int i = 0; i < 250; ++i)
     changes.push_back(put_change("f/" + std::to_string(1000 + i) + (i % 2 ? ".csv" : ".txt"), "x"));

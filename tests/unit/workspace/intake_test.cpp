@@ -54,6 +54,47 @@ TEST_F(IntakeTest, NothingIsTakenIntoTheDisksReserve) {
   EXPECT_EQ(code_of([&] { Intake intake(keep->ground()); }), Code::disk_full);
 }
 
+// A store elsewhere, whose room is not that of the local disk.
+class DistantStore final : public blobs::Store {
+ public:
+  explicit DistantStore(blobs::Store& store) : store_(store) {}
+  std::unique_ptr<blobs::Writer> begin_write(blobs::KnownBlobs& known) override {
+    return store_.begin_write(known);
+  }
+  blobs::OpenBlob open(const std::string& location, const Sha256& hash, uint64_t size) override {
+    return store_.open(location, hash, size);
+  }
+  bool verify(const std::string& location, const Sha256& hash, uint64_t size) override {
+    return store_.verify(location, hash, size);
+  }
+  void remove(const std::string& location) override { store_.remove(location); }
+  std::optional<uint64_t> room() const override { return room_bytes; }
+  void for_each(
+      const std::function<bool(const std::string& location, uint64_t size, int64_t age_s)>& visit) override {
+    store_.for_each(visit);
+  }
+
+  std::optional<uint64_t> room_bytes;
+
+ private:
+  blobs::Store& store_;
+};
+
+TEST_F(IntakeTest, TheRoomIsThatOfTheBlobStore) {
+  DistantStore store(keep->ground().blobs);
+  const Ground& own = keep->ground();
+  Ground ground{own.db,  store,       own.ledger, own.feed,     own.clock,
+                own.ids, own.metrics, own.limits, own.directory};
+  ground.limits.disk_reserve_bytes = 1000;
+  store.room_bytes = 999;
+  EXPECT_EQ(code_of([&] { Intake intake(ground); }), Code::disk_full);
+  store.room_bytes = 1000;
+  Intake enough(ground);
+  store.room_bytes = std::nullopt;
+  ground.limits.disk_reserve_bytes = UINT64_MAX;
+  Intake unlimited(ground);
+}
+
 TEST_F(IntakeTest, ALongContentLooksAtTheDiskAgain) {
   Intake intake(keep->ground());
   std::string piece(1 << 20, 'x');

@@ -17,6 +17,7 @@ class KeepTest : public testing::Test {
   std::unique_ptr<Keep> open() {
     auto options = test::keep_options(dir.path());
     options.limits = limits;
+    options.strict_writes = strict_writes;
     return std::make_unique<Keep>(options, clock, metrics);
   }
   void reopen() {
@@ -77,6 +78,7 @@ class KeepTest : public testing::Test {
   ManualClock clock{1'800'000'000'000'000};
   Metrics metrics;
   Limits limits = test::workspace_limits();
+  bool strict_writes = true;
   std::unique_ptr<Keep> keep = open();
   Actor actor = first_actor(*keep);
   Authority ws = first_authority(*keep);

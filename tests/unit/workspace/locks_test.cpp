@@ -7,7 +7,7 @@ namespace {
 // Counts the statements that ask about locks and fences.
 class Counting final : public catalog::Tx {
  public:
-  explicit Counting(catalog::Tx& tx) : tx_(tx) {}
+  explicit Counting(catalog::Tx& tx) : catalog::Tx(tx.now_us(), tx.change_us()), tx_(tx) {}
   size_t query(catalog::Sql sql, std::initializer_list<catalog::Param> params, const OnRow& on_row) override {
     count(sql.text());
     return tx_.query(sql, params, on_row);
@@ -79,7 +79,7 @@ TEST_F(LocksTest, ADeepLockOnAFolderGuardsWhatIsNotThereYet) {
   EXPECT_EQ(code_of([&] { apply(TrashChange{"future/folder/x/y", {}}); }), Code::locked);
 }
 
-TEST_F(LocksTest, SharedLocksLiveTogetherButNotWithAnExclusiveOne) {
+TEST_F(LocksTest, SharedLocksCoexistButNotWithAnExclusiveOne) {
   Lock one = lock("a", true), two = lock("a", true);
   EXPECT_EQ(code_of([&] { lock("a"); }), Code::locked);
   put("a", "x", with(two));
@@ -105,7 +105,7 @@ TEST_F(LocksTest, ALockRunsOutAndAStaleTokenOrFenceIsRefused) {
   put("a", "y", fenced);
 }
 
-TEST_F(LocksTest, ALockThatRanOutIsNobodysAlsoBeforeItsRowGoes) {
+TEST_F(LocksTest, AnExpiredLockDoesNotHoldEvenBeforeItsRowIsDeleted) {
   put("a", "x");
   Lock old = lock("a");
   clock.advance_us(301 * kSecondUs);
@@ -124,7 +124,7 @@ TEST_F(LocksTest, TheFenceOfADeepLockCoversWhatLiesBelow) {
   EXPECT_EQ(code_of([&] { put("d/x/y", "1", fenced); }), Code::precondition_failed);
 }
 
-TEST_F(LocksTest, RenewProlongsAndTheOwnerBreaks) {
+TEST_F(LocksTest, RenewExtendsALockAndTheOwnerBreaksIt) {
   Lock held = lock("a");
   clock.advance_us(200 * kSecondUs);
   keep->locks().renew(ws, held.token, 300);
@@ -218,7 +218,7 @@ TEST_F(LocksTest, ACaptureOfWhatIsNotThereYetIsKeptInTheTrash) {
 TEST_F(LocksTest, ABatchReadsTheLocksOnceAndAPutWithoutLocksAsksNothingMore) {
   put("d/a", "1");
   auto statements = [&](std::vector<Change> changes) {
-    return keep->ground().db.write([&](catalog::Tx& tx) {
+    return keep->ground().db.write(ws.scope(), [&](catalog::Tx& tx) {
       Counting counting(tx);
       ChangeRun run(counting, keep->ground(), actor, ws.workspace_id());
       for (auto& change : changes) run.run(change);

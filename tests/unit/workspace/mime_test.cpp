@@ -5,24 +5,24 @@
 namespace sk::workspace {
 namespace {
 
-TEST(Mime, the_name_decides_where_it_says_enough) {
+TEST(Mime, TheNameDecidesWhereItSaysEnough) {
   EXPECT_EQ(guess_mime("a/Table.CSV", "\x89PNG"), "text/csv");
   EXPECT_EQ(guess_mime("plot.png", ""), "image/png");
   EXPECT_EQ(guess_mime("raw.bin", "plain words"), "application/octet-stream");
 }
 
-TEST(Mime, text_without_a_telling_name_is_plain_text) {
+TEST(Mime, TextWithoutATellingNameIsPlainText) {
   EXPECT_EQ(guess_mime("README", "Some words.\n"), "text/plain");
   EXPECT_EQ(guess_mime("import", "import this; class x:\n"), "text/plain");
   EXPECT_EQ(guess_mime("accents", "déjà vu"), "text/plain");
 }
 
-TEST(Mime, a_character_cut_at_the_end_of_the_head_is_still_text) {
+TEST(Mime, ACharacterCutAtTheEndOfTheHeadIsStillText) {
   std::string text = "vu déj\xc3\xa0";
   EXPECT_EQ(guess_mime("cut", text.substr(0, text.size() - 1)), "text/plain");
 }
 
-TEST(Mime, what_is_not_plain_text_is_told_by_its_bytes) {
+TEST(Mime, WhatIsNotPlainTextIsToldByItsBytes) {
   EXPECT_EQ(guess_mime("image", std::string_view("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16)), "image/png");
   EXPECT_EQ(guess_mime("page", "<!DOCTYPE html><html><body>x</body></html>"), "text/html");
   EXPECT_EQ(guess_mime("paper", "%PDF-1.7\n"), "application/pdf");

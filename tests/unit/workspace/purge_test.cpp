@@ -7,7 +7,7 @@ namespace {
 class PurgeTest : public KeepTest {
  protected:
   void add_thumbnail(const Sha256& content) {
-    keep->ground().db.write([&](catalog::Tx& tx) {
+    keep->ground().db.write(ws.scope(), [&](catalog::Tx& tx) {
       tx.exec("INSERT INTO thumbnails (sha256, mime, bytes, made_us) VALUES ($1, 'image/png', $2, 0)",
               {content, catalog::Param::raw("a small picture")});
     });

@@ -85,7 +85,7 @@ TEST_F(PurposesTest, ARetractedOldVersionLeavesTheFileWhereItIs) {
   EXPECT_EQ(bytes_at("out.txt"), "2");
 }
 
-TEST_F(PurposesTest, AFileWhoseTimeIsOverGoesToTheTrash) {
+TEST_F(PurposesTest, AnExpiredFileIsMovedToTheTrash) {
   auto brief = give("brief.txt", "brief", "batch", 3600);
   auto lasting = give("lasting.txt", "lasting");
   EXPECT_EQ(keep->purposes().retract_due(), 0u);
@@ -113,7 +113,7 @@ TEST_F(PurposesTest, APurgedFileIsGoneWithItsPurpose) {
   expect_clean();
 }
 
-TEST_F(PurposesTest, NobodyElseFindsThem) {
+TEST_F(PurposesTest, OtherPrincipalsDoNotFindThem) {
   auto file = give("a.txt", "a");
   auto other = keep->access().create_principal(actor, "other", "person");
   auto key = keep->access().create_key(actor, other.id, identity::NewKey{"k", false, {}, {}});

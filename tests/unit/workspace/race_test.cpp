@@ -9,6 +9,8 @@ namespace {
 
 TEST_F(KeepTest, TwoWritersWithPreconditionsLoseNoUpdateInTenThousandRounds) {
   constexpr int kThreads = 4, kRounds = 2'500;
+  strict_writes = false;
+  reopen();
   put("counter", "0");
   std::vector<std::thread> threads;
   std::atomic<int> conflicts{0};

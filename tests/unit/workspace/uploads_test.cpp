@@ -126,7 +126,7 @@ TEST_F(UploadsTest, ItsFileHasItsPurposeAndItsTime) {
   EXPECT_EQ(file->expires_us, clock.now_us() + 7200 * kSecondUs);
 }
 
-TEST_F(UploadsTest, NobodyElseHasThem) {
+TEST_F(UploadsTest, OtherPrincipalsDoNotHaveThem) {
   auto upload = begin(3);
   auto other = keep->access().create_principal(actor, "other", "person");
   auto stranger = keep->access().authenticate(
@@ -147,7 +147,7 @@ TEST_F(UploadsTest, SmallPartsAndTheirFileDoNotCountTwiceAgainstTheQuota) {
   expect_clean();
 }
 
-TEST_F(UploadsTest, WhoMayNotWriteAnyMoreCannotGoOn) {
+TEST_F(UploadsTest, AnUploadCannotContinueWithoutTheRightToWrite) {
   auto made = keep->access().create_principal(actor, "other", "person");
   auto other = keep->access().authenticate(
       keep->access().create_key(actor, made.id, identity::NewKey{"k", false, {}, {}}).secret);

@@ -14,7 +14,8 @@ using interpreter::Execution;
 using interpreter::Outcome;
 
 constexpr std::string_view kInstructions =
-    "Call launchShell once, then run code with the environmentId that it gives. Files in /mnt/data are kept.";
+    "Call launchShell once, then run code with the environmentId that it returns. Files in /mnt/data are "
+    "kept.";
 
 ToolResult environment_result(const Execution& execution, const std::string& base_url) {
   auto result = run_result(execution, base_url);
@@ -49,7 +50,7 @@ std::optional<ToolResult> launch(ToolCall& call) {
 std::optional<ToolResult> run_in(ToolCall& call, std::string_view language, std::string_view code_field) {
   auto environment = Id::from_hex(call.need_text("environmentId"));
   if (!environment)
-    throw Error(Code::not_found, "there is no such environment").hint("launchShell makes one.");
+    throw Error(Code::not_found, "there is no such environment").hint("Create one with launchShell.");
   interpreter::NewExecution wanted;
   wanted.code = call.need_text(code_field);
   wanted.language = language;
@@ -80,15 +81,16 @@ Offer azure_offer() {
       {.name = "launchShell",
        .title = "Launch an environment",
        .about =
-           "Makes an isolated environment that runs shell commands and Python, and gives its environmentId.",
+           "Creates an isolated environment that runs shell commands and Python. Returns its environmentId.",
        .input = Json::object(),
        .output = {{"environmentId", field::any("string")}},
        .runs_code = true,
        .run = launch},
       {.name = "runPythonCodeInRemoteEnvironment",
        .title = "Run Python",
-       .about = "Runs Python code in an environment. Variables last between calls.",
-       .input = {{"environmentId", environment}, {"pythonCode", field::text("What to run.", "print(1 + 1)")}},
+       .about = "Runs Python code in an environment. Variables persist between calls.",
+       .input = {{"environmentId", environment},
+                 {"pythonCode", field::text("The code to run.", "print(1 + 1)")}},
        .required = {"environmentId", "pythonCode"},
        .output = output(),
        .destroys = true,
@@ -98,7 +100,7 @@ Offer azure_offer() {
        .title = "Run a shell command",
        .about = "Runs a shell command in an environment.",
        .input = {{"environmentId", environment},
-                 {"shellCommand", field::text("What to run.", "ls /mnt/data")},
+                 {"shellCommand", field::text("The command to run.", "ls /mnt/data")},
                  {"command", field::text("The same.")}},
        .required = {"environmentId"},
        .output = output(),

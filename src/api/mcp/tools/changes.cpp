@@ -64,8 +64,8 @@ std::optional<ToolResult> delete_file(ToolCall& call) {
         "confirm",
         "nothing was deleted: " + as_code(entry.path) + " is a " +
             (entry.kind == workspace::EntryKind::file ? "file" : "folder with all that is below it"),
-        "Call again with confirm: true. It goes to the trash, its links keep working, and restore brings it "
-        "back.");
+        "Call again with confirm: true. It is moved to the trash, its links keep working, and restore can "
+        "bring it back.");
   }
   workspace::TrashChange change{.path = path, .conditions = call.conditions()};
   auto result = call.app().keep.files().apply_one(workspace, std::move(change));
@@ -84,7 +84,7 @@ Id trashed_id(ToolCall& call, const workspace::Authority& workspace, const std::
     cursor = page.next_cursor;
   }
   throw Error(Code::not_found, "'" + path + "' is not in the trash")
-      .hint("list_files with trash: true shows what is.");
+      .hint("Use list_files with trash: true to see the trash.");
 }
 
 std::optional<ToolResult> restore(ToolCall& call) {
@@ -114,7 +114,7 @@ Json place_schema() {
 }
 
 Json existing_field() {
-  return field::choice("What to do where `to` exists; refuse unless given.", {"refuse", "replace", "rename"});
+  return field::choice("What to do if `to` exists. Default: refuse.", {"refuse", "replace", "rename"});
 }
 
 }  // namespace
@@ -123,11 +123,11 @@ Tools change_tools() {
   return {
       {.name = "move_file",
        .title = "Move or rename",
-       .about = "A file, or a folder with all below it.",
+       .about = "Moves or renames a file, or a folder with its contents.",
        .input = {{"from", field::text("Path.")},
                  {"to", field::text("Its new path.")},
                  {"on_existing", existing_field()},
-                 {"lock_token", field::text("Of your lock.")},
+                 {"lock_token", field::text("The token of your lock.")},
                  {"workspace", field::workspace()}},
        .required = {"from", "to"},
        .output = place_schema(),
@@ -135,13 +135,13 @@ Tools change_tools() {
        .run = move_file},
       {.name = "copy_file",
        .title = "Copy",
-       .about = "A file (also an old version, also from another workspace) or a folder; takes no space.",
+       .about = "Copies a file (any version, from any workspace) or a folder. A copy takes no space.",
        .input = {{"from", field::text("Path.")},
                  {"to", field::text("The copy's path.")},
                  {"version", field::text("An old version of `from`.")},
-                 {"from_workspace", field::text("Where `from` is, if elsewhere.")},
+                 {"from_workspace", field::text("The workspace of `from`, if it is another one.")},
                  {"on_existing", existing_field()},
-                 {"lock_token", field::text("Of your lock.")},
+                 {"lock_token", field::text("The token of your lock.")},
                  {"workspace", field::workspace()}},
        .required = {"from", "to"},
        .output = place_schema(),
@@ -151,9 +151,9 @@ Tools change_tools() {
        .title = "Delete",
        .about = "Moves a file or folder to the trash. Needs confirm.",
        .input = {{"path", field::text("What.")},
-                 {"confirm", field::flag("true: do it.")},
-                 {"if_version", field::text("Only if this is still the newest version.")},
-                 {"lock_token", field::text("Of your lock.")},
+                 {"confirm", field::flag("Must be true to delete.")},
+                 {"if_version", field::text("Only if this is still the current version.")},
+                 {"lock_token", field::text("The token of your lock.")},
                  {"workspace", field::workspace()}},
        .required = {"path"},
        .output = place_schema(),
@@ -161,10 +161,10 @@ Tools change_tools() {
        .run = delete_file},
       {.name = "restore",
        .title = "Restore",
-       .about = "Makes an old version the newest one, or brings back what was deleted.",
-       .input = {{"version", field::text("An id from versions.")},
-                 {"path", field::text("Of something in the trash.")},
-                 {"lock_token", field::text("Of your lock.")},
+       .about = "Makes an old version the newest one, or restores a deleted file or folder.",
+       .input = {{"version", field::text("A version id from the tool versions.")},
+                 {"path", field::text("The path of an entry in the trash.")},
+                 {"lock_token", field::text("The token of your lock.")},
                  {"workspace", field::workspace()}},
        .output = place_schema(),
        .run = restore},

@@ -174,8 +174,8 @@ bool is_text_mime(std::string_view mime) {
 
 std::string read_whole(workspace::Ground& ground, const workspace::Version& version, size_t bytes_max) {
   if (version.size > bytes_max)
-    throw Error(Code::too_large, "the file has " + human_size(version.size) + ", more than the " +
-                                     human_size(bytes_max) + " that can be taken at once")
+    throw Error(Code::too_large, "the file has " + human_size(version.size) + "; the limit for one call is " +
+                                     human_size(bytes_max))
         .hint("Read it in parts, work on it with run_python, or download it by its link.");
   return workspace::ContentReader(ground, version.sha256, 0, version.size).read_all();
 }

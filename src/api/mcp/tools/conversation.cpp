@@ -20,7 +20,7 @@ conversations::FindPlace place_of_code(const Id& workspace) {
 conversations::NewMessage new_message(const ToolCall& call) {
   if (!call.has("text") && call.texts("files").empty())
     throw Error(Code::bad_request, "neither 'text' nor 'files' is given")
-        .hint("Give the files that the message shows, its text, or both.");
+        .hint("Pass the files that the message shows, its text, or both.");
   conversations::NewMessage wanted;
   wanted.conversation = call.need_text("conversation");
   wanted.name = call.need_text("message");
@@ -64,9 +64,8 @@ Tools conversation_tools() {
   return {
       {.name = "link_to_conversation",
        .title = "Link files into a conversation",
-       .about =
-           "Records which files a message of the user's chat shows, as they are now. Give files, a text "
-           "with sandbox:/mnt/data/… links, or both. Files alone are added to the message; its text stays.",
+       .about = "Records which files a message of the user's chat shows, as they are now. Give files, a text "
+                "with sandbox:/mnt/data/… links, or both. With files alone, the message keeps its text.",
        .input = {{"conversation", field::text("The chat's id in the user's app.", "chat-42")},
                  {"message", field::text("The message's id there.", "msg-7")},
                  {"text", field::text("The message in Markdown.")},

@@ -114,7 +114,7 @@ Version version_of(ToolCall& call) {
   auto entry = files.get(workspace, call.file_path("path"));
   if (entry.kind != EntryKind::file)
     throw Error(Code::bad_request, "'" + entry.path + "' is a folder")
-        .hint("list_files shows what is in it.");
+        .hint("Use list_files to see its contents.");
   auto version = files.find_version(workspace, entry.head);
   if (!version) throw Error(Code::not_found, "the file was purged just now");
   return *version;
@@ -184,8 +184,7 @@ std::optional<ToolResult> show_text(ToolCall& call, const Version& version) {
     result.structured["text"] = text;
   }
   result.structured["from_line"] = first;
-  if (lines.cut)
-    result.text += "\nA line is longer than what can be shown at once; run_python reads the rest.\n";
+  if (lines.cut) result.text += "\nA line is too long to show; read the rest with run_python.\n";
   if (lines.has_more) {
     auto next = first + static_cast<int64_t>(used);
     result.structured["next_line"] = next;
@@ -271,15 +270,14 @@ Tools file_tools() {
   return {
       {.name = "list_files",
        .title = "List files",
-       .about =
-           "Files and folders of a workspace with sizes, versions and permanent links, and who locked what.",
-       .input = {{"folder", field::text("Everything unless given.", "data")},
-                 {"recursive", field::flag("Also what is in folders below.")},
+       .about = "Lists files and folders of a workspace with sizes, versions, permanent links and locks.",
+       .input = {{"folder", field::text("Default: the whole workspace.", "data")},
+                 {"recursive", field::flag("Whether to include the contents of subfolders.")},
                  {"glob", field::text("Only these.", "**/*.csv")},
-                 {"trash", field::flag("What was deleted instead.")},
+                 {"trash", field::flag("List the trash instead.")},
                  {"workspace", field::workspace()},
                  {"limit", field::integer("100 unless given.", 1, kListMax)},
-                 {"cursor", field::text("From the answer before.")}},
+                 {"cursor", field::text("next_cursor of the previous answer.")}},
        .output = {{"entries", entries_schema()},
                   {"locks", field::list_of({"path", "owner", "expires_at"})},
                   {"next_cursor", field::any("string")}},
@@ -287,13 +285,13 @@ Tools file_tools() {
        .run = list_files},
       {.name = "read_file",
        .title = "Read a file",
-       .about =
-           "Text by lines, CSV as table rows, images as images; other types give a link. Also old versions.",
-       .input = {{"path", field::text("In the workspace, or as code sees it.", "data/report.md")},
+       .about = "Reads text by lines, CSV as table rows, images as images; returns a link for other types. "
+                "Reads old versions too.",
+       .input = {{"path", field::text("The path in the workspace, or as code sees it.", "data/report.md")},
                  {"version", field::text("A version id instead of a path: exactly those bytes.")},
                  {"from_line", field::integer("1 unless given.", 1, 1'000'000'000)},
                  {"lines", field::integer("300 unless given.", 1, kLinesMax)},
-                 {"base64", field::flag("Small binary files as base64.")},
+                 {"base64", field::flag("Whether to return small binary files as base64.")},
                  {"workspace", field::workspace()}},
        .output = {{"path", field::any("string")},
                   {"version_id", field::any("string")},
@@ -308,12 +306,12 @@ Tools file_tools() {
        .run = read_file},
       {.name = "search",
        .title = "Search",
-       .about = "Finds files whose path has all the words, in any case. Contents are not searched.",
+       .about = "Finds files whose path contains all the words, ignoring case. Does not search contents.",
        .input = {{"query", field::text("Words.", "sales 2026")},
-                 {"folder", field::text("Only below it.")},
+                 {"folder", field::text("Search only below this folder.")},
                  {"workspace", field::workspace()},
-                 {"limit", field::integer("About how many; 20 unless given.", 1, 200)},
-                 {"cursor", field::text("From the answer before.")}},
+                 {"limit", field::integer("Approximate number of results. Default: 20.", 1, 200)},
+                 {"cursor", field::text("next_cursor of the previous answer.")}},
        .required = {"query"},
        .output = {{"matches", entries_schema()}, {"next_cursor", field::any("string")}},
        .reads_only = true,

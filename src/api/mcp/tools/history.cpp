@@ -15,7 +15,7 @@ constexpr int64_t kDefault = 20, kMost = 200;
 constexpr int64_t kLookBack = 2000;  // how many journal entries to search for the newest ones
 
 std::string origin_of(const workspace::Version& version) {
-  const auto& session = member(version.source.detail, "session_id");
+  const auto& session = field_in(version.source.detail, "session_id");
   return version.source.kind + (session.is_string() ? " in " + session.get<std::string>() : "");
 }
 
@@ -58,7 +58,7 @@ std::optional<ToolResult> versions(ToolCall& call) {
 std::string what_of(const workspace::JournalEntry& entry) {
   std::string out;
   for (auto name : {"path", "from", "to", "name", "purpose"}) {
-    const auto& value = member(entry.personal, name);
+    const auto& value = field_in(entry.personal, name);
     if (value.is_string() && !value.get_ref<const std::string&>().empty())
       out.append(" ")
           .append(name == std::string_view("path") ? "" : std::string(name) + " ")
@@ -113,11 +113,11 @@ Tools history_tools() {
   return {
       {.name = "versions",
        .title = "Versions of a file",
-       .about = "Every version of a file, newest first: when, by whom, from which run.",
+       .about = "Lists every version of a file, newest first: time, author and run.",
        .input = {{"path", field::text("The file.")},
                  {"workspace", field::workspace()},
                  {"limit", field::integer("20 unless given.", 1, kMost)},
-                 {"cursor", field::text("From the answer before.")}},
+                 {"cursor", field::text("next_cursor of the previous answer.")}},
        .required = {"path"},
        .output = {{"versions",
                    field::list_of({"version_id", "number", "author", "created_at", "source", "link"})},
@@ -126,10 +126,12 @@ Tools history_tools() {
        .run = versions},
       {.name = "activity",
        .title = "What happened",
-       .about = "The workspace's journal: every change, in order. Without `after`, the newest.",
-       .input = {{"after", field::integer("Only later than this number of an earlier answer.", 0, INT64_MAX)},
-                 {"path", field::text("Only at or below it.")},
-                 {"kinds", field::texts("Such as file.* or lock.acquire.")},
+       .about =
+           "Returns the workspace's journal: every change, in order. Without `after`, the newest changes.",
+       .input = {{"after",
+                  field::integer("Only changes after this number from an earlier answer.", 0, INT64_MAX)},
+                 {"path", field::text("Only changes at or below this path.")},
+                 {"kinds", field::texts("Kinds of changes, such as file.* or lock.acquire.")},
                  {"workspace", field::workspace()},
                  {"limit", field::integer("20 unless given.", 1, kMost)}},
        .output = {{"events", field::list_of({"seq", "time", "kind", "actor_id", "personal"})},

@@ -2,6 +2,7 @@
 // work.
 #include "api/common/watch.h"
 #include "api/mcp/hub.h"
+#include "base/mutex.h"
 #include "base/path.h"
 
 namespace sk::api::mcp {
@@ -42,7 +43,7 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
     auto self = shared_from_this();
     {
       // A cancellation may come before open_channel() returns. It waits here for the channel that it ends.
-      std::lock_guard lock(mutex_);
+      MutexLock lock(mutex_);
       channel_ = turn.open_channel([weak = weak_from_this()] {
         if (auto strong = weak.lock()) strong->cancel();
       });
@@ -57,14 +58,14 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
     uint64_t at_close = app_.background.on_close([weak = weak_from_this()] {
       if (auto strong = weak.lock()) strong->refuse();
     });
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     at_close_ = at_close;
     if (ended_) app_.background.forget(at_close);
   }
 
  private:
   void attempt(bool is_last) {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (ended_) return;
     try {
       auto authority = app_.keep.workspaces().open(
@@ -79,13 +80,13 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
   }
 
   void refuse() {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (!ended_)
-      end_locked(failed(Error(Code::unavailable, "the server is stopping; the lock was not taken")));
+      end_locked(failed(Error(Code::unavailable, "the server is stopping; the lock was not acquired")));
   }
 
   // Sets a timer, because an expiring lock sends no notification.
-  void retry_at_locked(TimeUs expires_us) {
+  void retry_at_locked(TimeUs expires_us) SK_REQUIRES(mutex_) {
     if (expires_us == retry_at_us_) return;
     retry_at_us_ = expires_us;
     auto left_us = std::max<int64_t>(expires_us - app_.clock.now_us(), 0);
@@ -95,7 +96,7 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
   }
 
   // Answers with the lock. Releases it when the client has left, because no client would know its token.
-  void give_locked(const workspace::Authority& authority, const workspace::Lock& lock) {
+  void give_locked(const workspace::Authority& authority, const workspace::Lock& lock) SK_REQUIRES(mutex_) {
     if (end_locked(lock_result(lock))) return;
     try {
       app_.keep.locks().release(authority, lock.token);
@@ -105,7 +106,7 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
   }
 
   // Returns false when the client has left.
-  bool end_locked(const ToolResult& result) {
+  bool end_locked(const ToolResult& result) SK_REQUIRES(mutex_) {
     ended_ = true;
     app_.background.forget(at_close_);
     keep_alive_.reset();
@@ -114,7 +115,7 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
   }
 
   void cancel() {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (std::exchange(ended_, true)) return;
     app_.background.forget(at_close_);
     keep_alive_.reset();
@@ -127,13 +128,13 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
   const std::shared_ptr<LegacySession> client_;
   const Id workspace_;
   const workspace::LockWanted wanted_;
-  std::mutex mutex_;                  // guards all below
-  std::shared_ptr<Channel> channel_;  // set by start()
-  bool ended_ = false;
-  uint64_t at_close_ = 0;
-  TimeUs retry_at_us_ = 0;  // the time for which a timer is set
-  std::optional<Watch> watch_;
-  std::shared_ptr<LockWait> keep_alive_;  // reset at the end
+  Mutex mutex_;
+  std::shared_ptr<Channel> channel_ SK_GUARDED_BY(mutex_);  // set by start()
+  bool ended_ SK_GUARDED_BY(mutex_) = false;
+  uint64_t at_close_ SK_GUARDED_BY(mutex_) = 0;
+  TimeUs retry_at_us_ SK_GUARDED_BY(mutex_) = 0;  // the time for which a timer is set
+  std::optional<Watch> watch_ SK_GUARDED_BY(mutex_);
+  std::shared_ptr<LockWait> keep_alive_ SK_GUARDED_BY(mutex_);  // reset at the end
 };
 
 std::optional<ToolResult> acquire(ToolCall& call, const workspace::Authority& workspace) {
@@ -174,15 +175,14 @@ Tools lock_tools() {
   return {
       {.name = "lock",
        .title = "Lock, renew, release",
-       .about = "The exclusive right to write a file, or a folder and all below, for a while. While others "
-                "hold it, "
-                "acquire says who and until when, or waits.",
-       .input = {{"action", field::choice("What to do.", {"acquire", "renew", "release"})},
-                 {"path", field::text("For acquire; nothing need be there yet.")},
+       .about = "Manages the exclusive right to write a file, or a folder and its contents, for a limited "
+                "time. If another client holds it, acquire reports who and until when, or waits.",
+       .input = {{"action", field::choice("The action.", {"acquire", "renew", "release"})},
+                 {"path", field::text("For acquire. The path need not exist.")},
                  {"lock_token", field::text("For renew and release.")},
-                 {"ttl_s", field::integer("Its life in seconds; 300 unless given.", 1, 604'800)},
-                 {"wait_s", field::integer("How long to wait for it.", 0, kWaitMaxS)},
-                 {"purpose", field::text("What others are told.")},
+                 {"ttl_s", field::integer("Lifetime in seconds. Default: 300.", 1, 604'800)},
+                 {"wait_s", field::integer("Seconds to wait for the lock.", 0, kWaitMaxS)},
+                 {"purpose", field::text("A purpose that is shown to others.")},
                  {"workspace", field::workspace()}},
        .required = {"action"},
        .output = {{"lock_token", field::any("string")},

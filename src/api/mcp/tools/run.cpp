@@ -175,7 +175,7 @@ std::optional<ToolResult> list_sessions(ToolCall& call) {
     result.text.append(", ").append(std::to_string(session.execution_count)).append(" runs, last ");
     result.text.append(to_iso8601(session.active_us)).append("\n");
   }
-  if (sessions.empty()) result.text = "No sessions yet; run_python makes one.";
+  if (sessions.empty()) result.text = "No sessions yet; run_python creates one.";
   result.structured = {{"sessions", std::move(sessions)}};
   return result;
 }
@@ -183,8 +183,8 @@ std::optional<ToolResult> list_sessions(ToolCall& call) {
 Json run_input(std::string_view code_field, std::string_view code_about, Json example) {
   Json input = {{std::string(code_field), field::text(code_about, std::move(example))}};
   input["session"] = field::text(
-      "An id from an earlier answer, or a name: each name is an interpreter of its own. "
-      "Unless given, the one of this workspace.");
+      "An id from an earlier answer, or a name. Each name is a separate interpreter. Default: the "
+      "workspace's interpreter.");
   input["workspace"] = field::workspace();
   input["timeout_s"] = field::integer("Seconds.", 1, 604'800);
   input["files"] = field::texts("Paths or version ids to copy into /mnt/data first.");
@@ -200,7 +200,9 @@ Json run_output() {
       {"stderr", field::any("string")},
       {"result", field::any("string")},
       {"error", field::any("string")},
-      {"woke", {{"type", "boolean"}, {"description", "Variables are gone, files are there."}}},
+      {"woke",
+       {{"type", "boolean"},
+        {"description", "The session was asleep: variables are lost, files are there."}}},
       {"files", field::list_of({"path", "version_id", "link", "size", "mime", "change"})}};
 }
 
@@ -210,11 +212,9 @@ Tools run_tools() {
   return {
       {.name = "run_python",
        .title = "Run Python",
-       .about = "Runs a cell in a sandboxed Python (pandas, numpy, matplotlib; no network). Variables last "
-                "between "
-                "calls. /mnt/data is the workspace folder `data`; every file written there is kept, with a "
-                "version "
-                "and a permanent link, before the answer comes.",
+       .about = "Runs a cell in a sandboxed Python (pandas, numpy, matplotlib; no network). Variables "
+                "persist between calls. /mnt/data is the workspace folder `data`. Every file written there "
+                "is stored with a version and a permanent link before the answer is sent.",
        .input = run_input("code", "A cell, as in a notebook; the last expression is the result.",
                           "import pandas as pd\npd.read_csv('/mnt/data/sales.csv').describe()"),
        .required = {"code"},
@@ -235,7 +235,7 @@ Tools run_tools() {
        .run = [](ToolCall& call) { return run_code(call, "bash", "command"); }},
       {.name = "list_sessions",
        .title = "List interpreters",
-       .about = "Your interpreters, newest first; pass one as `session` to go on with it.",
+       .about = "Lists your interpreters, newest first. Pass one as `session` to continue in it.",
        .input = Json::object(),
        .output = {{"sessions", field::list_of({"session", "name", "status", "folder", "used_at"})}},
        .reads_only = true,

@@ -75,7 +75,7 @@ void add_files(ToolResult& result, const Execution& execution, const std::string
       result.blocks.push_back(link_block(file.version, file.path, file.mime, file.size, base_url));
   }
   if (count > kFilesMax)
-    lines.append("- … and ").append(std::to_string(count - kFilesMax)).append(" more: list_files\n");
+    lines.append("- … and ").append(std::to_string(count - kFilesMax)).append(" more; use list_files\n");
   if (!lines.empty())
     result.text.append(result.text.empty() ? "" : "\n").append("Files kept:\n").append(lines);
   result.structured["files"] = std::move(files);
@@ -139,7 +139,7 @@ RunTexts run_texts(const Execution& execution) {
 ToolResult run_result(const Execution& execution, const std::string& base_url) {
   auto texts = run_texts(execution);
   ToolResult result;
-  if (execution.woke) result.text += "The session was woken: its files are there, its variables are not.\n";
+  if (execution.woke) result.text += "The session was asleep: its files are there, its variables are lost.\n";
   add_block(result.text, "stdout:", shortened(texts.out));
   add_block(result.text, "result:", shortened(texts.result));
   add_block(result.text, "stderr:", shortened(texts.err));

@@ -82,7 +82,8 @@ void retry(ToolCall& call, const Id& session) {
 std::optional<ToolResult> session_unkept(ToolCall& call) {
   auto wanted = call.need_text("session");
   auto id = Id::from_prefixed(wanted, prefix::session);
-  if (!id) throw Error(Code::bad_request, "'session' must be an id (s_…)").hint("list_sessions shows them.");
+  if (!id)
+    throw Error(Code::bad_request, "'session' must be an id (s_…)").hint("Use list_sessions to see the ids.");
   if (!call.flag("retry"))
     return unkept_result(session_directory(call.app())
                              .unkept(session_authority(call.app(), call.actor(), *id), *id, "", kItemsMax),
@@ -96,10 +97,10 @@ std::optional<ToolResult> session_unkept(ToolCall& call) {
 Tools unkept_tools() {
   return {
       {.name = "session_unkept",
-       .title = "What a session could not keep",
+       .title = "List or retry unkept files",
        .about =
-           "Files that a quota, a lock or a bad name kept out of the workspace, or that were found after a "
-           "power cut. `retry` tries again.",
+           "Lists files that a session could not store in the workspace because of a quota, a lock or an "
+           "invalid name, or that were recovered after a power cut. `retry` tries to keep them again.",
        .input = {{"session", field::text("An id (s_…).")}, {"retry", field::flag("Try again to keep them.")}},
        .required = {"session"},
        .output = {{"unkept", field::list_of({"path", "what", "reason", "message"})},

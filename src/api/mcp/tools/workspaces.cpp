@@ -33,7 +33,7 @@ std::optional<ToolResult> list_workspaces(ToolCall& call) {
     items.push_back(facts_of(workspace));
     result.text += line_of(workspace);
   }
-  if (items.empty()) result.text = "No workspace yet; create_workspace makes one.\n";
+  if (items.empty()) result.text = "No workspace yet; create one with create_workspace.\n";
   result.structured = {{"workspaces", std::move(items)}};
   return result;
 }
@@ -41,7 +41,7 @@ std::optional<ToolResult> list_workspaces(ToolCall& call) {
 std::optional<ToolResult> create_workspace(ToolCall& call) {
   auto workspace = call.app().keep.workspaces().create(call.actor(), call.need_text("name"));
   ToolResult result;
-  result.text = "Made:\n" + line_of(workspace) + "Pass its name as `workspace` to the other tools.\n";
+  result.text = "Created:\n" + line_of(workspace) + "Pass its name as `workspace` to the other tools.\n";
   result.structured = facts_of(workspace);
   return result;
 }
@@ -52,14 +52,14 @@ Tools workspace_tools() {
   return {
       {.name = "list_workspaces",
        .title = "List workspaces",
-       .about = "The workspaces that you may use.",
+       .about = "Lists the workspaces that you may use.",
        .input = Json::object(),
        .output = {{"workspaces", field::list_of({"id", "name", "role", "used_bytes", "quota_bytes"})}},
        .reads_only = true,
        .run = list_workspaces},
       {.name = "create_workspace",
        .title = "Make a workspace",
-       .about = "A new home for files, which is yours.",
+       .about = "Creates a workspace. You are its owner.",
        .input = {{"name", field::text("For people.", "quarterly report")}},
        .required = {"name"},
        .output = {{"id", field::any("string")}, {"name", field::any("string")}},

@@ -60,7 +60,7 @@ std::optional<ToolResult> write_file(ToolCall& call) {
   auto text = call.text("text");
   auto base64 = call.text("base64");
   if (text.has_value() == base64.has_value())
-    throw Error(Code::bad_request, "give either 'text' or 'base64'");
+    throw Error(Code::bad_request, "pass either 'text' or 'base64'");
   auto bytes = text ? text : from_base64(*base64);
   if (!bytes) throw Error(Code::bad_request, "'base64' is not valid base64 with padding");
   return written(call, put(call, workspace, path, *bytes, call.conditions()));
@@ -71,7 +71,7 @@ std::string edited(std::string text, const Json& edits) {
   for (const auto& edit : edits) {
     auto old_text = edit["old"].get<std::string>(), new_text = edit["new"].get<std::string>();
     if (old_text.empty()) throw Error(Code::bad_request, "'old' must not be empty");
-    bool all = member(edit, "all") == true;
+    bool all = field_in(edit, "all") == true;
     auto at = text.find(old_text);
     if (at == std::string::npos)
       throw Error(Code::bad_request,
@@ -131,8 +131,8 @@ std::optional<ToolResult> upload(ToolCall& call) {
 }
 
 Json precondition_fields(Json input) {
-  input["if_version"] = field::text("Only if this is still the newest version.");
-  input["lock_token"] = field::text("Of your lock.");
+  input["if_version"] = field::text("Only if this is still the current version.");
+  input["lock_token"] = field::text("The token of your lock.");
   input["workspace"] = field::workspace();
   return input;
 }
@@ -151,8 +151,8 @@ Json edits_schema() {
            {{"type", "object"},
             {"properties",
              {{"old", field::text("Exact text.")},
-              {"new", field::text("What takes its place.")},
-              {"all", field::flag("Every place, not exactly one.")}}},
+              {"new", field::text("The replacement.")},
+              {"all", field::flag("Whether to replace every occurrence, instead of exactly one.")}}},
             {"required", {"old", "new"}},
             {"additionalProperties", false}}}};
 }
@@ -161,14 +161,14 @@ Json edits_schema() {
 
 Tools write_tools() {
   auto write_input =
-      precondition_fields({{"path", field::text("Folders are made as needed.", "data/notes.md")},
+      precondition_fields({{"path", field::text("Missing folders are created.", "data/notes.md")},
                            {"text", field::text("The whole content.")},
-                           {"base64", field::text("The same for bytes.")},
-                           {"only_new", field::flag("Fail if something is there.")}});
+                           {"base64", field::text("The whole content as base64, for bytes.")},
+                           {"only_new", field::flag("Fail if the path exists.")}});
   return {
       {.name = "write_file",
        .title = "Write a file",
-       .about = "Keeps a file; one that is there gets a new version. Says which version it made.",
+       .about = "Writes a file; an existing file gets a new version. Returns the version.",
        .input = write_input,
        .required = {"path"},
        .output = written_schema(),
@@ -176,16 +176,17 @@ Tools write_tools() {
        .run = write_file},
       {.name = "edit_file",
        .title = "Edit a file",
-       .about = "Replaces exact text in a text file. All edits or none; fails if someone wrote in between.",
+       .about = "Replaces exact text in a text file. Applies all edits or none; fails if another client "
+                "wrote the file meanwhile.",
        .input = precondition_fields({{"path", field::text("The file.")}, {"edits", edits_schema()}}),
        .required = {"path", "edits"},
        .output = written_schema(),
        .run = edit_file},
       {.name = "upload",
        .title = "Upload a local file",
-       .about = "Gives a ready curl line that uploads a file of any size from where you are. Small content: "
-                "write_file.",
-       .input = {{"path", field::text("Where it goes.", "data/sales.parquet")},
+       .about =
+           "Returns a curl command that uploads a local file of any size. For small content, use write_file.",
+       .input = {{"path", field::text("The target path.", "data/sales.parquet")},
                  {"workspace", field::workspace()}},
        .required = {"path"},
        .output = {{"url", field::any("string")}, {"curl", field::any("string")}},

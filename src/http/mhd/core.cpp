@@ -1,0 +1,69 @@
+#include "http/mhd/core.h"
+
+namespace sk::http {
+
+namespace {
+// Each connection has at most one job, so the number of connections bounds the queue.
+size_t queue_max(const ServerOptions& options) { return options.connections_max * 2; }
+}  // namespace
+
+Core::Core(ServerOptions server_options, Router server_router, Metrics& metrics)
+    : options(std::move(server_options)),
+      router(std::move(server_router)),
+      proxies(options.trusted_proxies),
+      request_metrics(metrics, router),
+      connections({options.connections_max, options.connections_per_address_max}, metrics),
+      pool(options.worker_threads, queue_max(options)) {}
+
+Reply Core::error_reply(const Request& request, const Error& error) const {
+  return options.error_reply ? options.error_reply(request, error) : error_to_reply(request, error);
+}
+
+Reply error_to_reply(const Request& request, const Error& error) {
+  Json body = {{"code", info(error.code()).name},
+               {"message", error.message()},
+               {"hint", error.hint()},
+               {"request_id", request.request_id}};
+  for (const auto& [name, value] : error.facts())
+    std::visit([&, &key = name](const auto& v) { body[key] = v; }, value);
+  Reply reply = Reply::json({{"error", body}}, error.http_status());
+  if (error.code() == Code::unauthorized) reply.headers.set("WWW-Authenticate", "Bearer");
+  return reply;
+}
+
+RequestMetrics::RequestMetrics(Metrics& metrics, const Router& router)
+    : under_way(metrics.gauge("sandkeep_http_requests_under_way",
+                              "Requests between their headers and the end of their reply.")),
+      received_bytes(metrics.counter("sandkeep_http_received_bytes_total", "Bytes of request bodies.")),
+      sent_bytes(metrics.counter("sandkeep_http_sent_bytes_total", "Bytes of reply bodies.")),
+      metrics_(metrics) {
+  unmatched_.method = unmatched_.pattern = "none";
+  for (const auto& route : router.routes()) {
+    auto& entry = routes_[route.get()];
+    entry.method = route->method;
+    entry.pattern = route->pattern;
+  }
+}
+
+void RequestMetrics::finished(const Router::Route* route, int status, int64_t duration_us) {
+  auto& entry = route ? routes_.at(route) : unmatched_;
+  auto status_class = static_cast<size_t>(std::clamp(status / 100, 0, 5));
+  auto* counter = entry.by_class[status_class].load();
+  if (!counter) {
+    auto text = status_class == 0 ? std::string("aborted") : std::to_string(status_class) + "xx";
+    counter = &metrics_.counter("sandkeep_http_requests_total", "Requests by route and class of status.",
+                                {{"method", entry.method}, {"route", entry.pattern}, {"status", text}});
+    entry.by_class[status_class] = counter;
+  }
+  counter->add();
+  auto* duration = entry.duration.load();
+  if (!duration) {
+    duration = &metrics_.histogram("sandkeep_http_request_seconds",
+                                   "From a request's headers to the end of its reply.",
+                                   {{"method", entry.method}, {"route", entry.pattern}});
+    entry.duration = duration;
+  }
+  duration->observe_us(duration_us);
+}
+
+}  // namespace sk::http
