@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "api/common/background.h"
 #include "api/common/sessions.h"
 #include "api/settings.h"
+#include "base/background.h"
 #include "base/metrics.h"
 #include "bridge/captures.h"
 #include "conversations/conversations.h"

@@ -20,9 +20,10 @@ ROOMS = {
     "conversations": {"catalog", "workspace"},
     "sandbox": set(),
     "interpreter": {"sandbox", "workspace"},
+    "followers": {"workspace"},
     "bridge": {"workspace", "conversations", "http"},
-    "api": {"http", "blobs", "catalog", "identity", "workspace", "conversations", "sandbox", "interpreter", "bridge"},
-    "server": {"http", "blobs", "catalog", "identity", "workspace", "conversations", "sandbox", "interpreter", "bridge", "api"},
+    "api": {"http", "blobs", "catalog", "identity", "workspace", "conversations", "sandbox", "interpreter", "followers", "bridge"},
+    "server": {"http", "blobs", "catalog", "identity", "workspace", "conversations", "sandbox", "interpreter", "followers", "bridge", "api"},
     "cli": {"http", "server"},
 }
 

@@ -1,11 +1,11 @@
 // Reads the growing journal: pages, long polls, and resumable server-sent events.
 #include "api/common/shapes.h"
-#include "api/common/watch.h"
 #include "api/rest/errors.h"
 #include "api/rest/rest.h"
 #include "base/object_writer.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "followers/watch.h"
 
 namespace sk::api::rest {
 
@@ -119,9 +119,9 @@ class EventPoll : public std::enable_shared_from_this<EventPoll> {
   http::Request request_;  // the part that an error reply needs
   std::weak_ptr<http::Deferred> deferred_;
   std::mutex mutex_;
-  Reader reader_;               // guarded by mutex_
-  int64_t empty_until_;         // guarded by mutex_: there was no event up to this position
-  std::optional<Watch> watch_;  // guarded by mutex_
+  Reader reader_;                          // guarded by mutex_
+  int64_t empty_until_;                    // guarded by mutex_: there was no event up to this position
+  std::optional<followers::Watch> watch_;  // guarded by mutex_
 };
 
 // An event stream. The stream's closure owns it, so it ends with the connection.
@@ -169,8 +169,8 @@ class EventFollower : public std::enable_shared_from_this<EventFollower> {
 
   std::weak_ptr<http::EventStream> stream_;
   std::mutex mutex_;
-  Reader reader_;               // guarded by mutex_
-  std::optional<Watch> watch_;  // guarded by mutex_
+  Reader reader_;                          // guarded by mutex_
+  std::optional<followers::Watch> watch_;  // guarded by mutex_
 };
 
 int64_t parse_cursor(const std::string& text, std::string_view label) {

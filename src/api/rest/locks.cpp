@@ -1,9 +1,9 @@
 // Locks, and waiting for one without blocking a thread.
 #include "api/common/shapes.h"
-#include "api/common/watch.h"
 #include "api/rest/errors.h"
 #include "api/rest/rest.h"
 #include "base/path.h"
+#include "followers/watch.h"
 
 namespace sk::api::rest {
 
@@ -117,7 +117,7 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
   bool answered_ = false;                    // guarded by mutex_: at_deadline() has made the reply
   TimeUs retry_at_us_ = 0;                   // guarded by mutex_: the time for which a timer is set
   std::optional<workspace::Lock> acquired_;  // guarded by mutex_
-  std::optional<Watch> watch_;
+  std::optional<followers::Watch> watch_;
 };
 
 Reply acquire_lock(Call& call) {

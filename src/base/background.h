@@ -11,7 +11,7 @@
 
 #include "base/worker_pool.h"
 
-namespace sk::api {
+namespace sk {
 
 // Any thread. Jobs must not throw. stop() still runs queued jobs, and drops timers that are not due.
 class Background {
@@ -56,4 +56,4 @@ class Background {
   std::thread timer_thread_;
 };
 
-}  // namespace sk::api
+}  // namespace sk
