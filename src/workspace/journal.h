@@ -21,6 +21,12 @@ struct Events {
   bool has_more = false;
 };
 
+// The end of a journal.
+struct JournalHead {
+  Id workspace;  // zero: the server's own journal
+  int64_t seq = 0;
+};
+
 // Any thread.
 class Journal {
  public:
@@ -33,6 +39,8 @@ class Journal {
 
   Events events(const Id& workspace, int64_t after, size_t limit, const EventFilter& filter);
   int64_t head_seq(const Id& workspace);
+  // Lists the heads of all journals in the order of their workspaces; unset: from the beginning.
+  std::vector<JournalHead> heads(const std::optional<Id>& after, size_t limit);
 
   // Deletes the personal part and its salt of entries by a principal and of entries whose facts name it. The
   // chain stays valid. Returns the number of entries. Error(forbidden) unless the actor is an administrator.

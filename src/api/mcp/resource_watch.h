@@ -6,10 +6,11 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "api/app.h"
-#include "workspace/feed.h"
+#include "followers/changed_journals.h"
 #include "workspace/types.h"
 
 namespace sk::api::mcp {
@@ -47,12 +48,12 @@ class ResourceWatch : public std::enable_shared_from_this<ResourceWatch> {
 
   App& app_;
   const Options options_;
-  std::atomic<bool> scheduled_ = false;
   std::mutex mutex_;                   // guards all below
   std::map<std::string, Place> uris_;  // a zero workspace: not a stored file
   std::map<Id, int64_t> seen_;         // workspace → position up to which its journal was read
+  followers::JournalSet unread_;       // journals that grew and were not read since
   bool first_ = true;
-  workspace::Feed::Subscription subscription_;  // set by start(), before the watch is shared
+  std::optional<followers::ChangedJournals> changed_;  // set by start()
 };
 
 }  // namespace sk::api::mcp
