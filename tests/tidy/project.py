@@ -20,7 +20,7 @@ ROOMS = {
     "conversations": {"catalog", "workspace"},
     "sandbox": set(),
     "interpreter": {"sandbox", "workspace"},
-    "followers": {"workspace"},
+    "followers": {"catalog", "identity", "workspace", "conversations", "interpreter"},
     "bridge": {"workspace", "conversations", "http"},
     "api": {"http", "blobs", "catalog", "identity", "workspace", "conversations", "sandbox", "interpreter", "followers", "bridge"},
     "server": {"http", "blobs", "catalog", "identity", "workspace", "conversations", "sandbox", "interpreter", "followers", "bridge", "api"},

@@ -14,6 +14,7 @@ OWNERS = {
     "interpreter": {
         "sessions", "session_aliases", "session_attachments", "executions", "execution_files", "manifests", "thumbnails", "unkept",
     },
+    "followers": {"followers", "follower_cursors"},
 }
 
 # Queries of one room about a table of another, by (file, table), with the reason why a function of the owner would be worse.
