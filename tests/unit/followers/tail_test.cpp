@@ -1,0 +1,79 @@
+#include "followers/tail.h"
+
+#include <atomic>
+
+#include "unit/followers/followed.h"
+
+namespace sk::followers {
+namespace {
+
+class TailTest : public FollowersTest {
+ protected:
+  Tail::Options from(int64_t after, size_t batch_max = 50) {
+    return {.workspace = ws.workspace_id(), .after = after, .filter = {}, .batch_max = batch_max};
+  }
+  Tail::Calls calls(std::function<Tail::Next()> before) {
+    return {.before = std::move(before),
+            .on_events =
+                [this](const workspace::Events& events) {
+                  followed.add(events.items);
+                  return Tail::Next::go_on;
+                },
+            .on_error =
+                [this](const Error& error) {
+                  code = error.code();
+                  ++errors;
+                }};
+  }
+
+  Followed followed;
+  std::atomic<int> errors = 0;
+  std::atomic<Code> code = Code::internal;
+  Background background;
+};
+
+TEST_F(TailTest, ReadsTheBacklogInPortionsAndThenWhatComes) {
+  auto start = keep->journal().head_seq(ws.workspace_id());
+  for (int i = 0; i < 10; ++i) put(std::to_string(i), "x");
+  auto tail = Tail::start(*keep, background, from(start, 3), calls([] { return Tail::Next::go_on; }));
+  EXPECT_EQ(followed.wait_for(10), created(0, 10));
+  for (int i = 10; i < 20; ++i) put(std::to_string(i), "x");
+  EXPECT_EQ(followed.wait_for(20), created(0, 20));
+}
+
+TEST_F(TailTest, LooksAgainWhenTheClientCouldNotTakeMore) {
+  auto start = keep->journal().head_seq(ws.workspace_id());
+  put("0", "x");
+  std::atomic<int> asked = 0;
+  auto tail = Tail::start(*keep, background, from(start),
+                          calls([&] { return ++asked < 3 ? Tail::Next::later : Tail::Next::go_on; }));
+  EXPECT_EQ(followed.wait_for(1), created(0, 1));
+  EXPECT_EQ(asked, 3);
+}
+
+TEST_F(TailTest, EndsWithAnErrorThatItReportsOnce) {
+  auto tail =
+      Tail::start(*keep, background, from(0),
+                  calls([]() -> Tail::Next { throw Error(Code::unauthorized, "the key was revoked"); }));
+  while (errors == 0) std::this_thread::yield();
+  put("0", "x");
+  background.stop();
+  EXPECT_EQ(errors, 1);
+  EXPECT_EQ(code, Code::unauthorized);
+  EXPECT_TRUE(followed.events().empty());
+}
+
+TEST_F(TailTest, IsNotCalledAfterItSaidThatItEnds) {
+  std::atomic<int> asked = 0;
+  auto tail = Tail::start(*keep, background, from(0), calls([&] {
+    ++asked;
+    return Tail::Next::end;
+  }));
+  while (asked == 0) std::this_thread::yield();
+  for (int i = 0; i < 5; ++i) put(std::to_string(i), "x");
+  background.stop();
+  EXPECT_EQ(asked, 1);
+}
+
+}  // namespace
+}  // namespace sk::followers
