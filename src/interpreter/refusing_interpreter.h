@@ -13,7 +13,7 @@
 namespace sk::interpreter {
 
 // Any thread. `keep` outlives it.
-class RefusingInterpreter final : public Interpreter {
+class RefusingInterpreter : public Interpreter {
  public:
   // `reason` is the message of every refusal: what the server lacks, or who decided that no code runs.
   RefusingInterpreter(workspace::Keep& keep, std::string reason);
