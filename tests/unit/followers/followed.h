@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "followers/follower.h"
@@ -47,6 +48,17 @@ class Followed {
   int batches_ = 0;
   std::vector<workspace::JournalEntry> events_;
 };
+
+// Whether `is_so` becomes true within a minute.
+template <class F>
+bool eventually(const F& is_so) {
+  auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!is_so()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
 
 class FollowersTest : public workspace::KeepTest {
  protected:

@@ -58,7 +58,7 @@ TEST_F(FollowersTest, AJournalThatFailsIsTriedAgainWhileOthersGoOn) {
     followed.add(events);
   });
   for (int i = 0; i < 3; ++i) put_into("bad", std::to_string(i));
-  while (failures < 3) std::this_thread::yield();
+  ASSERT_TRUE(eventually([&] { return failures >= 3; }));
   for (int i = 10; i < 13; ++i) put_into("good", std::to_string(i));
   EXPECT_EQ(followed.wait_for(3), created(10, 13));
   works = true;
@@ -151,7 +151,8 @@ TEST_F(FollowersTest, AKilledFollowerMissesNothing) {
   auto follower = follow(options(), followed.handler());
   put("40", "x");
   auto rest = followed.wait_for(21);
-  while (rest.back() != "file.create 40") rest = followed.wait_for(rest.size() + 1);
+  ASSERT_TRUE(eventually([&] { return followed.wait_for(1).back() == "file.create 40"; }));
+  rest = followed.wait_for(1);
   EXPECT_EQ(rest, created(41 - static_cast<int>(rest.size()), 41));
   seen.insert(rest.begin(), rest.end());
   EXPECT_EQ(seen.size(), 41u);
@@ -177,20 +178,17 @@ TEST_F(FollowersTest, AFollowerInMemoryBeginsAnewAndFollowsLaterWorkspacesFromTh
   wanted.filter.kinds = {"file.create", "workspace.create"};
   Followed followed;
   auto follower = follow(wanted, followed.handler());
-  while (followed.events().empty()) {
+  ASSERT_TRUE(eventually([&] {
     // The cursors begin at a moment that only the thread knows.
     put(std::to_string(clock.now_us()), "x");
-    std::this_thread::yield();
-  }
+    return !followed.events().empty();
+  }));
   EXPECT_NE(followed.events()[0].personal["path"], "0");
   keep->workspaces().create(actor, "later");
   put_into("later", "1");
-  for (;;) {
-    auto events = followed.events();
-    if (events.back().personal.value("path", "") != "1") continue;
-    EXPECT_EQ(events[events.size() - 2].kind, "workspace.create");
-    break;
-  }
+  ASSERT_TRUE(eventually([&] { return followed.events().back().personal.value("path", "") == "1"; }));
+  auto events = followed.events();
+  EXPECT_EQ(events[events.size() - 2].kind, "workspace.create");
 }
 
 TEST_F(FollowersTest, MoreJournalsThanAFollowerRemembersAreAllFollowed) {

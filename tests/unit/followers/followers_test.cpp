@@ -64,12 +64,12 @@ TEST_F(OwnFollowers, ThumbnailsOfShownImagesAreMadeAlsoOfThoseThatWereRefusedOrS
   {
     auto follower = follow(wanted, make_thumbnails(*keep, all, maker));
     show("one", {"a.png", "c.txt"});
-    while (maker.paths().empty()) std::this_thread::yield();
+    ASSERT_TRUE(eventually([&] { return !maker.paths().empty(); }));
   }
   EXPECT_EQ(maker.paths(), (std::set<std::string>{"a.png"}));
   show("two", {"b.png"});
   auto follower = follow(wanted, make_thumbnails(*keep, all, maker));
-  while (maker.paths().size() < 2) std::this_thread::yield();
+  ASSERT_TRUE(eventually([&] { return maker.paths().size() >= 2; }));
   EXPECT_EQ(maker.paths(), (std::set<std::string>{"a.png", "b.png"}));
 }
 
@@ -83,7 +83,7 @@ TEST_F(OwnFollowers, AMessageThatWasDeletedMeanwhileNeedsNoThumbnail) {
   all.remove_message(ws, "c", "one");
   show("two", {"b.png"});
   auto follower = follow(wanted, make_thumbnails(*keep, all, maker));
-  while (maker.paths().empty()) std::this_thread::yield();
+  ASSERT_TRUE(eventually([&] { return !maker.paths().empty(); }));
   EXPECT_EQ(maker.paths(), (std::set<std::string>{"b.png"}));
 }
 
@@ -105,7 +105,7 @@ TEST_F(OwnFollowers, AKeyThatAnotherProcessRevokedIsNotRememberedLonger) {
   followed.wait_for(1);  // the workspace, created by the fixture
   keep->access().authenticate(made.secret);
   other.revoke_key(actor, made.info.id);
-  while (followed.events().back().kind != "key.revoke") std::this_thread::yield();
+  ASSERT_TRUE(eventually([&] { return followed.events().back().kind == "key.revoke"; }));
   EXPECT_EQ(code_of([&] { keep->access().authenticate(made.secret); }), Code::unauthorized);
 }
 
@@ -127,7 +127,7 @@ TEST_F(OwnFollowers, AMemberThatAnotherProcessRemovedIsNotRememberedLonger) {
   followed.wait_for(3);  // two workspaces and the member
   keep->workspaces().enter(their, name);
   other.set_member(ws, guest.id, {});
-  while (followed.events().back().kind != "member.remove") std::this_thread::yield();
+  ASSERT_TRUE(eventually([&] { return followed.events().back().kind == "member.remove"; }));
   EXPECT_EQ(code_of([&] { keep->workspaces().enter(their, name); }), Code::not_found);
 }
 

@@ -55,7 +55,7 @@ TEST_F(TailTest, EndsWithAnErrorThatItReportsOnce) {
   auto tail =
       Tail::start(*keep, background, from(0),
                   calls([]() -> Tail::Next { throw Error(Code::unauthorized, "the key was revoked"); }));
-  while (errors == 0) std::this_thread::yield();
+  ASSERT_TRUE(eventually([&] { return errors > 0; }));
   put("0", "x");
   background.stop();
   EXPECT_EQ(errors, 1);
@@ -69,7 +69,7 @@ TEST_F(TailTest, IsNotCalledAfterItSaidThatItEnds) {
     ++asked;
     return Tail::Next::end;
   }));
-  while (asked == 0) std::this_thread::yield();
+  ASSERT_TRUE(eventually([&] { return asked > 0; }));
   for (int i = 0; i < 5; ++i) put(std::to_string(i), "x");
   background.stop();
   EXPECT_EQ(asked, 1);
