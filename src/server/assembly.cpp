@@ -49,6 +49,7 @@ void Assembly::listen() {
   auto router = api::make_router(*app_);
   server_.emplace(std::move(*listener_), http_options(settings_, tls_), std::move(router), metrics_);
   keep_->start_background();
+  app_->start_background();
   followers_->start();
 }
 

@@ -8,7 +8,6 @@
 #include "workspace/blob_ledger.h"
 #include "workspace/change_run.h"
 #include "workspace/content.h"
-#include "workspace/purposes.h"
 
 namespace sk::workspace {
 
@@ -252,9 +251,7 @@ UploadInfo Uploads::complete(const Actor& actor, const Id& id, const Completion&
     throw;
   }
   change.mime = upload.wanted.mime;
-  change.purpose = Purpose{upload.wanted.purpose, {}};
   TimeUs now_us = ground_.clock.now_us();
-  if (upload.wanted.keep_s) change.purpose->expires_us = now_us + *upload.wanted.keep_s * kSecondUs;
   auto content = change.content;
   std::vector<std::string> unneeded;
   bool was_done = false;
@@ -270,6 +267,7 @@ UploadInfo Uploads::complete(const Actor& actor, const Id& id, const Completion&
     Change put = change;
     auto result = run.run(put);
     tx.exec("UPDATE uploads SET version = $2 WHERE id = $1", {id, result.version->id});
+    if (wanted.also) wanted.also(tx, {result});
     unneeded = std::move(run.unneeded());
     pending.status = "completed";
     pending.version = result.version->id;

@@ -61,6 +61,7 @@ class Uploads {
     std::string place;               // path of the new file
     std::optional<std::string> md5;  // expected MD5 of the whole file, 16 bytes
     Conditions conditions = {};
+    Files::Also also = {};  // runs in the transaction that makes the file
   };
   // Joins the parts into a file; reads every part once, so large uploads take long. An upload that is already
   // completed is returned unchanged, since clients retry after a lost answer. Error(bad_request) if the parts

@@ -30,7 +30,7 @@ Id upload_of(const Call& call) {
 
 Json upload_json(App& app, const workspace::Actor& actor, const UploadInfo& upload,
                  const std::string& base_url) {
-  auto file = upload.version ? app.keep.purposes().find(actor, upload.version) : std::nullopt;
+  auto file = upload.version ? app.given_files.find(actor, upload.version) : std::nullopt;
   return {{"id", upload.id.with_prefix(kUploadPrefix)},
           {"object", "upload"},
           {"bytes", upload.wanted.size},
@@ -49,7 +49,7 @@ Reply upload_reply(Call& call, const UploadInfo& upload) {
 Reply create_upload(Call& call) {
   workspace::NewUpload wanted;
   wanted.filename = call.body.need_text("filename");
-  call.app.keep.purposes().place_for(wanted.filename);  // refuses an impossible name now, not at completion
+  call.app.given_files.place_for(wanted.filename);  // refuses an impossible name now, not at completion
   wanted.purpose = call.body.need_text("purpose");
   check_purpose(wanted.purpose);
   auto mime = call.body.need_text("mime_type");
@@ -95,7 +95,12 @@ workspace::Uploads::Completion completion_of(Call& call, const UploadInfo& uploa
       throw Error(Code::bad_request, "'md5' must have 32 hexadecimal digits").with("field", "md5");
   }
   wanted.conditions = lock_tokens_from_headers(call.request.headers);
-  wanted.place = call.app.keep.purposes().place_for(upload.wanted.filename);
+  wanted.place = call.app.given_files.place_for(upload.wanted.filename);
+  wanted.also = [&clock = call.app.clock, given = upload.wanted](auto& tx, const auto& results) {
+    Purpose purpose{given.purpose, {}};
+    if (given.keep_s) purpose.expires_us = clock.now_us() + *given.keep_s * kSecondUs;
+    GivenFiles::give(tx, results[0].entry, purpose);
+  };
   return wanted;
 }
 

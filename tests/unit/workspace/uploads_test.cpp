@@ -20,9 +20,9 @@ class UploadsTest : public KeepTest {
     return keep->uploads().add_part(actor, upload.id, content(bytes)).id;
   }
   UploadInfo complete(const UploadInfo& upload, std::vector<Id> parts, std::optional<std::string> md5 = {}) {
-    return keep->uploads().complete(actor, upload.id,
-                                    {std::move(parts), keep->purposes().place_for("big.bin"), std::move(md5)},
-                                    [] { return true; });
+    return keep->uploads().complete(
+        actor, upload.id, {std::move(parts), "uploads/" + keep->ground().ids.next().hex(), std::move(md5)},
+        [] { return true; });
   }
   static std::string random_bytes(size_t size, unsigned seed) {
     std::mt19937_64 random(seed);
@@ -118,12 +118,31 @@ TEST_F(UploadsTest, AnUploadThatIsNeverCompletedEndsAfterAnHour) {
   expect_clean();
 }
 
-TEST_F(UploadsTest, ItsFileHasItsPurposeAndItsTime) {
-  auto upload = begin(3, 7200);
-  auto done = complete(upload, {part(upload, "abc")});
-  auto file = keep->purposes().find(actor, done.version);
-  EXPECT_EQ(file->purpose, "user_data");
-  EXPECT_EQ(file->expires_us, clock.now_us() + 7200 * kSecondUs);
+TEST_F(UploadsTest, WhatBelongsToTheFileIsWrittenInItsTransaction) {
+  auto upload = begin(3);
+  auto one = part(upload, "abc");
+  int calls = 0;
+  auto finish = [&](bool fails) {
+    return keep->uploads().complete(actor, upload.id,
+                                    {.parts = {one},
+                                     .place = "uploads/big.bin",
+                                     .md5 = {},
+                                     .conditions = {},
+                                     .also =
+                                         [&](catalog::Tx&, const std::vector<ChangeResult>& made) {
+                                           ++calls;
+                                           EXPECT_EQ(made.at(0).entry.path, "uploads/big.bin");
+                                           if (fails) throw Error(Code::conflict, "no");
+                                         }},
+                                    [] { return true; });
+  };
+  EXPECT_EQ(code_of([&] { finish(true); }), Code::conflict);
+  EXPECT_EQ(keep->uploads().get(actor, upload.id).status, "pending");
+  EXPECT_TRUE(paths().empty());
+  EXPECT_EQ(finish(false).status, "completed");
+  EXPECT_EQ(finish(false).status, "completed");
+  EXPECT_EQ(calls, 2) << "not for a completion that is asked for again";
+  expect_clean();
 }
 
 TEST_F(UploadsTest, NobodyElseHasThem) {
