@@ -194,7 +194,8 @@ UploadInfo Uploads::create(const Authority& authority, NewUpload wanted) {
   upload.expires_us = upload.created_us + upload.wanted.life_s * kSecondUs;
   ground_.db.write([&](catalog::Tx& tx) {
     check_still_holds(tx, ground_.clock, authority, Right::write);
-    if (upload.wanted.size) Intake::check_announced(tx, upload.workspace, *upload.wanted.size);
+    if (upload.wanted.size && upload.wanted.quota == NewUpload::Quota::announced)
+      Intake::check_announced(tx, upload.workspace, *upload.wanted.size);
     auto pending =
         *tx.one("SELECT count(*) FROM uploads WHERE owner = $1 AND status = 'pending' AND expires_us > $2",
                 {authority.actor().principal(), upload.created_us},

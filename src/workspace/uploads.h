@@ -26,6 +26,8 @@ struct NewUpload {
   std::optional<uint64_t> size;   // unset: known when it is completed
   Json detail = Json::object();   // facts of the dialect that created it
   int64_t life_s = kUploadLifeS;  // until it expires
+  // Whether create() refuses a size above the workspace's quota. OpenAI's API refuses the parts instead.
+  enum class Quota { of_bytes, announced } quota = Quota::of_bytes;
 };
 
 struct UploadInfo {
@@ -54,7 +56,7 @@ class Uploads {
  public:
   explicit Uploads(Ground& ground) : ground_(ground) {}
 
-  // Error(too_large) above the file size limit, Error(quota_exceeded) above the workspace's quota.
+  // Error(too_large) above the file size limit, Error(quota_exceeded) as `wanted.quota` says.
   // Error(too_many_requests) above kUploadsPendingMax.
   UploadInfo create(const Authority& authority, NewUpload wanted);
   // Returns the workspace of an upload, for which Workspaces creates the authority of the other calls.

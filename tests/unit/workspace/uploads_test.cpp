@@ -320,8 +320,12 @@ TEST_F(UploadsTest, AppendedBytesOutliveARestartAndNeedNoAnnouncedSize) {
 
 TEST_F(UploadsTest, AnUploadThatIsLargerThanTheQuotaIsRefusedBeforeItsBytes) {
   keep->workspaces().change(ws, {}, 1'000);
-  EXPECT_EQ(code_of([&] { begin(1'001); }), Code::quota_exceeded);
-  EXPECT_EQ(begin(1'000).status, "pending");
+  NewUpload wanted{.filename = "big.bin", .mime = "", .size = 1'001};
+  EXPECT_EQ(keep->uploads().create(ws, wanted).status, "pending") << "its dialect refuses the bytes";
+  wanted.quota = NewUpload::Quota::announced;
+  EXPECT_EQ(code_of([&] { keep->uploads().create(ws, wanted); }), Code::quota_exceeded);
+  wanted.size = 1'000;
+  EXPECT_EQ(keep->uploads().create(ws, wanted).status, "pending");
 }
 
 TEST_F(UploadsTest, AnUploadLivesAsLongAsItsDialectWants) {
