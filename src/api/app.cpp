@@ -8,6 +8,7 @@
 #include "api/openai/openai.h"
 #include "api/page/page.h"
 #include "api/rest/rest.h"
+#include "base/log.h"
 
 namespace sk::api {
 
@@ -35,8 +36,24 @@ App::App(workspace::Keep& the_keep, interpreter::Interpreter& the_interpreter, S
       clock(the_keep.ground().clock),
       librechat_tokens(librechat::load_token_verifier(settings)),
       sessions(clock),
+      given_files(the_keep),
       conversations(the_keep.ground(), the_keep.files(), the_keep.workspaces()),
       captures(the_keep, conversations, captures_options(settings)) {}
+
+// A chore, since it may be many files.
+void App::retract_due_later() {
+  background.run_after(std::chrono::seconds(1), [this] {
+    bool accepted = background.run_chore([this] {
+      try {
+        given_files.retract_due();
+      } catch (const std::exception& error) {
+        log::error("background work failed; it is tried again", {{"error", error.what()}});
+      }
+      retract_due_later();
+    });
+    if (!accepted) retract_due_later();
+  });
+}
 
 void check_settings(const Settings& settings) { librechat::load_token_verifier(settings); }
 

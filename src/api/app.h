@@ -3,9 +3,10 @@
 
 #include <string>
 
-#include "api/common/background.h"
 #include "api/common/sessions.h"
 #include "api/settings.h"
+#include "api/vendor/given_files.h"
+#include "base/background.h"
 #include "base/metrics.h"
 #include "bridge/captures.h"
 #include "conversations/conversations.h"
@@ -36,18 +37,24 @@ class App {
   const Clock& clock;
   std::optional<identity::JwtVerifier> librechat_tokens;  // unset: LibreChat's tokens are not accepted
   Sessions sessions;                                      // of people signed in to the page
+  GivenFiles given_files;                                 // of the Files APIs of other vendors
   conversations::Conversations conversations;
   bridge::Captures captures;  // downloads files that messages refer to
   Background background;      // last member: its threads use all members above
 
   // Ends captures that an earlier server process left pending. Call once, before serving.
   void recover() { captures.recover(); }
+  // Starts the timers. Call once, when the server answers requests.
+  void start_background() { retract_due_later(); }
   // Stops background work, which gives up the replies that wait for it. Call after the server has stopped;
   // idempotent.
   void stop() {
     captures.stop();
     background.stop();
   }
+
+ private:
+  void retract_due_later();
 };
 
 // Throws Error(bad_request) when a file that the settings name is not usable.

@@ -51,6 +51,8 @@ const std::vector<TableOwner>& table_owners() {
       {"schema_migrations", kShared},
       {"blobs", kShared},
       {"thumbnails", kShared},
+      {"followers", kShared},
+      {"follower_cursors", kShared},
       {"principals", kInstallation},
       {"keys", kInstallation, "principal, hash, read_only, only_workspace, expires_us, revoked_us"},
       {"subjects", kInstallation},

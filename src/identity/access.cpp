@@ -341,12 +341,14 @@ void Access::revoke_key(const Actor& actor, const Id& key) {
     tx.exec("UPDATE keys SET revoked_us = $2 WHERE id = $1", {key, tx.now_us()});
     hooks_.record(tx, actor, "key.revoke", {{"key_id", key.with_prefix(prefix::key)}},
                   {{"name", found->name}});
-    tx.after_commit([this] {
-      MutexLock lock(mutex_);
-      cache_.clear();
-      ++revocations_;
-    });
+    tx.after_commit([this] { forget_cached(); });
   });
+}
+
+void Access::forget_cached() {
+  MutexLock lock(mutex_);
+  cache_.clear();
+  ++revocations_;
 }
 
 void Access::check_key(catalog::Statements& statements, const Actor& actor, TimeUs now_us) {

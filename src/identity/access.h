@@ -61,6 +61,9 @@ class Access {
   std::vector<KeyInfo> list_keys(const Actor& actor);
   void revoke_key(const Actor& actor, const Id& key);
 
+  // Forgets the cached keys. revoke_key() of this object does so by itself.
+  void forget_cached();
+
   // Saves when keys were last used. Called every minute and at stop.
   void flush_last_use();
 

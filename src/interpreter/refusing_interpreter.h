@@ -13,7 +13,7 @@
 namespace sk::interpreter {
 
 // Any thread. `keep` outlives it.
-class RefusingInterpreter final : public Interpreter {
+class RefusingInterpreter : public Interpreter {
  public:
   // `reason` is the message of every refusal: the part that the server lacks, or the setting that disables
   // code.

@@ -43,12 +43,15 @@ void Assembly::recover() {
   app_.emplace(*keep_, *interpreter_, api_settings(settings_), metrics_, std::string(kVersion),
                mcp_extension_);
   app_->recover();
+  followers_.emplace(*keep_, app_->conversations, *interpreter_, metrics_);
 }
 
 void Assembly::listen() {
   auto router = api::make_router(*app_);
   server_.emplace(std::move(*listener_), http_options(settings_, tls_), std::move(router), metrics_);
   keep_->start_background();
+  app_->start_background();
+  followers_->start();
 }
 
 void Assembly::stop() {
@@ -64,6 +67,7 @@ void Assembly::stop() {
   // Interrupt code that still runs. Its clients get an answer in their dialect.
   interpreter_->end_sessions();
   server_->stop(kLastAnswersMost);
+  followers_->stop();
   app_->stop();
   interpreter_->stop();
   keep_->stop();

@@ -9,6 +9,7 @@
 #include "api/app.h"
 #include "base/clock.h"
 #include "base/metrics.h"
+#include "followers/followers.h"
 #include "http/server.h"
 #include "interpreter/interpreter.h"
 #include "sandbox/host.h"
@@ -60,6 +61,7 @@ class Assembly {
   std::unique_ptr<sandbox::SandboxHost> sandboxes_;  // null if no code runs
   std::unique_ptr<interpreter::Interpreter> interpreter_;
   std::optional<api::App> app_;
+  std::optional<followers::Followers> followers_;
   std::optional<http::Server> server_;
 };
 

@@ -4,7 +4,6 @@
 #include "base/path.h"
 #include "workspace/blob_ledger.h"
 #include "workspace/change_run.h"
-#include "workspace/purposes.h"
 #include "workspace/workspace_rows.h"
 
 namespace sk::workspace {
@@ -84,7 +83,6 @@ ChangeResult ChangeRun::put(const PutChange& change) {
   if (result.kept_aside && existing) wanted.head = NewVersion::Head::stays;
   Version version = insert_version(entry, wanted);
   if (result.kept_aside && !existing) put_in_trash(entry);
-  if (change.purpose) Purposes::give(tx_, entry, *change.purpose);
   Json facts = version_facts(version, change.source);
   if (overtook) facts["diverged"] = true;
   if (result.kept_aside) facts["kept_aside"] = true;
@@ -193,7 +191,6 @@ ChangeResult ChangeRun::leave_content(const PutChange& change, Entry entry, cons
   }
   if (change.mtime_us && *change.mtime_us != entry.mtime_us)
     set_attributes(entry, entry.mode, *change.mtime_us);
-  if (change.purpose) Purposes::give(tx_, entry, *change.purpose);
   result.entry = std::move(entry);
   return result;
 }

@@ -27,7 +27,7 @@ Id Feed::any_id() {
   return id;
 }
 
-Feed::Subscription Feed::subscribe(const Id& workspace, std::function<void()> on_change) {
+Feed::Subscription Feed::add(const Id& workspace, OnAnyChange on_change) {
   MutexLock lock(mutex_);
   Subscription subscription;
   subscription.feed_ = this;
@@ -37,9 +37,11 @@ Feed::Subscription Feed::subscribe(const Id& workspace, std::function<void()> on
   return subscription;
 }
 
-Feed::Subscription Feed::subscribe_any(std::function<void()> on_change) {
-  return subscribe(any_id(), std::move(on_change));
+Feed::Subscription Feed::subscribe(const Id& workspace, std::function<void()> on_change) {
+  return add(workspace, [on_change = std::move(on_change)](const Id&) { on_change(); });
 }
+
+Feed::Subscription Feed::subscribe_any(OnAnyChange on_change) { return add(any_id(), std::move(on_change)); }
 
 void Feed::notify(const Id& workspace) {
   // Callbacks run under the mutex, so that none runs after unsubscribe() returns.
@@ -48,7 +50,7 @@ void Feed::notify(const Id& workspace) {
   for (const Id& which : {workspace, any_id()}) {
     auto found = by_workspace_.find(which);
     if (found == by_workspace_.end()) continue;
-    for (auto& [number, callback] : found->second) callback();
+    for (auto& [number, callback] : found->second) callback(workspace);
   }
 }
 

@@ -30,17 +30,20 @@ class Feed {
     uint64_t number_ = 0;
   };
 
-  // A zero workspace selects the server's journal only. subscribe_any() is notified of every change.
+  // A zero workspace selects the server's journal only.
   [[nodiscard]] Subscription subscribe(const Id& workspace, std::function<void()> on_change);
-  [[nodiscard]] Subscription subscribe_any(std::function<void()> on_change);
+  // Is notified of every change, with the workspace whose journal grew.
+  using OnAnyChange = std::function<void(const Id& workspace)>;
+  [[nodiscard]] Subscription subscribe_any(OnAnyChange on_change);
   void notify(const Id& workspace);
 
  private:
   static Id any_id();
+  Subscription add(const Id& workspace, OnAnyChange on_change);
   void unsubscribe(const Id& workspace, uint64_t number);
   Mutex mutex_;
   uint64_t next_ SK_GUARDED_BY(mutex_) = 1;
-  std::unordered_map<Id, std::map<uint64_t, std::function<void()>>> by_workspace_ SK_GUARDED_BY(mutex_);
+  std::unordered_map<Id, std::map<uint64_t, OnAnyChange>> by_workspace_ SK_GUARDED_BY(mutex_);
 };
 
 }  // namespace sk::workspace

@@ -16,12 +16,6 @@ namespace sk::workspace {
 // Behaviour if the target of a move, copy or restore exists.
 enum class OnExisting { refuse, replace, rename };
 
-// The purpose of a file and its expiry, as in the Files APIs of other vendors.
-struct Purpose {
-  std::string name;
-  std::optional<TimeUs> expires_us;
-};
-
 struct PutChange {
   std::string path;
   Content content;
@@ -47,7 +41,6 @@ struct PutChange {
   // Found after a power cut, so the origin of the bytes is unknown. On an existing file they become a version
   // that is not the head, unless the file already has them.
   bool beside_head = false;
-  std::optional<Purpose> purpose;  // replaces the file's purpose
   Conditions conditions;
 };
 struct MkdirChange {

@@ -1,6 +1,9 @@
 // Dependencies that all parts of the domain share. Keep creates the Ground; it outlives all of them.
 #pragma once
 
+#include <functional>
+#include <vector>
+
 #include "base/clock.h"
 #include "base/id.h"
 #include "base/metrics.h"
@@ -37,6 +40,9 @@ struct Ground {
   Limits limits;
   std::string directory;  // the data folder
   Id node = {};           // names this data folder among those that share a catalog
+  // Delete what other rooms keep of a file, inside the transaction of its purge. Complete before the first
+  // one.
+  std::vector<std::function<void(catalog::Tx& tx, const Id& file)>> on_purge = {};
 };
 
 }  // namespace sk::workspace

@@ -43,6 +43,21 @@ void Intake::check_size(uint64_t size, uint64_t size_max) {
       .with("limit_bytes", static_cast<int64_t>(size_max));
 }
 
+void Intake::check_announced(catalog::Statements& statements, const Id& workspace, uint64_t size) {
+  struct Figures {
+    int64_t used, quota;
+  };
+  auto figures =
+      statements.one("SELECT used_bytes, quota_bytes FROM workspaces WHERE id = $1", {workspace},
+                     [](const catalog::Row& row) { return Figures{row.integer(0), row.integer(1)}; });
+  if (!figures || size <= static_cast<uint64_t>(figures->quota)) return;
+  throw Error(Code::quota_exceeded, "this needs " + human_size(size) + ", but the workspace may hold " +
+                                        human_size(static_cast<uint64_t>(figures->quota)))
+      .with("needed_bytes", static_cast<int64_t>(size))
+      .with("used_bytes", figures->used)
+      .with("quota_bytes", figures->quota);
+}
+
 void Intake::write(Bytes bytes) {
   check_size(size() + bytes.size(), size_max_);
   if (size() >= room_checked_at_ + kRoomCheckBytes) {

@@ -56,6 +56,9 @@ class Intake {
 
   // Error(too_large) for a size over the limit, before any byte of it is read.
   static void check_size(uint64_t size, uint64_t size_max);
+  // Error(quota_exceeded) for a content that would not fit into the workspace even if it were empty, before
+  // any byte of it is read. What counts in the end is only known then, since stored bytes are shared.
+  static void check_announced(catalog::Statements& statements, const Id& workspace, uint64_t size);
 
   // Error(too_large) over the limit, Error(disk_full) when only the reserve is left.
   void write(Bytes bytes);

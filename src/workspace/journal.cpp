@@ -40,16 +40,18 @@ bool keep_scope(JournalEntry& entry, const std::string& scope) {
   return any;
 }
 
+bool matches_kind(std::string_view kind, const EventFilter& filter) {
+  if (filter.kinds.empty()) return true;
+  for (const auto& wanted : filter.kinds)
+    if (wanted.ends_with('*') ? kind.starts_with(std::string_view(wanted).substr(0, wanted.size() - 1))
+                              : kind == wanted)
+      return true;
+  return false;
+}
+
+// The rest of the filter, for an entry of a kind that matches.
 bool matches(const JournalEntry& entry, const EventFilter& filter) {
   if (filter.actor && entry.actor != *filter.actor) return false;
-  if (!filter.kinds.empty()) {
-    bool any = false;
-    for (const auto& kind : filter.kinds)
-      any = any ||
-            (kind.ends_with('*') ? entry.kind.starts_with(std::string_view(kind).substr(0, kind.size() - 1))
-                                 : entry.kind == kind);
-    if (!any) return false;
-  }
   if (filter.path_prefix.empty()) return true;
   if (!entry.personal.is_object()) return filter.and_above;
   for (const char* name : kPathNames) {
@@ -133,8 +135,10 @@ Events Journal::events(const ReadableJournal& journal, int64_t after, size_t lim
             events.has_more = true;
             return false;
           }
+          events.cursor = row.integer(1);
+          // Parses no JSON of an entry that a follower skips.
+          if (!matches_kind(row.text(3), filter)) return true;
           JournalEntry entry = read_journal_entry(row);
-          events.cursor = entry.seq;
           if (keep_scope(entry, journal.path_scope()) && matches(entry, filter))
             events.items.push_back(std::move(entry));
           return true;
@@ -149,6 +153,17 @@ int64_t Journal::head_seq(const ReadableJournal& journal) {
         .one("SELECT seq FROM journals WHERE workspace = $1", {journal.workspace()},
              [](const catalog::Row& row) { return row.integer(0); })
         .value_or(0);
+  });
+}
+
+std::vector<JournalHead> Journal::heads(const std::optional<Id>& after, size_t limit) {
+  auto take = [](const catalog::Row& row) { return JournalHead{row.id(0), row.integer(1)}; };
+  return ground_.db.read([&](catalog::Statements& statements) {
+    return after ? statements.all(
+                       "SELECT workspace, seq FROM journals WHERE workspace > $1 ORDER BY workspace LIMIT $2",
+                       {*after, limit}, take)
+                 : statements.all("SELECT workspace, seq FROM journals ORDER BY workspace LIMIT $1", {limit},
+                                  take);
   });
 }
 

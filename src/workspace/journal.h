@@ -45,6 +45,12 @@ class ReadableJournal {
   std::string path_scope_;
 };
 
+// The end of a journal.
+struct JournalHead {
+  Id workspace;  // zero: the server's own journal
+  int64_t seq = 0;
+};
+
 // Any thread.
 class Journal {
  public:
@@ -57,6 +63,8 @@ class Journal {
 
   Events events(const ReadableJournal& journal, int64_t after, size_t limit, const EventFilter& filter);
   int64_t head_seq(const ReadableJournal& journal);
+  // Lists the heads of all journals in the order of their workspaces; unset: from the beginning.
+  std::vector<JournalHead> heads(const std::optional<Id>& after, size_t limit);
 
   // Deletes the personal part and its salt of entries by a principal and of entries whose facts name it. The
   // chain stays valid. Returns the number of entries. Error(forbidden) unless the actor is an administrator.

@@ -65,7 +65,7 @@ struct Keep::Impl {
         access(*db, db->clock(), ids, identity_hooks),
         workspaces(ground),
         files(ground),
-        purposes(ground),
+        retractions(ground),
         uploads(ground),
         locks(ground),
         journal(ground),
@@ -153,7 +153,6 @@ struct Keep::Impl {
     auto next_checkpoint = first_due(options.checkpoint_interval_s), next_minute = first_due(60);
     every_second([&] {
       attempt([&] { locks.expire(); });
-      attempt([&] { purposes.retract_due(); });
       attempt([&] { uploads.expire(); });
       run_if_due(next_checkpoint, options.checkpoint_interval_s, [&] { audit.checkpoint(); });
       run_if_due(next_minute, 60, [&] { access.flush_last_use(); });
@@ -202,7 +201,7 @@ struct Keep::Impl {
   identity::Access access;
   Workspaces workspaces;
   Files files;
-  Purposes purposes;
+  Retractions retractions;
   Uploads uploads;
   Locks locks;
   Journal journal;
@@ -231,7 +230,7 @@ Ground& Keep::ground() { return impl_->ground; }
 identity::Access& Keep::access() { return impl_->access; }
 Workspaces& Keep::workspaces() { return impl_->workspaces; }
 Files& Keep::files() { return impl_->files; }
-Purposes& Keep::purposes() { return impl_->purposes; }
+Retractions& Keep::retractions() { return impl_->retractions; }
 Uploads& Keep::uploads() { return impl_->uploads; }
 Locks& Keep::locks() { return impl_->locks; }
 Journal& Keep::journal() { return impl_->journal; }

@@ -14,7 +14,7 @@
 #include "workspace/journal.h"
 #include "workspace/links.h"
 #include "workspace/locks.h"
-#include "workspace/purposes.h"
+#include "workspace/retractions.h"
 #include "workspace/upkeep.h"
 #include "workspace/uploads.h"
 #include "workspace/workspaces.h"
@@ -51,7 +51,7 @@ class Keep {
   identity::Access& access();
   Workspaces& workspaces();
   Files& files();
-  Purposes& purposes();
+  Retractions& retractions();
   Uploads& uploads();
   Locks& locks();
   Journal& journal();

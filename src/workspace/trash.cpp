@@ -3,7 +3,7 @@
 #include "base/path.h"
 #include "workspace/blob_ledger.h"
 #include "workspace/change_run.h"
-#include "workspace/purposes.h"
+#include "workspace/retractions.h"
 #include "workspace/workspace_rows.h"
 
 namespace sk::workspace {
@@ -40,7 +40,8 @@ void purge_group(ChangeRun& run, const Entry& root, PurgeResult& result) {
                           [](const catalog::Row& row) { return row.id(0); });
   PurgeResult mine;
   for (const Id& id : ids) {
-    Purposes::forget(run.tx(), id);
+    Retractions::forget(run.tx(), id);
+    for (const auto& forget : run.ground().on_purge) forget(run.tx(), id);
     purge_versions(run, versions_of(run, id), mine);
     run.tx().exec("DELETE FROM placements WHERE workspace = $1 AND file = $2", {run.workspace(), id});
     run.tx().exec("DELETE FROM attributes WHERE workspace = $1 AND file = $2", {run.workspace(), id});

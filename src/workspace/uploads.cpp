@@ -4,11 +4,9 @@
 
 #include "base/error.h"
 #include "base/path.h"
-#include "identity/access.h"
 #include "workspace/blob_ledger.h"
 #include "workspace/change_run.h"
 #include "workspace/content.h"
-#include "workspace/purposes.h"
 
 namespace sk::workspace {
 
@@ -18,67 +16,75 @@ constexpr std::string_view kUpload = "upload_";
 constexpr std::string_view kPart = "part_";
 constexpr size_t kReadBytes = 1 << 20;
 
-#define SK_UPLOAD_COLUMNS \
-  "id, workspace, filename, purpose, mime, size, keep_s, status, version, created_us, expires_us"
+#define SK_UPLOAD_COLUMNS                                                                  \
+  "id, workspace, filename, detail, mime, size, status, version, created_us, expires_us, " \
+  "(SELECT COALESCE(SUM(p.size), 0) FROM upload_parts p WHERE p.upload = u.id AND p.start IS NOT NULL)"
 
 UploadInfo read_upload(const catalog::Row& row) {
   UploadInfo upload;
   upload.id = row.id(0);
   upload.workspace = row.id(1);
   upload.wanted.filename = row.str(2);
-  upload.wanted.purpose = row.str(3);
+  upload.wanted.detail = Json::parse(row.text(3));
   upload.wanted.mime = row.str(4);
-  upload.wanted.size = static_cast<uint64_t>(row.integer(5));
-  upload.wanted.keep_s = row.maybe_integer(6);
-  upload.status = row.str(7);
-  upload.version = row.id(8);
-  upload.created_us = row.integer(9);
-  upload.expires_us = row.integer(10);
+  if (row.integer(5) >= 0) upload.wanted.size = static_cast<uint64_t>(row.integer(5));
+  upload.status = row.str(6);
+  upload.version = row.id(7);
+  upload.created_us = row.integer(8);
+  upload.expires_us = row.integer(9);
+  upload.wanted.life_s = (upload.expires_us - upload.created_us) / kSecondUs;
+  upload.received = static_cast<uint64_t>(row.integer(10));
   return upload;
 }
 
-UploadInfo need_upload(catalog::Statements& statements, const Actor& actor, const Id& id, TimeUs now_us) {
-  auto found = statements.one("SELECT " SK_UPLOAD_COLUMNS " FROM uploads WHERE id = $1 AND owner = $2",
-                              {id, actor.principal()}, read_upload);
-  bool in_scope = found && (!actor.only_workspace() || *actor.only_workspace() == found->workspace);
-  if (!in_scope) throw Error(Code::not_found, "there is no upload " + id.with_prefix(kUpload));
+Error no_such_upload(const Id& id) {
+  return Error(Code::not_found, "there is no upload " + id.with_prefix(kUpload));
+}
+
+UploadInfo need_upload(catalog::Statements& statements, const Authority& authority, const Id& id,
+                       TimeUs now_us) {
+  auto found = statements.one("SELECT " SK_UPLOAD_COLUMNS
+                              " FROM uploads u WHERE id = $1 AND owner = $2 AND workspace = $3",
+                              {id, authority.actor().principal(), authority.workspace_id()}, read_upload);
+  if (!found) throw no_such_upload(id);
   if (found->status == "pending" && found->expires_us <= now_us) found->status = "expired";
   return *found;
 }
 
-UploadInfo need_pending(catalog::Statements& statements, const Actor& actor, const Id& id, TimeUs now_us) {
-  auto upload = need_upload(statements, actor, id, now_us);
+UploadInfo need_pending(catalog::Statements& statements, const Authority& authority, const Id& id,
+                        TimeUs now_us) {
+  auto upload = need_upload(statements, authority, id, now_us);
   if (upload.status != "pending")
     throw Error(Code::bad_request, "the upload is " + upload.status + " and accepts no more parts")
         .advise(Advice::create_other_upload);
   return upload;
 }
 
-// The right may have changed since the upload was created, and the key since the request arrived.
-void check_may_write(catalog::Statements& statements, const Actor& actor, const Id& workspace,
-                     TimeUs now_us) {
-  identity::Access::check_key(statements, actor, now_us);
-  auto role = statements.one(
-      "SELECT m.role FROM members m JOIN workspaces w ON w.id = m.workspace WHERE m.principal = $1 AND "
-      "m.workspace = $2 AND w.trashed_us IS NULL",
-      {actor.principal(), workspace},
-      [](const catalog::Row& row) { return static_cast<Right>(row.integer(0)); });
-  if (!role || *role < Right::write || !actor.may_write())
-    throw Error(Code::forbidden, "this key may no longer write to the upload's workspace");
-}
-
+// Appended bytes come first, in order.
 std::vector<UploadPart> parts_of(catalog::Statements& statements, const Id& upload) {
-  return statements.all("SELECT id, size, sha256, created_us FROM upload_parts WHERE upload = $1 ORDER BY id",
-                        {upload}, [](const catalog::Row& row) {
-                          return UploadPart{row.id(0), static_cast<uint64_t>(row.integer(1)), row.hash(2),
-                                            row.integer(3)};
-                        });
+  return statements.all(
+      "SELECT id, size, sha256, created_us, start FROM upload_parts WHERE upload = $1 "
+      "ORDER BY CASE WHEN start IS NULL THEN 1 ELSE 0 END, start, id",
+      {upload}, [](const catalog::Row& row) {
+        UploadPart part{row.id(0), static_cast<uint64_t>(row.integer(1)), row.hash(2), row.integer(3), {}};
+        if (auto start = row.maybe_integer(4)) part.start = static_cast<uint64_t>(*start);
+        return part;
+      });
 }
 
 void drop_parts(ChangeRun& run, const Id& upload) {
   for (const auto& part : parts_of(run.tx(), upload))
     run.shrink(BlobLedger::drop(run.tx(), run.workspace(), part.sha256));
   run.tx().exec("DELETE FROM upload_parts WHERE upload = $1", {upload});
+}
+
+void check_append(const UploadInfo& upload, uint64_t offset, uint64_t size) {
+  if (offset != upload.received)
+    throw Error(Code::conflict, "the next byte of this upload is " + std::to_string(upload.received))
+        .with("offset", static_cast<int64_t>(upload.received));
+  if (upload.wanted.size && offset + size > *upload.wanted.size)
+    throw Error(Code::bad_request, "these bytes end at " + std::to_string(offset + size) + ", but only " +
+                                       std::to_string(*upload.wanted.size) + " were announced");
 }
 
 // Does nothing if the upload has already ended.
@@ -88,26 +94,34 @@ void end_upload(ChangeRun& run, const Id& upload, std::string_view status) {
   if (ended == 1) drop_parts(run, upload);
 }
 
-// Returns the parts that a completion names, in that order. Error(bad_request) if one is missing or the total
-// size is wrong.
-std::vector<UploadPart> chosen_parts(const std::vector<UploadPart>& parts, const std::vector<Id>& wanted,
-                                     uint64_t size) {
-  std::map<Id, const UploadPart*> by_id;
-  for (const auto& part : parts) by_id.emplace(part.id, &part);
-  std::vector<UploadPart> chosen;
+// Error(bad_request) if the parts do not have the announced size.
+void check_total(const std::vector<UploadPart>& parts, const std::optional<uint64_t>& size) {
   uint64_t total = 0;
-  for (const Id& id : wanted) {
+  for (const auto& part : parts) total += part.size;
+  if (size && total != *size)
+    throw Error(Code::bad_request, "the parts have " + std::to_string(total) + " bytes together, but " +
+                                       std::to_string(*size) + " were announced")
+        .with("field", "part_ids");
+}
+
+// Returns the parts that a completion names, in that order, or all that was appended. Error(bad_request) if
+// one is missing.
+std::vector<UploadPart> chosen_parts(const std::vector<UploadPart>& parts,
+                                     const std::optional<std::vector<Id>>& wanted) {
+  std::map<Id, const UploadPart*> by_id;
+  std::vector<UploadPart> chosen;
+  for (const auto& part : parts) {
+    by_id.emplace(part.id, &part);
+    if (!wanted && part.start) chosen.push_back(part);
+  }
+  if (!wanted) return chosen;
+  for (const Id& id : *wanted) {
     auto found = by_id.find(id);
     if (found == by_id.end())
       throw Error(Code::bad_request, "the upload has no part " + id.with_prefix(kPart))
           .with("field", "part_ids");
     chosen.push_back(*found->second);
-    total += found->second->size;
   }
-  if (total != size)
-    throw Error(Code::bad_request, "the parts have " + std::to_string(total) + " bytes together, but " +
-                                       std::to_string(size) + " were announced")
-        .with("field", "part_ids");
   return chosen;
 }
 
@@ -167,7 +181,7 @@ PutChange join_parts(Ground& ground, const std::vector<UploadPart>& parts, const
 
 UploadInfo Uploads::create(const Authority& authority, NewUpload wanted) {
   authority.need(Right::write);
-  if (wanted.size > ground_.limits.file_bytes_max)
+  if (wanted.size && *wanted.size > ground_.limits.file_bytes_max)
     throw Error(Code::too_large, "a file may have at most " + human_size(ground_.limits.file_bytes_max))
         .with("field", "bytes")
         .with("limit_bytes", static_cast<int64_t>(ground_.limits.file_bytes_max));
@@ -177,9 +191,11 @@ UploadInfo Uploads::create(const Authority& authority, NewUpload wanted) {
   upload.wanted = std::move(wanted);
   upload.status = "pending";
   upload.created_us = ground_.clock.now_us();
-  upload.expires_us = upload.created_us + kUploadLifeS * kSecondUs;
+  upload.expires_us = upload.created_us + upload.wanted.life_s * kSecondUs;
   ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
     check_still_holds(tx, authority, Right::write);
+    if (upload.wanted.size && upload.wanted.quota == NewUpload::Quota::announced)
+      Intake::check_announced(tx, upload.workspace, *upload.wanted.size);
     auto pending =
         *tx.one("SELECT count(*) FROM uploads WHERE owner = $1 AND status = 'pending' AND expires_us > $2",
                 {authority.actor().principal(), upload.created_us},
@@ -187,62 +203,87 @@ UploadInfo Uploads::create(const Authority& authority, NewUpload wanted) {
     if (pending >= kUploadsPendingMax)
       throw Error(Code::too_many_requests, "you have " + std::to_string(pending) + " unfinished uploads")
           .advise(Advice::end_some_uploads);
-    tx.exec("INSERT INTO uploads (" SK_UPLOAD_COLUMNS
-            ", owner) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, NULL, $9, $10, $11)",
-            {upload.id, upload.workspace, upload.wanted.filename, upload.wanted.purpose, upload.wanted.mime,
-             upload.wanted.size, upload.wanted.keep_s, upload.status, upload.created_us, upload.expires_us,
-             authority.actor().principal()});
+    tx.exec(
+        "INSERT INTO uploads (id, workspace, filename, detail, mime, size, status, version, created_us, "
+        "expires_us, owner) VALUES ($1, $2, $3, $4, $5, $6, $7, NULL, $8, $9, $10)",
+        {upload.id, upload.workspace, upload.wanted.filename, to_text(upload.wanted.detail),
+         upload.wanted.mime, upload.wanted.size ? static_cast<int64_t>(*upload.wanted.size) : -1,
+         upload.status, upload.created_us, upload.expires_us, authority.actor().principal()});
   });
   return upload;
 }
 
-UploadInfo Uploads::get(const Actor& actor, const Id& upload) {
+Id Uploads::workspace_of(const Actor& actor, const Id& upload) {
+  auto found = ground_.db.read([&](catalog::Statements& statements) {
+    return statements.one("SELECT workspace FROM uploads WHERE id = $1 AND owner = $2",
+                          {upload, actor.principal()}, [](const catalog::Row& row) { return row.id(0); });
+  });
+  bool in_scope = found && (!actor.only_workspace() || *actor.only_workspace() == *found);
+  if (!in_scope) throw no_such_upload(upload);
+  return *found;
+}
+
+UploadInfo Uploads::get(const Authority& authority, const Id& upload) {
+  authority.need(Right::write);
   return ground_.db.read([&](catalog::Statements& statements) {
-    return need_upload(statements, actor, upload, ground_.clock.now_us());
+    return need_upload(statements, authority, upload, ground_.clock.now_us());
   });
 }
 
-catalog::Scope Uploads::scope_of(const Actor& actor, const Id& upload) {
-  return catalog::Scope::workspace(get(actor, upload).workspace);
+UploadPart Uploads::add_part(const Authority& authority, const Id& upload, const Content& content) {
+  UploadPart part;
+  store(authority, upload, content, part);
+  return part;
 }
 
-UploadPart Uploads::add_part(const Actor& actor, const Id& upload, const Content& content) {
+UploadInfo Uploads::append(const Authority& authority, const Id& upload, uint64_t offset,
+                           const Content& content) {
   UploadPart part;
+  part.start = offset;
+  store(authority, upload, content, part);
+  return get(authority, upload);
+}
+
+void Uploads::store(const Authority& authority, const Id& upload, const Content& content, UploadPart& part) {
+  authority.need(Right::write);
   part.id = ground_.ids.next();
   part.size = content.size();
   part.sha256 = content.hash();
   part.created_us = ground_.clock.now_us();
   auto recorder = BlobLedger::recorder(ground_.blobs, {&content.written()});
-  auto unneeded = ground_.db.write_after(recorder, scope_of(actor, upload), [&](catalog::Tx& tx) {
-    auto pending = need_pending(tx, actor, upload, part.created_us);
-    check_may_write(tx, actor, pending.workspace, tx.now_us());
+  auto unneeded = ground_.db.write_after(recorder, authority.scope(), [&](catalog::Tx& tx) {
+    check_still_holds(tx, authority, Right::write);
+    auto pending = need_pending(tx, authority, upload, tx.now_us());
+    if (part.start) check_append(pending, *part.start, part.size);
     auto parts = *tx.one("SELECT count(*) FROM upload_parts WHERE upload = $1", {upload},
                          [](const catalog::Row& row) { return row.integer(0); });
     if (static_cast<size_t>(parts) >= kUploadPartsMax)
       throw Error(Code::bad_request, "an upload has at most " + std::to_string(kUploadPartsMax) + " parts")
           .advise(Advice::send_larger_parts)
           .with("part_bytes_max", static_cast<int64_t>(kUploadPartBytesMax));
-    ChangeRun run(tx, ground_, actor, pending.workspace);
+    ChangeRun run(tx, ground_, authority);
     auto added = BlobLedger::add(tx, pending.workspace, content.written(), part.created_us);
     run.grow(added.grew_bytes);
-    tx.exec("INSERT INTO upload_parts (upload, id, sha256, size, created_us) VALUES ($1, $2, $3, $4, $5)",
-            {upload, part.id, part.sha256, part.size, part.created_us});
+    tx.exec(
+        "INSERT INTO upload_parts (upload, id, sha256, size, created_us, start) VALUES ($1, $2, $3, $4, $5, "
+        "$6)",
+        {upload, part.id, part.sha256, part.size, part.created_us, part.start});
     return std::move(added.unneeded);
   });
   content.written().commit();
   for (const auto& location : unneeded) ground_.blobs.remove(location);
-  return part;
 }
 
-UploadInfo Uploads::complete(const Actor& actor, const Id& id, const Completion& wanted,
+UploadInfo Uploads::complete(const Authority& authority, const Id& id, const Completion& wanted,
                              const std::function<bool()>& go_on) {
-  auto found = get(actor, id);
+  auto found = get(authority, id);
   // A client that did not receive the answer asks again and gets the same answer.
   if (found.status == "completed") return found;
   auto [upload, parts] = ground_.db.read([&](catalog::Statements& statements) {
-    auto pending = need_pending(statements, actor, id, ground_.clock.now_us());
-    auto all = parts_of(statements, id);
-    return std::pair(pending, chosen_parts(all, wanted.parts, pending.wanted.size));
+    auto pending = need_pending(statements, authority, id, ground_.clock.now_us());
+    auto chosen = chosen_parts(parts_of(statements, id), wanted.parts);
+    check_total(chosen, pending.wanted.size);
+    return std::pair(pending, chosen);
   });
   PutChange put;
   try {
@@ -251,48 +292,50 @@ UploadInfo Uploads::complete(const Actor& actor, const Id& id, const Completion&
     // Missing parts mean that the upload ended in the meantime.
     if (error.code() == Code::gone)
       ground_.db.read([&](catalog::Statements& statements) {
-        need_pending(statements, actor, id, ground_.clock.now_us());
+        need_pending(statements, authority, id, ground_.clock.now_us());
       });
     throw;
   }
   put.mime = upload.wanted.mime;
-  put.purpose = Purpose{upload.wanted.purpose, {}};
-  TimeUs now_us = ground_.clock.now_us();
-  if (upload.wanted.keep_s) put.purpose->expires_us = now_us + *upload.wanted.keep_s * kSecondUs;
   const Change change = std::move(put);
+  const Content& content = std::get<PutChange>(change).content;
   std::vector<std::string> unneeded;
   bool was_done = false;
-  auto recorder = BlobLedger::recorder(ground_.blobs, {&std::get<PutChange>(change).content.written()});
-  auto scope = catalog::Scope::workspace(upload.workspace);
-  auto done = ground_.db.write_after(recorder, scope, [&](catalog::Tx& tx) {
-    auto current = need_upload(tx, actor, id, now_us);
+  auto recorder = BlobLedger::recorder(ground_.blobs, {&content.written()});
+  auto done = ground_.db.write_after(recorder, authority.scope(), [&](catalog::Tx& tx) {
+    check_still_holds(tx, authority, Right::write);
+    auto current = need_upload(tx, authority, id, tx.now_us());
     was_done = current.status == "completed";  // by the same call, made twice at once
     if (was_done) return current;
-    auto pending = need_pending(tx, actor, id, now_us);
-    check_may_write(tx, actor, pending.workspace, tx.now_us());
-    ChangeRun run(tx, ground_, actor, pending.workspace);
+    auto pending = need_pending(tx, authority, id, tx.now_us());
+    // Bytes that were appended since are not in the file.
+    if (!wanted.parts && pending.received != content.size())
+      throw Error(Code::conflict, "bytes were appended while the upload was being completed");
+    ChangeRun run(tx, ground_, authority);
     // The parts go first, so that they and the file do not count twice against the quota.
     end_upload(run, id, "completed");
     auto result = run.run(change);
     tx.exec("UPDATE uploads SET version = $2 WHERE id = $1", {id, result.version->id});
+    if (wanted.also) wanted.also(tx, {result});
     unneeded = std::move(run.unneeded());
     pending.status = "completed";
     pending.version = result.version->id;
     return pending;
   });
   if (was_done) return done;
-  std::get<PutChange>(change).content.written().commit();
+  content.written().commit();
   for (const auto& location : unneeded) ground_.blobs.remove(location);
   return done;
 }
 
-UploadInfo Uploads::cancel(const Actor& actor, const Id& upload) {
-  return ground_.db.write(scope_of(actor, upload), [&](catalog::Tx& tx) {
-    identity::Access::check_key(tx, actor, tx.now_us());
-    auto known = need_upload(tx, actor, upload, tx.now_us());
+UploadInfo Uploads::cancel(const Authority& authority, const Id& upload) {
+  authority.need(Right::write);
+  return ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+    check_still_holds(tx, authority, Right::write);
+    auto known = need_upload(tx, authority, upload, tx.now_us());
     if (known.status == "cancelled") return known;
-    auto pending = need_pending(tx, actor, upload, tx.now_us());
-    ChangeRun run(tx, ground_, actor, pending.workspace);
+    auto pending = need_pending(tx, authority, upload, tx.now_us());
+    ChangeRun run(tx, ground_, authority);
     end_upload(run, upload, "cancelled");
     pending.status = "cancelled";
     return pending;
@@ -304,7 +347,7 @@ void Uploads::expire() {
   TimeUs now_us = ground_.clock.now_us();
   auto over = ground_.db.read([&](catalog::Statements& statements) {
     return statements.all("SELECT " SK_UPLOAD_COLUMNS
-                          " FROM uploads WHERE status = 'pending' AND expires_us <= $1 LIMIT $2",
+                          " FROM uploads u WHERE status = 'pending' AND expires_us <= $1 LIMIT $2",
                           {now_us, kAtOnceMax}, read_upload);
   });
   Actor nobody;

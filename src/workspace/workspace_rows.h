@@ -1,4 +1,5 @@
-// Reads and writes the rows of the domain's value types; private to this room.
+// Reads and writes the rows of the domain's value types. For this room, and for queries of other rooms that
+// join its tables (EXCEPTIONS in tests/tidy/test_tables.py).
 #pragma once
 
 #include "catalog/columns.h"

@@ -130,11 +130,13 @@ Authority Workspaces::enter(const Actor& actor, std::string_view id_or_name, Rig
 }
 
 void Workspaces::forget_after(catalog::Tx& tx) {
-  tx.after_commit([this] {
-    MutexLock lock(mutex_);
-    ++changes_;
-    remembered_.clear();
-  });
+  tx.after_commit([this] { forget_cached(); });
+}
+
+void Workspaces::forget_cached() {
+  MutexLock lock(mutex_);
+  ++changes_;
+  remembered_.clear();
 }
 
 Authority Workspaces::open(const Actor& actor, std::string_view id_or_name, Right right) {

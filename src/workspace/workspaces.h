@@ -63,6 +63,9 @@ class Workspaces {
 
   void set_member(const Authority& authority, const Id& principal, std::optional<Right> right);
 
+  // Forgets the cached access checks. Changes made through this object do so by themselves.
+  void forget_cached();
+
  private:
   static Authority authority_of(const Actor& actor, Workspace workspace);
   // Invalidates the cache after the commit of `tx`. Called in every transaction that changes access.

@@ -2,9 +2,11 @@
 
 import datetime
 import sqlite3
+import time
 
+import requests
 from rest_client import Client
-from sandkeep_server import PROJECT
+from sandkeep_server import PROJECT, ROOT_KEY
 
 MIGRATIONS = sorted((PROJECT / "src" / "catalog" / "migrations").glob("*.sql"))
 
@@ -26,7 +28,8 @@ def downgrade(path, last):
             db.execute("INSERT INTO schema_migrations VALUES (?)", (file.stem,))
     db.execute("ATTACH ? AS newer", (str(old_path),))
     for (table,) in db.execute("SELECT name FROM main.sqlite_master WHERE type = 'table' AND name <> 'schema_migrations'").fetchall():
-        columns = ", ".join(row[1] for row in db.execute(f"PRAGMA main.table_info({table})"))
+        still_there = {row[1] for row in db.execute(f"PRAGMA newer.table_info({table})")}
+        columns = ", ".join(row[1] for row in db.execute(f"PRAGMA main.table_info({table})") if row[1] in still_there)
         db.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM newer.{table}")
     db.commit()
     return db
@@ -97,3 +100,29 @@ def test_a_folder_of_before_nodes_and_times_goes_on_in_order(make_server):
         heads = db.execute("SELECT h.time_us, MAX(j.time_us) FROM journals h JOIN journal j ON j.workspace = h.workspace GROUP BY h.workspace").fetchall()
     assert heads and all(head == last for head, last in heads)
     assert len((server.data / "node").read_text().strip()) == 32
+
+
+def test_an_upload_that_was_under_way_keeps_its_purpose_and_its_time(make_server):
+    server = make_server()
+    server.stop()
+    db = downgrade(server.data / "catalog.db", "0012_followers")
+    owner, workspace = db.execute("SELECT owner, id FROM workspaces").fetchone()
+    now_us = int(time.time() * 1e6)
+    for number, keep_s in ((1, 7200), (2, None)):
+        db.execute("INSERT INTO uploads (id, owner, workspace, filename, purpose, mime, size, keep_s, status, created_us, expires_us) "
+                   "VALUES (?, ?, ?, 'big.bin', 'fine-tune', '', 3, ?, 'pending', ?, ?)",
+                   (bytes(15) + bytes([number]), owner, workspace, keep_s, now_us, now_us + 3_600_000_000))
+    db.commit()
+    db.close()
+
+    server.start()
+    for number, keep_s in ((1, 7200), (2, None)):
+        upload = f"{server.url}/v1/uploads/upload_{number:032x}"
+        headers = {"Authorization": f"Bearer {ROOT_KEY}"}
+        part = requests.post(upload + "/parts", headers=headers, files={"data": b"abc"})
+        assert part.status_code == 200, part.text
+        done = requests.post(upload + "/complete", headers=headers, json={"part_ids": [part.json()["id"]]})
+        assert done.status_code == 200, done.text
+        assert done.json()["purpose"] == done.json()["file"]["purpose"] == "fine-tune"
+        expires_at = done.json()["file"].get("expires_at")
+        assert expires_at is None if keep_s is None else abs(expires_at - time.time() - keep_s) < 60

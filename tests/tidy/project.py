@@ -20,9 +20,10 @@ ROOMS = {
     "conversations": {"catalog", "workspace", "http"},
     "sandbox": set(),
     "interpreter": {"catalog", "sandbox", "workspace"},
+    "followers": {"catalog", "identity", "workspace", "conversations", "interpreter"},
     "bridge": {"workspace", "conversations", "http"},
-    "api": {"http", "blobs", "catalog", "identity", "workspace", "conversations", "sandbox", "interpreter", "bridge"},
-    "server": {"http", "blobs", "catalog", "identity", "workspace", "conversations", "sandbox", "interpreter", "bridge", "api"},
+    "api": {"http", "blobs", "catalog", "identity", "workspace", "conversations", "sandbox", "interpreter", "followers", "bridge"},
+    "server": {"http", "blobs", "catalog", "identity", "workspace", "conversations", "sandbox", "interpreter", "followers", "bridge", "api"},
     "cli": {"http", "server"},
 }
 

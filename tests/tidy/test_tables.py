@@ -8,19 +8,25 @@ OWNERS = {
     "identity": {"principals", "keys", "subjects"},
     "workspace": {
         "workspaces", "members", "entries", "placements", "versions", "purged_versions", "attributes", "blobs", "workspace_blobs",
-        "locks", "fences", "journals", "journal", "checkpoints", "purposes", "retracted_versions", "uploads", "upload_parts",
+        "locks", "fences", "journals", "journal", "checkpoints", "retracted_versions", "uploads", "upload_parts",
     },
     "conversations": {"conversations", "messages", "message_files"},
     "interpreter": {
         "sessions", "session_aliases", "session_attachments", "executions", "execution_files", "execution_outputs", "manifests", "thumbnails", "unkept",
     },
+    "followers": {"followers", "follower_cursors"},
+    "api": {"purposes"},
 }
 
 # Queries of one room about a table of another, by (file, table), with the reason why a function of the owner would be worse.
 EXCEPTIONS = {
     **{
         (f"src/workspace/{file}", "principals"): "joins the name of an author or owner to each row of a list"
-        for file in ("files.cpp", "lock_check.cpp", "locks.cpp", "purposes.cpp", "workspace_rows.h", "workspaces.cpp")
+        for file in ("files.cpp", "lock_check.cpp", "locks.cpp", "workspace_rows.h", "workspaces.cpp")
+    },
+    **{
+        ("src/api/vendor/given_files.cpp", table): "pages files with a purpose in the order of their newest versions"
+        for table in ("entries", "versions", "principals")
     },
     ("src/interpreter/records.cpp", "entries"): "leaves out unkept files that are settled, in the query that pages them",
     ("src/interpreter/records.cpp", "versions"): "leaves out unkept files that are settled, in the query that pages them",

@@ -131,7 +131,7 @@ Reply delete_object(Call& call) {
   auto session = need_session(call, call.request.param("session"));
   auto version = need_version(call, session, call.request.param("file"));
   // The id becomes unknown, as LibreChat expects after a deletion. Permanent links still work.
-  call.app.keep.purposes().retract(call.actor, version.id, lock_tokens_from_headers(call.request.headers));
+  call.app.keep.retractions().retract(call.actor, version.id, lock_tokens_from_headers(call.request.headers));
   return Reply::json({{"message", "File deleted successfully"},
                       {"session_id", session.id.base64url21()},
                       {"fileId", version.id.base64url21()}});

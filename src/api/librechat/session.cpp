@@ -108,12 +108,24 @@ Place choose_session(const Call& call, const Body& body, const FileRefs& refs) {
   return {interpreter.create(authority, new_session()), true};
 }
 
+// Whether the time is over that a Files API gave the file. False for one that is not there, which attach()
+// reports.
+static bool is_expired(const Call& call, const Id& version) {
+  try {
+    return call.app.keep.retractions().find(call.actor, version) &&
+           !call.app.given_files.find(call.actor, version);
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 std::vector<interpreter::Attached> attach(const Call& call, const SessionInfo& session,
                                           const FileRefs& refs) {
   std::vector<interpreter::Attachment> wanted;
   for (const auto& ref : refs.all) {
     // An invalid id becomes the zero id, for which attach() reports a problem with the file's name.
     Id version = Id::from_base64url21(ref.id).value_or(Id{});
+    if (is_expired(call, version)) version = Id{};
     wanted.push_back({version, ref.name.empty() ? "file-" + ref.id : ref.name});
   }
   if (wanted.empty()) return {};

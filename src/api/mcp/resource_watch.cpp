@@ -22,16 +22,14 @@ bool changes_list(const std::string& kind) {
 
 std::shared_ptr<ResourceWatch> ResourceWatch::start(App& app, Options options) {
   auto watch = std::make_shared<ResourceWatch>(app, std::move(options));
-  watch->subscription_ = app.keep.feed().subscribe_any([weak = std::weak_ptr(watch), &app] {
-    auto strong = weak.lock();
-    if (!strong || strong->scheduled_.exchange(true)) return;
-    app.background.run_after(kPause, [weak] {
-      auto again = weak.lock();
-      if (!again) return;
-      again->scheduled_ = false;
-      again->look();
+  {
+    MutexLock lock(watch->mutex_);  // the first look may come before changed_ is set
+    watch->changed_.emplace(app.keep.feed(), [weak = std::weak_ptr(watch), &app] {
+      app.background.run_after(kPause, [weak] {
+        if (auto strong = weak.lock()) strong->look();
+      });
     });
-  });
+  }
   // Records the journal positions; later changes are reported. Comes after the subscription, which otherwise
   // misses the changes in between.
   watch->look();
@@ -69,6 +67,7 @@ void ResourceWatch::look() {
   bool list_changed = false;
   try {
     MutexLock lock(mutex_);
+    unread_.add(changed_->take());
     bool first = std::exchange(first_, false);
     if (!first && uris_.empty() && !options_.is_wanted()) return;
     auto actor = options_.renew();
@@ -78,12 +77,13 @@ void ResourceWatch::look() {
       auto authority = app_.keep.workspaces().standing(actor, workspace.id);
       if (!authority.allows(workspace::Right::read)) continue;  // access ended meanwhile
       if (seen_.contains(workspace.id)) {
-        look_at(authority, updated, list_changed);
+        if (unread_.contains(workspace.id)) look_at(authority, updated, list_changed);
       } else {
         seen_[workspace.id] = app_.keep.journal().head_seq(authority);
         list_changed = list_changed || !first;
       }
     }
+    unread_.clear();
   } catch (const Error& error) {
     // Ignores other errors, because the next change triggers another attempt.
     bool is_denied = error.code() == Code::unauthorized || error.code() == Code::forbidden;

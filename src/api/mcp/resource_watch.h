@@ -5,11 +5,12 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "api/app.h"
 #include "base/mutex.h"
-#include "workspace/feed.h"
+#include "followers/changed_journals.h"
 #include "workspace/types.h"
 
 namespace sk::api::mcp {
@@ -47,12 +48,12 @@ class ResourceWatch : public std::enable_shared_from_this<ResourceWatch> {
 
   App& app_;
   const Options options_;
-  std::atomic<bool> scheduled_ = false;
   Mutex mutex_;
   std::map<std::string, Place> uris_ SK_GUARDED_BY(mutex_);  // a zero workspace: not a stored file
   std::map<Id, int64_t> seen_ SK_GUARDED_BY(mutex_);  // workspace → position up to which its journal was read
+  followers::JournalSet unread_ SK_GUARDED_BY(mutex_);  // journals that grew and were not read since
   bool first_ SK_GUARDED_BY(mutex_) = true;
-  workspace::Feed::Subscription subscription_;  // set by start(), before the watch is shared
+  std::optional<followers::ChangedJournals> changed_ SK_GUARDED_BY(mutex_);  // set by start()
 };
 
 }  // namespace sk::api::mcp

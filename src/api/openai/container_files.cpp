@@ -52,7 +52,7 @@ Reply file_reply(Call& call, const SessionInfo& container, const Version& versio
 
 Reply copy_file(Call& call, const SessionInfo& container, const std::string& file_id) {
   auto id = file_id_from(file_id);
-  auto file = id ? call.app.keep.purposes().find(call.actor, *id) : std::nullopt;
+  auto file = id ? call.app.given_files.find(call.actor, *id) : std::nullopt;
   if (!file)
     throw Error(Code::not_found, "there is no file '" + file_id.substr(0, 100) + "'")
         .with("field", "file_id");
@@ -127,7 +127,7 @@ Reply get_content(Call& call, const OpenAiMount& mount) {
 Reply delete_file(Call& call, const OpenAiMount& mount) {
   auto container = container_of(call);
   auto version = file_of(call, container, mount);
-  call.app.keep.purposes().retract(call.actor, version.id, lock_tokens_from_headers(call.request.headers));
+  call.app.keep.retractions().retract(call.actor, version.id, lock_tokens_from_headers(call.request.headers));
   return Reply::json({{"id", version.id.with_prefix(kContainerFilePrefix)},
                       {"object", "container.file.deleted"},
                       {"deleted", true}});

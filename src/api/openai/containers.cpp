@@ -50,7 +50,7 @@ std::vector<workspace::Version> find_files(Call& call) {
   std::vector<workspace::Version> found;
   for (const auto& text : call.body.texts("file_ids")) {
     auto id = file_id_from(text);
-    auto file = id ? call.app.keep.purposes().find(call.actor, *id) : std::nullopt;
+    auto file = id ? call.app.given_files.find(call.actor, *id) : std::nullopt;
     if (!file) throw wrong("file_ids", "there is no file '" + text.substr(0, 100) + "'");
     found.push_back(std::move(file->version));
   }

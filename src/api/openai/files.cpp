@@ -15,10 +15,10 @@ namespace {
 
 using http::Reply;
 
-workspace::GivenFile file_of(Call& call) {
+GivenFile file_of(Call& call) {
   const auto& text = call.request.param("file");
   auto id = file_id_from(text);
-  auto found = id ? call.app.keep.purposes().find(call.actor, *id) : std::nullopt;
+  auto found = id ? call.app.given_files.find(call.actor, *id) : std::nullopt;
   if (!found)
     throw Error(Code::not_found, "there is no file '" + text.substr(0, 100) + "'")
         .with("field", "id")
@@ -44,16 +44,19 @@ Reply create_file(Call& call, Form& form, const FormRules& rules) {
   if (purpose == form.fields.end())
     throw Error(Code::bad_request, "the field 'purpose' is missing").with("field", "purpose");
   check_purpose(purpose->second);
-  workspace::GivenFile file;
+  GivenFile file;
   file.purpose = purpose->second;
   if (auto seconds = read_expiry(expiry_of(form), kFileExpiry, call.ignored))
     file.expires_us = call.app.clock.now_us() + *seconds * kSecondUs;
-  form.change.path = call.app.keep.purposes().place_for(*form.filename);
+  form.change.path = call.app.given_files.place_for(*form.filename);
   form.change.conditions = lock_tokens_from_headers(call.request.headers);
-  form.change.purpose = workspace::Purpose{file.purpose, file.expires_us};
   auto workspace = call.app.keep.workspaces().open_default(call.actor, workspace::Right::write);
-  auto result = call.app.keep.files().apply_one(workspace, std::move(form.change));
-  file.version = *result.version;
+  std::vector<workspace::Change> changes;
+  changes.push_back(std::move(form.change));
+  auto made = call.app.keep.files().apply(workspace, std::move(changes), [&](auto& tx, const auto& results) {
+    GivenFiles::give(tx, results[0].entry, {file.purpose, file.expires_us});
+  });
+  file.version = *made[0].version;
   return Reply::json(file_json(file, call.request.base_url));
 }
 
@@ -69,7 +72,7 @@ std::unique_ptr<http::BodySink> begin_file(std::shared_ptr<Call> call) {
 Reply list_all(Call& call) {
   constexpr int64_t kMost = 10'000;
   auto query = list_query(call, kMost, kMost);
-  workspace::GivenQuery wanted;
+  GivenQuery wanted;
   wanted.purpose = call.query.text("purpose").value_or("");
   wanted.order = query.order;
   wanted.limit = query.limit + 1;
@@ -78,10 +81,9 @@ Reply list_all(Call& call) {
     if (!id) throw Error(Code::bad_request, "'after' must be the id of a file").with("field", "after");
     wanted.after = *id;
   }
-  auto found = call.app.keep.purposes().list(call.actor, wanted);
-  return Reply::json(list_json(found, query.limit, [&](const workspace::GivenFile& file) {
-    return file_json(file, call.request.base_url);
-  }));
+  auto found = call.app.given_files.list(call.actor, wanted);
+  return Reply::json(list_json(
+      found, query.limit, [&](const GivenFile& file) { return file_json(file, call.request.base_url); }));
 }
 
 Reply send_content(Call& call) {
@@ -93,7 +95,7 @@ Reply send_content(Call& call) {
 
 Reply trash_file(Call& call) {
   auto id = file_of(call).version.id;
-  call.app.keep.purposes().retract(call.actor, id, lock_tokens_from_headers(call.request.headers));
+  call.app.keep.retractions().retract(call.actor, id, lock_tokens_from_headers(call.request.headers));
   return Reply::json({{"id", id.with_prefix(kFilePrefix)}, {"object", "file"}, {"deleted", true}});
 }
 

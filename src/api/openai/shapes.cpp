@@ -47,7 +47,7 @@ Json container_file_json(const interpreter::SessionInfo& container, const worksp
   return out.take();
 }
 
-Json file_json(const workspace::GivenFile& file, const std::string& base_url) {
+Json file_json(const GivenFile& file, const std::string& base_url) {
   const auto& version = file.version;
   Json out = {{"id", version.id.with_prefix(kFilePrefix)},
               {"object", "file"},

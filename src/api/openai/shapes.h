@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "api/common/call.h"
+#include "api/vendor/given_files.h"
 #include "base/json.h"
 #include "base/object_writer.h"
 #include "interpreter/types.h"
-#include "workspace/purposes.h"
 #include "workspace/uploads.h"
 
 namespace sk::api::openai {
@@ -20,7 +20,7 @@ int64_t unix_s(TimeUs time_us);
 Json container_json(const interpreter::SessionInfo& container, TimeUs now_us);
 Json container_file_json(const interpreter::SessionInfo& container, const workspace::Version& version,
                          const std::string& base_url);
-Json file_json(const workspace::GivenFile& file, const std::string& base_url);
+Json file_json(const GivenFile& file, const std::string& base_url);
 
 // `limit`, `order` and `after`, the parameters of all of OpenAI's lists.
 Fields list_fields();

@@ -1,17 +1,17 @@
 // Reads the growing journal: pages, long polls, and resumable server-sent events.
 #include "api/common/shapes.h"
-#include "api/common/watch.h"
 #include "api/rest/errors.h"
 #include "api/rest/rest.h"
-#include "base/mutex.h"
 #include "base/object_writer.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "followers/tail.h"
 
 namespace sk::api::rest {
 
 namespace {
 
+using followers::Tail;
 using http::Reply;
 using workspace::EventFilter;
 using workspace::Events;
@@ -21,14 +21,6 @@ using workspace::ReadableJournal;
 // fairly. It also fits into the smallest buffer that an operator can configure.
 constexpr size_t kStreamPortion = 50;
 constexpr size_t kUnsentBytesMax = 16 << 10;
-constexpr std::chrono::milliseconds kReaderPause{20};
-
-struct Wanted {
-  Id workspace;  // zero: the server's journal
-  int64_t after = 0;
-  size_t limit = 0;
-  EventFilter filter;
-};
 
 Json events_json(const Events& events) {
   Json items = Json::array();
@@ -38,140 +30,119 @@ Json events_json(const Events& events) {
   return out.take();
 }
 
-// The state that polls and streams share: the position in the journal, and the right to read it. The right is
+// Throws unless the actor may still read the journal.
+ReadableJournal journal_for(App& app, const workspace::Actor& actor, const Id& workspace) {
+  if (!workspace) return ReadableJournal::of_server(actor);
+  return app.keep.workspaces().open(actor, workspace.with_prefix(workspace::prefix::workspace));
+}
+
+// Calls the owner's methods of the same names for as long as it exists. The right to read the journal is
 // checked again on every read.
-class Reader {
- public:
-  Reader(Call& call, Wanted wanted) : app_(call.app), renew_(call.renewer()), wanted_(std::move(wanted)) {}
-
-  // Returns the events after the position where the last call stopped.
-  Events next(size_t limit) {
-    auto events = app_.keep.journal().events(renewed(), wanted_.after, limit, wanted_.filter);
-    wanted_.after = events.cursor;
-    return events;
-  }
-
-  int64_t cursor() const { return wanted_.after; }
-  size_t limit() const { return wanted_.limit; }
-  const Id& workspace() const { return wanted_.workspace; }
-  App& app() { return app_; }
-
- private:
-  ReadableJournal renewed() {
-    auto actor = renew_();
-    if (!wanted_.workspace) return ReadableJournal::of_server(actor);
-    return app_.keep.workspaces().open(actor, wanted_.workspace.with_prefix(workspace::prefix::workspace));
-  }
-
-  App& app_;
-  const std::function<workspace::Actor()> renew_;
-  Wanted wanted_;
-};
+template <class Owner>
+Tail::Calls calls_of(Call& call, const Id& workspace, const std::shared_ptr<Owner>& owner) {
+  std::weak_ptr<Owner> weak = owner;
+  return {.before =
+              [weak] {
+                auto strong = weak.lock();
+                return strong ? strong->before() : Tail::Next::end;
+              },
+          .journal = [&app = call.app, renew = call.renewer(),
+                      workspace] { return journal_for(app, renew(), workspace); },
+          .on_events =
+              [weak](const Events& events) {
+                auto strong = weak.lock();
+                return strong ? strong->on_events(events) : Tail::Next::end;
+              },
+          .on_error =
+              [weak](const Error& error) {
+                if (auto strong = weak.lock()) strong->on_error(error);
+              }};
+}
 
 // A long poll. The closures of its Deferred own it, so it ends with the connection.
-class EventPoll : public std::enable_shared_from_this<EventPoll> {
+class EventPoll {
  public:
-  EventPoll(Call& call, Reader reader) : reader_(std::move(reader)), empty_until_(reader_.cursor()) {
+  EventPoll(const Call& call, int64_t after) : empty_until_(after) {
     request_.request_id = call.request.request_id;
   }
 
-  static Reply start(std::shared_ptr<EventPoll> self, std::chrono::milliseconds wait) {
+  static Reply start(Call& call, std::shared_ptr<EventPoll> self, Tail::Options wanted,
+                     std::chrono::milliseconds wait) {
     auto deferred = std::make_shared<http::Deferred>(
         wait, [self] { return self->at_deadline(); }, [self] {}, std::function<void()>(), http::AtStop::end);
     self->deferred_ = deferred;
-    MutexLock lock(self->mutex_);  // the first callback may come before watch_ is set
-    auto& app = self->reader_.app();
-    self->watch_.emplace(app.keep.feed(), app.background, self->reader_.workspace(),
-                         [weak = self->weak_from_this()] {
-                           if (auto strong = weak.lock()) strong->look();
-                         });
-    self->watch_->poke();
+    auto calls = calls_of(call, wanted.workspace, self);
+    self->tail_ = Tail::start(call.app.keep, call.app.background, std::move(wanted), std::move(calls));
     return Reply::deferred(std::move(deferred));
   }
 
- private:
-  void look() {
+  Tail::Next before() {
     auto deferred = deferred_.lock();
-    if (!deferred || deferred->done()) return;
-    MutexLock lock(mutex_);
-    try {
-      auto events = reader_.next(reader_.limit());
-      if (!events.items.empty()) {
-        deferred->complete(Reply::json(events_json(events)));
-        return;
-      }
-      empty_until_ = events.cursor;
-      if (events.has_more) watch_->poke();
-    } catch (const Error& error) {
-      deferred->complete(error_reply(request_, error));
-    }
+    return !deferred || deferred->done() ? Tail::Next::end : Tail::Next::go_on;
   }
 
-  // May wait for a look() that found events too late to send them. The client's next poll must find these
-  // again, so the answer does not use the reader's cursor, which is behind them.
+  Tail::Next on_events(const Events& events) {
+    if (events.items.empty()) {
+      empty_until_ = events.cursor;
+      return Tail::Next::go_on;
+    }
+    if (auto deferred = deferred_.lock()) deferred->complete(Reply::json(events_json(events)));
+    return Tail::Next::end;
+  }
+
+  void on_error(const Error& error) {
+    if (auto deferred = deferred_.lock()) deferred->complete(error_reply(request_, error));
+  }
+
+ private:
+  // A read that found events too late to send them may run at the same time. The client's next poll must find
+  // these again, so the answer does not use the tail's cursor, which is behind them.
   Reply at_deadline() {
-    MutexLock lock(mutex_);
     return Reply::json(events_json({.items = {}, .cursor = empty_until_, .has_more = false}));
   }
 
   http::Request request_;  // the part that an error reply needs
   std::weak_ptr<http::Deferred> deferred_;
-  Mutex mutex_;
-  Reader reader_ SK_GUARDED_BY(mutex_);
-  int64_t empty_until_ SK_GUARDED_BY(mutex_);  // there was no event up to this position
-  std::optional<Watch> watch_ SK_GUARDED_BY(mutex_);
+  std::atomic<int64_t> empty_until_;  // there was no event up to this position
+  std::shared_ptr<Tail> tail_;
 };
 
 // An event stream. The stream's closure owns it, so it ends with the connection.
-class EventFollower : public std::enable_shared_from_this<EventFollower> {
+class EventFollower {
  public:
-  explicit EventFollower(Reader reader) : reader_(std::move(reader)) {}
-
-  static Reply start(std::shared_ptr<EventFollower> self) {
+  static Reply start(Call& call, std::shared_ptr<EventFollower> self, Tail::Options wanted) {
     auto stream = std::make_shared<http::EventStream>([self] {}, http::AtStop::end);
     self->stream_ = stream;
-    MutexLock lock(self->mutex_);  // the first callback may come before watch_ is set
-    auto& app = self->reader_.app();
-    self->watch_.emplace(app.keep.feed(), app.background, self->reader_.workspace(),
-                         [weak = self->weak_from_this()] {
-                           if (auto strong = weak.lock()) strong->pump();
-                         });
-    self->watch_->poke();
+    auto calls = calls_of(call, wanted.workspace, self);
+    self->tail_ = Tail::start(call.app.keep, call.app.background, std::move(wanted), std::move(calls));
     return Reply::events(std::move(stream));
   }
 
- private:
-  void pump() {
+  // Reads no more than a slow client takes: the backlog may be much longer than the buffer for it.
+  Tail::Next before() {
     auto stream = stream_.lock();
-    if (!stream || stream->closed()) return;
-    MutexLock lock(mutex_);
-    if (stream->unsent_bytes() > kUnsentBytesMax) return wait_for_reader();
-    try {
-      auto events = reader_.next(kStreamPortion);
-      for (const auto& entry : events.items) {
-        if (!stream->send({std::to_string(entry.seq), entry.kind, to_text(event_json(entry))})) return;
-      }
-      if (events.has_more) watch_->poke();
-    } catch (const Error&) {
-      // The right to read was revoked. The client gets the reason when it reconnects.
-      stream->close();
+    if (!stream || stream->closed()) return Tail::Next::end;
+    return stream->unsent_bytes() > kUnsentBytesMax ? Tail::Next::later : Tail::Next::go_on;
+  }
+
+  Tail::Next on_events(const Events& events) {
+    auto stream = stream_.lock();
+    if (!stream) return Tail::Next::end;
+    for (const auto& entry : events.items) {
+      if (!stream->send({std::to_string(entry.seq), entry.kind, to_text(event_json(entry))}))
+        return Tail::Next::end;
     }
+    return Tail::Next::go_on;
   }
 
-  // Waits before reading more: the backlog may be much longer than the buffer for one slow reader.
-  void wait_for_reader() SK_REQUIRES(mutex_) {
-    reader_.app().background.run_after(kReaderPause, [weak = weak_from_this()] {
-      auto strong = weak.lock();
-      if (!strong) return;
-      MutexLock lock(strong->mutex_);
-      strong->watch_->poke();
-    });
+  // The right to read was revoked. The client gets the reason when it reconnects.
+  void on_error(const Error&) {
+    if (auto stream = stream_.lock()) stream->close();
   }
 
+ private:
   std::weak_ptr<http::EventStream> stream_;
-  Mutex mutex_;
-  Reader reader_ SK_GUARDED_BY(mutex_);
-  std::optional<Watch> watch_ SK_GUARDED_BY(mutex_);
+  std::shared_ptr<Tail> tail_;
 };
 
 int64_t parse_cursor(const std::string& text, std::string_view label) {
@@ -207,19 +178,23 @@ EventFilter filter_of(const Call& call) {
 Reply answer_events(Call& call, const ReadableJournal& journal) {
   bool stream = call.wants_stream();
   const auto& settings = call.app.settings;
-  Wanted wanted{.workspace = journal.workspace(),
-                .after = start_of(call, journal, stream),
-                .limit = call.limit(settings.list_page_max),
-                .filter = filter_of(call)};
+  Tail::Options wanted{.workspace = journal.workspace(),
+                       .after = start_of(call, journal, stream),
+                       .filter = filter_of(call),
+                       .batch_max = call.limit(settings.list_page_max)};
   auto wait_s = within(call.query.integer("wait").value_or(0), 0, settings.events_wait_max_s, "wait");
   call.note("list", "events");
 
-  Reader reader(call, std::move(wanted));
-  if (stream) return EventFollower::start(std::make_shared<EventFollower>(std::move(reader)));
-  auto events = reader.next(reader.limit());
+  if (stream) {
+    wanted.batch_max = kStreamPortion;
+    return EventFollower::start(call, std::make_shared<EventFollower>(), std::move(wanted));
+  }
+  auto events = call.app.keep.journal().events(journal, wanted.after, wanted.batch_max, wanted.filter);
   bool nothing_yet = events.items.empty() && wait_s > 0;
   if (!nothing_yet) return Reply::json(events_json(events));
-  return EventPoll::start(std::make_shared<EventPoll>(call, std::move(reader)), std::chrono::seconds(wait_s));
+  wanted.after = events.cursor;
+  auto poll = std::make_shared<EventPoll>(call, wanted.after);
+  return EventPoll::start(call, std::move(poll), std::move(wanted), std::chrono::seconds(wait_s));
 }
 
 Fields event_query() {

@@ -1,10 +1,10 @@
 // Locks, and waiting for one without blocking a thread.
 #include "api/common/shapes.h"
-#include "api/common/watch.h"
 #include "api/rest/errors.h"
 #include "api/rest/rest.h"
 #include "base/mutex.h"
 #include "base/path.h"
+#include "followers/watch.h"
 
 namespace sk::api::rest {
 
@@ -118,7 +118,7 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
   bool answered_ SK_GUARDED_BY(mutex_) = false;   // at_deadline() has made the reply
   TimeUs retry_at_us_ SK_GUARDED_BY(mutex_) = 0;  // the time for which a timer is set
   std::optional<workspace::Lock> acquired_ SK_GUARDED_BY(mutex_);
-  std::optional<Watch> watch_;
+  std::optional<followers::Watch> watch_;
 };
 
 Reply acquire_lock(Call& call) {

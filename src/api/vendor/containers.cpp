@@ -41,16 +41,16 @@ bool is_expired(const interpreter::SessionInfo& container, TimeUs now_us) {
   return unused || worn_out;
 }
 
-std::optional<workspace::GivenFile> find_container_file(App& app, const workspace::Actor& actor,
-                                                        const interpreter::SessionInfo& container,
-                                                        std::string_view text) {
+std::optional<GivenFile> find_container_file(App& app, const workspace::Actor& actor,
+                                             const interpreter::SessionInfo& container,
+                                             std::string_view text) {
   auto id = file_id_from(text);
   return id ? find_session_file(app, actor, container, *id) : std::nullopt;
 }
 
-std::optional<workspace::GivenFile> find_session_file(App& app, const workspace::Actor& actor,
-                                                      const interpreter::SessionInfo& session, const Id& id) {
-  auto found = app.keep.purposes().find(actor, id);
+std::optional<GivenFile> find_session_file(App& app, const workspace::Actor& actor,
+                                           const interpreter::SessionInfo& session, const Id& id) {
+  auto found = app.given_files.find(actor, id);
   if (!found || found->version.workspace != session.workspace) return std::nullopt;
   const auto& version = found->version;
   // A file moved out of the folder still belongs to the container in which an execution or a client created

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "api/app.h"
+#include "api/vendor/given_files.h"
 #include "interpreter/types.h"
-#include "workspace/purposes.h"
 
 namespace sk::api {
 
@@ -34,13 +34,11 @@ bool is_expired(const interpreter::SessionInfo& container, TimeUs now_us);
 // Finds a file of a container by id ("cfile_…" or "file-…"). Also finds it after the file was overwritten,
 // renamed or trashed, and after its container expired or was deleted. Returns nullopt when the container has
 // no such file, or when the id was retracted. Error(gone) when the file was purged.
-std::optional<workspace::GivenFile> find_container_file(App& app, const workspace::Actor& actor,
-                                                        const interpreter::SessionInfo& container,
-                                                        std::string_view id);
+std::optional<GivenFile> find_container_file(App& app, const workspace::Actor& actor,
+                                             const interpreter::SessionInfo& container, std::string_view id);
 // The same, by a parsed version id.
-std::optional<workspace::GivenFile> find_session_file(App& app, const workspace::Actor& actor,
-                                                      const interpreter::SessionInfo& session,
-                                                      const Id& version);
+std::optional<GivenFile> find_session_file(App& app, const workspace::Actor& actor,
+                                           const interpreter::SessionInfo& session, const Id& version);
 
 // Source detail for a file that is put into the container. It keeps the file associated with the container
 // after a move.

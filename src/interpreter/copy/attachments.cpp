@@ -25,13 +25,12 @@ class Run {
     Attached out{wanted.version, "", ""};
     try {
       // Also finds files in the trash and files of deleted sessions, but no file whose id its owner revoked.
-      auto file = keep_.purposes().find(target_.actor(), wanted.version);
-      if (!file) throw Error(Code::not_found, "there is no such file");
-      const auto& version = file->version;
-      if (!is_own(version))
-        out.path = place(version, path);
-      else if (keep_.files().find(target_, version.path))
-        out.path = version.path;
+      auto version = keep_.retractions().find(target_.actor(), wanted.version);
+      if (!version) throw Error(Code::not_found, "there is no such file");
+      if (!is_own(*version))
+        out.path = place(*version, path);
+      else if (keep_.files().find(target_, version->path))
+        out.path = version->path;
       taken_.insert(out.path);
     } catch (const Error& error) {
       out.problem = "'" + wanted.as + "' could not be put into /mnt/data: " + error.message();

@@ -1,6 +1,7 @@
 """Messages about files of this server's own sessions: stored, matched to versions, read back ready to show."""
 
 import base64
+import sqlite3
 import struct
 import time
 import unicodedata
@@ -135,6 +136,32 @@ def test_images_in_outputs_become_files_with_thumbnails(chat):
     small = chat.get(image["thumbnail"], 200)
     assert small.headers["Content-Type"] in ("image/png", "image/jpeg") and 0 < len(small.content) < 65536 < len(picture)
     assert chat.get(image["thumbnail"], 200).content == small.content
+
+
+def test_a_thumbnail_is_made_before_anybody_asks_also_when_the_server_was_killed_meanwhile(make_server):
+    server = make_server()
+    chat = Chat(server)
+
+    def made():
+        with sqlite3.connect(f"file:{server.data / 'catalog.db'}?mode=ro", uri=True) as db:
+            return db.execute("SELECT count(*) FROM thumbnails WHERE bytes IS NOT NULL").fetchone()[0]
+
+    def wait_for(count):
+        deadline = time.monotonic() + 60
+        while made() < count and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert made() == count
+
+    def show(message, size):
+        url = "data:image/png;base64," + base64.b64encode(png(size, size)).decode()
+        chat.store(message, response=response("See.", outputs=[{"type": "image", "url": url}]))
+
+    show("m", 300)
+    wait_for(1)
+    show("n", 310)
+    server.kill()
+    server.start()
+    wait_for(2)
 
 
 def test_what_only_claims_to_be_an_image_has_no_thumbnail(chat):

@@ -173,7 +173,7 @@ TEST_F(AliasesTest, AFileOfAnotherSessionIsBroughtAlsoOutOfTheTrashAndNotOnceIts
   auto trashed = put(from.folder + "/trashed.txt", "in the trash");
   auto deleted = put(from.folder + "/deleted.txt", "taken back");
   keep->files().apply_one(ws, workspace::TrashChange{.path = from.folder + "/trashed.txt", .conditions = {}});
-  keep->purposes().retract(actor, deleted.id);
+  keep->retractions().retract(actor, deleted.id);
   interpreter->remove(ws, from.id);
   auto brought = attach(to, {{trashed.id, "a.txt"}, {deleted.id, "b.txt"}});
   EXPECT_EQ(brought[0].problem, "");

@@ -280,13 +280,17 @@ TEST_F(ScopeTest, TheJournalTellsOnlyOfPathsInside) {
 TEST_F(ScopeTest, WhatConcernsTheWholeWorkspaceIsRefused) {
   auto& workspaces = keep->workspaces();
   auto robot = keep->access().create_principal(actor, "robot", "agent").id;
+  auto upload = keep->uploads().create(ws, {.filename = "c.bin", .mime = "", .size = 3}).id;
   const std::map<std::string, std::function<void()>> calls = {
       {"rename", [&] { workspaces.change(limited, "mine", std::nullopt); }},
       {"quota", [&] { workspaces.change(limited, std::nullopt, 1 << 20); }},
       {"trash", [&] { workspaces.trash(limited); }},
       {"revoke_links", [&] { workspaces.revoke_links(limited); }},
       {"set_member", [&] { workspaces.set_member(limited, robot, Right::read); }},
-      {"upload", [&] { keep->uploads().create(limited, {"c.bin", "user_data", "", 3, {}}); }},
+      {"upload", [&] { keep->uploads().create(limited, {.filename = "c.bin", .mime = "", .size = 3}); }},
+      {"part", [&] { keep->uploads().add_part(limited, upload, content("abc")); }},
+      {"append", [&] { keep->uploads().append(limited, upload, 0, content("abc")); }},
+      {"cancel", [&] { keep->uploads().cancel(limited, upload); }},
   };
   for (const auto& [name, call] : calls) EXPECT_EQ(code_of(call), Code::forbidden) << name;
 }

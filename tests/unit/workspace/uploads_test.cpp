@@ -1,5 +1,6 @@
 #include "workspace/uploads.h"
 
+#include <atomic>
 #include <filesystem>
 #include <mutex>
 #include <random>
@@ -13,22 +14,37 @@ namespace {
 
 class UploadsTest : public KeepTest {
  protected:
-  UploadInfo begin(uint64_t size, std::optional<int64_t> keep_s = {}) {
-    return keep->uploads().create(ws, {"big.bin", "user_data", "", size, keep_s});
+  UploadInfo begin(std::optional<uint64_t> size) {
+    return keep->uploads().create(ws, {.filename = "big.bin", .mime = "", .size = size});
+  }
+  UploadInfo append(const UploadInfo& upload, uint64_t offset, std::string_view bytes) {
+    return keep->uploads().append(ws, upload.id, offset, content(bytes));
+  }
+  UploadInfo finish(const UploadInfo& upload) {
+    return keep->uploads().complete(ws, upload.id, {.parts = {}, .place = "appended.bin", .md5 = {}},
+                                    [] { return true; });
+  }
+  std::string bytes_of_upload(const UploadInfo& done) {
+    return bytes_of(*keep->files().find_version(ws, done.version));
   }
   Id part(const UploadInfo& upload, std::string_view bytes) {
-    return keep->uploads().add_part(actor, upload.id, content(bytes)).id;
+    return keep->uploads().add_part(ws, upload.id, content(bytes)).id;
   }
   UploadInfo complete(const UploadInfo& upload, std::vector<Id> parts, std::optional<std::string> md5 = {}) {
-    return keep->uploads().complete(actor, upload.id,
-                                    {std::move(parts), keep->purposes().place_for("big.bin"), std::move(md5)},
-                                    [] { return true; });
+    return keep->uploads().complete(
+        ws, upload.id, {std::move(parts), "uploads/" + keep->ground().ids.next().hex(), std::move(md5)},
+        [] { return true; });
   }
   static std::string random_bytes(size_t size, unsigned seed) {
     std::mt19937_64 random(seed);
     std::string out(size, '\0');
     for (auto& c : out) c = static_cast<char>(random());
     return out;
+  }
+  Json fact(std::string_view wanted) {
+    for (const auto& [name, value] : last_error->facts())
+      if (name == wanted) return std::visit([](const auto& one) { return Json(one); }, value);
+    return {};
   }
   uint64_t used_bytes() { return keep->workspaces().open(actor, "default").workspace().used_bytes; }
 };
@@ -39,7 +55,7 @@ TEST_F(UploadsTest, PartsBecomeOneFileInTheOrderThatIsNamed) {
   auto done = complete(upload, {first, second});
   EXPECT_EQ(done.status, "completed");
   EXPECT_EQ(bytes_of(*keep->files().find_version(ws, done.version)), "abcdef");
-  EXPECT_EQ(keep->uploads().get(actor, upload.id).version, done.version);
+  EXPECT_EQ(keep->uploads().get(ws, upload.id).version, done.version);
   EXPECT_EQ(used_bytes(), 6u) << "the parts no longer count";
   expect_clean();
 }
@@ -81,7 +97,7 @@ TEST_F(UploadsTest, ACancelledUploadLeavesNothing) {
   auto upload = begin(3);
   auto one = part(upload, "abc");
   EXPECT_EQ(used_bytes(), 3u);
-  EXPECT_EQ(keep->uploads().cancel(actor, upload.id).status, "cancelled");
+  EXPECT_EQ(keep->uploads().cancel(ws, upload.id).status, "cancelled");
   EXPECT_EQ(used_bytes(), 0u);
   EXPECT_EQ(code_of([&] { part(upload, "abc"); }), Code::bad_request);
   EXPECT_EQ(code_of([&] { complete(upload, {one}); }), Code::bad_request);
@@ -97,10 +113,10 @@ TEST_F(UploadsTest, CompletingOrCancellingAgainGivesTheSameAnswerAgain) {
   EXPECT_EQ(again.version, done.version);
   EXPECT_EQ(keep->files().find_by_id(ws, keep->files().find_version(ws, done.version)->file)->version_count,
             1);
-  EXPECT_EQ(code_of([&] { keep->uploads().cancel(actor, upload.id); }), Code::bad_request);
+  EXPECT_EQ(code_of([&] { keep->uploads().cancel(ws, upload.id); }), Code::bad_request);
   auto other = begin(3);
-  keep->uploads().cancel(actor, other.id);
-  EXPECT_EQ(keep->uploads().cancel(actor, other.id).status, "cancelled");
+  keep->uploads().cancel(ws, other.id);
+  EXPECT_EQ(keep->uploads().cancel(ws, other.id).status, "cancelled");
   expect_clean();
 }
 
@@ -109,21 +125,40 @@ TEST_F(UploadsTest, AnUploadThatIsNeverCompletedEndsAfterAnHour) {
   part(upload, "abc");
   complete(finished, {part(finished, "xyz")});
   clock.advance_us((kUploadLifeS + 1) * kSecondUs);
-  EXPECT_EQ(keep->uploads().get(actor, upload.id).status, "expired");
+  EXPECT_EQ(keep->uploads().get(ws, upload.id).status, "expired");
   keep->uploads().expire();
   EXPECT_EQ(used_bytes(), 3u) << "of the one that was completed";
-  EXPECT_EQ(keep->uploads().get(actor, upload.id).status, "expired");
-  EXPECT_EQ(keep->uploads().get(actor, finished.id).status, "completed");
+  EXPECT_EQ(keep->uploads().get(ws, upload.id).status, "expired");
+  EXPECT_EQ(keep->uploads().get(ws, finished.id).status, "completed");
   EXPECT_EQ(code_of([&] { part(upload, "abc"); }), Code::bad_request);
   expect_clean();
 }
 
-TEST_F(UploadsTest, ItsFileHasItsPurposeAndItsTime) {
-  auto upload = begin(3, 7200);
-  auto done = complete(upload, {part(upload, "abc")});
-  auto file = keep->purposes().find(actor, done.version);
-  EXPECT_EQ(file->purpose, "user_data");
-  EXPECT_EQ(file->expires_us, clock.now_us() + 7200 * kSecondUs);
+TEST_F(UploadsTest, WhatBelongsToTheFileIsWrittenInItsTransaction) {
+  auto upload = begin(3);
+  auto one = part(upload, "abc");
+  int calls = 0;
+  auto finish = [&](bool fails) {
+    return keep->uploads().complete(ws, upload.id,
+                                    {.parts = {{one}},
+                                     .place = "uploads/big.bin",
+                                     .md5 = {},
+                                     .conditions = {},
+                                     .also =
+                                         [&](catalog::Tx&, const std::vector<ChangeResult>& made) {
+                                           ++calls;
+                                           EXPECT_EQ(made.at(0).entry.path, "uploads/big.bin");
+                                           if (fails) throw Error(Code::conflict, "no");
+                                         }},
+                                    [] { return true; });
+  };
+  EXPECT_EQ(code_of([&] { finish(true); }), Code::conflict);
+  EXPECT_EQ(keep->uploads().get(ws, upload.id).status, "pending");
+  EXPECT_TRUE(paths().empty());
+  EXPECT_EQ(finish(false).status, "completed");
+  EXPECT_EQ(finish(false).status, "completed");
+  EXPECT_EQ(calls, 2) << "not for a completion that is asked for again";
+  expect_clean();
 }
 
 TEST_F(UploadsTest, OtherPrincipalsDoNotHaveThem) {
@@ -131,9 +166,20 @@ TEST_F(UploadsTest, OtherPrincipalsDoNotHaveThem) {
   auto other = keep->access().create_principal(actor, "other", "person");
   auto stranger = keep->access().authenticate(
       keep->access().create_key(actor, other.id, identity::NewKey{"k", false, {}, {}}).secret);
-  EXPECT_EQ(code_of([&] { keep->uploads().get(stranger, upload.id); }), Code::not_found);
-  EXPECT_EQ(code_of([&] { keep->uploads().cancel(stranger, upload.id); }), Code::not_found);
-  EXPECT_EQ(code_of([&] { keep->uploads().add_part(stranger, upload.id, content("x")); }), Code::not_found);
+  EXPECT_EQ(code_of([&] { keep->uploads().workspace_of(stranger, upload.id); }), Code::not_found);
+  EXPECT_EQ(keep->uploads().workspace_of(actor, upload.id), ws.workspace_id());
+  // Not even who may write to the same workspace, nor with an authority for another one.
+  keep->workspaces().set_member(ws, other.id, Right::write);
+  auto name = ws.workspace_id().with_prefix(prefix::workspace);
+  for (const auto& authority : {keep->workspaces().open(stranger, name, Right::write),
+                                keep->workspaces().open(stranger, "default", Right::write)}) {
+    EXPECT_EQ(code_of([&] { keep->uploads().get(authority, upload.id); }), Code::not_found);
+    EXPECT_EQ(code_of([&] { keep->uploads().cancel(authority, upload.id); }), Code::not_found);
+    EXPECT_EQ(code_of([&] { keep->uploads().add_part(authority, upload.id, content("x")); }),
+              Code::not_found);
+    EXPECT_EQ(code_of([&] { keep->uploads().append(authority, upload.id, 0, content("x")); }),
+              Code::not_found);
+  }
 }
 
 TEST_F(UploadsTest, SmallPartsAndTheirFileDoNotCountTwiceAgainstTheQuota) {
@@ -154,15 +200,18 @@ TEST_F(UploadsTest, AnUploadCannotContinueWithoutTheRightToWrite) {
   keep->workspaces().set_member(ws, made.id, Right::write);
   auto theirs =
       keep->workspaces().open(other, ws.workspace_id().with_prefix(prefix::workspace), Right::write);
-  auto upload = keep->uploads().create(theirs, {"big.bin", "user_data", "", 3, {}});
-  auto one = keep->uploads().add_part(other, upload.id, content("abc")).id;
+  auto upload = keep->uploads().create(theirs, {.filename = "big.bin", .mime = "", .size = 3});
+  auto one = keep->uploads().add_part(theirs, upload.id, content("abc")).id;
   auto finish = [&] {
-    return keep->uploads().complete(other, upload.id, {{one}, "uploads/big.bin", {}}, [] { return true; });
+    return keep->uploads().complete(theirs, upload.id, {{{one}}, "uploads/big.bin", {}}, [] { return true; });
   };
   for (auto role : {std::optional(Right::read), std::optional<Right>()}) {
     keep->workspaces().set_member(ws, made.id, role);
-    EXPECT_EQ(code_of([&] { keep->uploads().add_part(other, upload.id, content("x")); }), Code::forbidden);
-    EXPECT_EQ(code_of(finish), Code::forbidden);
+    auto expected = role ? Code::forbidden : Code::not_found;
+    EXPECT_EQ(code_of([&] { keep->uploads().add_part(theirs, upload.id, content("x")); }), expected);
+    EXPECT_EQ(code_of([&] { keep->uploads().append(theirs, upload.id, 0, content("x")); }), expected);
+    EXPECT_EQ(code_of([&] { keep->uploads().cancel(theirs, upload.id); }), expected);
+    EXPECT_EQ(code_of(finish), expected);
   }
   keep->workspaces().set_member(ws, made.id, Right::write);
   EXPECT_EQ(finish().status, "completed");
@@ -175,9 +224,9 @@ TEST_F(UploadsTest, ACompletionThatACancellationOvertakesSaysSo) {
   auto one = part(upload, bytes), two = part(upload, random_bytes(9'000'000, 6));
   bool cancelled = false;
   auto finish = [&] {
-    keep->uploads().complete(actor, upload.id, {{one, two}, "uploads/big.bin", {}}, [&] {
+    keep->uploads().complete(ws, upload.id, {{{one, two}}, "uploads/big.bin", {}}, [&] {
       if (!std::exchange(cancelled, true)) {
-        keep->uploads().cancel(actor, upload.id);
+        keep->uploads().cancel(ws, upload.id);
         keep->upkeep().collect(0);
       }
       return true;
@@ -200,7 +249,7 @@ TEST_F(UploadsTest, CompletedByManyAtOnceItIsOneFile) {
   std::set<Id> versions;
   for (int i = 0; i < 4; ++i)
     threads.emplace_back([&, i] {
-      auto done = keep->uploads().complete(actor, upload.id, {{one}, "uploads/" + std::to_string(i), {}},
+      auto done = keep->uploads().complete(ws, upload.id, {{{one}}, "uploads/" + std::to_string(i), {}},
                                            [] { return true; });
       std::lock_guard lock(mutex);
       versions.insert(done.version);
@@ -209,6 +258,89 @@ TEST_F(UploadsTest, CompletedByManyAtOnceItIsOneFile) {
   EXPECT_EQ(versions.size(), 1u);
   EXPECT_EQ(paths().size(), 2u) << "the folder and one file";
   EXPECT_EQ(used_bytes(), bytes.size());
+  expect_clean();
+}
+
+TEST_F(UploadsTest, AppendedBytesBecomeOneFile) {
+  auto upload = begin(6);
+  EXPECT_EQ(append(upload, 0, "abc").received, 3u);
+  EXPECT_EQ(append(upload, 3, "def").received, 6u);
+  EXPECT_EQ(used_bytes(), 6u);
+  auto done = finish(upload);
+  EXPECT_EQ(bytes_of_upload(done), "abcdef");
+  EXPECT_EQ(finish(upload).version, done.version);
+  EXPECT_EQ(used_bytes(), 6u);
+  expect_clean();
+}
+
+TEST_F(UploadsTest, AnAppendAtAnotherOffsetIsRefusedAndSaysWhereToGoOn) {
+  auto upload = begin(6);
+  append(upload, 0, "abc");
+  for (uint64_t offset : {0, 2, 4}) {
+    EXPECT_EQ(code_of([&] { append(upload, offset, "x"); }), Code::conflict) << offset;
+    EXPECT_EQ(fact("offset"), 3);
+  }
+  EXPECT_EQ(code_of([&] { append(upload, 3, "defg"); }), Code::bad_request) << "more than was announced";
+  EXPECT_EQ(code_of([&] { finish(upload); }), Code::bad_request) << "less than was announced";
+  append(upload, 3, "def");
+  EXPECT_EQ(bytes_of_upload(finish(upload)), "abcdef");
+  EXPECT_EQ(code_of([&] { append(upload, 6, ""); }), Code::bad_request);
+  expect_clean();
+}
+
+TEST_F(UploadsTest, OfManyAppendsAtOneOffsetOneIsKept) {
+  auto upload = begin({});
+  std::atomic<int> kept = 0, refused = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&, bytes = std::string(3, static_cast<char>('a' + i))] {
+      try {
+        append(upload, 0, bytes);
+        ++kept;
+      } catch (const Error& error) {
+        if (error.code() == Code::conflict) ++refused;
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(kept, 1);
+  EXPECT_EQ(refused, 3);
+  EXPECT_EQ(bytes_of_upload(finish(upload)).size(), 3u);
+  expect_clean();
+}
+
+TEST_F(UploadsTest, AppendedBytesOutliveARestartAndNeedNoAnnouncedSize) {
+  auto upload = begin({});
+  append(upload, 0, "abc");
+  reopen();
+  EXPECT_EQ(keep->uploads().get(ws, upload.id).received, 3u);
+  EXPECT_FALSE(keep->uploads().get(ws, upload.id).wanted.size.has_value());
+  append(upload, 3, "def");
+  EXPECT_EQ(bytes_of_upload(finish(upload)), "abcdef");
+}
+
+TEST_F(UploadsTest, AnUploadThatIsLargerThanTheQuotaIsRefusedBeforeItsBytes) {
+  keep->workspaces().change(ws, {}, 1'000);
+  NewUpload wanted{.filename = "big.bin", .mime = "", .size = 1'001};
+  EXPECT_EQ(keep->uploads().create(ws, wanted).status, "pending") << "its dialect refuses the bytes";
+  wanted.quota = NewUpload::Quota::announced;
+  EXPECT_EQ(code_of([&] { keep->uploads().create(ws, wanted); }), Code::quota_exceeded);
+  wanted.size = 1'000;
+  EXPECT_EQ(keep->uploads().create(ws, wanted).status, "pending");
+}
+
+TEST_F(UploadsTest, AnUploadLivesAsLongAsItsDialectWants) {
+  NewUpload wanted{.filename = "big.bin", .mime = "", .size = 3};
+  wanted.life_s = 2 * kUploadLifeS;
+  wanted.detail = {{"box", "inbox"}};
+  auto upload = keep->uploads().create(ws, wanted);
+  clock.advance_us((kUploadLifeS + 1) * kSecondUs);
+  keep->uploads().expire();
+  EXPECT_EQ(keep->uploads().get(ws, upload.id).wanted.detail, wanted.detail);
+  append(upload, 0, "abc");
+  clock.advance_us(kUploadLifeS * kSecondUs);
+  keep->uploads().expire();
+  EXPECT_EQ(keep->uploads().get(ws, upload.id).status, "expired");
+  EXPECT_EQ(used_bytes(), 0u);
   expect_clean();
 }
 

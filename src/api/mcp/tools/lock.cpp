@@ -1,9 +1,9 @@
 // lock: exclusive write access to a path for a limited time, so that agents do not overwrite each other's
 // work.
-#include "api/common/watch.h"
 #include "api/mcp/hub.h"
 #include "base/mutex.h"
 #include "base/path.h"
+#include "followers/watch.h"
 
 namespace sk::api::mcp {
 
@@ -133,7 +133,7 @@ class LockWait : public std::enable_shared_from_this<LockWait> {
   bool ended_ SK_GUARDED_BY(mutex_) = false;
   uint64_t at_close_ SK_GUARDED_BY(mutex_) = 0;
   TimeUs retry_at_us_ SK_GUARDED_BY(mutex_) = 0;  // the time for which a timer is set
-  std::optional<Watch> watch_ SK_GUARDED_BY(mutex_);
+  std::optional<followers::Watch> watch_ SK_GUARDED_BY(mutex_);
   std::shared_ptr<LockWait> keep_alive_ SK_GUARDED_BY(mutex_);  // reset at the end
 };
 

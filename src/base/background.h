@@ -10,7 +10,7 @@
 #include "base/mutex.h"
 #include "base/worker_pool.h"
 
-namespace sk::api {
+namespace sk {
 
 // Any thread. Jobs must not throw. stop() still runs queued jobs, and drops timers that are not due.
 class Background {
@@ -55,4 +55,4 @@ class Background {
   std::thread timer_thread_;
 };
 
-}  // namespace sk::api
+}  // namespace sk

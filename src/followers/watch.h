@@ -4,10 +4,10 @@
 #include <functional>
 #include <memory>
 
-#include "api/common/background.h"
+#include "base/background.h"
 #include "workspace/feed.h"
 
-namespace sk::api {
+namespace sk::followers {
 
 // Calls `on_change` on a background thread soon after the journal of a workspace grew; the zero id means the
 // server's journal. Several changes may result in one call. Calls never overlap. `on_change` must not throw,
@@ -28,4 +28,4 @@ class Watch {
   workspace::Feed::Subscription subscription_;
 };
 
-}  // namespace sk::api
+}  // namespace sk::followers

@@ -1,8 +1,8 @@
-#include "api/common/watch.h"
+#include "followers/watch.h"
 
 #include "base/mutex.h"
 
-namespace sk::api {
+namespace sk::followers {
 
 struct Watch::State : std::enable_shared_from_this<State> {
   State(Background& on, std::function<void()> call) : background(on), on_change(std::move(call)) {}
@@ -46,4 +46,4 @@ Watch::Watch(workspace::Feed& feed, Background& background, const Id& workspace,
 
 void Watch::poke() { state_->poke(); }
 
-}  // namespace sk::api
+}  // namespace sk::followers

@@ -1,6 +1,6 @@
-#include "api/common/background.h"
+#include "base/background.h"
 
-namespace sk::api {
+namespace sk {
 
 namespace {
 // Short jobs mostly read a few rows. More threads would compete with requests for the catalog's readers.
@@ -92,4 +92,4 @@ void Background::watch_timers() {
   }
 }
 
-}  // namespace sk::api
+}  // namespace sk
