@@ -156,8 +156,10 @@ TEST_F(UploadsTest, WhatBelongsToTheFileIsWrittenInItsTransaction) {
   EXPECT_EQ(keep->uploads().get(ws, upload.id).status, "pending");
   EXPECT_TRUE(paths().empty());
   EXPECT_EQ(finish(false).status, "completed");
+  int calls_before = std::exchange(calls, 0);  // a transaction may run again
+  EXPECT_GE(calls_before, 2);
   EXPECT_EQ(finish(false).status, "completed");
-  EXPECT_EQ(calls, 2) << "not for a completion that is asked for again";
+  EXPECT_EQ(calls, 0) << "not for a completion that is asked for again";
   expect_clean();
 }
 
