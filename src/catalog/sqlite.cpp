@@ -117,7 +117,9 @@ class SqliteDatabase final : public Database {
     fsync_directory(std::filesystem::path(path_).parent_path().string());
     migrate();
     writer_.query("SELECT MAX(time_us) FROM journals", {}, [&](const Row& row) {
-      clock_.advance_to(last_change_us_ = row.integer(0));
+      last_change_us_ = row.integer(0);
+      // Ids are ordered by their millisecond: those of this start come after all earlier ones.
+      clock_.advance_to((last_change_us_ / 1000 + 1) * 1000);
       return false;
     });
     if (options_.strict_writes) scope_check_ = std::make_unique<ScopeCheck>(writer_);
