@@ -1,6 +1,5 @@
 """What ends a session or an execution from outside: idleness, the disk, too many processes, too many sessions."""
 
-import concurrent.futures
 import time
 
 import pytest
@@ -105,11 +104,14 @@ def test_over_the_limit_of_sessions_the_answer_is_429_and_says_what_to_do(keep):
     sessions = [keep.create(name=f"n{i}") for i in range(6)]
     for session in keep.call("GET", "/api/v1/sessions").json()["items"]:
         keep.call("POST", f"/api/v1/sessions/{session['id']}/sleep")
-    with concurrent.futures.ThreadPoolExecutor(6) as pool:
-        path = "/api/v1/sessions/{}/executions"
-        answers = list(pool.map(lambda s: Keep(keep.server).http.post(keep.server.url + path.format(s["id"]), json={"code": "import time; time.sleep(1)"}, timeout=60), sessions))
-    codes = sorted(a.status_code for a in answers)
-    assert codes == [200] * 4 + [429] * 2
-    refused = next(a for a in answers if a.status_code == 429).json()["error"]
+    running = [keep.start(session, "import time; time.sleep(600)") for session in sessions[:4]]
+    for path in running:
+        wait_for(lambda path=path: keep.call("GET", path).json()["status"] == "running")
+    for session in sessions[4:]:
+        answer = keep.call("POST", f"/api/v1/sessions/{session['id']}/executions", 429, json={"code": "1"})
+        refused = answer.json()["error"]
     assert "DELETE" in refused["hint"] and "4 sessions" in refused["message"]
     keep.call("DELETE", f"/api/v1/sessions/{sessions[0]['id']}", 204)
+    assert keep.run(sessions[4], "1")["end"] == "ok"
+    for session in sessions[1:]:
+        keep.call("DELETE", f"/api/v1/sessions/{session['id']}", 204)
