@@ -69,7 +69,7 @@ struct Follower::Impl {
 
   void run(const std::stop_token& stop) {
     std::stop_callback on_stop(stop, [this] { wake_for_stop(); });
-    while (!stop.stop_requested() && !open()) pause(stop, options.retry_min);
+    while (!stop.stop_requested() && !is_open && !open()) pause(stop, options.retry_min);
     start_comparing();  // finds what was committed while no process followed
     while (!stop.stop_requested()) {
       collect();
@@ -88,7 +88,7 @@ struct Follower::Impl {
   bool open() {
     try {
       cursors->open();
-      return true;
+      return is_open = true;
     } catch (const std::exception& error) {
       complain("a follower cannot start; it is tried again", error);
       return false;
@@ -240,6 +240,7 @@ struct Follower::Impl {
   std::optional<Id> compared_until;  // unset: from the first journal
   SteadyTime compare_at = SteadyTime::max();
   SteadyTime saved_at = std::chrono::steady_clock::now();
+  bool is_open = false;  // the cursors can be used
 
   Mutex mutex;
   ConditionVariable wake;
@@ -254,6 +255,7 @@ Follower::Follower(workspace::Keep& keep, Metrics& metrics, FollowerOptions opti
 Follower::~Follower() { stop(); }
 
 void Follower::start() {
+  impl_->open();  // the thread tries again if it fails
   impl_->thread = std::jthread([impl = impl_.get()](const std::stop_token& stop) { impl->run(stop); });
 }
 

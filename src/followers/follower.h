@@ -56,6 +56,7 @@ class Follower {
   Follower(const Follower&) = delete;
   Follower& operator=(const Follower&) = delete;
 
+  // Makes the cursors, which a commit must not have to wait for, and starts the thread.
   void start();
   // Ends the thread after the current batch and saves the cursors. Idempotent.
   void stop();

@@ -48,10 +48,10 @@ void Assembly::recover() {
 
 void Assembly::listen() {
   auto router = api::make_router(*app_);
+  followers_->start();
   server_.emplace(std::move(*listener_), http_options(settings_, tls_), std::move(router), metrics_);
   keep_->start_background();
   app_->start_background();
-  followers_->start();
 }
 
 void Assembly::stop() {

@@ -44,7 +44,7 @@ def test_unknown_methods_tools_and_prompts_are_told_apart(plain):
 
 @pytest.mark.parametrize("name,arguments,words", [
     ("read_file", {"path": 5}, "'path' must be a string"), ("read_file", {"path": "a", "lines": 0}, "at least 1"),
-    ("read_file", {"path": "a", "colour": "red"}, "'colour' is not known"), ("write_file", {"text": "x"}, "'path' is missing"),
+    ("read_file", {"path": "a", "colour": "red"}, "'colour' is unknown"), ("write_file", {"text": "x"}, "'path' is missing"),
     ("write_file", {"path": "a"}, "either 'text' or 'base64'"), ("write_file", {"path": "a", "base64": "!"}, "base64"),
     ("write_file", {"path": "../../etc/passwd", "text": ""}, ".."), ("write_file", {"path": "a\0b", "text": ""}, "bad_request"),
     ("edit_file", {"path": "a", "edits": [{"old": "x"}]}, "'edits[0].new' is missing"), ("edit_file", {"path": "a", "edits": {}}, "must be an array"),
