@@ -242,7 +242,7 @@ SANITIZERS = {
     "UBSAN_SYMBOLIZER_PATH": "/usr/bin/llvm-symbolizer-19",
 }
 # The rooms in which threads share data; elsewhere TSan finds nothing that costs its time.
-CONCURRENT_ROOMS = ("base", "http", "blobs", "catalog", "workspace", "interpreter")
+CONCURRENT_ROOMS = ("base", "http", "blobs", "catalog", "workspace", "interpreter", "followers")
 
 
 def build_stage(run):
