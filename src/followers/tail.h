@@ -18,7 +18,8 @@ namespace sk::followers {
 // must not keep the owner alive: capture a weak_ptr. The destructor does not wait for a running call.
 class Tail : public std::enable_shared_from_this<Tail> {
  public:
-  // What to do next: wait for more events; look again soon, because the client cannot take more now; or stop.
+  // A callback's answer. go_on: read again when the journal grows. later: read again soon, because the client
+  // cannot take more now. end: stop.
   enum class Next { go_on, later, end };
   struct Options {
     Id workspace;  // zero: the server's journal

@@ -35,7 +35,7 @@ class OutputCollector {
   void flush();
 
   std::vector<OutputFile> take_files();
-  // Of the files that take_files() would return, as far as they are in memory.
+  // Number of bytes in memory of the files that take_files() would return.
   size_t file_bytes() const { return file_bytes_; }
   Outputs take_outputs() { return std::move(outputs_); }
   Outputs& outputs() { return outputs_; }

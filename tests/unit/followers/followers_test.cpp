@@ -1,4 +1,4 @@
-// What the server's own followers do.
+// Tests of the followers that a server starts: caches and thumbnails.
 #include "followers/followers.h"
 
 #include <atomic>

@@ -222,7 +222,7 @@ TEST_F(RecordsTest, AStartEndsOnlyTheWorkOfItsOwnNode) {
   EXPECT_EQ(found().outcome, Outcome::crash);
   EXPECT_EQ(records->copy_state(session.id).boot, "");
 
-  // Whoever claims it has it from now on.
+  // A claim makes its caller the owner.
   elsewhere.claim(session);
   EXPECT_EQ(elsewhere.dirty_sessions().size(), 1u);
   EXPECT_TRUE(records->dirty_sessions().empty());
