@@ -11,7 +11,7 @@ import pytest
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROJECT = HERE.parents[1]
-sys.path.insert(0, str(PROJECT / "tests" / "e2e"))
+sys.path[:0] = [str(PROJECT / "tests" / "e2e"), str(PROJECT / "tests" / "support")]
 
 from sandkeep_server import ROOT_KEY, Server  # noqa: E402
 

@@ -1,5 +1,6 @@
 """`sandkeep serve`: the first start, the lines to paste, TLS, and how it ends."""
 
+import glob
 import os
 import pathlib
 import re
@@ -72,9 +73,9 @@ def refuse(folder, *flags, **variables):
 
 def open_files():
     """What other processes have open, as far as we may see it."""
-    for fd in pathlib.Path("/proc").glob("[0-9]*/fd/*"):
+    for fd in glob.glob("/proc/[0-9]*/fd/*"):
         try:
-            if int(fd.parts[2]) != os.getpid():
+            if int(fd.split("/")[2]) != os.getpid():
                 yield os.readlink(fd)
         except OSError:
             continue

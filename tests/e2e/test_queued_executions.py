@@ -14,6 +14,7 @@ import requests
 
 from durability import LONG, make_random
 from kept_folders import entries_if_any
+from moving_trees import control_groups
 from sandkeep_server import ROOT_KEY
 from sessions_client import USERS, Keep, UserServer, wait_for
 
@@ -213,10 +214,6 @@ def start_of(pid):
     return None if fields[0] == "Z" else fields[19]
 
 
-def groups_of(pid):
-    return [str(path) for top in Path("/sys/fs/cgroup").glob("*") for path in top.rglob(f"sandkeep-{pid}-*") if path.is_dir()]
-
-
 class Stalled:
     """An upload whose client has sent a part of it and then sends a byte now and then, or none."""
 
@@ -345,10 +342,10 @@ def test_a_server_that_stops_while_everything_is_in_use_ends_and_leaves_nothing(
     wait_for(lambda: not [one for one, started in below.items() if start_of(one) == started], 30)
     assert str(server.folder) not in Path("/proc/self/mountinfo").read_text()
     if how == "SIGTERM":
-        assert groups_of(pid) == []
+        assert control_groups(pid) == []
     server.kill()
     server.start()
-    wait_for(lambda: groups_of(pid) == [], 30)
+    wait_for(lambda: control_groups(pid) == [], 30)
     keep = Keep(server)
     assert keep.wait(running)["end"] in ("crash", "interrupted")
     assert keep.read("w/started") == b"x" and keep.read("v/answered") == b"answered" and keep.read("other/file") == b"kept"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from moving_trees import session_groups
 from own_mounts import mounts_of
 from sessions_client import USERS, Keep, UserServer, text_of
 
@@ -64,7 +65,7 @@ def look(server):
         "processes": len(below),
         "zombies": sum(state.startswith("Z") for _, _, state in below),
         "mounts": len(mounts_of([server.folder], pid=pid)),
-        "groups": len([p for top in Path("/sys/fs/cgroup").glob("*") for p in top.rglob(f"sandkeep-{pid}-*/*") if p.is_dir()]),
+        "groups": len(session_groups(pid)),
         "descriptors": len(descriptors(pid)),
         "copies": len(os.listdir(server.data / "copies")),
     }, int(re.search(r"VmRSS:\s+(\d+)", status).group(1))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from conftest import LONG
 from driver import Driver
+from moving_trees import session_groups
 from own_mounts import mounts_beside, mounts_of
 
 ROUNDS = 1000 if LONG else 100
@@ -41,13 +42,6 @@ def descendants(pid):
     return out
 
 
-def groups(pid):
-    """Folders of control groups that this server made."""
-    return sorted(
-        str(path) for top in Path("/sys/fs/cgroup").glob("*") for path in top.rglob(f"sandkeep-{pid}-*/*") if path.is_dir()
-    )
-
-
 def resident_kib(pid):
     for line in Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines():
         if line.startswith("VmRSS:"):
@@ -73,7 +67,7 @@ def look(driver, seen):
     return {
         "processes": Counter(name for name, _, _ in family.values()),
         "zombies": [entry for entry in family.items() if entry[1][1] == "Z"],
-        "groups": len(groups(pid)),
+        "groups": len(session_groups(pid)),
         "descriptors": len(os.listdir(f"/proc/{pid}/fd")),
         "descriptors of the launcher": len(os.listdir(f"/proc/{launcher}/fd")),
         "mounts of the launcher": mounts_beside(launcher),
@@ -123,7 +117,7 @@ def test_end_of_the_server_leaves_nothing(driver):
     pid = other.process.pid
     other.close()
     wait_gone(family)
-    assert groups(pid) == []
+    assert session_groups(pid) == []
 
 
 def test_a_killed_server_leaves_no_process(driver):
@@ -139,7 +133,7 @@ def test_a_killed_server_leaves_no_process(driver):
     other.process.wait()
     wait_gone(family)
     Driver(driver.uid).close()
-    assert groups(pid) == [], "the next server clears away what the last one could not"
+    assert session_groups(pid) == [], "the next server clears away what the last one could not"
 
 
 def test_death_of_the_zygote_ends_no_session(driver):

@@ -9,6 +9,7 @@ import requests
 from chat import Chat, events, link_target, response
 from elsewhere import UPSTREAM_KEY, error, fail, source
 from faulty import Faulty
+from moving_trees import files_below
 from sandkeep_server import ROOT_KEY
 
 
@@ -260,9 +261,8 @@ def test_keys_of_others_are_stored_nowhere(chat, here, upstream, proxy):
     container, ids = upstream.container({"a.csv": b"x"})
     answer = response("[a](sandbox:/mnt/data/a.csv)", container=container, citations=[(ids["a.csv"], "a.csv")])
     chat.store("m", response=answer, source=source(proxy))
-    for path in here.data.rglob("*"):
-        if path.is_file():
-            assert UPSTREAM_KEY.encode() not in path.read_bytes(), path
+    for path in files_below(here.data):
+        assert UPSTREAM_KEY.encode() not in path.read_bytes(), path
 
 
 def test_a_server_that_dies_while_fetching_says_so_after_its_restart(make_server, upstream, proxy):

@@ -9,6 +9,7 @@ import requests
 
 from chat import Chat, response
 from elsewhere import UPSTREAM_KEY, error, fail, source
+from moving_trees import files_below
 
 _numbers = itertools.count(1)
 
@@ -168,6 +169,5 @@ def test_the_key_goes_to_the_pool_and_nowhere_else(chat, here, upstream, proxy, 
     upstream.session(identifier, {"a.csv": b"x"})
     chat.store("m", text="[a](sandbox:/mnt/data/a.csv)", source=pool(proxy, identifier))
     assert all(headers.get("Authorization") == f"Bearer {UPSTREAM_KEY}" for _, headers in proxy.seen) and proxy.seen
-    for path in here.data.rglob("*"):
-        if path.is_file():
-            assert UPSTREAM_KEY.encode() not in path.read_bytes(), path
+    for path in files_below(here.data):
+        assert UPSTREAM_KEY.encode() not in path.read_bytes(), path
