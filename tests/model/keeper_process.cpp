@@ -380,7 +380,7 @@ void serve_keeper(const KeeperOptions& options, Channel channel) {
   try {
     Host host(options);
     while (auto order = channel.receive())
-      if (!channel.send(host.carry_out(Json::parse(*order)).dump())) break;
+      if (!channel.send(to_text(host.carry_out(Json::parse(*order))))) break;  // an error may name any bytes
   } catch (const std::exception& error) {
     std::fprintf(stderr, "the keeper cannot start: %s\n", error.what());
     ::_exit(3);
