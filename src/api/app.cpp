@@ -33,11 +33,11 @@ App::App(workspace::Keep& the_keep, interpreter::Interpreter& the_interpreter, S
       metrics(the_metrics),
       version(std::move(the_version)),
       mcp_extension(the_mcp_extension),
-      clock(the_keep.ground().clock),
+      clock(the_keep.context().clock),
       librechat_tokens(librechat::load_token_verifier(settings)),
       sessions(clock),
       given_files(the_keep),
-      conversations(the_keep.ground(), the_keep.files(), the_keep.workspaces()),
+      conversations(the_keep.context(), the_keep.files(), the_keep.workspaces()),
       captures(the_keep, conversations, captures_options(settings)) {}
 
 // A chore, since it may be many files.

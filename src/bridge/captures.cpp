@@ -34,15 +34,16 @@ Captured from(const Fetched& fetched) {
 // Writes a fetched file into the blob store.
 class ContentSink final : public ByteSink {
  public:
-  ContentSink(workspace::Ground& ground, uint64_t bytes_max) : ground_(ground), bytes_max_(bytes_max) {}
+  ContentSink(workspace::KeepContext& context, uint64_t bytes_max)
+      : context_(context), bytes_max_(bytes_max) {}
 
-  void begin() override { intake_.emplace(ground_, workspace::IntakeOptions{.size_max = bytes_max_}); }
+  void begin() override { intake_.emplace(context_, workspace::IntakeOptions{.size_max = bytes_max_}); }
   void write(std::string_view bytes) override { intake_->write(bytes); }
   bool holds_image() const { return workspace::guess_mime("", intake_->head_bytes()).starts_with("image/"); }
   workspace::Content finish() { return intake_->finish(); }
 
  private:
-  workspace::Ground& ground_;
+  workspace::KeepContext& context_;
   const uint64_t bytes_max_;
   std::optional<workspace::Intake> intake_;
 };
@@ -146,7 +147,7 @@ void Captures::capture_message(const Job& job, const conversations::Message& mes
 Captured Captures::capture(const Job& job, const conversations::Message& message,
                            const conversations::ShownFile& file, Upstream& upstream) {
   try {
-    ContentSink sink(keep_.ground(), options_.file_bytes_max);
+    ContentSink sink(keep_.context(), options_.file_bytes_max);
     auto fetched = upstream.fetch(wanted_of(file, job.source), sink);
     if (fetched.outcome != Fetched::Outcome::ok) return from(fetched);
     // Some servers send an error page with a success status.

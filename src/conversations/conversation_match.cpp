@@ -40,9 +40,9 @@ std::string address_of(const std::optional<SandboxLink>& link) {
 
 }  // namespace
 
-MentionMatcher::MentionMatcher(Ground& ground, Files& files, Workspaces& workspaces,
+MentionMatcher::MentionMatcher(KeepContext& context, Files& files, Workspaces& workspaces,
                                Circumstances circumstances)
-    : ground_(ground), files_(files), workspaces_(workspaces), given_(std::move(circumstances)) {}
+    : context_(context), files_(files), workspaces_(workspaces), given_(std::move(circumstances)) {}
 
 ShownFile MentionMatcher::match(const Mention& mention) {
   ShownFile out;
@@ -123,7 +123,7 @@ void MentionMatcher::keep_data(const Mention& mention, ShownFile& out) {
   change.mime = data->mime;
   change.keep_when_locked = true;
   change.source = {"import", {{"conversation", given_.wanted.conversation}, {"message", given_.wanted.name}}};
-  workspace::Intake intake(ground_);
+  workspace::Intake intake(context_);
   intake.write(data->bytes);
   change.content = intake.finish();
   auto result = files_.apply_one(given_.authority, std::move(change));
@@ -156,7 +156,7 @@ bool MentionMatcher::by_id(ShownFile& out) {
 // again, since the remote file may have changed.
 bool MentionMatcher::by_origin(ShownFile& out) {
   if (given_.wanted.has_source) return false;
-  auto version = ground_.db.read([&](catalog::Statements& statements) {
+  auto version = context_.db.read([&](catalog::Statements& statements) {
     return kept_from_origin(statements, given_.authority.workspace_id(), origin_of(out));
   });
   if (!version) return false;
@@ -212,7 +212,7 @@ bool MentionMatcher::by_path(const Mention& mention, ShownFile& out) {
     if (!place) continue;
     looked_ = true;
     for (const auto& path : paths) {
-      auto version = ground_.db.read([&](catalog::Statements& statements) {
+      auto version = context_.db.read([&](catalog::Statements& statements) {
         return workspace::version_at(statements, place->workspace, join_path(place->folder, path),
                                      given_.time_us);
       });

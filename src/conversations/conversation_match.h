@@ -18,7 +18,7 @@ class MentionMatcher {
     std::string earlier_container;         // the container that earlier messages used
     const std::vector<ShownFile>& before;  // files of the stored message that this one replaces
   };
-  MentionMatcher(Ground& ground, Files& files, Workspaces& workspaces, Circumstances circumstances);
+  MentionMatcher(KeepContext& context, Files& files, Workspaces& workspaces, Circumstances circumstances);
 
   ShownFile match(const Mention& mention);
   // Matches a version id or a path that the app names explicitly. Error(not_found), Error(bad_request) for a
@@ -38,7 +38,7 @@ class MentionMatcher {
   std::optional<Place> place_of(const std::string& container);
   bool may_read(const Id& workspace);
 
-  Ground& ground_;
+  KeepContext& context_;
   Files& files_;
   Workspaces& workspaces_;
   const Circumstances given_;

@@ -36,7 +36,7 @@ void cut(Page<Conversation>& page, size_t limit) {
 
 std::optional<Conversation> Conversations::find(const Authority& authority, std::string_view name) {
   authority.need(Right::read);
-  return ground_.db.read([&](catalog::Statements& statements) {
+  return context_.db.read([&](catalog::Statements& statements) {
     return statements.one("SELECT " SK_CONVERSATION_COLUMNS
                           " FROM conversations c WHERE c.workspace = $1 AND c.name = $2",
                           {authority.workspace_id(), name}, read_conversation);
@@ -48,7 +48,7 @@ Page<Message> Conversations::messages(const Authority& authority, const Conversa
   authority.need(Right::read);
   After after = cursor.empty() ? After{-1, Id{}} : parse_cursor(cursor);
   SK_CHECK(conversation.workspace == authority.workspace_id());
-  return ground_.db.read([&](catalog::Statements& statements) {
+  return context_.db.read([&](catalog::Statements& statements) {
     Page<Message> page;
     size_t bytes = 0;
     statements.query(
@@ -72,7 +72,7 @@ Page<Conversation> Conversations::list(const Authority& authority, const Convers
                                        std::string_view cursor, size_t limit) {
   authority.need(Right::read);
   After after = cursor.empty() ? After{INT64_MAX, Id{}} : parse_cursor(cursor);
-  return ground_.db.read([&](catalog::Statements& statements) {
+  return context_.db.read([&](catalog::Statements& statements) {
     Page<Conversation> page;
     if (filter.file || filter.version) {
       page.items = statements.all(

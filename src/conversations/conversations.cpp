@@ -112,11 +112,11 @@ TimeUs place_in_order(catalog::Statements& statements, const Id& conversation, T
 }
 
 // Sets the ids, the store time and the position of the message.
-void place_message(catalog::Tx& tx, Ground& ground, const NewMessage& wanted, const Known& known,
+void place_message(catalog::Tx& tx, KeepContext& context, const NewMessage& wanted, const Known& known,
                    Message& message) {
   message.stored_us = tx.now_us();
-  message.conversation = known.conversation ? known.conversation : ground.ids.next();
-  message.id = known.message ? known.message->id : ground.ids.next();
+  message.conversation = known.conversation ? known.conversation : context.ids.next();
+  message.id = known.message ? known.message->id : context.ids.next();
   if (known.message) message.stored_us = std::max(message.stored_us, known.message->stored_us + 1);
   message.order_us = wanted.time_us  ? *wanted.time_us
                      : known.message ? known.message->order_us
@@ -124,16 +124,16 @@ void place_message(catalog::Tx& tx, Ground& ground, const NewMessage& wanted, co
 }
 
 // Returns the message with its ids, its position and all its files.
-Message write_message(catalog::Tx& tx, Ground& ground, const Authority& authority, const NewMessage& wanted,
-                      Message message) {
+Message write_message(catalog::Tx& tx, KeepContext& context, const Authority& authority,
+                      const NewMessage& wanted, Message message) {
   auto known = known_of(tx, authority.workspace_id(), wanted.conversation, wanted.name);
   if (wanted.adds_files && known.message) {
     auto files = std::move(message.files);
     message = *known.message;
     add_files(message, std::move(files));
-    check_file_count(message.files.size(), ground.limits.message_files_max);
+    check_file_count(message.files.size(), context.limits.message_files_max);
   } else {
-    place_message(tx, ground, wanted, known, message);
+    place_message(tx, context, wanted, known, message);
   }
   auto container = lasting_container(wanted, known.container);
   tx.exec(
@@ -148,8 +148,8 @@ Message write_message(catalog::Tx& tx, Ground& ground, const Authority& authorit
       "stored_us = $6, author = $7, text = $8, detail = $9",
       {message.id, message.conversation, message.name, message.role, message.order_us, message.stored_us,
        message.author, message.text, message_detail(message)});
-  write_shown_files(tx, ground.node, authority.workspace_id(), message.id, message.files);
-  Journal::append(tx, ground, authority.workspace_id(), authority.author(), "conversation.message",
+  write_shown_files(tx, context.node, authority.workspace_id(), message.id, message.files);
+  Journal::append(tx, context, authority.workspace_id(), authority.author(), "conversation.message",
                   counts_of(message.files),
                   {{"conversation", wanted.conversation}, {"message", wanted.name}});
   return message;
@@ -185,9 +185,10 @@ Message Conversations::put(const Authority& authority, NewMessage wanted, const 
   check_name(wanted.name, "message");
   check_text(wanted.title, kOwnTitleBytesMax, "a title");
   check_text(wanted.role, kRoleBytesMax, "a role");
-  check_message_text(wanted.transcript, ground_.limits.message_text_bytes_max);
-  check_file_count(wanted.transcript.mentions.size() + wanted.files.size(), ground_.limits.message_files_max);
-  auto known = ground_.db.read([&](catalog::Statements& statements) {
+  check_message_text(wanted.transcript, context_.limits.message_text_bytes_max);
+  check_file_count(wanted.transcript.mentions.size() + wanted.files.size(),
+                   context_.limits.message_files_max);
+  auto known = context_.db.read([&](catalog::Statements& statements) {
     return known_of(statements, authority.workspace_id(), wanted.conversation, wanted.name);
   });
   const auto& transcript = wanted.transcript;
@@ -203,10 +204,10 @@ Message Conversations::put(const Authority& authority, NewMessage wanted, const 
   message.time_us = wanted.time_us            ? *wanted.time_us
                     : transcript.completed_us ? *transcript.completed_us
                     : known.message           ? known.message->time_us
-                                              : ground_.clock.now_us();
+                                              : context_.clock.now_us();
 
   if (!known.message) known.message.emplace();
-  MentionMatcher matcher(ground_, files_, workspaces_,
+  MentionMatcher matcher(context_, files_, workspaces_,
                          {.authority = authority,
                           .wanted = wanted,
                           .find_place = find_place,
@@ -216,16 +217,16 @@ Message Conversations::put(const Authority& authority, NewMessage wanted, const 
   for (const auto& mention : transcript.mentions) message.files.push_back(matcher.match(mention));
   for (const auto& name : wanted.files) message.files.push_back(matcher.match_named(name));
   for (size_t i = 0; i < message.files.size(); ++i) message.files[i].seq = static_cast<int64_t>(i);
-  return ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+  return context_.db.write(authority.scope(), [&](catalog::Tx& tx) {
     check_still_holds(tx, authority, Right::write);
-    return write_message(tx, ground_, authority, wanted, message);
+    return write_message(tx, context_, authority, wanted, message);
   });
 }
 
 bool Conversations::settle(const Authority& authority, const Message& message, int64_t seq,
                            const Captured& captured) {
   authority.need(Right::write);
-  return ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+  return context_.db.write(authority.scope(), [&](catalog::Tx& tx) {
     check_still_holds(tx, authority, Right::write);
     auto stored_us = tx.one("SELECT stored_us FROM messages WHERE id = $1", {message.id},
                             [](const catalog::Row& row) { return row.integer(0); });
@@ -236,7 +237,7 @@ bool Conversations::settle(const Authority& authority, const Message& message, i
       update_shown_file(tx, message.id, file);
       Json facts = {{"state", name_of(file.state)}, {"reason", name_of(file.why)}};
       if (file.version) facts["version_id"] = file.version.with_prefix(workspace::prefix::version);
-      Journal::append(tx, ground_, authority.workspace_id(), authority.author(), "conversation.capture",
+      Journal::append(tx, context_, authority.workspace_id(), authority.author(), "conversation.capture",
                       facts, {{"name", file.name}});
       return true;
     }
@@ -248,15 +249,15 @@ void Conversations::give_up_pending() {
   struct Pending {
     Id message, workspace;
   };
-  auto pending = ground_.db.read([&](catalog::Statements& statements) {
+  auto pending = context_.db.read([&](catalog::Statements& statements) {
     return statements.all(
         "SELECT DISTINCT message, workspace FROM message_files WHERE state = 'pending' AND (node = $1 OR "
         "node "
         "IS NULL)",
-        {ground_.node}, [](const catalog::Row& row) { return Pending{row.id(0), row.id(1)}; });
+        {context_.node}, [](const catalog::Row& row) { return Pending{row.id(0), row.id(1)}; });
   });
   for (const auto& one : pending)
-    ground_.db.write(catalog::Scope::workspace(one.workspace), [&](catalog::Tx& tx) {
+    context_.db.write(catalog::Scope::workspace(one.workspace), [&](catalog::Tx& tx) {
       for (auto& file : read_shown_files(tx, one.message)) {
         if (file.state != ShownState::pending) continue;
         file.state = ShownState::not_captured;
@@ -270,14 +271,14 @@ void Conversations::give_up_pending() {
 std::optional<Message> Conversations::find_message(const Authority& authority, std::string_view conversation,
                                                    std::string_view name) {
   authority.need(Right::read);
-  return ground_.db.read([&](catalog::Statements& statements) {
+  return context_.db.read([&](catalog::Statements& statements) {
     return known_of(statements, authority.workspace_id(), conversation, name).message;
   });
 }
 
 void Conversations::remove(const Authority& authority, std::string_view conversation) {
   authority.need(Right::write);
-  ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+  context_.db.write(authority.scope(), [&](catalog::Tx& tx) {
     check_still_holds(tx, authority, Right::write);
     auto known = known_of(tx, authority.workspace_id(), conversation, "");
     if (!known.conversation)
@@ -286,7 +287,7 @@ void Conversations::remove(const Authority& authority, std::string_view conversa
             {known.conversation});
     tx.exec("DELETE FROM messages WHERE conversation = $1", {known.conversation});
     tx.exec("DELETE FROM conversations WHERE id = $1", {known.conversation});
-    Journal::append(tx, ground_, authority.workspace_id(), authority.author(), "conversation.delete",
+    Journal::append(tx, context_, authority.workspace_id(), authority.author(), "conversation.delete",
                     Json::object(), {{"conversation", conversation}});
   });
 }
@@ -294,14 +295,14 @@ void Conversations::remove(const Authority& authority, std::string_view conversa
 void Conversations::remove_message(const Authority& authority, std::string_view conversation,
                                    std::string_view name) {
   authority.need(Right::write);
-  ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+  context_.db.write(authority.scope(), [&](catalog::Tx& tx) {
     check_still_holds(tx, authority, Right::write);
     auto known = known_of(tx, authority.workspace_id(), conversation, name);
     if (!known.message)
       throw Error(Code::not_found, "the conversation has no message '" + std::string(name) + "'");
     tx.exec("DELETE FROM message_files WHERE message = $1", {known.message->id});
     tx.exec("DELETE FROM messages WHERE id = $1", {known.message->id});
-    Journal::append(tx, ground_, authority.workspace_id(), authority.author(), "conversation.message_delete",
+    Journal::append(tx, context_, authority.workspace_id(), authority.author(), "conversation.message_delete",
                     Json::object(), {{"conversation", conversation}, {"message", name}});
   });
 }

@@ -16,7 +16,7 @@
 
 #include "conversations/transcript.h"
 #include "workspace/files.h"
-#include "workspace/ground.h"
+#include "workspace/keep_context.h"
 #include "workspace/types.h"
 #include "workspace/workspaces.h"
 
@@ -25,7 +25,7 @@ namespace sk::conversations {
 using workspace::Actor;
 using workspace::Authority;
 using workspace::Files;
-using workspace::Ground;
+using workspace::KeepContext;
 using workspace::Page;
 using workspace::Right;
 using workspace::Version;
@@ -120,8 +120,8 @@ struct ConversationFilter {
 // Any thread. Calls require the right to read, or to write if they change something.
 class Conversations {
  public:
-  Conversations(Ground& ground, Files& files, Workspaces& workspaces)
-      : ground_(ground), files_(files), workspaces_(workspaces) {}
+  Conversations(KeepContext& context, Files& files, Workspaces& workspaces)
+      : context_(context), files_(files), workspaces_(workspaces) {}
 
   // Stores a message, or replaces it under its name; files already kept for it stay kept. Images in the text
   // become files in the conversation's folder. Error(bad_request) for an invalid name, Error(too_large) above
@@ -159,7 +159,7 @@ class Conversations {
   static std::string folder_of(std::string_view conversation);
 
  private:
-  Ground& ground_;
+  KeepContext& context_;
   Files& files_;
   Workspaces& workspaces_;
 };

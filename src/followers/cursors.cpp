@@ -26,7 +26,7 @@ void for_all_heads(workspace::Journal& journal, const F& with_page) {
 class DurableCursors final : public Cursors {
  public:
   DurableCursors(workspace::Keep& keep, std::string follower, Begin begin)
-      : db_(keep.ground().db), journal_(keep.journal()), follower_(std::move(follower)), begin_(begin) {}
+      : db_(keep.context().db), journal_(keep.journal()), follower_(std::move(follower)), begin_(begin) {}
 
   // The row of the follower comes last: after a kill in between, all of it is done again.
   void open() override {

@@ -66,7 +66,7 @@ Follower::OnEvents make_thumbnails(workspace::Keep& keep, conversations::Convers
   return [&](const std::vector<workspace::JournalEntry>& events, const std::stop_token& stop) {
     for (const auto& event : events) {
       for (const Id& id : shown_by(event, conversations)) {
-        auto version = keep.ground().db.read(
+        auto version = keep.context().db.read(
             [&](catalog::Statements& statements) { return workspace::find_version(statements, id); });
         if (version && interpreter.can_have_thumbnail(*version)) make_one(interpreter, *version, stop);
       }

@@ -61,7 +61,7 @@ KeptFile kept_file_from(const Json& json) {
 }
 
 void Records::insert(const workspace::Authority& authority, const SessionInfo& session) {
-  ground_.db.write(session.key().scope(), [&](catalog::Tx& tx) {
+  context_.db.write(session.key().scope(), [&](catalog::Tx& tx) {
     check_still_holds(tx, authority, workspace::Right::write);
     tx.exec(
         "INSERT INTO sessions (" SK_SESSION_COLUMNS
@@ -70,8 +70,8 @@ void Records::insert(const workspace::Authority& authority, const SessionInfo& s
         {session.id, session.workspace, session.folder, session.name, session.owner, session.memory_bytes,
          session.timeout_s, session.idle_s, session.runtime, to_text(session.environment),
          to_text(session.labels), session.execution_count, session.created_us, session.active_us,
-         session.awake_max_s, session.epoch, ground_.node});
-    workspace::Journal::append(tx, ground_, session.workspace, authority.author(), "session.create",
+         session.awake_max_s, session.epoch, context_.node});
+    workspace::Journal::append(tx, context_, session.workspace, authority.author(), "session.create",
                                {{"session_id", session.id.with_prefix(workspace::prefix::session)},
                                 {"memory_bytes", session.memory_bytes}},
                                {{"name", session.name}, {"folder", session.folder}});
@@ -80,13 +80,13 @@ void Records::insert(const workspace::Authority& authority, const SessionInfo& s
 
 void Records::claim(SessionInfo& session) {
   // Not synced: if a power cut takes it, it took the owner, too.
-  session.epoch = ground_.db.write(
+  session.epoch = context_.db.write(
       session.key().scope(),
       [&](catalog::Tx& tx) {
         auto epoch = tx.one(
             "UPDATE sessions SET epoch = epoch + 1, node = $2 WHERE id = $1 AND deleted_us IS NULL RETURNING "
             "epoch",
-            {session.id, ground_.node}, [](const catalog::Row& row) { return row.integer(0); });
+            {session.id, context_.node}, [](const catalog::Row& row) { return row.integer(0); });
         if (!epoch) throw Error(Code::not_found, "there is no such session any more");
         return *epoch;
       },
@@ -94,7 +94,7 @@ void Records::claim(SessionInfo& session) {
 }
 
 std::optional<SessionInfo> Records::find(const Id& session) {
-  return ground_.db.read([&](catalog::Statements& statements) {
+  return context_.db.read([&](catalog::Statements& statements) {
     return statements.one("SELECT " SK_SESSION_VALUES " FROM sessions WHERE id = $1", {session},
                           read_session);
   });
@@ -109,7 +109,7 @@ std::vector<SessionInfo> Records::list(const Id& owner, const std::optional<Id>&
                                        const SessionQuery& query) {
   Id after = query.after;
   if (!after && query.order == workspace::Order::newest_first) after.bytes.fill(std::byte{0xff});
-  return ground_.db.read([&](catalog::Statements& statements) {
+  return context_.db.read([&](catalog::Statements& statements) {
     return query.order == workspace::Order::newest_first
                ? statements.all(SK_LISTED_SESSIONS " AND id < $4 ORDER BY id DESC LIMIT $5",
                                 {owner, workspace, query.name, after, query.limit}, read_session)
@@ -119,28 +119,28 @@ std::vector<SessionInfo> Records::list(const Id& owner, const std::optional<Id>&
 }
 
 std::vector<SessionInfo> Records::dirty_sessions() {
-  return ground_.db.read([&](catalog::Statements& statements) {
+  return context_.db.read([&](catalog::Statements& statements) {
     return statements.all("SELECT " SK_SESSION_VALUES " FROM sessions WHERE dirty = 1 AND " SK_OF_NODE,
-                          {ground_.node}, read_session);
+                          {context_.node}, read_session);
   });
 }
 
 std::vector<SessionInfo> Records::sessions_with_copies(TimeUs unused_since_us, size_t limit) {
-  return ground_.db.read([&](catalog::Statements& statements) {
+  return context_.db.read([&](catalog::Statements& statements) {
     return statements.all("SELECT " SK_SESSION_VALUES
                           " FROM sessions WHERE dirty = 0 AND copy_identity <> '' AND deleted_us IS NULL "
                           "AND active_us < $2 AND " SK_OF_NODE " ORDER BY active_us LIMIT $3",
-                          {ground_.node, unused_since_us, limit}, read_session);
+                          {context_.node, unused_since_us, limit}, read_session);
   });
 }
 
 void Records::mark_deleted(const SessionInfo& session, TimeUs now_us) {
   const workspace::Author owner(session.owner, "");
-  write_as_owner(ground_.db, session, [&](catalog::Tx& tx) {
+  write_as_owner(context_.db, session, [&](catalog::Tx& tx) {
     tx.exec("UPDATE sessions SET deleted_us = $2, dirty = 0 WHERE id = $1", {session.id, now_us});
     tx.exec("DELETE FROM manifests WHERE session = $1", {session.id});
     tx.exec("DELETE FROM unkept WHERE session = $1", {session.id});
-    workspace::Journal::append(tx, ground_, session.workspace, owner, "session.delete",
+    workspace::Journal::append(tx, context_, session.workspace, owner, "session.delete",
                                {{"session_id", session.id.with_prefix(workspace::prefix::session)}},
                                {{"name", session.name}, {"folder", session.folder}});
   });
@@ -148,8 +148,8 @@ void Records::mark_deleted(const SessionInfo& session, TimeUs now_us) {
 
 void Records::tell(const SessionInfo& session, std::string_view kind, TimeUs expires_us) {
   const workspace::Author owner(session.owner, "");
-  write_as_owner(ground_.db, session, [&](catalog::Tx& tx) {
-    workspace::Journal::append(tx, ground_, session.workspace, owner, kind,
+  write_as_owner(context_.db, session, [&](catalog::Tx& tx) {
+    workspace::Journal::append(tx, context_, session.workspace, owner, kind,
                                {{"session_id", session.id.with_prefix(workspace::prefix::session)},
                                 {"expires_at", to_iso8601(expires_us)}},
                                {{"name", session.name}, {"folder", session.folder}});
@@ -157,14 +157,14 @@ void Records::tell(const SessionInfo& session, std::string_view kind, TimeUs exp
 }
 
 void Records::save_activity(const SessionInfo& session, TimeUs active_us, int64_t execution_count) {
-  write_as_owner(ground_.db, session, [&](catalog::Tx& tx) {
+  write_as_owner(context_.db, session, [&](catalog::Tx& tx) {
     tx.exec("UPDATE sessions SET active_us = $2, execution_count = $3 WHERE id = $1",
             {session.id, active_us, execution_count});
   });
 }
 
 CopyState Records::copy_state(const Id& session) {
-  return ground_.db
+  return context_.db
       .read([&](catalog::Statements& statements) {
         return statements.one(
             "SELECT dirty, copy_identity, synced_seq, copy_boot FROM sessions WHERE id = $1", {session},
@@ -176,7 +176,7 @@ CopyState Records::copy_state(const Id& session) {
 }
 
 void Records::forget_copy(const SessionInfo& session) {
-  write_as_owner(ground_.db, session, [&](catalog::Tx& tx) {
+  write_as_owner(context_.db, session, [&](catalog::Tx& tx) {
     tx.exec("UPDATE sessions SET copy_identity = '', synced_seq = 0, copy_boot = '' WHERE id = $1",
             {session.id});
     tx.exec("DELETE FROM manifests WHERE session = $1", {session.id});
@@ -184,14 +184,14 @@ void Records::forget_copy(const SessionInfo& session) {
 }
 
 void Records::mark_copies_synced() {
-  auto workspaces = ground_.db.read([&](catalog::Statements& statements) {
+  auto workspaces = context_.db.read([&](catalog::Statements& statements) {
     return statements.all("SELECT DISTINCT workspace FROM sessions WHERE copy_boot <> '' AND " SK_OF_NODE,
-                          {ground_.node}, [](const catalog::Row& row) { return row.id(0); });
+                          {context_.node}, [](const catalog::Row& row) { return row.id(0); });
   });
   for (const Id& workspace : workspaces)
-    ground_.db.write(catalog::Scope::workspace(workspace), [&](catalog::Tx& tx) {
+    context_.db.write(catalog::Scope::workspace(workspace), [&](catalog::Tx& tx) {
       tx.exec("UPDATE sessions SET copy_boot = '' WHERE workspace = $2 AND copy_boot <> '' AND " SK_OF_NODE,
-              {ground_.node, workspace});
+              {context_.node, workspace});
     });
 }
 
@@ -219,14 +219,14 @@ void Records::add_unkept(catalog::Tx& tx, const Id& session, const std::vector<U
 }
 
 void Records::save_refused(const SessionInfo& session, const std::vector<Unkept>& refused) {
-  write_as_owner(ground_.db, session, [&](catalog::Tx& tx) {
+  write_as_owner(context_.db, session, [&](catalog::Tx& tx) {
     tx.exec("DELETE FROM unkept WHERE session = $1 AND what = 'refused'", {session.id});
     add_unkept(tx, session.id, refused);
   });
 }
 
 std::vector<Unkept> Records::unkept(const Id& session) {
-  return ground_.db.read([&](catalog::Statements& statements) {
+  return context_.db.read([&](catalog::Statements& statements) {
     return statements.all("SELECT " SK_UNKEPT_COLUMNS " FROM unkept WHERE session = $1 AND " SK_UNKEPT_IS_OPEN
                           " ORDER BY path, what",
                           {session}, read_unkept);
@@ -234,7 +234,7 @@ std::vector<Unkept> Records::unkept(const Id& session) {
 }
 
 std::vector<Unkept> Records::unkept(const Id& session, const UnkeptPlace& after, size_t limit) {
-  return ground_.db.read([&](catalog::Statements& statements) {
+  return context_.db.read([&](catalog::Statements& statements) {
     return statements.all("SELECT " SK_UNKEPT_COLUMNS " FROM unkept WHERE session = $1 AND " SK_UNKEPT_IS_OPEN
                           " AND (path, what) > ($2, $3) ORDER BY path, what LIMIT $4",
                           {session, after.path, after.what ? name_of(*after.what) : "", limit}, read_unkept);
@@ -242,7 +242,7 @@ std::vector<Unkept> Records::unkept(const Id& session, const UnkeptPlace& after,
 }
 
 bool Records::forget_unkept(const SessionInfo& session, const Unkept& item) {
-  return ground_.db.write(session.key().scope(), [&](catalog::Tx& tx) {
+  return context_.db.write(session.key().scope(), [&](catalog::Tx& tx) {
     return tx.exec("DELETE FROM unkept WHERE session = $1 AND path = $2 AND what = $3 AND version = $4",
                    {session.id, item.path, name_of(item.what), item.version}) > 0;
   });
@@ -258,11 +258,11 @@ void Records::forget_aside(catalog::Tx& tx, const Id& session, const KeptFile& k
 void Records::forget_aside(const SessionInfo& session, const std::string& path) {
   KeptFile gone;
   gone.path = path;
-  write_as_owner(ground_.db, session, [&](catalog::Tx& tx) { forget_aside(tx, session.id, gone); });
+  write_as_owner(context_.db, session, [&](catalog::Tx& tx) { forget_aside(tx, session.id, gone); });
 }
 
 void Records::explain_unkept(const SessionInfo& session, const Unkept& item) {
-  ground_.db.write(session.key().scope(), [&](catalog::Tx& tx) {
+  context_.db.write(session.key().scope(), [&](catalog::Tx& tx) {
     tx.exec(
         "UPDATE unkept SET reason = $5, message = $6 WHERE session = $1 AND path = $2 AND what = $3 AND "
         "version = $4",
@@ -271,7 +271,7 @@ void Records::explain_unkept(const SessionInfo& session, const Unkept& item) {
 }
 
 std::vector<Unkept> Records::untold(const Id& session) {
-  return ground_.db.read([&](catalog::Statements& statements) {
+  return context_.db.read([&](catalog::Statements& statements) {
     return statements.all("SELECT " SK_UNKEPT_COLUMNS
                           " FROM unkept WHERE session = $1 AND what = 'recovered' AND told = 0 ORDER BY path",
                           {session}, read_unkept);
@@ -279,14 +279,14 @@ std::vector<Unkept> Records::untold(const Id& session) {
 }
 
 void Records::mark_told(const SessionInfo& session) {
-  write_as_owner(ground_.db, session, [&](catalog::Tx& tx) {
+  write_as_owner(context_.db, session, [&](catalog::Tx& tx) {
     tx.exec("UPDATE unkept SET told = 1 WHERE session = $1 AND what = 'recovered' AND told = 0",
             {session.id});
   });
 }
 
 void Records::save_copy_state(const SessionInfo& session, const CopyState& state) {
-  write_as_owner(ground_.db, session, [&](catalog::Tx& tx) {
+  write_as_owner(context_.db, session, [&](catalog::Tx& tx) {
     tx.exec(
         "UPDATE sessions SET dirty = $2, copy_identity = $3, synced_seq = $4, copy_boot = $5 WHERE id = $1",
         {session.id, state.dirty ? 1 : 0, state.identity, state.synced_seq, state.boot});
@@ -355,18 +355,18 @@ void upsert_execution(catalog::Tx& tx, const Id& node, const Execution& executio
 
 void Records::save(const SessionInfo& session, const Execution& execution, catalog::Survives survives) {
   auto write = [&](catalog::Tx& tx) {
-    upsert_execution(tx, ground_.node, execution, std::nullopt);
+    upsert_execution(tx, context_.node, execution, std::nullopt);
     // The files of a running execution are recorded with their versions.
     if (execution.status != ExecutionStatus::done) return;
     // For a file that was kept several times during the run, the last one counts.
     tx.exec("DELETE FROM execution_files WHERE execution = $1", {execution.id});
     insert_files(tx, execution.id, execution.files.kept);
   };
-  write_as_owner(ground_.db, session, write, survives);
+  write_as_owner(context_.db, session, write, survives);
 }
 
 void Records::save(catalog::Tx& tx, const Execution& execution, const std::vector<KeptFile>& kept) {
-  upsert_execution(tx, ground_.node, execution, std::nullopt);
+  upsert_execution(tx, context_.node, execution, std::nullopt);
   insert_files(tx, execution.id, kept);
 }
 
@@ -376,19 +376,19 @@ void Records::save_accepted(const workspace::Authority& authority, const Session
   if (wanted.timeout_s) request["timeout_s"] = *wanted.timeout_s;
   if (authority.is_limited()) request["path_scope"] = authority.path_scope();
   auto key = wanted.idempotency_key.empty() ? std::nullopt : std::optional(wanted.idempotency_key);
-  write_as_owner(ground_.db, session, [&](catalog::Tx& tx) {
+  write_as_owner(context_.db, session, [&](catalog::Tx& tx) {
     check_still_holds(tx, authority, workspace::Right::write);
-    upsert_execution(tx, ground_.node, execution, to_text(request), key);
+    upsert_execution(tx, context_.node, execution, to_text(request), key);
   });
 }
 
 std::vector<AcceptedExecution> Records::accepted() {
-  return ground_.db.read([&](catalog::Statements& statements) {
+  return context_.db.read([&](catalog::Statements& statements) {
     return statements.all(
         "SELECT " SK_EXECUTION_READ
         ", request FROM executions WHERE status = 'queued' AND request IS NOT NULL AND " SK_OF_NODE
         " ORDER BY created_us, number",
-        {ground_.node}, [](const catalog::Row& row) {
+        {context_.node}, [](const catalog::Row& row) {
           AcceptedExecution one{read_execution(row), {}, {}};
           Json request = Json::parse(row.text(ExecutionColumn::count));
           one.wanted.code = one.execution.code;
@@ -402,7 +402,7 @@ std::vector<AcceptedExecution> Records::accepted() {
 }
 
 std::optional<Execution> Records::find_execution(const Id& session, const Id& execution) {
-  auto found = ground_.db.read([&](catalog::Statements& statements) {
+  auto found = context_.db.read([&](catalog::Statements& statements) {
     return statements.one("SELECT " SK_EXECUTION_READ " FROM executions WHERE id = $1 AND session = $2",
                           {execution, session}, read_execution);
   });
@@ -411,7 +411,7 @@ std::optional<Execution> Records::find_execution(const Id& session, const Id& ex
 }
 
 std::optional<Execution> Records::find_by_key(const Id& session, const std::string& key, TimeUs since_us) {
-  auto found = ground_.db.read([&](catalog::Statements& statements) {
+  auto found = context_.db.read([&](catalog::Statements& statements) {
     return statements.one("SELECT " SK_EXECUTION_READ
                           " FROM executions WHERE session = $1 AND idempotency_key = $2 AND created_us >= $3 "
                           "ORDER BY created_us DESC LIMIT 1",
@@ -422,7 +422,7 @@ std::optional<Execution> Records::find_by_key(const Id& session, const std::stri
 }
 
 std::vector<Execution> Records::list_executions(const Id& session, int64_t before, size_t limit) {
-  return ground_.db.read([&](catalog::Statements& statements) {
+  return context_.db.read([&](catalog::Statements& statements) {
     return statements.all("SELECT " SK_EXECUTION_READ
                           " FROM executions WHERE session = $1 AND number < $2 ORDER BY number DESC LIMIT $3",
                           {session, before == 0 ? INT64_MAX : before, limit}, read_execution);
@@ -430,7 +430,7 @@ std::vector<Execution> Records::list_executions(const Id& session, int64_t befor
 }
 
 std::vector<Execution> Records::executions_after(const Id& session, int64_t after, size_t limit) {
-  return ground_.db.read([&](catalog::Statements& statements) {
+  return context_.db.read([&](catalog::Statements& statements) {
     return statements.all("SELECT " SK_EXECUTION_READ
                           " FROM executions WHERE session = $1 AND number > $2 ORDER BY number LIMIT $3",
                           {session, after, limit}, read_execution);
@@ -438,7 +438,7 @@ std::vector<Execution> Records::executions_after(const Id& session, int64_t afte
 }
 
 std::vector<KeptFile> Records::kept_files(const Id& execution, int64_t after, size_t limit) {
-  return ground_.db.read([&](catalog::Statements& statements) {
+  return context_.db.read([&](catalog::Statements& statements) {
     return statements.all(
         "SELECT detail FROM execution_files WHERE execution = $1 AND seq > $2 ORDER BY seq LIMIT $3",
         {execution, after, limit},
@@ -450,22 +450,22 @@ std::vector<KeptFile> Records::kept_files(const Id& execution, int64_t after, si
   "x.status <> 'done' AND (x.status <> 'queued' OR x.request IS NULL) AND (x.node = $1 OR x.node IS NULL)"
 
 void Records::end_interrupted_executions(TimeUs now_us) {
-  auto workspaces = ground_.db.read([&](catalog::Statements& statements) {
+  auto workspaces = context_.db.read([&](catalog::Statements& statements) {
     return statements.all(
         "SELECT s.workspace FROM executions x JOIN sessions s ON s.id = x.session WHERE " SK_INTERRUPTED
         " UNION SELECT workspace FROM sessions WHERE dirty = 1 AND " SK_OF_NODE,
-        {ground_.node}, [](const catalog::Row& row) { return row.id(0); });
+        {context_.node}, [](const catalog::Row& row) { return row.id(0); });
   });
   for (const Id& workspace : workspaces)
-    ground_.db.write(catalog::Scope::workspace(workspace),
-                     [&](catalog::Tx& tx) { end_interrupted(tx, workspace, now_us); });
+    context_.db.write(catalog::Scope::workspace(workspace),
+                      [&](catalog::Tx& tx) { end_interrupted(tx, workspace, now_us); });
 }
 
 void Records::end_interrupted(catalog::Tx& tx, const Id& workspace, TimeUs now_us) {
   auto left = tx.all(
       "SELECT x.id, x.detail FROM executions x JOIN sessions s ON s.id = x.session WHERE s.workspace = $2 "
       "AND " SK_INTERRUPTED,
-      {ground_.node, workspace},
+      {context_.node, workspace},
       [](const catalog::Row& row) { return std::pair(row.id(0), Json::parse(row.text(1))); });
   for (auto& [id, detail] : left) {
     detail["message"] =
@@ -480,7 +480,7 @@ void Records::end_interrupted(catalog::Tx& tx, const Id& workspace, TimeUs now_u
       "UPDATE sessions SET active_us = COALESCE((SELECT MAX(x.ended_us) FROM executions x WHERE x.session = "
       "sessions.id AND x.ended_us > sessions.active_us), active_us) WHERE dirty = 1 AND workspace = $2 "
       "AND " SK_OF_NODE,
-      {ground_.node, workspace});
+      {context_.node, workspace});
 }
 
 }  // namespace sk::interpreter

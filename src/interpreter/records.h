@@ -3,7 +3,7 @@
 
 #include "interpreter/types.h"
 #include "workspace/authority.h"
-#include "workspace/ground.h"
+#include "workspace/keep_context.h"
 
 namespace sk::interpreter {
 
@@ -25,7 +25,7 @@ struct AcceptedExecution {
 // otherwise.
 class Records {
  public:
-  explicit Records(workspace::Ground& ground) : ground_(ground) {}
+  explicit Records(workspace::KeepContext& context) : context_(context) {}
 
   // Throws like check_still_holds() if the authority lacks the right to write by now.
   void insert(const workspace::Authority& authority, const SessionInfo& session);
@@ -101,7 +101,7 @@ class Records {
  private:
   void end_interrupted(catalog::Tx& tx, const Id& workspace, TimeUs now_us);
 
-  workspace::Ground& ground_;
+  workspace::KeepContext& context_;
 };
 
 // Whether a session belongs to the actor, in the workspace of the actor's key.

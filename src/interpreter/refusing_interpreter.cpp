@@ -5,7 +5,7 @@
 namespace sk::interpreter {
 
 RefusingInterpreter::RefusingInterpreter(workspace::Keep& keep, std::string reason)
-    : records_(keep.ground()), reason_(std::move(reason)) {}
+    : records_(keep.context()), reason_(std::move(reason)) {}
 
 Error RefusingInterpreter::refusal() const {
   return Error(Code::unavailable, reason_).advise(Advice::ask_operator);

@@ -49,7 +49,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
       : keep(the_keep),
         host(the_host),
         options(std::move(wanted)),
-        records(keep.ground()),
+        records(keep.context()),
         watcher({.folders_per_copy_max = options.watched_folders_max}),
         pool(options.threads, 1'000'000),
         saver(1, 100'000),
@@ -100,7 +100,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
   }
 
   void tick() {
-    TimeUs now_us = keep.ground().clock.now_us();
+    TimeUs now_us = keep.context().clock.now_us();
     int64_t awake = 0;
     for (auto& session : registry.all()) {
       session->tick(now_us);
@@ -133,7 +133,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
   void evict_copies() {
     auto in_use = [this](const Id& id) { return registry.phase(id) != Phase::asleep; };
     while (!stopping) {
-      auto found = copies.next(keep.ground().clock.now_us(), in_use);
+      auto found = copies.next(keep.context().clock.now_us(), in_use);
       if (!found) break;
       auto lease = registry.try_acquire(found->id);
       // Used since, or deleted: its copy must not be touched.
@@ -226,7 +226,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
   // Puts a session to sleep to make room for another. False when none can sleep.
   bool make_room(const Id& guest, const std::optional<Id>& owner) {
     for (auto live = registry.all();;) {
-      auto longest = choose_evicted(live, guest, owner, options.sessions_max, keep.ground().clock.now_us());
+      auto longest = choose_evicted(live, guest, owner, options.sessions_max, keep.context().clock.now_us());
       if (!longest) return false;
       auto lease = registry.try_acquire(longest->info().id);
       if (lease && lease->live() == longest && !longest->busy()) {
@@ -282,12 +282,12 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     if (earlier) {
       queued.execution = std::move(*earlier);
     } else {
-      queued.execution.id = keep.ground().ids.next();
+      queued.execution.id = keep.context().ids.next();
       queued.execution.session = session;
       queued.execution.author = authority.author().principal;
       queued.execution.language = wanted.language;
       queued.execution.code = wanted.code;
-      queued.execution.created_us = keep.ground().clock.now_us();
+      queued.execution.created_us = keep.context().clock.now_us();
       queued.execution.added = add_files(keep, authority, info, wanted.files);
       queued.execution.number = live->next_number();
       wanted.accepted = wanted.accepted || !wanted.idempotency_key.empty();
@@ -372,7 +372,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
   std::atomic<bool> stopping{false};
   Registry registry;
   Rescue rescue{keep, records, registry, copy_context};
-  Repeats repeats{records, keep.ground().clock, [this] { flush_records(); }};
+  Repeats repeats{records, keep.context().clock, [this] { flush_records(); }};
   std::atomic<bool> evicting{false};
   TimeUs next_eviction_us = 0;  // used by the loop's thread
   KernelLoop loop;
@@ -400,7 +400,7 @@ void SandboxedInterpreter::make_thumbnail(const workspace::Version& version, Thu
 }
 
 void SandboxedInterpreter::recover() {
-  impl_->records.end_interrupted_executions(impl_->keep.ground().clock.now_us());
+  impl_->records.end_interrupted_executions(impl_->keep.context().clock.now_us());
   std::vector<std::future<void>> done;
   for (auto& info : impl_->records.dirty_sessions()) {
     auto task = std::make_shared<std::packaged_task<void()>>([impl = impl_.get(), info]() mutable {
@@ -435,7 +435,7 @@ void SandboxedInterpreter::resume_accepted() {
       execution.outcome = Outcome::interrupted;
       execution.message =
           "it was accepted before the server stopped and cannot be run now: " + error.message();
-      execution.ended_us = impl_->keep.ground().clock.now_us();
+      execution.ended_us = impl_->keep.context().clock.now_us();
       if (auto session = impl_->records.find(execution.session)) impl_->records.save(*session, execution);
     }
   }
@@ -446,7 +446,7 @@ SessionInfo SandboxedInterpreter::create(const workspace::Authority& authority, 
   auto& keep = impl_->keep;
   const auto& options = impl_->options;
   SessionInfo info;
-  info.id = keep.ground().ids.next();
+  info.id = keep.context().ids.next();
   info.workspace = authority.workspace_id();
   info.owner = authority.author().principal;
   fill_from_request(info, wanted, options);
@@ -458,7 +458,7 @@ SessionInfo SandboxedInterpreter::create(const workspace::Authority& authority, 
     throw Error(Code::conflict, "'" + info.folder + "' is a file, so it cannot be a session's folder")
         .advise(Advice::choose_other_folder);
   info.added = add_files(keep, authority, info, wanted.files);
-  info.created_us = info.active_us = keep.ground().clock.now_us();
+  info.created_us = info.active_us = keep.context().clock.now_us();
   impl_->records.insert(authority, info);
   return info;
 }
@@ -491,7 +491,7 @@ void SandboxedInterpreter::remove(const workspace::Authority& authority, const I
           .advise(Advice::read_log_and_retry);
     if (!found->empty()) throw only_copies_error(*found);
   }
-  impl_->records.mark_deleted(*info, impl_->keep.ground().clock.now_us());
+  impl_->records.mark_deleted(*info, impl_->keep.context().clock.now_us());
   keeper.remove();
 }
 

@@ -25,8 +25,8 @@ constexpr int64_t kSegmentRecordsMax = 1'000'000;
 
 }  // namespace
 
-AccessLog::AccessLog(Ground& ground, std::string directory, int retention_days)
-    : ground_(ground), directory_(std::move(directory)), retention_days_(retention_days) {
+AccessLog::AccessLog(KeepContext& context, std::string directory, int retention_days)
+    : context_(context), directory_(std::move(directory)), retention_days_(retention_days) {
   blobs::make_directories_durably(directory_);
   // Close segments that a crash left open, so that their hashes are also in the journal.
   for (const auto& file : std::filesystem::directory_iterator(directory_)) {
@@ -40,7 +40,7 @@ AccessLog::AccessLog(Ground& ground, std::string directory, int retention_days)
 AccessLog::~AccessLog() { stop(); }
 
 void AccessLog::note(AccessRecord record) {
-  TimeUs now_us = ground_.clock.now_us();
+  TimeUs now_us = context_.clock.now_us();
   MutexLock lock(mutex_);
   if (pending_.size() >= kPendingMost && !pending_.contains(record)) {
     ++dropped_;
@@ -126,7 +126,7 @@ void AccessLog::put_back(Batch batch) {
 
 // Writes all or nothing, so that the records can be written again after a failure.
 void AccessLog::append(const Batch& batch) {
-  TimeUs now_us = ground_.clock.now_us();
+  TimeUs now_us = context_.clock.now_us();
   bool full = !segment_path_.empty() && (now_us - segment_started_us_ > kSegmentSeconds * kSecondUs ||
                                          segment_records_ >= kSegmentRecordsMax);
   if (full) close_segment();
@@ -144,7 +144,7 @@ void AccessLog::append(const Batch& batch) {
     lines += to_text(line) + "\n";
   }
   bool is_new = segment_path_.empty();
-  auto path = is_new ? directory_ + "/" + ground_.ids.next().hex() + ".open" : segment_path_;
+  auto path = is_new ? directory_ + "/" + context_.ids.next().hex() + ".open" : segment_path_;
   Fd file = open_file(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
   if (is_new) {
     segment_started_us_ = now_us;
@@ -177,9 +177,9 @@ void AccessLog::close_segment() {
          size += static_cast<int64_t>(got))
       hash.update(Bytes(buffer).first(got));
   }
-  ground_.db.write(catalog::Scope::installation(), [&](catalog::Tx& tx) {
+  context_.db.write(catalog::Scope::installation(), [&](catalog::Tx& tx) {
     Journal::append(
-        tx, ground_, Id{}, Author(Id{}, "server"), "access_log.segment",
+        tx, context_, Id{}, Author(Id{}, "server"), "access_log.segment",
         {{"segment", closed_path.filename().string()}, {"sha256", hash.digest().hex()}, {"size", size}},
         Json::object());
   });
@@ -189,7 +189,7 @@ void AccessLog::close_segment() {
   segment_path_.clear();
   segment_records_ = 0;
   if (retention_days_ <= 0) return;
-  auto oldest_us = ground_.clock.now_us() - static_cast<int64_t>(retention_days_) * 86'400 * kSecondUs;
+  auto oldest_us = context_.clock.now_us() - static_cast<int64_t>(retention_days_) * 86'400 * kSecondUs;
   for (const auto& file : std::filesystem::directory_iterator(directory_)) {
     auto id = Id::from_hex(file.path().stem().string());
     if (id && file.path().extension() == ".jsonl" && id->time_us() < oldest_us)

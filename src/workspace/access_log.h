@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "base/mutex.h"
-#include "workspace/ground.h"
+#include "workspace/keep_context.h"
 #include "workspace/types.h"
 
 namespace sk::workspace {
@@ -29,7 +29,7 @@ struct AccessRecord {
 // Any thread. The constructor starts a thread; stop() writes pending records and joins it.
 class AccessLog {
  public:
-  AccessLog(Ground& ground, std::string directory, int retention_days);
+  AccessLog(KeepContext& context, std::string directory, int retention_days);
   ~AccessLog();
   // Queues a record. Equal records within a batch are written once, with a count. Drops the record when too
   // many wait for a disk that cannot be written.
@@ -50,7 +50,7 @@ class AccessLog {
   void put_back(Batch batch);
   void close_segment() SK_REQUIRES(file_mutex_);
 
-  Ground& ground_;
+  KeepContext& context_;
   const std::string directory_;
   const int retention_days_;
   Mutex mutex_;

@@ -19,18 +19,18 @@ Json seal_of(const Sha256Stream& seen, const SigningKey& key) {
 
 }  // namespace
 
-Audit::Audit(Ground& ground, std::string signing_key_path)
-    : ground_(ground), key_(SigningKey::load_or_make(signing_key_path)) {}
+Audit::Audit(KeepContext& context, std::string signing_key_path)
+    : context_(context), key_(SigningKey::load_or_make(signing_key_path)) {}
 
 std::string Audit::public_key_pem() const { return key_.public_key().pem(); }
 
 void Audit::checkpoint() {
-  bool any = ground_.db.read([&](catalog::Statements& statements) {
+  bool any = context_.db.read([&](catalog::Statements& statements) {
     return statements.query("SELECT 1 FROM journals WHERE checkpointed_seq < seq LIMIT 1", {},
                             [](const catalog::Row&) { return false; }) > 0;
   });
   if (!any) return;
-  ground_.db.write(catalog::Scope::installation(), [&](catalog::Tx& tx) {
+  context_.db.write(catalog::Scope::installation(), [&](catalog::Tx& tx) {
     std::vector<std::string> leaves;
     tx.query("SELECT workspace, seq, hash FROM journals WHERE checkpointed_seq < seq", {},
              [&](const catalog::Row& row) {
@@ -73,12 +73,12 @@ void Audit::export_to(const ReadableJournal& journal,
   };
   emit({{"sandkeep_audit", 1},
         {"journal", workspace.hex()},
-        {"exported_at", to_iso8601(ground_.clock.now_us())},
+        {"exported_at", to_iso8601(context_.clock.now_us())},
         {"public_key", public_key_pem()}});
   // Read in batches, so that a long journal neither fills memory nor keeps a snapshot open while a slow
   // client reads. Entries may be added meanwhile; the export ends at the seq that the first checkpoint
   // covered.
-  int64_t end = ground_.db.read([&](catalog::Statements& statements) {
+  int64_t end = context_.db.read([&](catalog::Statements& statements) {
     return statements
         .one("SELECT checkpointed_seq FROM journals WHERE workspace = $1", {workspace},
              [](const catalog::Row& row) { return row.integer(0); })
@@ -86,7 +86,7 @@ void Audit::export_to(const ReadableJournal& journal,
   });
   for (int64_t after = 0; after < end;) {
     std::vector<Json> batch;
-    ground_.db.read([&](catalog::Statements& statements) {
+    context_.db.read([&](catalog::Statements& statements) {
       statements.query(
           "SELECT seq, time_us, kind, actor, facts, personal, salt, commitment, hash FROM journal WHERE "
           "workspace = $1 AND seq > $2 AND "
@@ -110,7 +110,7 @@ void Audit::export_to(const ReadableJournal& journal,
       throw Error(Code::corrupt, "the journal has a gap after entry " + std::to_string(after));
     for (const Json& line : batch) emit(line);
   }
-  auto checkpoints = ground_.db.read([&](catalog::Statements& statements) {
+  auto checkpoints = context_.db.read([&](catalog::Statements& statements) {
     return statements.all(
         "SELECT number, time_us, leaves, previous, hash, signature FROM checkpoints ORDER BY number", {},
         [](const catalog::Row& row) {

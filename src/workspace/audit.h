@@ -5,8 +5,8 @@
 #include <string>
 
 #include "base/signing.h"
-#include "workspace/ground.h"
 #include "workspace/journal.h"
+#include "workspace/keep_context.h"
 #include "workspace/types.h"
 
 namespace sk::workspace {
@@ -22,7 +22,7 @@ struct AuditVerdict {
 // Any thread. The signing key is in the data folder, mode 0600; every export contains its public key.
 class Audit {
  public:
-  Audit(Ground& ground, std::string signing_key_path);
+  Audit(KeepContext& context, std::string signing_key_path);
 
   // Signs the heads of all journals that grew since the last checkpoint; does nothing if none did. Called
   // every few minutes, before an export and at stop.
@@ -36,7 +36,7 @@ class Audit {
   std::string public_key_pem() const;
 
  private:
-  Ground& ground_;
+  KeepContext& context_;
   SigningKey key_;
 };
 

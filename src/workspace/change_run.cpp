@@ -7,14 +7,14 @@
 
 namespace sk::workspace {
 
-ChangeRun::ChangeRun(catalog::Tx& tx, Ground& ground, const Authority& authority)
-    : ChangeRun(tx, ground, authority.author(), authority.workspace_id()) {
+ChangeRun::ChangeRun(catalog::Tx& tx, KeepContext& context, const Authority& authority)
+    : ChangeRun(tx, context, authority.author(), authority.workspace_id()) {
   authority_ = &authority;
 }
 
-ChangeRun::ChangeRun(catalog::Tx& tx, Ground& ground, Author author, const Id& workspace)
+ChangeRun::ChangeRun(catalog::Tx& tx, KeepContext& context, Author author, const Id& workspace)
     : tx_(tx),
-      ground_(ground),
+      context_(context),
       author_(std::move(author)),
       workspace_(workspace),
       locks_(tx, workspace, tx.now_us()) {}
@@ -199,7 +199,7 @@ std::string ChangeRun::settle_target(const std::string& path, OnExisting on_exis
 Entry ChangeRun::insert_folder(const std::string& path, uint32_t mode) {
   auto [parent, name] = split_path(path);
   Entry entry;
-  entry.id = ground_.ids.next();
+  entry.id = context_.ids.next();
   entry.workspace = workspace_;
   entry.path = path;
   entry.kind = EntryKind::folder;
@@ -216,7 +216,7 @@ Entry ChangeRun::insert_folder(const std::string& path, uint32_t mode) {
 
 Entry ChangeRun::new_file(const std::string& path) {
   Entry entry;
-  entry.id = ground_.ids.next();
+  entry.id = context_.ids.next();
   entry.workspace = workspace_;
   entry.path = path;
   entry.created_us = now_us();
@@ -236,7 +236,7 @@ void ChangeRun::insert_file(const Entry& entry) {
 Version ChangeRun::insert_version(Entry& entry, const NewVersion& wanted) {
   bool becomes = wanted.head == NewVersion::Head::becomes;
   Version version;
-  version.id = ground_.ids.next();
+  version.id = context_.ids.next();
   version.file = entry.id;
   version.workspace = workspace_;
   version.path = entry.path;
@@ -318,7 +318,7 @@ void ChangeRun::shrink(uint64_t bytes) {
 }
 
 void ChangeRun::journal(std::string_view kind, const Json& facts, const Json& personal) {
-  Journal::append(tx_, ground_, workspace_, author_, kind, facts, personal);
+  Journal::append(tx_, context_, workspace_, author_, kind, facts, personal);
 }
 
 }  // namespace sk::workspace

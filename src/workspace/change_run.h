@@ -3,7 +3,7 @@
 #pragma once
 
 #include "workspace/files.h"
-#include "workspace/ground.h"
+#include "workspace/keep_context.h"
 #include "workspace/lock_check.h"
 #include "workspace/types.h"
 
@@ -14,9 +14,9 @@ class ChangeRun {
  public:
   // Applies changes of `authority`, which must outlive it and whose rights are checked already. Its scope is
   // checked for every change.
-  ChangeRun(catalog::Tx& tx, Ground& ground, const Authority& authority);
+  ChangeRun(catalog::Tx& tx, KeepContext& context, const Authority& authority);
   // Applies changes of this room itself, in the name of `author`; they cannot copy from another workspace.
-  ChangeRun(catalog::Tx& tx, Ground& ground, Author author, const Id& workspace);
+  ChangeRun(catalog::Tx& tx, KeepContext& context, Author author, const Id& workspace);
 
   // Error(forbidden) if the change names a path outside of the authority's scope.
   ChangeResult run(const Change& change);
@@ -98,7 +98,7 @@ class ChangeRun {
   void tick() { tx_.tick(); }
 
   catalog::Tx& tx() { return tx_; }
-  Ground& ground() { return ground_; }
+  KeepContext& context() { return context_; }
   const Id& workspace() const { return workspace_; }
   // Redundant blob files; remove them after the commit.
   std::vector<std::string>& unneeded() { return unneeded_; }
@@ -129,7 +129,7 @@ class ChangeRun {
   void check_paths_below(const Entry& entry, const std::string& to);
 
   catalog::Tx& tx_;
-  Ground& ground_;
+  KeepContext& context_;
   const Authority* authority_ = nullptr;  // null: this room's own work
   const Author author_;
   const Id workspace_;

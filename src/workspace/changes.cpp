@@ -276,7 +276,7 @@ ChangeResult ChangeRun::copy(const CopyChange& change) {
   Id from_workspace = change.from_workspace.value_or(workspace_);
   // The authority is for the workspace that is written to; of the other one, it names the reader.
   check_source(from_workspace);
-  ChangeRun source(tx_, ground_, author_, from_workspace);
+  ChangeRun source(tx_, context_, author_, from_workspace);
   Entry from = change.from.empty() ? source.file_of(*change.from_version) : source.get(change.from);
   if (from_workspace == workspace_ && !covers(from.path))
     throw Error(Code::not_found, "there is no version " + change.from_version->with_prefix(prefix::version));

@@ -5,10 +5,10 @@
 
 namespace sk::workspace {
 
-ContentReader::ContentReader(Ground& ground, const Sha256& content, uint64_t offset, uint64_t size)
-    : ground_(ground) {
+ContentReader::ContentReader(KeepContext& context, const Sha256& content, uint64_t offset, uint64_t size)
+    : context_(context) {
   auto blob =
-      ground.db.read([&](catalog::Statements& statements) { return BlobLedger::find(statements, content); });
+      context.db.read([&](catalog::Statements& statements) { return BlobLedger::find(statements, content); });
   if (!blob) throw Error(Code::gone, "this content was purged a moment ago");
   SK_CHECK(offset <= blob->size && size <= blob->size - offset);
   if (blob->kind != blobs::Kind::list) {
@@ -31,8 +31,8 @@ struct StoredBlob {
   std::string location, bytes;
 };
 
-StoredBlob need_stored(Ground& ground, const Sha256& hash) {
-  auto found = ground.db.read([&](catalog::Statements& statements) {
+StoredBlob need_stored(KeepContext& context, const Sha256& hash) {
+  auto found = context.db.read([&](catalog::Statements& statements) {
     return statements.one("SELECT kind, size, location, bytes FROM blobs WHERE hash = $1", {hash},
                           [](const catalog::Row& row) {
                             return StoredBlob{static_cast<blobs::Kind>(row.integer(0)),
@@ -50,14 +50,14 @@ std::optional<ContentPiece> ContentReader::next() {
   const Part& part = parts_[at_++];
   ContentPiece piece;
   piece.size = part.take;
-  for (auto found = need_stored(ground_, part.hash);;) {
+  for (auto found = need_stored(context_, part.hash);;) {
     if (found.kind == blobs::Kind::file) {
       try {
-        piece.file = ground_.blobs.open(found.location, part.hash, found.size).file;
+        piece.file = context_.blobs.open(found.location, part.hash, found.size).file;
       } catch (const Error& error) {
         if (error.code() != Code::corrupt) throw;
         // The collector may have deleted or replaced the blob since the lookup.
-        auto again = need_stored(ground_, part.hash);
+        auto again = need_stored(context_, part.hash);
         if (again.kind == found.kind && again.location == found.location) throw;
         found = std::move(again);
         continue;

@@ -1,7 +1,7 @@
 // Reads a version's bytes from the catalog, from one file, or from a list of pieces, and verifies them.
 #pragma once
 
-#include "workspace/ground.h"
+#include "workspace/keep_context.h"
 #include "workspace/types.h"
 
 namespace sk::workspace {
@@ -17,7 +17,7 @@ struct ContentPiece {
 // Error(corrupt) when the stored bytes do not match their hash. One thread.
 class ContentReader {
  public:
-  ContentReader(Ground& ground, const Sha256& content, uint64_t offset, uint64_t size);
+  ContentReader(KeepContext& context, const Sha256& content, uint64_t offset, uint64_t size);
   std::optional<ContentPiece> next();
   // Reads all remaining pieces into memory; for small contents.
   std::string read_all();
@@ -27,7 +27,7 @@ class ContentReader {
     Sha256 hash;
     uint64_t skip, take;
   };
-  Ground& ground_;
+  KeepContext& context_;
   std::vector<Part> parts_;
   size_t at_ = 0;
 };

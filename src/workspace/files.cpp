@@ -87,20 +87,20 @@ std::vector<Entry> list_step(catalog::Statements& statements, const Id& workspac
       {workspace, after.first, after.second, range.exact, range.from, range.to, count}, read_entry);
 }
 
-catalog::Database::Before recorder_of(Ground& ground, const std::vector<Change>& changes) {
+catalog::Database::Before recorder_of(KeepContext& context, const std::vector<Change>& changes) {
   std::vector<blobs::Written*> contents;
   for (const Change& change : changes)
     if (auto put = std::get_if<PutChange>(&change)) contents.push_back(&put->content.written());
-  return BlobLedger::recorder(ground.blobs, std::move(contents));
+  return BlobLedger::recorder(context.blobs, std::move(contents));
 }
 
 }  // namespace
 
 void Files::prepare(const Authority& authority, std::vector<Change>& changes) {
   authority.need_in_scope(Right::write);
-  if (changes.size() > ground_.limits.batch_max)
+  if (changes.size() > context_.limits.batch_max)
     throw Error(Code::too_large,
-                "a batch holds at most " + std::to_string(ground_.limits.batch_max) + " changes")
+                "a batch holds at most " + std::to_string(context_.limits.batch_max) + " changes")
         .advise(Advice::send_several_batches);
   for (Change& change : changes) {
     std::visit([](auto& one) { clean(one); }, change);
@@ -115,9 +115,9 @@ std::vector<ChangeResult> Files::apply(const Authority& authority, std::vector<C
   prepare(authority, changes);
   std::vector<std::string> unneeded;
   auto results =
-      ground_.db.write_after(recorder_of(ground_, changes), authority.scope(), [&](catalog::Tx& tx) {
+      context_.db.write_after(recorder_of(context_, changes), authority.scope(), [&](catalog::Tx& tx) {
         check_still_holds(tx, authority, Right::write);
-        ChangeRun run(tx, ground_, authority);
+        ChangeRun run(tx, context_, authority);
         std::vector<ChangeResult> made;
         made.reserve(changes.size());
         for (size_t i = 0; i < changes.size(); ++i) {
@@ -134,7 +134,7 @@ std::vector<ChangeResult> Files::apply(const Authority& authority, std::vector<C
       });
   for (Change& change : changes)
     if (auto put = std::get_if<PutChange>(&change)) put->content.written().commit();
-  for (const auto& location : unneeded) ground_.blobs.remove(location);
+  for (const auto& location : unneeded) context_.blobs.remove(location);
   return results;
 }
 
@@ -148,9 +148,9 @@ std::vector<Files::Applied> Files::apply_each(const Authority& authority, std::v
   };
   std::vector<std::string> unneeded;
   auto results =
-      ground_.db.write_after(recorder_of(ground_, changes), authority.scope(), [&](catalog::Tx& tx) {
+      context_.db.write_after(recorder_of(context_, changes), authority.scope(), [&](catalog::Tx& tx) {
         check_still_holds(tx, authority, Right::write);
-        ChangeRun run(tx, ground_, authority);
+        ChangeRun run(tx, context_, authority);
         std::vector<Applied> applied(changes.size());
         for (size_t i = 0; i < changes.size(); ++i) {
           size_t unneeded_before = run.unneeded().size();
@@ -170,7 +170,7 @@ std::vector<Files::Applied> Files::apply_each(const Authority& authority, std::v
   for (size_t i = 0; i < changes.size(); ++i)
     if (auto put = std::get_if<PutChange>(&changes[i]); put != nullptr && results[i].result)
       put->content.written().commit();
-  for (const auto& location : unneeded) ground_.blobs.remove(location);
+  for (const auto& location : unneeded) context_.blobs.remove(location);
   return results;
 }
 
@@ -184,10 +184,10 @@ void Files::check_put(const Authority& authority, std::string_view path, const C
   authority.need_in_scope(Right::write);
   std::string wanted = clean_file_path(path);
   authority.need_at(Right::write, wanted);
-  ground_.db.read([&](catalog::Statements& statements) {
+  context_.db.read([&](catalog::Statements& statements) {
     auto entry = find_exactly(statements, authority.workspace_id(), wanted);
     ChangeRun::check_conditions(statements, wanted, entry, conditions);
-    LockCheck(statements, authority.workspace_id(), ground_.clock.now_us())
+    LockCheck(statements, authority.workspace_id(), context_.clock.now_us())
         .check(wanted, entry ? Touches::content : Touches::subtree, conditions);
   });
 }
@@ -203,7 +203,7 @@ std::optional<Entry> Files::find(const Authority& authority, std::string_view pa
     root.created_us = root.changed_us = root.mtime_us = authority.workspace().created_us;
     return root;
   }
-  auto found = ground_.db.read([&](catalog::Statements& statements) {
+  auto found = context_.db.read([&](catalog::Statements& statements) {
     return find_spelled(statements, authority.workspace_id(), wanted);
   });
   return found && authority.covers(found->path) ? found : std::nullopt;
@@ -219,7 +219,7 @@ Entry Files::get(const Authority& authority, std::string_view path) {
     Id root;
     std::string root_path;
   };
-  auto trashed = ground_.db.read([&](catalog::Statements& statements) {
+  auto trashed = context_.db.read([&](catalog::Statements& statements) {
     return statements.one(
         "SELECT e.trashed_us, r.id, r.parent, r.name FROM entries e JOIN entries r ON r.id = e.trash_root "
         "WHERE e.workspace = $1 AND e.trashed_us IS NOT NULL AND e.parent = $2 AND e.name = $3 "
@@ -243,7 +243,7 @@ Entry Files::get(const Authority& authority, std::string_view path) {
 
 std::optional<Entry> Files::find_by_id(const Authority& authority, const Id& file) {
   authority.need_in_scope(Right::read);
-  auto found = ground_.db.read([&](catalog::Statements& statements) {
+  auto found = context_.db.read([&](catalog::Statements& statements) {
     return statements.one("SELECT " SK_ENTRY_COLUMNS " FROM entries e WHERE e.id = $1 AND e.workspace = $2",
                           {file, authority.workspace_id()}, read_entry);
   });
@@ -256,13 +256,13 @@ Page<Entry> Files::list(const Authority& authority, const ListOptions& options) 
   if (options.glob.size() > kGlobBytesMax)
     throw Error(Code::bad_request, "a pattern may have at most " + std::to_string(kGlobBytesMax) + " bytes");
   std::string folder = clean_path(options.folder);
-  size_t limit = std::clamp<size_t>(options.limit, 1, ground_.limits.list_max);
+  size_t limit = std::clamp<size_t>(options.limit, 1, context_.limits.list_max);
   std::pair<std::string, std::string> after{folder, ""};
   if (!options.cursor.empty()) after = decode_cursor(options.cursor);
   auto no_folder = [&] { return Error(Code::not_found, "there is no folder '" + folder + "'"); };
   if (folder.empty() && authority.is_limited()) throw no_folder();
   Page<Entry> page;
-  ground_.db.read([&](catalog::Statements& statements) {
+  context_.db.read([&](catalog::Statements& statements) {
     if (!folder.empty()) {
       auto entry = find_spelled(statements, authority.workspace_id(), folder);
       if (!entry || !authority.covers(entry->path)) throw no_folder();
@@ -312,7 +312,7 @@ std::vector<Version> Files::heads(const Authority& authority, const HeadQuery& q
   }
   Id after = query.after;
   if (!after && query.order == Order::newest_first) after.bytes.fill(std::byte{0xff});
-  return ground_.db.read([&](catalog::Statements& statements) {
+  return context_.db.read([&](catalog::Statements& statements) {
     return query.order == Order::newest_first
                ? statements.all(
                      SK_HEADS " AND e.head < $5 ORDER BY e.head DESC LIMIT $6",
@@ -328,10 +328,10 @@ std::vector<Version> Files::heads(const Authority& authority, const HeadQuery& q
 Page<Version> Files::versions(const Authority& authority, const Id& file, std::string_view cursor,
                               size_t limit) {
   authority.need_in_scope(Right::read);
-  limit = std::clamp<size_t>(limit, 1, ground_.limits.list_max);
+  limit = std::clamp<size_t>(limit, 1, context_.limits.list_max);
   int64_t before = cursor.empty() ? INT64_MAX : decode_number(cursor);
   Page<Version> page;
-  page.items = ground_.db.read([&](catalog::Statements& statements) {
+  page.items = context_.db.read([&](catalog::Statements& statements) {
     return statements.all("SELECT " SK_VERSION_COLUMNS " FROM " SK_VERSION_TABLES
                           " WHERE v.file = $1 AND v.workspace = $2 AND v.number < $3 "
                           "ORDER BY v.number DESC LIMIT $4",
@@ -355,7 +355,7 @@ std::optional<Version> Files::find_version(const Authority& authority, const Id&
 }
 
 std::optional<Version> Files::find_version_anywhere(const Id& version) {
-  return ground_.db.read([&](catalog::Statements& statements) {
+  return context_.db.read([&](catalog::Statements& statements) {
     auto found = statements.one("SELECT " SK_VERSION_COLUMNS " FROM " SK_VERSION_TABLES " WHERE v.id = $1",
                                 {version}, read_version);
     if (found) return found;

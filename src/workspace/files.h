@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "workspace/authority.h"
-#include "workspace/ground.h"
 #include "workspace/intake.h"
+#include "workspace/keep_context.h"
 #include "workspace/types.h"
 
 namespace sk::workspace {
@@ -118,7 +118,7 @@ struct PurgeResult {
 // Any thread. Each call requires the right to read or to write; purging requires ownership.
 class Files {
  public:
-  explicit Files(Ground& ground) : ground_(ground) {}
+  explicit Files(KeepContext& context) : context_(context) {}
 
   // Applies all changes or none. `also` runs in the same transaction after all changes; an exception from it
   // rolls them back.
@@ -178,7 +178,7 @@ class Files {
  private:
   void prepare(const Authority& authority, std::vector<Change>& changes);
 
-  Ground& ground_;
+  KeepContext& context_;
 };
 
 }  // namespace sk::workspace

@@ -7,11 +7,11 @@ namespace sk::workspace {
 
 void IdentityHooks::record(catalog::Tx& tx, const identity::Actor& actor, std::string_view kind,
                            const Json& facts, const Json& personal) {
-  Journal::append(tx, ground_, Id{}, actor, kind, facts, personal);
+  Journal::append(tx, context_, Id{}, actor, kind, facts, personal);
 }
 
 void IdentityHooks::create_first_workspace(catalog::Tx& tx, const identity::Author& owner) {
-  insert_workspace(tx, ground_, owner, "default", ground_.limits.quota_default_bytes);
+  insert_workspace(tx, context_, owner, "default", context_.limits.quota_default_bytes);
 }
 
 bool IdentityHooks::is_member(catalog::Tx& tx, const Id& principal, const Id& workspace) {

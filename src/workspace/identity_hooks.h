@@ -3,14 +3,14 @@
 #pragma once
 
 #include "identity/transaction_hooks.h"
-#include "workspace/ground.h"
+#include "workspace/keep_context.h"
 
 namespace sk::workspace {
 
 // Any thread.
 class IdentityHooks final : public identity::TransactionHooks {
  public:
-  explicit IdentityHooks(Ground& ground) : ground_(ground) {}
+  explicit IdentityHooks(KeepContext& context) : context_(context) {}
 
   void record(catalog::Tx& tx, const identity::Actor& actor, std::string_view kind, const Json& facts,
               const Json& personal) override;
@@ -18,7 +18,7 @@ class IdentityHooks final : public identity::TransactionHooks {
   bool is_member(catalog::Tx& tx, const Id& principal, const Id& workspace) override;
 
  private:
-  Ground& ground_;
+  KeepContext& context_;
 };
 
 }  // namespace sk::workspace

@@ -11,16 +11,16 @@ namespace {
 constexpr size_t kHeadBytesMax = 4096;         // as many as libmagic needs
 constexpr uint64_t kRoomCheckBytes = 4 << 20;  // between two looks at the disk's free space
 
-std::unique_ptr<blobs::Writer> begin_write(Ground& ground) {
-  check_room(ground);
-  return ground.blobs.begin_write(ground.ledger);
+std::unique_ptr<blobs::Writer> begin_write(KeepContext& context) {
+  check_room(context);
+  return context.blobs.begin_write(context.ledger);
 }
 
 }  // namespace
 
-void check_room(const Ground& ground) {
-  auto free_bytes = ground.blobs.room();
-  uint64_t reserve_bytes = ground.limits.disk_reserve_bytes;
+void check_room(const KeepContext& context) {
+  auto free_bytes = context.blobs.room();
+  uint64_t reserve_bytes = context.limits.disk_reserve_bytes;
   if (!free_bytes || *free_bytes >= reserve_bytes) return;
   throw Error(Code::disk_full, "the server's disk has " + human_size(*free_bytes) + " free; the last " +
                                    human_size(reserve_bytes) + " are reserved for its records")
@@ -29,11 +29,11 @@ void check_room(const Ground& ground) {
       .with("reserve_bytes", static_cast<int64_t>(reserve_bytes));
 }
 
-Intake::Intake(Ground& ground, IntakeOptions options)
-    : ground_(ground),
-      size_max_(options.size_max.value_or(ground.limits.file_bytes_max)),
+Intake::Intake(KeepContext& context, IntakeOptions options)
+    : context_(context),
+      size_max_(options.size_max.value_or(context.limits.file_bytes_max)),
       announced_(std::move(options.announced)),
-      writer_(begin_write(ground)) {
+      writer_(begin_write(context)) {
   if (announced_.md5) md5_.emplace();
 }
 
@@ -61,7 +61,7 @@ void Intake::check_announced(catalog::Statements& statements, const Id& workspac
 void Intake::write(Bytes bytes) {
   check_size(size() + bytes.size(), size_max_);
   if (size() >= room_checked_at_ + kRoomCheckBytes) {
-    check_room(ground_);
+    check_room(context_);
     room_checked_at_ = size();
   }
   if (head_.size() < kHeadBytesMax) head_.append(as_text(bytes).substr(0, kHeadBytesMax - head_.size()));

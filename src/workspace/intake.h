@@ -10,7 +10,7 @@
 
 #include "base/hash.h"
 #include "blobs/store.h"
-#include "workspace/ground.h"
+#include "workspace/keep_context.h"
 
 namespace sk::workspace {
 
@@ -48,11 +48,11 @@ struct IntakeOptions {
 };
 
 // Takes the bytes of one content in order. Destroyed before finish(), it leaves nothing behind. One thread at
-// a time; memory use does not depend on the size. `ground` outlives it and its Content.
+// a time; memory use does not depend on the size. `context` outlives it and its Content.
 class Intake {
  public:
   // Error(disk_full) as check_room() throws it.
-  explicit Intake(Ground& ground, IntakeOptions options = {});
+  explicit Intake(KeepContext& context, IntakeOptions options = {});
 
   // Error(too_large) for a size over the limit, before any byte of it is read.
   static void check_size(uint64_t size, uint64_t size_max);
@@ -71,7 +71,7 @@ class Intake {
   Content finish();
 
  private:
-  Ground& ground_;
+  KeepContext& context_;
   const uint64_t size_max_;
   const Checksums announced_;
   const std::unique_ptr<blobs::Writer> writer_;
@@ -82,6 +82,6 @@ class Intake {
 
 // Error(disk_full) while the disk has less free than the reserve, which lets the catalog record the purge
 // that makes room.
-void check_room(const Ground& ground);
+void check_room(const KeepContext& context);
 
 }  // namespace sk::workspace

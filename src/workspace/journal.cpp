@@ -80,7 +80,7 @@ ReadableJournal ReadableJournal::of_server(const Actor& administrator) {
 
 ReadableJournal ReadableJournal::of_server(SystemReason) { return {}; }
 
-int64_t Journal::append(catalog::Tx& tx, Ground& ground, const Id& workspace, const Author& author,
+int64_t Journal::append(catalog::Tx& tx, KeepContext& context, const Id& workspace, const Author& author,
                         std::string_view kind, const Json& facts, const Json& personal) {
   struct Head {
     int64_t seq;
@@ -113,19 +113,19 @@ int64_t Journal::append(catalog::Tx& tx, Ground& ground, const Id& workspace, co
       "ON CONFLICT (workspace) DO UPDATE SET seq = excluded.seq, hash = excluded.hash, time_us = "
       "excluded.time_us",
       {workspace, line.seq, hash, line.time_us});
-  tx.after_commit([&feed = ground.feed, workspace] { feed.notify(workspace); });
+  tx.after_commit([&feed = context.feed, workspace] { feed.notify(workspace); });
   return line.seq;
 }
 
 Events Journal::events(const ReadableJournal& journal, int64_t after, size_t limit,
                        const EventFilter& filter) {
-  limit = std::min(limit, ground_.limits.list_max);
+  limit = std::min(limit, context_.limits.list_max);
   // Limit the scan, so that a selective filter does not read the whole journal in one call. The cursor marks
   // the progress.
   const int64_t scan_max = static_cast<int64_t>(limit) * 20 + 1000;
   Events events;
   events.cursor = after;
-  ground_.db.read([&](catalog::Statements& statements) {
+  context_.db.read([&](catalog::Statements& statements) {
     statements.query(
         "SELECT workspace, seq, time_us, kind, actor, facts, personal, hash FROM journal WHERE workspace = "
         "$1 AND seq > $2 "
@@ -148,7 +148,7 @@ Events Journal::events(const ReadableJournal& journal, int64_t after, size_t lim
 }
 
 int64_t Journal::head_seq(const ReadableJournal& journal) {
-  return ground_.db.read([&](catalog::Statements& statements) {
+  return context_.db.read([&](catalog::Statements& statements) {
     return statements
         .one("SELECT seq FROM journals WHERE workspace = $1", {journal.workspace()},
              [](const catalog::Row& row) { return row.integer(0); })
@@ -158,7 +158,7 @@ int64_t Journal::head_seq(const ReadableJournal& journal) {
 
 std::vector<JournalHead> Journal::heads(const std::optional<Id>& after, size_t limit) {
   auto take = [](const catalog::Row& row) { return JournalHead{row.id(0), row.integer(1)}; };
-  return ground_.db.read([&](catalog::Statements& statements) {
+  return context_.db.read([&](catalog::Statements& statements) {
     return after ? statements.all(
                        "SELECT workspace, seq FROM journals WHERE workspace > $1 ORDER BY workspace LIMIT $2",
                        {*after, limit}, take)
@@ -170,12 +170,12 @@ std::vector<JournalHead> Journal::heads(const std::optional<Id>& after, size_t l
 int64_t Journal::erase_personal(const Actor& actor, const Id& principal) {
   if (!actor.is_admin() || !actor.may_write())
     throw Error(Code::forbidden, "only an administrator may erase personal data");
-  return ground_.db.write(catalog::Scope::installation(), [&](catalog::Tx& tx) {
+  return context_.db.write(catalog::Scope::installation(), [&](catalog::Tx& tx) {
     auto count = tx.exec(
         "UPDATE journal SET personal = NULL, salt = NULL WHERE personal IS NOT NULL AND kind <> "
         "'journal.erase' AND (actor = $1 OR facts LIKE $2)",
         {principal, "%\"" + principal.with_prefix(prefix::principal) + "\"%"});
-    append(tx, ground_, Id{}, actor, "journal.erase",
+    append(tx, context_, Id{}, actor, "journal.erase",
            {{"principal_id", principal.with_prefix(prefix::principal)}, {"entries", count}}, Json::object());
     return static_cast<int64_t>(count);
   });

@@ -4,7 +4,7 @@
 
 #include "catalog/database.h"
 #include "workspace/authority.h"
-#include "workspace/ground.h"
+#include "workspace/keep_context.h"
 #include "workspace/types.h"
 
 namespace sk::workspace {
@@ -54,11 +54,11 @@ struct JournalHead {
 // Any thread.
 class Journal {
  public:
-  explicit Journal(Ground& ground) : ground_(ground) {}
+  explicit Journal(KeepContext& context) : context_(context) {}
 
   // Appends an entry inside `tx` and notifies the feed after the commit. `workspace` zero selects the
   // server's journal. Returns the entry's sequence number.
-  static int64_t append(catalog::Tx& tx, Ground& ground, const Id& workspace, const Author& author,
+  static int64_t append(catalog::Tx& tx, KeepContext& context, const Id& workspace, const Author& author,
                         std::string_view kind, const Json& facts, const Json& personal);
 
   Events events(const ReadableJournal& journal, int64_t after, size_t limit, const EventFilter& filter);
@@ -71,7 +71,7 @@ class Journal {
   int64_t erase_personal(const Actor& actor, const Id& principal);
 
  private:
-  Ground& ground_;
+  KeepContext& context_;
 };
 
 }  // namespace sk::workspace

@@ -51,32 +51,32 @@ struct Keep::Impl {
         ids(db->clock()),
         store(blobs::open_local_store(options.directory + "/blobs")),
         ledger(*db),
-        ground{*db,
-               *store,
-               ledger,
-               feed,
-               db->clock(),
-               ids,
-               metrics,
-               options.limits,
-               options.directory,
-               load_node(options.directory, ids)},
-        identity_hooks(ground),
+        context{*db,
+                *store,
+                ledger,
+                feed,
+                db->clock(),
+                ids,
+                metrics,
+                options.limits,
+                options.directory,
+                load_node(options.directory, ids)},
+        identity_hooks(context),
         access(*db, db->clock(), ids, identity_hooks),
-        workspaces(ground),
-        files(ground),
-        retractions(ground),
-        uploads(ground),
-        locks(ground),
-        journal(ground),
-        links(ground),
-        audit(ground, options.directory + "/audit.key"),
-        upkeep(ground),
-        access_log(ground, options.directory + "/access", options.access_log_retention_days) {}
+        workspaces(context),
+        files(context),
+        retractions(context),
+        uploads(context),
+        locks(context),
+        journal(context),
+        links(context),
+        audit(context, options.directory + "/audit.key"),
+        upkeep(context),
+        access_log(context, options.directory + "/access", options.access_log_retention_days) {}
 
   // Purges in the owner's name, since the trash is the owner's. The journal records it like any other purge.
   void purge_old_trash() {
-    TimeUs before_us = ground.clock.now_us() - options.trash_retention_s * kSecondUs;
+    TimeUs before_us = context.clock.now_us() - options.trash_retention_s * kSecondUs;
     struct Old {
       Id file, workspace, owner;
     };
@@ -196,7 +196,7 @@ struct Keep::Impl {
   std::unique_ptr<blobs::Store> store;
   BlobLedger ledger;
   Feed feed;
-  Ground ground;
+  KeepContext context;
   IdentityHooks identity_hooks;
   identity::Access access;
   Workspaces workspaces;
@@ -226,7 +226,7 @@ void Keep::start_background() {
 }
 
 void Keep::stop() { impl_->stop(); }
-Ground& Keep::ground() { return impl_->ground; }
+KeepContext& Keep::context() { return impl_->context; }
 identity::Access& Keep::access() { return impl_->access; }
 Workspaces& Keep::workspaces() { return impl_->workspaces; }
 Files& Keep::files() { return impl_->files; }

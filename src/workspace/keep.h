@@ -24,7 +24,7 @@ namespace sk::workspace {
 // Settings; the server's settings table has their defaults.
 struct KeepOptions {
   std::string directory;  // the data folder; created, mode 0700
-  Limits limits;
+  KeepLimits limits;
   int access_log_retention_days;
   size_t group_commit_max;
   size_t catalog_readers;
@@ -47,7 +47,7 @@ class Keep {
   void start_background();
   void stop();
 
-  Ground& ground();
+  KeepContext& context();
   identity::Access& access();
   Workspaces& workspaces();
   Files& files();

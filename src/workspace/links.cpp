@@ -8,8 +8,8 @@ namespace {
 
 constexpr size_t kSignatureBytes = 24;
 
-std::optional<std::string> secret_of(Ground& ground, const Id& workspace) {
-  return ground.db.read([&](catalog::Statements& statements) {
+std::optional<std::string> secret_of(KeepContext& context, const Id& workspace) {
+  return context.db.read([&](catalog::Statements& statements) {
     return statements.one("SELECT link_secret FROM workspaces WHERE id = $1", {workspace},
                           [](const catalog::Row& row) { return row.str(0); });
   });
@@ -31,11 +31,11 @@ std::string Links::path_of(const Version& version) { return path_of(version.id, 
 std::string Links::signed_path_of(const Authority& authority, const Version& version) {
   authority.need_at(Right::read, version.path);
   return path_of(version) +
-         "?s=" + sign(secret_of(ground_, authority.workspace_id()).value_or(""), version.id);
+         "?s=" + sign(secret_of(context_, authority.workspace_id()).value_or(""), version.id);
 }
 
 bool Links::opens(const Version& version, std::string_view signature) {
-  auto secret = secret_of(ground_, version.workspace);
+  auto secret = secret_of(context_, version.workspace);
   return secret && equal_constant_time(sign(*secret, version.id), signature);
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "workspace/authority.h"
-#include "workspace/ground.h"
+#include "workspace/keep_context.h"
 #include "workspace/types.h"
 
 namespace sk::workspace {
@@ -11,7 +11,7 @@ namespace sk::workspace {
 // Any thread.
 class Links {
  public:
-  explicit Links(Ground& ground) : ground_(ground) {}
+  explicit Links(KeepContext& context) : context_(context) {}
 
   // Returns "/k/v_…/report%20final.pdf", the path to append to the server's public address. API answers
   // contain it for every actor that may read the version.
@@ -23,7 +23,7 @@ class Links {
   bool opens(const Version& version, std::string_view signature);
 
  private:
-  Ground& ground_;
+  KeepContext& context_;
 };
 
 }  // namespace sk::workspace

@@ -9,10 +9,10 @@ namespace sk::workspace {
 
 namespace {
 
-int64_t checked_ttl(const Ground& ground, int64_t ttl_s) {
-  if (ttl_s < ground.limits.lock_ttl_min_s || ttl_s > ground.limits.lock_ttl_max_s)
-    throw Error(Code::bad_request, "ttl_s must be between " + std::to_string(ground.limits.lock_ttl_min_s) +
-                                       " and " + std::to_string(ground.limits.lock_ttl_max_s) + " seconds")
+int64_t checked_ttl(const KeepContext& context, int64_t ttl_s) {
+  if (ttl_s < context.limits.lock_ttl_min_s || ttl_s > context.limits.lock_ttl_max_s)
+    throw Error(Code::bad_request, "ttl_s must be between " + std::to_string(context.limits.lock_ttl_min_s) +
+                                       " and " + std::to_string(context.limits.lock_ttl_max_s) + " seconds")
         .advise(Advice::lock_for_less);
   return ttl_s;
 }
@@ -53,15 +53,15 @@ Locks::Attempt Locks::try_acquire(const Authority& authority, const LockWanted& 
   authority.need_in_scope(Right::write);
   std::string path = clean_path(wanted.path);
   authority.need_at(Right::write, path);
-  int64_t ttl_s = checked_ttl(ground_, wanted.ttl_s);
+  int64_t ttl_s = checked_ttl(context_, wanted.ttl_s);
   if (wanted.purpose.size() > 500 || !is_utf8(wanted.purpose))
     throw Error(Code::bad_request, "purpose must be at most 500 bytes of text");
-  return ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+  return context_.db.write(authority.scope(), [&](catalog::Tx& tx) {
     check_still_holds(tx, authority, Right::write);
     TimeUs now_us = tx.now_us();
     Attempt attempt;
     auto held = live_locks(tx, authority.workspace_id(), now_us);
-    if (held.size() >= ground_.limits.locks_per_workspace_max)
+    if (held.size() >= context_.limits.locks_per_workspace_max)
       throw Error(Code::too_many_requests, "the workspace has too many locks");
     for (auto& lock : held) {
       if (!overlap(lock, path, wanted.deep) || (lock.shared && wanted.shared)) continue;
@@ -70,7 +70,7 @@ Locks::Attempt Locks::try_acquire(const Authority& authority, const LockWanted& 
       return attempt;
     }
     Lock lock;
-    lock.id = ground_.ids.next();
+    lock.id = context_.ids.next();
     lock.workspace = authority.workspace_id();
     lock.path = path;
     lock.deep = wanted.deep;
@@ -96,7 +96,7 @@ Locks::Attempt Locks::try_acquire(const Authority& authority, const LockWanted& 
         "fence = excluded.fence, deep_fence = CASE WHEN excluded.deep_fence > 0 THEN excluded.deep_fence "
         "ELSE fences.deep_fence END",
         {authority.workspace_id(), path, lock.fence, lock.deep ? lock.fence : 0});
-    Journal::append(tx, ground_, authority.workspace_id(), authority.author(), "lock.acquire",
+    Journal::append(tx, context_, authority.workspace_id(), authority.author(), "lock.acquire",
                     lock_facts(lock), {{"path", path}, {"purpose", lock.purpose}});
     attempt.lock = lock;
     return attempt;
@@ -111,15 +111,15 @@ Lock Locks::acquire(const Authority& authority, const LockWanted& wanted) {
 
 Lock Locks::renew(const Authority& authority, const std::string& token, int64_t ttl_s) {
   authority.need_in_scope(Right::write);
-  checked_ttl(ground_, ttl_s);
-  return ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+  checked_ttl(context_, ttl_s);
+  return context_.db.write(authority.scope(), [&](catalog::Tx& tx) {
     check_still_holds(tx, authority, Right::write);
     TimeUs now_us = tx.now_us();
     auto lock = find_by_token(tx, authority, now_us, token);
     if (!lock) throw no_such_lock();
     lock->expires_us = now_us + ttl_s * kSecondUs;
     tx.exec("UPDATE locks SET expires_us = $2 WHERE id = $1", {lock->id, lock->expires_us});
-    Journal::append(tx, ground_, authority.workspace_id(), authority.author(), "lock.renew",
+    Journal::append(tx, context_, authority.workspace_id(), authority.author(), "lock.renew",
                     lock_facts(*lock), {{"path", lock->path}});
     return *lock;
   });
@@ -127,26 +127,26 @@ Lock Locks::renew(const Authority& authority, const std::string& token, int64_t 
 
 void Locks::release(const Authority& authority, const std::string& token) {
   authority.need_in_scope(Right::write);
-  ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+  context_.db.write(authority.scope(), [&](catalog::Tx& tx) {
     check_still_holds(tx, authority, Right::write);
     auto lock = find_by_token(tx, authority, tx.now_us(), token);
     if (!lock) throw no_such_lock();
     tx.exec("DELETE FROM locks WHERE id = $1", {lock->id});
-    Journal::append(tx, ground_, authority.workspace_id(), authority.author(), "lock.release",
+    Journal::append(tx, context_, authority.workspace_id(), authority.author(), "lock.release",
                     lock_facts(*lock), {{"path", lock->path}});
   });
 }
 
 void Locks::break_lock(const Authority& authority, const Id& id) {
   authority.need_in_scope(Right::own);
-  ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+  context_.db.write(authority.scope(), [&](catalog::Tx& tx) {
     check_still_holds(tx, authority, Right::own);
     for (const auto& lock : live_locks(tx, authority.workspace_id(), tx.now_us())) {
       if (lock.id != id || !authority.covers(lock.path)) continue;
       tx.exec("DELETE FROM locks WHERE id = $1", {id});
       Json facts = lock_facts(lock);
       facts["owner_id"] = lock.owner.with_prefix(prefix::principal);
-      Journal::append(tx, ground_, authority.workspace_id(), authority.author(), "lock.break", facts,
+      Journal::append(tx, context_, authority.workspace_id(), authority.author(), "lock.break", facts,
                       {{"path", lock.path}, {"owner", lock.owner_name}});
       return;
     }
@@ -157,8 +157,8 @@ void Locks::break_lock(const Authority& authority, const Id& id) {
 std::vector<Lock> Locks::list(const Authority& authority, std::string_view below) {
   authority.need_in_scope(Right::read);
   std::string folder = clean_path(below);
-  auto locks = ground_.db.read([&](catalog::Statements& statements) {
-    return live_locks(statements, authority.workspace_id(), ground_.clock.now_us());
+  auto locks = context_.db.read([&](catalog::Statements& statements) {
+    return live_locks(statements, authority.workspace_id(), context_.clock.now_us());
   });
   std::erase_if(
       locks, [&](const Lock& lock) { return !is_within(lock.path, folder) || !authority.covers(lock.path); });
@@ -167,19 +167,19 @@ std::vector<Lock> Locks::list(const Authority& authority, std::string_view below
 }
 
 size_t Locks::expire() {
-  TimeUs now_us = ground_.clock.now_us();
+  TimeUs now_us = context_.clock.now_us();
   struct Expired {
     Id id, owner;
     std::string path, owner_name;
     int64_t fence;
   };
-  auto workspaces = ground_.db.read([&](catalog::Statements& statements) {
+  auto workspaces = context_.db.read([&](catalog::Statements& statements) {
     return statements.all("SELECT DISTINCT workspace FROM locks WHERE expires_us <= $1", {now_us},
                           [](const catalog::Row& row) { return row.id(0); });
   });
   size_t count = 0;
   for (const Id& workspace : workspaces)
-    count += ground_.db.write(catalog::Scope::workspace(workspace), [&](catalog::Tx& tx) {
+    count += context_.db.write(catalog::Scope::workspace(workspace), [&](catalog::Tx& tx) {
       auto expired = tx.all(
           "SELECT l.id, l.owner, l.path, p.name, l.fence FROM locks l LEFT JOIN principals p ON p.id = "
           "l.owner WHERE l.workspace = $1 AND l.expires_us <= $2",
@@ -188,7 +188,7 @@ size_t Locks::expire() {
           });
       for (const auto& lock : expired) {
         tx.exec("DELETE FROM locks WHERE id = $1", {lock.id});
-        Journal::append(tx, ground_, workspace, Author(lock.owner, lock.owner_name), "lock.expire",
+        Journal::append(tx, context_, workspace, Author(lock.owner, lock.owner_name), "lock.expire",
                         {{"lock_id", lock.id.with_prefix(prefix::lock)}, {"fence", lock.fence}},
                         {{"path", lock.path}});
       }

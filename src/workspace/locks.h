@@ -3,7 +3,7 @@
 #pragma once
 
 #include "workspace/authority.h"
-#include "workspace/ground.h"
+#include "workspace/keep_context.h"
 #include "workspace/types.h"
 
 namespace sk::workspace {
@@ -19,7 +19,7 @@ struct LockWanted {
 // Any thread.
 class Locks {
  public:
-  explicit Locks(Ground& ground) : ground_(ground) {}
+  explicit Locks(KeepContext& context) : context_(context) {}
 
   // Error(locked) with holder, expiry and purpose if another lock conflicts.
   Lock acquire(const Authority& authority, const LockWanted& wanted);
@@ -40,7 +40,7 @@ class Locks {
   size_t expire();
 
  private:
-  Ground& ground_;
+  KeepContext& context_;
 };
 
 }  // namespace sk::workspace

@@ -178,7 +178,7 @@ std::vector<PastEntry> find_past(ChangeRun& run, std::string& folder, TimeUs tim
 Files::RestoreAsOf Files::restore_as_of(const Authority& authority, std::string_view folder_text,
                                         TimeUs time_us, bool dry_run, const Conditions& conditions) {
   authority.need_in_scope(Right::write);
-  if (time_us > ground_.clock.now_us()) throw Error(Code::bad_request, "the time is in the future");
+  if (time_us > context_.clock.now_us()) throw Error(Code::bad_request, "the time is in the future");
   const std::string clean = clean_path(folder_text);
   authority.need_at(Right::write, clean);
   if (clean.empty() && time_us < authority.workspace().created_us)
@@ -189,9 +189,9 @@ Files::RestoreAsOf Files::restore_as_of(const Authority& authority, std::string_
     RestoreAsOf counts;
   };
   try {
-    return ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+    return context_.db.write(authority.scope(), [&](catalog::Tx& tx) {
       check_still_holds(tx, authority, Right::write);
-      ChangeRun run(tx, ground_, authority);
+      ChangeRun run(tx, context_, authority);
       run.tick();
       std::string folder = clean;
       auto wanted = find_past(run, folder, time_us);

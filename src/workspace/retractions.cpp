@@ -60,7 +60,7 @@ void retract_in(ChangeRun& run, const FoundVersion& found, const Conditions& con
 }  // namespace
 
 std::optional<Version> Retractions::find(const Actor& actor, const Id& version) {
-  return ground_.db.read([&](catalog::Statements& statements) { return find(statements, actor, version); });
+  return context_.db.read([&](catalog::Statements& statements) { return find(statements, actor, version); });
 }
 
 std::optional<Version> Retractions::find(catalog::Statements& statements, const Actor& actor,
@@ -82,12 +82,12 @@ void Retractions::retract(const Actor& actor, const Id& version, const Condition
     return Error(Code::not_found, "there is no version " + version.with_prefix(prefix::version));
   };
   // A version never changes its workspace.
-  auto named = ground_.db.read([&](catalog::Statements& statements) {
-    identity::Access::check_key(statements, actor, ground_.clock.now_us());
+  auto named = context_.db.read([&](catalog::Statements& statements) {
+    identity::Access::check_key(statements, actor, context_.clock.now_us());
     return find_version(statements, version);
   });
   if (!named) throw not_there();
-  ground_.db.write(catalog::Scope::workspace(named->workspace), [&](catalog::Tx& tx) {
+  context_.db.write(catalog::Scope::workspace(named->workspace), [&](catalog::Tx& tx) {
     identity::Access::check_key(tx, actor, tx.now_us());
     auto found = find_row(tx, version);
     auto role = !found ? std::nullopt
@@ -98,14 +98,14 @@ void Retractions::retract(const Actor& actor, const Id& version, const Condition
     if (!role || !in_scope || found->retracted) throw not_there();
     if (*role < Right::write)
       throw Error(Code::forbidden, "this key may read the workspace, but not write to it");
-    ChangeRun run(tx, ground_, actor, found->version.workspace);
+    ChangeRun run(tx, context_, actor, found->version.workspace);
     retract_in(run, *found, conditions);
   });
 }
 
 void Retractions::retract_file(const Id& workspace, const Id& file, SystemReason reason,
                                const std::function<void(catalog::Tx& tx)>& also) {
-  ground_.db.write(catalog::Scope::workspace(workspace), [&](catalog::Tx& tx) {
+  context_.db.write(catalog::Scope::workspace(workspace), [&](catalog::Tx& tx) {
     struct Whose {
       Id head, owner;
     };
@@ -115,7 +115,7 @@ void Retractions::retract_file(const Id& workspace, const Id& file, SystemReason
         {file, workspace}, [](const catalog::Row& row) { return Whose{row.id(0), row.id(1)}; });
     if (whose) {
       auto authority = system_authority(workspace, Author(whose->owner, "expiry"), reason);
-      ChangeRun run(tx, ground_, authority);
+      ChangeRun run(tx, context_, authority);
       if (auto found = find_row(tx, whose->head)) retract_in(run, *found, {});
       tx.exec(
           "INSERT INTO retracted_versions (version, retracted_us) SELECT id, $2 FROM versions WHERE file = "

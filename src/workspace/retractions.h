@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "workspace/authority.h"
-#include "workspace/ground.h"
+#include "workspace/keep_context.h"
 #include "workspace/types.h"
 
 namespace sk::workspace {
@@ -13,7 +13,7 @@ namespace sk::workspace {
 // Any thread.
 class Retractions {
  public:
-  explicit Retractions(Ground& ground) : ground_(ground) {}
+  explicit Retractions(KeepContext& context) : context_(context) {}
 
   // Finds a version by its id in any workspace that the actor may read. Overwriting, renaming and trashing
   // have no effect on the id. nullopt if the version does not exist or was retracted; Error(gone) if it was
@@ -34,7 +34,7 @@ class Retractions {
   static void forget(catalog::Tx& tx, const Id& file);
 
  private:
-  Ground& ground_;
+  KeepContext& context_;
 };
 
 }  // namespace sk::workspace

@@ -41,7 +41,7 @@ void purge_group(ChangeRun& run, const Entry& root, PurgeResult& result) {
   PurgeResult mine;
   for (const Id& id : ids) {
     Retractions::forget(run.tx(), id);
-    for (const auto& forget : run.ground().on_purge) forget(run.tx(), id);
+    for (const auto& forget : run.context().on_purge) forget(run.tx(), id);
     purge_versions(run, versions_of(run, id), mine);
     run.tx().exec("DELETE FROM placements WHERE workspace = $1 AND file = $2", {run.workspace(), id});
     run.tx().exec("DELETE FROM attributes WHERE workspace = $1 AND file = $2", {run.workspace(), id});
@@ -77,7 +77,7 @@ Entry trashed_root(ChangeRun& run, const Id& file) {
 
 Page<Entry> Files::trash(const Authority& authority, std::string_view cursor, size_t limit) {
   authority.need_in_scope(Right::read);
-  limit = std::clamp<size_t>(limit, 1, ground_.limits.list_max);
+  limit = std::clamp<size_t>(limit, 1, context_.limits.list_max);
   int64_t before = INT64_MAX;
   Id before_id;
   if (!cursor.empty()) {
@@ -91,7 +91,7 @@ Page<Entry> Files::trash(const Authority& authority, std::string_view cursor, si
   }
   const Below scope(authority.path_scope());
   Page<Entry> page;
-  page.items = ground_.db.read([&](catalog::Statements& statements) {
+  page.items = context_.db.read([&](catalog::Statements& statements) {
     return statements.all(
         "SELECT " SK_ENTRY_COLUMNS
         " FROM entries e WHERE e.workspace = $1 AND e.trashed_us IS NOT NULL AND e.trash_root = e.id "
@@ -111,9 +111,9 @@ Page<Entry> Files::trash(const Authority& authority, std::string_view cursor, si
 Entry Files::restore(const Authority& authority, const Id& file, OnExisting on_existing,
                      std::optional<std::string> to, const Conditions& conditions) {
   authority.need_in_scope(Right::write);
-  return ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+  return context_.db.write(authority.scope(), [&](catalog::Tx& tx) {
     check_still_holds(tx, authority, Right::write);
-    ChangeRun run(tx, ground_, authority);
+    ChangeRun run(tx, context_, authority);
     Entry root = trashed_root(run, file);
     std::string target = to ? clean_file_path(*to) : root.path;
     run.check_scope(target, Touches::membership);
@@ -129,9 +129,9 @@ Entry Files::restore(const Authority& authority, const Id& file, OnExisting on_e
 PurgeResult Files::purge(const Authority& authority, const Id& file,
                          std::optional<TimeUs> trashed_before_us) {
   authority.need_in_scope(Right::own);
-  return ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+  return context_.db.write(authority.scope(), [&](catalog::Tx& tx) {
     check_still_holds(tx, authority, Right::own);
-    ChangeRun run(tx, ground_, authority);
+    ChangeRun run(tx, context_, authority);
     PurgeResult result;
     Entry root = trashed_root(run, file);
     if (trashed_before_us && *root.trashed_us >= *trashed_before_us)
@@ -144,9 +144,9 @@ PurgeResult Files::purge(const Authority& authority, const Id& file,
 PurgeResult Files::purge_version(const Authority& authority, const Id& version,
                                  const Conditions& conditions) {
   authority.need_in_scope(Right::own);
-  return ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+  return context_.db.write(authority.scope(), [&](catalog::Tx& tx) {
     check_still_holds(tx, authority, Right::own);
-    ChangeRun run(tx, ground_, authority);
+    ChangeRun run(tx, context_, authority);
     auto found = tx.one("SELECT " SK_VERSION_COLUMNS " FROM " SK_VERSION_TABLES
                         " WHERE v.id = $1 AND v.workspace = $2",
                         {version, authority.workspace_id()}, read_version);
@@ -173,9 +173,9 @@ PurgeResult Files::purge_version(const Authority& authority, const Id& version,
 
 PurgeResult Files::empty_trash(const Authority& authority) {
   authority.need_in_scope(Right::own);
-  return ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+  return context_.db.write(authority.scope(), [&](catalog::Tx& tx) {
     check_still_holds(tx, authority, Right::own);
-    ChangeRun run(tx, ground_, authority);
+    ChangeRun run(tx, context_, authority);
     auto roots =
         tx.all("SELECT " SK_ENTRY_COLUMNS
                " FROM entries e WHERE e.workspace = $1 AND e.trashed_us IS NOT NULL AND e.trash_root = e.id",

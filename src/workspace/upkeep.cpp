@@ -26,7 +26,7 @@ CollectResult Upkeep::collect(int64_t orphan_age_s) {
   CollectResult result;
   Sha256 after;
   for (bool more = true; more;) {
-    auto candidates = ground_.db.read([&](catalog::Statements& statements) {
+    auto candidates = context_.db.read([&](catalog::Statements& statements) {
       return statements.all("SELECT hash FROM blobs WHERE refs = 0 AND hash > $1 ORDER BY hash LIMIT $2",
                             {after, kBatch}, [](const catalog::Row& row) { return row.hash(0); });
     });
@@ -34,13 +34,13 @@ CollectResult Upkeep::collect(int64_t orphan_age_s) {
     if (!candidates.empty()) after = candidates.back();
     // Between doom() and undoom(), writers treat these blobs as not stored and write their own copy. The row
     // can therefore be deleted before the file.
-    auto doomed = ground_.ledger.doom(candidates);
-    Undoom in_the_end{ground_.ledger, doomed};
+    auto doomed = context_.ledger.doom(candidates);
+    Undoom in_the_end{context_.ledger, doomed};
     struct Gone {
       std::string location;
       int64_t size;
     };
-    auto gone = ground_.db.write(catalog::Scope::shared(), [&](catalog::Tx& tx) {
+    auto gone = context_.db.write(catalog::Scope::shared(), [&](catalog::Tx& tx) {
       std::vector<Gone> deleted;
       for (const auto& hash : doomed)
         if (auto one =
@@ -52,28 +52,28 @@ CollectResult Upkeep::collect(int64_t orphan_age_s) {
     for (const auto& one : gone) {
       ++result.blobs;
       result.freed_bytes += static_cast<uint64_t>(one.size);
-      if (!one.location.empty()) ground_.blobs.remove(one.location);
+      if (!one.location.empty()) context_.blobs.remove(one.location);
     }
   }
   // Files that no row names remain after a crash between rename and commit. Younger files and files of a
   // pinned hash may belong to a write in progress. Check pins before rows: a write that is no longer pinned
   // has already committed its rows or has failed.
   std::vector<std::pair<std::string, uint64_t>> old;
-  ground_.blobs.for_each([&](const std::string& location, uint64_t size, int64_t age_s) {
+  context_.blobs.for_each([&](const std::string& location, uint64_t size, int64_t age_s) {
     if (age_s >= orphan_age_s) old.emplace_back(location, size);
     return true;
   });
-  std::erase_if(old, [&](const auto& file) { return ground_.ledger.is_pinned(blobs::hash_in(file.first)); });
+  std::erase_if(old, [&](const auto& file) { return context_.ledger.is_pinned(blobs::hash_in(file.first)); });
   std::sort(old.begin(), old.end());
   if (!old.empty()) {
-    std::vector<std::string> named = ground_.db.read([&](catalog::Statements& statements) {
+    std::vector<std::string> named = context_.db.read([&](catalog::Statements& statements) {
       return statements.all("SELECT location FROM blobs WHERE location IS NOT NULL", {},
                             [](const catalog::Row& row) { return row.str(0); });
     });
     std::sort(named.begin(), named.end());
     for (const auto& [location, size] : old) {
       if (std::binary_search(named.begin(), named.end(), location)) continue;
-      ground_.blobs.remove(location);
+      context_.blobs.remove(location);
       ++result.orphans;
       result.freed_bytes += size;
     }
@@ -83,7 +83,7 @@ CollectResult Upkeep::collect(int64_t orphan_age_s) {
 
 VerifyResult Upkeep::verify(const std::function<bool(const VerifyResult&)>& progress) {
   MutexLock one_at_a_time(verifying_);
-  VerifyRun run(ground_, progress);
+  VerifyRun run(context_, progress);
   run.blobs();
   run.references();
   run.counts();
@@ -97,7 +97,7 @@ void Upkeep::scrub_slice(uint64_t bytes_max) {
     uint64_t size;
     std::string location;
   };
-  auto slice = ground_.db.read([&](catalog::Statements& statements) {
+  auto slice = context_.db.read([&](catalog::Statements& statements) {
     return statements.all(
         "SELECT hash, size, location FROM blobs WHERE kind = 1 ORDER BY checked_us LIMIT 200", {},
         [](const catalog::Row& row) {
@@ -109,16 +109,16 @@ void Upkeep::scrub_slice(uint64_t bytes_max) {
   for (const Row& row : slice) {
     if (bytes >= bytes_max) break;
     bytes += row.size;
-    if (!ground_.blobs.verify(row.location, row.hash, row.size)) {
+    if (!context_.blobs.verify(row.location, row.hash, row.size)) {
       // The collector may have deleted it since the query.
-      bool still_there = ground_.db.read([&](catalog::Statements& statements) {
+      bool still_there = context_.db.read([&](catalog::Statements& statements) {
         return statements.query("SELECT 1 FROM blobs WHERE hash = $1 AND location = $2",
                                 {row.hash, row.location}, [](const catalog::Row&) { return false; }) > 0;
       });
       if (still_there) {
         log::error("a stored blob does not match its hash",
                    {{"sha256", row.hash.hex()}, {"location", row.location}});
-        ground_.metrics
+        context_.metrics
             .counter("sandkeep_corrupt_blobs_total",
                      "Blobs whose bytes did not match their hash when they were re-read")
             .add();
@@ -127,7 +127,7 @@ void Upkeep::scrub_slice(uint64_t bytes_max) {
     checked.push_back(row.hash);
   }
   if (checked.empty()) return;
-  ground_.db.write(catalog::Scope::shared(), [&](catalog::Tx& tx) {
+  context_.db.write(catalog::Scope::shared(), [&](catalog::Tx& tx) {
     for (const auto& hash : checked)
       tx.exec("UPDATE blobs SET checked_us = $2 WHERE hash = $1", {hash, tx.now_us()});
   });

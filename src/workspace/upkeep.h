@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "base/mutex.h"
-#include "workspace/ground.h"
+#include "workspace/keep_context.h"
 
 namespace sk::workspace {
 
@@ -23,7 +23,7 @@ struct VerifyResult {
 // Any thread; at most one collection and one verification run at a time.
 class Upkeep {
  public:
-  explicit Upkeep(Ground& ground) : ground_(ground) {}
+  explicit Upkeep(KeepContext& context) : context_(context) {}
   // Deletes unreferenced blobs, first the row and then the file. Also deletes files older than `orphan_age_s`
   // that no row names.
   CollectResult collect(int64_t orphan_age_s = 86'400);
@@ -35,7 +35,7 @@ class Upkeep {
   void scrub_slice(uint64_t bytes_max);
 
  private:
-  Ground& ground_;
+  KeepContext& context_;
   Mutex collecting_, verifying_;
 };
 

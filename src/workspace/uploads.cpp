@@ -129,11 +129,11 @@ std::vector<UploadPart> chosen_parts(const std::vector<UploadPart>& parts,
 // little is written.
 class Joiner {
  public:
-  Joiner(Ground& ground, std::optional<std::string> md5, const std::function<bool()>& go_on)
-      : ground_(ground), go_on_(go_on), intake_(ground, {.announced = {.md5 = std::move(md5)}}) {}
+  Joiner(KeepContext& context, std::optional<std::string> md5, const std::function<bool()>& go_on)
+      : context_(context), go_on_(go_on), intake_(context, {.announced = {.md5 = std::move(md5)}}) {}
 
   void add(const UploadPart& part) {
-    ContentReader reader(ground_, part.sha256, 0, part.size);
+    ContentReader reader(context_, part.sha256, 0, part.size);
     while (auto piece = reader.next()) {
       if (!go_on_()) throw Error(Code::unavailable, "the completion was stopped before its end");
       if (!piece->file) {
@@ -160,15 +160,15 @@ class Joiner {
   }
 
  private:
-  Ground& ground_;
+  KeepContext& context_;
   const std::function<bool()>& go_on_;
   Intake intake_;
   std::vector<std::byte> buffer_ = std::vector<std::byte>(kReadBytes);
 };
 
-PutChange join_parts(Ground& ground, const std::vector<UploadPart>& parts, const Uploads::Completion& wanted,
-                     const std::function<bool()>& go_on) {
-  Joiner joiner(ground, wanted.md5, go_on);
+PutChange join_parts(KeepContext& context, const std::vector<UploadPart>& parts,
+                     const Uploads::Completion& wanted, const std::function<bool()>& go_on) {
+  Joiner joiner(context, wanted.md5, go_on);
   for (const auto& part : parts) joiner.add(part);
   PutChange change;
   change.path = wanted.place;
@@ -181,18 +181,18 @@ PutChange join_parts(Ground& ground, const std::vector<UploadPart>& parts, const
 
 UploadInfo Uploads::create(const Authority& authority, NewUpload wanted) {
   authority.need(Right::write);
-  if (wanted.size && *wanted.size > ground_.limits.file_bytes_max)
-    throw Error(Code::too_large, "a file may have at most " + human_size(ground_.limits.file_bytes_max))
+  if (wanted.size && *wanted.size > context_.limits.file_bytes_max)
+    throw Error(Code::too_large, "a file may have at most " + human_size(context_.limits.file_bytes_max))
         .with("field", "bytes")
-        .with("limit_bytes", static_cast<int64_t>(ground_.limits.file_bytes_max));
+        .with("limit_bytes", static_cast<int64_t>(context_.limits.file_bytes_max));
   UploadInfo upload;
-  upload.id = ground_.ids.next();
+  upload.id = context_.ids.next();
   upload.workspace = authority.workspace_id();
   upload.wanted = std::move(wanted);
   upload.status = "pending";
-  upload.created_us = ground_.clock.now_us();
+  upload.created_us = context_.clock.now_us();
   upload.expires_us = upload.created_us + upload.wanted.life_s * kSecondUs;
-  ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+  context_.db.write(authority.scope(), [&](catalog::Tx& tx) {
     check_still_holds(tx, authority, Right::write);
     if (upload.wanted.size && upload.wanted.quota == NewUpload::Quota::announced)
       Intake::check_announced(tx, upload.workspace, *upload.wanted.size);
@@ -214,7 +214,7 @@ UploadInfo Uploads::create(const Authority& authority, NewUpload wanted) {
 }
 
 Id Uploads::workspace_of(const Actor& actor, const Id& upload) {
-  auto found = ground_.db.read([&](catalog::Statements& statements) {
+  auto found = context_.db.read([&](catalog::Statements& statements) {
     return statements.one("SELECT workspace FROM uploads WHERE id = $1 AND owner = $2",
                           {upload, actor.principal()}, [](const catalog::Row& row) { return row.id(0); });
   });
@@ -225,8 +225,8 @@ Id Uploads::workspace_of(const Actor& actor, const Id& upload) {
 
 UploadInfo Uploads::get(const Authority& authority, const Id& upload) {
   authority.need(Right::write);
-  return ground_.db.read([&](catalog::Statements& statements) {
-    return need_upload(statements, authority, upload, ground_.clock.now_us());
+  return context_.db.read([&](catalog::Statements& statements) {
+    return need_upload(statements, authority, upload, context_.clock.now_us());
   });
 }
 
@@ -246,12 +246,12 @@ UploadInfo Uploads::append(const Authority& authority, const Id& upload, uint64_
 
 void Uploads::store(const Authority& authority, const Id& upload, const Content& content, UploadPart& part) {
   authority.need(Right::write);
-  part.id = ground_.ids.next();
+  part.id = context_.ids.next();
   part.size = content.size();
   part.sha256 = content.hash();
-  part.created_us = ground_.clock.now_us();
-  auto recorder = BlobLedger::recorder(ground_.blobs, {&content.written()});
-  auto unneeded = ground_.db.write_after(recorder, authority.scope(), [&](catalog::Tx& tx) {
+  part.created_us = context_.clock.now_us();
+  auto recorder = BlobLedger::recorder(context_.blobs, {&content.written()});
+  auto unneeded = context_.db.write_after(recorder, authority.scope(), [&](catalog::Tx& tx) {
     check_still_holds(tx, authority, Right::write);
     auto pending = need_pending(tx, authority, upload, tx.now_us());
     if (part.start) check_append(pending, *part.start, part.size);
@@ -261,7 +261,7 @@ void Uploads::store(const Authority& authority, const Id& upload, const Content&
       throw Error(Code::bad_request, "an upload has at most " + std::to_string(kUploadPartsMax) + " parts")
           .advise(Advice::send_larger_parts)
           .with("part_bytes_max", static_cast<int64_t>(kUploadPartBytesMax));
-    ChangeRun run(tx, ground_, authority);
+    ChangeRun run(tx, context_, authority);
     auto added = BlobLedger::add(tx, pending.workspace, content.written(), part.created_us);
     run.grow(added.grew_bytes);
     tx.exec(
@@ -271,7 +271,7 @@ void Uploads::store(const Authority& authority, const Id& upload, const Content&
     return std::move(added.unneeded);
   });
   content.written().commit();
-  for (const auto& location : unneeded) ground_.blobs.remove(location);
+  for (const auto& location : unneeded) context_.blobs.remove(location);
 }
 
 UploadInfo Uploads::complete(const Authority& authority, const Id& id, const Completion& wanted,
@@ -279,20 +279,20 @@ UploadInfo Uploads::complete(const Authority& authority, const Id& id, const Com
   auto found = get(authority, id);
   // A client that did not receive the answer asks again and gets the same answer.
   if (found.status == "completed") return found;
-  auto [upload, parts] = ground_.db.read([&](catalog::Statements& statements) {
-    auto pending = need_pending(statements, authority, id, ground_.clock.now_us());
+  auto [upload, parts] = context_.db.read([&](catalog::Statements& statements) {
+    auto pending = need_pending(statements, authority, id, context_.clock.now_us());
     auto chosen = chosen_parts(parts_of(statements, id), wanted.parts);
     check_total(chosen, pending.wanted.size);
     return std::pair(pending, chosen);
   });
   PutChange put;
   try {
-    put = join_parts(ground_, parts, wanted, go_on);
+    put = join_parts(context_, parts, wanted, go_on);
   } catch (const Error& error) {
     // Missing parts mean that the upload ended in the meantime.
     if (error.code() == Code::gone)
-      ground_.db.read([&](catalog::Statements& statements) {
-        need_pending(statements, authority, id, ground_.clock.now_us());
+      context_.db.read([&](catalog::Statements& statements) {
+        need_pending(statements, authority, id, context_.clock.now_us());
       });
     throw;
   }
@@ -301,8 +301,8 @@ UploadInfo Uploads::complete(const Authority& authority, const Id& id, const Com
   const Content& content = std::get<PutChange>(change).content;
   std::vector<std::string> unneeded;
   bool was_done = false;
-  auto recorder = BlobLedger::recorder(ground_.blobs, {&content.written()});
-  auto done = ground_.db.write_after(recorder, authority.scope(), [&](catalog::Tx& tx) {
+  auto recorder = BlobLedger::recorder(context_.blobs, {&content.written()});
+  auto done = context_.db.write_after(recorder, authority.scope(), [&](catalog::Tx& tx) {
     check_still_holds(tx, authority, Right::write);
     auto current = need_upload(tx, authority, id, tx.now_us());
     was_done = current.status == "completed";  // by the same call, made twice at once
@@ -311,7 +311,7 @@ UploadInfo Uploads::complete(const Authority& authority, const Id& id, const Com
     // Bytes that were appended since are not in the file.
     if (!wanted.parts && pending.received != content.size())
       throw Error(Code::conflict, "bytes were appended while the upload was being completed");
-    ChangeRun run(tx, ground_, authority);
+    ChangeRun run(tx, context_, authority);
     // The parts go first, so that they and the file do not count twice against the quota.
     end_upload(run, id, "completed");
     auto result = run.run(change);
@@ -324,18 +324,18 @@ UploadInfo Uploads::complete(const Authority& authority, const Id& id, const Com
   });
   if (was_done) return done;
   content.written().commit();
-  for (const auto& location : unneeded) ground_.blobs.remove(location);
+  for (const auto& location : unneeded) context_.blobs.remove(location);
   return done;
 }
 
 UploadInfo Uploads::cancel(const Authority& authority, const Id& upload) {
   authority.need(Right::write);
-  return ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+  return context_.db.write(authority.scope(), [&](catalog::Tx& tx) {
     check_still_holds(tx, authority, Right::write);
     auto known = need_upload(tx, authority, upload, tx.now_us());
     if (known.status == "cancelled") return known;
     auto pending = need_pending(tx, authority, upload, tx.now_us());
-    ChangeRun run(tx, ground_, authority);
+    ChangeRun run(tx, context_, authority);
     end_upload(run, upload, "cancelled");
     pending.status = "cancelled";
     return pending;
@@ -344,16 +344,16 @@ UploadInfo Uploads::cancel(const Authority& authority, const Id& upload) {
 
 void Uploads::expire() {
   constexpr size_t kAtOnceMax = 100;
-  TimeUs now_us = ground_.clock.now_us();
-  auto over = ground_.db.read([&](catalog::Statements& statements) {
+  TimeUs now_us = context_.clock.now_us();
+  auto over = context_.db.read([&](catalog::Statements& statements) {
     return statements.all("SELECT " SK_UPLOAD_COLUMNS
                           " FROM uploads u WHERE status = 'pending' AND expires_us <= $1 LIMIT $2",
                           {now_us, kAtOnceMax}, read_upload);
   });
   Actor nobody;
   for (const auto& upload : over) {
-    ground_.db.write(catalog::Scope::workspace(upload.workspace), [&](catalog::Tx& tx) {
-      ChangeRun run(tx, ground_, nobody, upload.workspace);
+    context_.db.write(catalog::Scope::workspace(upload.workspace), [&](catalog::Tx& tx) {
+      ChangeRun run(tx, context_, nobody, upload.workspace);
       end_upload(run, upload.id, "expired");
     });
   }

@@ -8,7 +8,7 @@
 
 #include "workspace/authority.h"
 #include "workspace/files.h"
-#include "workspace/ground.h"
+#include "workspace/keep_context.h"
 #include "workspace/types.h"
 
 namespace sk::workspace {
@@ -54,7 +54,7 @@ struct UploadPart {
 // longer pending.
 class Uploads {
  public:
-  explicit Uploads(Ground& ground) : ground_(ground) {}
+  explicit Uploads(KeepContext& context) : context_(context) {}
 
   // Error(too_large) above the file size limit, Error(quota_exceeded) as `wanted.quota` says.
   // Error(too_many_requests) above kUploadsPendingMax.
@@ -88,7 +88,7 @@ class Uploads {
  private:
   void store(const Authority& authority, const Id& upload, const Content& content, UploadPart& part);
 
-  Ground& ground_;
+  KeepContext& context_;
 };
 
 }  // namespace sk::workspace

@@ -30,7 +30,7 @@ void VerifyRun::blobs() {
   };
   Sha256 after;
   for (bool more = true, first = true; more; first = false) {
-    auto batch = ground_.db.read([&](catalog::Statements& statements) {
+    auto batch = context_.db.read([&](catalog::Statements& statements) {
       auto take = [](const catalog::Row& row) {
         blobs::Blob blob;
         blob.hash = row.hash(0);
@@ -57,7 +57,7 @@ void VerifyRun::blobs() {
         for (const auto& piece : blobs::decode_pieces(blob.bytes)) {
           total += piece.size;
           // A list that is unreferenced or already deleted may have lost pieces to the collector.
-          bool missing = ground_.db.read([&](catalog::Statements& statements) {
+          bool missing = context_.db.read([&](catalog::Statements& statements) {
             auto found = BlobLedger::find(statements, piece.hash);
             if (found && found->size == piece.size) return false;
             return statements.query("SELECT 1 FROM blobs WHERE hash = $1 AND refs > 0", {blob.hash},
@@ -73,10 +73,10 @@ void VerifyRun::blobs() {
       }
       result_.bytes += blob.size;
       bool good = blob.kind == blobs::Kind::file
-                      ? ground_.blobs.verify(blob.location, blob.hash, blob.size)
+                      ? context_.blobs.verify(blob.location, blob.hash, blob.size)
                       : blob.bytes.size() == blob.size && sha256(blob.bytes) == blob.hash;
       // A blob that was collected in the meantime is not a problem.
-      if (!good && ground_.db.read([&](catalog::Statements& statements) {
+      if (!good && context_.db.read([&](catalog::Statements& statements) {
             return BlobLedger::find(statements, blob.hash).has_value();
           }))
         problem("blob " + blob.hash.hex() + " is missing or does not match its hash");
@@ -86,7 +86,7 @@ void VerifyRun::blobs() {
 }
 
 void VerifyRun::references() {
-  ground_.db.read([&](catalog::Statements& statements) {
+  context_.db.read([&](catalog::Statements& statements) {
     auto count = [&](catalog::Sql sql) {
       return *statements.one(sql, {}, [](const catalog::Row& row) { return row.integer(0); });
     };
@@ -162,7 +162,7 @@ void VerifyRun::references() {
 }
 
 void VerifyRun::counts() {
-  ground_.db.read([&](catalog::Statements& statements) {
+  context_.db.read([&](catalog::Statements& statements) {
     statements.query(
         "SELECT b.hash FROM blobs b LEFT JOIN (SELECT hash, count(*) AS n FROM workspace_blobs GROUP BY "
         "hash) w ON w.hash = b.hash "
@@ -207,7 +207,7 @@ void VerifyRun::journals() {
     int64_t seq;
     Sha256 hash;
   };
-  auto heads = ground_.db.read([&](catalog::Statements& statements) {
+  auto heads = context_.db.read([&](catalog::Statements& statements) {
     return statements.all("SELECT workspace, seq, hash FROM journals", {}, [](const catalog::Row& row) {
       return Head{row.id(0), row.integer(1), row.hash(2)};
     });
@@ -216,7 +216,7 @@ void VerifyRun::journals() {
     Sha256 previous;
     int64_t seq = 0;
     bool holds = true;
-    ground_.db.read([&](catalog::Statements& statements) {
+    context_.db.read([&](catalog::Statements& statements) {
       statements.query(
           "SELECT seq, time_us, kind, actor, facts, personal, salt, commitment, hash FROM journal WHERE "
           "workspace = $1 AND seq <= $2 ORDER BY seq",

@@ -7,8 +7,8 @@ namespace sk::workspace {
 
 class VerifyRun {
  public:
-  VerifyRun(Ground& ground, const std::function<bool(const VerifyResult&)>& progress)
-      : ground_(ground), progress_(progress) {}
+  VerifyRun(KeepContext& context, const std::function<bool(const VerifyResult&)>& progress)
+      : context_(context), progress_(progress) {}
   void blobs();       // each blob matches its hash; each list's pieces exist and add up to its size
   void references();  // each version's blob and each file's head and parent folder exist
   void counts();      // reference counts, used bytes and version numbers match the rows
@@ -19,7 +19,7 @@ class VerifyRun {
   void problem(std::string text);
   void tell_progress();
 
-  Ground& ground_;
+  KeepContext& context_;
   const std::function<bool(const VerifyResult&)>& progress_;
   VerifyResult result_;
 };

@@ -6,10 +6,10 @@
 
 namespace sk::workspace {
 
-Workspace insert_workspace(catalog::Tx& tx, Ground& ground, const Author& owner, const std::string& name,
-                           uint64_t quota_bytes) {
+Workspace insert_workspace(catalog::Tx& tx, KeepContext& context, const Author& owner,
+                           const std::string& name, uint64_t quota_bytes) {
   Workspace made;
-  made.id = ground.ids.next();
+  made.id = context.ids.next();
   made.name = name;
   made.owner = owner.principal;
   made.owner_name = owner.name;
@@ -29,7 +29,7 @@ Workspace insert_workspace(catalog::Tx& tx, Ground& ground, const Author& owner,
       {made.id, name, owner.principal, quota_bytes, catalog::Param::raw(as_text(secret)), made.created_us});
   tx.exec("INSERT INTO members (principal, workspace, role) VALUES ($1, $2, $3)",
           {owner.principal, made.id, static_cast<int>(Right::own)});
-  Journal::append(tx, ground, made.id, owner, "workspace.create",
+  Journal::append(tx, context, made.id, owner, "workspace.create",
                   {{"workspace_id", made.id.with_prefix(prefix::workspace)}, {"quota_bytes", quota_bytes}},
                   {{"name", name}});
   return made;

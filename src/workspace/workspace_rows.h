@@ -3,15 +3,15 @@
 #pragma once
 
 #include "catalog/columns.h"
-#include "workspace/ground.h"
+#include "workspace/keep_context.h"
 #include "workspace/types.h"
 
 namespace sk::workspace {
 
 // Inserts a workspace and the first entry of its journal. Error(conflict) if the owner has a live workspace
 // with that name.
-Workspace insert_workspace(catalog::Tx& tx, Ground& ground, const Author& owner, const std::string& name,
-                           uint64_t quota_bytes);
+Workspace insert_workspace(catalog::Tx& tx, KeepContext& context, const Author& owner,
+                           const std::string& name, uint64_t quota_bytes);
 
 // Whether the actor may read the workspace. Also true for a trashed workspace.
 bool may_read(catalog::Statements& statements, const Actor& actor, const Id& workspace);

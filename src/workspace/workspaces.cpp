@@ -63,14 +63,14 @@ void check_name(const std::string& name) {
                 "and must not begin with 'ws_'");
 }
 
-void set_name(catalog::Tx& tx, Ground& ground, const Authority& authority, const std::string& name) {
+void set_name(catalog::Tx& tx, KeepContext& context, const Authority& authority, const std::string& name) {
   const Workspace& workspace = authority.workspace();
   if (tx.query("SELECT 1 FROM workspaces WHERE owner = $1 AND name = $2 AND trashed_us IS NULL AND id <> $3",
                {workspace.owner, name, workspace.id}, [](const catalog::Row&) { return false; }) > 0)
     throw Error(Code::conflict, "there is a workspace named '" + name + "' already")
         .advise(Advice::choose_other_name);
   tx.exec("UPDATE workspaces SET name = $2 WHERE id = $1", {workspace.id, name});
-  Journal::append(tx, ground, workspace.id, authority.author(), "workspace.rename", Json::object(),
+  Journal::append(tx, context, workspace.id, authority.author(), "workspace.rename", Json::object(),
                   {{"from", workspace.name}, {"to", name}});
 }
 
@@ -140,7 +140,7 @@ void Workspaces::forget_cached() {
 }
 
 Authority Workspaces::open(const Actor& actor, std::string_view id_or_name, Right right) {
-  auto found = ground_.db.read(
+  auto found = context_.db.read(
       [&](catalog::Statements& statements) { return find(statements, actor, id_or_name, false); });
   if (!found) throw no_such_workspace(id_or_name);
   Authority opened = authority_of(actor, std::move(*found));
@@ -152,7 +152,7 @@ Workspace Workspaces::open_for(const Actor& actor, const Id& principal, std::str
   if (principal == actor.principal()) return open(actor, id_or_name).workspace();
   if (!actor.is_admin())
     throw Error(Code::forbidden, "only an administrator's key may create keys for others");
-  auto found = ground_.db.read(
+  auto found = context_.db.read(
       [&](catalog::Statements& statements) { return find(statements, Reach(principal), id_or_name, false); });
   if (!found)
     throw Error(Code::not_found,
@@ -164,7 +164,7 @@ Workspace Workspaces::open_for(const Actor& actor, const Id& principal, std::str
 Authority Workspaces::look_at(const Actor& actor, std::string_view id_or_name) {
   auto id = Id::from_prefixed(id_or_name, prefix::workspace);
   if (!id || !actor.is_admin()) return open(actor, id_or_name);
-  auto found = ground_.db.read([&](catalog::Statements& statements) {
+  auto found = context_.db.read([&](catalog::Statements& statements) {
     return statements.one(SK_ALL_WORKSPACES " WHERE w.id = $2 AND w.trashed_us IS NULL",
                           {actor.principal(), *id},
                           [&](const catalog::Row& row) { return read_workspace(row, actor); });
@@ -180,7 +180,7 @@ Authority Workspaces::authority_of(const Actor& actor, Workspace workspace) {
 
 std::optional<Authority> Workspaces::find_readable(const Actor& actor, const Id& workspace) {
   auto id = workspace.with_prefix(prefix::workspace);
-  auto found = ground_.db.read([&](catalog::Statements& statements) {
+  auto found = context_.db.read([&](catalog::Statements& statements) {
     auto live = find(statements, actor, id, false);
     return live ? live : find(statements, actor, id, true);
   });
@@ -202,7 +202,7 @@ Authority Workspaces::standing(const Actor& actor, const Id& workspace) {
 
 Workspace Workspaces::describe(const Authority& authority) {
   authority.need_in_scope(Right::read);
-  auto found = ground_.db.read([&](catalog::Statements& statements) {
+  auto found = context_.db.read([&](catalog::Statements& statements) {
     return statements.one(SK_ALL_WORKSPACES " WHERE w.id = $2 AND w.trashed_us IS NULL",
                           {authority.author().principal, authority.workspace_id()},
                           [&](const catalog::Row& row) { return read_workspace(row, authority.actor()); });
@@ -213,7 +213,7 @@ Workspace Workspaces::describe(const Authority& authority) {
 }
 
 bool Workspaces::may_read(const Actor& actor, const Id& workspace) {
-  return ground_.db.read(
+  return context_.db.read(
       [&](catalog::Statements& statements) { return workspace::may_read(statements, actor, workspace); });
 }
 
@@ -228,20 +228,20 @@ Workspace Workspaces::create(const Actor& actor, const std::string& name,
   if (!actor.may_write() || actor.only_workspace())
     throw Error(Code::forbidden, "this key may not create workspaces");
   check_name(name);
-  if (quota_bytes && *quota_bytes > ground_.limits.quota_default_bytes && !actor.is_admin())
+  if (quota_bytes && *quota_bytes > context_.limits.quota_default_bytes && !actor.is_admin())
     throw Error(Code::forbidden, "only an administrator may give a workspace more than " +
-                                     human_size(ground_.limits.quota_default_bytes));
-  return ground_.db.write(catalog::Scope::installation(), [&](catalog::Tx& tx) {
+                                     human_size(context_.limits.quota_default_bytes));
+  return context_.db.write(catalog::Scope::installation(), [&](catalog::Tx& tx) {
     identity::Access::check_key(tx, actor, tx.now_us());
     forget_after(tx);
-    return insert_workspace(tx, ground_, actor, name,
-                            quota_bytes.value_or(ground_.limits.quota_default_bytes));
+    return insert_workspace(tx, context_, actor, name,
+                            quota_bytes.value_or(context_.limits.quota_default_bytes));
   });
 }
 
-static std::vector<Workspace> list_where(Ground& ground, const Actor& actor, bool trashed) {
+static std::vector<Workspace> list_where(KeepContext& context, const Actor& actor, bool trashed) {
   std::vector<Workspace> result;
-  ground.db.read([&](catalog::Statements& statements) {
+  context.db.read([&](catalog::Statements& statements) {
     statements.query("SELECT " SK_WORKSPACE_COLUMNS " FROM " SK_WORKSPACE_TABLES " ORDER BY w.name, w.id",
                      {actor.principal()}, [&](const catalog::Row& row) {
                        if (Reach(actor).includes(row.id(0)) && row.is_null(8) != trashed)
@@ -252,14 +252,14 @@ static std::vector<Workspace> list_where(Ground& ground, const Actor& actor, boo
   return result;
 }
 
-std::vector<Workspace> Workspaces::list(const Actor& actor) { return list_where(ground_, actor, false); }
+std::vector<Workspace> Workspaces::list(const Actor& actor) { return list_where(context_, actor, false); }
 std::vector<Workspace> Workspaces::list_trashed(const Actor& actor) {
-  return list_where(ground_, actor, true);
+  return list_where(context_, actor, true);
 }
 
 std::vector<Workspace> Workspaces::list_everybodys(const Actor& actor, Trashed trashed) {
   if (!actor.is_admin()) throw Error(Code::forbidden, "only an administrator's key may list all workspaces");
-  return ground_.db.read([&](catalog::Statements& statements) {
+  return context_.db.read([&](catalog::Statements& statements) {
     return statements.all(SK_ALL_WORKSPACES
                           " WHERE CASE WHEN w.trashed_us IS NULL THEN 0 ELSE 1 END = $2 ORDER BY p.name, "
                           "w.name, w.id",
@@ -279,15 +279,15 @@ Workspace Workspaces::change(const Authority& authority, const std::optional<std
   if (quota_bytes && (!actor.is_admin() || !actor.may_write()))
     throw Error(Code::forbidden, "only an administrator's key may change a quota");
   auto scope = name ? catalog::Scope::installation_and(authority.workspace_id()) : authority.scope();
-  ground_.db.write(scope, [&](catalog::Tx& tx) {
+  context_.db.write(scope, [&](catalog::Tx& tx) {
     forget_after(tx);
     // Check only the key: an administrator may set the quota of another principal's workspace.
     identity::Access::check_key(tx, actor, tx.now_us());
     if (name) check_still_holds(tx, authority, Right::own);
-    if (name) set_name(tx, ground_, authority, *name);
+    if (name) set_name(tx, context_, authority, *name);
     if (!quota_bytes) return;
     tx.exec("UPDATE workspaces SET quota_bytes = $2 WHERE id = $1", {authority.workspace_id(), *quota_bytes});
-    Journal::append(tx, ground_, authority.workspace_id(), actor, "workspace.quota",
+    Journal::append(tx, context_, authority.workspace_id(), actor, "workspace.quota",
                     {{"quota_bytes", *quota_bytes}}, Json::object());
   });
   return look_at(actor, authority.workspace_id().with_prefix(prefix::workspace)).workspace();
@@ -296,13 +296,13 @@ Workspace Workspaces::change(const Authority& authority, const std::optional<std
 void Workspaces::trash(const Authority& authority, const Conditions& conditions) {
   authority.need(Right::own);
   const Workspace& workspace = authority.workspace();
-  ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+  context_.db.write(authority.scope(), [&](catalog::Tx& tx) {
     check_still_holds(tx, authority, Right::own);
     forget_after(tx);
     LockCheck(tx, workspace.id, tx.now_us()).check("", Touches::subtree, conditions);
     tx.exec("UPDATE workspaces SET trashed_us = $2 WHERE id = $1 AND trashed_us IS NULL",
             {workspace.id, tx.now_us()});
-    Journal::append(tx, ground_, workspace.id, authority.author(), "workspace.trash", Json::object(),
+    Journal::append(tx, context_, workspace.id, authority.author(), "workspace.trash", Json::object(),
                     {{"name", workspace.name}});
   });
 }
@@ -311,13 +311,13 @@ Workspace Workspaces::restore(const Actor& actor, std::string_view id_or_name) {
   auto not_there = [&] {
     return Error(Code::not_found, "there is no workspace '" + std::string(id_or_name) + "' in the trash");
   };
-  auto named = ground_.db.read([&](catalog::Statements& statements) {
-    identity::Access::check_key(statements, actor, ground_.clock.now_us());
+  auto named = context_.db.read([&](catalog::Statements& statements) {
+    identity::Access::check_key(statements, actor, context_.clock.now_us());
     return find(statements, actor, id_or_name, true);
   });
   if (!named) throw not_there();
   const std::string id = named->id.with_prefix(prefix::workspace);
-  ground_.db.write(catalog::Scope::installation_and(named->id), [&](catalog::Tx& tx) {
+  context_.db.write(catalog::Scope::installation_and(named->id), [&](catalog::Tx& tx) {
     identity::Access::check_key(tx, actor, tx.now_us());
     forget_after(tx);
     auto found = find(tx, actor, id, true);
@@ -329,7 +329,7 @@ Workspace Workspaces::restore(const Actor& actor, std::string_view id_or_name) {
          ++n)
       name = found->name + " (" + std::to_string(n) + ")";
     tx.exec("UPDATE workspaces SET trashed_us = NULL, name = $2 WHERE id = $1", {found->id, name});
-    Journal::append(tx, ground_, found->id, actor, "workspace.restore", Json::object(), {{"name", name}});
+    Journal::append(tx, context_, found->id, actor, "workspace.restore", Json::object(), {{"name", name}});
   });
   return open(actor, id).workspace();
 }
@@ -338,12 +338,12 @@ void Workspaces::revoke_links(const Authority& authority) {
   authority.need(Right::own);
   std::array<std::byte, 32> secret;
   fill_random(secret);
-  ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+  context_.db.write(authority.scope(), [&](catalog::Tx& tx) {
     check_still_holds(tx, authority, Right::own);
     tx.exec("UPDATE workspaces SET link_secret = $2 WHERE id = $1",
             {authority.workspace_id(), catalog::Param::raw(as_text(secret))});
-    Journal::append(tx, ground_, authority.workspace_id(), authority.author(), "links.revoke", Json::object(),
-                    Json::object());
+    Journal::append(tx, context_, authority.workspace_id(), authority.author(), "links.revoke",
+                    Json::object(), Json::object());
   });
 }
 
@@ -351,7 +351,7 @@ void Workspaces::set_member(const Authority& authority, const Id& principal, std
   authority.need(Right::own);
   const Workspace& workspace = authority.workspace();
   if (principal == workspace.owner) throw Error(Code::bad_request, "the owner's own role cannot be changed");
-  ground_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+  context_.db.write(authority.scope(), [&](catalog::Tx& tx) {
     check_still_holds(tx, authority, Right::own);
     forget_after(tx);
     if (!identity::Access::has_principal(tx, principal))
@@ -363,7 +363,7 @@ void Workspaces::set_member(const Authority& authority, const Id& principal, std
               {principal, workspace.id, static_cast<int>(*right)});
       facts["role"] = *right == Right::own ? "own" : *right == Right::write ? "write" : "read";
     }
-    Journal::append(tx, ground_, workspace.id, authority.author(), right ? "member.set" : "member.remove",
+    Journal::append(tx, context_, workspace.id, authority.author(), right ? "member.set" : "member.remove",
                     facts, Json::object());
   });
 }

@@ -6,7 +6,7 @@
 
 #include "base/mutex.h"
 #include "workspace/authority.h"
-#include "workspace/ground.h"
+#include "workspace/keep_context.h"
 #include "workspace/types.h"
 
 namespace sk::workspace {
@@ -17,7 +17,7 @@ enum class Trashed { no, yes };
 // not exist.
 class Workspaces {
  public:
-  explicit Workspaces(Ground& ground) : ground_(ground) {}
+  explicit Workspaces(KeepContext& context) : context_(context) {}
 
   // Finds a workspace by id ("ws_…") or name: first the actor's own, then those it is a member of. Access
   // checks are cached; changes to names, members, quotas or trash invalidate the cache. A cached workspace
@@ -71,7 +71,7 @@ class Workspaces {
   // Invalidates the cache after the commit of `tx`. Called in every transaction that changes access.
   void forget_after(catalog::Tx& tx);
 
-  Ground& ground_;
+  KeepContext& context_;
   Mutex mutex_;
   int64_t changes_ SK_GUARDED_BY(mutex_) = 0;                                    // number of invalidations
   std::unordered_map<std::string, Workspace> remembered_ SK_GUARDED_BY(mutex_);  // see memory_key()

@@ -281,7 +281,10 @@ void Judge::check_path(const std::string& path, const Outcome& outcome, bool by_
   bool theirs = was != nullptr && was->kind == 'f' && (known == nullptr || known->hash != was->hash);
   bool overtook = new_bytes && theirs && was->hash != before->hash && is != nullptr &&
                   is->hash == before->hash && is->file == was->file;
-  if (overtook && !is->diverged && !muddled_.contains(path)) fail("two wrote it, and nothing says so");
+  // Of what was refused, the workspace never had what was last compared.
+  bool refused = pending_.contains(path);
+  if (overtook && !is->diverged && !refused && !muddled_.contains(path))
+    fail("two wrote it, and nothing says so");
 }
 
 std::set<std::string> Judge::changed_by_code(const Tree& before) const {

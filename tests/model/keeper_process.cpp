@@ -35,7 +35,7 @@ class Host {
  public:
   explicit Host(const KeeperOptions& options)
       : keep_(keep_options(options), clock_, metrics_),
-        records_(keep_.ground()),
+        records_(keep_.context()),
         watcher_(watcher_options(options)),
         context_{keep_,
                  records_,
@@ -84,12 +84,12 @@ class Host {
   // The session of the history, in a workspace of its own.
   void make_session(const Json& order, Json& answer) {
     keeper_.reset();
-    keep_.ground().limits = test::workspace_limits();
+    keep_.context().limits = test::workspace_limits();
     auto made = keep_.workspaces().create(actor_, order.at("name"));
     workspace_ = keep_.workspaces().open(actor_, made.id.with_prefix(workspace::prefix::workspace),
                                          workspace::Right::own);
     session_ = {};
-    session_.id = keep_.ground().ids.next();
+    session_.id = keep_.context().ids.next();
     session_.workspace = made.id;
     session_.folder = order.at("folder");
     session_.name = order.at("name");
@@ -218,7 +218,7 @@ class Host {
     if (what == "put") {
       workspace::PutChange put;
       put.path = path();
-      put.content = content_of(keep_.ground(), content(order.at("number"), order.at("size")));
+      put.content = content_of(keep_.context(), content(order.at("number"), order.at("size")));
       auto result = keep_.files().apply_one(*workspace_, std::move(put));
       answer["made"] = version_of(*result.version);
     } else if (what == "trash") {
@@ -260,9 +260,10 @@ class Host {
       keep_.workspaces().change(*workspace_, std::nullopt,
                                 now.workspace().used_bytes + order.at("size").get<uint64_t>());
     } else if (what == "disk") {
-      keep_.ground().limits.disk_reserve_bytes = order.at("number").get<uint64_t>() != 0 ? UINT64_MAX / 2 : 0;
+      keep_.context().limits.disk_reserve_bytes =
+          order.at("number").get<uint64_t>() != 0 ? UINT64_MAX / 2 : 0;
     } else if (what == "batch") {
-      keep_.ground().limits.batch_max = order.at("size");
+      keep_.context().limits.batch_max = order.at("size");
     } else {
       return false;
     }
@@ -278,7 +279,7 @@ class Host {
         try {
           auto version = keep_.files().find_version_anywhere(*Id::from_hex(name));
           bytes[name] =
-              version ? hex_of(workspace::ContentReader(keep_.ground(), version->sha256, 0, version->size)
+              version ? hex_of(workspace::ContentReader(keep_.context(), version->sha256, 0, version->size)
                                    .read_all())
                       : "missing";
         } catch (const Error& error) {
@@ -295,7 +296,7 @@ class Host {
       answer["versions"] = all;
     } else if (what == "manifest") {
       Json paths = Json::array();
-      keep_.ground().db.read([&](catalog::Statements& statements) {
+      keep_.context().db.read([&](catalog::Statements& statements) {
         statements.query("SELECT path FROM manifests WHERE session = $1", {session_.id},
                          [&](const catalog::Row& row) {
                            paths.push_back(hex_of(row.str(0)));
@@ -380,7 +381,7 @@ void serve_keeper(const KeeperOptions& options, Channel channel) {
   try {
     Host host(options);
     while (auto order = channel.receive())
-      if (!channel.send(to_text(host.carry_out(Json::parse(*order))))) break;  // an error may name any bytes
+      if (!channel.send(sk::to_text(host.carry_out(Json::parse(*order))))) break;  // errors name any bytes
   } catch (const std::exception& error) {
     std::fprintf(stderr, "the keeper cannot start: %s\n", error.what());
     ::_exit(3);

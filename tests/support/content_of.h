@@ -7,8 +7,8 @@
 
 namespace sk {
 
-inline workspace::Content content_of(workspace::Ground& ground, std::string_view bytes) {
-  workspace::Intake intake(ground);
+inline workspace::Content content_of(workspace::KeepContext& context, std::string_view bytes) {
+  workspace::Intake intake(context);
   intake.write(bytes);
   return intake.finish();
 }

@@ -7,7 +7,7 @@
 
 namespace sk::test {
 
-inline workspace::Limits workspace_limits() {
+inline workspace::KeepLimits workspace_limits() {
   return {.quota_default_bytes = 50ull << 30,
           .file_bytes_max = 5ull << 40,
           .list_max = 1000,

@@ -46,7 +46,7 @@ def test_defaults_of_settings_are_only_in_the_table():
     options = text(ROOT / "src/server/options.cpp")
     given = set(re.findall(r"^ *\.(\w+) = settings\.", options, re.M))
     assert len(given) > 40
-    headers = ["http/server.h", "workspace/keep.h", "workspace/ground.h", "interpreter/options.h", "api/settings.h"]
+    headers = ["http/server.h", "workspace/keep.h", "workspace/keep_context.h", "interpreter/options.h", "api/settings.h"]
     complain(
         lines_that_match([ROOT / "src" / h for h in headers], rf"^  \S+ ({'|'.join(sorted(given))})( = |\{{)"),
         "The default is in src/server/settings.def; leave it out here:",

@@ -45,7 +45,7 @@ http::Reply::Body content_body(App& app, const http::Request& request, const Sha
                                const http::ByteRange& range) {
   if (range.size == 0) return std::string();
   if (request.method == "HEAD") return http::Reply::Pieces{range.size, std::make_shared<NoPieces>()};
-  workspace::ContentReader reader(app.keep.ground(), content, range.first, range.size);
+  workspace::ContentReader reader(app.keep.context(), content, range.first, range.size);
   // Opens and verifies the first piece before the headers are sent. A missing piece then yields an error
   // reply instead of a broken connection.
   auto first = reader.next();

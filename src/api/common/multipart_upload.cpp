@@ -41,7 +41,7 @@ void MultipartSink::begin_part(const http::MultipartPart& part) {
   change_.conditions = conditions_;
   change_.source.detail = source_detail();
   if (!part.content_type.empty()) change_.mime = stated_mime(part.content_type);
-  intake_.emplace(call_->app.keep.ground());
+  intake_.emplace(call_->app.keep.context());
 }
 
 void MultipartSink::part_bytes(std::string_view bytes) {

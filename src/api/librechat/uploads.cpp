@@ -98,7 +98,7 @@ void UploadSink::begin_part(const http::MultipartPart& part) {
     change.conditions = lock_tokens_from_headers(call_->request.headers);
     change.source.detail = detail_of_put(session());
     if (!part.content_type.empty()) change.mime = stated_mime(part.content_type);
-    intake_.emplace(call_->app.keep.ground());
+    intake_.emplace(call_->app.keep.context());
   } catch (const Error& error) {
     bad_file(error);
   }

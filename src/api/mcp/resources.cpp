@@ -125,7 +125,7 @@ std::optional<Json> read_resource(Turn& turn) {
   auto version = parsed ? find_version(turn, *parsed) : std::nullopt;
   if (!version) throw_not_found(turn, uri);
   turn.call.note("read", version->path);
-  auto bytes = read_whole(turn.call.app.keep.ground(), *version, kReadBytesMax);
+  auto bytes = read_whole(turn.call.app.keep.context(), *version, kReadBytesMax);
   Json contents = {{"uri", uri}, {"mimeType", version->mime}};
   bool is_text = is_text_mime(version->mime) && is_utf8(bytes);
   contents[is_text ? "text" : "blob"] = is_text ? bytes : to_base64(as_bytes(bytes));

@@ -37,7 +37,7 @@ void FormSink::begin_part(const http::MultipartPart& part) {
       throw Error(Code::bad_request, "the form has two files").with("field", rules_.file_field);
     form_.filename = part.filename;
     if (!part.content_type.empty()) form_.change.mime = stated_mime(part.content_type);
-    intake_.emplace(call_->app.keep.ground(), workspace::IntakeOptions{.size_max = rules_.bytes_max});
+    intake_.emplace(call_->app.keep.context(), workspace::IntakeOptions{.size_max = rules_.bytes_max});
     return;
   }
   bool known = part.name == rules_.file_field ||

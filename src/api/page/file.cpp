@@ -28,7 +28,7 @@ bool is_text(std::string_view mime) {
 
 // Reads the beginning of a file, without a character that is cut at the end.
 std::string read_beginning(Call& call, const workspace::Entry& entry, uint64_t size) {
-  auto text = workspace::ContentReader(call.app.keep.ground(), entry.sha256, 0, size).read_all();
+  auto text = workspace::ContentReader(call.app.keep.context(), entry.sha256, 0, size).read_all();
   bool cut = size < entry.size;
   for (int dropped = 0; cut && dropped < 4 && !is_utf8(text); ++dropped) text.pop_back();
   return text;

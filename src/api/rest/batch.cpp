@@ -84,7 +84,7 @@ workspace::PutChange put_change(App& app, const Body& body, workspace::Condition
   if (auto base = body.text("base"))
     change.base = parse_id(*base, workspace::prefix::version, body.label("base"));
   change.conditions = std::move(conditions);
-  workspace::Intake intake(app.keep.ground());
+  workspace::Intake intake(app.keep.context());
   intake.write(content_of(body));
   change.content = intake.finish();
   return change;

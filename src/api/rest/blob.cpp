@@ -42,7 +42,7 @@ std::string wanted_name(const Call& call, const std::optional<std::string>& file
   if (auto name = call.request.headers.get("X-Filename"); name && !trim(*name).empty())
     return std::string(trim(*name));
   if (filename && !filename->empty()) return *filename;
-  return "upload-" + call.app.keep.ground().ids.next().hex();
+  return "upload-" + call.app.keep.context().ids.next().hex();
 }
 
 class RawSink final : public http::BodySink {
@@ -50,7 +50,7 @@ class RawSink final : public http::BodySink {
   RawSink(std::shared_ptr<Call> call, workspace::Authority workspace)
       : call_(std::move(call)),
         workspace_(std::move(workspace)),
-        intake_(call_->app.keep.ground(), {.announced = announced_checksums(call_->request.headers)}) {
+        intake_(call_->app.keep.context(), {.announced = announced_checksums(call_->request.headers)}) {
     const auto& headers = call_->request.headers;
     change_.path = path_in_folder(*call_, wanted_name(*call_, std::nullopt));
     change_.mime = stated_mime(headers.get("Content-Type"));

@@ -107,7 +107,7 @@ conversations::FindPlace find_place_in(App& app, const Id& workspace) {
     auto id = Id::from_prefixed(container, workspace::prefix::session);
     if (!id) id = Id::from_prefixed(container, "cntr_");
     if (!id) return std::nullopt;
-    auto session = interpreter::Records(app.keep.ground()).find(*id);
+    auto session = interpreter::Records(app.keep.context()).find(*id);
     if (!session) return std::nullopt;
     return conversations::Place{session->workspace, session->folder};
   };

@@ -14,7 +14,7 @@ Reply collect(Call& call) {
   return run_aside(call, Aside::chore, [&app = call.app](const std::atomic<bool>& cancelled) {
     auto result = app.keep.upkeep().collect();
     auto go_on = [&] { return !cancelled && !app.background.stopping(); };
-    app.keep.ground().blobs.compress(0, go_on);
+    app.keep.context().blobs.compress(0, go_on);
     return Reply::json(
         {{"blobs", result.blobs}, {"orphans", result.orphans}, {"freed_bytes", result.freed_bytes}});
   });

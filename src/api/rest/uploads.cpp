@@ -22,7 +22,7 @@ class PutSink final : public http::BodySink {
       : call_(std::move(call)),
         workspace_(std::move(workspace)),
         change_(std::move(change)),
-        intake_(call_->app.keep.ground(), {.announced = announced_checksums(call_->request.headers)}) {}
+        intake_(call_->app.keep.context(), {.announced = announced_checksums(call_->request.headers)}) {}
 
   void piece(std::string_view bytes) override { intake_.write(bytes); }
 

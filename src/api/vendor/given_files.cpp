@@ -90,7 +90,7 @@ void forget_purpose(catalog::Tx& tx, const Id& file) {
 }  // namespace
 
 GivenFiles::GivenFiles(workspace::Keep& keep) : keep_(keep) {
-  keep.ground().on_purge.emplace_back(forget_purpose);
+  keep.context().on_purge.emplace_back(forget_purpose);
 }
 
 std::string GivenFiles::place_for(std::string_view name) {
@@ -98,14 +98,14 @@ std::string GivenFiles::place_for(std::string_view name) {
   if (base.empty() || base == "." || base == "..")
     throw Error(Code::bad_request, "the file has no name").with("field", "file");
   std::string place = "uploads/";
-  place.append(to_iso8601(keep_.ground().clock.now_us()), 0, 10);
+  place.append(to_iso8601(keep_.context().clock.now_us()), 0, 10);
   // The last twelve digits of an id are random.
-  place.append("/").append(keep_.ground().ids.next().hex().substr(20)).append("/").append(base);
+  place.append("/").append(keep_.context().ids.next().hex().substr(20)).append("/").append(base);
   return clean_file_path(place);
 }
 
 std::optional<GivenFile> GivenFiles::find(const workspace::Actor& actor, const Id& id) {
-  return keep_.ground().db.read([&](catalog::Statements& statements) -> std::optional<GivenFile> {
+  return keep_.context().db.read([&](catalog::Statements& statements) -> std::optional<GivenFile> {
     auto version = workspace::Retractions::find(statements, actor, id);
     if (!version) return std::nullopt;
     GivenFile file{.version = std::move(*version), .purpose = {}, .expires_us = {}};
@@ -116,7 +116,7 @@ std::optional<GivenFile> GivenFiles::find(const workspace::Actor& actor, const I
                        file.expires_us = row.maybe_integer(1);
                        return false;
                      });
-    if (file.expires_us && *file.expires_us <= keep_.ground().clock.now_us()) return std::nullopt;
+    if (file.expires_us && *file.expires_us <= keep_.context().clock.now_us()) return std::nullopt;
     return file;
   });
 }
@@ -124,9 +124,9 @@ std::optional<GivenFile> GivenFiles::find(const workspace::Actor& actor, const I
 std::vector<GivenFile> GivenFiles::list(const workspace::Actor& actor, const GivenQuery& query) {
   std::vector<GivenFile> result;
   auto workspaces = keep_.workspaces().list(actor);
-  keep_.ground().db.read([&](catalog::Statements& statements) {
+  keep_.context().db.read([&](catalog::Statements& statements) {
     for (const auto& workspace : workspaces) {
-      Step step{query, workspace.id, keep_.ground().clock.now_us()};
+      Step step{query, workspace.id, keep_.context().clock.now_us()};
       auto add = [&](std::vector<GivenFile> files) {
         std::move(files.begin(), files.end(), std::back_inserter(result));
       };
@@ -143,13 +143,13 @@ std::vector<GivenFile> GivenFiles::list(const workspace::Actor& actor, const Giv
 }
 
 size_t GivenFiles::retract_due() {
-  auto& ground = keep_.ground();
+  auto& context = keep_.context();
   struct Due {
     Id file, workspace;
   };
-  auto due = ground.db.read([&](catalog::Statements& statements) {
+  auto due = context.db.read([&](catalog::Statements& statements) {
     return statements.all("SELECT file, workspace FROM purposes WHERE expires_us <= $1 LIMIT $2",
-                          {ground.clock.now_us(), kDueAtOnceMax},
+                          {context.clock.now_us(), kDueAtOnceMax},
                           [](const catalog::Row& row) { return Due{row.id(0), row.id(1)}; });
   });
   size_t done = 0;

@@ -76,14 +76,14 @@ class Run {
   }
 
   std::optional<std::string> remembered(const Id& version) {
-    return keep_.ground().db.read([&](catalog::Statements& statements) {
+    return keep_.context().db.read([&](catalog::Statements& statements) {
       return statements.one("SELECT path FROM session_attachments WHERE session = $1 AND version = $2",
                             {session_.id, version}, [](const catalog::Row& row) { return row.str(0); });
     });
   }
 
   void remember(const Id& version, const std::string& path) {
-    keep_.ground().db.write(session_.key().scope(), [&](catalog::Tx& tx) {
+    keep_.context().db.write(session_.key().scope(), [&](catalog::Tx& tx) {
       check_still_holds(tx, target_, workspace::Right::write);
       tx.exec(
           "INSERT INTO session_attachments (session, version, path) VALUES ($1, $2, $3) "

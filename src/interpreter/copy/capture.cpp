@@ -117,7 +117,7 @@ Settled Capture::settle(const Touched& touched, const std::set<std::pair<uint64_
 Settled Capture::settle_steps(const Touched& touched,
                               const std::set<std::pair<uint64_t, uint64_t>>& open_files, const CaptureAs& as,
                               Renames renames, const Later& later) {
-  Plan plan{.open_files = open_files, .as = as, .now_us = keep_.ground().clock.now_us()};
+  Plan plan{.open_files = open_files, .as = as, .now_us = keep_.context().clock.now_us()};
   collect_candidates(touched, plan);
   if (later) follow_renames(later, plan);
   take_placed(plan);
@@ -484,7 +484,7 @@ void Capture::read_changed(Plan& plan) {
       else if (known != by_inode.end())
         read = known->second;
       else
-        read = read_contents(keep_.ground(), copy_, path, file_bytes_max_);
+        read = read_contents(keep_.context(), copy_, path, file_bytes_max_);
       if (!read) continue;  // gone again; the next event reports it
       if (node.links > 1) by_inode.try_emplace(node.inode, *read);
       step.node = read->node;

@@ -37,7 +37,7 @@ UnkeptReason reason_of(const Error& error) {
 }
 
 void Capture::apply(Plan& plan) {
-  const size_t count_max = std::min(kBatchMax, keep_.ground().limits.batch_max);
+  const size_t count_max = std::min(kBatchMax, keep_.context().limits.batch_max);
   for (size_t at = 0; at < plan.steps.size();) {
     uint64_t bytes = 0;
     std::vector<workspace::Change> batch;

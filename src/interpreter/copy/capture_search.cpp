@@ -59,7 +59,7 @@ Settled Capture::search(WorkingCopy& suspect, const CaptureAs& as) {
     paths.clear();
   };
 
-  const size_t count_max = std::min(kSearchedAtOnce, keep_.ground().limits.batch_max);
+  const size_t count_max = std::min(kSearchedAtOnce, keep_.context().limits.batch_max);
   for (const auto& [path, node] : nodes) {
     try {
       const ManifestRow* row = manifest_.find(path);
@@ -75,7 +75,7 @@ Settled Capture::search(WorkingCopy& suspect, const CaptureAs& as) {
           suspect.remove_file(path);
           continue;
         }
-        auto read = read_contents(keep_.ground(), suspect, path, file_bytes_max_);
+        auto read = read_contents(keep_.context(), suspect, path, file_bytes_max_);
         if (!read) continue;
         if (row != nullptr && row->sha256 && row->sha256 == read->content.hash()) {
           suspect.remove_file(path);

@@ -20,7 +20,7 @@ bool same(const Node& a, const Node& b) {
 
 }  // namespace
 
-std::optional<ReadFile> read_contents(workspace::Ground& ground, const WorkingCopy& copy,
+std::optional<ReadFile> read_contents(workspace::KeepContext& context, const WorkingCopy& copy,
                                       const std::string& path, uint64_t file_bytes_max) {
   for (int tries = 1;; ++tries) {
     auto before = copy.look(path);
@@ -38,7 +38,7 @@ std::optional<ReadFile> read_contents(workspace::Ground& ground, const WorkingCo
     if (!before) return std::nullopt;
     ReadFile result;
     result.node = *before;
-    workspace::Intake intake(ground, {.size_max = file_bytes_max});
+    workspace::Intake intake(context, {.size_max = file_bytes_max});
     std::vector<std::byte> buffer(std::min<size_t>(kBufferBytes, std::max<size_t>(before->size + 1, 4096)));
     for (uint64_t offset = 0;;) {
       size_t got = read_at(fd->get(), buffer, offset, "a session's file");

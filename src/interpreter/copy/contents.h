@@ -17,7 +17,7 @@ struct ReadFile {
 
 // nullopt when it is no longer a regular file. Error(conflict) when it cannot be opened, Error(too_large)
 // when it grew over the limit, Error(disk_full).
-std::optional<ReadFile> read_contents(workspace::Ground& ground, const WorkingCopy& copy,
+std::optional<ReadFile> read_contents(workspace::KeepContext& context, const WorkingCopy& copy,
                                       const std::string& path, uint64_t file_bytes_max);
 
 // The current hash of a file; nullopt when it cannot be read.

@@ -45,7 +45,7 @@ bool CopyKeeper::exists() const {
 void CopyKeeper::attach() {
   detach();
   copy_ = std::make_unique<WorkingCopy>(directory_, context_.owner);
-  manifest_ = std::make_unique<Manifest>(context_.keep.ground(), session_.key());
+  manifest_ = std::make_unique<Manifest>(context_.keep.context(), session_.key());
   capture_ =
       std::make_unique<Capture>(context_.keep, *copy_, *manifest_, session_.folder, context_.file_bytes_max);
   sync_ = std::make_unique<Sync>(context_.keep, *copy_, *manifest_, *capture_, session_.folder);
@@ -132,7 +132,7 @@ void CopyKeeper::set_aside() {
     std::filesystem::create_directories(suspects_);
     fsync_directory(context_.directory);
     std::filesystem::rename(directory_,
-                            suspects_ + "/" + std::to_string(context_.keep.ground().clock.now_us()));
+                            suspects_ + "/" + std::to_string(context_.keep.context().clock.now_us()));
     fsync_directory(suspects_);
   }
   attach();
@@ -220,9 +220,9 @@ void CopyKeeper::place(const std::string& path, const std::function<void(const P
   auto write = [&](int fd) { fill([&](Bytes piece) { write_all(fd, piece, path); }); };
   // With a time of its own, which no later write leaves as it is.
   Node node = copy_->write_file(
-      path, write, {.mode = 0644, .mtime_us = context_.keep.ground().clock.now_us(), .replace = false});
+      path, write, {.mode = 0644, .mtime_us = context_.keep.context().clock.now_us(), .replace = false});
   try {
-    workspace::Intake intake(context_.keep.ground(), {.size_max = context_.file_bytes_max});
+    workspace::Intake intake(context_.keep.context(), {.size_max = context_.file_bytes_max});
     fill([&](Bytes piece) { intake.write(piece); });
     capture_->place({.path = path, .node = node, .content = intake.finish()});
   } catch (const Error&) {
@@ -260,7 +260,7 @@ Settled CopyKeeper::capture_touched(const Touched& touched, const CaptureAs& as,
 Settled CopyKeeper::capture_between_cells(const CaptureAs& as, const std::function<OpenFiles()>& open_files) {
   constexpr size_t kTurnsMax = 10'000;
   constexpr int64_t kLongestS = 60;
-  TimeUs now_us = context_.keep.ground().clock.now_us();
+  TimeUs now_us = context_.keep.context().clock.now_us();
   if (turns_.size() > kTurnsMax) turns_.clear();
   auto is_due = [&](const std::string& key) {
     Turn& turn = turns_[key];

@@ -56,7 +56,7 @@ void Manifest::load() {
   rows_.clear();
   by_inode_.clear();
   saved();
-  ground_.db.read([&](catalog::Statements& statements) {
+  context_.db.read([&](catalog::Statements& statements) {
     statements.query("SELECT " SK_COLUMN_TEXT(SK_MANIFEST_LIST) " FROM manifests WHERE session = $1",
                      {session_.id}, [&](const catalog::Row& row) {
                        ManifestRow one;
@@ -84,7 +84,7 @@ void Manifest::load() {
 
 void Manifest::save() {
   if (changed_.empty()) return;
-  ground_.db.write(session_.scope(), [&](catalog::Tx& tx) {
+  context_.db.write(session_.scope(), [&](catalog::Tx& tx) {
     check_owner(tx, session_);
     save(tx);
   });

@@ -12,7 +12,7 @@
 #include "base/id.h"
 #include "interpreter/copy/working_copy.h"
 #include "interpreter/session_key.h"
-#include "workspace/ground.h"
+#include "workspace/keep_context.h"
 
 namespace sk::interpreter {
 
@@ -43,7 +43,8 @@ struct ManifestRow {
 // file for a new one nor forgets that code deleted a file.
 class Manifest {
  public:
-  Manifest(workspace::Ground& ground, const SessionKey& session) : ground_(ground), session_(session) {}
+  Manifest(workspace::KeepContext& context, const SessionKey& session)
+      : context_(context), session_(session) {}
 
   // Reads the rows from the catalog. Drops unsaved changes.
   void load();
@@ -78,7 +79,7 @@ class Manifest {
  private:
   void note_before(const std::string& path);
 
-  workspace::Ground& ground_;
+  workspace::KeepContext& context_;
   const SessionKey session_;
   std::map<std::string, ManifestRow> rows_;
   std::unordered_multimap<uint64_t, std::string> by_inode_;

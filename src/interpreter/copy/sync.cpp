@@ -16,7 +16,7 @@ constexpr size_t kToldMax = 10;  // per call
 }  // namespace
 
 void Sync::materialise(const Entry& entry, const std::string& path, WorkingCopy::Attributes place) {
-  workspace::ContentReader reader(keep_.ground(), entry.sha256, 0, entry.size);
+  workspace::ContentReader reader(keep_.context(), entry.sha256, 0, entry.size);
   auto fill = [&](int fd) {
     std::vector<std::byte> buffer(1 << 20);
     while (auto piece = reader.next()) {
@@ -37,7 +37,7 @@ void Sync::materialise(const Entry& entry, const std::string& path, WorkingCopy:
   place.mode = entry.mode;
   place.mtime_us = entry.mtime_us;
   Node node = copy_.write_file(path, fill, place);
-  manifest_.set_file(path, node, {entry.id, entry.head, entry.sha256, true}, keep_.ground().clock.now_us());
+  manifest_.set_file(path, node, {entry.id, entry.head, entry.sha256, true}, keep_.context().clock.now_us());
 }
 
 bool Sync::is_unchanged(const std::string& path, const Node& local) const {
@@ -73,7 +73,7 @@ void Sync::need_folder(const workspace::Authority& authority, const std::string&
   if (slash != std::string::npos) need_folder(authority, path.substr(0, slash));
   auto entry = keep_.files().find(authority, paths_.workspace_path(path));
   if (!entry || entry->kind != EntryKind::folder) return;
-  manifest_.set_folder(path, copy_.make_folder(path, entry->mode), entry->id, keep_.ground().clock.now_us());
+  manifest_.set_folder(path, copy_.make_folder(path, entry->mode), entry->id, keep_.context().clock.now_us());
 }
 
 // Creates the folders above a path that code removed and that stayed in the workspace because of others'
@@ -89,7 +89,7 @@ void Sync::bring_folders_above(const workspace::Authority& authority, const std:
     auto entry = keep_.files().find(authority, paths_.workspace_path(above));
     if (!entry || entry->kind != EntryKind::folder) return;
     manifest_.set_folder(above, copy_.make_folder(above, entry->mode), entry->id,
-                         keep_.ground().clock.now_us());
+                         keep_.context().clock.now_us());
   }
 }
 
@@ -118,7 +118,7 @@ void Sync::bring_entry(const workspace::Authority& authority, const Entry& entry
   if (entry.kind == EntryKind::folder) {
     if (local && local->kind == NodeKind::folder) {
       if (row == nullptr)
-        manifest_.set_folder(path, *local, entry.id, keep_.ground().clock.now_us());
+        manifest_.set_folder(path, *local, entry.id, keep_.context().clock.now_us());
       else
         bring_mode(entry, path, *local);
       return;
@@ -126,13 +126,13 @@ void Sync::bring_entry(const workspace::Authority& authority, const Entry& entry
     if (row != nullptr && !local && (row->file == entry.id || has_members_of(authority, path)))
       return;  // the session deleted it, and no capture has seen that yet
     make_way(path, NodeKind::folder);
-    manifest_.set_folder(path, copy_.make_folder(path, entry.mode), entry.id, keep_.ground().clock.now_us());
+    manifest_.set_folder(path, copy_.make_folder(path, entry.mode), entry.id, keep_.context().clock.now_us());
     return;
   }
   if (row != nullptr && row->version == entry.head && local) return bring_mode(entry, path, *local);
   if (is_written_alike(entry, path, local)) {
     manifest_.set_file(path, *local, {entry.id, entry.head, entry.sha256, true},
-                       keep_.ground().clock.now_us());
+                       keep_.context().clock.now_us());
     return;
   }
   // A local change stays. When it is captured, it carries its base, and the file says that it diverged. If

@@ -139,7 +139,7 @@ class LiveSession : public std::enable_shared_from_this<LiveSession> {
   void answer(const sandbox::KernelRequest& request);
   void drop_tools();
 
-  TimeUs now_us() const { return services_.keep.ground().clock.now_us(); }
+  TimeUs now_us() const { return services_.keep.context().clock.now_us(); }
   TimeUs next_due_us() const;
   void do_what_is_due(TimeUs now_us);
   void capture_during_run(TimeUs now_us);

@@ -76,7 +76,7 @@ bool Thumbnails::can_have(const workspace::Version& version) {
 }
 
 std::optional<Thumbnails::Known> Thumbnails::find(const Sha256& content) {
-  return keep_.ground().db.read([&](catalog::Statements& statements) {
+  return keep_.context().db.read([&](catalog::Statements& statements) {
     return statements.one("SELECT mime, bytes FROM thumbnails WHERE sha256 = $1", {content},
                           [](const catalog::Row& row) {
                             Known known;
@@ -88,8 +88,8 @@ std::optional<Thumbnails::Known> Thumbnails::find(const Sha256& content) {
 
 // Saves nothing for a version that was purged meanwhile.
 void Thumbnails::save(const workspace::Version& version, const std::optional<Thumbnail>& thumbnail) {
-  auto now_us = keep_.ground().clock.now_us();
-  keep_.ground().db.write(catalog::Scope::shared(), [&](catalog::Tx& tx) {
+  auto now_us = keep_.context().clock.now_us();
+  keep_.context().db.write(catalog::Scope::shared(), [&](catalog::Tx& tx) {
     if (!workspace::find_version(tx, version.id)) return;
     auto bytes = thumbnail ? catalog::Param::raw(thumbnail->bytes) : catalog::Param(nullptr);
     tx.exec(
@@ -104,10 +104,10 @@ std::optional<Thumbnail> Thumbnails::make(const workspace::Version& version) {
   job.code = kCode;
   job.output_bytes_max = kThumbnailBytesMax;
   job.write_input = [&](int fd) {
-    workspace::ContentReader reader(keep_.ground(), version.sha256, 0, version.size);
+    workspace::ContentReader reader(keep_.context(), version.sha256, 0, version.size);
     write_all(fd, reader.read_all());
   };
-  auto folder = directory_ + "/" + std::string(kFolder) + keep_.ground().ids.next().hex();
+  auto folder = directory_ + "/" + std::string(kFolder) + keep_.context().ids.next().hex();
   auto bytes = run_sandboxed_job(host_, folder, job);
   if (!bytes || mime_of(*bytes).empty()) return std::nullopt;
   auto mime = mime_of(*bytes);

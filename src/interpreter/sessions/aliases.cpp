@@ -19,7 +19,7 @@ std::optional<Id> look_up(catalog::Statements& statements, const Id& owner, cons
 std::optional<SessionInfo> Aliases::find(const workspace::Authority& authority, std::string_view kind,
                                          std::string_view alias) {
   authority.need(workspace::Right::read);
-  auto id = keep_.ground().db.read([&](catalog::Statements& statements) {
+  auto id = keep_.context().db.read([&](catalog::Statements& statements) {
     return look_up(statements, authority.author().principal, authority.workspace_id(), kind, alias);
   });
   if (!id) return std::nullopt;
@@ -30,8 +30,8 @@ SessionInfo Aliases::find_or_create(const workspace::Authority& authority, std::
                                     std::string_view alias, const NewSession& wanted) {
   if (auto found = find(authority, kind, alias)) return *found;
   SessionInfo made = interpreter_.create(authority, wanted);
-  auto& ground = keep_.ground();
-  Id winner = ground.db.write(made.key().scope(), [&](catalog::Tx& tx) {
+  auto& context = keep_.context();
+  Id winner = context.db.write(made.key().scope(), [&](catalog::Tx& tx) {
     check_still_holds(tx, authority, workspace::Right::write);
     if (auto earlier = look_up(tx, authority.author().principal, made.workspace, kind, alias))
       return *earlier;
@@ -51,7 +51,7 @@ SessionInfo Aliases::find_or_create(const workspace::Authority& authority, std::
 std::vector<Aliases::Named> Aliases::list(const workspace::Authority& authority, std::string_view kind,
                                           size_t skip, size_t limit) {
   authority.need(workspace::Right::read);
-  auto rows = keep_.ground().db.read([&](catalog::Statements& statements) {
+  auto rows = keep_.context().db.read([&](catalog::Statements& statements) {
     return statements.all(
         "SELECT a.alias, a.session FROM session_aliases a JOIN sessions s ON s.id = a.session "
         "WHERE a.owner = $1 AND a.workspace = $2 AND a.kind = $3 AND s.deleted_us IS NULL "

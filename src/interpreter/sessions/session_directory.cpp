@@ -48,7 +48,7 @@ workspace::Page<Unkept> SessionDirectory::unkept(const workspace::Authority& aut
     after.path = cursor.substr(slash + 1);
   }
   workspace::Page<Unkept> page;
-  page.items = Records(keep_.ground()).unkept(session, after, limit + 1);
+  page.items = Records(keep_.context()).unkept(session, after, limit + 1);
   if (page.items.size() > limit) {
     page.items.resize(limit);
     page.has_more = true;
@@ -61,7 +61,7 @@ size_t SessionDirectory::dismiss_unkept(const workspace::Authority& authority, c
                                         const std::optional<std::string>& path) const {
   refuse_read_only(authority, "change the list of unkept files");
   auto info = need_own(authority, session);
-  Records records(keep_.ground());
+  Records records(keep_.context());
   size_t count = 0;
   bool is_listed = false, is_refused = false;
   for (const auto& item : records.unkept(session)) {

@@ -85,7 +85,7 @@ class AppTest : public testing::Test {
   void put(const std::string& path, std::string_view bytes) {
     workspace::PutChange change;
     change.path = path;
-    change.content = content_of(keep.ground(), bytes);
+    change.content = content_of(keep.context(), bytes);
     keep.files().apply_one(authority, std::move(change));
   }
 

@@ -121,7 +121,7 @@ TEST_F(GivenFilesTest, APurgedFileIsGoneWithItsPurpose) {
   keep->files().empty_trash(ws);
   EXPECT_EQ(code_of([&] { given_files.find(actor, file.id); }), Code::gone);
   EXPECT_TRUE(listed().empty());
-  EXPECT_EQ(keep->ground().db.read([&](catalog::Statements& statements) {
+  EXPECT_EQ(keep->context().db.read([&](catalog::Statements& statements) {
     return statements.exists("SELECT 1 FROM purposes WHERE file = $1", {file.file});
   }),
             false);
@@ -131,7 +131,7 @@ TEST_F(GivenFilesTest, APurgedFileIsGoneWithItsPurpose) {
 TEST_F(GivenFilesTest, APurposeIsReplacedByALaterOne) {
   auto file = give("a.txt", "a", "batch");
   auto entry = *keep->files().find_by_id(ws, file.file);
-  keep->ground().db.write(ws.scope(), [&](catalog::Tx& tx) { GivenFiles::give(tx, entry, {"vision", {}}); });
+  keep->context().db.write(ws.scope(), [&](catalog::Tx& tx) { GivenFiles::give(tx, entry, {"vision", {}}); });
   EXPECT_EQ(given_files.find(actor, file.id)->purpose, "vision");
 }
 

@@ -16,7 +16,7 @@ class ConversationsTest : public workspace::KeepTest {
  protected:
   static constexpr std::string_view kLink = "Here: [the report](sandbox:/mnt/data/report.csv).";
 
-  Conversations conversations() { return {keep->ground(), keep->files(), keep->workspaces()}; }
+  Conversations conversations() { return {keep->context(), keep->files(), keep->workspaces()}; }
 
   // Sessions of these tests are folders: "session" means sessions/one.
   std::optional<Place> find_place(const std::string& container) {
@@ -218,7 +218,7 @@ TEST_F(ConversationsTest, DeletingAConversationLeavesItsFiles) {
   auto message = store(text_message("m", kLink));
   auto version = message.files[0].version;
   auto is_shown = [&] {
-    return keep->ground().db.read(
+    return keep->context().db.read(
         [&](catalog::Statements& statements) { return Conversations::is_shown(statements, version); });
   };
   EXPECT_TRUE(is_shown());

@@ -49,7 +49,9 @@ class OwnFollowers : public FollowersTest {
     wanted.files = std::move(files);
     conversations().put(ws, std::move(wanted), {});
   }
-  conversations::Conversations conversations() { return {keep->ground(), keep->files(), keep->workspaces()}; }
+  conversations::Conversations conversations() {
+    return {keep->context(), keep->files(), keep->workspaces()};
+  }
   static constexpr std::string_view kPng = "\x89PNG\r\n\x1a\n";
 };
 
@@ -89,8 +91,8 @@ TEST_F(OwnFollowers, AMessageThatWasDeletedMeanwhileNeedsNoThumbnail) {
 
 // The other process has its own caches, and shares catalog and feed.
 TEST_F(OwnFollowers, AKeyThatAnotherProcessRevokedIsNotRememberedLonger) {
-  workspace::IdentityHooks hooks(keep->ground());
-  identity::Access other(keep->ground().db, clock, keep->ground().ids, hooks);
+  workspace::IdentityHooks hooks(keep->context());
+  identity::Access other(keep->context().db, clock, keep->context().ids, hooks);
   auto made = keep->access().create_key(actor, actor.principal(), identity::NewKey{"k", false, {}, {}});
   keep->access().authenticate(made.secret);
   auto wanted = cache_options();
@@ -110,7 +112,7 @@ TEST_F(OwnFollowers, AKeyThatAnotherProcessRevokedIsNotRememberedLonger) {
 }
 
 TEST_F(OwnFollowers, AMemberThatAnotherProcessRemovedIsNotRememberedLonger) {
-  workspace::Workspaces other(keep->ground());
+  workspace::Workspaces other(keep->context());
   auto guest = keep->access().create_principal(actor, "guest", "person");
   auto their = workspace::actor_by_key(*keep, guest.id);
   keep->workspaces().set_member(ws, guest.id, workspace::Right::read);

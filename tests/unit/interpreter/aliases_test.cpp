@@ -60,12 +60,12 @@ class AliasesTest : public testing::Test {
   workspace::Version put(const std::string& path, const std::string& text) {
     workspace::PutChange change;
     change.path = path;
-    change.content = content_of(keep->ground(), text);
+    change.content = content_of(keep->context(), text);
     return *keep->files().apply_one(ws, change).version;
   }
   std::string read(const std::string& path) {
     auto entry = keep->files().get(ws, path);
-    return workspace::ContentReader(keep->ground(), entry.sha256, 0, entry.size).read_all();
+    return workspace::ContentReader(keep->context(), entry.sha256, 0, entry.size).read_all();
   }
   std::vector<Attached> attach(const SessionInfo& to, const std::vector<Attachment>& wanted) {
     return Attachments(*keep).attach(ws, to, wanted);
@@ -233,7 +233,7 @@ TEST_F(AliasesTest, EveryCallAboutASessionNeedsAnAuthorityOverIt) {
   for (const auto& [whose, authority] : authorities) {
     SCOPED_TRACE(whose);
     auto& by = authority;
-    const Id run = keep->ground().ids.next();
+    const Id run = keep->context().ids.next();
     for (const auto& call : std::vector<std::function<void()>>{
              [&] { interpreter->execute(by, mine.id, {}); }, [&] { interpreter->cancel(by, mine.id, run); },
              [&] { interpreter->find_running(by, mine.id, run); },

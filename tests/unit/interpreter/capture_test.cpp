@@ -23,7 +23,7 @@ class CaptureTest : public CopyTest {
   }
 
   WorkingCopy copy{context.directory + "/" + session.id.hex(), context.owner};
-  Manifest manifest{keep.ground(), session.key()};
+  Manifest manifest{keep.context(), session.key()};
   Capture capture{keep, copy, manifest, session.folder, context.file_bytes_max};
 };
 

@@ -27,7 +27,7 @@ class CopyTest : public testing::Test {
 
   SessionInfo make_session() {
     SessionInfo made;
-    made.id = keep.ground().ids.next();
+    made.id = keep.context().ids.next();
     made.workspace = ws.workspace_id();
     made.owner = actor.principal();
     made.folder = "s";
@@ -58,14 +58,14 @@ class CopyTest : public testing::Test {
   void put(const std::string& path, const std::string& content) {
     workspace::PutChange change;
     change.path = path;
-    change.content = content_of(keep.ground(), content);
+    change.content = content_of(keep.context(), content);
     keep.files().apply_one(ws, change);
   }
   void trash(const std::string& path) { keep.files().apply_one(ws, workspace::TrashChange{path, {}}); }
   std::optional<workspace::Entry> find(const std::string& path) { return keep.files().find(ws, path); }
   std::string kept(const std::string& path) {
     auto entry = keep.files().get(ws, path);
-    return workspace::ContentReader(keep.ground(), entry.sha256, 0, entry.size).read_all();
+    return workspace::ContentReader(keep.context(), entry.sha256, 0, entry.size).read_all();
   }
   size_t versions(const std::string& path) {
     return keep.files().versions(ws, keep.files().get(ws, path).id, "", 100).items.size();
@@ -78,7 +78,7 @@ class CopyTest : public testing::Test {
   workspace::Keep keep{test::keep_options(directory.file("data")), clock, metrics};
   workspace::Actor actor = workspace::first_actor(keep);
   workspace::Authority ws = workspace::first_authority(keep);
-  Records records{keep.ground()};
+  Records records{keep.context()};
   Watcher watcher{{.folders_per_copy_max = 100}};
   const CopyContext context{
       keep,    records,    watcher, make_folder(directory.file("copies")), {::geteuid(), ::getegid()},

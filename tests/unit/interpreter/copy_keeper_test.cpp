@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 class CopyKeeperTest : public testing::Test {
  protected:
   CopyKeeperTest() {
-    session.id = keep.ground().ids.next();
+    session.id = keep.context().ids.next();
     session.workspace = ws.workspace_id();
     session.folder = "w";
     session.name = "test";
@@ -79,7 +79,7 @@ class CopyKeeperTest : public testing::Test {
   void put(const std::string& path, const std::string& text) {
     workspace::PutChange change;
     change.path = path;
-    change.content = content_of(keep.ground(), text);
+    change.content = content_of(keep.context(), text);
     keep.files().apply_one(ws, std::move(change));
   }
   void trash(const std::string& path) { keep.files().apply_one(ws, workspace::TrashChange{path, {}}); }
@@ -89,7 +89,7 @@ class CopyKeeperTest : public testing::Test {
   }
   std::string kept(const std::string& path) {
     auto entry = keep.files().get(ws, path);
-    return workspace::ContentReader(keep.ground(), entry.sha256, 0, entry.size).read_all();
+    return workspace::ContentReader(keep.context(), entry.sha256, 0, entry.size).read_all();
   }
 
   TempDir dir;
@@ -98,7 +98,7 @@ class CopyKeeperTest : public testing::Test {
   workspace::Keep keep{test::keep_options(dir.file("data")), clock, metrics};
   workspace::Actor actor = workspace::first_actor(keep);
   workspace::Authority ws = workspace::first_authority(keep);
-  Records records{keep.ground()};
+  Records records{keep.context()};
   Watcher watcher{{.folders_per_copy_max = 8'192}};
   CopyContext context{keep,       records, watcher, dir.file("copies"), {::geteuid(), ::getegid()},
                       1ull << 30, "a-boot"};
@@ -107,7 +107,7 @@ class CopyKeeperTest : public testing::Test {
 };
 
 TEST_F(CopyKeeperTest, NoFileIsRefusedBecauseABatchIsTooLong) {
-  keep.ground().limits.batch_max = 3;
+  keep.context().limits.batch_max = 3;
   for (int i = 0; i < 8; ++i) write("f" + std::to_string(i), "x");
   auto settled = capture();
   EXPECT_EQ(settled.kept.size(), 8u);
@@ -150,7 +150,7 @@ TEST_F(CopyKeeperTest, ARenamedFileKeepsItsId) {
 
 // A server that dies between two batches must not take a rename of the second one for done.
 TEST_F(CopyKeeperTest, ARenameIsInTheManifestOnlyWithItsOwnBatch) {
-  keep.ground().limits.batch_max = 1;
+  keep.context().limits.batch_max = 1;
   write("a", "1");
   write("b", "2");
   capture();

@@ -86,12 +86,12 @@ class InterpreterTest : public SandboxTest {
   }
   std::string read(const std::string& path) {
     auto entry = keep->files().get(ws, path);
-    return workspace::ContentReader(keep->ground(), entry.sha256, 0, entry.size).read_all();
+    return workspace::ContentReader(keep->context(), entry.sha256, 0, entry.size).read_all();
   }
   void put(const std::string& path, const std::string& content) {
     workspace::PutChange change;
     change.path = path;
-    change.content = content_of(keep->ground(), content);
+    change.content = content_of(keep->context(), content);
     keep->files().apply_one(keep->workspaces().open_default(actor, workspace::Right::write), change);
   }
   void trash(const std::string& path) {

@@ -58,7 +58,7 @@ TEST_F(InterpreterTest, AnUploadToARunningSessionIsThereInItsNextCell) {
   run(session.id, "1");
   workspace::PutChange put;
   put.path = "w/in.txt";
-  put.content = content_of(keep->ground(), "from outside");
+  put.content = content_of(keep->context(), "from outside");
   keep->files().apply_one(keep->workspaces().open(actor, "default", workspace::Right::write), put);
   auto execution = run(session.id, "print(open('in.txt').read())");
   EXPECT_EQ(shown(execution)[0]["text"], "from outside\n") << shown(execution);
@@ -167,7 +167,7 @@ TEST_F(InterpreterTest, ASessionWhoseTimeAwakeIsOverFallsAsleepAndWakesWithItsFi
 TEST_F(InterpreterTest, CodeCanKeepFetchAndLinkFilesOfTheWorkspace) {
   auto change = workspace::PutChange{};
   change.path = "data/prices.csv";
-  change.content = content_of(keep->ground(), "1,2");
+  change.content = content_of(keep->context(), "1,2");
   keep->files().apply_one(keep->workspaces().open_default(actor, workspace::Right::write), change);
   auto session = create("work");
   auto done = run(session.id,

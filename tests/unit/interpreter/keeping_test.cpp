@@ -82,7 +82,7 @@ TEST_F(KeepingTest, WhatMetAFullDiskIsAppliedOnceThereIsRoom) {
   auto session = create("w");
   run(session.id, "open('gone','w').write('1')");
   auto set_pages_max = [&](catalog::Sql sql) {
-    keep->ground().db.write(catalog::Scope::shared(), [&](catalog::Tx& tx) {
+    keep->context().db.write(catalog::Scope::shared(), [&](catalog::Tx& tx) {
       tx.query(sql, {}, [](const catalog::Row&) { return true; });
     });
   };
@@ -103,7 +103,7 @@ TEST_F(KeepingTest, WhatACaptureMadeIsInTheManifestAtOnce) {
   auto session = create("w");
   auto rows = [&] {
     std::set<std::string> paths;
-    keep->ground().db.read([&](catalog::Statements& statements) {
+    keep->context().db.read([&](catalog::Statements& statements) {
       statements.query("SELECT path FROM manifests WHERE session = $1 AND kind = 0", {session.id},
                        [&](const catalog::Row& row) { return paths.insert(std::string(row.str(0))).second; });
     });
@@ -121,7 +121,7 @@ TEST_F(KeepingTest, TheOldBytesOfACopyNeverReplaceWhatSomebodyWroteSince) {
   put("w/r", "from outside");
   // As after a crash that lost the manifest: the copy has the old bytes, and no row says where they are from.
   interpreter.reset();
-  keep->ground().db.write(session.key().scope(), [&](catalog::Tx& tx) {
+  keep->context().db.write(session.key().scope(), [&](catalog::Tx& tx) {
     tx.exec("DELETE FROM manifests WHERE session = $1", {session.id});
     tx.exec("UPDATE sessions SET dirty = 1 WHERE id = $1", {session.id});
   });

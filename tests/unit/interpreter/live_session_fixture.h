@@ -46,7 +46,7 @@ class LiveSessionTest : public CopyTest {
   };
   Running enqueue(const std::string& code, NewExecution wanted = {}) {
     QueuedExecution queued;
-    queued.execution.id = keep.ground().ids.next();
+    queued.execution.id = keep.context().ids.next();
     queued.execution.session = session.id;
     queued.execution.author = actor.principal();
     queued.execution.language = "python";

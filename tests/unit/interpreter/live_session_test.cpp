@@ -64,7 +64,7 @@ TEST_F(LiveSessionTest, AFigureIsOnRecordAndInTheManifestBeforeItsAnswer) {
   for (const auto& file : recorded->files.kept) kept_versions[file.path] = file.version;
   ASSERT_EQ(kept_versions.size(), 2u);
   EXPECT_EQ(bundle_of(recorded->outputs[0])->file, "s/outputs/1-1.png");
-  Manifest manifest(keep.ground(), session.key());
+  Manifest manifest(keep.context(), session.key());
   manifest.load();
   ASSERT_NE(manifest.find("outputs/1-1.png"), nullptr);
   EXPECT_EQ(manifest.find("outputs/1-1.png")->version, kept_versions["s/outputs/1-1.png"]);
@@ -203,7 +203,7 @@ TEST_F(LiveSessionTest, CodeGetsTheResultsOfTheClientsTools) {
   running.feed->follow(0, [&](const ExecutionEvent& one) {
     if (std::holds_alternative<ToolsAsked>(one.event)) event = one.number;
   });
-  EXPECT_FALSE(live->answer_tools(keep.ground().ids.next(), event, "of another execution"));
+  EXPECT_FALSE(live->answer_tools(keep.context().ids.next(), event, "of another execution"));
   EXPECT_FALSE(live->answer_tools(running.id, event - 1, "of another event"));
   EXPECT_TRUE(live->answer_tools(running.id, event, Json::array({1})));
   EXPECT_FALSE(live->answer_tools(running.id, event, Json::array({2}))) << "a question has one answer";

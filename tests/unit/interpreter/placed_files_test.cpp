@@ -39,7 +39,7 @@ class PlacedFilesTest : public CopyTest {
     std::vector<std::string> texts;
     for (const auto& version : keep.files().versions(ws, keep.files().get(ws, path).id, "", 100).items)
       texts.insert(texts.begin(),
-                   workspace::ContentReader(keep.ground(), version.sha256, 0, version.size).read_all());
+                   workspace::ContentReader(keep.context(), version.sha256, 0, version.size).read_all());
     return texts;
   }
 
@@ -239,12 +239,12 @@ TEST_F(PlacedFilesTest, AFigureThatTheStoreRefusesIsNamed) {
   ASSERT_EQ(refused.not_kept.size(), 1u);
   EXPECT_EQ(refused.not_kept[0].path, "s/outputs/large.png");
   EXPECT_EQ(refused.not_kept[0].reason, UnkeptReason::too_large);
-  keep.ground().limits.disk_reserve_bytes = UINT64_MAX / 2;
+  keep.context().limits.disk_reserve_bytes = UINT64_MAX / 2;
   place("figure");
   refused = capture();
   ASSERT_EQ(refused.not_kept.size(), 1u);
   EXPECT_EQ(refused.not_kept[0].reason, UnkeptReason::disk_full);
-  keep.ground().limits.disk_reserve_bytes = 0;
+  keep.context().limits.disk_reserve_bytes = 0;
   capture();
   EXPECT_EQ(kept("s/outputs/1-1.png"), "figure");
 }

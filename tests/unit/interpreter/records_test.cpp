@@ -20,10 +20,10 @@ class RecordsTest : public testing::Test {
   RecordsTest() {
     keep = std::make_unique<workspace::Keep>(test::keep_options(directory.path()), clock, metrics);
     actor = workspace::first_actor(*keep);
-    records = std::make_unique<Records>(keep->ground());
+    records = std::make_unique<Records>(keep->context());
     session = new_session(actor);
     records->insert(authority(actor), session);
-    execution.id = keep->ground().ids.next();
+    execution.id = keep->context().ids.next();
     execution.session = session.id;
     execution.author = actor.principal();
     execution.number = 1;
@@ -35,7 +35,7 @@ class RecordsTest : public testing::Test {
   }
   SessionInfo new_session(const workspace::Actor& owner) {
     SessionInfo made;
-    made.id = keep->ground().ids.next();
+    made.id = keep->context().ids.next();
     made.workspace = keep->workspaces().open_default(owner).workspace_id();
     made.owner = owner.principal();
     made.folder = "s";
@@ -99,8 +99,8 @@ TEST_F(RecordsTest, WhatARunningExecutionKeptStaysWhenItIsSavedAgain) {
   KeptFile file;
   file.path = "s/a";
   file.change = KeptChange::created;
-  keep->ground().db.write(session.key().scope(),
-                          [&](catalog::Tx& tx) { records->save(tx, execution, {file}); });
+  keep->context().db.write(session.key().scope(),
+                           [&](catalog::Tx& tx) { records->save(tx, execution, {file}); });
   records->save(session, execution);
   ASSERT_EQ(found().files.kept.size(), 1u);
   EXPECT_EQ(found().files.kept[0].path, "s/a");
@@ -197,12 +197,12 @@ TEST_F(RecordsTest, ADeletedSessionCannotBeClaimed) {
 }
 
 TEST_F(RecordsTest, AStartEndsOnlyTheWorkOfItsOwnNode) {
-  workspace::Ground ground_elsewhere = keep->ground();
-  ground_elsewhere.node = keep->ground().ids.next();
-  Records elsewhere(ground_elsewhere);
+  workspace::KeepContext context_elsewhere = keep->context();
+  context_elsewhere.node = keep->context().ids.next();
+  Records elsewhere(context_elsewhere);
   records->save(session, execution);
   Execution queued = execution;
-  queued.id = keep->ground().ids.next();
+  queued.id = keep->context().ids.next();
   queued.number = 2;
   queued.status = ExecutionStatus::queued;
   records->save_accepted(authority(actor), session, queued, {});
@@ -230,7 +230,7 @@ TEST_F(RecordsTest, AStartEndsOnlyTheWorkOfItsOwnNode) {
 
 TEST_F(RecordsTest, RowsOfBeforeThereWereNodesAreTheirs) {
   records->save(session, execution);
-  keep->ground().db.write(session.key().scope(), [](catalog::Tx& tx) {
+  keep->context().db.write(session.key().scope(), [](catalog::Tx& tx) {
     tx.exec("UPDATE sessions SET node = NULL", {});
     tx.exec("UPDATE executions SET node = NULL", {});
   });

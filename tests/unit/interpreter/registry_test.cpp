@@ -17,7 +17,7 @@ class RegistryTest : public LiveSessionTest {
 TEST_F(RegistryTest, ALeaseIsHeldByOneAtATime) {
   std::optional<Registry::Lease> first(registry.acquire(id));
   EXPECT_FALSE(registry.try_acquire(id));
-  EXPECT_TRUE(registry.try_acquire(keep.ground().ids.next())) << "another session";
+  EXPECT_TRUE(registry.try_acquire(keep.context().ids.next())) << "another session";
   std::atomic<bool> has_it{false};
   std::thread second([&] {
     auto lease = registry.acquire(id);
@@ -81,7 +81,7 @@ class EvictionTest : public LiveSessionTest {
   // A session that was last used so long ago.
   std::shared_ptr<LiveSession> idle(const Id& owner, int64_t seconds) {
     SessionInfo info = session;
-    info.id = keep.ground().ids.next();
+    info.id = keep.context().ids.next();
     info.owner = owner;
     info.active_us = clock.now_us() - seconds * kSecondUs;
     return LiveSession::make(services, info);
@@ -91,7 +91,7 @@ class EvictionTest : public LiveSessionTest {
     return choose_evicted(sessions, mine, owner, sessions_max, clock.now_us());
   }
 
-  const Id mine = actor.principal(), theirs = keep.ground().ids.next();
+  const Id mine = actor.principal(), theirs = keep.context().ids.next();
 };
 
 TEST_F(EvictionTest, TheLongestIdleSessionOfThePrincipalWithMostIsEvicted) {

@@ -18,7 +18,7 @@ class SyncTest : public CopyTest {
   }
 
   WorkingCopy copy{context.directory + "/" + session.id.hex(), context.owner};
-  Manifest manifest{keep.ground(), session.key()};
+  Manifest manifest{keep.context(), session.key()};
   Capture capture{keep, copy, manifest, session.folder, context.file_bytes_max};
   Sync sync{keep, copy, manifest, capture, session.folder};
   int64_t position = 0;

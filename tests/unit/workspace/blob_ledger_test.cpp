@@ -31,19 +31,19 @@ class LedgerTest : public KeepTest {
     keep->files().purge(ws, id);
   }
   size_t blob_rows() {
-    return keep->ground().db.read([](catalog::Statements& statements) {
+    return keep->context().db.read([](catalog::Statements& statements) {
       return statements.query("SELECT 1 FROM blobs", {}, [](const catalog::Row&) { return true; });
     });
   }
   size_t blob_files() {
     size_t count = 0;
-    keep->ground().blobs.for_each([&](const std::string&, uint64_t, int64_t) {
+    keep->context().blobs.for_each([&](const std::string&, uint64_t, int64_t) {
       ++count;
       return true;
     });
     return count;
   }
-  BlobLedger& ledger() { return keep->ground().ledger; }
+  BlobLedger& ledger() { return keep->context().ledger; }
 };
 
 TEST_F(LedgerTest, ContentThatWasCollectedInPartIsKeptAgain) {
@@ -204,7 +204,7 @@ TEST_F(LedgerTest, AWriteThatIsRefusedLeavesNoPin) {
   EXPECT_EQ(code_of([&] { put("a", bytes, new_only); }), Code::precondition_failed);
   EXPECT_EQ(ledger().pinned(), 0u);
   {
-    Intake intake(keep->ground());
+    Intake intake(keep->context());
     intake.write(bytes);
   }
   EXPECT_EQ(ledger().pinned(), 0u);
@@ -239,10 +239,10 @@ TEST_F(LedgerTest, ContentThatIsNeededAgainSinceTheCollectorLookedStays) {
   for (const auto& bytes : {std::string(100, 'x'), std::string(200'000, 'x'), large_content()}) {
     put("a", bytes);
     purge_file("a");
-    auto& ground = keep->ground();
-    DatabaseWithPause database(ground.db, [&] { put("b", bytes); });
-    Ground paused{database,   ground.blobs,   ground.ledger, ground.feed,     ground.clock,
-                  ground.ids, ground.metrics, ground.limits, ground.directory};
+    auto& context = keep->context();
+    DatabaseWithPause database(context.db, [&] { put("b", bytes); });
+    KeepContext paused{database,    context.blobs,   context.ledger, context.feed,     context.clock,
+                       context.ids, context.metrics, context.limits, context.directory};
     Upkeep(paused).collect(0);
     EXPECT_TRUE(bytes_at("b") == bytes);
     expect_clean();
@@ -282,11 +282,11 @@ class StoreWithPause final : public blobs::Store {
 
 class PausedReads : public LedgerTest {
  protected:
-  Ground paused_ground(std::function<void()> pause) {
-    auto& ground = keep->ground();
-    store.emplace(ground.blobs, std::move(pause));
-    return {ground.db,  *store,         ground.ledger, ground.feed,     ground.clock,
-            ground.ids, ground.metrics, ground.limits, ground.directory};
+  KeepContext paused_context(std::function<void()> pause) {
+    auto& context = keep->context();
+    store.emplace(context.blobs, std::move(pause));
+    return {context.db,  *store,          context.ledger, context.feed,     context.clock,
+            context.ids, context.metrics, context.limits, context.directory};
   }
   std::optional<StoreWithPause> store;
 };
@@ -294,11 +294,11 @@ class PausedReads : public LedgerTest {
 TEST_F(PausedReads, AReaderWhoseContentIsPurgedMeanwhileHearsThatItIsGone) {
   for (const auto& bytes : {large_content(), std::string(200'000, 'x')}) {
     const auto version = *put("a", bytes).version;
-    auto ground = paused_ground([&] {
+    auto context = paused_context([&] {
       purge_file("a");
       keep->upkeep().collect(0);
     });
-    ContentReader reader(ground, version.sha256, 0, version.size);
+    ContentReader reader(context, version.sha256, 0, version.size);
     EXPECT_EQ(code_of([&] { reader.read_all(); }), Code::gone);
   }
 }
@@ -306,22 +306,22 @@ TEST_F(PausedReads, AReaderWhoseContentIsPurgedMeanwhileHearsThatItIsGone) {
 TEST_F(PausedReads, AReaderWhoseContentIsPurgedAndKeptAnewReadsIt) {
   const std::string bytes(200'000, 'x');
   const auto version = *put("a", bytes).version;
-  auto ground = paused_ground([&] {
+  auto context = paused_context([&] {
     purge_file("a");
     keep->upkeep().collect(0);
     put("b", bytes);
   });
-  EXPECT_TRUE(ContentReader(ground, version.sha256, 0, version.size).read_all() == bytes);
+  EXPECT_TRUE(ContentReader(context, version.sha256, 0, version.size).read_all() == bytes);
 }
 
 TEST_F(PausedReads, AFileThatIsLostIsStillCorrupt) {
   const std::string bytes(200'000, 'x');
   const auto version = *put("a", bytes).version;
-  auto ground = paused_ground([&] {
+  auto context = paused_context([&] {
     for (const auto& file : fs::recursive_directory_iterator(dir.path() + "/blobs"))
       if (file.is_regular_file()) fs::remove(file.path());
   });
-  ContentReader reader(ground, version.sha256, 0, version.size);
+  ContentReader reader(context, version.sha256, 0, version.size);
   EXPECT_EQ(code_of([&] { reader.read_all(); }), Code::corrupt);
 }
 
@@ -330,12 +330,12 @@ TEST_F(PausedReads, VerifyingBesideACollectionReportsNothing) {
   for (char seed : {'a', 'b', 'c', 'd'}) {
     put("a", large_content(seed));
     put("b", std::string(200'000, seed));
-    auto ground = paused_ground([&] {
+    auto context = paused_context([&] {
       purge_file("a");
       purge_file("b");
       keep->upkeep().collect(0);
     });
-    EXPECT_EQ(Upkeep(ground).verify().problems, std::vector<std::string>{});
+    EXPECT_EQ(Upkeep(context).verify().problems, std::vector<std::string>{});
   }
 }
 

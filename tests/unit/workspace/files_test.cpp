@@ -42,7 +42,7 @@ TEST_F(KeepTest, ThePiecesOfARangeAreExactlyThoseBytes) {
   auto version = *put("big", bytes).version;
   for (auto [offset, size] :
        {std::pair<uint64_t, uint64_t>{0, 1}, {5 << 20, 9 << 20}, {(20 << 20) - 1, 1}, {20 << 20, 0}})
-    EXPECT_TRUE(ContentReader(keep->ground(), version.sha256, offset, size).read_all() ==
+    EXPECT_TRUE(ContentReader(keep->context(), version.sha256, offset, size).read_all() ==
                 bytes.substr(offset, size))
         << offset;
 }

@@ -11,11 +11,11 @@ namespace {
 class IntakeTest : public KeepTest {};
 
 TEST_F(IntakeTest, TheLimitIsTheLastSizeThatIsTaken) {
-  Intake fits(keep->ground(), {.size_max = 10});
+  Intake fits(keep->context(), {.size_max = 10});
   fits.write("12345");
   fits.write("67890");
   EXPECT_EQ(fits.finish().size(), 10u);
-  Intake over(keep->ground(), {.size_max = 10});
+  Intake over(keep->context(), {.size_max = 10});
   over.write("1234567890");
   EXPECT_EQ(code_of([&] { over.write("1"); }), Code::too_large);
   EXPECT_EQ(code_of([] { Intake::check_size(11, 10); }), Code::too_large);
@@ -23,13 +23,13 @@ TEST_F(IntakeTest, TheLimitIsTheLastSizeThatIsTaken) {
 }
 
 TEST_F(IntakeTest, WithoutALimitOfItsOwnTheServersLimitCounts) {
-  keep->ground().limits.file_bytes_max = 3;
-  Intake intake(keep->ground());
+  keep->context().limits.file_bytes_max = 3;
+  Intake intake(keep->context());
   EXPECT_EQ(code_of([&] { intake.write("1234"); }), Code::too_large);
 }
 
 TEST_F(IntakeTest, TheFirstBytesAreKeptAcrossPiecesAndNoMoreOfThem) {
-  Intake intake(keep->ground());
+  Intake intake(keep->context());
   for (int i = 0; i < 1'000; ++i) intake.write("0123456789");
   auto content = intake.finish();
   EXPECT_EQ(content.head_bytes().size(), 4096u);
@@ -38,20 +38,20 @@ TEST_F(IntakeTest, TheFirstBytesAreKeptAcrossPiecesAndNoMoreOfThem) {
 }
 
 TEST_F(IntakeTest, BytesWithoutTheirAnnouncedChecksumsAreNotKept) {
-  Intake wrong_hash(keep->ground(), {.announced = {.sha256 = sha256("other")}});
+  Intake wrong_hash(keep->context(), {.announced = {.sha256 = sha256("other")}});
   wrong_hash.write("bytes");
   EXPECT_EQ(code_of([&] { wrong_hash.finish(); }), Code::bad_request);
-  Intake wrong_md5(keep->ground(), {.announced = {.md5 = std::string(16, 'x')}});
+  Intake wrong_md5(keep->context(), {.announced = {.md5 = std::string(16, 'x')}});
   wrong_md5.write("bytes");
   EXPECT_EQ(code_of([&] { wrong_md5.finish(); }), Code::bad_request);
-  Intake right(keep->ground(), {.announced = {.sha256 = sha256("bytes")}});
+  Intake right(keep->context(), {.announced = {.sha256 = sha256("bytes")}});
   right.write("bytes");
   EXPECT_EQ(right.finish().hash(), sha256("bytes"));
 }
 
 TEST_F(IntakeTest, NothingIsTakenIntoTheDisksReserve) {
-  keep->ground().limits.disk_reserve_bytes = UINT64_MAX;
-  EXPECT_EQ(code_of([&] { Intake intake(keep->ground()); }), Code::disk_full);
+  keep->context().limits.disk_reserve_bytes = UINT64_MAX;
+  EXPECT_EQ(code_of([&] { Intake intake(keep->context()); }), Code::disk_full);
 }
 
 // A store elsewhere, whose room is not that of the local disk.
@@ -81,25 +81,25 @@ class DistantStore final : public blobs::Store {
 };
 
 TEST_F(IntakeTest, TheRoomIsThatOfTheBlobStore) {
-  DistantStore store(keep->ground().blobs);
-  const Ground& own = keep->ground();
-  Ground ground{own.db,  store,       own.ledger, own.feed,     own.clock,
-                own.ids, own.metrics, own.limits, own.directory};
-  ground.limits.disk_reserve_bytes = 1000;
+  DistantStore store(keep->context().blobs);
+  const KeepContext& own = keep->context();
+  KeepContext context{own.db,  store,       own.ledger, own.feed,     own.clock,
+                      own.ids, own.metrics, own.limits, own.directory};
+  context.limits.disk_reserve_bytes = 1000;
   store.room_bytes = 999;
-  EXPECT_EQ(code_of([&] { Intake intake(ground); }), Code::disk_full);
+  EXPECT_EQ(code_of([&] { Intake intake(context); }), Code::disk_full);
   store.room_bytes = 1000;
-  Intake enough(ground);
+  Intake enough(context);
   store.room_bytes = std::nullopt;
-  ground.limits.disk_reserve_bytes = UINT64_MAX;
-  Intake unlimited(ground);
+  context.limits.disk_reserve_bytes = UINT64_MAX;
+  Intake unlimited(context);
 }
 
 TEST_F(IntakeTest, ALongContentLooksAtTheDiskAgain) {
-  Intake intake(keep->ground());
+  Intake intake(keep->context());
   std::string piece(1 << 20, 'x');
   intake.write(piece);
-  keep->ground().limits.disk_reserve_bytes = UINT64_MAX;
+  keep->context().limits.disk_reserve_bytes = UINT64_MAX;
   EXPECT_EQ(code_of([&] {
               for (int i = 0; i < 8; ++i) intake.write(piece);
             }),

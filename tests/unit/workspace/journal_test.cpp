@@ -47,10 +47,10 @@ TEST_F(AuditTest, ATruncatedJournalShows) {
   put("a", "1");
   put("a", "2");
   keep->audit().checkpoint();
-  keep->ground().db.write(ws.scope(), [&](catalog::Tx& tx) {
+  keep->context().db.write(ws.scope(), [&](catalog::Tx& tx) {
     tx.exec("DELETE FROM journal WHERE workspace = $1 AND seq = 3", {ws.workspace_id()});
   });
-  keep->ground().db.write(ws.scope(), [&](catalog::Tx& tx) {
+  keep->context().db.write(ws.scope(), [&](catalog::Tx& tx) {
     tx.exec(
         "UPDATE journals SET seq = 2, checkpointed_seq = 2, hash = (SELECT hash FROM journal WHERE workspace "
         "= $1 AND seq = 2) WHERE workspace = $1",
@@ -81,7 +81,7 @@ TEST_F(AuditTest, ErasedPersonalPartsHaveNoSaltLeft) {
     int64_t with_personal = 0, with_salt = 0;
   };
   auto left = [&](catalog::Sql sql) {
-    return *keep->ground().db.read([&](catalog::Statements& statements) {
+    return *keep->context().db.read([&](catalog::Statements& statements) {
       return statements.one(sql, {made.id, "%" + made.id.with_prefix(prefix::principal) + "%"},
                             [](const catalog::Row& row) { return Left{row.integer(0), row.integer(1)}; });
     });
@@ -104,7 +104,7 @@ TEST_F(AuditTest, ErasedPersonalPartsHaveNoSaltLeft) {
 
 TEST_F(AuditTest, AChangedRowIsFoundByVerify) {
   put("a", "1");
-  keep->ground().db.write(ws.scope(), [&](catalog::Tx& tx) {
+  keep->context().db.write(ws.scope(), [&](catalog::Tx& tx) {
     tx.exec("UPDATE journal SET facts = '{}' WHERE workspace = $1 AND seq = 2", {ws.workspace_id()});
   });
   EXPECT_EQ(keep->upkeep().verify().problems.size(), 1u);

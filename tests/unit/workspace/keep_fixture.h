@@ -27,7 +27,7 @@ class KeepTest : public testing::Test {
     ws = first_authority(*keep);
   }
 
-  Content content(std::string_view bytes) { return content_of(keep->ground(), bytes); }
+  Content content(std::string_view bytes) { return content_of(keep->context(), bytes); }
   PutChange put_change(std::string path, std::string_view bytes) {
     PutChange change;
     change.path = std::move(path);
@@ -45,11 +45,11 @@ class KeepTest : public testing::Test {
     return keep->files().apply_one(ws, std::move(change));
   }
   std::string bytes_of(const Version& version) {
-    return ContentReader(keep->ground(), version.sha256, 0, version.size).read_all();
+    return ContentReader(keep->context(), version.sha256, 0, version.size).read_all();
   }
   std::string bytes_at(std::string_view path) {
     auto entry = keep->files().get(ws, path);
-    return ContentReader(keep->ground(), entry.sha256, 0, entry.size).read_all();
+    return ContentReader(keep->context(), entry.sha256, 0, entry.size).read_all();
   }
   std::vector<std::string> paths(bool recursive = true) {
     ListOptions options;
@@ -77,7 +77,7 @@ class KeepTest : public testing::Test {
   TempDir dir;
   ManualClock clock{1'800'000'000'000'000};
   Metrics metrics;
-  Limits limits = test::workspace_limits();
+  KeepLimits limits = test::workspace_limits();
   bool strict_writes = true;
   std::unique_ptr<Keep> keep = open();
   Actor actor = first_actor(*keep);

@@ -218,9 +218,9 @@ TEST_F(LocksTest, ACaptureOfWhatIsNotThereYetIsKeptInTheTrash) {
 TEST_F(LocksTest, ABatchReadsTheLocksOnceAndAPutWithoutLocksAsksNothingMore) {
   put("d/a", "1");
   auto statements = [&](std::vector<Change> changes) {
-    return keep->ground().db.write(ws.scope(), [&](catalog::Tx& tx) {
+    return keep->context().db.write(ws.scope(), [&](catalog::Tx& tx) {
       Counting counting(tx);
-      ChangeRun run(counting, keep->ground(), actor, ws.workspace_id());
+      ChangeRun run(counting, keep->context(), actor, ws.workspace_id());
       for (auto& change : changes) run.run(change);
       return counting.about_locks;
     });

@@ -7,10 +7,10 @@ namespace {
 using NodeTest = KeepTest;
 
 TEST_F(NodeTest, AFolderKeepsItsIdAcrossRestarts) {
-  Id node = keep->ground().node;
+  Id node = keep->context().node;
   EXPECT_TRUE(node);
   reopen();
-  EXPECT_EQ(keep->ground().node, node);
+  EXPECT_EQ(keep->context().node, node);
 }
 
 TEST_F(NodeTest, AFolderWithADamagedIdIsNotOpened) {
@@ -22,7 +22,7 @@ TEST_F(NodeTest, AFolderWithADamagedIdIsNotOpened) {
 TEST_F(NodeTest, AnotherFolderHasAnotherId) {
   TempDir other;
   Keep second(test::keep_options(other.path()), clock, metrics);
-  EXPECT_NE(keep->ground().node, second.ground().node);
+  EXPECT_NE(keep->context().node, second.context().node);
 }
 
 }  // namespace

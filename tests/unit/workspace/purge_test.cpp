@@ -7,13 +7,13 @@ namespace {
 class PurgeTest : public KeepTest {
  protected:
   void add_thumbnail(const Sha256& content) {
-    keep->ground().db.write(ws.scope(), [&](catalog::Tx& tx) {
+    keep->context().db.write(ws.scope(), [&](catalog::Tx& tx) {
       tx.exec("INSERT INTO thumbnails (sha256, mime, bytes, made_us) VALUES ($1, 'image/png', $2, 0)",
               {content, catalog::Param::raw("a small picture")});
     });
   }
   size_t thumbnails(const Sha256& content) {
-    return keep->ground().db.read([&](catalog::Statements& statements) {
+    return keep->context().db.read([&](catalog::Statements& statements) {
       return statements.query("SELECT 1 FROM thumbnails WHERE sha256 = $1", {content},
                               [](const catalog::Row&) { return true; });
     });
@@ -58,7 +58,7 @@ TEST_F(PurgeTest, AfterThePurgeNoByteOfTheContentIsLeftInTheStore) {
     auto version = *put("a", bytes).version;
     purge("a");
     keep->upkeep().collect();
-    EXPECT_EQ(code_of([&] { ContentReader(keep->ground(), version.sha256, 0, version.size); }), Code::gone);
+    EXPECT_EQ(code_of([&] { ContentReader(keep->context(), version.sha256, 0, version.size); }), Code::gone);
     EXPECT_EQ(keep->upkeep().verify().blobs, 0);
   }
 }

@@ -18,7 +18,7 @@ TEST_F(KeepTest, TwoWritersWithPreconditionsLoseNoUpdateInTenThousandRounds) {
     threads.emplace_back([&] {
       for (int i = 0; i < kRounds;) {
         auto entry = keep->files().get(ws, "counter");
-        int value = std::stoi(ContentReader(keep->ground(), entry.sha256, 0, entry.size).read_all());
+        int value = std::stoi(ContentReader(keep->context(), entry.sha256, 0, entry.size).read_all());
         PutChange change = put_change("counter", std::to_string(value + 1));
         change.conditions.if_match = {entry.head};
         try {

@@ -37,7 +37,7 @@ TEST_F(RetractionsTest, AFileIsRetractedWithAllItsVersionsOrNotAtAll) {
 TEST_F(RetractionsTest, APurgeTellsOtherRooms) {
   auto version = *put("a.txt", "1").version;
   std::set<Id> purged;  // a transaction may run again
-  keep->ground().on_purge.emplace_back([&](catalog::Tx&, const Id& file) { purged.insert(file); });
+  keep->context().on_purge.emplace_back([&](catalog::Tx&, const Id& file) { purged.insert(file); });
   keep->retractions().retract(actor, version.id);
   keep->files().empty_trash(ws);
   EXPECT_EQ(purged, std::set{version.file});

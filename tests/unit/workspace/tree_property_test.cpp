@@ -155,7 +155,7 @@ class World : public KeepTest {
         "SELECT id FROM entries WHERE workspace = $1 UNION ALL SELECT id FROM versions WHERE workspace = $1");
   }
   std::set<Id> ids_of(catalog::Sql sql) {
-    return keep->ground().db.read([&](catalog::Statements& statements) {
+    return keep->context().db.read([&](catalog::Statements& statements) {
       auto all = statements.all(sql, {ws.workspace_id()}, [](const catalog::Row& row) { return row.id(0); });
       return std::set<Id>(all.begin(), all.end());
     });
@@ -293,7 +293,7 @@ class World : public KeepTest {
     for (const Entry& root : trash()) roots.insert(root.id);
     size_t trashed = 0;
     std::map<Sha256, uint64_t> blobs;
-    keep->ground().db.read([&](catalog::Statements& statements) {
+    keep->context().db.read([&](catalog::Statements& statements) {
       statements.query("SELECT trash_root FROM entries WHERE trashed_us IS NOT NULL", {},
                        [&](const catalog::Row& row) { return trashed += roots.count(row.id(0)), true; });
       statements.query("SELECT sha256, size FROM versions", {}, [&](const catalog::Row& row) {

@@ -32,7 +32,7 @@ class UploadsTest : public KeepTest {
   }
   UploadInfo complete(const UploadInfo& upload, std::vector<Id> parts, std::optional<std::string> md5 = {}) {
     return keep->uploads().complete(
-        ws, upload.id, {std::move(parts), "uploads/" + keep->ground().ids.next().hex(), std::move(md5)},
+        ws, upload.id, {std::move(parts), "uploads/" + keep->context().ids.next().hex(), std::move(md5)},
         [] { return true; });
   }
   static std::string random_bytes(size_t size, unsigned seed) {

@@ -15,8 +15,8 @@ constexpr size_t kReadBytes = 64 << 10;
 // Reads a content in small buffers.
 class Bytesource {
  public:
-  Bytesource(workspace::Ground& ground, const workspace::Version& version)
-      : reader_(ground, version.sha256, 0, version.size) {}
+  Bytesource(workspace::KeepContext& context, const workspace::Version& version)
+      : reader_(context, version.sha256, 0, version.size) {}
 
   // Returns an empty string at the end.
   std::string next() {
@@ -49,11 +49,11 @@ class Bytesource {
 
 }  // namespace
 
-Lines read_lines(workspace::Ground& ground, const workspace::Version& version, int64_t first, int64_t count,
-                 size_t bytes_max) {
+Lines read_lines(workspace::KeepContext& context, const workspace::Version& version, int64_t first,
+                 int64_t count, size_t bytes_max) {
   Lines out;
   out.first = first;
-  Bytesource source(ground, version);
+  Bytesource source(context, version);
   std::string line;
   int64_t number = 1;
   size_t shown = 0;
@@ -172,12 +172,12 @@ bool is_text_mime(std::string_view mime) {
          mime == "application/sql" || mime == "application/x-ndjson";
 }
 
-std::string read_whole(workspace::Ground& ground, const workspace::Version& version, size_t bytes_max) {
+std::string read_whole(workspace::KeepContext& context, const workspace::Version& version, size_t bytes_max) {
   if (version.size > bytes_max)
     throw Error(Code::too_large, "the file has " + human_size(version.size) + "; the limit for one call is " +
                                      human_size(bytes_max))
         .hint("Read it in parts, work on it with run_python, or download it by its link.");
-  return workspace::ContentReader(ground, version.sha256, 0, version.size).read_all();
+  return workspace::ContentReader(context, version.sha256, 0, version.size).read_all();
 }
 
 }  // namespace sk::api::mcp

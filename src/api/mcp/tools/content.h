@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "workspace/ground.h"
+#include "workspace/keep_context.h"
 #include "workspace/types.h"
 
 namespace sk::api::mcp {
@@ -18,8 +18,8 @@ struct Lines {
 };
 
 // Reads `count` lines from line `first` on, at most `bytes_max` bytes. Reads no more of the file than needed.
-Lines read_lines(workspace::Ground& ground, const workspace::Version& version, int64_t first, int64_t count,
-                 size_t bytes_max);
+Lines read_lines(workspace::KeepContext& context, const workspace::Version& version, int64_t first,
+                 int64_t count, size_t bytes_max);
 
 // Splits one row of a table at `separator`. Supports quotes as in RFC 4180.
 std::vector<std::string> split_row(std::string_view row, char separator);
@@ -38,6 +38,6 @@ char table_separator(std::string_view mime, std::string_view path);
 bool is_text_mime(std::string_view mime);
 
 // Reads the whole content. Error(too_large) above `bytes_max`.
-std::string read_whole(workspace::Ground& ground, const workspace::Version& version, size_t bytes_max);
+std::string read_whole(workspace::KeepContext& context, const workspace::Version& version, size_t bytes_max);
 
 }  // namespace sk::api::mcp

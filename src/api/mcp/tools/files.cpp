@@ -145,7 +145,7 @@ size_t add_table(const Version& version, ToolCall& call, char separator, int64_t
   auto all = split_rows(lines.lines, separator, lines.has_more);
   auto heads = all.rows;
   if (first > 1) {
-    auto top = read_lines(call.app().keep.ground(), version, 1, kHeaderLinesMax, kTextBytesMax);
+    auto top = read_lines(call.app().keep.context(), version, 1, kHeaderLinesMax, kTextBytesMax);
     heads = split_rows(top.lines, separator, true).rows;
   }
   auto columns = heads.empty() ? std::vector<std::string>(1) : heads.front();
@@ -168,7 +168,7 @@ size_t add_table(const Version& version, ToolCall& call, char separator, int64_t
 std::optional<ToolResult> show_text(ToolCall& call, const Version& version) {
   auto first = call.integer("from_line").value_or(1);
   auto count = call.integer("lines").value_or(kLinesDefault);
-  auto lines = read_lines(call.app().keep.ground(), version, first, count, kTextBytesMax);
+  auto lines = read_lines(call.app().keep.context(), version, first, count, kTextBytesMax);
   if (!lines.is_text) return std::nullopt;
   auto result = about_version(call, version);
   result.text =
@@ -201,15 +201,15 @@ std::optional<ToolResult> read_file(ToolCall& call) {
   if (!is_image)
     if (auto result = show_text(call, version)) return result;
   auto result = about_version(call, version);
-  auto& ground = call.app().keep.ground();
+  auto& context = call.app().keep.context();
   result.text = markdown_link(version.id, version.path, call.base_url()) + ", " + version.mime + ", " +
                 human_size(version.size) + "\n";
   if (is_image && version.size <= kImageBytesMax) {
-    auto bytes = read_whole(ground, version, kImageBytesMax);
+    auto bytes = read_whole(context, version, kImageBytesMax);
     result.blocks.push_back(
         {{"type", "image"}, {"data", to_base64(as_bytes(bytes))}, {"mimeType", version.mime}});
   } else if (!is_image && version.size <= kBinaryBytesMax && call.flag("base64")) {
-    result.structured["base64"] = to_base64(as_bytes(read_whole(ground, version, kBinaryBytesMax)));
+    result.structured["base64"] = to_base64(as_bytes(read_whole(context, version, kBinaryBytesMax)));
     result.text += result.structured["base64"].get<std::string>() + "\n";
   } else {
     result.text += "Not text; open it with run_python, or download it by its link.\n";

@@ -48,7 +48,7 @@ workspace::ChangeResult put(ToolCall& call, const workspace::Authority& workspac
   change.path = std::move(path);
   change.conditions = std::move(conditions);
   change.source.detail = {{"via", "mcp"}};
-  workspace::Intake intake(call.app().keep.ground());
+  workspace::Intake intake(call.app().keep.context());
   intake.write(bytes);
   change.content = intake.finish();
   return call.app().keep.files().apply_one(workspace, std::move(change));
@@ -100,7 +100,7 @@ std::optional<ToolResult> edit_file(ToolCall& call) {
   files.check_put(workspace, entry.path, conditions);
   auto version = files.find_version(workspace, entry.head);
   if (!version) throw Error(Code::not_found, "the file was purged just now");
-  auto text = read_whole(call.app().keep.ground(), *version, kEditBytesMax);
+  auto text = read_whole(call.app().keep.context(), *version, kEditBytesMax);
   if (!is_utf8(text))
     throw Error(Code::bad_request, "the file is not text in UTF-8").hint("Change it with run_python.");
   // Replaces only the version that was read. The write fails if another write came in between, instead of

@@ -1,4 +1,4 @@
-// Dependencies that all parts of the domain share. Keep creates the Ground; it outlives all of them.
+// Dependencies that all parts of the domain share. Keep creates the KeepContext; it outlives all of them.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ class BlobLedger;
 class Feed;
 
 // Settings; the server's settings table has their defaults.
-struct Limits {
+struct KeepLimits {
   uint64_t quota_default_bytes;
   uint64_t file_bytes_max;
   size_t list_max;
@@ -29,7 +29,7 @@ struct Limits {
   size_t message_files_max;
 };
 
-struct Ground {
+struct KeepContext {
   catalog::Database& db;
   blobs::Store& blobs;
   BlobLedger& ledger;
@@ -37,7 +37,7 @@ struct Ground {
   const Clock& clock;  // the catalog's; inside of a transaction, use Tx::now_us()
   IdMaker& ids;
   Metrics& metrics;
-  Limits limits;
+  KeepLimits limits;
   std::string directory;  // the data folder
   Id node = {};           // names this data folder among those that share a catalog
   // Delete what other rooms keep of a file, inside the transaction of its purge. Complete before the first
