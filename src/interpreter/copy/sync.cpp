@@ -124,7 +124,7 @@ void Sync::bring_entry(const workspace::Authority& authority, const Entry& entry
       return;
     }
     if (row != nullptr && !local && (row->file == entry.id || has_members_of(authority, path)))
-      return;  // the session deleted it, and no capture has seen that yet
+      return bring_mode_later(entry, *row);  // the session deleted it, and no capture has seen that yet
     make_way(path, NodeKind::folder);
     manifest_.set_folder(path, copy_.make_folder(path, entry.mode), entry.id, keep_.context().clock.now_us());
     return;
@@ -148,7 +148,7 @@ void Sync::bring_entry(const workspace::Authority& authority, const Entry& entry
     return bring_mode(entry, path, *local);
   }
   if (row != nullptr && row->version == entry.head && !local)
-    return;  // the session deleted it, and no capture has seen that yet
+    return bring_mode_later(entry, *row);  // the session deleted it, and no capture has seen that yet
   make_way(path, NodeKind::file);
   auto replaced = local && local->kind == NodeKind::file ? local : std::nullopt;
   if (replaced && is_being_written(*replaced))
@@ -168,6 +168,11 @@ void Sync::bring_mode(const Entry& entry, const std::string& path, const Node& l
   row.mode = changed->mode;
   if (same) row.ctime_ns = changed->ctime_ns, row.seen_us = 0;  // its content decides at the next capture
   manifest_.set(path, row);
+}
+
+// Another client set a mode of what code has deleted. Code may make it anew before the next capture.
+void Sync::bring_mode_later(const Entry& entry, const ManifestRow& row) {
+  if ((entry.mode & 0777) != (row.mode & 0777)) bring_later(entry.path);
 }
 
 bool Sync::is_being_written(const Node& local) {

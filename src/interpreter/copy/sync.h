@@ -47,6 +47,7 @@ class Sync {
   bool is_written_alike(const workspace::Entry& entry, const std::string& path,
                         const std::optional<Node>& local);
   void bring_mode(const workspace::Entry& entry, const std::string& path, const Node& local);
+  void bring_mode_later(const workspace::Entry& entry, const ManifestRow& row);
   void bring_or_skip(const workspace::Authority& authority, const workspace::Entry& entry);
   bool is_unchanged(const std::string& path, const Node& local) const;
   bool is_being_written(const Node& local);
