@@ -58,7 +58,7 @@ Fetched AzureUpstream::fetch(const WantedFile& wanted, ByteSink& sink) {
     if (again.outcome == Outcome::gone) {
       // The file is listed but not found, so its state is unknown.
       again.outcome = Outcome::cannot_tell;
-      again.explanation = "the session lists it, but its content " + again.explanation;
+      again.explanation = "the session lists it, but asked for its content, " + again.explanation;
     }
     return again;
   }

@@ -108,8 +108,10 @@ Fetched OpenAiUpstream::fetch_by_listing(const WantedFile& wanted, const Fetched
   if (!listing.files) return first.outcome == Outcome::denied ? first : listing.failure;
   const auto* found = find_meant(wanted, *listing.files);
   if (found == nullptr) {
-    if (wanted.file_id.empty()) return {Outcome::missing, "the container does not have this file", ""};
+    if (wanted.file_id.empty() && listing.is_whole)
+      return {Outcome::missing, "the container does not have this file", ""};
     if (first.outcome == Outcome::denied) return first;
+    if (!listing.is_whole) return listing.failure;
     return {Outcome::gone, "the container no longer has this file", ""};
   }
   auto again = fetch_content(listing.endpoint, wanted.container, found->id, sink);
@@ -117,7 +119,7 @@ Fetched OpenAiUpstream::fetch_by_listing(const WantedFile& wanted, const Fetched
   if (again.outcome == Outcome::gone) {
     // The file is listed but not found, so its state is unknown.
     again.outcome = Outcome::cannot_tell;
-    again.explanation = "the container lists it, but its content " + again.explanation;
+    again.explanation = "the container lists it, but asked for its content, " + again.explanation;
   }
   return again;
 }
@@ -136,6 +138,7 @@ OpenAiUpstream::Listing OpenAiUpstream::list(const std::string& container) {
     out.files = list_at(url, failure);
     if (out.files) out.endpoint = endpoint;
     if (!out.files) consider(out.failure, failure, is_first);
+    if (out.files && !failure.explanation.empty()) out.failure = failure, out.is_whole = false;
     is_first = false;
     return out.files.has_value();
   };
@@ -152,7 +155,8 @@ OpenAiUpstream::Listing OpenAiUpstream::list(const std::string& container) {
   return out;
 }
 
-// Reads all pages. Stops if a server repeats the same page.
+// Reads all pages. Stops if a server repeats the same page: the list then has a failure, too, and proves
+// nothing about files that it does not name.
 std::optional<std::vector<ListedFile>> OpenAiUpstream::list_at(const std::string& url, Fetched& failure) {
   std::vector<ListedFile> files;
   std::string after;
@@ -180,11 +184,12 @@ std::optional<std::vector<ListedFile>> OpenAiUpstream::list_at(const std::string
       if (!last.empty()) files.push_back({last, below_data(path)});
     }
     const auto& more = field_in(json, "has_more");
-    if (!more.is_boolean() || !more.get<bool>() || last.empty() || last == after) return files;
-    after = last;
+    if (!more.is_boolean() || !more.get<bool>()) return files;
+    after = std::exchange(last, after);
+    if (after.empty() || last == after) break;
   }
   failure = {Outcome::cannot_tell, "its list of files does not end", ""};
-  return std::nullopt;
+  return files;
 }
 
 }  // namespace sk::bridge

@@ -18,7 +18,8 @@ class OpenAiUpstream final : public Upstream {
 
  private:
   struct Listing {
-    std::optional<std::vector<ListedFile>> files;  // the complete listing, or nullopt if it failed
+    std::optional<std::vector<ListedFile>> files;  // nullopt if it failed
+    bool is_whole = true;                          // false with a failure: only its beginning could be read
     Fetched failure;
     std::string endpoint;
   };

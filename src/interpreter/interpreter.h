@@ -84,7 +84,7 @@ class Interpreter {
   };
   virtual void retry_unkept(const workspace::Authority& authority, const Id& session,
                             std::function<void(Retried)> then) = 0;
-  // Puts the session to sleep now: its memory is lost, its files stay.
+  // Puts the session to sleep now: its memory is lost, its files stay. Also works where code cannot run.
   virtual void sleep(const workspace::Authority& authority, const Id& session) = 0;
 
   // Queues an execution behind the session's others, and wakes a sleeping session. Error(too_many_requests)
@@ -109,7 +109,8 @@ class Interpreter {
   // Finds an execution on record, finished or not. Also works where code cannot run.
   virtual std::optional<Execution> find_execution(const workspace::Authority& authority, const Id& session,
                                                   const Id& execution) = 0;
-  // The whole history, oldest first, in a file without a name, since it may be long.
+  // The rest is on record, and is also read where code cannot run. The whole history, oldest first, in a file
+  // without a name, since it may be long.
   virtual ExportedHistory export_history(const workspace::Authority& authority, const Id& session,
                                          ExportFormat format) = 0;
   virtual std::vector<Execution> executions(const workspace::Authority& authority, const Id& session,

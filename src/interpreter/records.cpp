@@ -134,9 +134,10 @@ std::vector<SessionInfo> Records::sessions_with_copies(TimeUs unused_since_us, s
   });
 }
 
-void Records::mark_deleted(const SessionInfo& session, TimeUs now_us) {
+void Records::mark_deleted(const workspace::Authority& by, const SessionInfo& session, TimeUs now_us) {
   const workspace::Author owner(session.owner, "");
   write_as_owner(context_.db, session, [&](catalog::Tx& tx) {
+    check_key_still_holds(tx, by);
     tx.exec("UPDATE sessions SET deleted_us = $2, dirty = 0 WHERE id = $1", {session.id, now_us});
     tx.exec("DELETE FROM manifests WHERE session = $1", {session.id});
     tx.exec("DELETE FROM unkept WHERE session = $1", {session.id});
@@ -241,8 +242,9 @@ std::vector<Unkept> Records::unkept(const Id& session, const UnkeptPlace& after,
   });
 }
 
-bool Records::forget_unkept(const SessionInfo& session, const Unkept& item) {
+bool Records::forget_unkept(const workspace::Authority& by, const SessionInfo& session, const Unkept& item) {
   return context_.db.write(session.key().scope(), [&](catalog::Tx& tx) {
+    check_key_still_holds(tx, by);
     return tx.exec("DELETE FROM unkept WHERE session = $1 AND path = $2 AND what = $3 AND version = $4",
                    {session.id, item.path, name_of(item.what), item.version}) > 0;
   });

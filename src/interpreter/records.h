@@ -41,7 +41,7 @@ class Records {
   // Sleeping sessions whose copies are on this node, hold nothing new and were last used before that time;
   // least recently used first.
   std::vector<SessionInfo> sessions_with_copies(TimeUs unused_since_us, size_t limit);
-  void mark_deleted(const SessionInfo& session, TimeUs now_us);
+  void mark_deleted(const workspace::Authority& by, const SessionInfo& session, TimeUs now_us);
   // Journals `session.expiring` or `session.sleep`.
   void tell(const SessionInfo& session, std::string_view kind, TimeUs expires_us);
   void save_activity(const SessionInfo& session, TimeUs active_us, int64_t execution_count);
@@ -66,7 +66,7 @@ class Records {
   };
   std::vector<Unkept> unkept(const Id& session, const UnkeptPlace& after, size_t limit);
   // Only for items with a version; any caller. These do nothing when the path has another version by now.
-  bool forget_unkept(const SessionInfo& session, const Unkept& item);
+  bool forget_unkept(const workspace::Authority& by, const SessionInfo& session, const Unkept& item);
   // Forgets versions that the session kept aside of a file, because the file was now kept as the head.
   void forget_aside(catalog::Tx& tx, const Id& session, const KeptFile& kept);
   // The same for a file that code has since removed.

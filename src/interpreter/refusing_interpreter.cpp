@@ -5,7 +5,7 @@
 namespace sk::interpreter {
 
 RefusingInterpreter::RefusingInterpreter(workspace::Keep& keep, std::string reason)
-    : records_(keep.context()), reason_(std::move(reason)) {}
+    : records_(keep.context()), directory_(keep.context().directory), reason_(std::move(reason)) {}
 
 Error RefusingInterpreter::refusal() const {
   return Error(Code::unavailable, reason_).advise(Advice::ask_operator);
@@ -18,9 +18,10 @@ std::optional<SessionInfo> RefusingInterpreter::find(const workspace::Actor& act
   return found && is_of(*found, actor) ? found : std::nullopt;
 }
 
-void RefusingInterpreter::need_own(const workspace::Authority& authority, const Id& session) {
+SessionInfo RefusingInterpreter::need_own(const workspace::Authority& authority, const Id& session) {
   auto found = records_.find(session);
   if (!found || !is_of(*found, authority)) throw no_session(session);
+  return std::move(*found);
 }
 
 std::vector<SessionInfo> RefusingInterpreter::list(const workspace::Actor& actor, const SessionQuery& query) {
@@ -51,7 +52,10 @@ void RefusingInterpreter::retry_unkept(const workspace::Authority&, const Id&, s
   throw refusal();
 }
 
-void RefusingInterpreter::sleep(const workspace::Authority&, const Id&) { throw refusal(); }
+void RefusingInterpreter::sleep(const workspace::Authority& authority, const Id& session) {
+  refuse_read_only(authority, "end sessions");
+  need_own(authority, session);  // which is asleep already
+}
 
 RunningExecution RefusingInterpreter::execute(const workspace::Authority&, const Id&, NewExecution) {
   throw refusal();
@@ -63,18 +67,21 @@ bool RefusingInterpreter::answer_tools(const workspace::Authority&, const Id&, c
   throw refusal();
 }
 
-ExportedHistory RefusingInterpreter::export_history(const workspace::Authority&, const Id&, ExportFormat) {
-  throw refusal();
+ExportedHistory RefusingInterpreter::export_history(const workspace::Authority& authority, const Id& session,
+                                                    ExportFormat format) {
+  return interpreter::export_history(records_, need_own(authority, session), format, directory_);
 }
 
-std::vector<Execution> RefusingInterpreter::executions(const workspace::Authority&, const Id&, int64_t,
-                                                       size_t) {
-  throw refusal();
+std::vector<Execution> RefusingInterpreter::executions(const workspace::Authority& authority,
+                                                       const Id& session, int64_t before, size_t limit) {
+  need_own(authority, session);
+  return records_.list_executions(session, before, limit);
 }
 
-std::vector<KeptFile> RefusingInterpreter::kept_files(const workspace::Authority&, const Id&, const Id&,
-                                                      int64_t, size_t) {
-  throw refusal();
+std::vector<KeptFile> RefusingInterpreter::kept_files(const workspace::Authority& authority,
+                                                      const Id& session, const Id& execution, int64_t after,
+                                                      size_t limit) {
+  return kept_page(find_execution(authority, session, execution), after, limit);
 }
 
 }  // namespace sk::interpreter

@@ -1,5 +1,5 @@
-// The interpreter of a server that does not run code: finds and lists recorded sessions, and refuses all
-// other calls with the reason.
+// The interpreter of a server that does not run code: reads recorded sessions and their executions, and
+// refuses all other calls with the reason.
 #pragma once
 
 #include <optional>
@@ -56,9 +56,10 @@ class RefusingInterpreter : public Interpreter {
  private:
   Error refusal() const;
   // Error(not_found) unless the session is on record and the authority's.
-  void need_own(const workspace::Authority& authority, const Id& session);
+  SessionInfo need_own(const workspace::Authority& authority, const Id& session);
 
   Records records_;
+  const std::string directory_;  // for temporary files
   const std::string reason_;
 };
 

@@ -119,27 +119,22 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     pool.submit_always([this] { evict_copies(); });
   }
 
-  static bool must_end(const LiveSession& session, TimeUs now_us) {
-    if (session.busy()) return false;
-    int64_t idle_us = session.info().idle_s * kSecondUs;
-    int64_t awake_max_us = session.info().awake_max_s * kSecondUs;
-    bool idle = idle_us > 0 && now_us - session.active_us() > idle_us;
-    bool over = !session.awake() && now_us - session.active_us() > 60 * kSecondUs;
-    bool long_awake = session.awake() && awake_max_us > 0 && now_us - session.awake_since_us() > awake_max_us;
-    return idle || over || long_awake;
-  }
-
   // Evicts copies one after the other. A session without a copy gets a new one when it wakes.
   void evict_copies() {
     auto in_use = [this](const Id& id) { return registry.phase(id) != Phase::asleep; };
-    while (!stopping) {
-      auto found = copies.next(keep.context().clock.now_us(), in_use);
-      if (!found) break;
-      auto lease = registry.try_acquire(found->id);
-      // Used since, or deleted: its copy must not be touched.
-      auto now = lease && !lease->live() ? records.find(found->id) : std::nullopt;
-      if (!now || now->deleted_us || !CopyKeeper(copy_context, *now).evict(capture_as(*now)))
-        copies.spare(*found);
+    try {
+      while (!stopping) {
+        auto found = copies.next(keep.context().clock.now_us(), in_use);
+        if (!found) break;
+        auto lease = registry.try_acquire(found->id);
+        // Used since, or deleted: its copy must not be touched.
+        auto now = lease && !lease->live() ? records.find(found->id) : std::nullopt;
+        if (!now || now->deleted_us || !CopyKeeper(copy_context, *now).evict(capture_as(*now)))
+          copies.spare(*found);
+      }
+    } catch (const std::exception& error) {
+      log::error("working copies could not be evicted; the next round tries again",
+                 {{"error", error.what()}});
     }
     evicting = false;
   }
@@ -491,7 +486,7 @@ void SandboxedInterpreter::remove(const workspace::Authority& authority, const I
           .advise(Advice::read_log_and_retry);
     if (!found->empty()) throw only_copies_error(*found);
   }
-  impl_->records.mark_deleted(*info, impl_->keep.context().clock.now_us());
+  impl_->records.mark_deleted(authority, *info, impl_->keep.context().clock.now_us());
   keeper.remove();
 }
 
@@ -561,21 +556,7 @@ ExportedHistory SandboxedInterpreter::export_history(const workspace::Authority&
                                                      ExportFormat format) {
   SessionInfo info = impl_->find(authority, session);
   impl_->flush_records();
-  constexpr int64_t kPage = 20;
-  int64_t at = 0;
-  std::deque<Execution> page;
-  return interpreter::export_history(
-      info, format, impl_->options.directory, [&]() -> std::optional<Execution> {
-        if (page.empty()) {
-          for (auto& execution : impl_->records.executions_after(session, at, kPage))
-            page.push_back(execution);
-          if (page.empty()) return std::nullopt;
-          at = page.back().number;
-        }
-        Execution next = std::move(page.front());
-        page.pop_front();
-        return next;
-      });
+  return interpreter::export_history(impl_->records, info, format, impl_->options.directory);
 }
 
 std::vector<Execution> SandboxedInterpreter::executions(const workspace::Authority& authority,
@@ -588,13 +569,7 @@ std::vector<Execution> SandboxedInterpreter::executions(const workspace::Authori
 std::vector<KeptFile> SandboxedInterpreter::kept_files(const workspace::Authority& authority,
                                                        const Id& session, const Id& execution, int64_t after,
                                                        size_t limit) {
-  auto found = find_execution(authority, session, execution);
-  if (!found) throw Error(Code::not_found, "the session has no such execution");
-  const auto& kept = found->files.kept;
-  auto count = static_cast<int64_t>(kept.size());
-  auto from = std::clamp<int64_t>(after, 0, count);
-  auto to = limit < kept.size() ? std::min(count, from + static_cast<int64_t>(limit)) : count;
-  return {kept.begin() + from, kept.begin() + to};
+  return kept_page(find_execution(authority, session, execution), after, limit);
 }
 
 }  // namespace sk::interpreter

@@ -84,8 +84,10 @@ void Kernel::interrupt() {
 }
 
 void Kernel::reply(uint64_t request_id, const Json& value) {
-  if (std::erase(requests_, request_id) == 0) return;
+  if (std::ranges::find(requests_, request_id) == requests_.end()) return;
+  // A reply that is too large throws, and the request can still be refused.
   send({{"t", "reply"}, {"id", request_id}, {"ok", true}, {"value", value}});
+  std::erase(requests_, request_id);
 }
 
 void Kernel::refuse(uint64_t request_id, std::string_view code, std::string_view message) {

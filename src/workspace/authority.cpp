@@ -62,10 +62,15 @@ Authority system_authority(const Id& workspace, Author as, SystemReason reason) 
   return made;
 }
 
+void check_key_still_holds(catalog::Tx& tx, const Authority& authority) {
+  if (authority.origin() != Authority::Origin::system)
+    identity::Access::check_key(tx, authority.actor(), tx.now_us());
+}
+
 void check_still_holds(catalog::Tx& tx, const Authority& authority, Right right) {
   authority.need_in_scope(right);
   if (authority.origin() == Authority::Origin::system) return;
-  identity::Access::check_key(tx, authority.actor(), tx.now_us());
+  check_key_still_holds(tx, authority);
   auto role = tx.one(
       "SELECT m.role FROM members m JOIN workspaces w ON w.id = m.workspace WHERE m.principal = $1 AND "
       "m.workspace = $2 AND w.trashed_us IS NULL",

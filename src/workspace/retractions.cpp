@@ -91,9 +91,11 @@ void Retractions::retract(const Actor& actor, const Id& version, const Condition
     identity::Access::check_key(tx, actor, tx.now_us());
     auto found = find_row(tx, version);
     auto role = !found ? std::nullopt
-                       : tx.one("SELECT role FROM members WHERE principal = $1 AND workspace = $2",
-                                {actor.principal(), found->version.workspace},
-                                [](const catalog::Row& row) { return static_cast<Right>(row.integer(0)); });
+                       : tx.one(
+                             "SELECT m.role FROM members m JOIN workspaces w ON w.id = m.workspace WHERE "
+                             "m.principal = $1 AND m.workspace = $2 AND w.trashed_us IS NULL",
+                             {actor.principal(), found->version.workspace},
+                             [](const catalog::Row& row) { return static_cast<Right>(row.integer(0)); });
     bool in_scope = found && (!actor.only_workspace() || *actor.only_workspace() == found->version.workspace);
     if (!role || !in_scope || found->retracted) throw not_there();
     if (*role < Right::write)

@@ -166,6 +166,21 @@ def test_a_client_of_another_dialect_needs_the_token(server, way):
         keep.release(held)
 
 
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+def test_no_precondition_is_ignored_in_another_dialect(server, way):
+    """It is checked, or the call says that it does not support it; nothing is changed either way."""
+    keep = Keep(server)
+    _, call = way(keep)
+    before = keep.entries(), keep.head()
+    conditions = [{"If-Match": f'"v_{"1" * 32}"'}]
+    if way not in (openai_put_new, openai_copy):  # what does not exist yet was not modified
+        conditions.append({"If-Unmodified-Since": "Mon, 01 Jan 2001 00:00:00 GMT"})
+    for condition in conditions:
+        refused = call(condition)
+        assert refused.status_code in (400, 412), (condition, refused.status_code, refused.text)
+    assert (keep.entries(), keep.head()) == before
+
+
 @pytest.fixture
 def model(server):
     client = Plain(server)

@@ -199,7 +199,7 @@ class Host {
       keeper_.reset();
     } else if (what == "remove") {
       keeper().remove();
-      records_.mark_deleted(session_, clock_.now_us());
+      records_.mark_deleted(*workspace_, session_, clock_.now_us());
       keeper_.reset();
     } else {
       return false;

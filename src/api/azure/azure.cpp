@@ -18,7 +18,7 @@ Operation under(const Operation& operation, const std::string& prefix, size_t nu
   Operation out = operation;
   out.pattern = "/azure" + prefix + operation.pattern;
   out.id = operation.id + "_" + std::to_string(number);
-  out.hidden = out.lenient = true;
+  out.hidden = out.lenient = out.opens_locks = true;
   out.query =
       std::move(out.query) +
       Fields{{.name = "api-version", .about = "The API version, which selects the shape of the answer."},

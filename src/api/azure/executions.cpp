@@ -111,17 +111,15 @@ void add_headers(Reply& reply, const Execution& execution) {
 
 // ---- Family A
 
-// Converts a repr to a JSON value where JSON has one, as the hosted service does: "42" is 42, "'text'" is
-// text. Anything else stays a repr.
+// Converts the repr of a number, a truth value or a text to JSON, as the hosted service does: "42" is 42,
+// "'text'" is text. Anything else stays a repr.
 Json plain_value(const std::string& text) {
   if (text == "True" || text == "False") return text == "True";
   if (text.size() >= 2 && text.front() == '\'' && text.back() == '\'' && text.find('\\') == std::string::npos)
     return text.substr(1, text.size() - 2);
   Json value = Json::parse(text, nullptr, false);
-  bool exact = value.is_number() || value.is_array() || value.is_object();
-  // Keeps Python's spelling when JSON would write the value differently: 1e3, a huge integer, a nested
-  // structure.
-  return exact && value.dump() == text ? value : Json(text);
+  // Keeps Python's spelling when JSON would write the number differently: 1e3, a huge integer.
+  return value.is_number() && value.dump() == text ? value : Json(text);
 }
 
 Json result_value(const OutputText& shown) {

@@ -157,7 +157,8 @@ void add_file_routes(Pools& pools) {
              .id = "azure_delete_file",
              .tag = "azure",
              .summary = "Moves a file to the trash",
-             .query = {path}},
+             .query = {path},
+             .conditional_write = true},
             delete_file);
 }
 

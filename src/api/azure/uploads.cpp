@@ -56,7 +56,8 @@ void add_upload_routes(Pools& pools) {
                        .tag = "azure",
                        .summary = "Uploads files into a session (family A)",
                        .query = {path},
-                       .body_kind = BodyKind::multipart},
+                       .body_kind = BodyKind::multipart,
+                       .conditional_write = true},
                       [](const std::shared_ptr<Call>& call) { return receive(call, Family::a); });
   pools.add_streaming({.method = "POST",
                        .pattern = "/files",
@@ -64,7 +65,8 @@ void add_upload_routes(Pools& pools) {
                        .tag = "azure",
                        .summary = "Uploads a file into a session (family B)",
                        .query = {path},
-                       .body_kind = BodyKind::multipart},
+                       .body_kind = BodyKind::multipart,
+                       .conditional_write = true},
                       [](const std::shared_ptr<Call>& call) { return receive(call, Family::b); });
 }
 

@@ -118,7 +118,7 @@ workspace::Conditions lock_tokens_from_body(const http::Headers& headers, const 
 }
 
 void refuse_conditions(const Operation& operation, const http::Headers& headers) {
-  if (operation.hidden || operation.conditional_write || operation.method == "GET") return;
+  if (operation.conditional_write || operation.method == "GET") return;
   for (const char* name : {"If-Match", "If-None-Match", "If-Unmodified-Since", "X-Sandkeep-Fence"}) {
     if (!headers.has(name) || (operation.opens_locks && name == std::string_view("X-Sandkeep-Fence")))
       continue;

@@ -10,7 +10,7 @@ namespace {
 Operation at(const Operation& operation, const std::string& root) {
   Operation out = operation;
   out.pattern = root + operation.pattern;
-  out.hidden = out.lenient = out.takes_librechat_token = true;
+  out.hidden = out.lenient = out.opens_locks = out.takes_librechat_token = true;
   if (root.find("{key}") != std::string::npos) {
     out.key_param = "key";
     out.id += "_by_key";

@@ -139,6 +139,7 @@ void add_container_file_routes(Routes& routes, const OpenAiMount& mount) {
   const std::string files = "/containers/{container}/files";
   auto create = operation(mount, "POST", files, "create_container_file");
   create.body_kind = BodyKind::bytes_or_multipart;
+  create.conditional_write = true;
   routes.add_streaming(std::move(create), create_file);
 
   auto list = operation(mount, "GET", files, "list_container_files");

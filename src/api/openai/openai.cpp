@@ -14,8 +14,7 @@ Operation operation(const OpenAiMount& mount, std::string method, const std::str
   out.summary = "OpenAI's " + id;
   // Azure's clients send it with every request. All versions behave the same here.
   out.query = {{.name = "api-version", .about = "Ignored."}};
-  out.hidden = true;
-  out.lenient = true;
+  out.hidden = out.lenient = out.opens_locks = true;
   return out;
 }
 

@@ -96,6 +96,7 @@ void add_upload_form_route(Routes& routes) {
                         .auth = Auth::maybe,
                         .body_kind = BodyKind::multipart,
                         .answers = {{303, "Done; redirects to the folder.", "", "text/html"}},
+                        .conditional_write = true,
                         .hidden = true},
                        take_upload);
 }

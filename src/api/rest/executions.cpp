@@ -135,7 +135,7 @@ Reply told_at_once(const Execution& execution, const std::string& base_url, bool
 
 Reply get_execution(Call& call) {
   Id session = session_id(call), id = execution_id(call);
-  auto& interpreter = need_interpreter(call.app);
+  auto& interpreter = call.app.interpreter;
   auto authority = session_authority(call.app, call.actor, session);
   auto running = interpreter.find_running(authority, session, id);
   auto last = call.request.headers.get("Last-Event-ID");
@@ -167,7 +167,7 @@ Reply list_executions(Call& call) {
     before = static_cast<int64_t>(*number);
   }
   workspace::Page<Execution> page;
-  auto& interpreter = need_interpreter(call.app);
+  auto& interpreter = call.app.interpreter;
   Id session = session_id(call);
   page.items =
       interpreter.executions(session_authority(call.app, call.actor, session), session, before, limit + 1);
@@ -186,7 +186,7 @@ Reply list_kept(Call& call) {
   if (auto cursor = call.query.text("cursor"))
     after = static_cast<int64_t>(parse_unsigned(*cursor).value_or(0));
   workspace::Page<interpreter::KeptFile> page;
-  auto& interpreter = need_interpreter(call.app);
+  auto& interpreter = call.app.interpreter;
   Id session = session_id(call);
   page.items = interpreter.kept_files(session_authority(call.app, call.actor, session), session,
                                       execution_id(call), after, limit + 1);

@@ -69,7 +69,7 @@ Reply list_sessions(Call& call) {
 }
 
 Reply export_session(Call& call) {
-  auto& interpreter = need_interpreter(call.app);
+  auto& interpreter = call.app.interpreter;
   Id id = session_id(call);
   bool script = call.query.text("format").value_or("ipynb") == "py";
   auto exported = interpreter.export_history(
@@ -156,7 +156,7 @@ void add_session_routes(Routes& routes) {
               .answers = {{200, "The session, asleep.", "Session"}},
               .errors = {Code::not_found, Code::forbidden, Code::unavailable}},
              [](Call& call) {
-               auto& interpreter = need_interpreter(call.app);
+               auto& interpreter = call.app.interpreter;
                Id id = session_id(call);
                interpreter.sleep(session_authority(call.app, call.actor, id), id);
                return Reply::json(session_json(interpreter.get(call.actor, id)));

@@ -189,9 +189,18 @@ Settled CopyKeeper::settle(const Touched& touched, const OpenFiles& open_files, 
     context_.watcher.put_back(session_.id, postponed);
   for (const auto& [from, to] : settled.renamed) sync_->follow_rename(from, to);
   for (const auto& path : capture_->take_disowned()) sync_->bring_later(path);
-  for (const auto& path : capture_->take_gone_aside()) context_.records.forget_aside(session_, path);
+  forget_gone_aside();
   save_refused();
   return settled;
+}
+
+// What was captured is kept already, so a failure here must not take it from the answer.
+void CopyKeeper::forget_gone_aside() {
+  try {
+    for (const auto& path : capture_->take_gone_aside()) context_.records.forget_aside(session_, path);
+  } catch (const Error& error) {
+    log::warn("versions kept aside are still listed", {{"error", error.message()}});
+  }
 }
 
 void CopyKeeper::save_refused() {

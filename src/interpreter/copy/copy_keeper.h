@@ -119,6 +119,7 @@ class CopyKeeper {
                           const std::function<OpenFiles()>& open_files);
   Settled search_suspects(const CaptureAs& as);
   Settled settle(const Touched& touched, const OpenFiles& open_files, CaptureAs as);
+  void forget_gone_aside();
   void save_refused();
   CopyState state_now(bool dirty) const;
 

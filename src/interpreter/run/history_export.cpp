@@ -3,6 +3,7 @@
 #include <fcntl.h>
 
 #include <cerrno>
+#include <deque>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -176,6 +177,23 @@ ExportedHistory export_history(const SessionInfo& session, ExportFormat format, 
   }
   if (notebook) write("\n]}\n");
   return out;
+}
+
+ExportedHistory export_history(Records& records, const SessionInfo& session, ExportFormat format,
+                               const std::string& directory) {
+  constexpr int64_t kPage = 20;
+  int64_t at = 0;
+  std::deque<Execution> page;
+  return export_history(session, format, directory, [&]() -> std::optional<Execution> {
+    if (page.empty()) {
+      for (auto& execution : records.executions_after(session.id, at, kPage)) page.push_back(execution);
+      if (page.empty()) return std::nullopt;
+      at = page.back().number;
+    }
+    Execution next = std::move(page.front());
+    page.pop_front();
+    return next;
+  });
 }
 
 }  // namespace sk::interpreter

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "base/fd.h"
-#include "interpreter/types.h"
+#include "interpreter/records.h"
 
 namespace sk::interpreter {
 
@@ -21,6 +21,10 @@ struct ExportedHistory {
 // end. Any thread.
 ExportedHistory export_history(const SessionInfo& session, ExportFormat format, const std::string& directory,
                                const std::function<std::optional<Execution>()>& next);
+
+// The same of the executions on record.
+ExportedHistory export_history(Records& records, const SessionInfo& session, ExportFormat format,
+                               const std::string& directory);
 
 // One cell of a notebook (nbformat 4.5), exposed for tests.
 Json notebook_cell(const Execution& execution);

@@ -360,6 +360,9 @@ void LiveSession::retire(Why why, std::function<void()> then) {
       while (runner_.is_running()) handle_kernel_events();
     end_waiting(queue_.take_all(), why);
     go_to_sleep();
+    // Processes that did not end in time. The sandbox is gone, so nothing else reports the end.
+    if (current_)
+      complete(Outcome::interrupted, "the session was ended, and its processes did not stop in time");
     then();
   });
 }

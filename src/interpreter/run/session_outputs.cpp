@@ -6,6 +6,12 @@
 
 namespace sk::interpreter {
 
+namespace {
+
+constexpr size_t kPiecesMax = 10'000;  // empty displays and single letters take memory, too
+
+}  // namespace
+
 void SessionOutputs::begin(ExecutionFeed& feed, int64_t execution_number) {
   current_ = std::make_unique<OutputCollector>(feed, execution_number, limits_.bytes_max,
                                                limits_.spill_bytes_max, limits_.spill_directory);
@@ -33,12 +39,14 @@ void SessionOutputs::forget_pending() {
 
 void SessionOutputs::text(sandbox::Stream stream, std::string_view bytes) {
   if (current_) return current_->text(stream, bytes);
-  auto fits = bytes.substr(0, limits_.bytes_max - pending_bytes_);
+  auto* last = pending_.empty() ? nullptr : std::get_if<Text>(&pending_.back());
+  bool continues = last != nullptr && last->stream == stream;
+  bool has_room = continues || pending_.size() < kPiecesMax;
+  auto fits = bytes.substr(0, has_room ? limits_.bytes_max - pending_bytes_ : 0);
   dropped_bytes_ += bytes.size() - fits.size();
   if (fits.empty()) return;
   pending_bytes_ += fits.size();
-  auto* last = pending_.empty() ? nullptr : std::get_if<Text>(&pending_.back());
-  if (last != nullptr && last->stream == stream)
+  if (continues)
     last->bytes.append(fits);
   else
     pending_.emplace_back(std::in_place_type<Text>, Text{stream, std::string(fits)});
@@ -48,7 +56,7 @@ void SessionOutputs::display(const sandbox::Display& display) {
   if (current_) return current_->display(display);
   size_t bytes = display.id.size() + display.bundle.metadata.size();
   for (const auto& part : display.bundle.parts) bytes += part.mime.size() + part.content.size();
-  if (bytes > limits_.bytes_max - pending_bytes_) {
+  if (bytes > limits_.bytes_max - pending_bytes_ || pending_.size() >= kPiecesMax) {
     dropped_bytes_ += bytes;
     return;
   }

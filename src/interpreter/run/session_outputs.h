@@ -47,7 +47,7 @@ class SessionOutputs {
     sandbox::Stream stream;
     std::string bytes;
   };
-  std::vector<std::variant<Text, sandbox::Display>> pending_;
+  std::vector<std::variant<Text, sandbox::Display>> pending_;  // bounded in bytes and in pieces
   size_t pending_bytes_ = 0;
   size_t dropped_bytes_ = 0;
 };

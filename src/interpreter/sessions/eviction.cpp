@@ -10,6 +10,16 @@ constexpr int64_t kUsedJustNowUs = kSecondUs;
 
 }  // namespace
 
+bool must_end(const LiveSession& session, TimeUs now_us) {
+  if (session.busy()) return false;
+  int64_t idle_us = session.info().idle_s * kSecondUs;
+  int64_t awake_max_us = session.info().awake_max_s * kSecondUs;
+  bool idle = idle_us > 0 && now_us - session.active_us() > idle_us;
+  bool over = !session.awake() && now_us - session.active_us() > 60 * kSecondUs;
+  bool long_awake = session.awake() && awake_max_us > 0 && now_us - session.awake_since_us() > awake_max_us;
+  return idle || over || long_awake;
+}
+
 std::shared_ptr<LiveSession> choose_evicted(const std::vector<std::shared_ptr<LiveSession>>& live,
                                             const Id& guest, const std::optional<Id>& owner,
                                             size_t sessions_max, TimeUs now_us) {

@@ -1,4 +1,4 @@
-// Chooses the session to put to sleep when there is no room for another one.
+// Chooses the sessions to put to sleep: those whose time is over, and one when there is no room for another.
 #pragma once
 
 #include <memory>
@@ -8,6 +8,9 @@
 #include "interpreter/run/live_session.h"
 
 namespace sk::interpreter {
+
+// Whether a session has been idle or awake for as long as it may.
+bool must_end(const LiveSession& session, TimeUs now_us);
 
 // Returns the least recently used idle session of the principal that has most. Leaves out sessions that were
 // just used, unless their owner has more than a fair share of the server. With `owner`, considers only that

@@ -71,9 +71,9 @@ void Rescue::capture_refused(const Id& session) {
     if (!info || info->deleted_us) throw deleted_error();
     if (auto live = lease->live()) {
       lease.reset();  // the live session owns the copy, on its strand, until it is retired
-      std::promise<LiveSession::Tried> done;
-      live->retry_unkept([&](LiveSession::Tried how) { done.set_value(how); });
-      tried = done.get_future().get();
+      auto done = std::make_shared<std::promise<LiveSession::Tried>>();
+      live->retry_unkept([done](LiveSession::Tried how) { done->set_value(how); });
+      tried = done->get_future().get();
     } else {
       CopyKeeper keeper(copies_, *info);
       bool compared =
@@ -98,7 +98,7 @@ void Rescue::make_heads(const workspace::Authority& authority, const SessionInfo
       explain(session, item, error);
       continue;
     }
-    records_.forget_unkept(session, item);
+    records_.forget_unkept(authority, session, item);
   }
 }
 

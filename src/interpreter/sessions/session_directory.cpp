@@ -70,7 +70,7 @@ size_t SessionDirectory::dismiss_unkept(const workspace::Authority& authority, c
     if (item.what == Unkept::What::refused)
       is_refused = true;
     else
-      count += records.forget_unkept(info, item) ? 1 : 0;
+      count += records.forget_unkept(authority, info, item) ? 1 : 0;
   }
   if (path && !is_listed)
     throw Error(Code::not_found, "'" + *path + "' is not among the session's unkept files")
@@ -94,6 +94,15 @@ void refuse_read_only(const workspace::Authority& authority, const std::string& 
 void need_write(const workspace::Authority& authority) {
   authority.need_in_scope(workspace::Right::read);
   authority.need_in_scope(workspace::Right::write);
+}
+
+std::vector<KeptFile> kept_page(const std::optional<Execution>& execution, int64_t after, size_t limit) {
+  if (!execution) throw Error(Code::not_found, "the session has no such execution");
+  const auto& kept = execution->files.kept;
+  auto count = static_cast<int64_t>(kept.size());
+  auto from = std::clamp<int64_t>(after, 0, count);
+  auto to = limit < kept.size() ? std::min(count, from + static_cast<int64_t>(limit)) : count;
+  return {kept.begin() + from, kept.begin() + to};
 }
 
 Error deleted_error() {

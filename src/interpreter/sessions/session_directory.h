@@ -54,4 +54,7 @@ Error no_session(const Id& session);
 
 Error deleted_error();
 
+// The files that an execution kept, after the first `after` of them. Error(not_found) without an execution.
+std::vector<KeptFile> kept_page(const std::optional<Execution>& execution, int64_t after, size_t limit);
+
 }  // namespace sk::interpreter

@@ -117,6 +117,7 @@ def test_gone_denied_and_cannot_tell_are_told_apart(chat, upstream, proxy):
         "denied ": [fail("/containers/", ("status", 401, error("bad key")))],
         "cannot_tell": [fail("/content", ("status", 404, b"{}")), fail("/files", ("status", 500, b""))],
         "cannot_tell ": [fail("/content", ("status", 404, b"{}"))],
+        "cannot_tell  ": [fail("/content", ("status", 500, b"")), fail("/files", ("status", 200, b'{"data": [{"id": "other"}], "has_more": true}'))],
     }
     for number, (reason, faults) in enumerate(cases.items()):
         proxy.faults = faults

@@ -302,6 +302,20 @@ TEST_F(LiveSessionTest, ARetiredSessionEndsWhatRunsAndRefusesTheRest) {
   EXPECT_EQ(play.executed, std::vector<std::string>{"runs"});
 }
 
+TEST_F(LiveSessionTest, AnExecutionWhoseProcessesDoNotEndIsAnswered) {
+  play.dies_of_kill = false;
+  auto running = enqueue("waits for the disk");
+  settle();
+  write("f", "written before the end");
+  retire();
+  auto ended = wait(running);
+  EXPECT_EQ(ended.outcome, Outcome::interrupted);
+  EXPECT_FALSE(ended.message.empty());
+  EXPECT_EQ(records.find_execution(session.id, running.id)->status, ExecutionStatus::done);
+  EXPECT_EQ(kept("s/f"), "written before the end");
+  EXPECT_FALSE(live->busy());
+}
+
 TEST_F(LiveSessionTest, ASandboxThatDoesNotStartIsTheExecutionsEnd) {
   auto start = services.start_kernel;
   services.start_kernel = [](const auto&, auto&) -> std::unique_ptr<KernelProcess> {

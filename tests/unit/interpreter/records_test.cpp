@@ -142,6 +142,9 @@ TEST_F(RecordsTest, ARevokedKeyRecordsNoSessionAndNoExecution) {
   auto seq = keep->journal().head_seq(authority(actor));
   test::expect_error(Code::unauthorized, [&] { records->insert(under_way, other); });
   test::expect_error(Code::unauthorized, [&] { records->save_accepted(under_way, session, execution, {}); });
+  test::expect_error(Code::unauthorized, [&] { records->mark_deleted(under_way, session, 1); });
+  test::expect_error(Code::unauthorized, [&] { records->forget_unkept(under_way, session, {}); });
+  EXPECT_FALSE(records->find(session.id)->deleted_us);
   EXPECT_FALSE(records->find(other.id));
   EXPECT_TRUE(records->accepted().empty());
   EXPECT_EQ(keep->journal().head_seq(authority(actor)), seq);
@@ -184,7 +187,7 @@ TEST_F(RecordsTest, WritesOfAnEarlierOwnerAreRefused) {
   EXPECT_TRUE(refused([&] { records->forget_aside(earlier, "a"); }));
   EXPECT_TRUE(refused([&] { records->mark_told(earlier); }));
   EXPECT_TRUE(refused([&] { records->tell(earlier, "session.sleep", 1); }));
-  EXPECT_TRUE(refused([&] { records->mark_deleted(earlier, 1); }));
+  EXPECT_TRUE(refused([&] { records->mark_deleted(authority(actor), earlier, 1); }));
   EXPECT_FALSE(records->find_execution(session.id, execution.id));
   EXPECT_FALSE(records->find(session.id)->deleted_us);
   records->save(later, execution);
@@ -192,7 +195,7 @@ TEST_F(RecordsTest, WritesOfAnEarlierOwnerAreRefused) {
 }
 
 TEST_F(RecordsTest, ADeletedSessionCannotBeClaimed) {
-  records->mark_deleted(session, 1);
+  records->mark_deleted(authority(actor), session, 1);
   EXPECT_THROW(records->claim(session), Error);
 }
 

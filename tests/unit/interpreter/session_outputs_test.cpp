@@ -55,6 +55,13 @@ TEST_F(SessionOutputsTest, WhatWaitsForTheNextCellIsBounded) {
   EXPECT_EQ(outputs.current()->outputs()[0], Output(TextOutput{To::out, "abcabcabca"}));
 }
 
+TEST_F(SessionOutputsTest, EmptyDisplaysThatWaitAreBoundedToo) {
+  for (int i = 0; i < 20'000; ++i) outputs.display({});
+  begin();
+  outputs.give_pending();
+  EXPECT_LE(outputs.current()->outputs().size(), 10'000u);
+}
+
 TEST_F(SessionOutputsTest, WhatWaitsIsForgottenWithItsKernel) {
   outputs.text(Stream::output, "0123456789");
   outputs.forget_pending();

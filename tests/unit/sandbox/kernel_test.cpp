@@ -317,6 +317,21 @@ TEST(Kernel, PassesRequestsOfTheModuleOnAndTheAnswersBack) {
   EXPECT_TRUE(cell.requests.empty()) << "refused without asking";
 }
 
+TEST(Kernel, ARequestWhoseAnswerIsTooLargeCanBeRefused) {
+  TestSession session;
+  session.events().answer = [&](const KernelRequest& request) {
+    try {
+      session.kernel().reply(request.id, std::string(64 << 20, 'x'));
+    } catch (const Error& error) {
+      session.kernel().refuse(request.id, info(error.code()).name, "too large");
+    }
+  };
+  Cell cell = session.run(
+      "import sandkeep\ntry:\n    sandkeep.link('a')\nexcept sandkeep.Error as error:\n    "
+      "print(error.code)");
+  EXPECT_EQ(cell.output, "too_large\n");
+}
+
 TEST(Kernel, AnswersRequestsOfSeveralThreadsAlsoBetweenCells) {
   TestSession session;
   session.events().answer = [&](const KernelRequest& request) {

@@ -34,6 +34,14 @@ TEST_F(RetractionsTest, AFileIsRetractedWithAllItsVersionsOrNotAtAll) {
   expect_clean();
 }
 
+TEST_F(RetractionsTest, NothingIsRetractedFromAWorkspaceInTheTrash) {
+  keep->workspaces().create(actor, "other");
+  auto other = keep->workspaces().open(actor, "other", Right::own);
+  auto version = *keep->files().apply_one(other, put_change("a.txt", "1")).version;
+  keep->workspaces().trash(other);
+  EXPECT_EQ(code_of([&] { keep->retractions().retract(actor, version.id); }), Code::not_found);
+}
+
 TEST_F(RetractionsTest, APurgeTellsOtherRooms) {
   auto version = *put("a.txt", "1").version;
   std::set<Id> purged;  // a transaction may run again
