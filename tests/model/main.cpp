@@ -89,7 +89,7 @@ History shrink(Lane& lane, History history, std::string& why, std::chrono::secon
 
 struct Plan {
   uint64_t seed = 0, histories = 0, lanes = 3;  // they wait for the disk in turns
-  uint64_t shrink_s = 40, failures_max = 3;  // of one lane
+  uint64_t shrink_s = 40, failures_max = 3;     // of one lane
   std::optional<History> only;
   std::vector<History> known;  // run first
 };
