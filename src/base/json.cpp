@@ -1,8 +1,25 @@
 #include "base/json.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 
 namespace sk {
+
+namespace {
+
+// Shortens "[json.exception…] parse error at line 1, column 2: syntax error while parsing value - invalid
+// literal; last read: '{x'" to "invalid literal": the rest names the library or repeats the input.
+std::string reason_of(std::string_view text) {
+  if (auto end = text.find("] "); text.starts_with('[') && end != text.npos) text.remove_prefix(end + 2);
+  if (auto end = text.find(": "); text.starts_with("parse error") && end != text.npos)
+    text.remove_prefix(end + 2);
+  if (!text.starts_with("syntax error")) return std::string(text);
+  if (auto end = text.find(" - "); end != text.npos) text.remove_prefix(end + 3);
+  return std::string(text.substr(0, std::min(text.find("; last read"), text.find("; expected"))));
+}
+
+}  // namespace
 
 Json parse_json(std::string_view text, std::string_view what) {
   constexpr int kDepthMax = 64;
@@ -37,8 +54,11 @@ Json parse_json(std::string_view text, std::string_view what) {
   }
   try {
     return Json::parse(text, limit_depth);
+  } catch (const Json::parse_error& e) {
+    throw Error(Code::bad_request, std::string(what) + " is not valid JSON: " + reason_of(e.what()) +
+                                       " at byte " + std::to_string(e.byte));
   } catch (const Json::exception& e) {
-    throw Error(Code::bad_request, std::string(what) + " is not valid JSON: " + e.what());
+    throw Error(Code::bad_request, std::string(what) + " is not valid JSON: " + reason_of(e.what()));
   }
 }
 

@@ -224,6 +224,10 @@ std::optional<uint64_t> parse_size(std::string_view text) {
   return static_cast<uint64_t>(value);
 }
 
+std::string counted(int64_t count, std::string_view one, std::string_view many) {
+  return std::to_string(count) + " " + std::string(count == 1 ? one : many);
+}
+
 std::string human_size(uint64_t bytes) {
   constexpr std::array kNames = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   double value = static_cast<double>(bytes);

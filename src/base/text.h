@@ -46,6 +46,8 @@ std::optional<uint64_t> parse_unsigned(std::string_view text);
 // decimal.
 std::optional<uint64_t> parse_size(std::string_view text);
 std::string human_size(uint64_t bytes);
+// Returns "1 file" or "2 files".
+std::string counted(int64_t count, std::string_view one, std::string_view many);
 // Returns the Levenshtein distance, for "did you mean" hints.
 size_t edit_distance(std::string_view a, std::string_view b);
 std::string html_escape(std::string_view text);

@@ -271,7 +271,9 @@ MadeKey Access::create_key(const Actor& actor, const Id& principal, const NewKey
     throw Error(Code::forbidden, "only an administrator's key may create keys for others");
   if (actor.only_workspace() && asked.only_workspace != actor.only_workspace())
     throw Error(Code::forbidden,
-                "this key opens one workspace, so it can only create keys for that workspace");
+                "this key opens one workspace, so it can only create keys for that workspace")
+        .with("workspace_id", actor.only_workspace()->with_prefix(prefix::workspace))
+        .advise(Advice::narrow_new_key);
   NewKey wanted = asked;
   wanted.expires_us = expiry_under(actor, asked.expires_us);
   if (wanted.expires_us && *wanted.expires_us <= clock_.now_us())
@@ -282,7 +284,8 @@ MadeKey Access::create_key(const Actor& actor, const Id& principal, const NewKey
   Id id = ids_.next();
   made.info = db_.write(catalog::Scope::installation(), [&](catalog::Tx& tx) {
     check_key(tx, actor, tx.now_us());
-    if (!has_principal(tx, principal)) throw Error(Code::not_found, "there is no such principal");
+    if (!has_principal(tx, principal))
+      throw Error(Code::not_found, "there is no such principal").advise(Advice::list_principals);
     // A key for a workspace that its principal cannot enter would be useless.
     if (wanted.only_workspace && !hooks_.is_member(tx, principal, *wanted.only_workspace))
       throw Error(Code::not_found, "the key's principal is not a member of that workspace")

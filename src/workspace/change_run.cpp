@@ -126,7 +126,11 @@ void ChangeRun::check_conditions(catalog::Statements& statements, std::string_vi
     throw error;
   };
   if (conditions.if_none_match_any && entry) fail("'" + std::string(path) + "' exists already");
-  if (conditions.if_match_any && !entry) fail("there is nothing at '" + std::string(path) + "'");
+  bool needs_entry = conditions.if_match_any || !conditions.if_match.empty() || conditions.if_match_foreign;
+  if (needs_entry && !entry)
+    throw Error(Code::precondition_failed, "there is nothing at '" + std::string(path) + "'")
+        .with("path", std::string(path))
+        .advise(Advice::omit_condition);
   if (conditions.if_unmodified_since_us && entry) {
     TimeUs modified_us = entry->changed_us;
     // For a file, use the time of its version, which is the time that readers receive.
@@ -141,7 +145,6 @@ void ChangeRun::check_conditions(catalog::Statements& statements, std::string_vi
       fail("'" + std::string(path) + "' was changed at " + to_iso8601(modified_us));
   }
   if (conditions.if_match.empty() && !conditions.if_match_foreign) return;
-  if (!entry) fail("there is nothing at '" + std::string(path) + "'");
   for (const Id& wanted : conditions.if_match)
     if (entry->head == wanted) return;
   fail("'" + std::string(path) + "' has changed: its current version is another one");

@@ -43,8 +43,10 @@ class ChangeRun {
   // See LockCheck::check(). Also Error(forbidden) if the authority's scope does not cover what is touched.
   void check_locks(std::string_view path, Touches touches, const Conditions& conditions) {
     check_scope(path, touches);
-    locks_.check(path, touches, conditions);
+    if (!ignores_locks_) locks_.check(path, touches, conditions);
   }
+  // For a dry run, which is rolled back and therefore needs no lock. The scope is still checked.
+  void ignore_locks() { ignores_locks_ = true; }
   void check_scope(std::string_view path, Touches touches) const;
   // Creates the missing folders above `path`. Each is a separate change that locks may block. Error(conflict)
   // if one of them is a file.
@@ -134,6 +136,7 @@ class ChangeRun {
   const Author author_;
   const Id workspace_;
   LockCheck locks_;
+  bool ignores_locks_ = false;
   std::vector<std::string> unneeded_;
   std::vector<Entry> made_above_;  // by the current change
 };

@@ -1,6 +1,5 @@
 #include "workspace/lock_check.h"
 
-#include "base/error.h"
 #include "base/path.h"
 #include "workspace/change_run.h"
 
@@ -118,7 +117,7 @@ void LockCheck::check(std::string_view path, Touches touches, const Conditions& 
     for (const auto& other : locks)
       shared_and_held = shared_and_held ||
                         (lock.shared && other.shared && other.path == lock.path && opened_by(other, tokens));
-    if (!shared_and_held) throw_locked(lock);
+    if (!shared_and_held) throw locked_error(lock);
   }
 }
 
@@ -146,7 +145,7 @@ void carry_fences(catalog::Tx& tx, const Id& workspace, std::string_view from, s
 #undef SK_GREATER_FENCES
 }
 
-void throw_locked(const Lock& lock) {
+Error locked_error(const Lock& lock) {
   std::string what = lock.path.empty() ? "the whole workspace" : "'" + lock.path + "'";
   Error error(Code::locked, what + " is locked by " + lock.owner_name + " until " +
                                 to_iso8601(lock.expires_us) +
@@ -156,7 +155,7 @@ void throw_locked(const Lock& lock) {
   error.with("holder", lock.owner_name);
   error.with("purpose", lock.purpose);
   error.with("expires_at", to_iso8601(lock.expires_us));
-  throw error;
+  return error;
 }
 
 }  // namespace sk::workspace

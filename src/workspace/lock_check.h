@@ -1,6 +1,7 @@
 // Checks a write against locks and fences; private to this room.
 #pragma once
 
+#include "base/error.h"
 #include "catalog/database.h"
 #include "workspace/types.h"
 
@@ -38,7 +39,7 @@ class LockCheck {
 // then also apply to `to`. The old path keeps them too, since it was also locked.
 void carry_fences(catalog::Tx& tx, const Id& workspace, std::string_view from, std::string_view to);
 
-// Throws Error(locked) with the holder, the expiry and the purpose.
-[[noreturn]] void throw_locked(const Lock& lock);
+// Returns Error(locked) with the holder, the expiry and the purpose.
+[[nodiscard]] Error locked_error(const Lock& lock);
 
 }  // namespace sk::workspace

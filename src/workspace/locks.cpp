@@ -10,11 +10,14 @@ namespace sk::workspace {
 namespace {
 
 int64_t checked_ttl(const KeepContext& context, int64_t ttl_s) {
-  if (ttl_s < context.limits.lock_ttl_min_s || ttl_s > context.limits.lock_ttl_max_s)
-    throw Error(Code::bad_request, "ttl_s must be between " + std::to_string(context.limits.lock_ttl_min_s) +
-                                       " and " + std::to_string(context.limits.lock_ttl_max_s) + " seconds")
-        .advise(Advice::lock_for_less);
-  return ttl_s;
+  const auto& limits = context.limits;
+  if (ttl_s >= limits.lock_ttl_min_s && ttl_s <= limits.lock_ttl_max_s) return ttl_s;
+  Error error(Code::bad_request,
+              "the lifetime of a lock must be between " + std::to_string(limits.lock_ttl_min_s) + " and " +
+                  std::to_string(limits.lock_ttl_max_s) + " seconds, not " + std::to_string(ttl_s));
+  error.with("field", "ttl_s");
+  if (ttl_s > limits.lock_ttl_max_s) error.advise(Advice::lock_for_less);
+  throw error;
 }
 
 bool overlap(const Lock& held, const std::string& path, bool deep) {
@@ -42,9 +45,9 @@ std::optional<Lock> find_by_token(catalog::Statements& statements, const Authori
   return std::nullopt;
 }
 
-Error no_such_lock() {
+Error no_such_lock(Advice advice) {
   return Error(Code::not_found, "no lock has this token: it expired, was released or was broken")
-      .advise(Advice::lock_again);
+      .advise(advice);
 }
 
 }  // namespace
@@ -105,7 +108,7 @@ Locks::Attempt Locks::try_acquire(const Authority& authority, const LockWanted& 
 
 Lock Locks::acquire(const Authority& authority, const LockWanted& wanted) {
   auto attempt = try_acquire(authority, wanted);
-  if (!attempt.lock) throw_locked(*attempt.in_the_way);
+  if (!attempt.lock) throw locked_error(*attempt.in_the_way).advise(Advice::wait_to_acquire);
   return *attempt.lock;
 }
 
@@ -116,7 +119,7 @@ Lock Locks::renew(const Authority& authority, const std::string& token, int64_t 
     check_still_holds(tx, authority, Right::write);
     TimeUs now_us = tx.now_us();
     auto lock = find_by_token(tx, authority, now_us, token);
-    if (!lock) throw no_such_lock();
+    if (!lock) throw no_such_lock(Advice::lock_again);
     lock->expires_us = now_us + ttl_s * kSecondUs;
     tx.exec("UPDATE locks SET expires_us = $2 WHERE id = $1", {lock->id, lock->expires_us});
     Journal::append(tx, context_, authority.workspace_id(), authority.author(), "lock.renew",
@@ -130,7 +133,7 @@ void Locks::release(const Authority& authority, const std::string& token) {
   context_.db.write(authority.scope(), [&](catalog::Tx& tx) {
     check_still_holds(tx, authority, Right::write);
     auto lock = find_by_token(tx, authority, tx.now_us(), token);
-    if (!lock) throw no_such_lock();
+    if (!lock) throw no_such_lock(Advice::release_nothing);
     tx.exec("DELETE FROM locks WHERE id = $1", {lock->id});
     Journal::append(tx, context_, authority.workspace_id(), authority.author(), "lock.release",
                     lock_facts(*lock), {{"path", lock->path}});
@@ -150,7 +153,8 @@ void Locks::break_lock(const Authority& authority, const Id& id) {
                       {{"path", lock.path}, {"owner", lock.owner_name}});
       return;
     }
-    throw Error(Code::not_found, "there is no lock " + id.with_prefix(prefix::lock));
+    throw Error(Code::not_found, "there is no lock " + id.with_prefix(prefix::lock))
+        .advise(Advice::list_locks);
   });
 }
 

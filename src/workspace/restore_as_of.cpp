@@ -192,6 +192,7 @@ Files::RestoreAsOf Files::restore_as_of(const Authority& authority, std::string_
     return context_.db.write(authority.scope(), [&](catalog::Tx& tx) {
       check_still_holds(tx, authority, Right::write);
       ChangeRun run(tx, context_, authority);
+      if (dry_run) run.ignore_locks();
       run.tick();
       std::string folder = clean;
       auto wanted = find_past(run, folder, time_us);

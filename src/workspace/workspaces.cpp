@@ -355,7 +355,7 @@ void Workspaces::set_member(const Authority& authority, const Id& principal, std
     check_still_holds(tx, authority, Right::own);
     forget_after(tx);
     if (!identity::Access::has_principal(tx, principal))
-      throw Error(Code::not_found, "there is no such principal");
+      throw Error(Code::not_found, "there is no such principal").advise(Advice::list_principals);
     tx.exec("DELETE FROM members WHERE principal = $1 AND workspace = $2", {principal, workspace.id});
     Json facts = {{"principal_id", principal.with_prefix(prefix::principal)}};
     if (right) {

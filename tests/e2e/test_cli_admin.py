@@ -84,7 +84,10 @@ def test_members_are_added_and_removed(cli, server, ws, unique, tmp_path):
     theirs("put", "-", "a.txt", stdin=b"a")
     cli("workspace", "member", ws.id, person, "none")
     theirs("ls", code=3)
-    cli("workspace", "member", ws.id, person, "emperor", code=2)
+    assert "own or none" in cli("workspace", "member", ws.id, person, "emperor", code=2).err
+    for who, code in (("ada", 2), ("p_018f6b2c9d3e7a41b5c60d7e8f901234", 3)):
+        refused = cli("workspace", "member", ws.id, who, "read", "--json", code=code).error
+        assert refused.get("field") in ("principal", None) and "sandkeep principal ls" in refused["hint"], refused
 
 
 def test_keys_are_scoped_listed_and_revoked(cli, server, ws, unique, tmp_path):
@@ -100,6 +103,10 @@ def test_keys_are_scoped_listed_and_revoked(cli, server, ws, unique, tmp_path):
     assert scoped("ls", "-1").lines == ["here.txt"]
     scoped("rm", "here.txt", code=4)
     scoped("verify", code=4)
+    writer = Cli(tmp_path, server, key=cli("key", "create", unique("writer"), "--only", ws.id).out.strip())
+    assert f"--only {ws.id}" in writer("key", "create", "more", code=4).err
+    told = writer("key", "create", "more", "--only", ws.id).err
+    assert "secret is shown only once" in told and "above" not in told
     cli("key", "revoke", made["key"]["id"])
     scoped("ls", code=4)
 

@@ -171,7 +171,8 @@ def test_preconditions_stop_a_write(cli, tmp_path):
     assert "sandkeep:" in cli("put", "--if-match", first, "a.txt", code=5).err
     assert cli("cat", "a.txt").out == "two"
     cli("rm", "--if-match", first, "a.txt", code=5)
-    cli("put", "--if-match", "*", "a.txt", "other.txt", code=5)
+    for condition in ("*", first):
+        assert "leave out --if-match" in cli("put", "--if-match", condition, "a.txt", "other.txt", code=5).err
 
 
 def test_a_write_from_an_old_base_is_kept_and_marked(cli, tmp_path):
@@ -256,7 +257,7 @@ def test_moving_copying_and_removing(cli, ws):
 def test_copies_go_from_one_workspace_to_another(cli, ws, api, unique):
     other = api.workspace(unique("other"))
     other.put("plan.md", b"plan")
-    cli("cp", f"{other.name}:plan.md", "copied.md")
+    assert cli("cp", f"{other.name}:plan.md", "copied.md").out == f"{other.name}:plan.md -> {ws.id}:copied.md\n"
     assert cli("cat", "copied.md").out == "plan"
     cli("mv", f"{other.name}:plan.md", "moved.md", code=2)
 
@@ -280,8 +281,10 @@ def test_the_trash_gives_back_and_purges(cli, ws):
     cli("trash", "restore", by_content["other"], "--to", "elsewhere.txt")
     assert cli("cat", "elsewhere.txt").out == "other"
     cli("rm", "a.txt")
-    cli("trash", "purge", "a.txt", code=2)
-    assert link in cli("trash", "purge", "a.txt", "--yes").out
+    assert "permanently delete 1 entry of the trash with all versions\n" in cli("trash", "purge", "a.txt", code=2).err
+    cli("trash", "purge", "a.txt", "nothing.txt", "--yes", code=3)
+    purged = cli("trash", "purge", "a.txt", "--yes").out
+    assert link in purged and "purged 1 file with 1 version, " in purged
     assert requests.get(link, headers={"Authorization": f"Bearer {cli.environment['SANDKEEP_KEY']}"}, timeout=30).status_code == 410
     cli("rm", "elsewhere.txt")
     cli("trash", "empty", code=2)

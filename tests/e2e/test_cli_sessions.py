@@ -41,6 +41,18 @@ def test_run_of_what_is_no_file_blames_the_path(cli):
     assert cli("run", "--json", "nope.py", code=3).error["code"] == "not_found"
 
 
+def test_an_exported_program_asks_for_ipython_only_where_a_cell_needs_it(cli, server):
+    keep = Keep(server)
+    session = keep.create(name="plain")
+    cli("run", "--session", session["id"], "-", stdin=b"print(1)")
+    assert "IPython" not in cli("sessions", "export", session["id"], "--format", "py").out
+    cli("run", "--session", session["id"], "--bash", "-", stdin=b"true")
+    cli("sessions", "export", session["id"], "x.py")
+    assert "IPython" in (cli.folder / "x.py").read_text()
+    assert ".ipynb" in cli("sessions", "export", session["id"], "x.txt", code=2).err
+    assert not (cli.folder / "x.txt").exists()
+
+
 def read_until(stream, word):
     text = b""
     while word not in text:
@@ -57,7 +69,7 @@ def test_the_first_ctrl_c_cancels_a_run_and_shows_what_was_kept(cli, server):
     running.send_signal(signal.SIGINT)
     _, err = running.communicate(timeout=60)
     assert running.returncode == 130
-    assert b"/end.txt  http" in err
+    assert b"/end.txt  http" in err and err.rstrip().endswith(b"\ninterrupted")
     keep = Keep(server)
     [session] = [one for one in keep.call("GET", "/api/v1/sessions").json()["items"] if one["name"] == "interrupted"]
     [execution] = keep.call("GET", f"/api/v1/sessions/{session['id']}/executions").json()["items"]

@@ -30,6 +30,7 @@ def test_a_lock_keeps_others_out_until_it_is_released(cli):
     cli("lock", "release", token)
     cli("put", "a.txt", "data/free.txt")
     cli("lock", "renew", token, code=3)
+    assert "Acquire" not in cli("lock", "release", token, code=3).err
     assert cli("lock", "ls").out == ""
 
 
@@ -40,6 +41,7 @@ def test_what_comes_back_needs_the_token_of_a_lock_too(cli, ws):
     assert cli("trash", "restore", "data/a.txt", "--json", code=5).error["code"] == "locked"
     cli("trash", "restore", "data/a.txt", SANDKEEP_LOCK=token)
     assert cli("restore", "--as-of", "0s", "data", "--json", code=5).error["code"] == "locked"
+    cli("restore", "--as-of", "0s", "--dry-run", "data")
     cli("restore", "--as-of", "0s", "data", "--lock", token)
     assert cli("restore", "--as-of", "0s", "data", "--lock", token, "--if-match", "*", "--json", code=2).error["code"] == "bad_request"
     assert cli("workspace", "rm", ws.name, "--json", code=5).error["code"] == "locked"
@@ -48,7 +50,8 @@ def test_what_comes_back_needs_the_token_of_a_lock_too(cli, ws):
 
 def test_a_second_lock_waits_or_says_who_holds_the_first(cli):
     token = cli("lock", "acquire", "a").out.strip()
-    assert cli("lock", "acquire", "a", "--json", code=5).error["code"] == "locked"
+    refused = cli("lock", "acquire", "a", "--json", code=5).error
+    assert refused["code"] == "locked" and "--wait" in refused["hint"] and "--lock" not in refused["hint"]
     waiting = cli.start("lock", "acquire", "a", "--wait", "60s", "--json")
     cli("lock", "release", token)
     out, err = waiting.communicate(timeout=60)
@@ -65,7 +68,9 @@ def test_the_owner_breaks_a_lock(cli):
 
 def test_invalid_lifetimes_of_locks_are_refused(cli):
     cli("lock", "acquire", "a", "--ttl", "soon", code=2)
-    cli("lock", "acquire", "a", "--ttl", "1s", code=2)
+    refused = cli("lock", "acquire", "a", "--ttl", "1s", code=2).err
+    assert "between 60 and 3600 seconds" in refused and "ttl_s" not in refused and "shorter" not in refused
+    assert "shorter" in cli("lock", "acquire", "a", "--ttl", "2h", code=2).err
 
 
 def test_a_program_runs_under_a_lock_that_it_can_use(cli, ws):

@@ -70,8 +70,8 @@ def test_an_etag_that_came_with_a_compressed_answer_still_names_the_version(api,
 
 
 def test_unknown_addresses_and_methods_are_errors_in_the_one_shape(server, api):
-    api.error("GET", "/api/v1/nothing", 404, "not_found")
-    api.error("GET", "/nothing/at/all", 404, "not_found")
+    for path in ("/api/v1/nothing", "/nothing/at/all"):
+        assert "/api/v1/openapi.json" in api.error("GET", path, 404, "not_found")["hint"]
     error = api.send("DELETE", "/api/v1/me", 405)
     assert error.json()["error"]["code"] == "method_not_allowed"
     assert "GET" in error.headers["Allow"]

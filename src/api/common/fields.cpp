@@ -42,9 +42,22 @@ std::string list_names(const Fields& fields) {
       .hint("Known here: " + list_names(fields) + ".");
 }
 
-[[noreturn]] void throw_wrong(std::string_view label, std::string_view expected) {
-  throw Error(Code::bad_request, in_quotes(label) + " must be " + std::string(expected))
+Error wrong_field(std::string_view label, std::string_view expected) {
+  return Error(Code::bad_request, in_quotes(label) + " must be " + std::string(expected))
       .with("field", std::string(label));
+}
+
+[[noreturn]] void throw_wrong(std::string_view label, std::string_view expected) {
+  throw wrong_field(label, expected);
+}
+
+// Says where a client finds the ids with this prefix.
+std::optional<Advice> advice_on_ids(std::string_view wanted) {
+  if (wanted == prefix::principal) return Advice::list_principals;
+  if (wanted == prefix::key) return Advice::list_keys;
+  if (wanted == prefix::version) return Advice::list_versions;
+  if (wanted == prefix::lock) return Advice::list_locks;
+  return std::nullopt;
 }
 
 void check_choice(const Field& field, const std::string& value, std::string_view label) {
@@ -287,8 +300,11 @@ TimeUs parse_time(std::string_view text, std::string_view label) {
 
 Id parse_id(std::string_view text, std::string_view prefix, std::string_view label) {
   auto id = Id::from_prefixed(text, prefix);
-  if (!id || !*id) throw_wrong(label, "an id: '" + std::string(prefix) + "' and 32 hexadecimal digits");
-  return *id;
+  if (id && *id) return *id;
+  auto error = wrong_field(label, "an id: '" + std::string(prefix) + "' and 32 hexadecimal digits" +
+                                      (id ? ", which are not all zero" : ""));
+  if (auto advice = advice_on_ids(prefix)) error.advise(*advice);
+  throw error;
 }
 
 std::string parse_mime(std::string_view text, std::string_view label) {

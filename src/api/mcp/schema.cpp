@@ -57,7 +57,9 @@ std::optional<std::string> check_object(const Json& schema, const Json& value, c
 std::optional<std::string> check_range(const Json& schema, const Json& value, const std::string& where) {
   const auto& least = field_in(schema, "minimum");
   const auto& most = field_in(schema, "maximum");
-  if ((least.is_number() && value < least) || (most.is_number() && value > most))
+  // The comparison operators of Json would read an integer from 2^63 on as a negative one.
+  bool huge = value.is_number_unsigned() && value.get<uint64_t>() > INT64_MAX;
+  if ((least.is_number() && !huge && value < least) || (most.is_number() && (huge || value > most)))
     return "'" + where + "' must be" + (least.is_number() ? " at least " + least.dump() : "") +
            (least.is_number() && most.is_number() ? " and" : "") +
            (most.is_number() ? " at most " + most.dump() : "");

@@ -37,6 +37,7 @@ ToolResult failed(const Error& error) {
   for (const auto& [name, value] : error.facts()) {
     std::visit([&, &key = name](const auto& fact) { facts[key] = fact; }, value);
     const auto& fact = facts[name];
+    if (fact == "") continue;
     result.text.append("\n- ").append(name).append(": ");
     result.text.append(fact.is_string() ? as_code(fact.get<std::string>()) : fact.dump());
   }
@@ -67,6 +68,7 @@ std::string ToolCall::need_text(std::string_view name) const {
 
 std::optional<int64_t> ToolCall::integer(std::string_view name) const {
   const auto& value = field_in(arguments, name);
+  if (value.is_number_unsigned() && value.get<uint64_t>() > INT64_MAX) return INT64_MAX;
   // The schema was validated: a float is an integer value.
   return value.is_number() ? std::optional(value.get<int64_t>()) : std::nullopt;
 }
@@ -182,6 +184,10 @@ Json text(std::string_view about) { return {{"type", "string"}, {"description", 
 
 Json text(std::string_view about, Json example) {
   return {{"type", "string"}, {"description", about}, {"examples", Json::array({std::move(example)})}};
+}
+
+Json integer(std::string_view about, int64_t least) {
+  return {{"type", "integer"}, {"description", about}, {"minimum", least}};
 }
 
 Json integer(std::string_view about, int64_t least, int64_t most) {

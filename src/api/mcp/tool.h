@@ -110,6 +110,7 @@ std::string as_code(std::string_view name);
 namespace field {
 Json text(std::string_view about);
 Json text(std::string_view about, Json example);
+Json integer(std::string_view about, int64_t least);
 Json integer(std::string_view about, int64_t least, int64_t most);
 Json flag(std::string_view about);
 Json choice(std::string_view about, std::vector<std::string> choices);

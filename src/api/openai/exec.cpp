@@ -36,6 +36,13 @@ void add_logs(Json& outputs, const std::string& text) {
     outputs.push_back({{"type", "logs"}, {"logs", text}});
 }
 
+// Starts a new line, since the printed text before it may have been cut anywhere.
+void add_note(Json& outputs, const std::string& text) {
+  bool follows_text = !outputs.empty() && outputs.back()["type"] == "logs" &&
+                      !outputs.back()["logs"].get_ref<const std::string&>().ends_with('\n');
+  add_logs(outputs, (follows_text ? "\n" : "") + text + "\n");
+}
+
 // Adds a figure as a data URI. A figure that is too large becomes the link of the file it was kept as.
 void add_bundle(Json& outputs, const interpreter::Bundle& bundle, const Execution& execution,
                 const std::string& base_url) {
@@ -60,7 +67,7 @@ Json outputs_json(const Execution& execution, const std::string& base_url) {
   Json outputs = Json::array();
   interpreter::Visit add{
       [&](const interpreter::TextOutput& text) { add_logs(outputs, text.text); },
-      [&](const interpreter::NoteOutput& note) { add_logs(outputs, note.text); },
+      [&](const interpreter::NoteOutput& note) { add_note(outputs, note.text); },
       [&](const interpreter::ErrorOutput& error) { add_logs(outputs, error.traceback + "\n"); },
       [&](const auto& shown) { add_bundle(outputs, shown.bundle, execution, base_url); }};
   for (const auto& output : execution.outputs) std::visit(add, output);

@@ -160,7 +160,7 @@ Reply release_lock(Call& call) {
 
 Reply break_lock(Call& call) {
   auto workspace = call.open_workspace(Right::own);
-  auto lock = parse_id(call.request.param("lock"), workspace::prefix::lock, "the lock");
+  auto lock = parse_id(call.request.param("lock"), workspace::prefix::lock, "lock");
   call.app.keep.locks().break_lock(workspace, lock);
   return Reply::empty(204);
 }

@@ -49,7 +49,7 @@ Reply create_key(Call& call) {
 }
 
 Reply revoke_key(Call& call) {
-  call.app.keep.access().revoke_key(call.actor, parse_id(call.request.param("key"), prefix::key, "the key"));
+  call.app.keep.access().revoke_key(call.actor, parse_id(call.request.param("key"), prefix::key, "key"));
   return Reply::empty(204);
 }
 

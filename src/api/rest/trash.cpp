@@ -12,9 +12,7 @@ namespace {
 using http::Reply;
 using workspace::Right;
 
-Id file_of(const Call& call) {
-  return parse_id(call.request.param("file"), workspace::prefix::file, "the file");
-}
+Id file_of(const Call& call) { return parse_id(call.request.param("file"), workspace::prefix::file, "file"); }
 
 Reply list_trash(Call& call) {
   auto workspace = call.open_workspace();

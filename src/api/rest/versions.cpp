@@ -38,7 +38,7 @@ Reply list_versions(Call& call) {
 }
 
 Id version_of(const Call& call) {
-  return parse_id(call.request.param("version"), prefix::version, "the version");
+  return parse_id(call.request.param("version"), prefix::version, "version");
 }
 
 Reply get_version(Call& call) {

@@ -65,7 +65,7 @@ Right parse_role(const std::string& name) {
 }
 
 Id principal_of(const Call& call) {
-  return parse_id(call.request.param("principal"), workspace::prefix::principal, "the principal");
+  return parse_id(call.request.param("principal"), workspace::prefix::principal, "principal");
 }
 
 Reply set_member(Call& call) {

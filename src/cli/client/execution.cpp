@@ -73,8 +73,9 @@ void show_files(Terminal& terminal, const Json& done) {
 
 void show_end(Terminal& terminal, const Json& done) {
   if (ended_by_itself(done)) return;
-  terminal.note(terminal.paint_err(Style::red, "ended by " + text_field(done, "end")) + ": " +
-                text_field(done, "message"));
+  auto end = text_field(done, "end"), message = text_field(done, "message");
+  terminal.note(terminal.paint_err(Style::red, end == "interrupted" ? end : "ended by " + end) +
+                (message.empty() ? "" : ": " + message));
 }
 
 }  // namespace sk::cli

@@ -55,8 +55,8 @@ Error unreachable(const Error& error, const Target& target) {
     return std::move(out).hint(
         "Start a server with 'sandkeep serve', or name yours: --server URL, SANDKEEP_SERVER, or 'sandkeep "
         "login URL'.");
-  return std::move(out).hint("Is " + target.server +
-                             " right, and running? 'sandkeep login URL' saves another address.");
+  return std::move(out).hint("Check that the server runs at " + target.server +
+                             ". 'sandkeep login URL' saves another address.");
 }
 
 void add_facts(Error& error, const Json& fields) {

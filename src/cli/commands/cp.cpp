@@ -17,13 +17,16 @@ ExitCode run_cp(Invocation& call) {
   for_each_source(call, remote, [&](const RemotePath& from, const RemotePath& to) {
     Json body = {{"from", from.path}, {"to", to.path}, {"on_existing", on_existing(call.arguments)}};
     if (version) body["from_version"] = text_field(find_version(remote, from, *version), "id");
-    if (remote.workspace_of(from) != remote.workspace_of(to))
-      body["from_workspace"] = remote.workspace_of(from);
+    bool between_workspaces = remote.workspace_of(from) != remote.workspace_of(to);
+    if (between_workspaces) body["from_workspace"] = remote.workspace_of(from);
     http::Headers headers;
     write_conditions(call, remote, to).add_to(headers);
     auto result = remote.call("POST", remote.url(to, "copy"), {}, body, headers);
-    call.print(result,
-               printable(from.path) + " -> " + printable(text_field(object_field(result, "entry"), "path")));
+    auto shown = [&](const RemotePath& at, const std::string& path) {
+      return printable(between_workspaces ? remote.workspace_of(at) + ":" + path : path);
+    };
+    call.print(result, shown(from, from.path) + " -> " +
+                           shown(to, text_field(object_field(result, "entry"), "path")));
   });
   return ExitCode::ok;
 }

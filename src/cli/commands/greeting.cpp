@@ -47,6 +47,7 @@ std::string greeting(const GreetingFacts& facts) {
   out += row("OpenAI", "OPENAI_BASE_URL=" + base + "/v1");
   out += row("MCP", base + "/mcp");
   out += row("Azure", base + "/azure/pool");
+  out += row("Foundry", base + "/api/projects/PROJECT");
   out += row("LibreChat", "LIBRECHAT_CODE_BASEURL=" + base + "/librechat/v1");
   std::string curl = "curl -H \"Authorization: Bearer $SANDKEEP_KEY\" ";
   if (!facts.authority_file.empty()) curl += "--cacert \"$SANDKEEP_CA_FILE\" ";

@@ -17,8 +17,12 @@ ExitCode run_create(Invocation& call) {
   if (auto life = call.arguments.value("expires")) {
     if (auto seconds = parse_duration_s(*life)) {
       body["expires_in_s"] = *seconds;
+    } else if (auto time_us = parse_local_time(*life)) {
+      body["expires_at"] = to_iso8601(*time_us);
     } else {
-      body["expires_at"] = to_iso8601(parse_when(*life, call.clock.now_us()));
+      throw Error(Code::bad_request, "--expires " + *life +
+                                         ": expected a lifetime such as 12h or 30d, or a time such as "
+                                         "2026-12-31, '2026-12-31 12:30' (local) or 2026-12-31T12:30:00Z");
     }
   }
   auto made = remote.call("POST", "/api/v1/keys", {}, body);
@@ -26,9 +30,9 @@ ExitCode run_create(Invocation& call) {
   call.print(made, text_field(made, "secret"));
   const auto& key = object_field(made, "key");
   if (!call.json())
-    call.terminal.note("made key " + text_field(key, "id") + " for " +
+    call.terminal.note("created key " + text_field(key, "id") + " for " +
                        printable(text_field(object_field(key, "principal"), "name")) +
-                       "; the line above is shown only once");
+                       "; its secret is shown only once");
   return ExitCode::ok;
 }
 

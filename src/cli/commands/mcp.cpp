@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 
 #include "cli/client/mcp_bridge.h"
 #include "cli/commands/commands.h"
@@ -13,7 +14,16 @@ namespace {
 // A message may contain a file, up to this size.
 constexpr size_t kLineBytesMax = 64 << 20;
 
+// An agent would otherwise see the misspelled folder only as a refusal of its upload.
+void check_folder(const std::string& folder) {
+  std::error_code failure;
+  if (!std::filesystem::is_directory(folder, failure))
+    throw Error(Code::not_found, "--files " + folder + ": there is no such folder")
+        .hint("Name a folder of this machine that you can read.");
+}
+
 ExitCode run_mcp(Invocation& call) {
+  for (const auto& folder : call.arguments.values("files")) check_folder(folder);
   McpBridge bridge(target_of(call), call.terminal, call.arguments.values("files"));
   std::string pending;
   char buffer[64 << 10];

@@ -66,8 +66,9 @@ Command run_command() {
       .arguments = "FILE.py|FILE.sh|-",
       .summary = "runs a program in a sandbox and stores the files that it writes",
       .about =
-          "Shows the program's output while it runs, then each file that it wrote into its folder, with its "
-          "permanent link. Without --session it runs in a new session, whose folder is sessions/<name>-<id>. "
+          "Shows the program's output while it runs, the value of its last expression, as a notebook does, "
+          "and then each file that it wrote into its folder, with its permanent link. Without --session it "
+          "runs in a new session, whose folder is sessions/<name>-<id>. "
           "Exits with the program's own code. Ctrl-C cancels the program and shows the stored files; a "
           "second Ctrl-C exits at once.",
       .options = {{"session", 0, "ID", "run in this session, which keeps its variables between runs"},

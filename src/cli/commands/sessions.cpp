@@ -83,10 +83,18 @@ ExitCode run_remove(Invocation& call) {
   return ExitCode::ok;
 }
 
+std::string export_format(const Invocation& call, const std::string& target) {
+  if (auto format = call.arguments.value("format")) return *format;
+  if (target.ends_with(".py")) return "py";
+  if (target == "-" || target.ends_with(".ipynb")) return "ipynb";
+  throw Error(Code::bad_request, "'" + target + "' ends in neither .ipynb nor .py")
+      .hint("Choose one of these endings, or add --format ipynb or --format py.");
+}
+
 ExitCode run_export(Invocation& call) {
-  auto remote = connect(call);
   std::string target = call.arguments.positional.size() > 1 ? call.positional(1) : "-";
-  std::string format = call.arguments.value_or("format", target.ends_with(".py") ? "py" : "ipynb");
+  std::string format = export_format(call, target);
+  auto remote = connect(call);
   std::string path = "/api/v1/sessions/" + percent_encode(call.positional(0)) + "/export";
   if (target == "-") {
     remote.stream(path, {{"format", format}}, [&](std::string_view bytes) { call.terminal.out(bytes); });

@@ -81,20 +81,24 @@ ExitCode restore_trashed(Invocation& call) {
 
 void print_purged(const Invocation& call, const Json& result) {
   auto links = list_field(result, "broken_links");
-  call.print(result, "purged " + std::to_string(number_field(result, "files")) + " files with " +
-                         std::to_string(number_field(result, "versions")) + " versions, " +
+  call.print(result, "purged " + counted(number_field(result, "files"), "file", "files") + " with " +
+                         counted(number_field(result, "versions"), "version", "versions") + ", " +
                          human_size(number_field(result, "freed_bytes")) + " of the quota freed");
   if (call.json()) return;
   for (const auto& link : links) call.terminal.line("  broken link: " + text_field(link, "link"));
 }
 
 ExitCode purge_trashed(Invocation& call) {
-  need_yes(call, std::to_string(call.arguments.positional.size()) + " of the trash, with all versions,");
   auto remote = connect(call);
+  // Find all of them first: an unknown name must neither ask for --yes nor come after a purge.
+  std::vector<std::string> urls;
   for (const auto& word : call.arguments.positional) {
     auto where = is_file_id(word) ? RemotePath{} : parse_remote_path(word);
-    print_purged(call, remote.call("DELETE", trash_url(remote, where, find_trashed(remote, where, word))));
+    urls.push_back(trash_url(remote, where, find_trashed(remote, where, word)));
   }
+  need_yes(call, counted(static_cast<int64_t>(urls.size()), "entry", "entries") +
+                     " of the trash with all versions");
+  for (const auto& url : urls) print_purged(call, remote.call("DELETE", url));
   return ExitCode::ok;
 }
 

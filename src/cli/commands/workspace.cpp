@@ -99,6 +99,8 @@ ExitCode run_restore(Invocation& call) {
 ExitCode run_member(Invocation& call) {
   auto remote = connect(call);
   const auto& role = call.positional(2);
+  if (role != "read" && role != "write" && role != "own" && role != "none")
+    throw Error(Code::bad_request, "the role must be read, write, own or none, not '" + role + "'");
   auto url = url_of(call.positional(0)) + "/members/" + percent_encode(call.positional(1));
   if (role == "none") {
     remote.call("DELETE", url);

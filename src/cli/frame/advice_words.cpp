@@ -19,6 +19,12 @@ constexpr AdviceWords kWords[] = {
      "List it with 'sandkeep ls', or copy it here with all its contents: 'sandkeep get'."},
     {Advice::make_key, "Create a new key: 'sandkeep key create'."},
     {Advice::list_keys, "List your keys: 'sandkeep key ls'."},
+    {Advice::list_principals, "List the principals: 'sandkeep principal ls'."},
+    {Advice::narrow_new_key, "Add --only {workspace_id}, or use a key that is not limited to a workspace."},
+    {Advice::list_versions, "List a file's versions: 'sandkeep log PATH'."},
+    {Advice::omit_condition, "Check the path. To create the file, leave out --if-match."},
+    {Advice::wait_to_acquire, "Wait until the lock expires, or wait for it with --wait DURATION."},
+    {Advice::list_locks, "List the locks: 'sandkeep lock ls'."},
     {Advice::let_in_first, "First make the principal a member: 'sandkeep workspace member'."},
     {Advice::let_in_or_name_own,
      "First make the principal a member ('sandkeep workspace member'), or name one of its own workspaces, "

@@ -67,10 +67,15 @@ std::optional<int64_t> parse_duration_s(std::string_view text) {
   return static_cast<int64_t>(*count * (scale == 0 ? 1 : scale));
 }
 
-TimeUs parse_when(std::string_view text, TimeUs now_us) {
+std::optional<TimeUs> parse_local_time(std::string_view text) {
   auto wanted = trim(text);
-  if (auto wall_us = parse_iso8601(wanted)) return has_zone(wanted) ? *wall_us : as_local(*wall_us);
-  auto ago = wanted;
+  auto wall_us = parse_iso8601(wanted);
+  return wall_us && !has_zone(wanted) ? as_local(*wall_us) : wall_us;
+}
+
+TimeUs parse_when(std::string_view text, TimeUs now_us) {
+  if (auto time_us = parse_local_time(text)) return *time_us;
+  auto ago = trim(text);
   if (ago.ends_with(" ago")) ago.remove_suffix(4);
   // A number without a unit is ambiguous here, so a duration needs its unit.
   bool has_unit = !ago.empty() && (ago.back() < '0' || ago.back() > '9');

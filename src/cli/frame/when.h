@@ -12,6 +12,9 @@ namespace sk::cli {
 // Parses "90", "90s", "15m", "2h", "3d" or "1w" into seconds; nullopt for other text.
 std::optional<int64_t> parse_duration_s(std::string_view text);
 
+// Parses ISO 8601 with or without a zone (without one it is local time), or a date; nullopt for other text.
+std::optional<TimeUs> parse_local_time(std::string_view text);
+
 // Parses a time: ISO 8601 with or without a zone (without one it is local time), a date, or a duration ago
 // ("2h", "2h ago"). Error(bad_request) lists the accepted forms.
 TimeUs parse_when(std::string_view text, TimeUs now_us);

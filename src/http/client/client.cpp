@@ -329,8 +329,7 @@ void Client::Impl::explain(const Attempt& attempt, CURLcode code) {
       throw Error(Code::unavailable, "cannot find the host of " + url + ": " + reason);
     case CURLE_COULDNT_CONNECT: {
       if (system_errno == ECONNREFUSED)
-        throw Error(Code::unavailable,
-                    "cannot connect to " + url + ": connection refused; is the server running?");
+        throw Error(Code::unavailable, "cannot connect to " + url + ": connection refused");
       auto why = system_errno != 0 ? std::system_category().message(static_cast<int>(system_errno)) : reason;
       throw Error(Code::unavailable, "cannot connect to " + url + ": " + why);
     }

@@ -163,7 +163,8 @@ const Router::Route* Exchange::route() {
     request_.route = match.route->pattern;
     return match.route;
   }
-  if (match.allowed.empty()) throw Error(Code::not_found, "There is nothing at " + request_.path + ".");
+  if (match.allowed.empty())
+    throw Error(Code::not_found, "There is nothing at " + request_.path + ".").advise(Advice::check_address);
   if (request_.method == "OPTIONS") {
     set_reply(options_reply(core_.options, request_, match.allowed));
     return nullptr;

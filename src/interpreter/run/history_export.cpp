@@ -78,7 +78,7 @@ std::string cell_source(const Execution& execution) {
 std::string remark_of(const Execution& execution) {
   auto outcome = execution.outcome;
   if (!outcome || outcome == Outcome::ok || outcome == Outcome::error) return {};
-  return "ended by " + std::string(name_of(*outcome)) +
+  return (outcome == Outcome::interrupted ? "" : "ended by ") + std::string(name_of(*outcome)) +
          (execution.message.empty() ? "" : ": " + execution.message);
 }
 
@@ -106,8 +106,7 @@ std::string notebook_head(const SessionInfo& session) {
 
 std::string script_head(const SessionInfo& session) {
   return "#!/usr/bin/env python3\n# -*- coding: utf-8 -*-\n" +
-         as_comment("Code of the session " + session.name + ".") +
-         "# Some cells need IPython: run this with ipython.\n\n";
+         as_comment("Code of the session " + session.name + ".") + "\n";
 }
 
 bool is_broken_python(const Execution& execution) {
@@ -132,7 +131,8 @@ std::string script_cell(const Execution& execution) {
   if (is_broken_python(execution))
     out += as_comment(execution.code);
   else if (magic)
-    out += "get_ipython().run_cell(" + to_text(Json(cell_source(execution))) + ")\n";
+    out += "# This cell needs IPython: run this file with ipython.\nget_ipython().run_cell(" +
+           to_text(Json(cell_source(execution))) + ")\n";
   else
     out += execution.code + (execution.code.ends_with('\n') ? "" : "\n");
   return out + "\n";

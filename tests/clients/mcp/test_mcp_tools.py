@@ -402,6 +402,26 @@ def test_a_hint_on_a_lock_names_the_argument_that_opens_it(agent):
     client.works("lock", path="l.txt", action="acquire")
     error = client.tool("write_file", path="l.txt", text="2")["structuredContent"]["error"]
     assert error["code"] == "locked" and "lock_token" in error["hint"] and "X-Sandkeep" not in error["hint"], error
+    refused = client.tool("lock", path="l.txt", action="acquire")
+    assert "wait_s" in refused["structuredContent"]["error"]["hint"] and "purpose" not in text_of(refused), refused
+
+
+def test_a_limit_is_told_the_same_for_every_value_above_it(agent):
+    client = agent()
+    told = {client.tool("run_python", code="1", timeout_s=seconds)["structuredContent"]["error"]["message"] for seconds in (5000, 999_999, 2**63)}
+    assert len(told) == 1 and "between 1 and 3600" in told.pop()
+    assert "between 60 and 3600" in text_of(client.tool("lock", action="acquire", path="a", ttl_s=999_999))
+
+
+def test_what_tools_say_reads_well(agent):
+    client = agent()
+    client.works("run_python", code="1")
+    assert "1 run, " in text_of(client.tool("list_sessions"))
+    assert "your role is own" in text_of(client.tool("list_workspaces"))
+    client.works("write_file", path="a.txt", text="1")
+    assert text_of(client.tool("move_file", **{"from": "a.txt", "to": "b.txt"})).startswith("`b.txt` is the new path")
+    missing = client.tool("write_file", path="none.txt", text="1", if_version="v_018f6b2c9d3e7a41b5c60d7e8f901234")
+    assert "leave out if_version" in missing["structuredContent"]["error"]["hint"]
 
 
 def test_listening_acknowledges_only_what_is_watched(agent):

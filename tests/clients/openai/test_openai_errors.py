@@ -30,6 +30,12 @@ def test_what_is_not_served_says_what_is(api, path):
     assert "is not available" in error["message"] and "/exec" in error["message"]
 
 
+def test_a_note_about_cut_output_begins_a_line(api, container):
+    ran = api.exec(container, "print('y' * 3_000_000, end='')")
+    logs = "".join(one["logs"] for one in ran["outputs"])
+    assert "y\nThe output was cut" in logs, logs[-200:]
+
+
 @pytest.mark.parametrize("path", [
     f"/containers/cntr_{NOBODY}", "/containers/nonsense", f"/containers/cntr_{NOBODY}/files", f"/files/file-{NOBODY}", "/files/x",
     f"/containers/cntr_{NOBODY}/files/cfile_{NOBODY}/content",

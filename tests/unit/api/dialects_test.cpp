@@ -63,6 +63,12 @@ TEST(Dialects, RoutesAreNamedToThoseOnlyWhoSendRequestsToThem) {
   }
 }
 
+TEST(Dialects, AdviceOnANewKeyNamesTheFieldAndTheWorkspace) {
+  auto error = Error(Code::forbidden, "m").with("workspace_id", std::string("ws_1"));
+  auto hint = hint_for(Audience::rest, error.advise(Advice::narrow_new_key));
+  EXPECT_TRUE(hint.starts_with("Set 'workspace' to ws_1, or ")) << hint;
+}
+
 TEST(Dialects, OurOwnNamesTheAdviceBesideItsWords) {
   auto body = error_body("/api/v1/sessions/s", Error(Code::not_found, "m").advise(Advice::list_sessions));
   EXPECT_EQ(body["error"]["advice"], "list_sessions");

@@ -119,6 +119,8 @@ TEST(ParseId, TakesTheOnePrefixAndNeverTheZeroId) {
        {"f_" + digits, digits, "v_" + std::string(32, '0'), std::string("v_"), "v_" + digits + "0"}) {
     EXPECT_FALSE(refusal([&] { parse_id(text, "v_", "version"); }).empty()) << text;
   }
+  auto zero = refusal([&] { parse_id("v_" + std::string(32, '0'), "v_", "version"); });
+  EXPECT_TRUE(mentions(zero, "not all zero")) << zero;
 }
 
 }  // namespace

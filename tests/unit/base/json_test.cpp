@@ -48,6 +48,16 @@ TEST(Json, WhatIsNotJsonIsABadRequestThatNamesIt) {
   }
 }
 
+TEST(Json, AnErrorSaysWhatIsWrongAndAtWhichByteWithoutNamingTheLibrary) {
+  auto message_of = [](const char* bad) {
+    return expect_error(Code::bad_request, [&] { parse_json(bad, "the body"); });
+  };
+  EXPECT_EQ(message_of("{\"a\":"), "the body is not valid JSON: unexpected end of input at byte 6");
+  EXPECT_EQ(message_of("{x}"), "the body is not valid JSON: invalid literal at byte 2");
+  EXPECT_EQ(message_of("[1,]"), "the body is not valid JSON: unexpected ']' at byte 4");
+  EXPECT_EQ(message_of("1e999").find("exception"), std::string::npos);
+}
+
 RC_GTEST_PROP(JsonProperty, AnyBytesCanBeWrittenAndTheTextReadBack, (const std::string& bytes)) {
   auto back = parse_json(to_text(Json{{"value", bytes}})).at("value").get<std::string>();
   if (is_utf8(bytes)) RC_ASSERT(back == bytes);

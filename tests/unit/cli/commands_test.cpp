@@ -138,6 +138,22 @@ TEST(Run, AServerThatIsNotThereIsUnreachableAndTheErrorSaysWhatToDo) {
   EXPECT_EQ(ran.code, ExitCode::unreachable);
   EXPECT_NE(ran.err.find("127.0.0.1:1"), std::string::npos);
   EXPECT_NE(ran.err.find("sandkeep login"), std::string::npos);
+  EXPECT_EQ(ran.err.find('?'), std::string::npos) << ran.err;
+}
+
+TEST(Run, WrongWordsAreRefusedBeforeAServerIsAsked) {
+  auto role = run_words({"workspace", "member", "crew", "p_1", "king"});
+  EXPECT_EQ(role.code, ExitCode::usage);
+  EXPECT_NE(role.err.find("read, write, own or none"), std::string::npos) << role.err;
+  auto ending = run_words({"sessions", "export", "s_1", "x.txt"});
+  EXPECT_EQ(ending.code, ExitCode::usage);
+  EXPECT_NE(ending.err.find("neither .ipynb nor .py"), std::string::npos) << ending.err;
+  auto folder = run_words({"mcp", "--files", "/nonexistent"});
+  EXPECT_EQ(folder.code, ExitCode::not_found);
+  EXPECT_NE(folder.err.find("--files /nonexistent"), std::string::npos) << folder.err;
+  auto expiry = run_words({"key", "create", "z", "--expires", "yesterday"});
+  EXPECT_EQ(expiry.code, ExitCode::usage);
+  EXPECT_EQ(expiry.err.find("ago"), std::string::npos) << expiry.err;
 }
 
 TEST(Run, WithJsonAnErrorIsTheServersOwnShape) {

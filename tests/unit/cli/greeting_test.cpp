@@ -19,6 +19,11 @@ TEST(Greeting, TheFirstLineSaysReadyAndWhere) {
   EXPECT_TRUE(greeting(facts()).starts_with("ready http://127.0.0.1:8420\n"));
 }
 
+TEST(Greeting, EveryDialectHasItsAddress) {
+  for (const char* name : {"OpenAI", "MCP", "Azure", "Foundry", "LibreChat"})
+    EXPECT_NE(greeting(facts()).find(std::string("\n  ") + name + " "), std::string::npos) << name;
+}
+
 TEST(Greeting, AKeyIsShownOnlyWhenItWasMadeNow) {
   EXPECT_NE(greeting(facts()).find("skey_secret"), std::string::npos);
   auto later = facts();

@@ -101,6 +101,25 @@ TEST_F(AsOfTest, WhatLiesElsewhereNowIsNotTakenFromUnderALock) {
   expect_clean();
 }
 
+TEST_F(AsOfTest, ADryRunCountsUnderALockAndChangesNothing) {
+  put("old/x", "1");
+  TimeUs then = moment();
+  move("old/x", "new/x");
+  put("old/later", "2");
+  for (const char* path : {"old", "new"}) {
+    LockWanted wanted;
+    wanted.path = path;
+    keep->locks().acquire(ws, wanted);
+  }
+  EXPECT_EQ(code_of([&] { go_back(then, "old"); }), Code::locked);
+  auto counts = keep->files().restore_as_of(ws, "old", then, true);
+  EXPECT_TRUE(counts.dry_run);
+  EXPECT_EQ(counts.restored, 1);
+  EXPECT_EQ(counts.trashed, 1);
+  EXPECT_EQ(bytes_at("new/x"), "1");
+  EXPECT_EQ(bytes_at("old/later"), "2");
+}
+
 TEST_F(AsOfTest, AFileThatCameBackIntoANewFolderOfTheOldNameStays) {
   put("F/a/b", "1");
   auto old = keep->files().get(ws, "F/a");

@@ -141,7 +141,22 @@ TEST_F(LocksTest, TimesOutsideTheLimitsAreRefused) {
   for (int64_t ttl : {0, 59, 3601, -5}) {
     wanted.ttl_s = ttl;
     EXPECT_EQ(code_of([&] { keep->locks().acquire(ws, wanted); }), Code::bad_request);
+    EXPECT_EQ(last_error->advice(), ttl > 3600 ? Advice::lock_for_less : Advice::correct_request) << ttl;
   }
+}
+
+TEST_F(LocksTest, TheAdviceFitsTheActThatFailed) {
+  put("a", "1");
+  Lock held = lock("a");
+  code_of([&] { put("a", "2"); });
+  EXPECT_EQ(last_error->advice(), Advice::wait_for_lock);
+  code_of([&] { lock("a"); });
+  EXPECT_EQ(last_error->advice(), Advice::wait_to_acquire);
+  keep->locks().release(ws, held.token);
+  code_of([&] { keep->locks().release(ws, held.token); });
+  EXPECT_EQ(last_error->advice(), Advice::release_nothing);
+  code_of([&] { keep->locks().renew(ws, held.token, 300); });
+  EXPECT_EQ(last_error->advice(), Advice::lock_again);
 }
 
 TEST_F(LocksTest, ALockIsNotRenewedBeyondTheLimit) {

@@ -37,7 +37,7 @@ std::optional<ToolResult> move_file(ToolCall& call) {
                                .on_existing = on_existing(call),
                                .conditions = call.conditions()};
   auto result = call.app().keep.files().apply_one(workspace, std::move(change));
-  return told(call, result.entry, "is where it is now; ids, versions and links stay");
+  return told(call, result.entry, "is the new path; id, versions and links stay");
 }
 
 std::optional<ToolResult> copy_file(ToolCall& call) {

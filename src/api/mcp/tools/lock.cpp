@@ -180,7 +180,7 @@ Tools lock_tools() {
        .input = {{"action", field::choice("The action.", {"acquire", "renew", "release"})},
                  {"path", field::text("For acquire. The path need not exist.")},
                  {"lock_token", field::text("For renew and release.")},
-                 {"ttl_s", field::integer("Lifetime in seconds. Default: 300.", 1, 604'800)},
+                 {"ttl_s", field::integer("Lifetime in seconds. Default: 300.", 1)},
                  {"wait_s", field::integer("Seconds to wait for the lock.", 0, kWaitMaxS)},
                  {"purpose", field::text("A purpose that is shown to others.")},
                  {"workspace", field::workspace()}},

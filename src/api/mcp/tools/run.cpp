@@ -172,7 +172,7 @@ std::optional<ToolResult> list_sessions(ToolCall& call) {
     result.text.append(interpreter::name_of(session.status))
         .append(", /mnt/data is ")
         .append(as_code(session.folder));
-    result.text.append(", ").append(std::to_string(session.execution_count)).append(" runs, last ");
+    result.text.append(", ").append(counted(session.execution_count, "run", "runs")).append(", last ");
     result.text.append(to_iso8601(session.active_us)).append("\n");
   }
   if (sessions.empty()) result.text = "No sessions yet; run_python creates one.";
@@ -186,7 +186,8 @@ Json run_input(std::string_view code_field, std::string_view code_about, Json ex
       "An id from an earlier answer, or a name. Each name is a separate interpreter. Default: the "
       "workspace's interpreter.");
   input["workspace"] = field::workspace();
-  input["timeout_s"] = field::integer("Seconds.", 1, 604'800);
+  // The setting execution_timeout_max_s is the only upper limit, and the interpreter checks it.
+  input["timeout_s"] = field::integer("Seconds.", 1);
   input["files"] = field::texts("Paths or version ids to copy into /mnt/data first.");
   return input;
 }

@@ -19,7 +19,7 @@ Json facts_of(const workspace::Workspace& workspace) {
 
 std::string line_of(const workspace::Workspace& workspace) {
   std::string out = "- " + as_code(workspace.name) + " " + workspace.id.with_prefix(prefix::workspace);
-  out.append(", you may ")
+  out.append(", your role is ")
       .append(role_name(workspace.role))
       .append(", ")
       .append(human_size(workspace.used_bytes));
