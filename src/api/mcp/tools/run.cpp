@@ -199,7 +199,10 @@ Json run_output() {
       {"stdout", field::any("string")},
       {"stderr", field::any("string")},
       {"result", field::any("string")},
-      {"error", field::any("string")},
+      // A failed call has the error as an object here, as in every tool.
+      {"error",
+       {{"type", {"string", "object"}},
+        {"description", "The traceback; or code, message and hint of a call that was refused."}}},
       {"woke",
        {{"type", "boolean"},
         {"description", "The session was asleep: variables are lost, files are there."}}},
