@@ -66,6 +66,7 @@ std::string read_code(const Body& body) {
 
 Input read_input(const Call& call, const Body& body) {
   Input input;
+  input.run.base_url = call.request.base_url;
   input.identifier = body.text("identifier");
   if (auto command = body.text("shellCommand")) {
     input.run.code = *command;

@@ -113,6 +113,7 @@ Json exec_json(const Execution& execution, const Answering& answering) {
 Reply exec(Call& call) {
   auto container = need_living_container(call.app, call.actor, call.request.param("container"));
   interpreter::NewExecution wanted;
+  wanted.base_url = call.request.base_url;
   wanted.code = call.body.need_text("code");
   wanted.language = call.body.text("language").value_or("python");
   if (auto seconds = call.body.integer("timeout_s"))

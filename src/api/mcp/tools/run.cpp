@@ -106,6 +106,7 @@ std::optional<ToolResult> start_run(ToolCall& call, const Id& session, interpret
                                     std::function<ToolResult(const Execution&)> to_result) {
   auto& turn = call.turn;
   auto& interpreter = need_interpreter(call.app());
+  wanted.base_url = call.base_url();
   wanted.accepted = turn.era == Era::legacy && takes_tasks(turn);
   auto authority = session_authority(call.app(), call.actor(), session);
   auto running = interpreter.execute(authority, session, std::move(wanted));
