@@ -94,6 +94,16 @@ def test_every_failure_of_a_tool_matches_its_output_schema(sdk, plain, path, cal
         assert one["isError"] and text_of(one), one
 
 
+def test_the_text_of_a_failed_command_names_its_exit_status(plain):
+    for tool, arguments in (("run_shell", {"command": "exit 3"}), ("run_python", {"code": "import sys; sys.exit(3)"})):
+        assert "Exit status 3" in text_of(plain.tool(tool, **arguments))
+
+
+def test_the_bridge_names_the_setting_of_a_key_that_was_refused(node, server):
+    said = node("mcp/sdk.mjs", server, key="wrong", scenario="refused_key", over="stdio", binary=str(binary()))["said"]
+    assert "SANDKEEP_KEY" in said and "Authorization" not in said
+
+
 def test_output_comes_as_progress_and_as_log_while_code_runs(sdk):
     seen = sdk("progress_and_logs")
     told = " ".join(step.get("message", "") for step in seen["progress"])
