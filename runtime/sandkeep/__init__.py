@@ -55,7 +55,7 @@ def keep(path):
 
 
 def link(path):
-    """Returns a permanent link to the current version of the file. Saves it first if needed."""
+    """Returns a permanent link to the current version of the file, with the server's address. Saves it first if needed."""
     return _ask("link", _local(path))
 
 

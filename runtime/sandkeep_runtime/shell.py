@@ -3,7 +3,9 @@
 import builtins
 import getpass
 import sys
+import warnings
 
+from IPython.core import interactiveshell
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
 from IPython.core.error import StdinNotImplementedError
@@ -16,6 +18,7 @@ from sandkeep_runtime.channel import TooLarge
 from sandkeep_runtime.formats import Formats
 
 OWN_FILES = __file__.rsplit("/", 1)[0]
+EXIT_ADVICE = "To exit: use 'exit', 'quit', or Ctrl-D."
 INLINE_BACKEND = "module://matplotlib_inline.backend_inline"
 
 
@@ -121,6 +124,12 @@ class Shell(InteractiveShell):
         self.compile.reset_compiler_flags()
 
 
+def warn_except_of_exit(message, *args, stacklevel=1, **kwargs):
+    """Replaces warn() in IPython's shell. Drops the advice how to leave a terminal, which IPython gives after sys.exit()."""
+    if message != EXIT_ADVICE:
+        warnings.warn(message, *args, stacklevel=stacklevel + 1, **kwargs)
+
+
 def hide_own_frames(error):
     """Removes the frames of this package from the end of a traceback. print() and display() call into it, so an interrupt may occur there."""
     entry = last_foreign = error.__traceback__ if error is not None else None
@@ -155,6 +164,7 @@ def make_shell(kernel):
     config.InteractiveShell.autoindent = False
     config.Completer.use_jedi = False
     Shell.kernel = kernel
+    interactiveshell.warn = warn_except_of_exit
     shell = Shell.instance(config=config)
     builtins.input = refuse_input
     getpass.getpass = refuse_input

@@ -46,6 +46,7 @@ http::Request without_content(const http::Request& request) {
   out.method = request.method;
   out.path = request.path;
   out.route = request.route;
+  out.mounted_folder = request.mounted_folder;
   return out;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "conversations/html_tag.h"
 #include "conversations/markdown_parser.h"
 
 namespace sk::conversations {
@@ -24,10 +25,14 @@ constexpr size_t kSmallBytes = 4 << 10;
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n'; }
 bool is_alnum(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || (c & 0x80) != 0; }
 
+bool is_web_address(std::string_view url) {
+  auto lower = ascii_lower(url.substr(0, 8));
+  return lower.starts_with("http://") || lower.starts_with("https://");
+}
+
 // Returns the length of the web address at the start of `text`, or 0.
 size_t web_address_at(std::string_view text) {
-  auto lower = ascii_lower(text.substr(0, 8));
-  if (!lower.starts_with("http://") && !lower.starts_with("https://")) return 0;
+  if (!is_web_address(text)) return 0;
   size_t end = 0;
   int depth = 0;
   for (; end < text.size() && end < kUrlBytesMax; ++end) {
@@ -61,10 +66,12 @@ std::optional<std::string> address_of(const MD_ATTRIBUTE& attribute) {
 // Writes tags for the elements that the parser finds. All other output is escaped text.
 class HtmlWriter final : public MarkdownVisitor {
  public:
-  HtmlWriter(const HtmlOptions& options, size_t bytes_max) : options_(options), bytes_max_(bytes_max) {}
+  HtmlWriter(const HtmlOptions& options, std::string_view source, size_t bytes_max)
+      : options_(options), source_(source), bytes_max_(bytes_max) {}
 
   bool enter(MD_BLOCKTYPE type, void* detail) override {
     flush_text();
+    close_spans(0);  // a link that an <a> opened before a nested block, such as a list in a list
     switch (type) {
       case MD_BLOCK_UL:
         return open("<ul>\n");
@@ -155,6 +162,8 @@ class HtmlWriter final : public MarkdownVisitor {
       if (url && is_safe_link(*url)) {
         begin_link(*url);
         spans_.push_back(type);
+      } else {
+        ++plain_labels_;
       }
     } else if (images_ == 0 && spans_.size() < kDepthMax) {
       write("<" + name_of(type) + ">");
@@ -170,6 +179,10 @@ class HtmlWriter final : public MarkdownVisitor {
       if (images_ > 0 && --images_ == 0) write_image();
       return is_within_measure();
     }
+    if (type == MD_SPAN_A && plain_labels_ > 0) {
+      --plain_labels_;
+      return is_within_measure();
+    }
     auto open = std::find(spans_.rbegin(), spans_.rend(), type);
     if (images_ == 0 && open != spans_.rend()) close_spans(static_cast<size_t>(spans_.rend() - open) - 1);
     return is_within_measure();
@@ -178,6 +191,7 @@ class HtmlWriter final : public MarkdownVisitor {
   bool text(MD_TEXTTYPE type, std::string_view piece) override {
     switch (type) {
       case MD_TEXT_NORMAL:
+        if (is_escaped(piece)) escaped_.push_back(pending_.size());
         pending_ += piece;  // until the text ends, since an address may come in pieces
         return true;
       case MD_TEXT_NULLCHAR:
@@ -234,22 +248,69 @@ class HtmlWriter final : public MarkdownVisitor {
     return depth_-- > kDepthMax || write(tag);
   }
 
+  // Whether the piece begins with a "<" that the text writes as "\<". The parser begins a piece there.
+  bool is_escaped(std::string_view piece) const {
+    if (!piece.starts_with('<')) return false;
+    bool inside = piece.data() > source_.data() && piece.data() < source_.data() + source_.size();
+    return inside && piece.data()[-1] == '\\';
+  }
+
   void flush_text() {
-    auto text = std::exchange(pending_, {});
+    auto all = std::exchange(pending_, {});
+    auto escaped = std::exchange(escaped_, {});
+    if (images_ > 0) {
+      write(html_escape(all));
+      return;
+    }
+    std::string_view text = all;
     size_t shown = 0;
-    for (size_t at = 0; images_ == 0 && !link_start_ && at < text.size(); ++at) {
-      bool may_begin = (text[at] == 'h' || text[at] == 'H') && (at == 0 || !is_alnum(text[at - 1]));
-      size_t length = may_begin ? web_address_at(std::string_view(text).substr(at)) : 0;
+    for (size_t at = 0; at < text.size(); ++at) {
+      if (text[at] == '<' && !std::binary_search(escaped.begin(), escaped.end(), at)) {
+        auto tag = html_tag_at(text.substr(at));
+        if (!tag) continue;
+        if (is_shown(*tag)) {
+          write(html_escape(text.substr(shown, at - shown)));
+          write_tag(*tag);
+          shown = at + tag->length;
+        }
+        at += tag->length - 1;  // an address in another tag is not a link
+        continue;
+      }
+      bool may_begin =
+          !link_start_ && (text[at] == 'h' || text[at] == 'H') && (at == 0 || !is_alnum(text[at - 1]));
+      size_t length = may_begin ? web_address_at(text.substr(at)) : 0;
       if (length == 0) continue;
-      write(html_escape(std::string_view(text).substr(shown, at - shown)));
-      auto url = text.substr(at, length);
+      write(html_escape(text.substr(shown, at - shown)));
+      std::string url(text.substr(at, length));
       begin_link(url);
       write(html_escape(url));
       end_link();
       at += length - 1;
       shown = at + 1;
     }
-    write(html_escape(std::string_view(text).substr(shown)));
+    write(html_escape(text.substr(shown)));
+  }
+
+  // Whether the tag becomes a link, its end, or an image. Other tags are text.
+  bool is_shown(const HtmlTag& tag) const {
+    if (tag.name == "/a") return tag_span_.has_value();
+    bool safe = is_web_address(tag.address) && is_safe_link(tag.address);
+    return safe && (tag.name == "img" || (tag.name == "a" && !link_start_ && spans_.size() < kDepthMax));
+  }
+
+  // Writes tags of our own, with nothing of the text but the address and the description. A link that the
+  // text does not close ends with its block.
+  void write_tag(const HtmlTag& tag) {
+    if (tag.name == "/a") return close_spans(*tag_span_);
+    if (tag.name == "a") {
+      begin_link(tag.address);
+      tag_span_ = spans_.size();
+      spans_.push_back(MD_SPAN_A);
+      return;
+    }
+    image_url_ = tag.address;
+    alt_ = html_escape(tag.alt);
+    write_image();
   }
 
   void begin_link(const std::string& url) {
@@ -263,6 +324,7 @@ class HtmlWriter final : public MarkdownVisitor {
     if (out_.size() == *link_start_) write(html_escape(link_url_));
     write("</a>");
     link_start_.reset();
+    tag_span_.reset();
   }
 
   // Images from other servers become links, so that reading a message makes no third-party request.
@@ -285,15 +347,19 @@ class HtmlWriter final : public MarkdownVisitor {
   }
 
   const HtmlOptions& options_;
+  const std::string_view source_;  // the text that is parsed
   const size_t bytes_max_;
   std::string out_;
   std::string pending_;               // text not written yet
+  std::vector<size_t> escaped_;       // positions of escaped "<" in pending_
   size_t depth_ = 0;                  // number of open blocks
   std::vector<MD_SPANTYPE> spans_;    // open spans except images
   size_t addresses_bytes_ = 0;        // of all links and images so far
   std::optional<size_t> link_start_;  // start of the open link's label in out_
   std::string link_url_;
-  size_t images_ = 0;  // nesting depth of images; their text is a description without tags
+  std::optional<size_t> tag_span_;  // index in spans_ of a link that an <a> opened
+  size_t plain_labels_ = 0;         // open links of the parser that are shown as their labels only
+  size_t images_ = 0;               // nesting depth of images; their text is a description without tags
   std::string alt_;
   std::optional<std::string> image_url_;
 };
@@ -332,7 +398,7 @@ bool is_safe_link(std::string_view url) {
 
 std::string markdown_to_html(std::string_view markdown, const HtmlOptions& options) {
   auto text = normal(markdown);
-  HtmlWriter writer(options, kGrowthMax * text.size() + kSmallBytes);
+  HtmlWriter writer(options, text, kGrowthMax * text.size() + kSmallBytes);
   if (parse_markdown(text, writer)) return writer.take();
   return "<pre>" + html_escape(text) + "</pre>\n";
 }

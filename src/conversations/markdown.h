@@ -1,9 +1,10 @@
 // Converts Markdown to safe HTML, for untrusted text such as a model's output.
 //
 // Everything is escaped. Only listed elements become tags: paragraphs, headings, lists, quotes, rules, code,
-// tables, emphasis, links and images. HTML in the text is shown as text. Links lead to http, https, mailto
-// and paths of this server only. Images are shown only from trusted addresses, so that reading a message
-// makes no third-party request. Pure functions; any thread.
+// tables, emphasis, links and images. HTML in the text is shown as text, except <a href> and <img src> with a
+// web address, which become links and images with no other attribute of theirs. Links lead to http, https,
+// mailto and paths of this server only. Images are shown only from trusted addresses, so that reading a
+// message makes no third-party request. Pure functions; any thread.
 #pragma once
 
 #include <string>

@@ -376,6 +376,7 @@ void Records::save_accepted(const workspace::Authority& authority, const Session
                             const Execution& execution, const NewExecution& wanted) {
   Json request = {{"tools", wanted.tools}};
   if (wanted.timeout_s) request["timeout_s"] = *wanted.timeout_s;
+  if (!wanted.base_url.empty()) request["base_url"] = wanted.base_url;
   if (authority.is_limited()) request["path_scope"] = authority.path_scope();
   auto key = wanted.idempotency_key.empty() ? std::nullopt : std::optional(wanted.idempotency_key);
   write_as_owner(context_.db, session, [&](catalog::Tx& tx) {
@@ -396,6 +397,7 @@ std::vector<AcceptedExecution> Records::accepted() {
           one.wanted.code = one.execution.code;
           one.wanted.language = one.execution.language;
           one.wanted.tools = request.value("tools", false);
+          one.wanted.base_url = request.value("base_url", "");
           one.path_scope = request.value("path_scope", "");
           if (request.contains("timeout_s")) one.wanted.timeout_s = request["timeout_s"].get<int64_t>();
           return one;

@@ -88,6 +88,8 @@ struct NewExecution {
   // The client says that it sends this request again, without a key. It gets the session's newest execution
   // if that has the same code and its answer was not delivered.
   bool repeated = false;
+  // "https://host:port", the base of links that the code asks for; empty: links are paths.
+  std::string base_url = {};
 };
 
 struct Execution {

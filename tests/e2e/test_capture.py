@@ -343,6 +343,6 @@ def test_inside_keep_link_fetch_and_versions_work(keep):
     done = keep.run(session, code)
     first, rest, odd = text_of(done).splitlines()
     one, two, count = first.split()
-    assert [keep.http.get(keep.server.url + link).text for link in (one, two)] == ["1", "2"] and count == "2"
+    assert [keep.http.get(link).text for link in (one, two)] == ["1", "2"] and count == "2"
     assert rest == "/mnt/data/far.txt far far" and odd == "1"
     assert {"inside/a", "inside/far.txt", "inside/d/near"} <= {f["path"] for f in done["kept"]}

@@ -29,7 +29,7 @@ def cli(server, tmp_path):
 
 def test_run_has_the_programs_exit_code(cli):
     assert cli("run", "-", stdin=b"print(6 * 7)").out == "42\n"
-    cli("run", "-", stdin=b"import sys; sys.exit(7)", code=7)
+    assert "To exit" not in cli("run", "-", stdin=b"import sys; sys.exit(7)", code=7).err
     assert "ZeroDivisionError" in cli("run", "-", stdin=b"1 / 0", code=1).err
     cli("run", "--bash", "-", stdin=b"exit 9", code=9)
 

@@ -1,6 +1,6 @@
 #include "api/azure/errors.h"
 
-#include "api/common/advice_words.h"
+#include "api/vendor/error_words.h"
 #include "http/server.h"
 
 namespace sk::api::azure {
@@ -55,13 +55,14 @@ std::string_view azure_code(Code code) {
 
 }  // namespace
 
-http::Reply error_reply(const http::Request& request, const Error& error) {
+http::Reply error_reply(const http::Request& request, const Error& domain_error) {
+  Error error = with_mounted_paths(request, domain_error);
   // Status and headers are the same in every dialect.
   http::Reply reply = http::error_to_reply(request, error);
   auto code = std::string(azure_code(error.code()));
   Json body = {{"code", code}, {"message", error.message()}};
   Json inner = {{"code", info(error.code()).name}};
-  if (auto hint = hint_for(Audience::vendor, error); !hint.empty()) inner["hint"] = hint;
+  if (auto hint = vendor_hint(request, error); !hint.empty()) inner["hint"] = hint;
   inner["requestId"] = request.request_id;
   for (const auto& [name, value] : error.facts()) {
     if (name == "field" && std::holds_alternative<std::string>(value))

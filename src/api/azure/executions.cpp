@@ -66,6 +66,7 @@ std::string read_code(const Body& body) {
 
 Input read_input(const Call& call, const Body& body) {
   Input input;
+  input.run.base_url = call.request.base_url;
   input.identifier = body.text("identifier");
   if (auto command = body.text("shellCommand")) {
     input.run.code = *command;
@@ -131,7 +132,7 @@ Json result_value(const OutputText& shown) {
 }
 
 Json family_a_json(const Execution& execution, const SessionInfo& session, const std::string& base_url) {
-  auto shown = output_text(execution);
+  auto shown = output_text(execution, session);
   Json result = result_value(shown);
   return {{"$id", "1"},
           {"properties",
@@ -192,16 +193,19 @@ Json family_b_json(const Execution& execution, const SessionInfo& session, const
               {"executionType", options.waits ? "Synchronous" : "Asynchronous"},
               {"status", shell ? exit_status_of(execution) : status_of(execution)}};
   if (execution.status != ExecutionStatus::done) return out;
-  auto shown = output_text(execution);
+  auto shown = output_text(execution, session);
   if (options.output_max) {
     shown.printed = cut_text(shown.printed, *options.output_max);
     shown.errors = cut_text(shown.errors, *options.output_max);
   }
   out["result"] = result_json(execution, session, shown);
-  if (!shell && execution.outcome != Outcome::ok)
+  if (!shell && execution.outcome != Outcome::ok) {
+    // For a stopped program, the reason of the stop says more than the exception that ended it.
+    auto reason = execution.outcome == Outcome::error ? shown.error_value : reason_of_end(execution);
     out["error"] = {
         {"code", shown.error_name.empty() ? std::string(outcome_name(execution)) : shown.error_name},
-        {"message", shown.error_name.empty() ? execution.message : shown.error_value}};
+        {"message", shown.error_name.empty() ? reason_of_end(execution) : reason}};
+  }
   out["woke"] = execution.woke;
   out["files"] = kept_json(execution, session, base_url);
   return out;

@@ -86,7 +86,13 @@ Reply list_files(Call& call) {
 Entry need_entry(Call& call, const SessionInfo& session, std::string_view name) {
   auto workspace = open_workspace(call, session, Right::read);
   auto path = workspace_path(session, call.query.text("path").value_or(""), name);
-  return call.app.keep.files().get(workspace, path);
+  try {
+    return call.app.keep.files().get(workspace, path);
+  } catch (const Error& error) {
+    // An entry in the trash has advice of its own.
+    if (error.advice() != Advice::check_name) throw;
+    throw Error(Code::not_found, "the session has no file '" + path + "'");
+  }
 }
 
 Reply read_content(Call& call, const SessionInfo& session, std::string_view name) {

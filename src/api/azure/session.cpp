@@ -67,7 +67,9 @@ std::string identifier_of(const Call& call, const std::optional<std::string>& fa
 }
 
 std::optional<interpreter::SessionInfo> find_session(const Call& call) {
-  return aliases(call).find(home_of(call), kind_of(call), identifier_of(call));
+  auto found = aliases(call).find(home_of(call), kind_of(call), identifier_of(call));
+  if (found) call.request.mounted_folder = found->folder;
+  return found;
 }
 
 interpreter::SessionInfo need_session(const Call& call) {
@@ -83,7 +85,9 @@ interpreter::SessionInfo use_session(const Call& call, const std::string& identi
   wanted.name = cut_text(identifier, kNameBytesMax);
   wanted.labels = {{"azure", {{"pool", pool_of(call)}, {"identifier", identifier}}}};
   // An existing session accepts files even when code execution is disabled.
-  return aliases(call).find_or_create(home_of(call), kind_of(call), identifier, wanted);
+  auto session = aliases(call).find_or_create(home_of(call), kind_of(call), identifier, wanted);
+  call.request.mounted_folder = session.folder;
+  return session;
 }
 
 workspace::Authority open_workspace(Call& call, const interpreter::SessionInfo& session,

@@ -136,7 +136,7 @@ Reply get_metadata(Call& call, const std::shared_ptr<Known>& known) {
       [] {});
   auto answer = [deferred, known, created_us, &app = call.app, authority,
                  session](const interpreter::Execution& execution) {
-    Json told = packages_in(output_text(execution).printed);
+    Json told = packages_in(output_text(execution, session).printed);
     if (told.is_null())
       told = {{"python", ""}, {"packages", Json::array()}};
     else

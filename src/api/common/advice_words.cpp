@@ -110,7 +110,9 @@ constexpr AdviceWords kVendorWords[] = {
     {Advice::restore_file_first, "It is in the trash. Restore it from there."},
     {Advice::list_sessions, ""},
     {Advice::end_a_session, "Wait until a session goes to sleep, or delete one."},
-    {Advice::keep_files_first, ""},
+    {Advice::keep_files_first,
+     "Remove the reason, such as a full quota, and delete the session again: that keeps them first. "
+     "?force=true deletes the session with them."},
 };
 
 constexpr AdviceWords kPageWords[] = {

@@ -1,15 +1,16 @@
 #include "api/librechat/errors.h"
 
-#include "api/common/advice_words.h"
+#include "api/vendor/error_words.h"
 #include "http/server.h"
 
 namespace sk::api::librechat {
 
-http::Reply error_reply(const http::Request& request, const Error& error) {
+http::Reply error_reply(const http::Request& request, const Error& domain_error) {
   constexpr int kRetryAfterS = 5;
+  Error error = with_mounted_paths(request, domain_error);
   http::Reply reply = http::error_to_reply(request, error);
   Json body = {{"error", error.message()},
-               {"details", hint_for(Audience::vendor, error)},
+               {"details", vendor_hint(request, error)},
                {"code", info(error.code()).name},
                {"request_id", request.request_id}};
   for (const auto& [name, value] : error.facts())

@@ -38,6 +38,7 @@ std::string with_arguments(const std::string& code, const std::vector<std::strin
 
 Reply execute(Call& call) {
   interpreter::NewExecution wanted;
+  wanted.base_url = call.request.base_url;
   wanted.language = language_of(call.body.need_text("lang"));
   wanted.code = with_arguments(call.body.need_text("code"), call.body.texts("args"), wanted.language);
   auto asked = std::make_shared<const Asked>(prepare(call, call.body));

@@ -159,6 +159,7 @@ Reply begin(Call& call, const std::shared_ptr<Begun>& begun) {
   if (!code || code->empty())
     throw Error(Code::bad_request, "Missing required field: code").with("field", std::string("code"));
   interpreter::NewExecution wanted;
+  wanted.base_url = call.request.base_url;
   wanted.code = with_tools(*code, language, read_tools(call.body));
   wanted.tools = true;
   wanted.announced = true;

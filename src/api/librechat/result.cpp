@@ -1,5 +1,6 @@
 #include "api/librechat/result.h"
 
+#include "api/vendor/error_words.h"
 #include "api/vendor/output_text.h"
 #include "workspace/links.h"
 
@@ -89,16 +90,17 @@ Asked prepare(const Call& call, const Body& body) {
     }
     asked.read_only.push_back(read_only);
   }
+  call.request.mounted_folder = asked.session.folder;  // of the session that runs the code
   return asked;
 }
 
 Json result_json(const Execution& execution, const Asked& asked, const std::string& base_url) {
-  auto shown = output_text(execution);
+  auto shown = output_text(execution, asked.session);
   // Returns printed text unchanged, because helpers parse it. A cell that printed nothing returns its value.
   std::string printed = shown.printed;
   if (printed.empty() && shown.value) printed = *shown.value + "\n";
   for (const auto& file : asked.attached)
-    if (!file.problem.empty()) shown.errors += file.problem + "\n";
+    if (!file.problem.empty()) shown.errors += with_mounted_paths(asked.session.folder, file.problem) + "\n";
   std::vector<bool> seen(asked.attached.size(), false);
   Json files = written_files(execution, asked, base_url, seen);
   if (asked.current) add_inherited(files, asked, seen);

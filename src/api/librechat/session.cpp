@@ -56,6 +56,7 @@ std::string language_of(const std::string& name) {
 SessionInfo need_session(const Call& call, std::string_view id) {
   auto found = find_session(call, id);
   if (!found) throw Error(Code::not_found, "Session not found").hint("You have no session with this id.");
+  call.request.mounted_folder = found->folder;
   return *found;
 }
 

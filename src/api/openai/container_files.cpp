@@ -19,15 +19,6 @@ using workspace::Version;
 // The bytes of an id never change, but access must be checked on each request.
 constexpr std::string_view kCacheControl = "private, no-cache";
 
-// Also accepts a deleted container, whose files are still available by id.
-SessionInfo container_of(Call& call) {
-  return need_container(call.app, call.actor, call.request.param("container"));
-}
-
-SessionInfo living_container_of(Call& call) {
-  return need_living_container(call.app, call.actor, call.request.param("container"));
-}
-
 workspace::Authority workspace_of(Call& call, const SessionInfo& container, Right right) {
   return call.open_workspace(container.workspace.with_prefix(workspace::prefix::workspace), right);
 }

@@ -142,12 +142,8 @@ Reply list_containers(Call& call) {
   }));
 }
 
-SessionInfo asked_for(Call& call) {
-  return need_living_container(call.app, call.actor, call.request.param("container"));
-}
-
 Reply delete_container(Call& call) {
-  auto container = asked_for(call);
+  auto container = living_container_of(call);
   auto& interpreter = need_interpreter(call.app);
   interpreter.remove(session_authority(call.app, call.actor, container.id), container.id,
                      unkept_by(call.query));
@@ -178,7 +174,7 @@ void add_container_routes(Routes& routes, const OpenAiMount& mount) {
 
   routes.add(operation(mount, "GET", "/containers/{container}", "get_container"),
              telling_ignored([](Call& call) {
-               return Reply::json(container_json(asked_for(call), call.app.clock.now_us()));
+               return Reply::json(container_json(living_container_of(call), call.app.clock.now_us()));
              }));
   auto remove = operation(mount, "DELETE", "/containers/{container}", "delete_container");
   remove.query = std::move(remove.query) + force_field();

@@ -1,6 +1,6 @@
 #include "api/openai/errors.h"
 
-#include "api/common/advice_words.h"
+#include "api/vendor/error_words.h"
 #include "http/server.h"
 
 namespace sk::api::openai {
@@ -48,11 +48,26 @@ std::string unknown_path_message(const http::Request& request) {
          "/files and /uploads. To run code without a model, use POST /v1/containers/{container_id}/exec.";
 }
 
+// Advice about sessions, which are containers here.
+constexpr AdviceWords kContainerWords[] = {
+    {Advice::end_a_session, "Wait until a container expires, or delete one."},
+    {Advice::create_other_session, "Create another container. The files of this one are in the workspace."},
+    {Advice::keep_files_first,
+     "Remove the reason, such as a full quota, and delete the container again: that keeps them first. "
+     "?force=true deletes the container with them."},
+};
+
+std::string hint_of(const http::Request& request, const Error& error) {
+  for (const auto& words : kContainerWords)
+    if (error.advice() == words.advice) return error.hint(kContainerWords);
+  return vendor_hint(request, error);
+}
+
 std::string message_of(const http::Request& request, const Error& error) {
   if (error.code() == Code::not_found && request.route.empty()) return unknown_path_message(request);
   std::string message = error.message();
   if (!message.empty() && !message.ends_with('.')) message += ".";
-  if (auto hint = hint_for(Audience::vendor, error); !hint.empty()) message.append(" ").append(hint);
+  if (auto hint = hint_of(request, error); !hint.empty()) message.append(" ").append(hint);
   return message;
 }
 
@@ -65,7 +80,8 @@ Json param_of(const Error& error) {
 
 }  // namespace
 
-http::Reply error_reply(const http::Request& request, const Error& error) {
+http::Reply error_reply(const http::Request& request, const Error& domain_error) {
+  Error error = with_mounted_paths(request, domain_error);
   Look look = look_of(error);
   Json body = {{"message", message_of(request, error)},
                {"type", look.type},

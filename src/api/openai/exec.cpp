@@ -6,7 +6,9 @@
 #include "api/openai/openai.h"
 #include "api/openai/shapes.h"
 #include "api/vendor/containers.h"
+#include "api/vendor/error_words.h"
 #include "api/vendor/ignored.h"
+#include "api/vendor/output_text.h"
 #include "base/text.h"
 #include "workspace/links.h"
 
@@ -63,13 +65,15 @@ void add_bundle(Json& outputs, const interpreter::Bundle& bundle, const Executio
   if (const auto* text = bundle.find("text/plain")) add_logs(outputs, *text + "\n");
 }
 
-Json outputs_json(const Execution& execution, const std::string& base_url) {
+Json outputs_json(const Execution& execution, const Answering& answering) {
   Json outputs = Json::array();
   interpreter::Visit add{
       [&](const interpreter::TextOutput& text) { add_logs(outputs, text.text); },
-      [&](const interpreter::NoteOutput& note) { add_note(outputs, note.text); },
+      [&](const interpreter::NoteOutput& note) {
+        add_note(outputs, with_mounted_paths(answering.container.folder, note.text));
+      },
       [&](const interpreter::ErrorOutput& error) { add_logs(outputs, error.traceback + "\n"); },
-      [&](const auto& shown) { add_bundle(outputs, shown.bundle, execution, base_url); }};
+      [&](const auto& shown) { add_bundle(outputs, shown.bundle, execution, answering.base_url); }};
   for (const auto& output : execution.outputs) std::visit(add, output);
   return outputs;
 }
@@ -95,21 +99,24 @@ Json error_of(const Execution& execution) {
   if (execution.outcome == Outcome::error)
     if (const auto* error = interpreter::error_in(execution.outputs))
       return {{"name", error->name}, {"message", error->value}};
-  return {{"name", outcome_name(execution)}, {"message", execution.message}};
+  return {{"name", outcome_name(execution)}, {"message", reason_of_end(execution)}};
 }
 
 Json exec_json(const Execution& execution, const Answering& answering) {
   // A program that raises an exception still completes. A stopped program does not.
   bool whole = execution.outcome == Outcome::ok || execution.outcome == Outcome::error;
+  const auto& folder = answering.container.folder;
   Json not_kept = Json::array();
   for (const auto& item : execution.files.not_kept)
-    not_kept.push_back({{"path", item.path}, {"reason", name_of(item.reason)}, {"message", item.message}});
+    not_kept.push_back({{"path", with_mounted_paths(folder, item.path)},
+                        {"reason", name_of(item.reason)},
+                        {"message", with_mounted_paths(folder, item.message)}});
   return {{"id", execution.id.with_prefix("ci_")},
           {"object", "container.exec"},
           {"container_id", answering.container.id.with_prefix(kContainerPrefix)},
           {"status", whole ? "completed" : "incomplete"},
           {"code", execution.code},
-          {"outputs", outputs_json(execution, answering.base_url)},
+          {"outputs", outputs_json(execution, answering)},
           {"error", error_of(execution)},
           {"files", files_json(execution, answering)},
           {"files_more", execution.files.kept.size() > kFilesInAnswerMax},
@@ -118,8 +125,9 @@ Json exec_json(const Execution& execution, const Answering& answering) {
 }
 
 Reply exec(Call& call) {
-  auto container = need_living_container(call.app, call.actor, call.request.param("container"));
+  auto container = living_container_of(call);
   interpreter::NewExecution wanted;
+  wanted.base_url = call.request.base_url;
   wanted.code = call.body.need_text("code");
   wanted.language = call.body.text("language").value_or("python");
   if (auto seconds = call.body.integer("timeout_s"))

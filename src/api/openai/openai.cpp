@@ -1,5 +1,6 @@
 #include "api/openai/openai.h"
 
+#include "api/vendor/containers.h"
 #include "api/vendor/ignored.h"
 
 namespace sk::api::openai {
@@ -16,6 +17,18 @@ Operation operation(const OpenAiMount& mount, std::string method, const std::str
   out.query = {{.name = "api-version", .about = "Ignored."}};
   out.hidden = out.lenient = out.opens_locks = true;
   return out;
+}
+
+interpreter::SessionInfo container_of(Call& call) {
+  auto container = need_container(call.app, call.actor, call.request.param("container"));
+  call.request.mounted_folder = container.folder;
+  return container;
+}
+
+interpreter::SessionInfo living_container_of(Call& call) {
+  auto container = need_living_container(call.app, call.actor, call.request.param("container"));
+  call.request.mounted_folder = container.folder;
+  return container;
 }
 
 CallHandler telling_ignored(CallHandler handler) {

@@ -3,6 +3,7 @@
 
 #include "api/common/routes.h"
 #include "api/vendor/openai_mount.h"
+#include "interpreter/types.h"
 
 namespace sk::api::openai {
 
@@ -18,6 +19,11 @@ void add_upload_routes(Routes& routes, const OpenAiMount& mount);
 // Returns an operation of this dialect: lenient, and not in Sandkeep's OpenAPI document.
 Operation operation(const OpenAiMount& mount, std::string method, const std::string& path,
                     const std::string& id);
+// The container that {container} names, even if deleted; Error(not_found) when there is none. Error replies
+// then name its files as its code sees them.
+interpreter::SessionInfo container_of(Call& call);
+// The same, but a deleted container is Error(not_found).
+interpreter::SessionInfo living_container_of(Call& call);
 // Wraps a handler so that its reply names the ignored fields of the request.
 CallHandler telling_ignored(CallHandler handler);
 

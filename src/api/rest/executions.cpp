@@ -90,6 +90,7 @@ Reply follow(const RunningExecution& running, const std::string& base_url, int64
 
 Reply execute(Call& call) {
   interpreter::NewExecution wanted;
+  wanted.base_url = call.request.base_url;
   wanted.code = call.body.need_text("code");
   wanted.language = call.body.text("language").value_or("python");
   wanted.timeout_s = call.body.integer("timeout_s");

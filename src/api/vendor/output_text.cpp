@@ -1,5 +1,7 @@
 #include "api/vendor/output_text.h"
 
+#include "api/vendor/error_words.h"
+
 namespace sk::api {
 
 namespace {
@@ -21,14 +23,16 @@ void take_bundle(const interpreter::Bundle& bundle, OutputText& out) {
 
 }  // namespace
 
-OutputText output_text(const interpreter::Execution& execution) {
+OutputText output_text(const interpreter::Execution& execution, const interpreter::SessionInfo& session) {
   OutputText out;
   interpreter::Visit take{
       [&](const interpreter::TextOutput& text) {
         bool is_out = text.stream == interpreter::TextOutput::Stream::out;
         (is_out ? out.printed : out.errors) += text.text;
       },
-      [&](const interpreter::NoteOutput& note) { add_line(out.errors, note.text); },
+      [&](const interpreter::NoteOutput& note) {
+        add_line(out.errors, with_mounted_paths(session.folder, note.text));
+      },
       [&](const interpreter::DisplayOutput& display) { take_bundle(display.bundle, out); },
       [&](const interpreter::ResultOutput& result) {
         if (const auto* text = result.bundle.find("text/plain")) out.value = *text;
@@ -41,9 +45,15 @@ OutputText output_text(const interpreter::Execution& execution) {
       }};
   for (const auto& output : execution.outputs) std::visit(take, output);
   for (const auto& item : execution.files.not_kept)
-    add_line(out.errors, "not kept: " + item.path + ": " + item.message);
+    add_line(out.errors, "not kept: " + with_mounted_paths(session.folder, item.path + ": " + item.message));
   add_line(out.errors, execution.message);
   return out;
+}
+
+std::string reason_of_end(const interpreter::Execution& execution) {
+  if (!execution.message.empty() || !execution.exit_code) return execution.message;
+  return std::string(execution.language == "bash" ? "the shell script" : "the program") +
+         " ended with exit status " + std::to_string(*execution.exit_code);
 }
 
 }  // namespace sk::api

@@ -25,6 +25,10 @@ struct OutputText {
   std::string error_name, error_value;
 };
 
-OutputText output_text(const interpreter::Execution& execution);
+// Names files as code in the session sees them.
+OutputText output_text(const interpreter::Execution& execution, const interpreter::SessionInfo& session);
+
+// Why an execution failed, where no exception says it: its message, or its exit status.
+std::string reason_of_end(const interpreter::Execution& execution);
 
 }  // namespace sk::api

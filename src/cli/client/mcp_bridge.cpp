@@ -23,6 +23,7 @@ constexpr size_t kCancelledMax = 1000;
 constexpr std::chrono::milliseconds kPause{500};
 constexpr std::string_view kVersionKey = "io.modelcontextprotocol/protocolVersion";
 constexpr int kServerError = -32000, kParseError = -32700;
+constexpr int kUnauthorized = 401;
 
 // Encodes text for a header.
 std::string header_value(const std::string& text) {
@@ -276,7 +277,12 @@ void McpBridge::answer(const Json& message) {
     said = parse_json(outcome.error);
   } catch (const Error&) {
   }
-  const auto& error = field_in(said, "error");
+  auto error = field_in(said, "error");
+  if (error.is_object() && outcome.status == kUnauthorized) {
+    // The client of the bridge sends no header: it starts the bridge with a key.
+    error["message"] = text_in(error, "message") + ". " + key_hint(target_);
+    if (error.contains("data") && error["data"].is_object()) error["data"]["hint"] = key_hint(target_);
+  }
   if (error.is_object()) return write({{"jsonrpc", "2.0"}, {"id", id}, {"error", error}});
   fail(id, kServerError, outcome.error.empty() ? "the server's answer ended early" : outcome.error);
 }

@@ -36,16 +36,6 @@ Code code_named(std::string_view name, int status) {
   return status >= 500 ? Code::internal : Code::bad_request;
 }
 
-// Hints that only the client can give: how to configure its server and key.
-std::string advice(Code code, const Target& target) {
-  if (code == Code::unauthorized && target.key.empty())
-    return "Run 'sandkeep login " + target.server +
-           "', or set SANDKEEP_KEY. The first key is in root.key in the server's data folder.";
-  if (code == Code::unauthorized)
-    return "Run 'sandkeep login " + target.server + "' with a valid key, or correct SANDKEEP_KEY or --key.";
-  return "";
-}
-
 // How to go on when no server answered; an untrusted certificate is told apart from a server that is not
 // there.
 Error unreachable(const Error& error, const Target& target) {
@@ -78,6 +68,13 @@ Json parse_answer(const http::ClientResponse& response) {
 
 }  // namespace
 
+std::string key_hint(const Target& target) {
+  if (target.key.empty())
+    return "Run 'sandkeep login " + target.server +
+           "', or set SANDKEEP_KEY. The first key is in root.key in the server's data folder.";
+  return "Run 'sandkeep login " + target.server + "' with a valid key, or correct SANDKEEP_KEY or --key.";
+}
+
 void WriteConditions::add_to(http::Headers& headers) const {
   auto joined = [](const std::vector<std::string>& values, bool quoted) {
     std::string out;
@@ -105,7 +102,7 @@ Error to_error(const http::ClientResponse& response, const Target& target) {
   Error out(code_named(text_in(fields, "code"), response.status),
             message.empty() ? "the server answered " + status : message);
   add_facts(out, fields);
-  if (auto hint = advice(out.code(), target); !hint.empty()) return std::move(out).hint(hint);
+  if (out.code() == Code::unauthorized) return std::move(out).hint(key_hint(target));
   // The server's hint is for those who write requests; this program has words of its own for what it knows.
   if (auto known = advice_named(text_in(fields, "advice"))) return std::move(out).advise(*known);
   return std::move(out).hint(text_in(fields, "hint"));

@@ -71,6 +71,9 @@ class Remote {
   std::map<std::string, std::string> ids_;  // workspace ids by name
 };
 
+// How a user of the command line gives a valid key, for a server that refused the target's key.
+std::string key_hint(const Target& target);
+
 // Returns the entry at that path, or nullopt.
 std::optional<Json> find_entry(Remote& remote, const RemotePath& where);
 Json get_entry(Remote& remote, const RemotePath& where);

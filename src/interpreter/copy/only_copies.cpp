@@ -15,8 +15,7 @@ Error only_copies_error(const std::vector<NotKept>& items) {
     listed.append(i == 0 ? "" : "\n").append(items[i].path);
   }
   if (items.size() > kNamed) named.append(" and " + std::to_string(items.size() - kNamed) + " more");
-  return Error(Code::conflict,
-               "the session was not deleted, since it has files that could not be kept: " + named)
+  return Error(Code::conflict, "not deleted, because files that could not be kept would be lost: " + named)
       .advise(Advice::keep_files_first)
       .with("not_kept", listed)
       .with("not_kept_count", static_cast<int64_t>(items.size()));

@@ -427,7 +427,8 @@ void LiveSession::answer(const sandbox::KernelRequest& request) {
       return told;
     };
     auto authority = capture_as().authority.limited_to(path_scope_);
-    auto answered = answer_request({services_.keep, keeper_, info_.folder, authority, capture}, request);
+    auto answered = answer_request(
+        {services_.keep, keeper_, info_.folder, authority, current_->wanted.base_url, capture}, request);
     if (auto* refused = std::get_if<RequestRefused>(&answered))
       return refuse(refused->code, refused->message);
     runner_.kernel().reply(request.id, std::get<Json>(answered));

@@ -30,14 +30,18 @@ void refuse_unkept(const Settled& settled, const std::string& workspace_path) {
     if (item.path == workspace_path) throw Refusal{item};
 }
 
-Json describe(const workspace::Version& version) {
+std::string link_to(const RequestContext& context, const workspace::Version& version) {
+  return context.base_url + workspace::Links::path_of(version);
+}
+
+Json describe(const RequestContext& context, const workspace::Version& version) {
   return {{"path", version.path},
           {"version_id", version.id.with_prefix(workspace::prefix::version)},
           {"number", version.number},
           {"size", version.size},
           {"sha256", version.sha256.hex()},
           {"created_at", to_iso8601(version.created_us)},
-          {"link", workspace::Links::path_of(version)}};
+          {"link", link_to(context, version)}};
 }
 
 Json fetch(const RequestContext& context, const Json& params) {
@@ -79,11 +83,11 @@ Json answer(const RequestContext& context, const std::string& method, const Json
   auto versions =
       files.versions(context.authority, entry.id, "", method == "versions" ? kVersionsTold : 1).items;
   if (versions.empty()) throw Error(Code::bad_request, "this is a folder");
-  if (method == "keep") return describe(versions[0]);
-  if (method == "link") return workspace::Links::path_of(versions[0]);
+  if (method == "keep") return describe(context, versions[0]);
+  if (method == "link") return link_to(context, versions[0]);
   if (method == "versions") {
     Json list = Json::array();
-    for (const auto& version : versions) list.push_back(describe(version));
+    for (const auto& version : versions) list.push_back(describe(context, version));
     return list;
   }
   throw Error(Code::not_found, "there is no method '" + method + "'");

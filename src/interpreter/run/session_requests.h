@@ -17,6 +17,7 @@ struct RequestContext {
   CopyKeeper& keeper;
   std::string folder;  // the session's folder in the workspace
   workspace::Authority authority;
+  std::string base_url;  // of links; empty: links are paths
   // Keeps everything touched so far, so that an answer matches the files that code sees.
   std::function<Settled()> capture;
 };

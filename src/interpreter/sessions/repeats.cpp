@@ -44,7 +44,7 @@ std::optional<RunningExecution> Repeats::find_by_key(const Id& session, LiveSess
   auto found = records_.find_by_key(session, wanted.idempotency_key, clock_.now_us() - kKeyLifeUs);
   if (!found) return std::nullopt;
   if (!is_same(*found, wanted))
-    throw Error(Code::conflict, "this idempotency key was used for other code in this session")
+    throw Error(Code::conflict, "this idempotency key was used for other code")
         .advise(Advice::give_code_its_own_key);
   if (auto running = live != nullptr ? live->find(found->id) : std::nullopt) return joined(*running);
   // The last server was killed, and this one could not give the execution to its session yet.

@@ -68,6 +68,28 @@ def test_a_shell_command_that_is_killed_has_an_exit_code_too(pool, identifier):
     assert int(answer.json()["status"]) != 0
 
 
+def test_an_execution_that_is_stopped_says_why(pool, identifier):
+    stopped = run(pool, identifier, "import time; time.sleep(60)", timeoutInSeconds=1)
+    assert stopped["status"] == "Failed" and "time-out" in stopped["error"]["message"], stopped
+    raised = run(pool, identifier, "raise KeyError('k')")
+    assert raised["error"] == {"code": "KeyError", "message": "'k'"}
+    assert "exit status 3" in run(pool, identifier, "import sys; sys.exit(3)")["error"]["message"]
+
+
+def test_files_are_named_as_code_sees_them(make_server, identifier):
+    pool = Pool(make_server("--quota-default-bytes", "2 MiB"), ROOT_KEY)
+    stderr = run(pool, identifier, "import os\nopen('b.bin', 'wb').write(os.urandom(3_000_000)); _ = open('a', 'w').write('x')")["result"]["stderr"]
+    assert "not kept: /mnt/data/b.bin: " in stderr and "sessions/" not in stderr, stderr
+    for name in ("nope.txt", "d/nope.txt/content"):
+        error = pool.call("GET", f"files/{name}", 404, identifier=identifier, version=B).json()["error"]
+        assert "'/mnt/data/" in error["message"] and "workspace" not in error["message"] and "sessions/" not in str(error), error
+    pool.call("DELETE", "files/a", 204, identifier=identifier, version=B)
+    error = pool.call("GET", "files/a", 404, identifier=identifier, version=B).json()["error"]
+    assert "'/mnt/data/a' was moved to the trash" in error["message"] and "sessions/" not in str(error), error
+    error = pool.call("DELETE", "session", 409, identifier=identifier, version=B).json()["error"]
+    assert "/mnt/data/b.bin" in error["message"] and "force=true" in error["innererror"]["hint"] and "sessions/" not in str(error), error
+
+
 def test_family_b_lists_folders_and_family_a_whole_paths(pool, identifier):
     put(pool, identifier, "top.txt", b"1")
     assert put(pool, identifier, "in.txt", b"22", "/mnt/data/a/b")["directory"] == "/mnt/data/a/b"

@@ -59,6 +59,13 @@ def test_links_in_any_spelling_lead_to_the_file(chat, written, spelling):
             assert chat.open(link_target(bare["markdown"])).decode() == name, bare
 
 
+def test_a_link_that_is_written_in_html_is_a_link(chat, written):
+    session, _ = written
+    stored = chat.store("m", text='Download <a href="sandbox:/mnt/data/report.csv" onclick="x()">report</a> now', session=session["id"])
+    link = stored["attachments"][0]["link"]
+    assert stored["html"] == f'<p>Download <a href="{link}" rel="noopener noreferrer nofollow">report</a> now</p>\n'
+
+
 def test_a_message_is_given_back_ready_to_show(chat, written):
     session, _ = written
     text = "# Done\n\n- [the report](sandbox:/mnt/data/report.csv)\n- **bold** <script>alert(1)</script>\n"

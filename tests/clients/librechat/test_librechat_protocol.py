@@ -79,6 +79,12 @@ def test_a_program_that_fails_is_an_answer_and_not_an_error(current):
     assert killed["signal"] and killed["message"] and [one["name"] for one in killed["files"]] == ["w.txt"]
 
 
+def test_files_that_are_not_kept_are_named_as_code_sees_them(make_server):
+    current = Current(f"{make_server('--quota-default-bytes', '2 MiB').url}/librechat/{ROOT_KEY}/v1")
+    stderr = current.exec("import os\n_ = open('b.bin', 'wb').write(os.urandom(3_000_000))")["stderr"]
+    assert "not kept: /mnt/data/b.bin: " in stderr and "sessions/" not in stderr, stderr
+
+
 def test_figures_come_as_files(current):
     result = current.exec("import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()\nplt.savefig('saved.png')")
     for ref in current.refs(result):

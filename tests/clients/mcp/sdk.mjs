@@ -5,8 +5,8 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { ResourceUpdatedNotificationSchema, ResourceListChangedNotificationSchema, LoggingMessageNotificationSchema,
   CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 
-const { scenario, over = 'http', binary, folder, code } = JSON.parse(process.env.ARGUMENTS);
-const url = new URL(process.env.SANDKEEP_URL + '/mcp');
+const { scenario, over = 'http', binary, folder, code, path = '/mcp', calls } = JSON.parse(process.env.ARGUMENTS);
+const url = new URL(process.env.SANDKEEP_URL + path);
 const headers = { Authorization: `Bearer ${process.env.SANDKEEP_KEY}` };
 
 async function connect(options = {}) {
@@ -62,6 +62,22 @@ const scenarios = {
     const again = await run({ code: 'x', session: same.structuredContent.session });
     await client.close();
     return { same, other, shell, again };
+  },
+
+  // After listTools, the client checks structured content against the tool's output schema, and throws if it does not match.
+  async failures() {
+    const { client } = await connect();
+    const { tools } = await client.listTools();
+    const seen = [];
+    for (const { name } of tools)
+      for (const args of [{ nonsense: 1 }, ...(calls[name] ?? [])])
+        seen.push({ name, args, ...await client.callTool({ name, arguments: args }).catch((error) => ({ threw: error.message })) });
+    await client.close();
+    return seen;
+  },
+
+  async refused_key() {
+    return { said: await connect().then(() => 'connected', (error) => error.message) };
   },
 
   async progress_and_logs() {

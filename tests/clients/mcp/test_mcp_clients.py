@@ -52,6 +52,58 @@ def test_variables_last_in_a_session_and_are_apart_in_another(sdk):
     assert seen["again"]["structuredContent"]["result"] == "41"
 
 
+NOWHERE = {"path": "data/nowhere.txt"}
+UNKNOWN = "s_" + "0" * 32
+FAILING = {
+    "run_python": [{}, {"code": 1}, {"code": "1", "session": UNKNOWN}, {"code": "1", "session": ""}, {"code": "1", "workspace": "nobodys"},
+                   {"code": "1", "files": ["data/nowhere.txt"]}, {"code": "1", "timeout_s": 0}, {"code": "1 / 0"}, {"code": "import sys; sys.exit(3)"},
+                   {"code": "import time; time.sleep(60)", "timeout_s": 1}, {"code": "import os; os._exit(4)"}],
+    "run_shell": [{}, {"command": "true", "session": UNKNOWN}, {"command": "true", "workspace": "nobodys"}, {"command": "exit 3"},
+                  {"command": "sleep 60", "timeout_s": 1}],
+    "session_unkept": [{}, {"session": UNKNOWN}, {"session": "x"}],
+    "list_files": [{"folder": "nowhere"}, {"workspace": "nobodys"}, {"cursor": "x"}],
+    "read_file": [{}, NOWHERE, {"version": "v_" + "0" * 32}, {"path": "data"}, {"path": "../x"}],
+    "search": [{}, {"query": "x", "workspace": "nobodys"}],
+    "write_file": [{}, {"path": "data/a"}, {"path": "../a", "text": ""}, {"path": "data/f.txt", "text": "", "only_new": True},
+                   {"path": "data/f.txt", "text": "", "if_version": "v_" + "0" * 32}],
+    "edit_file": [{}, {**NOWHERE, "edits": [{"old": "a", "new": "b"}]}, {"path": "data/f.txt", "edits": [{"old": "zzz", "new": "b"}]}],
+    "upload": [{}, {"path": ""}, {"path": "a", "workspace": "nobodys"}],
+    "move_file": [{}, {"from": "data/nowhere.txt", "to": "b"}],
+    "copy_file": [{}, {"from": "data/nowhere.txt", "to": "b"}],
+    "delete_file": [{}, {**NOWHERE, "confirm": True}, {"path": "data/f.txt"}],
+    "restore": [{}, NOWHERE, {"version": "v_" + "0" * 32}],
+    "versions": [{}, NOWHERE],
+    "activity": [{"workspace": "nobodys"}],
+    "lock": [{}, {"action": "acquire"}, {"action": "renew", "lock_token": "x"}, {"action": "acquire", "path": "data/held", "workspace": "nobodys"}],
+    "create_workspace": [{}, {"name": ""}],
+    "link_to_conversation": [{}, {"conversation": "c", "message": "m", "workspace": "nobodys"}],
+}
+FAILING_AZURE = {
+    "runPythonCodeInRemoteEnvironment": [{}, {"environmentId": "x", "pythonCode": "1"}, {"environmentId": "0" * 32, "pythonCode": "1"}],
+    "runShellCommandInRemoteEnvironment": [{}, {"environmentId": "x", "shellCommand": "true"}, {"environmentId": "0" * 32, "shellCommand": "true"}],
+}
+
+
+@pytest.mark.parametrize("path, calls", [("/mcp", FAILING), ("/azure/mcp", FAILING_AZURE)])
+def test_every_failure_of_a_tool_matches_its_output_schema(sdk, plain, path, calls):
+    plain.works("write_file", path="data/f.txt", text="there")
+    seen = sdk("failures", path=path, calls=calls)
+    assert set(calls) <= {one["name"] for one in seen}
+    assert [one for one in seen if "threw" in one] == []
+    for one in seen:
+        assert one["isError"] and text_of(one), one
+
+
+def test_the_text_of_a_failed_command_names_its_exit_status(plain):
+    for tool, arguments in (("run_shell", {"command": "exit 3"}), ("run_python", {"code": "import sys; sys.exit(3)"})):
+        assert "Exit status 3" in text_of(plain.tool(tool, **arguments))
+
+
+def test_the_bridge_names_the_setting_of_a_key_that_was_refused(node, server):
+    said = node("mcp/sdk.mjs", server, key="wrong", scenario="refused_key", over="stdio", binary=str(binary()))["said"]
+    assert "SANDKEEP_KEY" in said and "Authorization" not in said
+
+
 def test_output_comes_as_progress_and_as_log_while_code_runs(sdk):
     seen = sdk("progress_and_logs")
     told = " ".join(step.get("message", "") for step in seen["progress"])

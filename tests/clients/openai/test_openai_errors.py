@@ -24,6 +24,34 @@ def test_a_missing_or_wrong_key_is_told_in_openais_shape(server, path, headers):
     assert answer.headers["x-request-id"]
 
 
+def test_the_hint_of_a_wrong_key_names_the_header_that_was_sent(server):
+    for name, value in (("api-key", "wrong"), ("Authorization", "Bearer wrong")):
+        message = requests.get(f"{server.url}/openai/v1/containers", headers={name: value}, timeout=30).json()["error"]["message"]
+        assert [header for header in ("api-key", "Authorization") if header in message] == [name]
+
+
+def test_files_that_are_not_kept_are_named_as_code_sees_them(make_server):
+    api = Api(make_server("--quota-default-bytes", "2 MiB"))
+    container = api.container()
+    ran = api.exec(container, "import os\nos.mkdir('d'); open('d/b.bin', 'wb').write(os.urandom(3_000_000)); _ = open('small', 'w').write('x')")
+    assert [(item["path"], item["reason"]) for item in ran["not_kept"]] == [("/mnt/data/d/b.bin", "quota")]
+    assert "sessions/" not in json.dumps(ran["not_kept"]) + json.dumps(ran["outputs"])
+    message = api.error("DELETE", f"/containers/{container}", 409)["message"]
+    assert "/mnt/data/d/b.bin" in message and "force=true" in message and "session" not in message, message
+    assert api.delete(f"/containers/{container}?force=true")["deleted"]
+
+
+def test_a_failed_script_says_its_exit_status(api, container):
+    assert api.exec(container, "exit 4", language="bash")["error"] == {"name": "error", "message": "the shell script ended with exit status 4"}
+    assert api.exec(container, "import sys; sys.exit(5)")["error"]["message"] == "the program ended with exit status 5"
+
+
+def test_a_key_that_is_used_for_other_code_is_refused_in_openais_words(api, container):
+    headers = {"Idempotency-Key": f"once-{container}"}
+    api.post(f"/containers/{container}/exec", {"code": "1"}, headers=headers)
+    assert "session" not in api.error("POST", f"/containers/{container}/exec", 409, json={"code": "2"}, headers=headers)["message"]
+
+
 @pytest.mark.parametrize("path", ["/responses", "/chat/completions", "/models", "/containers/x/y/z", "/vector_stores", "/"])
 def test_what_is_not_served_says_what_is(api, path):
     error = api.error("POST", path, 404)

@@ -6,6 +6,7 @@
 #include "api/common/advice_words.h"
 #include "api/common/await.h"
 #include "api/common/cut_text.h"
+#include "api/vendor/error_words.h"
 #include "api/vendor/output_text.h"
 
 namespace sk::api {
@@ -34,6 +35,26 @@ TEST(Dialects, AnErrorHasTheShapeOfThePathsClients) {
   EXPECT_EQ(error_body("/librechat/v1/exec", Error(Code::too_many_requests, "slow"))["error"],
             "rate_limited");
   EXPECT_EQ(error_body("/elsewhere", error)["error"]["code"], "bad_request");
+}
+
+TEST(Dialects, PathsOfTheMountedFolderAreThoseThatCodeSees) {
+  EXPECT_EQ(with_mounted_paths("data", "'data/a' and data/b, not metadata/c, x/data/d, data2/e or database"),
+            "'/mnt/data/a' and /mnt/data/b, not metadata/c, x/data/d, data2/e or database");
+  EXPECT_EQ(with_mounted_paths("sessions/q-1", "sessions/q-1"), "/mnt/data");
+  EXPECT_EQ(with_mounted_paths("sessions/q-1", "sessions/q-12/a"), "sessions/q-12/a");
+  EXPECT_EQ(with_mounted_paths("", "a/b"), "a/b");
+  http::Request request;
+  request.path = "/azure/pool/files/a";
+  request.mounted_folder = "sessions/q-1";
+  Error error = Error(Code::locked, "'sessions/q-1/a' is locked")
+                    .with("path", std::string("sessions/q-1/a"))
+                    .with("fence", int64_t{3});
+  auto reply = dialect_error_reply(request, error);
+  Json body = Json::parse(std::get<std::string>(reply.body))["error"];
+  EXPECT_EQ(body["message"], "'/mnt/data/a' is locked");
+  EXPECT_EQ(body["innererror"]["path"], "/mnt/data/a");
+  EXPECT_EQ(body["innererror"]["fence"], 3);
+  EXPECT_NE(body["innererror"]["hint"].get<std::string>().find("X-Sandkeep-Lock"), std::string::npos);
 }
 
 TEST(Dialects, TheBaseOfADialectAnswersInItsShape) {
@@ -126,9 +147,11 @@ TEST(OutputText, TellsPrintedTextValuesImagesAndErrorsApart) {
                        interpreter::ErrorOutput{"E", "v", "trace"}};
   execution.message = "why";
   execution.files.not_kept.push_back({"s/link", interpreter::UnkeptReason::link, "it is a link"});
-  auto shown = output_text(execution);
+  interpreter::SessionInfo session;
+  session.folder = "s";
+  auto shown = output_text(execution, session);
   EXPECT_EQ(shown.printed, "ab");
-  EXPECT_EQ(shown.errors, "w\ncut\ntrace\nnot kept: s/link: it is a link\nwhy\n");
+  EXPECT_EQ(shown.errors, "w\ncut\ntrace\nnot kept: /mnt/data/link: it is a link\nwhy\n");
   EXPECT_EQ(shown.value, "42");
   EXPECT_EQ(shown.image->path, "s/outputs/1-1.png");
   EXPECT_EQ(shown.error_name, "E");

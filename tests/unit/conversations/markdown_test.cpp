@@ -113,6 +113,39 @@ TEST(Markdown, HtmlInTheTextIsEscaped) {
   }
 }
 
+TEST(Markdown, HtmlLinksAndImagesToWebAddressesAreShownAsSuch) {
+  const std::string link = "<a href=\"https://here/k/v_1/r.csv\" rel=\"noopener noreferrer nofollow\">";
+  EXPECT_EQ(html("Download <a href=\"https://here/k/v_1/r.csv\">report</a> now"),
+            "<p>Download " + link + "report</a> now</p>\n");
+  EXPECT_EQ(
+      html("<A class='x' HREF = 'https://here/k/v_1/r.csv' onclick=evil() download>the *new* one</A >."),
+      "<p>" + link + "the <em>new</em> one</a>.</p>\n");
+  EXPECT_EQ(html("<a href=https://here/k/v_1/r.csv>[a](https://b/) c</a> d"),
+            "<p>" + link + "a c</a> d</p>\n");
+  EXPECT_EQ(html("*x <a href=\"https://here/k/v_1/r.csv\">y* z"), "<p><em>x " + link + "y</a></em> z</p>\n");
+  EXPECT_EQ(html("<a href=\"https://here/k/v_1/r.csv\">y\n\nz"), "<p>" + link + "y</a></p>\n<p>z</p>\n");
+  EXPECT_EQ(html("- <a href=\"https://here/k/v_1/r.csv\">y\n  - z"),
+            "<ul>\n<li>" + link + "y</a><ul>\n<li>z</li>\n</ul>\n</li>\n</ul>\n");
+  EXPECT_EQ(html("<img width=3 src=\"https://here/k/v_1/p.png\" alt='a \"b\"' onerror=\"x()\"/>"),
+            "<p><img src=\"https://here/k/v_1/p.png\" alt=\"a &quot;b&quot;\" loading=\"lazy\"></p>\n");
+  EXPECT_EQ(html("<img src=\"https://tracker.example/p.png\">").find("<img"), std::string::npos);
+}
+
+TEST(Markdown, OtherHtmlIsTextWithoutLinksInside) {
+  for (std::string_view text :
+       {"<a href=\"javascript:x\">y</a>", "<a href=\"sandbox:/mnt/data/a\">y</a>",
+        "<a href=\"/mnt/data/a\">y</a>", "<a href=\"//evil/\">y</a>",
+        "<div title=\"https://here/k/v_1/r.csv\">y</div>", "\\<a href=\"/\">y</a>",
+        "<a href=\" https://here/\">y</a>", "</a>", "<a>", "<img>", "<a href=\"https://here/ x\">y</a>"}) {
+    auto out = html(text);
+    EXPECT_EQ(out.find("<a"), std::string::npos) << out;
+    EXPECT_NE(out.find("&lt;"), std::string::npos) << out;
+  }
+  EXPECT_EQ(html("\\<a href=\"https://here/k/\">y</a>")
+                .find("<a href=\"https://here/k/\" rel=\"noopener noreferrer nofollow\">y"),
+            std::string::npos);
+}
+
 // Whether `out` is made of known tags with known attributes only, each closed in order.
 ::testing::AssertionResult is_clean(const std::string& out) {
   static const std::regex tag(
@@ -143,12 +176,12 @@ TEST(Markdown, HtmlInTheTextIsEscaped) {
 
 TEST(Markdown, OnlyKnownTagsComeOutWhateverGoesIn) {
   const std::vector<std::string> pieces = {
-      "*",   "**",   "_",        "~~",       "`",    "```\n",       "[",
-      "](",  ")",    "!",        "<",        ">",    "javascript:", "https://here/k/",
-      "\n",  "\n\n", "- ",       "1. ",      "| ",   "|---|---|\n", "# ",
-      "> ",  "  ",   "\\",       "\"",       "'",    "&",           "a b",
-      "é",   "\xff", "<script>", "onerror=", "\x01", "[a]",         "[a]: ",
-      "]: ", "]["};
+      "*",   "**",   "_",        "~~",       "`",         "```\n",       "[",
+      "](",  ")",    "!",        "<",        ">",         "javascript:", "https://here/k/",
+      "\n",  "\n\n", "- ",       "1. ",      "| ",        "|---|---|\n", "# ",
+      "> ",  "  ",   "\\",       "\"",       "'",         "&",           "a b",
+      "é",   "\xff", "<script>", "onerror=", "\x01",      "[a]",         "[a]: ",
+      "]: ", "][",   "<a href=", "</a>",     "<img src=", "/>"};
   EXPECT_TRUE(test::check_property("clean", [&](const std::vector<uint8_t>& choice) {
     std::string text;
     for (auto c : choice) text += pieces[c % pieces.size()];
@@ -205,6 +238,8 @@ TEST(Markdown, TakesLinearTimeForAnyText) {
                                   "[a][r]",
                                   "[a]: x\n",
                                   "<sandbox:/",
+                                  "<a href=\"https://here/",
+                                  "<img src=",
                                   "](<sandbox:x",
                                   "```\n",
                                   "  - a\n"}) {

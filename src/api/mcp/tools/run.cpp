@@ -106,6 +106,7 @@ std::optional<ToolResult> start_run(ToolCall& call, const Id& session, interpret
                                     std::function<ToolResult(const Execution&)> to_result) {
   auto& turn = call.turn;
   auto& interpreter = need_interpreter(call.app());
+  wanted.base_url = call.base_url();
   wanted.accepted = turn.era == Era::legacy && takes_tasks(turn);
   auto authority = session_authority(call.app(), call.actor(), session);
   auto running = interpreter.execute(authority, session, std::move(wanted));
@@ -200,7 +201,10 @@ Json run_output() {
       {"stdout", field::any("string")},
       {"stderr", field::any("string")},
       {"result", field::any("string")},
-      {"error", field::any("string")},
+      // A failed call has the error as an object here, as in every tool.
+      {"error",
+       {{"type", {"string", "object"}},
+        {"description", "The traceback; or code, message and hint of a call that was refused."}}},
       {"woke",
        {{"type", "boolean"},
         {"description", "The session was asleep: variables are lost, files are there."}}},

@@ -109,6 +109,9 @@ void add_images(ToolResult& result, const Execution& execution) {
 
 std::string ending_of(const Execution& execution) {
   if (execution.outcome == Outcome::ok) return {};
+  if (execution.outcome == Outcome::error && execution.exit_code)
+    return "Exit status " + std::to_string(*execution.exit_code) +
+           "; variables and files are as the code left them.\n";
   if (execution.outcome == Outcome::error)
     return "The code raised an error; variables and files are as it left them.\n";
   std::string out = "The run ended early (" + std::string(outcome_name(execution)) + ")";
