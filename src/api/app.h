@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "api/common/sessions.h"
+#include "api/common/sign_ins.h"
 #include "api/settings.h"
 #include "api/vendor/given_files.h"
 #include "base/background.h"
@@ -36,7 +36,7 @@ class App {
   const mcp::Extension* const mcp_extension;  // null: none
   const Clock& clock;
   std::optional<identity::JwtVerifier> librechat_tokens;  // unset: LibreChat's tokens are not accepted
-  Sessions sessions;                                      // of people signed in to the page
+  SignIns sign_ins;                                       // of people signed in to the page
   GivenFiles given_files;                                 // of the Files APIs of other vendors
   conversations::Conversations conversations;
   bridge::Captures captures;  // downloads files that messages refer to

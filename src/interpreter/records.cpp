@@ -22,6 +22,11 @@ void write_as_owner(catalog::Database& db, const SessionInfo& session, F f,
 
 }  // namespace
 
+void check_owner(catalog::Tx& tx, const SessionKey& session) {
+  if (!tx.exists("SELECT 1 FROM sessions WHERE id = $1 AND epoch = $2", {session.id, session.epoch}))
+    throw Error(Code::conflict, "another owner has taken over the session, so this was not written");
+}
+
 bool is_of(const SessionInfo& session, const workspace::Actor& actor) {
   return session.owner == actor.principal() &&
          (!actor.only_workspace() || *actor.only_workspace() == session.workspace);

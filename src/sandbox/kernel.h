@@ -85,7 +85,7 @@ class KernelEvents {
   virtual void on_done(CellDone done) = 0;
   virtual void on_request(KernelRequest request) = 0;
   // The last event: no process of the session is left, and all their output has been delivered.
-  virtual void on_ended(const Outcome& outcome) = 0;
+  virtual void on_ended(const SessionEnd& outcome) = 0;
 };
 
 // Not thread-safe. `events` must outlive it. Methods throw Error(internal) when the system runs out of

@@ -95,7 +95,7 @@ void Session::note(End end, std::string reason) {
   outcome_->reason = std::move(reason);
 }
 
-std::optional<Outcome> Session::outcome() {
+std::optional<SessionEnd> Session::outcome() {
   if (!final_) {
     if (!wait_ended(0)) return std::nullopt;
     outcome_ = find_outcome();
@@ -104,8 +104,8 @@ std::optional<Outcome> Session::outcome() {
   return outcome_;
 }
 
-Outcome Session::find_outcome() {
-  Outcome out = outcome_.value_or(Outcome{});
+SessionEnd Session::find_outcome() {
+  SessionEnd out = outcome_.value_or(SessionEnd{});
   if (auto status = status_of(*parts_)) {
     if (WIFEXITED(*status)) out.exit_code = WEXITSTATUS(*status);
     if (WIFSIGNALED(*status)) out.signal = WTERMSIG(*status);

@@ -43,7 +43,7 @@ enum class End {
   protocol,  // invalid message; kill() by kernel.h
 };
 
-struct Outcome {
+struct SessionEnd {
   End end = End::exited;
   std::string reason;            // argument of kill(), or a sentence
   std::optional<int> exit_code;  // of the main process, if known
@@ -88,7 +88,7 @@ class Session {
   void thaw();
 
   // Returns the outcome once ended_fd() is readable; nullopt before.
-  std::optional<Outcome> outcome();
+  std::optional<SessionEnd> outcome();
   // Waits for the end. Returns false after `timeout_ms`; a negative value waits forever.
   [[nodiscard]] bool wait_ended(int timeout_ms) const;
 
@@ -106,12 +106,12 @@ class Session {
 
  private:
   void note(End end, std::string reason);
-  Outcome find_outcome();
+  SessionEnd find_outcome();
 
   const SessionSpec spec_;
   std::unique_ptr<SessionParts> parts_;
   Nursery& nursery_;
-  std::optional<Outcome> outcome_;  // set when a cause is known; final when final_
+  std::optional<SessionEnd> outcome_;  // set when a cause is known; final when final_
   bool final_ = false;
 };
 

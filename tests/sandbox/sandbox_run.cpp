@@ -104,7 +104,7 @@ class Seat : public KernelEvents {
     cell_["cpu_us"] = done.cpu_us;
     answer("done");
   }
-  void on_ended(const Outcome& outcome) override {
+  void on_ended(const SessionEnd& outcome) override {
     cell_["end"] = name_of(outcome.end);
     cell_["reason"] = outcome.reason;
     if (outcome.exit_code) cell_["exit_code"] = *outcome.exit_code;

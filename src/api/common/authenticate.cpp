@@ -52,7 +52,7 @@ std::optional<Credential> find_credential(App& app, const http::Request& request
   }
   auto cookie = find_cookie(request, kSessionCookie);
   if (!cookie) return std::nullopt;
-  auto session = app.sessions.find(*cookie);
+  auto session = app.sign_ins.find(*cookie);
   if (!session) return std::nullopt;
   return Credential{.secret = session->secret, .from_cookie = true, .form_token = session->form_token};
 }

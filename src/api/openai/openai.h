@@ -26,5 +26,7 @@ interpreter::SessionInfo container_of(Call& call);
 interpreter::SessionInfo living_container_of(Call& call);
 // Wraps a handler so that its reply names the ignored fields of the request.
 CallHandler telling_ignored(CallHandler handler);
+// Error(bad_request) for a purpose that OpenAI's API does not accept.
+void check_purpose(const std::string& purpose);
 
 }  // namespace sk::api::openai

@@ -5,7 +5,6 @@
 #include "api/openai/expiry.h"
 #include "api/openai/form.h"
 #include "api/openai/openai.h"
-#include "api/openai/purposes.h"
 #include "api/openai/shapes.h"
 #include "api/vendor/containers.h"
 #include "api/vendor/ignored.h"

@@ -87,7 +87,7 @@ Reply sign_in(Call& call) {
   }
   auto reply = Reply::redirect(next);
   reply.headers.set("Set-Cookie",
-                    cookie(call.request, call.app.sessions.start(std::move(secret)), 7 * 86'400));
+                    cookie(call.request, call.app.sign_ins.start(std::move(secret)), 7 * 86'400));
   reply.headers.set("Cache-Control", "no-store");
   return reply;
 }
@@ -96,7 +96,7 @@ Reply sign_out(Call& call) {
   auto token = find_cookie(call.request, kSessionCookie);
   if (call.credential && call.credential->from_cookie)
     need_form_user(call, call.form.text("token").value_or(""));
-  if (token) call.app.sessions.end(*token);
+  if (token) call.app.sign_ins.end(*token);
   auto reply = Reply::redirect("/");
   reply.headers.set("Set-Cookie", cookie(call.request, "", 0));
   return reply;

@@ -73,7 +73,7 @@ std::optional<CellOutcome> Runner::take_end() {
   return ended_ ? end_of_kernel(*ended_) : end_of_cell(*done_);
 }
 
-CellOutcome Runner::end_of_kernel(const sandbox::Outcome& outcome) const {
+CellOutcome Runner::end_of_kernel(const sandbox::SessionEnd& outcome) const {
   switch (outcome.end) {
     case sandbox::End::oom:
       return {Outcome::oom, outcome.reason, {}};

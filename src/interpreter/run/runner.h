@@ -103,13 +103,13 @@ class Runner : private sandbox::KernelEvents {
   void on_error(sandbox::CellError error) override { outputs_.error(error); }
   void on_done(sandbox::CellDone done) override { done_ = std::move(done); }
   void on_request(sandbox::KernelRequest request) override { requests_.push_back(std::move(request)); }
-  void on_ended(const sandbox::Outcome& outcome) override { ended_ = outcome; }
+  void on_ended(const sandbox::SessionEnd& outcome) override { ended_ = outcome; }
 
   void interrupt(Stop why, TimeUs now_us);
   void look_at_processes(TimeUs now_us);
   bool has_new_refused_processes();
   CellOutcome end_of_cell(const sandbox::CellDone& done);
-  CellOutcome end_of_kernel(const sandbox::Outcome& outcome) const;
+  CellOutcome end_of_kernel(const sandbox::SessionEnd& outcome) const;
   std::string stop_message() const;
   std::string processes_max() const;
 
@@ -120,7 +120,7 @@ class Runner : private sandbox::KernelEvents {
   // State of the kernel, since open().
   std::unique_ptr<KernelProcess> kernel_;
   std::vector<sandbox::KernelRequest> requests_;  // not answered yet
-  std::optional<sandbox::Outcome> ended_;
+  std::optional<sandbox::SessionEnd> ended_;
   bool was_killed_ = false;
   struct Limit {
     Outcome outcome;

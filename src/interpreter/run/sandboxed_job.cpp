@@ -25,7 +25,7 @@ class CellEnd final : public sandbox::KernelEvents {
   void on_error(sandbox::CellError) override {}
   void on_done(sandbox::CellDone done) override { status = done.status; }
   void on_request(sandbox::KernelRequest request) override { requests.push_back(request.id); }
-  void on_ended(const sandbox::Outcome&) override { ended = true; }
+  void on_ended(const sandbox::SessionEnd&) override { ended = true; }
 
   std::vector<uint64_t> requests;
 };

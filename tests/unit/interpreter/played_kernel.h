@@ -49,7 +49,7 @@ struct Play {
   void ask(uint64_t id, std::string method, Json params) {
     say([=](auto& events) { events.on_request({id, method, params}); });
   }
-  void end(sandbox::Outcome outcome) {
+  void end(sandbox::SessionEnd outcome) {
     has_ended = true;
     say([=](auto& events) { events.on_ended(outcome); });
   }

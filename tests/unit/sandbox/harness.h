@@ -36,7 +36,7 @@ struct Cell {
   std::vector<KernelRequest> requests;
   std::vector<std::string> order;  // "output:text", "display", "result", "error", … as they came
   std::optional<CellDone> done;
-  std::optional<Outcome> ended;
+  std::optional<SessionEnd> ended;
 
   bool ok() const { return done && done->status == CellStatus::ok; }
   // The text of its last expression.
@@ -74,7 +74,7 @@ class Recorder : public KernelEvents {
     if (answer) answer(request);
     cell.requests.push_back(std::move(request));
   }
-  void on_ended(const Outcome& outcome) override { cell.ended = outcome; }
+  void on_ended(const SessionEnd& outcome) override { cell.ended = outcome; }
 };
 
 // The host that all tests share: its zygote takes seconds to start. Destroyed at the end of the program.

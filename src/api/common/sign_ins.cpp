@@ -1,20 +1,20 @@
-#include "api/common/sessions.h"
+#include "api/common/sign_ins.h"
 
 #include <algorithm>
 
 namespace sk::api {
 
 namespace {
-constexpr size_t kSessionsMax = 10'000;
+constexpr size_t kSignInsMax = 10'000;
 constexpr int64_t kIdleUs = 12 * 3600 * kSecondUs;
 constexpr int64_t kLifeUs = 7 * 86'400 * kSecondUs;
 }  // namespace
 
-std::string Sessions::start(std::string secret) {
+std::string SignIns::start(std::string secret) {
   auto token = random_base64url(32);
   auto now_us = clock_.now_us();
   MutexLock lock(mutex_);
-  if (by_token_.size() >= kSessionsMax) {
+  if (by_token_.size() >= kSignInsMax) {
     by_token_.erase(std::min_element(by_token_.begin(), by_token_.end(), [](const auto& a, const auto& b) {
       return a.second.used_us < b.second.used_us;
     }));
@@ -26,21 +26,21 @@ std::string Sessions::start(std::string secret) {
   return token;
 }
 
-std::optional<Sessions::Session> Sessions::find(std::string_view token) {
+std::optional<SignIns::SignIn> SignIns::find(std::string_view token) {
   auto now_us = clock_.now_us();
   MutexLock lock(mutex_);
   auto found = by_token_.find(sha256(token));
   if (found == by_token_.end()) return std::nullopt;
-  auto& session = found->second;
-  if (now_us - session.used_us > kIdleUs || now_us - session.started_us > kLifeUs) {
+  auto& one = found->second;
+  if (now_us - one.used_us > kIdleUs || now_us - one.started_us > kLifeUs) {
     by_token_.erase(found);
     return std::nullopt;
   }
-  session.used_us = now_us;
-  return session;
+  one.used_us = now_us;
+  return one;
 }
 
-void Sessions::end(std::string_view token) {
+void SignIns::end(std::string_view token) {
   MutexLock lock(mutex_);
   by_token_.erase(sha256(token));
 }
