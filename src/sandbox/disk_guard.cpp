@@ -24,6 +24,7 @@ namespace {
 constexpr size_t kDepthMax = 512;
 constexpr uint64_t kWorthWalkingBytes = 8 << 20;
 constexpr uint64_t kWorthWalkingEntries = 1'000;
+constexpr int64_t kUnwalkedMaxUs = 5'000'000;
 
 class Walk {
  public:
@@ -113,6 +114,7 @@ bool DiskGuard::is_worth_walking(const Free& free) {
   auto shrank = [](uint64_t before, uint64_t now, uint64_t by) { return before > now && before - now > by; };
   if (free.bytes < options_.reserve_bytes) return true;
   if (steady_us() < next_walk_us_) return false;
+  if (steady_us() >= overdue_us_) return true;
   if (shrank(walked_at_.bytes, free.bytes, kWorthWalkingBytes) ||
       shrank(walked_at_.entries, free.entries, kWorthWalkingEntries))
     return true;
@@ -140,7 +142,9 @@ void DiskGuard::walk(const Free& free) {
     look_at_one(found->second);
   }
   walked_at_ = free;
-  next_walk_us_ = steady_us() + 9 * (steady_us() - began_us);
+  auto ended_us = steady_us(), took_us = ended_us - began_us;
+  next_walk_us_ = ended_us + 9 * took_us;
+  overdue_us_ = ended_us + std::max(kUnwalkedMaxUs, 49 * took_us);
   MutexLock lock(mutex_);
   if (reserve_reached) look_at_reserve(free);
 }

@@ -2,8 +2,8 @@
 // together, and keeps a reserve that no session may use, so the server can always write.
 //
 // Without filesystem quotas, the size of a folder is only known by walking it, which costs a few microseconds
-// per file. Querying the free space costs almost nothing, so the guard walks folders only when the free space
-// has shrunk.
+// per file. Querying the free space costs almost nothing, so the guard walks folders when the free space has
+// shrunk. It also walks every few seconds, since space that others free hides what a session takes.
 #pragma once
 
 #include <cstdint>
@@ -98,6 +98,7 @@ class DiskGuard {
   // Guard's thread only.
   Free walked_at_;            // free space at the last walk
   int64_t next_walk_us_ = 0;  // limits walking to a tenth of the time
+  int64_t overdue_us_ = 0;    // walk even if the free space has not shrunk
   std::thread thread_;
 };
 

@@ -147,8 +147,8 @@ void OutputCollector::flush() {
   files_.push_back(file);
   std::string all = spilled_bytes_ < spill_bytes_max_ ? "the whole of it (" + human_size(spilled_bytes_) + ")"
                                                       : "its first " + human_size(spill_bytes_max_);
-  note("The output was cut at " + human_size(bytes_max_) + "; " + all + " is in the file outputs/" + file.name +
-       ".");
+  note("The output was cut at " + human_size(bytes_max_) + "; " + all + " is in the file outputs/" +
+       file.name + ".");
 }
 
 std::vector<OutputFile> OutputCollector::take_files() {

@@ -64,8 +64,7 @@ std::vector<NotKept> place_output_files(OutputCollector& outputs, CopyKeeper& ke
       failed.push_back({keeper.paths().named(path), UnkeptReason::conflict, error.message(), false});
       continue;
     }
-    if (file.spilled && path != meant)
-      outputs.note(meant + " exists already, so it is " + path + ".");
+    if (file.spilled && path != meant) outputs.note(meant + " exists already, so it is " + path + ".");
     if (file.output_index < 0) continue;
     if (auto* bundle = bundle_of(outputs.outputs()[static_cast<size_t>(file.output_index)]))
       bundle->file = keeper.paths().workspace_path(path);

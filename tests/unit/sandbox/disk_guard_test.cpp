@@ -96,6 +96,19 @@ TEST(DiskGuard, ReportsASessionOverItsLimitOfBytes) {
   EXPECT_EQ(modest.wait(100), "");
 }
 
+TEST(DiskGuard, NoticesGrowthWhileOthersFreeMore) {
+  TempFolder root;
+  std::filesystem::create_directory(root / "greedy");
+  fill(root / "of others", 64 << 20);
+  DiskGuard guard({.data_root = root.path(), .interval_ms = 500});
+  Verdict greedy;
+  auto ticket = guard.watch(root / "greedy", {16 << 20, 1000}, std::ref(greedy));
+  fill(root / "greedy/file", 12 << 20);
+  std::filesystem::remove(root / "of others");
+  fill(root / "greedy/more", 12 << 20);
+  EXPECT_NE(greedy.wait(), "");
+}
+
 TEST(DiskGuard, ReportsASessionOverItsLimitOfFiles) {
   TempFolder root;
   DiskGuard guard({.data_root = root.path(), .interval_ms = 20});
