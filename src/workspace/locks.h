@@ -1,5 +1,5 @@
 // Locks: the exclusive or shared right to write a path until an expiry time. Every change to files checks
-// them, whichever API it comes from.
+// them, whichever API it comes from (lock_check.h).
 #pragma once
 
 #include "workspace/authority.h"

@@ -1,5 +1,5 @@
-// Serializes the domain's values as JSON of OpenAI's API. Only this file knows these shapes. The field
-// `link`, the permanent link of the bytes, is an extension. Pure functions; any thread.
+// Serializes the domain's values as JSON of OpenAI's API. Answers to deletions are where their routes are.
+// The field `link`, the permanent link of the bytes, is an extension. Pure functions; any thread.
 #pragma once
 
 #include <string>
