@@ -14,7 +14,7 @@ namespace sk::api {
 
 namespace {
 
-bridge::CapturesOptions captures_options(const Settings& settings) {
+bridge::CapturesOptions captures_options(const DialectSettings& settings) {
   return {.remote = {.allow_private = settings.bridge_allow_private,
                      .attempts_max = static_cast<int>(settings.bridge_attempts_max),
                      .stall = std::chrono::seconds(settings.bridge_stall_s)},
@@ -25,7 +25,7 @@ bridge::CapturesOptions captures_options(const Settings& settings) {
 
 }  // namespace
 
-App::App(workspace::Keep& the_keep, interpreter::Interpreter& the_interpreter, Settings the_settings,
+App::App(workspace::Keep& the_keep, interpreter::Interpreter& the_interpreter, DialectSettings the_settings,
          Metrics& the_metrics, std::string the_version, const mcp::Extension* the_mcp_extension)
     : keep(the_keep),
       interpreter(the_interpreter),
@@ -55,7 +55,7 @@ void App::retract_due_later() {
   });
 }
 
-void check_settings(const Settings& settings) { librechat::load_token_verifier(settings); }
+void check_settings(const DialectSettings& settings) { librechat::load_token_verifier(settings); }
 
 http::Router make_router(App& app) {
   http::Router router;

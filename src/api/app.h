@@ -25,12 +25,12 @@ class Extension;
 // handlers use it, and before the keep. The constructor arguments must outlive the App. Any thread.
 class App {
  public:
-  App(workspace::Keep& the_keep, interpreter::Interpreter& the_interpreter, Settings the_settings,
+  App(workspace::Keep& the_keep, interpreter::Interpreter& the_interpreter, DialectSettings the_settings,
       Metrics& the_metrics, std::string the_version, const mcp::Extension* the_mcp_extension = nullptr);
 
   workspace::Keep& keep;
   interpreter::Interpreter& interpreter;
-  const Settings settings;
+  const DialectSettings settings;
   Metrics& metrics;
   const std::string version;                  // version of the program, shown in replies and on pages
   const mcp::Extension* const mcp_extension;  // null: none
@@ -58,7 +58,7 @@ class App {
 };
 
 // Throws Error(bad_request) when a file that the settings name is not usable.
-void check_settings(const Settings& settings);
+void check_settings(const DialectSettings& settings);
 
 // Returns a router with all routes. `app` outlives the router.
 http::Router make_router(App& app);

@@ -10,7 +10,7 @@
 
 namespace sk::api {
 
-struct Settings {
+struct DialectSettings {
   Address listen;
   std::string public_url;
   std::vector<std::string> cors_origins;

@@ -33,7 +33,7 @@ void configure(Level least, Format format) {
 
 bool enabled(Level level) { return level >= least_level.load(std::memory_order_relaxed); }
 
-void write(Level level, std::string_view message, std::initializer_list<Field> fields) {
+void write(Level level, std::string_view message, std::initializer_list<LogField> fields) {
   if (!enabled(level)) return;
   auto time = to_iso8601(SystemClock().now_us());
   std::string line;

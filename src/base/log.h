@@ -15,9 +15,9 @@ enum class Level { debug, info, warn, error };
 enum class Format { text, json };
 
 using Value = std::variant<std::string, int64_t, double>;
-struct Field {
+struct LogField {
   template <class T>
-  Field(std::string_view field_name, const T& field_value) : name(field_name) {
+  LogField(std::string_view field_name, const T& field_value) : name(field_name) {
     if constexpr (std::is_integral_v<T>)
       value = static_cast<int64_t>(field_value);
     else if constexpr (std::is_floating_point_v<T>)
@@ -31,18 +31,18 @@ struct Field {
 
 void configure(Level least, Format format);
 bool enabled(Level level);
-void write(Level level, std::string_view message, std::initializer_list<Field> fields = {});
+void write(Level level, std::string_view message, std::initializer_list<LogField> fields = {});
 
-inline void debug(std::string_view message, std::initializer_list<Field> fields = {}) {
+inline void debug(std::string_view message, std::initializer_list<LogField> fields = {}) {
   write(Level::debug, message, fields);
 }
-inline void info(std::string_view message, std::initializer_list<Field> fields = {}) {
+inline void info(std::string_view message, std::initializer_list<LogField> fields = {}) {
   write(Level::info, message, fields);
 }
-inline void warn(std::string_view message, std::initializer_list<Field> fields = {}) {
+inline void warn(std::string_view message, std::initializer_list<LogField> fields = {}) {
   write(Level::warn, message, fields);
 }
-inline void error(std::string_view message, std::initializer_list<Field> fields = {}) {
+inline void error(std::string_view message, std::initializer_list<LogField> fields = {}) {
   write(Level::error, message, fields);
 }
 

@@ -48,7 +48,7 @@ class ContentSink final : public ByteSink {
   std::optional<workspace::Intake> intake_;
 };
 
-WantedFile wanted_of(const conversations::ShownFile& file, const Source& source) {
+WantedFile wanted_of(const conversations::ShownFile& file, const RemoteSource& source) {
   WantedFile out;
   out.container = file.container.empty() ? source.container : file.container;
   out.file_id = file.file_id;

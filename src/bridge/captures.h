@@ -35,7 +35,7 @@ class Captures {
   struct Job {
     workspace::Authority authority;
     std::vector<conversations::Message> messages;  // their pending files are fetched
-    Source source;
+    RemoteSource source;
     std::function<void()> done;  // called on the job's thread at the end of the job; must not throw
   };
   // Queues a job. If the queue is full, settles its files as cannot_tell, does not call done() and throws

@@ -65,13 +65,13 @@ std::string origin_of_url(std::string_view url) {
   return lower;
 }
 
-Source parse_source(const Json& json, PlainHttp plain_http) {
+RemoteSource parse_source(const Json& json, PlainHttp plain_http) {
   if (!json.is_object()) throw Error(Code::bad_request, "'source' must be an object").with("field", "source");
   for (const auto& [name, value] : json.items()) {
     if (name != "kind" && name != "base_url" && name != "key" && name != "container")
       refuse(name, "'source' has no field '" + name + "'");
   }
-  Source out;
+  RemoteSource out;
   out.kind = parse_kind(text_field(json, "kind", true));
   out.base_url = parse_base_url(text_field(json, "base_url", true), plain_http);
   out.key = text_field(json, "key", true);

@@ -9,7 +9,7 @@ namespace sk::bridge {
 
 enum class SourceKind { openai, foundry, azure };
 
-struct Source {
+struct RemoteSource {
   SourceKind kind = SourceKind::openai;
   std::string base_url;   // without a trailing '/'
   std::string key;        // of the remote system: a secret
@@ -20,7 +20,7 @@ enum class PlainHttp { refused, allowed };
 
 // Parses {kind, base_url, key, container}. Error(bad_request) names the field and never contains the key.
 // Keys are sent over https only, unless private addresses are allowed, for tests and local servers.
-Source parse_source(const Json& json, PlainHttp plain_http);
+RemoteSource parse_source(const Json& json, PlainHttp plain_http);
 
 // Returns "https://host:port" of a URL in lower case; empty if it has no such origin.
 std::string origin_of_url(std::string_view url);

@@ -16,7 +16,7 @@ bool is_token(std::string_view key) {
   return key.starts_with("eyJ") && key.find('.') != std::string_view::npos;
 }
 
-http::Headers credentials_of(const Source& source) {
+http::Headers credentials_of(const RemoteSource& source) {
   http::Headers headers;
   // Foundry expects keys in a separate header, and Entra tokens as Bearer.
   if (source.kind == SourceKind::foundry && !is_token(source.key)) {
@@ -105,13 +105,14 @@ std::vector<std::string> foundry_endpoints(const std::string& base_url) {
   return out;
 }
 
-std::unique_ptr<Upstream> open_web(const Source& source, const RemoteOptions& options, Patience& patience) {
+std::unique_ptr<Upstream> open_web(const RemoteSource& source, const RemoteOptions& options,
+                                   Patience& patience) {
   return std::make_unique<WebUpstream>(
       options.allow_private ? PlainHttp::allowed : PlainHttp::refused,
       std::make_unique<RemoteServer>(options, source.base_url, credentials_of(source), source.key, patience));
 }
 
-std::unique_ptr<Upstream> open_upstream(const Source& source, const RemoteOptions& options,
+std::unique_ptr<Upstream> open_upstream(const RemoteSource& source, const RemoteOptions& options,
                                         Patience& patience) {
   auto remote =
       std::make_unique<RemoteServer>(options, source.base_url, credentials_of(source), source.key, patience);

@@ -40,11 +40,12 @@ class Upstream {
   virtual Fetched fetch(const WantedFile& wanted, ByteSink& sink) = 0;
 };
 
-std::unique_ptr<Upstream> open_upstream(const Source& source, const RemoteOptions& options,
+std::unique_ptr<Upstream> open_upstream(const RemoteSource& source, const RemoteOptions& options,
                                         Patience& patience);
 
 // Fetches files by `url` from any permitted address. Sends the source's key to its own host only.
-std::unique_ptr<Upstream> open_web(const Source& source, const RemoteOptions& options, Patience& patience);
+std::unique_ptr<Upstream> open_web(const RemoteSource& source, const RemoteOptions& options,
+                                   Patience& patience);
 
 // A file in a container's listing.
 struct ListedFile {

@@ -178,7 +178,7 @@ bool MentionMatcher::by_origin_or_path(const Mention& mention, ShownFile& out) {
   return by_path(mention, out) || (!looked_ && by_origin(out));
 }
 
-std::optional<Place> MentionMatcher::place_of(const std::string& container) {
+std::optional<SessionFolder> MentionMatcher::place_of(const std::string& container) {
   auto known = places_.find(container);
   if (known != places_.end()) return known->second;
   auto place = given_.find_place ? given_.find_place(container) : std::nullopt;

@@ -35,14 +35,14 @@ class MentionMatcher {
   bool by_path(const Mention& mention, ShownFile& out);
   void give_up(ShownFile& out) const;
   std::vector<std::string> containers_for(const Mention& mention) const;
-  std::optional<Place> place_of(const std::string& container);
+  std::optional<SessionFolder> place_of(const std::string& container);
   bool may_read(const Id& workspace);
 
   KeepContext& context_;
   Files& files_;
   Workspaces& workspaces_;
   const Circumstances given_;
-  std::map<std::string, std::optional<Place>> places_;
+  std::map<std::string, std::optional<SessionFolder>> places_;
   std::map<Id, bool> readable_;
   bool looked_ = false;  // a session's folder was searched for the current mention
   int images_ = 0;

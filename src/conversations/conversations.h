@@ -77,12 +77,12 @@ struct Message {
 };
 
 // The location of a session's /mnt/data.
-struct Place {
+struct SessionFolder {
   Id workspace;
   std::string folder;
 };
 // Returns nullopt for a container that is not a session of this server or not the caller's.
-using FindPlace = std::function<std::optional<Place>(const std::string& container)>;
+using FindPlace = std::function<std::optional<SessionFolder>(const std::string& container)>;
 // Prefix of a container name that stands for a folder of the conversation's workspace instead of a session.
 inline constexpr std::string_view kFolderContainer = "folder:";
 

@@ -119,7 +119,7 @@ interpreter::InterpreterOptions interpreter_options(const Settings& settings) {
   };
 }
 
-api::Settings api_settings(const Settings& settings) {
+api::DialectSettings api_settings(const Settings& settings) {
   return {
       .listen = settings.listen,
       .public_url = settings.public_url,

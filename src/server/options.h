@@ -17,6 +17,6 @@ http::ServerOptions http_options(const Settings& settings, const TlsFiles& tls);
 sandbox::SandboxHost::Options sandbox_options(const Settings& settings);
 // Logs a warning if the boot id cannot be read.
 interpreter::InterpreterOptions interpreter_options(const Settings& settings);
-api::Settings api_settings(const Settings& settings);
+api::DialectSettings api_settings(const Settings& settings);
 
 }  // namespace sk::server

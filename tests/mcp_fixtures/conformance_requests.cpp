@@ -20,7 +20,7 @@ std::optional<ToolResult> ask(ToolCall& call, std::string_view capability, std::
     return failed("unsupported", "the client has no " + std::string(capability));
   auto channel = call.turn.open_channel([] {});
   channel->ask(
-      method, std::move(params), [channel, envelope = call.turn.envelope, told](const Message& answer) {
+      method, std::move(params), [channel, envelope = call.turn.envelope, told](const RpcMessage& answer) {
         auto result = text_result(answer.error.is_null() ? told(answer.result) : "The client refused.");
         channel->finish(envelope.wrap(std::move(result)));
       });

@@ -125,3 +125,21 @@ def test_clang_refuses_an_access_without_the_mutex(tmp_path):
     assert "requires holding mutex" in errors("add_locked();")
     assert "requires holding mutex" in errors("sk::MutexLock lock(mutex); lock.unlock(); ++count;")
     assert "-Wthread-safety" in text(ROOT / "CMakeLists.txt")
+
+
+def types_of(header):
+    """Names of the types that a header defines in a namespace; nested ones are named by their class."""
+    return re.findall(r"^(?:class|struct|enum class)(?: \[\[\w+\]\]| SK_\w+(?:\([^)]*\))?)* (\w+)(?: final)?(?: : [^;{]*)? \{", header, re.M)
+
+
+def test_a_type_has_a_name_of_its_own():
+    """One word, one meaning: who reads `Settings` in one room must not think of those of another."""
+    places = {}
+    for path in files("src/*.h"):
+        for one in types_of(text(path)):
+            places.setdefault(one, []).append(name(path))
+    complain([f"{one}: {', '.join(where)}" for one, where in sorted(places.items()) if len(where) > 1], "Two types have one name:")
+
+
+def test_types_are_found_by_their_definitions():
+    assert types_of("class A;\nstruct B {\nclass C final : public D {\nstruct A::Impl {\n  struct E {\nenum class F : int {\nclass SK_CAPABILITY(\"m\") G {\n") == ["B", "C", "F", "G"]

@@ -32,7 +32,7 @@ http::Reply answered(const http::Request& request, const Awaited& wanted, const 
 
 }  // namespace
 
-std::chrono::seconds await_limit(const Settings& settings) {
+std::chrono::seconds await_limit(const DialectSettings& settings) {
   return std::chrono::seconds(settings.execution_timeout_max_s) + kQueueAndKeeping;
 }
 

@@ -14,7 +14,7 @@ namespace sk::api {
 
 // Returns how long a request waits for an execution. It exceeds the longest possible execution under these
 // settings, including queueing, waking the session and keeping its files.
-std::chrono::seconds await_limit(const Settings& settings);
+std::chrono::seconds await_limit(const DialectSettings& settings);
 // Returns the deadline of a wait that begins now.
 TimeUs await_deadline_us(const App& app);
 // The error of a request whose deadline has passed, and the 504 reply that carries it in the dialect's shape.

@@ -2,7 +2,7 @@
 
 namespace sk::api::foundry {
 
-std::vector<OpenAiMount> mounts(const Settings& settings) {
+std::vector<OpenAiMount> mounts(const DialectSettings& settings) {
   // Uses Foundry's limits, so that tests against this server meet them too. The files remain regardless.
   auto mount_at = [&](std::string prefix, std::string tag) {
     return OpenAiMount{.prefix = std::move(prefix),

@@ -9,6 +9,6 @@
 namespace sk::api::foundry {
 
 // Returns all mount points at which Foundry's clients look for OpenAI's API.
-std::vector<OpenAiMount> mounts(const Settings& settings);
+std::vector<OpenAiMount> mounts(const DialectSettings& settings);
 
 }  // namespace sk::api::foundry

@@ -50,7 +50,7 @@ void add_routes(Routes& routes) {
   add_file_routes(mounts);
 }
 
-std::optional<identity::JwtVerifier> load_token_verifier(const Settings& settings) {
+std::optional<identity::JwtVerifier> load_token_verifier(const DialectSettings& settings) {
   if (settings.librechat_jwt_key.empty()) return std::nullopt;
   auto verifier = identity::JwtVerifier::from_pem(
       read_file(settings.librechat_jwt_key),

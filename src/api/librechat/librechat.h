@@ -36,6 +36,6 @@ void add_routes(Routes& routes);
 
 // Returns the verifier of LibreChat's tokens; nullopt when the settings name no key. Error(bad_request) when
 // the file contains no usable key.
-std::optional<identity::JwtVerifier> load_token_verifier(const Settings& settings);
+std::optional<identity::JwtVerifier> load_token_verifier(const DialectSettings& settings);
 
 }  // namespace sk::api::librechat

@@ -85,7 +85,7 @@ FileRefs read_refs(const Body& body) {
   return refs;
 }
 
-Place choose_session(const Call& call, const Body& body, const FileRefs& refs) {
+ChosenSession choose_session(const Call& call, const Body& body, const FileRefs& refs) {
   auto& interpreter = need_interpreter(call.app);
   if (auto id = body.text("session_id")) {
     if (auto named = find_session(call, *id); may_run_in(named)) return {*named};

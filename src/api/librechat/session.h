@@ -39,11 +39,11 @@ FileRefs read_refs(const Body& body);
 // The session in which a request's code runs: the session that it names; else the one of its
 // runtime_session_hint; else the most recent session of the files it refers to, so a conversation keeps its
 // variables; else a new one.
-struct Place {
+struct ChosenSession {
   interpreter::SessionInfo session;
   bool fresh = false;
 };
-Place choose_session(const Call& call, const Body& body, const FileRefs& refs);
+ChosenSession choose_session(const Call& call, const Body& body, const FileRefs& refs);
 
 // Ensures that the files of the request are in the session's folder. Returns one result per file, in order.
 std::vector<interpreter::Attached> attach(const Call& call, const interpreter::SessionInfo& session,

@@ -26,7 +26,7 @@ class Channel {
   // Ends a cancelled request without a response.
   virtual void abandon() = 0;
   // Sends a request to the client. Returns false when that is not possible.
-  virtual bool ask(std::string_view, Json, std::function<void(const Message&)>) { return false; }
+  virtual bool ask(std::string_view, Json, std::function<void(const RpcMessage&)>) { return false; }
   // Ends the connection but not the request; the client reconnects and resumes.
   virtual void cut() {}
 };

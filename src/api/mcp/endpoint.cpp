@@ -69,7 +69,7 @@ Reply answer(Turn& turn, const std::function<std::optional<Json>(Turn&)>& run) {
 }
 
 Reply post_modern(Turn& turn) {
-  if (turn.message.kind != Message::Kind::request) return Reply::empty(202);
+  if (turn.message.kind != RpcMessage::Kind::request) return Reply::empty(202);
   return answer(turn, [](Turn& checked) {
     check_modern(checked);
     return dispatch(checked);
@@ -78,7 +78,7 @@ Reply post_modern(Turn& turn) {
 
 Reply post_legacy(Turn& turn) {
   const auto& message = turn.message;
-  if (message.kind == Message::Kind::request && message.method == "initialize") {
+  if (message.kind == RpcMessage::Kind::request && message.method == "initialize") {
     auto reply = answer(turn, [](Turn& begun) { return std::optional(initialize(begun)); });
     if (turn.session) reply.headers.set(std::string(kSessionHeader), turn.session->id());
     return reply;
@@ -89,9 +89,9 @@ Reply post_legacy(Turn& turn) {
     turn.version = turn.session->agreed().version;
     turn.capabilities = turn.session->agreed().capabilities;
   }
-  if (message.kind == Message::Kind::request) return answer(turn, dispatch);
-  if (message.kind == Message::Kind::notification) notified(turn);
-  if (message.kind == Message::Kind::response && turn.session) turn.session->answered(message);
+  if (message.kind == RpcMessage::Kind::request) return answer(turn, dispatch);
+  if (message.kind == RpcMessage::Kind::notification) notified(turn);
+  if (message.kind == RpcMessage::Kind::response && turn.session) turn.session->answered(message);
   return Reply::empty(202);
 }
 

@@ -32,8 +32,8 @@ int code_of(Code code) {
   }
 }
 
-Message read_request(const Json& value) {
-  Message message;
+RpcMessage read_request(const Json& value) {
+  RpcMessage message;
   const auto& method = field_in(value, "method");
   if (!method.is_string()) invalid("'method' must be a string");
   message.method = method.get<std::string>();
@@ -42,7 +42,7 @@ Message read_request(const Json& value) {
     message.params = value["params"];
   }
   if (!value.contains("id")) {
-    message.kind = Message::Kind::notification;
+    message.kind = RpcMessage::Kind::notification;
     return message;
   }
   message.id = value["id"];
@@ -60,7 +60,7 @@ RpcError to_rpc_error(const Error& error) {
   return RpcError(code_of(error.code()), error.message(), std::move(data));
 }
 
-Message parse_message(std::string_view body) {
+RpcMessage parse_message(std::string_view body) {
   Json value;
   try {
     value = parse_json(body);
@@ -79,8 +79,8 @@ Message parse_message(std::string_view body) {
       throw;
     }
   }
-  Message message;
-  message.kind = Message::Kind::response;
+  RpcMessage message;
+  message.kind = RpcMessage::Kind::response;
   message.id = field_in(value, "id");
   message.result = field_in(value, "result");
   message.error = field_in(value, "error");

@@ -56,7 +56,7 @@ class RpcError : public std::exception {
 // facts as data.
 RpcError to_rpc_error(const Error& error);
 
-struct Message {
+struct RpcMessage {
   enum class Kind { request, notification, response } kind = Kind::request;
   Json id;  // a number or a string, unchanged
   std::string method;
@@ -65,7 +65,7 @@ struct Message {
 };
 
 // Throws RpcError(parse_error) or RpcError(invalid_request), both with HTTP 400.
-Message parse_message(std::string_view body);
+RpcMessage parse_message(std::string_view body);
 
 Json result_message(const Json& id, Json result);
 Json error_message(const Json& id, const RpcError& error);

@@ -37,7 +37,7 @@ class LegacySession::StreamChannel final : public Channel {
   }
   bool finish(Json message) override { return session_->send(number_, message, true); }
   void abandon() override { session_->close_stream(number_, true); }
-  bool ask(std::string_view method, Json params, std::function<void(const Message&)> then) override {
+  bool ask(std::string_view method, Json params, std::function<void(const RpcMessage&)> then) override {
     return session_->ask(number_, method, std::move(params), std::move(then));
   }
   void cut() override { session_->close_stream(number_, false); }
@@ -204,7 +204,7 @@ bool LegacySession::someone_listens() const {
 }
 
 bool LegacySession::ask(uint64_t number, std::string_view method, Json params,
-                        std::function<void(const Message&)> then) {
+                        std::function<void(const RpcMessage&)> then) {
   Json message;
   {
     MutexLock lock(mutex_);
@@ -217,8 +217,8 @@ bool LegacySession::ask(uint64_t number, std::string_view method, Json params,
   return true;
 }
 
-bool LegacySession::answered(const Message& response) {
-  std::function<void(const Message&)> then;
+bool LegacySession::answered(const RpcMessage& response) {
+  std::function<void(const RpcMessage&)> then;
   {
     MutexLock lock(mutex_);
     auto found = response.id.is_string() ? asked_.find(response.id.get<std::string>()) : asked_.end();

@@ -64,7 +64,7 @@ class LegacySession : public std::enable_shared_from_this<LegacySession> {
   void forget_running(const Json& request_id);
   void cancel(const Json& request_id);
   // Handles the client's answer to a request of this server. Returns false when no such request waits.
-  bool answered(const Message& response);
+  bool answered(const RpcMessage& response);
 
   // From debug (0) to emergency (7); nullopt until logging/setLevel.
   std::optional<int> log_level() const;
@@ -98,7 +98,8 @@ class LegacySession : public std::enable_shared_from_this<LegacySession> {
   // Returns false when the stream or the session has ended.
   bool send(uint64_t number, const Json& message, bool last);
   void close_stream(uint64_t number, bool finished);
-  bool ask(uint64_t number, std::string_view method, Json params, std::function<void(const Message&)> then);
+  bool ask(uint64_t number, std::string_view method, Json params,
+           std::function<void(const RpcMessage&)> then);
   void make_room_locked() SK_REQUIRES(mutex_);
   static std::string event_id(uint64_t stream, int64_t event, std::string_view request);
   static http::Reply answer_lost(std::string_view event_id, const Json& request_id);
@@ -113,7 +114,7 @@ class LegacySession : public std::enable_shared_from_this<LegacySession> {
   uint64_t next_stream_ SK_GUARDED_BY(mutex_);  // stream 0 belongs to no request
   size_t replay_bytes_ SK_GUARDED_BY(mutex_) = 0;
   std::map<std::string, std::function<void()>> running_ SK_GUARDED_BY(mutex_);
-  std::map<std::string, std::function<void(const Message&)>> asked_ SK_GUARDED_BY(mutex_);
+  std::map<std::string, std::function<void(const RpcMessage&)>> asked_ SK_GUARDED_BY(mutex_);
   uint64_t next_ask_ SK_GUARDED_BY(mutex_) = 1;
   std::optional<int> log_level_ SK_GUARDED_BY(mutex_);
   std::shared_ptr<ResourceWatch> watch_ SK_GUARDED_BY(mutex_);

@@ -84,7 +84,7 @@ void check_meta(Turn& turn) {
 
 }  // namespace
 
-bool is_modern(const http::Headers& headers, const Message& message) {
+bool is_modern(const http::Headers& headers, const RpcMessage& message) {
   auto header = headers.get("MCP-Protocol-Version");
   if (header && trim(*header) == kModernVersion) return true;
   if (header && is_legacy_version(trim(*header))) return false;

@@ -7,7 +7,7 @@
 namespace sk::api::mcp {
 
 // Returns whether a request is of that era, by its header or its _meta.
-bool is_modern(const http::Headers& headers, const Message& message);
+bool is_modern(const http::Headers& headers, const RpcMessage& message);
 
 // Sets the turn's capabilities. Throws RpcError with HTTP 400 for a request that violates the protocol.
 void check_modern(Turn& turn);

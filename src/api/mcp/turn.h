@@ -40,7 +40,7 @@ struct Turn {
   Hub& hub;
   Era era = Era::legacy;
   std::string version = {};
-  Message message = {};
+  RpcMessage message = {};
   Json capabilities = Json::object();           // the client's
   std::shared_ptr<LegacySession> session = {};  // null for modern requests, and at /azure/mcp
   bool takes_events = true;                     // according to Accept

@@ -60,7 +60,7 @@ Reply lines_reply(App& app, const workspace::Authority& home, const std::vector<
 
 // Stores one message. Its error is reported in its own line.
 Line store(Call& call, const workspace::Authority& home, const Json& item, size_t number,
-           const std::optional<bridge::Source>& source, std::vector<conversations::Message>& stored) {
+           const std::optional<bridge::RemoteSource>& source, std::vector<conversations::Message>& stored) {
   Line line{text_in(item, "conversation"), text_in(item, "message"), std::nullopt};
   try {
     Body body(item_fields(), item, "messages[" + std::to_string(number) + "].");

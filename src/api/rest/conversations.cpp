@@ -71,7 +71,7 @@ bool has_pending(const conversations::Message& message) {
 // Returns a deferred reply that completes when every file was fetched or given up; no thread waits. Fetching
 // continues when the client disconnects.
 Reply capture_and_reply(Call& call, const workspace::Authority& home, conversations::Message message,
-                        bridge::Source source) {
+                        bridge::RemoteSource source) {
   auto view = view_of(call);
   auto answer = [view, home, conversation = message.conversation_name, name = message.name] {
     return Reply::json(message_json(view, need_message(view.app, home, conversation, name)));

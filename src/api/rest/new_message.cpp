@@ -74,7 +74,7 @@ Field source_field() {
               "`base_url`, `key`, and `container` for links that name none. Used once, never stored."};
 }
 
-std::optional<bridge::Source> source_from(const App& app, const Body& body) {
+std::optional<bridge::RemoteSource> source_from(const App& app, const Body& body) {
   if (!body.has("source")) return std::nullopt;
   return bridge::parse_source(body.object("source"), app.settings.bridge_allow_private
                                                          ? bridge::PlainHttp::allowed
@@ -82,7 +82,7 @@ std::optional<bridge::Source> source_from(const App& app, const Body& body) {
 }
 
 conversations::NewMessage new_message_from(const Body& body, std::string conversation, std::string name,
-                                           const std::optional<bridge::Source>& source) {
+                                           const std::optional<bridge::RemoteSource>& source) {
   conversations::NewMessage out;
   out.conversation = std::move(conversation);
   out.name = std::move(name);
@@ -101,15 +101,15 @@ conversations::NewMessage new_message_from(const Body& body, std::string convers
 }
 
 conversations::FindPlace find_place_in(App& app, const Id& workspace) {
-  return [&app, workspace](const std::string& container) -> std::optional<conversations::Place> {
+  return [&app, workspace](const std::string& container) -> std::optional<conversations::SessionFolder> {
     if (container.starts_with(kFolderContainer))
-      return conversations::Place{workspace, container.substr(kFolderContainer.size())};
+      return conversations::SessionFolder{workspace, container.substr(kFolderContainer.size())};
     auto id = Id::from_prefixed(container, workspace::prefix::session);
     if (!id) id = Id::from_prefixed(container, "cntr_");
     if (!id) return std::nullopt;
     auto session = interpreter::Records(app.keep.context()).find(*id);
     if (!session) return std::nullopt;
-    return conversations::Place{session->workspace, session->folder};
+    return conversations::SessionFolder{session->workspace, session->folder};
   };
 }
 

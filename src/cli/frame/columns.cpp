@@ -101,7 +101,7 @@ std::string printable(std::string_view text) {
   return out;
 }
 
-void Table::add(std::vector<Cell> cells) {
+void Table::add(std::vector<TableCell> cells) {
   SK_CHECK(cells.size() == columns_.size());
   rows_.push_back(std::move(cells));
 }

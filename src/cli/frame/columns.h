@@ -21,10 +21,10 @@ std::string printable(std::string_view text);
 enum class Align { left, right };
 
 // A cell of a table. The conversions from text are implicit on purpose.
-struct Cell {
-  Cell(std::string cell_text, Style cell_style = Style::plain)
+struct TableCell {
+  TableCell(std::string cell_text, Style cell_style = Style::plain)
       : text(std::move(cell_text)), style(cell_style) {}
-  Cell(const char* cell_text, Style cell_style = Style::plain) : text(cell_text), style(cell_style) {}
+  TableCell(const char* cell_text, Style cell_style = Style::plain) : text(cell_text), style(cell_style) {}
   std::string text;
   Style style;
 };
@@ -33,7 +33,7 @@ class Table {
  public:
   explicit Table(std::vector<Align> columns) : columns_(std::move(columns)) {}
   // Adds a row; `cells` must have one cell per column.
-  void add(std::vector<Cell> cells);
+  void add(std::vector<TableCell> cells);
   bool empty() const { return rows_.empty(); }
   // Returns one text per row, with two spaces between cells and no trailing spaces. `paint` adds colour to a
   // cell.
@@ -42,7 +42,7 @@ class Table {
 
  private:
   std::vector<Align> columns_;
-  std::vector<std::vector<Cell>> rows_;
+  std::vector<std::vector<TableCell>> rows_;
 };
 
 // Breaks text at spaces into lines of at most `width` columns; a longer word gets its own line. The first

@@ -49,8 +49,8 @@ class AppTest : public testing::Test {
     keep.stop();
   }
 
-  static Settings settings() {
-    Settings out{};
+  static DialectSettings settings() {
+    DialectSettings out{};
     out.list_page_max = 100;
     out.events_wait_max_s = 60;
     out.lock_wait_max_s = 60;

@@ -122,7 +122,7 @@ TEST(Dialects, AnExecutionThatIsOverdueIsAnErrorOfEachDialect) {
 }
 
 TEST(Dialects, ARequestWaitsLongerThanAnyExecutionMayTake) {
-  Settings settings;
+  DialectSettings settings;
   settings.execution_timeout_max_s = 7 * 86400;
   EXPECT_GT(await_limit(settings), std::chrono::seconds(settings.execution_timeout_max_s));
 }

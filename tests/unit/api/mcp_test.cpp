@@ -14,9 +14,9 @@ namespace sk::api::mcp {
 namespace {
 
 TEST(JsonRpc, TellsRequestsNotificationsAndResponsesApart) {
-  EXPECT_EQ(parse_message(R"({"jsonrpc":"2.0","id":0,"method":"ping"})").kind, Message::Kind::request);
-  EXPECT_EQ(parse_message(R"({"jsonrpc":"2.0","method":"x"})").kind, Message::Kind::notification);
-  EXPECT_EQ(parse_message(R"({"jsonrpc":"2.0","id":"a","result":{}})").kind, Message::Kind::response);
+  EXPECT_EQ(parse_message(R"({"jsonrpc":"2.0","id":0,"method":"ping"})").kind, RpcMessage::Kind::request);
+  EXPECT_EQ(parse_message(R"({"jsonrpc":"2.0","method":"x"})").kind, RpcMessage::Kind::notification);
+  EXPECT_EQ(parse_message(R"({"jsonrpc":"2.0","id":"a","result":{}})").kind, RpcMessage::Kind::response);
 }
 
 TEST(JsonRpc, KeepsIdsAsTheyAre) {

@@ -23,7 +23,7 @@ class OpenApi : public ::testing::Test {
   OpenApi()
       : folder_(std::filesystem::temp_directory_path() / ("sandkeep-openapi-" + random_base64url(8))),
         keep_(test::keep_options(folder_.string()), clock_, metrics_),
-        app_(keep_, interpreter_, Settings{}, metrics_, "1.2.3"),
+        app_(keep_, interpreter_, DialectSettings{}, metrics_, "1.2.3"),
         routes_(described_, app_) {
     rest::add_routes(routes_);
     links::add_routes(routes_);

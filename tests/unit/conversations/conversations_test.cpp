@@ -19,9 +19,9 @@ class ConversationsTest : public workspace::KeepTest {
   Conversations conversations() { return {keep->context(), keep->files(), keep->workspaces()}; }
 
   // Sessions of these tests are folders: "session" means sessions/one.
-  std::optional<Place> find_place(const std::string& container) {
-    if (container == "session") return Place{ws.workspace_id(), "sessions/one"};
-    if (container == "other") return Place{ws.workspace_id(), "sessions/two"};
+  std::optional<SessionFolder> find_place(const std::string& container) {
+    if (container == "session") return SessionFolder{ws.workspace_id(), "sessions/one"};
+    if (container == "other") return SessionFolder{ws.workspace_id(), "sessions/two"};
     return std::nullopt;
   }
 

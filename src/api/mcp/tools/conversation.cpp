@@ -13,8 +13,9 @@ namespace prefix = workspace::prefix;
 
 // Resolves links in the text against the folder that the default session's code sees as /mnt/data.
 conversations::FindPlace place_of_code(const Id& workspace) {
-  return
-      [workspace](const std::string&) { return conversations::Place{workspace, std::string(kCodeFolder)}; };
+  return [workspace](const std::string&) {
+    return conversations::SessionFolder{workspace, std::string(kCodeFolder)};
+  };
 }
 
 conversations::NewMessage new_message(const ToolCall& call) {
