@@ -52,4 +52,9 @@ std::string counted(int64_t count, std::string_view one, std::string_view many);
 size_t edit_distance(std::string_view a, std::string_view b);
 std::string html_escape(std::string_view text);
 
+// Returns the beginning of the text, at most `bytes_max` bytes, without splitting a UTF-8 character.
+std::string cut_text(std::string_view text, size_t bytes_max);
+// The same of the end of the text.
+std::string last_text(std::string_view text, size_t bytes_max);
+
 }  // namespace sk

@@ -8,7 +8,6 @@
 #include "base/log.h"
 #include "interpreter/copy/added_files.h"
 #include "interpreter/copy/copy_cache.h"
-#include "interpreter/copy/only_copies.h"
 #include "interpreter/run/kernel_loop.h"
 #include "interpreter/run/live_session.h"
 #include "interpreter/sessions/eviction.h"

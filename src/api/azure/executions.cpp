@@ -2,7 +2,6 @@
 #include "api/azure/azure.h"
 #include "api/azure/session.h"
 #include "api/common/await.h"
-#include "api/common/cut_text.h"
 #include "api/common/need_interpreter.h"
 #include "api/common/shapes.h"
 #include "api/vendor/output_text.h"

@@ -1,6 +1,5 @@
 #include "api/azure/session.h"
 
-#include "api/common/cut_text.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "interpreter/sessions/aliases.h"

@@ -1,7 +1,6 @@
 #include "api/common/call.h"
 
 #include "api/common/conditions.h"
-#include "api/common/cut_text.h"
 #include "api/dialects.h"
 #include "base/path.h"
 #include "base/text.h"

@@ -4,7 +4,6 @@
 #include <set>
 
 #include "base/error.h"
-#include "interpreter/copy/only_copies.h"
 #include "interpreter/sessions/session_directory.h"
 
 namespace sk::interpreter {
@@ -138,6 +137,25 @@ void Rescue::refuse_if_unkept(const Id& session) {
   live->retry_unkept([tried](LiveSession::Tried) { tried->set_value(); });
   tried->get_future().wait();
   if (auto found = only_copies(); !found.empty()) throw only_copies_error(found);
+}
+
+Error only_copies_error(const std::vector<NotKept>& items) {
+  constexpr size_t kNamed = 3, kListed = 100;
+  std::string named, listed;
+  for (size_t i = 0; i < items.size() && i < kListed; ++i) {
+    if (i < kNamed)
+      named.append(i == 0 ? "" : ", ")
+          .append(items[i].path)
+          .append(" (")
+          .append(name_of(items[i].reason))
+          .append(")");
+    listed.append(i == 0 ? "" : "\n").append(items[i].path);
+  }
+  if (items.size() > kNamed) named.append(" and " + std::to_string(items.size() - kNamed) + " more");
+  return Error(Code::conflict, "not deleted, because files that could not be kept would be lost: " + named)
+      .advise(Advice::keep_files_first)
+      .with("not_kept", listed)
+      .with("not_kept_count", static_cast<int64_t>(items.size()));
 }
 
 }  // namespace sk::interpreter

@@ -4,7 +4,9 @@
 
 #include <atomic>
 #include <functional>
+#include <vector>
 
+#include "base/error.h"
 #include "base/worker_pool.h"
 #include "interpreter/interpreter.h"
 #include "interpreter/records.h"
@@ -41,5 +43,9 @@ class Rescue {
   std::atomic<bool> stopping_{false};
   WorkerPool threads_;  // these wait for leases and strands, so they must not belong to the sessions' pool
 };
+
+// Protects a session from deletion while its own folder holds content that exists nowhere else. Names the
+// first items in its message, and up to 100 in the fact `not_kept`, one path per line.
+Error only_copies_error(const std::vector<NotKept>& items);
 
 }  // namespace sk::interpreter

@@ -5,9 +5,9 @@
 
 #include "api/common/advice_words.h"
 #include "api/common/await.h"
-#include "api/common/cut_text.h"
 #include "api/vendor/error_words.h"
 #include "api/vendor/output_text.h"
+#include "base/text.h"
 
 namespace sk::api {
 namespace {

@@ -1,7 +1,6 @@
 // run_python, run_shell and list_sessions: runs code in an interpreter that keeps its variables and files.
 #include "api/mcp/tools/run.h"
 #include "api/common/await.h"
-#include "api/common/cut_text.h"
 #include "api/common/fields.h"
 #include "api/common/need_interpreter.h"
 #include "api/mcp/hub.h"
