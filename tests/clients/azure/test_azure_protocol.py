@@ -272,7 +272,7 @@ def test_without_a_sandbox_files_are_listed_served_put_and_deleted_and_only_runn
     assert [one["identifier"] for one in pool.call("GET", "listSessions", 200, version=B).json()["sessions"]] == ["lasting"]
     assert pool.call("GET", f"executions/{ran['id']}", 200, identifier="lasting", version=B).json()["result"] == ran["result"]
     session = f"{server.url}/api/v1/sessions/s_{ran['sessionId']}"
-    for path, status in (("executions", 200), ("export?format=py", 200), (f"executions/ex_{ran['id']}/kept", 200)):
+    for path, status in (("executions", 200), ("export?format=py", 200), (f"executions/x_{ran['id']}/kept", 200)):
         answer = requests.get(f"{session}/{path}", headers={"Authorization": f"Bearer {ROOT_KEY}"}, timeout=60)
         assert answer.status_code == status, (path, answer.text)
     for path, body in (("executions", {"code": "1"}), ("code/execute", {"properties": {"code": "1"}})):
