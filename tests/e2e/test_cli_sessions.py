@@ -69,7 +69,7 @@ def test_the_first_ctrl_c_cancels_a_run_and_shows_what_was_kept(cli, server):
     running.send_signal(signal.SIGINT)
     _, err = running.communicate(timeout=60)
     assert running.returncode == 130
-    assert b"/end.txt  http" in err and err.rstrip().endswith(b"\ninterrupted")
+    assert b"/end.txt  http" in err and err.rstrip().endswith(b"\nended: interrupted")
     keep = Keep(server)
     [session] = [one for one in keep.call("GET", "/api/v1/sessions").json()["items"] if one["name"] == "interrupted"]
     [execution] = keep.call("GET", f"/api/v1/sessions/{session['id']}/executions").json()["items"]
@@ -85,7 +85,7 @@ def test_a_second_ctrl_c_leaves_a_run_at_once(cli):
     read_until(running.stdout, b"heard")
     running.send_signal(signal.SIGINT)
     _, err = running.communicate(timeout=60)
-    assert running.returncode == 130 and b"ended by" not in err
+    assert running.returncode == 130 and b"ended:" not in err
 
 
 def test_ctrl_c_of_a_run_that_waits_for_its_turn_cancels_it(cli, server):

@@ -74,8 +74,7 @@ void show_files(Terminal& terminal, const Json& done) {
 void show_end(Terminal& terminal, const Json& done) {
   if (ended_by_itself(done)) return;
   auto end = text_field(done, "end"), message = text_field(done, "message");
-  terminal.note(terminal.paint_err(Style::red, end == "interrupted" ? end : "ended by " + end) +
-                (message.empty() ? "" : ": " + message));
+  terminal.note(terminal.paint_err(Style::red, "ended: " + end) + (message.empty() ? "" : ": " + message));
 }
 
 }  // namespace sk::cli

@@ -194,7 +194,8 @@ Settled CopyKeeper::settle(const Touched& touched, const OpenFiles& open_files, 
   return settled;
 }
 
-// What was captured is kept already, so a failure here must not take it from the answer.
+// Removes deleted files from the list of versions kept aside. The capture has committed by now, so an error
+// here must not remove its files from the answer.
 void CopyKeeper::forget_gone_aside() {
   try {
     for (const auto& path : capture_->take_gone_aside()) context_.records.forget_aside(session_, path);
