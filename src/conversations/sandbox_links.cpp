@@ -237,6 +237,15 @@ class Finder {
     return std::nullopt;
   }
 
+  // Where the link to the address at `parsed` begins, seen from at_: at its label or, if at_ is inside the
+  // label, at the end of the label.
+  size_t start_of_link(size_t parsed) const {
+    auto between = text_.substr(at_, parsed - at_);
+    auto mark = between.find('[');
+    if (mark == std::string_view::npos) mark = between.rfind("](");
+    return mark == std::string_view::npos ? parsed : at_ + mark;
+  }
+
   size_t end_of_bare() const {
     constexpr std::string_view kStops = "<>\"`|";
     size_t end = at_;
@@ -251,7 +260,7 @@ class Finder {
       if (c == '(' || c == '[' || c == '{') ++depth;
       if ((c == ')' || c == ']' || c == '}') && depth-- == 0) break;
     }
-    if (has_parsed(at_ + 1, end)) end = std::min(end, text_.find('[', at_));
+    if (has_parsed(at_ + 1, end)) end = std::min(end, start_of_link(first_parsed(at_ + 1)->start));
     constexpr std::string_view kTrailing = ".,;:!?'*~";
     while (end > at_ && kTrailing.find(text_[end - 1]) != std::string_view::npos) --end;
     return end;

@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 #include "support/property.h"
 
+#include <algorithm>
 #include <ctime>
 
 #include "base/path.h"
 #include "base/text.h"
+#include "conversations/markdown_parts.h"
 #include "workspace/spelling.h"
 
 namespace sk::conversations {
@@ -222,29 +224,64 @@ TEST(SandboxLinks, AnyFileNameThatIsPercentEncodedIsFoundAgain) {
   }));
 }
 
+// Pieces of which random texts with many links and near-links are made.
+const std::vector<std::string> kPieces = {"](",
+                                          "sandbox:",
+                                          "/mnt/data/",
+                                          "[",
+                                          "]",
+                                          "(",
+                                          ")",
+                                          "!",
+                                          "<",
+                                          ">",
+                                          "a b",
+                                          "\n",
+                                          "\"",
+                                          "`",
+                                          "，",
+                                          "\xff",
+                                          "%2",
+                                          "\\",
+                                          "]: ",
+                                          "]:",
+                                          "'",
+                                          "*",
+                                          " ",
+                                          "\n\n",
+                                          "- ",
+                                          "> ",
+                                          "](sandbox:/mnt/data/a",
+                                          "sandbox:/(",
+                                          "[x]: sandbox:/mnt/data/a",
+                                          "data:image/png;base64,AA"};
+
+std::string text_of(const std::vector<uint8_t>& choice) {
+  std::string text;
+  for (auto c : choice) text += kPieces[c % kPieces.size()];
+  return text;
+}
+
+TEST(SandboxLinks, ABareAddressInALabelEndsWhereTheLabelEnds) {
+  EXPECT_THAT(addresses("[sandbox:/(b](sandbox:/mnt/data/a)"),
+              ElementsAre("sandbox:/(b", "sandbox:/mnt/data/a"));
+}
+
+TEST(SandboxLinks, EveryAddressThatTheHtmlLinksToIsFound) {
+  EXPECT_TRUE(test::check_property("found", [&](const std::vector<uint8_t>& choice) {
+    auto text = text_of(choice);
+    auto links = find_sandbox_links(text);
+    for (const auto& shown : find_markdown_parts(text).destinations) {
+      if (!std::string_view(text).substr(shown.start).starts_with("sandbox:/mnt/data/a")) continue;
+      RC_ASSERT(std::ranges::any_of(
+          links, [&](const auto& link) { return link.start == shown.start && link.end == shown.end; }));
+    }
+  }));
+}
+
 TEST(SandboxLinks, RangesAreInOrderAndInsideTheTextForAnyBytes) {
-  const std::vector<std::string> pieces = {"](",
-                                           "sandbox:",
-                                           "/mnt/data/",
-                                           "[",
-                                           "]",
-                                           "(",
-                                           ")",
-                                           "!",
-                                           "<",
-                                           ">",
-                                           "a b",
-                                           "\n",
-                                           "\"",
-                                           "`",
-                                           "，",
-                                           "\xff",
-                                           "%2",
-                                           "\\",
-                                           "data:image/png;base64,AA"};
   EXPECT_TRUE(test::check_property("ranges fit", [&](const std::vector<uint8_t>& choice) {
-    std::string text;
-    for (auto c : choice) text += pieces[c % pieces.size()];
+    auto text = text_of(choice);
     size_t from = 0;
     for (const auto& link : find_sandbox_links(text)) {
       RC_ASSERT(link.outer_start >= from);
