@@ -7,6 +7,7 @@
 #include "workspace/blob_ledger.h"
 #include "workspace/change_run.h"
 #include "workspace/content.h"
+#include "workspace/mime.h"
 
 namespace sk::workspace {
 
@@ -16,9 +17,10 @@ constexpr std::string_view kUpload = "upload_";
 constexpr std::string_view kPart = "part_";
 constexpr size_t kReadBytes = 1 << 20;
 
-#define SK_UPLOAD_COLUMNS                                                                  \
-  "id, workspace, filename, detail, mime, size, status, version, created_us, expires_us, " \
-  "(SELECT COALESCE(SUM(p.size), 0) FROM upload_parts p WHERE p.upload = u.id AND p.start IS NOT NULL)"
+#define SK_UPLOAD_COLUMNS                                                                                 \
+  "id, workspace, filename, detail, mime, size, status, version, created_us, expires_us, "                \
+  "(SELECT COALESCE(SUM(p.size), 0) FROM upload_parts p WHERE p.upload = u.id AND p.start IS NOT NULL), " \
+  "completion"
 
 UploadInfo read_upload(const catalog::Row& row) {
   UploadInfo upload;
@@ -34,6 +36,7 @@ UploadInfo read_upload(const catalog::Row& row) {
   upload.expires_us = row.integer(9);
   upload.wanted.life_s = (upload.expires_us - upload.created_us) / kSecondUs;
   upload.received = static_cast<uint64_t>(row.integer(10));
+  upload.completion = row.str(11);
   return upload;
 }
 
@@ -123,6 +126,22 @@ std::vector<UploadPart> chosen_parts(const std::vector<UploadPart>& parts,
     chosen.push_back(*found->second);
   }
   return chosen;
+}
+
+// Identifies what an upload is completed with.
+std::string fingerprint(const Uploads::Completion& wanted) {
+  std::string all = wanted.parts ? "parts" : "appended";
+  for (const Id& part : wanted.parts.value_or(std::vector<Id>{})) all += part.raw();
+  return sha256(all + "\nmd5 " + wanted.md5.value_or("")).hex();
+}
+
+// A client that did not receive the answer asks again and gets the same answer. Error(bad_request) if it now
+// asks for other parts, since the file does not hold them.
+void check_repeated(const UploadInfo& completed, const Uploads::Completion& wanted) {
+  if (completed.completion.empty() || completed.completion == fingerprint(wanted)) return;
+  throw Error(Code::bad_request, "the upload is completed already, with other parts or another MD5")
+      .advise(Advice::create_other_upload)
+      .with("field", "part_ids");
 }
 
 // Joins parts into one content. Almost all chunks of the parts recur in it, except at the boundaries, so
@@ -277,8 +296,10 @@ void Uploads::store(const Authority& authority, const Id& upload, const Content&
 UploadInfo Uploads::complete(const Authority& authority, const Id& id, const Completion& wanted,
                              const std::function<bool()>& go_on) {
   auto found = get(authority, id);
-  // A client that did not receive the answer asks again and gets the same answer.
-  if (found.status == "completed") return found;
+  if (found.status == "completed") {
+    check_repeated(found, wanted);
+    return found;
+  }
   auto [upload, parts] = context_.db.read([&](catalog::Statements& statements) {
     auto pending = need_pending(statements, authority, id, context_.clock.now_us());
     auto chosen = chosen_parts(parts_of(statements, id), wanted.parts);
@@ -296,7 +317,8 @@ UploadInfo Uploads::complete(const Authority& authority, const Id& id, const Com
       });
     throw;
   }
-  put.mime = upload.wanted.mime;
+  put.mime_found = upload.wanted.mime.empty();
+  put.mime = put.mime_found ? guess_mime(put.path, put.content.head_bytes()) : upload.wanted.mime;
   const Change change = std::move(put);
   const Content& content = std::get<PutChange>(change).content;
   std::vector<std::string> unneeded;
@@ -305,8 +327,11 @@ UploadInfo Uploads::complete(const Authority& authority, const Id& id, const Com
   auto done = context_.db.write_after(recorder, authority.scope(), [&](catalog::Tx& tx) {
     check_still_holds(tx, authority, Right::write);
     auto current = need_upload(tx, authority, id, tx.now_us());
-    was_done = current.status == "completed";  // by the same call, made twice at once
-    if (was_done) return current;
+    was_done = current.status == "completed";  // by a call made at the same time
+    if (was_done) {
+      check_repeated(current, wanted);
+      return current;
+    }
     auto pending = need_pending(tx, authority, id, tx.now_us());
     // Bytes that were appended since are not in the file.
     if (!wanted.parts && pending.received != content.size())
@@ -315,7 +340,8 @@ UploadInfo Uploads::complete(const Authority& authority, const Id& id, const Com
     // The parts go first, so that they and the file do not count twice against the quota.
     end_upload(run, id, "completed");
     auto result = run.run(change);
-    tx.exec("UPDATE uploads SET version = $2 WHERE id = $1", {id, result.version->id});
+    tx.exec("UPDATE uploads SET version = $2, completion = $3 WHERE id = $1",
+            {id, result.version->id, fingerprint(wanted)});
     if (wanted.also) wanted.also(tx, {result});
     unneeded = std::move(run.unneeded());
     pending.status = "completed";

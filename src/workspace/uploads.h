@@ -34,9 +34,10 @@ struct UploadInfo {
   Id id;
   Id workspace;
   NewUpload wanted;
-  std::string status;     // pending | completed | cancelled | expired
-  uint64_t received = 0;  // bytes that were appended so far: the offset of the next append
-  Id version;             // set once completed
+  std::string status;           // pending | completed | cancelled | expired
+  uint64_t received = 0;        // bytes that were appended so far: the offset of the next append
+  Id version;                   // set once completed
+  std::string completion = {};  // identifies what it was completed with
   TimeUs created_us = 0;
   TimeUs expires_us = 0;
 };
@@ -77,8 +78,9 @@ class Uploads {
     Files::Also also = {};  // runs in the transaction that makes the file
   };
   // Joins the parts into a file; reads every part once, so large uploads take long. An upload that is already
-  // completed is returned unchanged, since clients retry after a lost answer. Error(bad_request) if the parts
-  // do not match the announced size. Error(unavailable) if `go_on` returns false.
+  // completed in the same way is returned unchanged, since clients retry after a lost answer.
+  // Error(bad_request) if it was completed with other parts, or if the parts do not match the announced size.
+  // Error(unavailable) if `go_on` returns false.
   UploadInfo complete(const Authority& authority, const Id& upload, const Completion& wanted,
                       const std::function<bool()>& go_on);
   UploadInfo cancel(const Authority& authority, const Id& upload);

@@ -120,6 +120,24 @@ TEST_F(UploadsTest, CompletingOrCancellingAgainGivesTheSameAnswerAgain) {
   expect_clean();
 }
 
+TEST_F(UploadsTest, WithoutATypeItIsToldFromTheBytes) {
+  NewUpload wanted;
+  wanted.filename = "x";
+  auto upload = keep->uploads().create(ws, wanted);
+  auto one = part(upload, "%PDF-1.4\n"), two = part(upload, "%%EOF");
+  auto done = complete(upload, {one, two});
+  EXPECT_EQ(keep->files().find_version(ws, done.version)->mime, "application/pdf");
+}
+
+TEST_F(UploadsTest, CompletingAgainWithOtherPartsIsRefused) {
+  auto upload = begin(6);
+  auto one = part(upload, "abc"), two = part(upload, "def");
+  auto done = complete(upload, {one, two});
+  EXPECT_EQ(code_of([&] { complete(upload, {two, one}); }), Code::bad_request);
+  EXPECT_EQ(code_of([&] { complete(upload, {one, two}, std::string(16, 'x')); }), Code::bad_request);
+  EXPECT_EQ(complete(upload, {one, two}).version, done.version);
+}
+
 TEST_F(UploadsTest, AnUploadThatIsNeverCompletedEndsAfterAnHour) {
   auto upload = begin(3), finished = begin(3);
   part(upload, "abc");
