@@ -7,7 +7,7 @@ import tempfile
 import time
 
 import sandkeep
-from sandkeep_runtime import fonts, tools  # noqa: F401  tools: loaded here for cells, which cannot import it from the archive
+from sandkeep_runtime import fonts, tools
 from sandkeep_runtime.bash import Bash
 from sandkeep_runtime.channel import Channel, Closed, TooLarge
 from sandkeep_runtime.interrupts import Interrupts
@@ -100,7 +100,7 @@ class Kernel:
     def execute(self, command):
         self.sent_error = False
         began, cpu_began = time.perf_counter(), time.process_time()
-        status, exit_code = self.run_code(command.get("language"), command["code"])
+        status, exit_code = self.run_code(command)
         if os.getpid() != self.pid:
             os._exit(0)  # a child that code forked and that returned here
         if status == "interrupted" and not self.sent_error:
@@ -117,11 +117,11 @@ class Kernel:
             done["exit_code"] = exit_code
         self.send(done)
 
-    def run_code(self, language, code):
+    def run_code(self, command):
         try:
             self.interrupts.begin()
             try:
-                outcome = self.bash.run(code) if language == "bash" else self.shell.run(code)
+                outcome = self.run_cell(command["code"], command.get("language"), command.get("tools"))
             finally:
                 self.interrupts.end()
         except KeyboardInterrupt:
@@ -139,6 +139,13 @@ class Kernel:
             outcome = "error", None
         self.interrupts.end()  # repeated, because an interrupt may have aborted the first call
         return outcome
+
+    def run_cell(self, code, language, offered):
+        if language == "bash":
+            return tools.run_bash(offered, code, self.bash) if offered else self.bash.run(code)
+        if offered:
+            tools.offer(offered, self.shell.user_ns)
+        return self.shell.run(code)
 
     def send(self, message):
         """Sends a message after flushing earlier output."""

@@ -18,6 +18,8 @@ def encode_bundle(data, metadata):
         if isinstance(value, (bytes, bytearray, memoryview)):
             texts[kind] = base64.b64encode(bytes(value)).decode("ascii")
             binary.append(kind)
+        elif kind in BINARY_KINDS and not isinstance(value, str):
+            texts.setdefault("text/plain", repr(value))
         elif isinstance(value, str):
             if kind in BINARY_KINDS:
                 # IPython's own formatters return these already encoded, with line breaks.

@@ -131,17 +131,11 @@ def quote(text):
     return "'" + text.replace("'", "'\\''") + "'"
 
 
-def run_bash(text, code):
-    """Runs a script in the session's shell, with the tools as functions. Its exit code becomes the cell's."""
-    from sandkeep_runtime.shell import Shell
-
+def run_bash(text, code, bash):
+    """Runs a script in the session's shell, with the tools as functions. Returns its status and exit code."""
     stubs = "".join(f'{shell_name(tool["name"])}() {{ __sandkeep_tool {quote(tool["name"])} "${{1:-}}"; }}\n' for tool in json.loads(text))
     with ShellCalls():
-        status, exit_code = Shell.kernel.bash.run(SHELL_FUNCTION + stubs + code)
-    if status == "interrupted":
-        raise KeyboardInterrupt
-    if exit_code:
-        raise SystemExit(exit_code)
+        return bash.run(SHELL_FUNCTION + stubs + code)
 
 
 class ShellCalls:

@@ -68,14 +68,17 @@ void Kernel::configure(const std::vector<std::pair<std::string, std::string>>& e
   send({{"t", "configure"}, {"env", std::move(variables)}});
 }
 
-void Kernel::execute(const std::string& id, std::string_view code, Language language) {
+void Kernel::execute(const std::string& id, std::string_view code, Language language,
+                     std::string_view tools) {
   if (is_running()) throw Error(Code::conflict, "a cell is running in this session");
   if (!is_utf8(code)) throw Error(Code::bad_request, "the code is not UTF-8");
   if (has_ended_) throw Error(Code::conflict, "the session has ended");
-  send({{"t", "execute"},
-        {"id", id},
-        {"language", language == Language::bash ? "bash" : "python"},
-        {"code", code}});
+  Json command = {{"t", "execute"},
+                  {"id", id},
+                  {"language", language == Language::bash ? "bash" : "python"},
+                  {"code", code}};
+  if (!tools.empty()) command["tools"] = tools;
+  send(command);
   running_id_ = id;
 }
 

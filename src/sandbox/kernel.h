@@ -109,7 +109,8 @@ class Kernel {
   void configure(const std::vector<std::pair<std::string, std::string>>& environment);
   // Starts a cell; only one may run until on_done. Throws Error(too_large) for code that does not fit into a
   // frame, Error(bad_request) for invalid UTF-8, Error(conflict) while a cell runs.
-  void execute(const std::string& id, std::string_view code, Language language = Language::python);
+  void execute(const std::string& id, std::string_view code, Language language = Language::python,
+               std::string_view tools = {});
   bool is_running() const { return !running_id_.empty(); }
   // Raises KeyboardInterrupt in the running cell. Does nothing when no cell runs.
   void interrupt();

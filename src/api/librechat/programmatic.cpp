@@ -120,19 +120,6 @@ Reply wait_for_next(const Call& call, const RunningExecution& running, int64_t a
   return await(call, running, {.answer = answer, .by_event = calls, .after = after});
 }
 
-// A JSON string of ASCII characters is a valid Python string.
-std::string python_text(const std::string& text) {
-  return Json(text).dump(-1, ' ', true, Json::error_handler_t::replace);
-}
-
-// Adds the tools of runtime/sandkeep_runtime/tools.py: a line before Python code, a call around bash code.
-std::string with_tools(const std::string& code, const std::string& language, const Json& tools) {
-  std::string module = "__import__('sandkeep_runtime.tools').tools.";
-  std::string offered = python_text(to_text(tools));
-  if (language == "bash") return module + "run_bash(" + offered + ", " + python_text(code) + ")\n";
-  return module + "offer(" + offered + ", globals())\n" + code;
-}
-
 Json read_tools(const Body& body) {
   const Json& tools = body.objects("tools");
   if (tools.empty() || tools.size() > kToolsMax)
@@ -160,8 +147,9 @@ Reply begin(Call& call, const std::shared_ptr<Begun>& begun) {
     throw Error(Code::bad_request, "Missing required field: code").with("field", std::string("code"));
   interpreter::NewExecution wanted;
   wanted.base_url = call.request.base_url;
-  wanted.code = with_tools(*code, language, read_tools(call.body));
-  wanted.tools = true;
+  wanted.code = *code;
+  wanted.language = language;
+  wanted.tools = to_text(read_tools(call.body));
   wanted.announced = true;
   int64_t timeout_ms =
       within(call.body.integer("timeout").value_or(kTimeoutDefaultMs), 1, INT64_MAX / 2, "timeout");

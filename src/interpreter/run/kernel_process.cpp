@@ -15,8 +15,9 @@ class SandboxedKernel final : public KernelProcess {
   void configure(const std::vector<std::pair<std::string, std::string>>& environment) override {
     kernel_.configure(environment);
   }
-  void execute(const std::string& id, std::string_view code, sandbox::Language language) override {
-    kernel_.execute(id, code, language);
+  void execute(const std::string& id, std::string_view code, sandbox::Language language,
+               std::string_view tools) override {
+    kernel_.execute(id, code, language, tools);
   }
   void interrupt() override { kernel_.interrupt(); }
   void reply(uint64_t request, const Json& value) override { kernel_.reply(request, value); }

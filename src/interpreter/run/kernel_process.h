@@ -25,7 +25,8 @@ class KernelProcess {
   virtual bool has_ended() const = 0;
 
   virtual void configure(const std::vector<std::pair<std::string, std::string>>& environment) = 0;
-  virtual void execute(const std::string& id, std::string_view code, sandbox::Language language) = 0;
+  virtual void execute(const std::string& id, std::string_view code, sandbox::Language language,
+                       std::string_view tools) = 0;
   virtual void interrupt() = 0;
   virtual void reply(uint64_t request, const Json& value) = 0;
   virtual void refuse(uint64_t request, std::string_view code, std::string_view message) = 0;

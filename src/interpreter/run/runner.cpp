@@ -50,7 +50,7 @@ void Runner::start(const Cell& cell, TimeUs now_us) {
   SK_CHECK(!is_running_, "a runner runs two cells");
   done_.reset();
   stop_ = Stop::none;
-  kernel_->execute(cell.id, cell.code, cell.language);
+  kernel_->execute(cell.id, cell.code, cell.language, cell.tools);
   is_running_ = true;
   deadlines_ = {.timeout_us = now_us + cell.timeout_s * kSecondUs, .look_us = now_us + kLookAtProcessesUs};
 }

@@ -31,6 +31,7 @@ struct Cell {
   std::string id;
   std::string_view code;
   sandbox::Language language = sandbox::Language::python;
+  std::string_view tools = {};  // see NewExecution::tools
   int64_t timeout_s = 0;
 };
 

@@ -247,6 +247,12 @@ def test_a_tool_that_fails_raises_in_the_code(current):
     assert answer["stdout"] == "caught no such sum\n" and "ToolExecutionError" in answer["stderr"]
 
 
+def test_a_traceback_counts_the_lines_that_the_client_sent(current):
+    answer = talk(current, "x = 1\n1 / 0", None, [])
+    assert answer["error"] == "ZeroDivisionError: division by zero" and "line 2" in answer["stderr"], answer
+    assert "sandkeep_runtime" not in answer["stderr"]
+
+
 def test_a_shell_script_calls_the_clients_tools(current):
     code = "w=$(get_weather '{\"city\": \"Oslo\"}')\necho \"w=$w\"; echo ran >> once.txt\nif ! add '{\"a\": 1, \"b\": 2}'; then echo failed; fi; add 'not json'; exit 3"
     answer = talk(current, code, lambda name, given: {"result": {"t": 5}, "is_error": False} if name == "get-weather" else

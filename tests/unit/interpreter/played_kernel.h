@@ -66,7 +66,7 @@ class PlayedKernel final : public KernelProcess {
   }
   bool has_ended() const override { return play_.has_ended; }
   void configure(const std::vector<std::pair<std::string, std::string>>&) override {}
-  void execute(const std::string&, std::string_view code, sandbox::Language) override {
+  void execute(const std::string&, std::string_view code, sandbox::Language, std::string_view) override {
     play_.executed.emplace_back(code);
     play_.on_execute(play_.executed.back());
   }
