@@ -27,8 +27,11 @@ void Judge::client_changed(const Listing& before, const Listing& after) {
     if (!same(find(after.folder, path), &entry)) add_outside(path);
   for (const auto& [path, entry] : after.folder) {
     if (!same(find(before.folder, path), &entry)) add_outside(path);
-    if (const Entry* old = find(before.folder, path); old != nullptr && old->version != entry.version)
+    // The new version may have the same bytes. Until the keeper brings it, the copy is based on the old one.
+    if (const Entry* old = find(before.folder, path); old != nullptr && old->version != entry.version) {
       add_outside(path);
+      rewritten_.insert(path);
+    }
   }
   if (between_.empty() && !blind_) base_ = after;
   // What clients did is not the keeper's doing.
@@ -70,12 +73,17 @@ void Judge::note_aside(const Json& answer) {
     if (file.at("locked").get<bool>()) aside_.insert(file.at("hash"));
 }
 
-void Judge::raced(const Json& answer, const Tree& after) {
+void Judge::raced(const Json& answer, const Tree& after, const Listing& is) {
   blind_ = true;
   note_aside(answer);
   if (answer.contains("not_kept"))
     for (const auto& item : answer.at("not_kept"))
-      if (std::string path = relative(item.at("path")); !after.contains(path)) undeleted_.insert(path);
+      if (std::string path = relative(item.at("path")); !after.contains(path)) {
+        undeleted_.insert(path);
+        // The workspace still has these entries, so the keeper may bring them into the copy again.
+        for (const auto& [below, entry] : is.folder)
+          if (below == path || is_below(below, path)) add_outside(below);
+      }
   muddled_ = outside_;
   note_lasting(answer, after);
   acknowledge_kept(answer);
@@ -450,7 +458,9 @@ void Judge::settled(const Outcome& outcome) {
     muddle(outcome);
   } else {
     for (const auto& path : before_outside)
-      if (!is_image(find(outcome.is.folder, path), find(outcome.after, path))) add_outside(path);
+      if (!is_image(find(outcome.is.folder, path), find(outcome.after, path)) ||
+          (outcome.brings != Brings::yes && rewritten_.contains(path)))
+        add_outside(path);
     // A deletion that was refused, since the file is another one by now: that one may come.
     for (const auto& path : named_)
       if (outcome.is.folder.contains(path) && !outcome.after.contains(path)) add_outside(path);
@@ -497,7 +507,8 @@ void Judge::brought(const Outcome& outcome) {
         throw Broken("bringing in what clients did changed what code wrote: '" + path + "' from " +
                      say(before) + " to " + say(after));
       else if (before != nullptr && before->kind == 'f' && changed(find(known_, path), before) &&
-               changed(before, after) && (known_.count(path) == 0 || known_.at(path).hash != before->hash))
+               (after == nullptr || after->hash != before->hash) &&
+               (known_.count(path) == 0 || known_.at(path).hash != before->hash))
         must_keep_.insert(before->hash);
     }
     // What code made is not known because another name of it was given a mode.
@@ -511,6 +522,7 @@ void Judge::brought(const Outcome& outcome) {
   }
   brought_.push_back(outcome.after);
   // A folder stays as long as something in it does.
+  if (outcome.brings == Brings::yes) rewritten_.clear();
   if (outcome.brings == Brings::yes)
     for (const auto& path : std::exchange(outside_, {}))
       if (!is_image(find(outcome.is.folder, path), find(outcome.after, path))) add_outside(path);

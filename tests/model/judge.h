@@ -43,6 +43,8 @@ struct Listing {
   std::map<std::string, std::pair<std::string, char>> trash;  // file → path relative to the folder, kind
 };
 Listing listing_of(const Json& answer, const std::string& folder);
+// Whether the answer names content that is only in the copy.
+bool tells_of_refused(const Json& answer);
 
 // What an order does besides capturing.
 enum class Brings { maybe, yes };
@@ -66,7 +68,7 @@ class Judge {
   // An order was cut short or failed: it may have seen the directory as it was then.
   void lost_sight(const Tree& tree);
   // An order met running code.
-  void raced(const Json& answer, const Tree& after);
+  void raced(const Json& answer, const Tree& after, const Listing& is);
 
   struct Outcome {
     const Tree &before, &after;  // the directory
@@ -130,6 +132,7 @@ class Judge {
   bool blind_ = false;         // an order may have seen more than those
   Listing base_;               // the workspace when the directory was last compared, or a client changed it
   std::set<std::string> outside_;    // paths that clients changed, and that are not in the copy yet
+  std::set<std::string> rewritten_;  // of these, files with a new version, perhaps of the same bytes
   std::set<std::string> pending_;    // what code wrote and the last answer refused: it is tried again
   std::set<std::string> muddled_;    // of them, those where it is not known who did what
   std::set<std::string> written_;    // hashes of all that code and clients wrote

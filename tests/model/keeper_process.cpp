@@ -184,7 +184,9 @@ class Host {
       if (keeper().is_open()) place_figure(order);
     } else if (what == "bring") {
       auto open = open_files(order);
-      answer["sentences"] = keeper().bring_outside_changes(as(), [&] { return open; });
+      answer["sentences"] = Json::array();
+      for (const auto& sentence : keeper().bring_outside_changes(as(), [&] { return open; }))
+        answer["sentences"].push_back(sentence.text());
     } else if (what == "close") {
       tell(keeper().close(as()), answer);
       keeper_.reset();

@@ -24,4 +24,9 @@ Listing listing_of(const Json& answer, const std::string& folder) {
   return listing;
 }
 
+bool tells_of_refused(const Json& answer) {
+  auto some = [&](const char* list) { return answer.contains(list) && !answer.at(list).empty(); };
+  return some("not_kept") || some("only_copies") || !answer.value("all_kept", true);
+}
+
 }  // namespace sk::model

@@ -34,14 +34,19 @@ class Runner {
  private:
   void begin() {
     if (!keeper_.is_alive() || lane_.started_with_ != lane_.options_for(history_.seed)) start_keeper();
-    auto answer = keeper_.order({{"do", "new"},
-                                 {"name", "history " + std::to_string(lane_.histories_)},
-                                 {"folder", history_.folder}});
+    Json answer = need(
+        {{"do", "new"}, {"name", "history " + std::to_string(lane_.histories_)}, {"folder", history_.folder}},
+        "no session can be made");
+    session_ = answer.at("session");
+    directory_ = answer.at("directory");
+    listing_ = listing_of(answer, history_.folder);
+  }
+
+  Json need(const Json& what, const std::string& broken) {
+    auto answer = keeper_.order(what);
     if (!answer || answer->contains("error"))
-      throw Broken("no session can be made: " + (answer ? answer->dump() : ""));
-    session_ = answer->at("session");
-    directory_ = answer->at("directory");
-    listing_ = listing_of(*answer, history_.folder);
+      throw Broken(broken + ": " + (answer ? answer->dump() : "the keeper died"));
+    return *answer;
   }
 
   void start_keeper() {
@@ -134,10 +139,7 @@ class Runner {
   void open_after_power_cut(const std::string& what) {
     fill(false);
     Listing was = listing_;
-    auto answer = keeper_.order({{"do", what}});
-    if (!answer || answer->contains("error"))
-      throw Broken("after the power cut: " + (answer ? answer->dump() : "the keeper died"));
-    listing_ = listing_of(*answer, history_.folder);
+    listing_ = listing_of(need({{"do", what}}, "after the power cut"), history_.folder);
     judge_.recovered(scan(directory_), was, listing_, was_clean_);
     power_was_cut_ = false;
     if (what == "open") opened();
@@ -173,6 +175,7 @@ class Runner {
     writers_.release_all();
     order({{"do", "close"}}, Brings::yes, false);
     open_ = used_ = need_all_ = false;
+    has_refused_ = tells_of_refused(last_);
     if (!full_ && last_.contains("all_kept") && !last_.contains("only_copies"))
       throw Broken("a copy could not be compared when it was closed");
     if (!full_) check_manifest(keeper_, directory_);
@@ -215,11 +218,7 @@ class Runner {
   }
 
   Json versions_of(const std::vector<std::string>& files) {
-    Json list = files;
-    auto answer = keeper_.order({{"do", "versions"}, {"files", list}});
-    if (!answer || answer->contains("error"))
-      throw Broken("versions cannot be listed: " + (answer ? answer->dump() : ""));
-    return answer->at("versions");
+    return need({{"do", "versions"}, {"files", files}}, "versions cannot be listed").at("versions");
   }
 
   void purge(const Step& step) {
@@ -273,10 +272,10 @@ class Runner {
 
   void limit(const Json& what) {
     ensure_keeper();
-    auto answer = keeper_.order(what);
-    if (full_ && (!answer || answer->contains("error"))) return;
-    if (!answer || answer->contains("error"))
-      throw Broken("a limit cannot be set: " + (answer ? answer->dump() : ""));
+    if (!full_)
+      need(what, "a limit cannot be set");
+    else
+      keeper_.order(what);
   }
 
   // An order met by running code.
@@ -295,11 +294,12 @@ class Runner {
       return;
     }
     listing_ = listing_of(*answer, history_.folder);
+    last_ = *answer;
     Tree after = scan(directory_);
-    judge_.raced(*answer, after);
+    judge_.raced(*answer, after, listing_);
     judge_.code_wrote(after);
   }
-  void blind() { judge_.raced(Json::object(), {}); }
+  void blind() { judge_.raced(Json::object(), {}, {}); }
 
   void kill() {
     writers_.wait();
@@ -338,13 +338,14 @@ class Runner {
     keeper_.begin(order_);
     keeper_.answers_within(static_cast<int64_t>(after_us));
     keeper_.kill();
+    judge_.lost_sight(scan(directory_));  // the keeper may have brought files before it died
     open_ = false;
   }
 
   void cut_power(bool in_the_middle) {
     if (!lane_.has_disk()) return;
     if (!in_the_middle) kill();
-    was_clean_ = !used_ && !in_the_middle;
+    was_clean_ = !used_ && !has_refused_ && !in_the_middle;
     judge_.code_wrote(scan(directory_));
     writers_.kill_all();
     lane_.disk_->cut_power();
@@ -459,6 +460,7 @@ class Runner {
     if (power_was_cut_) return open_after_power_cut("recover");
     order({{"do", "recover"}}, Brings::yes, false);
     used_ = need_all_ = false;
+    has_refused_ = tells_of_refused(last_);
   }
 
   void look() {
@@ -551,17 +553,14 @@ class Runner {
   }
 
   void check_audit() {
-    auto answer = keeper_.order({{"do", "audit"}});
-    if (!answer || answer->contains("error") || !answer->at("valid").get<bool>())
-      throw Broken("the journal's chain does not verify: " + (answer ? answer->dump() : ""));
+    Json answer = need({{"do", "audit"}}, "the journal's chain cannot be read");
+    if (!answer.at("valid").get<bool>())
+      throw Broken("the journal's chain does not verify: " + answer.dump());
   }
 
   void remove() {
     Listing was = listing_;
-    auto answer = keeper_.order({{"do", "remove"}});
-    if (!answer || answer->contains("error"))
-      throw Broken("a session cannot be removed: " + (answer ? answer->dump() : ""));
-    listing_ = listing_of(*answer, history_.folder);
+    listing_ = listing_of(need({{"do", "remove"}}, "a session cannot be removed"), history_.folder);
     for (const auto& [path, entry] : was.folder)
       if (auto found = listing_.folder.find(path);
           found == listing_.folder.end() || !found->second.same_as(entry))
@@ -577,10 +576,11 @@ class Runner {
   Listing listing_;
   Json last_;
   size_t at_ = 0;
-  bool open_ = false;      // the keeper has the copy open
-  bool used_ = false;      // code may run in it
-  bool need_all_ = false;  // events may not tell everything
-  bool linked_ = false;    // code made a second name of a file since the last capture
+  bool open_ = false;         // the keeper has the copy open
+  bool used_ = false;         // code may run in it
+  bool has_refused_ = false;  // the closed copy has refused content, which a power cut may damage
+  bool need_all_ = false;     // events may not tell everything
+  bool linked_ = false;       // code made a second name of a file since the last capture
   bool stopped_ = false, locked_ = false, full_ = false;
   bool client_was_cut_ = false, power_was_cut_ = false, in_the_middle_ = false, was_clean_ = false;
 };

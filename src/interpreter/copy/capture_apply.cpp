@@ -1,5 +1,7 @@
 // Makes the planned changes of a capture durable in batches, and handles those that are refused.
 #include <algorithm>
+#include <array>
+#include <unordered_set>
 
 #include "base/path.h"
 #include "interpreter/copy/capture_plan.h"
@@ -34,6 +36,28 @@ UnkeptReason reason_of(const Error& error) {
     default:
       return UnkeptReason::conflict;
   }
+}
+
+// Drops reports of content that was refused first, because something was in its way, and kept later.
+void Capture::drop_overtaken(Settled& settled) {
+  if (settled.not_kept.empty()) return;
+  std::unordered_set<std::string_view> kept, folders(settled.folders.begin(), settled.folders.end());
+  for (const auto& file : settled.kept) kept.insert(file.path);
+  std::erase_if(settled.not_kept, [&](const NotKept& item) {
+    return (item.only_copy && kept.contains(item.path)) || folders.contains(item.path);
+  });
+}
+
+// Deletions that make room for another kind come first, other deletions last.
+void Capture::put_in_order(Plan& plan) {
+  auto turn_of = [&](const Plan::Step& step) -> size_t {
+    if (step.what != Plan::What::trash) return 1;
+    return plan.replaced.contains(step.path) ? 0 : 2;
+  };
+  std::array<std::vector<Plan::Step>, 3> turns;
+  for (Plan::Step& step : plan.steps) turns[turn_of(step)].push_back(std::move(step));
+  plan.steps.clear();
+  for (auto& turn : turns) std::ranges::move(turn, std::back_inserter(plan.steps));
 }
 
 void Capture::apply(Plan& plan) {
@@ -84,6 +108,16 @@ void Capture::apply(Plan& plan) {
     for (size_t i = 0; i < count; ++i)
       if (results[i].refused) refuse(plan, at + i, *results[i].refused);
     at += count;
+  }
+}
+
+// Saves the manifest of a capture that changed nothing in the workspace. After a kill, a capture recognises
+// renames by the recorded marks.
+void Capture::save_marks() {
+  try {
+    manifest_.save();
+  } catch (const Error& error) {
+    if (error.code() != Code::disk_full) throw;
   }
 }
 
@@ -209,7 +243,7 @@ void Capture::refuse(Plan& plan, size_t index, const Error& error) {
     case Plan::What::rename:
       if (error.code() == Code::disk_full) {
         note_not_kept(plan, step.path, reason_of(error),
-                      "the rename is not recorded yet: " + error.message());
+                      "the rename is not recorded yet: " + error.sentence());
         break;
       }
       if (is_old_place_ours(error)) {
@@ -233,21 +267,21 @@ void Capture::refuse(Plan& plan, size_t index, const Error& error) {
     case Plan::What::trash:
       if (error.code() == Code::disk_full) {
         note_not_kept(plan, step.path, reason_of(error),
-                      "the deletion is not recorded yet: " + error.message());
+                      "the deletion is not recorded yet: " + error.sentence());
         break;
       }
       // The deletion is not applied: the next synchronisation brings the entry back into the copy.
       for (const auto& path : manifest_.below(step.path)) manifest_.erase(path);
       if (error.code() != Code::not_found) disowned_.insert(workspace_path(step.path));
       if (error.code() != Code::not_found)
-        note_not_kept(plan, step.path, reason_of(error), "the deletion was not applied: " + error.message());
+        note_not_kept(plan, step.path, reason_of(error), "the deletion was not applied: " + error.sentence());
   }
 }
 
 // Reports an existing file or folder that was refused. Every capture retries it, since the reason may be gone
 // by then. One that is too large or has an invalid name is retried only when it is touched.
 void Capture::refused_content(Plan& plan, const std::string& path, const Node& node, const Error& error) {
-  auto& item = note_not_kept(plan, path, reason_of(error), error.message());
+  auto& item = note_not_kept(plan, path, reason_of(error), error.sentence());
   item.only_copy = node.kind == NodeKind::file;
   forget_refused(path);
   bool again = item.reason != UnkeptReason::too_large && item.reason != UnkeptReason::name;
@@ -266,8 +300,8 @@ void Capture::forget_refused(const std::string& path) {
 std::vector<Unkept> Capture::refused() const {
   std::vector<Unkept> result;
   for (const auto& [path, one] : refused_)
-    result.push_back(
-        {named(path), Unkept::What::refused, one.reason, one.message, Id{}, one.node.kind == NodeKind::file});
+    result.push_back({named(path), Unkept::What::refused, one.reason, one.message.text(), Id{},
+                      one.node.kind == NodeKind::file});
   for (const auto& path : unreadable_)
     if (!refused_.contains(path))
       result.push_back({named(path), Unkept::What::refused, UnkeptReason::unreadable,
@@ -305,8 +339,7 @@ std::string Capture::named(const std::string& path) const {
   return result;
 }
 
-NotKept& Capture::note_not_kept(Plan& plan, const std::string& path, UnkeptReason reason,
-                                std::string message) {
+NotKept& Capture::note_not_kept(Plan& plan, const std::string& path, UnkeptReason reason, Sentence message) {
   NotKept item;
   item.path = named(path);
   item.reason = reason;

@@ -41,12 +41,38 @@ Settled Capture::keep_altered(Plan& plan) {
       ++at;
       continue;
     }
-    put_placed(plan, at->second);
+    PlacedFile& file = at->second;
+    if (auto beside = place_beside(plan, file)) {
+      // Without an inode, the row matches no file in the copy: the capture trashes the file and finds no
+      // rename.
+      file.path = *beside;
+      file.node.inode = 0;
+      plan.candidates[*beside] = std::nullopt;
+    }
+    put_placed(plan, file);
     at = plan.placed.erase(at);
   }
   apply(plan);
   plan.steps.clear();
   return std::exchange(plan.settled, {});
+}
+
+// Returns a free path for the content of a placed file that code renamed or removed, if a client has created
+// another file at its path meanwhile. That file must not be renamed or trashed with it.
+std::optional<std::string> Capture::place_beside(const Plan& plan, const PlacedFile& file) const {
+  auto found = plan.candidates.find(file.path);
+  bool is_there = found != plan.candidates.end() && found->second &&
+                  found->second->device == file.node.device && found->second->inode == file.node.inode;
+  auto is_taken = [&](const std::string& path) {
+    return keep_.files().find(plan.as.authority, workspace_path(path)).has_value();
+  };
+  if (is_there || manifest_.find(file.path) != nullptr || !is_taken(file.path)) return std::nullopt;
+  size_t name = file.path.rfind('/') + 1, dot = file.path.rfind('.');  // npos + 1 is 0
+  size_t end = dot == std::string::npos || dot <= name ? file.path.size() : dot;
+  for (int n = 2;; ++n) {
+    std::string beside = file.path.substr(0, end) + " (" + std::to_string(n) + ")" + file.path.substr(end);
+    if (manifest_.find(beside) == nullptr && !copy_.look(beside) && !is_taken(beside)) return beside;
+  }
 }
 
 void Capture::put_placed(Plan& plan, const PlacedFile& file) const {

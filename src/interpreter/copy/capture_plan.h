@@ -33,6 +33,7 @@ struct Capture::Plan {
   std::set<std::string> replaced = {};  // gone paths that now hold something of another kind
   std::vector<std::pair<std::string, Node>> changed = {};
   std::vector<Step> steps = {};
+  bool has_new_marks = false;  // a folder took the place of another; its row has new marks
   Settled settled = {};
   TimeUs now_us = 0;
   std::optional<std::optional<uint64_t>> room = {};  // free bytes of the quota; fetched once

@@ -326,6 +326,9 @@ TEST_F(KeepingTest, OddCellsFailAndTheSessionGoesOn) {
                  "publish_display_data({'image/png': '!!!notbase64'})");
   EXPECT_EQ(odd.outcome, Outcome::ok) << odd.message;
   EXPECT_EQ(shown(odd)[0]["data"]["text/plain"], "!!!notbase64");
+  auto number = run(session.id, "publish_display_data({'image/png': 123})");
+  EXPECT_EQ(shown(number)[0]["data"], (Json{{"text/plain", "123"}}));
+  EXPECT_TRUE(number.files.kept.empty()) << "a number is not a picture";
   EXPECT_EQ(shown(run(session.id, "print(kept)"))[0]["text"], "1\n");
 }
 

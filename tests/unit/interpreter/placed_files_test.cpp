@@ -134,6 +134,40 @@ TEST_F(PlacedFilesTest, AFigureThatCodeRenamedIsTheSameFile) {
   EXPECT_FALSE(find("s/outputs/1-1.png"));
 }
 
+TEST_F(PlacedFilesTest, WhatAClientPutsInThePlaceOfAFigureThatCodeTookAwayStays) {
+  for (bool renamed : {true, false}) {
+    place("figure");
+    if (renamed)
+      std::filesystem::rename(on_disk(kFigure), on_disk("mine.png"));
+    else
+      std::filesystem::remove(on_disk(kFigure));
+    put("s/outputs/1-1.png", "the client's");
+    auto settled = capture();
+    EXPECT_TRUE(settled.renamed.empty());
+    EXPECT_EQ(settled.deleted, std::vector<std::string>{"s/outputs/1-1 (2).png"})
+        << "the figure is in the trash";
+    EXPECT_EQ(texts_of_versions("s/outputs/1-1.png"), std::vector<std::string>{"the client's"});
+    EXPECT_EQ(kept("s/mine.png"), "figure");
+    keeper->bring_outside_changes(as(), [] { return CopyKeeper::OpenFiles{}; });
+    EXPECT_EQ(read(kFigure), "the client's");
+    EXPECT_TRUE(is_nothing(capture(CopyKeeper::Extent::all)));
+    trash("s/outputs/1-1.png");
+    keeper->bring_outside_changes(as(), [] { return CopyKeeper::OpenFiles{}; });
+  }
+}
+
+TEST_F(PlacedFilesTest, AFileMadeAnewWithItsOldBytesIsKeptThoughAClientDeletedTheOldOne) {
+  write("a.txt", "bytes");
+  capture();
+  trash("s/a.txt");
+  write("b.txt", "bytes");
+  std::filesystem::rename(on_disk("b.txt"), on_disk("a.txt"));
+  capture();
+  EXPECT_EQ(kept("s/a.txt"), "bytes");
+  keeper->bring_outside_changes(as(), [] { return CopyKeeper::OpenFiles{}; });
+  EXPECT_EQ(read("a.txt"), "bytes");
+}
+
 TEST_F(PlacedFilesTest, AFigureThatCodeLinkedIsKeptUnderBothNames) {
   place("figure");
   ASSERT_EQ(::link(on_disk(kFigure).c_str(), on_disk("second.png").c_str()), 0);
