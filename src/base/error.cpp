@@ -52,6 +52,14 @@ std::string Error::hint(std::span<const AdviceWords> table) const {
   return advised ? with_facts(words_for(*advised, table), facts_) : own_words_;
 }
 
+Error Error::in_terms_of(const PathNaming& naming) const {
+  Error out = *this;
+  out.message_ = message_.text(naming);
+  for (const auto& [index, paths] : path_facts_) out.facts_[index].second = paths.text(naming);
+  out.path_facts_.clear();
+  return out;
+}
+
 Error system_error(std::string_view what, int err) {
   auto text = std::string(what) + ": " + std::system_category().message(err);
   if (err == ENOSPC || err == EDQUOT) return Error(Code::disk_full, text);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/advice.h"
+#include "base/sentence.h"
 
 namespace sk {
 
@@ -39,7 +40,7 @@ class Error : public std::exception {
   // Machine-readable detail returned next to the code and message, such as the current version id of a 412.
   using Fact = std::pair<std::string, std::variant<std::string, int64_t>>;
 
-  Error(Code code, std::string message) : code_(code), message_(std::move(message)) {}
+  Error(Code code, Sentence message) : code_(code), message_(std::move(message)) {}
 
   Error& with(std::string name, std::string value) & {
     facts_.emplace_back(std::move(name), std::move(value));
@@ -56,6 +57,14 @@ class Error : public std::exception {
   Error&& with(std::string name, int64_t value) && {
     facts_.emplace_back(std::move(name), value);
     return std::move(*this);
+  }
+  // A fact of one or several paths of entries, such as the path of a lock.
+  Error& with_paths(std::string name, const Sentence& paths) & {
+    path_facts_.emplace_back(facts_.size(), paths);
+    return with(std::move(name), paths.text());
+  }
+  Error&& with_paths(std::string name, const Sentence& paths) && {
+    return std::move(with_paths(std::move(name), paths));
   }
   // Replaces the general advice of the code with one for this case.
   Error& advise(Advice advice) & {
@@ -76,26 +85,31 @@ class Error : public std::exception {
   // The same error, whose message begins with the thing that it is about.
   Error about(std::string_view subject) const {
     Error out = *this;
-    out.message_.insert(0, std::string(subject) + ": ");
+    out.message_ = Sentence(subject) + ": " + message_;
     return out;
   }
 
+  // The same error in the terms of a client that knows entries by other paths.
+  Error in_terms_of(const PathNaming& naming) const;
+
   Code code() const { return code_; }
-  const std::string& message() const { return message_; }
+  const std::string& message() const { return message_.text(); }
+  const Sentence& sentence() const { return message_; }
   // Nothing when the error brought its own words.
   std::optional<Advice> advice() const;
   // Its own words, else those of the dialect's table for its advice, with the error's facts in their places.
   std::string hint(std::span<const AdviceWords> table = {}) const;
   const std::vector<Fact>& facts() const { return facts_; }
   int http_status() const { return info(code_).http_status; }
-  const char* what() const noexcept override { return message_.c_str(); }
+  const char* what() const noexcept override { return message_.text().c_str(); }
 
  private:
   Code code_;
-  std::string message_;
+  Sentence message_;
   std::optional<Advice> advice_;
   std::string own_words_;
   std::vector<Fact> facts_;
+  std::vector<std::pair<size_t, Sentence>> path_facts_;  // by index in facts_
 };
 
 // Creates an Error from errno, for system calls that fail because of the environment. The code is disk_full

@@ -48,10 +48,48 @@ SessionInfo read_session(const catalog::Row& row) {
   return session;
 }
 
+namespace {
+
+// Where a stored sentence names paths, as [begin, size, begin, size, …]; absent where it names none.
+constexpr const char* kMarks = "marks";
+
+void add_marks(Json& out, const Sentence& sentence) {
+  for (const auto& mark : sentence.marks()) {
+    out[kMarks].push_back(mark.begin);
+    out[kMarks].push_back(mark.size);
+  }
+}
+
+Sentence sentence_from(const Json& json, const char* text) {
+  std::vector<Sentence::Mark> marks;
+  auto numbers = json.value(kMarks, std::vector<size_t>());
+  for (size_t i = 0; i + 1 < numbers.size(); i += 2) marks.push_back({numbers[i], numbers[i + 1]});
+  return {json.value(text, ""), marks};
+}
+
+Outputs outputs_stored(const Json& json) {
+  Outputs outputs = outputs_from(json);
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (auto* note = std::get_if<NoteOutput>(&outputs[i])) note->text = sentence_from(json[i], "text");
+  return outputs;
+}
+
+}  // namespace
+
+Json stored_outputs(const Outputs& outputs) {
+  Json list = to_json(outputs);
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (const auto* note = std::get_if<NoteOutput>(&outputs[i])) add_marks(list[i], note->text);
+  return list;
+}
+
 Json detail_of(const Execution& execution) {
   Json not_kept = Json::array();
-  for (const auto& item : execution.files.not_kept)
-    not_kept.push_back({{"path", item.path}, {"reason", name_of(item.reason)}, {"message", item.message}});
+  for (const auto& item : execution.files.not_kept) {
+    not_kept.push_back(
+        {{"path", item.path}, {"reason", name_of(item.reason)}, {"message", item.message.text()}});
+    add_marks(not_kept.back(), item.message);
+  }
   Json detail = {{"woke", execution.woke},
                  {"message", execution.message},
                  {"folders", execution.files.folders},
@@ -83,9 +121,9 @@ Execution read_execution(const catalog::Row& row) {
   execution.message = detail.value("message", "");
   execution.woke = detail.value("woke", false);
   if (auto outputs = detail.find("outputs"); outputs != detail.end())
-    execution.outputs = outputs_from(*outputs);
+    execution.outputs = outputs_stored(*outputs);
   else if (!row.is_null(Column::outputs))
-    execution.outputs = outputs_from(Json::parse(row.text(Column::outputs)));
+    execution.outputs = outputs_stored(Json::parse(row.text(Column::outputs)));
   execution.timings = detail.value("timings", Json::object());
   if (detail.contains("exit_code")) execution.exit_code = detail["exit_code"].get<int>();
   execution.files.folders = detail.value("folders", std::vector<std::string>());
@@ -93,8 +131,8 @@ Execution read_execution(const catalog::Row& row) {
   execution.files.renamed = pairs_from(detail.value("renamed", Json::array()));
   execution.added = pairs_from(detail.value("added", Json::array()));
   for (const auto& item : detail.value("not_kept", Json::array()))
-    execution.files.not_kept.push_back(
-        {item.at("path"), reason_named(item.at("reason").get<std::string>()), item.at("message"), false});
+    execution.files.not_kept.push_back({item.at("path"), reason_named(item.at("reason").get<std::string>()),
+                                        sentence_from(item, "message"), false});
   return execution;
 }
 

@@ -69,6 +69,8 @@ SK_COLUMN_NAMES(ExecutionColumn, SK_EXECUTION_LIST);
 Execution read_execution(const catalog::Row& row);
 // The column `detail` of an execution, without the outputs.
 Json detail_of(const Execution& execution);
+// The outputs as a record holds them: to_json(), and where its notes name paths.
+Json stored_outputs(const Outputs& outputs);
 
 #define SK_UNKEPT_LIST(FIRST, NEXT) \
   FIRST(path, "path")               \

@@ -331,7 +331,7 @@ constexpr size_t kOutputsInDetailBytesMax = 2 << 10;
 void upsert_execution(catalog::Tx& tx, const Id& node, const Execution& execution,
                       const std::optional<std::string>& request,
                       const std::optional<std::string>& key = std::nullopt) {
-  Json detail = detail_of(execution), outputs = to_json(execution.outputs);
+  Json detail = detail_of(execution), outputs = stored_outputs(execution.outputs);
   std::string long_outputs = to_text(outputs);
   if (long_outputs.size() <= kOutputsInDetailBytesMax) {
     detail["outputs"] = std::move(outputs);
@@ -379,7 +379,8 @@ void Records::save(catalog::Tx& tx, const Execution& execution, const std::vecto
 
 void Records::save_accepted(const workspace::Authority& authority, const SessionInfo& session,
                             const Execution& execution, const NewExecution& wanted) {
-  Json request = {{"tools", wanted.tools}};
+  Json request = Json::object();
+  if (!wanted.tools.empty()) request["tools"] = wanted.tools;
   if (wanted.timeout_s) request["timeout_s"] = *wanted.timeout_s;
   if (!wanted.base_url.empty()) request["base_url"] = wanted.base_url;
   if (authority.is_limited()) request["path_scope"] = authority.path_scope();
@@ -401,7 +402,9 @@ std::vector<AcceptedExecution> Records::accepted() {
           Json request = Json::parse(row.text(ExecutionColumn::count));
           one.wanted.code = one.execution.code;
           one.wanted.language = one.execution.language;
-          one.wanted.tools = request.value("tools", false);
+          // Earlier servers wrote a bool here, and offered the tools in the code itself.
+          if (auto tools = request.find("tools"); tools != request.end() && tools->is_string())
+            one.wanted.tools = *tools;
           one.wanted.base_url = request.value("base_url", "");
           one.path_scope = request.value("path_scope", "");
           if (request.contains("timeout_s")) one.wanted.timeout_s = request["timeout_s"].get<int64_t>();

@@ -449,7 +449,7 @@ SessionInfo SandboxedInterpreter::create(const workspace::Authority& authority, 
   authority.need_at(workspace::Right::write, info.folder);
   auto existing = info.folder.empty() ? std::nullopt : keep.files().find(authority, info.folder);
   if (existing && existing->kind != workspace::EntryKind::folder)
-    throw Error(Code::conflict, "'" + info.folder + "' is a file, so it cannot be a session's folder")
+    throw Error(Code::conflict, quoted_path(info.folder) + " is a file, so it cannot be a session's folder")
         .advise(Advice::choose_other_folder);
   info.added = add_files(keep, authority, info, wanted.files);
   info.created_us = info.active_us = keep.context().clock.now_us();

@@ -81,9 +81,9 @@ void check_still_holds(catalog::Tx& tx, const Authority& authority, Right right)
 }
 
 Error out_of_scope(const Authority& authority, std::string_view path) {
-  std::string what = path.empty() ? "the whole workspace" : "'" + std::string(path) + "'";
-  return Error(Code::forbidden,
-               "this access is limited to '" + authority.path_scope() + "' and does not extend to " + what);
+  Sentence what = path.empty() ? Sentence("the whole workspace") : quoted_path(path);
+  return Error(Code::forbidden, "this access is limited to " + quoted_path(authority.path_scope()) +
+                                    " and does not extend to " + what);
 }
 
 Error no_such_workspace(std::string_view id_or_name) {

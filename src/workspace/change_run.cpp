@@ -90,7 +90,7 @@ std::optional<Entry> ChangeRun::find(std::string_view path) {
 
 Entry ChangeRun::get(std::string_view path) {
   auto entry = find(path);
-  if (!entry) throw Error(Code::not_found, "there is nothing at '" + std::string(path) + "'");
+  if (!entry) throw Error(Code::not_found, "there is nothing at " + quoted_path(path));
   return *entry;
 }
 
@@ -119,17 +119,17 @@ std::vector<Entry> ChangeRun::below(std::string_view folder) {
 
 void ChangeRun::check_conditions(catalog::Statements& statements, std::string_view path,
                                  const std::optional<Entry>& entry, const Conditions& conditions) {
-  auto fail = [&](std::string message) {
+  auto fail = [&](Sentence message) {
     Error error(Code::precondition_failed, std::move(message));
-    error.with("path", std::string(path));
+    error.with_paths("path", Sentence::of_path(path));
     if (entry && entry->head) error.with("current_version_id", entry->head.with_prefix(prefix::version));
     throw error;
   };
-  if (conditions.if_none_match_any && entry) fail("'" + std::string(path) + "' exists already");
+  if (conditions.if_none_match_any && entry) fail(quoted_path(path) + " exists already");
   bool needs_entry = conditions.if_match_any || !conditions.if_match.empty() || conditions.if_match_foreign;
   if (needs_entry && !entry)
-    throw Error(Code::precondition_failed, "there is nothing at '" + std::string(path) + "'")
-        .with("path", std::string(path))
+    throw Error(Code::precondition_failed, "there is nothing at " + quoted_path(path))
+        .with_paths("path", Sentence::of_path(path))
         .advise(Advice::omit_condition);
   if (conditions.if_unmodified_since_us && entry) {
     TimeUs modified_us = entry->changed_us;
@@ -142,12 +142,12 @@ void ChangeRun::check_conditions(catalog::Statements& statements, std::string_vi
                        });
     // HTTP dates have whole seconds. A change within the second of the given date counts as unmodified.
     if (modified_us >= *conditions.if_unmodified_since_us + kSecondUs)
-      fail("'" + std::string(path) + "' was changed at " + to_iso8601(modified_us));
+      fail(quoted_path(path) + " was changed at " + to_iso8601(modified_us));
   }
   if (conditions.if_match.empty() && !conditions.if_match_foreign) return;
   for (const Id& wanted : conditions.if_match)
     if (entry->head == wanted) return;
-  fail("'" + std::string(path) + "' has changed: its current version is another one");
+  fail(quoted_path(path) + " has changed: its current version is another one");
 }
 
 void ChangeRun::check_conditions_of_move(const Entry& entry, const std::string& to,
@@ -165,7 +165,7 @@ void ChangeRun::ensure_parents(std::string_view path, const Conditions& conditio
   auto entry = find(parent);
   if (entry) {
     if (entry->kind == EntryKind::folder) return;
-    throw Error(Code::conflict, "'" + parent + "' is a file, so nothing can be put below it")
+    throw Error(Code::conflict, quoted_path(parent) + " is a file, so nothing can be put below it")
         .advise(Advice::move_file_away);
   }
   check_locks(parent, Touches::membership, conditions);
@@ -178,7 +178,7 @@ std::string ChangeRun::settle_target(const std::string& path, OnExisting on_exis
   auto existing = find(path);
   if (!existing) return path;
   if (on_existing == OnExisting::refuse)
-    throw Error(Code::conflict, "'" + path + "' exists already").advise(Advice::replace_or_rename);
+    throw Error(Code::conflict, quoted_path(path) + " exists already").advise(Advice::replace_or_rename);
   if (on_existing == OnExisting::replace) {
     check_locks(path, existing->kind == EntryKind::folder ? Touches::subtree : Touches::membership,
                 conditions);
@@ -196,7 +196,7 @@ std::string ChangeRun::settle_target(const std::string& path, OnExisting on_exis
     check_locks(candidate, Touches::subtree, conditions);
     return candidate;
   }
-  throw Error(Code::conflict, "there are too many entries named like '" + path + "'");
+  throw Error(Code::conflict, "there are too many entries named like " + quoted_path(path));
 }
 
 Entry ChangeRun::insert_folder(const std::string& path, uint32_t mode) {

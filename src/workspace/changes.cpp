@@ -26,7 +26,7 @@ Json version_facts(const Version& version, const Source& source) {
 
 void refuse_folder(const Entry& entry) {
   if (entry.kind == EntryKind::folder)
-    throw Error(Code::conflict, "'" + entry.path + "' is a folder").advise(Advice::name_file_inside);
+    throw Error(Code::conflict, quoted_path(entry.path) + " is a folder").advise(Advice::name_file_inside);
 }
 
 }  // namespace
@@ -150,9 +150,9 @@ void ChangeRun::check_base(const PutChange& change, const std::optional<Entry>& 
           {*change.base, workspace_, file, parent, name}, found) > 0;
   if (known) return;
   throw Error(Code::bad_request, "the base " + change.base->with_prefix(prefix::version) +
-                                     " is not, and never was, a version of '" + change.path + "'")
+                                     " is not, and never was, a version of " + quoted_path(change.path))
       .advise(Advice::name_base)
-      .with("path", change.path);
+      .with_paths("path", Sentence::of_path(change.path));
 }
 
 // Prevents a stale copy from overwriting newer content with old bytes.
@@ -201,8 +201,9 @@ ChangeResult ChangeRun::mkdir(const MkdirChange& change) {
   ChangeResult result;
   if (existing) {
     if (existing->kind != EntryKind::folder)
-      throw Error(Code::conflict, "'" + change.path + "' is a file").advise(Advice::choose_other_path);
-    if (!change.exist_ok) throw Error(Code::conflict, "the folder '" + change.path + "' exists already");
+      throw Error(Code::conflict, quoted_path(change.path) + " is a file").advise(Advice::choose_other_path);
+    if (!change.exist_ok)
+      throw Error(Code::conflict, "the folder " + quoted_path(change.path) + " exists already");
     if (change.sets_mode && change.mode && *change.mode != existing->mode) {
       check_locks(change.path, Touches::content, change.conditions);
       set_attributes(*existing, *change.mode, existing->mtime_us);
@@ -233,7 +234,7 @@ ChangeResult ChangeRun::move(const MoveChange& change) {
               change.conditions);
   check_locks(change.to, Touches::subtree, change.conditions);
   if (is_within(change.from, change.to))
-    throw Error(Code::conflict, "'" + change.to + "' contains the entry that would be moved there");
+    throw Error(Code::conflict, quoted_path(change.to) + " contains the entry that would be moved there");
   std::string to = settle_target(change.to, change.on_existing, change.conditions);
   ensure_parents(to, change.conditions);
   place(entry, to);
@@ -251,7 +252,7 @@ Version ChangeRun::copy_file(const Entry& from, const std::optional<Id>& from_ve
               {wanted_id, from.id}, read_version);
   if (!source)
     throw Error(Code::not_found,
-                "'" + from.path + "' has no version " + wanted_id.with_prefix(prefix::version));
+                quoted_path(from.path) + " has no version " + wanted_id.with_prefix(prefix::version));
   grow(BlobLedger::add_known(tx_, workspace_, source->sha256));
   NewVersion wanted;
   wanted.sha256 = source->sha256;
@@ -286,7 +287,7 @@ ChangeResult ChangeRun::copy(const CopyChange& change) {
   if (from_workspace == workspace_ && is_within(change.from, change.to)) {
     if (change.from != change.to || change.on_existing != OnExisting::rename)
       throw Error(Code::conflict,
-                  "'" + change.to + "' is, or contains, the entry that would be copied there");
+                  quoted_path(change.to) + " is, or contains, the entry that would be copied there");
   }
   auto target = find(change.to);
   check_conditions(tx_, change.to, target, change.conditions);

@@ -231,14 +231,17 @@ Entry Files::get(const Authority& authority, std::string_view path) {
   if (trashed && authority.covers(wanted) && authority.covers(trashed->root_path)) {
     std::string root = trashed->root.with_prefix(prefix::file);
     Error in_trash(Code::not_found,
-                   "'" + wanted + "' was moved to the trash at " + to_iso8601(trashed->trashed_us));
+                   quoted_path(wanted) + " was moved to the trash at " + to_iso8601(trashed->trashed_us));
     in_trash.with("trashed_file_id", root).advise(Advice::restore_from_trash);
     if (trashed->root_path != wanted)
-      in_trash.with("trashed_path", trashed->root_path).advise(Advice::restore_folder_from_trash);
+      in_trash.with_paths("trashed_path", Sentence::of_path(trashed->root_path))
+          .advise(Advice::restore_folder_from_trash);
     throw in_trash;
   }
-  throw Error(Code::not_found,
-              "there is nothing at '" + wanted + "' in the workspace '" + authority.workspace().name + "'");
+  // The system's authority may know the workspace by its id only.
+  const auto& workspace = authority.workspace().name;
+  throw Error(Code::not_found, "there is nothing at " + quoted_path(wanted) +
+                                   (workspace.empty() ? "" : " in the workspace '" + workspace + "'"));
 }
 
 std::optional<Entry> Files::find_by_id(const Authority& authority, const Id& file) {
@@ -259,7 +262,7 @@ Page<Entry> Files::list(const Authority& authority, const ListOptions& options) 
   size_t limit = std::clamp<size_t>(options.limit, 1, context_.limits.list_max);
   std::pair<std::string, std::string> after{folder, ""};
   if (!options.cursor.empty()) after = decode_cursor(options.cursor);
-  auto no_folder = [&] { return Error(Code::not_found, "there is no folder '" + folder + "'"); };
+  auto no_folder = [&] { return Error(Code::not_found, "there is no folder " + quoted_path(folder)); };
   if (folder.empty() && authority.is_limited()) throw no_folder();
   Page<Entry> page;
   context_.db.read([&](catalog::Statements& statements) {
@@ -267,7 +270,7 @@ Page<Entry> Files::list(const Authority& authority, const ListOptions& options) 
       auto entry = find_spelled(statements, authority.workspace_id(), folder);
       if (!entry || !authority.covers(entry->path)) throw no_folder();
       if (entry->kind != EntryKind::folder)
-        throw Error(Code::bad_request, "'" + folder + "' is a file, not a folder");
+        throw Error(Code::bad_request, quoted_path(folder) + " is a file, not a folder");
       if (folder != entry->path && options.cursor.empty()) after.first = entry->path;
       folder = entry->path;
     }

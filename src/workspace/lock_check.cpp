@@ -146,12 +146,12 @@ void carry_fences(catalog::Tx& tx, const Id& workspace, std::string_view from, s
 }
 
 Error locked_error(const Lock& lock) {
-  std::string what = lock.path.empty() ? "the whole workspace" : "'" + lock.path + "'";
+  Sentence what = lock.path.empty() ? Sentence("the whole workspace") : quoted_path(lock.path);
   Error error(Code::locked, what + " is locked by " + lock.owner_name + " until " +
                                 to_iso8601(lock.expires_us) +
                                 (lock.purpose.empty() ? "" : " (" + lock.purpose + ")"));
   error.with("lock_id", lock.id.with_prefix(prefix::lock));
-  error.with("locked_path", lock.path);
+  error.with_paths("locked_path", Sentence::of_path(lock.path));
   error.with("holder", lock.owner_name);
   error.with("purpose", lock.purpose);
   error.with("expires_at", to_iso8601(lock.expires_us));

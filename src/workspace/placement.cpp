@@ -37,10 +37,10 @@ void ChangeRun::check_paths_below(const Entry& entry, const std::string& to) {
         "parent < $4 AND (parent = $2 OR parent >= $3)",
         {workspace_, range.exact, range.from, range.to}, take);
   auto refuse = [&](const std::string& path, const std::string& why) {
-    throw Error(Code::bad_request, "'" + path + "' would " + why)
+    throw Error(Code::bad_request, quoted_path(path) + " would " + why)
         .advise(Advice::shorten_target)
-        .with("source", entry.path)
-        .with("path", path);
+        .with_paths("source", Sentence::of_path(entry.path))
+        .with_paths("path", Sentence::of_path(path));
   };
   if (longest.size() > kPathBytesMax)
     refuse(longest, "have " + std::to_string(longest.size()) + " bytes; a path has at most " +

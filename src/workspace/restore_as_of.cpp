@@ -168,7 +168,7 @@ std::vector<PastEntry> find_past(ChangeRun& run, std::string& folder, TimeUs tim
     if (!wanted.empty()) folder = *other;
   }
   if (wanted.empty())
-    throw Error(Code::not_found, "there was nothing at '" + folder + "' at " + to_iso8601(time_us))
+    throw Error(Code::not_found, "there was nothing at " + quoted_path(folder) + " at " + to_iso8601(time_us))
         .advise(Advice::check_spelling_and_time);
   return wanted;
 }

@@ -62,6 +62,7 @@ def make_cell(rng, before, sizes=(0, 5, 3000, 3000, 200_000)):
         elif kind == "replace":
             lines.append(f"open('temporary', 'wb').write({text}); os.replace('temporary', '{path}')")
             touch("temporary", b"", made, None)
+            files.pop("temporary", None)  # a cell that was cut before may have left one
             put(path, made)
             cell.removed |= {path, "temporary"}
         elif kind == "recreate":

@@ -15,6 +15,7 @@ import pytest
 import requests
 from sandkeep_cli import Cli
 from sandkeep_server import binary
+from sessions_client import wait_for
 
 
 class Serve:
@@ -178,10 +179,12 @@ def test_requests_under_way_finish_when_the_server_is_told_to_end(serve, tmp_pat
     key = (tmp_path / "data/root.key").read_text().strip()
     told_to_end = threading.Event()
 
+    def requests_under_way():
+        return int(re.search(r"^sandkeep_http_requests_under_way (\d+)", requests.get(server.url + "/metrics", timeout=30).text, re.MULTILINE)[1])
+
     def body():
         yield b"x" * 200_000
-        # An answer to somebody else after these bytes were sent: the server is at work on them.
-        assert requests.get(server.url + "/healthz", timeout=30).status_code == 200
+        wait_for(lambda: requests_under_way() >= 2)  # this one, and the one that asks
         server.process.send_signal(signal.SIGTERM)
         told_to_end.set()
         yield b"the end"

@@ -4,7 +4,6 @@ Driver starts `sandbox_run` as a given user and speaks JSON lines with it. Sever
 start_cell() and wait() let them overlap.
 """
 
-import collections
 import json
 import os
 import queue
@@ -39,7 +38,8 @@ class Driver:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, cwd="/",
             env={"PATH": "/usr/bin:/bin", "SANDKEEP_CANARY": SECRET, **{k: v for k, v in os.environ.items() if k == "TMPDIR"}},
         )
-        self.answers = collections.defaultdict(queue.Queue)
+        # A queue is there before anything is asked: the thread that reads answers must not make another one of that name.
+        self.answers = {"": queue.Queue()}
         self.count = 0
         threading.Thread(target=self._read, daemon=True).start()
         assert self._next("")["ok"], "Python did not start in the sandbox"
@@ -62,6 +62,7 @@ class Driver:
     def start(self, **options):
         self.count += 1
         name = f"s{self.count}"
+        self.answers[name] = queue.Queue()
         answer = self.ask("start", name, **options)
         assert answer["op"] == "started", answer
         return Session(self, name, answer["folder"])

@@ -96,3 +96,16 @@ def test_words_of_a_dialect_are_found_in_errors_and_nowhere_else():
     assert list(dialect_words_in('throw Error(Code::locked, "x; y")\n  .with("a", "send X-Sandkeep-Lock");')) == ["send X-Sandkeep-Lock"]
     assert list(dialect_words_in('tx.exec("DELETE FROM x"); Error out(Code::gone, "try " + a + " --force");')) == [" --force"]
     assert not list(dialect_words_in('log("GET /api/v1"); Error(Code::gone, "it is gone -- for ever");'))
+
+
+def test_paths_in_sentences_are_marked():
+    # Settings and files of the server itself have paths too, but no client knows them by another one.
+    complain(
+        (
+            line
+            for room in ("workspace", "interpreter", "conversations", "api/common", "api/vendor", "api/openai", "api/azure", "api/librechat")
+            for line in lines_that_match(sources(room), r"'\" \+ (std::string\()?[*\w.>-]*(path|folder)\w*\)? \+ \"'")
+            if "problem(" not in line and ".hint(" not in line  # a hint says where it is in the workspace
+        ),
+        "Write quoted_path(path), so that each dialect can show the path that its clients know (base/sentence.h):",
+    )

@@ -91,7 +91,7 @@ Entry need_entry(Call& call, const SessionInfo& session, std::string_view name) 
   } catch (const Error& error) {
     // An entry in the trash has advice of its own.
     if (error.advice() != Advice::check_name) throw;
-    throw Error(Code::not_found, "the session has no file '" + path + "'");
+    throw Error(Code::not_found, "the session has no file " + quoted_path(path));
   }
 }
 

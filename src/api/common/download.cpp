@@ -110,7 +110,7 @@ http::Reply download(App& app, const http::Request& request, const workspace::Ve
   http::Validators validators{version.id.with_prefix(workspace::prefix::version), version.created_us};
   auto verdict = http::evaluate_conditions(request, validators);
   if (verdict == http::Verdict::precondition_failed) {
-    throw Error(Code::precondition_failed, "'" + version.path + "' does not match If-Match")
+    throw Error(Code::precondition_failed, quoted_path(version.path) + " does not match If-Match")
         .with("current_version_id", validators.etag);
   }
   http::Reply reply;

@@ -100,7 +100,7 @@ Json result_json(const Execution& execution, const Asked& asked, const std::stri
   std::string printed = shown.printed;
   if (printed.empty() && shown.value) printed = *shown.value + "\n";
   for (const auto& file : asked.attached)
-    if (!file.problem.empty()) shown.errors += with_mounted_paths(asked.session.folder, file.problem) + "\n";
+    if (!file.problem.empty()) shown.errors += file.problem.text(mounted_paths(asked.session.folder)) + "\n";
   std::vector<bool> seen(asked.attached.size(), false);
   Json files = written_files(execution, asked, base_url, seen);
   if (asked.current) add_inherited(files, asked, seen);

@@ -7,14 +7,14 @@ namespace sk::api::mcp {
 namespace {
 
 constexpr std::string_view kLabel = "mcp";
-constexpr size_t kPage = 200;
+constexpr size_t kSessionsPerPage = 200;
 constexpr size_t kKnownMax = 100'000;
 
 // Searches from the newest session on, because recently used sessions are more likely to match.
 Id find_labelled(interpreter::Interpreter& interpreter, const workspace::Actor& actor, const Id& workspace,
                  const std::string& name) {
   interpreter::SessionQuery query;
-  query.limit = kPage;
+  query.limit = kSessionsPerPage;
   for (;;) {
     auto page = interpreter.list(actor, query);
     for (const auto& session : page) {
@@ -22,7 +22,7 @@ Id find_labelled(interpreter::Interpreter& interpreter, const workspace::Actor& 
           field_in(session.labels, kLabel) == name)
         return session.id;
     }
-    if (page.size() < kPage) return {};
+    if (page.size() < kSessionsPerPage) return {};
     query.after = page.back().id;
   }
 }

@@ -15,7 +15,7 @@ using workspace::Entry;
 using workspace::EntryKind;
 using workspace::Version;
 
-constexpr size_t kPage = 100;
+constexpr size_t kResourcesPerPage = 100;
 constexpr size_t kReadBytesMax = 4 << 20;
 
 [[noreturn]] void throw_not_found(const Turn& turn, const std::string& uri) {
@@ -80,15 +80,18 @@ std::optional<Json> list_resources(Turn& turn) {
     if (!here && id != place->workspace) continue;
     auto authority = workspaces.find_readable(turn.call.actor, workspace.id);
     if (!authority) continue;  // access was removed meanwhile
-    workspace::ListOptions options{
-        .folder = {}, .recursive = true, .glob = {}, .cursor = here ? "" : place->cursor, .limit = kPage};
+    workspace::ListOptions options{.folder = {},
+                                   .recursive = true,
+                                   .glob = {},
+                                   .cursor = here ? "" : place->cursor,
+                                   .limit = kResourcesPerPage};
     here = true;
     for (bool more = true; more;) {
-      if (resources.size() >= kPage) {
+      if (resources.size() >= kResourcesPerPage) {
         out["nextCursor"] = id + ":" + options.cursor;
         break;
       }
-      options.limit = kPage - resources.size();
+      options.limit = kResourcesPerPage - resources.size();
       auto page = turn.call.app.keep.files().list(*authority, options);
       for (const auto& entry : page.items)
         if (entry.kind == EntryKind::file) resources.push_back(resource_json(entry));

@@ -67,11 +67,10 @@ void add_bundle(Json& outputs, const interpreter::Bundle& bundle, const Executio
 
 Json outputs_json(const Execution& execution, const Answering& answering) {
   Json outputs = Json::array();
+  const auto as_mounted = mounted_paths(answering.container.folder);
   interpreter::Visit add{
       [&](const interpreter::TextOutput& text) { add_logs(outputs, text.text); },
-      [&](const interpreter::NoteOutput& note) {
-        add_note(outputs, with_mounted_paths(answering.container.folder, note.text));
-      },
+      [&](const interpreter::NoteOutput& note) { add_note(outputs, note.text.text(as_mounted)); },
       [&](const interpreter::ErrorOutput& error) { add_logs(outputs, error.traceback + "\n"); },
       [&](const auto& shown) { add_bundle(outputs, shown.bundle, execution, answering.base_url); }};
   for (const auto& output : execution.outputs) std::visit(add, output);
@@ -105,12 +104,12 @@ Json error_of(const Execution& execution) {
 Json exec_json(const Execution& execution, const Answering& answering) {
   // A program that raises an exception still completes. A stopped program does not.
   bool whole = execution.outcome == Outcome::ok || execution.outcome == Outcome::error;
-  const auto& folder = answering.container.folder;
+  const auto as_mounted = mounted_paths(answering.container.folder);
   Json not_kept = Json::array();
   for (const auto& item : execution.files.not_kept)
-    not_kept.push_back({{"path", with_mounted_paths(folder, item.path)},
+    not_kept.push_back({{"path", as_mounted(item.path)},
                         {"reason", name_of(item.reason)},
-                        {"message", with_mounted_paths(folder, item.message)}});
+                        {"message", item.message.text(as_mounted)}});
   return {{"id", execution.id.with_prefix("ci_")},
           {"object", "container.exec"},
           {"container_id", answering.container.id.with_prefix(kContainerPrefix)},

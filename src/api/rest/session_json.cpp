@@ -114,8 +114,9 @@ Json execution_json(const interpreter::Execution& execution, const std::string& 
   }
   for (const auto& [from, to] : execution.files.renamed) renamed.push_back({{"from", from}, {"to", to}});
   for (const auto& item : execution.files.not_kept)
-    not_kept.push_back(
-        {{"path", item.path}, {"reason", interpreter::name_of(item.reason)}, {"message", item.message}});
+    not_kept.push_back({{"path", item.path},
+                        {"reason", interpreter::name_of(item.reason)},
+                        {"message", item.message.text()}});
   return {{"id", execution.id.with_prefix(workspace::prefix::execution)},
           {"session_id", execution.session.with_prefix(workspace::prefix::session)},
           {"number", execution.number},

@@ -1,52 +1,24 @@
 #include "api/vendor/error_words.h"
 
 #include "api/common/advice_words.h"
-#include "base/text.h"
+#include "base/path.h"
 
 namespace sk::api {
 
-namespace {
-
-constexpr std::string_view kMountFolder = "/mnt/data";
-
-// Whether a name can continue with this byte, so that a path cannot begin or end beside it.
-bool is_of_name(char c) {
-  auto byte = static_cast<unsigned char>(c);
-  return byte >= 0x80 || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-         c == '/' || c == '.' || c == '-' || c == '_';
+std::string mounted_path(std::string_view folder, std::string_view path) {
+  if (!is_within(path, folder)) return std::string(path);
+  std::string mounted = "/mnt/data";
+  if (folder.empty() && !path.empty()) mounted += '/';
+  return mounted.append(path.substr(folder.size()));
 }
 
-}  // namespace
-
-std::string with_mounted_paths(std::string_view folder, std::string_view text) {
-  std::string out;
-  if (folder.empty()) return out.append(text);
-  size_t from = 0;
-  for (size_t at = 0; (at = text.find(folder, at)) != std::string_view::npos;) {
-    size_t end = at + folder.size();
-    bool begins = at == 0 || !is_of_name(text[at - 1]);
-    bool ends = end == text.size() || text[end] == '/' || !is_of_name(text[end]);
-    if (begins && ends) {
-      out.append(text.substr(from, at - from)).append(kMountFolder);
-      from = end;
-    }
-    at = end;
-  }
-  return out.append(text.substr(from));
+PathNaming mounted_paths(std::string folder) {
+  return [folder = std::move(folder)](std::string_view path) { return mounted_path(folder, path); };
 }
 
 Error with_mounted_paths(const http::Request& request, const Error& error) {
   if (request.mounted_folder.empty()) return error;
-  auto renamed = [&](const std::string& text) { return with_mounted_paths(request.mounted_folder, text); };
-  Error out(error.code(), renamed(error.message()));
-  for (const auto& [name, value] : error.facts()) {
-    if (const auto* text = std::get_if<std::string>(&value))
-      out.with(name, renamed(*text));
-    else
-      out.with(name, std::get<int64_t>(value));
-  }
-  if (auto advice = error.advice()) return std::move(out).advise(*advice);
-  return std::move(out).hint(error.hint());
+  return error.in_terms_of(mounted_paths(request.mounted_folder));
 }
 
 std::string vendor_hint(const http::Request& request, const Error& error) {

@@ -10,9 +10,12 @@
 
 namespace sk::api {
 
-// Replaces paths at and below the workspace folder `folder` with paths at and below /mnt/data. Returns the
-// text unchanged for the root folder.
-std::string with_mounted_paths(std::string_view folder, std::string_view text);
+// The path at which code in a session sees the entry at `path` of the workspace: below /mnt/data if it lies
+// in the session's folder, else unchanged.
+std::string mounted_path(std::string_view folder, std::string_view path);
+
+// mounted_path() of one session, for the sentences of its errors and notes.
+PathNaming mounted_paths(std::string folder);
 
 // The error with the paths that the client of the request knows; see Request::mounted_folder.
 Error with_mounted_paths(const http::Request& request, const Error& error);

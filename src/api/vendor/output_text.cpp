@@ -25,14 +25,13 @@ void take_bundle(const interpreter::Bundle& bundle, OutputText& out) {
 
 OutputText output_text(const interpreter::Execution& execution, const interpreter::SessionInfo& session) {
   OutputText out;
+  const auto as_mounted = mounted_paths(session.folder);
   interpreter::Visit take{
       [&](const interpreter::TextOutput& text) {
         bool is_out = text.stream == interpreter::TextOutput::Stream::out;
         (is_out ? out.printed : out.errors) += text.text;
       },
-      [&](const interpreter::NoteOutput& note) {
-        add_line(out.errors, with_mounted_paths(session.folder, note.text));
-      },
+      [&](const interpreter::NoteOutput& note) { add_line(out.errors, note.text.text(as_mounted)); },
       [&](const interpreter::DisplayOutput& display) { take_bundle(display.bundle, out); },
       [&](const interpreter::ResultOutput& result) {
         if (const auto* text = result.bundle.find("text/plain")) out.value = *text;
@@ -45,7 +44,7 @@ OutputText output_text(const interpreter::Execution& execution, const interprete
       }};
   for (const auto& output : execution.outputs) std::visit(take, output);
   for (const auto& item : execution.files.not_kept)
-    add_line(out.errors, "not kept: " + with_mounted_paths(session.folder, item.path + ": " + item.message));
+    add_line(out.errors, "not kept: " + as_mounted(item.path) + ": " + item.message.text(as_mounted));
   add_line(out.errors, execution.message);
   return out;
 }

@@ -33,7 +33,7 @@ class Run {
         out.path = version->path;
       taken_.insert(out.path);
     } catch (const Error& error) {
-      out.problem = "'" + wanted.as + "' could not be put into /mnt/data: " + error.message();
+      out.problem = "'" + wanted.as + "' could not be put into /mnt/data: " + error.sentence();
     }
     return out;
   }

@@ -17,8 +17,8 @@ struct Attachment {
 
 struct Attached {
   Id version;
-  std::string path;     // in the workspace; empty when the file is not there
-  std::string problem;  // why the file is not there, for people; empty when the session's code deleted it
+  std::string path;  // in the workspace; empty when the file is not there
+  Sentence problem;  // why the file is not there, for people; empty when the session's code deleted it
 };
 
 // Any thread. Create one where it is needed.

@@ -144,29 +144,8 @@ Settled Capture::settle_steps(const Touched& touched,
   put_in_order(plan);
   apply(plan);
   drop_overtaken(plan.settled);
+  if (plan.has_new_marks && plan.steps.empty()) save_marks();
   return all_settled();
-}
-
-// Drops reports of content that was refused first, because something was in its way, and kept later.
-void Capture::drop_overtaken(Settled& settled) {
-  if (settled.not_kept.empty()) return;
-  std::unordered_set<std::string_view> kept, folders(settled.folders.begin(), settled.folders.end());
-  for (const auto& file : settled.kept) kept.insert(file.path);
-  std::erase_if(settled.not_kept, [&](const NotKept& item) {
-    return (item.only_copy && kept.contains(item.path)) || folders.contains(item.path);
-  });
-}
-
-// Deletions that make room for another kind come first, other deletions last.
-void Capture::put_in_order(Plan& plan) {
-  auto turn_of = [&](const Plan::Step& step) -> size_t {
-    if (step.what != Plan::What::trash) return 1;
-    return plan.replaced.contains(step.path) ? 0 : 2;
-  };
-  std::array<std::vector<Plan::Step>, 3> turns;
-  for (Plan::Step& step : plan.steps) turns[turn_of(step)].push_back(std::move(step));
-  plan.steps.clear();
-  for (auto& turn : turns) std::ranges::move(turn, std::back_inserter(plan.steps));
 }
 
 void Capture::note_unreadable(Plan& plan, const std::string& path) {
@@ -446,8 +425,10 @@ void Capture::classify(Plan& plan) {
       // replaced the folder in the workspace too.
       auto entry = keep_.files().find(plan.as.authority, workspace_path(path));
       Id file = entry && entry->kind == EntryKind::folder ? entry->id : row->file;
-      if (auto seen = copy_.look(path); seen && seen->kind == NodeKind::folder)
+      if (auto seen = copy_.look(path); seen && seen->kind == NodeKind::folder) {
         manifest_.set_folder(path, *seen, file, plan.now_us);
+        plan.has_new_marks = true;
+      }
     }
     if (same)
       forget_refused(path);
@@ -488,6 +469,10 @@ void Capture::read_changed(Plan& plan) {
       if (!read) continue;  // gone again; the next event reports it
       if (node.links > 1) by_inode.try_emplace(node.inode, *read);
       step.node = read->node;
+      if (step.was_known && is_made_anew(plan, path, step.node, read->content.hash())) {
+        manifest_.erase(path);
+        step.was_known = false;
+      }
       const ManifestRow* known_row = step.was_known ? manifest_.find(path) : nullptr;
       bool was_cut = plan.as.after_kill && known_row != nullptr && !known_row->complete;
       bool complete = read->stable && !was_cut && !plan.open_files.contains({node.device, node.inode});
@@ -546,6 +531,16 @@ bool Capture::is_same_content(Plan& plan, const std::string& path, const Node& n
   set.conditions.if_match = {version};
   plan.steps.push_back({Plan::What::time, path, "", node, std::move(set), true});
   return true;
+}
+
+// Whether code created the file again with the same bytes, and another client deleted the old file meanwhile.
+// The capture then keeps it as a new file.
+bool Capture::is_made_anew(const Plan& plan, const std::string& path, const Node& node,
+                           const Sha256& sha256) const {
+  const ManifestRow* row = manifest_.find(path);
+  if (row->sha256 != sha256 || row->birth_ns == 0 || row->is_inode_of(node)) return false;
+  auto entry = keep_.files().find(plan.as.authority, workspace_path(path));
+  return !entry || entry->id != row->file;
 }
 
 // Whether a folder can be deleted as a whole: no other client added or changed anything in it.

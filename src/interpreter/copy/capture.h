@@ -29,7 +29,7 @@ struct KeptFile {
 struct NotKept {
   std::string path;
   UnkeptReason reason = UnkeptReason::error;
-  std::string message;
+  Sentence message;
   bool only_copy = false;  // content that exists only in the session's own folder
 };
 
@@ -92,7 +92,8 @@ class Capture {
                  const CaptureAs& as, const Later& later = {});
   // The next settle() keeps this file from its content, without reading it. If code has changed, renamed or
   // removed it by then, the content becomes a version of its own first, and what code did follows as for any
-  // kept file. A settle() that throws forgets it: the next one finds it in the copy.
+  // kept file. If a client has created another file at that path meanwhile, the content goes to the trash. A
+  // settle() that throws forgets it: the next one finds it in the copy.
   void place(PlacedFile file) { placed_.push_back(std::move(file)); }
   // Whether the next settle() has such files.
   bool has_placed() const { return !placed_.empty(); }
@@ -137,7 +138,9 @@ class Capture {
   void note_unreadable(Plan& plan, const std::string& path);
   void take_placed(Plan& plan);
   Settled keep_altered(Plan& plan);
+  void save_marks();
   void put_placed(Plan& plan, const PlacedFile& file) const;
+  std::optional<std::string> place_beside(const Plan& plan, const PlacedFile& file) const;
   void find_renames(Plan& plan, Renames renames);
   bool is_below_pending(const Plan& plan, const std::string& path);
   void note_moving(Plan& plan, const std::string& path, const Node& node);
@@ -148,6 +151,7 @@ class Capture {
   void read_changed(Plan& plan);
   workspace::PutChange put_of(const Plan& plan, const std::string& path, const Node& node,
                               workspace::Content content) const;
+  bool is_made_anew(const Plan& plan, const std::string& path, const Node& node, const Sha256& sha256) const;
   bool is_same_content(Plan& plan, const std::string& path, const Node& node, const Sha256& sha256,
                        bool complete);
   void plan_deletions(Plan& plan);
@@ -163,7 +167,7 @@ class Capture {
   void refuse(Plan& plan, size_t index, const Error& error);
   void forget_refused(const std::string& path);
   void refused_content(Plan& plan, const std::string& path, const Node& node, const Error& error);
-  NotKept& note_not_kept(Plan& plan, const std::string& path, UnkeptReason reason, std::string message);
+  NotKept& note_not_kept(Plan& plan, const std::string& path, UnkeptReason reason, Sentence message);
 
   workspace::Keep& keep_;
   const WorkingCopy& copy_;
@@ -175,7 +179,7 @@ class Capture {
   struct Refused {
     Node node;
     UnkeptReason reason = UnkeptReason::error;
-    std::string message;
+    Sentence message;
     uint64_t room = 0;  // free bytes of the workspace at that time
     bool again = true;  // retried by every capture; else only when touched
   };

@@ -15,7 +15,7 @@ constexpr size_t kSearchedAtOnce = 500;
 Settled Capture::search(WorkingCopy& suspect, const CaptureAs& as) {
   std::vector<std::pair<std::string, Node>> nodes;
   Settled found;
-  auto unkept = [&](const std::string& path, UnkeptReason reason, std::string message) {
+  auto unkept = [&](const std::string& path, UnkeptReason reason, Sentence message) {
     found.not_kept.push_back({named(path), reason, std::move(message), true});
   };
   auto closed = suspect.walk("", [&](const std::string& path, const Node& node) {
@@ -51,7 +51,7 @@ Settled Capture::search(WorkingCopy& suspect, const CaptureAs& as) {
       if (is_misfit)
         misfits.emplace_back(paths[i], *put);
       else if (results[i].refused)
-        unkept(paths[i], reason_of(*results[i].refused), results[i].refused->message());
+        unkept(paths[i], reason_of(*results[i].refused), results[i].refused->sentence());
       else
         suspect.remove_file(paths[i]);  // does not remove folders
     }
@@ -97,7 +97,7 @@ Settled Capture::search(WorkingCopy& suspect, const CaptureAs& as) {
       if (batch.size() >= count_max) apply_batch();
     } catch (const Error& error) {
       if (error.code() == Code::internal) throw;
-      unkept(path, reason_of(error), error.message());
+      unkept(path, reason_of(error), error.sentence());
     }
   }
   apply_batch();

@@ -207,7 +207,7 @@ void CopyKeeper::forget_gone_aside() {
 void CopyKeeper::save_refused() {
   auto now = capture_->refused();
   for (const auto& item : suspect_left_)
-    now.push_back({item.path, Unkept::What::refused, item.reason, item.message, Id{}, true});
+    now.push_back({item.path, Unkept::What::refused, item.reason, item.message.text(), Id{}, true});
   if (now == saved_refused_) return;
   try {
     context_.records.save_refused(session_, now);
@@ -293,8 +293,8 @@ Settled CopyKeeper::capture_between_cells(const CaptureAs& as, const std::functi
   return now.empty() ? Settled{} : capture_touched(now, as, open_files);
 }
 
-std::vector<std::string> CopyKeeper::bring_outside_changes(const CaptureAs& as,
-                                                           const std::function<OpenFiles()>& open_files) {
+std::vector<Sentence> CopyKeeper::bring_outside_changes(const CaptureAs& as,
+                                                        const std::function<OpenFiles()>& open_files) {
   if (outside_changes_.exchange(false) || sync_->has_skipped()) {
     try {
       sync_->ask_for_open_files(open_files);

@@ -80,8 +80,8 @@ class CopyKeeper {
   Settled retry(const CaptureAs& as, const std::function<OpenFiles()>& open_files);
   // Brings in other clients' changes, where the copy is unchanged and no process writes. Returns one sentence
   // for each entry that could not be brought, once.
-  std::vector<std::string> bring_outside_changes(const CaptureAs& as,
-                                                 const std::function<OpenFiles()>& open_files = {});
+  std::vector<Sentence> bring_outside_changes(const CaptureAs& as,
+                                              const std::function<OpenFiles()>& open_files = {});
 
   // The result of close(). `kept` is false when something could not be kept or compared. `only_copies` lists
   // content that exists only in the copy; it is unset when that is unknown.

@@ -63,7 +63,7 @@ void Sync::make_way(const std::string& path, NodeKind wanted) {
     manifest_.erase(path);
   }
   if (copy_.look(path))
-    throw Error(Code::conflict, "the session has something else at '" + escape_name(path) + "'");
+    throw Error(Code::conflict, "the session has something else at " + quoted_path(paths_.named(path)));
 }
 
 // Creates the folders above an entry, as the workspace has them, even where code had removed them.
@@ -187,8 +187,8 @@ void Sync::bring_or_skip(const workspace::Authority& authority, const Entry& ent
   } catch (const Error& error) {
     skipped_.insert(entry.path);
     if (told_.insert(entry.path).second && untold_.size() < kToldMax)
-      untold_.push_back("'" + entry.path +
-                        "' of the workspace could not be brought here: " + error.message());
+      untold_.push_back(quoted_path(entry.path) +
+                        " of the workspace could not be brought here: " + error.sentence());
   }
 }
 
@@ -199,7 +199,7 @@ void Sync::follow_rename(const std::string& from, const std::string& to) {
   skipped_.insert(moved.begin(), moved.end());
 }
 
-std::vector<std::string> Sync::take_untold() { return std::exchange(untold_, {}); }
+std::vector<Sentence> Sync::take_untold() { return std::exchange(untold_, {}); }
 
 void Sync::remove_if_unchanged(const std::string& path) {
   const ManifestRow* row = manifest_.find(path);

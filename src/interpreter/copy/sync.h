@@ -28,7 +28,7 @@ class Sync {
   int64_t bring_changes(const workspace::Authority& authority, int64_t after);
   // One sentence for each entry that could not be brought since the last call. Each is reported once and
   // retried every time.
-  std::vector<std::string> take_untold();
+  std::vector<Sentence> take_untold();
   // Makes the next bring_changes() look at this workspace path, whether or not the journal names it.
   void bring_later(const std::string& path) { skipped_.insert(path); }
   // Code renamed it: what is to be looked at below it lies under its new path.
@@ -64,7 +64,7 @@ class Sync {
   std::optional<OpenFiles> open_files_;  // fetched on first use
   std::set<std::string> skipped_;        // by the last call
   std::set<std::string> told_;
-  std::vector<std::string> untold_;
+  std::vector<Sentence> untold_;
 };
 
 }  // namespace sk::interpreter

@@ -53,7 +53,7 @@ Json shown_output(std::string_view type, const Bundle& bundle) {
 Json notebook_output(const Execution& execution, const Output& output) {
   return std::visit(
       Visit{[](const TextOutput& text) { return stream_output(name_of(text.stream), text.text); },
-            [](const NoteOutput& note) { return stream_output("stderr", note.text + "\n"); },
+            [](const NoteOutput& note) { return stream_output("stderr", note.text.text() + "\n"); },
             [](const ErrorOutput& error) {
               return Json{{"output_type", "error"},
                           {"ename", error.name},

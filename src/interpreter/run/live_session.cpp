@@ -106,9 +106,8 @@ void LiveSession::start(QueuedExecution next) {
       outputs_.current()->note(sentence);
     outputs_.give_pending();
     if (size_t left_out = std::exchange(unnamed_between_, 0); left_out > 0)
-      outputs_.current()->note(
-          std::to_string(left_out) +
-          " more changes were kept between cells; the folder's list and its events show all of them.");
+      outputs_.current()->note(std::to_string(left_out) +
+                               " more changes were kept between cells; the folder's list shows them.");
     has_run_ = true;
     // Accepted work must not run twice, so its start is durable before it runs. An id that a client knows
     // must stay known afterwards.
@@ -119,6 +118,7 @@ void LiveSession::start(QueuedExecution next) {
         {.id = execution.id.hex(),
          .code = execution.code,
          .language = execution.language == "bash" ? sandbox::Language::bash : sandbox::Language::python,
+         .tools = current_->wanted.tools,
          .timeout_s = current_->wanted.timeout_s.value_or(info_.timeout_s)},
         current_->run_started_us);
     // Records the execution, so that a server that dies leaves a record, unless it ends within a moment.
@@ -217,7 +217,7 @@ void LiveSession::keep_waiting_images() {
 // sandbox that was only partly started is destroyed, because nothing would report its end.
 void LiveSession::fail(const Error& error) {
   log::error("an execution could not start", {{"session", info_.id.hex()}, {"error", error.message()}});
-  outputs_.current()->note(error.message());
+  outputs_.current()->note(error.sentence());
   current_->has_recovered = false;  // this answer reports no files
   complete(Outcome::crash, "the session could not run it: " + error.message());
   if (!awake_) go_to_sleep();
@@ -415,7 +415,7 @@ void LiveSession::answer(const sandbox::KernelRequest& request) {
     runner_.kernel().refuse(request.id, code, message);
   };
   bool is_tools = request.method == "tools";
-  if (!current_ || (is_tools && !current_->wanted.tools))
+  if (!current_ || (is_tools && current_->wanted.tools.empty()))
     return refuse(sk::info(Code::conflict).name,
                   is_tools ? "the client offered no tools for this cell" : "no cell is running");
   try {

@@ -89,7 +89,7 @@ Json to_json(const Output& output) {
                           {"value", error.value},
                           {"traceback", error.traceback}};
             },
-            [](const NoteOutput& note) { return Json{{"type", "note"}, {"text", note.text}}; }},
+            [](const NoteOutput& note) { return Json{{"type", "note"}, {"text", note.text.text()}}; }},
       output);
 }
 

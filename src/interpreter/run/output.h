@@ -1,5 +1,5 @@
 // The outputs of an execution: printed text, displays, results, errors and notes. Only output.cpp knows their
-// JSON, which is the same in answers and in the catalog.
+// JSON, which is the same in answers and in the catalog; there, record_rows.cpp adds where notes name paths.
 #pragma once
 
 #include <string>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/sentence.h"
 
 namespace sk::interpreter {
 
@@ -55,7 +56,7 @@ struct ErrorOutput {
 
 // A sentence from the server.
 struct NoteOutput {
-  std::string text;
+  Sentence text;
   bool operator==(const NoteOutput&) const = default;
 };
 

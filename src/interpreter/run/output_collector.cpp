@@ -77,6 +77,8 @@ Bundle OutputCollector::take_bundle(const sandbox::MimeBundle& shown) {
   const size_t files_before = files_.size();
   for (const auto& part : shown.parts) {
     std::string extension = extension_of(part.mime);
+    // Skips text that claims the type of an image: no client can show it.
+    if (!extension.empty() && extension != ".svg" && !part.is_binary) continue;
     if (!extension.empty()) {
       OutputFile file;
       file.name = std::to_string(number_) + "-" + std::to_string(++images_) + extension;
@@ -136,7 +138,7 @@ void OutputCollector::error(const sandbox::CellError& error) {
       error.traceback.size() > kMax ? error.traceback.substr(0, kMax) + "\n… cut" : error.traceback});
 }
 
-void OutputCollector::note(const std::string& text) { push(NoteOutput{text}); }
+void OutputCollector::note(const Sentence& text) { push(NoteOutput{text}); }
 
 void OutputCollector::flush() {
   note_dropped();

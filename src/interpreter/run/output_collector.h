@@ -30,7 +30,7 @@ class OutputCollector {
   void clear();
   void result(const sandbox::CellResult& result);
   void error(const sandbox::CellError& error);
-  void note(const std::string& text);
+  void note(const Sentence& text);
   // Sends text that still waits to be joined, and notes what was cut.
   void flush();
 

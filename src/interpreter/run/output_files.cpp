@@ -61,7 +61,7 @@ std::vector<NotKept> place_output_files(OutputCollector& outputs, CopyKeeper& ke
           file.name, [&](const std::string& where) { return look_at(where, keeper, keep, authority); });
       keeper.place(path, [&](const CopyKeeper::Pieces& take) { give_content(file, take); });
     } catch (const Error& error) {
-      failed.push_back({keeper.paths().named(path), UnkeptReason::conflict, error.message(), false});
+      failed.push_back({keeper.paths().named(path), UnkeptReason::conflict, error.sentence(), false});
       continue;
     }
     if (file.spilled && path != meant) outputs.note(meant + " exists already, so it is " + path + ".");

@@ -102,7 +102,7 @@ RequestAnswer answer_request(const RequestContext& context, const sandbox::Kerne
     return RequestRefused{std::string(sk::info(error.code()).name), error.message()};
   } catch (const Refusal& refusal) {
     return RequestRefused{std::string(name_of(refusal.why.reason)),
-                          "it could not be kept: " + refusal.why.message};
+                          "it could not be kept: " + refusal.why.message.text()};
   } catch (const Json::exception&) {
     return RequestRefused{"bad_request", "the request's parameters do not match this method"};
   }

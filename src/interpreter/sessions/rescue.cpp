@@ -141,20 +141,16 @@ void Rescue::refuse_if_unkept(const Id& session) {
 
 Error only_copies_error(const std::vector<NotKept>& items) {
   constexpr size_t kNamed = 3, kListed = 100;
-  std::string named, listed;
+  Sentence named, listed;
   for (size_t i = 0; i < items.size() && i < kListed; ++i) {
-    if (i < kNamed)
-      named.append(i == 0 ? "" : ", ")
-          .append(items[i].path)
-          .append(" (")
-          .append(name_of(items[i].reason))
-          .append(")");
-    listed.append(i == 0 ? "" : "\n").append(items[i].path);
+    auto path = Sentence::of_path(items[i].path);
+    if (i < kNamed) named += (i == 0 ? "" : ", ") + path + " (" + name_of(items[i].reason) + ")";
+    listed += (i == 0 ? "" : "\n") + path;
   }
-  if (items.size() > kNamed) named.append(" and " + std::to_string(items.size() - kNamed) + " more");
+  if (items.size() > kNamed) named += " and " + std::to_string(items.size() - kNamed) + " more";
   return Error(Code::conflict, "not deleted, because files that could not be kept would be lost: " + named)
       .advise(Advice::keep_files_first)
-      .with("not_kept", listed)
+      .with_paths("not_kept", listed)
       .with("not_kept_count", static_cast<int64_t>(items.size()));
 }
 

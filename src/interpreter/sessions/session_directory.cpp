@@ -73,10 +73,10 @@ size_t SessionDirectory::dismiss_unkept(const workspace::Authority& authority, c
       count += records.forget_unkept(authority, info, item) ? 1 : 0;
   }
   if (path && !is_listed)
-    throw Error(Code::not_found, "'" + *path + "' is not among the session's unkept files")
+    throw Error(Code::not_found, quoted_path(*path) + " is not among the session's unkept files")
         .with("path", *path);
   if (path && is_refused && count == 0)
-    throw Error(Code::conflict, "'" + *path + "' was refused, so its bytes exist only in the session")
+    throw Error(Code::conflict, quoted_path(*path) + " was refused, so its bytes exist only in the session")
         .advise(Advice::retry_or_delete_file)
         .with("path", *path);
   return count;

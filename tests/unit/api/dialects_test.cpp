@@ -38,20 +38,22 @@ TEST(Dialects, AnErrorHasTheShapeOfThePathsClients) {
 }
 
 TEST(Dialects, PathsOfTheMountedFolderAreThoseThatCodeSees) {
-  EXPECT_EQ(with_mounted_paths("data", "'data/a' and data/b, not metadata/c, x/data/d, data2/e or database"),
-            "'/mnt/data/a' and /mnt/data/b, not metadata/c, x/data/d, data2/e or database");
-  EXPECT_EQ(with_mounted_paths("sessions/q-1", "sessions/q-1"), "/mnt/data");
-  EXPECT_EQ(with_mounted_paths("sessions/q-1", "sessions/q-12/a"), "sessions/q-12/a");
-  EXPECT_EQ(with_mounted_paths("", "a/b"), "a/b");
+  EXPECT_EQ(mounted_path("sessions/q-1", "sessions/q-1"), "/mnt/data");
+  EXPECT_EQ(mounted_path("sessions/q-1", "sessions/q-1/a"), "/mnt/data/a");
+  EXPECT_EQ(mounted_path("sessions/q-1", "sessions/q-12/a"), "sessions/q-12/a");
+  EXPECT_EQ(mounted_path("", "a/b"), "/mnt/data/a/b");
+  EXPECT_EQ(mounted_path("", ""), "/mnt/data");
   http::Request request;
   request.path = "/azure/pool/files/a";
   request.mounted_folder = "sessions/q-1";
-  Error error = Error(Code::locked, "'sessions/q-1/a' is locked")
-                    .with("path", std::string("sessions/q-1/a"))
+  Error error = Error(Code::locked, quoted_path("sessions/q-1/a") + " is locked by sessions/q-1/a")
+                    .with_paths("path", Sentence::of_path("sessions/q-1/a"))
+                    .with("holder", std::string("sessions/q-1/a"))
                     .with("fence", int64_t{3});
   auto reply = dialect_error_reply(request, error);
   Json body = Json::parse(std::get<std::string>(reply.body))["error"];
-  EXPECT_EQ(body["message"], "'/mnt/data/a' is locked");
+  EXPECT_EQ(body["message"], "'/mnt/data/a' is locked by sessions/q-1/a") << "a name is not a path";
+  EXPECT_EQ(body["innererror"]["holder"], "sessions/q-1/a");
   EXPECT_EQ(body["innererror"]["path"], "/mnt/data/a");
   EXPECT_EQ(body["innererror"]["fence"], 3);
   EXPECT_NE(body["innererror"]["hint"].get<std::string>().find("X-Sandkeep-Lock"), std::string::npos);

@@ -31,6 +31,18 @@ TEST(Error, CarriesItsCodesStatusAndAdviceUnlessItHasItsOwn) {
   EXPECT_EQ(own.advice(), std::nullopt) << "nobody has other words for it";
 }
 
+TEST(Error, SpeaksInTheTermsOfAClientThatKnowsOtherPaths) {
+  auto error = Error(Code::locked, quoted_path("a/b") + " is not a/b")
+                   .with("holder", "a/b")
+                   .with_paths("both", Sentence::of_path("a") + " and " + Sentence::of_path("b"));
+  auto renamed =
+      error.about("put").in_terms_of([](std::string_view path) { return "/x/" + std::string(path); });
+  EXPECT_EQ(renamed.message(), "put: '/x/a/b' is not a/b");
+  EXPECT_EQ(std::get<std::string>(renamed.facts()[0].second), "a/b");
+  EXPECT_EQ(std::get<std::string>(renamed.facts()[1].second), "/x/a and /x/b");
+  EXPECT_EQ(error.message(), "'a/b' is not a/b");
+}
+
 TEST(Error, ADialectsWordsReplaceTheGeneralOnesAndTakeTheFacts) {
   constexpr AdviceWords kWords[] = {{Advice::lock_again, "{path} of {size} bytes: POST /{id}/{path}, {x"}};
   auto error = Error(Code::locked, "x").advise(Advice::lock_again).with("path", "a").with("size", int64_t{5});

@@ -160,7 +160,7 @@ TEST_F(AliasesTest, WhatCannotBeAttachedIsToldAndWhatIsThereAlreadyStays) {
   EXPECT_TRUE(deleted.path.empty() && deleted.problem.empty()) << "what code deleted stays deleted";
   auto missing = attach(to, {{Id{}, "no.txt"}})[0];
   EXPECT_TRUE(missing.path.empty());
-  EXPECT_NE(missing.problem.find("no.txt"), std::string::npos);
+  EXPECT_NE(missing.problem.text().find("no.txt"), std::string::npos);
   auto stranger = keep->access().actor_of_subject("chat", "stranger");
   auto home = keep->workspaces().open_default(stranger, workspace::Right::write);
   auto theirs = interpreter->create(home, {});
@@ -179,7 +179,7 @@ TEST_F(AliasesTest, AFileOfAnotherSessionIsBroughtAlsoOutOfTheTrashAndNotOnceIts
   EXPECT_EQ(brought[0].problem, "");
   EXPECT_EQ(read(brought[0].path), "in the trash");
   EXPECT_TRUE(brought[1].path.empty());
-  EXPECT_NE(brought[1].problem.find("b.txt"), std::string::npos);
+  EXPECT_NE(brought[1].problem.text().find("b.txt"), std::string::npos);
 }
 
 TEST_F(AliasesTest, WhereNoCodeRunsSessionsAreFoundAndTheRestIsRefusedWithTheReason) {

@@ -178,11 +178,13 @@ TEST_F(InterpreterTest, CodeCanKeepFetchAndLinkFilesOfTheWorkspace) {
                   "print(sandkeep.keep('a.txt')['number'])\n"
                   "_ = open('a.txt', 'w').write('two')\n"
                   "print(sandkeep.link('a.txt'))\n"
-                  "print(len(sandkeep.versions('a.txt')))");
+                  "print(len(sandkeep.versions('a.txt')))\n"
+                  "try:\n    sandkeep.fetch('nope')\n"
+                  "except Exception as error:\n    print(error)");
   ASSERT_EQ(done.outcome, Outcome::ok) << shown(done);
   auto head = keep->files().get(ws, "work/a.txt").head.with_prefix(workspace::prefix::version);
-  EXPECT_EQ(shown(done)[0]["text"],
-            "/mnt/data/prices.csv 1,2\n/mnt/data/copy.csv 1,2\n1\n/k/" + head + "/a.txt\n2\n");
+  EXPECT_EQ(shown(done)[0]["text"], "/mnt/data/prices.csv 1,2\n/mnt/data/copy.csv 1,2\n1\n/k/" + head +
+                                        "/a.txt\n2\nthere is nothing at 'nope'\n");
   EXPECT_EQ(read("work/prices.csv"), "1,2");
   EXPECT_EQ(read("work/copy.csv"), "1,2");
 }

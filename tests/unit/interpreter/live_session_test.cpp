@@ -195,7 +195,7 @@ TEST_F(LiveSessionTest, ARunOfMoreThanAMomentIsOnRecordBeforeItEnds) {
 
 TEST_F(LiveSessionTest, CodeGetsTheResultsOfTheClientsTools) {
   NewExecution wanted;
-  wanted.tools = true;
+  wanted.tools = "[]";
   play.on_execute = [&](const std::string&) { play.ask(7, "tools", {{"calls", {"a"}}}); };
   auto running = enqueue("tool()", wanted);
   settle();

@@ -83,6 +83,19 @@ TEST_F(RecordsTest, OutputsOfEverySizeAreReadBack) {
   EXPECT_EQ(found().outputs, last.outputs) << "an earlier save that comes late";
 }
 
+TEST_F(RecordsTest, SentencesKnowTheirPathsWhenTheyAreReadBack) {
+  for (size_t words : {10, 10'000}) {  // in the row of the execution, and in one of their own
+    Execution last = done();
+    Sentence sentence = std::string(words, 'x') + " " + quoted_path("s/a") + " and " + quoted_path("s/b");
+    last.outputs = {NoteOutput{sentence}, NoteOutput{"no path"}};
+    last.files.not_kept = {{"s/a", UnkeptReason::locked, sentence, false}};
+    records->save(session, last);
+    EXPECT_EQ(found().outputs, last.outputs) << words;
+    ASSERT_EQ(found().files.not_kept.size(), 1u);
+    EXPECT_EQ(found().files.not_kept[0].message, sentence);
+  }
+}
+
 TEST_F(RecordsTest, LongOutputsAreNotWrittenAgainWithTheLastFacts) {
   Execution last = done();
   last.outputs = {TextOutput{TextOutput::Stream::out, std::string(100'000, 'x')}};

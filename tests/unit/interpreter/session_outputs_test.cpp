@@ -47,6 +47,18 @@ TEST_F(SessionOutputsTest, WhatIsPrintedBetweenCellsBeginsTheNextAnswer) {
   EXPECT_TRUE(outputs.current()->outputs().empty()) << "it is given once";
 }
 
+TEST_F(SessionOutputsTest, TextUnderTheTypeOfAnImageIsNoImage) {
+  begin();
+  outputs.display({{{{"image/png", "12", false}, {"image/svg+xml", "<s/>", false}}, "{}"}, "", false});
+  ASSERT_EQ(outputs.current()->outputs().size(), 1u);
+  const auto& shown = std::get<DisplayOutput>(outputs.current()->outputs()[0]).bundle;
+  EXPECT_EQ(shown.find("image/png"), nullptr);
+  EXPECT_NE(shown.find("image/svg+xml"), nullptr);
+  auto files = outputs.current()->take_files();
+  ASSERT_EQ(files.size(), 1u);
+  EXPECT_EQ(files[0].name, "3-1.svg");
+}
+
 TEST_F(SessionOutputsTest, WhatWaitsForTheNextCellIsBounded) {
   for (int i = 0; i < 8; ++i) outputs.text(Stream::output, "abc");
   begin();
@@ -147,7 +159,7 @@ TEST_F(SessionOutputsTest, ADisplayThatTheAnswerHasNoRoomForIsNamed) {
   const auto* note = std::get_if<NoteOutput>(&collector.outputs()[2]);
   ASSERT_NE(note, nullptr);
   for (const char* named : {"2 displays", "text/html", "text/plain", "10 B"})
-    EXPECT_NE(note->text.find(named), std::string::npos) << named << " in: " << note->text;
+    EXPECT_NE(note->text.text().find(named), std::string::npos) << named << " in: " << note->text.text();
   EXPECT_TRUE(collector.take_files().empty());
 }
 

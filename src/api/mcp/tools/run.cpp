@@ -62,7 +62,7 @@ std::optional<Told> told_of(const interpreter::Event& event) {
   if (const auto* text = std::get_if<interpreter::TextOutput>(&added->output))
     return Told{text->text, interpreter::name_of(text->stream)};
   if (const auto* note = std::get_if<interpreter::NoteOutput>(&added->output))
-    return Told{note->text, "note"};
+    return Told{note->text.text(), "note"};
   return Told{};
 }
 

@@ -85,9 +85,10 @@ void add_files(ToolResult& result, const Execution& execution, const std::string
     result.text.append("Not kept: ")
         .append(as_code(item.path))
         .append(": ")
-        .append(item.message)
+        .append(item.message.text())
         .append("\n");
-    not_kept.push_back({{"path", item.path}, {"reason", name_of(item.reason)}, {"message", item.message}});
+    not_kept.push_back(
+        {{"path", item.path}, {"reason", name_of(item.reason)}, {"message", item.message.text()}});
   }
   if (!not_kept.empty()) result.structured["not_kept"] = std::move(not_kept);
 }
@@ -123,18 +124,18 @@ std::string ending_of(const Execution& execution) {
 
 RunTexts run_texts(const Execution& execution) {
   RunTexts texts;
-  interpreter::Visit take{[&](const interpreter::TextOutput& text) {
-                            (text.stream == interpreter::TextOutput::Stream::out ? texts.out : texts.err) +=
-                                text.text;
-                          },
-                          [&](const interpreter::NoteOutput& note) { texts.notes += note.text + "\n"; },
-                          [&](const interpreter::ErrorOutput& error) { texts.error = error.traceback; },
-                          [&](const auto& shown) {
-                            const auto* plain = shown.bundle.find("text/plain");
-                            bool is_image = shown.bundle.find("image/png") != nullptr;
-                            if (!is_image && plain != nullptr && !plain->empty())
-                              texts.result.append(texts.result.empty() ? "" : "\n").append(*plain);
-                          }};
+  interpreter::Visit take{
+      [&](const interpreter::TextOutput& text) {
+        (text.stream == interpreter::TextOutput::Stream::out ? texts.out : texts.err) += text.text;
+      },
+      [&](const interpreter::NoteOutput& note) { texts.notes += note.text.text() + "\n"; },
+      [&](const interpreter::ErrorOutput& error) { texts.error = error.traceback; },
+      [&](const auto& shown) {
+        const auto* plain = shown.bundle.find("text/plain");
+        bool is_image = shown.bundle.find("image/png") != nullptr;
+        if (!is_image && plain != nullptr && !plain->empty())
+          texts.result.append(texts.result.empty() ? "" : "\n").append(*plain);
+      }};
   for (const auto& output : execution.outputs) std::visit(take, output);
   return texts;
 }
