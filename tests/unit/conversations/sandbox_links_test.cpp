@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <random>
 
 #include "base/path.h"
 #include "base/text.h"
@@ -267,16 +268,33 @@ TEST(SandboxLinks, ABareAddressInALabelEndsWhereTheLabelEnds) {
               ElementsAre("sandbox:/(b", "sandbox:/mnt/data/a"));
 }
 
+// The fuzzer checks the same for any bytes. Texts made of few pieces reach the odd cases sooner.
 TEST(SandboxLinks, EveryAddressThatTheHtmlLinksToIsFound) {
-  EXPECT_TRUE(test::check_property("found", [&](const std::vector<uint8_t>& choice) {
-    auto text = text_of(choice);
+  const std::vector<std::string> pieces = {"[",
+                                           "]",
+                                           "(",
+                                           ")",
+                                           "<",
+                                           ">",
+                                           "`",
+                                           " ",
+                                           "\n",
+                                           "sandbox:/(",
+                                           "](sandbox:/mnt/data/a",
+                                           "[x]: sandbox:/mnt/data/a"};
+  const auto seed = std::random_device()();
+  std::mt19937 random(seed);
+  for (int number = 0; number < 20'000; ++number) {
+    std::string text;
+    for (auto left = 1 + random() % 12; left > 0; --left) text += pieces[random() % pieces.size()];
     auto links = find_sandbox_links(text);
     for (const auto& shown : find_markdown_parts(text).destinations) {
       if (!std::string_view(text).substr(shown.start).starts_with("sandbox:/mnt/data/a")) continue;
-      RC_ASSERT(std::ranges::any_of(
-          links, [&](const auto& link) { return link.start == shown.start && link.end == shown.end; }));
+      ASSERT_TRUE(std::ranges::any_of(
+          links, [&](const auto& link) { return link.start == shown.start && link.end == shown.end; }))
+          << "seed " << seed << ": " << text;
     }
-  }));
+  }
 }
 
 TEST(SandboxLinks, RangesAreInOrderAndInsideTheTextForAnyBytes) {
