@@ -350,18 +350,21 @@ bool Judge::were_one(const std::string& from, const std::string& to, const Tree&
 }
 
 void Judge::check_renames(const Outcome& outcome) const {
-  if (outcome.answer.contains("renamed"))
-    for (const auto& pair : outcome.answer.at("renamed")) {
-      std::string from = relative(pair.at(0)), to = relative(pair.at(1));
-      // Where its folder was renamed by the same answer, it was known under the folder's old name.
+  if (outcome.answer.contains("renamed")) {
+    const auto& renamed = outcome.answer.at("renamed");
+    for (size_t i = 0; i < renamed.size(); ++i) {
+      std::string from = relative(renamed.at(i).at(0)), to = relative(renamed.at(i).at(1));
+      // Where its folder was renamed earlier in the same answer, it was known under the folder's old name.
       std::string origin = from;
-      for (const auto& earlier : outcome.answer.at("renamed")) {
-        std::string folder = relative(earlier.at(1));
-        if (is_below(origin, folder)) origin = relative(earlier.at(0)) + origin.substr(folder.size());
+      for (size_t earlier = i; earlier-- > 0;) {
+        std::string folder = relative(renamed.at(earlier).at(1));
+        if (is_below(origin, folder))
+          origin = relative(renamed.at(earlier).at(0)) + origin.substr(folder.size());
       }
       if (!were_one(from, to, outcome.before) && !were_one(origin, to, outcome.before))
         throw Broken("a rename was told that never was: '" + from + "' to '" + to + "'");
     }
+  }
   std::map<std::string, std::string> places;
   for (const auto& [path, entry] : base_.folder) places.emplace(entry.file, path);
   for (const auto& [path, entry] : outcome.is.folder) {
