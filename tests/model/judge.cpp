@@ -247,13 +247,13 @@ void Judge::check_path(const std::string& path, const Outcome& outcome, bool by_
   // Of a copy that closes on a full disk only content is named, not folders.
   if (!outcome.tells_all && before != nullptr && before->kind == 'd' && reasons_.contains("disk_full"))
     return;
+  // A client may have given the mode to another name of the file, or to the name that it had before.
+  auto mode_is_theirs = [&] { return has_other_names(path, outcome.before) || is_outside_file(is); };
   if (!outside_.contains(path)) {
-    auto only_mode = [&](bool is_so) {
-      return is_so && (has_other_names(path, outcome.before) || is_outside_file(is));
-    };
-    if (changed(before, after) && !only_mode(same_but_mode(before, after)))
+    if (changed(before, after) && !(same_but_mode(before, after) && mode_is_theirs()))
       fail("the keeper changed what only code may change");
-    if (!is_image(is, before) && !is_excused(path, before) && !only_mode(same_but_mode(is, before)))
+    if (!is_image(is, before) && !is_excused(path, before) &&
+        !(same_but_mode(is, before) && mode_is_theirs()))
       fail("the workspace differs from what code wrote");
     return;
   }
@@ -275,12 +275,11 @@ void Judge::check_path(const std::string& path, const Outcome& outcome, bool by_
     return before != nullptr && was != nullptr && before->kind == was->kind &&
            (hash == before->hash || hash == was->hash) && (mode == before->mode || mode == was->mode);
   };
-  bool has_others = has_other_names(path, outcome.before);
   if (!is_image(is, before) && !same(is, was) && !is_excused(path, before) &&
-      !(has_others && same_but_mode(is, before)) && (is == nullptr || !is_mixed(is->hash, is->mode)))
+      !(same_but_mode(is, before) && mode_is_theirs()) && (is == nullptr || !is_mixed(is->hash, is->mode)))
     fail("the workspace has neither what code nor what a client wrote");
   if (changed(before, after) && !is_image(was, after) && !is_image(is, after) &&
-      !(has_others && same_but_mode(before, after)) &&
+      !(same_but_mode(before, after) && mode_is_theirs()) &&
       (after == nullptr || !is_mixed(after->hash, after->mode)))
     fail("the directory has neither what code nor what a client wrote");
   const Thing* known = find(known_, path);
