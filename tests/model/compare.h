@@ -58,4 +58,10 @@ inline bool changed(const Thing* known, const Thing* now) {
   return !same(known, now) || (now != nullptr && now->identity != known->identity);
 }
 
+// Whether code wrote the same bytes into the file again. A time that code set is no write.
+inline bool rewritten(const Thing* known, const Thing* now) {
+  return known != nullptr && now != nullptr && now->kind == 'f' && !changed(known, now) &&
+         now->mtime_ns > known->ctime_ns && now->mtime_ns <= now->ctime_ns;
+}
+
 }  // namespace sk::model

@@ -103,8 +103,11 @@ class Generator {
     Step& step = add(std::move(what), std::move(path), std::move(other));
     step.writer = static_cast<int>(below(writers_));
     step.together = writers_ > 1 && chance(40);
+    if (!step.path.empty()) last_by_code_ = step.path;
     return step;
   }
+  // Often the one that code has just used: two that meet at one file are what goes wrong.
+  std::string file_for_client() { return !last_by_code_.empty() && chance(30) ? last_by_code_ : file(); }
 
   void code_round() {
     size_t count = chance(10) ? 0 : 1 + below(6);
@@ -278,7 +281,7 @@ class Generator {
         case 3:
         case 4:
         case 5: {
-          Step& step = add("put", file());
+          Step& step = add("put", file_for_client());
           step.number = number();
           step.size = size();
           break;
@@ -286,14 +289,14 @@ class Generator {
         case 6:
         case 7:
         case 8:
-          add("trash", chance(25) ? folder() : file());
+          add("trash", chance(25) ? folder() : file_for_client());
           break;
         case 9:
-          add("purge", file());
+          add("purge", file_for_client());
           break;
         case 10:
         case 11:
-          add("move", chance(60) ? file() : folder(), chance(50) ? file() : new_file());
+          add("move", chance(60) ? file_for_client() : folder(), chance(50) ? file_for_client() : new_file());
           break;
         case 12:
           add("restore").number = below(4);
@@ -302,13 +305,13 @@ class Generator {
           add("make", new_folder());
           break;
         case 14:
-          add("mode", chance(70) ? file() : folder()).number = pick<uint64_t>({0600, 0755, 0700});
+          add("mode", chance(70) ? file_for_client() : folder()).number = pick<uint64_t>({0600, 0755, 0700});
           break;
         case 15:
           if (chance(20))
             add("trash", "");
           else
-            add("purge_version", file());
+            add("purge_version", file_for_client());
           break;
       }
     }
@@ -443,6 +446,7 @@ class Generator {
   const GeneratorOptions options_;
   History history_;
   std::vector<std::string> folders_, names_, files_;
+  std::string last_by_code_;  // the path of its last step
   uint64_t writers_ = 1, next_number_ = 0;
   unsigned outside_percent_ = 0, trouble_percent_ = 0;
 };

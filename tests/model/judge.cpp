@@ -283,6 +283,8 @@ void Judge::check_path(const std::string& path, const Outcome& outcome, bool by_
       (after == nullptr || !is_mixed(after->hash, after->mode)))
     fail("the directory has neither what code nor what a client wrote");
   const Thing* known = find(known_, path);
+  if (rewritten(known, before) && was == nullptr && is == nullptr && !blind_ && !is_excused(path, before))
+    fail("code wrote it again, and it is gone");
   bool new_bytes =
       before != nullptr && before->kind == 'f' && (known == nullptr || known->hash != before->hash);
   bool theirs = was != nullptr && was->kind == 'f' && (known == nullptr || known->hash != was->hash);
@@ -297,7 +299,8 @@ void Judge::check_path(const std::string& path, const Outcome& outcome, bool by_
 std::set<std::string> Judge::changed_by_code(const Tree& before) const {
   std::set<std::string> by_code;
   auto add = [&](const std::string& path) {
-    if (changed(find(known_, path), find(before, path)))
+    const Thing *known = find(known_, path), *now = find(before, path);
+    if (changed(known, now) || rewritten(known, now))
       for (std::string at = path; !at.empty(); at = parent_of(at)) by_code.insert(at);
   };
   for (const auto& [path, thing] : known_) add(path);

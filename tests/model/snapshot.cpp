@@ -60,6 +60,7 @@ void scan_into(Tree& tree, int folder, const std::string& at) {
     thing.kind = S_ISREG(st.stx_mode) ? 'f' : S_ISDIR(st.stx_mode) ? 'd' : S_ISLNK(st.stx_mode) ? 'l' : 'o';
     thing.mode = st.stx_mode & 0777;
     thing.size = thing.kind == 'f' ? st.stx_size : 0;
+    thing.mtime_ns = st.stx_mtime.tv_sec * 1'000'000'000LL + st.stx_mtime.tv_nsec;
     thing.ctime_ns = st.stx_ctime.tv_sec * 1'000'000'000LL + st.stx_ctime.tv_nsec;
     thing.identity = {::makedev(st.stx_dev_major, st.stx_dev_minor), st.stx_ino,
                       st.stx_btime.tv_sec * 1'000'000'000LL + st.stx_btime.tv_nsec};

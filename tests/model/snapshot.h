@@ -20,7 +20,7 @@ struct Thing {
   uint32_t mode = 0;
   Identity identity;
   uint64_t size = 0;
-  int64_t ctime_ns = 0;
+  int64_t mtime_ns = 0, ctime_ns = 0;
 
   // What the workspace can have of it.
   bool same_as(const Thing& other) const {

@@ -469,7 +469,7 @@ void Capture::read_changed(Plan& plan) {
       if (!read) continue;  // gone again; the next event reports it
       if (node.links > 1) by_inode.try_emplace(node.inode, *read);
       step.node = read->node;
-      if (step.was_known && is_made_anew(plan, path, step.node, read->content.hash())) {
+      if (step.was_known && is_written_anew(plan, path, step.node, read->content.hash())) {
         manifest_.erase(path);
         step.was_known = false;
       }
@@ -533,12 +533,12 @@ bool Capture::is_same_content(Plan& plan, const std::string& path, const Node& n
   return true;
 }
 
-// Whether code created the file again with the same bytes, and another client deleted the old file meanwhile.
-// The capture then keeps it as a new file.
-bool Capture::is_made_anew(const Plan& plan, const std::string& path, const Node& node,
-                           const Sha256& sha256) const {
+// Whether code wrote the same bytes again, and another client deleted the file meanwhile. The capture then
+// keeps it as a new file.
+bool Capture::is_written_anew(const Plan& plan, const std::string& path, const Node& node,
+                              const Sha256& sha256) const {
   const ManifestRow* row = manifest_.find(path);
-  if (row->sha256 != sha256 || row->birth_ns == 0 || row->is_inode_of(node)) return false;
+  if (row->sha256 != sha256 || !row->is_written_since(node)) return false;
   auto entry = keep_.files().find(plan.as.authority, workspace_path(path));
   return !entry || entry->id != row->file;
 }

@@ -52,6 +52,13 @@ bool ManifestRow::is_inode_of(const Node& node) const {
   return generation == 0 || node.generation == 0 || generation == node.generation;
 }
 
+bool ManifestRow::is_written_since(const Node& node) const {
+  if (birth_ns == 0) return false;
+  // A write sets both times to the present. A time that code sets is usually older, or lies in the future.
+  bool written = node.mtime_ns > ctime_ns && node.mtime_ns <= node.ctime_ns;
+  return written || !is_inode_of(node);
+}
+
 void Manifest::load() {
   rows_.clear();
   by_inode_.clear();

@@ -36,6 +36,9 @@ struct ManifestRow {
   bool matches(const Node& node) const;
   // Whether it is the same inode, not a later one with the same number. False when the birth time is unknown.
   bool is_inode_of(const Node& node) const;
+  // Whether code has created or written the file since these marks were read, perhaps with the same bytes.
+  // A mode or a time that was set is no write. False when the birth time is unknown.
+  bool is_written_since(const Node& node) const;
 };
 
 // Belongs to one session; one thread at a time. In memory while the session is awake. A capture writes its

@@ -208,9 +208,8 @@ void Sync::remove_if_unchanged(const std::string& path) {
   auto local = copy_.look(path, &error);
   if (error != 0) return;
   if (local && !is_unchanged(path, *local)) return;
-  // Code replaced it with another file of the same bytes. Without its row, it is kept as a new file.
-  if (local && local->kind == NodeKind::file && row->birth_ns != 0 && !row->is_inode_of(*local))
-    return manifest_.erase(path);
+  // Code wrote the same bytes again. Without its row, the file is kept as a new one.
+  if (local && local->kind == NodeKind::file && row->is_written_since(*local)) return manifest_.erase(path);
   if (local && is_being_written(*local)) return bring_later(paths_.workspace_path(path));
   bool removed = !local || (local->kind == NodeKind::folder ? copy_.remove_folder(path)
                                                             : copy_.remove_file(path, local));

@@ -43,6 +43,19 @@ class PlacedFilesTest : public CopyTest {
     return texts;
   }
 
+  // Waits until the file system's clock, which gives files their times, is past the file's last change.
+  void await_next_tick(const std::string& path) {
+    struct stat changed, now;
+    ASSERT_EQ(::stat(on_disk(path).c_str(), &changed), 0);
+    const std::string probe = on_disk(path) + ".tick";
+    do {
+      std::ofstream(probe) << "tick";
+      ASSERT_EQ(::stat(probe.c_str(), &now), 0);
+    } while (std::tie(now.st_mtim.tv_sec, now.st_mtim.tv_nsec) <=
+             std::tie(changed.st_ctim.tv_sec, changed.st_ctim.tv_nsec));
+    std::filesystem::remove(probe);
+  }
+
   CopyContext here = context;
   std::unique_ptr<CopyKeeper> keeper;
 };
@@ -166,6 +179,37 @@ TEST_F(PlacedFilesTest, AFileMadeAnewWithItsOldBytesIsKeptThoughAClientDeletedTh
   EXPECT_EQ(kept("s/a.txt"), "bytes");
   keeper->bring_outside_changes(as(), [] { return CopyKeeper::OpenFiles{}; });
   EXPECT_EQ(read("a.txt"), "bytes");
+}
+
+TEST_F(PlacedFilesTest, AFileWrittenAgainWithItsBytesIsKeptThoughAClientDeletedIt) {
+  for (bool brought_first : {false, true}) {
+    write("a.txt", "bytes");
+    capture();
+    trash("s/a.txt");
+    await_next_tick("a.txt");
+    write("a.txt", "bytes");
+    if (brought_first) keeper->bring_outside_changes(as(), [] { return CopyKeeper::OpenFiles{}; });
+    auto settled = capture();
+    ASSERT_EQ(settled.kept.size(), 1u);
+    EXPECT_EQ(kept("s/a.txt"), "bytes");
+    keeper->bring_outside_changes(as(), [] { return CopyKeeper::OpenFiles{}; });
+    EXPECT_EQ(read("a.txt"), "bytes");
+    std::filesystem::remove(on_disk("a.txt"));
+    capture();
+  }
+}
+
+TEST_F(PlacedFilesTest, AFileThatAClientDeletedStaysDeletedIfCodeOnlySetsItsTime) {
+  write("a.txt", "bytes");
+  capture();
+  trash("s/a.txt");
+  await_next_tick("a.txt");
+  const timespec times[2] = {{1'500'000'000, 0}, {1'500'000'000, 0}};
+  ASSERT_EQ(::utimensat(AT_FDCWD, on_disk("a.txt").c_str(), times, 0), 0);
+  capture();
+  EXPECT_FALSE(find("s/a.txt"));
+  keeper->bring_outside_changes(as(), [] { return CopyKeeper::OpenFiles{}; });
+  EXPECT_FALSE(std::filesystem::exists(on_disk("a.txt")));
 }
 
 TEST_F(PlacedFilesTest, AFigureThatCodeLinkedIsKeptUnderBothNames) {
