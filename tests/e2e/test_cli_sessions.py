@@ -160,6 +160,31 @@ class Terminal:
         return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
 
+def test_a_shell_lists_the_files_of_a_new_session_and_goes_on(cli):
+    done = cli("shell", stdin=b":files\nprint(6 * 7)\n")
+    assert done.lines[-2:] == ["no files yet", "42"]
+
+
+def test_run_says_that_a_lock_keeps_a_file_back_and_what_to_do(cli):
+    cli("run", "--folder", "locked", "-", stdin=b"open('a.txt', 'w').write('1')")
+    cli("lock", "acquire", "locked/a.txt")
+    told = cli("run", "--folder", "locked", "-", stdin=b"open('a.txt', 'w').write('22')").err
+    assert "not the newest version" in told and "sandkeep sessions retry s_" in told
+    assert cli("cat", "locked/a.txt").out == "1"
+
+
+def test_run_says_that_its_session_woke(cli, server):
+    session = cli("run", "--json", "-", stdin=b"x = 1").json["session_id"]
+    assert "was asleep" not in cli("run", "--session", session, "-", stdin=b"x").err
+    Keep(server).call("POST", f"/api/v1/sessions/{session}/sleep")
+    assert "was asleep" in cli("run", "--session", session, "-", stdin=b"1").err
+
+
+def test_short_runs_in_a_row_make_room_for_each_other(cli):
+    for _ in range(18):
+        assert cli("run", "-", stdin=b"1").out == "1\n"
+
+
 def test_a_shell_at_a_terminal_edits_lines_interrupts_and_remembers(cli):
     terminal = Terminal(cli, "shell")
     terminal.expect(">>> ")

@@ -98,10 +98,10 @@ Entry need_entry(Call& call, const SessionInfo& session, std::string_view name) 
 Reply read_content(Call& call, const SessionInfo& session, std::string_view name) {
   Entry entry = need_entry(call, session, name);
   if (entry.kind == EntryKind::folder)
-    throw Error(Code::bad_request, "'" + std::string(name) + "' is a directory");
+    throw Error(Code::bad_request, quoted_path(entry.path) + " is a directory");
   auto workspace = open_workspace(call, session, Right::read);
   auto version = call.app.keep.files().find_version(workspace, entry.head);
-  if (!version) throw Error(Code::not_found, "'" + std::string(name) + "' has no content left");
+  if (!version) throw Error(Code::not_found, quoted_path(entry.path) + " has no content left");
   call.note("read", "/" + entry.path);
   return download(call.app, call.request, *version,
                   {.attachment = true, .cache_control = "private, no-cache"});

@@ -7,6 +7,7 @@
 #include "api/common/need_interpreter.h"
 #include "api/librechat/librechat.h"
 #include "api/librechat/result.h"
+#include "api/vendor/output_text.h"
 #include "base/json_reading.h"
 #include "base/mutex.h"
 #include "base/text.h"
@@ -98,9 +99,9 @@ Json finished_json(const Execution& execution, const Asked& asked, const std::st
   for (const auto& [name, value] : result.items())
     if (name != "status") out[name] = value;
   if (execution.outcome != Outcome::ok) {
-    std::string why(outcome_name(execution));
+    std::string why = reason_of_end(execution);
     if (const auto* error = interpreter::error_in(execution.outputs)) why = error->name + ": " + error->value;
-    out["error"] = why;
+    out["error"] = why.empty() ? std::string(outcome_name(execution)) : why;
   }
   return out;
 }

@@ -99,6 +99,9 @@ Json result_json(const Execution& execution, const Asked& asked, const std::stri
   // Returns printed text unchanged, because helpers parse it. A cell that printed nothing returns its value.
   std::string printed = shown.printed;
   if (printed.empty() && shown.value) printed = *shown.value + "\n";
+  // The client shows the model only these two texts, not the exit status.
+  if (printed.empty() && shown.errors.empty() && execution.outcome != Outcome::ok)
+    shown.errors = reason_of_end(execution) + "\n";
   for (const auto& file : asked.attached)
     if (!file.problem.empty()) shown.errors += file.problem.text(mounted_paths(asked.session.folder)) + "\n";
   std::vector<bool> seen(asked.attached.size(), false);

@@ -74,6 +74,7 @@ Json outputs_json(const Execution& execution, const Answering& answering) {
       [&](const interpreter::ErrorOutput& error) { add_logs(outputs, error.traceback + "\n"); },
       [&](const auto& shown) { add_bundle(outputs, shown.bundle, execution, answering.base_url); }};
   for (const auto& output : execution.outputs) std::visit(add, output);
+  for (const auto& line : lines_about_versions(execution, as_mounted)) add_note(outputs, line);
   return outputs;
 }
 

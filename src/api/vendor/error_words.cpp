@@ -17,8 +17,8 @@ PathNaming mounted_paths(std::string folder) {
 }
 
 Error with_mounted_paths(const http::Request& request, const Error& error) {
-  if (request.mounted_folder.empty()) return error;
-  return error.in_terms_of(mounted_paths(request.mounted_folder));
+  if (!request.mounted_folder) return error;
+  return error.in_terms_of(mounted_paths(*request.mounted_folder));
 }
 
 std::string vendor_hint(const http::Request& request, const Error& error) {

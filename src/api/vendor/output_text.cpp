@@ -6,6 +6,8 @@ namespace sk::api {
 
 namespace {
 
+constexpr size_t kVersionLinesMax = 20;
+
 // Adds a line, after a newline if the text does not end with one.
 void add_line(std::string& text, std::string_view line) {
   if (line.empty()) return;
@@ -45,8 +47,28 @@ OutputText output_text(const interpreter::Execution& execution, const interprete
   for (const auto& output : execution.outputs) std::visit(take, output);
   for (const auto& item : execution.files.not_kept)
     add_line(out.errors, "not kept: " + as_mounted(item.path) + ": " + item.message.text(as_mounted));
-  add_line(out.errors, execution.message);
+  for (const auto& line : lines_about_versions(execution, as_mounted)) add_line(out.errors, line);
+  // Clients of a shell read its exit status in a field of its own.
+  bool says_status = execution.outcome == interpreter::Outcome::error && execution.language != "bash";
+  add_line(out.errors, says_status ? reason_of_end(execution) : execution.message);
   return out;
+}
+
+std::vector<std::string> lines_about_versions(const interpreter::Execution& execution,
+                                              const PathNaming& naming) {
+  std::vector<std::string> lines;
+  for (const auto& kept : execution.files.kept) {
+    if (lines.size() == kVersionLinesMax) break;
+    auto path = quoted_path(kept.path).text(naming);
+    if (kept.locked)
+      lines.push_back(
+          path +
+          " is locked by another client: this content is kept as a version, and is not the newest "
+          "one. To make it the newest, write the file again when the lock is gone.");
+    else if (kept.diverged)
+      lines.push_back(path + " was changed by another client too: both are kept as versions.");
+  }
+  return lines;
 }
 
 std::string reason_of_end(const interpreter::Execution& execution) {

@@ -60,18 +60,44 @@ void show_output(Terminal& terminal, const Json& output) {
   terminal.flush();
 }
 
-void show_files(Terminal& terminal, const Json& done) {
-  for (const auto& item : list_field(done, "added"))
-    terminal.note("added  " + printable(text_field(item, "path")));
-  for (const auto& file : list_field(done, "kept"))
-    terminal.note("kept  " + printable(text_field(file, "path")) + "  " +
-                  terminal.paint_err(Style::blue, text_field(file, "link")));
-  for (const auto& item : list_field(done, "not_kept"))
-    terminal.note(terminal.paint_err(Style::yellow, "not kept") + "  " + printable(text_field(item, "path")) +
-                  ": " + text_field(item, "message"));
+namespace {
+
+// Whether a later attempt may keep it. A link, for example, is never kept.
+bool can_be_retried(const Json& item) {
+  auto reason = text_field(item, "reason");
+  return reason == "quota" || reason == "disk_full" || reason == "locked" || reason == "conflict";
 }
 
-void show_end(Terminal& terminal, const Json& done) {
+void show_files(Terminal& terminal, const Json& done) {
+  bool can_retry = false;
+  for (const auto& item : list_field(done, "added"))
+    terminal.note("added  " + printable(text_field(item, "path")));
+  for (const auto& file : list_field(done, "kept")) {
+    terminal.note("kept  " + printable(text_field(file, "path")) + "  " +
+                  terminal.paint_err(Style::blue, text_field(file, "link")));
+    if (flag_field(file, "locked"))
+      terminal.note(terminal.paint_err(Style::yellow, "not the newest version") +
+                    "  another client holds a lock on it");
+    else if (flag_field(file, "diverged"))
+      terminal.note(terminal.paint_err(Style::yellow, "diverged") +
+                    "  another client changed it too; both are versions: sandkeep log " +
+                    printable(text_field(file, "path")));
+    can_retry = can_retry || flag_field(file, "locked");
+  }
+  for (const auto& item : list_field(done, "not_kept")) {
+    terminal.note(terminal.paint_err(Style::yellow, "not kept") + "  " + printable(text_field(item, "path")) +
+                  ": " + text_field(item, "message"));
+    can_retry = can_retry || can_be_retried(item);
+  }
+  if (can_retry)
+    terminal.note("When the reason is gone: sandkeep sessions retry " + text_field(done, "session_id"));
+}
+
+}  // namespace
+
+void show_answer(Terminal& terminal, const Json& done) {
+  if (flag_field(done, "woke")) terminal.note("the session was asleep: variables are lost, files are there");
+  show_files(terminal, done);
   if (ended_by_itself(done)) return;
   auto end = text_field(done, "end"), message = text_field(done, "message");
   terminal.note(terminal.paint_err(Style::red, "ended: " + end) + (message.empty() ? "" : ": " + message));

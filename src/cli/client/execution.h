@@ -29,9 +29,8 @@ bool is_asleep(const Json& session);
 
 // Prints one output for a user: printed text, the text of a result, or a traceback.
 void show_output(Terminal& terminal, const Json& output);
-// Prints the stored files with links, and the files that were not stored with the reason.
-void show_files(Terminal& terminal, const Json& done);
-// Prints how the execution ended, if neither its output nor its files show it.
-void show_end(Terminal& terminal, const Json& done);
+// Prints what follows the output: that the session woke, the stored files with links, the files that were not
+// stored with the reason and the next step, and how the execution ended if nothing else shows it.
+void show_answer(Terminal& terminal, const Json& done);
 
 }  // namespace sk::cli

@@ -49,12 +49,10 @@ ExitCode run_run(Invocation& call) {
   events.on_start = [&](const std::string& id) { canceller.running(executions + id); };
   canceller.sending();
   Json done = run_code(remote, session, std::move(body), events);
-  if (call.json()) {
+  if (call.json())
     call.terminal.line(to_text(done));
-  } else {
-    show_files(call.terminal, done);
-    show_end(call.terminal, done);
-  }
+  else
+    show_answer(call.terminal, done);
   return canceller.interrupted() ? ExitCode::interrupted : exit_code_of_run(done);
 }
 

@@ -48,9 +48,10 @@ class Shell {
     while (auto cell = read_cell()) {
       if (trim(*cell).empty()) continue;
       lines_.remember(*cell);
-      if (cell->starts_with(':') && !obey(std::string(trim(*cell)))) break;
-      if (cell->starts_with(':')) continue;
-      run_cell(*cell);
+      if (!cell->starts_with(':'))
+        run_cell(*cell);
+      else if (!obey(std::string(trim(*cell))))
+        break;
     }
     if (call_.terminal.in_is_tty())
       call_.terminal.note("The files stay in " + text_field(session_, "folder") +
@@ -82,24 +83,30 @@ class Shell {
     }
   }
 
-  // Runs a shell command. Returns false if the shell should end.
+  // Runs a command of the shell. Returns false if the shell should end.
   bool obey(const std::string& command) {
-    auto path = "/api/v1/sessions/" + text_field(session_, "id");
     if (command == ":quit" || command == ":q") return false;
+    try {
+      run_command(command);
+    } catch (const Error& error) {
+      show_error(error);
+    }
+    call_.terminal.flush();
+    return true;
+  }
+
+  void run_command(const std::string& command) {
+    auto path = "/api/v1/sessions/" + text_field(session_, "id");
     if (command == ":session") {
       call_.terminal.line(text_field(session_, "id") + "  " + text_field(session_, "folder"));
     } else if (command == ":sleep") {
       remote_.call("POST", path + "/sleep");
       call_.terminal.line("asleep; the next line wakes it, with its files but without its variables");
     } else if (command == ":files") {
-      auto url = "/api/v1/workspaces/" + text_field(session_, "workspace_id") + "/list";
-      for_each_item(remote_, url, {{"folder", text_field(session_, "folder")}, {"recursive", "true"}},
-                    [&](const Json& item) { call_.terminal.line(text_field(item, "path")); });
+      show_folder();
     } else {
       call_.terminal.line(kHelp);
     }
-    call_.terminal.flush();
-    return true;
   }
 
   void run_cell(const std::string& cell) {
@@ -109,16 +116,33 @@ class Shell {
     events.on_start = [&](const std::string& id) { canceller_.running(path + id); };
     try {
       Json done = run_code(remote_, text_field(session_, "id"), {{"code", cell}}, events);
-      if (flag_field(done, "woke"))
-        call_.terminal.note("the session was asleep: variables are lost, files are there");
-      show_files(call_.terminal, done);
-      show_end(call_.terminal, done);
+      show_answer(call_.terminal, done);
       last_ = ended_well(done) ? ExitCode::ok : ExitCode::failed;
     } catch (const Error& error) {
-      call_.terminal.note(call_.terminal.paint_err(Style::red, "error: ") + error.message());
-      last_ = exit_code_of(error.code());
+      show_error(error);
     }
     canceller_.running("");
+  }
+
+  void show_error(const Error& error) {
+    call_.terminal.note(call_.terminal.paint_err(Style::red, "error: ") + error.message());
+    last_ = exit_code_of(error.code());
+  }
+
+  // A session has its folder only when code has written something.
+  void show_folder() {
+    auto url = "/api/v1/workspaces/" + text_field(session_, "workspace_id") + "/list";
+    size_t count = 0;
+    try {
+      for_each_item(remote_, url, {{"folder", text_field(session_, "folder")}, {"recursive", "true"}},
+                    [&](const Json& item) {
+                      ++count;
+                      call_.terminal.line(text_field(item, "path"));
+                    });
+    } catch (const Error& error) {
+      if (error.code() != Code::not_found) throw;
+    }
+    if (count == 0) call_.terminal.line("no files yet");
   }
 
   Invocation& call_;

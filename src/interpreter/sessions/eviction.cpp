@@ -34,8 +34,9 @@ std::shared_ptr<LiveSession> choose_evicted(const std::vector<std::shared_ptr<Li
   };
   for (const auto& session : live) {
     if (session->busy() || (owner && session->info().owner != *owner)) continue;
-    bool has_much = !owner && awake_of[session->info().owner] > share;
-    if (!has_much && now_us - session->active_us() < kUsedJustNowUs) continue;
+    // Nobody takes a session in use from somebody else. Owners decide about their own by starting another.
+    bool may_go = owner || awake_of[session->info().owner] > share;
+    if (!may_go && now_us - session->active_us() < kUsedJustNowUs) continue;
     if (!chosen || rank(*session) > rank(*chosen)) chosen = session;
   }
   return chosen;

@@ -14,7 +14,7 @@ bool must_end(const LiveSession& session, TimeUs now_us);
 
 // Returns the least recently used idle session of the principal that has most. Leaves out sessions that were
 // just used, unless their owner has more than a fair share of the server. With `owner`, considers only that
-// owner's sessions. Null when there is none.
+// owner's sessions, also those that were just used. Null when there is none.
 std::shared_ptr<LiveSession> choose_evicted(const std::vector<std::shared_ptr<LiveSession>>& live,
                                             const Id& guest, const std::optional<Id>& owner,
                                             size_t sessions_max, TimeUs now_us);

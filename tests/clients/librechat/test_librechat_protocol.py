@@ -21,6 +21,13 @@ def test_the_old_protocol_uploads_runs_lists_and_downloads(legacy):
     assert legacy.download(f"{result['session_id']}/{result['files'][0]['id']}") == b"made"
 
 
+def test_a_program_that_ends_with_a_status_says_so(current):
+    assert "exit status 3" in current.exec("import sys; sys.exit(3)")["stderr"]
+    assert "exit status 3" in current.exec("exit 3", lang="bash")["stderr"]
+    ended = current.call("POST", "/exec/programmatic", json={"code": "import sys; sys.exit(3)", "tools": TOOLS}).json()
+    assert ended["status"] == "error" and "exit status 3" in ended["error"]
+
+
 def test_the_current_protocol_tells_inputs_changes_and_results_apart(current):
     kept, changed = current.upload("kept.txt", b"1"), current.upload("changed.txt", b"1")
     result = current.exec("open('changed.txt', 'a').write('2'); open('new.txt', 'w').write('3')", files=[kept, changed])

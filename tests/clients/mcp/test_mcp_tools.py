@@ -54,6 +54,17 @@ def test_a_file_is_written_edited_and_read_back(agent):
     assert requests.get(made["link"], headers={"Authorization": f"Bearer {client.key}"}).text == "one\ntwo\nthree\n"
 
 
+def test_the_newest_changes_are_the_newest_however_long_the_journal_is(agent, server):
+    client = agent()
+    made = [{"op": "mkdir", "path": f"d{i}"} for i in range(1200)]
+    answer = requests.post(f"{server.url}/api/v1/workspaces/default/batch", json={"changes": made}, headers={"Authorization": f"Bearer {client.key}"})
+    assert answer.status_code == 200, answer.text
+    client.works("write_file", path="last.txt", text="1")
+    seen = client.works("activity", limit=2)
+    assert [one["kind"] for one in seen["events"]][-1] == "file.create"
+    assert client.works("activity", after=seen["after"])["events"] == []
+
+
 def test_a_write_can_depend_on_a_version(agent):
     client = agent()
     first = client.works("write_file", path="a", text="1")["version_id"]

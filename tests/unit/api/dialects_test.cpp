@@ -59,6 +59,15 @@ TEST(Dialects, PathsOfTheMountedFolderAreThoseThatCodeSees) {
   EXPECT_NE(body["innererror"]["hint"].get<std::string>().find("X-Sandkeep-Lock"), std::string::npos);
 }
 
+TEST(Dialects, TheRootOfAWorkspaceMayBeTheMountedFolder) {
+  http::Request request;
+  request.path = "/azure/pool/files/a";
+  request.mounted_folder = "";
+  auto reply = dialect_error_reply(request, Error(Code::conflict, quoted_path("a/b") + " is a folder"));
+  EXPECT_EQ(Json::parse(std::get<std::string>(reply.body))["error"]["message"],
+            "'/mnt/data/a/b' is a folder");
+}
+
 TEST(Dialects, TheBaseOfADialectAnswersInItsShape) {
   Error error(Code::not_found, "nothing is here");
   EXPECT_TRUE(error_body("/v1", error)["error"].contains("param"));
@@ -157,6 +166,37 @@ TEST(OutputText, TellsPrintedTextValuesImagesAndErrorsApart) {
   EXPECT_EQ(shown.value, "42");
   EXPECT_EQ(shown.image->path, "s/outputs/1-1.png");
   EXPECT_EQ(shown.error_name, "E");
+}
+
+TEST(OutputText, SaysWhichFilesAreNotTheNewestVersions) {
+  interpreter::Execution execution;
+  interpreter::KeptFile locked, diverged, plain;
+  locked.path = "s/a";
+  locked.locked = true;
+  diverged.path = "s/b";
+  diverged.diverged = true;
+  plain.path = "s/c";
+  execution.files.kept = {locked, diverged, plain};
+  interpreter::SessionInfo session;
+  session.folder = "s";
+  auto errors = output_text(execution, session).errors;
+  EXPECT_NE(errors.find("'/mnt/data/a' is locked by another client"), std::string::npos) << errors;
+  EXPECT_NE(errors.find("'/mnt/data/b' was changed by another client too"), std::string::npos) << errors;
+  EXPECT_EQ(errors.find("/mnt/data/c"), std::string::npos) << errors;
+}
+
+TEST(OutputText, SaysTheExitStatusOfAProgram) {
+  interpreter::Execution execution;
+  execution.outcome = interpreter::Outcome::error;
+  execution.exit_code = 3;
+  execution.language = "python";
+  EXPECT_EQ(output_text(execution, {}).errors, "the program ended with exit status 3\n");
+  execution.language = "bash";
+  EXPECT_EQ(output_text(execution, {}).errors, "") << "its clients read the status";
+  execution.outcome = interpreter::Outcome::ok;
+  execution.exit_code = 0;
+  execution.language = "python";
+  EXPECT_EQ(output_text(execution, {}).errors, "");
 }
 
 TEST(CutText, CutsBetweenCharacters) {

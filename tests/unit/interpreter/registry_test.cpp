@@ -114,6 +114,13 @@ TEST_F(EvictionTest, OneThatWasUsedJustNowStaysUnlessItsOwnerHasTooMany) {
   EXPECT_TRUE(choose({one, two, three}, {}, 4));
 }
 
+TEST_F(EvictionTest, OnesOwnSessionMakesRoomAlsoIfItWasUsedJustNow) {
+  auto one = idle(mine, 0), other = idle(theirs, 0);
+  EXPECT_EQ(choose({one, other}, mine), one);
+  one->reserve();
+  EXPECT_FALSE(choose({one, other}, mine)) << "unless it runs";
+}
+
 TEST_F(RegistryTest, ASessionIsLentToOneCallerAtATime) {
   constexpr int kThreads = 4, kRounds = 500;
   std::atomic<int> inside = 0, most = 0, rounds = 0;

@@ -1,4 +1,7 @@
 // versions and activity: the history of files and workspaces, and who changed them.
+#include <algorithm>
+#include <iterator>
+
 #include "api/mcp/hub.h"
 #include "base/path.h"
 #include "base/text.h"
@@ -67,23 +70,32 @@ std::string what_of(const workspace::JournalEntry& entry) {
   return out;
 }
 
+// Returns the newest entries that match the filter, of the last kLookBack ones.
+workspace::Events newest_events(ToolCall& call, const workspace::Authority& workspace,
+                                const workspace::EventFilter& filter, size_t limit) {
+  auto& journal = call.app().keep.journal();
+  workspace::Events events;
+  events.cursor = std::max<int64_t>(journal.head_seq(workspace) - kLookBack, 0);
+  do {
+    auto page = journal.events(workspace, events.cursor, static_cast<size_t>(kLookBack), filter);
+    std::ranges::move(page.items, std::back_inserter(events.items));
+    auto surplus = static_cast<ptrdiff_t>(events.items.size()) - static_cast<ptrdiff_t>(limit);
+    if (surplus > 0) events.items.erase(events.items.begin(), events.items.begin() + surplus);
+    events.cursor = page.cursor;
+    events.has_more = page.has_more;
+  } while (events.has_more);
+  return events;
+}
+
 std::optional<ToolResult> activity(ToolCall& call) {
   auto workspace = call.open_workspace(Right::read);
-  auto& journal = call.app().keep.journal();
-  auto limit = call.integer("limit").value_or(kDefault);
+  auto limit = static_cast<size_t>(call.integer("limit").value_or(kDefault));
   workspace::EventFilter filter;
   filter.kinds = call.texts("kinds");
   filter.path_prefix = call.path("path");
-  workspace::Events events;
-  if (auto after = call.integer("after")) {
-    events = journal.events(workspace, *after, static_cast<size_t>(limit), filter);
-  } else {
-    // Without a cursor, returns the newest entries that match the filter.
-    auto from = std::max<int64_t>(journal.head_seq(workspace) - kLookBack, 0);
-    events = journal.events(workspace, from, static_cast<size_t>(kLookBack), filter);
-    auto surplus = static_cast<ptrdiff_t>(events.items.size()) - limit;
-    if (surplus > 0) events.items.erase(events.items.begin(), events.items.begin() + surplus);
-  }
+  auto after = call.integer("after");
+  auto events = after ? call.app().keep.journal().events(workspace, *after, limit, filter)
+                      : newest_events(call, workspace, filter, limit);
   call.turn.call.note("list", "events");
   ToolResult result;
   Json items = Json::array();
