@@ -51,6 +51,8 @@ struct Request {
   std::string body;            // whole, for buffered routes; empty for streaming routes
   std::string request_id;      // generated, or the client's X-Request-Id if it is safe
   std::string remote_address;  // the client's, resolved through trusted proxies
+  // Whom the request's memory counts for: the address, until a handler or RouteOptions::admit knows better.
+  std::string owner;
   // "https://host:port", the base of generated links: --public-url, or else the values from trusted proxies
   // and Host.
   std::string base_url;

@@ -19,6 +19,12 @@ using SinkHandler = std::function<std::unique_ptr<BodySink>(Request&)>;
 
 struct RouteOptions {
   size_t body_bytes_max = 1 << 20;  // for buffered routes
+  // Runs on a worker thread when the headers of a buffered route have arrived, unless the body is small.
+  // Throws to refuse the request before its body is read. Sets Request::owner.
+  std::function<void(Request&)> admit = {};
+  // `loop`: the handler waits for nothing, and runs on the socket's own thread, also while all workers are
+  // busy.
+  enum class Thread { worker, loop } thread = Thread::worker;
 };
 
 // Maps method and pattern to a handler. Example: "/api/v1/workspaces/{ws}/files/{path...}". {name} matches

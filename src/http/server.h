@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/metrics.h"
+#include "http/body_pace.h"
 #include "http/listener.h"
 #include "http/message.h"
 #include "http/router.h"
@@ -26,7 +27,9 @@ struct ServerOptions {
   size_t connections_max;
   size_t connections_per_address_max;  // 0: no limit
   size_t header_bytes_max;
-  int idle_timeout_s;  // between requests, and for a client that neither sends nor reads
+  int idle_timeout_s;              // between requests, and for a client that neither sends nor reads
+  uint64_t body_memory_bytes_max;  // for the bodies of all requests together
+  BodyPace body_pace;
   int event_heartbeat_s;
   size_t event_buffer_bytes_max;
   bool log_requests;                      // one line per request

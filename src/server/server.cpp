@@ -1,12 +1,23 @@
 #include "server/server.h"
 
+#include <malloc.h>
+
 #include "sandbox/host.h"
 #include "server/assembly.h"
 
 namespace sk::server {
 
+namespace {
+
+// Large blocks go back to the system as soon as they are freed. By default, the allocator raises this limit
+// to the largest block freed so far, and then keeps blocks of that size.
+void return_large_blocks() { ::mallopt(M_MMAP_THRESHOLD, 1 << 20); }
+
+}  // namespace
+
 void run(const Settings& settings, const Clock& clock, const api::mcp::Extension* mcp_extension,
          const std::function<void(const Listening&)>& until_end) {
+  return_large_blocks();
   Assembly server(settings, clock, mcp_extension);
   server.provision();
   server.recover();

@@ -23,14 +23,19 @@ Json read_json_body(const http::Request& request) {
 
 }  // namespace
 
-void Call::prepare() {
+void Call::authenticate_actor() {
   if (operation.auth != Auth::nobody) credential = find_credential(app, request);
   if (!credential && !operation.key_param.empty())
     credential = Credential{.secret = request.param(operation.key_param)};
   if (operation.auth == Auth::key) {
     actor = operation.takes_librechat_token ? authenticate_or_token(app, request, credential)
                                             : authenticate(app, request, credential);
+    request.owner = actor.principal().raw();
   }
+}
+
+void Call::prepare() {
+  authenticate_actor();
   refuse_conditions(operation, request.headers);
   auto* unknown = operation.lenient ? &ignored : nullptr;
   query = Query(operation.query, request.query, unknown);

@@ -21,7 +21,9 @@ class Call {
   Call(App& the_app, const Operation& the_operation, http::Request& the_request)
       : app(the_app), operation(the_operation), request(the_request) {}
 
-  // Authenticates as the operation requires, then parses and validates query and body. Throws Error.
+  // Authenticates as the operation requires. Throws Error.
+  void authenticate_actor();
+  // As above, then parses and validates query and body.
   void prepare();
 
   App& app;

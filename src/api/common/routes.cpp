@@ -54,15 +54,26 @@ void Routes::add(Operation operation, CallHandler handler) {
   http::RouteOptions options;
   options.body_bytes_max = kept->body_kind == BodyKind::none ? 64 << 10 : app_.settings.json_body_bytes_max;
   if (kept->body_bytes_max != 0) options.body_bytes_max = kept->body_bytes_max;
-  auto run = [&app = app_, kept, handler = std::move(handler)](http::Request& request) {
+  if (kept->answers_at_once) options.thread = http::RouteOptions::Thread::loop;
+  auto with_call = [&app = app_, kept](http::Request& request, const auto& step) {
     Call call(app, *kept, request);
     try {
-      call.prepare();
-      return handler(call);
+      return step(call);
     } catch (const Error& error) {
       call.note_denied(error);
       throw;
     }
+  };
+  // A client without a key is refused before its body is read.
+  if (kept->auth == Auth::key)
+    options.admit = [with_call](http::Request& request) {
+      with_call(request, [](Call& call) { call.authenticate_actor(); });
+    };
+  auto run = [with_call, handler = std::move(handler)](http::Request& request) {
+    return with_call(request, [&](Call& call) {
+      call.prepare();
+      return handler(call);
+    });
   };
   router_.add(kept->method, kept->pattern, std::move(run), options);
 }

@@ -69,7 +69,8 @@ void add_health_routes(Routes& routes) {
               .tag = "server",
               .summary = "Checks whether the server answers",
               .auth = Auth::nobody,
-              .answers = {{200, "It does.", "Status"}}},
+              .answers = {{200, "It does.", "Status"}},
+              .answers_at_once = true},
              [](Call&) { return Reply::json({{"status", "ok"}}); });
   routes.add({.method = "GET",
               .pattern = "/readyz",

@@ -13,6 +13,9 @@ Core::Core(ServerOptions server_options, Router server_router, Metrics& metrics)
       proxies(options.trusted_proxies),
       request_metrics(metrics, router),
       connections({options.connections_max, options.connections_per_address_max}, metrics),
+      body_budget(
+          options.body_memory_bytes_max,
+          metrics.gauge("sandkeep_http_body_bytes", "Bytes of request bodies that are held in memory.")),
       pool(options.worker_threads, queue_max(options)) {}
 
 Reply Core::error_reply(const Request& request, const Error& error) const {

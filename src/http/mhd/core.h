@@ -8,6 +8,7 @@
 #include "base/id.h"
 #include "base/metrics.h"
 #include "base/worker_pool.h"
+#include "http/body_budget.h"
 #include "http/forwarded.h"
 #include "http/mhd/connections.h"
 #include "http/mhd/socket_watcher.h"
@@ -55,6 +56,7 @@ struct Core {
   IdMaker ids{clock};
   RequestMetrics request_metrics;
   Connections connections;
+  BodyBudget body_budget;
   std::atomic<bool> draining{false};  // stop() has begun: replies close their connections
   std::atomic<bool> closing{false};   // draining is over: requests are dropped
   Tally requests;                     // requests between their headers and the end of their reply

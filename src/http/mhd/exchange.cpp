@@ -32,6 +32,17 @@ void tell_closed(EventStream& stream) {
   }
 }
 
+Error body_too_large(const RouteOptions& options) {
+  return Error(Code::too_large,
+               "The body is larger than " + std::to_string(options.body_bytes_max) + " bytes.")
+      .with("limit_bytes", static_cast<int64_t>(options.body_bytes_max));
+}
+
+Error bodies_use_all_memory() {
+  return Error(Code::unavailable, "The memory for request bodies is in use.")
+      .with("retry_after_seconds", int64_t{1});
+}
+
 MHD_Result collect_header(void* headers, MHD_ValueKind, const char* name, const char* value) {
   static_cast<Headers*>(headers)->add(name, value ? value : "");
   return MHD_YES;
@@ -40,7 +51,7 @@ MHD_Result collect_header(void* headers, MHD_ValueKind, const char* name, const 
 }  // namespace
 
 Exchange::Exchange(Core& core, Connection& connection, MHD_Connection* handle, std::string target)
-    : core_(core), connection_(connection), handle_(handle) {
+    : core_(core), connection_(connection), handle_(handle), body_share_(core.body_budget) {
   request_.target = std::move(target);
   request_.received_us = core_.clock.now_us();
 }
@@ -116,12 +127,10 @@ MHD_Result Exchange::on_head(const char* method, const char* version) {
   try {
     route_ = route();
     if (reply_) return refuse();
-    if (route_->sink_handler && !gathers()) return open_sink();
-    if (framing_.length > route_->options.body_bytes_max)
-      throw Error(Code::too_large,
-                  "The body is larger than " + std::to_string(route_->options.body_bytes_max) + " bytes.")
-          .with("limit_bytes", static_cast<int64_t>(route_->options.body_bytes_max));
-    return MHD_YES;
+    if (route_->sink_handler && !gathers()) return open_body();
+    if (framing_.length > route_->options.body_bytes_max) throw body_too_large(route_->options);
+    bool admits = route_->options.admit && framing_.has_body() && !gathers();
+    return admits ? open_body() : MHD_YES;
   } catch (...) {
     set_reply(reply_to(std::current_exception()));
     return refuse();
@@ -139,6 +148,7 @@ void Exchange::read_head(const char* method, const char* version) {
                                       .scheme = core_.tls() ? "https" : "http"},
                                      request_.headers);
   request_.remote_address = std::move(forwarded.remote_address);
+  request_.owner = request_.remote_address;
   request_.base_url = std::move(forwarded.base_url);
   auto* head_bytes = MHD_get_connection_info(handle_, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
   if (head_bytes && head_bytes->header_size > core_.options.header_bytes_max)
@@ -187,16 +197,25 @@ bool Exchange::gathers() const {
   return !framing_.chunked && !framing_.expects_continue && framing_.length <= kGatherBytesMax;
 }
 
-MHD_Result Exchange::open_sink() {
+// Lets a worker decide whether the body is read.
+MHD_Result Exchange::open_body() {
   if (!park_request()) return MHD_NO;
   stage_ = Stage::opening;
-  core_.pool.submit_always([self = shared_from_this()] { self->run_sink_handler(); });
+  core_.pool.submit_always([self = shared_from_this()] { self->run_opening(); });
   return MHD_YES;
 }
 
-void Exchange::run_sink_handler() {
+void Exchange::run_opening() {
   try {
-    upload_ = std::make_unique<Upload>(*this, route_->sink_handler(request_));
+    if (route_->sink_handler) {
+      auto sink = route_->sink_handler(request_);
+      if (!body_share_.cover(Upload::kReadAheadBytesMax, request_.owner)) throw bodies_use_all_memory();
+      upload_ = std::make_unique<Upload>(*this, std::move(sink));
+    } else {
+      route_->options.admit(request_);
+      // All of it now, so that requests that get a part each do not keep each other from the rest.
+      make_room(framing_.length);
+    }
   } catch (...) {
     set_reply(reply_to(std::current_exception()));
   }
@@ -222,16 +241,27 @@ MHD_Result Exchange::refuse_in_body() {
 
 void Exchange::answer_at_once(uint64_t received_bytes) {
   bool short_rest = !framing_.chunked && framing_.length - received_bytes <= kDrainBytesMax;
-  if (short_rest || core_.tls() || !std::holds_alternative<std::string>(reply_->body)) return;
+  if (!short_rest) send_raw();
+}
+
+void Exchange::send_raw() {
+  if (core_.tls() || !std::holds_alternative<std::string>(reply_->body)) return;
   auto bytes = serialize_closing(*reply_);
   // If only part of it fits, the client gets a truncated reply. Sending a second reply would be worse.
   answered_raw_ = ::send(connection_.fd, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL) > 0;
+}
+
+bool Exchange::is_too_slow() const {
+  auto held = upload_ ? BodyPace::HeldIn::sink : BodyPace::HeldIn::memory;
+  return core_.options.body_pace.is_too_slow(held, received_bytes_ + discarded_bytes_,
+                                             std::chrono::steady_clock::now() - began_);
 }
 
 MHD_Result Exchange::on_body(std::string_view bytes, size_t* left) {
   if (discarding_) {
     discarded_bytes_ += bytes.size();
     *left = 0;
+    if (is_too_slow()) return MHD_NO;
     return discarded_bytes_ > (answered_raw_ ? kLingerBytesMax : kSilentDrainBytesMax) ? MHD_NO : MHD_YES;
   }
   if (upload_) {
@@ -249,21 +279,49 @@ MHD_Result Exchange::on_body(std::string_view bytes, size_t* left) {
       case Upload::Taken::all:
         break;
     }
-  } else {
-    if (request_.body.size() + bytes.size() > route_->options.body_bytes_max) {
-      request_.body = std::string();
-      set_reply(reply_to(std::make_exception_ptr(
-          Error(Code::too_large,
-                "The body is larger than " + std::to_string(route_->options.body_bytes_max) + " bytes.")
-              .with("limit_bytes", static_cast<int64_t>(route_->options.body_bytes_max)))));
-      *left = 0;
-      return refuse_in_body();
-    }
-    request_.body.append(bytes);
   }
   received_bytes_ += bytes.size();
   *left = 0;
+  if (is_too_slow()) {
+    // Without waiting for the rest, which may never come.
+    refuse_in_body(Error(Code::request_timeout, "The body arrives too slowly."));
+    if (!answered_raw_) send_raw();
+    return MHD_NO;
+  }
+  return upload_ ? MHD_YES : take_gathered(bytes);
+}
+
+MHD_Result Exchange::take_gathered(std::string_view bytes) {
+  uint64_t size = request_.body.size() + bytes.size();
+  if (size > route_->options.body_bytes_max) return refuse_in_body(body_too_large(route_->options));
+  try {
+    if (size > request_.body.capacity())
+      make_room(
+          std::min<uint64_t>(std::max(size, 2 * request_.body.capacity()), route_->options.body_bytes_max));
+  } catch (const Error& error) {
+    return refuse_in_body(error);
+  }
+  request_.body.append(bytes);
   return MHD_YES;
+}
+
+// Allocates memory for the body within the budget. Error(unavailable) when that is used up, Error(too_large)
+// when it never has as much.
+void Exchange::make_room(uint64_t bytes) {
+  if (bytes > core_.body_budget.owner_bytes_max())
+    throw Error(Code::too_large, "The body is larger than the memory that this server has for it.")
+        .with("limit_bytes", static_cast<int64_t>(core_.body_budget.owner_bytes_max()));
+  if (!body_share_.cover(bytes, request_.owner)) throw bodies_use_all_memory();
+  request_.body.reserve(bytes);
+}
+
+// Refuses a request of which a part has arrived, and frees that part.
+MHD_Result Exchange::refuse_in_body(const Error& error) {
+  if (upload_ && !upload_->abort()) return refuse_in_body();
+  request_.body = std::string();
+  body_share_.release();
+  set_reply(reply_to(std::make_exception_ptr(error)));
+  return refuse_in_body();
 }
 
 MHD_Result Exchange::on_request_complete() {
@@ -275,9 +333,19 @@ MHD_Result Exchange::on_request_complete() {
     if (taken == Upload::Taken::failed) return answered_raw_ ? MHD_NO : queue_reply();
     return taken == Upload::Taken::cut ? MHD_NO : MHD_YES;
   }
+  if (route_->options.thread == RouteOptions::Thread::loop) return reply_at_once();
   if (!park_request()) return MHD_NO;
   core_.pool.submit_always([self = shared_from_this()] { self->run_handler(); });
   return MHD_YES;
+}
+
+MHD_Result Exchange::reply_at_once() {
+  try {
+    set_reply(route_->handler(request_));
+  } catch (...) {
+    set_reply(reply_to(std::current_exception()));
+  }
+  return queue_reply();
 }
 
 void Exchange::run_handler() {
@@ -329,6 +397,9 @@ void Exchange::set_reply(Reply reply) {
 }
 
 void Exchange::settle(Reply reply) {
+  // The handler has read the body. Its memory is free before the client sees the reply and sends the next.
+  request_.body = std::string();
+  body_share_.release();
   if (auto* deferred = std::get_if<std::shared_ptr<Deferred>>(&reply.body))
     return await(std::move(*deferred));
   set_reply(std::move(reply));

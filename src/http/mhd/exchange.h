@@ -52,7 +52,12 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   void read_head(const char* method, const char* version);
   const Router::Route* route();
   bool gathers() const;
-  MHD_Result open_sink();
+  MHD_Result open_body();
+  MHD_Result take_gathered(std::string_view bytes);
+  MHD_Result refuse_in_body(const Error& error);
+  MHD_Result reply_at_once();
+  bool is_too_slow() const;
+  void make_room(uint64_t bytes);
   MHD_Result refuse();
   MHD_Result refuse_in_body();
   MHD_Result queue_reply();
@@ -64,7 +69,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   // Worker threads, connection parked.
   void run_handler();
   Reply run_gathered();
-  void run_sink_handler();
+  void run_opening();
   void settle(Reply reply);
   void await(std::shared_ptr<Deferred> deferred);
   void give_up(const std::shared_ptr<Deferred>& deferred, SocketWatcher::Event event);
@@ -76,6 +81,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   // Answers in the middle of the body, bypassing libmicrohttpd. Does nothing if the rest of the body is small
   // enough to read. Call on the loop thread or under the upload's mutex.
   void answer_at_once(uint64_t received_bytes);
+  void send_raw();
   void abandon();
 
   Core& core_;
@@ -92,8 +98,11 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   uint64_t received_bytes_ = 0;
   uint64_t discarded_bytes_ = 0;
   uint64_t sent_bytes_ = 0;
+  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   int status_ = 0;
   std::shared_ptr<EventStream> events_;
+
+  BodyBudget::Share body_share_;  // used by the loop, and by a job while the connection is parked
 
   // Written by a job while the connection is parked or under the upload's mutex; read by the loop afterwards.
   std::optional<Reply> reply_;

@@ -30,12 +30,12 @@ Upload::Taken Upload::finish() {
   return Taken::all;
 }
 
-void Upload::abort() {
+bool Upload::abort() {
   MutexLock lock(mutex_);
-  if (failed_ || complete_)
-    return;  // the sink is already destroyed: the reply was created while the connection was parked
+  if (failed_ || complete_) return false;  // the reply was created while the connection was parked
   aborted_ = true;
   if (!busy_) start_locked();
+  return true;
 }
 
 void Upload::start_locked() {
@@ -93,11 +93,12 @@ void Upload::fail(const std::exception_ptr& failure) {
   failed_ = true;
   busy_ = false;
   filling_ = std::string();
+  if (aborted_) return;
   exchange_.set_reply(std::move(reply));
   if (std::exchange(parked_, false)) return exchange_.unpark();
   // The loop learns of the failure with the next bytes, but a client may wait for the reply first: send it
   // now. The socket is open, because closing it requires abort().
-  if (!aborted_) exchange_.answer_at_once(taken_bytes_);
+  exchange_.answer_at_once(taken_bytes_);
 }
 
 void Upload::end() {

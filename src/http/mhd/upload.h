@@ -29,8 +29,9 @@ class Upload {
   // Loop thread: the body is complete. Parks the connection until the sink has created its reply (`all`), or
   // reports that it already failed (`failed`).
   Taken finish();
-  // Loop thread: the client has disconnected. The sink is destroyed on a worker thread.
-  void abort();
+  // Loop thread: the client has disconnected, or sends too slowly. The sink is destroyed on a worker thread,
+  // and sets no reply any more. Returns false if it is destroyed already: it failed, or created its reply.
+  bool abort();
 
  private:
   void start_locked() SK_REQUIRES(mutex_);

@@ -151,7 +151,8 @@ class Capture {
   void read_changed(Plan& plan);
   workspace::PutChange put_of(const Plan& plan, const std::string& path, const Node& node,
                               workspace::Content content) const;
-  bool is_written_anew(const Plan& plan, const std::string& path, const Node& node, const Sha256& sha256) const;
+  bool is_written_anew(const Plan& plan, const std::string& path, const Node& node,
+                       const Sha256& sha256) const;
   bool is_same_content(Plan& plan, const std::string& path, const Node& node, const Sha256& sha256,
                        bool complete);
   void plan_deletions(Plan& plan);

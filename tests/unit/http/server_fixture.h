@@ -56,6 +56,8 @@ class ServerTest : public ::testing::Test {
             .connections_per_address_max = 0,
             .header_bytes_max = 32 << 10,
             .idle_timeout_s = 60,
+            .body_memory_bytes_max = 256 << 20,
+            .body_pace = {},
             .event_heartbeat_s = 15,
             .event_buffer_bytes_max = 4 << 20,
             .log_requests = true,
