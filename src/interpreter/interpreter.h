@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/later.h"
 #include "interpreter/records.h"
 #include "interpreter/run/execution_feed.h"
 #include "interpreter/run/history_export.h"
@@ -29,6 +30,11 @@ struct RunningExecution {
 // Any thread. Calls take the authority in the session's workspace, from SessionDirectory::authority_over() or
 // Workspaces. A session that is not its actor's own, or not in its workspace and scope, is Error(not_found).
 // Where code cannot run, a call is Error(unavailable) with the reason, unless its comment says otherwise.
+//
+// No call waits for a session. Calls that need a session to themselves (remove, sleep, execute, retry_unkept)
+// return a Later (base/later.h): their request waits in the session's queue, in order, while another one
+// holds the session. A full queue is Error(too_many_requests). Later::give_up() removes a request that has
+// not begun. They throw errors that are known at once; later ones come with the result, on a pool's thread.
 class Interpreter {
  public:
   virtual ~Interpreter() = default;
@@ -72,26 +78,24 @@ class Interpreter {
   // Ends the process and deletes the session; the files stay in the workspace. Error(conflict), which names
   // it, when the session has content that could not be kept, unless `unkept` discards it.
   enum class OnUnkept { refuse, discard };
-  virtual void remove(const workspace::Authority& authority, const Id& session,
-                      OnUnkept unkept = OnUnkept::refuse) = 0;
+  virtual Later<Done> remove(const workspace::Authority& authority, const Id& session,
+                             OnUnkept unkept = OnUnkept::refuse) = 0;
   // Tries again to keep refused content, and makes heads of versions that were kept aside, where no other
-  // client wrote the file since. Leaves recovered files alone. Calls `then` when it is done, on a separate
-  // thread; with an error when the copy could not be compared. Throws errors that are known at once.
+  // client wrote the file since. Leaves recovered files alone. Error(unavailable) when the copy could not be
+  // compared.
   struct Retried {
     size_t settled = 0;    // of the items that SessionDirectory::unkept listed before
     size_t remaining = 0;  // refused or aside
-    std::optional<Error> error = {};
   };
-  virtual void retry_unkept(const workspace::Authority& authority, const Id& session,
-                            std::function<void(Retried)> then) = 0;
+  virtual Later<Retried> retry_unkept(const workspace::Authority& authority, const Id& session) = 0;
   // Puts the session to sleep now: its memory is lost, its files stay. Also works where code cannot run.
-  virtual void sleep(const workspace::Authority& authority, const Id& session) = 0;
+  virtual Later<Done> sleep(const workspace::Authority& authority, const Id& session) = 0;
 
   // Queues an execution behind the session's others, and wakes a sleeping session. Error(too_many_requests)
   // over a limit. A repeated request gets the existing execution, running or finished (see repeats.h).
-  // Error(conflict) when its key was used for other code.
-  virtual RunningExecution execute(const workspace::Authority& authority, const Id& session,
-                                   NewExecution wanted) = 0;
+  // Error(conflict) when its key was used for other code. The result comes when the execution is queued.
+  virtual Later<RunningExecution> execute(const workspace::Authority& authority, const Id& session,
+                                          NewExecution wanted) = 0;
   // Notes that the client of an execution disconnected without its answer. If it asks again, it gets that
   // execution.
   virtual void note_unanswered(const Id& execution) = 0;

@@ -23,10 +23,10 @@ struct InterpreterOptions {
   uint64_t disk_reserve_bytes;              // free disk space that no session may use
   size_t sessions_max;                      // awake on this server at the same time
   size_t sessions_per_principal_max;        // awake at the same time
+  size_t queue_max;                         // requests that wait for one session, and its waiting executions
   size_t watched_folders_max;               // per session
   std::string boot_id;                      // id of the machine's current boot; empty: unknown
   uint64_t spill_bytes_max = 256ull << 20;  // of the file with an execution's whole output
-  size_t queue_max = 100;                   // executions that wait in one session
   size_t threads = 8;
 };
 

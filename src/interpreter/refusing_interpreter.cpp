@@ -46,18 +46,19 @@ void RefusingInterpreter::make_thumbnail(const workspace::Version&, Thumbnails::
 
 SessionInfo RefusingInterpreter::create(const workspace::Authority&, const NewSession&) { throw refusal(); }
 
-void RefusingInterpreter::remove(const workspace::Authority&, const Id&, OnUnkept) { throw refusal(); }
+Later<Done> RefusingInterpreter::remove(const workspace::Authority&, const Id&, OnUnkept) { throw refusal(); }
 
-void RefusingInterpreter::retry_unkept(const workspace::Authority&, const Id&, std::function<void(Retried)>) {
+Later<Interpreter::Retried> RefusingInterpreter::retry_unkept(const workspace::Authority&, const Id&) {
   throw refusal();
 }
 
-void RefusingInterpreter::sleep(const workspace::Authority& authority, const Id& session) {
+Later<Done> RefusingInterpreter::sleep(const workspace::Authority& authority, const Id& session) {
   refuse_read_only(authority, "end sessions");
   need_own(authority, session);  // which is asleep already
+  return Done{};
 }
 
-RunningExecution RefusingInterpreter::execute(const workspace::Authority&, const Id&, NewExecution) {
+Later<RunningExecution> RefusingInterpreter::execute(const workspace::Authority&, const Id&, NewExecution) {
   throw refusal();
 }
 
@@ -69,7 +70,9 @@ bool RefusingInterpreter::answer_tools(const workspace::Authority&, const Id&, c
 
 ExportedHistory RefusingInterpreter::export_history(const workspace::Authority& authority, const Id& session,
                                                     ExportFormat format) {
-  return interpreter::export_history(records_, need_own(authority, session), format, directory_);
+  return interpreter::export_history(
+      need_own(authority, session), format, directory_,
+      [&](int64_t after, size_t limit) { return records_.executions_after(session, after, limit); });
 }
 
 std::vector<Execution> RefusingInterpreter::executions(const workspace::Authority& authority,

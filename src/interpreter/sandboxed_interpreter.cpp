@@ -10,6 +10,7 @@
 #include "interpreter/copy/copy_cache.h"
 #include "interpreter/run/kernel_loop.h"
 #include "interpreter/run/live_session.h"
+#include "interpreter/run/record_saver.h"
 #include "interpreter/sessions/eviction.h"
 #include "interpreter/sessions/new_session.h"
 #include "interpreter/sessions/registry.h"
@@ -51,7 +52,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
         records(keep.context()),
         watcher({.folders_per_copy_max = options.watched_folders_max}),
         pool(options.threads, 1'000'000),
-        saver(1, 100'000),
+        saver(records, pool),
         disk_guard(
             {.data_root = prepare_folder(options.directory), .reserve_bytes = options.disk_reserve_bytes}),
         copies({options.directory, options.copy_keep_s, options.disk_reserve_bytes}, records),
@@ -76,25 +77,10 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     };
     services.rearm_fd = [this](int fd) { loop.rearm(fd); };
     services.forget_fd = [this](int fd) { loop.forget(fd); };
-    // Without a sync: a record that must survive a power cut is durable before this.
     services.save_later = [this](const SessionInfo& session, const Execution& execution) {
-      saver.submit_always([this, session, execution] {
-        try {
-          records.save(session, execution, catalog::Survives::kill);
-        } catch (const Error& error) {
-          log::error("an execution's record could not be saved", {{"error", error.message()}});
-        }
-      });
+      saver.save(session, execution);
     };
-    services.told_later = [this](const SessionInfo& session) {
-      saver.submit_always([this, session] {
-        try {
-          records.mark_told(session);
-        } catch (const Error& error) {
-          log::error("the report of recovered files could not be saved", {{"error", error.message()}});
-        }
-      });
-    };
+    services.told_later = [this](const SessionInfo& session) { saver.mark_told(session); };
     loop.start([this] { tick(); });
   }
 
@@ -110,7 +96,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
       // Another thread may have ended it, or given it work, before this one had the lease.
       if (!lease || lease->live() != session || !must_end(*session, now_us)) continue;
       if (session->awake()) tell(*session, "session.sleep", now_us);
-      end(std::move(*lease), LiveSession::Why::asked);
+      end_later(std::move(*lease));
     }
     awake_gauge.set(awake);
     if (now_us < next_eviction_us || evicting.exchange(true)) return;
@@ -141,13 +127,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
   // Writes to the journal, so that clients that follow the workspace's events see it.
   void tell(const LiveSession& session, const char* kind, TimeUs now_us) {
     TimeUs expires_us = std::max(now_us, session.active_us() + session.info().idle_s * kSecondUs);
-    saver.submit_always([this, info = session.info(), kind, expires_us] {
-      try {
-        records.tell(info, kind, expires_us);
-      } catch (const Error& error) {
-        log::error("a session's event could not be recorded", {{"error", error.message()}});
-      }
-    });
+    saver.tell(session.info(), kind, expires_us);
   }
 
   // Of an actor, or of an authority.
@@ -176,13 +156,6 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     if (live->awake()) info.status = SessionStatus::running;
   }
 
-  // Makes sure that the catalog has all executions that ended before this call.
-  void flush_records() {
-    auto done = std::make_shared<std::promise<void>>();
-    saver.submit_always([done] { done->set_value(); });
-    done->get_future().wait();
-  }
-
   // Returns the live session of a lease; creates it if needed. It counts as busy until the reserved execution
   // is done.
   std::shared_ptr<LiveSession> bring_to_life(Registry::Lease& lease, const Id& guest) {
@@ -190,9 +163,8 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
       live->reserve();
       return live;
     }
-    // Under the lease, so that the session cannot be deleted before it wakes. Pending records are written
-    // first, since the next number follows the last recorded one.
-    flush_records();
+    // Under the lease, so that the session cannot be deleted before it wakes. The next number follows the
+    // last recorded one: a session that is asleep has no unwritten records (see end()).
     auto info = records.find(lease.id());
     if (!info) throw no_session(lease.id());
     if (info->deleted_us) throw deleted_error();
@@ -224,43 +196,63 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
       if (!longest) return false;
       auto lease = registry.try_acquire(longest->info().id);
       if (lease && lease->live() == longest && !longest->busy()) {
-        end(std::move(*lease), LiveSession::Why::asked);
+        end_later(std::move(*lease));
         return true;
       }
       std::erase(live, longest);  // another thread has its lease
     }
   }
 
-  // Ends the lease's live session, if any. The lease is released when the session is asleep. Calls `then`
-  // with the lease before that.
-  void end(Registry::Lease lease, LiveSession::Why why, std::function<void(Registry::Lease)> then = {}) {
+  // Ends the lease's live session, if any. The result comes when the session is asleep and its records are
+  // written: the next owner's claim would refuse them. The lease is released if nobody takes the result.
+  Later<Registry::Lease> end(Registry::Lease lease, LiveSession::Why why) {
     auto live = lease.live();
-    if (!live) {
-      if (then) then(std::move(lease));
-      return;
-    }
+    if (!live) return lease;
     lease.begin_end();
+    Promise<Registry::Lease> ended;
     auto held = std::make_shared<Registry::Lease>(std::move(lease));
-    live->retire(why, [held, then = std::move(then)] {
-      held->end();
-      if (then) then(std::move(*held));
+    live->retire(why, [this, held, ended] {
+      saver.after(held->id(), [held, ended] {
+        held->end();
+        ended.set(std::move(*held));
+      });
     });
+    return ended.later();
   }
 
-  // Like end(), and waits for it.
-  Registry::Lease end_and_wait(Registry::Lease lease, LiveSession::Why why) {
-    auto ended = std::make_shared<std::promise<Registry::Lease>>();
-    auto done = ended->get_future();
-    end(std::move(lease), why, [ended](Registry::Lease back) { ended->set_value(std::move(back)); });
-    return done.get();
+  // The same for a caller that goes on without the session. The lease is released when the session is asleep.
+  void end_later(Registry::Lease lease) {
+    end(std::move(lease), LiveSession::Why::asked).then([](const Result<Registry::Lease>&) {});
+  }
+
+  // Acquires the lease and ends the session.
+  Later<Registry::Lease> acquire_asleep(const Id& session) {
+    return registry.acquire(session).chain(
+        [this](Registry::Lease lease) { return end(std::move(lease), LiveSession::Why::asked); });
+  }
+
+  // Goes on with the lease on the pool, for work that would occupy a request's thread.
+  Later<Registry::Lease> on_pool(Registry::Lease lease) {
+    Promise<Registry::Lease> promise;
+    auto held = std::make_shared<Registry::Lease>(std::move(lease));
+    pool.submit_always([promise, held] { promise.set(std::move(*held)); });
+    return promise.later();
   }
 
   // Gives an execution to its session, and wakes the session if it is asleep. `earlier`: an execution that
   // was accepted before a restart, with its id and number.
-  RunningExecution queue(const workspace::Authority& authority, const Id& session, NewExecution wanted,
-                         std::optional<Execution> earlier) {
+  Later<RunningExecution> queue(const workspace::Authority& authority, const Id& session, NewExecution wanted,
+                                std::optional<Execution> earlier) {
     need_write(authority);
-    std::optional<Registry::Lease> lease(registry.acquire(session));
+    return registry.acquire(session).map([this, authority, wanted = std::move(wanted),
+                                          earlier = std::move(earlier)](Registry::Lease lease) mutable {
+      return queue_now(std::move(lease), authority, std::move(wanted), std::move(earlier));
+    });
+  }
+
+  RunningExecution queue_now(std::optional<Registry::Lease> lease, const workspace::Authority& authority,
+                             NewExecution wanted, std::optional<Execution> earlier) {
+    const Id session = lease->id();
     if (auto known = repeats.find(session, lease->live().get(), wanted)) return *known;
     auto live = bring_to_life(*lease, authority.author().principal);
     bool is_queued = false;
@@ -299,6 +291,23 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     return running;
   }
 
+  // Deletes a session that is asleep.
+  void remove_asleep(const Registry::Lease& lease, const workspace::Authority& authority, OnUnkept unkept) {
+    auto info = records.find(lease.id());
+    if (!info || info->deleted_us) return;
+    CopyKeeper keeper(copy_context, *info);
+    if (unkept == OnUnkept::refuse && keeper.exists() && records.copy_state(lease.id()).dirty) {
+      auto found = keeper.look_for_only_copies(capture_as(*info)).only_copies;
+      if (!found)
+        throw Error(Code::unavailable,
+                    "the last files of the session could not be kept, so it was not deleted")
+            .advise(Advice::read_log_and_retry);
+      if (!found->empty()) throw only_copies_error(*found);
+    }
+    records.mark_deleted(authority, *info, keep.context().clock.now_us());
+    keeper.remove();
+  }
+
   void close() {
     services.closing = true;
     for (auto& session : registry.all()) session->close_queue();
@@ -321,10 +330,15 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
       for (auto& one : session->unfinished()) running.push_back(one.feed);
     }
     await_all(running, kInterruptMost);
-    // Ends all sessions concurrently; each lease is released when its session is asleep.
+    // Ends all sessions concurrently.
     auto live = registry.all();
-    for (auto& session : live) end(registry.acquire(session->info().id), LiveSession::Why::server_stops);
-    for (auto& session : live) registry.acquire(session->info().id);
+    std::vector<Later<Registry::Lease>> ended;
+    for (auto& session : live)
+      ended.push_back(
+          registry.acquire(session->info().id, Registry::Place::always).chain([this](Registry::Lease lease) {
+            return end(std::move(lease), LiveSession::Why::server_stops);
+          }));
+    for (auto& one : ended) one.get();
   }
 
   void stop() {
@@ -355,7 +369,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
   Records records;
   Watcher watcher;
   WorkerPool pool;
-  WorkerPool saver;
+  RecordSaver saver;
   sandbox::DiskGuard disk_guard;
   CopyCache copies;
   Thumbnails thumbnails;
@@ -364,9 +378,9 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
   Gauge& awake_gauge;
   Counter& executions_total;
   std::atomic<bool> stopping{false};
-  Registry registry;
+  Registry registry{pool, options.queue_max};
   Rescue rescue{keep, records, registry, copy_context};
-  Repeats repeats{records, keep.context().clock, [this] { flush_records(); }};
+  Repeats repeats{records, saver, keep.context().clock};
   std::atomic<bool> evicting{false};
   TimeUs next_eviction_us = 0;  // used by the loop's thread
   KernelLoop loop;
@@ -398,7 +412,7 @@ void SandboxedInterpreter::recover() {
   std::vector<std::future<void>> done;
   for (auto& info : impl_->records.dirty_sessions()) {
     auto task = std::make_shared<std::packaged_task<void()>>([impl = impl_.get(), info]() mutable {
-      auto lease = impl->registry.acquire(info.id);
+      auto lease = impl->registry.acquire(info.id).get();
       if (!CopyKeeper(impl->copy_context, info).exists()) return;
       try {
         impl->records.claim(info);
@@ -423,7 +437,7 @@ void SandboxedInterpreter::resume_accepted() {
       auto session = impl_->records.find(execution.session);
       if (!session) throw no_session(execution.session);
       auto authority = impl_->keep.workspaces().standing(actor, session->workspace).limited_to(scope);
-      impl_->queue(authority, execution.session, std::move(wanted), execution);
+      impl_->queue(authority, execution.session, std::move(wanted), execution).get();
     } catch (const Error& error) {
       execution.status = ExecutionStatus::done;
       execution.outcome = Outcome::interrupted;
@@ -468,43 +482,37 @@ std::vector<SessionInfo> SandboxedInterpreter::list(const workspace::Actor& acto
   return sessions;
 }
 
-void SandboxedInterpreter::remove(const workspace::Authority& authority, const Id& session, OnUnkept unkept) {
+Later<Done> SandboxedInterpreter::remove(const workspace::Authority& authority, const Id& session,
+                                         OnUnkept unkept) {
   refuse_read_only(authority, "delete sessions");
-  if (impl_->find(authority, session).status == SessionStatus::deleted) return;
+  if (impl_->find(authority, session).status == SessionStatus::deleted) return Done{};
   // A refused call changes nothing: code keeps running.
-  if (unkept == OnUnkept::refuse) impl_->rescue.refuse_if_unkept(session);
+  auto may = unkept == OnUnkept::refuse ? impl_->rescue.refuse_if_unkept(session) : Later<Done>(Done{});
   // Holds one lease until the end, so that the session cannot wake before its copy is gone.
-  auto lease = impl_->end_and_wait(impl_->registry.acquire(session), LiveSession::Why::asked);
-  auto info = impl_->records.find(session);
-  if (!info || info->deleted_us) return;
-  CopyKeeper keeper(impl_->copy_context, *info);
-  if (unkept == OnUnkept::refuse && keeper.exists() && impl_->records.copy_state(session).dirty) {
-    auto found = keeper.look_for_only_copies(capture_as(*info)).only_copies;
-    if (!found)
-      throw Error(Code::unavailable, "the last files of the session could not be kept, so it was not deleted")
-          .advise(Advice::read_log_and_retry);
-    if (!found->empty()) throw only_copies_error(*found);
-  }
-  impl_->records.mark_deleted(authority, *info, impl_->keep.context().clock.now_us());
-  keeper.remove();
+  return may.chain([impl = impl_.get(), session](Done) { return impl->acquire_asleep(session); })
+      .chain([impl = impl_.get()](Registry::Lease lease) { return impl->on_pool(std::move(lease)); })
+      .map([impl = impl_.get(), authority, unkept](const Registry::Lease& lease) {
+        impl->remove_asleep(lease, authority, unkept);
+        return Done{};
+      });
 }
 
-void SandboxedInterpreter::sleep(const workspace::Authority& authority, const Id& session) {
+Later<Done> SandboxedInterpreter::sleep(const workspace::Authority& authority, const Id& session) {
   refuse_read_only(authority, "end sessions");
   impl_->find(authority, session);
-  impl_->end_and_wait(impl_->registry.acquire(session), LiveSession::Why::asked);
+  return impl_->acquire_asleep(session).map([](const Registry::Lease&) { return Done{}; });
 }
 
-void SandboxedInterpreter::retry_unkept(const workspace::Authority& authority, const Id& session,
-                                        std::function<void(Retried)> then) {
+Later<Interpreter::Retried> SandboxedInterpreter::retry_unkept(const workspace::Authority& authority,
+                                                               const Id& session) {
   refuse_read_only(authority, "change files");
   if (impl_->find(authority, session).status == SessionStatus::deleted) throw deleted_error();
   need_write(authority);
-  impl_->rescue.retry(authority, session, std::move(then));
+  return impl_->rescue.retry(authority, session);
 }
 
-RunningExecution SandboxedInterpreter::execute(const workspace::Authority& authority, const Id& session,
-                                               NewExecution wanted) {
+Later<RunningExecution> SandboxedInterpreter::execute(const workspace::Authority& authority,
+                                                      const Id& session, NewExecution wanted) {
   refuse_read_only(authority, "run code");
   if (impl_->find(authority, session).status == SessionStatus::deleted) throw deleted_error();
   if (impl_->services.closing)
@@ -548,21 +556,21 @@ std::optional<Execution> SandboxedInterpreter::find_execution(const workspace::A
                                                               const Id& session, const Id& execution) {
   if (auto running = find_running(authority, session, execution); running && running->feed->finished())
     return running->feed->result();
-  return impl_->records.find_execution(session, execution);
+  return impl_->saver.find_execution(session, execution);
 }
 
 ExportedHistory SandboxedInterpreter::export_history(const workspace::Authority& authority, const Id& session,
                                                      ExportFormat format) {
   SessionInfo info = impl_->find(authority, session);
-  impl_->flush_records();
-  return interpreter::export_history(impl_->records, info, format, impl_->options.directory);
+  return interpreter::export_history(
+      info, format, impl_->options.directory,
+      [&](int64_t after, size_t limit) { return impl_->saver.executions_after(session, after, limit); });
 }
 
 std::vector<Execution> SandboxedInterpreter::executions(const workspace::Authority& authority,
                                                         const Id& session, int64_t before, size_t limit) {
   impl_->find(authority, session);
-  impl_->flush_records();
-  return impl_->records.list_executions(session, before, limit);
+  return impl_->saver.list_executions(session, before, limit);
 }
 
 std::vector<KeptFile> SandboxedInterpreter::kept_files(const workspace::Authority& authority,

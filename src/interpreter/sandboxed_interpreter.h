@@ -32,12 +32,11 @@ class SandboxedInterpreter final : public Interpreter {
   SessionInfo create(const workspace::Authority& authority, const NewSession& wanted) override;
   std::optional<SessionInfo> find(const workspace::Actor& actor, const Id& session) override;
   std::vector<SessionInfo> list(const workspace::Actor& actor, const SessionQuery& query) override;
-  void remove(const workspace::Authority& authority, const Id& session, OnUnkept unkept) override;
-  void retry_unkept(const workspace::Authority& authority, const Id& session,
-                    std::function<void(Retried)> then) override;
-  void sleep(const workspace::Authority& authority, const Id& session) override;
-  RunningExecution execute(const workspace::Authority& authority, const Id& session,
-                           NewExecution wanted) override;
+  Later<Done> remove(const workspace::Authority& authority, const Id& session, OnUnkept unkept) override;
+  Later<Retried> retry_unkept(const workspace::Authority& authority, const Id& session) override;
+  Later<Done> sleep(const workspace::Authority& authority, const Id& session) override;
+  Later<RunningExecution> execute(const workspace::Authority& authority, const Id& session,
+                                  NewExecution wanted) override;
   void note_unanswered(const Id& execution) override;
   bool cancel(const workspace::Authority& authority, const Id& session, const Id& execution) override;
   std::optional<RunningExecution> find_running(const workspace::Authority& authority, const Id& session,

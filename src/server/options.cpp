@@ -117,6 +117,7 @@ interpreter::InterpreterOptions interpreter_options(const Settings& settings) {
       .disk_reserve_bytes = settings.disk_reserve_bytes,
       .sessions_max = settings.sessions_max,
       .sessions_per_principal_max = settings.sessions_per_principal_max,
+      .queue_max = settings.session_queue_max,
       .watched_folders_max = settings.session_watched_folders_max,
       .boot_id = boot_id(settings.boot_id_file),
   };

@@ -31,6 +31,7 @@ inline interpreter::InterpreterOptions interpreter_options(const std::string& di
           .disk_reserve_bytes = 0,
           .sessions_max = 200,
           .sessions_per_principal_max = 50,
+          .queue_max = 100,
           .watched_folders_max = 8'192,
           .boot_id = ""};
 }

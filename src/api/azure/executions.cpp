@@ -210,7 +210,7 @@ Json family_b_json(const Execution& execution, const SessionInfo& session, const
   return out;
 }
 
-Reply wait_for(const Call& call, const RunningExecution& running,
+Reply wait_for(const AfterCall& call, const RunningExecution& running,
                std::function<Reply(const Execution&)> answer) {
   auto with_headers = [answer = std::move(answer)](const Execution& execution) {
     Reply reply = answer(execution);
@@ -225,18 +225,22 @@ Reply execute_a(Call& call) {
   Input input = read_input(call, properties);
   SessionInfo session = use_session(call, identifier_of(call, input.identifier));
   auto& interpreter = need_interpreter(call.app);
-  auto running = interpreter.execute(session_authority(call.app, call.actor, session.id), session.id,
-                                     std::move(input.run));
-  return wait_for(call, running, [session, base_url = call.request.base_url](const Execution& execution) {
+  auto queued = interpreter.execute(session_authority(call.app, call.actor, session.id), session.id,
+                                    std::move(input.run));
+  auto answer = [session, base_url = call.request.base_url](const Execution& execution) {
     return Reply::json(family_a_json(execution, session, base_url));
-  });
+  };
+  return when_known<RunningExecution>(call, queued,
+                                      [after = AfterCall(call), answer](const RunningExecution& running) {
+                                        return wait_for(after, running, answer);
+                                      });
 }
 
-std::string operation_location(const Call& call, const Id& execution, const std::string& identifier) {
-  std::string out = pool_url(call);
-  out += "/executions/" + execution.hex() + "?identifier=" + percent_encode(identifier);
-  if (auto version = call.query.text("api-version")) out += "&api-version=" + percent_encode(*version);
-  return out;
+// Returns the addresses of executions: what comes before the id, and after it.
+std::pair<std::string, std::string> operation_location(const Call& call, const std::string& identifier) {
+  std::string after = "?identifier=" + percent_encode(identifier);
+  if (auto version = call.query.text("api-version")) after += "&api-version=" + percent_encode(*version);
+  return {pool_url(call) + "/executions/", std::move(after)};
 }
 
 Reply execute_b(Call& call) {
@@ -246,19 +250,22 @@ Reply execute_b(Call& call) {
     options.output_max = static_cast<size_t>(within(*most, 0, INT64_MAX, "outputStreamsMaxLength"));
   SessionInfo session = use_session(call, options.identifier);
   auto& interpreter = need_interpreter(call.app);
-  auto running = interpreter.execute(session_authority(call.app, call.actor, session.id), session.id,
-                                     std::move(input.run));
-  auto location = operation_location(call, running.id, options.identifier);
-  auto answer = [session, base_url = call.request.base_url, options, location](const Execution& execution) {
+  auto answer = [session, base_url = call.request.base_url, options,
+                 location = operation_location(call, options.identifier)](const Execution& execution) {
     Reply reply = Reply::json(family_b_json(execution, session, base_url, options));
-    reply.headers.set("Operation-Location", location);
+    reply.headers.set("Operation-Location", location.first + execution.id.hex() + location.second);
     return reply;
   };
-  if (input.waits) return wait_for(call, running, answer);
-  Reply reply = answer(running.asked);
-  reply.status = 202;
-  add_headers(reply, running.asked);
-  return reply;
+  auto queued = interpreter.execute(session_authority(call.app, call.actor, session.id), session.id,
+                                    std::move(input.run));
+  return when_known<RunningExecution>(
+      call, queued, [after = AfterCall(call), answer, waits = input.waits](const RunningExecution& running) {
+        if (waits) return wait_for(after, running, answer);
+        Reply reply = answer(running.asked);
+        reply.status = 202;
+        add_headers(reply, running.asked);
+        return reply;
+      });
 }
 
 // Returns the current state: from memory while the execution runs, otherwise from the record.

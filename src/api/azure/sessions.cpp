@@ -5,7 +5,6 @@
 #include "api/azure/session.h"
 #include "api/common/await.h"
 #include "api/common/need_interpreter.h"
-#include "api/dialects.h"
 #include "api/vendor/output_text.h"
 #include "base/mutex.h"
 #include "base/text.h"
@@ -16,6 +15,7 @@ namespace sk::api::azure {
 namespace {
 
 using http::Reply;
+using interpreter::Execution;
 using interpreter::SessionInfo;
 
 constexpr size_t kSessionsPage = 100;
@@ -37,12 +37,11 @@ Reply get_session(Call& call) { return Reply::json(session_json(need_session(cal
 Reply delete_session(Call& call) {
   auto session = find_session(call);
   call.actor.need_write();
-  if (session) {
-    auto& interpreter = need_interpreter(call.app);
-    interpreter.remove(session_authority(call.app, call.actor, session->id), session->id,
-                       unkept_by(call.query));
-  }
-  return Reply::empty();
+  if (!session) return Reply::empty();
+  auto& interpreter = need_interpreter(call.app);
+  auto removed = interpreter.remove(session_authority(call.app, call.actor, session->id), session->id,
+                                    unkept_by(call.query));
+  return when_known<Done>(call, removed, [](const Done&) { return Reply::empty(); });
 }
 
 Reply list_sessions(Call& call) {
@@ -130,30 +129,24 @@ Reply get_metadata(Call& call, const std::shared_ptr<Known>& known) {
   SessionInfo session = interpreter.create(authority, wanted);
   interpreter::NewExecution question;
   question.code = kAskPackages;
-  auto running = interpreter.execute(authority, session.id, question);
-  auto deferred = std::make_shared<http::Deferred>(
-      std::chrono::minutes(5), [request = without_content(call.request)] { return overdue_reply(request); },
-      [] {});
-  auto answer = [deferred, known, created_us, &app = call.app, authority,
-                 session](const interpreter::Execution& execution) {
-    Json told = packages_in(output_text(execution, session).printed);
-    if (told.is_null())
-      told = {{"python", ""}, {"packages", Json::array()}};
-    else
-      known->add(authority.actor().principal(), told);
-    deferred->complete(Reply::json(metadata_json(told, app.version, created_us)));
-    // Removes the session on another thread: this callback runs on the session, which cannot wait for its own
-    // end.
-    app.background.run([&app, authority, session] {
-      try {
-        app.interpreter.remove(authority, session.id, interpreter::Interpreter::OnUnkept::discard);
-      } catch (const Error&) {
-        // The session stays asleep until somebody deletes it.
-      }
-    });
+  // Also for a client that has disconnected: the next one finds the answer, and the session is not needed.
+  auto learn = [known, &app = call.app, authority, session](const Execution& execution) {
+    if (Json told = packages_in(output_text(execution, session).printed); !told.is_null())
+      known->add(authority.actor().principal(), std::move(told));
+    app.interpreter.remove(authority, session.id, interpreter::Interpreter::OnUnkept::discard)
+        .then([](const Result<Done>&) {});
   };
-  running.feed->on_finish(answer);
-  return Reply::deferred(deferred);
+  auto answer = [created_us, &app = call.app, session](const Execution& execution) {
+    Json told = packages_in(output_text(execution, session).printed);
+    if (told.is_null()) told = {{"python", ""}, {"packages", Json::array()}};
+    return Reply::json(metadata_json(told, app.version, created_us));
+  };
+  return when_known<interpreter::RunningExecution>(
+      call, interpreter.execute(authority, session.id, question),
+      [after = AfterCall(call), learn, answer](const interpreter::RunningExecution& running) {
+        running.feed->on_finish(learn);
+        return await(after, running, {.answer = answer});
+      });
 }
 
 }  // namespace

@@ -16,21 +16,28 @@ constexpr std::chrono::hours kQueueAndKeeping{24};
 constexpr std::chrono::hours kReplyLater{1};
 constexpr int kGatewayTimeout = 504;
 
-// Turns an exception of the dialect into an error reply, because the execution has ended and the client
-// waits.
-http::Reply answered(const http::Request& request, const Awaited& wanted, const Execution& execution) {
+}  // namespace
+
+AfterCall::AfterCall(const Call& call) : app(call.app), request(without_content(call.request)) {}
+
+// An exception becomes a reply because the work has ended and the client waits.
+http::Reply reply_or_error(const AfterCall& call, const std::function<http::Reply()>& make) {
   try {
-    return wanted.answer(execution);
+    return make();
   } catch (const Error& error) {
-    return dialect_error_reply(request, error);
+    return dialect_error_reply(call.request, error);
   } catch (const std::exception& error) {
     log::error("an answer could not be written", {{"reason", error.what()}});
     return dialect_error_reply(
-        request, Error(Code::internal, "Internal error of the server; its log has the details."));
+        call.request, Error(Code::internal, "Internal error of the server; its log has the details."));
   }
 }
 
-}  // namespace
+std::shared_ptr<http::Deferred> deferred_until(const AfterCall& call, std::function<void()> on_gone) {
+  return std::make_shared<http::Deferred>(
+      await_limit(call.app.settings) + kReplyLater,
+      [request = call.request] { return overdue_reply(request); }, on_gone, on_gone);
+}
 
 std::chrono::seconds await_limit(const DialectSettings& settings) {
   return std::chrono::seconds(settings.execution_timeout_max_s) + kQueueAndKeeping;
@@ -51,24 +58,20 @@ http::Reply overdue_reply(const http::Request& request) {
   return reply;
 }
 
-http::Reply await(const Call& call, const interpreter::RunningExecution& running, Awaited wanted) {
-  auto request = without_content(call.request);
-  auto late = [request] { return overdue_reply(request); };
-  auto deferred = std::make_shared<http::Deferred>(await_limit(call.app.settings) + kReplyLater, late,
-                                                   wanted.on_unanswered, wanted.on_unanswered);
+http::Reply await(const AfterCall& call, const interpreter::RunningExecution& running, Awaited wanted) {
+  auto deferred = deferred_until(call, wanted.on_unanswered);
   if (wanted.by_event)
     running.feed->follow(wanted.after, [deferred, by_event = wanted.by_event](const ExecutionEvent& event) {
       if (deferred->done()) return;
       if (auto reply = by_event(event)) deferred->complete(std::move(*reply));
     });
-  running.feed->await(await_deadline_us(call.app),
-                      [deferred, late, request, wanted](const Execution* execution) {
-                        if (deferred->done()) return;
-                        if (execution != nullptr)
-                          deferred->complete(answered(request, wanted, *execution));
-                        else if (deferred->complete(late()))
-                          wanted.on_unanswered();
-                      });
+  running.feed->await(await_deadline_us(call.app), [deferred, call, wanted](const Execution* execution) {
+    if (deferred->done()) return;
+    if (execution != nullptr)
+      deferred->complete(reply_or_error(call, [&] { return wanted.answer(*execution); }));
+    else if (deferred->complete(overdue_reply(call.request)))
+      wanted.on_unanswered();
+  });
   return http::Reply::deferred(std::move(deferred));
 }
 

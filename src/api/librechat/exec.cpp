@@ -43,12 +43,15 @@ Reply execute(Call& call) {
   wanted.code = with_arguments(call.body.need_text("code"), call.body.texts("args"), wanted.language);
   auto asked = std::make_shared<const Asked>(prepare(call, call.body));
   auto& interpreter = need_interpreter(call.app);
-  auto running = interpreter.execute(session_authority(call.app, call.actor, asked->session.id),
-                                     asked->session.id, std::move(wanted));
+  auto queued = interpreter.execute(session_authority(call.app, call.actor, asked->session.id),
+                                    asked->session.id, std::move(wanted));
   auto answer = [asked, base_url = call.request.base_url](const interpreter::Execution& execution) {
     return Reply::json(result_json(execution, *asked, base_url));
   };
-  return await(call, running, {.answer = answer});
+  return when_known<interpreter::RunningExecution>(
+      call, queued, [after = AfterCall(call), answer](const interpreter::RunningExecution& running) {
+        return await(after, running, {.answer = answer});
+      });
 }
 
 }  // namespace

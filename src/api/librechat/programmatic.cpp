@@ -107,15 +107,15 @@ Json finished_json(const Execution& execution, const Asked& asked, const std::st
 }
 
 // Waits for the next calls after `after`, or for the end, whichever comes first.
-Reply wait_for_next(const Call& call, const RunningExecution& running, int64_t after,
-                    std::shared_ptr<const Asked> asked) {
+Reply wait_for_next(const AfterCall& call, const RunningExecution& running, int64_t after,
+                    std::shared_ptr<const Asked> asked, const std::string& base_url) {
   auto calls = [session = asked->session.id,
                 id = running.id](const ExecutionEvent& event) -> std::optional<Reply> {
     const auto* asks = std::get_if<ToolsAsked>(&event.event);
     if (asks == nullptr) return std::nullopt;
     return Reply::json(waiting_json({session, id, event.number}, asks->calls));
   };
-  auto answer = [asked, base_url = call.request.base_url](const Execution& execution) {
+  auto answer = [asked, base_url](const Execution& execution) {
     return Reply::json(finished_json(execution, *asked, base_url));
   };
   return await(call, running, {.answer = answer, .by_event = calls, .after = after});
@@ -157,11 +157,16 @@ Reply begin(Call& call, const std::shared_ptr<Begun>& begun) {
   wanted.timeout_s = std::min((timeout_ms + 999) / 1000, call.app.settings.execution_timeout_max_s);
   auto asked = std::make_shared<const Asked>(prepare(call, call.body));
   auto& interpreter = need_interpreter(call.app);
-  auto running = interpreter.execute(session_authority(call.app, call.actor, asked->session.id),
-                                     asked->session.id, std::move(wanted));
-  begun->add(running.id, asked);
-  running.feed->on_finish([begun, id = running.id](const Execution&) { begun->forget(id); });
-  return wait_for_next(call, running, 0, asked);
+  auto queued = interpreter.execute(session_authority(call.app, call.actor, asked->session.id),
+                                    asked->session.id, std::move(wanted));
+  return when_known<RunningExecution>(
+      call, queued,
+      [after = AfterCall(call), begun, asked,
+       base_url = call.request.base_url](const RunningExecution& running) {
+        begun->add(running.id, asked);
+        running.feed->on_finish([begun, id = running.id](const Execution&) { begun->forget(id); });
+        return wait_for_next(after, running, 0, asked, base_url);
+      });
 }
 
 // Returns the calls of the token's event.
@@ -226,7 +231,7 @@ Reply go_on(Call& call, const std::string& text, Begun& begun) {
   if (!taken && !running->feed->finished())
     throw Error(Code::conflict, "these calls have already been answered")
         .hint("Use the newest continuation token.");
-  return wait_for_next(call, *running, token->event, asked);
+  return wait_for_next(AfterCall(call), *running, token->event, asked, call.request.base_url);
 }
 
 Reply programmatic(Call& call, const std::shared_ptr<Begun>& begun) {

@@ -1,10 +1,12 @@
 // Containers: sessions under OpenAI's name, including sessions of other dialects.
 #include "api/vendor/containers.h"
+#include "api/common/await.h"
 #include "api/common/conditions.h"
 #include "api/common/need_interpreter.h"
 #include "api/openai/expiry.h"
 #include "api/openai/openai.h"
 #include "api/openai/shapes.h"
+#include "api/vendor/ignored.h"
 #include "base/path.h"
 #include "base/text.h"
 
@@ -82,8 +84,10 @@ class Unfinished {
   ~Unfinished() {
     if (!container_) return;
     try {
-      call_.app.interpreter.remove(session_authority(call_.app, call_.actor, container_), container_,
-                                   interpreter::Interpreter::OnUnkept::discard);
+      call_.app.interpreter
+          .remove(session_authority(call_.app, call_.actor, container_), container_,
+                  interpreter::Interpreter::OnUnkept::discard)
+          .then([](const Result<Done>&) {});
     } catch (const Error&) {
       // The container stays, asleep and empty, until somebody deletes it.
     }
@@ -145,11 +149,14 @@ Reply list_containers(Call& call) {
 Reply delete_container(Call& call) {
   auto container = living_container_of(call);
   auto& interpreter = need_interpreter(call.app);
-  interpreter.remove(session_authority(call.app, call.actor, container.id), container.id,
-                     unkept_by(call.query));
-  return Reply::json({{"id", container.id.with_prefix(kContainerPrefix)},
-                      {"object", "container.deleted"},
-                      {"deleted", true}});
+  auto removed = interpreter.remove(session_authority(call.app, call.actor, container.id), container.id,
+                                    unkept_by(call.query));
+  return when_known<Done>(call, removed, [id = container.id, ignored = call.ignored](const Done&) {
+    auto reply = Reply::json(
+        {{"id", id.with_prefix(kContainerPrefix)}, {"object", "container.deleted"}, {"deleted", true}});
+    add_ignored(reply, ignored);
+    return reply;
+  });
 }
 
 }  // namespace
@@ -178,7 +185,7 @@ void add_container_routes(Routes& routes, const OpenAiMount& mount) {
              }));
   auto remove = operation(mount, "DELETE", "/containers/{container}", "delete_container");
   remove.query = std::move(remove.query) + force_field();
-  routes.add(std::move(remove), telling_ignored(delete_container));
+  routes.add(std::move(remove), delete_container);
 }
 
 }  // namespace sk::api::openai

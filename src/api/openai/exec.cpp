@@ -19,6 +19,7 @@ namespace {
 using http::Reply;
 using interpreter::Execution;
 using interpreter::Outcome;
+using interpreter::RunningExecution;
 using interpreter::SessionInfo;
 
 constexpr size_t kFilesInAnswerMax = 1'000;
@@ -124,6 +125,20 @@ Json exec_json(const Execution& execution, const Answering& answering) {
           {"woke", execution.woke}};
 }
 
+Reply wait_for(const AfterCall& call, const RunningExecution& running, const Answering& answering) {
+  auto answer = [joined = running.joined, answering](const Execution& execution) {
+    auto reply = Reply::json(exec_json(execution, answering));
+    if (joined) reply.headers.set(std::string(kReplayedHeader), "true");
+    add_ignored(reply, answering.ignored);
+    return reply;
+  };
+  // A client that disconnected, perhaps after a timeout, is likely to repeat the request soon.
+  auto unanswered = [&interpreter = call.app.interpreter, id = running.id] {
+    interpreter.note_unanswered(id);
+  };
+  return await(call, running, {.answer = answer, .on_unanswered = unanswered});
+}
+
 Reply exec(Call& call) {
   auto container = living_container_of(call);
   interpreter::NewExecution wanted;
@@ -134,18 +149,13 @@ Reply exec(Call& call) {
     wanted.timeout_s = within(*seconds, 1, call.app.settings.execution_timeout_max_s, "timeout_s");
   read_openai_repeat(call.request.headers, wanted);
   auto& interpreter = need_interpreter(call.app);
-  auto running = interpreter.execute(session_authority(call.app, call.actor, container.id), container.id,
-                                     std::move(wanted));
-  auto answer = [joined = running.joined, answering = Answering{container, call.request.base_url,
-                                                                call.ignored}](const Execution& execution) {
-    auto reply = Reply::json(exec_json(execution, answering));
-    if (joined) reply.headers.set(std::string(kReplayedHeader), "true");
-    add_ignored(reply, answering.ignored);
-    return reply;
-  };
-  // A client that disconnected, perhaps after a timeout, is likely to repeat the request soon.
-  auto unanswered = [&interpreter, id = running.id] { interpreter.note_unanswered(id); };
-  return await(call, running, {.answer = answer, .on_unanswered = unanswered});
+  auto queued = interpreter.execute(session_authority(call.app, call.actor, container.id), container.id,
+                                    std::move(wanted));
+  return when_known<RunningExecution>(
+      call, queued,
+      [after = AfterCall(call), answering = Answering{container, call.request.base_url, call.ignored}](
+          const RunningExecution& running) { return wait_for(after, running, answering); },
+      [&interpreter](const RunningExecution& running) { interpreter.note_unanswered(running.id); });
 }
 
 }  // namespace

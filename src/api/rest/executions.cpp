@@ -56,8 +56,8 @@ void say_if_joined(Reply& reply, bool joined) {
   if (joined) reply.headers.set(std::string(kReplayedHeader), "true");
 }
 
-Reply wait_for(const Call& call, const RunningExecution& running) {
-  auto answer = [base_url = call.request.base_url, joined = running.joined](const Execution& execution) {
+Reply wait_for(const AfterCall& call, const RunningExecution& running, const std::string& base_url) {
+  auto answer = [base_url, joined = running.joined](const Execution& execution) {
     auto reply = Reply::json(execution_json(execution, base_url));
     say_if_joined(reply, joined);
     return reply;
@@ -88,6 +88,14 @@ Reply follow(const RunningExecution& running, const std::string& base_url, int64
   return reply;
 }
 
+Reply accepted(const RunningExecution& running, const Id& session, const std::string& base_url) {
+  Reply reply = Reply::json(execution_json(running.feed->so_far(running.asked), base_url), 202);
+  reply.headers.set("Location", kRoot + "/sessions/" + session.with_prefix(workspace::prefix::session) +
+                                    "/executions/" + running.id.with_prefix(workspace::prefix::execution));
+  say_if_joined(reply, running.joined);
+  return reply;
+}
+
 Reply execute(Call& call) {
   interpreter::NewExecution wanted;
   wanted.base_url = call.request.base_url;
@@ -102,18 +110,15 @@ Reply execute(Call& call) {
   wanted.announced = streams;
   read_idempotency_key(call.request.headers, wanted);
   auto& interpreter = need_interpreter(call.app);
-  auto running =
+  auto queued =
       interpreter.execute(session_authority(call.app, call.actor, session), session, std::move(wanted));
-  if (streams) return follow(running, call.request.base_url, 0);
-  if (!waits) {
-    Reply reply =
-        Reply::json(execution_json(running.feed->so_far(running.asked), call.request.base_url), 202);
-    reply.headers.set("Location", kRoot + "/sessions/" + session.with_prefix(workspace::prefix::session) +
-                                      "/executions/" + running.id.with_prefix(workspace::prefix::execution));
-    say_if_joined(reply, running.joined);
-    return reply;
-  }
-  return wait_for(call, running);
+  return when_known<RunningExecution>(call, queued,
+                                      [after = AfterCall(call), session, streams, waits,
+                                       base_url = call.request.base_url](const RunningExecution& running) {
+                                        if (streams) return follow(running, base_url, 0);
+                                        if (!waits) return accepted(running, session, base_url);
+                                        return wait_for(after, running, base_url);
+                                      });
 }
 
 // Replays a finished execution from its record, because its events are no longer in memory. A client that
@@ -148,7 +153,7 @@ Reply get_execution(Call& call) {
     return follow(*running, call.request.base_url, after);
   }
   if (running && !running->feed->finished()) {
-    if (call.query.flag("wait")) return wait_for(call, *running);
+    if (call.query.flag("wait")) return wait_for(AfterCall(call), *running, call.request.base_url);
     return Reply::json(execution_json(running->feed->so_far(running->asked), call.request.base_url));
   }
   auto execution = interpreter.find_execution(authority, session, id);

@@ -1,5 +1,6 @@
 // Sessions, in which code runs. Their files belong to the workspace and stay when a session sleeps or is
 // deleted.
+#include "api/common/await.h"
 #include "api/common/conditions.h"
 #include "api/common/need_interpreter.h"
 #include "api/common/shapes.h"
@@ -154,12 +155,14 @@ void add_session_routes(Routes& routes) {
               .summary = "Puts a session to sleep now",
               .details = "Its memory is lost. Its files stay, and its next execution wakes it.",
               .answers = {{200, "The session, asleep.", "Session"}},
-              .errors = {Code::not_found, Code::forbidden, Code::unavailable}},
+              .errors = {Code::not_found, Code::forbidden, Code::too_many_requests, Code::unavailable}},
              [](Call& call) {
                auto& interpreter = call.app.interpreter;
                Id id = session_id(call);
-               interpreter.sleep(session_authority(call.app, call.actor, id), id);
-               return Reply::json(session_json(interpreter.get(call.actor, id)));
+               auto slept = interpreter.sleep(session_authority(call.app, call.actor, id), id);
+               return when_known<Done>(call, slept, [&interpreter, actor = call.actor, id](const Done&) {
+                 return Reply::json(session_json(interpreter.get(actor, id)));
+               });
              });
   routes.add({.method = "DELETE",
               .pattern = kRoot + "/sessions/{session}",
@@ -171,12 +174,14 @@ void add_session_routes(Routes& routes) {
                          "`not_kept`, one per line. `force=true` deletes the session with them.",
               .query = force_field(),
               .answers = {{204, "The session is deleted."}},
-              .errors = {Code::not_found, Code::forbidden, Code::conflict, Code::unavailable}},
+              .errors = {Code::not_found, Code::forbidden, Code::conflict, Code::too_many_requests,
+                         Code::unavailable}},
              [](Call& call) {
                auto& interpreter = need_interpreter(call.app);
                Id id = session_id(call);
-               interpreter.remove(session_authority(call.app, call.actor, id), id, unkept_by(call.query));
-               return Reply::empty();
+               auto removed =
+                   interpreter.remove(session_authority(call.app, call.actor, id), id, unkept_by(call.query));
+               return when_known<Done>(call, removed, [](const Done&) { return Reply::empty(); });
              });
 }
 

@@ -1,10 +1,9 @@
 // Files that sessions could not keep as heads: lists, retries and dismisses them.
+#include "api/common/await.h"
 #include "api/common/need_interpreter.h"
 #include "api/common/shapes.h"
-#include "api/rest/errors.h"
 #include "api/rest/rest.h"
 #include "api/rest/session_json.h"
-#include "http/server.h"
 
 namespace sk::api::rest {
 
@@ -12,8 +11,6 @@ namespace {
 
 using http::Reply;
 using interpreter::Interpreter;
-
-constexpr auto kRetryMost = std::chrono::hours(24);
 
 Json unkept_page_json(const workspace::Page<interpreter::Unkept>& page, const std::string& base_url) {
   return page_json(page, [&](const interpreter::Unkept& item) { return unkept_json(item, base_url); });
@@ -27,33 +24,19 @@ Reply list_unkept(Call& call) {
   return Reply::json(unkept_page_json(page, call.request.base_url));
 }
 
-// Returns a deferred reply that completes when the whole working copy was compared; no HTTP thread waits.
 Reply retry_unkept(Call& call) {
   Id session = session_id(call);
   size_t limit = call.limit(call.app.settings.list_page_max);
-  http::Request request;
-  request.request_id = call.request.request_id;
-  request.path = call.request.path;
-  auto at_deadline = [request] {
-    return error_reply(
-        request, Error(Code::unavailable, "the retry takes longer than a request may wait; it continues"));
-  };
-  auto deferred = std::make_shared<http::Deferred>(kRetryMost, at_deadline, [] {});
   auto authority = session_authority(call.app, call.actor, session);
-  auto answer = [deferred, request, session, limit, &app = call.app, authority,
+  auto answer = [session, limit, &app = call.app, authority,
                  base_url = call.request.base_url](const Interpreter::Retried& retried) {
-    try {
-      if (retried.error) throw Error(*retried.error);
-      Json body = unkept_page_json(session_directory(app).unkept(authority, session, "", limit), base_url);
-      body["settled"] = retried.settled;
-      body["remaining"] = retried.remaining;
-      deferred->complete(Reply::json(body));
-    } catch (const Error& error) {
-      deferred->complete(error_reply(request, error));
-    }
+    Json body = unkept_page_json(session_directory(app).unkept(authority, session, "", limit), base_url);
+    body["settled"] = retried.settled;
+    body["remaining"] = retried.remaining;
+    return Reply::json(body);
   };
-  need_interpreter(call.app).retry_unkept(authority, session, answer);
-  return Reply::deferred(deferred);
+  return when_known<Interpreter::Retried>(call, need_interpreter(call.app).retry_unkept(authority, session),
+                                          answer);
 }
 
 }  // namespace
@@ -74,20 +57,21 @@ void add_unkept_routes(Routes& routes) {
                            "UnkeptPage"}},
               .errors = {Code::not_found}},
              list_unkept);
-  routes.add({.method = "POST",
-              .pattern = session + "/retry",
-              .id = "retry_unkept",
-              .tag = "sessions",
-              .summary = "Tries again to keep content that a session could not keep",
-              .details = "Refused content is written again. A version that was kept aside becomes the head, "
-                         "unless another client wrote the file since. Recovered items stay unchanged. "
-                         "Returns the remaining items; `remaining` counts those refused or kept aside.",
-              .query = {{.name = "limit",
-                         .type = FieldType::integer,
-                         .about = "Maximum number of remaining items in the answer."}},
-              .answers = {{200, "The remaining items, and the number of settled ones.", "Retried"}},
-              .errors = {Code::not_found, Code::forbidden, Code::gone, Code::unavailable}},
-             retry_unkept);
+  routes.add(
+      {.method = "POST",
+       .pattern = session + "/retry",
+       .id = "retry_unkept",
+       .tag = "sessions",
+       .summary = "Tries again to keep content that a session could not keep",
+       .details = "Refused content is written again. A version that was kept aside becomes the head, "
+                  "unless another client wrote the file since. Recovered items stay unchanged. "
+                  "Returns the remaining items; `remaining` counts those refused or kept aside.",
+       .query = {{.name = "limit",
+                  .type = FieldType::integer,
+                  .about = "Maximum number of remaining items in the answer."}},
+       .answers = {{200, "The remaining items, and the number of settled ones.", "Retried"}},
+       .errors = {Code::not_found, Code::forbidden, Code::gone, Code::too_many_requests, Code::unavailable}},
+      retry_unkept);
   routes.add({.method = "DELETE",
               .pattern = session + "/unkept",
               .id = "dismiss_unkept",

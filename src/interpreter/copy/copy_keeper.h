@@ -82,6 +82,8 @@ class CopyKeeper {
   // for each entry that could not be brought, once.
   std::vector<Sentence> bring_outside_changes(const CaptureAs& as,
                                               const std::function<OpenFiles()>& open_files = {});
+  // Whether other clients have changed the workspace since the last time. Any thread.
+  bool has_outside_changes() const { return outside_changes_; }
 
   // The result of close(). `kept` is false when something could not be kept or compared. `only_copies` lists
   // content that exists only in the copy; it is unset when that is unknown.

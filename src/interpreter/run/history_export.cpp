@@ -179,14 +179,14 @@ ExportedHistory export_history(const SessionInfo& session, ExportFormat format, 
   return out;
 }
 
-ExportedHistory export_history(Records& records, const SessionInfo& session, ExportFormat format,
-                               const std::string& directory) {
-  constexpr int64_t kPage = 20;
+ExportedHistory export_history(const SessionInfo& session, ExportFormat format, const std::string& directory,
+                               const PageAfter& page_after) {
+  constexpr size_t kPage = 20;
   int64_t at = 0;
   std::deque<Execution> page;
   return export_history(session, format, directory, [&]() -> std::optional<Execution> {
     if (page.empty()) {
-      for (auto& execution : records.executions_after(session.id, at, kPage)) page.push_back(execution);
+      for (auto& execution : page_after(at, kPage)) page.push_back(std::move(execution));
       if (page.empty()) return std::nullopt;
       at = page.back().number;
     }

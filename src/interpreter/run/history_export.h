@@ -22,9 +22,10 @@ struct ExportedHistory {
 ExportedHistory export_history(const SessionInfo& session, ExportFormat format, const std::string& directory,
                                const std::function<std::optional<Execution>()>& next);
 
-// The same of the executions on record.
-ExportedHistory export_history(Records& records, const SessionInfo& session, ExportFormat format,
-                               const std::string& directory);
+// The same, page by page. `page_after` returns the executions after a number, at most so many, oldest first.
+using PageAfter = std::function<std::vector<Execution>(int64_t after, size_t limit)>;
+ExportedHistory export_history(const SessionInfo& session, ExportFormat format, const std::string& directory,
+                               const PageAfter& page_after);
 
 // One cell of a notebook (nbformat 4.5), exposed for tests.
 Json notebook_cell(const Execution& execution);

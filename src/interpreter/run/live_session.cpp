@@ -72,8 +72,9 @@ void LiveSession::enqueue(QueuedExecution execution) {
     stop_before_accepted();
     start_next();
   });
-  // An idle kernel gets the code from this thread. Waking a session is too slow for the caller's thread.
-  if (awake_)
+  // An idle kernel gets the code from this thread. Waking a session, or bringing in other clients' files, is
+  // too slow for the caller's thread.
+  if (awake_ && !keeper_.has_outside_changes())
     strand_.run_or_post(std::move(start));
   else
     strand_.post(std::move(start));

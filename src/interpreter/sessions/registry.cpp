@@ -1,5 +1,7 @@
 #include "interpreter/sessions/registry.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "interpreter/run/live_session.h"
 
@@ -22,12 +24,19 @@ Registry::Lease::~Lease() { release(); }
 void Registry::Lease::release() {
   if (registry_ == nullptr) return;
   Registry& registry = *std::exchange(registry_, nullptr);
-  // Notifies under the mutex: the registry may be destroyed as soon as the last lease is released.
+  // Submits under the mutex: the registry may be destroyed as soon as the last lease is released.
   MutexLock lock(registry.mutex_);
   auto found = registry.slots_.find(id_);
-  found->second.leased = false;
-  if (found->second.waiting > 0) registry.released_.notify_all();
-  if (found->second.is_idle()) registry.slots_.erase(found);
+  Slot& slot = found->second;
+  if (slot.waiting.empty()) {
+    slot.leased = false;
+    if (slot.is_idle()) registry.slots_.erase(found);
+    return;
+  }
+  // The next caller has it from now on, so that nobody else can take it in between.
+  auto next = std::move(slot.waiting.front().lease);
+  slot.waiting.pop_front();
+  registry.pool_.submit_always([&registry, id = id_, next] { next.set(Lease(registry, id)); });
 }
 
 std::shared_ptr<LiveSession> Registry::Lease::live() const {
@@ -62,14 +71,42 @@ void Registry::close() {
   closed_ = true;
 }
 
-Registry::Lease Registry::acquire(const Id& session) {
-  MutexLock lock(mutex_);
-  ++slots_[session].waiting;
-  released_.wait(lock, [&]() SK_REQUIRES(mutex_) { return !slots_.at(session).leased; });
-  Slot& slot = slots_.at(session);
-  --slot.waiting;
-  slot.leased = true;
-  return Lease(*this, session);
+Later<Registry::Lease> Registry::acquire(const Id& session, Place place) {
+  Promise<Lease> lease;
+  uint64_t number = 0;
+  {
+    MutexLock lock(mutex_);
+    Slot& slot = slots_[session];
+    if (!slot.leased) {
+      slot.leased = true;
+      return Lease(*this, session);
+    }
+    if (place == Place::limited && slot.waiting.size() >= waiting_max_)
+      return Error(Code::too_many_requests,
+                   "the session has " + std::to_string(slot.waiting.size()) + " requests waiting")
+          .advise(Advice::wait_for_executions);
+    number = next_waiter_++;
+    slot.waiting.push_back({number, lease});
+  }
+  lease.on_give_up([this, session, number] { return forget(session, number); });
+  return lease.later();
+}
+
+bool Registry::forget(const Id& session, uint64_t number) {
+  std::optional<Waiter> gone;
+  {
+    MutexLock lock(mutex_);
+    auto slot = slots_.find(session);
+    if (slot == slots_.end()) return false;
+    auto& waiting = slot->second.waiting;
+    auto found =
+        std::find_if(waiting.begin(), waiting.end(), [&](const Waiter& one) { return one.number == number; });
+    if (found == waiting.end()) return false;
+    gone.emplace(std::move(*found));
+    waiting.erase(found);
+  }
+  gone->lease.drop();
+  return true;
 }
 
 std::optional<Registry::Lease> Registry::try_acquire(const Id& session) {

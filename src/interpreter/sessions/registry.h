@@ -7,13 +7,16 @@
 // holder of its lease does.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include "base/id.h"
+#include "base/later.h"
 #include "base/mutex.h"
+#include "base/worker_pool.h"
 
 namespace sk::interpreter {
 
@@ -21,7 +24,7 @@ class LiveSession;
 
 enum class Phase { asleep, waking, running, ending };
 
-// Any thread.
+// Any thread. No call waits.
 class Registry {
  public:
   // The exclusive right to change one session's state. The destructor releases it, on any thread.
@@ -49,11 +52,17 @@ class Registry {
     Id id_;
   };
 
+  // `pool`, which outlives the registry, runs the callers that waited for a lease. At most `waiting_max`
+  // callers wait for one session.
+  Registry(WorkerPool& pool, size_t waiting_max) : pool_(pool), waiting_max_(waiting_max) {}
+
   // Prevents sessions from waking.
   void close();
 
-  // Waits while another caller has the lease.
-  Lease acquire(const Id& session);
+  // The lease: at once if it is free, else on the pool, in the order of the calls. A caller that gives up is
+  // removed from the queue. Error(too_many_requests) when the queue is full, unless `place` skips the limit.
+  enum class Place { limited, always };
+  Later<Lease> acquire(const Id& session, Place place = Place::limited);
   std::optional<Lease> try_acquire(const Id& session);
 
   // The live session, for calls that do not change its state; null when it is asleep or ending.
@@ -65,17 +74,26 @@ class Registry {
   std::vector<std::shared_ptr<LiveSession>> all() const;
 
  private:
+  struct Waiter {
+    uint64_t number = 0;
+    Promise<Lease> lease;
+  };
   struct Slot {
     bool leased = false;
-    size_t waiting = 0;
+    std::deque<Waiter> waiting;  // empty unless leased
     bool ending = false;
     std::shared_ptr<LiveSession> live;
-    bool is_idle() const { return !leased && waiting == 0 && !live; }
+    bool is_idle() const { return !leased && !live; }
   };
 
+  // Removes a caller from the queue. False when it is not there any more: it has the lease, or is about to.
+  bool forget(const Id& session, uint64_t number);
+
+  WorkerPool& pool_;
+  const size_t waiting_max_;
   mutable Mutex mutex_;
-  ConditionVariable released_;
   std::unordered_map<Id, Slot> slots_ SK_GUARDED_BY(mutex_);  // a session without one is asleep
+  uint64_t next_waiter_ SK_GUARDED_BY(mutex_) = 1;
   bool closed_ SK_GUARDED_BY(mutex_) = false;
 };
 

@@ -63,8 +63,7 @@ std::optional<RunningExecution> Repeats::find_newest(const Id& session, LiveSess
     if (newest != unfinished.end())
       return is_same(newest->asked, wanted) ? std::optional(joined(*newest)) : std::nullopt;
   }
-  flush_records_();
-  auto newest = records_.list_executions(session, 0, 1);
+  auto newest = saver_.list_executions(session, 0, 1);
   if (newest.empty() || !is_same(newest[0], wanted) || newest[0].status != ExecutionStatus::done)
     return std::nullopt;
   const Execution& last = newest[0];
@@ -73,7 +72,7 @@ std::optional<RunningExecution> Repeats::find_newest(const Id& session, LiveSess
   // A request whose answer was delivered runs again: the failed attempt was another request that never
   // arrived.
   if (!was_killed && !take_unanswered(last.id)) return std::nullopt;
-  auto whole = records_.find_execution(session, last.id);
+  auto whole = saver_.find_execution(session, last.id);
   return whole ? std::optional(finished(std::move(*whole))) : std::nullopt;
 }
 

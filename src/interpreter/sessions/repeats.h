@@ -7,24 +7,21 @@
 #pragma once
 
 #include <deque>
-#include <functional>
 #include <optional>
 
 #include "base/mutex.h"
 #include "interpreter/records.h"
 #include "interpreter/run/live_session.h"
+#include "interpreter/run/record_saver.h"
 
 namespace sk::interpreter {
 
 // Any thread. Call find() under the session's lease, so that two equal requests are ordered.
 class Repeats {
  public:
-  // `flush_records` writes all executions that ended to the catalog.
-  Repeats(Records& records, const Clock& clock, std::function<void()> flush_records)
-      : records_(records),
-        clock_(clock),
-        flush_records_(std::move(flush_records)),
-        started_us_(clock.now_us()) {}
+  // All parameters outlive it. `saver` has the executions that are not in the catalog yet.
+  Repeats(Records& records, RecordSaver& saver, const Clock& clock)
+      : records_(records), saver_(saver), clock_(clock), started_us_(clock.now_us()) {}
 
   // The execution that `wanted` repeats; nullopt for a first request. `live`: the session, if it is awake.
   // Error(conflict) when the key was used for other code.
@@ -40,8 +37,8 @@ class Repeats {
   bool take_unanswered(const Id& execution);
 
   Records& records_;
+  RecordSaver& saver_;
   const Clock& clock_;
-  const std::function<void()> flush_records_;
   const TimeUs started_us_;
   Mutex mutex_;
   std::deque<Id> unanswered_ SK_GUARDED_BY(mutex_);  // the newest last

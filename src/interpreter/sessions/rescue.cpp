@@ -1,6 +1,5 @@
 #include "interpreter/sessions/rescue.h"
 
-#include <future>
 #include <set>
 
 #include "base/error.h"
@@ -22,31 +21,40 @@ Rescue::Rescue(workspace::Keep& keep, Records& records, Registry& registry, cons
       copies_(copies),
       threads_(kThreads, kRetriesWaitingMax) {}
 
-void Rescue::stop() {
-  stopping_ = true;
-  threads_.stop();
-}
+void Rescue::stop() { threads_.stop(); }
 
-void Rescue::retry(const workspace::Authority& authority, const Id& session,
-                   std::function<void(Interpreter::Retried)> then) {
-  auto job = [this, authority, session, then = std::move(then)] {
-    Interpreter::Retried retried;
-    try {
-      retried = retry_now(authority, session);
-    } catch (const Error& error) {
-      retried.error = error;
-    } catch (const std::exception& error) {
-      retried.error = Error(Code::internal, error.what());
-    }
-    then(std::move(retried));
-  };
-  if (!threads_.submit(std::move(job)))
+template <class T>
+Later<T> Rescue::aside(T value) {
+  Promise<T> promise;
+  auto held = std::make_shared<T>(std::move(value));  // jobs are copied
+  if (!threads_.submit([promise, held] { promise.set(std::move(*held)); }))
     throw Error(Code::unavailable, "too many retries are waiting, or the server is stopping");
+  return promise.later();
 }
 
-Interpreter::Retried Rescue::retry_now(const workspace::Authority& authority, const Id& session) {
+// Waits for a strand, without a thread.
+static Later<LiveSession::Tried> retry_of(LiveSession& live) {
+  Promise<LiveSession::Tried> promise;
+  live.retry_unkept([promise](LiveSession::Tried how) { promise.set(how); });
+  return promise.later();
+}
+
+Later<Interpreter::Retried> Rescue::retry(const workspace::Authority& authority, const Id& session) {
   auto before = records_.unkept(session);
-  capture_refused(session);
+  return capture_refused(session)
+      .chain([this](LiveSession::Tried tried) {
+        if (tried == LiveSession::Tried::failed)
+          throw Error(Code::unavailable, "the session's files could not be compared, so nothing was retried")
+              .advise(Advice::read_log);
+        return aside(tried);
+      })
+      .map([this, authority, session, before = std::move(before)](LiveSession::Tried) {
+        return settle(authority, session, before);
+      });
+}
+
+Interpreter::Retried Rescue::settle(const workspace::Authority& authority, const Id& session,
+                                    const std::vector<Unkept>& before) {
   if (auto info = records_.find(session)) make_heads(authority, *info);
   auto after = records_.unkept(session);
   Interpreter::Retried retried;
@@ -61,28 +69,30 @@ Interpreter::Retried Rescue::retry_now(const workspace::Authority& authority, co
 }
 
 // Compares the whole copy, which retries everything that was refused.
-void Rescue::capture_refused(const Id& session) {
-  auto tried = LiveSession::Tried::retired;
-  while (tried == LiveSession::Tried::retired) {
-    if (stopping_) throw Error(Code::unavailable, "the server is stopping");
-    std::optional<Registry::Lease> lease(registry_.acquire(session));
-    auto info = records_.find(session);
+Later<LiveSession::Tried> Rescue::capture_refused(const Id& session) {
+  using Tried = LiveSession::Tried;
+  return registry_.acquire(session).chain([this](Registry::Lease lease) -> Later<Tried> {
+    const Id id = lease.id();
+    auto info = records_.find(id);
     if (!info || info->deleted_us) throw deleted_error();
-    if (auto live = lease->live()) {
-      lease.reset();  // the live session owns the copy, on its strand, until it is retired
-      auto done = std::make_shared<std::promise<LiveSession::Tried>>();
-      live->retry_unkept([done](LiveSession::Tried how) { done->set_value(how); });
-      tried = done->get_future().get();
-    } else {
-      CopyKeeper keeper(copies_, *info);
-      bool compared =
-          !keeper.exists() || keeper.look_for_only_copies(capture_as(*info)).only_copies.has_value();
-      tried = compared ? LiveSession::Tried::done : LiveSession::Tried::failed;
-    }
-  }
-  if (tried == LiveSession::Tried::failed)
-    throw Error(Code::unavailable, "the session's files could not be compared, so nothing was retried")
-        .advise(Advice::read_log);
+    auto live = lease.live();
+    if (!live)
+      return aside(std::move(lease)).map([this, info = *info](const Registry::Lease&) {
+        return compare(info);
+      });
+    // The live session owns the copy, on its strand, until it is retired. The lease is not needed for that.
+    return retry_of(*live).chain([this, id](Tried tried) -> Later<Tried> {
+      if (tried == Tried::retired) return capture_refused(id);
+      return tried;
+    });
+  });
+}
+
+LiveSession::Tried Rescue::compare(const SessionInfo& session) {
+  CopyKeeper keeper(copies_, session);
+  bool compared =
+      !keeper.exists() || keeper.look_for_only_copies(capture_as(session)).only_copies.has_value();
+  return compared ? LiveSession::Tried::done : LiveSession::Tried::failed;
 }
 
 // Makes heads of versions that were kept aside, where nothing prevents it any more.
@@ -123,20 +133,21 @@ void Rescue::explain(const SessionInfo& session, Unkept item, const Error& error
   records_.explain_unkept(session, item);
 }
 
-void Rescue::refuse_if_unkept(const Id& session) {
-  auto only_copies = [&] {
-    std::vector<NotKept> found;
-    for (auto& item : records_.unkept(session))
-      if (item.what == Unkept::What::refused && item.only_copy)
-        found.push_back({item.path, item.reason, item.message, true});
-    return found;
-  };
+std::vector<NotKept> Rescue::only_copies(const Id& session) {
+  std::vector<NotKept> found;
+  for (auto& item : records_.unkept(session))
+    if (item.what == Unkept::What::refused && item.only_copy)
+      found.push_back({item.path, item.reason, item.message, true});
+  return found;
+}
+
+Later<Done> Rescue::refuse_if_unkept(const Id& session) {
   auto live = registry_.find(session);
-  if (!live || only_copies().empty()) return;
-  auto tried = std::make_shared<std::promise<void>>();
-  live->retry_unkept([tried](LiveSession::Tried) { tried->set_value(); });
-  tried->get_future().wait();
-  if (auto found = only_copies(); !found.empty()) throw only_copies_error(found);
+  if (!live || only_copies(session).empty()) return Done{};
+  return retry_of(*live).map([this, session](LiveSession::Tried) {
+    if (auto found = only_copies(session); !found.empty()) throw only_copies_error(found);
+    return Done{};
+  });
 }
 
 Error only_copies_error(const std::vector<NotKept>& items) {

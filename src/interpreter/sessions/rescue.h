@@ -2,8 +2,6 @@
 // aside.
 #pragma once
 
-#include <atomic>
-#include <functional>
 #include <vector>
 
 #include "base/error.h"
@@ -21,17 +19,22 @@ class Rescue {
   Rescue(workspace::Keep& keep, Records& records, Registry& registry, const CopyContext& copies);
 
   // Implements Interpreter::retry_unkept(), for a caller that may write to the workspace.
-  void retry(const workspace::Authority& authority, const Id& session,
-             std::function<void(Interpreter::Retried)> then);
+  Later<Interpreter::Retried> retry(const workspace::Authority& authority, const Id& session);
   // Tries again to keep the files of an awake session. Error(conflict), which names them, while some cannot
   // be kept. Running code continues.
-  void refuse_if_unkept(const Id& session);
+  Later<Done> refuse_if_unkept(const Id& session);
   // Finishes current work. Idempotent.
   void stop();
 
  private:
-  Interpreter::Retried retry_now(const workspace::Authority& authority, const Id& session);
-  void capture_refused(const Id& session);
+  Later<LiveSession::Tried> capture_refused(const Id& session);
+  LiveSession::Tried compare(const SessionInfo& session);
+  Interpreter::Retried settle(const workspace::Authority& authority, const Id& session,
+                              const std::vector<Unkept>& before);
+  std::vector<NotKept> only_copies(const Id& session);
+  // Goes on with the value on the threads below. Error(unavailable) when the server stops.
+  template <class T>
+  Later<T> aside(T value);
   void make_heads(const workspace::Authority& authority, const SessionInfo& session);
   void make_head(const workspace::Authority& authority, const workspace::Version& version);
   void explain(const SessionInfo& session, Unkept item, const Error& error);
@@ -40,8 +43,7 @@ class Rescue {
   Records& records_;
   Registry& registry_;
   const CopyContext& copies_;
-  std::atomic<bool> stopping_{false};
-  WorkerPool threads_;  // these wait for leases and strands, so they must not belong to the sessions' pool
+  WorkerPool threads_;  // compare whole copies, which must not delay sessions or requests
 };
 
 // Protects a session from deletion while its own folder holds content that exists nowhere else. Names the

@@ -105,7 +105,7 @@ TEST_F(AliasesTest, TwoPrincipalsThatChooseTheSameNameShareNoSession) {
 TEST_F(AliasesTest, ADeletedSessionsNameIsFreeAgain) {
   Id first = named(actor, "a");
   named(actor, "b");
-  interpreter->remove(ws, first);
+  interpreter->remove(ws, first).get();
   EXPECT_FALSE(aliases().find(ws, "azure:", "a"));
   EXPECT_EQ(aliases().list(ws, "azure:", 0, 10).size(), 1u);
   EXPECT_NE(named(actor, "a"), first);
@@ -174,7 +174,7 @@ TEST_F(AliasesTest, AFileOfAnotherSessionIsBroughtAlsoOutOfTheTrashAndNotOnceIts
   auto deleted = put(from.folder + "/deleted.txt", "taken back");
   keep->files().apply_one(ws, workspace::TrashChange{.path = from.folder + "/trashed.txt", .conditions = {}});
   keep->retractions().retract(actor, deleted.id);
-  interpreter->remove(ws, from.id);
+  interpreter->remove(ws, from.id).get();
   auto brought = attach(to, {{trashed.id, "a.txt"}, {deleted.id, "b.txt"}});
   EXPECT_EQ(brought[0].problem, "");
   EXPECT_EQ(read(brought[0].path), "in the trash");
@@ -185,7 +185,7 @@ TEST_F(AliasesTest, AFileOfAnotherSessionIsBroughtAlsoOutOfTheTrashAndNotOnceIts
 TEST_F(AliasesTest, WhereNoCodeRunsSessionsAreFoundAndTheRestIsRefusedWithTheReason) {
   Id named_one = named(actor, "a");
   auto other = session();
-  interpreter->remove(ws, other.id);
+  interpreter->remove(ws, other.id).get();
   RefusingInterpreter refusing(*keep, "no sandbox here");
   SessionDirectory book(*keep, refusing);
   EXPECT_EQ(book.find(actor, named_one)->status, SessionStatus::asleep);
@@ -195,7 +195,7 @@ TEST_F(AliasesTest, WhereNoCodeRunsSessionsAreFoundAndTheRestIsRefusedWithTheRea
   EXPECT_EQ(Aliases(*keep, refusing).list(ws, "azure:", 0, 10).size(), 1u);
   EXPECT_FALSE(refusing.runs_code());
   EXPECT_FALSE(refusing.find_running(ws, named_one, other.id));
-  EXPECT_EQ(test::expect_error(Code::unavailable, [&] { refusing.execute(ws, named_one, {}); }),
+  EXPECT_EQ(test::expect_error(Code::unavailable, [&] { refusing.execute(ws, named_one, {}).get(); }),
             "no sandbox here");
   test::expect_error(Code::unavailable, [&] { refusing.require_code(); });
   test::expect_error(Code::unavailable,
@@ -235,15 +235,16 @@ TEST_F(AliasesTest, EveryCallAboutASessionNeedsAnAuthorityOverIt) {
     auto& by = authority;
     const Id run = keep->context().ids.next();
     for (const auto& call : std::vector<std::function<void()>>{
-             [&] { interpreter->execute(by, mine.id, {}); }, [&] { interpreter->cancel(by, mine.id, run); },
+             [&] { interpreter->execute(by, mine.id, {}).get(); },
+             [&] { interpreter->cancel(by, mine.id, run); },
              [&] { interpreter->find_running(by, mine.id, run); },
              [&] { interpreter->find_execution(by, mine.id, run); },
              [&] { interpreter->answer_tools(by, mine.id, run, 1, Json::array()); },
              [&] { interpreter->executions(by, mine.id, 0, 10); },
              [&] { interpreter->export_history(by, mine.id, ExportFormat::script); },
              [&] { interpreter->kept_files(by, mine.id, run, 0, 10); },
-             [&] { interpreter->retry_unkept(by, mine.id, [](const Interpreter::Retried&) {}); },
-             [&] { interpreter->sleep(by, mine.id); }, [&] { interpreter->remove(by, mine.id); },
+             [&] { interpreter->retry_unkept(by, mine.id).get(); },
+             [&] { interpreter->sleep(by, mine.id).get(); }, [&] { interpreter->remove(by, mine.id).get(); },
              [&] { book.unkept(by, mine.id, "", 10); }, [&] { book.dismiss_unkept(by, mine.id, {}); }})
       test::expect_error(Code::not_found, call);
   }
@@ -284,10 +285,10 @@ TEST_F(AliasesTest, AFormerMemberCanOnlyLookAtItsSessionAndDeleteIt) {
   keep->workspaces().set_member(ws, robot.id, std::nullopt);
   auto authority = book.authority_over(member, theirs.id);
   EXPECT_EQ(authority.right(), workspace::Right::none);
-  test::expect_error(Code::not_found, [&] { interpreter->execute(authority, theirs.id, {}); });
+  test::expect_error(Code::not_found, [&] { interpreter->execute(authority, theirs.id, {}).get(); });
   test::expect_error(Code::not_found, [&] { interpreter->create(authority, {}); });
   EXPECT_TRUE(interpreter->executions(authority, theirs.id, 0, 10).empty());
-  interpreter->remove(authority, theirs.id);
+  interpreter->remove(authority, theirs.id).get();
   EXPECT_EQ(book.get(member, theirs.id).status, SessionStatus::deleted);
 }
 

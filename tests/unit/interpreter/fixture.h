@@ -82,7 +82,7 @@ class InterpreterTest : public SandboxTest {
     wanted.code = std::move(code);
     wanted.language = std::move(language);
     wanted.timeout_s = timeout_s;
-    return wait(interpreter->execute(ws, session, wanted));
+    return wait(interpreter->execute(ws, session, wanted).get());
   }
   std::string read(const std::string& path) {
     auto entry = keep->files().get(ws, path);

@@ -96,7 +96,7 @@ TEST_F(InterpreterTest, TooMuchMemoryEndsAsOom) {
 TEST_F(InterpreterTest, ASleepingSessionWakesWithItsFilesAndSaysSo) {
   auto session = create("w");
   run(session.id, "z = 1; open('f','w').write('kept')");
-  interpreter->sleep(ws, session.id);
+  interpreter->sleep(ws, session.id).get();
   EXPECT_EQ(interpreter->get(actor, session.id).status, SessionStatus::asleep);
   auto execution = run(session.id, "print(open('f').read(), 'z' in globals())");
   EXPECT_TRUE(execution.woke);
@@ -230,10 +230,11 @@ TEST_F(InterpreterTest, CodeFetchesNothingFromOutsideOfTheScopeOfItsExecution) {
       "        print(open(sandkeep.fetch(path)).read())\n"
       "    except Exception as error:\n"
       "        print('refused')";
-  EXPECT_EQ(shown(wait(interpreter->execute(limited, session.id, wanted)))[0]["text"], "refused\ndata\n");
-  EXPECT_EQ(shown(wait(interpreter->execute(ws, session.id, wanted)))[0]["text"], "refused\ndata\n");
-  interpreter->sleep(ws, session.id);
-  EXPECT_EQ(shown(wait(interpreter->execute(ws, session.id, wanted)))[0]["text"], "secret\ndata\n");
+  EXPECT_EQ(shown(wait(interpreter->execute(limited, session.id, wanted).get()))[0]["text"],
+            "refused\ndata\n");
+  EXPECT_EQ(shown(wait(interpreter->execute(ws, session.id, wanted).get()))[0]["text"], "refused\ndata\n");
+  interpreter->sleep(ws, session.id).get();
+  EXPECT_EQ(shown(wait(interpreter->execute(ws, session.id, wanted).get()))[0]["text"], "secret\ndata\n");
 }
 
 TEST_F(InterpreterTest, SomeoneElsesSessionDoesNotExist) {
@@ -243,8 +244,9 @@ TEST_F(InterpreterTest, SomeoneElsesSessionDoesNotExist) {
   key.name = "k";
   auto stranger = keep->access().authenticate(keep->access().create_key(actor, other.id, key).secret);
   EXPECT_THROW(interpreter->get(stranger, session.id), Error);
-  EXPECT_THROW(interpreter->execute(keep->workspaces().standing(stranger, session.workspace), session.id, {}),
-               Error);
+  EXPECT_THROW(
+      interpreter->execute(keep->workspaces().standing(stranger, session.workspace), session.id, {}).get(),
+      Error);
 }
 
 // A chat app acts for all its users through one key, and every conversation is a session: the seventeenth
@@ -261,7 +263,7 @@ TEST_F(InterpreterTest, OverTheLimitTheSessionThatWasIdleLongestFallsAsleep) {
   EXPECT_EQ(interpreter->get(actor, second.id).status, SessionStatus::running);
   EXPECT_EQ(run(second.id, "print(y)").outcome, Outcome::ok)
       << "the one that was used later kept its variables";
-  interpreter->sleep(ws, third.id);
+  interpreter->sleep(ws, third.id).get();
   auto woken = run(first.id, "print(open('kept.txt').read())");
   EXPECT_TRUE(woken.woke);
   EXPECT_EQ(woken.outcome, Outcome::ok);

@@ -15,7 +15,7 @@ class KeepingTest : public InterpreterTest {
     wanted.code =
         "import os, time\nopen('begun','w').close()\nwhile not os.path.exists('go'): time.sleep(.01)\n" +
         code;
-    auto running = interpreter->execute(ws, session.id, wanted);
+    auto running = interpreter->execute(ws, session.id, wanted).get();
     while (!std::filesystem::exists(copy_of(session) + "/begun"))
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     return running;
@@ -40,7 +40,7 @@ TEST_F(KeepingTest, ASessionWithFilesThatCouldNotBeKeptIsNotDeletedUnlessThatIsW
       run(session.id, "import os\nopen('big','wb').write(os.urandom(3_000_000)); os.symlink('big', 'link')");
   EXPECT_EQ(reasons(execution), (std::set<std::string>{"w/big quota", "w/link link"}));
   try {
-    interpreter->remove(ws, session.id);
+    interpreter->remove(ws, session.id).get();
     FAIL() << "the only copy would be lost";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Code::conflict);
@@ -50,10 +50,10 @@ TEST_F(KeepingTest, ASessionWithFilesThatCouldNotBeKeptIsNotDeletedUnlessThatIsW
   EXPECT_EQ(std::filesystem::file_size(copy_of(session) + "/big"), 3'000'000u);
   // Still so after a restart.
   reopen();
-  EXPECT_THROW(interpreter->remove(ws, session.id), Error);
+  EXPECT_THROW(interpreter->remove(ws, session.id).get(), Error);
   // With more room, the deletion itself keeps it; the link alone is no reason to refuse.
   set_quota(100 << 20);
-  interpreter->remove(ws, session.id);
+  interpreter->remove(ws, session.id).get();
   EXPECT_EQ(keep->files().get(ws, "w/big").size, 3'000'000u);
   EXPECT_FALSE(std::filesystem::exists(copy_of(session)));
 }
@@ -62,7 +62,7 @@ TEST_F(KeepingTest, ASessionCanBeDeletedWithWhatCouldNotBeKept) {
   auto session = create("w");
   set_quota(1 << 20);
   run(session.id, "import os\nopen('big','wb').write(os.urandom(3_000_000))");
-  interpreter->remove(ws, session.id, Interpreter::OnUnkept::discard);
+  interpreter->remove(ws, session.id, Interpreter::OnUnkept::discard).get();
   EXPECT_EQ(interpreter->get(actor, session.id).status, SessionStatus::deleted);
   EXPECT_FALSE(std::filesystem::exists(copy_of(session)));
 }

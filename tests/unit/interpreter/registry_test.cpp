@@ -1,5 +1,6 @@
 #include "interpreter/sessions/registry.h"
 
+#include <future>
 #include <thread>
 
 #include "interpreter/sessions/eviction.h"
@@ -10,29 +11,108 @@ namespace {
 
 class RegistryTest : public LiveSessionTest {
  protected:
-  Registry registry;
+  static constexpr size_t kWaitingMax = 3;
+
+  ~RegistryTest() override { callers.stop(); }
+
+  // Waits until the pool has nothing more to do.
+  void settle() {
+    std::promise<void> done;
+    callers.submit_always([&] { done.set_value(); });
+    done.get_future().wait();
+  }
+  static Code code_of(const Later<Registry::Lease>& later) {
+    try {
+      later.get();
+    } catch (const Error& error) {
+      return error.code();
+    }
+    return Code::internal;
+  }
+
+  WorkerPool callers{1, 1000};
+  Registry registry{callers, kWaitingMax};
   const Id id = session.id;
 };
 
 TEST_F(RegistryTest, ALeaseIsHeldByOneAtATime) {
-  std::optional<Registry::Lease> first(registry.acquire(id));
+  std::optional<Registry::Lease> first(registry.acquire(id).get());
   EXPECT_FALSE(registry.try_acquire(id));
   EXPECT_TRUE(registry.try_acquire(keep.context().ids.next())) << "another session";
-  std::atomic<bool> has_it{false};
-  std::thread second([&] {
-    auto lease = registry.acquire(id);
-    has_it = true;
-  });
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  EXPECT_FALSE(has_it);
+  std::optional<Registry::Lease> held;
+  registry.acquire(id).then([&](Result<Registry::Lease> lease) { held.emplace(lease.take()); });
+  settle();
+  EXPECT_FALSE(held) << "and this thread did not wait for it";
   first.reset();
-  second.join();
-  EXPECT_TRUE(has_it);
+  settle();
+  EXPECT_TRUE(held);
+  EXPECT_FALSE(registry.try_acquire(id)) << "handed over, never free in between";
+  held.reset();
   EXPECT_TRUE(registry.try_acquire(id)) << "given back";
 }
 
+TEST_F(RegistryTest, CallersGetTheLeaseInTheirOrder) {
+  std::optional<Registry::Lease> first(registry.acquire(id).get());
+  std::vector<int> order;
+  for (int number : {1, 2, 3})
+    registry.acquire(id).then([&, number](const Result<Registry::Lease>&) { order.push_back(number); });
+  first.reset();
+  while (!registry.try_acquire(id)) settle();
+  EXPECT_EQ(order, (std::vector{1, 2, 3}));
+}
+
+TEST_F(RegistryTest, AFullQueueRefusesAtOnce) {
+  std::optional<Registry::Lease> first(registry.acquire(id).get());
+  std::vector<Later<Registry::Lease>> waiting;
+  for (size_t i = 0; i < kWaitingMax; ++i) waiting.push_back(registry.acquire(id));
+  auto over = registry.acquire(id);
+  ASSERT_TRUE(over.known());
+  EXPECT_EQ(code_of(over), Code::too_many_requests);
+  auto always = registry.acquire(id, Registry::Place::always);
+  EXPECT_FALSE(always.known());
+  EXPECT_TRUE(registry.acquire(keep.context().ids.next()).known()) << "another session has its own queue";
+  EXPECT_TRUE(waiting.back().give_up());
+  waiting.pop_back();
+  EXPECT_TRUE(waiting.front().give_up());
+  EXPECT_FALSE(registry.acquire(id).known()) << "there is room again";
+  first.reset();
+  EXPECT_EQ(waiting.back().get().id(), id);
+  EXPECT_EQ(always.get().id(), id);
+}
+
+TEST_F(RegistryTest, ACallerThatGivesUpIsRemovedAndNeverCalled) {
+  std::optional<Registry::Lease> first(registry.acquire(id).get());
+  auto called = std::make_shared<std::atomic<bool>>(false);
+  auto waiting = registry.acquire(id);
+  auto mapped = waiting.map([called](const Registry::Lease&) {
+    *called = true;
+    return Done{};
+  });
+  EXPECT_EQ(called.use_count(), 2);
+  EXPECT_TRUE(mapped.give_up());
+  EXPECT_EQ(called.use_count(), 1) << "its callback is destroyed";
+  EXPECT_FALSE(mapped.give_up());
+  first.reset();
+  settle();
+  EXPECT_FALSE(*called);
+  EXPECT_TRUE(registry.try_acquire(id));
+}
+
+TEST_F(RegistryTest, ALeaseThatNobodyTakesIsGivenBack) {
+  std::optional<Registry::Lease> first(registry.acquire(id).get());
+  {
+    auto waiting = registry.acquire(id);
+    first.reset();
+    settle();
+    EXPECT_TRUE(waiting.known());
+    EXPECT_FALSE(waiting.give_up()) << "too late";
+    EXPECT_FALSE(registry.try_acquire(id));
+  }
+  EXPECT_TRUE(registry.try_acquire(id));
+}
+
 TEST_F(RegistryTest, AMovedLeaseIsGivenBackOnce) {
-  auto lease = registry.acquire(id);
+  auto lease = registry.acquire(id).get();
   {
     Registry::Lease moved = std::move(lease);
     EXPECT_FALSE(registry.try_acquire(id));
@@ -42,7 +122,7 @@ TEST_F(RegistryTest, AMovedLeaseIsGivenBackOnce) {
 
 TEST_F(RegistryTest, ASessionGoesFromAsleepToRunningAndBack) {
   play.on_execute = [&](const std::string&) { play.done(); };
-  auto lease = registry.acquire(id);
+  auto lease = registry.acquire(id).get();
   EXPECT_EQ(registry.phase(id), Phase::asleep);
   EXPECT_FALSE(lease.live());
   lease.wake(live);
@@ -62,7 +142,7 @@ TEST_F(RegistryTest, ASessionGoesFromAsleepToRunningAndBack) {
 }
 
 TEST_F(RegistryTest, ALiveSessionStaysWithoutItsLease) {
-  registry.acquire(id).wake(live);
+  registry.acquire(id).get().wake(live);
   EXPECT_EQ(registry.find(id), live);
   auto lease = registry.try_acquire(id);
   ASSERT_TRUE(lease);
@@ -71,7 +151,7 @@ TEST_F(RegistryTest, ALiveSessionStaysWithoutItsLease) {
 
 TEST_F(RegistryTest, NothingWakesOnceItIsClosed) {
   registry.close();
-  auto lease = registry.acquire(id);
+  auto lease = registry.acquire(id).get();
   EXPECT_THROW(lease.wake(live), Error);
   EXPECT_EQ(registry.phase(id), Phase::asleep);
 }
@@ -122,13 +202,13 @@ TEST_F(EvictionTest, OnesOwnSessionMakesRoomAlsoIfItWasUsedJustNow) {
 }
 
 TEST_F(RegistryTest, ASessionIsLentToOneCallerAtATime) {
-  constexpr int kThreads = 4, kRounds = 500;
+  constexpr int kThreads = 3, kRounds = 500;
   std::atomic<int> inside = 0, most = 0, rounds = 0;
   std::vector<std::jthread> threads;
   for (int i = 0; i < kThreads; ++i)
     threads.emplace_back([&] {
       for (int round = 0; round < kRounds; ++round) {
-        auto lease = registry.acquire(Id{});
+        auto lease = registry.acquire(Id{}).get();
         most = std::max(most.load(), ++inside);
         std::this_thread::yield();
         --inside;

@@ -5,6 +5,7 @@
 #include "api/common/need_interpreter.h"
 #include "api/mcp/hub.h"
 #include "api/mcp/tools/run_result.h"
+#include "base/mutex.h"
 #include "base/path.h"
 #include "base/text.h"
 
@@ -66,38 +67,156 @@ std::optional<Told> told_of(const interpreter::Event& event) {
   return Told{};
 }
 
-// Streams the code's output to a waiting client.
-void follow(const RunningExecution& running, const Turn& turn, const std::shared_ptr<Channel>& channel) {
-  Json token = turn.progress_token();
-  bool logs = turn.wants_log(kInfo);
-  if (token.is_null() && !logs) return;
-  running.feed->follow(0, [channel, token, logs](const ExecutionEvent& event) {
-    auto told = told_of(event.event);
-    if (!told) return;
-    if (!token.is_null()) {
-      Json params = {{"progressToken", token}, {"progress", event.number}};
-      auto line = last_text(trim(told->text), kProgressTextMax);
-      if (!line.empty()) params["message"] = line;
-      channel->notify("notifications/progress", std::move(params));
-    }
-    if (logs && !told->logger.empty())
-      channel->notify("notifications/message",
-                      {{"level", "info"}, {"logger", told->logger}, {"data", told->text}});
-  });
-}
+// One run from its request to its answer. It outlives the turn. Any thread.
+class Run : public std::enable_shared_from_this<Run> {
+ public:
+  Run(ToolCall& call, const Id& session, workspace::Authority authority,
+      std::function<ToolResult(const Execution&)> to_result)
+      : app_(call.app()),
+        hub_(call.turn.hub),
+        session_(session),
+        authority_(std::move(authority)),
+        to_result_(std::move(to_result)),
+        envelope_(call.turn.envelope),
+        client_(call.turn.session),
+        progress_token_(call.turn.progress_token()),
+        logs_(call.turn.wants_log(kInfo)),
+        takes_tasks_(takes_tasks(call.turn)) {}
 
-// Sends a task in place of the answer after a delay, to a client that accepts tasks.
-void become_task_later(Turn& turn, const RunningExecution& running, const TaskId& task,
-                       const std::shared_ptr<Channel>& channel) {
-  auto give = [channel, envelope = turn.envelope, task, feed = running.feed, asked = running.asked] {
-    if (feed->finished()) return;
-    auto result = task_json(Era::modern, task, asked);
-    result["resultType"] = "task";
-    channel->finish(envelope.wrap(std::move(result)));
-  };
-  turn.hub.tasks.add(turn.call.actor.principal(), task);
-  turn.call.app.background.run_after(kTaskAfter, give);
-}
+  // Answers through a channel of the turn, when the execution has ended. A task is the answer at once, in the
+  // era where the client asks for one.
+  void begin(Turn& turn, const Later<RunningExecution>& queued) {
+    // Weak: the run owns its channel, and the callbacks below keep the run.
+    auto channel = turn.open_channel([weak = weak_from_this(), queued] {
+      if (auto self = weak.lock()) self->cancel(queued);
+    });
+    if (open(std::move(channel)) == Opened::cancelled && queued.give_up()) return finish({});
+    queued.then([self = shared_from_this()](Result<RunningExecution> result) {
+      if (const Error* error = result.error()) return self->finish(failed(*error));
+      self->on_queued(result.take());
+    });
+  }
+
+  ToolResult task_result(const RunningExecution& running) {
+    TaskId task{session_, running.id};
+    hub_.tasks.add(authority_.actor().principal(), task);
+    ToolResult result;
+    result.raw = {{"task", task_json(Era::legacy, task, running.asked)}};
+    return result;
+  }
+
+ private:
+  enum class Opened { waiting, cancelled };
+  // The client may cancel before the channel is open.
+  Opened open(std::shared_ptr<Channel> channel) {
+    MutexLock lock(mutex_);
+    channel_ = std::move(channel);
+    return cancelled_ ? Opened::cancelled : Opened::waiting;
+  }
+  std::shared_ptr<Channel> channel() {
+    MutexLock lock(mutex_);
+    return channel_;
+  }
+
+  bool is_task() const { return envelope_.era == Era::legacy && takes_tasks_; }
+
+  void on_queued(const RunningExecution& running) {
+    bool is_cancelled = false;
+    {
+      MutexLock lock(mutex_);
+      execution_ = running.id;
+      is_cancelled = cancelled_;
+    }
+    if (is_cancelled) interrupt(running.id);
+    if (is_task()) return finish(task_result(running));
+    follow(running);
+    if (takes_tasks_) become_task_later(running);
+    running.feed->await(await_deadline_us(app_), [self = shared_from_this()](const Execution* execution) {
+      self->finish(execution != nullptr ? self->to_result_(*execution) : failed(overdue_error()));
+    });
+  }
+
+  // Streams the code's output to a waiting client.
+  void follow(const RunningExecution& running) {
+    if (progress_token_.is_null() && !logs_) return;
+    running.feed->follow(
+        0, [channel = channel(), token = progress_token_, logs = logs_](const ExecutionEvent& event) {
+          auto told = told_of(event.event);
+          if (!told) return;
+          if (!token.is_null()) {
+            Json params = {{"progressToken", token}, {"progress", event.number}};
+            auto line = last_text(trim(told->text), kProgressTextMax);
+            if (!line.empty()) params["message"] = line;
+            channel->notify("notifications/progress", std::move(params));
+          }
+          if (logs && !told->logger.empty())
+            channel->notify("notifications/message",
+                            {{"level", "info"}, {"logger", told->logger}, {"data", told->text}});
+        });
+  }
+
+  // Sends a task in place of the answer after a delay, to a client that accepts tasks.
+  void become_task_later(const RunningExecution& running) {
+    TaskId task{session_, running.id};
+    auto give = [channel = channel(), envelope = envelope_, task, feed = running.feed,
+                 asked = running.asked] {
+      if (feed->finished()) return;
+      auto result = task_json(Era::modern, task, asked);
+      result["resultType"] = "task";
+      channel->finish(envelope.wrap(std::move(result)));
+    };
+    hub_.tasks.add(authority_.actor().principal(), task);
+    app_.background.run_after(kTaskAfter, give);
+  }
+
+  void cancel(const Later<RunningExecution>& queued) {
+    Id running;
+    {
+      MutexLock lock(mutex_);
+      cancelled_ = true;
+      if (!channel_) return;  // begin() sees it
+      running = execution_;
+    }
+    if (running)
+      interrupt(running);
+    else if (queued.give_up())
+      finish({});
+  }
+
+  void interrupt(const Id& execution) {
+    try {
+      app_.interpreter.cancel(authority_, session_, execution);
+    } catch (const Error&) {
+      // The execution has ended, or its session was deleted.
+    }
+  }
+
+  void finish(const ToolResult& result) {
+    if (client_) client_->forget_running(envelope_.id);
+    bool is_cancelled = false;
+    {
+      MutexLock lock(mutex_);
+      is_cancelled = cancelled_;
+    }
+    if (is_cancelled) return channel()->abandon();
+    channel()->finish(envelope_.wrap(result.to_json()));
+  }
+
+  App& app_;
+  Hub& hub_;
+  const Id session_;
+  const workspace::Authority authority_;
+  const std::function<ToolResult(const Execution&)> to_result_;
+  const Envelope envelope_;
+  const std::shared_ptr<LegacySession> client_;
+  const Json progress_token_;
+  const bool logs_;
+  const bool takes_tasks_;
+  Mutex mutex_;
+  std::shared_ptr<Channel> channel_ SK_GUARDED_BY(mutex_);  // set by begin()
+  bool cancelled_ SK_GUARDED_BY(mutex_) = false;
+  Id execution_ SK_GUARDED_BY(mutex_);  // zero until it is queued
+};
 
 }  // namespace
 
@@ -105,37 +224,19 @@ std::optional<ToolResult> start_run(ToolCall& call, const Id& session, interpret
                                     std::function<ToolResult(const Execution&)> to_result) {
   auto& turn = call.turn;
   auto& interpreter = need_interpreter(call.app());
+  bool is_task = turn.era == Era::legacy && takes_tasks(turn);
   wanted.base_url = call.base_url();
-  wanted.accepted = turn.era == Era::legacy && takes_tasks(turn);
+  wanted.accepted = is_task;
   auto authority = session_authority(call.app(), call.actor(), session);
-  auto running = interpreter.execute(authority, session, std::move(wanted));
-  TaskId task{session, running.id};
-  if (turn.era == Era::legacy && takes_tasks(turn)) {
-    turn.hub.tasks.add(call.actor().principal(), task);
-    ToolResult result;
-    result.raw = {{"task", task_json(Era::legacy, task, running.asked)}};
-    return result;
+  auto run = std::make_shared<Run>(call, session, authority, std::move(to_result));
+  auto queued = interpreter.execute(authority, session, std::move(wanted));
+  if (!queued.known()) {
+    run->begin(turn, queued);
+    return std::nullopt;
   }
-
-  auto cancelled = std::make_shared<std::atomic<bool>>(false);
-  auto channel = turn.open_channel([&interpreter, authority, task, cancelled] {
-    *cancelled = true;
-    try {
-      interpreter.cancel(authority, task.session, task.execution);
-    } catch (const Error&) {
-      // The execution has ended, or its session was deleted.
-    }
-  });
-  follow(running, turn, channel);
-  if (turn.era == Era::modern && takes_tasks(turn)) become_task_later(turn, running, task, channel);
-  auto then = [channel, cancelled, envelope = turn.envelope, client = turn.session,
-               to_result = std::move(to_result)](const Execution* execution) {
-    if (client) client->forget_running(envelope.id);
-    if (*cancelled) return channel->abandon();
-    auto result = execution != nullptr ? to_result(*execution) : failed(overdue_error());
-    channel->finish(envelope.wrap(result.to_json()));
-  };
-  running.feed->await(await_deadline_us(call.app()), std::move(then));
+  RunningExecution running = queued.get();  // its Error is the tool's result
+  if (is_task) return run->task_result(running);
+  run->begin(turn, running);
   return std::nullopt;
 }
 

@@ -1,6 +1,5 @@
 // session_unkept: lists files that a session could not keep, and retries them.
 #include <atomic>
-#include <future>
 
 #include "api/common/need_interpreter.h"
 #include "api/mcp/tool.h"
@@ -42,41 +41,35 @@ ToolResult unkept_result(const workspace::Page<interpreter::Unkept>& page, const
   return result;
 }
 
+ToolResult retried_result(const Interpreter::Retried& retried,
+                          const workspace::Page<interpreter::Unkept>& left, const std::string& base_url) {
+  auto result = unkept_result(left, base_url);
+  result.text = "Settled " + std::to_string(retried.settled) + ", " + std::to_string(retried.remaining) +
+                " remain.\n" + result.text;
+  result.structured["settled"] = retried.settled;
+  result.structured["remaining"] = retried.remaining;
+  return result;
+}
+
 // Answers in the turn's channel after the session's files were compared.
 void retry(ToolCall& call, const Id& session) {
   auto& interpreter = need_interpreter(call.app());
   auto& turn = call.turn;
+  auto authority = session_authority(call.app(), call.actor(), session);
+  auto retrying = interpreter.retry_unkept(authority, session);
   // The work finishes even when the client disconnects; only the answer is dropped.
   auto cancelled = std::make_shared<std::atomic<bool>>(false);
-  auto channel = std::make_shared<std::promise<std::shared_ptr<Channel>>>();
-  auto opened = channel->get_future().share();
-  auto authority = session_authority(call.app(), call.actor(), session);
-  interpreter.retry_unkept(
-      authority, session,
-      [opened, cancelled, session, &app = call.app(), authority, base_url = call.base_url(),
-       envelope = turn.envelope, client = turn.session](const Interpreter::Retried& retried) {
-        std::shared_ptr<Channel> to;
-        try {
-          to = opened.get();
-        } catch (const std::future_error&) {
-          return;  // the request failed before it had a channel
-        }
-        if (client) client->forget_running(envelope.id);
-        if (*cancelled) return to->abandon();
-        ToolResult result;
-        try {
-          if (retried.error) throw Error(*retried.error);
-          result = unkept_result(session_directory(app).unkept(authority, session, "", kItemsMax), base_url);
-          result.text = "Settled " + std::to_string(retried.settled) + ", " +
-                        std::to_string(retried.remaining) + " remain.\n" + result.text;
-          result.structured["settled"] = retried.settled;
-          result.structured["remaining"] = retried.remaining;
-        } catch (const Error& error) {
-          result = failed(error);
-        }
-        to->finish(envelope.wrap(result.to_json()));
-      });
-  channel->set_value(turn.open_channel([cancelled] { *cancelled = true; }));
+  auto channel = turn.open_channel([cancelled] { *cancelled = true; });
+  retrying.then([channel, cancelled, session, &app = call.app(), authority, base_url = call.base_url(),
+                 envelope = turn.envelope, client = turn.session](Result<Interpreter::Retried> retried) {
+    if (client) client->forget_running(envelope.id);
+    if (*cancelled) return channel->abandon();
+    auto result = result_of<ToolResult>([&] {
+      return retried_result(retried.take(), session_directory(app).unkept(authority, session, "", kItemsMax),
+                            base_url);
+    });
+    channel->finish(envelope.wrap((result.error() ? failed(*result.error()) : result.take()).to_json()));
+  });
 }
 
 std::optional<ToolResult> session_unkept(ToolCall& call) {
