@@ -1,5 +1,7 @@
 #include "http/request_head.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "http/forwarded.h"
 
@@ -44,8 +46,15 @@ uint64_t content_length(const Headers& headers) {
 
 }  // namespace
 
-void check_header_names(const Headers& headers) {
+void check_headers(const Headers& headers) {
+  // A proxy may have checked another one than this server would use.
+  if (headers.count("Authorization") > 1)
+    throw Error(Code::bad_request, "The request has several Authorization headers.");
   for (const auto& [name, value] : headers.all()) {
+    bool has_control = std::any_of(value.begin(), value.end(), [](char c) {
+      return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f;
+    });
+    if (has_control) throw Error(Code::bad_request, "A header's value contains a control character.");
     bool token = !name.empty();
     for (char c : name)
       token = token && static_cast<unsigned char>(c) > 0x20 && static_cast<unsigned char>(c) < 0x7f;

@@ -15,9 +15,9 @@ struct Framing {
   bool has_body() const { return chunked || length > 0; }
 };
 
-// Throws Error(bad_request) when a name is not a token. Parsers disagree about names such as "Content-Length
-// :".
-void check_header_names(const Headers& headers);
+// Throws Error(bad_request) when a name is not a token, a value contains a control character, or there are
+// several Authorization headers. Parsers disagree about these.
+void check_headers(const Headers& headers);
 
 // Sets path and query from request.target. Throws Error(bad_request) for a target that is not a path or
 // contains spaces, and for malformed escapes.

@@ -20,6 +20,8 @@ struct ServerOptions {
   std::string host;
   uint16_t port;  // 0: any free port, see port()
   std::string tls_cert_pem, tls_key_pem;
+  // Whether browsers are told to use only HTTPS from now on. Not with a certificate that they do not trust.
+  bool hsts;
   std::string public_url;                    // overrides the base URL of generated links
   std::vector<std::string> trusted_proxies;  // addresses or CIDR blocks, trusted for X-Forwarded-*
   size_t loop_threads;

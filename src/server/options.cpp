@@ -69,6 +69,7 @@ http::ServerOptions http_options(const Settings& settings, const TlsFiles& tls) 
       .port = settings.listen.port,
       .tls_cert_pem = tls.cert_pem,
       .tls_key_pem = tls.key_pem,
+      .hsts = !settings.tls_cert.empty(),
       .public_url = settings.public_url,
       .trusted_proxies = settings.trusted_proxies,
       .loop_threads = settings.loop_threads,

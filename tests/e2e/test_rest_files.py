@@ -205,6 +205,11 @@ def test_only_a_pdf_is_spared_the_sandbox(api, ws, kind):
     assert "sandbox" in policy and {"default-src 'none'", "base-uri 'none'", "form-action 'none'"} <= set(policy)
 
 
+def test_a_type_that_browsers_could_read_as_two_is_refused(api, ws):
+    refused = api.put(ws.file("a"), 400, data=b"1", headers={"Content-Type": "application/pdf;,text/html"})
+    assert "MIME type" in refused.json()["error"]["message"]
+
+
 @pytest.mark.parametrize("kind", ["application/pdf", "application/pdf; version=1.7", "Application/PDF"])
 def test_a_pdf_is_shown_by_the_browsers_viewer_and_submits_no_forms(api, ws, kind):
     ws.put("a", b"%PDF-1.4", Content_Type=kind)

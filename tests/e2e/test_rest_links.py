@@ -47,13 +47,13 @@ def test_a_link_always_serves_its_version(api, ws):
     api.post(f"{ws.root}/restore", 200)
 
 
-def test_links_are_cacheable_forever(api, ws, server):
+def test_links_are_cacheable_forever_and_signed_ones_until_they_are_revoked(api, ws, server):
     made = ws.put("a.txt", b"one")
     private = api.get(made["entry"]["link"], 200).headers
     assert private["Cache-Control"] == "private, max-age=31536000, immutable"
     signed = api.get(f"{ws.root}/version/{made['version']['id']}", 200).json()["signed_link"]
     public = nobody(server).get(signed, 200).headers
-    assert public["Cache-Control"] == "public, max-age=31536000, immutable"
+    assert public["Cache-Control"] == "private, no-cache"
     nobody(server).get(signed, 304, headers={"If-None-Match": public["ETag"]})
 
 

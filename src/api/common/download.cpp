@@ -98,7 +98,9 @@ void add_content_guards(http::Headers& headers, std::string_view mime) {
   headers.set("X-Content-Type-Options", "nosniff");
   // Browsers show a PDF in their own viewer, which the CSP sandbox would block. Scripts in a PDF cannot reach
   // the origin.
-  bool pdf = ascii_lower(trim(mime.substr(0, mime.find(';')))) == "application/pdf";
+  // A browser may read a comma as the start of a second type.
+  bool pdf = ascii_lower(trim(mime.substr(0, mime.find(';')))) == "application/pdf" &&
+             mime.find(',') == std::string_view::npos;
   std::string policy =
       pdf ? "default-src 'none'; object-src 'self'; " : "sandbox; default-src 'none'; img-src 'self' data:; ";
   headers.set("Content-Security-Policy",

@@ -318,7 +318,7 @@ std::string parse_mime(std::string_view text, std::string_view label) {
   auto slash = type.find('/');
   bool good = text.size() <= 255 && slash != std::string_view::npos && token(type.substr(0, slash)) &&
               token(type.substr(slash + 1)) &&
-              std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+              std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~' && c != ','; });
   if (!good) throw_wrong(label, "a MIME type such as \"text/csv\"");
   return std::string(trim(text));
 }

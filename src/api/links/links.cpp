@@ -49,10 +49,10 @@ workspace::Version find_version(Call& call) {
   return *version;
 }
 
-// A signed URL carries its own authorization, so shared caches may store the response.
+// A signed URL works until its owner revokes the links, so each use asks the server again. A version never
+// changes for those who have a right to read it.
 std::string cache_control(Way way) {
-  return way == Way::signature ? "public, max-age=31536000, immutable"
-                               : "private, max-age=31536000, immutable";
+  return way == Way::signature ? "private, no-cache" : "private, max-age=31536000, immutable";
 }
 
 Reply thumbnail_reply(const std::optional<interpreter::Thumbnail>& thumbnail, Way way) {

@@ -154,7 +154,7 @@ void Exchange::read_head(const char* method, const char* version) {
   if (head_bytes && head_bytes->header_size > core_.options.header_bytes_max)
     throw Error(Code::headers_too_large,
                 "The headers are larger than " + std::to_string(core_.options.header_bytes_max) + " bytes.");
-  check_header_names(request_.headers);
+  check_headers(request_.headers);
   framing_ = parse_framing(request_.headers, version);
   parse_target(request_);
 }

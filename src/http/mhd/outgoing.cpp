@@ -154,6 +154,10 @@ ResponsePtr from_events(std::shared_ptr<EventStream> stream, const std::shared_p
 
 void finish_reply(const ServerOptions& options, const Request& request, Reply& reply) {
   reply.headers.set("X-Request-Id", request.request_id);
+  // Browsers must neither guess a type nor keep an answer that its handler did not declare cacheable.
+  reply.headers.set("X-Content-Type-Options", "nosniff");
+  if (!reply.headers.has("Cache-Control")) reply.headers.set("Cache-Control", "no-store");
+  if (options.hsts) reply.headers.set("Strict-Transport-Security", "max-age=31536000");
   add_cors(options, request, reply.headers);
   if (!worth_gzip(reply)) return;
   append_vary(reply.headers, "Accept-Encoding");

@@ -93,6 +93,9 @@ void on_connection(void* self, MHD_Connection* handle, void** context, MHD_Conne
 // Keeps targets encoded; our own code decodes them per segment.
 size_t keep_escaped(void*, MHD_Connection*, char* text) { return std::strlen(text); }
 
+// GnuTLS's usual ciphers, for TLS 1.2 and 1.3 only.
+constexpr const char* kTlsPriorities = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:%SERVER_PRECEDENCE";
+
 DaemonPtr start_loop(Core& core) {
   unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET;
   // Without TURBO, libmicrohttpd shuts down a socket before it notifies us of closing. With TLS, that
@@ -101,6 +104,7 @@ DaemonPtr start_loop(Core& core) {
   std::vector<MHD_OptionItem> tls;
   if (core.tls()) {
     tls.push_back({MHD_OPTION_HTTPS_MEM_KEY, 0, const_cast<char*>(core.options.tls_key_pem.c_str())});
+    tls.push_back({MHD_OPTION_HTTPS_PRIORITIES, 0, const_cast<char*>(kTlsPriorities)});
     tls.push_back({MHD_OPTION_HTTPS_MEM_CERT, 0, const_cast<char*>(core.options.tls_cert_pem.c_str())});
   }
   tls.push_back({MHD_OPTION_END, 0, nullptr});

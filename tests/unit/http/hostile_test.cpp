@@ -75,6 +75,25 @@ TEST_F(HostileClient, Gets400AndAClosedConnectionForDoubtfulFraming) {
   expect_alive();
 }
 
+TEST_F(HostileClient, Gets400ForHeadersThatProxiesReadOtherwise) {
+  start();
+  for (std::string headers :
+       {"Authorization: Bearer a\r\nAuthorization: Bearer b\r\n", "X: a\x01z\r\n", "X: a\x7fz\r\n"}) {
+    RawClient client(port());
+    client.send("GET /hello HTTP/1.1\r\nHost: a\r\n" + headers + "\r\n");
+    EXPECT_EQ(client.read_reply().status, 400) << headers;
+  }
+  expect_alive();
+}
+
+TEST_F(HostileClient, SeesNoAnswerThatABrowserWouldGuessAtOrKeep) {
+  start();
+  RawClient client(port());
+  auto reply = client.get("/hello");
+  EXPECT_EQ(reply.header("x-content-type-options"), "nosniff");
+  EXPECT_EQ(reply.header("cache-control"), "no-store");
+}
+
 TEST_F(HostileClient, Gets400ForBadTargets) {
   start();
   for (auto target : {"/hello%00", "/hello%", "/%zz", "hello", "/hello?x=%", "/hello?%00", "/he llo"}) {

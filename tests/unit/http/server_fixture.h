@@ -48,6 +48,7 @@ class ServerTest : public ::testing::Test {
             .port = 0,
             .tls_cert_pem = "",
             .tls_key_pem = "",
+            .hsts = false,
             .public_url = "",
             .trusted_proxies = {},
             .loop_threads = 2,
