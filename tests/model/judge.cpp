@@ -244,8 +244,12 @@ void Judge::check_path(const std::string& path, const Outcome& outcome, bool by_
                  "\n    directory before " + say(before) + ", after " + say(after) +
                  "\n    workspace before " + say(was) + ", after " + say(is));
   };
-  // Of a copy that closes on a full disk only content is named, not folders.
-  if (!outcome.tells_all && before != nullptr && before->kind == 'd' && reasons_.contains("disk_full"))
+  // Of a copy that closes on a full disk, or where a client put a file in the place of a folder, only content
+  // is named, not folders.
+  auto named_below = named_.lower_bound(path + "/");
+  bool names_content = named_below != named_.end() && is_below(*named_below, path);
+  if (!outcome.tells_all && before != nullptr && before->kind == 'd' &&
+      (reasons_.contains("disk_full") || names_content))
     return;
   // A client may have given the mode to another name of the file, or to the name that it had before.
   auto mode_is_theirs = [&] { return has_other_names(path, outcome.before) || is_outside_file(is); };
