@@ -1,5 +1,6 @@
 """Bash as the second language of a session: one shell that keeps its variables, functions and folder between cells."""
 
+import collections
 import os
 import select
 import signal
@@ -7,17 +8,24 @@ import subprocess
 
 DATA = "/mnt/data"
 CELL = "/tmp/.home/.sandkeep-cell"
+BEFORE, AFTER = CELL + "-before", CELL + "-after"
 COMMANDS, STATUSES = 198, 199  # in the shell; high numbers, to avoid those that scripts use
 
-# An interrupt ends the cell but not the shell, so its variables are kept.
+# An interrupt ends the cell but not the shell, so its variables are kept. "builtin", because a cell may define functions of these names. What runs
+# around a cell is in files of its own, so that the lines of the cell count from 1.
 LOOP = f"""
 trap 'return 130 2>/dev/null' INT
-while :; do
-  IFS= read -r -u {COMMANDS} __sandkeep_cell || {{ [ $? -gt 128 ] && continue; break; }}
-  source {CELL}
-  printf '%d\\n' "$?" >&{STATUSES}
+while builtin :; do
+  IFS= builtin read -r -u {COMMANDS} __sandkeep_cell || {{ builtin [ $? -gt 128 ] && builtin continue; builtin break; }}
+  case $__sandkeep_cell in around) builtin source {BEFORE};; esac
+  builtin source {CELL}
+  __sandkeep_status=$?
+  case $__sandkeep_cell in around) builtin source {AFTER};; esac
+  builtin printf '%d\\n' "$__sandkeep_status" >&{STATUSES}
 done
 """
+
+Around = collections.namedtuple("Around", "before after")  # scripts
 
 KILL_AFTER_S = 1.0
 INTERRUPTS_MAX = 5
@@ -38,24 +46,31 @@ def end_group(process):
             pass
 
 
+def write_script(path, code):
+    with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
+        file.write(code)
+
+
 class Bash:
     def __init__(self, kernel):
         self.kernel = kernel
         self.process = None
         self.folder = None
 
-    def run(self, code):
-        """Runs a cell. Returns its status and exit code."""
+    def run(self, code, around=None):
+        """Runs a cell, with the scripts of `around` before and after it. Returns its status and exit code."""
         if "\0" in code:
             self.kernel.send_error("ValueError", "a shell script cannot contain a zero byte", "ValueError: zero byte")
             return "error", None
-        with open(CELL, "w", encoding="utf-8", errors="surrogateescape") as file:
-            file.write(code)
+        write_script(CELL, code)
+        if around:
+            write_script(BEFORE, around.before)
+            write_script(AFTER, around.after)
         try:
             if self.process is None or self.process.poll() is not None:
                 with self.kernel.interrupts:
                     self.start()
-            os.write(self.commands, b"run\n")
+            os.write(self.commands, b"around\n" if around else b"run\n")
             code = self.wait()
         except KeyboardInterrupt:
             with self.kernel.interrupts:

@@ -143,9 +143,10 @@ class Kernel:
     def run_cell(self, code, language, offered):
         if language == "bash":
             return tools.run_bash(offered, code, self.bash) if offered else self.bash.run(code)
-        if offered:
-            tools.offer(offered, self.shell.user_ns)
-        return self.shell.run(code)
+        if not offered:
+            return self.shell.run(code)
+        with tools.Offer(offered, self.shell.user_ns):
+            return self.shell.run(code)
 
     def send(self, message):
         """Sends a message after flushing earlier output."""

@@ -9,35 +9,43 @@ import errno
 import functools
 import inspect
 import json
-import keyword
 import os
-import re
 import select
 import threading
 import time
 
 import sandkeep
+from sandkeep_runtime.bash import Around
 
 
 class ToolExecutionError(Exception):
     """The client could not run a tool."""
 
 
-def offer(text, namespace):
-    """Defines the tools, a JSON list of {name, description, parameters}, for the next cell."""
-    calls = Calls()
-    namespace["ToolExecutionError"] = ToolExecutionError
-    for tool in json.loads(text):
-        function = make_function(tool, calls)
-        namespace[function.__name__] = function
+MISSING = object()
 
 
-def function_name(name):
-    """Returns the tool's name as a Python identifier. The client still receives the original name."""
-    plain = re.sub(r"[^a-zA-Z0-9_]", "", re.sub(r"[-\s]", "_", name))
-    if not plain or plain[0].isdigit():
-        plain = "_" + plain
-    return plain + "_tool" if keyword.iskeyword(plain) else plain
+class Offer:
+    """Defines the tools, a JSON list of {name, function, description, parameters}, for one cell. Then puts back what had their names before."""
+
+    def __init__(self, text, namespace):
+        calls = Calls()
+        self.namespace = namespace
+        self.offered = {tool["function"]: make_function(tool, calls) for tool in json.loads(text)}
+        self.offered["ToolExecutionError"] = ToolExecutionError
+
+    def __enter__(self):
+        self.before = {name: self.namespace.get(name, MISSING) for name in self.offered}
+        self.namespace.update(self.offered)
+
+    def __exit__(self, *_):
+        for name, value in self.before.items():
+            if self.namespace.get(name, MISSING) is not self.offered[name]:
+                continue  # the code gave the name another meaning
+            if value is MISSING:
+                del self.namespace[name]
+            else:
+                self.namespace[name] = value
 
 
 def parameter_names(tool):
@@ -58,7 +66,7 @@ def make_function(tool, calls):
         given = {**dict(zip(names, args)), **kwargs}
         return await calls.call(tool["name"], {name: value for name, value in given.items() if value is not None})
 
-    function.__name__ = function.__qualname__ = function_name(tool["name"])
+    function.__name__ = function.__qualname__ = tool["function"]
     function.__doc__ = str(tool.get("description") or "")
     return function
 
@@ -103,28 +111,20 @@ class Calls:
 CALLS_PIPE = "/tmp/.home/.sandkeep-tools"
 AT_ONCE_MS = 50  # calls of background processes within this time are sent together
 
+# "builtin" and "command", because a tool may be named "read" or "cat".
 SHELL_FUNCTION = f"""
 __sandkeep_tool() {{
   local folder status
-  folder=$(mktemp -d /tmp/.home/.tool-XXXXXXXX) && mkfifo "$folder/reply" || return 1
-  printf '%s' "$1" > "$folder/name"
-  printf '%s' "$2" > "$folder/input"
-  printf '%s\\n' "$folder" > {CALLS_PIPE}
-  IFS= read -r status < "$folder/reply"
-  if [ "$status" = 0 ]; then cat "$folder/output"; else cat "$folder/output" >&2; fi
-  rm -rf "$folder"
+  folder=$(command mktemp -d /tmp/.home/.tool-XXXXXXXX) && command mkfifo "$folder/reply" || return 1
+  builtin printf '%s' "$1" > "$folder/name"
+  builtin printf '%s' "$2" > "$folder/input"
+  builtin printf '%s\\n' "$folder" > {CALLS_PIPE}
+  IFS= builtin read -r status < "$folder/reply"
+  if builtin [ "$status" = 0 ]; then command cat "$folder/output"; else command cat "$folder/output" >&2; fi
+  command rm -rf "$folder"
   return "$status"
 }}
 """
-SHELL_WORDS = set("if then else elif fi case esac for select while until do done in function time coproc return exit break continue shift export readonly "
-                  "local declare typeset unset alias unalias source echo printf read cd pwd kill trap wait eval exec jobs bg fg set let test true false".split())
-
-
-def shell_name(name):
-    plain_name = re.sub(r"[^a-zA-Z0-9_]", "", re.sub(r"[-\s.]", "_", name)) or "tool"
-    if plain_name[0].isdigit():
-        plain_name = "_" + plain_name
-    return plain_name + "_tool" if plain_name in SHELL_WORDS or plain_name.startswith("__sandkeep") else plain_name
 
 
 def quote(text):
@@ -133,9 +133,13 @@ def quote(text):
 
 def run_bash(text, code, bash):
     """Runs a script in the session's shell, with the tools as functions. Returns its status and exit code."""
-    stubs = "".join(f'{shell_name(tool["name"])}() {{ __sandkeep_tool {quote(tool["name"])} "${{1:-}}"; }}\n' for tool in json.loads(text))
+    offered = json.loads(text)
+    names = " ".join(tool["function"] for tool in offered)
+    stubs = "".join(f'function {tool["function"]} {{ __sandkeep_tool {quote(tool["name"])} "${{1:-}}"; }}\n' for tool in offered)
+    before = f"__sandkeep_before=$(declare -f {names}) || builtin true\n{SHELL_FUNCTION}{stubs}"
+    after = f'unset -f {names} __sandkeep_tool\neval "$__sandkeep_before"\nunset -v __sandkeep_before\n'
     with ShellCalls():
-        return bash.run(SHELL_FUNCTION + stubs + code)
+        return bash.run(code, Around(before, after))
 
 
 class ShellCalls:

@@ -34,8 +34,31 @@ void not_captured(ShownFile& out, WhyNot why, std::string explanation) {
   out.explanation = std::move(explanation);
 }
 
-std::string address_of(const std::optional<SandboxLink>& link) {
-  return link ? link->address : std::string();
+// Whether the address goes on into the sentence, so that a shorter one may be meant.
+bool may_be_shorter(const SandboxLink& link) {
+  bool is_in_text = link.form == SandboxLink::Form::bare || link.form == SandboxLink::Form::quoted;
+  return is_in_text && link.end - link.start == link.address.size();
+}
+
+// Returns the address of a link, then the shorter ones that it may mean.
+std::vector<std::string> addresses_meant(const SandboxLink& link) {
+  std::vector<std::string> out = {link.address};
+  if (!may_be_shorter(link)) return out;
+  for (auto& shorter : shorter_addresses(link.address)) out.push_back(std::move(shorter));
+  return out;
+}
+
+// Whether a link that was stored earlier is this one. The stored address may be a shorter one.
+bool is_same(const std::optional<SandboxLink>& stored, const std::optional<SandboxLink>& link) {
+  if (!stored || !link) return !stored == !link;
+  auto meant = addresses_meant(*link);
+  return std::find(meant.begin(), meant.end(), stored->address) != meant.end();
+}
+
+void shorten(SandboxLink& link, const std::string& address) {
+  if (address.size() == link.address.size()) return;
+  link.address = address;
+  link.end = link.outer_end = link.start + address.size();
 }
 
 }  // namespace
@@ -86,7 +109,7 @@ ShownFile MentionMatcher::match_named(const std::string& name) {
 bool MentionMatcher::from_before(const Mention& mention, ShownFile& out) const {
   for (const auto& known : given_.before) {
     bool same = known.state == ShownState::kept && known.file_id == mention.file_id &&
-                address_of(known.link) == address_of(mention.link) &&
+                is_same(known.link, mention.link) &&
                 (mention.container.empty() || known.container == mention.container) &&
                 (mention.link || !mention.file_id.empty() || known.name == out.name);
     if (!same) continue;
@@ -94,6 +117,10 @@ bool MentionMatcher::from_before(const Mention& mention, ShownFile& out) const {
     out.container = known.container;
     out.version = known.version;
     out.file = known.file;
+    if (out.link) {
+      out.name = known.name;
+      shorten(*out.link, known.link->address);
+    }
     return true;
   }
   return false;
@@ -203,26 +230,40 @@ std::vector<std::string> MentionMatcher::containers_for(const Mention& mention) 
 }
 
 bool MentionMatcher::by_path(const Mention& mention, ShownFile& out) {
-  std::vector<std::string> paths;
-  if (mention.link) paths = paths_meant(mention.link->address);
-  if (paths.empty() && !mention.name.empty()) paths = paths_meant("sandbox:/mnt/data/" + mention.name);
-  if (paths.empty() && !mention.link) return false;  // an id without a path
+  std::vector<std::string> addresses;
+  if (mention.link) addresses = addresses_meant(*mention.link);
+  if (!mention.name.empty() && (!mention.link || paths_meant(mention.link->address).empty()))
+    addresses = {"sandbox:/mnt/data/" + mention.name};
+  if (addresses.empty()) return false;  // an id without a path
   for (const auto& container : containers_for(mention)) {
     auto place = place_of(container);
     if (!place) continue;
     looked_ = true;
-    for (const auto& path : paths) {
-      auto version = context_.db.read([&](catalog::Statements& statements) {
-        return workspace::version_at(statements, place->workspace, join_path(place->folder, path),
-                                     given_.time_us);
-      });
-      if (!version) continue;
+    for (const auto& address : addresses) {
+      auto found = find_at(*place, address);
+      if (!found) continue;
       out.container = container;
-      keep(out, *version);
+      if (mention.link && addresses.front() == mention.link->address) {
+        shorten(*out.link, address);
+        out.name = split_path(found->path).second;  // not "report.csv#top"
+      }
+      keep(out, found->version);
       return true;
     }
   }
   return false;
+}
+
+std::optional<MentionMatcher::Found> MentionMatcher::find_at(const SessionFolder& place,
+                                                             const std::string& address) {
+  for (const auto& path : paths_meant(address)) {
+    auto version = context_.db.read([&](catalog::Statements& statements) {
+      return workspace::version_at(statements, place.workspace, join_path(place.folder, path),
+                                   given_.time_us);
+    });
+    if (version) return Found{std::move(*version), path};
+  }
+  return std::nullopt;
 }
 
 void MentionMatcher::give_up(ShownFile& out) const {

@@ -33,6 +33,12 @@ class MentionMatcher {
   bool by_origin(ShownFile& out);
   bool by_origin_or_path(const Mention& mention, ShownFile& out);
   bool by_path(const Mention& mention, ShownFile& out);
+  struct Found {
+    Version version;
+    std::string path;  // in the session's folder
+  };
+  // Returns the version that an address meant when the message was made.
+  std::optional<Found> find_at(const SessionFolder& place, const std::string& address);
   void give_up(ShownFile& out) const;
   std::vector<std::string> containers_for(const Mention& mention) const;
   std::optional<SessionFolder> place_of(const std::string& container);

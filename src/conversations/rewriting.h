@@ -17,7 +17,9 @@ struct Replacement {
   std::string why;   // "no such file", "not captured"
 };
 
-// `replacements` are in text order. Skips a replacement whose range does not fit the text.
+// Without a target, a link becomes text that says why. Where only an address can stand, such as in an
+// attribute, it becomes "#no-such-file:report.csv"; in code and quotes it stays as written. `replacements`
+// are in text order. Skips a replacement whose range does not fit the text.
 std::string rewrite(std::string_view text, const std::vector<Replacement>& replacements);
 
 // Escapes text so that Markdown shows it literally.

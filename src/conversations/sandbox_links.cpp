@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "conversations/foreign_addresses.h"
 #include "conversations/markdown_parts.h"
 #include "workspace/spelling.h"
 
@@ -40,10 +41,16 @@ size_t wide_stop_at(std::string_view rest) {
   return 0;
 }
 
+// Characters at the end of a bare address that belong to the sentence.
+constexpr std::string_view kTrailing = ".,;:!?'*~";
+
 class Finder {
  public:
   Finder(std::string_view text, const MarkdownParts& parts)
-      : text_(text), code_(parts.code), destinations_(parts.destinations) {}
+      : text_(text),
+        code_(parts.code),
+        destinations_(parts.destinations),
+        foreign_(text, parts.destinations) {}
 
   std::vector<SandboxLink> find() {
     while (at_ < text_.size()) {
@@ -79,7 +86,15 @@ class Finder {
     link.outer_end = close->outer_end;
     link.form = Form::markdown;
     set_label(link);
+    if (is_in_foreign(link)) return false;
     return add(std::move(link));
+  }
+
+  // Whether the link is part of the address of another place. A replacement would hand it to that place.
+  bool is_in_foreign(const SandboxLink& link) const {
+    using Scope = ForeignAddresses::Scope;
+    return foreign_.contain(link.outer_start, end_before(link.outer_start),
+                            parsed_end(link.start) ? Scope::outside_markdown : Scope::everything);
   }
 
   struct Close {
@@ -179,46 +194,86 @@ class Finder {
     return start + inside.size();
   }
 
-  // Searches backwards from "](" for the bracket that opens the label, but not into an earlier link.
+  // Searches backwards from "](" for the bracket that opens the label. The label may hold a bare address,
+  // which is part of it, but no link that is certain.
   void set_label(SandboxLink& link) const {
-    size_t least = found_.empty() ? 0 : found_.back().outer_end;
+    size_t least = certain_end_;
     if (at_ - least > kLabelBytesMax) least = at_ - kLabelBytesMax;
     int depth = 0;
     for (size_t i = at_; i-- > least;) {
       if (text_[i] == ']') ++depth;
       if (text_[i] != '[' || depth-- != 0) continue;
+      if (end_before(i) > i) break;  // the bracket is part of an address
       link.label = text_.substr(i + 1, at_ - i - 1);
       link.outer_start = i;
-      if (i > least && text_[i - 1] == '!') {
+      if (i > least && text_[i - 1] == '!' && end_before(i - 1) < i) {
         --link.outer_start;
         link.form = Form::image;
       }
       return;
     }
     // No label: only the address can be replaced.
-    link.form = Form::quoted;
+    link.form = Form::target;
     link.outer_start = link.start;
     link.outer_end = link.end;
   }
 
+  // Returns how many of the found links start before `at`, and where the last of them ends.
+  size_t count_before(size_t at) const {
+    size_t count = found_.size();
+    while (count > 0 && found_[count - 1].outer_start >= at) --count;
+    return count;
+  }
+  size_t end_before(size_t at) const {
+    size_t count = count_before(at);
+    return count == 0 ? 0 : found_[count - 1].outer_end;
+  }
+
   bool bare() {
     auto rest = text_.substr(at_);
-    if (!starts_without_case(rest, kScheme) || (at_ > 0 && is_word(text_[at_ - 1]))) return false;
+    if (!starts_without_case(rest, kScheme) || !is_start_of_word()) return false;
     // "sandbox: a place to play" is ordinary text.
     auto path = rest.substr(kScheme.size());
     if (!path.starts_with('/') && !path.starts_with('%') && !path.starts_with("mnt/")) return false;
     SandboxLink link;
     link.start = link.outer_start = at_;
-    char before = at_ > 0 ? text_[at_ - 1] : ' ';
+    if (is_in_foreign(link)) return false;
     auto parsed = parsed_end(at_);
-    auto closer = parsed ? parsed : end_of_enclosed(before);
+    auto closer = parsed ? parsed : end_of_enclosed(char_before(at_));
     if (!parsed && closer && has_parsed(at_ + 1, *closer)) closer.reset();
     link.end = link.outer_end = closer ? *closer : end_of_bare();
     if (link.end <= at_ + kScheme.size()) return false;
-    bool defined = at_ > 2 && text_.substr(at_ - 3, 3) == "]: ";
-    if (in_code_ || parsed || defined || std::string_view("<`\"'=").find(before) != std::string_view::npos)
-      link.form = Form::quoted;
+    if (in_code_ || is_quote(char_before(at_))) link.form = Form::quoted;
+    if (!in_code_ && (parsed || is_behind_target_mark())) link.form = Form::target;
+    if (link.form == Form::target) include_angles(link);
     return add(std::move(link));
+  }
+
+  char char_before(size_t at) const { return at > 0 ? text_[at - 1] : ' '; }
+  static bool is_quote(char c) { return c == '`' || c == '"' || c == '\''; }
+
+  // Emphasis may precede the address: "_sandbox:/…_".
+  bool is_start_of_word() const { return !is_word(char_before(at_ - underscores_before())); }
+  size_t underscores_before() const {
+    size_t count = 0;
+    while (count < std::min<size_t>(at_, 3) && text_[at_ - count - 1] == '_') ++count;
+    return count;
+  }
+
+  // Whether the text before the address says that a target follows: "<", "href=", "href='" or "[1]: ".
+  bool is_behind_target_mark() const {
+    char before = char_before(at_);
+    if (is_quote(before)) before = char_before(at_ - 1);
+    return before == '=' || char_before(at_) == '<' || (at_ > 2 && text_.substr(at_ - 3, 3) == "]: ");
+  }
+
+  // An address in <…> that is no part of a link or a definition is replaced with its marks.
+  void include_angles(SandboxLink& link) const {
+    if (char_before(link.start) != '<' || text_.substr(link.end, 1) != ">") return;
+    auto before = text_.substr(0, link.start - 1);
+    if (before.ends_with("](") || before.ends_with("]: ") || before.ends_with("]:")) return;
+    --link.outer_start;
+    ++link.outer_end;
   }
 
   // Names in <…> and in quotes may contain spaces. nullopt if they do not close on this line or contain a
@@ -261,8 +316,13 @@ class Finder {
       if ((c == ')' || c == ']' || c == '}') && depth-- == 0) break;
     }
     if (has_parsed(at_ + 1, end)) end = std::min(end, start_of_link(first_parsed(at_ + 1)->start));
-    constexpr std::string_view kTrailing = ".,;:!?'*~";
-    while (end > at_ && kTrailing.find(text_[end - 1]) != std::string_view::npos) --end;
+    size_t underscores = underscores_before();  // as many close the emphasis
+    while (end > at_) {
+      bool closes = text_[end - 1] == '_' && underscores > 0;
+      if (closes) --underscores;
+      if (!closes && kTrailing.find(text_[end - 1]) == std::string_view::npos) break;
+      --end;
+    }
     return end;
   }
 
@@ -272,6 +332,9 @@ class Finder {
     if (is_data && link.form != Form::image) return false;
     if (ascii_lower(link.address) == kScheme) return false;
     at_ = std::max(link.outer_end, at_ + 1);
+    found_.resize(count_before(link.outer_start));  // addresses in the label
+    if (link.form == Form::markdown || link.form == Form::image || parsed_end(link.start))
+      certain_end_ = link.outer_end;
     found_.push_back(std::move(link));
     return true;
   }
@@ -279,8 +342,10 @@ class Finder {
   const std::string_view text_;
   std::span<const TextRange> code_;  // ranges that end after at_
   const std::span<const TextRange> destinations_;
+  const ForeignAddresses foreign_;
   bool in_code_ = false;
   size_t at_ = 0;
+  size_t certain_end_ = 0;  // of the last link that has a label or that the parser confirms
   std::vector<SandboxLink> found_;
 };
 
@@ -297,6 +362,32 @@ std::string unescaped(std::string_view text) {
   return out;
 }
 
+// Characters that names may have, but that more often continue the sentence.
+constexpr std::array<std::string_view, 10> kDoubtful = {"…", "—",      "–",      "»",      "›",
+                                                        "“", "\u00a0", "\u202f", "\u2009", "&nbsp;"};
+
+// Whether a sentence may go on at the start of `rest`, the end of an address.
+bool may_end_at(std::string_view rest) {
+  if (rest == "\\" || rest == "'s" || rest == "\u2019s") return true;
+  if (rest.find_first_not_of('_') == std::string_view::npos) return true;
+  // A line number: ":12" or ":12:5".
+  if (rest.size() > 1 && rest.front() == ':' &&
+      rest.find_first_not_of(":0123456789") == std::string_view::npos)
+    return true;
+  return std::any_of(kDoubtful.begin(), kDoubtful.end(), [&](auto mark) { return rest.starts_with(mark); });
+}
+
+// Removes the names "." from a path.
+std::string without_dots(std::string_view path) {
+  std::string out;
+  for (auto name : split(path, '/')) {
+    if (name == ".") continue;
+    if (!out.empty()) out += '/';
+    out += name;
+  }
+  return out;
+}
+
 // Returns the path below /mnt/data, or nullopt.
 std::optional<std::string> below_data(std::string_view address) {
   if (starts_without_case(address, kScheme)) address.remove_prefix(kScheme.size());
@@ -304,7 +395,7 @@ std::optional<std::string> below_data(std::string_view address) {
   if (!address.starts_with(kFolder)) return std::nullopt;
   address.remove_prefix(kFolder.size());
   try {
-    return clean_file_path(address);
+    return clean_file_path(without_dots(address));
   } catch (const Error&) {
     return std::nullopt;
   }
@@ -339,6 +430,20 @@ std::vector<std::string> paths_meant(std::string_view address) {
     if (auto other = workspace::other_spelling(paths[i])) add(std::move(*other));
   }
   return paths;
+}
+
+std::vector<std::string> shorter_addresses(std::string_view address) {
+  constexpr size_t kCountMax = 16;
+  std::vector<std::string> out;
+  for (size_t i = kScheme.size(); i < address.size() && out.size() < kCountMax; ++i) {
+    if (!may_end_at(address.substr(i))) continue;
+    auto shorter = address.substr(0, i);
+    while (!shorter.empty() && kTrailing.find(shorter.back()) != std::string_view::npos)
+      shorter.remove_suffix(1);
+    if (out.empty() || out.back() != shorter) out.emplace_back(shorter);
+  }
+  std::reverse(out.begin(), out.end());
+  return out;
 }
 
 std::string name_meant(std::string_view address) {

@@ -74,9 +74,9 @@ struct NewExecution {
   std::string language = "python";  // python | bash
   std::optional<int64_t> timeout_s;
   std::vector<AddedFile> files;
-  // Tools that only the client has, as a JSON list of {name, description, parameters}; empty: none. Code
-  // calls them as functions (runtime/sandkeep_runtime/tools.py). The calls are `tools` events of the feed,
-  // and Interpreter::answer_tools delivers their results.
+  // Tools that only the client has, as a JSON list of {name, function, description, parameters}; empty: none.
+  // Code calls each as `function` (runtime/sandkeep_runtime/tools.py). The calls are `tools` events of the
+  // feed, and Interpreter::answer_tools delivers their results.
   std::string tools = {};
   // The caller answers before the execution is done. It is a durable row before execute() returns, and a
   // killed server runs it after its restart unless it had begun.

@@ -3,7 +3,9 @@
 #include <map>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "workspace/blob_ledger.h"
 #include "workspace/change_run.h"
 #include "workspace/content.h"
@@ -128,72 +130,86 @@ std::vector<UploadPart> chosen_parts(const std::vector<UploadPart>& parts,
   return chosen;
 }
 
-// Identifies what an upload is completed with.
+// Identifies the parts that an upload is completed with.
 std::string fingerprint(const Uploads::Completion& wanted) {
   std::string all = wanted.parts ? "parts" : "appended";
   for (const Id& part : wanted.parts.value_or(std::vector<Id>{})) all += part.raw();
-  return sha256(all + "\nmd5 " + wanted.md5.value_or("")).hex();
+  return sha256(all).hex();
 }
 
-// A client that did not receive the answer asks again and gets the same answer. Error(bad_request) if it now
-// asks for other parts, since the file does not hold them.
+// The stored record of a completion: the fingerprint of its parts and the MD5 of the file.
+std::string completion_text(const Uploads::Completion& wanted, const std::string& md5) {
+  return fingerprint(wanted) + " " + to_hex(as_bytes(md5));
+}
+
+// A client that did not receive the answer asks again and gets the same answer, with or without an MD5.
+// Error(bad_request) if it now asks for other parts or bytes, since the file does not hold them.
 void check_repeated(const UploadInfo& completed, const Uploads::Completion& wanted) {
-  if (completed.completion.empty() || completed.completion == fingerprint(wanted)) return;
-  throw Error(Code::bad_request, "the upload is completed already, with other parts or another MD5")
+  if (completed.completion.empty()) return;
+  auto words = split(completed.completion, ' ');
+  bool same_parts = words.front() == fingerprint(wanted);
+  if (same_parts && (!wanted.md5 || words.back() == to_hex(as_bytes(*wanted.md5)))) return;
+  throw Error(Code::bad_request, same_parts ? "the upload is completed already, and its file has another MD5"
+                                            : "the upload is completed already, with other parts")
       .advise(Advice::create_other_upload)
-      .with("field", "part_ids");
+      .with("field", same_parts ? "md5" : "part_ids");
 }
 
 // Joins parts into one content. Almost all chunks of the parts recur in it, except at the boundaries, so
 // little is written.
 class Joiner {
  public:
-  Joiner(KeepContext& context, std::optional<std::string> md5, const std::function<bool()>& go_on)
-      : context_(context), go_on_(go_on), intake_(context, {.announced = {.md5 = std::move(md5)}}) {}
+  Joiner(KeepContext& context, const std::function<bool()>& go_on)
+      : context_(context), go_on_(go_on), intake_(context) {}
 
   void add(const UploadPart& part) {
     ContentReader reader(context_, part.sha256, 0, part.size);
     while (auto piece = reader.next()) {
       if (!go_on_()) throw Error(Code::unavailable, "the completion was stopped before its end");
       if (!piece->file) {
-        intake_.write(piece->bytes);
+        write(as_bytes(piece->bytes));
         continue;
       }
       for (uint64_t done = 0; done < piece->size;) {
         auto room = std::span(buffer_).first(std::min<uint64_t>(buffer_.size(), piece->size - done));
         size_t got = read_at(piece->file->get(), room, piece->offset + done, "a blob");
         if (got == 0) throw Error(Code::corrupt, "a stored blob is shorter than recorded");
-        intake_.write(Bytes(buffer_).first(got));
+        write(Bytes(buffer_).first(got));
         done += got;
       }
     }
   }
 
-  Content finish() {
-    try {
-      return intake_.finish();
-    } catch (Error& error) {
-      if (error.code() == Code::bad_request) error.with("field", "md5");
-      throw;
-    }
+  struct Joined {
+    Content content;
+    std::string md5;  // 16 bytes
+  };
+  // Error(bad_request) if the bytes do not have the expected MD5.
+  Joined finish(const std::optional<std::string>& expected) {
+    auto md5 = md5_.digest();
+    if (expected && *expected != md5)
+      throw Error(Code::bad_request, "the bytes do not have the MD5 that was announced").with("field", "md5");
+    return {intake_.finish(), std::move(md5)};
   }
 
  private:
+  void write(Bytes bytes) {
+    md5_.update(bytes);
+    intake_.write(bytes);
+  }
+
   KeepContext& context_;
   const std::function<bool()>& go_on_;
   Intake intake_;
+  Md5Stream md5_;
   std::vector<std::byte> buffer_ = std::vector<std::byte>(kReadBytes);
 };
 
-PutChange join_parts(KeepContext& context, const std::vector<UploadPart>& parts,
-                     const Uploads::Completion& wanted, const std::function<bool()>& go_on) {
-  Joiner joiner(context, wanted.md5, go_on);
+Joiner::Joined join_parts(KeepContext& context, const std::vector<UploadPart>& parts,
+                          const Uploads::Completion& wanted, const std::function<bool()>& go_on) {
+  Joiner joiner(context, go_on);
   for (const auto& part : parts) joiner.add(part);
-  PutChange change;
-  change.path = wanted.place;
-  change.conditions = wanted.conditions;
-  change.content = joiner.finish();
-  return change;
+  return joiner.finish(wanted.md5);
 }
 
 }  // namespace
@@ -307,8 +323,11 @@ UploadInfo Uploads::complete(const Authority& authority, const Id& id, const Com
     return std::pair(pending, chosen);
   });
   PutChange put;
+  std::string md5;
   try {
-    put = join_parts(context_, parts, wanted, go_on);
+    auto joined = join_parts(context_, parts, wanted, go_on);
+    put.content = std::move(joined.content);
+    md5 = std::move(joined.md5);
   } catch (const Error& error) {
     // Missing parts mean that the upload ended in the meantime.
     if (error.code() == Code::gone)
@@ -317,6 +336,8 @@ UploadInfo Uploads::complete(const Authority& authority, const Id& id, const Com
       });
     throw;
   }
+  put.path = wanted.place;
+  put.conditions = wanted.conditions;
   put.mime_found = upload.wanted.mime.empty();
   put.mime = put.mime_found ? guess_mime(put.path, put.content.head_bytes()) : upload.wanted.mime;
   const Change change = std::move(put);
@@ -341,7 +362,7 @@ UploadInfo Uploads::complete(const Authority& authority, const Id& id, const Com
     end_upload(run, id, "completed");
     auto result = run.run(change);
     tx.exec("UPDATE uploads SET version = $2, completion = $3 WHERE id = $1",
-            {id, result.version->id, fingerprint(wanted)});
+            {id, result.version->id, completion_text(wanted, md5)});
     if (wanted.also) wanted.also(tx, {result});
     unneeded = std::move(run.unneeded());
     pending.status = "completed";

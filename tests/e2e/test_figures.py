@@ -118,3 +118,30 @@ def test_many_large_figures_of_one_cell_are_all_kept(keep):
     done = keep.run(session, code)
     assert done["end"] == "ok" and [file["path"] for file in done["kept"]] == [f"many/outputs/1-{n}.png" for n in range(1, 9)]
     assert [output["file"] for output in displayed(done)] == [file["path"] for file in done["kept"]]
+
+
+def shown_by(keep, data):
+    """Displays a bundle of MIME types, and returns what the answer shows of it."""
+    done = keep.run(keep.create(), f"from IPython.display import publish_display_data\npublish_display_data({data})\nprint('after')")
+    assert done["end"] == "ok" and done["outputs"][-1]["text"] == "after\n", done
+    return displayed(done)[0]
+
+
+@pytest.mark.parametrize("kind", ["image/png", "image/jpeg", "image/gif", "image/webp"])
+def test_bytes_that_are_no_image_are_shown_as_text_that_says_so(keep, kind):
+    shown = shown_by(keep, {kind: b"hello", "text/plain": "a picture"})
+    assert list(shown["data"]) == ["text/plain"] and not shown.get("file"), shown
+    assert shown["data"]["text/plain"].startswith("a picture\n") and kind in shown["data"]["text/plain"], shown
+
+
+def test_an_svg_that_is_no_text_is_no_figure(keep):
+    for value in ("7", "['<svg>']"):
+        shown = shown_by(keep, f"{{'image/svg+xml': {value}}}")
+        assert list(shown["data"]) == ["text/plain"] and not shown.get("file"), shown
+
+
+def test_a_display_of_too_many_types_is_cut_and_says_so(keep):
+    shown = shown_by(keep, "{'a/%d' % n: '' for n in range(2000)}")
+    assert len(shown["data"]) <= 101 and "2000" in shown["data"]["text/plain"], shown
+    shown = shown_by(keep, "{'a/' + 'x' * 3_000_000: 'y', 'text/plain': 'z'}")
+    assert list(shown["data"]) == ["text/plain"] and len(str(shown)) < 2000

@@ -1,5 +1,6 @@
 // Any bytes as a message: as plain text, as a response and as an event stream, with the links found in it,
-// its rewriting and its HTML. Only Error may be thrown, ranges must fit, and no HTML but ours may come out.
+// its rewriting and its HTML. Only Error may be thrown, ranges must fit, no HTML but ours may come out, and
+// no link of ours may be inside the address of another place.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -16,6 +17,8 @@
 namespace {
 
 using namespace sk::conversations;
+
+constexpr const char* kOurs = "https://here/k/x";
 
 template <class Step>
 void tolerate(Step step) {
@@ -34,6 +37,24 @@ void html_is_ours(const std::string& html) {
   }
 }
 
+// Whether the text may have an address of another place, in which links stay as written.
+bool may_be_in_another(std::string_view text) {
+  auto lower = sk::ascii_lower(text);
+  for (const char* sign : {"=", "?", "#", ".", "<", "http", "ftp", "mailto", "xmpp"})
+    if (lower.find(sign) != std::string::npos) return true;
+  return false;
+}
+
+// A link of ours inside another address would be given to that place.
+void links_are_whole_addresses(std::string_view html) {
+  constexpr std::string_view kBefore = "href=\"";
+  for (size_t at = html.find(kBefore); at != std::string_view::npos; at = html.find(kBefore, at + 1)) {
+    auto target = html.substr(at + kBefore.size());
+    target = target.substr(0, target.find('"'));
+    if (!target.starts_with(kOurs) && target.find(kOurs) != std::string_view::npos) std::abort();
+  }
+}
+
 void links_fit(const std::string& text) {
   size_t from = 0;
   std::vector<Replacement> all;
@@ -43,7 +64,8 @@ void links_fit(const std::string& text) {
     auto is_it = [&](const SandboxLink& link) {
       return link.start == wanted.start && link.end == wanted.end;
     };
-    bool is_wanted = std::string_view(text).substr(wanted.start).starts_with("sandbox:/mnt/data/a");
+    bool is_wanted = std::string_view(text).substr(wanted.start).starts_with("sandbox:/mnt/data/a") &&
+                     !may_be_in_another(text);
     if (is_wanted && std::none_of(links.begin(), links.end(), is_it)) std::abort();
   }
   for (const auto& link : links) {
@@ -55,9 +77,11 @@ void links_fit(const std::string& text) {
       if (path.empty() || path.front() == '/' || ("/" + path + "/").find("/../") != std::string::npos)
         std::abort();
     }
-    all.push_back({link, name_meant(link.address), from % 2 ? "https://here/k/x" : "", "no such file"});
+    all.push_back({link, name_meant(link.address), from % 2 ? kOurs : "", "no such file"});
   }
-  html_is_ours(markdown_to_html(rewrite(text, all), {.image_prefixes = {"https://here/k/"}}));
+  auto html = markdown_to_html(rewrite(text, all), {.image_prefixes = {"https://here/k/"}});
+  html_is_ours(html);
+  if (text.find("here/k") == std::string::npos) links_are_whole_addresses(html);
 }
 
 void all_fit(const Transcript& transcript) {

@@ -1,12 +1,14 @@
 // POST /exec/programmatic: code that calls tools which only the client has. The execution waits in its
 // session while the client runs them, so no code runs twice. The first request starts the execution and each
 // further one brings results. Every answer contains the next calls or the result.
+#include <map>
 #include <unordered_map>
 
 #include "api/common/await.h"
 #include "api/common/need_interpreter.h"
 #include "api/librechat/librechat.h"
 #include "api/librechat/result.h"
+#include "api/librechat/tool_names.h"
 #include "api/vendor/output_text.h"
 #include "base/json_reading.h"
 #include "base/mutex.h"
@@ -121,17 +123,26 @@ Reply wait_for_next(const AfterCall& call, const RunningExecution& running, int6
   return await(call, running, {.answer = answer, .by_event = calls, .after = after});
 }
 
-Json read_tools(const Body& body) {
+// Returns the tools with the names of their functions. Error(bad_request) if two have the same.
+Json read_tools(const Body& body, const std::string& language) {
   const Json& tools = body.objects("tools");
   if (tools.empty() || tools.size() > kToolsMax)
     throw Error(Code::bad_request, "tools must be a list of 1 to 100 tools")
         .with("field", std::string("tools"));
   Json out = Json::array();
+  std::map<std::string, std::string> tool_of;
   for (const auto& tool : tools) {
     auto name = tool.find("name");
     if (name == tool.end() || !name->is_string() || name->get_ref<const std::string&>().empty())
       throw Error(Code::bad_request, "every tool must have a name").with("field", std::string("tools"));
-    Json one = {{"name", *name}};
+    auto function = function_name(name->get_ref<const std::string&>(), language);
+    auto [same, is_new] = tool_of.emplace(function, name->get<std::string>());
+    if (!is_new)
+      throw Error(Code::bad_request, "the tools '" + cut_text(same->second, 100) + "' and '" +
+                                         cut_text(name->get<std::string>(), 100) +
+                                         "' would both be the function " + cut_text(function, 100))
+          .with("field", std::string("tools"));
+    Json one = {{"name", *name}, {"function", function}};
     for (const char* field : {"description", "parameters"})
       if (tool.contains(field)) one[field] = tool[field];
     out.push_back(std::move(one));
@@ -150,7 +161,7 @@ Reply begin(Call& call, const std::shared_ptr<Begun>& begun) {
   wanted.base_url = call.request.base_url;
   wanted.code = *code;
   wanted.language = language;
-  wanted.tools = to_text(read_tools(call.body));
+  wanted.tools = to_text(read_tools(call.body, language));
   wanted.announced = true;
   int64_t timeout_ms =
       within(call.body.integer("timeout").value_or(kTimeoutDefaultMs), 1, INT64_MAX / 2, "timeout");

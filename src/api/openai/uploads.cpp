@@ -53,6 +53,13 @@ Json upload_json(App& app, const workspace::Actor& actor, const UploadInfo& uplo
           {"file", file ? file_json(*file, base_url) : Json()}};
 }
 
+// A completion that is repeated after its file was deleted has no file to answer with.
+void need_file_of(App& app, const workspace::Actor& actor, const UploadInfo& completed) {
+  if (!app.given_files.find(actor, completed.version))
+    throw Error(Code::gone, "the upload is completed, and its file was deleted since")
+        .advise(Advice::create_other_upload);
+}
+
 Reply upload_reply(Call& call, const UploadInfo& upload) {
   return Reply::json(upload_json(call.app, call.actor, upload, call.request.base_url));
 }
@@ -131,6 +138,7 @@ Reply complete_upload(Call& call) {
                     base_url = call.request.base_url](const std::atomic<bool>& cancelled) {
                      auto go_on = [&] { return !cancelled && !app.background.stopping(); };
                      auto done = app.keep.uploads().complete(authority, id, wanted, go_on);
+                     need_file_of(app, authority.actor(), done);
                      auto reply = Reply::json(upload_json(app, authority.actor(), done, base_url));
                      add_ignored(reply, ignored);
                      return reply;

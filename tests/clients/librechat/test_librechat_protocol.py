@@ -273,6 +273,43 @@ def test_a_shell_script_calls_the_clients_tools(current):
     assert (at_once["status"], at_once["stdout"]) == ("completed", "twotwo")
 
 
+def test_lines_of_a_shell_script_count_as_sent(current):
+    answer = talk(current, "echo $LINENO\necho $LINENO\nnot-a-command", None, [], lang="bash")
+    assert answer["stdout"] == "1\n2\n" and "line 3" in answer["stderr"], answer
+
+
+def test_tools_are_there_for_one_call_only(current):
+    def run(code, **fields):
+        return talk(current, code, None, [], session_id=session, **fields)["stdout"]
+
+    session = current.exec("add = 42")["session_id"]
+    tools = [{"name": "add"}, {"name": "open"}]
+    assert run("print(callable(add)); get = 1; ToolExecutionError", tools=tools) == "True\n"
+    assert current.exec("print(add, open('x', 'w').write('y'), 'ToolExecutionError' in globals())", session_id=session)["stdout"] == "42 1 False\n"
+    assert run("add = 'mine'", tools=tools) == ""
+    assert current.exec("print(add)", session_id=session)["stdout"] == "mine\n", "what code assigns stays"
+    current.exec("add() { printf mine; }", lang="bash", session_id=session)
+    assert run("type -t add open", lang="bash", tools=tools) == "function\nfunction\n"
+    assert current.exec("add; type -t open __sandkeep_tool || echo none", lang="bash", session_id=session)["stdout"] == "minenone\n"
+
+
+@pytest.mark.parametrize("name", ["echo", "printf", "read", "cat", "test", "mktemp", "rm", "["])
+def test_a_shell_tool_may_have_the_name_of_a_builtin(current, name):
+    function = "tool" if name == "[" else name
+    answer = talk(current, f"x=$({function} '{{\"a\": 1}}')\nbuiltin echo \"got $x\"", lambda *_: {"result": "it", "is_error": False},
+                  [[(name, {"a": 1})]], lang="bash", tools=[{"name": name}])
+    assert answer["stdout"] == "got it\n", answer
+
+
+def test_two_tools_of_one_name_are_refused(current):
+    for lang, names in (("python", ("a-b", "a_b")), ("bash", ("a.b", "a b")), ("python", ("if", "if_tool"))):
+        tools = [{"name": name} for name in names]
+        refused = current.call("POST", "/exec/programmatic", 400, json={"code": "1", "lang": lang, "tools": tools}).json()
+        assert all(name in str(refused) for name in names), refused
+    for lang in ("python", "bash"):
+        current.call("POST", "/exec/programmatic", 400, json={"code": "1", "lang": lang, "tools": [{"name": "same"}, {"name": "same"}]})
+
+
 def test_a_continuation_is_taken_once_and_only_by_whom_it_belongs_to(server, current):
     asked = current.call("POST", "/exec/programmatic", json={"code": "print(await add(1, 2))", "tools": TOOLS}).json()
     results = {"continuation_token": asked["continuation_token"], "tool_results": [{"call_id": asked["tool_calls"][0]["id"], "result": 3, "is_error": False}]}

@@ -110,6 +110,10 @@ def test_tables_are_rows_and_images_are_images(agent):
     client.works("write_file", path="p.png", base64=base64.b64encode(PNG).decode())
     image = [block for block in client.tool("read_file", path="p.png")["content"] if block["type"] == "image"]
     assert base64.b64decode(image[0]["data"]) == PNG and image[0]["mimeType"] == "image/png"
+    for name in ("fake.png", "fake.jpg", "fake.gif", "fake.webp"):
+        client.works("write_file", path=name, text="not a picture")
+        fake = client.tool("read_file", path=name)
+        assert "image" not in [block["type"] for block in fake["content"]] and "not a picture" in text_of(fake), fake
 
 
 def test_lists_and_search_go_on_with_a_cursor(agent):

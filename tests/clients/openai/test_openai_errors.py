@@ -1,5 +1,6 @@
 """Errors as OpenAI's clients read them, and what is told about fields that are not understood."""
 
+import hashlib
 import json
 
 import pytest
@@ -178,6 +179,16 @@ def test_a_read_only_key_reads_and_changes_nothing(server, api, container):
     ]:
         reader.error(method, path, 403, **options)
     assert api.content(container, file["id"]).content == b"x"
+
+
+def test_a_completion_repeated_after_its_file_was_deleted_says_so(api):
+    upload = api.post("/uploads", {"filename": "a", "purpose": "batch", "bytes": 1, "mime_type": "text/plain"})["id"]
+    part = api.send("POST", f"/uploads/{upload}/parts", files={"data": ("x", b"x")}).json()["id"]
+    done = api.post(f"/uploads/{upload}/complete", {"part_ids": [part]})
+    again = api.post(f"/uploads/{upload}/complete", {"part_ids": [part], "md5": hashlib.md5(b"x").hexdigest()})
+    assert again["file"]["id"] == done["file"]["id"]
+    api.delete(f"/files/{done['file']['id']}")
+    assert "deleted" in api.error("POST", f"/uploads/{upload}/complete", 410, json={"part_ids": [part]})["message"]
 
 
 def test_objects_of_other_principals_are_404(server, api, container):

@@ -105,6 +105,32 @@ TEST_F(ConversationsTest, ALinkToNothingIsFlaggedAndNeverInvented) {
   EXPECT_EQ(climbing.files[0].state, ShownState::missing);
 }
 
+TEST_F(ConversationsTest, AnAddressEndsWhereTheFileNameEnds) {
+  put("sessions/one/report.csv", "x");
+  int number = 0;
+  for (std::string_view behind : {"…", "—then", "\u00a0and", "'s", ":12", "\\\nnext", ""}) {
+    auto text = "see sandbox:/mnt/data/report.csv" + std::string(behind);
+    auto name = "m" + std::to_string(++number);
+    for (int time = 0; time < 2; ++time) {
+      auto message = store(text_message(name, text));
+      ASSERT_EQ(message.files.size(), 1u) << text;
+      EXPECT_EQ(message.files[0].state, ShownState::kept) << text;
+      EXPECT_EQ(message.files[0].name, "report.csv") << text;
+      EXPECT_EQ(message.files[0].link->address, "sandbox:/mnt/data/report.csv") << text;
+      EXPECT_EQ(message.files[0].link->outer_end, 4 + message.files[0].link->address.size()) << text;
+    }
+  }
+  put("sessions/one/report.csv…", "the longer name");
+  EXPECT_EQ(shown_bytes(store(text_message("longer", "sandbox:/mnt/data/report.csv…"))), "the longer name");
+}
+
+TEST_F(ConversationsTest, AFileIsListedUnderItsOwnName) {
+  put("sessions/one/report.csv", "x");
+  auto message = store(text_message("m", "[x](sandbox:/mnt/data/report.csv?download=1#top)"));
+  EXPECT_EQ(message.files[0].state, ShownState::kept);
+  EXPECT_EQ(message.files[0].name, "report.csv");
+}
+
 TEST_F(ConversationsTest, WithoutASessionALinkCannotBeResolved) {
   auto message = store(text_message("m", kLink, ""));
   EXPECT_EQ(message.files[0].state, ShownState::not_captured);

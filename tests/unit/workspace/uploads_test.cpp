@@ -7,6 +7,7 @@
 #include <set>
 #include <thread>
 
+#include "base/hash.h"
 #include "unit/workspace/keep_fixture.h"
 
 namespace sk::workspace {
@@ -136,6 +137,21 @@ TEST_F(UploadsTest, CompletingAgainWithOtherPartsIsRefused) {
   EXPECT_EQ(code_of([&] { complete(upload, {two, one}); }), Code::bad_request);
   EXPECT_EQ(code_of([&] { complete(upload, {one, two}, std::string(16, 'x')); }), Code::bad_request);
   EXPECT_EQ(complete(upload, {one, two}).version, done.version);
+}
+
+TEST_F(UploadsTest, CompletingAgainComparesTheMd5WithTheFile) {
+  Md5Stream stream;
+  stream.update(as_bytes("abcdef"));
+  auto md5 = stream.digest();
+  for (const auto& first : {std::optional<std::string>(), std::optional(md5)}) {
+    auto upload = begin(6);
+    auto one = part(upload, "abc"), two = part(upload, "def");
+    auto done = complete(upload, {one, two}, first);
+    EXPECT_EQ(complete(upload, {one, two}, md5).version, done.version);
+    EXPECT_EQ(complete(upload, {one, two}).version, done.version);
+    EXPECT_EQ(code_of([&] { complete(upload, {one, two}, std::string(16, 'x')); }), Code::bad_request);
+    EXPECT_EQ(fact("field"), "md5");
+  }
 }
 
 TEST_F(UploadsTest, AnUploadThatIsNeverCompletedEndsAfterAnHour) {

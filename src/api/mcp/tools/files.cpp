@@ -4,6 +4,7 @@
 #include "api/mcp/tools/content.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "workspace/content.h"
 #include "workspace/links.h"
 
 namespace sk::api::mcp {
@@ -193,15 +194,26 @@ std::optional<ToolResult> show_text(ToolCall& call, const Version& version) {
   return result;
 }
 
+// Whether the file is an image that clients show. Its type may come from its name, so the bytes must agree.
+bool is_shown_image(workspace::KeepContext& context, const workspace::Version& version) {
+  constexpr uint64_t kHeadBytes = 12;
+  if (!version.mime.starts_with("image/")) return false;
+  auto head =
+      workspace::ContentReader(context, version.sha256, 0, std::min(version.size, kHeadBytes)).read_all();
+  if (version.mime == "image/png") return head.starts_with("\x89PNG\r\n\x1a\n");
+  if (version.mime == "image/jpeg") return head.starts_with("\xff\xd8\xff");
+  if (version.mime == "image/gif") return head.starts_with("GIF87a") || head.starts_with("GIF89a");
+  return version.mime == "image/webp" && head.starts_with("RIFF") && head.ends_with("WEBP");
+}
+
 std::optional<ToolResult> read_file(ToolCall& call) {
   auto version = version_of(call);
   call.turn.call.note("read", version.path);
-  bool is_image = version.mime == "image/png" || version.mime == "image/jpeg" ||
-                  version.mime == "image/gif" || version.mime == "image/webp";
+  auto& context = call.app().keep.context();
+  const bool is_image = is_shown_image(context, version);
   if (!is_image)
     if (auto result = show_text(call, version)) return result;
   auto result = about_version(call, version);
-  auto& context = call.app().keep.context();
   result.text = markdown_link(version.id, version.path, call.base_url()) + ", " + version.mime + ", " +
                 human_size(version.size) + "\n";
   if (is_image && version.size <= kImageBytesMax) {
