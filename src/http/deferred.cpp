@@ -24,6 +24,8 @@ bool Deferred::complete(Reply reply) {
   return deliver(std::move(reply));
 }
 
+AtStop Deferred::at_stop() const { return impl_->at_stop; }
+
 bool Deferred::done() const {
   MutexLock lock(impl_->mutex);
   return impl_->done;

@@ -48,6 +48,8 @@ void EventStream::close() {
   impl_->wake_locked();
 }
 
+AtStop EventStream::at_stop() const { return impl_->at_stop; }
+
 bool EventStream::closed() const {
   MutexLock lock(impl_->mutex);
   return impl_->closed;

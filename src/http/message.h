@@ -128,12 +128,16 @@ class Deferred {
   // disconnected.
   bool complete(Reply reply);
   bool done() const;  // completed, cancelled or past its deadline
+  AtStop at_stop() const;
+  // Keeps an object until this one is destroyed. Call before the reply is returned.
+  void own(std::shared_ptr<void> object) { owned_ = std::move(object); }
 
   struct Impl;
   Impl& impl() { return *impl_; }
 
  private:
   std::unique_ptr<Impl> impl_;
+  std::shared_ptr<void> owned_;  // of any type
 };
 
 // Server-sent events. send() may be called from any thread, even before the reply is returned, and never
@@ -154,12 +158,16 @@ class EventStream {
   // Returns the number of bytes not yet sent. Producers of many events should pause while this is large;
   // otherwise the stream is closed.
   size_t unsent_bytes() const;
+  AtStop at_stop() const;
+  // Keeps an object until this one is destroyed. Call before the reply is returned.
+  void own(std::shared_ptr<void> object) { owned_ = std::move(object); }
 
   struct Impl;
   Impl& impl() { return *impl_; }
 
  private:
   std::unique_ptr<Impl> impl_;
+  std::shared_ptr<void> owned_;  // of any type
 };
 
 // Receiver of a streamed request body, created when the headers arrive. Pieces arrive in order, one at a

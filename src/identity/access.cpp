@@ -11,6 +11,11 @@ namespace {
 constexpr size_t kRootKeyBytesMin = 16;
 constexpr size_t kCacheMax = 10'000;
 
+// The columns of Access::read_actor().
+#define SK_ACTORS                                                                                            \
+  "SELECT k.id, k.principal, p.name, p.admin, k.read_only, k.only_workspace, k.expires_us FROM keys k JOIN " \
+  "principals p ON p.id = k.principal"
+
 void check_display_name(const std::string& name, std::string_view what) {
   bool control = false;
   for (char c : name) control = control || static_cast<unsigned char>(c) < 32 || c == 127;
@@ -46,6 +51,12 @@ KeyInfo read_key(const catalog::Row& row) {
   return key;
 }
 
+#define SK_PRINCIPALS "SELECT id, name, kind, admin, created_us, suspended_us FROM principals"
+
+Principal read_principal(const catalog::Row& row) {
+  return {row.id(0), row.str(1), row.str(2), row.integer(3) != 0, row.integer(4), row.maybe_integer(5)};
+}
+
 // Returns the expiry of a key that `actor` creates. It never exceeds the expiry of the creating key;
 // otherwise a key lent for a minute could be kept forever.
 std::optional<TimeUs> expiry_under(const Actor& actor, const std::optional<TimeUs>& wanted_us) {
@@ -74,19 +85,17 @@ std::string free_name(catalog::Tx& tx, std::string wanted) {
 
 Error key_revoked() { return Error(Code::unauthorized, "this key was revoked").advise(Advice::make_key); }
 
+Error suspended() {
+  return Error(Code::unauthorized, "the principal of this key is suspended")
+      .advise(Advice::ask_administrator);
+}
+
 Error key_expired() { return Error(Code::unauthorized, "this key has expired").advise(Advice::make_key); }
 
 }  // namespace
 
 void Actor::need_write() const {
   if (!may_write()) throw Error(Code::forbidden, "this key may read, but not change anything");
-}
-
-Actor recorded_actor(ReplayKey, const Id& principal, std::string name) {
-  Actor actor;
-  actor.principal_ = principal;
-  actor.name_ = std::move(name);
-  return actor;
 }
 
 Access::Access(catalog::Database& db, const Clock& clock, IdMaker& ids, TransactionHooks& hooks)
@@ -146,41 +155,49 @@ Actor Access::authenticate(std::string_view secret) {
       return found->second;
     }
   }
-  struct Found {
-    Actor actor;
-    bool revoked;
-  };
   auto found = db_.read([&](catalog::Statements& statements) {
-    return statements.one(
-        "SELECT k.id, k.principal, p.name, p.admin, k.read_only, k.only_workspace, k.expires_us, "
-        "k.revoked_us "
-        "FROM keys k JOIN principals p ON p.id = k.principal WHERE k.hash = $1",
-        {hash}, [](const catalog::Row& row) {
-          Found result;
-          result.actor.key_ = row.id(0);
-          result.actor.principal_ = row.id(1);
-          result.actor.name_ = row.str(2);
-          result.actor.read_only_ = row.integer(4) != 0;
-          if (!row.is_null(5)) result.actor.only_workspace_ = row.id(5);
-          // A key limited to one workspace does not have its principal's admin rights. A read-only key keeps
-          // them for reading; changes require both admin rights and write access.
-          result.actor.admin_ = row.integer(3) != 0 && row.is_null(5);
-          result.actor.expires_us_ = row.maybe_integer(6);
-          result.revoked = !row.is_null(7);
-          return result;
-        });
+    auto actor = statements.one(SK_ACTORS " WHERE k.hash = $1", {hash}, read_actor);
+    if (actor) check_key(statements, *actor, now_us);
+    return actor;
   });
   if (!found) throw Error(Code::unauthorized, "this key is unknown");
-  if (found->revoked) throw key_revoked();
-  if (found->actor.expires_us() && *found->actor.expires_us() <= now_us) throw key_expired();
   {
     MutexLock lock(mutex_);
     if (cache_.size() >= kCacheMax) cache_.clear();
     // Do not cache a key that was revoked since the lookup above.
-    if (revocations == revocations_) cache_.emplace(hash, found->actor);
-    last_use_us_[found->actor.key()] = now_us;
+    if (revocations == revocations_) cache_.emplace(hash, *found);
+    last_use_us_[found->key()] = now_us;
   }
-  return found->actor;
+  return *found;
+}
+
+Actor Access::read_actor(const catalog::Row& row) {
+  Actor actor;
+  actor.key_ = row.id(0);
+  actor.principal_ = row.id(1);
+  actor.name_ = row.str(2);
+  actor.read_only_ = row.integer(4) != 0;
+  if (!row.is_null(5)) actor.only_workspace_ = row.id(5);
+  // A key limited to one workspace does not have its principal's admin rights. A read-only key keeps them for
+  // reading; changes require both admin rights and write access.
+  actor.admin_ = row.integer(3) != 0 && row.is_null(5);
+  actor.expires_us_ = row.maybe_integer(6);
+  return actor;
+}
+
+Actor Access::recorded_actor(ReplayKey, const Id& principal, const Id& key) {
+  return db_.read([&](catalog::Statements& statements) {
+    Actor actor;
+    actor.principal_ = principal;
+    if (key) {
+      auto found =
+          statements.one(SK_ACTORS " WHERE k.id = $1 AND k.principal = $2", {key, principal}, read_actor);
+      if (!found) throw Error(Code::unauthorized, "this key is unknown");
+      actor = std::move(*found);
+    }
+    check_key(statements, actor, clock_.now_us());
+    return actor;
+  });
 }
 
 // Creates the principal of a subject that is seen for the first time.
@@ -204,13 +221,15 @@ Actor Access::insert_subject(catalog::Tx& tx, const std::string& source, const s
 
 Actor Access::actor_of_subject(const std::string& source, const std::string& subject) {
   const std::string known_as = source + "\n" + subject;
+  int64_t revocations = 0;
   {
     MutexLock lock(mutex_);
+    revocations = revocations_;
     auto found = subjects_.find(known_as);
     if (found != subjects_.end()) return found->second;
   }
   auto look_up = [&](catalog::Statements& statements) {
-    return statements.one(
+    auto known = statements.one(
         "SELECT p.id, p.name FROM subjects s JOIN principals p ON p.id = s.principal "
         "WHERE s.source = $1 AND s.subject = $2",
         {source, subject}, [](const catalog::Row& row) {
@@ -219,6 +238,8 @@ Actor Access::actor_of_subject(const std::string& source, const std::string& sub
           actor.name_ = row.str(1);
           return actor;
         });
+    if (known) check_key(statements, *known, clock_.now_us());
+    return known;
   };
   auto actor = db_.read(look_up);
   if (!actor) {
@@ -229,7 +250,8 @@ Actor Access::actor_of_subject(const std::string& source, const std::string& sub
   }
   MutexLock lock(mutex_);
   if (subjects_.size() >= kCacheMax) subjects_.clear();
-  subjects_.emplace(known_as, *actor);
+  // Do not cache a principal that was suspended since the lookup above.
+  if (revocations == revocations_) subjects_.emplace(known_as, *actor);
   return *actor;
 }
 
@@ -238,7 +260,7 @@ Principal Access::create_principal(const Actor& actor, const std::string& name, 
     throw Error(Code::forbidden, "only an administrator's key may create principals");
   check_display_name(name, "a principal's name");
   if (kind != "person" && kind != "agent") throw Error(Code::bad_request, "kind must be 'person' or 'agent'");
-  Principal made{ids_.next(), name, kind, false, clock_.now_us()};
+  Principal made{ids_.next(), name, kind, false, clock_.now_us(), {}};
   db_.write(catalog::Scope::installation(), [&](catalog::Tx& tx) {
     check_key(tx, actor, tx.now_us());
     if (tx.exists("SELECT 1 FROM principals WHERE name = $1", {name}))
@@ -257,11 +279,39 @@ Principal Access::create_principal(const Actor& actor, const std::string& name, 
 std::vector<Principal> Access::list_principals(const Actor& actor) {
   if (!actor.is_admin()) throw Error(Code::forbidden, "only an administrator's key may list principals");
   return db_.read([&](catalog::Statements& statements) {
-    return statements.all("SELECT id, name, kind, admin, created_us FROM principals ORDER BY created_us", {},
-                          [](const catalog::Row& row) {
-                            return Principal{row.id(0), row.str(1), row.str(2), row.integer(3) != 0,
-                                             row.integer(4)};
-                          });
+    return statements.all(SK_PRINCIPALS " ORDER BY created_us", {}, read_principal);
+  });
+}
+
+Principal Access::suspend(const Actor& actor, const Id& principal) {
+  return set_suspended(actor, principal, Suspended::yes);
+}
+
+Principal Access::resume(const Actor& actor, const Id& principal) {
+  return set_suspended(actor, principal, Suspended::no);
+}
+
+Principal Access::set_suspended(const Actor& actor, const Id& principal, Suspended wanted) {
+  if (!actor.is_admin() || !actor.may_write())
+    throw Error(Code::forbidden, "only an administrator's key may suspend and resume principals");
+  return db_.write(catalog::Scope::installation(), [&](catalog::Tx& tx) {
+    check_key(tx, actor, tx.now_us());
+    auto found = tx.one(SK_PRINCIPALS " WHERE id = $1", {principal}, read_principal);
+    if (!found) throw Error(Code::not_found, "there is no such principal").advise(Advice::list_principals);
+    if (found->admin) throw Error(Code::conflict, "an administrator cannot be suspended");
+    if (found->suspended_us.has_value() == (wanted == Suspended::yes)) return *found;
+    if (wanted == Suspended::yes)
+      found->suspended_us = tx.now_us();
+    else
+      found->suspended_us.reset();
+    tx.exec("UPDATE principals SET suspended_us = $2 WHERE id = $1", {principal, found->suspended_us});
+    hooks_.record(tx, actor, wanted == Suspended::yes ? "principal.suspend" : "principal.resume",
+                  {{"principal_id", principal.with_prefix(prefix::principal)}}, {{"name", found->name}});
+    tx.after_commit([this, principal] {
+      forget_cached();
+      hooks_.end_use(principal);
+    });
+    return *found;
   });
 }
 
@@ -344,22 +394,33 @@ void Access::revoke_key(const Actor& actor, const Id& key) {
     tx.exec("UPDATE keys SET revoked_us = $2 WHERE id = $1", {key, tx.now_us()});
     hooks_.record(tx, actor, "key.revoke", {{"key_id", key.with_prefix(prefix::key)}},
                   {{"name", found->name}});
-    tx.after_commit([this] { forget_cached(); });
+    tx.after_commit([this, key] {
+      forget_cached();
+      hooks_.end_use(key);
+    });
   });
 }
 
 void Access::forget_cached() {
   MutexLock lock(mutex_);
   cache_.clear();
+  subjects_.clear();
   ++revocations_;
 }
 
 void Access::check_key(catalog::Statements& statements, const Actor& actor, TimeUs now_us) {
+  struct Found {
+    bool suspended, has_key;
+  };
+  auto found = statements.one(
+      "SELECT p.suspended_us, k.id FROM principals p LEFT JOIN keys k ON k.id = $2 AND k.revoked_us IS NULL "
+      "WHERE p.id = $1",
+      {actor.principal(), actor.key()},
+      [](const catalog::Row& row) { return Found{!row.is_null(0), !row.is_null(1)}; });
+  if (found && found->suspended) throw suspended();
   if (!actor.key()) return;
+  if (!found || !found->has_key) throw key_revoked();
   if (actor.expires_us() && *actor.expires_us() <= now_us) throw key_expired();
-  if (statements.query("SELECT 1 FROM keys WHERE id = $1 AND revoked_us IS NULL", {actor.key()},
-                       [](const catalog::Row&) { return false; }) == 0)
-    throw key_revoked();
 }
 
 bool Access::has_principal(catalog::Statements& statements, const Id& principal) {

@@ -41,18 +41,28 @@ class Access {
   // missing.
   void ensure_first_principal(const std::string& root_key);
 
-  // Returns the actor of a key. Throws Error(unauthorized) for unknown, revoked or expired keys. The message
-  // says which only if the secret is right.
+  // Returns the actor of a key. Throws Error(unauthorized) for unknown, revoked or expired keys, and for keys
+  // of a suspended principal. The message says which only if the secret is right.
   Actor authenticate(std::string_view secret);
 
   // Returns the actor of a verified third-party token: the principal for `subject` of `source`. The first
   // call creates the principal with its own workspace `default`. It is named "source:subject", plus a number
-  // if that name is taken; names prove nothing.
+  // if that name is taken; names prove nothing. Error(unauthorized) for a suspended principal.
   Actor actor_of_subject(const std::string& source, const std::string& subject);
+
+  // Returns the actor of an execution that was accepted before a restart, by the key that asked for it.
+  // Throws like authenticate(). A zero key (a token, or a record of an earlier version) stands for the
+  // principal's own rights.
+  Actor recorded_actor(ReplayKey replay, const Id& principal, const Id& key);
 
   // Admins only. A new principal gets its own workspace `default`.
   Principal create_principal(const Actor& actor, const std::string& name, const std::string& kind);
   std::vector<Principal> list_principals(const Actor& actor);
+  // Admins only. A suspended principal's keys and tokens are refused, and what goes on with them ends; its
+  // workspaces, files and links stay. Error(conflict) for an administrator, who could not be resumed by
+  // anyone. Suspending or resuming twice changes nothing.
+  Principal suspend(const Actor& actor, const Id& principal);
+  Principal resume(const Actor& actor, const Id& principal);
 
   // Creates a key for the actor or, for admins, for another principal. The scope of the key can only be
   // narrower than the actor's. A key created with an expiring key expires no later, and by default at the
@@ -67,13 +77,17 @@ class Access {
   // Saves when keys were last used. Called every minute and at stop.
   void flush_last_use();
 
-  // Throws as authenticate() would, if the actor's key has been revoked or has expired since. For
-  // transactions that write. Accepts an actor without a key.
+  // Throws as authenticate() would, if the actor's key has been revoked or has expired since, or its
+  // principal was suspended. For transactions that write. An actor without a key is checked for its principal
+  // only.
   static void check_key(catalog::Statements& statements, const Actor& actor, TimeUs now_us);
 
   static bool has_principal(catalog::Statements& statements, const Id& principal);
 
  private:
+  enum class Suspended { no, yes };
+  Principal set_suspended(const Actor& actor, const Id& principal, Suspended wanted);
+  static Actor read_actor(const catalog::Row& row);
   Actor insert_subject(catalog::Tx& tx, const std::string& source, const std::string& subject);
 
   catalog::Database& db_;

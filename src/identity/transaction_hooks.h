@@ -22,6 +22,9 @@ class TransactionHooks {
   // Creates the workspace `default` of a new principal.
   virtual void create_first_workspace(catalog::Tx& tx, const Author& owner) = 0;
   virtual bool is_member(catalog::Tx& tx, const Id& principal, const Id& workspace) = 0;
+  // Ends what goes on with a key, or with all keys of a principal, that gives no right any more. Called after
+  // the commit. Must not throw.
+  virtual void end_use(const Id& key_or_principal) = 0;
 };
 
 }  // namespace sk::identity

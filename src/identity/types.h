@@ -13,7 +13,7 @@ class SandboxedInterpreter;
 
 namespace sk::identity {
 
-// Permits recorded_actor(). Only the interpreter that continues recorded executions can create one.
+// Permits Access::recorded_actor(). Only the interpreter that continues recorded executions can create one.
 class ReplayKey {
  private:
   friend class sk::interpreter::SandboxedInterpreter;
@@ -21,7 +21,7 @@ class ReplayKey {
 };
 
 // The authenticated subject of an operation: a principal, acting through one of its keys, within the key's
-// scope. A value. Only Access creates one with a principal, and recorded_actor() for a replayed execution.
+// scope. A value. Only Access creates one with a principal.
 class Actor {
  public:
   // Creates an actor without a principal, and therefore without rights.
@@ -39,12 +39,11 @@ class Actor {
   const std::optional<Id>& only_workspace() const { return only_workspace_; }
   // Returns the time from which the key is invalid.
   const std::optional<TimeUs>& expires_us() const { return expires_us_; }
-  // Zero for an actor from a third-party token and for a recorded actor.
+  // Zero for an actor from a third-party token.
   const Id& key() const { return key_; }
 
  private:
   friend class Access;
-  friend Actor recorded_actor(ReplayKey key, const Id& principal, std::string name);
 
   Id principal_;
   std::string name_;
@@ -54,10 +53,6 @@ class Actor {
   std::optional<TimeUs> expires_us_;
   Id key_;
 };
-
-// Creates the actor of an execution that was accepted from `principal` before a restart. Its key is not
-// recorded, so the actor has the principal's own rights.
-Actor recorded_actor(ReplayKey key, const Id& principal, std::string name);
 
 // A principal as records name it: the author of a version or of a journal entry. Gives no rights, so any
 // code may create one.
@@ -77,6 +72,7 @@ struct Principal {
   std::string kind;  // person | agent
   bool admin = false;
   TimeUs created_us = 0;
+  std::optional<TimeUs> suspended_us = {};
 };
 
 struct KeyInfo {

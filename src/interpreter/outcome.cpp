@@ -10,8 +10,8 @@ namespace {
 // In the order of each enum.
 constexpr std::array<std::string_view, 3> kSessionStatuses = {"running", "asleep", "deleted"};
 constexpr std::array<std::string_view, 3> kExecutionStatuses = {"queued", "running", "done"};
-constexpr std::array<std::string_view, 8> kOutcomes = {"ok",  "error", "interrupted", "timeout",
-                                                       "oom", "pids",  "disk",        "crash"};
+constexpr std::array<std::string_view, 9> kOutcomes = {"ok",   "error", "interrupted", "timeout", "oom",
+                                                       "pids", "disk",  "crash",       "revoked"};
 constexpr std::array<std::string_view, 13> kUnkeptReasons = {
     "link",   "fifo", "socket",   "device",     "too_large", "quota", "disk_full",
     "locked", "name", "conflict", "unreadable", "power_cut", "error"};
@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, 4> kKeptChanges = {"created", "changed", 
 
 static_assert(static_cast<size_t>(SessionStatus::deleted) + 1 == kSessionStatuses.size());
 static_assert(static_cast<size_t>(ExecutionStatus::done) + 1 == kExecutionStatuses.size());
-static_assert(static_cast<size_t>(Outcome::crash) + 1 == kOutcomes.size());
+static_assert(static_cast<size_t>(Outcome::revoked) + 1 == kOutcomes.size());
 static_assert(static_cast<size_t>(UnkeptReason::error) + 1 == kUnkeptReasons.size());
 static_assert(static_cast<size_t>(KeptChange::recovered) + 1 == kKeptChanges.size());
 

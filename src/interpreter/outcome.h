@@ -22,6 +22,7 @@ enum class Outcome {
   pids,  // too many processes
   disk,  // too many bytes or files
   crash,
+  revoked,  // its key, or its principal's right to write, was taken away before or while it ran
 };
 
 // Why an entry of a session's folder is not in the workspace, or not as the head.

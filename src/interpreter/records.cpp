@@ -383,6 +383,7 @@ void Records::save_accepted(const workspace::Authority& authority, const Session
   if (!wanted.tools.empty()) request["tools"] = wanted.tools;
   if (wanted.timeout_s) request["timeout_s"] = *wanted.timeout_s;
   if (!wanted.base_url.empty()) request["base_url"] = wanted.base_url;
+  if (const Id& key = authority.actor().key()) request["key"] = key.hex();
   if (authority.is_limited()) request["path_scope"] = authority.path_scope();
   auto key = wanted.idempotency_key.empty() ? std::nullopt : std::optional(wanted.idempotency_key);
   write_as_owner(context_.db, session, [&](catalog::Tx& tx) {
@@ -398,7 +399,7 @@ std::vector<AcceptedExecution> Records::accepted() {
         ", request FROM executions WHERE status = 'queued' AND request IS NOT NULL AND " SK_OF_NODE
         " ORDER BY created_us, number",
         {context_.node}, [](const catalog::Row& row) {
-          AcceptedExecution one{read_execution(row), {}, {}};
+          AcceptedExecution one{read_execution(row), {}, {}, {}};
           Json request = Json::parse(row.text(ExecutionColumn::count));
           one.wanted.code = one.execution.code;
           one.wanted.language = one.execution.language;
@@ -406,6 +407,7 @@ std::vector<AcceptedExecution> Records::accepted() {
           if (auto tools = request.find("tools"); tools != request.end() && tools->is_string())
             one.wanted.tools = *tools;
           one.wanted.base_url = request.value("base_url", "");
+          one.key = Id::from_hex(request.value("key", "")).value_or(Id{});
           one.path_scope = request.value("path_scope", "");
           if (request.contains("timeout_s")) one.wanted.timeout_s = request["timeout_s"].get<int64_t>();
           return one;

@@ -18,6 +18,7 @@ struct CopyState {
 struct AcceptedExecution {
   Execution execution;
   NewExecution wanted;
+  Id key = {};                  // that asked for it; zero for a token, and in records of earlier versions
   std::string path_scope = {};  // of the authority that asked for it
 };
 

@@ -259,6 +259,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     std::shared_ptr<void> reserved(nullptr, [&](void*) {
       if (!is_queued) live->unreserve();
     });
+    live->admit(authority);
     const SessionInfo& info = live->info();
     if (live->queued() > options.queue_max && !earlier)
       throw Error(Code::too_many_requests,
@@ -281,6 +282,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     }
     queued.wanted = std::move(wanted);
     queued.author = authority.author();
+    queued.key = authority.actor().key();
     queued.path_scope = authority.path_scope();
     queued.feed = std::make_shared<ExecutionFeed>();
     RunningExecution running{queued.execution.id, queued.execution.number, queued.feed, queued.execution};
@@ -430,21 +432,28 @@ void SandboxedInterpreter::recover() {
 }
 
 void SandboxedInterpreter::resume_accepted() {
-  for (auto& [execution, wanted, scope] : impl_->records.accepted()) {
-    auto actor = identity::recorded_actor(identity::ReplayKey(), execution.author, "");
+  auto& keep = impl_->keep;
+  for (auto& [execution, wanted, key, scope] : impl_->records.accepted()) {
+    auto session = impl_->records.find(execution.session);
+    if (!session) continue;
     wanted.accepted = true;
+    // Until it has its right again, a failure means that the right ended while the server was stopped.
+    execution.outcome = Outcome::revoked;
     try {
-      auto session = impl_->records.find(execution.session);
-      if (!session) throw no_session(execution.session);
-      auto authority = impl_->keep.workspaces().standing(actor, session->workspace).limited_to(scope);
+      auto actor = keep.access().recorded_actor(identity::ReplayKey(), execution.author, key);
+      auto authority =
+          keep.workspaces()
+              .enter(actor, session->workspace.with_prefix(prefix::workspace), workspace::Right::write)
+              .limited_to(scope);
+      execution.outcome.reset();
       impl_->queue(authority, execution.session, std::move(wanted), execution).get();
     } catch (const Error& error) {
       execution.status = ExecutionStatus::done;
-      execution.outcome = Outcome::interrupted;
+      execution.outcome = execution.outcome.value_or(Outcome::interrupted);
       execution.message =
           "it was accepted before the server stopped and cannot be run now: " + error.message();
-      execution.ended_us = impl_->keep.context().clock.now_us();
-      if (auto session = impl_->records.find(execution.session)) impl_->records.save(*session, execution);
+      execution.ended_us = keep.context().clock.now_us();
+      impl_->records.save(*session, execution);
     }
   }
 }

@@ -67,6 +67,7 @@ void Assembly::stop() {
   // Interrupt code that still runs. Its clients get an answer in their dialect.
   interpreter_->end_sessions();
   server_->stop(kLastAnswersMost);
+  keep_->revocations().stop();  // its calls use the app
   followers_->stop();
   app_->stop();
   interpreter_->stop();

@@ -68,10 +68,15 @@ void check_key_still_holds(catalog::Tx& tx, const Authority& authority) {
 }
 
 void check_still_holds(catalog::Tx& tx, const Authority& authority, Right right) {
+  check_still_holds(tx, tx.now_us(), authority, right);
+}
+
+void check_still_holds(catalog::Statements& statements, TimeUs now_us, const Authority& authority,
+                       Right right) {
   authority.need_in_scope(right);
   if (authority.origin() == Authority::Origin::system) return;
-  check_key_still_holds(tx, authority);
-  auto role = tx.one(
+  identity::Access::check_key(statements, authority.actor(), now_us);
+  auto role = statements.one(
       "SELECT m.role FROM members m JOIN workspaces w ON w.id = m.workspace WHERE m.principal = $1 AND "
       "m.workspace = $2 AND w.trashed_us IS NULL",
       {authority.actor().principal(), authority.workspace_id()},

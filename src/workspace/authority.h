@@ -89,6 +89,9 @@ Authority system_authority(const Id& workspace, Author as, SystemReason reason);
 // same key would get. Error(unauthorized) for a revoked or expired key. Error(not_found) if the principal has
 // no access to the workspace. Error(forbidden) if it lacks `right`. A system authority always passes.
 void check_still_holds(catalog::Tx& tx, const Authority& authority, Right right);
+// The same outside of a transaction that writes.
+void check_still_holds(catalog::Statements& statements, TimeUs now_us, const Authority& authority,
+                       Right right);
 // The same for what needs no right in the workspace, such as the end of one's own session: checks the key
 // only.
 void check_key_still_holds(catalog::Tx& tx, const Authority& authority);

@@ -1,6 +1,7 @@
 #include "workspace/identity_hooks.h"
 
 #include "workspace/journal.h"
+#include "workspace/revocations.h"
 #include "workspace/workspace_rows.h"
 
 namespace sk::workspace {
@@ -18,5 +19,7 @@ bool IdentityHooks::is_member(catalog::Tx& tx, const Id& principal, const Id& wo
   return tx.query("SELECT 1 FROM members WHERE principal = $1 AND workspace = $2", {principal, workspace},
                   [](const catalog::Row&) { return false; }) > 0;
 }
+
+void IdentityHooks::end_use(const Id& key_or_principal) { context_.revocations.announce(key_or_principal); }
 
 }  // namespace sk::workspace

@@ -1,5 +1,5 @@
 // Implements the hooks that identity calls inside its transactions: journal entries, the first workspace of a
-// principal, membership checks.
+// principal, membership checks, the end of what goes on with a revoked key.
 #pragma once
 
 #include "identity/transaction_hooks.h"
@@ -16,6 +16,7 @@ class IdentityHooks final : public identity::TransactionHooks {
               const Json& personal) override;
   void create_first_workspace(catalog::Tx& tx, const identity::Author& owner) override;
   bool is_member(catalog::Tx& tx, const Id& principal, const Id& workspace) override;
+  void end_use(const Id& key_or_principal) override;
 
  private:
   KeepContext& context_;

@@ -51,10 +51,12 @@ struct Keep::Impl {
         ids(db->clock()),
         store(blobs::open_local_store(options.directory + "/blobs")),
         ledger(*db),
+        revocations(*db, db->clock()),
         context{*db,
                 *store,
                 ledger,
                 feed,
+                revocations,
                 db->clock(),
                 ids,
                 metrics,
@@ -178,6 +180,7 @@ struct Keep::Impl {
       stopping = true;
     }
     wake.notify_all();
+    revocations.stop();
     for (auto* thread : {&timers_thread, &upkeep_thread})
       if (thread->joinable()) thread->join();
     try {
@@ -196,6 +199,7 @@ struct Keep::Impl {
   std::unique_ptr<blobs::Store> store;
   BlobLedger ledger;
   Feed feed;
+  Revocations revocations;
   KeepContext context;
   IdentityHooks identity_hooks;
   identity::Access access;
@@ -221,6 +225,7 @@ Keep::Keep(KeepOptions options, const Clock& clock, Metrics& metrics)
 Keep::~Keep() { impl_->stop(); }
 
 void Keep::start_background() {
+  impl_->revocations.start();
   impl_->timers_thread = std::thread([impl = impl_.get()] { impl->run_timers(); });
   impl_->upkeep_thread = std::thread([impl = impl_.get()] { impl->run_upkeep(); });
 }
@@ -234,6 +239,7 @@ Retractions& Keep::retractions() { return impl_->retractions; }
 Uploads& Keep::uploads() { return impl_->uploads; }
 Locks& Keep::locks() { return impl_->locks; }
 Journal& Keep::journal() { return impl_->journal; }
+Revocations& Keep::revocations() { return impl_->revocations; }
 Feed& Keep::feed() { return impl_->feed; }
 Links& Keep::links() { return impl_->links; }
 Audit& Keep::audit() { return impl_->audit; }

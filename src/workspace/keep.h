@@ -15,6 +15,7 @@
 #include "workspace/links.h"
 #include "workspace/locks.h"
 #include "workspace/retractions.h"
+#include "workspace/revocations.h"
 #include "workspace/upkeep.h"
 #include "workspace/uploads.h"
 #include "workspace/workspaces.h"
@@ -42,8 +43,8 @@ class Keep {
  public:
   Keep(KeepOptions options, const Clock& clock, Metrics& metrics);
   ~Keep();
-  // Starts the background threads (collector, scrubber, lock expiry, checkpoints). stop() ends and joins them
-  // and writes pending records.
+  // Starts the background threads (collector, scrubber, lock expiry, checkpoints, revocations). stop() ends
+  // and joins them and writes pending records.
   void start_background();
   void stop();
 
@@ -56,6 +57,7 @@ class Keep {
   Locks& locks();
   Journal& journal();
   Feed& feed();
+  Revocations& revocations();
   Links& links();
   Audit& audit();
   Upkeep& upkeep();

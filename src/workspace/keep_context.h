@@ -14,6 +14,7 @@ namespace sk::workspace {
 
 class BlobLedger;
 class Feed;
+class Revocations;
 
 // Settings; the server's settings table has their defaults.
 struct KeepLimits {
@@ -34,6 +35,7 @@ struct KeepContext {
   blobs::Store& blobs;
   BlobLedger& ledger;
   Feed& feed;
+  Revocations& revocations;
   const Clock& clock;  // the catalog's; inside of a transaction, use Tx::now_us()
   IdMaker& ids;
   Metrics& metrics;

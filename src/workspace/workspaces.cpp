@@ -6,6 +6,7 @@
 #include "identity/access.h"
 #include "workspace/journal.h"
 #include "workspace/lock_check.h"
+#include "workspace/revocations.h"
 #include "workspace/workspace_rows.h"
 
 namespace sk::workspace {
@@ -131,6 +132,13 @@ Authority Workspaces::enter(const Actor& actor, std::string_view id_or_name, Rig
 
 void Workspaces::forget_after(catalog::Tx& tx) {
   tx.after_commit([this] { forget_cached(); });
+}
+
+void Workspaces::revoke_after(catalog::Tx& tx, const Id& workspace) {
+  tx.after_commit([this, workspace] {
+    forget_cached();
+    context_.revocations.announce(workspace);
+  });
 }
 
 void Workspaces::forget_cached() {
@@ -298,7 +306,7 @@ void Workspaces::trash(const Authority& authority, const Conditions& conditions)
   const Workspace& workspace = authority.workspace();
   context_.db.write(authority.scope(), [&](catalog::Tx& tx) {
     check_still_holds(tx, authority, Right::own);
-    forget_after(tx);
+    revoke_after(tx, workspace.id);
     LockCheck(tx, workspace.id, tx.now_us()).check("", Touches::subtree, conditions);
     tx.exec("UPDATE workspaces SET trashed_us = $2 WHERE id = $1 AND trashed_us IS NULL",
             {workspace.id, tx.now_us()});
@@ -353,7 +361,7 @@ void Workspaces::set_member(const Authority& authority, const Id& principal, std
   if (principal == workspace.owner) throw Error(Code::bad_request, "the owner's own role cannot be changed");
   context_.db.write(authority.scope(), [&](catalog::Tx& tx) {
     check_still_holds(tx, authority, Right::own);
-    forget_after(tx);
+    revoke_after(tx, workspace.id);
     if (!identity::Access::has_principal(tx, principal))
       throw Error(Code::not_found, "there is no such principal").advise(Advice::list_principals);
     tx.exec("DELETE FROM members WHERE principal = $1 AND workspace = $2", {principal, workspace.id});

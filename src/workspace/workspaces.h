@@ -70,6 +70,8 @@ class Workspaces {
   static Authority authority_of(const Actor& actor, Workspace workspace);
   // Invalidates the cache after the commit of `tx`. Called in every transaction that changes access.
   void forget_after(catalog::Tx& tx);
+  // The same for a transaction that takes access away: also ends what goes on with it.
+  void revoke_after(catalog::Tx& tx, const Id& workspace);
 
   KeepContext& context_;
   Mutex mutex_;

@@ -71,6 +71,7 @@ REST = {
     "GET /api/v1/me": Row("any", READ, send("GET", "/api/v1/me")),
     "GET /api/v1/principals": Row("admin", READ, send("GET", "/api/v1/principals"), hidden=(403,)),
     "POST /api/v1/principals": Row("admin", WRITE, send("POST", "/api/v1/principals", json=body(name="made-{n}")), hidden=(403,)),
+    "PATCH /api/v1/principals/{principal}": Row("admin", WRITE, send("PATCH", "/api/v1/principals/{m}", json=body(suspended=False)), new_member, hidden=(403,)),
     "GET /api/v1/keys": Row("any", READ, send("GET", "/api/v1/keys")),
     "POST /api/v1/keys": Row("unbound", WRITE, send("POST", "/api/v1/keys", json=body(name="made"))),
     "DELETE /api/v1/keys/{key}": Row("key", WRITE, send("DELETE", "/api/v1/keys/{m}"), own_key),

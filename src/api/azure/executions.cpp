@@ -153,7 +153,8 @@ std::string status_of(const Execution& execution) {
   if (execution.status == ExecutionStatus::queued) return "NotStarted";
   if (execution.status != ExecutionStatus::done) return "Running";
   if (execution.outcome == Outcome::ok) return "Succeeded";
-  return execution.outcome == Outcome::interrupted ? "Canceled" : "Failed";
+  bool stopped = execution.outcome == Outcome::interrupted || execution.outcome == Outcome::revoked;
+  return stopped ? "Canceled" : "Failed";
 }
 
 // Shell pools return the exit code in place of the status.

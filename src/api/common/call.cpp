@@ -24,6 +24,7 @@ Json read_json_body(const http::Request& request) {
 }  // namespace
 
 void Call::authenticate_actor() {
+  checked = app.keep.revocations().now();
   if (operation.auth != Auth::nobody) credential = find_credential(app, request);
   if (!credential && !operation.key_param.empty())
     credential = Credential{.secret = request.param(operation.key_param)};

@@ -30,7 +30,8 @@ class Call {
   const Operation& operation;
   http::Request& request;
   std::optional<Credential> credential;
-  workspace::Actor actor;  // without principal when the operation needs no authentication
+  workspace::RightsMoment checked;  // before the key was checked
+  workspace::Actor actor;           // without principal when the operation needs no authentication
   Query query;
   Body body;                         // fields of a JSON body
   Query form;                        // fields of a page's form

@@ -1,6 +1,7 @@
 #include "api/common/routes.h"
 
 #include "api/common/authenticate.h"
+#include "api/common/revoked.h"
 
 namespace sk::api {
 
@@ -22,14 +23,22 @@ void check_still_allowed(const Call& call) {
 class NotingSink final : public http::BodySink {
  public:
   NotingSink(std::shared_ptr<Call> call, std::unique_ptr<http::BodySink> inner)
-      : call_(std::move(call)), inner_(std::move(inner)) {}
+      : call_(std::move(call)), inner_(std::move(inner)) {
+    if (call_->actor.principal())
+      key_watch_ = call_->app.keep.revocations().watch_key(call_->actor, [](const Error&) {}, call_->checked);
+  }
 
-  void piece(std::string_view bytes) override { inner_->piece(bytes); }
+  void piece(std::string_view bytes) override {
+    key_watch_.check();
+    inner_->piece(bytes);
+  }
 
   http::Reply end() override {
     try {
       check_still_allowed(*call_);
-      return inner_->end();
+      auto reply = inner_->end();
+      end_when_revoked(*call_, reply);
+      return reply;
     } catch (const Error& error) {
       call_->note_denied(error);
       throw;
@@ -39,6 +48,7 @@ class NotingSink final : public http::BodySink {
  private:
   std::shared_ptr<Call> call_;
   std::unique_ptr<http::BodySink> inner_;
+  workspace::RightWatch key_watch_;  // a revoked key sends no further byte of a body
 };
 
 }  // namespace
@@ -72,7 +82,9 @@ void Routes::add(Operation operation, CallHandler handler) {
   auto run = [with_call, handler = std::move(handler)](http::Request& request) {
     return with_call(request, [&](Call& call) {
       call.prepare();
-      return handler(call);
+      auto reply = handler(call);
+      end_when_revoked(call, reply);
+      return reply;
     });
   };
   router_.add(kept->method, kept->pattern, std::move(run), options);

@@ -139,7 +139,8 @@ Json principal_json(const identity::Principal& principal) {
           {"name", principal.name},
           {"kind", principal.kind},
           {"admin", principal.admin},
-          {"created_at", to_iso8601(principal.created_us)}};
+          {"created_at", to_iso8601(principal.created_us)},
+          {"suspended_at", time_json(principal.suspended_us)}};
 }
 
 Json key_json(const identity::KeyInfo& key) {

@@ -49,6 +49,7 @@ std::shared_ptr<LegacySession> need_session(Hub& hub, const Call& call) {
                    nullptr, kBadRequest);
   auto session = hub.sessions.find(trim(*id), call.actor.key());
   if (!session) throw session_is_over();
+  session->end_with_key(call.app.keep.revocations(), call.actor, call.checked);
   return session;
 }
 

@@ -273,6 +273,16 @@ std::shared_ptr<ResourceWatch> LegacySession::watch() const {
   return watch_;
 }
 
+void LegacySession::end_with_key(workspace::Revocations& revocations, const workspace::Actor& actor,
+                                 workspace::RightsMoment checked) {
+  MutexLock lock(mutex_);
+  if (key_watch_) return;
+  auto on_end = [weak = weak_from_this()](const Error&) {
+    if (auto self = weak.lock()) self->end();
+  };
+  key_watch_ = revocations.watch_key(actor, std::move(on_end), checked);
+}
+
 void LegacySession::touch(TimeUs now_us) {
   MutexLock lock(mutex_);
   touched_us_ = now_us;

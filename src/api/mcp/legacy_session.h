@@ -21,6 +21,7 @@
 #include "base/id.h"
 #include "base/mutex.h"
 #include "http/message.h"
+#include "workspace/revocations.h"
 
 namespace sk::api::mcp {
 
@@ -75,6 +76,10 @@ class LegacySession : public std::enable_shared_from_this<LegacySession> {
   std::shared_ptr<ResourceWatch> adopt_watch(std::shared_ptr<ResourceWatch> watch);
   std::shared_ptr<ResourceWatch> watch() const;
 
+  // Ends the session when its key gives no right any more. Later calls have no effect.
+  void end_with_key(workspace::Revocations& revocations, const workspace::Actor& actor,
+                    workspace::RightsMoment checked);
+
   void touch(TimeUs now_us);
   TimeUs touched_us() const;
   bool has_open_stream() const;
@@ -118,6 +123,7 @@ class LegacySession : public std::enable_shared_from_this<LegacySession> {
   uint64_t next_ask_ SK_GUARDED_BY(mutex_) = 1;
   std::optional<int> log_level_ SK_GUARDED_BY(mutex_);
   std::shared_ptr<ResourceWatch> watch_ SK_GUARDED_BY(mutex_);
+  std::optional<workspace::RightWatch> key_watch_ SK_GUARDED_BY(mutex_);
   TimeUs touched_us_ SK_GUARDED_BY(mutex_) = 0;
   bool ended_ SK_GUARDED_BY(mutex_) = false;
 };

@@ -152,6 +152,7 @@ Json initialize(Turn& turn) {
         turn.call.actor.key(), {.version = turn.version,
                                 .capabilities = capabilities.is_object() ? capabilities : Json::object(),
                                 .client_info = client.is_object() ? client : Json::object()});
+    turn.session->end_with_key(turn.call.app.keep.revocations(), turn.call.actor, turn.call.checked);
   }
   return {{"protocolVersion", turn.version},
           {"capabilities", turn.hub.capabilities(Era::legacy, turn.version)},

@@ -69,7 +69,7 @@ Found need(Turn& turn) {
 
 std::string_view status_of(Era era, const Execution& execution) {
   if (execution.status != ExecutionStatus::done) return "working";
-  if (execution.outcome == Outcome::interrupted) return "cancelled";
+  if (execution.outcome == Outcome::interrupted || execution.outcome == Outcome::revoked) return "cancelled";
   return era == Era::legacy && execution.outcome != Outcome::ok ? "failed" : "completed";
 }
 

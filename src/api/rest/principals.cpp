@@ -22,6 +22,14 @@ Reply create_principal(Call& call) {
   return Reply::json(principal_json(principal), 201);
 }
 
+Reply change_principal(Call& call) {
+  auto id = parse_id(call.request.param("principal"), prefix::principal, "principal");
+  auto& access = call.app.keep.access();
+  bool suspends = *call.body.boolean("suspended");  // required
+  return Reply::json(
+      principal_json(suspends ? access.suspend(call.actor, id) : access.resume(call.actor, id)));
+}
+
 Reply list_keys(Call& call) {
   return Reply::json(list_json(call.app.keep.access().list_keys(call.actor), key_json));
 }
@@ -117,6 +125,23 @@ void add_principal_routes(Routes& routes) {
               .answers = {{201, "The principal.", "Principal"}},
               .errors = {Code::forbidden, Code::conflict}},
              create_principal);
+  routes.add(
+      {.method = "PATCH",
+       .pattern = kRoot + "/principals/{principal}",
+       .id = "change_principal",
+       .tag = "keys",
+       .summary = "Suspends or resumes a principal; for administrators",
+       .details =
+           "The keys and tokens of a suspended principal are refused, and what goes on with them ends. Its "
+           "workspaces, files and links stay.",
+       .body_kind = BodyKind::json,
+       .body = {{.name = "suspended",
+                 .type = FieldType::boolean,
+                 .about = "True suspends the principal, false resumes it.",
+                 .required = true}},
+       .answers = {{200, "The principal.", "Principal"}},
+       .errors = {Code::forbidden, Code::not_found, Code::conflict}},
+      change_principal);
   add_key_routes(routes);
 }
 

@@ -129,7 +129,8 @@ void add_access_schemas(Json& out) {
                              {"name", text()},
                              {"kind", choice({"person", "agent"})},
                              {"admin", boolean()},
-                             {"created_at", time()}});
+                             {"created_at", time()},
+                             {"suspended_at", time_or_null()}});
   out["PrincipalList"] = page_of("Principal");
   out["Key"] = object({{"id", id("key_")},
                        {"principal", named("p_")},

@@ -27,6 +27,14 @@ std::optional<QueuedExecution> ExecutionQueue::take(const Id& execution) {
   return taken;
 }
 
+std::deque<QueuedExecution> ExecutionQueue::take_of(const Id& key) {
+  auto first = std::stable_partition(waiting_.begin(), waiting_.end(),
+                                     [&](const auto& one) { return one.key != key; });
+  std::deque<QueuedExecution> taken(std::make_move_iterator(first), std::make_move_iterator(waiting_.end()));
+  waiting_.erase(first, waiting_.end());
+  return taken;
+}
+
 std::deque<QueuedExecution> ExecutionQueue::take_from_first_accepted() {
   auto first =
       std::find_if(waiting_.begin(), waiting_.end(), [](const auto& one) { return one.wanted.accepted; });

@@ -15,6 +15,7 @@ struct QueuedExecution {
   Execution execution;
   NewExecution wanted;
   workspace::Author author;
+  Id key = {};                  // that asked for it; zero for a token
   std::string path_scope = {};  // of the authority that asked for it
   std::shared_ptr<ExecutionFeed> feed;
 };
@@ -28,6 +29,8 @@ class ExecutionQueue {
   // Removes and returns an execution. nullopt when there is none.
   std::optional<QueuedExecution> take_first();
   std::optional<QueuedExecution> take(const Id& execution);
+  // Takes all that a key asked for.
+  std::deque<QueuedExecution> take_of(const Id& key);
   std::deque<QueuedExecution> take_all() { return std::exchange(waiting_, {}); }
   // Takes the first accepted execution and all behind it. A server that stops begins no accepted work.
   // Executions keep their order, so those behind it cannot begin either.

@@ -18,17 +18,10 @@ constexpr uint64_t kApparentBytesMax = 8ull << 40;
 constexpr int64_t kSaveManifestAfterUs = kSecondUs / 2;
 constexpr int64_t kRecordAfterUs = kSecondUs / 10;
 constexpr int64_t kWarningMostUs = 60 * kSecondUs;
-constexpr size_t kNamedBetweenCellsMax = 1'000;
 // Images of a running cell that wait in memory; more are kept before its end.
 constexpr size_t kWaitingImageBytesMax = 32 << 20;
 constexpr int kKillWaitMs = 5'000;
 constexpr int kSleepWaitMs = 10'000;
-
-// The earlier of two times, where 0 means never.
-TimeUs earlier(TimeUs one_us, TimeUs other_us) {
-  if (one_us == 0 || other_us == 0) return std::max(one_us, other_us);
-  return std::min(one_us, other_us);
-}
 
 }  // namespace
 
@@ -38,6 +31,7 @@ LiveSession::LiveSession(SessionServices& services, SessionInfo info)
       strand_(services.pool),
       active_us_(info_.active_us),
       count_(info_.execution_count),
+      rights_(services.keep.revocations()),
       keeper_(services.copies, info_),
       outputs_(
           {services.options.output_bytes_max, services.options.spill_bytes_max, services.options.directory}),
@@ -67,8 +61,8 @@ void LiveSession::enqueue(QueuedExecution execution) {
   active_us_ = now_us();
   recent_.add(execution);
   auto start = strand_job([this, execution = std::make_shared<QueuedExecution>(std::move(execution))] {
-    if (retired_) return interrupt_queued(std::move(*execution), "the session was ended before it started");
     queue_.push(std::move(*execution));
+    if (retired_) return end_waiting(queue_.take_all(), Why::asked);
     stop_before_accepted();
     start_next();
   });
@@ -81,7 +75,13 @@ void LiveSession::enqueue(QueuedExecution execution) {
 }
 
 void LiveSession::start_next() {
-  while (!retired_ && !stopping_ && !current_ && !queue_.empty()) start(*queue_.take_first());
+  while (!retired_ && !stopping_ && !current_ && !queue_.empty()) {
+    QueuedExecution next = *queue_.take_first();
+    if (auto why = rights_.ended(next.key))
+      end_queued(std::move(next), Outcome::revoked, *why);
+    else
+      start(std::move(next));
+  }
 }
 
 void LiveSession::start(QueuedExecution next) {
@@ -89,7 +89,7 @@ void LiveSession::start(QueuedExecution next) {
   // All scopes contain the session's folder, so the longest one is the narrowest.
   if (next.path_scope.size() > path_scope_.size()) path_scope_ = next.path_scope;
   current_ = Current{std::move(next)};
-  current_->settled = std::exchange(between_, {});
+  current_->settled = between_.take();
   Execution& execution = current_->execution;
   execution.status = ExecutionStatus::running;
   execution.started_us = begin_us;
@@ -106,7 +106,7 @@ void LiveSession::start(QueuedExecution next) {
     for (const auto& sentence : keeper_.bring_outside_changes(capture_as(), open_files))
       outputs_.current()->note(sentence);
     outputs_.give_pending();
-    if (size_t left_out = std::exchange(unnamed_between_, 0); left_out > 0)
+    if (size_t left_out = between_.take_left_out(); left_out > 0)
       outputs_.current()->note(std::to_string(left_out) +
                                " more changes were kept between cells; the folder's list shows them.");
     has_run_ = true;
@@ -115,6 +115,8 @@ void LiveSession::start(QueuedExecution next) {
     if (current_->wanted.accepted || current_->wanted.announced) services_.records.save(info_, execution);
     current_->feed->add(Started{execution.woke, begin_us});
     current_->run_started_us = now_us();
+    // Again, because waking takes a while.
+    if (auto why = rights_.ended(current_->key)) return complete(Outcome::revoked, *why);
     runner_.start(
         {.id = execution.id.hex(),
          .code = execution.code,
@@ -149,7 +151,7 @@ void LiveSession::handle_kernel_events() {
     finish(std::move(*end));
   else
     keep_waiting_images();
-  if (!runner_.is_open()) go_to_sleep();
+  if (!runner_.is_open() || (sleeps_after_cell_ && !current_)) go_to_sleep();
   start_next();
 }
 
@@ -288,31 +290,13 @@ void LiveSession::wake() {
       keeper_.copy().directory(), {services_.options.disk_bytes_max, services_.options.files_max}, over);
   recorded.get();
   services_.watch_fd(runner_.poll_fd(), weak_from_this());
-  name_recovered();
+  auto recovered =
+      untold_recovered_files(services_.records, services_.keep, capture_as().authority, info_.id);
+  current_->has_recovered = recovered.any;
+  current_->settled.append(std::move(recovered.settled));
   awake_since_us_ = now_us();
   quiet_look_us_ = awake_since_us_ + kSecondUs;
   awake_ = true;
-}
-
-// Makes the next answer report files that were recovered after a power cut.
-void LiveSession::name_recovered() {
-  for (const auto& item : services_.records.untold(info_.id)) {
-    current_->has_recovered = true;
-    auto version = services_.keep.files().find_version(capture_as().authority, item.version);
-    if (!version) continue;
-    KeptFile file;
-    file.path = item.path;
-    file.file = version->file;
-    file.version = version->id;
-    file.size = version->size;
-    file.sha256 = version->sha256;
-    file.mime = version->mime;
-    file.change = KeptChange::recovered;
-    file.complete = version->complete;
-    Settled one;
-    one.kept.push_back(std::move(file));
-    current_->settled.append(std::move(one));
-  }
 }
 
 void LiveSession::close_kernel() {
@@ -325,14 +309,14 @@ void LiveSession::close_kernel() {
 }
 
 void LiveSession::go_to_sleep() {
+  sleeps_after_cell_ = false;
   if (runner_.is_open()) {
     if (!runner_.kill_and_wait("asleep", kSleepWaitMs))
       log::error("a sandbox did not end", {{"session", info_.id.hex()}});
     close_kernel();
   }
   outputs_.forget_pending();
-  between_ = {};
-  unnamed_between_ = 0;
+  between_.clear();
   if (keeper_.is_open()) keeper_.close(capture_as());
   try {
     services_.records.save_activity(info_, active_us_, count_);
@@ -347,7 +331,7 @@ void LiveSession::cancel(const Id& execution) {
   post([this, execution] {
     if (current_ && current_->execution.id == execution) return runner_.cancel(now_us());
     if (auto waiting = queue_.take(execution))
-      interrupt_queued(std::move(*waiting), "it was cancelled before it started");
+      end_queued(std::move(*waiting), Outcome::interrupted, "it was cancelled before it started");
   });
 }
 
@@ -377,9 +361,9 @@ void LiveSession::interrupt_for_stop() {
   });
 }
 
-void LiveSession::interrupt_queued(QueuedExecution waiting, std::string message) {
+void LiveSession::end_queued(QueuedExecution waiting, Outcome outcome, std::string message) {
   waiting.execution.status = ExecutionStatus::done;
-  waiting.execution.outcome = Outcome::interrupted;
+  waiting.execution.outcome = outcome;
   waiting.execution.message = std::move(message);
   waiting.execution.ended_us = now_us();
   save(waiting);
@@ -395,8 +379,9 @@ void LiveSession::end_waiting(std::deque<QueuedExecution> waiting, Why why) {
       one.feed->finish(std::move(one.execution));
       --queued_;
     } else {
-      interrupt_queued(std::move(one), why == Why::server_stops ? "the server is stopping; this was not run"
-                                                                : "the session was ended before it started");
+      end_queued(std::move(one), Outcome::interrupted,
+                 why == Why::server_stops ? "the server is stopping; this was not run"
+                                          : "the session was ended before it started");
     }
   }
 }
@@ -407,6 +392,31 @@ void LiveSession::close_queue() {
 
 void LiveSession::stop_before_accepted() {
   if (services_.closing) end_waiting(queue_.take_from_first_accepted(), Why::server_stops);
+}
+
+// Rights.
+
+void LiveSession::admit(const workspace::Authority& authority) {
+  auto on_end = [weak = weak_from_this(), key = authority.actor().key()](const Error& error) {
+    auto self = weak.lock();
+    if (!self) return;
+    self->rights_.remove(key);
+    self->post(
+        [raw = self.get(), key, why = SessionRights::message_of(error)] { raw->end_revoked(key, why); });
+  };
+  rights_.admit(authority, std::move(on_end));
+}
+
+// Ends what a key asked for and left running. Nothing is interrupted first, as in cancel(): code that may not
+// write any more gets no time to do so. What it closed before is kept in the server's own right.
+void LiveSession::end_revoked(const Id& key, const std::string& why) {
+  for (auto& one : queue_.take_of(key)) end_queued(std::move(one), Outcome::revoked, why);
+  if (!current_)
+    go_to_sleep();
+  else if (current_->key == key)
+    runner_.end(Outcome::revoked, why);
+  else
+    sleeps_after_cell_ = true;
 }
 
 // Requests of code.
@@ -420,6 +430,7 @@ void LiveSession::answer(const sandbox::KernelRequest& request) {
     return refuse(sk::info(Code::conflict).name,
                   is_tools ? "the client offered no tools for this cell" : "no cell is running");
   try {
+    rights_.check(current_->key);
     if (is_tools) return tools_.ask(request, current_->execution.id, *current_->feed);
     auto capture = [this] {
       Settled now = capture_now(CopyKeeper::Extent::touched);
@@ -528,18 +539,7 @@ void LiveSession::capture_during_run(TimeUs now_us) {
 void LiveSession::capture_between_cells() {
   if (!runner_.is_open() || !keeper_.is_open()) return;
   try {
-    between_.append(keeper_.capture_between_cells(capture_as(), [this] { return runner_.open_files(); }));
-    // Lists and events have all of them; the next answer says how many it leaves out.
-    auto bound = [this](auto& list) {
-      if (list.size() <= kNamedBetweenCellsMax) return;
-      unnamed_between_ += list.size() - kNamedBetweenCellsMax;
-      list.resize(kNamedBetweenCellsMax);
-    };
-    bound(between_.kept);
-    bound(between_.folders);
-    bound(between_.renamed);
-    bound(between_.deleted);
-    bound(between_.not_kept);
+    between_.add(keeper_.capture_between_cells(capture_as(), [this] { return runner_.open_files(); }));
   } catch (const std::exception& error) {
     log::warn("files that were written between cells could not be kept; the next capture tries again",
               {{"session", info_.id.hex()}, {"error", error.what()}});

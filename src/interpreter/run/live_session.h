@@ -17,10 +17,12 @@
 #include "interpreter/copy/copy_keeper.h"
 #include "interpreter/interpreter.h"
 #include "interpreter/options.h"
+#include "interpreter/run/carried_files.h"
 #include "interpreter/run/client_tools.h"
 #include "interpreter/run/execution_queue.h"
 #include "interpreter/run/runner.h"
 #include "interpreter/run/session_outputs.h"
+#include "interpreter/run/session_rights.h"
 #include "interpreter/run/strand.h"
 #include "sandbox/disk_guard.h"
 
@@ -63,6 +65,11 @@ class LiveSession : public std::enable_shared_from_this<LiveSession> {
   // interrupted.
   void reserve() { ++queued_; }
   void unreserve() { --queued_; }
+  // Call before the first execution of an authority: from then on, its executions end as `revoked` when its
+  // key or its right to write ends, and the session goes to sleep, because processes of theirs may still run.
+  // Throws if the right has ended already.
+  void admit(const workspace::Authority& authority);
+  // `execution.key` was admitted.
   void enqueue(QueuedExecution execution);
   void cancel(const Id& execution);
   // False unless that execution waits for the tools of that event.
@@ -132,7 +139,8 @@ class LiveSession : public std::enable_shared_from_this<LiveSession> {
   void complete(Outcome outcome, std::string message);
   void save(const QueuedExecution& one);
 
-  void interrupt_queued(QueuedExecution waiting, std::string message);
+  void end_queued(QueuedExecution waiting, Outcome outcome, std::string message);
+  void end_revoked(const Id& key, const std::string& why);
   void end_waiting(std::deque<QueuedExecution> waiting, Why why);
   void stop_before_accepted();
 
@@ -144,7 +152,6 @@ class LiveSession : public std::enable_shared_from_this<LiveSession> {
   void do_what_is_due(TimeUs now_us);
   void capture_during_run(TimeUs now_us);
   void capture_between_cells();
-  void name_recovered();
   void add_kept(Settled now);
   Settled capture_now(CopyKeeper::Extent extent);
   CaptureAs capture_as();
@@ -163,6 +170,7 @@ class LiveSession : public std::enable_shared_from_this<LiveSession> {
   std::atomic<TimeUs> due_us_{0};  // when tick() must post; 0: never. Set by the strand
   RecentExecutions recent_;
   ClientTools tools_;
+  SessionRights rights_;
 
   // Only for the thread that calls tick().
   TimeUs next_expiry_us_ = 0;
@@ -175,8 +183,7 @@ class LiveSession : public std::enable_shared_from_this<LiveSession> {
   std::unique_ptr<sandbox::DiskGuard::Ticket> disk_ticket_;  // its callback uses the runner's kernel
   ExecutionQueue queue_;
   std::optional<Current> current_;
-  size_t unnamed_between_ = 0;  // changes that do not fit into between_
-  Settled between_;             // kept between cells; the next answer reports it. Bounded like the output
+  KeptBetweenCells between_;
   TimeUs save_manifest_us_ = 0;
   TimeUs quiet_look_us_ = 0;  // time of the next capture between cells; 0: asleep
   // The narrowest scope of an execution since the session woke. Code of earlier executions may still run in
@@ -184,6 +191,9 @@ class LiveSession : public std::enable_shared_from_this<LiveSession> {
   std::string path_scope_;
   bool has_run_;  // whether any execution ever ran
   bool retired_ = false;
+  // A key that ran code here was revoked while an execution of another key runs. Its processes end after
+  // that.
+  bool sleeps_after_cell_ = false;
   bool stopping_ = false;  // the server stops
 };
 

@@ -158,17 +158,9 @@ void Runner::tick(TimeUs now_us) {
 
 TimeUs Runner::due_us() const {
   if (!is_running_) return 0;
-  TimeUs due_us = deadlines_.look_us;
-  auto also = [&](TimeUs at_us) {
-    if (at_us != 0 && (due_us == 0 || at_us < due_us)) due_us = at_us;
-  };
-  if (is_stopping()) {
-    also(deadlines_.interrupt_us);
-    also(deadlines_.kill_us);
-  } else {
-    also(deadlines_.timeout_us);
-  }
-  return due_us;
+  TimeUs stop_us =
+      is_stopping() ? earlier(deadlines_.interrupt_us, deadlines_.kill_us) : deadlines_.timeout_us;
+  return earlier(deadlines_.look_us, stop_us);
 }
 
 bool Runner::has_new_refused_processes() {

@@ -6,6 +6,7 @@
 // is ended. The runner knows nothing of files and records: the live session keeps those when a cell ends.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -26,6 +27,10 @@ constexpr int64_t kInterruptGraceUs = 2 * kSecondUs;
 
 // A deadline of 0 is not set.
 constexpr bool is_due(TimeUs at_us, TimeUs now_us) { return at_us != 0 && now_us >= at_us; }
+// The earlier of two deadlines.
+constexpr TimeUs earlier(TimeUs one_us, TimeUs other_us) {
+  return one_us == 0 || other_us == 0 ? std::max(one_us, other_us) : std::min(one_us, other_us);
+}
 
 struct Cell {
   std::string id;

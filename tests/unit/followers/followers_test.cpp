@@ -2,6 +2,7 @@
 #include "followers/followers.h"
 
 #include <atomic>
+#include <future>
 #include <set>
 
 #include "followers/caches.h"
@@ -94,7 +95,10 @@ TEST_F(OwnFollowers, AKeyThatAnotherProcessRevokedIsNotRememberedLonger) {
   workspace::IdentityHooks hooks(keep->context());
   identity::Access other(keep->context().db, clock, keep->context().ids, hooks);
   auto made = keep->access().create_key(actor, actor.principal(), identity::NewKey{"k", false, {}, {}});
-  keep->access().authenticate(made.secret);
+  auto ended = std::make_shared<std::promise<void>>();
+  auto watch = keep->revocations().watch_key(keep->access().authenticate(made.secret),
+                                             [ended](const Error&) { ended->set_value(); });
+  keep->revocations().start();
   auto wanted = cache_options();
   wanted.delay = std::chrono::milliseconds(1);
   wanted.begin = Begin::at_start;
@@ -109,6 +113,7 @@ TEST_F(OwnFollowers, AKeyThatAnotherProcessRevokedIsNotRememberedLonger) {
   other.revoke_key(actor, made.info.id);
   ASSERT_TRUE(eventually([&] { return followed.events().back().kind == "key.revoke"; }));
   EXPECT_EQ(code_of([&] { keep->access().authenticate(made.secret); }), Code::unauthorized);
+  EXPECT_EQ(ended->get_future().wait_for(std::chrono::seconds(60)), std::future_status::ready);
 }
 
 TEST_F(OwnFollowers, AMemberThatAnotherProcessRemovedIsNotRememberedLonger) {

@@ -20,7 +20,10 @@ struct RememberedHooks final : TransactionHooks {
   void create_first_workspace(catalog::Tx&, const Author& owner) override { homes.push_back(owner.name); }
   bool is_member(catalog::Tx&, const Id&, const Id& workspace) override { return workspace == entered; }
 
+  void end_use(const Id& key_or_principal) override { ended.push_back(key_or_principal); }
+
   bool refuse = false;
+  std::vector<Id> ended;
   Id entered;
   std::vector<std::string> recorded, homes;
 };
@@ -74,6 +77,50 @@ TEST_F(IdentityTest, AKeyOpensOnlyAWorkspaceThatItsPrincipalMayEnter) {
   EXPECT_FALSE(access.authenticate(access.create_key(admin, admin.principal(), wanted).secret).is_admin());
   wanted.only_workspace = ids.next();
   EXPECT_EQ(code_of([&] { access.create_key(admin, admin.principal(), wanted); }), Code::not_found);
+}
+
+TEST_F(IdentityTest, ASuspendedPrincipalIsRefusedUntilItIsResumed) {
+  Id robot = access.create_principal(admin, "robot", "agent").id;
+  NewKey wanted;
+  wanted.name = "k";
+  std::string secret = access.create_key(admin, robot, wanted).secret;
+  Actor actor = access.authenticate(secret);
+  EXPECT_TRUE(access.suspend(admin, robot).suspended_us);
+  EXPECT_EQ(hooks.recorded.back(), "principal.suspend");
+  EXPECT_EQ(hooks.ended, std::vector<Id>{robot});
+  EXPECT_EQ(code_of([&] { access.authenticate(secret); }), Code::unauthorized);
+  EXPECT_EQ(code_of([&] { access.create_key(actor, robot, wanted); }), Code::unauthorized);
+  EXPECT_EQ(access.list_principals(admin).back().suspended_us, access.suspend(admin, robot).suspended_us)
+      << "a second time changes nothing";
+  EXPECT_FALSE(access.resume(admin, robot).suspended_us);
+  EXPECT_EQ(access.authenticate(secret).principal(), robot);
+}
+
+TEST_F(IdentityTest, ASuspendedSubjectOfATokenIsRefused) {
+  Actor subject = access.actor_of_subject("librechat", "u1");
+  access.suspend(admin, subject.principal());
+  EXPECT_EQ(code_of([&] { access.actor_of_subject("librechat", "u1"); }), Code::unauthorized);
+  access.resume(admin, subject.principal());
+  EXPECT_EQ(access.actor_of_subject("librechat", "u1").principal(), subject.principal());
+}
+
+TEST_F(IdentityTest, OnlyAnAdministratorSuspendsAndNeverAnAdministrator) {
+  Id robot = access.create_principal(admin, "robot", "agent").id;
+  NewKey wanted;
+  wanted.name = "k";
+  Actor actor = access.authenticate(access.create_key(admin, robot, wanted).secret);
+  EXPECT_EQ(code_of([&] { access.suspend(actor, admin.principal()); }), Code::forbidden);
+  EXPECT_EQ(code_of([&] { access.resume(actor, robot); }), Code::forbidden);
+  EXPECT_EQ(code_of([&] { access.suspend(admin, admin.principal()); }), Code::conflict);
+  EXPECT_EQ(code_of([&] { access.suspend(admin, ids.next()); }), Code::not_found);
+}
+
+TEST_F(IdentityTest, ARevokedKeyEndsItsUse) {
+  NewKey wanted;
+  wanted.name = "k";
+  Id key = access.create_key(admin, admin.principal(), wanted).info.id;
+  access.revoke_key(admin, key);
+  EXPECT_EQ(hooks.ended, std::vector<Id>{key});
 }
 
 }  // namespace

@@ -45,6 +45,11 @@ class LiveSessionTest : public CopyTest {
     std::shared_ptr<ExecutionFeed> feed;
   };
   Running enqueue(const std::string& code, NewExecution wanted = {}) {
+    return enqueue_as(ws, code, std::move(wanted));
+  }
+  Running enqueue_as(const workspace::Authority& authority, const std::string& code,
+                     NewExecution wanted = {}) {
+    live->admit(authority);
     QueuedExecution queued;
     queued.execution.id = keep.context().ids.next();
     queued.execution.session = session.id;
@@ -55,6 +60,7 @@ class LiveSessionTest : public CopyTest {
     queued.execution.number = live->next_number();
     queued.wanted = std::move(wanted);
     queued.author = actor;
+    queued.key = authority.actor().key();
     queued.feed = std::make_shared<ExecutionFeed>();
     Running running{queued.execution.id, queued.feed};
     live->reserve();

@@ -1,5 +1,7 @@
 #include "interpreter/run/live_session.h"
 
+#include <thread>
+
 #include "unit/interpreter/live_session_fixture.h"
 
 namespace sk::interpreter {
@@ -342,6 +344,116 @@ TEST_F(LiveSessionTest, AKernelThatDiesBetweenCellsIsNoticedAndReplaced) {
   auto next = run("y");
   EXPECT_EQ(next.outcome, Outcome::ok);
   EXPECT_TRUE(next.woke);
+}
+
+// What goes on with a key ends with the key.
+class RevokedSessionTest : public LiveSessionTest {
+ protected:
+  RevokedSessionTest() { keep.revocations().start(); }
+  ~RevokedSessionTest() override { keep.revocations().stop(); }
+
+  // Another key of the same principal.
+  workspace::Authority by_new_key() {
+    return keep.workspaces().open_default(workspace::actor_by_key(keep, actor.principal()),
+                                          workspace::Right::write);
+  }
+  void revoke(const workspace::Authority& authority) {
+    keep.access().revoke_key(actor, authority.actor().key());
+  }
+};
+
+TEST_F(RevokedSessionTest, ARevokedKeyEndsItsExecutionsAndWhatTheyClosedIsKept) {
+  auto guest = by_new_key();
+  auto running = enqueue_as(guest, "running"), queued = enqueue_as(guest, "queued");
+  settle();
+  write("closed", "before");
+  revoke(guest);
+  auto ended = wait(running), never = wait(queued);
+  EXPECT_EQ(ended.outcome, Outcome::revoked);
+  EXPECT_EQ(never.outcome, Outcome::revoked);
+  EXPECT_EQ(never.started_us, 0);
+  EXPECT_EQ(kept("s/closed"), "before");
+  settle();
+  EXPECT_EQ(play.executed, std::vector<std::string>{"running"});
+  EXPECT_EQ(play.interrupts, 0) << "code gets no time to write more";
+  EXPECT_FALSE(live->awake());
+  EXPECT_FALSE(live->busy());
+  EXPECT_EQ(records.find_execution(session.id, ended.id)->outcome, Outcome::revoked);
+  EXPECT_EQ(records.find_execution(session.id, never.id)->outcome, Outcome::revoked);
+}
+
+TEST_F(RevokedSessionTest, TheExecutionsOfAnotherKeyGoOnInASessionThatWakesForThem) {
+  auto guest = by_new_key();
+  auto running = enqueue_as(guest, "running"), mine = enqueue("mine");
+  settle();
+  revoke(guest);
+  EXPECT_EQ(wait(running).outcome, Outcome::revoked);
+  settle();
+  ASSERT_EQ(play.executed.back(), "mine");
+  play.done();
+  auto done = wait(mine);
+  EXPECT_EQ(done.outcome, Outcome::ok);
+  EXPECT_TRUE(done.woke);
+}
+
+TEST_F(RevokedSessionTest, ProcessesOfARevokedKeyEndAfterTheRunningCellOfAnother) {
+  auto guest = by_new_key();
+  play.on_execute = [&](const std::string&) { play.done(); };
+  EXPECT_EQ(wait(enqueue_as(guest, "starts a process")).outcome, Outcome::ok);
+  play.on_execute = [](const std::string&) {};
+  auto mine = enqueue("mine");
+  auto theirs = enqueue_as(guest, "theirs");
+  settle();
+  revoke(guest);
+  EXPECT_EQ(wait(theirs).outcome, Outcome::revoked);
+  settle();
+  EXPECT_TRUE(live->awake()) << "another key's cell runs";
+  play.done();
+  EXPECT_EQ(wait(mine).outcome, Outcome::ok);
+  settle();
+  EXPECT_FALSE(live->awake());
+}
+
+TEST_F(RevokedSessionTest, AnIdleSessionOfARevokedKeyGoesToSleep) {
+  auto guest = by_new_key();
+  play.on_execute = [&](const std::string&) { play.done(); };
+  EXPECT_EQ(wait(enqueue_as(guest, "starts a process")).outcome, Outcome::ok);
+  revoke(guest);
+  for (int looks = 0; looks < 6'000 && live->awake(); ++looks)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  settle();
+  EXPECT_FALSE(live->awake());
+  EXPECT_EQ(play.killed.size(), 1u);
+}
+
+TEST_F(RevokedSessionTest, WhatCodeAsksForIsAskedWithTheRightOfItsKey) {
+  keep.revocations().stop();  // before anybody is told
+  auto guest = by_new_key();
+  put("s/input", "of others");
+  auto running = enqueue_as(guest, "running");
+  settle();
+  play.ask(1, "keep", {{"path", "input"}});
+  settle();
+  revoke(guest);
+  play.ask(2, "keep", {{"path", "input"}});
+  settle();
+  ASSERT_EQ(play.answered.size(), 2u);
+  EXPECT_FALSE(play.answered[0].second.starts_with("refused"));
+  EXPECT_EQ(play.answered[1].second, "refused: unauthorized");
+}
+
+TEST_F(RevokedSessionTest, AnExecutionDoesNotStartAfterItsKeyWasRevokedEvenIfNobodyWasToldYet) {
+  keep.revocations().stop();
+  auto guest = by_new_key();
+  auto mine = enqueue("mine");
+  auto theirs = enqueue_as(guest, "theirs");
+  settle();
+  revoke(guest);
+  play.done();
+  EXPECT_EQ(wait(mine).outcome, Outcome::ok);
+  EXPECT_EQ(wait(theirs).outcome, Outcome::revoked);
+  EXPECT_EQ(play.executed, std::vector<std::string>{"mine"});
+  EXPECT_THROW(live->admit(guest), Error) << "the one that is known has ended";
 }
 
 }  // namespace

@@ -130,6 +130,7 @@ TEST_F(RecordsTest, AnAcceptedExecutionStaysQueuedWithItsTimeLimitWhenTheServerD
   EXPECT_EQ(left[0].execution.id, execution.id);
   EXPECT_EQ(left[0].wanted.timeout_s, 7);
   EXPECT_EQ(left[0].path_scope, "");
+  EXPECT_EQ(left[0].key, actor.key());
 }
 
 TEST_F(RecordsTest, AnAcceptedExecutionIsRunWithTheScopeThatItWasAcceptedFor) {

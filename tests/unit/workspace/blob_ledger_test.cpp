@@ -241,8 +241,8 @@ TEST_F(LedgerTest, ContentThatIsNeededAgainSinceTheCollectorLookedStays) {
     purge_file("a");
     auto& context = keep->context();
     DatabaseWithPause database(context.db, [&] { put("b", bytes); });
-    KeepContext paused{database,    context.blobs,   context.ledger, context.feed,     context.clock,
-                       context.ids, context.metrics, context.limits, context.directory};
+    KeepContext paused{database,      context.blobs, context.ledger,  context.feed,   context.revocations,
+                       context.clock, context.ids,   context.metrics, context.limits, context.directory};
     Upkeep(paused).collect(0);
     EXPECT_TRUE(bytes_at("b") == bytes);
     expect_clean();
@@ -285,8 +285,8 @@ class PausedReads : public LedgerTest {
   KeepContext paused_context(std::function<void()> pause) {
     auto& context = keep->context();
     store.emplace(context.blobs, std::move(pause));
-    return {context.db,  *store,          context.ledger, context.feed,     context.clock,
-            context.ids, context.metrics, context.limits, context.directory};
+    return {context.db,    *store,      context.ledger,  context.feed,   context.revocations,
+            context.clock, context.ids, context.metrics, context.limits, context.directory};
   }
   std::optional<StoreWithPause> store;
 };

@@ -83,8 +83,8 @@ class DistantStore final : public blobs::Store {
 TEST_F(IntakeTest, TheRoomIsThatOfTheBlobStore) {
   DistantStore store(keep->context().blobs);
   const KeepContext& own = keep->context();
-  KeepContext context{own.db,  store,       own.ledger, own.feed,     own.clock,
-                      own.ids, own.metrics, own.limits, own.directory};
+  KeepContext context{own.db,    store,   own.ledger,  own.feed,   own.revocations,
+                      own.clock, own.ids, own.metrics, own.limits, own.directory};
   context.limits.disk_reserve_bytes = 1000;
   store.room_bytes = 999;
   EXPECT_EQ(code_of([&] { Intake intake(context); }), Code::disk_full);

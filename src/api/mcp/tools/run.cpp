@@ -294,21 +294,21 @@ Json run_input(std::string_view code_field, std::string_view code_about, Json ex
 }
 
 Json run_output() {
-  return {
-      {"session", field::any("string")},
-      {"end",
-       {{"type", "string"}, {"description", "ok, error, interrupted, timeout, oom, pids, disk or crash"}}},
-      {"stdout", field::any("string")},
-      {"stderr", field::any("string")},
-      {"result", field::any("string")},
-      // A failed call has the error as an object here, as in every tool.
-      {"error",
-       {{"type", {"string", "object"}},
-        {"description", "The traceback; or code, message and hint of a call that was refused."}}},
-      {"woke",
-       {{"type", "boolean"},
-        {"description", "The session was asleep: variables are lost, files are there."}}},
-      {"files", field::list_of({"path", "version_id", "link", "size", "mime", "change"})}};
+  return {{"session", field::any("string")},
+          {"end",
+           {{"type", "string"},
+            {"description", "ok, error, interrupted, timeout, oom, pids, disk, crash or revoked"}}},
+          {"stdout", field::any("string")},
+          {"stderr", field::any("string")},
+          {"result", field::any("string")},
+          // A failed call has the error as an object here, as in every tool.
+          {"error",
+           {{"type", {"string", "object"}},
+            {"description", "The traceback; or code, message and hint of a call that was refused."}}},
+          {"woke",
+           {{"type", "boolean"},
+            {"description", "The session was asleep: variables are lost, files are there."}}},
+          {"files", field::list_of({"path", "version_id", "link", "size", "mime", "change"})}};
 }
 
 }  // namespace
