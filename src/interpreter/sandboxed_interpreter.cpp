@@ -21,7 +21,12 @@ namespace sk::interpreter {
 
 namespace {
 
+// The key of work that is done for nobody in particular.
+constexpr Id kServer{};
+constexpr size_t kStrandsMax = 1'000'000;
 constexpr int64_t kEvictionUs = 60 * kSecondUs;
+// Time for keeping the last files of all sessions when the server stops.
+constexpr int64_t kKeepAtStopMostUs = 10 * kSecondUs;
 constexpr std::chrono::milliseconds kInterruptMost{kInterruptGraceUs / 1000 + 1000};
 
 Owner owner_of(sandbox::SandboxHost& host) {
@@ -50,7 +55,9 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
         options(std::move(wanted)),
         records(keep.context()),
         watcher({.folders_per_copy_max = options.watched_folders_max}),
-        pool(options.threads, 1'000'000),
+        pool(options.threads, {.running_per_key_max = options.threads_per_principal_max,
+                               .waiting_per_key_max = kStrandsMax,
+                               .waiting_max = kStrandsMax}),
         saver(1, 100'000),
         disk_guard(
             {.data_root = prepare_folder(options.directory), .reserve_bytes = options.disk_reserve_bytes}),
@@ -62,7 +69,8 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
                      options.directory,
                      owner_of(host),
                      options.file_bytes_max,
-                     boot_id_of(options)},
+                     boot_id_of(options),
+                     [this] { return hurries.load(); }},
         services{keep, options, records, copy_context, disk_guard, pool, {}, {}, {}, {}, {}, {}, false},
         awake_gauge(metrics.gauge("sandkeep_sessions_awake", "Sessions with a running interpreter")),
         executions_total(metrics.counter("sandkeep_executions_total", "Executions that were accepted")) {
@@ -100,6 +108,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
 
   void tick() {
     TimeUs now_us = keep.context().clock.now_us();
+    if (is_due(hurry_us, now_us)) hurries = true;
     int64_t awake = 0;
     for (auto& session : registry.all()) {
       session->tick(now_us);
@@ -115,7 +124,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     awake_gauge.set(awake);
     if (now_us < next_eviction_us || evicting.exchange(true)) return;
     next_eviction_us = now_us + std::min(kEvictionUs, options.copy_keep_s * kSecondUs);
-    pool.submit_always([this] { evict_copies(); });
+    pool.submit_always(kServer, [this] { evict_copies(); });
   }
 
   // Evicts copies one after the other. A session without a copy gets a new one when it wakes.
@@ -321,6 +330,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
       for (auto& one : session->unfinished()) running.push_back(one.feed);
     }
     await_all(running, kInterruptMost);
+    hurry_us = keep.context().clock.now_us() + kKeepAtStopMostUs;
     // Ends all sessions concurrently; each lease is released when its session is asleep.
     auto live = registry.all();
     for (auto& session : live) end(registry.acquire(session->info().id), LiveSession::Why::server_stops);
@@ -354,7 +364,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
   const InterpreterOptions options;
   Records records;
   Watcher watcher;
-  WorkerPool pool;
+  FairPool pool;
   WorkerPool saver;
   sandbox::DiskGuard disk_guard;
   CopyCache copies;
@@ -368,7 +378,9 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
   Rescue rescue{keep, records, registry, copy_context};
   Repeats repeats{records, keep.context().clock, [this] { flush_records(); }};
   std::atomic<bool> evicting{false};
-  TimeUs next_eviction_us = 0;  // used by the loop's thread
+  TimeUs next_eviction_us = 0;       // used by the loop's thread
+  std::atomic<bool> hurries{false};  // the server has been stopping for a while
+  std::atomic<TimeUs> hurry_us{0};   // 0: the server is not stopping
   KernelLoop loop;
 };
 
@@ -410,7 +422,7 @@ void SandboxedInterpreter::recover() {
       }
     });
     done.push_back(task->get_future());
-    impl_->pool.submit_always([task] { (*task)(); });
+    impl_->pool.submit_always(info.owner, [task] { (*task)(); });
   }
   for (auto& one : done) one.get();
 }

@@ -115,6 +115,8 @@ interpreter::InterpreterOptions interpreter_options(const Settings& settings) {
       .sessions_max = settings.sessions_max,
       .sessions_per_principal_max = settings.sessions_per_principal_max,
       .watched_folders_max = settings.session_watched_folders_max,
+      .threads = settings.session_threads,
+      .threads_per_principal_max = settings.session_threads_per_principal_max,
       .boot_id = boot_id(settings.boot_id_file),
   };
 }

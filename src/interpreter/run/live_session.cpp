@@ -35,7 +35,7 @@ TimeUs earlier(TimeUs one_us, TimeUs other_us) {
 LiveSession::LiveSession(SessionServices& services, SessionInfo info)
     : services_(services),
       info_(std::move(info)),
-      strand_(services.pool),
+      strand_(services.pool, info_.owner),
       active_us_(info_.active_us),
       count_(info_.execution_count),
       keeper_(services.copies, info_),
