@@ -318,6 +318,7 @@ STAGES = {
     "model": model_stage,
     "sandbox": pytest_stage("tests/sandbox", workers=PARALLEL),
     "e2e": pytest_stage("tests/e2e", workers=PARALLEL),
+    "tenants": pytest_stage("tests/tenants"),
     "clients": pytest_stage("tests/clients", workers=PARALLEL),
     "readme": pytest_stage("tests/readme"),
     "clang": clang_stage,
@@ -328,7 +329,7 @@ STAGES = {
 }
 THOROUGH = ("clang", "asan", "fuzz", "tsan")
 NIGHTLY = ("mutations",)  # only with --long, or by name
-NEEDS = {"tidy": "build", "unit": "build", "model": "build", "sandbox": "build", "e2e": "build", "clients": "build", "readme": "build", "asan": "clang", "fuzz": "clang"}
+NEEDS = {"tidy": "build", "unit": "build", "model": "build", "sandbox": "build", "e2e": "build", "tenants": "build", "clients": "build", "readme": "build", "asan": "clang", "fuzz": "clang"}
 
 
 def chosen_stages(arguments):
