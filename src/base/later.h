@@ -97,7 +97,15 @@ class [[nodiscard]] Later {
       MutexLock lock(state_->mutex);
       drop = state_->on_give_up;
     }
-    return drop && drop();
+    if (!drop || !drop()) return false;
+    // The callbacks hold each other's state; nobody calls them any more.
+    std::function<void(Result<T>)> then;
+    std::function<bool()> dropped;
+    MutexLock lock(state_->mutex);
+    state_->is_set = true;
+    then.swap(state_->then);
+    dropped.swap(state_->on_give_up);
+    return true;
   }
   // Waits. Throws the Error. Only for the start and the stop of the server, and for tests.
   T get() const {

@@ -18,16 +18,17 @@ struct InterpreterOptions {
   int64_t copy_keep_s;      // for sleeping sessions
   size_t output_bytes_max;  // of an answer; the whole output is kept as a file
   uint64_t file_bytes_max;
-  uint64_t disk_bytes_max;                  // of one session's files
-  uint64_t files_max;                       // of one session
-  uint64_t disk_reserve_bytes;              // free disk space that no session may use
-  size_t sessions_max;                      // awake on this server at the same time
-  size_t sessions_per_principal_max;        // awake at the same time
-  size_t queue_max;                         // requests that wait for one session, and its waiting executions
-  size_t watched_folders_max;               // per session
+  uint64_t disk_bytes_max;            // of one session's files
+  uint64_t files_max;                 // of one session
+  uint64_t disk_reserve_bytes;        // free disk space that no session may use
+  size_t sessions_max;                // awake on this server at the same time
+  size_t sessions_per_principal_max;  // awake at the same time
+  size_t queue_max;                   // requests that wait for one session, and its waiting executions
+  size_t watched_folders_max;         // per session
+  size_t threads;                     // for starting cells, keeping files, waking and sleeping
+  size_t threads_per_principal_max;
   std::string boot_id;                      // id of the machine's current boot; empty: unknown
   uint64_t spill_bytes_max = 256ull << 20;  // of the file with an execution's whole output
-  size_t threads = 8;
 };
 
 }  // namespace sk::interpreter

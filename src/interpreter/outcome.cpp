@@ -12,9 +12,9 @@ constexpr std::array<std::string_view, 3> kSessionStatuses = {"running", "asleep
 constexpr std::array<std::string_view, 3> kExecutionStatuses = {"queued", "running", "done"};
 constexpr std::array<std::string_view, 9> kOutcomes = {"ok",   "error", "interrupted", "timeout", "oom",
                                                        "pids", "disk",  "crash",       "revoked"};
-constexpr std::array<std::string_view, 13> kUnkeptReasons = {
-    "link",   "fifo", "socket",   "device",     "too_large", "quota", "disk_full",
-    "locked", "name", "conflict", "unreadable", "power_cut", "error"};
+constexpr std::array<std::string_view, 14> kUnkeptReasons = {
+    "link",   "fifo", "socket",   "device",   "too_large",  "quota",     "disk_full",
+    "locked", "name", "too_deep", "conflict", "unreadable", "power_cut", "error"};
 constexpr std::array<std::string_view, 4> kKeptChanges = {"created", "changed", "unchanged", "recovered"};
 
 static_assert(static_cast<size_t>(SessionStatus::deleted) + 1 == kSessionStatuses.size());

@@ -36,6 +36,7 @@ enum class UnkeptReason {
   disk_full,
   locked,
   name,
+  too_deep,  // in too many folders
   conflict,
   unreadable,
   power_cut,

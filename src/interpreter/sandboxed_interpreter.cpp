@@ -22,24 +22,18 @@ namespace sk::interpreter {
 
 namespace {
 
+// The key of work that is done for nobody in particular.
+constexpr Id kServer{};
+constexpr size_t kStrandsMax = 1'000'000;
+constexpr size_t kCallbackThreads = 4;
 constexpr int64_t kEvictionUs = 60 * kSecondUs;
+// Time for keeping the last files of all sessions when the server stops.
+constexpr int64_t kKeepAtStopMostUs = 10 * kSecondUs;
 constexpr std::chrono::milliseconds kInterruptMost{kInterruptGraceUs / 1000 + 1000};
 
 Owner owner_of(sandbox::SandboxHost& host) {
   auto owner = host.file_owner();
   return {owner.uid, owner.gid};
-}
-
-// Where the boot is unknown, each process counts as a boot of its own: it trusts no copy of an earlier
-// process.
-std::string boot_id_of(const InterpreterOptions& options) {
-  return options.boot_id.empty() ? "process-" + random_base64url(12) : options.boot_id;
-}
-
-std::string prepare_folder(const std::string& path) {
-  std::filesystem::create_directories(path);
-  WorkingCopy::clear_aside(path);
-  return path;
 }
 
 }  // namespace
@@ -51,10 +45,13 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
         options(std::move(wanted)),
         records(keep.context()),
         watcher({.folders_per_copy_max = options.watched_folders_max}),
-        pool(options.threads, 1'000'000),
-        saver(records, pool),
-        disk_guard(
-            {.data_root = prepare_folder(options.directory), .reserve_bytes = options.disk_reserve_bytes}),
+        pool(options.threads, {.running_per_key_max = options.threads_per_principal_max,
+                               .waiting_per_key_max = kStrandsMax,
+                               .waiting_max = kStrandsMax}),
+        callbacks(kCallbackThreads, kStrandsMax),
+        saver(records, callbacks),
+        disk_guard({.data_root = WorkingCopy::prepare_parent(options.directory),
+                    .reserve_bytes = options.disk_reserve_bytes}),
         copies({options.directory, options.copy_keep_s, options.disk_reserve_bytes}, records),
         thumbnails(keep, host, options.directory),
         copy_context{keep,
@@ -63,7 +60,8 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
                      options.directory,
                      owner_of(host),
                      options.file_bytes_max,
-                     boot_id_of(options)},
+                     boot_or_process(options.boot_id),
+                     [this] { return hurries.load(); }},
         services{keep, options, records, copy_context, disk_guard, pool, {}, {}, {}, {}, {}, {}, false},
         awake_gauge(metrics.gauge("sandkeep_sessions_awake", "Sessions with a running interpreter")),
         executions_total(metrics.counter("sandkeep_executions_total", "Executions that were accepted")) {
@@ -86,6 +84,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
 
   void tick() {
     TimeUs now_us = keep.context().clock.now_us();
+    if (is_due(hurry_us, now_us)) hurries = true;
     int64_t awake = 0;
     for (auto& session : registry.all()) {
       session->tick(now_us);
@@ -101,7 +100,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     awake_gauge.set(awake);
     if (now_us < next_eviction_us || evicting.exchange(true)) return;
     next_eviction_us = now_us + std::min(kEvictionUs, options.copy_keep_s * kSecondUs);
-    pool.submit_always([this] { evict_copies(); });
+    pool.submit_always(kServer, [this] { evict_copies(); });
   }
 
   // Evicts copies one after the other. A session without a copy gets a new one when it wakes.
@@ -231,11 +230,11 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
         [this](Registry::Lease lease) { return end(std::move(lease), LiveSession::Why::asked); });
   }
 
-  // Goes on with the lease on the pool, for work that would occupy a request's thread.
-  Later<Registry::Lease> on_pool(Registry::Lease lease) {
+  // Goes on with the lease on the principal's threads, for work that would occupy a request's.
+  Later<Registry::Lease> on_pool(const Id& principal, Registry::Lease lease) {
     Promise<Registry::Lease> promise;
     auto held = std::make_shared<Registry::Lease>(std::move(lease));
-    pool.submit_always([promise, held] { promise.set(std::move(*held)); });
+    pool.submit_always(principal, [promise, held] { promise.set(std::move(*held)); });
     return promise.later();
   }
 
@@ -332,6 +331,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
       for (auto& one : session->unfinished()) running.push_back(one.feed);
     }
     await_all(running, kInterruptMost);
+    hurry_us = keep.context().clock.now_us() + kKeepAtStopMostUs;
     // Ends all sessions concurrently.
     auto live = registry.all();
     std::vector<Later<Registry::Lease>> ended;
@@ -351,6 +351,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     thumbnails.stop();
     pool.stop();
     saver.stop();
+    callbacks.stop();
     sync_copies();
   }
 
@@ -370,7 +371,8 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
   const InterpreterOptions options;
   Records records;
   Watcher watcher;
-  WorkerPool pool;
+  FairPool pool;         // by principal
+  WorkerPool callbacks;  // short work: callers that waited for a lease
   RecordSaver saver;
   sandbox::DiskGuard disk_guard;
   CopyCache copies;
@@ -380,11 +382,13 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
   Gauge& awake_gauge;
   Counter& executions_total;
   std::atomic<bool> stopping{false};
-  Registry registry{pool, options.queue_max};
+  Registry registry{callbacks, options.queue_max};
   Rescue rescue{keep, records, registry, copy_context};
   Repeats repeats{records, saver, keep.context().clock};
   std::atomic<bool> evicting{false};
-  TimeUs next_eviction_us = 0;  // used by the loop's thread
+  TimeUs next_eviction_us = 0;       // used by the loop's thread
+  std::atomic<bool> hurries{false};  // the server has been stopping for a while
+  std::atomic<TimeUs> hurry_us{0};   // 0: the server is not stopping
   KernelLoop loop;
 };
 
@@ -426,7 +430,7 @@ void SandboxedInterpreter::recover() {
       }
     });
     done.push_back(task->get_future());
-    impl_->pool.submit_always([task] { (*task)(); });
+    impl_->pool.submit_always(info.owner, [task] { (*task)(); });
   }
   for (auto& one : done) one.get();
 }
@@ -499,7 +503,9 @@ Later<Done> SandboxedInterpreter::remove(const workspace::Authority& authority, 
   auto may = unkept == OnUnkept::refuse ? impl_->rescue.refuse_if_unkept(session) : Later<Done>(Done{});
   // Holds one lease until the end, so that the session cannot wake before its copy is gone.
   return may.chain([impl = impl_.get(), session](Done) { return impl->acquire_asleep(session); })
-      .chain([impl = impl_.get()](Registry::Lease lease) { return impl->on_pool(std::move(lease)); })
+      .chain([impl = impl_.get(), authority](Registry::Lease lease) {
+        return impl->on_pool(authority.author().principal, std::move(lease));
+      })
       .map([impl = impl_.get(), authority, unkept](const Registry::Lease& lease) {
         impl->remove_asleep(lease, authority, unkept);
         return Done{};

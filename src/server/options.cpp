@@ -120,6 +120,8 @@ interpreter::InterpreterOptions interpreter_options(const Settings& settings) {
       .sessions_per_principal_max = settings.sessions_per_principal_max,
       .queue_max = settings.session_queue_max,
       .watched_folders_max = settings.session_watched_folders_max,
+      .threads = settings.session_threads,
+      .threads_per_principal_max = settings.session_threads_per_principal_max,
       .boot_id = boot_id(settings.boot_id_file),
   };
 }

@@ -33,6 +33,8 @@ inline interpreter::InterpreterOptions interpreter_options(const std::string& di
           .sessions_per_principal_max = 50,
           .queue_max = 100,
           .watched_folders_max = 8'192,
+          .threads = 16,
+          .threads_per_principal_max = 8,
           .boot_id = ""};
 }
 

@@ -41,13 +41,6 @@ std::optional<Special> special_of(NodeKind kind) {
   return std::nullopt;
 }
 
-bool is_below_any(const std::string& path, const std::set<std::string>& folders) {
-  for (auto slash = path.rfind('/'); slash != std::string::npos && slash > 0;
-       slash = path.rfind('/', slash - 1))
-    if (folders.contains(path.substr(0, slash))) return true;
-  return false;
-}
-
 }  // namespace
 
 std::string_view name_of(Unkept::What what) {
@@ -178,6 +171,9 @@ void Capture::collect_candidates(const Touched& touched, Plan& plan) {
       std::erase_if(plan.candidates,
                     [&](const auto& one) { return !one.second && is_below(one.first, path); });
     }
+    // A known path that no walk reaches: code or a client moved the folder above it so deep.
+    for (const auto& path : manifest_.below(folder))
+      if (is_too_deep(path)) look(path);
   };
   auto add_members = [&](const std::string& folder) {
     for (const auto& path : manifest_.members(folder)) plan.candidates.try_emplace(path, std::nullopt);
@@ -200,7 +196,8 @@ void Capture::collect_candidates(const Touched& touched, Plan& plan) {
     add_tree("");
   } else {
     for (const auto& folder : touched.members) add_members(folder);
-    for (const auto& folder : touched.folders) add_tree(folder);
+    for (const auto& folder : touched.folders)
+      if (!is_below_any(folder, touched.folders)) add_tree(folder);
     for (const auto& path : touched.paths)
       if (!plan.candidates.contains(path)) look(path);
   }
@@ -446,6 +443,9 @@ void Capture::read_changed(Plan& plan) {
                     manifest_.find(path) != nullptr && !plan.replaced.contains(path)};
     try {
       if (is_refused_again(plan, path, node)) continue;
+      if (is_too_deep(path) && !step.was_known)
+        throw Error(Code::bad_request, "it has more than " + std::to_string(kCopyDepthMax) +
+                                           " folders above it, so nothing of it is kept");
       std::string target = workspace_path(path);
       if (node.kind == NodeKind::folder) {
         auto seen = copy_.look(path);  // with its generation
@@ -465,7 +465,7 @@ void Capture::read_changed(Plan& plan) {
       else if (known != by_inode.end())
         read = known->second;
       else
-        read = read_contents(keep_.context(), copy_, path, file_bytes_max_);
+        read = read_contents(keep_.context(), copy_, path, file_bytes_max_, plan.as.must_stop);
       if (!read) continue;  // gone again; the next event reports it
       if (node.links > 1) by_inode.try_emplace(node.inode, *read);
       step.node = read->node;

@@ -51,6 +51,7 @@ struct CaptureAs {
   std::function<void(catalog::Tx& tx, const std::vector<KeptFile>& kept)> also = {};
   // The processes were killed: files that they had open stay incomplete, whatever they wrote to them.
   bool after_kill = false;
+  std::function<bool()> must_stop = {};  // see CopyContext
 };
 
 // A file that the server itself put into the copy, whose bytes are in the store already.

@@ -14,6 +14,11 @@ constexpr size_t kBatchMax = 2'000;
 // Limit on the bytes of new content that wait for one commit.
 constexpr uint64_t kBatchBytesMax = 256 << 20;
 
+// Whether refused content exists only in the copy. Of a folder that is not walked, nothing is known.
+bool is_only_there(const std::string& path, NodeKind kind) {
+  return kind == NodeKind::file || (kind == NodeKind::folder && !is_walked(path));
+}
+
 // Whether a rename was refused because of its new path or a lock. No other client wrote the old path then.
 bool is_old_place_ours(const Error& error) {
   return error.code() == Code::conflict || error.code() == Code::locked;
@@ -33,6 +38,8 @@ UnkeptReason reason_of(const Error& error) {
       return UnkeptReason::too_large;
     case Code::bad_request:
       return UnkeptReason::name;
+    case Code::unavailable:
+      return UnkeptReason::error;
     default:
       return UnkeptReason::conflict;
   }
@@ -279,12 +286,15 @@ void Capture::refuse(Plan& plan, size_t index, const Error& error) {
 }
 
 // Reports an existing file or folder that was refused. Every capture retries it, since the reason may be gone
-// by then. One that is too large or has an invalid name is retried only when it is touched.
+// by then. One that is too large or too deep, or has an invalid name, is retried only when it is touched.
 void Capture::refused_content(Plan& plan, const std::string& path, const Node& node, const Error& error) {
-  auto& item = note_not_kept(plan, path, reason_of(error), error.sentence());
-  item.only_copy = node.kind == NodeKind::file;
+  auto reason =
+      error.code() == Code::bad_request && is_too_deep(path) ? UnkeptReason::too_deep : reason_of(error);
+  auto& item = note_not_kept(plan, path, reason, error.sentence());
+  item.only_copy = is_only_there(path, node.kind);
   forget_refused(path);
-  bool again = item.reason != UnkeptReason::too_large && item.reason != UnkeptReason::name;
+  bool again =
+      reason != UnkeptReason::too_large && reason != UnkeptReason::name && reason != UnkeptReason::too_deep;
   refused_[path] = {node, item.reason, item.message,
                     item.reason == UnkeptReason::quota ? room(plan).value_or(0) : 0, again};
   if (again) ++refused_again_;
@@ -301,7 +311,7 @@ std::vector<Unkept> Capture::refused() const {
   std::vector<Unkept> result;
   for (const auto& [path, one] : refused_)
     result.push_back({named(path), Unkept::What::refused, one.reason, one.message.text(), Id{},
-                      one.node.kind == NodeKind::file});
+                      is_only_there(path, one.node.kind)});
   for (const auto& path : unreadable_)
     if (!refused_.contains(path))
       result.push_back({named(path), Unkept::What::refused, UnkeptReason::unreadable,

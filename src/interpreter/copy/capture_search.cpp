@@ -63,6 +63,10 @@ Settled Capture::search(WorkingCopy& suspect, const CaptureAs& as) {
   for (const auto& [path, node] : nodes) {
     try {
       const ManifestRow* row = manifest_.find(path);
+      if (is_too_deep(path)) {
+        unkept(path, UnkeptReason::too_deep, "it has too many folders above it");
+        continue;
+      }
       if (node.kind == NodeKind::folder) {
         if (row == nullptr)
           batch.push_back(workspace::MkdirChange{workspace_path(path), node.mode & 0777, {}, true, false});
@@ -75,7 +79,7 @@ Settled Capture::search(WorkingCopy& suspect, const CaptureAs& as) {
           suspect.remove_file(path);
           continue;
         }
-        auto read = read_contents(keep_.context(), suspect, path, file_bytes_max_);
+        auto read = read_contents(keep_.context(), suspect, path, file_bytes_max_, as.must_stop);
         if (!read) continue;
         if (row != nullptr && row->sha256 && row->sha256 == read->content.hash()) {
           suspect.remove_file(path);

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/log.h"
 
 namespace sk::interpreter {
@@ -16,6 +17,10 @@ Touched everything() {
 }
 
 }  // namespace
+
+std::string boot_or_process(const std::string& boot_id) {
+  return boot_id.empty() ? "process-" + random_base64url(12) : boot_id;
+}
 
 CaptureAs capture_as(const SessionInfo& session, workspace::Author author) {
   // Opening the session required the right to write. Its captures do not depend on the scope of the key that
@@ -72,7 +77,7 @@ CopyState CopyKeeper::state_now(bool dirty) const {
 
 Settled CopyKeeper::open(const CaptureAs& as) {
   Settled settled = bring_up_to_date(as);
-  context_.watcher.add(session_.id, *copy_);
+  context_.watcher.add(session_.id, session_.owner, *copy_);
   watched_ = true;
   outside_changes_ = true;
   subscription_ = context_.keep.feed().subscribe(session_.workspace, [this] { outside_changes_ = true; });
@@ -145,6 +150,7 @@ Settled CopyKeeper::search_suspects(const CaptureAs& as) {
   for (const auto& item : std::filesystem::directory_iterator(suspects_))
     if (!item.path().filename().string().starts_with(".")) folders.push_back(item.path().string());
   CaptureAs searching = as;
+  searching.must_stop = context_.must_stop;
   searching.also = [&](catalog::Tx& tx, const std::vector<KeptFile>& kept) {
     check_owner(tx, session_.key());
     std::vector<Unkept> recovered;
@@ -167,6 +173,7 @@ Settled CopyKeeper::search_suspects(const CaptureAs& as) {
 }
 
 Settled CopyKeeper::settle(const Touched& touched, const OpenFiles& open_files, CaptureAs as) {
+  as.must_stop = context_.must_stop;
   as.also = [&, outer = std::move(as.also)](catalog::Tx& tx, const std::vector<KeptFile>& kept) {
     check_owner(tx, session_.key());
     std::vector<Unkept> aside;

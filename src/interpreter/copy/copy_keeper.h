@@ -37,7 +37,14 @@ struct CopyContext {
   Owner owner;            // owner of the files in the copies
   uint64_t file_bytes_max = 64ull << 30;
   std::string boot_id;  // id of the machine's current boot; not empty
+  // Asked between pieces of a large file: whether the server is in a hurry to stop. Such a file stays in its
+  // copy, and the next capture reads it.
+  std::function<bool()> must_stop = {};
 };
+
+// Where the boot is unknown, each process counts as a boot of its own: it trusts no copy of an earlier
+// process.
+std::string boot_or_process(const std::string& boot_id);
 
 // Without an execution, the session acts as its owner; else as the execution's author.
 CaptureAs capture_as(const SessionInfo& session);

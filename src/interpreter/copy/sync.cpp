@@ -19,9 +19,10 @@ void Sync::materialise(const Entry& entry, const std::string& path, WorkingCopy:
   workspace::ContentReader reader(keep_.context(), entry.sha256, 0, entry.size);
   auto fill = [&](int fd) {
     std::vector<std::byte> buffer(1 << 20);
+    HoleWriter file(fd);
     while (auto piece = reader.next()) {
       if (!piece->file) {
-        write_all(fd, as_bytes(piece->bytes), "a working copy");
+        file.write(as_bytes(piece->bytes));
         continue;
       }
       for (uint64_t done = 0; done < piece->size;) {
@@ -29,10 +30,11 @@ void Sync::materialise(const Entry& entry, const std::string& path, WorkingCopy:
         size_t got =
             read_at(piece->file->get(), std::span(buffer).first(want), piece->offset + done, "a blob");
         if (got == 0) throw Error(Code::corrupt, "a stored blob is shorter than recorded");
-        write_all(fd, Bytes(buffer).first(got), "a working copy");
+        file.write(Bytes(buffer).first(got));
         done += got;
       }
     }
+    file.finish();
   };
   place.mode = entry.mode;
   place.mtime_us = entry.mtime_us;

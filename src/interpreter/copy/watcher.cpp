@@ -1,51 +1,51 @@
 #include "interpreter/copy/watcher.h"
 
-#include <poll.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/inotify.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <fstream>
+#include <span>
 
 #include "base/error.h"
-#include "base/log.h"
 
 namespace sk::interpreter {
 
 namespace {
 
-constexpr uint32_t kQuietMask =
-    IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB | IN_OPEN | IN_ONLYDIR;
-// Truncating by path is reported only as a modification. So is every write, so a folder with many of them is
-// muted until the next capture, which compares all its members.
-constexpr uint32_t kMask = kQuietMask | IN_MODIFY;
-constexpr int kModificationsMax = 256;
+constexpr uint64_t kStop = 0;  // no group has this number
+
+std::optional<size_t> host_limit(const char* name) {
+  std::ifstream file(std::string("/proc/sys/fs/inotify/") + name);
+  size_t limit = 0;
+  return file >> limit ? std::optional(limit) : std::nullopt;
+}
 
 // A share of the watches that the host allows this user, so that a few sessions cannot use them all.
 size_t folders_max(size_t wanted) {
   constexpr size_t kShares = 8;
-  std::ifstream file("/proc/sys/fs/inotify/max_user_watches");
-  size_t host = 0;
-  if (!(file >> host)) return wanted;
-  return std::max<size_t>(16, std::min(wanted, host / kShares));
+  auto host = host_limit("max_user_watches");
+  return host ? std::max<size_t>(16, std::min(wanted, *host / kShares)) : wanted;
+}
+
+size_t half_of_instances() {
+  constexpr size_t kUsual = 128;
+  return host_limit("max_user_instances").value_or(kUsual) / 2;
 }
 
 }  // namespace
 
-void Touched::add(const Touched& other) {
-  paths.insert(other.paths.begin(), other.paths.end());
-  folders.insert(other.folders.begin(), other.folders.end());
-  members.insert(other.members.begin(), other.members.end());
-  opened = opened || other.opened;
-  everything = everything || other.everything;
-}
-
 Watcher::Watcher(Options options)
     : folders_per_copy_max_(folders_max(options.folders_per_copy_max)),
-      inotify_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)),
+      own_instances_max_(options.own_instances_max.value_or(half_of_instances())),
+      epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       stop_(::eventfd(0, EFD_CLOEXEC)) {
-  if (!inotify_ || !stop_) throw system_error("cannot watch folders", errno);
+  epoll_event stop{.events = EPOLLIN, .data = {.u64 = kStop}};
+  if (!epoll_ || !stop_ || ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, stop_.get(), &stop) != 0)
+    throw system_error("cannot watch folders", errno);
   thread_ = std::thread([this] { run(); });
 }
 
@@ -56,168 +56,119 @@ Watcher::~Watcher() {
 }
 
 void Watcher::run() {
-  pollfd fds[2] = {{inotify_.get(), POLLIN, 0}, {stop_.get(), POLLIN, 0}};
-  while (true) {
-    if (::poll(fds, 2, -1) < 0 && errno != EINTR) die("poll failed in the watcher of working copies");
-    if (fds[1].revents != 0) return;
-    MutexLock lock(mutex_);
-    drain_locked();
-  }
-}
-
-void Watcher::drain_locked() {
-  alignas(inotify_event) char buffer[64 << 10];
+  std::array<epoll_event, 64> ready{};
   for (;;) {
-    auto count = ::read(inotify_.get(), buffer, sizeof buffer);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return;
-    for (char* at = buffer; at < buffer + count;) {
-      auto event = reinterpret_cast<const inotify_event*>(at);
-      at += sizeof(inotify_event) + event->len;
-      if ((event->mask & IN_Q_OVERFLOW) != 0) {
-        for (auto& [session, copy] : copies_) go_blind_locked(session, copy, "events were lost");
-        continue;
+    int count = ::epoll_wait(epoll_.get(), ready.data(), static_cast<int>(ready.size()), -1);
+    if (count < 0 && errno != EINTR) die("epoll_wait failed in the watcher of working copies");
+    for (const auto& one : std::span(ready).first(static_cast<size_t>(std::max(count, 0)))) {
+      const uint64_t number = one.data.u64;
+      if (number == kStop) return;
+      std::shared_ptr<Group> group;
+      {
+        MutexLock lock(mutex_);
+        auto found = groups_.find(number);
+        if (found != groups_.end()) group = found->second.lock();
       }
-      handle_locked(event->wd, event->mask,
-                    event->len > 0 ? std::string_view(event->name) : std::string_view());
+      // A group that is busy reads its events itself, and is listened to again after that.
+      if (group && group->watch.read_some() == WatchGroup::Read::done) arm(*group, EPOLL_CTL_MOD);
     }
   }
 }
 
-void Watcher::handle_locked(int watch, uint32_t mask, std::string_view name) {
-  auto found = folders_.find(watch);
-  if (found == folders_.end()) return;
-  Folder& folder = found->second;
-  auto owner = copies_.find(folder.session);
-  if ((mask & IN_IGNORED) != 0) {
-    if (owner != copies_.end()) {
-      owner->second.watches.erase(watch);
-      owner->second.muted.erase(watch);
+// Each time, the thread is told of events once.
+void Watcher::arm(const Group& group, int operation) {
+  epoll_event event{.events = EPOLLIN | EPOLLONESHOT, .data = {.u64 = group.number}};
+  if (::epoll_ctl(epoll_.get(), operation, group.watch.descriptor(), &event) != 0)
+    die("epoll_ctl failed in the watcher of working copies");
+}
+
+void Watcher::listen_to(Group& group) {
+  if (group.is_listened_to || !group.watch.open() || group.is_listened_to.exchange(true)) return;
+  arm(group, EPOLL_CTL_ADD);
+}
+
+// After every call that may have kept the thread from reading.
+void Watcher::end_call(Group& group) {
+  if (group.watch.was_passed_over()) arm(group, EPOLL_CTL_MOD);
+}
+
+std::shared_ptr<Watcher::Group> Watcher::make_group(std::optional<Id> principal) {
+  auto made = std::make_shared<Group>(++last_number_, principal, folders_per_copy_max_);
+  groups_[made->number] = made;
+  return made;
+}
+
+std::shared_ptr<Watcher::Group> Watcher::choose_group(const Id& principal) {
+  if (own_instances_ < own_instances_max_) {
+    auto own = make_group(std::nullopt);
+    if (own->watch.open()) {
+      ++own_instances_;
+      return own;
     }
-    folders_.erase(found);
-    return;
+    groups_.erase(own->number);
   }
-  if (owner == copies_.end() || name.empty()) return;
-  Copy& copy = owner->second;
-  std::string path = folder.path.empty() ? std::string(name) : folder.path + "/" + std::string(name);
-  bool is_folder = (mask & IN_ISDIR) != 0;
-  if ((mask & ~(IN_OPEN | IN_ISDIR)) == 0) {
-    if (!is_folder) copy.touched.opened = true;
-    return;
-  }
-  if ((mask & IN_MODIFY) != 0) count_modification_locked(watch, copy, folder);
-  if (is_folder && (mask & (IN_CREATE | IN_MOVED_TO)) != 0) {
-    // Code may have written in it before the watch existed.
-    Id session = folder.session;
-    watch_tree_locked(session, copy, path);  // may change folders_: do not use `folder` after this
-    copy.touched.folders.insert(path);
-  } else if (is_folder && (mask & (IN_MOVED_FROM | IN_DELETE)) != 0) {
-    copy.touched.folders.insert(path);
-  }
-  copy.touched.paths.insert(std::move(path));
+  auto& shared = shared_[principal];
+  auto group = shared.lock();
+  if (!group) shared = group = make_group(principal);
+  return group;
 }
 
-void Watcher::count_modification_locked(int watch, Copy& copy, Folder& folder) {
-  if (++folder.modifications == 1) copy.modified.insert(watch);
-  if (folder.modifications != kModificationsMax) return;
-  int same = copy.copy->watch_folder(folder.path, inotify_.get(), kQuietMask);
-  if (same == watch) {
-    copy.muted.insert(watch);
-    copy.touched.members.insert(folder.path);
-  } else if (same >= 0) {
-    // Another folder is at that path now, and its event is still queued: restore its full watch.
-    copy.copy->watch_folder(folder.path, inotify_.get(), kMask);
+void Watcher::add(const Id& session, const Id& principal, const WorkingCopy& copy) {
+  remove(session);
+  std::shared_ptr<Group> group;
+  {
+    MutexLock lock(mutex_);
+    group = sessions_[session] = choose_group(principal);
+    ++group->sessions;
   }
+  listen_to(*group);
+  group->watch.add(session, copy);
+  end_call(*group);
 }
 
-void Watcher::go_blind_locked(const Id& session, Copy& copy, const char* why) {
-  copy.touched.everything = true;
-  copy.blind = true;
-  if (std::exchange(copy.warned, true)) return;
-  log::warn("a working copy cannot be watched, so it is compared as a whole",
-            {{"session", session.hex()},
-             {"why", why},
-             {"hint", "raise the sysctls fs.inotify.max_user_watches and fs.inotify.max_queued_events"}});
-}
-
-void Watcher::watch_folder_locked(const Id& session, Copy& copy, const std::string& path) {
-  // A folder that was moved keeps its watch and gets its new path.
-  int watch = copy.copy->watch_folder(path, inotify_.get(), kMask);
-  if (watch < 0) {
-    bool is_gone = errno == ENOENT || errno == ENOTDIR || errno == ELOOP;
-    if (!is_gone) go_blind_locked(session, copy, "the host allows no more watches, or not this one");
-    return;
-  }
-  if (!copy.watches.contains(watch) && copy.watches.size() >= folders_per_copy_max_) {
-    ::inotify_rm_watch(inotify_.get(), watch);
-    return go_blind_locked(session, copy, "it has more folders than are watched");
-  }
-  folders_[watch] = {session, path};
-  copy.watches.insert(watch);
-  copy.muted.erase(watch);
-}
-
-void Watcher::watch_tree_locked(const Id& session, Copy& copy, const std::string& path) {
-  watch_folder_locked(session, copy, path);
-  auto closed = copy.copy->walk(path, [&](const std::string& at, const Node& node) SK_REQUIRES(mutex_) {
-    if (node.kind == NodeKind::folder && !copy.blind) watch_folder_locked(session, copy, at);
-    return !copy.blind;
-  });
-  if (!closed.empty()) go_blind_locked(session, copy, "a folder could not be read");
-}
-
-void Watcher::add(const Id& session, const WorkingCopy& copy) {
+std::shared_ptr<Watcher::Group> Watcher::find(const Id& session) {
   MutexLock lock(mutex_);
-  auto& mine = copies_[session];
-  mine.copy = &copy;
-  watch_tree_locked(session, mine, "");
+  auto found = sessions_.find(session);
+  return found == sessions_.end() ? nullptr : found->second;
 }
 
 void Watcher::remove(const Id& session) {
+  auto group = find(session);
+  if (!group) return;
+  group->watch.remove(session);
+  end_call(*group);
   MutexLock lock(mutex_);
-  auto found = copies_.find(session);
-  if (found == copies_.end()) return;
-  for (int watch : found->second.watches) {
-    ::inotify_rm_watch(inotify_.get(), watch);
-    folders_.erase(watch);
-  }
-  copies_.erase(found);
+  sessions_.erase(session);
+  if (--group->sessions > 0) return;
+  groups_.erase(group->number);
+  if (group->principal)
+    shared_.erase(*group->principal);
+  else
+    --own_instances_;
 }
 
 Touched Watcher::take(const Id& session) {
-  MutexLock lock(mutex_);
-  drain_locked();
-  auto found = copies_.find(session);
-  if (found == copies_.end()) return {};
-  Copy& copy = found->second;
-  // Sets watches before the caller's walk, so that later changes cause events.
-  if (std::exchange(copy.blind, false)) {
-    watch_tree_locked(session, copy, "");
-    copy.touched.everything = true;
-    if (!copy.blind) copy.warned = false;
-  }
-  for (int watch : std::exchange(copy.modified, {}))
-    if (auto folder = folders_.find(watch); folder != folders_.end()) folder->second.modifications = 0;
-  for (int watch : std::exchange(copy.muted, {})) {
-    auto folder = folders_.find(watch);
-    if (folder == folders_.end()) continue;
-    copy.touched.members.insert(folder->second.path);
-    watch_folder_locked(session, copy, std::string(folder->second.path));
-  }
-  return std::exchange(copy.touched, Touched{});
+  auto group = find(session);
+  if (!group) return {};
+  listen_to(*group);
+  auto touched = group->watch.take(session);
+  end_call(*group);
+  return touched;
 }
 
 void Watcher::put_back(const Id& session, const Touched& touched) {
-  MutexLock lock(mutex_);
-  auto found = copies_.find(session);
-  if (found != copies_.end()) found->second.touched.add(touched);
+  auto group = find(session);
+  if (!group) return;
+  group->watch.put_back(session, touched);
+  end_call(*group);
 }
 
 bool Watcher::anything(const Id& session) {
-  MutexLock lock(mutex_);
-  drain_locked();
-  auto found = copies_.find(session);
-  return found != copies_.end() && (found->second.blind || !found->second.touched.empty());
+  auto group = find(session);
+  if (!group) return false;
+  bool any = group->watch.anything(session);
+  end_call(*group);
+  return any;
 }
 
 }  // namespace sk::interpreter

@@ -9,6 +9,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <filesystem>
@@ -16,6 +17,9 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/log.h"
+#include "base/path.h"
+#include "interpreter/copy/removal.h"
 
 namespace sk::interpreter {
 
@@ -138,6 +142,20 @@ std::string aside_of(const std::string& parent) { return parent + "/.aside"; }
 
 }  // namespace
 
+bool is_too_deep(std::string_view path) {
+  return static_cast<size_t>(std::ranges::count(path, '/')) > kCopyDepthMax;
+}
+
+bool is_walked(std::string_view folder) { return !is_too_deep(folder) && folder.size() <= kPathBytesMax; }
+
+bool is_below_any(const std::string& path, const std::set<std::string>& folders) {
+  if (folders.empty()) return false;
+  for (auto slash = path.rfind('/'); slash != std::string::npos && slash > 0;
+       slash = path.rfind('/', slash - 1))
+    if (folders.contains(path.substr(0, slash))) return true;
+  return false;
+}
+
 WorkingCopy::WorkingCopy(std::string directory, Owner owner)
     : directory_(std::move(directory)), owner_(owner) {
   std::filesystem::create_directories(directory_);
@@ -244,7 +262,8 @@ int WorkingCopy::watch_folder(const std::string& path, int inotify, uint32_t mas
 
 std::vector<std::string> WorkingCopy::walk(
     const std::string& folder, const std::function<bool(const std::string&, const Node&)>& visit) const {
-  std::vector<std::string> pending{folder}, closed;
+  std::vector<std::string> pending, closed;
+  if (is_walked(folder)) pending.push_back(folder);
   while (!pending.empty()) {
     std::string at = std::move(pending.back());
     pending.pop_back();
@@ -273,7 +292,7 @@ std::vector<std::string> WorkingCopy::walk(
         }
         std::string path = at.empty() ? std::string(name) : at + "/" + std::string(name);
         Node node = node_of(st);
-        if (visit(path, node) && node.kind == NodeKind::folder) pending.push_back(path);
+        if (visit(path, node) && node.kind == NodeKind::folder && is_walked(path)) pending.push_back(path);
       }
       if (stream != nullptr) ::closedir(stream);
     }
@@ -283,17 +302,13 @@ std::vector<std::string> WorkingCopy::walk(
 }
 
 void WorkingCopy::remove_all() {
-  std::error_code error;
-  std::filesystem::remove_all(directory_, error);
-  if (!error) return;
-  // Code may have left folders whose modes forbid removal.
-  std::filesystem::permissions(directory_, std::filesystem::perms(0700));
-  walk("", [&](const std::string& path, const Node& node) {
-    if (node.kind == NodeKind::folder)
-      std::filesystem::permissions(directory_ + "/" + path, std::filesystem::perms(0700));
-    return true;
-  });
-  std::filesystem::remove_all(directory_);
+  std::string aside = random_base64url(12);
+  ::chmod(proc_path(root_.get()).c_str(), 0700);  // code may have taken the right to move it
+  if (::renameat(AT_FDCWD, directory_.c_str(), aside_.get(), aside.c_str()) != 0) {
+    if (errno == ENOENT && !std::filesystem::exists(directory_)) return;
+    throw system_error("cannot remove " + directory_, errno);
+  }
+  remove_tree(aside_.get(), aside, aside_.get());
 }
 
 void WorkingCopy::flush_to_disk(const std::string& directory) {
@@ -318,9 +333,26 @@ Fd WorkingCopy::make_folders(const std::string& path) {
   return folder;
 }
 
+std::string WorkingCopy::prepare_parent(const std::string& parent) {
+  std::filesystem::create_directories(parent);
+  clear_aside(parent);
+  return parent;
+}
+
 void WorkingCopy::clear_aside(const std::string& parent) {
-  std::error_code ignored;
-  std::filesystem::remove_all(aside_of(parent), ignored);
+  std::error_code none;
+  std::vector<std::string> names;
+  for (const auto& item : std::filesystem::directory_iterator(aside_of(parent), none))
+    names.push_back(item.path().filename().string());
+  if (names.empty()) return;
+  Fd aside = sk::open_file(aside_of(parent), O_PATH | O_DIRECTORY);
+  for (const auto& name : names) {
+    try {
+      remove_tree(aside.get(), name, aside.get());
+    } catch (const Error& error) {
+      log::warn("the remains of a working copy could not be removed", {{"error", error.message()}});
+    }
+  }
 }
 
 Node WorkingCopy::write_file(const std::string& path, const std::function<void(int fd)>& fill,

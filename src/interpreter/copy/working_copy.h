@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,15 @@ struct Node {
   uint32_t mode = 0;  // permission bits
   uint32_t links = 1;
 };
+
+// Code can nest folders without end, and every path below them costs its length. Nothing that has more
+// folders above it is looked for in a copy.
+constexpr size_t kCopyDepthMax = 256;
+bool is_too_deep(std::string_view path);
+// Whether walks go into a folder: it is not too deep, and its path not longer than the workspace takes.
+bool is_walked(std::string_view folder);
+// Whether one of the folders is above the path.
+bool is_below_any(const std::string& path, const std::set<std::string>& folders);
 
 struct Owner {
   uint32_t uid = 0, gid = 0;
@@ -62,7 +72,9 @@ class WorkingCopy {
 
   // Visits everything below a folder, each folder before its members. Visits links without following them.
   // Entries that vanish meanwhile are left out. `visit` returns false to skip the contents of a folder.
-  // Returns the folders that could not be read completely.
+  // Visits folders that are not walked, see is_walked(), and nothing below them. Has one folder open at a
+  // time, which it opens from the root, so that a path is never that of a folder that code has moved away
+  // meanwhile. Returns the folders that could not be read completely.
   std::vector<std::string> walk(
       const std::string& folder,
       const std::function<bool(const std::string& path, const Node& node)>& visit) const;
@@ -76,8 +88,11 @@ class WorkingCopy {
     // The marks of the file that may be replaced: Error(conflict) when code has changed it since.
     std::optional<Node> expected = {};
   };
-  // Removes half-written files that a dead server left aside. Call before any copy in `parent` is created.
+  // Removes half-written files, and the remains of copies, that a dead server left aside. Call before any
+  // copy in `parent` is created.
   static void clear_aside(const std::string& parent);
+  // Creates the folder of all copies if needed, clears what is aside in it, and returns it.
+  static std::string prepare_parent(const std::string& parent);
   Node write_file(const std::string& path, const std::function<void(int fd)>& fill,
                   const Attributes& attributes);
   Node make_folder(const std::string& path, uint32_t mode);
@@ -87,7 +102,8 @@ class WorkingCopy {
   // `expected`.
   bool remove_file(const std::string& path, const std::optional<Node>& expected = {});
   bool remove_folder(const std::string& path);
-  // Removes the whole directory, once nothing uses it. Throws when a part of it remains.
+  // Removes the whole directory, once nothing uses it. It is gone at once; its contents are removed aside.
+  // Throws when a part of them remains, which clear_aside() removes.
   void remove_all();
   // Writes everything on a directory's filesystem to disk, so that it survives a power cut. Throws on
   // failure.

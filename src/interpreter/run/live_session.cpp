@@ -20,15 +20,14 @@ constexpr int64_t kRecordAfterUs = kSecondUs / 10;
 constexpr int64_t kWarningMostUs = 60 * kSecondUs;
 // Images of a running cell that wait in memory; more are kept before its end.
 constexpr size_t kWaitingImageBytesMax = 32 << 20;
-constexpr int kKillWaitMs = 5'000;
-constexpr int kSleepWaitMs = 10'000;
+constexpr int kKillWaitMs = 5'000, kSleepWaitMs = 10'000;
 
 }  // namespace
 
 LiveSession::LiveSession(SessionServices& services, SessionInfo info)
     : services_(services),
       info_(std::move(info)),
-      strand_(services.pool),
+      strand_(services.pool, info_.owner),
       active_us_(info_.active_us),
       count_(info_.execution_count),
       rights_(services.keep.revocations()),

@@ -38,7 +38,7 @@ struct SessionServices {
   Records& records;
   const CopyContext& copies;
   sandbox::DiskGuard& disk_guard;
-  WorkerPool& pool;
+  FairPool& pool;  // by principal
   // Starts a kernel that reports to the events.
   std::function<std::unique_ptr<KernelProcess>(const sandbox::SessionSpec&, sandbox::KernelEvents&)>
       start_kernel;

@@ -1,19 +1,20 @@
-// Runs jobs one after the other, in order, on threads of a pool.
+// Runs jobs one after the other, in order, on threads of a pool. They count for one key of the pool, so that
+// one principal's sessions leave threads to those of others.
 #pragma once
 
 #include <deque>
 #include <functional>
 #include <memory>
 
+#include "base/fair_queue.h"
 #include "base/mutex.h"
-#include "base/worker_pool.h"
 
 namespace sk::interpreter {
 
 // Any thread. Jobs must not throw. Must be kept alive by its jobs (capture a shared_ptr to its owner).
 class Strand {
  public:
-  explicit Strand(WorkerPool& pool) : pool_(pool) {}
+  Strand(FairPool& pool, const Id& key) : pool_(pool), key_(key) {}
 
   void post(std::function<void()> job) {
     {
@@ -22,7 +23,7 @@ class Strand {
       if (running_) return;
       running_ = true;
     }
-    pool_.submit_always([this, alive = jobs_owner()] { run(); });
+    pool_.submit_always(key_, [this, alive = jobs_owner()] { run(); });
   }
 
   // Runs the job at once on the caller's thread when no other job runs or waits; else like post(). For short
@@ -44,7 +45,7 @@ class Strand {
         return;
       }
     }
-    pool_.submit_always([this, alive = jobs_owner()] { run(); });
+    pool_.submit_always(key_, [this, alive = jobs_owner()] { run(); });
   }
 
   // Sets the owner that keeps the strand alive while it runs. Call once, before the first job.
@@ -69,7 +70,8 @@ class Strand {
     }
   }
 
-  WorkerPool& pool_;
+  FairPool& pool_;
+  const Id key_;
   std::weak_ptr<void> owner_;
   Mutex mutex_;
   std::deque<std::function<void()>> jobs_ SK_GUARDED_BY(mutex_);

@@ -57,6 +57,26 @@ size_t first_chunk_by_definition(std::string_view content, ChunkSizes sizes) {
   return content.size();
 }
 
+// Content with runs of zeros between other bytes, as a sparse file has.
+TEST(Chunker, RunsOfZerosAreCutAsTheDefinitionSays) {
+  constexpr ChunkSizes kMiddle{.min = 3'000, .average = 16'384, .max = 65'536};
+  for (size_t zeros : {1u, 63u, 64u, 4'095u, 4'096u, 20'000u, 70'000u, 300'000u}) {
+    std::string content;
+    for (uint64_t seed = 0; seed < 4; ++seed) {
+      content += random_bytes(997 * (seed + 1), seed);
+      content.append(zeros, '\0');
+    }
+    for (const auto& pieces : {std::vector<size_t>{content.size()}, {4'096}, {1'000, 77'777}, {5}}) {
+      auto rest = std::string_view(content);
+      for (const auto& chunk : chunks_of(content, kMiddle, pieces)) {
+        ASSERT_EQ(chunk.size(), first_chunk_by_definition(rest, kMiddle)) << zeros;
+        rest.remove_prefix(chunk.size());
+      }
+      EXPECT_TRUE(rest.empty());
+    }
+  }
+}
+
 TEST(Chunker, TheGearTableIsTheOneThatIsDocumented) {
   std::string table;
   for (uint64_t entry : gear_table())

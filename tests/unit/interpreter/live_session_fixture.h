@@ -81,7 +81,7 @@ class LiveSessionTest : public CopyTest {
   // copy afterwards: the pool has one thread, which leaves a strand when that has nothing more to do.
   void settle() {
     std::promise<void> done;
-    pool.submit_always([&] { done.set_value(); });
+    pool.submit_always(session.owner, [&] { done.set_value(); });
     done.get_future().wait();
   }
   void pass(int64_t us) {
@@ -97,7 +97,7 @@ class LiveSessionTest : public CopyTest {
 
   InterpreterOptions options = test::interpreter_options(context.directory);
   sandbox::DiskGuard disk_guard{{.data_root = context.directory}};
-  WorkerPool pool{1, 1000};
+  FairPool pool{1, {.running_per_key_max = 1, .waiting_per_key_max = 1000, .waiting_max = 1000}};
   Play play;
   SessionServices services{keep, options, records, context, disk_guard, pool, {}, {}, {}, {}, {}, {}, false};
   std::shared_ptr<LiveSession> live;

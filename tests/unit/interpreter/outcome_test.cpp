@@ -25,6 +25,7 @@ TEST(Outcome, NamesAreThoseOfTheApi) {
   EXPECT_EQ(name_of(SessionStatus::deleted), "deleted");
   EXPECT_EQ(name_of(UnkeptReason::fifo), "fifo");
   EXPECT_EQ(name_of(UnkeptReason::power_cut), "power_cut");
+  EXPECT_EQ(name_of(UnkeptReason::too_deep), "too_deep");
   EXPECT_EQ(name_of(KeptChange::unchanged), "unchanged");
 }
 

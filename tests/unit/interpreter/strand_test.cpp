@@ -10,7 +10,7 @@ namespace sk::interpreter {
 namespace {
 
 struct StrandOwner {
-  explicit StrandOwner(WorkerPool& pool) : strand(pool) {}
+  explicit StrandOwner(FairPool& pool) : strand(pool, Id{}) {}
   Strand strand;
 };
 
@@ -24,7 +24,7 @@ class StrandTest : public testing::Test {
     done.get_future().wait();
   }
 
-  WorkerPool pool{4, 1000};
+  FairPool pool{4, {.running_per_key_max = 4, .waiting_per_key_max = 1000, .waiting_max = 1000}};
   std::shared_ptr<StrandOwner> owner = std::make_shared<StrandOwner>(pool);
 };
 

@@ -1,0 +1,64 @@
+"""A second tenant, whose `1+1` is measured while the first one attacks."""
+
+import itertools
+import statistics
+import threading
+import time
+
+from rest_client import Client
+from sessions_client import Keep
+
+RATIO_MAX = 20  # of the slowest cell during an attack to the median before it, in the same run
+FLOOR_S = 3  # a single cell may take this long on a busy machine
+_numbers = itertools.count(1)
+
+
+def tenant(server, name):
+    """A principal with a key and a workspace of its own."""
+    keep = Keep(server, Client(server).make_principal(f"{name}-{next(_numbers)}")[1].key)
+    keep.workspace = keep.call("POST", "/api/v1/workspaces", 201, json={"name": f"{name}-{next(_numbers)}"}).json()["id"]
+    return keep
+
+
+class Neighbour:
+    """Runs `1+1` again and again on a thread of its own. `with neighbour.watch():` around the attack."""
+
+    def __init__(self, server, idle_runs=10):
+        self.keep = tenant(server, "neighbour")
+        self.session = self.keep.create(workspace=self.keep.workspace, folder="calm")
+        self.keep.run(self.session, "1+1")
+        self.idle_s = statistics.median(self.cell() for _ in range(idle_runs))
+        self.slowest_s = 0.0
+        self.runs = 0
+
+    def cell(self):
+        began = time.monotonic()
+        assert self.keep.run(self.session, "1+1")["end"] == "ok"
+        return time.monotonic() - began
+
+    def __enter__(self):
+        self.ended = threading.Event()
+        self.failure = None
+        self.thread = threading.Thread(target=self._measure)
+        self.thread.start()
+        return self
+
+    def _measure(self):
+        try:
+            while not self.ended.is_set():
+                self.slowest_s = max(self.slowest_s, self.cell())
+                self.runs += 1
+                time.sleep(0.05)
+        except Exception as error:  # told by __exit__, on the test's own thread
+            self.failure = error
+
+    def __exit__(self, kind, error, trace):
+        self.ended.set()
+        self.thread.join()
+        if self.failure is not None:
+            raise self.failure
+
+    def check(self):
+        print(f"1+1: idle {self.idle_s:.3f} s, slowest of {self.runs} during the attack {self.slowest_s:.3f} s")
+        assert self.runs > 0
+        assert self.slowest_s <= max(RATIO_MAX * self.idle_s, FLOOR_S)
