@@ -282,7 +282,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     queued.wanted = std::move(wanted);
     queued.author = authority.author();
     queued.path_scope = authority.path_scope();
-    queued.feed = std::make_shared<ExecutionFeed>();
+    queued.feed = std::make_shared<ExecutionFeed>(output_budget);
     RunningExecution running{queued.execution.id, queued.execution.number, queued.feed, queued.execution};
     executions_total.add();
     is_queued = true;
@@ -370,6 +370,8 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
   Watcher watcher;
   WorkerPool pool;
   RecordSaver saver;
+  const std::shared_ptr<OutputBudget> output_budget =
+      std::make_shared<OutputBudget>(options.output_memory_bytes);
   sandbox::DiskGuard disk_guard;
   CopyCache copies;
   Thumbnails thumbnails;
@@ -567,10 +569,10 @@ ExportedHistory SandboxedInterpreter::export_history(const workspace::Authority&
       [&](int64_t after, size_t limit) { return impl_->saver.executions_after(session, after, limit); });
 }
 
-std::vector<Execution> SandboxedInterpreter::executions(const workspace::Authority& authority,
-                                                        const Id& session, int64_t before, size_t limit) {
+workspace::Page<Execution> SandboxedInterpreter::executions(const workspace::Authority& authority,
+                                                            const Id& session, int64_t before, size_t limit) {
   impl_->find(authority, session);
-  return impl_->saver.list_executions(session, before, limit);
+  return impl_->saver.list_executions(session, before, {limit, impl_->options.list_bytes_max});
 }
 
 std::vector<KeptFile> SandboxedInterpreter::kept_files(const workspace::Authority& authority,

@@ -21,8 +21,7 @@ constexpr int64_t kWarningMostUs = 60 * kSecondUs;
 constexpr size_t kNamedBetweenCellsMax = 1'000;
 // Images of a running cell that wait in memory; more are kept before its end.
 constexpr size_t kWaitingImageBytesMax = 32 << 20;
-constexpr int kKillWaitMs = 5'000;
-constexpr int kSleepWaitMs = 10'000;
+constexpr int kKillWaitMs = 5'000, kSleepWaitMs = 10'000;
 
 // The earlier of two times, where 0 means never.
 TimeUs earlier(TimeUs one_us, TimeUs other_us) {
@@ -38,6 +37,7 @@ LiveSession::LiveSession(SessionServices& services, SessionInfo info)
       strand_(services.pool),
       active_us_(info_.active_us),
       count_(info_.execution_count),
+      recent_(4 * services.options.output_bytes_max),
       keeper_(services.copies, info_),
       outputs_(
           {services.options.output_bytes_max, services.options.spill_bytes_max, services.options.directory}),
@@ -72,8 +72,7 @@ void LiveSession::enqueue(QueuedExecution execution) {
     stop_before_accepted();
     start_next();
   });
-  // An idle kernel gets the code from this thread. Waking a session, or bringing in other clients' files, is
-  // too slow for the caller's thread.
+  // An idle kernel gets the code from this thread. Waking, or syncing others' changes, is too slow for it.
   if (awake_ && !keeper_.has_outside_changes())
     strand_.run_or_post(std::move(start));
   else
