@@ -117,8 +117,10 @@ class Interpreter {
   // without a name, since it may be long.
   virtual ExportedHistory export_history(const workspace::Authority& authority, const Id& session,
                                          ExportFormat format) = 0;
-  virtual std::vector<Execution> executions(const workspace::Authority& authority, const Id& session,
-                                            int64_t before, size_t limit) = 0;
+  // Newest first, without their files; `before` is 0 for the first page. A page may end early, so that it has
+  // few bytes; its cursor is the number of its last execution.
+  virtual workspace::Page<Execution> executions(const workspace::Authority& authority, const Id& session,
+                                                int64_t before, size_t limit) = 0;
   virtual std::vector<KeptFile> kept_files(const workspace::Authority& authority, const Id& session,
                                            const Id& execution, int64_t after, size_t limit) = 0;
 

@@ -435,11 +435,27 @@ std::optional<Execution> Records::find_by_key(const Id& session, const std::stri
   return found;
 }
 
-std::vector<Execution> Records::list_executions(const Id& session, int64_t before, size_t limit) {
+workspace::Page<Execution> Records::list_executions(const Id& session, int64_t before,
+                                                    const PageLimit& limit) {
+  if (before == 0) before = INT64_MAX;
   return context_.db.read([&](catalog::Statements& statements) {
-    return statements.all("SELECT " SK_EXECUTION_READ
-                          " FROM executions WHERE session = $1 AND number < $2 ORDER BY number DESC LIMIT $3",
-                          {session, before == 0 ? INT64_MAX : before, limit}, read_execution);
+    // The sizes come first, since a page of long outputs would need much memory before it could be cut.
+    auto sizes = statements.all(
+        "SELECT octet_length(code) + octet_length(detail) + COALESCE((SELECT octet_length(o.outputs) FROM "
+        "execution_outputs o WHERE o.execution = executions.id), 0) FROM executions WHERE session = $1 AND "
+        "number < $2 ORDER BY number DESC LIMIT $3",
+        {session, before, limit.count + 1},
+        [](const catalog::Row& row) { return static_cast<size_t>(row.integer(0)); });
+    size_t count = 0, bytes = 0;
+    while (count < std::min(sizes.size(), limit.count) && bytes < limit.bytes) bytes += sizes[count++];
+    workspace::Page<Execution> page;
+    page.items =
+        statements.all("SELECT " SK_EXECUTION_READ
+                       " FROM executions WHERE session = $1 AND number < $2 ORDER BY number DESC LIMIT $3",
+                       {session, before, count}, read_execution);
+    page.has_more = count < sizes.size();
+    if (page.has_more) page.next_cursor = std::to_string(page.items.back().number);
+    return page;
   });
 }
 

@@ -90,8 +90,13 @@ class Records {
   std::optional<Execution> find_execution(const Id& session, const Id& execution);
   // The newest execution accepted under that key since then.
   std::optional<Execution> find_by_key(const Id& session, const std::string& key, TimeUs since_us);
-  // Newest first, without the files of outputs; `before` is 0 for the first page.
-  std::vector<Execution> list_executions(const Id& session, int64_t before, size_t limit);
+  // Newest first, without the files of outputs; `before` is 0 for the first page. The page has at most
+  // `count` executions, and ends after the one that reaches `bytes`.
+  struct PageLimit {
+    size_t count;
+    size_t bytes = SIZE_MAX;
+  };
+  workspace::Page<Execution> list_executions(const Id& session, int64_t before, const PageLimit& limit);
   // Oldest first.
   std::vector<Execution> executions_after(const Id& session, int64_t after, size_t limit);
   std::vector<KeptFile> kept_files(const Id& execution, int64_t after, size_t limit);

@@ -75,10 +75,11 @@ ExportedHistory RefusingInterpreter::export_history(const workspace::Authority& 
       [&](int64_t after, size_t limit) { return records_.executions_after(session, after, limit); });
 }
 
-std::vector<Execution> RefusingInterpreter::executions(const workspace::Authority& authority,
-                                                       const Id& session, int64_t before, size_t limit) {
+workspace::Page<Execution> RefusingInterpreter::executions(const workspace::Authority& authority,
+                                                           const Id& session, int64_t before, size_t limit) {
   need_own(authority, session);
-  return records_.list_executions(session, before, limit);
+  constexpr size_t kListBytesMax = 4 << 20;
+  return records_.list_executions(session, before, {limit, kListBytesMax});
 }
 
 std::vector<KeptFile> RefusingInterpreter::kept_files(const workspace::Authority& authority,

@@ -283,7 +283,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     queued.author = authority.author();
     queued.key = authority.actor().key();
     queued.path_scope = authority.path_scope();
-    queued.feed = std::make_shared<ExecutionFeed>();
+    queued.feed = std::make_shared<ExecutionFeed>(output_budget);
     RunningExecution running{queued.execution.id, queued.execution.number, queued.feed, queued.execution};
     executions_total.add();
     is_queued = true;
@@ -374,6 +374,8 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
   FairPool pool;         // by principal
   WorkerPool callbacks;  // short work: callers that waited for a lease
   RecordSaver saver;
+  const std::shared_ptr<OutputBudget> output_budget =
+      std::make_shared<OutputBudget>(options.output_memory_bytes);
   sandbox::DiskGuard disk_guard;
   CopyCache copies;
   Thumbnails thumbnails;
@@ -582,10 +584,10 @@ ExportedHistory SandboxedInterpreter::export_history(const workspace::Authority&
       [&](int64_t after, size_t limit) { return impl_->saver.executions_after(session, after, limit); });
 }
 
-std::vector<Execution> SandboxedInterpreter::executions(const workspace::Authority& authority,
-                                                        const Id& session, int64_t before, size_t limit) {
+workspace::Page<Execution> SandboxedInterpreter::executions(const workspace::Authority& authority,
+                                                            const Id& session, int64_t before, size_t limit) {
   impl_->find(authority, session);
-  return impl_->saver.list_executions(session, before, limit);
+  return impl_->saver.list_executions(session, before, {limit, impl_->options.list_bytes_max});
 }
 
 std::vector<KeptFile> SandboxedInterpreter::kept_files(const workspace::Authority& authority,

@@ -47,8 +47,8 @@ class SandboxedInterpreter final : public Interpreter {
                                           const Id& execution) override;
   ExportedHistory export_history(const workspace::Authority& authority, const Id& session,
                                  ExportFormat format) override;
-  std::vector<Execution> executions(const workspace::Authority& authority, const Id& session, int64_t before,
-                                    size_t limit) override;
+  workspace::Page<Execution> executions(const workspace::Authority& authority, const Id& session,
+                                        int64_t before, size_t limit) override;
   std::vector<KeptFile> kept_files(const workspace::Authority& authority, const Id& session,
                                    const Id& execution, int64_t after, size_t limit) override;
   bool can_have_thumbnail(const workspace::Version& version) const override;

@@ -112,6 +112,8 @@ interpreter::InterpreterOptions interpreter_options(const Settings& settings) {
       .idle_default_s = settings.session_idle_s,
       .copy_keep_s = settings.session_copy_keep_s,
       .output_bytes_max = settings.output_bytes_max,
+      .output_memory_bytes = settings.output_memory_bytes,
+      .list_bytes_max = settings.list_page_bytes_max,
       .file_bytes_max = std::min(settings.file_bytes_max, settings.session_disk_max_bytes),
       .disk_bytes_max = settings.session_disk_max_bytes,
       .files_max = settings.session_files_max,

@@ -68,7 +68,7 @@ Json continue_session(Turn& turn, const Json& given) {
                      ". Its /mnt/data is the workspace folder " + as_code(info.folder) +
                      ". What ran last, oldest first:\n";
   auto authority = session_authority(turn.call.app, turn.call.actor, *id);
-  auto runs = turn.call.app.interpreter.executions(authority, *id, 0, 5);
+  auto runs = turn.call.app.interpreter.executions(authority, *id, 0, 5).items;
   for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
     std::string code(run->code, 0, 2000);
     if (code.size() < run->code.size()) code.append("\n…");

@@ -172,16 +172,9 @@ Reply list_executions(Call& call) {
     if (!number) throw Error(Code::bad_request, "the cursor is not valid");
     before = static_cast<int64_t>(*number);
   }
-  workspace::Page<Execution> page;
-  auto& interpreter = call.app.interpreter;
   Id session = session_id(call);
-  page.items =
-      interpreter.executions(session_authority(call.app, call.actor, session), session, before, limit + 1);
-  if (page.items.size() > limit) {
-    page.items.resize(limit);
-    page.has_more = true;
-    page.next_cursor = std::to_string(page.items.back().number);
-  }
+  auto page = call.app.interpreter.executions(session_authority(call.app, call.actor, session), session,
+                                              before, limit);
   return Reply::json(page_json(
       page, [&](const Execution& execution) { return execution_json(execution, call.request.base_url); }));
 }

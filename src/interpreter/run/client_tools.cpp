@@ -7,6 +7,7 @@ namespace sk::interpreter {
 namespace {
 
 constexpr size_t kCallsMax = 1000;
+constexpr size_t kCallBytesMax = 1 << 20;  // of all calls of one request, as JSON
 
 }  // namespace
 
@@ -14,6 +15,8 @@ void ClientTools::ask(const sandbox::KernelRequest& request, const Id& execution
   auto calls = request.params.find("calls");
   if (calls == request.params.end() || !calls->is_array() || calls->empty() || calls->size() > kCallsMax)
     throw Error(Code::bad_request, "calls must be a list of 1 to 1,000 calls");
+  if (to_text(*calls).size() > kCallBytesMax)
+    throw Error(Code::too_large, "the calls have more than " + std::to_string(kCallBytesMax) + " bytes");
   // Holds the lock while adding to the feed, because a client may answer before add() returns the event's
   // number.
   MutexLock lock(mutex_);

@@ -14,7 +14,8 @@ namespace sk::interpreter {
 class ClientTools {
  public:
   // Makes an execution wait for tools and adds the request to its feed. Error(bad_request) when the request
-  // is not a list of calls, Error(conflict) when the execution already waits.
+  // is not a list of calls, Error(too_large) when the calls exceed the size that a feed holds,
+  // Error(conflict) when the execution already waits.
   void ask(const sandbox::KernelRequest& request, const Id& execution, ExecutionFeed& feed);
   // Takes the waiting kernel request that the results are for. nullopt unless that execution waits for the
   // calls of that event of its feed.

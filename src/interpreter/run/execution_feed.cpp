@@ -42,11 +42,68 @@ static void tell(const Listener& listener, const News& news) {
   }
 }
 
+// Files beyond this number are in the answer, and followers see them when they are kept.
+constexpr size_t kStoredFilesMax = 10'000;
+
+bool ExecutionFeed::reserve(size_t bytes) {
+  MutexLock lock(mutex_);
+  return share_.take(bytes);
+}
+
+size_t ExecutionFeed::bytes() const {
+  MutexLock lock(mutex_);
+  return share_.bytes();
+}
+
+std::shared_ptr<OutputBudget> ExecutionFeed::budget() const {
+  MutexLock lock(mutex_);
+  return share_.budget();
+}
+
+static const TextOutput* added_text(const Event& event) {
+  const auto* added = std::get_if<OutputAdded>(&event);
+  return added != nullptr ? std::get_if<TextOutput>(&added->output) : nullptr;
+}
+
+ExecutionEvent ExecutionFeed::Stored::after(int64_t earlier) const {
+  const auto* text = added_text(event);
+  if (text == nullptr || earlier < number) return {last_number(), event};
+  auto from = ends[static_cast<size_t>(earlier - number)];
+  return {last_number(), OutputAdded{TextOutput{text->stream, text->text.substr(from)}}};
+}
+
+bool ExecutionFeed::join_text(int64_t number, const Event& event) {
+  const auto* text = added_text(event);
+  if (text == nullptr || events_.empty() || events_.back().last_number() != number - 1) return false;
+  auto* last = const_cast<TextOutput*>(added_text(events_.back().event));
+  if (last == nullptr || last->stream != text->stream) return false;
+  last->text += text->text;
+  events_.back().ends.push_back(static_cast<uint32_t>(last->text.size()));
+  return true;
+}
+
+void ExecutionFeed::store(int64_t number, const Event& event) {
+  if (join_text(number, event)) return;
+  if (std::holds_alternative<FileKept>(event) && ++files_ > kStoredFilesMax) return;
+  // A follower that comes later needs no outputs that are cleared, and no calls before the last ones.
+  if (std::holds_alternative<OutputsCleared>(event))
+    std::erase_if(events_, [](const Stored& one) {
+      return std::holds_alternative<OutputAdded>(one.event) ||
+             std::holds_alternative<OutputsCleared>(one.event);
+    });
+  if (std::holds_alternative<ToolsAsked>(event))
+    std::erase_if(events_, [](const Stored& one) { return std::holds_alternative<ToolsAsked>(one.event); });
+  Stored stored{number, event};
+  if (const auto* text = added_text(event)) stored.ends.push_back(static_cast<uint32_t>(text->text.size()));
+  events_.push_back(std::move(stored));
+}
+
 int64_t ExecutionFeed::add(Event event) {
   MutexLock lock(mutex_);
-  events_.push_back({static_cast<int64_t>(events_.size()) + 1, std::move(event)});
-  for (auto& [number, follower] : followers_) tell(follower, events_.back());
-  return events_.back().number;
+  ExecutionEvent added{++last_number_, std::move(event)};
+  store(added.number, added.event);
+  for (auto& [number, follower] : followers_) tell(follower, added);
+  return added.number;
 }
 
 void ExecutionFeed::finish(Execution execution) {
@@ -57,8 +114,9 @@ void ExecutionFeed::finish(Execution execution) {
     if (result_) return;  // only the first end counts
     result_ = std::move(execution);
     result = &*result_;
-    events_.push_back({static_cast<int64_t>(events_.size()) + 1, Ended{}});
-    for (auto& [number, follower] : followers_) tell(follower, events_.back());
+    ExecutionEvent ended{++last_number_, Ended{}};
+    store(ended.number, ended.event);
+    for (auto& [number, follower] : followers_) tell(follower, ended);
     waiters.swap(waiters_);
   }
   for (auto& waiter : waiters) tell(waiter.then, result);
@@ -84,8 +142,8 @@ Execution ExecutionFeed::so_far(Execution asked) const {
 
 uint64_t ExecutionFeed::follow(int64_t after, std::function<void(const ExecutionEvent&)> on_event) {
   MutexLock lock(mutex_);
-  for (const auto& event : events_)
-    if (event.number > after) tell(on_event, event);
+  for (const auto& stored : events_)
+    if (stored.last_number() > after) tell(on_event, stored.after(after));
   followers_.emplace(next_, std::move(on_event));
   return next_++;
 }

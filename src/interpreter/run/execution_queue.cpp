@@ -47,7 +47,13 @@ void RecentExecutions::add(const QueuedExecution& execution) {
   MutexLock lock(mutex_);
   executions_.push_back(
       {execution.execution.id, execution.execution.number, execution.feed, execution.execution});
-  while (executions_.size() > kRecentMax && executions_.front().feed->finished()) executions_.pop_front();
+  while (executions_.front().feed->finished() && is_over()) executions_.pop_front();
+}
+
+bool RecentExecutions::is_over() const {
+  size_t bytes = 0;
+  for (const auto& one : executions_) bytes += one.feed->bytes();
+  return executions_.size() > kRecentMax || bytes > bytes_max_;
 }
 
 std::optional<RunningExecution> RecentExecutions::find(const Id& execution) const {

@@ -40,9 +40,12 @@ class ExecutionQueue {
   std::deque<QueuedExecution> waiting_;
 };
 
-// The most recent executions of a session. Never drops an unfinished one. Any thread.
+// The most recent executions of a session, limited in number and in bytes of output. Never drops an
+// unfinished one. Any thread.
 class RecentExecutions {
  public:
+  explicit RecentExecutions(size_t bytes_max) : bytes_max_(bytes_max) {}
+
   void add(const QueuedExecution& execution);
   std::optional<RunningExecution> find(const Id& execution) const;
   // Waiting or running executions.
@@ -51,6 +54,9 @@ class RecentExecutions {
   void expire_waits(TimeUs now_us);
 
  private:
+  bool is_over() const SK_REQUIRES(mutex_);
+
+  const size_t bytes_max_;
   mutable Mutex mutex_;
   std::deque<RunningExecution> executions_ SK_GUARDED_BY(mutex_);  // the newest last
 };

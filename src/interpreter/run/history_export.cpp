@@ -181,7 +181,7 @@ ExportedHistory export_history(const SessionInfo& session, ExportFormat format, 
 
 ExportedHistory export_history(const SessionInfo& session, ExportFormat format, const std::string& directory,
                                const PageAfter& page_after) {
-  constexpr size_t kPage = 20;
+  constexpr size_t kPage = 4;  // each may have a full output
   int64_t at = 0;
   std::deque<Execution> page;
   return export_history(session, format, directory, [&]() -> std::optional<Execution> {

@@ -31,6 +31,7 @@ LiveSession::LiveSession(SessionServices& services, SessionInfo info)
       active_us_(info_.active_us),
       count_(info_.execution_count),
       rights_(services.keep.revocations()),
+      recent_(4 * services.options.output_bytes_max),
       keeper_(services.copies, info_),
       outputs_(
           {services.options.output_bytes_max, services.options.spill_bytes_max, services.options.directory}),
@@ -65,8 +66,7 @@ void LiveSession::enqueue(QueuedExecution execution) {
     stop_before_accepted();
     start_next();
   });
-  // An idle kernel gets the code from this thread. Waking a session, or bringing in other clients' files, is
-  // too slow for the caller's thread.
+  // An idle kernel gets the code from this thread. Waking, or syncing others' changes, is too slow for it.
   if (awake_ && !keeper_.has_outside_changes())
     strand_.run_or_post(std::move(start));
   else

@@ -168,7 +168,7 @@ class LiveSession : public std::enable_shared_from_this<LiveSession> {
   std::atomic<TimeUs> awake_since_us_{0};
   std::atomic<int64_t> count_;
   std::atomic<TimeUs> due_us_{0};  // when tick() must post; 0: never. Set by the strand
-  RecentExecutions recent_;
+  RecentExecutions recent_;        // at most two full outputs, each as events and as an answer
   ClientTools tools_;
   SessionRights rights_;
 

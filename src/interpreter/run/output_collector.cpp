@@ -28,10 +28,24 @@ OutputCollector::OutputCollector(ExecutionFeed& feed, int64_t execution_number, 
       number_(execution_number),
       bytes_max_(bytes_max),
       spill_bytes_max_(spill_bytes_max),
-      spill_directory_(std::move(spill_directory)) {}
+      text_spill_(spill_directory),
+      image_spill_(spill_directory),
+      images_share_(feed.budget()) {}
 
-bool OutputCollector::fits(size_t bytes) {
-  if (bytes_ + bytes > bytes_max_) return false;
+uint64_t OutputCollector::Spill::append(std::string_view bytes) {
+  if (!file_) {
+    int fd = ::open(directory_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd < 0) throw system_error("cannot make a temporary file in " + directory_, errno);
+    file_ = std::make_shared<Fd>(fd);
+  }
+  write_all(file_->get(), as_bytes(bytes), "an execution's output");
+  return std::exchange(size_, size_ + bytes.size());
+}
+
+bool OutputCollector::fits(size_t bytes, Part part) {
+  if (part == Part::further && outputs_.size() >= kOutputsMax) return false;
+  // The feed and the answer each hold it.
+  if (bytes_ + bytes > bytes_max_ || !feed_.reserve(2 * bytes)) return false;
   bytes_ += bytes;
   return true;
 }
@@ -43,63 +57,74 @@ void OutputCollector::push(Output output) {
 
 void OutputCollector::text(sandbox::Stream stream, std::string_view bytes) {
   if (bytes.empty()) return;
-  if (cut_) return spill(bytes);
-  if (!fits(bytes.size())) {
+  if (cut_) return spill_text(bytes);
+  using To = TextOutput::Stream;
+  auto to = stream == sandbox::Stream::output ? To::out : To::err;
+  const auto* last = outputs_.empty() ? nullptr : std::get_if<TextOutput>(&outputs_.back());
+  if (!fits(bytes.size(), last != nullptr && last->stream == to ? Part::joined : Part::further)) {
     cut_ = true;
-    spill(all_text_);
-    all_text_.clear();
-    return spill(bytes);
+    spill_text(std::exchange(all_text_, {}));
+    return spill_text(bytes);
   }
   all_text_ += bytes;
   // Followers get each piece as it arrives; the answer joins the pieces of one stream.
-  using To = TextOutput::Stream;
-  push(TextOutput{stream == sandbox::Stream::output ? To::out : To::err, std::string(bytes)});
+  push(TextOutput{to, std::string(bytes)});
 }
 
-void OutputCollector::spill(std::string_view bytes) {
-  if (!spilled_) {
-    int fd = ::open(spill_directory_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (fd < 0) throw system_error("cannot make a temporary file in " + spill_directory_, errno);
-    spilled_ = std::make_shared<Fd>(fd);
-  }
-  if (spilled_bytes_ >= spill_bytes_max_) return;
-  bytes = bytes.substr(0, spill_bytes_max_ - spilled_bytes_);
-  write_all(spilled_->get(), as_bytes(bytes), "an execution's output");
-  spilled_bytes_ += bytes.size();
+void OutputCollector::spill_text(std::string_view bytes) {
+  text_spill_.append(bytes.substr(0, spill_bytes_max_ - text_spill_.size()));
 }
 
-Bundle OutputCollector::take_bundle(const sandbox::MimeBundle& shown) {
+Bundle OutputCollector::take_bundle(const sandbox::MimeBundle& shown, size_t further_bytes) {
   Bundle bundle;
-  size_t total = 0;
+  size_t total = further_bytes;
   for (const auto& part : shown.parts)
-    total += part.is_binary ? part.content.size() * 4 / 3 : part.content.size();
-  bundle.is_cut = !fits(total);
-  const size_t files_before = files_.size();
+    total += part.mime.size() + (part.is_binary ? part.content.size() * 4 / 3 : part.content.size());
+  bundle.is_cut = !fits(total, Part::further);
   for (const auto& part : shown.parts) {
     std::string extension = extension_of(part.mime);
     // Skips text that claims the type of an image: no client can show it.
     if (!extension.empty() && extension != ".svg" && !part.is_binary) continue;
-    if (!extension.empty()) {
-      OutputFile file;
-      file.name = std::to_string(number_) + "-" + std::to_string(++images_) + extension;
-      file.bytes = part.content;
-      file.output_index = static_cast<int>(outputs_.size());
-      file_bytes_ += file.bytes.size();
-      bundle.file = file.name;
-      files_.push_back(std::move(file));
-    }
+    if (!extension.empty()) keep_image(extension, part.content, bundle);
     if (!bundle.is_cut)
       bundle.set(part.mime, part.is_binary ? to_base64(as_bytes(part.content)) : part.content);
   }
-  if (bundle.is_cut && files_.size() == files_before) drop(shown, total);
   return bundle;
 }
 
-void OutputCollector::drop(const sandbox::MimeBundle& shown, size_t bytes) {
+void OutputCollector::keep_image(const std::string& extension, const std::string& bytes, Bundle& bundle) {
+  constexpr size_t kInMemoryMax = 128 << 10, kFileBytesMin = 4 << 10;
+  OutputFile file;
+  file.name = std::to_string(number_) + "-" + std::to_string(++images_) + extension;
+  if (bytes.size() <= kInMemoryMax && images_share_.take(bytes.size())) {
+    file.bytes = bytes;
+  } else {
+    file.offset = image_spill_.append(bytes);
+    file.spilled = image_spill_.file();
+    file.size = bytes.size();
+  }
+  file.output_index = outputs_.size() < kOutputsMax ? static_cast<int>(outputs_.size()) : -1;
+  file_bytes_ += std::max(bytes.size(), kFileBytesMin);
+  bundle.file = file.name;
+  files_.push_back(std::move(file));
+}
+
+// An output without room in the answer is listed without data, as long as there is room for that.
+void OutputCollector::show(Output output, const sandbox::MimeBundle& shown) {
+  const Bundle& bundle = *bundle_of(output);
+  bool has_file = !bundle.file.empty();
+  if (bundle.is_cut && !has_file) drop(shown);
+  if (outputs_.size() < kOutputsMax)
+    push(std::move(output));
+  else if (has_file)
+    ++unlisted_images_;
+}
+
+void OutputCollector::drop(const sandbox::MimeBundle& shown) {
   ++dropped_;
-  dropped_bytes_ += bytes;
   constexpr size_t kKindsMax = 10, kKindBytesMax = 100;
   for (const auto& part : shown.parts) {
+    dropped_bytes_ += part.is_binary ? part.content.size() * 4 / 3 : part.content.size();
     std::string kind = part.mime.substr(0, kKindBytesMax);
     if (dropped_kinds_.size() < kKindsMax && std::ranges::find(dropped_kinds_, kind) == dropped_kinds_.end())
       dropped_kinds_.push_back(std::move(kind));
@@ -107,17 +132,28 @@ void OutputCollector::drop(const sandbox::MimeBundle& shown, size_t bytes) {
 }
 
 void OutputCollector::note_dropped() {
-  if (dropped_ == 0) return;
-  std::string what = dropped_ == 1 ? "A display" : std::to_string(dropped_) + " displays";
-  std::string kinds;
-  for (const auto& kind : dropped_kinds_) kinds.append(kinds.empty() ? "" : ", ").append(kind);
-  note(what + " of " + human_size(dropped_bytes_) + " (" + kinds + ") " + (dropped_ == 1 ? "is" : "are") +
-       " not in this answer: its outputs have at most " + human_size(bytes_max_) +
-       ". Save it to a file to keep it.");
+  const std::string limit =
+      "its outputs have at most " + human_size(bytes_max_) + " and " + std::to_string(kOutputsMax) + " parts";
+  if (dropped_ > 0) {
+    std::string what = dropped_ == 1 ? "A display" : std::to_string(dropped_) + " displays";
+    std::string kinds;
+    for (const auto& kind : dropped_kinds_) kinds.append(kinds.empty() ? "" : ", ").append(kind);
+    if (!kinds.empty()) kinds = " (" + kinds + ")";
+    note(what + " of " + human_size(dropped_bytes_) + kinds + (dropped_ == 1 ? " is" : " are") +
+         " not in this answer: " + limit + ". Save it to a file to keep it.");
+  }
+  if (unlisted_images_ > 0)
+    note(std::to_string(unlisted_images_) + " more images are only in the folder outputs: " + limit + ".");
+  if (dropped_errors_ > 0)
+    note(std::to_string(dropped_errors_) + " more errors are not in this answer: " + limit + ".");
 }
 
 void OutputCollector::display(const sandbox::Display& display) {
-  push(DisplayOutput{display.id, display.update, take_bundle(display.bundle)});
+  // Longer than any id that IPython makes; a display and its updates have the same beginning.
+  constexpr size_t kIdBytesMax = 256;
+  std::string id = display.id.substr(0, kIdBytesMax);
+  auto bundle = take_bundle(display.bundle, id.size());
+  show(DisplayOutput{std::move(id), display.update, std::move(bundle)}, display.bundle);
 }
 
 void OutputCollector::clear() {
@@ -127,34 +163,48 @@ void OutputCollector::clear() {
 }
 
 void OutputCollector::result(const sandbox::CellResult& result) {
-  push(ResultOutput{result.count, take_bundle(result.bundle)});
+  show(ResultOutput{result.count, take_bundle(result.bundle, 0)}, result.bundle);
 }
 
 void OutputCollector::error(const sandbox::CellError& error) {
-  // Code controls the length of a traceback.
-  constexpr size_t kMax = 64 << 10;
-  push(ErrorOutput{
-      error.name.substr(0, 1000), error.value.substr(0, kMax),
-      error.traceback.size() > kMax ? error.traceback.substr(0, kMax) + "\n… cut" : error.traceback});
+  constexpr size_t kNameMax = 1'000, kMax = 64 << 10, kShortMax = 1'000, kShortErrorsMax = 10;
+  auto cut = [](const std::string& text, size_t bytes_max) {
+    return text.size() > bytes_max ? text.substr(0, bytes_max) + "\n… cut" : text;
+  };
+  ErrorOutput shown{error.name.substr(0, kNameMax), cut(error.value, kMax), cut(error.traceback, kMax)};
+  if (!fits(shown.name.size() + shown.value.size() + shown.traceback.size(), Part::further)) {
+    // The error that ended a cell is told even when there is no room, but code can send any number of them.
+    if (++short_errors_ > kShortErrorsMax) {
+      ++dropped_errors_;
+      return;
+    }
+    shown.value = cut(shown.value, kShortMax);
+    shown.traceback = cut(shown.traceback, kShortMax);
+  }
+  push(std::move(shown));
 }
 
 void OutputCollector::note(const Sentence& text) { push(NoteOutput{text}); }
 
 void OutputCollector::flush() {
   note_dropped();
-  if (!cut_ || !spilled_) return;
+  if (!cut_ || !text_spill_.file()) return;
   OutputFile file;
   file.name = std::to_string(number_) + "-output.txt";
-  file.spilled = spilled_;
-  files_.push_back(file);
-  std::string all = spilled_bytes_ < spill_bytes_max_ ? "the whole of it (" + human_size(spilled_bytes_) + ")"
-                                                      : "its first " + human_size(spill_bytes_max_);
+  file.spilled = text_spill_.file();
+  file.size = text_spill_.size();
+  file.is_text = true;
+  std::string all = file.size < spill_bytes_max_ ? "the whole of it (" + human_size(file.size) + ")"
+                                                 : "its first " + human_size(spill_bytes_max_);
   note("The output was cut at " + human_size(bytes_max_) + "; " + all + " is in the file outputs/" +
        file.name + ".");
+  files_.push_back(std::move(file));
 }
 
 std::vector<OutputFile> OutputCollector::take_files() {
   file_bytes_ = 0;
+  images_share_.give_back(images_share_.bytes());
+  image_spill_.begin_again();
   return std::exchange(files_, {});
 }
 

@@ -1,5 +1,6 @@
-// Collects the outputs of one execution: joined, limited, numbered. Text beyond the limit goes only into a
-// file, images are files only, other displays are dropped, and notes say so.
+// Collects the outputs of one execution: joined, limited, numbered. Everything that code sends counts: text,
+// names, ids, types, errors and tracebacks. Text beyond the limit goes only into a file, images are files
+// only, other displays are dropped, and notes say so.
 #pragma once
 
 #include <string>
@@ -13,11 +14,16 @@ namespace sk::interpreter {
 
 // An image or a long output to keep as a file of the session.
 struct OutputFile {
-  std::string name;   // below outputs/
-  std::string bytes;  // or, for long output, the spilled text:
-  std::shared_ptr<Fd> spilled;
-  int output_index = -1;  // the output that shows it
+  std::string name;        // below outputs/
+  std::string bytes = {};  // of a small image; others are a part of a file without a name:
+  std::shared_ptr<Fd> spilled = {};
+  uint64_t offset = 0, size = 0;  // of the spilled part
+  bool is_text = false;           // the whole printed text
+  int output_index = -1;          // the output that shows it
 };
+
+// Limit on the outputs of one execution: each takes memory, even an empty one.
+constexpr size_t kOutputsMax = 10'000;
 
 // Belongs to one execution; one thread at a time.
 class OutputCollector {
@@ -35,24 +41,49 @@ class OutputCollector {
   void flush();
 
   std::vector<OutputFile> take_files();
-  // Number of bytes in memory of the files that take_files() would return.
+  // Number of bytes of the files that take_files() would return, without the printed text; at least 4 KiB for
+  // each.
   size_t file_bytes() const { return file_bytes_; }
   Outputs take_outputs() { return std::move(outputs_); }
   Outputs& outputs() { return outputs_; }
 
  private:
-  Bundle take_bundle(const sandbox::MimeBundle& shown);
+  // One file without a name, to which parts are appended.
+  class Spill {
+   public:
+    explicit Spill(std::string directory) : directory_(std::move(directory)) {}
+    // Returns where the bytes begin.
+    uint64_t append(std::string_view bytes);
+    const std::shared_ptr<Fd>& file() const { return file_; }
+    uint64_t size() const { return size_; }
+    // The next part begins another file.
+    void begin_again() {
+      file_.reset();
+      size_ = 0;
+    }
+
+   private:
+    const std::string directory_;
+    std::shared_ptr<Fd> file_;  // shared with the OutputFiles; null until the first part
+    uint64_t size_ = 0;
+  };
+
+  // Reads a bundle that is shown with so many further bytes of names.
+  Bundle take_bundle(const sandbox::MimeBundle& shown, size_t further_bytes);
+  void show(Output output, const sandbox::MimeBundle& shown);
+  void keep_image(const std::string& extension, const std::string& bytes, Bundle& bundle);
   void push(Output output);
-  void spill(std::string_view bytes);
-  void drop(const sandbox::MimeBundle& shown, size_t bytes);
+  void spill_text(std::string_view bytes);
+  void drop(const sandbox::MimeBundle& shown);
   void note_dropped();
-  bool fits(size_t bytes);
+  // Takes room for an output. False when its bytes, or one more output, exceed a limit.
+  enum class Part { further, joined };
+  bool fits(size_t bytes, Part part);
 
   ExecutionFeed& feed_;
   const int64_t number_;
   const size_t bytes_max_;
   const uint64_t spill_bytes_max_;
-  const std::string spill_directory_;
   Outputs outputs_;
   std::vector<OutputFile> files_;
   size_t file_bytes_ = 0;
@@ -60,11 +91,13 @@ class OutputCollector {
   int images_ = 0;
   bool cut_ = false;
   std::string all_text_;  // all text printed so far, until it is spilled
-  std::shared_ptr<Fd> spilled_;
-  uint64_t spilled_bytes_ = 0;
+  Spill text_spill_, image_spill_;
+  OutputShare images_share_;  // of small images that wait in memory
   // Displays that are in no file, and that the answer has no room for.
   size_t dropped_ = 0;
   uint64_t dropped_bytes_ = 0;
+  size_t unlisted_images_ = 0;  // files without an output
+  size_t short_errors_ = 0, dropped_errors_ = 0;
   std::vector<std::string> dropped_kinds_;  // MIME types, each once; at most a few
 };
 

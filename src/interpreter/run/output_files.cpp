@@ -1,5 +1,8 @@
 #include "interpreter/run/output_files.h"
 
+#include <algorithm>
+#include <span>
+
 #include "base/error.h"
 #include "base/fd.h"
 
@@ -33,10 +36,14 @@ Occupied look_at(const std::string& path, CopyKeeper& keeper, workspace::Keep& k
 
 void give_content(const OutputFile& file, const CopyKeeper::Pieces& take) {
   if (!file.spilled) return take(as_bytes(file.bytes));
-  std::vector<std::byte> buffer(1 << 20);
-  uint64_t offset = 0;
-  for (size_t got; (got = read_at(file.spilled->get(), buffer, offset, file.name)) > 0; offset += got)
-    take(Bytes(buffer).first(got));
+  std::vector<std::byte> buffer(std::min<uint64_t>(file.size, 1 << 20));
+  for (uint64_t done = 0; done < file.size;) {
+    auto part = std::span(buffer).first(std::min<uint64_t>(file.size - done, buffer.size()));
+    size_t got = read_at(file.spilled->get(), part, file.offset + done, file.name);
+    if (got == 0) throw Error(Code::internal, "the spilled output " + file.name + " is too short");
+    take(Bytes(part).first(got));
+    done += got;
+  }
 }
 
 }  // namespace
@@ -64,7 +71,7 @@ std::vector<NotKept> place_output_files(OutputCollector& outputs, CopyKeeper& ke
       failed.push_back({keeper.paths().named(path), UnkeptReason::conflict, error.sentence(), false});
       continue;
     }
-    if (file.spilled && path != meant) outputs.note(meant + " exists already, so it is " + path + ".");
+    if (file.is_text && path != meant) outputs.note(meant + " exists already, so it is " + path + ".");
     if (file.output_index < 0) continue;
     if (auto* bundle = bundle_of(outputs.outputs()[static_cast<size_t>(file.output_index)]))
       bundle->file = keeper.paths().workspace_path(path);

@@ -133,13 +133,20 @@ std::optional<Execution> RecordSaver::find_execution(const Id& session, const Id
   return *found->second;
 }
 
-std::vector<Execution> RecordSaver::list_executions(const Id& session, int64_t before, size_t limit) {
+workspace::Page<Execution> RecordSaver::list_executions(const Id& session, int64_t before,
+                                                        const Records::PageLimit& limit) {
   auto waiting = unwritten(session);
   auto page = records_.list_executions(session, before, limit);
-  auto belongs = [&](int64_t number) { return before == 0 || number < before; };
+  // A row below the page belongs to a later one.
+  int64_t last = page.has_more ? page.items.back().number : 0;
+  auto belongs = [&](int64_t number) { return (before == 0 || number < before) && number >= last; };
   auto newest_first = [](const Execution& a, const Execution& b) { return a.number > b.number; };
-  for (const auto& [id, one] : waiting) add_unwritten(page, one, belongs, newest_first);
-  if (page.size() > limit) page.resize(limit);
+  for (const auto& [id, one] : waiting) add_unwritten(page.items, one, belongs, newest_first);
+  if (page.items.size() > limit.count) {
+    page.items.resize(limit.count);
+    page.has_more = true;
+  }
+  if (page.has_more) page.next_cursor = std::to_string(page.items.back().number);
   return page;
 }
 

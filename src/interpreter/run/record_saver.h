@@ -29,7 +29,8 @@ class RecordSaver {
 
   // Like the reads of Records, with the unwritten records.
   std::optional<Execution> find_execution(const Id& session, const Id& execution);
-  std::vector<Execution> list_executions(const Id& session, int64_t before, size_t limit);
+  workspace::Page<Execution> list_executions(const Id& session, int64_t before,
+                                             const Records::PageLimit& limit);
   std::vector<Execution> executions_after(const Id& session, int64_t after, size_t limit);
 
   // Writes the rest. Idempotent.

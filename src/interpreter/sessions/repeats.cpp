@@ -63,7 +63,7 @@ std::optional<RunningExecution> Repeats::find_newest(const Id& session, LiveSess
     if (newest != unfinished.end())
       return is_same(newest->asked, wanted) ? std::optional(joined(*newest)) : std::nullopt;
   }
-  auto newest = saver_.list_executions(session, 0, 1);
+  auto newest = saver_.list_executions(session, 0, {1}).items;
   if (newest.empty() || !is_same(newest[0], wanted) || newest[0].status != ExecutionStatus::done)
     return std::nullopt;
   const Execution& last = newest[0];

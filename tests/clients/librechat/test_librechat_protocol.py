@@ -218,13 +218,13 @@ TOOLS = [{"name": "get-weather", "description": "Weather of a city", "parameters
         "type": "object", "properties": {"a": {"type": "number"}, "b": {"type": "number"}}, "required": ["a", "b"]}}]
 
 
-def talk(client, code, tools, expected_rounds, **fields):
+def talk(client, code, answer_of, expected_rounds, **fields):
     """As the client does: runs the tools that are asked for until there is an end."""
     answer = client.call("POST", "/exec/programmatic", json={"code": code, "tools": TOOLS, "timeout": 60000, **fields}).json()
     rounds = []
     while answer["status"] == "tool_call_required":
         rounds.append([(one["name"], one["input"]) for one in answer["tool_calls"]])
-        results = [{"call_id": one["id"], **tools(one["name"], one["input"])} for one in answer["tool_calls"]]
+        results = [{"call_id": one["id"], **answer_of(one["name"], one["input"])} for one in answer["tool_calls"]]
         answer = client.call("POST", "/exec/programmatic", json={"continuation_token": answer["continuation_token"], "tool_results": results}).json()
     assert rounds == expected_rounds
     return answer

@@ -251,7 +251,7 @@ TEST_F(AliasesTest, EveryCallAboutASessionNeedsAnAuthorityOverIt) {
       test::expect_error(Code::not_found, call);
   }
   EXPECT_EQ(book.get(actor, mine.id).status, SessionStatus::asleep);
-  EXPECT_TRUE(interpreter->executions(ws, mine.id, 0, 10).empty());
+  EXPECT_TRUE(interpreter->executions(ws, mine.id, 0, 10).items.empty());
 }
 
 TEST_F(AliasesTest, ALimitedAuthorityHasItsSessionsWithinItsFolder) {
@@ -289,7 +289,7 @@ TEST_F(AliasesTest, AFormerMemberCanOnlyLookAtItsSessionAndDeleteIt) {
   EXPECT_EQ(authority.right(), workspace::Right::none);
   test::expect_error(Code::not_found, [&] { interpreter->execute(authority, theirs.id, {}).get(); });
   test::expect_error(Code::not_found, [&] { interpreter->create(authority, {}); });
-  EXPECT_TRUE(interpreter->executions(authority, theirs.id, 0, 10).empty());
+  EXPECT_TRUE(interpreter->executions(authority, theirs.id, 0, 10).items.empty());
   interpreter->remove(authority, theirs.id).get();
   EXPECT_EQ(book.get(member, theirs.id).status, SessionStatus::deleted);
 }

@@ -68,6 +68,41 @@ TEST(ExecutionFeed, AFollowerContinuesAfterTheEventThatItNames) {
   feed.unfollow(number);
 }
 
+TEST(ExecutionFeed, ALateFollowerGetsThePiecesThatItLacksJoined) {
+  ExecutionFeed feed;
+  feed.add(Started{});
+  for (const char* piece : {"a", "bc", "d"}) feed.add(OutputAdded{TextOutput{out, piece}});
+  feed.add(OutputAdded{TextOutput{err, "e"}});
+  auto told_after = [&](int64_t number) {
+    std::string told;
+    auto follower = feed.follow(number, [&](const ExecutionEvent& event) {
+      told += std::to_string(event.number) + ":";
+      if (const auto* added = std::get_if<OutputAdded>(&event.event))
+        told += std::get<TextOutput>(added->output).text;
+      told += " ";
+    });
+    feed.unfollow(follower);
+    return told;
+  };
+  EXPECT_EQ(told_after(0), "1: 4:abcd 5:e ");
+  EXPECT_EQ(told_after(2), "4:bcd 5:e ");
+  EXPECT_EQ(told_after(3), "4:d 5:e ");
+  EXPECT_EQ(told_after(4), "5:e ");
+  EXPECT_EQ(told_after(5), "");
+}
+
+TEST(ExecutionFeed, WhatIsClearedOrAnsweredIsForgotten) {
+  ExecutionFeed feed;
+  for (int i = 0; i < 3; ++i) {
+    feed.add(OutputAdded{NoteOutput{"n"}});
+    feed.add(OutputsCleared{});
+    feed.add(ToolsAsked{Json::array()});
+  }
+  std::vector<int64_t> numbers;
+  feed.follow(0, [&](const ExecutionEvent& event) { numbers.push_back(event.number); });
+  EXPECT_EQ(numbers, (std::vector<int64_t>{8, 9}));
+}
+
 TEST(ExecutionFeed, AWaitEndsWithTheExecution) {
   ExecutionFeed feed;
   int calls = 0;

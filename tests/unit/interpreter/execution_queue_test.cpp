@@ -55,7 +55,7 @@ TEST(ExecutionQueue, WhatWaitsBehindAcceptedWorkGoesWithIt) {
 }
 
 TEST(RecentExecutions, FinishedOnesAreForgottenAndUnfinishedOnesNever) {
-  RecentExecutions recent;
+  RecentExecutions recent(1 << 20);
   auto first = queued(1), second = queued(2);
   recent.add(first);
   recent.add(second);
@@ -77,7 +77,7 @@ TEST(RecentExecutions, FinishedOnesAreForgottenAndUnfinishedOnesNever) {
 }
 
 TEST(RecentExecutions, WaitsEndAtTheirDeadline) {
-  RecentExecutions recent;
+  RecentExecutions recent(1 << 20);
   auto one = queued(1);
   recent.add(one);
   bool expired = false;
@@ -86,6 +86,19 @@ TEST(RecentExecutions, WaitsEndAtTheirDeadline) {
   EXPECT_FALSE(expired);
   recent.expire_waits(10);
   EXPECT_TRUE(expired);
+}
+
+TEST(RecentExecutions, LongOutputsAreForgottenSooner) {
+  RecentExecutions recent(100);
+  for (int number : {1, 2, 3}) {
+    auto one = queued(number);
+    EXPECT_TRUE(one.feed->reserve(60));
+    one.feed->finish({});
+    recent.add(one);
+  }
+  EXPECT_FALSE(recent.find(id_of(1)));
+  EXPECT_FALSE(recent.find(id_of(2)));
+  EXPECT_TRUE(recent.find(id_of(3)));
 }
 
 sandbox::KernelRequest tools_request(Json calls) { return {7, "tools", {{"calls", std::move(calls)}}}; }
@@ -129,6 +142,7 @@ TEST(ClientTools, WhatIsNoListOfCallsIsRefused) {
   EXPECT_EQ(code(tools_request("a")), Code::bad_request);
   EXPECT_EQ(code(tools_request(Json::array())), Code::bad_request);
   EXPECT_EQ(code(tools_request(Json(std::vector<int>(1001)))), Code::bad_request);
+  EXPECT_EQ(code(tools_request({std::string(2 << 20, 'x')})), Code::too_large);
   EXPECT_FALSE(tools.drop()) << "a refused question does not wait";
   tools.ask(tools_request(Json(std::vector<int>(1000))), id_of(1), feed);
   EXPECT_EQ(code(tools_request({"a"})), Code::conflict) << "it waits already";

@@ -107,7 +107,7 @@ TEST_F(InterpreterTest, AServerThatStopsAndStartsAgainHasTheSessionAndItsHistory
   auto session = create("w");
   run(session.id, "open('f','w').write('1')");
   reopen();
-  auto executions = interpreter->executions(ws, session.id, 0, 10);
+  auto executions = interpreter->executions(ws, session.id, 0, 10).items;
   ASSERT_EQ(executions.size(), 1u);
   EXPECT_EQ(executions[0].outcome, Outcome::ok);
   EXPECT_EQ(shown(run(session.id, "open('f').read()"))[0]["data"]["text/plain"], "'1'");

@@ -58,18 +58,18 @@ TEST_F(RecordSaverTest, ReadsIncludeWhatIsNotWrittenYet) {
     saver.save(session, second);
     saver.save(session, first);
     EXPECT_FALSE(records.find_execution(session.id, second.id));
-    EXPECT_EQ(numbers(saver.list_executions(session.id, 0, 10)), (std::vector<int64_t>{3, 2, 1}));
-    EXPECT_EQ(numbers(saver.list_executions(session.id, 0, 2)), (std::vector<int64_t>{3, 2}));
-    EXPECT_EQ(numbers(saver.list_executions(session.id, 3, 1)), (std::vector<int64_t>{2}));
+    EXPECT_EQ(numbers(saver.list_executions(session.id, 0, {10}).items), (std::vector<int64_t>{3, 2, 1}));
+    EXPECT_EQ(numbers(saver.list_executions(session.id, 0, {2}).items), (std::vector<int64_t>{3, 2}));
+    EXPECT_EQ(numbers(saver.list_executions(session.id, 3, {1}).items), (std::vector<int64_t>{2}));
     EXPECT_EQ(numbers(saver.executions_after(session.id, 0, 2)), (std::vector<int64_t>{1, 2}));
     EXPECT_EQ(numbers(saver.executions_after(session.id, 1, 2)), (std::vector<int64_t>{2, 3}));
     EXPECT_EQ(saver.find_execution(session.id, first.id)->message, "newer");
-    EXPECT_EQ(saver.list_executions(session.id, 0, 10)[2].message, "newer");
-    EXPECT_TRUE(saver.list_executions(keep.context().ids.next(), 0, 10).empty()) << "another session";
+    EXPECT_EQ(saver.list_executions(session.id, 0, {10}).items[2].message, "newer");
+    EXPECT_TRUE(saver.list_executions(keep.context().ids.next(), 0, {10}).items.empty()) << "another session";
   });
   saver.stop();
   EXPECT_EQ(records.find_execution(session.id, first.id)->message, "newer");
-  EXPECT_EQ(numbers(saver.list_executions(session.id, 0, 10)), (std::vector<int64_t>{3, 2, 1}));
+  EXPECT_EQ(numbers(saver.list_executions(session.id, 0, {10}).items), (std::vector<int64_t>{3, 2, 1}));
 }
 
 TEST_F(RecordSaverTest, AnUnwrittenRecordOfARunDoesNotHideItsEnd) {
@@ -81,7 +81,7 @@ TEST_F(RecordSaverTest, AnUnwrittenRecordOfARunDoesNotHideItsEnd) {
   while_nothing_is_written([&] {
     saver.save(session, running);
     EXPECT_EQ(saver.find_execution(session.id, done.id)->status, ExecutionStatus::done);
-    EXPECT_EQ(saver.list_executions(session.id, 0, 1)[0].status, ExecutionStatus::done);
+    EXPECT_EQ(saver.list_executions(session.id, 0, {1}).items[0].status, ExecutionStatus::done);
   });
 }
 

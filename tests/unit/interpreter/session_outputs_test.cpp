@@ -21,9 +21,17 @@ class SessionOutputsTest : public testing::Test {
     return {{{"image/png", std::move(bytes), true}, {"text/plain", "<figure>", false}}, "{}"};
   }
   static std::string text_of(const OutputFile& file) {
-    std::string text(1000, '\0');
-    size_t got = read_at(file.spilled->get(), std::as_writable_bytes(std::span(text)), 0, "spilled");
+    if (!file.spilled) return file.bytes;
+    std::string text(file.size, '\0');
+    size_t got =
+        read_at(file.spilled->get(), std::as_writable_bytes(std::span(text)), file.offset, "spilled");
     return text.substr(0, got);
+  }
+  static std::vector<std::string> notes(OutputCollector& collector) {
+    std::vector<std::string> found;
+    for (const auto& output : collector.outputs())
+      if (const auto* note = std::get_if<NoteOutput>(&output)) found.push_back(note->text.text());
+    return found;
   }
 
   TempDir directory;
@@ -48,13 +56,14 @@ TEST_F(SessionOutputsTest, WhatIsPrintedBetweenCellsBeginsTheNextAnswer) {
 }
 
 TEST_F(SessionOutputsTest, TextUnderTheTypeOfAnImageIsNoImage) {
-  begin();
-  outputs.display({{{{"image/png", "12", false}, {"image/svg+xml", "<s/>", false}}, "{}"}, "", false});
-  ASSERT_EQ(outputs.current()->outputs().size(), 1u);
-  const auto& shown = std::get<DisplayOutput>(outputs.current()->outputs()[0]).bundle;
+  SessionOutputs roomy{{100, 200, directory.path()}};
+  roomy.begin(feed, 3);
+  roomy.display({{{{"image/png", "12", false}, {"image/svg+xml", "<s/>", false}}, "{}"}, "", false});
+  ASSERT_EQ(roomy.current()->outputs().size(), 1u);
+  const auto& shown = std::get<DisplayOutput>(roomy.current()->outputs()[0]).bundle;
   EXPECT_EQ(shown.find("image/png"), nullptr);
   EXPECT_NE(shown.find("image/svg+xml"), nullptr);
-  auto files = outputs.current()->take_files();
+  auto files = roomy.current()->take_files();
   ASSERT_EQ(files.size(), 1u);
   EXPECT_EQ(files[0].name, "3-1.svg");
 }
@@ -172,9 +181,9 @@ TEST_F(SessionOutputsTest, AnImageThatTheAnswerHasNoRoomForIsNamedByItsFileOnly)
 
 TEST_F(SessionOutputsTest, ImagesThatWaitAreCountedUntilTheyAreTaken) {
   auto& collector = begin();
-  outputs.display({image(std::string(100, 'i')), "", false});
+  outputs.display({image(std::string(10'000, 'i')), "", false});
   outputs.display({image("tiny"), "", false});
-  EXPECT_EQ(collector.file_bytes(), 104u);
+  EXPECT_EQ(collector.file_bytes(), 10'000u + 4'096u);
   collector.take_files();
   EXPECT_EQ(collector.file_bytes(), 0u);
 }
@@ -187,6 +196,81 @@ TEST_F(SessionOutputsTest, AnImageThatCodeClearedIsStillAFileWithoutAnOutput) {
   ASSERT_EQ(files.size(), 1u);
   EXPECT_EQ(files[0].output_index, -1);
   EXPECT_TRUE(collector.outputs().empty());
+}
+
+TEST_F(SessionOutputsTest, NamesCountLikeContents) {
+  SessionOutputs roomy{{1'000, 2'000, directory.path()}};
+  roomy.begin(feed, 3);
+  roomy.display({{{{std::string(600, 'm'), "x", false}}, "{}"}, "", false});
+  roomy.display({{{{std::string(600, 'n'), "x", false}}, "{}"}, "", false});
+  roomy.display({{{{"text/plain", "x", false}}, "{}"}, std::string(5'000, 'i'), false});
+  roomy.error({std::string(900, 'E'), "v", "t"});
+  const auto& shown = roomy.current()->outputs();
+  ASSERT_EQ(shown.size(), 4u);
+  EXPECT_FALSE(bundle_of(shown[0])->is_cut);
+  EXPECT_TRUE(bundle_of(shown[1])->is_cut);
+  EXPECT_LE(std::get<DisplayOutput>(shown[2]).id.size(), 256u);
+  EXPECT_EQ(std::get<ErrorOutput>(shown[3]).value, "v") << "an error is told even without room";
+}
+
+TEST_F(SessionOutputsTest, TheNumberOfOutputsIsBounded) {
+  SessionOutputs roomy{{1 << 20, 1 << 20, directory.path()}};
+  roomy.begin(feed, 3);
+  for (size_t i = 0; i < kOutputsMax + 5; ++i) roomy.display({});
+  roomy.display({image("late"), "", false});
+  roomy.text(Stream::output, "late");
+  for (int i = 0; i < 15; ++i) roomy.error({"E", "v", "t"});
+  auto& collector = *roomy.current();
+  collector.flush();
+  EXPECT_LE(collector.outputs().size(), kOutputsMax + 20);
+  auto told = notes(collector);
+  ASSERT_EQ(told.size(), 4u);
+  EXPECT_TRUE(told[0].starts_with("5 displays")) << told[0];
+  EXPECT_TRUE(told[1].starts_with("1 more images")) << told[1];
+  EXPECT_TRUE(told[2].starts_with("5 more errors")) << told[2];
+  auto files = collector.take_files();
+  ASSERT_EQ(files.size(), 2u);
+  EXPECT_EQ(text_of(files[0]), "late") << "the image";
+  EXPECT_EQ(files[0].output_index, -1);
+  EXPECT_EQ(text_of(files[1]), "late") << "the whole text";
+}
+
+TEST_F(SessionOutputsTest, LargeImagesWaitInAFile) {
+  auto& collector = begin();
+  const std::string large(200 << 10, 'l'), other(150 << 10, 'o');
+  outputs.display({image(large), "", false});
+  outputs.display({image("small"), "", false});
+  outputs.display({image(other), "", false});
+  auto files = collector.take_files();
+  ASSERT_EQ(files.size(), 3u);
+  EXPECT_TRUE(files[0].spilled);
+  EXPECT_FALSE(files[1].spilled);
+  EXPECT_EQ(text_of(files[0]), large);
+  EXPECT_EQ(text_of(files[1]), "small");
+  EXPECT_EQ(text_of(files[2]), other);
+  outputs.display({image(large), "", false});
+  EXPECT_EQ(text_of(collector.take_files().at(0)), large) << "in a file of its own";
+}
+
+TEST_F(SessionOutputsTest, WithoutMemoryOutputGoesToFiles) {
+  auto budget = std::make_shared<OutputBudget>(100);
+  {
+    ExecutionFeed poor(budget);
+    SessionOutputs roomy{{1'000, 2'000, directory.path()}};
+    roomy.begin(poor, 3);
+    roomy.text(Stream::output, std::string(40, 'a'));
+    EXPECT_EQ(budget->used(), 80u);
+    roomy.text(Stream::output, std::string(40, 'b'));
+    roomy.display({image(std::string(50, 'i')), "", false});
+    auto& collector = *roomy.current();
+    collector.flush();
+    auto files = collector.take_files();
+    ASSERT_EQ(files.size(), 2u);
+    EXPECT_TRUE(files[0].spilled) << "the image";
+    EXPECT_EQ(text_of(files[1]), std::string(40, 'a') + std::string(40, 'b'));
+    EXPECT_EQ(notes(collector).size(), 1u);
+  }
+  EXPECT_EQ(budget->used(), 0u) << "given back";
 }
 
 std::function<Occupied(const std::string&)> holding(std::map<std::string, Occupied> places) {
