@@ -30,8 +30,8 @@ LiveSession::LiveSession(SessionServices& services, SessionInfo info)
       strand_(services.pool, info_.owner),
       active_us_(info_.active_us),
       count_(info_.execution_count),
-      rights_(services.keep.revocations()),
       recent_(4 * services.options.output_bytes_max),
+      rights_(services.keep.revocations()),
       keeper_(services.copies, info_),
       outputs_(
           {services.options.output_bytes_max, services.options.spill_bytes_max, services.options.directory}),
