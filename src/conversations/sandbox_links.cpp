@@ -93,8 +93,10 @@ class Finder {
   // Whether the link is part of the address of another place. A replacement would hand it to that place.
   bool is_in_foreign(const SandboxLink& link) const {
     using Scope = ForeignAddresses::Scope;
-    return foreign_.contain(link.outer_start, end_before(link.outer_start),
-                            parsed_end(link.start) ? Scope::outside_markdown : Scope::everything);
+    size_t from = end_before(link.outer_start);
+    if (parsed_end(link.start)) return foreign_.contain(link.outer_start, from, Scope::outside_markdown);
+    // The parser may read what looks like the end of a label as a part of an address: <https://…](…)>.
+    return is_inside_parsed(link.start) || foreign_.contain(link.outer_start, from, Scope::everything);
   }
 
   struct Close {
@@ -111,6 +113,11 @@ class Finder {
   bool has_parsed(size_t from, size_t to) const {
     auto found = first_parsed(from);
     return found != destinations_.end() && found->start < to;
+  }
+  // Whether `at` is inside an address that the parser finds, but not at its start.
+  bool is_inside_parsed(size_t at) const {
+    auto next = first_parsed(at);
+    return next != destinations_.begin() && std::prev(next)->end > at;
   }
   std::span<const TextRange>::iterator first_parsed(size_t from) const {
     auto before = [](const TextRange& range, size_t at) { return range.start < at; };

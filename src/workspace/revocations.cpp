@@ -33,7 +33,7 @@ struct RightWatch::State {
   const std::optional<Authority> authority;  // unset: the key only
   const Right right;
   mutable std::atomic<uint64_t> checked{0};  // the right was read after this announcement
-  Revocations::OnEnd on_end;                 // guarded by the mutex of `revocations`
+  Revocations::OnEnd on_end;                 // used with the mutex of `revocations` held
 };
 
 RightWatch& RightWatch::operator=(RightWatch&& other) noexcept {
