@@ -20,7 +20,7 @@ class BodyBudget {
   // The part that one owner may use.
   uint64_t owner_bytes_max() const { return bytes_max_ / 2; }
 
-  // What one request uses. Gives it back when destroyed. One thread at a time.
+  // The part that one request uses. Gives it back when destroyed. One thread at a time.
   class Share {
    public:
     explicit Share(BodyBudget& budget) : budget_(budget) {}

@@ -154,7 +154,8 @@ void Revocations::end_if_lost(const StatePtr& state) {
   try {
     ask(*state);
   } catch (const Error& error) {
-    // What the catalog could not tell is asked again with the next announcement, and before the next write.
+    // A right that the catalog could not tell is asked for again with the next announcement, and before the
+    // next write.
     if (!means_lost(error)) return log::error("a right could not be checked", {{"error", error.message()}});
     if (auto on_end = remove(*state)) on_end(error);
   }

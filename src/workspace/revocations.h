@@ -2,10 +2,10 @@
 // gets a lower role, a principal is suspended, a workspace is trashed.
 //
 // A request checks its rights when it begins, and a write transaction checks them again (check_still_holds).
-// What lasts longer (a waiting or running execution, an open stream, the body of an upload) has a RightWatch.
-// Whoever changes rights announces it after the commit. One thread then asks the watches that are concerned
-// whether their right still holds; nothing polls. Expiry is announced by nobody, so while a watched key has
-// one, the thread looks every second.
+// Work that lasts longer (a waiting or running execution, an open stream, the body of an upload) has a
+// RightWatch. Code that changes rights announces it after the commit. One thread then asks the watches that
+// are concerned whether their right still holds; nothing polls. Expiry is announced by nobody, so while a
+// watched key has one, the thread looks every second.
 #pragma once
 
 #include <atomic>

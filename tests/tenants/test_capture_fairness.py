@@ -55,7 +55,7 @@ def test_a_chain_of_folders_is_answered_slept_woken_and_deleted(make_user_server
         done = attacker.run(session, CHAIN)
         assert done["end"] == "ok" and [(item["path"], item["reason"]) for item in done["not_kept"]] == too_deep
         attacker.call("POST", path + "/sleep")
-        # What is too deep exists only there, so it is there when the session wakes, and a deletion asks about it.
+        # A folder that is too deep exists only there, so it is there when the session wakes, and a deletion asks about it.
         done = attacker.run(session, "import os; print(len(os.listdir('d' + '/d' * 400)))")
         assert done["woke"] and text_of(done) == "1\n"
         attacker.call("DELETE", path, 409)

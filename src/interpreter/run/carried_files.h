@@ -10,8 +10,8 @@
 
 namespace sk::interpreter {
 
-// What was kept between cells; the next answer reports it. Bounded: lists and events have all of it, and the
-// answer says how many it leaves out. One thread at a time.
+// Changes that were kept between cells; the next answer reports them. Bounded: lists and events have all of
+// it, and the answer says how many it leaves out. One thread at a time.
 class KeptBetweenCells {
  public:
   void add(Settled settled);

@@ -44,7 +44,7 @@ SessionInfo Aliases::find_or_create(const workspace::Authority& authority, std::
     return made.id;
   });
   if (winner == made.id) return made;
-  // Nobody knows the new session, so its removal has nothing to wait for.
+  // No client knows the new session, so its removal has nothing to wait for.
   interpreter_.remove(authority, made.id).then([](const Result<Done>&) {});
   return interpreter_.get(authority.actor(), winner);
 }

@@ -34,7 +34,7 @@ std::shared_ptr<LiveSession> choose_evicted(const std::vector<std::shared_ptr<Li
   };
   for (const auto& session : live) {
     if (session->busy() || (owner && session->info().owner != *owner)) continue;
-    // Nobody takes a session in use from somebody else. Owners decide about their own by starting another.
+    // A session in use is not taken for another principal. Owners decide about their own.
     bool may_go = owner || awake_of[session->info().owner] > share;
     if (!may_go && now_us - session->active_us() < kUsedJustNowUs) continue;
     if (!chosen || rank(*session) > rank(*chosen)) chosen = session;
