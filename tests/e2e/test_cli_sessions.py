@@ -5,6 +5,7 @@ import os
 import pty
 import select
 import signal
+import termios
 import time
 
 import pytest
@@ -142,6 +143,11 @@ class Terminal:
                 raise AssertionError(f"it ended without {text!r}: {self.text!r}") from gone
         self.text = self.text.split(text, 1)[1]
 
+    def expect_prompt(self):
+        """The line editor prints its prompt before it takes over the terminal; until then, Ctrl-C is a signal."""
+        self.expect(">>> ")
+        wait_for(lambda: not termios.tcgetattr(self.fd)[3] & termios.ISIG)
+
     def code(self, timeout_s=60):
         deadline = time.monotonic() + timeout_s
         while True:
@@ -187,25 +193,25 @@ def test_short_runs_in_a_row_make_room_for_each_other(cli):
 
 def test_a_shell_at_a_terminal_edits_lines_interrupts_and_remembers(cli):
     terminal = Terminal(cli, "shell")
-    terminal.expect(">>> ")
+    terminal.expect_prompt()
     terminal.type("x = 4X\x7f1\n")  # a backspace
-    terminal.expect(">>> ")
+    terminal.expect_prompt()
     terminal.type("print('so', x)\n")
     terminal.expect("so 41")
-    terminal.expect(">>> ")
+    terminal.expect_prompt()
     terminal.type("never typed to its end \x03")
     terminal.expect("^C")
-    terminal.expect(">>> ")
+    terminal.expect_prompt()
     terminal.type("print('wait' + 'ing', flush=True)\nimport time; time.sleep(60)\n")
     terminal.expect("waiting")
     terminal.expect(">>> ")
     time.sleep(0.5)  # the cell has no way to say that it sleeps
     terminal.type("\x03")
     terminal.expect("KeyboardInterrupt")
-    terminal.expect(">>> ")
+    terminal.expect_prompt()
     terminal.type("\x1b[A\x1b[A\x1b[A\n")  # three lines up: the one that printed
     terminal.expect("so 41")
-    terminal.expect(">>> ")
+    terminal.expect_prompt()
     terminal.type("\x04")
     assert terminal.code() == 0
     history = cli.folder / ".local/state/sandkeep/shell_history"

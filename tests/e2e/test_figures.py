@@ -107,14 +107,14 @@ def test_a_display_that_the_answer_has_no_room_for_is_named(keep):
     assert all(output["cut"] and output["data"] == {} for output in done["outputs"][:2])
     assert "2 displays" in done["outputs"][2]["text"] and "text/html" in done["outputs"][2]["text"]
     # A figure is a file all the same.
-    done = keep.run(session, "import os\nfrom IPython.display import Image, display\ndisplay(Image(os.urandom(2_000_000), format='png'))")
+    done = keep.run(session, "import os\nfrom IPython.display import Image, display\ndisplay(Image(b'\\x89PNG\\r\\n\\x1a\\n' + os.urandom(1_999_992), format='png'))")
     assert [output["type"] for output in done["outputs"]] == ["display"] and done["outputs"][0]["cut"]
     assert done["outputs"][0]["file"] == done["kept"][0]["path"] and done["kept"][0]["size"] == 2_000_000
 
 
 def test_many_large_figures_of_one_cell_are_all_kept(keep):
     session = keep.create(folder="many")
-    code = "import os\nfrom IPython.display import Image, display\nfor _ in range(8): display(Image(os.urandom(6_000_000), format='png'))"
+    code = "import os\nfrom IPython.display import Image, display\nfor _ in range(8): display(Image(b'\\x89PNG\\r\\n\\x1a\\n' + os.urandom(6_000_000), format='png'))"
     done = keep.run(session, code)
     assert done["end"] == "ok" and [file["path"] for file in done["kept"]] == [f"many/outputs/1-{n}.png" for n in range(1, 9)]
     assert [output["file"] for output in displayed(done)] == [file["path"] for file in done["kept"]]
