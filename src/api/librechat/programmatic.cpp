@@ -180,15 +180,23 @@ Reply begin(Call& call, const std::shared_ptr<Begun>& begun) {
       });
 }
 
+// The calls that an event asks for. The feed forgets them once it has later ones.
+struct AskedCalls {
+  Json calls;                 // null: not known
+  bool are_answered = false;  // the code has asked for others since
+};
+
 // Returns the calls of the token's event.
-Json calls_of(const RunningExecution& running, int64_t event) {
-  Json calls;
+AskedCalls calls_of(const RunningExecution& running, int64_t event) {
+  AskedCalls found;
   auto follower = running.feed->follow(event - 1, [&](const ExecutionEvent& one) {
     const auto* asks = std::get_if<ToolsAsked>(&one.event);
-    if (one.number == event && asks != nullptr) calls = asks->calls;
+    if (asks == nullptr) return;
+    if (one.number == event) found.calls = asks->calls;
+    if (one.number > event) found.are_answered = true;
   });
   running.feed->unfollow(follower);
-  return calls;
+  return found;
 }
 
 // Returns the results in the order of the calls. A missing result becomes an error in the code that waits for
@@ -231,13 +239,13 @@ Reply go_on(Call& call, const std::string& text, Begun& begun) {
   auto asked = begun.find(token->execution);
   if (!asked)
     asked = std::make_shared<const Asked>(only_session(interpreter.get(call.actor, token->session)));
-  Json calls = calls_of(*running, token->event);
-  if (!calls.is_array())
+  auto found = calls_of(*running, token->event);
+  if (!found.calls.is_array() && !found.are_answered)
     throw Error(Code::bad_request, "Invalid continuation token")
         .with("field", std::string("continuation_token"));
-  auto results = results_json(calls, token->event, call.body.objects("tool_results"));
-  bool taken =
-      interpreter.answer_tools(authority, token->session, token->execution, token->event, std::move(results));
+  auto results = results_json(found.calls, token->event, call.body.objects("tool_results"));
+  bool taken = !found.are_answered && interpreter.answer_tools(authority, token->session, token->execution,
+                                                               token->event, std::move(results));
   // An execution that has already ended, for example by its timeout, is answered with its result.
   if (!taken && !running->feed->finished())
     throw Error(Code::conflict, "these calls have already been answered")
