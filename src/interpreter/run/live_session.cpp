@@ -33,8 +33,8 @@ LiveSession::LiveSession(SessionServices& services, SessionInfo info)
       recent_(4 * services.options.output_bytes_max),
       rights_(services.keep.revocations()),
       keeper_(services.copies, info_),
-      outputs_(
-          {services.options.output_bytes_max, services.options.spill_bytes_max, services.options.directory}),
+      outputs_({services.options.output_bytes_max, services.options.spill_bytes_max,
+                services.options.directory, info_.folder}),
       runner_(info_.id.hex(), outputs_),
       has_run_(info_.execution_count > 0) {}
 

@@ -23,11 +23,12 @@ std::string extension_of(std::string_view mime) {
 }  // namespace
 
 OutputCollector::OutputCollector(ExecutionFeed& feed, int64_t execution_number, size_t bytes_max,
-                                 uint64_t spill_bytes_max, std::string spill_directory)
+                                 uint64_t spill_bytes_max, std::string spill_directory, std::string folder)
     : feed_(feed),
       number_(execution_number),
       bytes_max_(bytes_max),
       spill_bytes_max_(spill_bytes_max),
+      folder_(std::move(folder)),
       text_spill_(spill_directory),
       image_spill_(spill_directory),
       images_share_(feed.budget()) {}
@@ -196,8 +197,9 @@ void OutputCollector::flush() {
   file.is_text = true;
   std::string all = file.size < spill_bytes_max_ ? "the whole of it (" + human_size(file.size) + ")"
                                                  : "its first " + human_size(spill_bytes_max_);
-  note("The output was cut at " + human_size(bytes_max_) + "; " + all + " is in the file outputs/" +
-       file.name + ".");
+  std::string path = (folder_.empty() ? "" : folder_ + "/") + "outputs/" + file.name;
+  note("The output was cut at " + human_size(bytes_max_) + "; " + all + " is in the file " +
+       quoted_path(path) + ".");
   files_.push_back(std::move(file));
 }
 

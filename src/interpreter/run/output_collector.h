@@ -28,8 +28,9 @@ constexpr size_t kOutputsMax = 10'000;
 // Belongs to one execution; one thread at a time.
 class OutputCollector {
  public:
+  // `folder`: the session's, in the workspace, for notes that name a file.
   OutputCollector(ExecutionFeed& feed, int64_t execution_number, size_t bytes_max, uint64_t spill_bytes_max,
-                  std::string spill_directory);
+                  std::string spill_directory, std::string folder);
 
   void text(sandbox::Stream stream, std::string_view bytes);
   void display(const sandbox::Display& display);
@@ -84,6 +85,7 @@ class OutputCollector {
   const int64_t number_;
   const size_t bytes_max_;
   const uint64_t spill_bytes_max_;
+  const std::string folder_;
   Outputs outputs_;
   std::vector<OutputFile> files_;
   size_t file_bytes_ = 0;

@@ -71,7 +71,9 @@ std::vector<NotKept> place_output_files(OutputCollector& outputs, CopyKeeper& ke
       failed.push_back({keeper.paths().named(path), UnkeptReason::conflict, error.sentence(), false});
       continue;
     }
-    if (file.is_text && path != meant) outputs.note(meant + " exists already, so it is " + path + ".");
+    auto named = [&](const std::string& where) { return quoted_path(keeper.paths().workspace_path(where)); };
+    if (file.is_text && path != meant)
+      outputs.note(named(meant) + " exists already, so it is " + named(path) + ".");
     if (file.output_index < 0) continue;
     if (auto* bundle = bundle_of(outputs.outputs()[static_cast<size_t>(file.output_index)]))
       bundle->file = keeper.paths().workspace_path(path);

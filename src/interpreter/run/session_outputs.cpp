@@ -13,8 +13,9 @@ constexpr size_t kPiecesMax = 10'000;  // empty displays and single letters take
 }  // namespace
 
 void SessionOutputs::begin(ExecutionFeed& feed, int64_t execution_number) {
-  current_ = std::make_unique<OutputCollector>(feed, execution_number, limits_.bytes_max,
-                                               limits_.spill_bytes_max, limits_.spill_directory);
+  current_ =
+      std::make_unique<OutputCollector>(feed, execution_number, limits_.bytes_max, limits_.spill_bytes_max,
+                                        limits_.spill_directory, limits_.folder);
 }
 
 void SessionOutputs::give_pending() {

@@ -18,6 +18,7 @@ class SessionOutputs {
     size_t bytes_max;          // of one execution's answer, and of the waiting output
     uint64_t spill_bytes_max;  // of the file with the whole output
     std::string spill_directory;
+    std::string folder = {};  // the session's, in the workspace
   };
   explicit SessionOutputs(Limits limits) : limits_(std::move(limits)) {}
 

@@ -190,7 +190,7 @@ def test_output_that_is_too_long_is_kept_as_a_file(api, container):
     """open-webui PR #26011 and others: what does not fit into the answer is lost."""
     ran = api.exec(container, "for i in range(400_000): print(i)")
     assert [file["path"] for file in ran["files"]] == ["/mnt/data/outputs/1-output.txt"]
-    assert "outputs/1-output.txt" in ran["outputs"][-1]["logs"]
+    assert "'/mnt/data/outputs/1-output.txt'" in ran["outputs"][-1]["logs"]
     assert api.content(container, ran["files"][0]["id"]).text.endswith("399999\n")
 
 
