@@ -28,10 +28,9 @@ std::optional<QueuedExecution> ExecutionQueue::take(const Id& execution) {
 }
 
 std::deque<QueuedExecution> ExecutionQueue::take_of(const Id& key) {
-  auto first = std::stable_partition(waiting_.begin(), waiting_.end(),
-                                     [&](const auto& one) { return one.key != key; });
-  std::deque<QueuedExecution> taken(std::make_move_iterator(first), std::make_move_iterator(waiting_.end()));
-  waiting_.erase(first, waiting_.end());
+  std::deque<QueuedExecution> taken, others;
+  for (auto& one : waiting_) (one.key == key ? taken : others).push_back(std::move(one));
+  waiting_ = std::move(others);
   return taken;
 }
 
