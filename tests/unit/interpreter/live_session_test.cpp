@@ -346,7 +346,7 @@ TEST_F(LiveSessionTest, AKernelThatDiesBetweenCellsIsNoticedAndReplaced) {
   EXPECT_TRUE(next.woke);
 }
 
-// What goes on with a key ends with the key.
+// Work that a key started ends with the key.
 class RevokedSessionTest : public LiveSessionTest {
  protected:
   RevokedSessionTest() { keep.revocations().start(); }
