@@ -210,10 +210,12 @@ def unit_program(run, program, environment):
 
 
 def run_units(run, preset, rooms, environment):
+    """The unit tests of a build; those of the release in their long form. A sanitizer looks for mistakes that do not need many rounds, and makes each slow."""
     programs = [p for p in sorted((ROOT / "build" / preset).glob("test_*")) if p.is_file() and os.access(p, os.X_OK)]
     if rooms:
         programs = [p for p in programs if p.name.removeprefix("test_") in rooms]
-    environment = environment | run.environment
+    if preset == "release":
+        environment = environment | run.environment
     with ThreadPoolExecutor(PARALLEL) as pool:
         results = list(pool.map(lambda program: unit_program(run, program, environment), programs))
     total = Result(note=f"{len(programs)} programs")
