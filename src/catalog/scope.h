@@ -29,6 +29,19 @@ class Scope {
   // Rows that every write may change, whatever its scope: blobs, thumbnails, the last use of keys.
   static Scope shared() { return Scope(false, {}); }
 
+  // The same rows, in a write that a principal asked for. Writes of one principal wait for each other before
+  // those of others do.
+  Scope asked_by(const Id& principal) const {
+    Scope scope = *this;
+    scope.principal_ = principal;
+    return scope;
+  }
+
+  // Whose turn the write takes: the principal's, or, if the server writes for itself, the workspace's.
+  const Id& tenant() const {
+    static const Id nobody;
+    return principal_ ? principal_ : workspace_ ? *workspace_ : nobody;
+  }
   bool has_installation() const { return installation_; }
   const std::optional<Id>& workspace() const { return workspace_; }
   // `head` is a workspace, or zero for the installation.
@@ -40,6 +53,7 @@ class Scope {
 
   bool installation_;
   std::optional<Id> workspace_;
+  Id principal_;
 };
 
 }  // namespace sk::catalog

@@ -1,8 +1,8 @@
-// The embedded catalog: SQLite in WAL mode. Writers queue. The front writer runs a whole group in one
+// The embedded catalog: SQLite in WAL mode. Writers queue. The oldest one runs a whole group in one
 // transaction and commits it with one fsync, while the others wait. Readers have their own connections.
 #include <algorithm>
 #include <atomic>
-#include <deque>
+#include <chrono>
 #include <filesystem>
 #include <thread>
 
@@ -15,6 +15,7 @@
 #include "catalog/migrations.h"
 #include "catalog/scope_check.h"
 #include "catalog/sqlite_connection.h"
+#include "catalog/write_queue.h"
 
 namespace sk::catalog {
 
@@ -93,13 +94,21 @@ class SqliteTx final : public Tx {
   std::exception_ptr ended_by_;
 };
 
-struct PendingWrite {
+// A group ends after this time, so that the writes of others get their turn.
+constexpr std::chrono::milliseconds kGroupTimeMax{20};
+
+struct PendingWrite : WriteQueue::Write {
+  PendingWrite(const Scope& its_scope, const std::function<void(Tx&)>& its_closure, Survives its_survives)
+      : Write{.tenant = its_scope.tenant()},
+        scope(&its_scope),
+        closure(&its_closure),
+        survives(its_survives) {}
+
   const Scope* scope;
   const std::function<void(Tx&)>* closure;
   Survives survives;
   std::exception_ptr error;
   std::vector<std::function<void()>> actions;
-  bool done = false;
   ConditionVariable wake;
 };
 
@@ -146,23 +155,26 @@ class SqliteDatabase final : public Database {
   bool commits_shared_rows_first() const override { return options_.strict_writes; }
 
   void run_write(const Scope& scope, const std::function<void(Tx&)>& closure, Survives survives) override {
-    PendingWrite mine{&scope, &closure, survives, nullptr, {}, false, {}};
+    PendingWrite mine(scope, closure, survives);
     MutexLock lock(queue_mutex_);
-    queue_.push_back(&mine);
-    mine.wake.wait(lock, [&]() SK_REQUIRES(queue_mutex_) { return mine.done || queue_.front() == &mine; });
-    if (!mine.done) {
-      std::vector<PendingWrite*> group(
-          queue_.begin(), queue_.begin() + static_cast<long>(std::min(queue_.size(), options_.group_max)));
+    queue_.push(mine);
+    mine.wake.wait(lock, [&]() SK_REQUIRES(queue_mutex_) { return mine.done || queue_.oldest() == &mine; });
+    bool leads = !mine.done;
+    // A group need not contain the oldest write, whose thread then runs another one.
+    while (!mine.done) {
+      std::vector<PendingWrite*> group;
+      for (WriteQueue::Write* write : queue_.next(options_.group_max))
+        group.push_back(static_cast<PendingWrite*>(write));
       lock.unlock();
       run_group(group);
       lock.lock();
-      for (PendingWrite* write : group) {
-        queue_.pop_front();
-        write->done = true;
+      for (PendingWrite* write : group) write->done = true;
+      queue_.remove_done();
+      for (PendingWrite* write : group)
         if (write != &mine) write->wake.notify_one();
-      }
-      if (!queue_.empty()) queue_.front()->wake.notify_one();
     }
+    auto* oldest = static_cast<PendingWrite*>(queue_.oldest());
+    if (leads && oldest != nullptr) oldest->wake.notify_one();
     lock.unlock();
     if (mine.error) std::rethrow_exception(mine.error);
   }
@@ -243,10 +255,11 @@ class SqliteDatabase final : public Database {
     }
   }
 
-  // Runs on the front writer's thread, exclusively. Sets each write's error and runs the actions of the
-  // committed ones.
-  void run_group(const std::vector<PendingWrite*>& group) {
+  // Runs on the front writer's thread, exclusively. Sets each write's error and time and runs the actions of
+  // the committed ones. Removes from the group the writes for which there was no time.
+  void run_group(std::vector<PendingWrite*>& group) {
     MutexLock turn(writer_mutex_);
+    auto began = std::chrono::steady_clock::now();
     try {
       writer_.exec("BEGIN IMMEDIATE", {});
       if (group.size() == 1) {
@@ -257,7 +270,7 @@ class SqliteDatabase final : public Database {
         last_change_us_ = tx.change_us();
         group[0]->actions = tx.take_actions();
       } else {
-        for (PendingWrite* write : group) run_one(*write);
+        run_in_time(group, began);
       }
       bool lazy = std::ranges::all_of(group, [](auto* one) { return one->survives == Survives::kill; });
       commit(lazy);
@@ -270,6 +283,21 @@ class SqliteDatabase final : public Database {
     for (PendingWrite* write : group)
       for (auto& action : write->actions) run_action(action);
     move_pages();
+    // What all of them needed together, such as the commit, counts for all of them.
+    auto together = std::chrono::steady_clock::now() - began;
+    for (PendingWrite* write : group) together -= write->took;
+    for (PendingWrite* write : group) write->took += together / group.size();
+  }
+
+  void run_in_time(std::vector<PendingWrite*>& group, std::chrono::steady_clock::time_point began) {
+    auto before = began;
+    for (size_t i = 0; i < group.size(); ++i) {
+      run_one(*group[i]);
+      auto now = std::chrono::steady_clock::now();
+      group[i]->took = now - before;
+      before = now;
+      if (now - began >= kGroupTimeMax) group.resize(i + 1);
+    }
   }
 
   void commit(bool lazy) {
@@ -458,7 +486,7 @@ class SqliteDatabase final : public Database {
   std::atomic<bool> is_moving_{false};
 
   mutable Mutex queue_mutex_;
-  std::deque<PendingWrite*> queue_ SK_GUARDED_BY(queue_mutex_);  // the first one leads the group
+  WriteQueue queue_ SK_GUARDED_BY(queue_mutex_);  // the oldest write's thread runs the groups
 
   Mutex readers_mutex_;
   ConditionVariable readers_free_;

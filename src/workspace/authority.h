@@ -37,8 +37,10 @@ class Authority {
   // The workspace's description. Its figures may be outdated; for Origin::system only the id is set.
   const Workspace& workspace() const { return workspace_; }
   const Id& workspace_id() const { return workspace_.id; }
-  // The scope of its writes.
-  catalog::Scope scope() const { return catalog::Scope::workspace(workspace_.id); }
+  // The scope of its writes, which take the author's turn.
+  catalog::Scope scope() const {
+    return catalog::Scope::workspace(workspace_.id).asked_by(author_.principal);
+  }
   Right right() const { return right_; }
   // The folder or file that it is limited to. Empty means the whole workspace.
   const std::string& path_scope() const { return path_scope_; }
