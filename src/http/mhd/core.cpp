@@ -1,10 +1,18 @@
 #include "http/mhd/core.h"
 
+#include <algorithm>
+
 namespace sk::http {
 
 namespace {
-// Each connection has at most one job, so the number of connections bounds the queue.
-size_t queue_max(const ServerOptions& options) { return options.connections_max * 2; }
+// Each connection has at most one job, so the number of connections bounds the queue. A client that keeps its
+// threads waiting leaves some to the others.
+FairQueue::Limits limits_of(const ServerOptions& options) {
+  const size_t queue_max = options.connections_max * 2;
+  return {.running_per_key_max = std::max<size_t>(1, options.worker_threads * 3 / 4),
+          .waiting_per_key_max = queue_max,
+          .waiting_max = queue_max};
+}
 }  // namespace
 
 Core::Core(ServerOptions server_options, Router server_router, Metrics& metrics)
@@ -16,7 +24,7 @@ Core::Core(ServerOptions server_options, Router server_router, Metrics& metrics)
       body_budget(
           options.body_memory_bytes_max,
           metrics.gauge("sandkeep_http_body_bytes", "Bytes of request bodies that are held in memory.")),
-      pool(options.worker_threads, queue_max(options)) {}
+      pool(options.worker_threads, limits_of(options)) {}
 
 Reply Core::error_reply(const Request& request, const Error& error) const {
   return options.error_reply ? options.error_reply(request, error) : error_to_reply(request, error);

@@ -5,9 +5,9 @@
 #include <array>
 #include <atomic>
 
+#include "base/fair_queue.h"
 #include "base/id.h"
 #include "base/metrics.h"
-#include "base/worker_pool.h"
 #include "http/body_budget.h"
 #include "http/forwarded.h"
 #include "http/mhd/connections.h"
@@ -62,7 +62,7 @@ struct Core {
   Tally requests;                     // requests between their headers and the end of their reply
   Tally parked;                       // connections that are suspended or being resumed
   SocketWatcher watcher;
-  WorkerPool pool;  // last: its jobs use all above
+  FairPool pool;  // runs jobs by Exchange::turn(); last: its jobs use all above
 };
 
 }  // namespace sk::http

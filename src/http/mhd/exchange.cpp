@@ -43,6 +43,18 @@ Error bodies_use_all_memory() {
       .with("retry_after_seconds", int64_t{1});
 }
 
+// Whose turn a request takes on the workers: that of its credential, before anybody has checked it, or of its
+// address. A client with many credentials has many turns, but then each of them is short, or a real key.
+Id turn_of(const Request& request) {
+  size_t hash = 0;
+  for (const char* name : {"Authorization", "Api-Key", "X-Api-Key", "Cookie"})
+    if (auto value = request.headers.get(name)) hash = hash * 31 + std::hash<std::string_view>()(*value);
+  if (hash == 0) hash = std::hash<std::string_view>()(request.remote_address);
+  Id turn;
+  std::memcpy(turn.bytes.data() + 8, &hash, sizeof hash);
+  return turn;
+}
+
 MHD_Result collect_header(void* headers, MHD_ValueKind, const char* name, const char* value) {
   static_cast<Headers*>(headers)->add(name, value ? value : "");
   return MHD_YES;
@@ -149,6 +161,7 @@ void Exchange::read_head(const char* method, const char* version) {
                                      request_.headers);
   request_.remote_address = std::move(forwarded.remote_address);
   request_.owner = request_.remote_address;
+  turn_ = turn_of(request_);
   request_.base_url = std::move(forwarded.base_url);
   auto* head_bytes = MHD_get_connection_info(handle_, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
   if (head_bytes && head_bytes->header_size > core_.options.header_bytes_max)
@@ -201,7 +214,7 @@ bool Exchange::gathers() const {
 MHD_Result Exchange::open_body() {
   if (!park_request()) return MHD_NO;
   stage_ = Stage::opening;
-  core_.pool.submit_always([self = shared_from_this()] { self->run_opening(); });
+  submit([self = shared_from_this()] { self->run_opening(); });
   return MHD_YES;
 }
 
@@ -335,7 +348,7 @@ MHD_Result Exchange::on_request_complete() {
   }
   if (route_->options.thread == RouteOptions::Thread::loop) return reply_at_once();
   if (!park_request()) return MHD_NO;
-  core_.pool.submit_always([self = shared_from_this()] { self->run_handler(); });
+  submit([self = shared_from_this()] { self->run_handler(); });
   return MHD_YES;
 }
 
@@ -423,7 +436,7 @@ void Exchange::await(std::shared_ptr<Deferred> deferred) {
       socket(), due,
       [self, deferred](SocketWatcher::Event event) {
         if (!deferred->impl().claim()) return;
-        self->core_.pool.submit_always([self, deferred, event] { self->give_up(deferred, event); });
+        self->submit([self, deferred, event] { self->give_up(deferred, event); });
       },
       deferred->impl().at_stop == AtStop::end ? SocketWatcher::Stop::early : SocketWatcher::Stop::late);
   auto attached = deferred->impl().attach([self, deferred](Reply reply) {
@@ -442,7 +455,7 @@ bool Exchange::deliver(const std::shared_ptr<Deferred>& deferred, Reply reply) {
     settle(std::move(reply));
     return true;
   }
-  core_.pool.submit_always([self = shared_from_this(), deferred] {
+  submit([self = shared_from_this(), deferred] {
     try {
       if (deferred->impl().on_lost) deferred->impl().on_lost();
     } catch (const std::exception& error) {
@@ -516,7 +529,7 @@ void Exchange::on_completed(MHD_RequestTerminationCode how) {
   if (upload_) upload_->abort();
   if (events_) {
     events_->impl().break_off();
-    if (events_->impl().on_close) core_.pool.submit_always([stream = events_] { tell_closed(*stream); });
+    if (events_->impl().on_close) submit([stream = events_] { tell_closed(*stream); });
   }
   log_and_count(how);
   auto socket = socket_state(connection_.fd);

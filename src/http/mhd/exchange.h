@@ -8,6 +8,7 @@
 
 #include <microhttpd.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,6 +37,9 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   // Resumes the connection. Any thread, once per park(). Afterwards the caller may use this object only if it
   // holds its own reference.
   void unpark();
+
+  // Any thread: runs a job on a worker, in the turn of the request's client.
+  void submit(std::function<void()> job) { core_.pool.submit_always(turn_, std::move(job)); }
 
   Core& core() { return core_; }
   int socket() const { return connection_.fd; }
@@ -88,6 +92,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   Connection& connection_;
   MHD_Connection* const handle_;
   Request request_;
+  Id turn_;  // names the client among those that share the workers; constant after read_head()
 
   // Loop thread only.
   enum class Stage { head, opening, body, handling } stage_ = Stage::head;

@@ -75,7 +75,7 @@ ssize_t PieceFeed::park_for(Need need) {
 
 void PieceFeed::start_locked(Need need) {
   fetching_ = true;
-  exchange_->core().pool.submit_always([self = shared_from_this(), need] {
+  exchange_->submit([self = shared_from_this(), need] {
     try {
       if (need == Need::piece) return self->fetch_piece();
       FileRange from;

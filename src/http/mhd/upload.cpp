@@ -40,7 +40,7 @@ bool Upload::abort() {
 
 void Upload::start_locked() {
   busy_ = true;
-  exchange_.core().pool.submit_always([self = exchange_.shared_from_this()] { self->upload_->pump(); });
+  exchange_.submit([self = exchange_.shared_from_this()] { self->upload_->pump(); });
 }
 
 // Takes the next piece if there is one. Sets `last` when only end() remains.
