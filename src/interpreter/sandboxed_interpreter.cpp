@@ -61,7 +61,8 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
                      owner_of(host),
                      options.file_bytes_max,
                      boot_or_process(options.boot_id),
-                     [this] { return hurries.load(); }},
+                     [this] { return hurries.load(); },
+                     options.disk_bytes_max},
         services{keep, options, records, copy_context, disk_guard, pool, {}, {}, {}, {}, {}, {}, false},
         awake_gauge(metrics.gauge("sandkeep_sessions_awake", "Sessions with a running interpreter")),
         executions_total(metrics.counter("sandkeep_executions_total", "Executions that were accepted")) {

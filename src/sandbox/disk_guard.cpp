@@ -81,9 +81,10 @@ DiskGuard::~DiskGuard() {
   thread_.join();
 }
 
-std::unique_ptr<DiskGuard::Ticket> DiskGuard::watch(const std::string& folder, DiskLimits limits, Over over) {
+std::unique_ptr<DiskGuard::Ticket> DiskGuard::watch(const std::string& folder, DiskLimits limits, Over over,
+                                                    Hidden hidden) {
   auto fd = std::make_shared<Fd>(open_file(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-  Watched watched{fd, limits, std::move(over), {UINT64_MAX, UINT64_MAX}, {}, {}, false};
+  Watched watched{fd, limits, std::move(over), std::move(hidden), {UINT64_MAX, UINT64_MAX}, {}, {}, false};
   watched.usage = watched.before = measure_folder(fd->get());
   tighten(watched);
   MutexLock lock(mutex_);
@@ -137,6 +138,7 @@ void DiskGuard::walk(const Free& free) {
     MutexLock lock(mutex_);
     auto found = watched_.find(number);
     if (found == watched_.end()) continue;
+    usage.bytes += hidden_bytes(found->second);
     found->second.usage = usage;
     if (!reserve_reached) found->second.before = usage;
     look_at_one(found->second);
@@ -147,6 +149,12 @@ void DiskGuard::walk(const Free& free) {
   overdue_us_ = ended_us + std::max(kUnwalkedMaxUs, 49 * took_us);
   MutexLock lock(mutex_);
   if (reserve_reached) look_at_reserve(free);
+}
+
+uint64_t DiskGuard::hidden_bytes(const Watched& watched) {
+  struct stat info{};
+  if (!watched.hidden || ::fstat(watched.folder->get(), &info) != 0) return 0;
+  return watched.hidden(info.st_dev);
 }
 
 // Sets the allowance to the limits. A folder above them may keep its size plus an amount too small to notice,

@@ -62,14 +62,17 @@ class DiskGuard {
   using Over = std::function<void(const std::string& why)>;
   // Watches a folder. `over` is called at most once, on the guard's thread; it should freeze the session and
   // have it killed. It must not destroy the ticket. A folder that already exceeds the limits may keep its
-  // size or shrink, but not grow.
-  std::unique_ptr<Ticket> watch(const std::string& folder, DiskLimits limits, Over over);
+  // size or shrink, but not grow. `hidden` tells, on the same thread, how many bytes the session uses on that
+  // filesystem besides its folder: those of files that were deleted and are still open.
+  using Hidden = std::function<uint64_t(uint64_t device)>;
+  std::unique_ptr<Ticket> watch(const std::string& folder, DiskLimits limits, Over over, Hidden hidden = {});
 
  private:
   struct Watched {
     std::shared_ptr<Fd> folder;  // shared: a walk may outlive the ticket
     DiskLimits limits;
     Over over;
+    Hidden hidden;
     DiskLimits allowed;  // above the limits only for a folder that exceeded them from the start
     FolderUsage usage;
     FolderUsage before;  // when the reserve was last intact
@@ -85,6 +88,7 @@ class DiskGuard {
   static void tighten(Watched& watched);
   void look_at_one(Watched& watched) SK_REQUIRES(mutex_);
   void look_at_reserve(const Free& free) SK_REQUIRES(mutex_);
+  static uint64_t hidden_bytes(const Watched& watched);
   Free free_space() const;
   void forget(uint64_t number);
 

@@ -97,12 +97,15 @@ class Session {
   // Returns how often a process could not be started because of processes_max. Without a counting control
   // group this is an estimate: 1 while the limit is reached.
   uint64_t processes_refused() const;
-  // Returns the host pids of all processes of the session except its init.
+  // Returns the host pids of all processes of the session except its init. Any thread.
   std::vector<pid_t> processes() const;
   // Sorted, without duplicates. Includes files of processes that start meanwhile, and of processes whose main
   // thread has exited. Files opened or closed meanwhile may be missing or stale; freeze() first for an exact
   // result.
   std::vector<OpenFile> files_open_for_writing() const;
+  // Returns the disk space of files on a filesystem that have no name any more and that processes still have
+  // open or mapped. Of a file that is only mapped, counts the mapping. Any thread.
+  uint64_t bytes_of_deleted_files(uint64_t device) const;
 
  private:
   void note(End end, std::string reason);

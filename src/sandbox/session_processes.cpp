@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -96,32 +97,47 @@ void add_open_files(const std::string& task, std::vector<OpenFile>& out) {
   });
 }
 
-// A shared mapping of a file. Both maps and smaps list it: "7f… rw-s 00000000 fe:00 1234  /mnt/data/x".
-struct SharedMapping {
+// A mapping of a file. Both maps and smaps list it: "7f…-7f… rw-s 00000000 fe:00 1234  /mnt/data/x".
+struct FileMapping {
   OpenFile file;
+  uint64_t bytes;
+  bool is_shared;
   bool is_writable;
   bool is_in_copy;
 };
 
 // Returns nullopt for lines of other mappings, and for the further lines of smaps.
-std::optional<SharedMapping> shared_mapping(std::string_view line) {
+std::optional<FileMapping> file_mapping(std::string_view line) {
   auto fields = split(line, ' ');
-  if (fields.size() < 5 || fields[1].size() != 4 || fields[1][3] != 's') return std::nullopt;
+  if (fields.size() < 5 || fields[1].size() != 4) return std::nullopt;
   auto colon = fields[3].find(':');
   auto inode = parse_unsigned(fields[4]);
   if (colon == std::string_view::npos || !inode || *inode == 0) return std::nullopt;
   unsigned major_number = 0, minor_number = 0;
   std::from_chars(fields[3].data(), fields[3].data() + colon, major_number, 16);
   std::from_chars(fields[3].data() + colon + 1, fields[3].data() + fields[3].size(), minor_number, 16);
-  return SharedMapping{.file = {::makedev(major_number, minor_number), *inode},
-                       .is_writable = fields[1][1] == 'w',
-                       .is_in_copy = line.find("/mnt/data/") != std::string_view::npos};
+  auto dash = fields[0].find('-');
+  uint64_t from = 0, to = 0;
+  if (dash != std::string_view::npos) {
+    std::from_chars(fields[0].data(), fields[0].data() + dash, from, 16);
+    std::from_chars(fields[0].data() + dash + 1, fields[0].data() + fields[0].size(), to, 16);
+  }
+  return FileMapping{.file = {::makedev(major_number, minor_number), *inode},
+                     .bytes = to > from ? to - from : 0,
+                     .is_shared = fields[1][3] == 's',
+                     .is_writable = fields[1][1] == 'w',
+                     .is_in_copy = line.find("/mnt/data/") != std::string_view::npos};
+}
+
+std::optional<FileMapping> shared_mapping(std::string_view line) {
+  auto mapping = file_mapping(line);
+  return mapping && mapping->is_shared ? mapping : std::nullopt;
 }
 
 // Finds shared mappings that mprotect() can make writable: their file was opened for writing.
 void add_files_that_may_become_writable(const std::string& task, std::vector<OpenFile>& out) {
   std::string smaps = read_proc(task + "/smaps");
-  std::optional<SharedMapping> mapping;
+  std::optional<FileMapping> mapping;
   for (auto line : split(smaps, '\n')) {
     // The last line of each mapping is "VmFlags: rd sh mr mw me ms".
     if (!line.starts_with("VmFlags:")) {
@@ -166,6 +182,22 @@ void add_files_of_process(pid_t pid, std::vector<OpenFile>& out) {
                     });
 }
 
+// Adds the bytes of deleted files, by inode.
+void add_deleted_files(const std::string& task, dev_t device, std::map<uint64_t, uint64_t>& bytes) {
+  for_each_number(task + "/fd", [&](int folder, const char* name) {
+    struct stat info{};
+    if (::fstatat(folder, name, &info, 0) == 0 && S_ISREG(info.st_mode) && info.st_nlink == 0 &&
+        info.st_dev == device)
+      bytes[info.st_ino] = static_cast<uint64_t>(info.st_blocks) * 512;
+  });
+  std::string maps = read_proc(task + "/maps");
+  for (auto line : split(maps, '\n')) {
+    if (!line.ends_with(" (deleted)")) continue;
+    auto mapping = file_mapping(line);
+    if (mapping && mapping->file.device == device) bytes.try_emplace(mapping->file.inode, mapping->bytes);
+  }
+}
+
 }  // namespace
 
 std::vector<pid_t> Session::processes() const {
@@ -195,6 +227,14 @@ std::vector<OpenFile> Session::files_open_for_writing() const {
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
+}
+
+uint64_t Session::bytes_of_deleted_files(uint64_t device) const {
+  std::map<uint64_t, uint64_t> bytes;
+  for (pid_t pid : processes()) add_deleted_files("/proc/" + std::to_string(pid), device, bytes);
+  uint64_t sum = 0;
+  for (const auto& [inode, size] : bytes) sum += size;
+  return sum;
 }
 
 }  // namespace sk::sandbox

@@ -1,6 +1,7 @@
 #include "workspace/uploads.h"
 
 #include <map>
+#include <set>
 
 #include "base/error.h"
 #include "base/hash.h"
@@ -120,7 +121,12 @@ std::vector<UploadPart> chosen_parts(const std::vector<UploadPart>& parts,
     if (!wanted && part.start) chosen.push_back(part);
   }
   if (!wanted) return chosen;
+  std::set<Id> named;
   for (const Id& id : *wanted) {
+    // A quota counts a part once, however often it is in the file.
+    if (!named.insert(id).second)
+      throw Error(Code::bad_request, "the part " + id.with_prefix(kPart) + " is named twice")
+          .with("field", "part_ids");
     auto found = by_id.find(id);
     if (found == by_id.end())
       throw Error(Code::bad_request, "the upload has no part " + id.with_prefix(kPart))

@@ -125,7 +125,9 @@ void HoleWriter::write(Bytes bytes) {
 
 // The pending bytes are the last ones before size_.
 void HoleWriter::flush() {
-  if (!pending_.empty()) write_all_at(fd_, pending_, size_ - pending_.size(), "a working copy");
+  if (pending_.empty()) return;
+  before_(pending_.size());
+  write_all_at(fd_, pending_, size_ - pending_.size(), "a working copy");
   pending_ = {};
 }
 

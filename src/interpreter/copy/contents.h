@@ -29,7 +29,8 @@ std::optional<ReadFile> read_contents(workspace::KeepContext& context, const Wor
 // Writes a new file in order, and leaves holes where its bytes are zero.
 class HoleWriter {
  public:
-  explicit HoleWriter(int fd) : fd_(fd) {}
+  // `before` is told how many bytes of data are about to be written, and may throw.
+  HoleWriter(int fd, std::function<void(uint64_t bytes)> before) : fd_(fd), before_(std::move(before)) {}
   void write(Bytes bytes);
   // Gives the file its size, which a hole at the end does not.
   void finish();
@@ -38,6 +39,7 @@ class HoleWriter {
   void flush();
 
   const int fd_;
+  const std::function<void(uint64_t)> before_;
   uint64_t size_ = 0;
   Bytes pending_;  // within write()
 };

@@ -53,7 +53,8 @@ void CopyKeeper::attach() {
   manifest_ = std::make_unique<Manifest>(context_.keep.context(), session_.key());
   capture_ =
       std::make_unique<Capture>(context_.keep, *copy_, *manifest_, session_.folder, context_.file_bytes_max);
-  sync_ = std::make_unique<Sync>(context_.keep, *copy_, *manifest_, *capture_, session_.folder);
+  sync_ = std::make_unique<Sync>(context_.keep, *copy_, *manifest_, *capture_, session_.folder,
+                                 context_.brought_bytes_max);
   manifest_->load();
 }
 

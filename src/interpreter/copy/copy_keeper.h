@@ -40,6 +40,7 @@ struct CopyContext {
   // Asked between pieces of a large file: whether the server is in a hurry to stop. Such a file stays in its
   // copy, and the next capture reads it.
   std::function<bool()> must_stop = {};
+  uint64_t brought_bytes_max = UINT64_MAX;  // see Sync
 };
 
 // Where the boot is unknown, each process counts as a boot of its own: it trusts no copy of an earlier

@@ -1,9 +1,15 @@
 #include "interpreter/copy/sync.h"
 
+#include <fcntl.h>
+
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/log.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "interpreter/copy/contents.h"
+#include "sandbox/disk_guard.h"
 
 namespace sk::interpreter {
 
@@ -13,13 +19,33 @@ using workspace::EntryKind;
 namespace {
 constexpr size_t kEventsMax = 2'000;
 constexpr size_t kToldMax = 10;  // per call
+constexpr uint64_t kRoomCheckBytes = 4 << 20;
+constexpr uint64_t kUnmeasuredShare =
+    16;  // a call may bring this part of the limit without measuring the copy
 }  // namespace
+
+// Error(disk_full) before bytes are written for which there is no room: in the session's own limit, or on the
+// disk above the reserve. The copy is measured only by a call that brings much.
+void Sync::need_room(uint64_t bytes) {
+  if (brought_bytes_ == 0 || brought_bytes_ - room_checked_at_bytes_ >= kRoomCheckBytes) {
+    workspace::check_room(keep_.context());
+    room_checked_at_bytes_ = brought_bytes_;
+  }
+  if (!room_bytes_ && brought_bytes_ + bytes > bytes_max_ / kUnmeasuredShare) {
+    uint64_t used = sandbox::measure_folder(open_file(copy_.directory(), O_RDONLY | O_DIRECTORY).get()).bytes;
+    room_bytes_ = bytes_max_ - std::min(used, bytes_max_) + brought_bytes_;
+  }
+  if (room_bytes_ && brought_bytes_ + bytes > *room_bytes_)
+    throw Error(Code::disk_full, "the files here would take more disk space than the " +
+                                     human_size(bytes_max_) + " that a session may use");
+  brought_bytes_ += bytes;
+}
 
 void Sync::materialise(const Entry& entry, const std::string& path, WorkingCopy::Attributes place) {
   workspace::ContentReader reader(keep_.context(), entry.sha256, 0, entry.size);
   auto fill = [&](int fd) {
     std::vector<std::byte> buffer(1 << 20);
-    HoleWriter file(fd);
+    HoleWriter file(fd, [this](uint64_t bytes) { need_room(bytes); });
     while (auto piece = reader.next()) {
       if (!piece->file) {
         file.write(as_bytes(piece->bytes));
@@ -253,6 +279,7 @@ void Sync::bring(const workspace::Authority& authority, const std::string& works
 int64_t Sync::bring_all(const workspace::Authority& authority) {
   int64_t position = keep_.journal().head_seq(authority);
   skipped_.clear();
+  begin_bringing();
   bring(authority, folder_);
   return position;
 }
@@ -287,6 +314,7 @@ int64_t Sync::bring_changes(const workspace::Authority& authority, int64_t after
     }
   }
   for (const auto& path : std::exchange(skipped_, {})) paths.insert(path);
+  begin_bringing();
   for (const auto& path : paths) bring(authority, path);
   return events.cursor;
 }

@@ -12,8 +12,16 @@ namespace sk::interpreter {
 // Belongs to one session; one thread at a time.
 class Sync {
  public:
-  Sync(workspace::Keep& keep, WorkingCopy& copy, Manifest& manifest, const Capture& paths, std::string folder)
-      : keep_(keep), copy_(copy), manifest_(manifest), paths_(paths), folder_(std::move(folder)) {}
+  // The copy may take at most `bytes_max` bytes of disk space. A workspace counts equal contents once, a disk
+  // does not.
+  Sync(workspace::Keep& keep, WorkingCopy& copy, Manifest& manifest, const Capture& paths, std::string folder,
+       uint64_t bytes_max)
+      : keep_(keep),
+        copy_(copy),
+        manifest_(manifest),
+        paths_(paths),
+        folder_(std::move(folder)),
+        bytes_max_(bytes_max) {}
 
   // Sets the source of the files that processes hold open for writing, as (device, inode). They are not
   // replaced or removed.
@@ -39,6 +47,8 @@ class Sync {
                    WorkingCopy::Attributes place = {});
 
  private:
+  void begin_bringing() { brought_bytes_ = 0, room_bytes_.reset(); }
+  void need_room(uint64_t bytes);
   void bring(const workspace::Authority& authority, const std::string& workspace_path);
   void bring_entry(const workspace::Authority& authority, const workspace::Entry& entry);
   void need_folder(const workspace::Authority& authority, const std::string& path);
@@ -60,6 +70,11 @@ class Sync {
   Manifest& manifest_;
   const Capture& paths_;
   const std::string folder_;
+  const uint64_t bytes_max_;
+  // Of the current call.
+  uint64_t brought_bytes_ = 0;
+  uint64_t room_checked_at_bytes_ = 0;  // when the disk's free space was last checked
+  std::optional<uint64_t> room_bytes_;  // what it may bring; unset until the copy was measured
   std::function<OpenFiles()> ask_;
   std::optional<OpenFiles> open_files_;  // fetched on first use
   std::set<std::string> skipped_;        // by the last call

@@ -32,6 +32,9 @@ class SandboxedKernel final : public KernelProcess {
   std::vector<sandbox::OpenFile> files_open_for_writing() const override {
     return session_.files_open_for_writing();
   }
+  uint64_t bytes_of_deleted_files(uint64_t device) const override {
+    return session_.bytes_of_deleted_files(device);
+  }
 
  private:
   sandbox::Kernel kernel_;

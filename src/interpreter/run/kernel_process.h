@@ -37,6 +37,7 @@ class KernelProcess {
   virtual uint64_t processes_refused() const = 0;
   virtual uint64_t processes_max() const = 0;
   virtual std::vector<sandbox::OpenFile> files_open_for_writing() const = 0;
+  virtual uint64_t bytes_of_deleted_files(uint64_t device) const = 0;  // any thread
 };
 
 // `host` and `events` outlive it. Any thread. Throws as SandboxHost::start() does.

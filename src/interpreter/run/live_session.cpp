@@ -279,14 +279,14 @@ void LiveSession::wake() {
   for (const auto& [name, value] : info_.environment.items())
     environment.emplace_back(name, value.get<std::string>());
   if (!environment.empty()) runner_.kernel().configure(environment);
-  // Freezes the kernel at once, on the guard's thread, since this strand may be busy reading the data that
-  // fills the disk.
+  // Freezes it at once, on the guard's thread: this strand may be busy reading the data that fills the disk.
   auto over = [this, weak = weak_from_this(), kernel = &runner_.kernel()](const std::string& why) {
     kernel->freeze();
     if (auto self = weak.lock()) post([this, why] { runner_.end(Outcome::disk, why); });
   };
   disk_ticket_ = services_.disk_guard.watch(
-      keeper_.copy().directory(), {services_.options.disk_bytes_max, services_.options.files_max}, over);
+      keeper_.copy().directory(), {services_.options.disk_bytes_max, services_.options.files_max}, over,
+      [kernel = &runner_.kernel()](uint64_t device) { return kernel->bytes_of_deleted_files(device); });
   recorded.get();
   services_.watch_fd(runner_.poll_fd(), weak_from_this());
   auto recovered =

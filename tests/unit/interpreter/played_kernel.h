@@ -89,6 +89,7 @@ class PlayedKernel final : public KernelProcess {
   uint64_t processes_refused() const override { return play_.processes_refused; }
   uint64_t processes_max() const override { return 256; }
   std::vector<sandbox::OpenFile> files_open_for_writing() const override { return play_.open_files; }
+  uint64_t bytes_of_deleted_files(uint64_t) const override { return 0; }
 
  private:
   Play& play_;

@@ -20,7 +20,7 @@ class SyncTest : public CopyTest {
   WorkingCopy copy{context.directory + "/" + session.id.hex(), context.owner};
   Manifest manifest{keep.context(), session.key()};
   Capture capture{keep, copy, manifest, session.folder, context.file_bytes_max};
-  Sync sync{keep, copy, manifest, capture, session.folder};
+  Sync sync{keep, copy, manifest, capture, session.folder, 1 << 20};
   int64_t position = 0;
 };
 
@@ -34,6 +34,26 @@ TEST_F(SyncTest, AnEmptyCopyGetsTheWholeFolderAndNothingElse) {
   EXPECT_FALSE(is_on_disk("beside"));
   EXPECT_NE(manifest.find("a/b.txt"), nullptr);
   EXPECT_FALSE(sync.has_skipped());
+}
+
+TEST_F(SyncTest, NoMoreIsBroughtThanASessionMayUse) {
+  std::string content(300'000, 'x');
+  for (int i = 0; i < 6; ++i) put("s/f" + std::to_string(i), content);
+  bring_all();
+  EXPECT_EQ(read("f2"), content);
+  EXPECT_FALSE(is_on_disk("f3"));
+  EXPECT_FALSE(is_on_disk("f5"));
+  auto told = sync.take_untold();
+  ASSERT_EQ(told.size(), 3u);
+  EXPECT_NE(told[0].text().find("more disk space"), std::string::npos) << told[0].text();
+  capture_all();
+  EXPECT_EQ(kept("s/f5"), content) << "what was not brought was not deleted";
+}
+
+TEST_F(SyncTest, HolesTakeNoRoom) {
+  put("s/zeros", std::string(5 << 20, '\0'));
+  bring_all();
+  EXPECT_EQ(read("zeros").size(), 5u << 20);
 }
 
 TEST_F(SyncTest, ChangesOfOthersComeAfterwards) {

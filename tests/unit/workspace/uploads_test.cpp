@@ -77,10 +77,12 @@ TEST_F(UploadsTest, LargePartsAreJoinedWithoutStoringTheirBytesTwice) {
   EXPECT_EQ(used_bytes(), a.size() + b.size());
 }
 
-TEST_F(UploadsTest, APartMayBeNamedTwice) {
+// The quota counts its bytes once, but a session that gets the file writes all of it.
+TEST_F(UploadsTest, APartIsNamedOnce) {
   auto upload = begin(6);
-  auto one = part(upload, "abc");
-  auto done = complete(upload, {one, one});
+  auto one = part(upload, "abc"), same = part(upload, "abc");
+  EXPECT_EQ(code_of([&] { complete(upload, {one, one}); }), Code::bad_request);
+  auto done = complete(upload, {one, same});
   EXPECT_EQ(bytes_of(*keep->files().find_version(ws, done.version)), "abcabc");
 }
 
