@@ -46,6 +46,7 @@ workspace::KeepOptions keep_options(const Settings& settings) {
                  .file_bytes_max = settings.file_bytes_max,
                  .list_max = settings.list_page_max,
                  .batch_max = settings.batch_operations_max,
+                 .changed_entries_max = settings.changed_entries_max,
                  .lock_ttl_min_s = settings.lock_ttl_min_s,
                  .lock_ttl_max_s = settings.lock_ttl_max_s,
                  .locks_per_workspace_max = settings.locks_per_workspace_max,

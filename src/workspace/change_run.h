@@ -68,6 +68,11 @@ class ChangeRun {
   void regroup_trash(const Id& root);
   // Records the entry's path in `placements`; call before the path changes.
   void remember_place(const Id& entry);
+  // Counts entries that the transaction changes besides those that its changes name. Error(too_large) when
+  // there are too many, since all other writers wait for the transaction. Call before changing them.
+  void touch(size_t entries);
+  // The number of live entries below a folder, as far as touch() needs it: at most one over the limit.
+  size_t count_below(std::string_view folder);
   // Whether any live entry is below the path.
   bool holds_something(const std::string& path);
   // Creates no version. restore_as_of() still knows the earlier attributes.
@@ -129,6 +134,7 @@ class ChangeRun {
   // Handles a put that makes no version. It may end a divergence and set the mtime.
   ChangeResult leave_content(const PutChange& change, Entry entry, const Version& head);
   void check_paths_below(const Entry& entry, const std::string& to);
+  void touch_trashed(const Id& root);
 
   catalog::Tx& tx_;
   KeepContext& context_;
@@ -137,6 +143,7 @@ class ChangeRun {
   const Id workspace_;
   LockCheck locks_;
   bool ignores_locks_ = false;
+  size_t touched_ = 0;  // see touch()
   std::vector<std::string> unneeded_;
   std::vector<Entry> made_above_;  // by the current change
 };

@@ -312,6 +312,7 @@ ChangeResult ChangeRun::copy(const CopyChange& change) {
   }
   if (change.from_version) throw Error(Code::bad_request, "a folder has no versions to copy from");
   source.check_paths_below(from, to);
+  touch(source.count_below(change.from));
   auto members = source.below(change.from);
   result.entry = insert_folder(to, from.mode);
   for (const Entry& member : members) {

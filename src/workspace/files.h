@@ -157,12 +157,15 @@ class Files {
   Page<Entry> trash(const Authority& authority, std::string_view cursor, size_t limit);
   Entry restore(const Authority& authority, const Id& file, OnExisting on_existing,
                 std::optional<std::string> to = {}, const Conditions& conditions = {});
-  // Deletes permanently: a trashed entry with everything below it, an old version, or the whole trash. Locks
-  // do not block trashed entries, which have no path, but block a version of a live file. If
+  // Deletes permanently: a trashed entry with everything below it, an old version, or the whole trash. A
+  // large purge runs in several transactions; from the first one on, nothing of it can be listed or restored.
+  // Locks do not block trashed entries, which have no path, but block a version of a live file. If
   // `trashed_before_us` is set, Error(not_found) for an entry that was trashed at that time or later.
   PurgeResult purge(const Authority& authority, const Id& file, std::optional<TimeUs> trashed_before_us = {});
   PurgeResult purge_version(const Authority& authority, const Id& version, const Conditions& conditions = {});
   PurgeResult empty_trash(const Authority& authority);
+  // Goes on with purges that a stop, a kill or a revoked right has interrupted.
+  void finish_purges();
 
   struct RestoreAsOf {
     int64_t restored = 0, trashed = 0, unchanged = 0;

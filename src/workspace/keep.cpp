@@ -103,6 +103,7 @@ struct Keep::Impl {
   // Skips compression of blobs written in the last hour: they may be read again soon, and uncompressed reads
   // are faster.
   void collect() {
+    files.finish_purges();
     if (options.trash_retention_s > 0) purge_old_trash();
     upkeep.collect();
     store->compress(3600, [this] {
@@ -166,6 +167,7 @@ struct Keep::Impl {
   void run_upkeep() {
     auto next_collect = first_due(options.collect_interval_s),
          next_scrub = first_due(options.scrub_interval_s);
+    attempt([&] { files.finish_purges(); });
     every_second([&] {
       run_if_due(next_collect, options.collect_interval_s, [&] { collect(); });
       run_if_due(next_scrub, options.scrub_interval_s,

@@ -22,6 +22,7 @@ struct KeepLimits {
   uint64_t file_bytes_max;
   size_t list_max;
   size_t batch_max;
+  size_t changed_entries_max;  // by one transaction, besides those that its changes name
   int64_t lock_ttl_min_s;
   int64_t lock_ttl_max_s;
   size_t locks_per_workspace_max;

@@ -56,6 +56,42 @@ void ChangeRun::remember_place(const Id& entry) {
       {entry, now_us()});
 }
 
+void ChangeRun::touch(size_t entries) {
+  // Captures and the server's own work must not fail for a limit that protects others from requests.
+  if (authority_ == nullptr || authority_->origin() == Authority::Origin::system) return;
+  const size_t max = context_.limits.changed_entries_max;
+  touched_ += entries;
+  if (touched_ <= max) return;
+  throw Error(Code::too_large, "this would change more than " + std::to_string(max) +
+                                   " entries at once, the limit of this server")
+      .advise(Advice::change_in_parts)
+      .with("entries_max", static_cast<int64_t>(max));
+}
+
+size_t ChangeRun::count_below(std::string_view folder) {
+  Below range(folder);
+  const size_t limit = context_.limits.changed_entries_max + 1;  // more need not be counted
+  auto count = [](const catalog::Row& row) { return static_cast<size_t>(row.integer(0)); };
+  if (folder.empty())
+    return *tx_.one(
+        "SELECT COUNT(*) FROM (SELECT 1 FROM entries WHERE workspace = $1 AND trashed_us IS NULL LIMIT $2) "
+        "AS "
+        "some",
+        {workspace_, limit}, count);
+  return *tx_.one(
+      "SELECT COUNT(*) FROM (SELECT 1 FROM entries WHERE workspace = $1 AND trashed_us IS NULL AND parent >= "
+      "$2 AND parent < $4 AND (parent = $2 OR parent >= $3) LIMIT $5) AS some",
+      {workspace_, range.exact, range.from, range.to, limit}, count);
+}
+
+void ChangeRun::touch_trashed(const Id& root) {
+  auto found = tx_.one(
+      "SELECT COUNT(*) FROM (SELECT 1 FROM entries WHERE trash_root = $1 AND id <> $1 LIMIT $2) AS some",
+      {root, context_.limits.changed_entries_max + 1},
+      [](const catalog::Row& row) { return static_cast<size_t>(row.integer(0)); });
+  touch(*found);
+}
+
 bool ChangeRun::holds_something(const std::string& path) {
   Below range(path);
   return tx_.query(
@@ -65,6 +101,7 @@ bool ChangeRun::holds_something(const std::string& path) {
 }
 
 void ChangeRun::place(const Entry& entry, const std::string& to) {
+  if (entry.kind == EntryKind::folder) touch(count_below(entry.path));
   check_paths_below(entry, to);
   carry_fences(tx_, workspace_, entry.path, to);
   auto [parent, name] = split_path(to);
@@ -88,6 +125,7 @@ void ChangeRun::place(const Entry& entry, const std::string& to) {
 
 void ChangeRun::trash(const Entry& entry) {
   int64_t count = 1;
+  if (entry.kind == EntryKind::folder) touch(count_below(entry.path));
   remember_place(entry.id);
   if (entry.kind == EntryKind::folder) {
     Below range(entry.path);
@@ -128,6 +166,8 @@ void ChangeRun::trash_all(const std::vector<Entry>& entries) {
 }
 
 void ChangeRun::regroup_trash(const Id& root) {
+  // What is being purged does not come back.
+  if (tx_.exists("SELECT 1 FROM purges WHERE root = $1", {root})) return;
   auto members = tx_.all("SELECT " SK_ENTRY_COLUMNS
                          " FROM entries e WHERE e.trash_root = $1 AND e.trashed_us IS NOT NULL ORDER BY "
                          "e.parent, e.name",
@@ -143,6 +183,7 @@ void ChangeRun::regroup_trash(const Id& root) {
 }
 
 void ChangeRun::untrash(const Entry& root, const std::string& to) {
+  touch_trashed(root.id);
   check_paths_below(root, to);
   carry_fences(tx_, workspace_, root.path, to);
   auto [parent, name] = split_path(to);

@@ -196,6 +196,7 @@ Files::RestoreAsOf Files::restore_as_of(const Authority& authority, std::string_
       run.tick();
       std::string folder = clean;
       auto wanted = find_past(run, folder, time_us);
+      run.touch(wanted.size() + run.count_below(folder));
       run.check_locks(folder, Touches::subtree, conditions);
       RestoreAsOf counts = GoingBack(run, folder, std::move(wanted), conditions).go();
       run.journal("folder.restore_as_of",

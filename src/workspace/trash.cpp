@@ -11,6 +11,8 @@ namespace sk::workspace {
 namespace {
 
 constexpr size_t kBrokenLinksMax = 1'000;
+// A purge goes on in another transaction after about this many rows, so that other writers get between.
+constexpr int64_t kPurgedAtOnce = 500;
 
 // Deletes versions and records their ids, so that their links return 410.
 void purge_versions(ChangeRun& run, const std::vector<Version>& versions, PurgeResult& result) {
@@ -35,31 +37,61 @@ std::vector<Version> versions_of(ChangeRun& run, const Id& file) {
                       {file}, read_version);
 }
 
-void purge_group(ChangeRun& run, const Entry& root, PurgeResult& result) {
-  auto ids = run.tx().all("SELECT id FROM entries WHERE trash_root = $1", {root.id},
-                          [](const catalog::Row& row) { return row.id(0); });
+void purge_entry(ChangeRun& run, const Id& id, PurgeResult& result) {
+  Retractions::forget(run.tx(), id);
+  for (const auto& forget : run.context().on_purge) forget(run.tx(), id);
+  purge_versions(run, versions_of(run, id), result);
+  run.tx().exec("DELETE FROM placements WHERE workspace = $1 AND file = $2", {run.workspace(), id});
+  run.tx().exec("DELETE FROM attributes WHERE workspace = $1 AND file = $2", {run.workspace(), id});
+  run.tx().exec("DELETE FROM entries WHERE id = $1", {id});
+  ++result.files;
+}
+
+int64_t rows_of(const PurgeResult& result) { return result.files + result.versions; }
+
+void add(PurgeResult& sum, PurgeResult part) {
+  sum.files += part.files;
+  sum.versions += part.versions;
+  sum.freed_bytes += part.freed_bytes;
+  for (auto& version : part.broken_links)
+    if (sum.broken_links.size() < kBrokenLinksMax) sum.broken_links.push_back(std::move(version));
+}
+
+// A trashed entry with everything that was trashed with it.
+struct Group {
+  Id root;
+  std::string path;
+};
+
+// Purges entries of a group until the transaction has purged enough. The root is the first one: what is not
+// in the list of the trash cannot be restored. Returns whether the group has entries left; `purges` then
+// names it, so that a server that is started again goes on.
+bool purge_some(ChangeRun& run, const Group& group, PurgeResult& result) {
   PurgeResult mine;
-  for (const Id& id : ids) {
-    Retractions::forget(run.tx(), id);
-    for (const auto& forget : run.context().on_purge) forget(run.tx(), id);
-    purge_versions(run, versions_of(run, id), mine);
-    run.tx().exec("DELETE FROM placements WHERE workspace = $1 AND file = $2", {run.workspace(), id});
-    run.tx().exec("DELETE FROM attributes WHERE workspace = $1 AND file = $2", {run.workspace(), id});
-    run.tx().exec("DELETE FROM entries WHERE id = $1", {id});
-    ++mine.files;
-  }
+  auto is_enough = [&] { return rows_of(result) + rows_of(mine) >= kPurgedAtOnce; };
+  if (run.tx().exists("SELECT 1 FROM entries WHERE id = $1 AND trash_root = $1", {group.root}))
+    purge_entry(run, group.root, mine);
+  auto members = run.tx().all("SELECT id FROM entries WHERE trash_root = $1 LIMIT $2",
+                              {group.root, kPurgedAtOnce}, [](const catalog::Row& row) { return row.id(0); });
+  size_t purged = 0;
+  for (; purged < members.size() && !is_enough(); ++purged) purge_entry(run, members[purged], mine);
+  bool has_more =
+      purged < members.size() || run.tx().exists("SELECT 1 FROM entries WHERE trash_root = $1", {group.root});
+  if (has_more)
+    run.tx().exec("INSERT INTO purges (root, workspace, path) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+                  {group.root, run.workspace(), group.path});
+  else
+    run.tx().exec("DELETE FROM purges WHERE root = $1", {group.root});
+  if (mine.files == 0) return has_more;
   run.shrink(mine.freed_bytes);
   run.journal("trash.purge",
-              {{"file_id", root.id.with_prefix(prefix::file)},
+              {{"file_id", group.root.with_prefix(prefix::file)},
                {"entries", mine.files},
                {"versions", mine.versions},
                {"freed_bytes", mine.freed_bytes}},
-              {{"path", root.path}});
-  result.files += mine.files;
-  result.versions += mine.versions;
-  result.freed_bytes += mine.freed_bytes;
-  for (auto& version : mine.broken_links)
-    if (result.broken_links.size() < kBrokenLinksMax) result.broken_links.push_back(std::move(version));
+              {{"path", group.path}});
+  add(result, std::move(mine));
+  return has_more;
 }
 
 // Error(not_found) if it is not in the trash, or was not within the authority's scope.
@@ -129,16 +161,25 @@ Entry Files::restore(const Authority& authority, const Id& file, OnExisting on_e
 PurgeResult Files::purge(const Authority& authority, const Id& file,
                          std::optional<TimeUs> trashed_before_us) {
   authority.need_in_scope(Right::own);
-  return context_.db.write(authority.scope(), [&](catalog::Tx& tx) {
-    check_still_holds(tx, authority, Right::own);
-    ChangeRun run(tx, context_, authority);
-    PurgeResult result;
-    Entry root = trashed_root(run, file);
-    if (trashed_before_us && *root.trashed_us >= *trashed_before_us)
-      throw Error(Code::not_found, "it was moved to the trash again meanwhile");
-    purge_group(run, root, result);
-    return result;
-  });
+  PurgeResult sum;
+  Group group{file, {}};
+  for (bool is_first = true, has_more = true; has_more; is_first = false) {
+    PurgeResult part;
+    has_more = context_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+      check_still_holds(tx, authority, Right::own);
+      ChangeRun run(tx, context_, authority);
+      part = {};
+      if (is_first) {
+        Entry root = trashed_root(run, file);
+        if (trashed_before_us && *root.trashed_us >= *trashed_before_us)
+          throw Error(Code::not_found, "it was moved to the trash again meanwhile");
+        group.path = root.path;
+      }
+      return purge_some(run, group, part);
+    });
+    add(sum, std::move(part));
+  }
+  return sum;
 }
 
 PurgeResult Files::purge_version(const Authority& authority, const Id& version,
@@ -173,18 +214,62 @@ PurgeResult Files::purge_version(const Authority& authority, const Id& version,
 
 PurgeResult Files::empty_trash(const Authority& authority) {
   authority.need_in_scope(Right::own);
-  return context_.db.write(authority.scope(), [&](catalog::Tx& tx) {
-    check_still_holds(tx, authority, Right::own);
-    ChangeRun run(tx, context_, authority);
-    auto roots =
-        tx.all("SELECT " SK_ENTRY_COLUMNS
-               " FROM entries e WHERE e.workspace = $1 AND e.trashed_us IS NOT NULL AND e.trash_root = e.id",
-               {authority.workspace_id()}, read_entry);
-    PurgeResult result;
-    for (const Entry& root : roots)
-      if (authority.covers_place(root.path)) purge_group(run, root, result);
-    return result;
+  const Below scope(authority.path_scope());
+  PurgeResult sum;
+  std::optional<TimeUs> until_us;  // what is trashed later stays
+  std::optional<Group> unfinished;
+  for (bool has_more = true; has_more;) {
+    PurgeResult part;
+    auto left = unfinished;
+    has_more = context_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+      check_still_holds(tx, authority, Right::own);
+      ChangeRun run(tx, context_, authority);
+      part = {};
+      left = unfinished;
+      if (!until_us) until_us = tx.change_us();
+      if (left && purge_some(run, *left, part)) return true;
+      left = std::nullopt;
+      auto groups = tx.all(
+          "SELECT id, parent, name FROM entries WHERE workspace = $1 AND trashed_us <= $2 AND trash_root = "
+          "id "
+          "AND ($3 = '' OR parent = $3 OR (parent >= $4 AND parent < $5)) LIMIT $6",
+          {authority.workspace_id(), *until_us, scope.exact, scope.from, scope.to, kPurgedAtOnce},
+          [](const catalog::Row& row) { return Group{row.id(0), join_path(row.text(1), row.text(2))}; });
+      for (const Group& group : groups) {
+        if (rows_of(part) >= kPurgedAtOnce) return true;
+        if (!purge_some(run, group, part)) continue;
+        left = group;
+        return true;
+      }
+      return groups.size() == static_cast<size_t>(kPurgedAtOnce);
+    });
+    unfinished = left;
+    add(sum, std::move(part));
+  }
+  return sum;
+}
+
+void Files::finish_purges() {
+  struct Left {
+    Group group;
+    Id workspace, owner;
+  };
+  auto left = context_.db.read([&](catalog::Statements& statements) {
+    return statements.all(
+        "SELECT p.root, p.path, p.workspace, w.owner FROM purges p JOIN workspaces w ON w.id = p.workspace",
+        {}, [](const catalog::Row& row) { return Left{{row.id(0), row.str(1)}, row.id(2), row.id(3)}; });
   });
+  for (const Left& one : left) {
+    auto authority = system_authority(one.workspace, Author(one.owner, "purge"),
+                                      "a purge that was interrupted is finished");
+    bool has_more = true;
+    while (has_more)
+      has_more = context_.db.write(authority.scope(), [&](catalog::Tx& tx) {
+        ChangeRun run(tx, context_, authority);
+        PurgeResult part;
+        return purge_some(run, one.group, part);
+      });
+  }
 }
 
 }  // namespace sk::workspace

@@ -133,11 +133,13 @@ void VerifyRun::references() {
                     row.id(0).with_prefix(prefix::workspace) + " is missing");
           return true;
         });
-    // Trash: entries trashed together share one root and one time, and no folder between them is missing.
+    // Trash: entries trashed together share one root and one time, and no folder between them is missing,
+    // unless their purge is under way.
     statements.query(
         "SELECT e.id FROM entries e LEFT JOIN entries r ON r.id = e.trash_root AND r.trash_root = r.id AND "
         "r.workspace = e.workspace AND r.trashed_us = e.trashed_us WHERE (e.trashed_us IS NOT NULL OR "
-        "e.trash_root IS NOT NULL) AND r.id IS NULL",
+        "e.trash_root IS NOT NULL) AND r.id IS NULL AND NOT EXISTS (SELECT 1 FROM purges p WHERE p.root = "
+        "e.trash_root)",
         {}, [&](const catalog::Row& row) {
           problem("entry " + row.id(0).with_prefix(prefix::file) +
                   " is in the trash with a folder that is not there");
@@ -150,7 +152,9 @@ void VerifyRun::references() {
                        return true;
                      });
     statements.query(
-        "SELECT DISTINCT trash_root, parent FROM entries WHERE trash_root IS NOT NULL AND trash_root <> id",
+        "SELECT DISTINCT trash_root, parent FROM entries WHERE trash_root IS NOT NULL AND trash_root <> id "
+        "AND "
+        "NOT EXISTS (SELECT 1 FROM purges p WHERE p.root = trash_root)",
         {}, [&](const catalog::Row& row) {
           if (!trashed_folders.contains({row.id(0), row.str(1)}))
             problem("the folder '" + row.str(1) + "' is missing in the trash of " +

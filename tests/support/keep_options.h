@@ -12,6 +12,7 @@ inline workspace::KeepLimits workspace_limits() {
           .file_bytes_max = 5ull << 40,
           .list_max = 1000,
           .batch_max = 10'000,
+          .changed_entries_max = 25'000,
           .lock_ttl_min_s = 60,
           .lock_ttl_max_s = 3600,
           .locks_per_workspace_max = 10'000,

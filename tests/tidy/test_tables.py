@@ -7,7 +7,7 @@ from project import ROOMS, complain, files, name, sources, text
 OWNERS = {
     "identity": {"principals", "keys", "subjects"},
     "workspace": {
-        "workspaces", "members", "entries", "placements", "versions", "purged_versions", "attributes", "blobs", "workspace_blobs",
+        "workspaces", "members", "entries", "placements", "versions", "purged_versions", "purges", "attributes", "blobs", "workspace_blobs",
         "locks", "fences", "journals", "journal", "checkpoints", "retracted_versions", "uploads", "upload_parts",
     },
     "conversations": {"conversations", "messages", "message_files"},

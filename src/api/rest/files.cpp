@@ -80,15 +80,16 @@ void add_file_routes(Routes& routes) {
                    {304, "Unchanged."}},
        .errors = {Code::not_found, Code::gone, Code::precondition_failed, Code::range_not_satisfiable}},
       read_file);
-  routes.add({.method = "DELETE",
-              .pattern = pattern,
-              .id = "trash_file",
-              .tag = "files",
-              .summary = "Moves a file, or a folder with its contents, to the trash",
-              .answers = {{200, "The entry before the deletion.", "Entry"}},
-              .errors = {Code::forbidden, Code::not_found, Code::precondition_failed, Code::locked},
-              .conditional_write = true},
-             trash_file);
+  routes.add(
+      {.method = "DELETE",
+       .pattern = pattern,
+       .id = "trash_file",
+       .tag = "files",
+       .summary = "Moves a file, or a folder with its contents, to the trash",
+       .answers = {{200, "The entry before the deletion.", "Entry"}},
+       .errors = {Code::forbidden, Code::not_found, Code::precondition_failed, Code::too_large, Code::locked},
+       .conditional_write = true},
+      trash_file);
   routes.add({.method = "PATCH",
               .pattern = pattern,
               .id = "set_attributes",

@@ -76,5 +76,82 @@ TEST_F(PurgeTest, WhatWentToTheTrashAgainIsNotPurgedForItsFirstTime) {
   EXPECT_EQ(keep->files().purge(ws, id, clock.now_us() + kSecondUs).files, 1);
 }
 
+// More than one step of a purge.
+class LargePurgeTest : public PurgeTest {
+ protected:
+  static constexpr int kFiles = 1'300;
+
+  Id make_trash(const std::string& folder) {
+    std::vector<Change> changes;
+    for (int i = 0; i < kFiles; ++i)
+      changes.push_back(put_change(folder + "/" + std::to_string(i % 7) + "/" + std::to_string(i),
+                                   folder + std::to_string(i)));
+    keep->files().apply(ws, std::move(changes));
+    Id id = keep->files().get(ws, folder).id;
+    apply(TrashChange{folder, {}});
+    return id;
+  }
+  size_t rows(catalog::Sql sql) {
+    return keep->context().db.read([&](catalog::Statements& statements) {
+      return statements.query(sql, {}, [](const catalog::Row&) { return true; });
+    });
+  }
+  int64_t used_bytes() {
+    return *keep->context().db.read([&](catalog::Statements& statements) {
+      return statements.one("SELECT used_bytes FROM workspaces WHERE id = $1", {ws.workspace_id()},
+                            [](const catalog::Row& row) { return row.integer(0); });
+    });
+  }
+};
+
+TEST_F(LargePurgeTest, CountsWhatAllOfItsStepsPurged) {
+  put("other", "stays");
+  int64_t before = used_bytes();
+  Id folder = make_trash("folder");
+  auto result = keep->files().purge(ws, folder);
+  EXPECT_EQ(result.files, kFiles + 8);
+  EXPECT_EQ(result.versions, kFiles);
+  EXPECT_EQ(rows("SELECT 1 FROM purges"), 0u);
+  EXPECT_EQ(rows("SELECT 1 FROM entries WHERE trashed_us IS NOT NULL"), 0u);
+  EXPECT_EQ(used_bytes(), before);
+  expect_clean();
+}
+
+TEST_F(LargePurgeTest, AnEmptiedTrashIsEmptyHoweverLargeItWas) {
+  make_trash("one");
+  make_trash("two");
+  for (int i = 0; i < 3; ++i) {
+    put("small" + std::to_string(i), "x");
+    apply(TrashChange{"small" + std::to_string(i), {}});
+  }
+  auto result = keep->files().empty_trash(ws);
+  EXPECT_EQ(result.files, 2 * (kFiles + 8) + 3);
+  EXPECT_TRUE(keep->files().trash(ws, "", 10).items.empty());
+  EXPECT_EQ(rows("SELECT 1 FROM entries WHERE trashed_us IS NOT NULL"), 0u);
+  expect_clean();
+}
+
+// Leaves a purge after its first step, as a kill would.
+TEST_F(LargePurgeTest, GoesOnAfterAKill) {
+  Id folder = make_trash("folder");
+  struct Killed {};
+  int steps = 0;
+  keep->context().on_purge.emplace_back([&](catalog::Tx&, const Id&) {
+    // Strict writes run every step twice.
+    if (++steps > 1'400) throw Killed{};
+  });
+  EXPECT_THROW(keep->files().purge(ws, folder), Killed);
+  EXPECT_EQ(rows("SELECT 1 FROM purges"), 1u);
+  EXPECT_GT(rows("SELECT 1 FROM entries WHERE trashed_us IS NOT NULL"), 0u);
+  EXPECT_TRUE(keep->files().trash(ws, "", 10).items.empty()) << "what is being purged is not in the trash";
+  EXPECT_EQ(code_of([&] { keep->files().restore(ws, folder, OnExisting::refuse); }), Code::not_found);
+  expect_clean();
+  keep->context().on_purge.clear();
+  keep->files().finish_purges();
+  EXPECT_EQ(rows("SELECT 1 FROM purges"), 0u);
+  EXPECT_EQ(rows("SELECT 1 FROM entries WHERE trashed_us IS NOT NULL"), 0u);
+  expect_clean();
+}
+
 }  // namespace
 }  // namespace sk::workspace
