@@ -32,6 +32,7 @@ class SandboxedKernel final : public KernelProcess {
   std::vector<sandbox::OpenFile> files_open_for_writing() const override {
     return session_.files_open_for_writing();
   }
+  std::shared_ptr<const sandbox::Meter> meter() const override { return session_.meter(); }
 
  private:
   sandbox::Kernel kernel_;
