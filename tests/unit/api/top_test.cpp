@@ -20,7 +20,7 @@ Id row_id(uint8_t number) {
   return id;
 }
 
-TenantFigures tenant(uint8_t number, double cpu_percent, uint64_t memory_bytes, double requests_per_s) {
+TenantFigures tenant_row(uint8_t number, double cpu_percent, uint64_t memory_bytes, double requests_per_s) {
   TenantFigures row;
   row.principal = row_id(number);
   row.sessions_awake = 1;
@@ -30,7 +30,7 @@ TenantFigures tenant(uint8_t number, double cpu_percent, uint64_t memory_bytes, 
   return row;
 }
 
-SessionFigures session(uint8_t number, uint64_t memory_bytes) {
+SessionFigures session_row(uint8_t number, uint64_t memory_bytes) {
   SessionFigures row;
   row.load.id = row_id(number);
   row.load.usage.memory_bytes = memory_bytes;
@@ -48,7 +48,7 @@ std::vector<Id> principals_of(const TopRows& rows) {
 
 TEST(LargestRows, AreThoseOfTheChosenOrder) {
   TopSnapshot snapshot;
-  snapshot.tenants = {tenant(1, 10, 300, 5), tenant(2, 30, 200, 1), tenant(3, 20, 100, 9)};
+  snapshot.tenants = {tenant_row(1, 10, 300, 5), tenant_row(2, 30, 200, 1), tenant_row(3, 20, 100, 9)};
   EXPECT_THAT(principals_of(largest(snapshot, TopSort::cpu, 2)), ElementsAre(row_id(2), row_id(3)));
   EXPECT_THAT(principals_of(largest(snapshot, TopSort::memory, 2)), ElementsAre(row_id(1), row_id(2)));
   EXPECT_THAT(principals_of(largest(snapshot, TopSort::requests, 2)), ElementsAre(row_id(3), row_id(1)));
@@ -59,8 +59,8 @@ TEST(LargestRows, AreAtMostTheLimitAndTheRestIsSummed) {
   snapshot.other_tenants = 7;
   snapshot.others.kept_bytes = 1000;
   for (uint8_t i = 1; i <= 100; ++i) {
-    snapshot.tenants.push_back(tenant(i, i, 10, 1));
-    snapshot.sessions.push_back(session(i, i));
+    snapshot.tenants.push_back(tenant_row(i, i, 10, 1));
+    snapshot.sessions.push_back(session_row(i, i));
   }
   auto rows = largest(snapshot, TopSort::cpu, 3);
   EXPECT_THAT(principals_of(rows), ElementsAre(row_id(100), row_id(99), row_id(98)));
@@ -80,14 +80,14 @@ TEST(LargestRows, AreAtMostTheLimitAndTheRestIsSummed) {
 
 TEST(LargestRows, ThatAreEqualKeepTheirOrder) {
   TopSnapshot snapshot;
-  for (uint8_t number : {3, 1, 2}) snapshot.tenants.push_back(tenant(number, 5, 5, 5));
+  for (uint8_t number : {3, 1, 2}) snapshot.tenants.push_back(tenant_row(number, 5, 5, 5));
   EXPECT_THAT(principals_of(largest(snapshot, TopSort::memory, 10)),
               ElementsAre(row_id(1), row_id(2), row_id(3)));
 }
 
 TEST(TopGauges, OfPrincipalsHaveBoundedLabels) {
   TopSnapshot snapshot;
-  for (uint8_t i = 1; i <= 100; ++i) snapshot.tenants.push_back(tenant(i, 1, i, 1));
+  for (uint8_t i = 1; i <= 100; ++i) snapshot.tenants.push_back(tenant_row(i, 1, i, 1));
   auto rows = largest(snapshot, TopSort::memory, rest::kPrincipalLabelsMax);
   std::string text;
   rest::append_principal_gauges(text, rows, {{row_id(100), "ada\"\n"}});
@@ -142,8 +142,8 @@ TEST_F(TopRoute, RefusesOtherOrdersAndLimits) {
 TEST_F(TopRoute, IsForAdministrators) {
   auto admin = keep.access().authenticate("a-root-key-for-tests");
   auto person = keep.access().create_principal(admin, "confidential-ada", "person");
-  auto key = keep.access().create_key(
-      admin, person.id, {.name = "laptop", .only_workspace = {}, .expires_us = {}});
+  auto key =
+      keep.access().create_key(admin, person.id, {.name = "laptop", .only_workspace = {}, .expires_us = {}});
   std::vector<std::pair<std::string, std::string>> hers = {{"Authorization", "Bearer " + key.secret}};
   test::expect_error(Code::forbidden, [&] { call("GET", "/api/v1/top", "", hers); });
   // Names are in /metrics for administrators only.

@@ -8,7 +8,7 @@
 namespace sk::cli {
 namespace {
 
-constexpr uint64_t kMiB = 1 << 20, kGiB = 1 << 30;
+constexpr uint64_t kMiBytes = 1 << 20, kGiBytes = 1 << 30;
 
 Json figures(Json first, Json cpu_percent, uint64_t memory_bytes, uint64_t awake, uint64_t running) {
   first["sessions"] = {{"awake", awake}, {"asleep", 4}};
@@ -17,13 +17,13 @@ Json figures(Json first, Json cpu_percent, uint64_t memory_bytes, uint64_t awake
   first["memory_bytes"] = memory_bytes;
   first["cpu_percent"] = std::move(cpu_percent);
   first["processes"] = 9;
-  first["kept_bytes"] = 3 * kGiB;
+  first["kept_bytes"] = 3 * kGiBytes;
   first["requests_per_s"] = 11.5;
   return first;
 }
 
 Json one_tenant(const std::string& name) {
-  return figures({{"principal", {{"id", "p_1"}, {"name", name}}}}, 100.0, 612 * kMiB, 1, 1);
+  return figures({{"principal", {{"id", "p_1"}, {"name", name}}}}, 100.0, 612 * kMiBytes, 1, 1);
 }
 
 Json one_session(const std::string& name) {
@@ -36,8 +36,8 @@ Json one_session(const std::string& name) {
           {"awake_since", "2026-03-01T11:00:00Z"},
           {"active_at", "2026-03-01T12:00:00Z"},
           {"executions_waiting", 1},
-          {"memory_bytes", 612 * kMiB},
-          {"memory_max_bytes", kGiB},
+          {"memory_bytes", 612 * kMiBytes},
+          {"memory_max_bytes", kGiBytes},
           {"cpu_percent", 100.0},
           {"processes", 9}};
 }
@@ -46,26 +46,26 @@ Json snapshot() {
   return {{"time", "2026-03-01T12:00:12Z"},
           {"uptime_s", 11'100},
           {"server",
-           {{"memory_bytes", 180 * kMiB},
+           {{"memory_bytes", 180 * kMiBytes},
             {"threads", 42},
             {"cpu_percent", 3.1},
             {"connections", {{"open", 14}, {"idle", 11}, {"with_request", 3}}},
             {"requests", {{"per_s", 12.5}, {"without_thread", 1}, {"p50_ms", 3.0}, {"p99_ms", 120.4}}},
-            {"body_memory", {{"used_bytes", 0}, {"max_bytes", 256 * kMiB}}},
-            {"output_memory", {{"used_bytes", kMiB}, {"max_bytes", 512 * kMiB}}},
+            {"body_memory", {{"used_bytes", 0}, {"max_bytes", 256 * kMiBytes}}},
+            {"output_memory", {{"used_bytes", kMiBytes}, {"max_bytes", 512 * kMiBytes}}},
             {"catalog_writes", 0}}},
           {"disk",
-           {{"free_bytes", 80 * kGiB},
-            {"total_bytes", 100 * kGiB},
-            {"reserve_bytes", kGiB},
-            {"catalog_bytes", 20 * kMiB},
-            {"kept_bytes", 4 * kGiB}}},
+           {{"free_bytes", 80 * kGiBytes},
+            {"total_bytes", 100 * kGiBytes},
+            {"reserve_bytes", kGiBytes},
+            {"catalog_bytes", 20 * kMiBytes},
+            {"kept_bytes", 4 * kGiBytes}}},
           {"queues",
            {{{"name", "requests"}, {"threads", 16}, {"running", 3}, {"waiting", 0}},
             {{"name", "sessions"}, {"threads", 8}, {"running", 2}, {"waiting", 1}},
             {{"name", "records"}, {"threads", 1}, {"running", 0}, {"waiting", 0}},
             {{"name", "bridge"}, {"threads", 2}, {"running", 1}, {"waiting", 0}}}},
-          {"all", figures({{"sessions_awake_max", 64}}, 101.0, 812 * kMiB, 2, 1)},
+          {"all", figures({{"sessions_awake_max", 64}}, 101.0, 812 * kMiBytes, 2, 1)},
           {"tenants", {one_tenant("ada")}},
           {"other_tenants", figures({{"count", 3}}, nullptr, 0, 0, 0)},
           {"sessions", {one_session("analysis")}},
@@ -182,13 +182,6 @@ TEST(Keys, MayArriveInPieces) {
   bytes = "\x1b[" + std::string(100, '1');
   EXPECT_EQ(take_key(bytes), std::nullopt);
   EXPECT_EQ(bytes, "") << "no terminal sends such a long one";
-}
-
-TEST(Columns, TextIsCutBetweenCharacters) {
-  EXPECT_EQ(cut_to_width("größe", 3), "grö");
-  EXPECT_EQ(cut_to_width("数据", 3), "数");
-  EXPECT_EQ(cut_to_width("abc", 10), "abc");
-  EXPECT_EQ(cut_to_width("abc", 0), "");
 }
 
 }  // namespace
