@@ -64,7 +64,9 @@ std::string_view state_of(const interpreter::SessionLoad& load) {
   return load.waiting > 0 ? "starting" : "idle";
 }
 
-Json moment_or_null(TimeUs time_us) { return time_json(time_us == 0 ? std::nullopt : std::optional(time_us)); }
+Json moment_or_null(TimeUs time_us) {
+  return time_json(time_us == 0 ? std::nullopt : std::optional(time_us));
+}
 
 Json session_row(const SessionFigures& row, const Names& names) {
   const auto& load = row.load;

@@ -158,8 +158,8 @@ Table sessions_table(const Json& top, const NameColumn& name, TimeUs now_us) {
              "LAST USE"});
   for (const auto& row : list_field(top, "sessions"))
     table.add({name.of(row), name.of(object_field(row, "principal")), name.of(object_field(row, "workspace")),
-               printable(text_field(row, "state")), time_since(row, "running_since", now_us), percent_text(row),
-               size_field(row, "memory_bytes"), count_field(row, "processes"),
+               printable(text_field(row, "state")), time_since(row, "running_since", now_us),
+               percent_text(row), size_field(row, "memory_bytes"), count_field(row, "processes"),
                count_field(row, "executions_waiting"), time_since(row, "active_at", now_us)});
   const auto& others = object_field(top, "other_sessions");
   if (auto count = number_field(others, "count"); count > 0) {
