@@ -228,7 +228,7 @@ def test_the_view_follows_the_size_of_the_terminal(cli, busy):
     screen.read_until("sorted by cpu")
     screen.resize(10, 40)
     shown = screen.read_until("sorted by cpu").rpartition("\x1b[H")[2]
-    lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown).split("\r\n")
+    lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", shown).split("\n")
     assert len(lines) == 10 and max(map(len, lines)) == 40, lines
     screen.send(b"q")
     screen.read_until(LEFT)

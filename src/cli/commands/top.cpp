@@ -89,7 +89,7 @@ class TopScreen {
                 : trouble_;
     lines.push_back(
         call_.terminal.paint_out(is_well ? Style::dim : Style::red, cut_to_width(status, size.columns)));
-    screen_.draw(lines);
+    screen_.draw(lines, size);
   }
 
   // Waits until the next snapshot is due. False when the user quits.
@@ -98,10 +98,9 @@ class TopScreen {
     for (;;) {
       auto left = std::chrono::duration_cast<milliseconds>(due - std::chrono::steady_clock::now());
       if (left.count() <= 0) return true;
-      auto size = screen_.size();
       auto key = screen_.wait_for_key(left);
       if (!key) {
-        if (screen_.size() != size) draw();
+        if (screen_.is_resized()) draw();
         continue;
       }
       auto next = sort_after(*key);

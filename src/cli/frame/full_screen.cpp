@@ -119,9 +119,10 @@ void FullScreen::write(std::string_view text) {
 }
 
 // Overwrites each line and clears the rest of it, because clearing the screen first would flicker.
-void FullScreen::draw(const std::vector<std::string>& lines) {
+void FullScreen::draw(const std::vector<std::string>& lines, TerminalSize made_for) {
+  made_for_ = made_for;
   std::string frame(kHome);
-  size_t count = std::min(lines.size(), size().rows);
+  size_t count = std::min(lines.size(), made_for.rows);
   for (size_t i = 0; i < count; ++i) {
     frame += lines[i];
     frame += kClearToEndOfLine;
@@ -134,12 +135,11 @@ void FullScreen::draw(const std::vector<std::string>& lines) {
 
 std::optional<KeyPress> FullScreen::wait_for_key(std::chrono::milliseconds most) {
   auto deadline = std::chrono::steady_clock::now() + most;
-  auto size_before = size();
   for (;;) {
     if (auto key = take_key(bytes_)) return key;
     auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-    if (left.count() <= 0 || size() != size_before) return std::nullopt;
+    if (left.count() <= 0 || is_resized()) return std::nullopt;
     pollfd input{terminal_.in_fd(), POLLIN, 0};
     if (::poll(&input, 1, static_cast<int>(std::min(left, kLookAtSize).count())) <= 0) continue;
     char buffer[64];

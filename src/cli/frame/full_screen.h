@@ -37,10 +37,12 @@ class FullScreen {
   FullScreen& operator=(const FullScreen&) = delete;
 
   TerminalSize size() const { return terminal_.out_size(); }
-  // Replaces the contents of the screen. The lines may contain colours. Lines below the last row are left
-  // out; the caller cuts lines that are too wide.
-  void draw(const std::vector<std::string>& lines);
-  // Waits for a key. nullopt after `most`, or when the size of the terminal has changed.
+  // Replaces the contents of the screen with lines that were made for this size. They may contain colours.
+  // Lines below the last row are left out; the caller cuts lines that are too wide.
+  void draw(const std::vector<std::string>& lines, TerminalSize made_for);
+  // Whether the terminal has another size than the lines that it shows were made for.
+  bool is_resized() const { return size() != made_for_; }
+  // Waits for a key. nullopt after `most`, or once the terminal is resized.
   std::optional<KeyPress> wait_for_key(std::chrono::milliseconds most);
 
  private:
@@ -51,6 +53,7 @@ class FullScreen {
   termios earlier_{};
   Mutex mutex_;  // against the thread that handles signals
   bool is_left_ SK_GUARDED_BY(mutex_) = false;
+  TerminalSize made_for_;
   std::string bytes_;  // received, and not yet taken as keys
   InterruptGuard guard_;
 };
