@@ -41,6 +41,13 @@ std::string count_field(const Json& object, std::string_view name) {
   return std::to_string(number_field(object, name));
 }
 
+// "1 thread", "2 threads". Without `many`, the plural ends in "s".
+std::string counted_field(const Json& object, std::string_view name, const std::string& one,
+                          const std::string& many = {}) {
+  auto count = static_cast<int64_t>(number_field(object, name));
+  return counted(count, one, many.empty() ? one + "s" : many);
+}
+
 std::string milliseconds_text(double value) {
   if (value >= 1000) return with_one_digit(value / 1000) + " s";
   return value >= 10 ? std::to_string(static_cast<int64_t>(value + 0.5)) + " ms"
@@ -84,13 +91,13 @@ std::string requests_line(const Json& top) {
   auto median = rate_field(requests, "p50_ms"), most = rate_field(requests, "p99_ms");
   if (median && most)
     out += " (half within " + milliseconds_text(*median) + ", 99% within " + milliseconds_text(*most) + ")";
-  return out + "   " + count_field(connections, "open") + " connections, " +
+  return out + "   " + counted_field(connections, "open", "connection") + ", " +
          count_field(connections, "with_request") + " with a request";
 }
 
 std::string server_line(const Json& server) {
   return "server     " + size_field(server, "memory_bytes") + ", " + percent_text(server) + "% CPU, " +
-         count_field(server, "threads") + " threads   bodies " + used_text(server, "body_memory") +
+         counted_field(server, "threads", "thread") + "   bodies " + used_text(server, "body_memory") +
          "   outputs " + used_text(server, "output_memory");
 }
 
@@ -98,10 +105,10 @@ std::string sandboxes_line(const Json& all) {
   const auto& sessions = object_field(all, "sessions");
   const auto& executions = object_field(all, "executions");
   return "sandboxes  " + size_field(all, "memory_bytes") + ", " + percent_text(all) + "% CPU, " +
-         count_field(all, "processes") + " processes   " + count_field(sessions, "awake") + " of " +
-         count_field(all, "sessions_awake_max") + " sessions awake, " + count_field(sessions, "asleep") +
-         " asleep   executions: " + count_field(executions, "running") + " running, " +
-         count_field(executions, "waiting") + " waiting";
+         counted_field(all, "processes", "process", "processes") + "   " + count_field(sessions, "awake") +
+         " of " + count_field(all, "sessions_awake_max") + " sessions awake, " +
+         count_field(sessions, "asleep") + " asleep   executions: " + count_field(executions, "running") +
+         " running, " + count_field(executions, "waiting") + " waiting";
 }
 
 std::string disk_line(const Json& disk) {
