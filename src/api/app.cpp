@@ -38,7 +38,8 @@ App::App(workspace::Keep& the_keep, interpreter::Interpreter& the_interpreter, D
       sign_ins(clock),
       given_files(the_keep),
       conversations(the_keep.context(), the_keep.files(), the_keep.workspaces()),
-      captures(the_keep, conversations, captures_options(settings)) {}
+      captures(the_keep, conversations, captures_options(settings)),
+      top(*this) {}
 
 // A chore, since it may be many files.
 void App::retract_due_later() {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "api/common/sign_ins.h"
+#include "api/common/top.h"
 #include "api/settings.h"
 #include "api/vendor/given_files.h"
 #include "base/background.h"
@@ -40,6 +41,7 @@ class App {
   GivenFiles given_files;                                 // of the Files APIs of other vendors
   conversations::Conversations conversations;
   bridge::Captures captures;  // downloads files that messages refer to
+  Top top;                    // figures for operators
   Background background;      // last member: its threads use all members above
 
   // Ends captures that an earlier server process left pending. Call once, before serving.

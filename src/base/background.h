@@ -38,6 +38,11 @@ class Background {
   // Runs queued jobs and joins all threads. Idempotent.
   void stop();
 
+  struct Loads {
+    PoolLoad short_jobs, chores, transfers;
+  };
+  Loads loads() const { return {short_jobs_.load(), chores_.load(), transfers_.load()}; }
+
  private:
   using SteadyTime = std::chrono::steady_clock::time_point;
   void watch_timers();

@@ -47,6 +47,20 @@ void FairQueue::done(const Id& key) {
   if (found->second.running == 0 && found->second.jobs.empty()) keys_.erase(found);
 }
 
+std::vector<FairQueue::KeyLoad> FairQueue::loads() const {
+  std::vector<KeyLoad> out;
+  out.reserve(keys_.size());
+  for (const auto& [id, key] : keys_) out.push_back({id, key.running, key.jobs.size()});
+  return out;
+}
+
+// The jobs of the threads below are calls of run(), one for each job of the queue: only their number counts.
+FairLoad FairPool::load() const {
+  size_t threads = threads_.load().threads;
+  MutexLock lock(mutex_);
+  return {{threads, queue_.running(), queue_.waiting()}, queue_.loads()};
+}
+
 bool FairPool::submit(const Id& key, FairQueue::Job job) {
   {
     MutexLock lock(mutex_);

@@ -7,6 +7,7 @@
 #include <list>
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
 #include "base/id.h"
 #include "base/mutex.h"
@@ -42,6 +43,13 @@ class FairQueue {
   size_t running() const { return running_; }
   // Keys with waiting or running jobs. Others use no memory.
   size_t keys() const { return keys_.size(); }
+  // The waiting and running jobs of each of these keys, in no order.
+  struct KeyLoad {
+    Id key;
+    size_t running = 0;
+    size_t waiting = 0;
+  };
+  std::vector<KeyLoad> loads() const;
 
  private:
   struct Key {
@@ -55,6 +63,12 @@ class FairQueue {
   std::unordered_map<Id, Key> keys_;
   std::list<Id> turns_;  // keys that may run a job now; the first one is next
   size_t waiting_ = 0, running_ = 0;
+};
+
+// The jobs of a FairPool at one moment, in all and by key.
+struct FairLoad {
+  PoolLoad all;
+  std::vector<FairQueue::KeyLoad> keys;
 };
 
 // Any thread. Jobs must not throw. The destructor runs the queued jobs, then joins.
@@ -73,10 +87,12 @@ class FairPool {
   // runs.
   void stop() { threads_.stop(); }
 
+  FairLoad load() const;
+
  private:
   void run();
 
-  Mutex mutex_;
+  mutable Mutex mutex_;
   FairQueue queue_ SK_GUARDED_BY(mutex_);
   WorkerPool threads_;
 };

@@ -31,6 +31,13 @@ std::string number(double value) {
   return text;
 }
 
+// Bytes of a disk need more digits than durations.
+std::string exact_number(double value) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.15g", value);
+  return text;
+}
+
 template <class Family, class Store>
 auto& find_or_make(std::map<std::string, Family, std::less<>>& families, Store& store, std::string_view name,
                    std::string_view help, const Labels& labels) {
@@ -54,6 +61,41 @@ void Histogram::observe_us(int64_t us) {
   buckets_[bucket].fetch_add(1, std::memory_order_relaxed);
   count_.fetch_add(1, std::memory_order_relaxed);
   sum_us_.fetch_add(us, std::memory_order_relaxed);
+}
+
+std::optional<double> quantile(const HistogramCounts& counts, double part) {
+  uint64_t all = 0;
+  for (uint64_t count : counts) all += count;
+  if (all == 0) return std::nullopt;
+  double wanted = part * static_cast<double>(all);
+  double before = 0;
+  for (size_t i = 0; i < Histogram::kBounds.size(); ++i) {
+    auto here = static_cast<double>(counts[i]);
+    if (here > 0 && before + here >= wanted) {
+      double low = i == 0 ? 0 : Histogram::kBounds[i - 1];
+      return low + (Histogram::kBounds[i] - low) * (wanted - before) / here;
+    }
+    before += here;
+  }
+  return Histogram::kBounds.back();
+}
+
+void append_gauges(std::string& out, std::string_view name, std::string_view help,
+                   const std::vector<GaugeRow>& rows) {
+  if (rows.empty()) return;
+  header(out, std::string(name), std::string(help), "gauge");
+  for (const auto& row : rows)
+    out += std::string(name) + braced(render_labels(row.labels)) + " " + exact_number(row.value) + "\n";
+}
+
+HistogramCounts Metrics::histogram_counts(std::string_view name) const {
+  MutexLock lock(mutex_);
+  HistogramCounts out{};
+  auto found = histogram_families_.find(name);
+  if (found == histogram_families_.end()) return out;
+  for (const auto& [labels, member] : found->second.members)
+    for (size_t i = 0; i < out.size(); ++i) out[i] += member->buckets_[i].load(std::memory_order_relaxed);
+  return out;
 }
 
 Counter& Metrics::counter(std::string_view name, std::string_view help, const Labels& labels) {

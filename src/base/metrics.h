@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -51,6 +52,22 @@ class Histogram {
   std::atomic<int64_t> sum_us_{0};
 };
 
+using HistogramCounts = std::array<uint64_t, Histogram::kBounds.size() + 1>;
+
+// Returns the duration, in seconds, below which that part of the observations lies, interpolated within its
+// bucket. nullopt without observations. Durations above the last bound count as that bound.
+std::optional<double> quantile(const HistogramCounts& counts, double part);
+
+// One value of a family of gauges that is written as text, without a registry. For labels that come and go,
+// which a registry would keep forever.
+struct GaugeRow {
+  Labels labels;
+  double value = 0;
+};
+// Appends the family in the Prometheus text format.
+void append_gauges(std::string& out, std::string_view name, std::string_view help,
+                   const std::vector<GaugeRow>& rows);
+
 // Registry and owner of all metrics. Requests with the same name and labels return the same object.
 // Thread-safe. Returned references live as long as the registry.
 class Metrics {
@@ -61,6 +78,9 @@ class Metrics {
   // Registers a callback that runs before each render(). Use it to set gauges that are cheaper to compute on
   // demand than to maintain.
   void before_render(std::function<void()> refresh);
+  // Returns the counts of all histograms of that name together, by bucket of Histogram::kBounds and the one
+  // above. Zeros when there is none.
+  HistogramCounts histogram_counts(std::string_view name) const;
   // Renders all metrics in the Prometheus text format 0.0.4.
   std::string render();
 
@@ -70,7 +90,7 @@ class Metrics {
     std::string help;
     std::map<std::string, T*> members;  // keyed by rendered labels
   };
-  Mutex mutex_;  // the metrics themselves are atomic
+  mutable Mutex mutex_;  // the metrics themselves are atomic
   std::deque<Counter> counters_ SK_GUARDED_BY(mutex_);
   std::deque<Gauge> gauges_ SK_GUARDED_BY(mutex_);
   std::deque<Histogram> histograms_ SK_GUARDED_BY(mutex_);

@@ -38,6 +38,11 @@ void WorkerPool::stop() {
     if (thread.joinable()) thread.join();
 }
 
+PoolLoad WorkerPool::load() const {
+  MutexLock lock(mutex_);
+  return {sleepers_.size(), running_, queue_.size()};
+}
+
 // Returns null when all threads are busy. A busy thread checks the queue before it sleeps.
 WorkerPool::Sleeper* WorkerPool::take_idle() {
   if (idle_.empty()) return nullptr;
@@ -58,10 +63,12 @@ void WorkerPool::run(Sleeper& self) {
     if (queue_.empty()) return;
     auto job = std::move(queue_.front());
     queue_.pop_front();
+    ++running_;
     lock.unlock();
     job();
     job = nullptr;  // release the job's captures before taking the next job
     lock.lock();
+    --running_;
   }
 }
 

@@ -11,6 +11,13 @@
 
 namespace sk {
 
+// The threads of a pool and its jobs at one moment.
+struct PoolLoad {
+  size_t threads = 0;
+  size_t running = 0;
+  size_t waiting = 0;
+};
+
 // Jobs must not throw. The destructor runs the queued jobs, then joins. Wakes idle threads in LIFO order, so
 // the one with the warmest cache runs next and the others stay asleep. Thread-safe.
 class WorkerPool {
@@ -30,6 +37,8 @@ class WorkerPool {
   // submit_always() after that never runs.
   void stop();
 
+  PoolLoad load() const;
+
  private:
   using Sleeper = std::binary_semaphore;
 
@@ -37,9 +46,10 @@ class WorkerPool {
   Sleeper* take_idle() SK_REQUIRES(mutex_);
 
   const size_t queue_max_;
-  Mutex mutex_;
+  mutable Mutex mutex_;
   std::deque<std::function<void()>> queue_ SK_GUARDED_BY(mutex_);
   std::vector<Sleeper*> idle_ SK_GUARDED_BY(mutex_);  // LIFO, most recently active at the back
+  size_t running_ SK_GUARDED_BY(mutex_) = 0;          // jobs
   bool stopping_ SK_GUARDED_BY(mutex_) = false;
   std::deque<Sleeper> sleepers_;  // one per thread
   std::vector<std::thread> threads_;

@@ -44,6 +44,7 @@ class Captures {
 
   // Cancels running jobs, whose files are settled as cannot_tell, and joins the threads. Idempotent.
   void stop();
+  PoolLoad load() const { return pool_.load(); }
 
  private:
   void run(const Job& job);

@@ -19,6 +19,7 @@ class BodyBudget {
 
   // The part that one owner may use.
   uint64_t owner_bytes_max() const { return bytes_max_ / 2; }
+  int64_t used_bytes() const { return in_use_.value(); }
 
   // The part that one request uses. Gives it back when destroyed. One thread at a time.
   class Share {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/metrics.h"
+#include "base/worker_pool.h"
 #include "http/body_pace.h"
 #include "http/listener.h"
 #include "http/message.h"
@@ -42,6 +43,15 @@ struct ServerOptions {
   std::function<Reply(const Request&, const Error&)> error_reply;
 };
 
+// What a server does at one moment, for operators.
+struct HttpLoad {
+  size_t connections = 0;   // open
+  size_t requests = 0;      // between their headers and the end of their reply
+  PoolLoad workers;         // that run handlers
+  uint64_t body_bytes = 0;  // of request bodies in memory
+  uint64_t body_bytes_max = 0;
+};
+
 // Starts in the constructor, which throws Error when it cannot listen. Serves requests until stop() or
 // destruction.
 class Server {
@@ -51,6 +61,7 @@ class Server {
   Server(Listener listener, ServerOptions options, Router router, Metrics& metrics);
   ~Server();
   uint16_t port() const;
+  HttpLoad load() const;  // any thread
   // Performs the first part of stop(): accepts no new connections, ends replies that wait for events, and
   // lets the other requests finish. Returns whether all finished within `limit`.
   bool drain(std::chrono::milliseconds limit);

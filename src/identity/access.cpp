@@ -283,6 +283,18 @@ std::vector<Principal> Access::list_principals(const Actor& actor) {
   });
 }
 
+std::unordered_map<Id, std::string> Access::names_of(const Actor& actor, std::span<const Id> principals) {
+  if (!actor.is_admin()) throw Error(Code::forbidden, "only an administrator's key may list principals");
+  std::unordered_map<Id, std::string> out;
+  db_.read([&](catalog::Statements& statements) {
+    for (const Id& id : principals)
+      if (auto name = statements.one("SELECT name FROM principals WHERE id = $1", {id},
+                                     [](const catalog::Row& row) { return row.str(0); }))
+        out[id] = std::move(*name);
+  });
+  return out;
+}
+
 Principal Access::suspend(const Actor& actor, const Id& principal) {
   return set_suspended(actor, principal, Suspended::yes);
 }

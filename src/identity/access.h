@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -58,6 +59,8 @@ class Access {
   // Admins only. A new principal gets its own workspace `default`.
   Principal create_principal(const Actor& actor, const std::string& name, const std::string& kind);
   std::vector<Principal> list_principals(const Actor& actor);
+  // Admins only. The names of these principals; unknown ones are left out.
+  std::unordered_map<Id, std::string> names_of(const Actor& actor, std::span<const Id> principals);
   // Admins only. A suspended principal's keys and tokens are refused, and what goes on with them ends; its
   // workspaces, files and links stay. Error(conflict) for an administrator, who could not be resumed by
   // anyone. Suspending or resuming twice changes nothing.

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/later.h"
+#include "interpreter/load.h"
 #include "interpreter/records.h"
 #include "interpreter/run/execution_feed.h"
 #include "interpreter/run/history_export.h"
@@ -129,6 +130,10 @@ class Interpreter {
   // Calls `on_made` at once, or later from another thread; with nullopt where none can be made.
   // Error(too_many_requests) when too many wait.
   virtual void make_thumbnail(const workspace::Version& version, Thumbnails::OnMade on_made) = 0;
+
+  // What goes on now, of all principals; for operators. Reads some files of each awake session's sandbox and
+  // waits for no session. Empty where code cannot run.
+  virtual InterpreterLoad load() const = 0;
 };
 
 }  // namespace sk::interpreter

@@ -123,6 +123,18 @@ std::vector<SessionInfo> Records::list(const Id& owner, const std::optional<Id>&
   });
 }
 
+std::unordered_map<Id, size_t> Records::count_by_owner() {
+  std::unordered_map<Id, size_t> out;
+  context_.db.read([&](catalog::Statements& statements) {
+    statements.query("SELECT owner, count(*) FROM sessions WHERE deleted_us IS NULL GROUP BY owner", {},
+                     [&](const catalog::Row& row) {
+                       out[row.id(0)] = static_cast<size_t>(row.integer(1));
+                       return true;
+                     });
+  });
+  return out;
+}
+
 std::vector<SessionInfo> Records::dirty_sessions() {
   return context_.db.read([&](catalog::Statements& statements) {
     return statements.all("SELECT " SK_SESSION_VALUES " FROM sessions WHERE dirty = 1 AND " SK_OF_NODE,

@@ -1,6 +1,8 @@
 // Sessions and executions in the catalog.
 #pragma once
 
+#include <unordered_map>
+
 #include "interpreter/types.h"
 #include "workspace/authority.h"
 #include "workspace/keep_context.h"
@@ -37,6 +39,8 @@ class Records {
   // Lists the sessions of one owner, in one workspace if given.
   std::vector<SessionInfo> list(const Id& owner, const std::optional<Id>& workspace,
                                 const SessionQuery& query);
+  // The number of sessions of each owner, awake or asleep, without deleted ones. Reads every session.
+  std::unordered_map<Id, size_t> count_by_owner();
   // Sessions of this node whose server died: their copies may hold content that was not kept.
   std::vector<SessionInfo> dirty_sessions();
   // Sleeping sessions whose copies are on this node, hold nothing new and were last used before that time;

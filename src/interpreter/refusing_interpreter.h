@@ -51,6 +51,7 @@ class RefusingInterpreter : public Interpreter {
                                    const Id& execution, int64_t after, size_t limit) override;
   bool can_have_thumbnail(const workspace::Version&) const override { return false; }
   void make_thumbnail(const workspace::Version& version, Thumbnails::OnMade on_made) override;
+  InterpreterLoad load() const override { return {}; }
 
  private:
   Error refusal() const;

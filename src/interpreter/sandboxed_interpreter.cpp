@@ -11,6 +11,7 @@
 #include "interpreter/run/kernel_loop.h"
 #include "interpreter/run/live_session.h"
 #include "interpreter/run/record_saver.h"
+#include "interpreter/run/session_loads.h"
 #include "interpreter/sessions/eviction.h"
 #include "interpreter/sessions/new_session.h"
 #include "interpreter/sessions/registry.h"
@@ -353,18 +354,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     pool.stop();
     saver.stop();
     callbacks.stop();
-    sync_copies();
-  }
-
-  // After a clean stop, everything is on disk, so that no copy is untrusted after a power cut.
-  void sync_copies() {
-    try {
-      WorkingCopy::flush_to_disk(options.directory);
-      records.mark_copies_synced();
-    } catch (const Error& error) {
-      log::warn("working copies could not be synced; after a power cut they are not trusted",
-                {{"error", error.message()}});
-    }
+    copies.sync();
   }
 
   workspace::Keep& keep;
@@ -401,9 +391,7 @@ SandboxedInterpreter::SandboxedInterpreter(workspace::Keep& keep, sandbox::Sandb
 
 SandboxedInterpreter::~SandboxedInterpreter() { impl_->stop(); }
 void SandboxedInterpreter::close() { impl_->close(); }
-void SandboxedInterpreter::await_executions(std::chrono::milliseconds limit) {
-  impl_->await_executions(limit);
-}
+void SandboxedInterpreter::await_executions(std::chrono::milliseconds most) { impl_->await_executions(most); }
 void SandboxedInterpreter::end_sessions() { impl_->end_sessions(); }
 void SandboxedInterpreter::stop() { impl_->stop(); }
 void SandboxedInterpreter::note_unanswered(const Id& execution) { impl_->repeats.note_unanswered(execution); }
@@ -414,6 +402,17 @@ bool SandboxedInterpreter::can_have_thumbnail(const workspace::Version& version)
 
 void SandboxedInterpreter::make_thumbnail(const workspace::Version& version, Thumbnails::OnMade on_made) {
   impl_->thumbnails.get(version, std::move(on_made));
+}
+
+InterpreterLoad SandboxedInterpreter::load() const {
+  return {.sessions = loads_of(impl_->registry.all()),
+          .sessions_max = impl_->options.sessions_max,
+          .threads = impl_->pool.load(),
+          .pools = {{"callbacks", impl_->callbacks.load()},
+                    {"records", impl_->saver.load()},
+                    {"thumbnails", impl_->thumbnails.load()}},
+          .output_bytes = impl_->output_budget->used(),
+          .output_bytes_max = impl_->options.output_memory_bytes};
 }
 
 void SandboxedInterpreter::recover() {

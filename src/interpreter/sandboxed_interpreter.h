@@ -53,6 +53,7 @@ class SandboxedInterpreter final : public Interpreter {
                                    const Id& execution, int64_t after, size_t limit) override;
   bool can_have_thumbnail(const workspace::Version& version) const override;
   void make_thumbnail(const workspace::Version& version, Thumbnails::OnMade on_made) override;
+  InterpreterLoad load() const override;
 
  private:
   struct Impl;

@@ -246,22 +246,37 @@ std::optional<uint64_t> Cgroup::processes_refused() const {
   return read_field(place->path + "/pids.events", "max");
 }
 
-Usage Cgroup::usage() const {
+CgroupFiles Cgroup::files() const {
+  CgroupFiles out;
+  auto folder = [this](std::string_view controller) -> std::optional<CgroupFiles::Folder> {
+    auto* place = place_of(controller);
+    if (place == nullptr) return std::nullopt;
+    return CgroupFiles::Folder{place->version, place->path};
+  };
+  out.memory_ = folder("memory");
+  out.pids_ = folder("pids");
+  out.cpuacct_ = folder("cpuacct");
+  out.cpu_ = folder("cpu");
+  if (out.cpu_ && out.cpu_->version != 2) out.cpu_.reset();
+  return out;
+}
+
+Usage CgroupFiles::read() const {
   Usage out;
-  if (auto* place = place_of("memory")) {
-    bool is_v2 = place->version == 2;
-    out.memory_bytes = read_number(place->path + (is_v2 ? "/memory.current" : "/memory.usage_in_bytes"));
+  if (memory_) {
+    bool is_v2 = memory_->version == 2;
+    out.memory_bytes = read_number(memory_->path + (is_v2 ? "/memory.current" : "/memory.usage_in_bytes"));
     out.memory_peak_bytes =
-        read_number(place->path + (is_v2 ? "/memory.peak" : "/memory.max_usage_in_bytes"));
-    out.oom_kills = read_field(place->path + (is_v2 ? "/memory.events" : "/memory.oom_control"), "oom_kill");
+        read_number(memory_->path + (is_v2 ? "/memory.peak" : "/memory.max_usage_in_bytes"));
+    out.oom_kills =
+        read_field(memory_->path + (is_v2 ? "/memory.events" : "/memory.oom_control"), "oom_kill");
   }
-  if (auto* place = place_of("pids")) {
-    out.processes = read_number(place->path + "/pids.current");
-    out.processes_refused = read_field(place->path + "/pids.events", "max");
+  if (pids_) {
+    out.processes = read_number(pids_->path + "/pids.current");
+    out.processes_refused = read_field(pids_->path + "/pids.events", "max");
   }
-  if (auto* place = place_of("cpuacct")) out.cpu_us = read_number(place->path + "/cpuacct.usage") / 1000;
-  if (auto* place = place_of("cpu"); place && place->version == 2)
-    out.cpu_us = read_field(place->path + "/cpu.stat", "usage_usec");
+  if (cpuacct_) out.cpu_us = read_number(cpuacct_->path + "/cpuacct.usage") / 1000;
+  if (cpu_) out.cpu_us = read_field(cpu_->path + "/cpu.stat", "usage_usec");
   return out;
 }
 

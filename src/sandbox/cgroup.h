@@ -32,6 +32,26 @@ std::vector<CgroupHierarchy> parse_hierarchies(std::string_view mountinfo, std::
 
 class Cgroup;
 
+// The files of one group that tell its usage, as paths. A value, so that any thread can read them while the
+// group is used, and after it was removed. Constant after construction.
+class CgroupFiles {
+ public:
+  // Fields of missing controllers, and of a removed group, are zero.
+  Usage read() const;
+  bool has_memory() const { return memory_.has_value(); }
+  bool has_cpu() const { return cpuacct_ || cpu_; }
+  bool has_processes() const { return pids_.has_value(); }
+
+ private:
+  friend class Cgroup;
+  struct Folder {
+    int version;
+    std::string path;
+  };
+  std::optional<Folder> memory_, pids_, cpuacct_;
+  std::optional<Folder> cpu_;  // only of version 2, where it tells the time used
+};
+
 // Factory of the sessions' groups. Constant after construction; thread-safe.
 class CgroupTree {
  public:
@@ -78,7 +98,8 @@ class Cgroup {
   void add(pid_t pid);
   // Throws Error(internal) when a limit of an available controller cannot be set.
   void set_limits(const SessionLimits& limits);
-  Usage usage() const;
+  Usage usage() const { return files().read(); }
+  CgroupFiles files() const;
   // Returns this field of Usage at low cost, or nullopt where processes are not counted.
   std::optional<uint64_t> processes_refused() const;
   // Returns false when there is no freezer.

@@ -16,6 +16,7 @@
 
 namespace sk::sandbox {
 
+class Meter;
 class Nursery;
 struct SessionParts;
 
@@ -94,6 +95,8 @@ class Session {
 
   // Zero without control groups.
   Usage usage() const;
+  // Measures the session from any thread, as long as it runs.
+  std::shared_ptr<const Meter> meter() const;
   // Returns how often a process could not be started because of processes_max. Without a counting control
   // group this is an estimate: 1 while the limit is reached.
   uint64_t processes_refused() const;

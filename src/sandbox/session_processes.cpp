@@ -13,6 +13,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "sandbox/meter.h"
 #include "sandbox/session.h"
 #include "sandbox/session_parts.h"
 
@@ -41,15 +42,15 @@ void for_each_number(const std::string& folder, Visit visit) {
   }
 }
 
-void add_descendants(pid_t pid, std::vector<pid_t>& out) {
+void add_descendants(pid_t pid, std::vector<pid_t>& out, size_t most = SIZE_MAX) {
   std::string task = "/proc/" + std::to_string(pid) + "/task";
   for_each_number(task, [&](int, const char* thread) {
     std::string children = read_proc(task + "/" + thread + "/children");
     for (auto word : split(children, ' ')) {
       auto child = parse_unsigned(word);
-      if (!child) continue;
+      if (!child || out.size() >= most) continue;
       out.push_back(static_cast<pid_t>(*child));
-      add_descendants(static_cast<pid_t>(*child), out);
+      add_descendants(static_cast<pid_t>(*child), out, most);
     }
   });
 }
@@ -198,7 +199,55 @@ void add_deleted_files(const std::string& task, dev_t device, std::map<uint64_t,
   }
 }
 
+// The time that a process and its children that have ended used, and its own memory. Zeros for one that
+// ended.
+Usage usage_of_process(pid_t pid) {
+  std::string folder = "/proc/" + std::to_string(pid);
+  std::string stat = read_proc(folder + "/stat");
+  Usage out;
+  // "123 (any name) S 1 …": the name may contain anything, the fields after it nothing but numbers.
+  auto end_of_name = stat.rfind(')');
+  if (end_of_name == std::string::npos) return out;
+  auto fields = split(std::string_view(stat).substr(end_of_name + 1), ' ');
+  // Counted from the state, which is fields[1]: user and system time of its own, then of its children.
+  constexpr size_t kUserTime = 12, kTimes = 4;
+  auto ticks_per_s = static_cast<uint64_t>(std::max(1L, ::sysconf(_SC_CLK_TCK)));
+  for (size_t i = kUserTime; i < kUserTime + kTimes && i < fields.size(); ++i)
+    out.cpu_us += parse_unsigned(fields[i]).value_or(0) * 1'000'000 / ticks_per_s;
+  // Pages: "size resident shared …". Shared pages of files belong to no single process.
+  std::string statm = read_proc(folder + "/statm");
+  auto pages = split(statm, ' ');
+  if (pages.size() < 3) return out;
+  uint64_t resident = parse_unsigned(pages[1]).value_or(0), shared = parse_unsigned(pages[2]).value_or(0);
+  out.memory_bytes = (resident - std::min(resident, shared)) * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  out.processes = 1;
+  return out;
+}
+
 }  // namespace
+
+Usage Meter::read() const {
+  Usage out = files_.read();
+  if (files_.has_memory() && files_.has_cpu() && files_.has_processes()) return out;
+  Usage sum;
+  std::vector<pid_t> pids = {main_pid_, init_pid_};
+  add_descendants(main_pid_, pids, kProcessesMax);
+  add_descendants(init_pid_, pids, kProcessesMax);
+  for (pid_t pid : pids) {
+    Usage one = usage_of_process(pid);
+    sum.memory_bytes += one.memory_bytes;
+    sum.cpu_us += one.cpu_us;
+    sum.processes += one.processes;
+  }
+  if (!files_.has_memory()) out.memory_bytes = sum.memory_bytes;
+  if (!files_.has_cpu()) out.cpu_us = sum.cpu_us;
+  if (!files_.has_processes()) out.processes = sum.processes;
+  return out;
+}
+
+std::shared_ptr<const Meter> Session::meter() const {
+  return std::make_shared<const Meter>(parts_->cgroup->files(), parts_->main_pid, parts_->init_pid);
+}
 
 std::vector<pid_t> Session::processes() const {
   auto out = parts_->cgroup->processes();

@@ -50,6 +50,7 @@ void Assembly::listen() {
   auto router = api::make_router(*app_);
   followers_->start();
   server_.emplace(std::move(*listener_), http_options(settings_, tls_), std::move(router), metrics_);
+  app_->top.watch(*server_);
   keep_->start_background();
   app_->start_background();
 }

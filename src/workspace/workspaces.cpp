@@ -276,6 +276,30 @@ std::vector<Workspace> Workspaces::list_everybodys(const Actor& actor, Trashed t
   });
 }
 
+std::unordered_map<Id, std::string> Workspaces::names_of(const Actor& actor, std::span<const Id> workspaces) {
+  if (!actor.is_admin()) throw Error(Code::forbidden, "only an administrator's key may list all workspaces");
+  std::unordered_map<Id, std::string> out;
+  context_.db.read([&](catalog::Statements& statements) {
+    for (const Id& id : workspaces)
+      if (auto name = statements.one("SELECT name FROM workspaces WHERE id = $1", {id},
+                                     [](const catalog::Row& row) { return row.str(0); }))
+        out[id] = std::move(*name);
+  });
+  return out;
+}
+
+std::unordered_map<Id, uint64_t> Workspaces::used_bytes_by_owner() {
+  std::unordered_map<Id, uint64_t> out;
+  context_.db.read([&](catalog::Statements& statements) {
+    statements.query("SELECT owner, CAST(sum(used_bytes) AS BIGINT) FROM workspaces GROUP BY owner", {},
+                     [&](const catalog::Row& row) {
+                       out[row.id(0)] = static_cast<uint64_t>(std::max<int64_t>(0, row.integer(1)));
+                       return true;
+                     });
+  });
+  return out;
+}
+
 Workspace Workspaces::change(const Authority& authority, const std::optional<std::string>& name,
                              std::optional<uint64_t> quota_bytes) {
   const Actor& actor = authority.actor();

@@ -1,6 +1,7 @@
 // Workspaces and their members. Workspaces creates the Authority that the rest of the domain requires.
 #pragma once
 
+#include <span>
 #include <string>
 #include <unordered_map>
 
@@ -50,6 +51,12 @@ class Workspaces {
   // Lists the workspaces of all principals, as look_at() returns them. Error(forbidden) unless the actor is
   // an administrator.
   std::vector<Workspace> list_everybodys(const Actor& actor, Trashed trashed);
+  // The names of these workspaces, also of trashed ones; unknown ones are left out. Error(forbidden) unless
+  // the actor is an administrator.
+  std::unordered_map<Id, std::string> names_of(const Actor& actor, std::span<const Id> workspaces);
+  // The bytes that the workspaces of each owner use, trashed ones included. Reads every workspace. It names
+  // nothing, so it needs no actor.
+  std::unordered_map<Id, uint64_t> used_bytes_by_owner();
   // Changes the name (for owners), the quota (for administrators), or both in one transaction.
   Workspace change(const Authority& authority, const std::optional<std::string>& name,
                    std::optional<uint64_t> quota_bytes);

@@ -68,6 +68,7 @@ REST = {
     "GET /healthz": open_to_all("GET", "/healthz"),
     "GET /readyz": open_to_all("GET", "/readyz"),
     "GET /metrics": open_to_all("GET", "/metrics"),
+    "GET /api/v1/top": Row("admin", READ, send("GET", "/api/v1/top"), hidden=(403,)),
     "GET /api/v1/me": Row("any", READ, send("GET", "/api/v1/me")),
     "GET /api/v1/principals": Row("admin", READ, send("GET", "/api/v1/principals"), hidden=(403,)),
     "POST /api/v1/principals": Row("admin", WRITE, send("POST", "/api/v1/principals", json=body(name="made-{n}")), hidden=(403,)),

@@ -51,6 +51,19 @@ class NotingSink final : public http::BodySink {
   workspace::RightWatch key_watch_;  // a revoked key sends no further byte of a body
 };
 
+// Counts a request for its principal when its handler has returned or thrown: some find the principal
+// themselves.
+class CountedRequest {
+ public:
+  explicit CountedRequest(const Call& call) : call_(call) {}
+  ~CountedRequest() { call_.app.top.count_request(call_.actor.principal()); }
+  CountedRequest(const CountedRequest&) = delete;
+  CountedRequest& operator=(const CountedRequest&) = delete;
+
+ private:
+  const Call& call_;
+};
+
 }  // namespace
 
 std::shared_ptr<const Operation> Routes::keep(Operation operation) {
@@ -81,6 +94,7 @@ void Routes::add(Operation operation, CallHandler handler) {
     };
   auto run = [with_call, handler = std::move(handler)](http::Request& request) {
     return with_call(request, [&](Call& call) {
+      CountedRequest counted(call);
       call.prepare();
       auto reply = handler(call);
       end_when_revoked(call, reply);
@@ -95,6 +109,7 @@ void Routes::add_streaming(Operation operation, CallSinkHandler handler) {
   auto run = [&app = app_, kept,
               handler = std::move(handler)](http::Request& request) -> std::unique_ptr<http::BodySink> {
     auto call = std::make_shared<Call>(app, *kept, request);
+    CountedRequest counted(*call);
     try {
       call->prepare();
       return std::make_unique<NotingSink>(call, handler(call));

@@ -4,6 +4,7 @@ namespace sk::api::rest {
 
 void add_routes(Routes& routes) {
   add_server_routes(routes);
+  add_top_routes(routes);
   add_principal_routes(routes);
   add_workspace_routes(routes);
   add_file_routes(routes);

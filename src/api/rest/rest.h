@@ -11,6 +11,7 @@ inline const std::string kWorkspaces = kRoot + "/workspaces";
 inline const std::string kWorkspace = kWorkspaces + "/{ws}";
 
 void add_server_routes(Routes& routes);        // server information, health, metrics, current principal
+void add_top_routes(Routes& routes);           // what the server does now
 void add_principal_routes(Routes& routes);     // principals and keys
 void add_workspace_routes(Routes& routes);     // workspaces and their members
 void add_file_routes(Routes& routes);          // reading files, trashing them, their mode and time

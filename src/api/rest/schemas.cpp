@@ -11,6 +11,8 @@ using Properties = std::vector<std::pair<std::string, Json>>;
 Json text() { return {{"type", "string"}}; }
 Json text_or_null() { return {{"type", {"string", "null"}}}; }
 Json number() { return {{"type", "integer"}}; }
+Json real() { return {{"type", "number"}}; }
+Json real_or_null() { return {{"type", {"number", "null"}}}; }
 Json boolean() { return {{"type", "boolean"}}; }
 Json time() { return {{"type", "string"}, {"format", "date-time"}}; }
 Json time_or_null() { return {{"type", {"string", "null"}}, {"format", "date-time"}}; }
@@ -211,6 +213,71 @@ void add_server_schemas(Json& out) {
   out["Error"] = object({{"error", std::move(error)}});
 }
 
+// Load of the server, of tenants and of sessions.
+void add_top_schemas(Json& out) {
+  auto numbers = [](const std::vector<std::string>& names) {
+    Properties properties;
+    for (const auto& name : names) properties.emplace_back(name, number());
+    return object(properties);
+  };
+  auto used = numbers({"used_bytes", "max_bytes"});
+  auto jobs = numbers({"running", "waiting"});
+  auto with_figures = [&](Properties first) {
+    Properties figures = {{"sessions", numbers({"awake", "asleep"})},
+                          {"executions", jobs},
+                          {"jobs", jobs},
+                          {"memory_bytes", number()},
+                          {"cpu_percent", real_or_null()},
+                          {"processes", number()},
+                          {"kept_bytes", number()},
+                          {"requests_per_s", real()}};
+    first.insert(first.end(), figures.begin(), figures.end());
+    return object(first);
+  };
+  auto server = object({{"memory_bytes", number()},
+                        {"threads", number()},
+                        {"cpu_percent", real_or_null()},
+                        {"connections", numbers({"open", "idle", "with_request"})},
+                        {"requests", object({{"per_s", real()},
+                                             {"without_thread", number()},
+                                             {"p50_ms", real_or_null()},
+                                             {"p99_ms", real_or_null()}})},
+                        {"body_memory", used},
+                        {"output_memory", used},
+                        {"catalog_writes", number()}});
+  auto queue =
+      object({{"name", text()}, {"threads", number()}, {"running", number()}, {"waiting", number()}});
+  auto session = object({{"id", id("s_")},
+                         {"name", text()},
+                         {"workspace", named("ws_")},
+                         {"principal", named("p_")},
+                         {"state", choice({"idle", "starting", "running"})},
+                         {"running_since", time_or_null()},
+                         {"awake_since", time_or_null()},
+                         {"active_at", time()},
+                         {"executions_waiting", number()},
+                         {"memory_bytes", number()},
+                         {"memory_max_bytes", number()},
+                         {"cpu_percent", real_or_null()},
+                         {"processes", number()}});
+  auto other_sessions = object({{"count", number()},
+                                {"executions", jobs},
+                                {"memory_bytes", number()},
+                                {"cpu_percent", real_or_null()},
+                                {"processes", number()}});
+  out["Top"] = object(
+      {{"time", time()},
+       {"uptime_s", number()},
+       {"server", server},
+       {"disk", numbers({"free_bytes", "total_bytes", "reserve_bytes", "catalog_bytes", "kept_bytes"})},
+       {"queues", list_of(queue)},
+       {"all", with_figures({{"sessions_awake_max", number()}})},
+       {"tenants", list_of(with_figures({{"principal", named("p_")}}))},
+       {"other_tenants", with_figures({{"count", number()}})},
+       {"sessions", list_of(session)},
+       {"other_sessions", other_sessions}});
+}
+
 void add_session_schemas(Json& out) {
   Json texts = {{"type", "object"}, {"additionalProperties", text()}};
   Json added = object({{"asked", text()}, {"path", text()}});
@@ -350,6 +417,7 @@ Json schema_ref(const std::string& name) { return {{"$ref", "#/components/schema
 Json answer_schemas() {
   Json out = Json::object();
   add_server_schemas(out);
+  add_top_schemas(out);
   add_access_schemas(out);
   add_workspace_schemas(out);
   add_file_schemas(out);

@@ -2,6 +2,8 @@
 #include "api/common/shapes.h"
 #include "api/rest/openapi.h"
 #include "api/rest/rest.h"
+#include "api/rest/top_gauges.h"
+#include "base/log.h"
 #include "base/path.h"
 
 namespace sk::api::rest {
@@ -58,8 +60,35 @@ Reply answer_ready(Call& call) {
   return Reply::json({{"status", "ok"}});
 }
 
+// The actor of an administrator's key; nullopt for everyone else. A wrong key is no error, because the route
+// needs none.
+std::optional<workspace::Actor> administrator(const Call& call) {
+  if (!call.credential || call.credential->from_cookie) return std::nullopt;
+  try {
+    auto actor = call.app.keep.access().authenticate(call.credential->secret);
+    if (actor.is_admin()) return actor;
+  } catch (const Error& error) {
+    if (error.code() != Code::unauthorized) throw;
+  }
+  return std::nullopt;
+}
+
+// Names and figures of principals are only for administrators. The counters stay readable without a catalog.
 Reply show_metrics(Call& call) {
-  return Reply::text(call.app.metrics.render(), "text/plain; version=0.0.4; charset=utf-8");
+  auto text = call.app.metrics.render();
+  try {
+    auto snapshot = call.app.top.read();
+    append_server_gauges(text, *snapshot);
+    if (auto actor = administrator(call)) {
+      auto rows = largest(*snapshot, TopSort::memory, kPrincipalLabelsMax);
+      std::vector<Id> principals;
+      for (const auto& row : rows.tenants) principals.push_back(row.principal);
+      append_principal_gauges(text, rows, call.app.keep.access().names_of(*actor, principals));
+    }
+  } catch (const Error& error) {
+    log::warn("some metrics could not be gathered", {{"error", error.message()}});
+  }
+  return Reply::text(std::move(text), "text/plain; version=0.0.4; charset=utf-8");
 }
 
 void add_health_routes(Routes& routes) {
@@ -86,7 +115,9 @@ void add_health_routes(Routes& routes) {
               .id = "get_metrics",
               .tag = "server",
               .summary = "Returns counters and timings for Prometheus",
-              .auth = Auth::nobody,
+              .details = "An administrator's key adds figures of the 20 largest principals by memory, and of "
+                         "the others together.",
+              .auth = Auth::maybe,
               .answers = {{200, "Prometheus text format 0.0.4.", "", "text/plain"}}},
              show_metrics);
 }

@@ -83,6 +83,18 @@ size_t display_width(std::string_view text) {
   return width;
 }
 
+std::string cut_to_width(std::string_view text, size_t width) {
+  size_t bytes = 0;
+  while (bytes < text.size()) {
+    auto point = first_point(text.substr(bytes));
+    size_t columns = display_width(text.substr(bytes, point.bytes));
+    if (columns > width) break;
+    width -= columns;
+    bytes += point.bytes;
+  }
+  return std::string(text.substr(0, bytes));
+}
+
 std::string printable(std::string_view text) {
   std::string out;
   while (!text.empty()) {

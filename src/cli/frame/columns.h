@@ -18,6 +18,9 @@ size_t display_width(std::string_view text);
 // bytes that are not UTF-8 become "\x1b".
 std::string printable(std::string_view text);
 
+// Returns the beginning of a text that has at most `width` columns. Does not split a character.
+std::string cut_to_width(std::string_view text, size_t width);
+
 enum class Align { left, right };
 
 // A cell of a table. The conversions from text are implicit on purpose.

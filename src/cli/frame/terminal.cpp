@@ -135,6 +135,12 @@ size_t Terminal::width() const {
   return size.ws_col;
 }
 
+TerminalSize Terminal::out_size() const {
+  winsize size{};
+  if (ioctl(out_fd_, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0) return {};
+  return {size.ws_col, size.ws_row};
+}
+
 std::string Terminal::paint_out(Style style, std::string_view text) const {
   return out_is_tty_ && colour_allowed_ && style != Style::plain ? painted(style, text) : std::string(text);
 }

@@ -12,6 +12,12 @@ namespace sk::cli {
 
 enum class Style { plain, bold, dim, red, green, yellow, blue };
 
+struct TerminalSize {
+  size_t columns = 80;
+  size_t rows = 24;
+  bool operator==(const TerminalSize&) const = default;
+};
+
 class Terminal {
  public:
   Terminal(int in_fd, int out_fd, int err_fd, const Environment& environment);
@@ -39,6 +45,8 @@ class Terminal {
   int out_fd() const { return out_fd_; }
   // Returns the current number of columns of the terminal on standard error.
   size_t width() const;
+  // Returns the current size of the terminal on standard output.
+  TerminalSize out_size() const;
 
   std::string paint_out(Style style, std::string_view text) const;
   std::string paint_err(Style style, std::string_view text) const;

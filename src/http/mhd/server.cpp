@@ -182,6 +182,16 @@ Server::~Server() { stop(std::chrono::milliseconds(0)); }
 
 uint16_t Server::port() const { return impl_->acceptor.port(); }
 
+HttpLoad Server::load() const {
+  const Core& core = impl_->core;
+  auto at_least_none = [](int64_t value) { return static_cast<size_t>(std::max<int64_t>(0, value)); };
+  return {.connections = core.connections.count(),
+          .requests = at_least_none(core.request_metrics.under_way.value()),
+          .workers = core.pool.load(),
+          .body_bytes = at_least_none(core.body_budget.used_bytes()),
+          .body_bytes_max = core.options.body_memory_bytes_max};
+}
+
 bool Server::drain(std::chrono::milliseconds limit) {
   MutexLock lock(impl_->stop_mutex);
   return impl_->stopped || impl_->drain(limit);

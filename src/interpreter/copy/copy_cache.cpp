@@ -2,6 +2,10 @@
 
 #include <sys/statvfs.h>
 
+#include "base/error.h"
+#include "base/log.h"
+#include "interpreter/copy/working_copy.h"
+
 namespace sk::interpreter {
 
 namespace {
@@ -30,6 +34,16 @@ std::optional<SessionInfo> CopyCache::next(TimeUs now_us, const std::function<bo
 void CopyCache::spare(const SessionInfo& session) {
   MutexLock lock(mutex_);
   spared_[session.id] = session.active_us;
+}
+
+void CopyCache::sync() {
+  try {
+    WorkingCopy::flush_to_disk(rules_.directory);
+    records_.mark_copies_synced();
+  } catch (const Error& error) {
+    log::warn("working copies could not be synced; after a power cut they are not trusted",
+              {{"error", error.message()}});
+  }
 }
 
 bool CopyCache::is_disk_short() const {

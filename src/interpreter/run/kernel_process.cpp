@@ -35,6 +35,7 @@ class SandboxedKernel final : public KernelProcess {
   uint64_t bytes_of_deleted_files(uint64_t device) const override {
     return session_.bytes_of_deleted_files(device);
   }
+  std::shared_ptr<const sandbox::Meter> meter() const override { return session_.meter(); }
 
  private:
   sandbox::Kernel kernel_;

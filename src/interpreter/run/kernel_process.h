@@ -10,6 +10,7 @@
 
 #include "sandbox/host.h"
 #include "sandbox/kernel.h"
+#include "sandbox/meter.h"
 
 namespace sk::interpreter {
 
@@ -38,6 +39,8 @@ class KernelProcess {
   virtual uint64_t processes_max() const = 0;
   virtual std::vector<sandbox::OpenFile> files_open_for_writing() const = 0;
   virtual uint64_t bytes_of_deleted_files(uint64_t device) const = 0;  // any thread
+  // Measures the sandbox from any thread; may outlive the kernel. Null where nothing can be measured.
+  virtual std::shared_ptr<const sandbox::Meter> meter() const = 0;
 };
 
 // `host` and `events` outlive it. Any thread. Throws as SandboxHost::start() does.

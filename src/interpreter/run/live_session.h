@@ -101,6 +101,10 @@ class LiveSession : public std::enable_shared_from_this<LiveSession> {
   TimeUs active_us() const { return active_us_; }
   TimeUs awake_since_us() const { return awake_since_us_; }
   int64_t execution_count() const { return count_; }
+  // Since when its cell runs; 0 when none runs.
+  TimeUs running_since_us() const { return runner_.running_since_us(); }
+  // What its sandbox uses now; zeros without one.
+  sandbox::Usage usage() const { return runner_.usage(); }
   size_t queued() const { return queued_; }
   int64_t next_number() { return ++count_; }
   const SessionInfo& info() const { return info_; }

@@ -35,6 +35,7 @@ class RecordSaver {
 
   // Writes the rest. Idempotent.
   void stop() { thread_.stop(); }
+  PoolLoad load() const { return thread_.load(); }
 
  private:
   using Unwritten = std::unordered_map<Id, std::shared_ptr<const Execution>>;

@@ -19,6 +19,7 @@ constexpr int kCrowdedLooksMax = 3;
 void Runner::open(std::unique_ptr<KernelProcess> kernel) {
   SK_CHECK(!kernel_, "a runner has two kernels");
   kernel_ = std::move(kernel);
+  set_meter(kernel_->meter());
   requests_.clear();
   ended_.reset();
   was_killed_ = false;
@@ -28,10 +29,26 @@ void Runner::open(std::unique_ptr<KernelProcess> kernel) {
 }
 
 void Runner::close() {
+  set_meter(nullptr);
   kernel_.reset();
   ended_.reset();
   is_running_ = false;
+  running_since_us_ = 0;
   deadlines_ = {};
+}
+
+void Runner::set_meter(std::shared_ptr<const sandbox::Meter> meter) {
+  MutexLock lock(meter_mutex_);
+  meter_ = std::move(meter);
+}
+
+sandbox::Usage Runner::usage() const {
+  std::shared_ptr<const sandbox::Meter> meter;
+  {
+    MutexLock lock(meter_mutex_);
+    meter = meter_;
+  }
+  return meter ? meter->read() : sandbox::Usage{};
 }
 
 bool Runner::kill_and_wait(const std::string& reason, int timeout_ms) {
@@ -52,6 +69,7 @@ void Runner::start(const Cell& cell, TimeUs now_us) {
   stop_ = Stop::none;
   kernel_->execute(cell.id, cell.code, cell.language, cell.tools);
   is_running_ = true;
+  running_since_us_ = now_us;
   deadlines_ = {.timeout_us = now_us + cell.timeout_s * kSecondUs, .look_us = now_us + kLookAtProcessesUs};
 }
 
@@ -69,6 +87,7 @@ std::optional<CellOutcome> Runner::take_end() {
   if (ended_) was_killed_ = ended_->end != sandbox::End::exited;
   if (!is_running_ || (!ended_ && !done_)) return std::nullopt;
   is_running_ = false;
+  running_since_us_ = 0;
   deadlines_ = {};
   return ended_ ? end_of_kernel(*ended_) : end_of_cell(*done_);
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "interpreter/outcome.h"
 #include "interpreter/run/kernel_process.h"
 #include "interpreter/run/session_outputs.h"
@@ -46,8 +48,8 @@ struct CellOutcome {
   std::optional<int> exit_code;  // of a program or of bash
 };
 
-// Belongs to one session; one thread at a time (its strand). `outputs` outlives it. Time comes as a
-// parameter.
+// Belongs to one session; one thread at a time (its strand), except where a method says so. `outputs`
+// outlives it. Time comes as a parameter.
 class Runner : private sandbox::KernelEvents {
  public:
   // `session` names it in the log.
@@ -99,6 +101,11 @@ class Runner : private sandbox::KernelEvents {
   // True while the running cell is interrupted and not yet killed.
   bool is_stopping() const { return deadlines_.kill_us != 0; }
 
+  // Any thread. Since when the cell runs; 0 when none runs.
+  TimeUs running_since_us() const { return running_since_us_; }
+  // Any thread. What the sandbox uses now; zeros while the kernel is closed.
+  sandbox::Usage usage() const;
+
  private:
   enum class Stop { none, cancelled, timeout };
 
@@ -111,6 +118,7 @@ class Runner : private sandbox::KernelEvents {
   void on_request(sandbox::KernelRequest request) override { requests_.push_back(std::move(request)); }
   void on_ended(const sandbox::SessionEnd& outcome) override { ended_ = outcome; }
 
+  void set_meter(std::shared_ptr<const sandbox::Meter> meter);
   void interrupt(Stop why, TimeUs now_us);
   void look_at_processes(TimeUs now_us);
   bool has_new_refused_processes();
@@ -135,6 +143,11 @@ class Runner : private sandbox::KernelEvents {
   std::optional<Limit> over_limit_;  // set by end()
   uint64_t processes_refused_ = 0;   // refusals that earlier cells caused
   int crowded_looks_ = 0;            // consecutive checks at which no process could be added
+
+  // For any thread.
+  std::atomic<TimeUs> running_since_us_{0};
+  mutable Mutex meter_mutex_;
+  std::shared_ptr<const sandbox::Meter> meter_ SK_GUARDED_BY(meter_mutex_);  // null while closed
 
   // State of the running cell.
   bool is_running_ = false;

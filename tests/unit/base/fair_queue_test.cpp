@@ -153,5 +153,17 @@ TEST(FairPool, RunsEverythingThatManyThreadsSubmit) {
   EXPECT_FALSE(exceeded);
 }
 
+TEST_F(FairQueueTest, TheLoadsAreThoseOfEachKey) {
+  FairQueue queue({.running_per_key_max = 1, .waiting_per_key_max = 10, .waiting_max = 10});
+  EXPECT_TRUE(queue.loads().empty());
+  push(queue, "aab");
+  start(queue, 2);
+  for (const auto& load : queue.loads()) {
+    EXPECT_EQ(load.running, 1u);
+    EXPECT_EQ(load.waiting, load.key == key_of('a') ? 1u : 0u);
+  }
+  EXPECT_EQ(queue.loads().size(), 2u);
+}
+
 }  // namespace
 }  // namespace sk

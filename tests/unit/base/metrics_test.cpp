@@ -96,5 +96,40 @@ TEST(Metrics, ThreadsLoseNoIncrement) {
   EXPECT_EQ(metrics.counter("c", "h").value(), 40'000u);
 }
 
+TEST(Metrics, HistogramsOfOneNameAreAddedUp) {
+  Metrics metrics;
+  metrics.histogram("seconds", "Time.", {{"route", "a"}}).observe_us(2'000);
+  metrics.histogram("seconds", "Time.", {{"route", "b"}}).observe_us(2'500);
+  metrics.histogram("seconds", "Time.", {{"route", "b"}}).observe_us(200'000'000);
+  metrics.histogram("others", "Time.").observe_us(2'000);
+  auto counts = metrics.histogram_counts("seconds");
+  EXPECT_EQ(counts[3], 2u) << "between 1 and 3 ms";
+  EXPECT_EQ(counts.back(), 1u) << "above the last bound";
+  EXPECT_EQ(metrics.histogram_counts("nothing"), HistogramCounts{});
+}
+
+TEST(Metrics, AQuantileIsInterpolatedInItsBucket) {
+  HistogramCounts counts{};
+  EXPECT_EQ(quantile(counts, 0.5), std::nullopt);
+  counts[3] = 10;  // between 1 and 3 ms
+  EXPECT_NEAR(*quantile(counts, 0.5), 0.002, 1e-9);
+  EXPECT_NEAR(*quantile(counts, 1.0), 0.003, 1e-9);
+  counts[3] = 99;
+  counts.back() = 1;
+  EXPECT_LT(*quantile(counts, 0.5), 0.003);
+  EXPECT_EQ(*quantile(counts, 0.999), Histogram::kBounds.back());
+}
+
+TEST(Metrics, GaugesThatComeAndGoAreWrittenAsText) {
+  std::string out;
+  append_gauges(out, "used_bytes", "Used.", {{{{"name", "a\"b"}}, 1e12}, {{{"name", "c"}}, 0.5}});
+  append_gauges(out, "none", "None.", {});
+  EXPECT_EQ(out,
+            "# HELP used_bytes Used.\n"
+            "# TYPE used_bytes gauge\n"
+            "used_bytes{name=\"a\\\"b\"} 1000000000000\n"
+            "used_bytes{name=\"c\"} 0.5\n");
+}
+
 }  // namespace
 }  // namespace sk

@@ -77,5 +77,27 @@ TEST(WorkerPool, AfterStopNothingIsAcceptedAndStopMayBeCalledAgain) {
   EXPECT_EQ(ran, 1);
 }
 
+TEST(WorkerPool, TheLoadCountsThreadsRunningAndWaitingJobs) {
+  WorkerPool pool(2, 10);
+  std::latch both(3);
+  std::promise<void> go_on;
+  auto until_told = go_on.get_future().share();
+  for (int i = 0; i < 2; ++i)
+    ASSERT_TRUE(pool.submit([&, until_told] {
+      both.arrive_and_wait();
+      until_told.wait();
+    }));
+  both.arrive_and_wait();
+  ASSERT_TRUE(pool.submit([] {}));
+  auto load = pool.load();
+  EXPECT_EQ(load.threads, 2u);
+  EXPECT_EQ(load.running, 2u);
+  EXPECT_EQ(load.waiting, 1u);
+  go_on.set_value();
+  pool.stop();
+  EXPECT_EQ(pool.load().running, 0u);
+  EXPECT_EQ(pool.load().waiting, 0u);
+}
+
 }  // namespace
 }  // namespace sk

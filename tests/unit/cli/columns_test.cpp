@@ -67,5 +67,12 @@ TEST(Columns, TextIsWrappedAtSpaces) {
   EXPECT_EQ(wrap("", 10, 4), "");
 }
 
+TEST(Columns, TextIsCutBetweenCharacters) {
+  EXPECT_EQ(cut_to_width("größe", 3), "grö");
+  EXPECT_EQ(cut_to_width("数据", 3), "数");
+  EXPECT_EQ(cut_to_width("abc", 10), "abc");
+  EXPECT_EQ(cut_to_width("abc", 0), "");
+}
+
 }  // namespace
 }  // namespace sk::cli

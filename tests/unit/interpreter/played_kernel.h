@@ -25,6 +25,7 @@ struct Play {
   // How it is.
   uint64_t processes_refused = 0;
   std::vector<sandbox::OpenFile> open_files;
+  std::shared_ptr<const sandbox::Meter> meter;
   bool dies_of_kill = true;
 
   // What the test does when something happens; and who is to call on_ready().
@@ -90,6 +91,7 @@ class PlayedKernel final : public KernelProcess {
   uint64_t processes_max() const override { return 256; }
   std::vector<sandbox::OpenFile> files_open_for_writing() const override { return play_.open_files; }
   uint64_t bytes_of_deleted_files(uint64_t) const override { return 0; }
+  std::shared_ptr<const sandbox::Meter> meter() const override { return play_.meter; }
 
  private:
   Play& play_;

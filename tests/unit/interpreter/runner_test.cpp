@@ -1,6 +1,7 @@
 #include "interpreter/run/runner.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "unit/interpreter/played_kernel.h"
@@ -232,6 +233,29 @@ TEST_F(RunnerTest, AnAnswerThatFailsEndsTheSandbox) {
   runner.on_ready([](const sandbox::KernelRequest&) { throw std::runtime_error("broken"); });
   EXPECT_EQ(play.killed, std::vector<std::string>{"broken"});
   EXPECT_EQ(end().outcome, Outcome::crash);
+}
+
+TEST_F(RunnerTest, OthersSeeSinceWhenACellRuns) {
+  EXPECT_EQ(runner.running_since_us(), 0);
+  start();
+  EXPECT_EQ(runner.running_since_us(), kStartUs);
+  play.done();
+  EXPECT_EQ(end().outcome, Outcome::ok);
+  EXPECT_EQ(runner.running_since_us(), 0);
+  start();
+  runner.close();
+  EXPECT_EQ(runner.running_since_us(), 0) << "no cell runs without a kernel";
+}
+
+TEST_F(RunnerTest, TheSandboxIsMeasuredWhileItIsOpen) {
+  EXPECT_EQ(runner.usage().processes, 0u) << "this kernel has no meter";
+  runner.close();
+  play.meter = std::make_shared<const sandbox::Meter>(sandbox::CgroupFiles(), ::getpid(), ::getpid());
+  runner.open(std::make_unique<PlayedKernel>(play, runner.events()));
+  EXPECT_GT(runner.usage().processes, 0u);
+  EXPECT_GT(runner.usage().memory_bytes, 0u);
+  runner.close();
+  EXPECT_EQ(runner.usage().processes, 0u);
 }
 
 }  // namespace
