@@ -87,7 +87,8 @@ Reply sign_in(Call& call) {
   }
   auto reply = Reply::redirect(next);
   reply.headers.set("Set-Cookie",
-                    cookie(call.request, call.app.sign_ins.start(std::move(secret)), 7 * 86'400));
+                    cookie(call.request, call.app.sign_ins.start(call.actor.principal(), std::move(secret)),
+                           7 * 86'400));
   reply.headers.set("Cache-Control", "no-store");
   return reply;
 }
