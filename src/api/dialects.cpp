@@ -49,8 +49,10 @@ std::string retry_after(const Error& error) {
 
 http::Reply dialect_error_reply(const http::Request& request, const Error& error) {
   auto reply = writer_of(request.path)(request, error);
-  bool is_refused = error.code() == Code::too_many_requests;
-  if (is_refused && !reply.headers.has("Retry-After")) reply.headers.set("Retry-After", retry_after(error));
+  if (error.code() != Code::too_many_requests) return reply;
+  if (!reply.headers.has("Retry-After")) reply.headers.set("Retry-After", retry_after(error));
+  // The client has to wait, and holds no connection meanwhile that others need.
+  reply.headers.set("Connection", "close");
   return reply;
 }
 

@@ -25,7 +25,8 @@ struct CapturesOptions {
   size_t queue_per_principal_max = 64;
 };
 
-// Principals take turns, message by message, and one principal uses only a part of the threads. Any thread. `keep` and `conversations` outlive it.
+// Principals take turns, message by message, and one principal uses only a part of the threads. Any thread.
+// `keep` and `conversations` outlive it.
 class Captures {
  public:
   Captures(workspace::Keep& keep, conversations::Conversations& conversations, CapturesOptions options);
@@ -40,8 +41,8 @@ class Captures {
     RemoteSource source;
     std::function<void()> done;  // called on the job's thread at the end of the job; must not throw
   };
-  // Queues a job. If the queue, or the principal's part of it, is full, settles its files as cannot_tell, does
-  // not call done() and throws Error(too_many_requests).
+  // Queues a job. If the queue, or the principal's part of it, is full, settles its files as cannot_tell,
+  // does not call done() and throws Error(too_many_requests).
   void start(Job job);
 
   // Cancels running jobs, whose files are settled as cannot_tell, and joins the threads. Idempotent.

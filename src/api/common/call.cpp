@@ -23,7 +23,8 @@ Json read_json_body(const http::Request& request) {
 
 bool lasts(const http::Reply& reply) {
   if (auto* deferred = std::get_if<std::shared_ptr<http::Deferred>>(&reply.body)) return !(*deferred)->done();
-  if (auto* stream = std::get_if<std::shared_ptr<http::EventStream>>(&reply.body)) return !(*stream)->closed();
+  if (auto* stream = std::get_if<std::shared_ptr<http::EventStream>>(&reply.body))
+    return !(*stream)->closed();
   return false;
 }
 

@@ -42,8 +42,8 @@ std::shared_ptr<void> HeldConnections::hold(const std::string& owner) {
     auto found = state_->by_owner.find(owner);
     if (found != state_->by_owner.end() && found->second >= limits.per_owner_max)
       throw too_many_held("you already have " + std::to_string(found->second) +
-                        " streams and waiting requests open, which is the limit",
-                    limits.per_owner_max);
+                              " streams and waiting requests open, which is the limit",
+                          limits.per_owner_max);
     if (state_->total >= limits.total_max)
       throw too_many_held("the server has too many streams and waiting requests", limits.total_max);
     ++state_->by_owner[owner];

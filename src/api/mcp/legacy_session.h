@@ -172,7 +172,7 @@ class LegacySessions {
   const TimeUs started_us_;
   Mutex mutex_;
   ById by_id_ SK_GUARDED_BY(mutex_);
-  Shares shares_ SK_GUARDED_BY(mutex_);  // has the same sessions as by_id_
+  Shares shares_ SK_GUARDED_BY(mutex_);                  // has the same sessions as by_id_
   std::deque<std::string> ended_ SK_GUARDED_BY(mutex_);  // ids that could otherwise be revived, newest last
   TimeUs looked_us_ SK_GUARDED_BY(mutex_) = 0;
 };

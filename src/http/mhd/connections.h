@@ -65,8 +65,9 @@ class Connections {
   };
   Connections(Limits limits, Metrics& metrics);
 
-  // Called by the acceptor. Counts one more connection, or reports which limit is reached. At the total limit,
-  // closes a connection that waits for a request, so that idle connections of some do not lock out others.
+  // Called by the acceptor. Counts one more connection, or reports which limit is reached. At the total
+  // limit, closes a connection that waits for a request, so that idle connections of some do not lock out
+  // others.
   enum class Admission { admitted, too_many, too_many_of_address };
   Admission admit(const std::string& address);
   // Reverts the count of one admit().

@@ -19,7 +19,8 @@ constexpr uint64_t kImageBytesMax = 64 << 20;
 constexpr size_t kThumbnailBytesMax = 64 << 10;
 // One job uses one core. Two leave the rest to sessions, and one to each of two workspaces.
 constexpr size_t kThumbnailThreads = 2;
-constexpr FairQueue::Limits kThumbnailShares{.running_per_key_max = 1, .waiting_per_key_max = 64, .waiting_max = 256};
+constexpr FairQueue::Limits kThumbnailShares{
+    .running_per_key_max = 1, .waiting_per_key_max = 64, .waiting_max = 256};
 constexpr std::string_view kFolder = "job-";
 constexpr std::array<std::string_view, 6> kKinds = {"image/png",  "image/jpeg", "image/gif",
                                                     "image/webp", "image/bmp",  "image/tiff"};

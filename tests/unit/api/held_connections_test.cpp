@@ -64,6 +64,7 @@ TEST_F(HeldByReplies, StreamsOverThePartAreRefusedWithATimeToRetry) {
       auto reply = dialect_error_reply(request, error);
       EXPECT_EQ(reply.status, 429) << path;
       EXPECT_EQ(reply.headers.get("Retry-After"), "5") << path;
+      EXPECT_EQ(reply.headers.get("Connection"), "close") << path;
     }
   }
   EXPECT_NO_THROW(call("GET", "/api/v1/events")) << "an answer at once needs no place";

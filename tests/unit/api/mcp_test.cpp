@@ -156,7 +156,9 @@ TEST(Content, ARowGoesOnWhileAQuoteIsOpen) {
 
 struct SessionTest : testing::Test {
   static constexpr LegacySessions::Shares::Limits kLimits{.entries_max = 2, .entries_per_owner_max = 2};
-  static LegacySessions::Owner owner(std::string_view hex) { return {*Id::from_hex(hex), *Id::from_hex(hex)}; }
+  static LegacySessions::Owner owner(std::string_view hex) {
+    return {*Id::from_hex(hex), *Id::from_hex(hex)};
+  }
   ManualClock clock{1'000'000'000};
   LegacySessions sessions{clock, kLimits, 60, 1000, "secret"};
   LegacySessions::Owner me = owner("0123456789abcdef0123456789abcdef"),

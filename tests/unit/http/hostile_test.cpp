@@ -164,7 +164,8 @@ TEST_F(HostileClient, ThatIsOneTooManyGets503) {
 TEST_F(HostileClient, CannotLockOutOthersByIdling) {
   options.connections_max = 4;
   start();
-  std::array<RawClient, 4> idle = {RawClient(port()), RawClient(port()), RawClient(port()), RawClient(port())};
+  std::array<RawClient, 4> idle = {RawClient(port()), RawClient(port()), RawClient(port()),
+                                   RawClient(port())};
   for (auto& one : idle) EXPECT_EQ(one.get("/hello").status, 200);
   // Refused until the others have idled for a moment.
   auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(testing::kPatienceMs);
