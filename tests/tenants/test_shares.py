@@ -49,7 +49,7 @@ class McpSession:
 
 
 def test_mcp_sessions_without_end_do_not_end_those_of_another_tenant(make_server):
-    server = make_server("--mcp-sessions-max", "20", "--mcp-sessions-per-principal-max", "15")
+    server = make_server("--mcp-sessions-max", "20", "--mcp-sessions-per-principal-max", "17")
     greedy, other = two_tenants(server)
     theirs = [McpSession(other) for _ in range(3)]
     first = McpSession(greedy)

@@ -116,7 +116,7 @@ TEST_F(Waiting, AReplyKeepsItsObjectUntilItIsSent) {
   router.add("GET", "/held", [&](Request&) {
     deferred = std::make_shared<Deferred>(kLong, [] { return Reply::text("too late"); });
     auto reply = Reply::deferred(deferred);
-    reply.held = std::shared_ptr<void>(nullptr, [&](void*) { released.raise(); });
+    reply.held = std::shared_ptr<void>(&released, [&](void*) { released.raise(); });
     handled.raise();
     return reply;
   });
@@ -145,7 +145,7 @@ TEST_F(Waiting, AReplyReleasesItsObjectWhenItsClientLeaves) {
       else
         reply = Reply::deferred(
             waiting = std::make_shared<Deferred>(kLong, [] { return Reply::text("too late"); }));
-      reply.held = std::shared_ptr<void>(nullptr, [&](void*) { released.raise(); });
+      reply.held = std::shared_ptr<void>(&released, [&](void*) { released.raise(); });
       begun.raise();
       return reply;
     });
