@@ -514,7 +514,7 @@ void Exchange::schedule_heartbeat(Core& core, const std::weak_ptr<EventStream>& 
 }
 
 void Exchange::on_completed(MHD_RequestTerminationCode how) {
-  // Now, because code that completes a deferred reply may keep this object for longer.
+  // Now, because a job may keep this object a moment longer.
   held_.reset();
   if (upload_) upload_->abort();
   if (events_) {
