@@ -19,8 +19,15 @@ bridge::CapturesOptions captures_options(const DialectSettings& settings) {
                      .attempts_max = static_cast<int>(settings.bridge_attempts_max),
                      .stall = std::chrono::seconds(settings.bridge_stall_s)},
           .threads = settings.bridge_threads,
+          .threads_per_principal_max = settings.bridge_threads_per_principal_max,
           .message_time_max = std::chrono::seconds(settings.bridge_wait_max_s),
           .file_bytes_max = settings.file_bytes_max};
+}
+
+// An eighth of the connections is left to requests that are answered at once.
+HeldConnections::Limits held_limits(const DialectSettings& settings) {
+  return {.per_owner_max = settings.streams_per_principal_max,
+          .total_max = settings.connections_max - settings.connections_max / 8};
 }
 
 }  // namespace
@@ -36,6 +43,7 @@ App::App(workspace::Keep& the_keep, interpreter::Interpreter& the_interpreter, D
       clock(the_keep.context().clock),
       librechat_tokens(librechat::load_token_verifier(settings)),
       sign_ins(clock),
+      held_connections(held_limits(settings)),
       given_files(the_keep),
       conversations(the_keep.context(), the_keep.files(), the_keep.workspaces()),
       captures(the_keep, conversations, captures_options(settings)),

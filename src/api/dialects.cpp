@@ -31,13 +31,29 @@ bool is_below(std::string_view path, std::string_view prefix) {
   return path.starts_with(prefix) || (prefix.ends_with('/') && path == prefix.substr(0, prefix.size() - 1));
 }
 
+ErrorWriter writer_of(std::string_view path) {
+  for (const auto& dialect : kDialects)
+    if (is_below(path, dialect.prefix)) return dialect.write_error;
+  return rest::error_reply;
+}
+
+// Returns the fact `retry_after_seconds`, or a second: by then, most queues have moved on.
+std::string retry_after(const Error& error) {
+  for (const auto& [name, value] : error.facts())
+    if (auto* seconds = std::get_if<int64_t>(&value); seconds && name == "retry_after_seconds")
+      return std::to_string(*seconds);
+  return "1";
+}
+
 }  // namespace
 
 http::Reply dialect_error_reply(const http::Request& request, const Error& error) {
-  for (const auto& dialect : kDialects) {
-    if (is_below(request.path, dialect.prefix)) return dialect.write_error(request, error);
-  }
-  return rest::error_reply(request, error);
+  auto reply = writer_of(request.path)(request, error);
+  if (error.code() != Code::too_many_requests) return reply;
+  if (!reply.headers.has("Retry-After")) reply.headers.set("Retry-After", retry_after(error));
+  // The client has to wait, and holds no connection meanwhile that others need.
+  reply.headers.set("Connection", "close");
+  return reply;
 }
 
 http::Request without_content(const http::Request& request) {

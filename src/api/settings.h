@@ -15,6 +15,8 @@ struct DialectSettings {
   std::string public_url;
   std::vector<std::string> cors_origins;
 
+  uint64_t connections_max;
+  uint64_t streams_per_principal_max;  // at least 1
   uint64_t json_body_bytes_max;
   uint64_t multipart_parts_max;
   int64_t events_wait_max_s;
@@ -30,6 +32,7 @@ struct DialectSettings {
   int64_t execution_timeout_max_s;
 
   uint64_t mcp_sessions_max;
+  uint64_t mcp_sessions_per_principal_max;
   int64_t mcp_session_idle_s;
   uint64_t mcp_replay_bytes_max;
 
@@ -43,6 +46,7 @@ struct DialectSettings {
   uint64_t message_bytes_max;
   bool bridge_allow_private;
   uint64_t bridge_threads;
+  uint64_t bridge_threads_per_principal_max;
   uint64_t bridge_attempts_max;
   int64_t bridge_stall_s;
   int64_t bridge_wait_max_s;

@@ -1,5 +1,7 @@
 #include "bridge/captures.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/log.h"
 #include "base/path.h"
@@ -85,6 +87,14 @@ workspace::Authority to_settle(const workspace::Authority& given) {
                                      "a fetched file's state is recorded also when its key ended meanwhile");
 }
 
+// Leaves a thread to others wherever there are several.
+FairQueue::Limits pool_limits(const CapturesOptions& options) {
+  size_t leaving_one = std::max<size_t>(options.threads, 2) - 1;
+  return {.running_per_key_max = std::clamp<size_t>(options.threads_per_principal_max, 1, leaving_one),
+          .waiting_per_key_max = options.queue_per_principal_max,
+          .waiting_max = options.queue_max};
+}
+
 }  // namespace
 
 Captures::Captures(workspace::Keep& keep, conversations::Conversations& conversations,
@@ -92,7 +102,7 @@ Captures::Captures(workspace::Keep& keep, conversations::Conversations& conversa
     : keep_(keep),
       conversations_(conversations),
       options_(std::move(options)),
-      pool_(options_.threads, options_.queue_max) {}
+      pool_(options_.threads, pool_limits(options_)) {}
 
 Captures::~Captures() { stop(); }
 
@@ -102,21 +112,25 @@ void Captures::stop() {
 }
 
 void Captures::start(Job job) {
-  auto shared = std::make_shared<Job>(std::move(job));
-  if (pool_.submit([this, shared] { run(*shared); })) return;
+  auto shared = std::make_shared<const Job>(std::move(job));
+  if (pool_.submit(shared->authority.actor().principal(), [this, shared] { run(shared, 0); })) return;
   give_up(*shared, "too many messages were waiting for their files: store the message again");
   throw Error(Code::too_many_requests, "too many messages are waiting for their files")
       .advise(Advice::store_message_again);
 }
 
-void Captures::run(const Job& job) {
+void Captures::run(const std::shared_ptr<const Job>& job, size_t number) {
+  bool has_more = number + 1 < job->messages.size();
   try {
-    for (const auto& message : job.messages) capture_message(job, message);
+    if (number < job->messages.size()) capture_message(*job, job->messages[number]);
   } catch (const std::exception& error) {
     // The catalog failed; the next start settles the files that are still pending.
     log::error("files of a message could not be captured", {{"error", error.what()}});
+    has_more = false;
   }
-  job.done();
+  if (!has_more) return job->done();
+  // Also while the pool stops: this thread then runs the rest, whose files are settled at once.
+  pool_.submit_always(job->authority.actor().principal(), [this, job, number] { run(job, number + 1); });
 }
 
 void Captures::capture_message(const Job& job, const conversations::Message& message) {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "base/worker_pool.h"
+#include "base/fair_queue.h"
 #include "bridge/remote_server.h"
 #include "bridge/source.h"
 #include "bridge/upstream.h"
@@ -18,12 +18,15 @@ namespace sk::bridge {
 struct CapturesOptions {
   RemoteOptions remote;
   size_t threads;
+  size_t threads_per_principal_max;
   std::chrono::seconds message_time_max;
   uint64_t file_bytes_max;
   size_t queue_max = 256;
+  size_t queue_per_principal_max = 64;
 };
 
-// Any thread. `keep` and `conversations` outlive it.
+// Principals take turns, message by message, and one principal uses only a part of the threads. Any thread.
+// `keep` and `conversations` outlive it.
 class Captures {
  public:
   Captures(workspace::Keep& keep, conversations::Conversations& conversations, CapturesOptions options);
@@ -38,8 +41,8 @@ class Captures {
     RemoteSource source;
     std::function<void()> done;  // called on the job's thread at the end of the job; must not throw
   };
-  // Queues a job. If the queue is full, settles its files as cannot_tell, does not call done() and throws
-  // Error(too_many_requests).
+  // Queues a job. If the queue, or the principal's part of it, is full, settles its files as cannot_tell,
+  // does not call done() and throws Error(too_many_requests).
   void start(Job job);
 
   // Cancels running jobs, whose files are settled as cannot_tell, and joins the threads. Idempotent.
@@ -47,7 +50,8 @@ class Captures {
   PoolLoad load() const { return pool_.load(); }
 
  private:
-  void run(const Job& job);
+  // Handles the message with that number, and queues the next one.
+  void run(const std::shared_ptr<const Job>& job, size_t number);
   void capture_message(const Job& job, const conversations::Message& message);
   conversations::Captured capture(const Job& job, const conversations::Message& message,
                                   const conversations::ShownFile& file, Upstream& upstream);
@@ -57,7 +61,7 @@ class Captures {
   conversations::Conversations& conversations_;
   const CapturesOptions options_;
   StopSignal stop_;
-  WorkerPool pool_;  // last, because its threads use all other members
+  FairPool pool_;  // by principal; last, because its threads use all other members
 };
 
 }  // namespace sk::bridge

@@ -10,6 +10,8 @@ namespace sk::followers {
 namespace {
 
 constexpr std::chrono::milliseconds kLookForStop{100};
+// Of one message, which may show a thousand images. Further ones are made when they are asked for.
+constexpr size_t kImagesInAdvanceMax = 16;
 
 std::string text_of(const Json& object, const char* name) {
   if (!object.is_object()) return {};
@@ -55,7 +57,8 @@ FollowerOptions thumbnail_options() {
   options.keeps = FollowerOptions::Keeps::durable;
   options.begin = Begin::now;
   options.filter.kinds = {"conversation.message", "conversation.capture"};
-  options.batch_max = 10;
+  // One message of each workspace in turn, so that a long history of one does not delay the others.
+  options.batch_max = 1;
   options.delay = std::chrono::milliseconds(500);
   options.attempts_max = 10;
   return options;
@@ -65,10 +68,13 @@ Follower::OnEvents make_thumbnails(workspace::Keep& keep, conversations::Convers
                                    interpreter::Interpreter& interpreter) {
   return [&](const std::vector<workspace::JournalEntry>& events, const std::stop_token& stop) {
     for (const auto& event : events) {
+      size_t made = 0;
       for (const Id& id : shown_by(event, conversations)) {
         auto version = keep.context().db.read(
             [&](catalog::Statements& statements) { return workspace::find_version(statements, id); });
-        if (version && interpreter.can_have_thumbnail(*version)) make_one(interpreter, *version, stop);
+        if (!version || !interpreter.can_have_thumbnail(*version)) continue;
+        make_one(interpreter, *version, stop);
+        if (++made == kImagesInAdvanceMax) break;
       }
     }
   };

@@ -97,6 +97,9 @@ struct Reply {
   int status = 200;
   Headers headers;
   Body body;
+  // An object that the server keeps until the reply is sent or its client has disconnected. A deferred reply
+  // keeps it also for the reply that completes it.
+  std::shared_ptr<void> held = {};
 
   static Reply json(const Json& value, int status = 200);
   static Reply text(std::string text, std::string_view content_type = "text/plain; charset=utf-8",

@@ -130,10 +130,14 @@ interpreter::InterpreterOptions interpreter_options(const Settings& settings) {
 }
 
 api::DialectSettings api_settings(const Settings& settings) {
+  uint64_t streams_max = settings.streams_per_principal_max;
+  if (streams_max == 0) streams_max = std::max<uint64_t>(settings.connections_max / 4, 1);
   return {
       .listen = settings.listen,
       .public_url = settings.public_url,
       .cors_origins = settings.cors_origins,
+      .connections_max = settings.connections_max,
+      .streams_per_principal_max = streams_max,
       .json_body_bytes_max = settings.json_body_bytes_max,
       .multipart_parts_max = settings.multipart_parts_max,
       .events_wait_max_s = settings.events_wait_max_s,
@@ -146,6 +150,7 @@ api::DialectSettings api_settings(const Settings& settings) {
       .session_memory_max_bytes = settings.session_memory_max_bytes,
       .execution_timeout_max_s = settings.execution_timeout_max_s,
       .mcp_sessions_max = settings.mcp_sessions_max,
+      .mcp_sessions_per_principal_max = settings.mcp_sessions_per_principal_max,
       .mcp_session_idle_s = settings.mcp_session_idle_s,
       .mcp_replay_bytes_max = settings.mcp_replay_bytes_max,
       .librechat_jwt_key = settings.librechat_jwt_key,
@@ -156,6 +161,7 @@ api::DialectSettings api_settings(const Settings& settings) {
       .message_bytes_max = settings.message_bytes_max,
       .bridge_allow_private = settings.bridge_allow_private,
       .bridge_threads = settings.bridge_threads,
+      .bridge_threads_per_principal_max = settings.bridge_threads_per_principal_max,
       .bridge_attempts_max = settings.bridge_attempts_max,
       .bridge_stall_s = settings.bridge_stall_s,
       .bridge_wait_max_s = settings.bridge_wait_max_s,

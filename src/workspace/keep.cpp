@@ -100,12 +100,14 @@ struct Keep::Impl {
     }
   }
 
-  // Skips compression of blobs written in the last hour: they may be read again soon, and uncompressed reads
-  // are faster.
   void collect() {
     files.finish_purges();
     if (options.trash_retention_s > 0) purge_old_trash();
     upkeep.collect();
+  }
+
+  // Skips blobs written in the last hour: they may be read again soon, and uncompressed reads are faster.
+  void compress() {
     store->compress(3600, [this] {
       MutexLock guard(mutex);
       return !stopping;
@@ -175,6 +177,13 @@ struct Keep::Impl {
     });
   }
 
+  // A large upload of one tenant can take hours. It has its own thread, so that meanwhile the trash of others
+  // is purged and their blobs are collected and scrubbed.
+  void run_compression() {
+    auto next_compress = first_due(options.collect_interval_s);
+    every_second([&] { run_if_due(next_compress, options.collect_interval_s, [&] { compress(); }); });
+  }
+
   void stop() {
     {
       MutexLock guard(mutex);
@@ -183,7 +192,7 @@ struct Keep::Impl {
     }
     wake.notify_all();
     revocations.stop();
-    for (auto* thread : {&timers_thread, &upkeep_thread})
+    for (auto* thread : {&timers_thread, &upkeep_thread, &compression_thread})
       if (thread->joinable()) thread->join();
     try {
       access.flush_last_use();
@@ -219,7 +228,7 @@ struct Keep::Impl {
   Mutex mutex;
   ConditionVariable wake;
   bool stopping SK_GUARDED_BY(mutex) = false;
-  std::thread timers_thread, upkeep_thread;
+  std::thread timers_thread, upkeep_thread, compression_thread;
 };
 
 Keep::Keep(KeepOptions options, const Clock& clock, Metrics& metrics)
@@ -230,6 +239,7 @@ void Keep::start_background() {
   impl_->revocations.start();
   impl_->timers_thread = std::thread([impl = impl_.get()] { impl->run_timers(); });
   impl_->upkeep_thread = std::thread([impl = impl_.get()] { impl->run_upkeep(); });
+  impl_->compression_thread = std::thread([impl = impl_.get()] { impl->run_compression(); });
 }
 
 void Keep::stop() { impl_->stop(); }

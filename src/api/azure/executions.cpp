@@ -224,6 +224,7 @@ Reply wait_for(const AfterCall& call, const RunningExecution& running,
 Reply execute_a(Call& call) {
   Body properties(input_fields(), call.body.object("properties"), "properties.", &call.ignored);
   Input input = read_input(call, properties);
+  call.hold_connection();
   SessionInfo session = use_session(call, identifier_of(call, input.identifier));
   auto& interpreter = need_interpreter(call.app);
   auto queued = interpreter.execute(session_authority(call.app, call.actor, session.id), session.id,
@@ -249,6 +250,7 @@ Reply execute_b(Call& call) {
   BodyOptions options{identifier_of(call, input.identifier), input.waits, std::nullopt};
   if (auto most = call.body.integer("outputStreamsMaxLength"))
     options.output_max = static_cast<size_t>(within(*most, 0, INT64_MAX, "outputStreamsMaxLength"));
+  call.hold_connection();
   SessionInfo session = use_session(call, options.identifier);
   auto& interpreter = need_interpreter(call.app);
   auto answer = [session, base_url = call.request.base_url, options,

@@ -39,6 +39,7 @@ Reply delete_session(Call& call) {
   call.actor.need_write();
   if (!session) return Reply::empty();
   auto& interpreter = need_interpreter(call.app);
+  call.hold_connection();
   auto removed = interpreter.remove(session_authority(call.app, call.actor, session->id), session->id,
                                     unkept_by(call.query));
   return when_known<Done>(call, removed, [](const Done&) { return Reply::empty(); });
@@ -123,6 +124,7 @@ Reply get_metadata(Call& call, const std::shared_ptr<Known>& known) {
   TimeUs created_us = call.app.keep.workspaces().open_default(call.actor).workspace().created_us;
   if (auto packages = known->find(call.actor.principal()); !packages.is_null())
     return Reply::json(metadata_json(packages, call.app.version, created_us));
+  call.hold_connection();
   interpreter::NewSession wanted;
   wanted.name = "metadata";
   auto authority = call.app.keep.workspaces().open_default(call.actor, workspace::Right::write);

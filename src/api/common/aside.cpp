@@ -11,6 +11,7 @@ constexpr std::chrono::hours kChoreMax{24};
 }  // namespace
 
 http::Reply run_aside(Call& call, Aside kind, Chore chore) {
+  call.hold_connection();
   auto cancelled = std::make_shared<std::atomic<bool>>(false);
   auto request = without_content(call.request);
   auto give_up = [cancelled, request] {

@@ -21,6 +21,13 @@ Json read_json_body(const http::Request& request) {
   return parse_json(request.body);
 }
 
+bool lasts(const http::Reply& reply) {
+  if (auto* deferred = std::get_if<std::shared_ptr<http::Deferred>>(&reply.body)) return !(*deferred)->done();
+  if (auto* stream = std::get_if<std::shared_ptr<http::EventStream>>(&reply.body))
+    return !(*stream)->closed();
+  return false;
+}
+
 }  // namespace
 
 void Call::authenticate_actor() {
@@ -82,6 +89,18 @@ size_t Call::limit(uint64_t most) const {
 std::function<workspace::Actor()> Call::renewer() const {
   SK_CHECK(credential.has_value());
   return [&keep = app.keep, secret = credential->secret] { return keep.access().authenticate(secret); };
+}
+
+void Call::hold_connection() {
+  if (held_connection_) return;
+  held_connection_ =
+      app.held_connections.hold(actor.principal() ? actor.principal().raw() : request.remote_address);
+}
+
+void Call::hold_while_it_lasts(http::Reply& reply) {
+  if (!lasts(reply)) return;
+  hold_connection();
+  reply.held = held_connection_;
 }
 
 void Call::note(std::string_view action, std::string target) const {

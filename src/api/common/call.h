@@ -61,6 +61,15 @@ class Call {
   // revoked or has expired. The function may outlive the Call.
   std::function<workspace::Actor()> renewer() const;
 
+  // Counts the connection of this request as held by its principal, or by its address without one, until the
+  // reply is sent. Call it before work begins whose reply is deferred or a stream, because its client must
+  // not be refused afterwards. Error(too_many_requests) when the principal holds too many. Later calls have
+  // no effect.
+  void hold_connection();
+  // Makes a reply that lasts keep the connection's place. Other replies are not changed. Throws like
+  // hold_connection().
+  void hold_while_it_lasts(http::Reply& reply);
+
   // Records a read in the access log. `target` is a path or an id.
   void note(std::string_view action, std::string target) const;
   // Records a failed attempt in the access log if the error means a missing right.
@@ -70,6 +79,7 @@ class Call {
   void write_note(std::string_view action, std::string target, std::string_view outcome) const;
 
   Id workspace_;  // the last workspace opened; recorded with notes
+  std::shared_ptr<void> held_connection_;
 };
 
 }  // namespace sk::api

@@ -37,6 +37,7 @@ class NotingSink final : public http::BodySink {
     try {
       check_still_allowed(*call_);
       auto reply = inner_->end();
+      call_->hold_while_it_lasts(reply);
       end_when_revoked(*call_, reply);
       return reply;
     } catch (const Error& error) {
@@ -97,6 +98,7 @@ void Routes::add(Operation operation, CallHandler handler) {
       CountedRequest counted(call);
       call.prepare();
       auto reply = handler(call);
+      call.hold_while_it_lasts(reply);
       end_when_revoked(call, reply);
       return reply;
     });

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "base/clock.h"
+#include "base/fair_eviction.h"
 #include "base/hash.h"
 #include "base/mutex.h"
 
@@ -15,7 +16,9 @@ namespace sk::api {
 // Any thread.
 class SignIns {
  public:
-  explicit SignIns(const Clock& clock) : clock_(clock) {}
+  using Shares = FairEviction<Sha256>;  // of principals, by the hashes of their tokens
+  static constexpr Shares::Limits kLimits{.entries_max = 10'000, .entries_per_owner_max = 1'000};
+  explicit SignIns(const Clock& clock, Shares::Limits limits = kLimits) : clock_(clock), shares_(limits) {}
 
   struct SignIn {
     // The key, kept only in memory. Every request checks whether it is still valid.
@@ -26,9 +29,9 @@ class SignIns {
     TimeUs used_us = 0;
   };
 
-  // Starts one and returns the token for the cookie. Above the limit, ends the least
-  // recently used one.
-  std::string start(std::string secret);
+  // Starts one and returns the token for the cookie. Above a limit, ends the least recently used one of this
+  // principal, or of the principal that has the most.
+  std::string start(const Id& principal, std::string secret);
   // Returns nullopt when the token is unknown, unused for 12 hours or older than 7 days.
   std::optional<SignIn> find(std::string_view token);
   void end(std::string_view token);
@@ -38,6 +41,7 @@ class SignIns {
   Mutex mutex_;
   // Keyed by hash, so lookup timing leaks nothing.
   std::unordered_map<Sha256, SignIn> by_token_ SK_GUARDED_BY(mutex_);
+  Shares shares_ SK_GUARDED_BY(mutex_);  // has the same tokens as by_token_
 };
 
 }  // namespace sk::api

@@ -41,6 +41,7 @@ Reply execute(Call& call) {
   wanted.base_url = call.request.base_url;
   wanted.language = language_of(call.body.need_text("lang"));
   wanted.code = with_arguments(call.body.need_text("code"), call.body.texts("args"), wanted.language);
+  call.hold_connection();
   auto asked = std::make_shared<const Asked>(prepare(call, call.body));
   auto& interpreter = need_interpreter(call.app);
   auto queued = interpreter.execute(session_authority(call.app, call.actor, asked->session.id),

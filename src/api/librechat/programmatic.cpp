@@ -166,6 +166,7 @@ Reply begin(Call& call, const std::shared_ptr<Begun>& begun) {
   int64_t timeout_ms =
       within(call.body.integer("timeout").value_or(kTimeoutDefaultMs), 1, INT64_MAX / 2, "timeout");
   wanted.timeout_s = std::min((timeout_ms + 999) / 1000, call.app.settings.execution_timeout_max_s);
+  call.hold_connection();
   auto asked = std::make_shared<const Asked>(prepare(call, call.body));
   auto& interpreter = need_interpreter(call.app);
   auto queued = interpreter.execute(session_authority(call.app, call.actor, asked->session.id),
@@ -243,6 +244,7 @@ Reply go_on(Call& call, const std::string& text, Begun& begun) {
   if (!found.calls.is_array() && !found.are_answered)
     throw Error(Code::bad_request, "Invalid continuation token")
         .with("field", std::string("continuation_token"));
+  call.hold_connection();
   auto results = results_json(found.calls, token->event, call.body.objects("tool_results"));
   bool taken = !found.are_answered && interpreter.answer_tools(authority, token->session, token->execution,
                                                                token->event, std::move(results));

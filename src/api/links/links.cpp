@@ -68,6 +68,7 @@ Reply open_thumbnail(Call& call, const workspace::Version& version, Way way) {
   constexpr std::chrono::seconds kWaitMost{60};
   auto none = Error(Code::not_found, "there is no thumbnail of this file").hint("Open the file itself.");
   if (!call.app.interpreter.can_have_thumbnail(version)) throw std::move(none);
+  call.hold_connection();
   http::Request request;  // the part that an error reply needs
   request.request_id = call.request.request_id;
   request.path = call.request.path;

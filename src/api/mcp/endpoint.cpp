@@ -47,7 +47,7 @@ std::shared_ptr<LegacySession> need_session(Hub& hub, const Call& call) {
   if (!id)
     throw RpcError(rpc_code::invalid_request, "the header Mcp-Session-Id is missing; start with initialize",
                    nullptr, kBadRequest);
-  auto session = hub.sessions.find(trim(*id), call.actor.key());
+  auto session = hub.sessions.find(trim(*id), owner_of(call.actor));
   if (!session) throw session_is_over();
   session->end_with_key(call.app.keep.revocations(), call.actor, call.checked);
   return session;
@@ -136,6 +136,7 @@ Reply get(Hub& hub, Call& call) {
     if (!takes_events(call.request))
       throw RpcError(rpc_code::invalid_request, "this needs 'Accept: text/event-stream'", nullptr,
                      kNotAcceptable);
+    call.hold_connection();
     if (auto last = call.request.headers.get("Last-Event-ID")) return turn.session->resume(trim(*last));
     start_watch(turn);
     return turn.session->listen();
@@ -148,7 +149,7 @@ Reply remove(Hub& hub, Call& call) {
   admit(call);
   if (says_modern(call.request) || !hub.offer.has_sessions) return not_allowed();
   try {
-    hub.sessions.end(need_session(hub, call)->id(), call.actor.key());
+    hub.sessions.end(need_session(hub, call)->id(), owner_of(call.actor));
     return Reply::empty(204);
   } catch (const RpcError& error) {
     return error_reply(nullptr, error, error.http_status());

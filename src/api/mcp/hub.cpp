@@ -24,8 +24,11 @@ Hub::Hub(App& the_app, Offer the_offer)
     : app(the_app),
       offer(std::move(the_offer)),
       extension(offer.has_resources ? app.mcp_extension : nullptr),
-      sessions(app.clock, app.settings.mcp_sessions_max, app.settings.mcp_session_idle_s,
-               app.settings.mcp_replay_bytes_max, load_session_secret(app.keep.directory())) {}
+      sessions(app.clock,
+               {.entries_max = app.settings.mcp_sessions_max,
+                .entries_per_owner_max = app.settings.mcp_sessions_per_principal_max},
+               app.settings.mcp_session_idle_s, app.settings.mcp_replay_bytes_max,
+               load_session_secret(app.keep.directory())) {}
 
 Json Hub::server_info() const {
   return {{"name", offer.name}, {"title", offer.title}, {"version", app.version}};

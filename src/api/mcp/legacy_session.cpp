@@ -319,24 +319,20 @@ bool LegacySession::has_ended() const {
   return ended_;
 }
 
-std::shared_ptr<LegacySession> LegacySessions::create(const Id& key, Agreed agreed) {
+std::shared_ptr<LegacySession> LegacySessions::create(const Owner& owner, Agreed agreed) {
   auto now_us = clock_.now_us();
-  auto id = make_session_id({agreed.version, key, now_us}, secret_);
-  auto session = std::make_shared<LegacySession>(std::move(id), key, std::move(agreed), replay_bytes_max_);
+  auto id = make_session_id({agreed.version, owner.key, now_us}, secret_);
+  auto session =
+      std::make_shared<LegacySession>(std::move(id), owner.key, std::move(agreed), replay_bytes_max_);
   MutexLock lock(mutex_);
-  add_locked(session, now_us);
+  add_locked(owner, session, now_us);
   return session;
 }
 
-void LegacySessions::add_locked(std::shared_ptr<LegacySession> session, TimeUs now_us) {
+void LegacySessions::add_locked(const Owner& owner, std::shared_ptr<LegacySession> session, TimeUs now_us) {
   session->touch(now_us);
   drop_idle_locked(now_us);
-  if (by_id_.size() >= most_) {
-    auto oldest = by_id_.begin();
-    for (auto it = by_id_.begin(); it != by_id_.end(); ++it)
-      if (it->second->touched_us() < oldest->second->touched_us()) oldest = it;
-    end_locked(oldest);
-  }
+  if (auto leaving = shares_.add(owner.principal, session->id())) end_locked(by_id_.find(*leaving));
   by_id_[session->id()] = std::move(session);
 }
 
@@ -346,29 +342,31 @@ LegacySessions::ById::iterator LegacySessions::end_locked(ById::iterator found) 
   auto facts = read_session_id(found->first, secret_);
   if (facts && facts->issued_us < started_us_) ended_.push_back(found->first);
   if (ended_.size() > kEndedMax) ended_.pop_front();
+  shares_.remove(found->first);
   return by_id_.erase(found);
 }
 
-void LegacySessions::revive_locked(const std::string& id, const Id& key, TimeUs now_us) {
+void LegacySessions::revive_locked(const std::string& id, const Owner& owner, TimeUs now_us) {
   if (by_id_.contains(id)) return;
   auto facts = read_session_id(id, secret_);
-  if (!facts || facts->key != key || facts->issued_us >= started_us_) return;
+  if (!facts || facts->key != owner.key || facts->issued_us >= started_us_) return;
   // The last use is unknown, but it was before this server started.
   if (now_us - started_us_ > idle_us_) return;
   if (std::find(ended_.begin(), ended_.end(), id) != ended_.end()) return;
   // A time in milliseconds exceeds any number of streams.
   auto first_stream = static_cast<uint64_t>(now_us / 1000);
-  add_locked(std::make_shared<LegacySession>(id, key, Agreed{.version = facts->version}, replay_bytes_max_,
-                                             first_stream),
+  add_locked(owner,
+             std::make_shared<LegacySession>(id, owner.key, Agreed{.version = facts->version},
+                                             replay_bytes_max_, first_stream),
              now_us);
 }
 
-std::shared_ptr<LegacySession> LegacySessions::find(std::string_view id, const Id& key) {
+std::shared_ptr<LegacySession> LegacySessions::find(std::string_view id, const Owner& owner) {
   auto now_us = clock_.now_us();
   MutexLock lock(mutex_);
-  revive_locked(std::string(id), key, now_us);
+  revive_locked(std::string(id), owner, now_us);
   auto found = by_id_.find(std::string(id));
-  if (found == by_id_.end() || found->second->key() != key) return nullptr;
+  if (found == by_id_.end() || found->second->key() != owner.key) return nullptr;
   auto session = found->second;
   bool is_idle = now_us - session->touched_us() > idle_us_ && !session->has_open_stream();
   if (is_idle || session->has_ended()) {
@@ -376,11 +374,12 @@ std::shared_ptr<LegacySession> LegacySessions::find(std::string_view id, const I
     return nullptr;
   }
   session->touch(now_us);
+  shares_.touch(session->id());
   return session;
 }
 
-void LegacySessions::end(std::string_view id, const Id& key) {
-  if (!find(id, key)) return;
+void LegacySessions::end(std::string_view id, const Owner& owner) {
+  if (!find(id, owner)) return;
   MutexLock lock(mutex_);
   if (auto found = by_id_.find(std::string(id)); found != by_id_.end()) end_locked(found);
 }

@@ -18,6 +18,7 @@
 #include "api/mcp/channel.h"
 #include "api/mcp/resource_watch.h"
 #include "base/clock.h"
+#include "base/fair_eviction.h"
 #include "base/id.h"
 #include "base/mutex.h"
 #include "http/message.h"
@@ -131,40 +132,53 @@ class LegacySession : public std::enable_shared_from_this<LegacySession> {
 // All sessions of this server. Any thread.
 class LegacySessions {
  public:
+  using Shares = FairEviction<std::string>;  // of principals, by the ids of their sessions
+  // A session belongs to the key that began it, and counts for the key's principal.
+  struct Owner {
+    Id principal, key;
+  };
+
   // `secret` signs the ids. It must be the same after a restart.
-  LegacySessions(const Clock& clock, size_t most, int64_t idle_s, size_t replay_bytes_max, std::string secret)
+  LegacySessions(const Clock& clock, Shares::Limits limits, int64_t idle_s, size_t replay_bytes_max,
+                 std::string secret)
       : clock_(clock),
-        most_(most),
         idle_us_(idle_s * kSecondUs),
         replay_bytes_max_(replay_bytes_max),
         secret_(std::move(secret)),
-        started_us_(clock.now_us()) {}
+        started_us_(clock.now_us()),
+        shares_(limits) {}
 
-  // Creates a session. Above the limit, ends the least recently used one.
-  std::shared_ptr<LegacySession> create(const Id& key, Agreed agreed);
+  // Creates a session. Above a limit, ends the least recently used one of this principal, or of the principal
+  // that has the most.
+  std::shared_ptr<LegacySession> create(const Owner& owner, Agreed agreed);
   // Returns null when the id is unknown, belongs to another key, has ended, or was idle for too long. Revives
   // a session of an earlier server process, unless this process has already run longer than the idle timeout.
-  std::shared_ptr<LegacySession> find(std::string_view id, const Id& key);
-  void end(std::string_view id, const Id& key);
+  std::shared_ptr<LegacySession> find(std::string_view id, const Owner& owner);
+  void end(std::string_view id, const Owner& owner);
 
  private:
   using ById = std::unordered_map<std::string, std::shared_ptr<LegacySession>>;
   void drop_idle_locked(TimeUs now_us) SK_REQUIRES(mutex_);
-  void add_locked(std::shared_ptr<LegacySession> session, TimeUs now_us) SK_REQUIRES(mutex_);
+  void add_locked(const Owner& owner, std::shared_ptr<LegacySession> session, TimeUs now_us)
+      SK_REQUIRES(mutex_);
   ById::iterator end_locked(ById::iterator found) SK_REQUIRES(mutex_);
   // Adds a session of an earlier server process, unless the id is invalid or the session has ended.
-  void revive_locked(const std::string& id, const Id& key, TimeUs now_us) SK_REQUIRES(mutex_);
+  void revive_locked(const std::string& id, const Owner& owner, TimeUs now_us) SK_REQUIRES(mutex_);
 
   const Clock& clock_;
-  const size_t most_;
   const int64_t idle_us_;
   const size_t replay_bytes_max_;
   const std::string secret_;
   const TimeUs started_us_;
   Mutex mutex_;
   ById by_id_ SK_GUARDED_BY(mutex_);
+  Shares shares_ SK_GUARDED_BY(mutex_);                  // has the same sessions as by_id_
   std::deque<std::string> ended_ SK_GUARDED_BY(mutex_);  // ids that could otherwise be revived, newest last
   TimeUs looked_us_ SK_GUARDED_BY(mutex_) = 0;
 };
+
+inline LegacySessions::Owner owner_of(const workspace::Actor& actor) {
+  return {.principal = actor.principal(), .key = actor.key()};
+}
 
 }  // namespace sk::api::mcp

@@ -149,9 +149,9 @@ Json initialize(Turn& turn) {
   } else {
     const auto& client = field_in(turn.params(), "clientInfo");
     turn.session = turn.hub.sessions.create(
-        turn.call.actor.key(), {.version = turn.version,
-                                .capabilities = capabilities.is_object() ? capabilities : Json::object(),
-                                .client_info = client.is_object() ? client : Json::object()});
+        owner_of(turn.call.actor), {.version = turn.version,
+                                    .capabilities = capabilities.is_object() ? capabilities : Json::object(),
+                                    .client_info = client.is_object() ? client : Json::object()});
     turn.session->end_with_key(turn.call.app.keep.revocations(), turn.call.actor, turn.call.checked);
   }
   return {{"protocolVersion", turn.version},

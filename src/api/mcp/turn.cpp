@@ -33,6 +33,7 @@ bool Turn::wants_log(int level) const {
 
 std::shared_ptr<Channel> Turn::open_channel(std::function<void()> cancel) {
   SK_CHECK(!reply.has_value());
+  call.hold_connection();
   if (session) session->set_running(message.id, cancel);
   if (session && takes_events) {
     auto opened = session->open_stream(message.id);

@@ -58,7 +58,8 @@ struct Turn {
 
   // Opens a channel for a later answer; call at most once. `cancel` runs when a modern client disconnects
   // before the answer, or when a legacy client cancels. A legacy client that only disconnects may resume.
-  // `cancel` runs on any thread, possibly before open_channel() returns.
+  // `cancel` runs on any thread, possibly before open_channel() returns. Throws like Call::hold_connection();
+  // a tool that starts work calls that first.
   std::shared_ptr<Channel> open_channel(std::function<void()> cancel);
   std::optional<http::Reply> reply = {};  // set by open_channel
 };

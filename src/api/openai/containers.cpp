@@ -149,6 +149,7 @@ Reply list_containers(Call& call) {
 Reply delete_container(Call& call) {
   auto container = living_container_of(call);
   auto& interpreter = need_interpreter(call.app);
+  call.hold_connection();
   auto removed = interpreter.remove(session_authority(call.app, call.actor, container.id), container.id,
                                     unkept_by(call.query));
   return when_known<Done>(call, removed, [id = container.id, ignored = call.ignored](const Done&) {

@@ -149,6 +149,7 @@ Reply exec(Call& call) {
     wanted.timeout_s = within(*seconds, 1, call.app.settings.execution_timeout_max_s, "timeout_s");
   read_openai_repeat(call.request.headers, wanted);
   auto& interpreter = need_interpreter(call.app);
+  call.hold_connection();
   auto queued = interpreter.execute(session_authority(call.app, call.actor, container.id), container.id,
                                     std::move(wanted));
   return when_known<RunningExecution>(

@@ -86,8 +86,9 @@ Reply sign_in(Call& call) {
     return sign_in_page(next, error.message(), 401);
   }
   auto reply = Reply::redirect(next);
-  reply.headers.set("Set-Cookie",
-                    cookie(call.request, call.app.sign_ins.start(std::move(secret)), 7 * 86'400));
+  reply.headers.set(
+      "Set-Cookie",
+      cookie(call.request, call.app.sign_ins.start(call.actor.principal(), std::move(secret)), 7 * 86'400));
   reply.headers.set("Cache-Control", "no-store");
   return reply;
 }

@@ -86,6 +86,7 @@ Reply backfill(Call& call) {
   auto home = name ? call.open_workspace(*name, Right::write)
                    : call.app.keep.workspaces().open_default(call.actor, Right::write);
   auto source = source_from(call.app, call.body);
+  if (source) call.hold_connection();
   std::vector<conversations::Message> stored;
   std::vector<Line> lines;
   for (size_t i = 0; i < items.size(); ++i) lines.push_back(store(call, home, items[i], i, source, stored));

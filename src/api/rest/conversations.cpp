@@ -98,6 +98,7 @@ Reply capture_and_reply(Call& call, const workspace::Authority& home, conversati
 Reply put_message(Call& call) {
   auto home = open_home(call, Right::write);
   auto source = source_from(call.app, call.body);
+  if (source) call.hold_connection();
   auto wanted =
       new_message_from(call.body, call.request.param("conversation"), call.request.param("message"), source);
   auto message =

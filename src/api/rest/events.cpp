@@ -186,12 +186,14 @@ Reply answer_events(Call& call, const ReadableJournal& journal) {
   call.note("list", "events");
 
   if (stream) {
+    call.hold_connection();
     wanted.batch_max = kStreamPortion;
     return EventFollower::start(call, std::make_shared<EventFollower>(), std::move(wanted));
   }
   auto events = call.app.keep.journal().events(journal, wanted.after, wanted.batch_max, wanted.filter);
   bool nothing_yet = events.items.empty() && wait_s > 0;
   if (!nothing_yet) return Reply::json(events_json(events));
+  call.hold_connection();
   wanted.after = events.cursor;
   auto poll = std::make_shared<EventPoll>(call, wanted.after);
   return EventPoll::start(call, std::move(poll), std::move(wanted), std::chrono::seconds(wait_s));
@@ -221,7 +223,7 @@ Operation event_operation(std::string pattern, std::string id, std::string summa
               "`Last-Event-ID` resumes.",
           .query = event_query(),
           .answers = {{200, "Events, oldest first; pass `cursor` as the next `after`.", "EventPage"}},
-          .errors = {Code::forbidden, Code::not_found}};
+          .errors = {Code::forbidden, Code::not_found, Code::too_many_requests}};
 }
 
 }  // namespace

@@ -110,6 +110,7 @@ Reply execute(Call& call) {
   wanted.announced = streams;
   read_idempotency_key(call.request.headers, wanted);
   auto& interpreter = need_interpreter(call.app);
+  call.hold_connection();
   auto queued =
       interpreter.execute(session_authority(call.app, call.actor, session), session, std::move(wanted));
   return when_known<RunningExecution>(call, queued,
@@ -148,12 +149,16 @@ Reply get_execution(Call& call) {
   if (call.wants_stream() && last && *last == kLastEvent)
     return Reply::empty();  // tells an event stream client not to reconnect
   if (running && call.wants_stream()) {
+    call.hold_connection();
     int64_t after = 0;
     if (last) after = static_cast<int64_t>(parse_unsigned(*last).value_or(0));
     return follow(*running, call.request.base_url, after);
   }
   if (running && !running->feed->finished()) {
-    if (call.query.flag("wait")) return wait_for(AfterCall(call), *running, call.request.base_url);
+    if (call.query.flag("wait")) {
+      call.hold_connection();
+      return wait_for(AfterCall(call), *running, call.request.base_url);
+    }
     return Reply::json(execution_json(running->feed->so_far(running->asked), call.request.base_url));
   }
   auto execution = interpreter.find_execution(authority, session, id);
@@ -249,7 +254,7 @@ void add_execution_routes(Routes& routes) {
        .summary = "Returns one execution; with `Accept: text/event-stream`, its output after `Last-Event-ID`",
        .query = {{.name = "wait", .type = FieldType::boolean, .about = "true: answer when it is done."}},
        .answers = {{200, "The execution and its current state.", "Execution"}},
-       .errors = {Code::not_found, Code::unavailable}},
+       .errors = {Code::not_found, Code::too_many_requests, Code::unavailable}},
       get_execution);
   routes.add({.method = "GET",
               .pattern = executions + "/{execution}/kept",
@@ -268,10 +273,11 @@ void add_execution_routes(Routes& routes) {
        .summary = "Interrupts an execution; variables are kept",
        .query = {{.name = "wait", .type = FieldType::boolean, .about = "true: answer when it has ended."}},
        .answers = {{200, "The execution, which ends soon.", "Execution"}},
-       .errors = {Code::not_found, Code::forbidden, Code::unavailable}},
+       .errors = {Code::not_found, Code::forbidden, Code::too_many_requests, Code::unavailable}},
       [](Call& call) {
         auto& interpreter = need_interpreter(call.app);
         Id session = session_id(call);
+        if (call.query.flag("wait") || call.wants_stream()) call.hold_connection();
         interpreter.cancel(session_authority(call.app, call.actor, session), session, execution_id(call));
         return get_execution(call);
       });

@@ -135,6 +135,7 @@ Reply acquire_lock(Call& call) {
 
   auto first = call.app.keep.locks().try_acquire(workspace, wanted);
   if (first.lock) return lock_reply(*first.lock);
+  call.hold_connection();
   auto wait = std::make_shared<LockWait>(call, workspace.workspace_id(), std::move(wanted));
   return LockWait::start(std::move(wait), std::chrono::seconds(wait_s));
 }
@@ -235,7 +236,8 @@ void add_lock_routes(Routes& routes) {
                  .type = FieldType::integer,
                  .about = "Seconds to wait for the lock. Default: 0."}},
        .answers = {{201, "The lock, with its token.", "Lock"}},
-       .errors = {Code::forbidden, Code::not_found, Code::locked, Code::unavailable}},
+       .errors = {Code::forbidden, Code::not_found, Code::locked, Code::too_many_requests,
+                  Code::unavailable}},
       acquire_lock);
   add_held_lock_routes(routes);
 }

@@ -159,6 +159,7 @@ void add_session_routes(Routes& routes) {
              [](Call& call) {
                auto& interpreter = call.app.interpreter;
                Id id = session_id(call);
+               call.hold_connection();
                auto slept = interpreter.sleep(session_authority(call.app, call.actor, id), id);
                return when_known<Done>(call, slept, [&interpreter, actor = call.actor, id](const Done&) {
                  return Reply::json(session_json(interpreter.get(actor, id)));
@@ -179,6 +180,7 @@ void add_session_routes(Routes& routes) {
              [](Call& call) {
                auto& interpreter = need_interpreter(call.app);
                Id id = session_id(call);
+               call.hold_connection();
                auto removed =
                    interpreter.remove(session_authority(call.app, call.actor, id), id, unkept_by(call.query));
                return when_known<Done>(call, removed, [](const Done&) { return Reply::empty(); });

@@ -35,6 +35,7 @@ Reply retry_unkept(Call& call) {
     body["remaining"] = retried.remaining;
     return Reply::json(body);
   };
+  call.hold_connection();
   return when_known<Interpreter::Retried>(call, need_interpreter(call.app).retry_unkept(authority, session),
                                           answer);
 }

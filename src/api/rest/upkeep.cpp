@@ -47,7 +47,7 @@ void add_upkeep_routes(Routes& routes) {
                          "for administrators",
               .body_kind = BodyKind::json,
               .answers = {{200, "The deleted bytes and blobs.", "CollectResult"}},
-              .errors = {Code::forbidden, Code::unavailable}},
+              .errors = {Code::forbidden, Code::too_many_requests, Code::unavailable}},
              collect);
   routes.add({.method = "POST",
               .pattern = kRoot + "/verify",
@@ -57,7 +57,7 @@ void add_upkeep_routes(Routes& routes) {
               .details = "Answers when it is done, which takes as long as reading the whole store.",
               .body_kind = BodyKind::json,
               .answers = {{200, "The figures of the check, and its findings.", "VerifyResult"}},
-              .errors = {Code::forbidden, Code::unavailable}},
+              .errors = {Code::forbidden, Code::too_many_requests, Code::unavailable}},
              verify);
 }
 

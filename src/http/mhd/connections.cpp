@@ -11,6 +11,11 @@ namespace sk::http {
 namespace {
 constexpr uint8_t kTcpClose = 7;
 constexpr uint8_t kTcpCloseWait = 8;  // TCP_CLOSE_WAIT of <netinet/tcp.h>, which excludes <linux/tcp.h>
+
+// A connection that is younger may be about to send its request.
+constexpr std::chrono::seconds kIdleBeforeEviction{1};
+// libmicrohttpd's own limit is higher than ours by this.
+constexpr size_t kLeavingMax = 16;
 }  // namespace
 
 std::string address_text(const sockaddr* address) {
@@ -45,7 +50,7 @@ void announce_end(int fd) {
 }
 
 Connections::Connections(Limits limits, Metrics& metrics)
-    : limits_(limits),
+    : limits_(std::move(limits)),
       gauge_(metrics.gauge("sandkeep_http_connections_open", "Open client connections.")),
       refused_(metrics.counter("sandkeep_http_connections_refused_total",
                                "Connections refused because of a limit.")) {}
@@ -53,10 +58,10 @@ Connections::Connections(Limits limits, Metrics& metrics)
 Connections::Admission Connections::admit(const std::string& address) {
   MutexLock lock(mutex_);
   auto& of_address = by_address_[address];
-  auto verdict = total_ >= limits_.total_max ? Admission::too_many
-                 : limits_.per_address_max > 0 && of_address >= limits_.per_address_max
-                     ? Admission::too_many_of_address
-                     : Admission::admitted;
+  bool is_limited = limits_.per_address_max > 0 && !(limits_.is_proxy && limits_.is_proxy(address));
+  auto verdict = is_limited && of_address >= limits_.per_address_max ? Admission::too_many_of_address
+                 : total_ - leaving_ >= limits_.total_max && !make_room_locked() ? Admission::too_many
+                                                                                 : Admission::admitted;
   if (verdict == Admission::admitted) {
     ++of_address;
     ++total_;
@@ -66,6 +71,29 @@ Connections::Admission Connections::admit(const std::string& address) {
     refused_.add();
   }
   return verdict;
+}
+
+// Chooses the connection that waits longest, of the address that has the most. Returns false when none waits.
+// Closes only the direction from the client, so that an answer that is being sent arrives.
+bool Connections::make_room_locked() {
+  if (leaving_ >= kLeavingMax) return false;
+  auto newest = (std::chrono::steady_clock::now() - kIdleBeforeEviction).time_since_epoch().count();
+  Connection* chosen = nullptr;
+  std::pair<size_t, std::chrono::steady_clock::rep> rank;  // the chosen one's
+  for (auto* connection : open_) {
+    auto since = connection->waiting_since.load();
+    if (connection->evicted || since > newest) continue;
+    auto of_address = by_address_.find(connection->address);
+    std::pair candidate(of_address == by_address_.end() ? 0 : of_address->second, -since);
+    if (chosen && candidate <= rank) continue;
+    chosen = connection;
+    rank = candidate;
+  }
+  if (!chosen) return false;
+  chosen->evicted = true;
+  ++leaving_;
+  ::shutdown(chosen->fd, SHUT_RD);
+  return true;
 }
 
 void Connections::leave(const std::string& address) {
@@ -86,6 +114,7 @@ void Connections::close(Connection& connection) {
   {
     MutexLock lock(mutex_);
     open_.erase(&connection);
+    if (connection.evicted) --leaving_;
   }
   leave(connection.address);
 }

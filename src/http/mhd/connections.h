@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -33,6 +34,7 @@ struct Connection {
   Bytes at_last_request;
   bool timed_out = false;  // in the last request
   bool explained = false;  // suppresses the explanation that is sent before closing
+  bool evicted = false;    // written by Connections under its mutex
 };
 
 // Socket state as reported by the kernel.
@@ -58,10 +60,14 @@ class Connections {
   struct Limits {
     size_t total_max;
     size_t per_address_max;  // 0: no limit
+    // A proxy's address is that of all its clients, so its connections only count in the total.
+    std::function<bool(const std::string& address)> is_proxy = {};
   };
   Connections(Limits limits, Metrics& metrics);
 
-  // Called by the acceptor. Counts one more connection, or reports which limit is reached.
+  // Called by the acceptor. Counts one more connection, or reports which limit is reached. At the total
+  // limit, closes a connection that waits for a request, so that idle connections of some do not lock out
+  // others.
   enum class Admission { admitted, too_many, too_many_of_address };
   Admission admit(const std::string& address);
   // Reverts the count of one admit().
@@ -75,11 +81,14 @@ class Connections {
   size_t count() const;
 
  private:
+  bool make_room_locked() SK_REQUIRES(mutex_);
+
   const Limits limits_;
   Gauge& gauge_;
   Counter& refused_;
   mutable Mutex mutex_;
   size_t total_ SK_GUARDED_BY(mutex_) = 0;
+  size_t leaving_ SK_GUARDED_BY(mutex_) = 0;  // of these, evicted ones that the loop has still to close
   std::map<std::string, size_t> by_address_ SK_GUARDED_BY(mutex_);
   std::unordered_set<Connection*> open_ SK_GUARDED_BY(mutex_);
 };

@@ -20,7 +20,10 @@ Core::Core(ServerOptions server_options, Router server_router, Metrics& metrics)
       router(std::move(server_router)),
       proxies(options.trusted_proxies),
       request_metrics(metrics, router),
-      connections({options.connections_max, options.connections_per_address_max}, metrics),
+      connections({.total_max = options.connections_max,
+                   .per_address_max = options.connections_per_address_max,
+                   .is_proxy = [this](const std::string& address) { return proxies.contains(address); }},
+                  metrics),
       body_budget(
           options.body_memory_bytes_max,
           metrics.gauge("sandkeep_http_body_bytes", "Bytes of request bodies that are held in memory.")),

@@ -413,6 +413,7 @@ void Exchange::settle(Reply reply) {
   // The handler has read the body. Its memory is free before the client sees the reply and sends the next.
   request_.body = std::string();
   body_share_.release();
+  if (reply.held) held_ = std::move(reply.held);
   if (auto* deferred = std::get_if<std::shared_ptr<Deferred>>(&reply.body))
     return await(std::move(*deferred));
   set_reply(std::move(reply));
@@ -526,6 +527,8 @@ void Exchange::schedule_heartbeat(Core& core, const std::weak_ptr<EventStream>& 
 }
 
 void Exchange::on_completed(MHD_RequestTerminationCode how) {
+  // Now, because a job may keep this object a moment longer.
+  held_.reset();
   if (upload_) upload_->abort();
   if (events_) {
     events_->impl().break_off();

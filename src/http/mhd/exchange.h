@@ -111,6 +111,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
 
   // Written by a job while the connection is parked or under the upload's mutex; read by the loop afterwards.
   std::optional<Reply> reply_;
+  std::shared_ptr<void> held_;  // Reply::held; not in reply_, because a deferred reply is followed by another
   bool abandoned_ = false;
   bool answered_raw_ = false;  // the reply was sent in the middle of the body, bypassing libmicrohttpd
   SocketWatcher::Id watch_ = 0;

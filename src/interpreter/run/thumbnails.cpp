@@ -17,7 +17,10 @@ namespace {
 
 constexpr uint64_t kImageBytesMax = 64 << 20;
 constexpr size_t kThumbnailBytesMax = 64 << 10;
-constexpr size_t kWaitingMax = 256;
+// One job uses one core. Two leave the rest to sessions, and one to each of two workspaces.
+constexpr size_t kThumbnailThreads = 2;
+constexpr FairQueue::Limits kThumbnailShares{
+    .running_per_key_max = 1, .waiting_per_key_max = 64, .waiting_max = 256};
 constexpr std::string_view kFolder = "job-";
 constexpr std::array<std::string_view, 6> kKinds = {"image/png",  "image/jpeg", "image/gif",
                                                     "image/webp", "image/bmp",  "image/tiff"};
@@ -61,7 +64,7 @@ std::string mime_of(std::string_view bytes) {
 }  // namespace
 
 Thumbnails::Thumbnails(workspace::Keep& keep, sandbox::SandboxHost& host, std::string directory)
-    : keep_(keep), host_(host), directory_(std::move(directory)), pool_(1, kWaitingMax) {
+    : keep_(keep), host_(host), directory_(std::move(directory)), pool_(kThumbnailThreads, kThumbnailShares) {
   // A killed server leaves the folder of its job.
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(directory_, ignored)) {
@@ -123,7 +126,7 @@ void Thumbnails::get(const workspace::Version& version, OnMade on_made) {
     waiting.push_back(std::move(on_made));
     if (waiting.size() > 1) return;  // it is already being made
   }
-  bool accepted = pool_.submit([this, version] {
+  bool accepted = pool_.submit(version.workspace, [this, version] {
     std::optional<Thumbnail> made;
     try {
       auto known = find(version.sha256);

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "base/fair_queue.h"
 #include "base/mutex.h"
-#include "base/worker_pool.h"
 #include "sandbox/host.h"
 #include "workspace/keep.h"
 
@@ -21,7 +21,7 @@ struct Thumbnail {
   std::string bytes;
 };
 
-// Any thread.
+// Workspaces take turns, and the images of one leave a thread to the others. Any thread.
 class Thumbnails {
  public:
   // `directory` is the directory of the sessions' copies.
@@ -31,7 +31,7 @@ class Thumbnails {
   static bool can_have(const workspace::Version& version);
 
   // Calls `on_made` at once, or later from another thread; with nullopt where none can be made.
-  // Error(too_many_requests) when too many wait.
+  // Error(too_many_requests) when too many wait, of all workspaces or of this one.
   using OnMade = std::function<void(const std::optional<Thumbnail>&)>;
   void get(const workspace::Version& version, OnMade on_made);
 
@@ -52,7 +52,7 @@ class Thumbnails {
   const std::string directory_;
   Mutex mutex_;
   std::map<Sha256, std::vector<OnMade>> waiting_ SK_GUARDED_BY(mutex_);
-  WorkerPool pool_;  // last: its threads use all of the above
+  FairPool pool_;  // by workspace; last: its threads use all of the above
 };
 
 }  // namespace sk::interpreter

@@ -51,10 +51,12 @@ class AppTest : public testing::Test {
 
   static DialectSettings settings() {
     DialectSettings out{};
+    out.connections_max = 64;
+    out.streams_per_principal_max = 16;
     out.list_page_max = 100;
     out.events_wait_max_s = 60;
     out.lock_wait_max_s = 60;
-    out.mcp_sessions_max = 10;
+    out.mcp_sessions_max = out.mcp_sessions_per_principal_max = 10;
     out.mcp_session_idle_s = 3600;
     out.mcp_replay_bytes_max = 1 << 20;
     return out;

@@ -155,10 +155,14 @@ TEST(Content, ARowGoesOnWhileAQuoteIsOpen) {
 }
 
 struct SessionTest : testing::Test {
+  static constexpr LegacySessions::Shares::Limits kLimits{.entries_max = 2, .entries_per_owner_max = 2};
+  static LegacySessions::Owner owner(std::string_view hex) {
+    return {*Id::from_hex(hex), *Id::from_hex(hex)};
+  }
   ManualClock clock{1'000'000'000};
-  LegacySessions sessions{clock, 2, 60, 1000, "secret"};
-  Id me = *Id::from_hex("0123456789abcdef0123456789abcdef"),
-     other = *Id::from_hex("00112233445566770011223344556677");
+  LegacySessions sessions{clock, kLimits, 60, 1000, "secret"};
+  LegacySessions::Owner me = owner("0123456789abcdef0123456789abcdef"),
+                        other = owner("00112233445566770011223344556677");
 };
 
 TEST_F(SessionTest, BelongsToItsPrincipalAndEndsWhenIdleOrCrowdedOut) {
@@ -173,6 +177,31 @@ TEST_F(SessionTest, BelongsToItsPrincipalAndEndsWhenIdleOrCrowdedOut) {
   EXPECT_EQ(sessions.find(second->id(), me), nullptr);
   sessions.end(third->id(), me);
   EXPECT_EQ(sessions.find(third->id(), me), nullptr);
+}
+
+TEST_F(SessionTest, OfOnePrincipalDoNotEndThoseOfAnother) {
+  LegacySessions shared{clock, {.entries_max = 10, .entries_per_owner_max = 8}, 60, 1000, "secret"};
+  auto first = shared.create(other, {.version = "2025-11-25"});
+  auto second = shared.create(other, {.version = "2025-11-25"});
+  auto kept = shared.create(me, {.version = "2025-11-25"});
+  for (int i = 0; i < 1'000; ++i) {
+    clock.advance_us(1);
+    auto one = shared.create({me.principal, *Id::from_hex("0123456789abcdef0123456789abcde0")},
+                             {.version = "2025-11-25"});
+    EXPECT_NE(shared.find(kept->id(), me), nullptr) << "it is used, so that others of its principal end";
+  }
+  EXPECT_NE(shared.find(first->id(), other), nullptr);
+  EXPECT_NE(shared.find(second->id(), other), nullptr);
+  auto newcomer = owner("00112233445566770011223344556678");
+  auto third = shared.create(newcomer, {.version = "2025-11-25"});
+  EXPECT_NE(shared.find(third->id(), newcomer), nullptr) << "in a full table";
+  EXPECT_NE(shared.find(first->id(), other), nullptr);
+}
+
+TEST_F(SessionTest, ThatEndedLeaveTheirPlace) {
+  auto first = sessions.create(me, {.version = "2025-11-25"});
+  for (int i = 0; i < 10; ++i) sessions.end(sessions.create(me, {.version = "2025-11-25"})->id(), me);
+  EXPECT_EQ(sessions.find(first->id(), me), first);
 }
 
 TEST_F(SessionTest, CannotBeFoundOnceEnded) {
@@ -205,13 +234,13 @@ TEST_F(SessionTest, AnAnswerThatIsForgottenIsAnErrorForItsRequest) {
 TEST_F(SessionTest, GoesOnAfterARestartForTheKeyThatBeganIt) {
   auto first = sessions.create(me, {.version = "2025-06-18"});
   clock.advance_us(3600 * kSecondUs);
-  LegacySessions next{clock, 2, 60, 1000, "secret"};
+  LegacySessions next{clock, kLimits, 60, 1000, "secret"};
   EXPECT_EQ(next.find(first->id(), other), nullptr);
   EXPECT_EQ(next.find(first->id() + "x", me), nullptr);
   auto changed = first->id();
   changed.replace(0, 10, "2025-11-25");
   EXPECT_EQ(next.find(changed, me), nullptr);
-  EXPECT_EQ((LegacySessions{clock, 2, 60, 1000, "another"}).find(first->id(), me), nullptr);
+  EXPECT_EQ((LegacySessions{clock, kLimits, 60, 1000, "another"}).find(first->id(), me), nullptr);
   auto again = next.find(first->id(), me);
   ASSERT_NE(again, nullptr);
   EXPECT_EQ(again->agreed().version, "2025-06-18");
@@ -228,7 +257,7 @@ TEST_F(SessionTest, DoesNotGoOnWhenItWasIdleSinceTheRestart) {
   auto first = sessions.create(me, {.version = "2025-11-25"}),
        second = sessions.create(me, {.version = "2025-11-25"});
   clock.advance_us(kSecondUs);
-  LegacySessions next{clock, 2, 60, 1000, "secret"};
+  LegacySessions next{clock, kLimits, 60, 1000, "secret"};
   EXPECT_NE(next.find(first->id(), me), nullptr);
   clock.advance_us(61 * kSecondUs);
   EXPECT_EQ(next.find(first->id(), me), nullptr);

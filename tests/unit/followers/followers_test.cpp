@@ -90,6 +90,23 @@ TEST_F(OwnFollowers, AMessageThatWasDeletedMeanwhileNeedsNoThumbnail) {
   EXPECT_EQ(maker.paths(), (std::set<std::string>{"b.png"}));
 }
 
+TEST_F(OwnFollowers, AMessageWithManyImagesDoesNotDelayThatOfAnotherWorkspaceForLong) {
+  std::vector<std::string> many;
+  for (int i = 0; i < 40; ++i) many.push_back("many" + std::to_string(i) + ".png");
+  for (const auto& path : many) put(path, kPng);
+  put("last.png", kPng);
+  auto all = conversations();
+  ThumbnailMaker maker(*keep);
+  auto wanted = thumbnail_options();
+  wanted.delay = wanted.retry_min = std::chrono::milliseconds(1);
+  introduce(wanted);
+  show("one", many);
+  show("two", {"last.png"});
+  auto follower = follow(wanted, make_thumbnails(*keep, all, maker));
+  ASSERT_TRUE(eventually([&] { return maker.paths().contains("last.png"); }));
+  EXPECT_EQ(maker.paths().size(), 17u) << "the others are made when a reader asks for them";
+}
+
 // The other process has its own caches, and shares catalog and feed.
 TEST_F(OwnFollowers, AKeyThatAnotherProcessRevokedIsNotRememberedLonger) {
   workspace::IdentityHooks hooks(keep->context());

@@ -139,14 +139,42 @@ TEST_F(HostileClient, MaySendALongQuery) {
 
 TEST_F(HostileClient, ThatIsOneTooManyGets503) {
   options.connections_max = 2;
+  std::array<std::shared_ptr<Deferred>, 2> waiting;
+  std::array<Flag, 2> handled;
+  for (size_t i = 0; i < 2; ++i)
+    router.add("GET", "/wait/" + std::to_string(i), [&, i](Request&) {
+      waiting[i] =
+          std::make_shared<Deferred>(std::chrono::seconds(300), [] { return Reply::text("too late"); });
+      handled[i].raise();
+      return Reply::deferred(waiting[i]);
+    });
   start();
   RawClient first(port()), second(port());
-  EXPECT_EQ(first.get("/hello").status, 200);
-  EXPECT_EQ(second.get("/hello").status, 200);
+  first.send("GET /wait/0 HTTP/1.1\r\nHost: a\r\n\r\n");
+  second.send("GET /wait/1 HTTP/1.1\r\nHost: a\r\n\r\n");
+  for (auto& one : handled) ASSERT_TRUE(one.await());
   RawClient third(port());
   EXPECT_EQ(third.read_reply().status, 503);
   EXPECT_TRUE(third.closed());
-  EXPECT_EQ(first.get("/hello").status, 200);
+  for (auto& one : waiting) one->complete(Reply::text("done"));
+  EXPECT_EQ(first.read_reply().body, "done");
+  EXPECT_EQ(second.read_reply().body, "done");
+}
+
+TEST_F(HostileClient, CannotLockOutOthersByIdling) {
+  options.connections_max = 4;
+  start();
+  std::array<RawClient, 4> idle = {RawClient(port()), RawClient(port()), RawClient(port()),
+                                   RawClient(port())};
+  for (auto& one : idle) EXPECT_EQ(one.get("/hello").status, 200);
+  // Refused until the others have idled for a moment.
+  auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(testing::kPatienceMs);
+  int status = 0;
+  while (status != 200 && std::chrono::steady_clock::now() < deadline) {
+    RawClient another(port());
+    status = another.get("/hello").status;
+  }
+  EXPECT_EQ(status, 200);
 }
 
 TEST_F(HostileClient, CannotTakeAllConnectionsOfTheOthers) {

@@ -111,6 +111,55 @@ TEST_F(Waiting, ADeferredReplyIsTheReplyToOneRequest) {
   EXPECT_EQ(std::max(one.status, other.status), 500);
 }
 
+TEST_F(Waiting, AReplyKeepsItsObjectUntilItIsSent) {
+  Flag released;
+  router.add("GET", "/held", [&](Request&) {
+    deferred = std::make_shared<Deferred>(kLong, [] { return Reply::text("too late"); });
+    auto reply = Reply::deferred(deferred);
+    reply.held = std::shared_ptr<void>(&released, [&](void*) { released.raise(); });
+    handled.raise();
+    return reply;
+  });
+  start();
+  RawClient client(port());
+  client.send("GET /held HTTP/1.1\r\nHost: test\r\n\r\n");
+  ASSERT_TRUE(handled.await());
+  EXPECT_FALSE(released.raised());
+  deferred->complete(Reply::text("done"));
+  EXPECT_EQ(client.read_reply().body, "done");
+  EXPECT_TRUE(released.await());
+}
+
+TEST_F(Waiting, AReplyReleasesItsObjectWhenItsClientLeaves) {
+  for (std::string target : {"/held", "/held?events=1"}) {
+    SCOPED_TRACE(target);
+    Router routes;
+    Flag begun, released;
+    // The test keeps the reply's own objects, as code that completes them later does.
+    std::shared_ptr<Deferred> waiting;
+    std::shared_ptr<EventStream> sending;
+    routes.add("GET", "/held", [&](Request& request) {
+      Reply reply;
+      if (request.query_value("events"))
+        reply = Reply::events(sending = std::make_shared<EventStream>());
+      else
+        reply = Reply::deferred(
+            waiting = std::make_shared<Deferred>(kLong, [] { return Reply::text("too late"); }));
+      reply.held = std::shared_ptr<void>(&released, [&](void*) { released.raise(); });
+      begun.raise();
+      return reply;
+    });
+    Metrics own_metrics;
+    Server one(defaults(), std::move(routes), own_metrics);
+    RawClient client(one.port());
+    client.send("GET " + target + " HTTP/1.1\r\nHost: test\r\n\r\n");
+    ASSERT_TRUE(begun.await());
+    EXPECT_FALSE(released.raised());
+    client.close();
+    EXPECT_TRUE(released.await());
+  }
+}
+
 TEST_F(Waiting, ADeferredReplyHasADeadline) {
   start();
   RawClient client(port());

@@ -229,6 +229,7 @@ std::optional<ToolResult> start_run(ToolCall& call, const Id& session, interpret
   wanted.accepted = is_task;
   auto authority = session_authority(call.app(), call.actor(), session);
   auto run = std::make_shared<Run>(call, session, authority, std::move(to_result));
+  turn.call.hold_connection();
   auto queued = interpreter.execute(authority, session, std::move(wanted));
   if (!queued.known()) {
     run->begin(turn, queued);

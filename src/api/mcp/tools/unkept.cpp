@@ -56,6 +56,7 @@ void retry(ToolCall& call, const Id& session) {
   auto& interpreter = need_interpreter(call.app());
   auto& turn = call.turn;
   auto authority = session_authority(call.app(), call.actor(), session);
+  turn.call.hold_connection();
   auto retrying = interpreter.retry_unkept(authority, session);
   // The work finishes even when the client disconnects; only the answer is dropped.
   auto cancelled = std::make_shared<std::atomic<bool>>(false);
