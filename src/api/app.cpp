@@ -35,6 +35,7 @@ App::App(workspace::Keep& the_keep, interpreter::Interpreter& the_interpreter, D
       mcp_extension(the_mcp_extension),
       clock(the_keep.context().clock),
       librechat_tokens(librechat::load_token_verifier(settings)),
+      rates(settings),
       sign_ins(clock),
       given_files(the_keep),
       conversations(the_keep.context(), the_keep.files(), the_keep.workspaces()),

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "api/common/rates.h"
 #include "api/common/sign_ins.h"
 #include "api/settings.h"
 #include "api/vendor/given_files.h"
@@ -36,6 +37,7 @@ class App {
   const mcp::Extension* const mcp_extension;  // null: none
   const Clock& clock;
   std::optional<identity::JwtVerifier> librechat_tokens;  // unset: LibreChat's tokens are not accepted
+  Rates rates;                                            // of requests
   SignIns sign_ins;                                       // of people signed in to the page
   GivenFiles given_files;                                 // of the Files APIs of other vendors
   conversations::Conversations conversations;

@@ -1,12 +1,16 @@
 #include "api/dialects.h"
 
 #include <string_view>
+#include <vector>
 
 #include "api/azure/errors.h"
 #include "api/librechat/errors.h"
 #include "api/mcp/mcp.h"
 #include "api/openai/errors.h"
 #include "api/rest/errors.h"
+#include "base/log.h"
+#include "base/redaction.h"
+#include "base/text.h"
 
 namespace sk::api {
 
@@ -31,6 +35,23 @@ bool is_below(std::string_view path, std::string_view prefix) {
   return path.starts_with(prefix) || (prefix.ends_with('/') && path == prefix.substr(0, prefix.size() - 1));
 }
 
+struct PathPart {
+  size_t at;
+  std::string_view text;
+};
+
+// Splits at slashes of both kinds, and leaves out empty parts and dots.
+std::vector<PathPart> parts_of(std::string_view path) {
+  std::vector<PathPart> parts;
+  for (size_t at = 0; at < path.size();) {
+    size_t end = std::min(path.find_first_of("/\\", at), path.size());
+    auto text = path.substr(at, end - at);
+    if (!text.empty() && text != "." && text != "..") parts.push_back({at, text});
+    at = end + 1;
+  }
+  return parts;
+}
+
 }  // namespace
 
 http::Reply dialect_error_reply(const http::Request& request, const Error& error) {
@@ -51,13 +72,21 @@ http::Request without_content(const http::Request& request) {
 }
 
 std::string loggable_path(std::string_view path) {
-  constexpr std::string_view kBefore = "/librechat/";
-  if (!path.starts_with(kBefore) || path.starts_with("/librechat/v1/")) return std::string(path);
-  auto end = path.find('/', kBefore.size());
-  std::string out(kBefore);
-  out += "{key}";
-  if (end != std::string_view::npos) out += path.substr(end);
-  return out;
+  auto decoded = decode_fully(path);
+  auto parts = parts_of(decoded.text);
+  std::string out;
+  size_t done = 0;
+  for (size_t i = 0; i + 1 < parts.size(); ++i) {
+    if (ascii_lower(parts[i].text) != "librechat" || parts[i + 1].text == "v1") continue;
+    // Elsewhere in a path, it may be the name of a folder.
+    bool holds_key = i == 0 || (i + 2 < parts.size() && parts[i + 2].text == "v1");
+    if (!holds_key) continue;
+    const auto& key = parts[++i];
+    out += path.substr(done, decoded.begins[key.at] - done);
+    out += "{key}";
+    done = decoded.begins[key.at + key.text.size()];
+  }
+  return log::loggable(out.append(path.substr(done)));
 }
 
 }  // namespace sk::api
