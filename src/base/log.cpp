@@ -91,7 +91,7 @@ void configure(Level least, Format format) {
 
 bool enabled(Level level) { return level >= least_level.load(std::memory_order_relaxed); }
 
-void write(Level level, std::string_view message, std::initializer_list<LogField> fields, Repeats repeats) {
+void write(Level level, std::string_view message, std::initializer_list<LogField> fields, Fold fold) {
   if (!enabled(level)) return;
   auto& state = log_state();
   auto now = std::chrono::steady_clock::now();
@@ -101,8 +101,7 @@ void write(Level level, std::string_view message, std::initializer_list<LogField
     MutexLock lock(state.mutex);
     ended = state.folding.take_ended(now);
     // Who asks for debug lines wants all of them.
-    if (repeats == Repeats::fold && level != Level::debug)
-      admitted = state.folding.admits(level, message, now);
+    if (fold == Fold::repeats && level != Level::debug) admitted = state.folding.admits(level, message, now);
   }
   put_left_out(ended);
   if (admitted) put_line(level, message, fields);

@@ -33,13 +33,13 @@ struct LogField {
 
 // Whether lines with the same level and message are folded when there are many within some seconds. Fields
 // are not compared. Not for lines of which each one is wanted, such as one per request.
-enum class Repeats { fold, keep };
+enum class Fold { repeats, nothing };
 
 // Also forgets the lines counted so far.
 void configure(Level least, Format format);
 bool enabled(Level level);
 void write(Level level, std::string_view message, std::initializer_list<LogField> fields = {},
-           Repeats repeats = Repeats::fold);
+           Fold fold = Fold::repeats);
 // Writes how often the lines that were counted repeated, without waiting for more of them. Call at the end.
 void write_folded();
 

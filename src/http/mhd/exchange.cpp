@@ -569,7 +569,7 @@ void Exchange::log_and_count(MHD_RequestTerminationCode how) {
        {"outcome", whole           ? "ok"
                    : answered_raw_ ? "refused"
                                    : "aborted"}},
-      of_stranger ? log::Repeats::fold : log::Repeats::keep);
+      of_stranger ? log::Fold::repeats : log::Fold::nothing);
 }
 
 }  // namespace sk::http

@@ -80,7 +80,7 @@ TEST(WrongKeys, WithoutALimitNobodyIsSlowedDown) {
   EXPECT_FALSE(rates.is_slowed(from("192.0.2.1")));
 }
 
-Code code_of(const std::function<void()>& act) {
+Code refusal_code(const std::function<void()>& act) {
   try {
     act();
   } catch (const Error& error) {
@@ -95,7 +95,7 @@ class SlowedAppTest : public testing::Test {
   SlowedAppTest() {
     workspace::first_actor(keep);
     for (int i = 0; i < 3; ++i)
-      EXPECT_EQ(code_of([&] { authenticate_key(app, request, "wrong"); }), Code::unauthorized);
+      EXPECT_EQ(refusal_code([&] { authenticate_key(app, request, "wrong"); }), Code::unauthorized);
   }
   ~SlowedAppTest() override {
     app.stop();
@@ -113,11 +113,11 @@ class SlowedAppTest : public testing::Test {
 };
 
 TEST_F(SlowedAppTest, OnlyRightKeysAreTakenFromTheAddress) {
-  EXPECT_EQ(code_of([&] { authenticate_key(app, request, "wrong"); }), Code::too_many_requests);
+  EXPECT_EQ(refusal_code([&] { authenticate_key(app, request, "wrong"); }), Code::too_many_requests);
   EXPECT_GE(request.retry_after_s, 1);
   EXPECT_TRUE(authenticate_key(app, request, "a-root-key-for-tests").is_admin());
   auto elsewhere = from("192.0.2.2");
-  EXPECT_EQ(code_of([&] { authenticate_key(app, elsewhere, "wrong"); }), Code::unauthorized);
+  EXPECT_EQ(refusal_code([&] { authenticate_key(app, elsewhere, "wrong"); }), Code::unauthorized);
 }
 
 TEST_F(SlowedAppTest, ARevokedKeyIsNoGuess) {
@@ -126,7 +126,7 @@ TEST_F(SlowedAppTest, ARevokedKeyIsNoGuess) {
   wanted.name = "k";
   auto made = keep.access().create_key(admin, admin.principal(), wanted);
   keep.access().revoke_key(admin, made.info.id);
-  EXPECT_EQ(code_of([&] { authenticate_key(app, request, made.secret); }), Code::unauthorized)
+  EXPECT_EQ(refusal_code([&] { authenticate_key(app, request, made.secret); }), Code::unauthorized)
       << "its owner is told that it was revoked";
 }
 
@@ -139,10 +139,10 @@ TEST_F(SlowedAppTest, ARequestWithoutARightKeyIsRefusedBeforeAWorkerSeesIt) {
     if (!authorization.empty()) one.headers.set("Authorization", authorization);
     if (match.route->options.screen) match.route->options.screen(one);
   };
-  EXPECT_EQ(code_of([&] { screen("/api/v1/me", ""); }), Code::too_many_requests);
-  EXPECT_EQ(code_of([&] { screen("/api/v1/me", "Bearer wrong"); }), Code::too_many_requests);
-  EXPECT_EQ(code_of([&] { screen("/api/v1/me", "nonsense"); }), Code::too_many_requests);
-  EXPECT_EQ(code_of([&] { screen("/librechat/wrong/v1/files/a", ""); }), Code::too_many_requests);
+  EXPECT_EQ(refusal_code([&] { screen("/api/v1/me", ""); }), Code::too_many_requests);
+  EXPECT_EQ(refusal_code([&] { screen("/api/v1/me", "Bearer wrong"); }), Code::too_many_requests);
+  EXPECT_EQ(refusal_code([&] { screen("/api/v1/me", "nonsense"); }), Code::too_many_requests);
+  EXPECT_EQ(refusal_code([&] { screen("/librechat/wrong/v1/files/a", ""); }), Code::too_many_requests);
   screen("/api/v1/me", "Bearer a-root-key-for-tests");
   screen("/librechat/a-root-key-for-tests/v1/files/a", "");
   screen("/healthz", "");
@@ -171,10 +171,10 @@ TEST(KeyRates, OneKeyIsRefusedAndAnotherOfTheSamePrincipalIsNot) {
   };
   count(admin);
   count(admin);
-  EXPECT_EQ(code_of([&] { count(admin); }), Code::too_many_requests);
+  EXPECT_EQ(refusal_code([&] { count(admin); }), Code::too_many_requests);
   count(other);
   count(other);
-  EXPECT_EQ(code_of([&] { count(third); }), Code::too_many_requests) << "the principal's own limit";
+  EXPECT_EQ(refusal_code([&] { count(third); }), Code::too_many_requests) << "the principal's own limit";
   keep.stop();
 }
 

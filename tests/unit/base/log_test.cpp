@@ -66,7 +66,7 @@ TEST(Log, RepeatedLinesAreFoldedIntoOne) {
 
 TEST(Log, LinesOfWhichEachIsWantedAreAllWritten) {
   auto out = logged(log::Level::info, log::Format::text, [] {
-    for (int i = 0; i < 100; ++i) log::write(log::Level::info, "request", {}, log::Repeats::keep);
+    for (int i = 0; i < 100; ++i) log::write(log::Level::info, "request", {}, log::Fold::nothing);
   });
   EXPECT_EQ(std::count(out.begin(), out.end(), '\n'), 100);
 }
