@@ -77,14 +77,18 @@ std::string loggable_path(std::string_view path) {
   std::string out;
   size_t done = 0;
   for (size_t i = 0; i + 1 < parts.size(); ++i) {
-    if (ascii_lower(parts[i].text) != "librechat" || parts[i + 1].text == "v1") continue;
-    // Elsewhere in a path, it may be the name of a folder.
-    bool holds_key = i == 0 || (i + 2 < parts.size() && parts[i + 2].text == "v1");
+    if (ascii_lower(parts[i].text) != "librechat") continue;
+    // The key is everything up to "v1", because one that an operator chose may contain slashes.
+    size_t end = i + 1;
+    while (end < parts.size() && parts[end].text != "v1") ++end;
+    // Without "v1" and elsewhere in a path, it may be the name of a folder.
+    bool holds_key = end > i + 1 && (i == 0 || end < parts.size());
     if (!holds_key) continue;
-    const auto& key = parts[++i];
-    out += path.substr(done, decoded.begins[key.at] - done);
+    const auto &first = parts[i + 1], &last = parts[end - 1];
+    out += path.substr(done, decoded.begins[first.at] - done);
     out += "{key}";
-    done = decoded.begins[key.at + key.text.size()];
+    done = decoded.begins[last.at + last.text.size()];
+    i = end - 1;
   }
   return log::loggable(out.append(path.substr(done)));
 }

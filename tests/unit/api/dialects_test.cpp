@@ -153,6 +153,8 @@ TEST(Dialects, APathThatNoRouteServesIsShownWithoutItsKeyToo) {
   EXPECT_EQ(loggable_path("/%6cibrechat/own-key"), "/%6cibrechat/{key}");
   EXPECT_EQ(loggable_path("/LibreChat/own%2Dkey/v1"), "/LibreChat/{key}/v1");
   EXPECT_EQ(loggable_path("/librechat%2fown-key%2fv1"), "/librechat%2f{key}%2fv1");
+  EXPECT_EQ(loggable_path("/librechat/own%2Fkey/v1/exec"), "/librechat/{key}/v1/exec");
+  EXPECT_EQ(loggable_path("/librechat/own/key"), "/librechat/{key}");
   EXPECT_EQ(loggable_path("/librechat%252Fown-key/v1"), "/librechat%252F{key}/v1");
   EXPECT_EQ(loggable_path("/proxied/librechat/own-key/v1/exec"), "/proxied/librechat/{key}/v1/exec");
   EXPECT_EQ(loggable_path("/api/v1/workspaces/w/files/librechat/notes.txt"),
