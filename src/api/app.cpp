@@ -42,6 +42,7 @@ App::App(workspace::Keep& the_keep, interpreter::Interpreter& the_interpreter, D
       mcp_extension(the_mcp_extension),
       clock(the_keep.context().clock),
       librechat_tokens(librechat::load_token_verifier(settings)),
+      rates(settings),
       sign_ins(clock),
       held_connections(held_limits(settings)),
       given_files(the_keep),

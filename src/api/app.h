@@ -4,6 +4,7 @@
 #include <string>
 
 #include "api/common/held_connections.h"
+#include "api/common/rates.h"
 #include "api/common/sign_ins.h"
 #include "api/common/top.h"
 #include "api/settings.h"
@@ -38,6 +39,7 @@ class App {
   const mcp::Extension* const mcp_extension;  // null: none
   const Clock& clock;
   std::optional<identity::JwtVerifier> librechat_tokens;  // unset: LibreChat's tokens are not accepted
+  Rates rates;                                            // of requests
   SignIns sign_ins;                                       // of people signed in to the page
   HeldConnections held_connections;                       // by streams and by requests that wait
   GivenFiles given_files;                                 // of the Files APIs of other vendors

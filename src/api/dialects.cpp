@@ -1,12 +1,16 @@
 #include "api/dialects.h"
 
 #include <string_view>
+#include <vector>
 
 #include "api/azure/errors.h"
 #include "api/librechat/errors.h"
 #include "api/mcp/mcp.h"
 #include "api/openai/errors.h"
 #include "api/rest/errors.h"
+#include "base/log.h"
+#include "base/redaction.h"
+#include "base/text.h"
 
 namespace sk::api {
 
@@ -45,6 +49,23 @@ std::string retry_after(const Error& error) {
   return "1";
 }
 
+struct PathPart {
+  size_t at;
+  std::string_view text;
+};
+
+// Splits at slashes of both kinds, and leaves out empty parts and dots.
+std::vector<PathPart> parts_of(std::string_view path) {
+  std::vector<PathPart> parts;
+  for (size_t at = 0; at < path.size();) {
+    size_t end = std::min(path.find_first_of("/\\", at), path.size());
+    auto text = path.substr(at, end - at);
+    if (!text.empty() && text != "." && text != "..") parts.push_back({at, text});
+    at = end + 1;
+  }
+  return parts;
+}
+
 }  // namespace
 
 http::Reply dialect_error_reply(const http::Request& request, const Error& error) {
@@ -67,13 +88,25 @@ http::Request without_content(const http::Request& request) {
 }
 
 std::string loggable_path(std::string_view path) {
-  constexpr std::string_view kBefore = "/librechat/";
-  if (!path.starts_with(kBefore) || path.starts_with("/librechat/v1/")) return std::string(path);
-  auto end = path.find('/', kBefore.size());
-  std::string out(kBefore);
-  out += "{key}";
-  if (end != std::string_view::npos) out += path.substr(end);
-  return out;
+  auto decoded = decode_fully(path);
+  auto parts = parts_of(decoded.text);
+  std::string out;
+  size_t done = 0;
+  for (size_t i = 0; i + 1 < parts.size(); ++i) {
+    if (ascii_lower(parts[i].text) != "librechat") continue;
+    // The key is everything up to "v1", because one that an operator chose may contain slashes.
+    size_t end = i + 1;
+    while (end < parts.size() && parts[end].text != "v1") ++end;
+    // Without "v1" and elsewhere in a path, it may be the name of a folder.
+    bool holds_key = end > i + 1 && (i == 0 || end < parts.size());
+    if (!holds_key) continue;
+    const auto &first = parts[i + 1], &last = parts[end - 1];
+    out += path.substr(done, decoded.begins[first.at] - done);
+    out += "{key}";
+    done = decoded.begins[last.at + last.text.size()];
+    i = end - 1;
+  }
+  return log::loggable(out.append(path.substr(done)));
 }
 
 }  // namespace sk::api

@@ -16,7 +16,9 @@ http::Reply dialect_error_reply(const http::Request& request, const Error& error
 // Copies the part of a request that determines the shape of its errors, for replies that outlive the request.
 http::Request without_content(const http::Request& request);
 
-// Replaces the key that clients of some dialects put into the path, so that no log contains it.
+// Replaces the key that clients of some dialects put into the path, so that no log contains it. Paths that no
+// route serves, such as "//librechat/KEY" and "/%6Cibrechat%2FKEY", are those of clients that are wrongly
+// configured, and hold keys too.
 std::string loggable_path(std::string_view path);
 
 }  // namespace sk::api

@@ -17,6 +17,12 @@ struct DialectSettings {
 
   uint64_t connections_max;
   uint64_t streams_per_principal_max;  // at least 1
+  uint64_t rate_key_per_s;
+  uint64_t rate_key_burst;
+  uint64_t rate_principal_per_s;
+  uint64_t rate_principal_burst;
+  uint64_t wrong_keys_per_min;
+
   uint64_t json_body_bytes_max;
   uint64_t multipart_parts_max;
   int64_t events_wait_max_s;

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <system_error>
 
+#include "base/log.h"
+
 namespace sk {
 
 namespace {
@@ -67,7 +69,7 @@ Error system_error(std::string_view what, int err) {
 }
 
 void die(std::string_view message) {
-  std::string line = "sandkeep: fatal: " + std::string(message) + "\n";
+  std::string line = "sandkeep: fatal: " + log::loggable(message) + "\n";
   [[maybe_unused]] auto written = ::write(STDERR_FILENO, line.data(), line.size());
   std::abort();
 }

@@ -57,6 +57,11 @@ struct Request {
   // and Host.
   std::string base_url;
   TimeUs received_us = 0;
+  // Rate limits that the request counts for, as the reply's headers RateLimit and RateLimit-Policy say it;
+  // empty where none is set. See http/rate_limits.h.
+  std::string rate_limit, rate_limit_policy;
+  int64_t retry_after_s = 0;  // set when a limit refuses the request
+  bool is_counted = false;    // for its key and principal, which may be authenticated more than once
   // Set by the handler: a folder of the workspace (empty: its root) that the client knows as /mnt/data. Error
   // replies name its paths that way.
   std::optional<std::string> mounted_folder;

@@ -92,8 +92,9 @@ void Router::add(std::string method, std::string pattern, Handler handler, Route
   insert({std::move(method), std::move(pattern), std::move(handler), {}, options});
 }
 
-void Router::add_streaming(std::string method, std::string pattern, SinkHandler handler) {
-  insert({std::move(method), std::move(pattern), {}, std::move(handler), {}});
+void Router::add_streaming(std::string method, std::string pattern, SinkHandler handler,
+                           RouteOptions options) {
+  insert({std::move(method), std::move(pattern), {}, std::move(handler), std::move(options)});
 }
 
 void Router::insert(Route route) {

@@ -25,6 +25,11 @@ struct RouteOptions {
   // `loop`: the handler waits for nothing, and runs on the socket's own thread, also while all workers are
   // busy.
   enum class Thread { worker, loop } thread = Thread::worker;
+  // Runs on the socket's own thread when the headers have arrived, and waits for nothing. Throws to refuse
+  // the request before any other work.
+  std::function<void(Request&)> screen = {};
+  // Whether requests count for the rate limit of their address. Not for health checks.
+  enum class Counts { yes, no } counts = Counts::yes;
 };
 
 // Maps method and pattern to a handler. Example: "/api/v1/workspaces/{ws}/files/{path...}". {name} matches
@@ -33,7 +38,7 @@ struct RouteOptions {
 class Router {
  public:
   void add(std::string method, std::string pattern, Handler handler, RouteOptions options = {});
-  void add_streaming(std::string method, std::string pattern, SinkHandler handler);
+  void add_streaming(std::string method, std::string pattern, SinkHandler handler, RouteOptions options = {});
 
   struct Route {
     std::string method, pattern;

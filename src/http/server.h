@@ -12,6 +12,7 @@
 #include "http/body_pace.h"
 #include "http/listener.h"
 #include "http/message.h"
+#include "http/rate_limits.h"
 #include "http/router.h"
 
 namespace sk::http {
@@ -29,6 +30,7 @@ struct ServerOptions {
   size_t worker_threads;
   size_t connections_max;
   size_t connections_per_address_max;  // 0: no limit
+  RateOptions address_rate;            // requests of one client address
   size_t header_bytes_max;
   int idle_timeout_s;              // between requests, and for a client that neither sends nor reads
   uint64_t body_memory_bytes_max;  // for the bodies of all requests together

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/id.h"
+#include "base/redaction.h"
 #include "base/text.h"
 
 namespace sk::identity {
@@ -33,7 +34,13 @@ void insert_key(catalog::Tx& tx, TimeUs now_us, const Id& id, const Id& principa
        wanted.read_only ? 1 : 0, wanted.only_workspace, wanted.expires_us, now_us});
 }
 
-std::string make_secret() { return "skey_" + random_base64url(32); }
+std::string make_secret() { return std::string(kKeySecretPrefix) + random_base64url(32); }
+
+uint64_t mark_of(const Sha256& hash) {
+  uint64_t mark;
+  std::memcpy(&mark, hash.bytes.data(), sizeof mark);
+  return mark;
+}
 
 KeyInfo read_key(const catalog::Row& row) {
   KeyInfo key;
@@ -99,7 +106,27 @@ void Actor::need_write() const {
 }
 
 Access::Access(catalog::Database& db, const Clock& clock, IdMaker& ids, TransactionHooks& hooks)
-    : db_(db), clock_(clock), ids_(ids), hooks_(hooks) {}
+    : db_(db), clock_(clock), ids_(ids), hooks_(hooks) {
+  auto marks = db_.read([](catalog::Statements& statements) {
+    return statements.all("SELECT hash FROM keys", {},
+                          [](const catalog::Row& row) { return mark_of(Sha256::from_raw(row.text(0))); });
+  });
+  MutexLock lock(mutex_);
+  marks_.insert(marks.begin(), marks.end());
+}
+
+void Access::mark_after_commit(catalog::Tx& tx, std::string_view secret) {
+  tx.after_commit([this, mark = mark_of(sha256(secret))] {
+    MutexLock lock(mutex_);
+    marks_.insert(mark);
+  });
+}
+
+bool Access::may_exist(std::string_view secret) {
+  auto mark = mark_of(sha256(secret));
+  MutexLock lock(mutex_);
+  return marks_.contains(mark);
+}
 
 bool Access::has_administrator() {
   return db_.read([](catalog::Statements& statements) {
@@ -134,6 +161,7 @@ void Access::ensure_first_principal(const std::string& root_key) {
     wanted.name = "root";
     Id id = ids_.next();
     insert_key(tx, tx.now_us(), id, actor.principal(), root_key, wanted);
+    mark_after_commit(tx, root_key);
     hooks_.record(tx, actor, "key.create",
                   {{"key_id", id.with_prefix(prefix::key)},
                    {"principal_id", actor.principal().with_prefix(prefix::principal)}},
@@ -353,6 +381,7 @@ MadeKey Access::create_key(const Actor& actor, const Id& principal, const NewKey
       throw Error(Code::not_found, "the key's principal is not a member of that workspace")
           .advise(Advice::let_in_first);
     insert_key(tx, tx.now_us(), id, principal, made.secret, wanted);
+    mark_after_commit(tx, made.secret);
     Json facts = {{"key_id", id.with_prefix(prefix::key)},
                   {"principal_id", principal.with_prefix(prefix::principal)},
                   {"read_only", wanted.read_only}};

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "base/hash.h"
@@ -45,6 +46,10 @@ class Access {
   // Returns the actor of a key. Throws Error(unauthorized) for unknown, revoked or expired keys, and for keys
   // of a suspended principal. The message says which only if the secret is right.
   Actor authenticate(std::string_view secret);
+
+  // Returns whether there is such a key, valid or not. Reads only memory, so a wrong guess costs no more than
+  // a hash. True for one wrong secret in 2^64 / number of keys, and false for a key that another server made.
+  bool may_exist(std::string_view secret);
 
   // Returns the actor of a verified third-party token: the principal for `subject` of `source`. The first
   // call creates the principal with its own workspace `default`. It is named "source:subject", plus a number
@@ -91,6 +96,8 @@ class Access {
   enum class Suspended { no, yes };
   Principal set_suspended(const Actor& actor, const Id& principal, Suspended wanted);
   static Actor read_actor(const catalog::Row& row);
+  // Makes may_exist() true for the key once the transaction is committed.
+  void mark_after_commit(catalog::Tx& tx, std::string_view secret);
   Actor insert_subject(catalog::Tx& tx, const std::string& source, const std::string& subject);
 
   catalog::Database& db_;
@@ -102,6 +109,7 @@ class Access {
   std::unordered_map<std::string, Actor> subjects_ SK_GUARDED_BY(mutex_);  // keyed by "source\nsubject"
   std::unordered_map<Sha256, Actor> cache_ SK_GUARDED_BY(mutex_);          // cleared by each revocation
   int64_t revocations_ SK_GUARDED_BY(mutex_) = 0;
+  std::unordered_set<uint64_t> marks_ SK_GUARDED_BY(mutex_);  // the first bytes of the hashes of all keys
 };
 
 }  // namespace sk::identity

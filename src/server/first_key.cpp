@@ -5,6 +5,8 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/hash.h"
+#include "base/log.h"
+#include "base/redaction.h"
 #include "base/text.h"
 
 namespace sk::server {
@@ -14,6 +16,7 @@ namespace fs = std::filesystem;
 FirstKey ensure_first_key(workspace::Keep& keep, const Settings& settings) {
   auto& access = keep.access();
   if (!settings.root_key.empty()) {
+    log::hide(settings.root_key);
     access.ensure_first_principal(settings.root_key);
     return {};
   }
@@ -25,12 +28,13 @@ FirstKey ensure_first_key(workspace::Keep& keep, const Settings& settings) {
     if (kept.empty())
       throw Error(Code::corrupt, file + " is empty")
           .hint("Remove it, and set SANDKEEP_ROOT_KEY once to add a key of your own.");
+    log::hide(kept);
     access.ensure_first_principal(kept);
     return {std::nullopt, file};
   }
   // The operator deleted the file, but a key exists.
   if (access.has_administrator()) return {};
-  auto secret = "skey_" + random_base64url(32);
+  auto secret = std::string(kKeySecretPrefix) + random_base64url(32);
   write_file_durably(file, secret + "\n", 0600);
   access.ensure_first_principal(secret);
   return {secret, file};

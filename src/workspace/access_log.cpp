@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/error.h"
@@ -22,11 +23,15 @@ constexpr size_t kPendingMax = 10'000;
 constexpr size_t kPendingMost = 50'000;
 constexpr int64_t kSegmentSeconds = 3600;
 constexpr int64_t kSegmentRecordsMax = 1'000'000;
+// The open segment is closed when it has this part of the bytes of all. One batch may exceed that.
+constexpr uint64_t kSegmentsMin = 8;
+// Records of strangers in one batch that have their own target and address.
+constexpr size_t kStrangersMax = 64;
 
 }  // namespace
 
-AccessLog::AccessLog(KeepContext& context, std::string directory, int retention_days)
-    : context_(context), directory_(std::move(directory)), retention_days_(retention_days) {
+AccessLog::AccessLog(KeepContext& context, std::string directory, AccessLogLimits limits)
+    : context_(context), directory_(std::move(directory)), limits_(limits) {
   blobs::make_directories_durably(directory_);
   // Close segments that a crash left open, so that their hashes are also in the journal.
   for (const auto& file : std::filesystem::directory_iterator(directory_)) {
@@ -42,12 +47,20 @@ AccessLog::~AccessLog() { stop(); }
 void AccessLog::note(AccessRecord record) {
   TimeUs now_us = context_.clock.now_us();
   MutexLock lock(mutex_);
+  bool of_stranger = !record.principal;
+  if (of_stranger && strangers_ >= kStrangersMax && !pending_.contains(record)) {
+    record.target = "(others)";
+    record.address.clear();
+  }
   if (pending_.size() >= kPendingMost && !pending_.contains(record)) {
     ++dropped_;
     return;
   }
   auto [at, is_new] = pending_.try_emplace(std::move(record));
-  if (is_new) at->second.first_us = now_us;
+  if (is_new) {
+    at->second.first_us = now_us;
+    if (of_stranger) ++strangers_;
+  }
   at->second.last_us = now_us;
   ++at->second.count;
   if (pending_.size() >= kPendingMax) wake_.notify_one();
@@ -100,6 +113,7 @@ void AccessLog::write_pending() {
   {
     MutexLock lock(mutex_);
     batch.swap(pending_);
+    strangers_ = 0;
     dropped = std::exchange(dropped_, 0);
   }
   if (dropped > 0) log::error("records of the access log were dropped", {{"count", dropped}});
@@ -122,13 +136,16 @@ void AccessLog::put_back(Batch batch) {
     at->second.count += seen.count;
     at->second.last_us = seen.last_us;
   }
+  strangers_ = static_cast<size_t>(
+      std::ranges::count_if(pending_, [](const auto& one) { return !one.first.principal; }));
 }
 
 // Writes all or nothing, so that the records can be written again after a failure.
 void AccessLog::append(const Batch& batch) {
   TimeUs now_us = context_.clock.now_us();
-  bool full = !segment_path_.empty() && (now_us - segment_started_us_ > kSegmentSeconds * kSecondUs ||
-                                         segment_records_ >= kSegmentRecordsMax);
+  bool full = !segment_path_.empty() &&
+              (now_us - segment_started_us_ > kSegmentSeconds * kSecondUs ||
+               segment_records_ >= kSegmentRecordsMax || segment_bytes_ >= limits_.bytes_max / kSegmentsMin);
   if (full) close_segment();
   std::string lines;
   for (const auto& [record, seen] : batch) {
@@ -158,6 +175,7 @@ void AccessLog::append(const Batch& batch) {
     throw;
   }
   segment_records_ += static_cast<int64_t>(batch.size());
+  segment_bytes_ += lines.size();
 }
 
 void AccessLog::close_segment() {
@@ -188,12 +206,28 @@ void AccessLog::close_segment() {
   fsync_directory(directory_);
   segment_path_.clear();
   segment_records_ = 0;
-  if (retention_days_ <= 0) return;
-  auto oldest_us = context_.clock.now_us() - static_cast<int64_t>(retention_days_) * 86'400 * kSecondUs;
+  segment_bytes_ = 0;
+  delete_old_segments();
+}
+
+// Deletes what is older than the retention time, and then the oldest until the rest and another open segment
+// have room. Ids, which are the names, sort by time.
+void AccessLog::delete_old_segments() {
+  std::map<Id, std::filesystem::directory_entry> segments;
+  uint64_t bytes = 0;
   for (const auto& file : std::filesystem::directory_iterator(directory_)) {
     auto id = Id::from_hex(file.path().stem().string());
-    if (id && file.path().extension() == ".jsonl" && id->time_us() < oldest_us)
-      std::filesystem::remove(file.path());
+    if (!id || file.path().extension() != ".jsonl") continue;
+    bytes += file.file_size();
+    segments.emplace(*id, file);
+  }
+  auto oldest_us =
+      context_.clock.now_us() - static_cast<int64_t>(limits_.retention_days) * 86'400 * kSecondUs;
+  for (const auto& [id, file] : segments) {
+    bool is_old = limits_.retention_days > 0 && id.time_us() < oldest_us;
+    if (!is_old && bytes <= limits_.bytes_max - limits_.bytes_max / kSegmentsMin) break;
+    bytes -= file.file_size();
+    std::filesystem::remove(file.path());
   }
 }
 

@@ -74,7 +74,8 @@ struct Keep::Impl {
         links(context),
         audit(context, options.directory + "/audit.key"),
         upkeep(context),
-        access_log(context, options.directory + "/access", options.access_log_retention_days) {}
+        access_log(context, options.directory + "/access",
+                   {options.access_log_retention_days, options.access_log_bytes_max}) {}
 
   // Purges in the owner's name, since the trash is the owner's. The journal records it like any other purge.
   void purge_old_trash() {

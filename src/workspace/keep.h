@@ -27,6 +27,7 @@ struct KeepOptions {
   std::string directory;  // the data folder; created, mode 0700
   KeepLimits limits;
   int access_log_retention_days;
+  uint64_t access_log_bytes_max;
   size_t group_commit_max;
   size_t catalog_readers;
   int64_t trash_retention_s;   // entries that were trashed longer ago are purged; 0: never

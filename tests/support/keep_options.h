@@ -25,6 +25,7 @@ inline workspace::KeepOptions keep_options(const std::string& directory) {
   return {.directory = directory,
           .limits = workspace_limits(),
           .access_log_retention_days = 90,
+          .access_log_bytes_max = 4ull << 30,
           .group_commit_max = 128,
           .catalog_readers = 8,
           .trash_retention_s = 0,

@@ -57,16 +57,28 @@ std::optional<Credential> find_credential(App& app, const http::Request& request
   return Credential{.secret = session->secret, .from_cookie = true, .form_token = session->form_token};
 }
 
-workspace::Actor authenticate(App& app, const http::Request& request,
-                              const std::optional<Credential>& credential) {
+workspace::Actor authenticate_key(App& app, http::Request& request, std::string_view secret) {
+  auto& access = app.keep.access();
+  // Whoever has a right key is let in, also from an address that others try keys from.
+  if (app.rates.is_slowed(request) && !access.may_exist(secret)) throw app.rates.too_many_wrong_keys(request);
+  try {
+    return access.authenticate(secret);
+  } catch (const Error& error) {
+    // A revoked or expired key is no guess.
+    if (error.code() == Code::unauthorized && !access.may_exist(secret)) app.rates.note_wrong_key(request);
+    throw;
+  }
+}
+
+workspace::Actor authenticate(App& app, http::Request& request, const std::optional<Credential>& credential) {
   if (!credential) throw Error(Code::unauthorized, "this needs a key");
   if (credential->from_cookie && request.method != "GET" && request.method != "HEAD") {
     throw Error(Code::forbidden, "a signed-in browser may only read here").advise(Advice::send_valid_key);
   }
-  return app.keep.access().authenticate(credential->secret);
+  return authenticate_key(app, request, credential->secret);
 }
 
-workspace::Actor authenticate_or_token(App& app, const http::Request& request,
+workspace::Actor authenticate_or_token(App& app, http::Request& request,
                                        const std::optional<Credential>& credential) {
   if (!credential || !identity::JwtVerifier::looks_like_token(credential->secret))
     return authenticate(app, request, credential);

@@ -29,13 +29,16 @@ std::optional<Credential> find_credential(App& app, const http::Request& request
 // Returns the value of a cookie; nullopt when it was not sent.
 std::optional<std::string> find_cookie(const http::Request& request, std::string_view name);
 
+// Returns the actor of a key. Error(unauthorized) when it is not valid, Error(too_many_requests) when it is
+// nobody's and too many wrong keys came from the request's address.
+workspace::Actor authenticate_key(App& app, http::Request& request, std::string_view secret);
+
 // Error(unauthorized) without a valid key. Error(forbidden) for a cookie on a request that could change
-// something.
-workspace::Actor authenticate(App& app, const http::Request& request,
-                              const std::optional<Credential>& credential);
+// something. Otherwise as authenticate_key().
+workspace::Actor authenticate(App& app, http::Request& request, const std::optional<Credential>& credential);
 
 // As authenticate(), but also accepts a token that LibreChat signed. The token's subject becomes the actor.
-workspace::Actor authenticate_or_token(App& app, const http::Request& request,
+workspace::Actor authenticate_or_token(App& app, http::Request& request,
                                        const std::optional<Credential>& credential);
 
 }  // namespace sk::api

@@ -2,6 +2,7 @@
 
 #include "api/common/conditions.h"
 #include "api/dialects.h"
+#include "base/log.h"
 #include "base/path.h"
 #include "base/text.h"
 
@@ -36,10 +37,15 @@ void Call::authenticate_actor() {
   if (!credential && !operation.key_param.empty())
     credential = Credential{.secret = request.param(operation.key_param)};
   if (operation.auth == Auth::key) {
-    actor = operation.takes_librechat_token ? authenticate_or_token(app, request, credential)
-                                            : authenticate(app, request, credential);
+    act_as(operation.takes_librechat_token ? authenticate_or_token(app, request, credential)
+                                           : authenticate(app, request, credential));
     request.owner = actor.principal().raw();
   }
+}
+
+void Call::act_as(workspace::Actor authenticated) {
+  actor = std::move(authenticated);
+  app.rates.count(request, actor);
 }
 
 void Call::prepare() {
@@ -126,6 +132,7 @@ void Call::note_denied(const Error& error) const {
 }
 
 void Call::write_note(std::string_view action, std::string target, std::string_view outcome) const {
+  target = log::loggable(target);
   if (target.size() > kNoteTargetBytesMax) target = cut_text(target, kNoteTargetBytesMax);
   app.keep.access_log().note({.workspace = workspace_,
                               .principal = actor.principal(),

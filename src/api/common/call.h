@@ -23,7 +23,10 @@ class Call {
 
   // Authenticates as the operation requires. Throws Error.
   void authenticate_actor();
-  // As above, then parses and validates query and body.
+  // Sets the actor of this call, and counts the request for its key and principal. Error(too_many_requests)
+  // over their rate.
+  void act_as(workspace::Actor authenticated);
+  // As authenticate_actor(), then parses and validates query and body.
   void prepare();
 
   App& app;

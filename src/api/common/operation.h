@@ -66,6 +66,7 @@ struct Operation {
   bool lenient = false;
   bool takes_librechat_token = false;  // accepts LibreChat's signed token instead of a key
   bool answers_at_once = false;        // waits for nothing, so that it answers while all workers are busy
+  bool health_check = false;           // never limited in its rate
   uint64_t body_bytes_max = 0;         // of a body that is read completely; 0: the server's limit for JSON
   // The path parameter that may hold the key, for clients that cannot send a header.
   std::string key_param = {};

@@ -18,6 +18,34 @@ void check_still_allowed(const Call& call) {
   call.app.keep.workspaces().enter(actor, workspace->second, workspace::Right::write);
 }
 
+// Refuses a request without a right key when too many wrong ones came from its address. Runs on the socket's
+// own thread and reads only memory, so that such a request costs no worker and no read of the catalog. Only
+// the check of a token's signature tells whether it is right, so tokens pass.
+void screen_slowed(App& app, const Operation& operation, http::Request& request) {
+  if (!app.rates.is_slowed(request)) return;
+  std::optional<Credential> credential;
+  try {
+    credential = find_credential(app, request);
+  } catch (const Error&) {
+    // A malformed header holds no key.
+  }
+  if (!credential && !operation.key_param.empty())
+    credential = Credential{.secret = request.param(operation.key_param)};
+  bool may_pass =
+      credential &&
+      (app.keep.access().may_exist(credential->secret) ||
+       (operation.takes_librechat_token && identity::JwtVerifier::looks_like_token(credential->secret)));
+  if (!may_pass) throw app.rates.too_many_wrong_keys(request);
+}
+
+http::RouteOptions options_for(App& app, const std::shared_ptr<const Operation>& operation) {
+  http::RouteOptions options;
+  if (operation->health_check) options.counts = http::RouteOptions::Counts::no;
+  if (operation->auth == Auth::key)
+    options.screen = [&app, operation](http::Request& request) { screen_slowed(app, *operation, request); };
+  return options;
+}
+
 // Forwards to the dialect's sink. Records refusals that happen only after the body, such as a lock taken
 // meanwhile.
 class NotingSink final : public http::BodySink {
@@ -75,7 +103,7 @@ std::shared_ptr<const Operation> Routes::keep(Operation operation) {
 
 void Routes::add(Operation operation, CallHandler handler) {
   auto kept = keep(std::move(operation));
-  http::RouteOptions options;
+  auto options = options_for(app_, kept);
   options.body_bytes_max = kept->body_kind == BodyKind::none ? 64 << 10 : app_.settings.json_body_bytes_max;
   if (kept->body_bytes_max != 0) options.body_bytes_max = kept->body_bytes_max;
   if (kept->answers_at_once) options.thread = http::RouteOptions::Thread::loop;
@@ -120,7 +148,7 @@ void Routes::add_streaming(Operation operation, CallSinkHandler handler) {
       throw;
     }
   };
-  router_.add_streaming(kept->method, kept->pattern, std::move(run));
+  router_.add_streaming(kept->method, kept->pattern, std::move(run), options_for(app_, kept));
 }
 
 }  // namespace sk::api

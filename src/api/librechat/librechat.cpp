@@ -42,7 +42,8 @@ void add_routes(Routes& routes) {
               .id = "librechat_health",
               .tag = "librechat",
               .summary = "Checks whether the server answers",
-              .auth = Auth::nobody},
+              .auth = Auth::nobody,
+              .health_check = true},
              [](Call&) { return http::Reply::json({{"status", "ok"}}); });
   add_exec_routes(mounts);
   add_programmatic_routes(mounts);

@@ -29,7 +29,7 @@ Error no_such_link() {
 
 bool may_read(Call& call, const workspace::Version& version) {
   if (!call.credential) return false;
-  call.actor = call.app.keep.access().authenticate(call.credential->secret);
+  call.act_as(authenticate_key(call.app, call.request, call.credential->secret));
   return call.app.keep.workspaces().may_read(call.actor, version.workspace);
 }
 

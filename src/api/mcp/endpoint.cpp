@@ -26,7 +26,7 @@ bool takes_events(const http::Request& request) {
 void admit(Call& call) {
   check_host_and_origin(call.app, call.request);
   if (call.credential && call.credential->from_cookie) call.credential.reset();
-  call.actor = authenticate(call.app, call.request, call.credential);
+  call.act_as(authenticate(call.app, call.request, call.credential));
 }
 
 Reply error_reply(const Json& id, const RpcError& error, int status) {

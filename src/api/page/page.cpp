@@ -11,7 +11,7 @@ using http::Reply;
 User need_user(Call& call) {
   if (!call.credential || !call.credential->from_cookie)
     throw Error(Code::unauthorized, "you are not signed in");
-  call.actor = call.app.keep.access().authenticate(call.credential->secret);
+  call.act_as(authenticate_key(call.app, call.request, call.credential->secret));
   return {.actor = call.actor, .form_token = call.credential->form_token};
 }
 

@@ -53,8 +53,8 @@ Reply show_start(Call& call) {
   try {
     user = need_user(call);
   } catch (const Error& error) {
-    // The key was revoked or has expired since sign-in.
-    return sign_in_page(next, error.message(), 401);
+    // The key was revoked or has expired since sign-in, or sends too many requests.
+    return sign_in_page(next, error.message(), error.http_status());
   }
   auto workspaces = call.app.keep.workspaces().list(user.actor);
   call.note("list", "workspaces");
@@ -80,10 +80,10 @@ Reply sign_in(Call& call) {
   auto next = safe_next(call.form.text("next").value_or("/"));
   std::string secret(trim(call.form.text("key").value_or("")));
   try {
-    call.actor = call.app.keep.access().authenticate(secret);
+    call.act_as(authenticate_key(call.app, call.request, secret));
   } catch (const Error& error) {
     call.note_denied(error);
-    return sign_in_page(next, error.message(), 401);
+    return sign_in_page(next, error.message(), error.http_status());
   }
   auto reply = Reply::redirect(next);
   reply.headers.set(

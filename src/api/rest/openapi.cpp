@@ -136,6 +136,7 @@ Json request_body(const Operation& operation) {
 std::vector<Code> common_errors(const Operation& operation) {
   std::vector<Code> codes = {Code::bad_request};
   if (operation.auth == Auth::key) codes.push_back(Code::unauthorized);
+  if (!operation.health_check) codes.push_back(Code::too_many_requests);
   if (operation.body_kind == BodyKind::json) {
     codes.push_back(Code::too_large);
     codes.push_back(Code::unsupported_media_type);

@@ -99,7 +99,8 @@ void add_health_routes(Routes& routes) {
               .summary = "Checks whether the server answers",
               .auth = Auth::nobody,
               .answers = {{200, "It does.", "Status"}},
-              .answers_at_once = true},
+              .answers_at_once = true,
+              .health_check = true},
              [](Call&) { return Reply::json({{"status", "ok"}}); });
   routes.add({.method = "GET",
               .pattern = "/readyz",
@@ -108,7 +109,8 @@ void add_health_routes(Routes& routes) {
               .summary = "Checks whether the server can read its catalog",
               .auth = Auth::nobody,
               .answers = {{200, "It can.", "Status"}},
-              .errors = {Code::unavailable}},
+              .errors = {Code::unavailable},
+              .health_check = true},
              answer_ready);
   routes.add({.method = "GET",
               .pattern = "/metrics",

@@ -120,6 +120,7 @@ ExitCode serve(Invocation& call, const api::mcp::Extension* mcp_extension) {
     log::info("stopping: running requests may finish; another signal stops the server at once",
               {{"signal", name}});
   });
+  log::write_folded();
   log::info("stopped");
   return ExitCode::ok;
 }

@@ -139,6 +139,7 @@ MHD_Result Exchange::on_head(const char* method, const char* version) {
   try {
     route_ = route();
     if (reply_) return refuse();
+    if (route_->options.screen) route_->options.screen(request_);
     if (route_->sink_handler && !gathers()) return open_body();
     if (framing_.length > route_->options.body_bytes_max) throw body_too_large(route_->options);
     bool admits = route_->options.admit && framing_.has_body() && !gathers();
@@ -181,6 +182,7 @@ const Router::Route* Exchange::route() {
   }
   bool preflight = request_.method == "OPTIONS" && request_.headers.has("Access-Control-Request-Method");
   auto match = core_.router.match(request_.method, request_.path);
+  count_for_address(match.route);
   if (match.route && !preflight) {
     request_.params = std::move(match.params);
     request_.route = match.route->pattern;
@@ -201,6 +203,13 @@ const Router::Route* Exchange::route() {
   reply.headers.set("Allow", allow);
   set_reply(std::move(reply));
   return nullptr;
+}
+
+// Throws Error(too_many_requests) when the client's address sent too many requests.
+void Exchange::count_for_address(const Router::Route* route) {
+  if (!core_.address_rates.is_on()) return;
+  if (route && route->options.counts == RouteOptions::Counts::no) return;
+  count_request(request_, "address", core_.address_rates, bucket_of_address(request_.remote_address), began_);
 }
 
 // Returns whether to buffer the body before the handler runs. A small body is almost always in the socket's
@@ -486,7 +495,7 @@ void Exchange::give_up(const std::shared_ptr<Deferred>& deferred, SocketWatcher:
 }
 
 MHD_Result Exchange::queue_reply() {
-  SK_CHECK(reply_.has_value(), "no reply for " + request_.target);
+  SK_CHECK(reply_.has_value(), "no reply for " + request_.route);
   if (auto* stream = std::get_if<std::shared_ptr<EventStream>>(&reply_->body)) start_events(*stream);
   status_ = reply_->status;
   connection_.at_last_request.received = socket_state(connection_.fd).bytes.received;
@@ -560,19 +569,23 @@ void Exchange::log_and_count(MHD_RequestTerminationCode how) {
   core_.request_metrics.received_bytes.add(received_bytes_);
   if (whole) core_.request_metrics.sent_bytes.add(sent_bytes_);
   if (!core_.options.log_requests) return;
-  log::info("request", {{"method", request_.method},
-                        {"route", route_ ? route_->pattern : "-"},
-                        {"path", core_.options.loggable_path ? core_.options.loggable_path(request_.path)
-                                                             : request_.path},
-                        {"status", status_},
-                        {"received", received_bytes_},
-                        {"sent", sent_bytes_},
-                        {"us", duration_us},
-                        {"from", request_.remote_address},
-                        {"request_id", request_.request_id},
-                        {"outcome", whole           ? "ok"
-                                    : answered_raw_ ? "refused"
-                                                    : "aborted"}});
+  // A stranger can cause these without end. Each request of others has its line.
+  bool of_stranger = !route_ || status_ == 401 || status_ == 429;
+  log::write(
+      log::Level::info, "request",
+      {{"method", request_.method},
+       {"route", route_ ? route_->pattern : "-"},
+       {"path", core_.options.loggable_path ? core_.options.loggable_path(request_.path) : request_.path},
+       {"status", status_},
+       {"received", received_bytes_},
+       {"sent", sent_bytes_},
+       {"us", duration_us},
+       {"from", request_.remote_address},
+       {"request_id", request_.request_id},
+       {"outcome", whole           ? "ok"
+                   : answered_raw_ ? "refused"
+                                   : "aborted"}},
+      of_stranger ? log::Fold::repeats : log::Fold::nothing);
 }
 
 }  // namespace sk::http

@@ -55,6 +55,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   MHD_Result on_request_complete();
   void read_head(const char* method, const char* version);
   const Router::Route* route();
+  void count_for_address(const Router::Route* route);
   bool gathers() const;
   MHD_Result open_body();
   MHD_Result take_gathered(std::string_view bytes);

@@ -46,7 +46,7 @@ void add_cors(const ServerOptions& options, const Request& request, Headers& hea
   headers.set("Access-Control-Allow-Origin", *origin);
   headers.set("Access-Control-Expose-Headers",
               "ETag, Location, Content-Range, Content-Disposition, Retry-After, Last-Modified, X-Request-Id, "
-              "Mcp-Session-Id");
+              "Mcp-Session-Id, RateLimit, RateLimit-Policy");
 }
 
 std::string join(const std::vector<std::string>& parts) {
@@ -158,6 +158,7 @@ void finish_reply(const ServerOptions& options, const Request& request, Reply& r
   reply.headers.set("X-Content-Type-Options", "nosniff");
   if (!reply.headers.has("Cache-Control")) reply.headers.set("Cache-Control", "no-store");
   if (options.hsts) reply.headers.set("Strict-Transport-Security", "max-age=31536000");
+  add_rate_headers(request, reply.headers);
   add_cors(options, request, reply.headers);
   if (!worth_gzip(reply)) return;
   append_vary(reply.headers, "Accept-Encoding");

@@ -14,8 +14,8 @@ namespace sk::http {
 
 class Exchange;
 
-// Adds X-Request-Id and the CORS headers. Compresses the reply if that is useful and the client accepts it.
-// Any thread.
+// Adds X-Request-Id, the headers of rate limits and the CORS headers. Compresses the reply if that is useful
+// and the client accepts it. Any thread.
 void finish_reply(const ServerOptions& options, const Request& request, Reply& reply);
 
 // Creates the reply to an OPTIONS request that no route serves: Allow, and the CORS headers for a preflight.

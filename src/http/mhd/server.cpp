@@ -187,7 +187,7 @@ HttpLoad Server::load() const {
   auto at_least_none = [](int64_t value) { return static_cast<size_t>(std::max<int64_t>(0, value)); };
   return {.connections = core.connections.count(),
           .requests = at_least_none(core.request_metrics.under_way.value()),
-          .workers = core.pool.load(),
+          .workers = core.pool.load().all,
           .body_bytes = at_least_none(core.body_budget.used_bytes()),
           .body_bytes_max = core.options.body_memory_bytes_max};
 }

@@ -143,6 +143,31 @@ TEST(Dialects, APathThatHoldsAKeyIsShownWithoutIt) {
   EXPECT_EQ(loggable_path("/librechat/skey_secret"), "/librechat/{key}");
   EXPECT_EQ(loggable_path("/librechat/v1/exec"), "/librechat/v1/exec");
   EXPECT_EQ(loggable_path("/azure/pool/files"), "/azure/pool/files");
+  EXPECT_EQ(loggable_path("/librechat/v1"), "/librechat/v1");
+}
+
+TEST(Dialects, APathThatNoRouteServesIsShownWithoutItsKeyToo) {
+  // A key that an operator chose has no form of its own, so only its place tells.
+  EXPECT_EQ(loggable_path("//librechat/own-key/v1/exec"), "//librechat/{key}/v1/exec");
+  EXPECT_EQ(loggable_path("/librechat//own-key"), "/librechat//{key}");
+  EXPECT_EQ(loggable_path("/%6cibrechat/own-key"), "/%6cibrechat/{key}");
+  EXPECT_EQ(loggable_path("/LibreChat/own%2Dkey/v1"), "/LibreChat/{key}/v1");
+  EXPECT_EQ(loggable_path("/librechat%2fown-key%2fv1"), "/librechat%2f{key}%2fv1");
+  EXPECT_EQ(loggable_path("/librechat/own%2Fkey/v1/exec"), "/librechat/{key}/v1/exec");
+  EXPECT_EQ(loggable_path("/librechat/own/key"), "/librechat/{key}");
+  EXPECT_EQ(loggable_path("/librechat%252Fown-key/v1"), "/librechat%252F{key}/v1");
+  EXPECT_EQ(loggable_path("/proxied/librechat/own-key/v1/exec"), "/proxied/librechat/{key}/v1/exec");
+  EXPECT_EQ(loggable_path("/api/v1/workspaces/w/files/librechat/notes.txt"),
+            "/api/v1/workspaces/w/files/librechat/notes.txt");
+  EXPECT_EQ(loggable_path("/anywhere/skey_0123456789abcdef"), "/anywhere/{key}");
+}
+
+TEST(Dialects, LibreChatIsToldTheTimeToWait) {
+  Json told = error_body("/librechat/v1/exec",
+                         Error(Code::too_many_requests, "slow").with("retry_after_seconds", int64_t{7}));
+  EXPECT_EQ(told["retry_after_seconds"], 7);
+  EXPECT_EQ(error_body("/librechat/v1/exec", Error(Code::too_many_requests, "slow"))["retry_after_seconds"],
+            5);
 }
 
 TEST(OutputText, TellsPrintedTextValuesImagesAndErrorsApart) {

@@ -53,6 +53,43 @@ TEST(Log, LinesBelowTheLevelAreNotWritten) {
   EXPECT_THAT(out, testing::AllOf(testing::Not(testing::HasSubstr("two")), testing::HasSubstr("three")));
 }
 
+TEST(Log, RepeatedLinesAreFoldedIntoOne) {
+  for (auto format : {log::Format::text, log::Format::json}) {
+    auto out = logged(log::Level::info, format, [] {
+      for (int i = 0; i < 100; ++i) log::warn("cannot accept", {{"number", i}});
+      log::write_folded();
+    });
+    EXPECT_EQ(std::count(out.begin(), out.end(), '\n'), 11) << out;
+    EXPECT_THAT(out, testing::HasSubstr("cannot accept … repeated 90 times"));
+  }
+}
+
+TEST(Log, LinesOfWhichEachIsWantedAreAllWritten) {
+  auto out = logged(log::Level::info, log::Format::text, [] {
+    for (int i = 0; i < 100; ++i) log::write(log::Level::info, "request", {}, log::Fold::nothing);
+  });
+  EXPECT_EQ(std::count(out.begin(), out.end(), '\n'), 100);
+}
+
+TEST(Log, KeysAreNeverWritten) {
+  std::string key = "skey_q3Zt_9-uVwXyZ0123456789abcdefghijklmnopqrs";
+  log::hide("an-operators-own-key");
+  for (auto format : {log::Format::text, log::Format::json}) {
+    auto out = logged(log::Level::info, format, [&] {
+      log::info("got " + key, {{"path", "//librechat/" + key}, {"own", "/x/an-operators-own%2dkey"}});
+    });
+    EXPECT_THAT(out, testing::AllOf(testing::Not(testing::HasSubstr(key)), testing::HasSubstr("got {key}"),
+                                    testing::HasSubstr("//librechat/{key}"), testing::HasSubstr("/x/{key}")));
+  }
+  log::hide("");
+}
+
+TEST(Log, ALineHasABoundedLength) {
+  auto out = logged(log::Level::info, log::Format::text,
+                    [] { log::info(std::string(100'000, 'm'), {{"path", std::string(100'000, 'p')}}); });
+  EXPECT_LT(out.size(), 5000u);
+}
+
 TEST(Log, BytesThatAreNotUtf8DoNotStopTheLogger) {
   auto out = logged(log::Level::info, log::Format::json, [] { log::info("got", {{"name", "\xFF\xFE"}}); });
   EXPECT_NO_THROW(parse_json(out));

@@ -55,6 +55,7 @@ class ServerTest : public ::testing::Test {
             .worker_threads = 4,
             .connections_max = 4096,
             .connections_per_address_max = 0,
+            .address_rate = {},
             .header_bytes_max = 32 << 10,
             .idle_timeout_s = 60,
             .body_memory_bytes_max = 256 << 20,

@@ -115,6 +115,28 @@ TEST_F(IdentityTest, OnlyAnAdministratorSuspendsAndNeverAnAdministrator) {
   EXPECT_EQ(code_of([&] { access.suspend(admin, ids.next()); }), Code::not_found);
 }
 
+TEST_F(IdentityTest, WhetherAKeyExistsIsKnownWithoutTheCatalog) {
+  NewKey wanted;
+  wanted.name = "k";
+  auto made = access.create_key(admin, admin.principal(), wanted);
+  EXPECT_TRUE(access.may_exist("a-root-key-for-tests"));
+  EXPECT_TRUE(access.may_exist(made.secret));
+  EXPECT_FALSE(access.may_exist(made.secret + "x"));
+  EXPECT_FALSE(access.may_exist(""));
+  access.revoke_key(admin, made.info.id);
+  EXPECT_TRUE(access.may_exist(made.secret)) << "its owner is told that it was revoked";
+  Access after_restart(*db, clock, ids, hooks);
+  EXPECT_TRUE(after_restart.may_exist("a-root-key-for-tests"));
+  EXPECT_TRUE(after_restart.may_exist(made.secret));
+  EXPECT_FALSE(after_restart.may_exist("another"));
+}
+
+TEST_F(IdentityTest, AKeyThatCouldNotBeMadeDoesNotExist) {
+  hooks.refuse = true;
+  EXPECT_EQ(code_of([&] { access.ensure_first_principal("another-root-key-for-tests"); }), Code::internal);
+  EXPECT_FALSE(access.may_exist("another-root-key-for-tests"));
+}
+
 TEST_F(IdentityTest, ARevokedKeyEndsItsUse) {
   NewKey wanted;
   wanted.name = "k";

@@ -173,6 +173,48 @@ TEST_F(KeepTest, AccessesThatCouldNotBeWrittenAreWrittenLater) {
   EXPECT_NE(text.find("\"count\":3"), std::string::npos) << text;
 }
 
+std::string text_of_folder(const std::string& folder) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& file : std::filesystem::directory_iterator(folder)) files.push_back(file.path());
+  std::ranges::sort(files);
+  std::string text;
+  for (const auto& file : files) text += read_file(file.string());
+  return text;
+}
+
+TEST_F(KeepTest, TheAccessLogHasABoundedSizeAndForgetsTheOldestFirst) {
+  const std::string folder = dir.file("bounded");
+  constexpr uint64_t kBytesMax = 16 << 10;
+  AccessLog log(keep->context(), folder, {.retention_days = 0, .bytes_max = kBytesMax});
+  for (int i = 0; i < 200; ++i) {
+    log.note(
+        {ws.workspace_id(), actor.principal(), "read", "target-" + std::to_string(i), "ok", "192.0.2.1"});
+    log.flush();
+    EXPECT_LE(text_of_folder(folder).size(), kBytesMax + 1024) << i;
+  }
+  log.stop();
+  auto text = text_of_folder(folder);
+  EXPECT_EQ(text.find("target-0\""), std::string::npos);
+  EXPECT_NE(text.find("target-199\""), std::string::npos);
+  EXPECT_NE(text.find("target-180\""), std::string::npos) << "only as much as has to";
+}
+
+TEST_F(KeepTest, StrangersDoNotFillTheAccessLog) {
+  const std::string folder = dir.file("strangers");
+  AccessLog log(keep->context(), folder, {.retention_days = 0, .bytes_max = 1 << 30});
+  for (int i = 0; i < 5000; ++i)
+    log.note({Id{}, Id{}, "denied", "GET /" + std::to_string(i), "unauthorized", "192.0.2.1"});
+  log.note({ws.workspace_id(), actor.principal(), "read", "mine", "ok", "192.0.2.2"});
+  log.stop();
+  auto text = text_of_folder(folder);
+  EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 200);
+  EXPECT_NE(text.find("\"mine\""), std::string::npos);
+  int64_t counted = 0;
+  for (auto line : split(text, '\n'))
+    if (!line.empty()) counted += parse_json(line)["count"].get<int64_t>();
+  EXPECT_EQ(counted, 5001) << "nothing is left out of the count";
+}
+
 static_assert(!std::is_constructible_v<ReadableJournal, Id> &&
                   !std::is_default_constructible_v<ReadableJournal>,
               "a journal is read by an authority, not by an id");
