@@ -37,7 +37,7 @@ class Thumbnails {
 
   // Finishes waiting jobs. Idempotent.
   void stop() { pool_.stop(); }
-  PoolLoad load() const { return pool_.load(); }
+  PoolLoad load() const { return pool_.load().all; }
 
  private:
   struct Known {
