@@ -177,11 +177,14 @@ std::string Judge::disagreement() const {
     const Thing* thing = find(known_, path);
     return reasons_.contains("locked") && thing != nullptr && must_keep_.contains(thing->hash);
   };
+  auto mode_waits = [&](const std::string& path) {
+    return same_but_mode(find(base_.folder, path), find(known_, path)) && has_other_names(path, known_);
+  };
   Outcome now{known_, known_, none, none, nothing, Brings::maybe, true, {}};
   for (const auto& path : outside_)
     if (!is_aside(path) && !is_image(find(base_.folder, path), find(known_, path)) && !are_folders(path) &&
-        !is_undeleted(path) && !is_in_the_way(known_, path) && !is_kept_by_unkept(now, path) &&
-        !is_excused(path, find(known_, path)))
+        !mode_waits(path) && !is_undeleted(path) && !is_in_the_way(known_, path) &&
+        !is_kept_by_unkept(now, path) && !is_excused(path, find(known_, path)))
       return path + ": directory " + say(find(known_, path)) + ", workspace " + say(find(base_.folder, path));
   return "";
 }
@@ -219,13 +222,26 @@ void Judge::check_others(const Listing& was, const Listing& is) {
     if (!was.others.contains(path)) throw Broken("'" + path + "' appeared outside of the session's folder");
 }
 
-// A mode that a client gave to one name of a file shows under its others, and is captured there when they are
-// looked at.
+// The names of one file have one mode in the copy. A mode that a client gave to one of them waits until the
+// file has no other.
 bool Judge::has_other_names(const std::string& path, const Tree& tree) {
   const Thing* thing = find(tree, path);
   if (thing == nullptr || thing->kind != 'f') return false;
   return std::ranges::any_of(
       tree, [&](const auto& one) { return one.first != path && one.second.identity == thing->identity; });
+}
+
+// Whether a client put a file at that path, or where a folder above it would have to be.
+bool Judge::is_taken(const std::string& path, const Listing& is) const {
+  for (std::string at = path; !at.empty(); at = parent_of(at))
+    if (const Entry* entry = find(is.folder, at); entry != nullptr && entry->kind == 'f')
+      return outside_.contains(at);
+  return false;
+}
+
+// Whether the answer of a copy that was closed says that something is not in the workspace.
+bool Judge::says_unkept(const Json& answer) {
+  return !answer.value("all_kept", true) || !answer.value("gone", true);
 }
 
 // Whether a client changed it under the name that it had before.
@@ -244,19 +260,17 @@ void Judge::check_path(const std::string& path, const Outcome& outcome, bool by_
                  "\n    directory before " + say(before) + ", after " + say(after) +
                  "\n    workspace before " + say(was) + ", after " + say(is));
   };
-  // Of a copy that closes on a full disk, or where a client put a file in the place of a folder, only content
-  // is named, not folders.
-  auto named_below = named_.lower_bound(path + "/");
-  bool names_content = named_below != named_.end() && is_below(*named_below, path);
-  if (!outcome.tells_all && before != nullptr && before->kind == 'd' &&
-      (reasons_.contains("disk_full") || names_content))
-    return;
-  // A client may have given the mode to another name of the file, or to the name that it had before.
-  auto mode_is_theirs = [&] { return has_other_names(path, outcome.before) || is_outside_file(is); };
+  // What a closing copy says is not kept is content. Of folders that cannot be kept, it says only that there
+  // are some.
+  bool unnamed = !outcome.tells_all && before != nullptr && before->kind == 'd' &&
+                 says_unkept(outcome.answer) &&
+                 (reasons_.contains("disk_full") || is_taken(path, outcome.is));
+  // A client may have given the mode to the name that it had before.
+  auto mode_is_theirs = [&] { return is_outside_file(is); };
   if (!outside_.contains(path)) {
     if (changed(before, after) && !(same_but_mode(before, after) && mode_is_theirs()))
       fail("the keeper changed what only code may change");
-    if (!is_image(is, before) && !is_excused(path, before) &&
+    if (!is_image(is, before) && !is_excused(path, before) && !unnamed &&
         !(same_but_mode(is, before) && mode_is_theirs()))
       fail("the workspace differs from what code wrote");
     return;
@@ -265,8 +279,10 @@ void Judge::check_path(const std::string& path, const Outcome& outcome, bool by_
     if (!same(is, was)) fail("what a client did was undone");
     // Under the hands of code that has it open, a file is not replaced.
     bool held = after != nullptr && outcome.held.contains({after->identity.device, after->identity.inode});
+    bool mode_waits =
+        !changed(before, after) && same_but_mode(was, after) && has_other_names(path, outcome.before);
     if (held || is_in_the_way(outcome.after, path) || is_kept_by_unkept(outcome, path) ||
-        is_image(was, after) || is_excused(path, after))
+        is_image(was, after) || is_excused(path, after) || unnamed || mode_waits)
       return;
     if (outcome.brings == Brings::yes) fail("what a client did is not in the copy");
     if (changed(before, after)) fail("the directory has neither what code left nor what a client wrote");
@@ -279,7 +295,7 @@ void Judge::check_path(const std::string& path, const Outcome& outcome, bool by_
     return before != nullptr && was != nullptr && before->kind == was->kind &&
            (hash == before->hash || hash == was->hash) && (mode == before->mode || mode == was->mode);
   };
-  if (!is_image(is, before) && !same(is, was) && !is_excused(path, before) &&
+  if (!is_image(is, before) && !same(is, was) && !is_excused(path, before) && !unnamed &&
       !(same_but_mode(is, before) && mode_is_theirs()) && (is == nullptr || !is_mixed(is->hash, is->mode)))
     fail("the workspace has neither what code nor what a client wrote");
   if (changed(before, after) && !is_image(was, after) && !is_image(is, after) &&
@@ -477,9 +493,7 @@ void Judge::settled(const Outcome& outcome) {
     // A mode that came with a file which code renamed meanwhile.
     for (const auto& [path, entry] : outcome.is.folder) {
       const Thing* thing = find(outcome.after, path);
-      if (entry.kind == 'f' && same_but_mode(&entry, thing) && entry.mode != thing->mode &&
-          !has_other_names(path, outcome.after))
-        add_outside(path);
+      if (entry.kind == 'f' && same_but_mode(&entry, thing) && entry.mode != thing->mode) add_outside(path);
     }
   }
   pending_.clear();
@@ -511,8 +525,7 @@ void Judge::brought(const Outcome& outcome) {
       if (muddled_.contains(path)) continue;
       if (!by_code.contains(path))
         check_path(path, outcome, false);
-      else if (!outside_.contains(path) && changed(before, after) && !is_excused(path, before) &&
-               !(same_but_mode(before, after) && has_other_names(path, outcome.before)))
+      else if (!outside_.contains(path) && changed(before, after) && !is_excused(path, before))
         throw Broken("bringing in what clients did changed what code wrote: '" + path + "' from " +
                      say(before) + " to " + say(after));
       else if (before != nullptr && before->kind == 'f' && changed(find(known_, path), before) &&

@@ -119,6 +119,8 @@ class Judge {
   static bool is_in_the_way(const Tree& tree, const std::string& path);
   bool is_outside_file(const Entry* entry) const;
   static bool has_other_names(const std::string& path, const Tree& tree);
+  bool is_taken(const std::string& path, const Listing& is) const;
+  static bool says_unkept(const Json& answer);
   bool is_tangled(const Tree& before) const;
   bool were_one(const std::string& from, const std::string& to, const Tree& before) const;
   std::string relative(const std::string& path) const;

@@ -185,11 +185,15 @@ void Sync::bring_entry(const workspace::Authority& authority, const Entry& entry
   materialise(entry, path, {.replace = false, .expected = replaced});
 }
 
-// Applies a mode that another client set, unless code has set another one.
+// Applies a mode that another client set, unless code has set another one. That of a file with several names
+// waits until the file has only one.
 void Sync::bring_mode(const Entry& entry, const std::string& path, const Node& local) {
   ManifestRow row = *manifest_.find(path);
   uint32_t wanted = (entry.mode & 0777) | (local.mode & 07000);
   if (local.kind != row.kind || local.mode != row.mode || local.mode == wanted) return;
+  // All names of a file have one mode in the copy. Under another name it would count as code's change, and a
+  // capture would replace the mode that a client gave to that name.
+  if (local.kind == NodeKind::file && local.links > 1) return bring_later(entry.path);
   bool same = row.has_marks_of(local);
   auto changed = copy_.set_mode(path, wanted);
   if (!changed) return;

@@ -17,6 +17,13 @@ class SyncTest : public CopyTest {
     capture.settle(touched, {}, as());
   }
 
+  void set_mode(const std::string& path, uint32_t mode) {
+    keep.files().apply_one(ws, workspace::SetModeChange{path, mode, {}, {}});
+  }
+  uint32_t mode_on_disk(const std::string& path) const {
+    return static_cast<uint32_t>(std::filesystem::status(on_disk(path)).permissions());
+  }
+
   WorkingCopy copy{context.directory + "/" + session.id.hex(), context.owner};
   Manifest manifest{keep.context(), session.key()};
   Capture capture{keep, copy, manifest, session.folder, context.file_bytes_max};
@@ -144,6 +151,46 @@ TEST_F(SyncTest, WhatIsBroughtIsNotANewVersionForTheNextCapture) {
   bring_all();
   capture_all();
   EXPECT_EQ(versions("s/f"), 1u);
+}
+
+TEST_F(SyncTest, NamesOfOneFileKeepTheModesThatClientsGaveThem) {
+  write("a", "one");
+  std::filesystem::create_hard_link(on_disk("a"), on_disk("b"));
+  bring_all();
+  capture_all();
+  set_mode("s/a", 0700);
+  set_mode("s/b", 0600);
+  for (int i = 0; i < 2; ++i) {
+    bring();
+    capture_all();
+    EXPECT_EQ(find("s/a")->mode, 0700u);
+    EXPECT_EQ(find("s/b")->mode, 0600u);
+    EXPECT_EQ(mode_on_disk("a"), mode_on_disk("b"));
+  }
+  // Each has its own once it is a file by itself.
+  std::filesystem::remove(on_disk("a"));
+  capture_all();
+  bring();
+  EXPECT_EQ(mode_on_disk("b"), 0600u);
+  EXPECT_FALSE(sync.has_skipped());
+}
+
+TEST_F(SyncTest, AModeForOneNameOfAFileIsNotCapturedForAnother) {
+  write("a", "one");
+  std::filesystem::create_hard_link(on_disk("a"), on_disk("b"));
+  bring_all();
+  capture_all();
+  uint32_t before = find("s/b")->mode;
+  set_mode("s/a", 0600);
+  bring();
+  capture_all();
+  EXPECT_EQ(find("s/b")->mode, before);
+  // What code writes takes nothing from that mode either.
+  write("b", "two");
+  capture_all();
+  EXPECT_EQ(kept("s/a"), "two");
+  EXPECT_EQ(find("s/a")->mode, 0600u);
+  EXPECT_EQ(find("s/b")->mode, before);
 }
 
 }  // namespace
