@@ -47,7 +47,7 @@ class Captures {
 
   // Cancels running jobs, whose files are settled as cannot_tell, and joins the threads. Idempotent.
   void stop();
-  PoolLoad load() const { return pool_.load(); }
+  PoolLoad load() const { return pool_.load().all; }
 
  private:
   // Handles the message with that number, and queues the next one.
