@@ -1,6 +1,7 @@
 #include "catalog/write_queue.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace sk::catalog {
 
@@ -23,19 +24,19 @@ std::vector<WriteQueue::Write*> WriteQueue::next(size_t max) const {
     return {writes_.begin(), writes_.begin() + count};
   }
   struct Line {
+    size_t number;
     const Tenant* tenant;
     std::vector<Write*> writes;
+    auto rank() const { return std::tuple(tenant->used, tenant->served, number); }
   };
   std::vector<Line> lines;  // by the arrival of their first writes
   std::unordered_map<Id, size_t> line_of;
   for (Write* write : writes_) {
     auto [found, is_new] = line_of.try_emplace(write->tenant, lines.size());
-    if (is_new) lines.push_back({&tenants_.at(write->tenant), {}});
+    if (is_new) lines.push_back({lines.size(), &tenants_.at(write->tenant), {}});
     lines[found->second].writes.push_back(write);
   }
-  std::ranges::stable_sort(lines, [](const Line& a, const Line& b) {
-    return std::pair(a.tenant->used, a.tenant->served) < std::pair(b.tenant->used, b.tenant->served);
-  });
+  std::ranges::sort(lines, {}, &Line::rank);
   std::vector<Write*> group;
   for (size_t round = 0; group.size() < std::min(max, writes_.size()); ++round)
     for (const Line& line : lines)
