@@ -24,13 +24,12 @@ std::string reason_of(std::string_view text) {
 Json parse_json(std::string_view text, std::string_view what) {
   constexpr int kDepthMax = 64;
   constexpr size_t kFieldsMax = 1'000;
-  bool too_deep = false;
-  auto limit_depth = [&](int depth, Json::parse_event_t, Json&) {
-    if (depth > kDepthMax) too_deep = true;
-    return !too_deep;
-  };
+  constexpr size_t kValuesMax = 1'000'000;
   // The parser recurses per nesting level without a limit. Ordered objects search all their fields for each
-  // new one. Count both first, so hostile text cannot exhaust the stack or cost quadratic time.
+  // new one. A value takes many times the memory of its text. Count all of it first, so hostile text cannot
+  // exhaust the stack or the memory, or cost quadratic time. (A callback of the parser could count, too, but
+  // the library then searches an array again after each of its objects.)
+  size_t values = 1;
   std::vector<size_t> commas;
   bool in_string = false;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -51,9 +50,11 @@ Json parse_json(std::string_view text, std::string_view what) {
     } else if (c == ',' && !commas.empty() && commas.back() > 0 && ++commas.back() > kFieldsMax) {
       throw Error(Code::bad_request, std::string(what) + " has an object with more than 1,000 fields");
     }
+    if (!in_string && (c == ',' || c == '[' || c == '{') && ++values > kValuesMax)
+      throw Error(Code::bad_request, std::string(what) + " has more than 1,000,000 values");
   }
   try {
-    return Json::parse(text, limit_depth);
+    return Json::parse(text);
   } catch (const Json::parse_error& e) {
     throw Error(Code::bad_request, std::string(what) + " is not valid JSON: " + reason_of(e.what()) +
                                        " at byte " + std::to_string(e.byte));

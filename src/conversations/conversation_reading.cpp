@@ -7,7 +7,7 @@ namespace sk::conversations {
 
 namespace {
 
-constexpr size_t kPageBytesMax = 8 << 20;  // of text per page; pages of long messages have fewer items
+constexpr size_t kPageBytesMax = 2 << 20;  // of text per page; pages of long messages have fewer items
 
 std::string cursor_of(TimeUs time_us, const Id& id) { return std::to_string(time_us) + "-" + id.hex(); }
 

@@ -7,6 +7,7 @@
 #include "conversations/conversation_match.h"
 #include "conversations/conversation_rows.h"
 #include "workspace/file_at.h"
+#include "workspace/intake.h"
 #include "workspace/journal.h"
 
 namespace sk::conversations {
@@ -188,6 +189,7 @@ Message Conversations::put(const Authority& authority, NewMessage wanted, const 
   check_message_text(wanted.transcript, context_.limits.message_text_bytes_max);
   check_file_count(wanted.transcript.mentions.size() + wanted.files.size(),
                    context_.limits.message_files_max);
+  workspace::check_room(context_);
   auto known = context_.db.read([&](catalog::Statements& statements) {
     return known_of(statements, authority.workspace_id(), wanted.conversation, wanted.name);
   });

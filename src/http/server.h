@@ -32,8 +32,9 @@ struct ServerOptions {
   size_t connections_per_address_max;  // 0: no limit
   RateOptions address_rate;            // requests of one client address
   size_t header_bytes_max;
-  int idle_timeout_s;              // between requests, and for a client that neither sends nor reads
-  uint64_t body_memory_bytes_max;  // for the bodies of all requests together
+  int idle_timeout_s;               // between requests, and for a client that neither sends nor reads
+  uint64_t body_memory_bytes_max;   // for the bodies of all requests together
+  uint64_t reply_memory_bytes_max;  // for all answers together that are not read from files
   BodyPace body_pace;
   int event_heartbeat_s;
   size_t event_buffer_bytes_max;

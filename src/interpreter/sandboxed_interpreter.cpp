@@ -179,10 +179,10 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     };
     // Sleep costs the other session its variables; a refusal would cost this caller its answer.
     if (mine >= options.sessions_per_principal_max && !make_room(guest, guest))
-      throw refuse("you have " + std::to_string(mine) + " sessions awake, which is the limit");
+      throw refuse("you run code in " + std::to_string(mine) + " sessions, which is the limit");
     if (mine < options.sessions_per_principal_max && all >= options.sessions_max &&
         !make_room(guest, std::nullopt))
-      throw refuse("the server has " + std::to_string(all) + " sessions awake, which is the limit");
+      throw refuse("the server runs code in " + std::to_string(all) + " sessions, which is the limit");
     records.claim(*info);
     auto made = LiveSession::make(services, *info);
     made->reserve();

@@ -157,11 +157,11 @@ uint64_t DiskGuard::hidden_bytes(const Watched& watched) {
   return watched.hidden(info.st_dev);
 }
 
-// Sets the allowance to the limits. A folder above them may keep its size plus an amount too small to notice,
-// but never more than before.
+// Sets the allowance to the limits. A folder above them may keep its size, or exceed them by an amount too
+// small to notice, but never more than before: it must not grow a little with each start of its session.
 void DiskGuard::tighten(Watched& watched) {
   auto tighter = [](uint64_t limit, uint64_t allowed, uint64_t used, uint64_t little) {
-    return used <= limit ? limit : std::min(allowed, used + little);
+    return used <= limit ? limit : std::min(allowed, std::max(used, limit + little));
   };
   const DiskLimits& limits = watched.limits;
   const FolderUsage& usage = watched.usage;

@@ -113,7 +113,7 @@ SessionEnd Session::find_outcome() {
   if (outcome_) return out;
   if (init_reported_memory(*parts_) || (usage().oom_kills > 0 && out.signal == SIGKILL)) {
     out.end = End::oom;
-    out.reason = "more memory than its limit";
+    out.reason = "more memory than its limit of " + human_size(spec_.limits.memory_bytes);
   } else if (out.signal) {
     out.end = End::crash;
     out.reason = ::strsignal(*out.signal);

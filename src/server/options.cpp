@@ -82,6 +82,7 @@ http::ServerOptions http_options(const Settings& settings, const TlsFiles& tls) 
       .header_bytes_max = settings.header_bytes_max,
       .idle_timeout_s = static_cast<int>(settings.idle_timeout_s),
       .body_memory_bytes_max = settings.body_memory_bytes_max,
+      .reply_memory_bytes_max = settings.reply_memory_bytes_max,
       .body_pace = {.bytes_per_s_min = settings.body_bytes_per_s_min,
                     .time_max = std::chrono::seconds(settings.body_time_max_s)},
       .event_heartbeat_s = static_cast<int>(settings.event_heartbeat_s),

@@ -70,7 +70,8 @@ class ChangeRun {
   void remember_place(const Id& entry);
   // Counts entries that the transaction changes besides those that its changes name. Error(too_large) when
   // there are too many, since all other writers wait for the transaction. Call before changing them.
-  void touch(size_t entries);
+  // `cost` is how many of them one of these entries counts for.
+  void touch(size_t entries, size_t cost = 1);
   // The number of live entries below a folder, as far as touch() needs it: at most one over the limit.
   size_t count_below(std::string_view folder);
   // Whether any live entry is below the path.

@@ -13,6 +13,9 @@ namespace sk::workspace {
 
 namespace {
 
+// A page of entries with very long paths ends early.
+constexpr size_t kListPathBytesMax = 1 << 20;
+
 void clean(PutChange& change) { change.path = clean_file_path(change.path); }
 void clean(MkdirChange& change) { change.path = clean_file_path(change.path); }
 void clean(MoveChange& change) {
@@ -264,37 +267,40 @@ Page<Entry> Files::list(const Authority& authority, const ListOptions& options) 
   if (!options.cursor.empty()) after = decode_cursor(options.cursor);
   auto no_folder = [&] { return Error(Code::not_found, "there is no folder " + quoted_path(folder)); };
   if (folder.empty() && authority.is_limited()) throw no_folder();
+  auto find_folder = [&](catalog::Statements& statements) {
+    auto entry = find_spelled(statements, authority.workspace_id(), folder);
+    if (!entry || !authority.covers(entry->path)) throw no_folder();
+    if (entry->kind != EntryKind::folder)
+      throw Error(Code::bad_request, quoted_path(folder) + " is a file, not a folder");
+    if (folder != entry->path && options.cursor.empty()) after.first = entry->path;
+    folder = entry->path;
+  };
   Page<Entry> page;
-  context_.db.read([&](catalog::Statements& statements) {
-    if (!folder.empty()) {
-      auto entry = find_spelled(statements, authority.workspace_id(), folder);
-      if (!entry || !authority.covers(entry->path)) throw no_folder();
-      if (entry->kind != EntryKind::folder)
-        throw Error(Code::bad_request, quoted_path(folder) + " is a file, not a folder");
-      if (folder != entry->path && options.cursor.empty()) after.first = entry->path;
-      folder = entry->path;
-    }
-    for (;;) {
-      auto step =
-          list_step(statements, authority.workspace_id(), folder, options.recursive, after, limit + 1);
-      for (Entry& entry : step) {
-        auto [parent, name] = split_path(entry.path);
-        after = {parent, name};
-        std::string_view below = entry.path;
-        if (!folder.empty()) below.remove_prefix(folder.size() + 1);
-        if (!options.glob.empty() && !glob_match(options.glob, below)) continue;
-        if (page.items.size() == limit) {
-          page.has_more = true;
-          auto [last_parent, last_name] = split_path(page.items.back().path);
-          page.next_cursor = encode_cursor(last_parent, last_name);
-          return;
-        }
-        page.items.push_back(std::move(entry));
+  size_t path_bytes = 0;
+  bool is_first = true;
+  for (;;) {
+    // Matching takes long, and the catalog's readers are few: it holds none of them.
+    auto step = context_.db.read([&](catalog::Statements& statements) {
+      if (std::exchange(is_first, false) && !folder.empty()) find_folder(statements);
+      return list_step(statements, authority.workspace_id(), folder, options.recursive, after, limit + 1);
+    });
+    for (Entry& entry : step) {
+      auto [parent, name] = split_path(entry.path);
+      after = {parent, name};
+      std::string_view below = entry.path;
+      if (!folder.empty()) below.remove_prefix(folder.size() + 1);
+      if (!options.glob.empty() && !glob_match(options.glob, below)) continue;
+      if (page.items.size() == limit || path_bytes > kListPathBytesMax) {
+        page.has_more = true;
+        auto [last_parent, last_name] = split_path(page.items.back().path);
+        page.next_cursor = encode_cursor(last_parent, last_name);
+        return page;
       }
-      if (step.size() <= limit) return;
+      path_bytes += entry.path.size();
+      page.items.push_back(std::move(entry));
     }
-  });
-  return page;
+    if (step.size() <= limit) return page;
+  }
 }
 
 #define SK_HEADS                                                                                             \

@@ -56,16 +56,16 @@ void ChangeRun::remember_place(const Id& entry) {
       {entry, now_us()});
 }
 
-void ChangeRun::touch(size_t entries) {
+void ChangeRun::touch(size_t entries, size_t cost) {
   // Captures and the server's own work must not fail for a limit that protects others from requests.
   if (authority_ == nullptr || authority_->origin() == Authority::Origin::system) return;
   const size_t max = context_.limits.changed_entries_max;
-  touched_ += entries;
+  touched_ += entries * cost;
   if (touched_ <= max) return;
-  throw Error(Code::too_large, "this would change more than " + std::to_string(max) +
-                                   " entries at once, the limit of this server")
+  throw Error(Code::too_large, "this would change more than " + std::to_string(max / cost) +
+                                   " entries at once (changed_entries_max)")
       .advise(Advice::change_in_parts)
-      .with("entries_max", static_cast<int64_t>(max));
+      .with("entries_max", static_cast<int64_t>(max / cost));
 }
 
 size_t ChangeRun::count_below(std::string_view folder) {

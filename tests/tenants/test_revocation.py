@@ -201,7 +201,17 @@ def mcp_run(world):
     return answer_of(lambda: world.guest.send("POST", "/mcp", headers=headers, json={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}))
 
 
-CODE = [rest_wait, rest_stream, rest_queued, openai_exec, azure_execution, librechat_exec, mcp_run]
+def mcp_run_in_session(world):
+    """A call in a session of MCP's versions before 2026. Without an answer, clients wait for ever."""
+    headers = {"Accept": "application/json, text/event-stream"}
+    params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    answer = world.guest.send("POST", "/mcp", 200, headers=headers, json={"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
+    headers["Mcp-Session-Id"] = answer.headers["Mcp-Session-Id"]
+    call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "run_python", "arguments": {"code": CELL}}}
+    return answer_of(lambda: world.guest.send("POST", "/mcp", headers=headers, json=call))
+
+
+CODE = [rest_wait, rest_stream, rest_queued, openai_exec, azure_execution, librechat_exec, mcp_run, mcp_run_in_session]
 
 
 @pytest.mark.parametrize("lose", KINDS, ids=lambda f: f.__name__)

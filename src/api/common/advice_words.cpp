@@ -56,8 +56,7 @@ constexpr AdviceWords kRestWords[] = {
      "Purge files that are not needed and collect garbage (POST /api/v1/gc), or free space on the server's "
      "disk."},
     {Advice::list_sessions, "List your sessions: GET /api/v1/sessions."},
-    {Advice::end_a_session,
-     "Wait until a session goes to sleep, or delete one: DELETE /api/v1/sessions/{session}."},
+    {Advice::end_a_session, "Wait until one of the executions ends, or delete a session that runs one."},
     {Advice::keep_files_first,
      "List them with GET /api/v1/sessions/{session}/unkept, and keep them with POST "
      "/api/v1/sessions/{session}/retry once the reason is gone. ?force=true deletes the session with them."},
@@ -82,7 +81,7 @@ constexpr AdviceWords kToolWords[] = {
     {Advice::restore_file_first, "It is in the trash. Use restore with its path."},
     {Advice::list_sessions, "Use list_sessions to see your sessions."},
     {Advice::end_a_session,
-     "Wait until a session goes to sleep, or continue in one that list_sessions shows."},
+     "Wait until one of the executions ends, or continue in a session that list_sessions shows."},
     {Advice::keep_files_first,
      "List them with session_unkept, and keep them with retry: true once the reason is gone."},
 };
@@ -109,7 +108,7 @@ constexpr AdviceWords kVendorWords[] = {
      "The folder '{trashed_path}', which contains it, is in the trash. Restore it from there."},
     {Advice::restore_file_first, "It is in the trash. Restore it from there."},
     {Advice::list_sessions, ""},
-    {Advice::end_a_session, "Wait until a session goes to sleep, or delete one."},
+    {Advice::end_a_session, "Wait until one of the executions ends."},
     {Advice::keep_files_first,
      "Remove the reason, such as a full quota, and delete the session again: that keeps them first. "
      "?force=true deletes the session with them."},
@@ -134,7 +133,7 @@ constexpr AdviceWords kPageWords[] = {
      "The folder '{trashed_path}', which contains it, is in the workspace's trash. Restore it there."},
     {Advice::restore_file_first, "Restore the file first, in the workspace's trash."},
     {Advice::list_sessions, ""},
-    {Advice::end_a_session, "Wait until a session goes to sleep."},
+    {Advice::end_a_session, "Wait until one of the executions ends."},
     {Advice::keep_files_first, "Keep or dismiss the session's unkept files first."},
 };
 

@@ -7,6 +7,8 @@ namespace sk::api {
 namespace {
 
 constexpr std::chrono::seconds kWorkEndsWithin{1};
+// A stream that closes without its answer tells the client nothing, so its work has more time to end.
+constexpr std::chrono::seconds kStreamedWorkEndsWithin{2};
 
 void end_reply(http::Deferred& reply, const http::Request& request, const Error& error) {
   reply.complete(dialect_error_reply(request, error));
@@ -22,7 +24,8 @@ void watch_key(const Call& call, const std::shared_ptr<Lasting>& lasting) {
     auto reply = weak.lock();
     if (!reply) return;
     if (reply->at_stop() == http::AtStop::end) return end_reply(*reply, request, error);
-    background.run_after(kWorkEndsWithin, [weak, request, error] {
+    constexpr bool is_stream = std::is_same_v<Lasting, http::EventStream>;
+    background.run_after(is_stream ? kStreamedWorkEndsWithin : kWorkEndsWithin, [weak, request, error] {
       if (auto waiting = weak.lock()) end_reply(*waiting, request, error);
     });
   };

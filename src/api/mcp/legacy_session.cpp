@@ -162,7 +162,13 @@ bool LegacySession::send(uint64_t number, const Json& message, bool last) {
     if (live) live->close();
   }
   make_room_locked();
+  if (is_ending_ && !has_unanswered_locked()) ended_ = true;
   return true;
+}
+
+bool LegacySession::has_unanswered_locked() const {
+  return std::ranges::any_of(streams_,
+                             [](const auto& one) { return one.first != 0 && !one.second.finished; });
 }
 
 void LegacySession::close_stream(uint64_t number, bool finished) {
@@ -278,7 +284,7 @@ void LegacySession::end_with_key(workspace::Revocations& revocations, const work
   MutexLock lock(mutex_);
   if (key_watch_) return;
   auto on_end = [weak = weak_from_this()](const Error&) {
-    if (auto self = weak.lock()) self->end();
+    if (auto self = weak.lock()) self->end_after_answers();
   };
   key_watch_ = revocations.watch_key(actor, std::move(on_end), checked);
 }
@@ -314,9 +320,19 @@ void LegacySession::end() {
   }
 }
 
+void LegacySession::end_after_answers() {
+  {
+    MutexLock lock(mutex_);
+    is_ending_ = true;
+    if (auto live = streams_[0].live.lock()) live->close();
+    if (has_unanswered_locked()) return;
+  }
+  end();
+}
+
 bool LegacySession::has_ended() const {
   MutexLock lock(mutex_);
-  return ended_;
+  return ended_ || is_ending_;
 }
 
 std::shared_ptr<LegacySession> LegacySessions::create(const Owner& owner, Agreed agreed) {

@@ -77,7 +77,8 @@ class LegacySession : public std::enable_shared_from_this<LegacySession> {
   std::shared_ptr<ResourceWatch> adopt_watch(std::shared_ptr<ResourceWatch> watch);
   std::shared_ptr<ResourceWatch> watch() const;
 
-  // Ends the session when its key gives no right any more. Later calls have no effect.
+  // Ends the session when its key gives no right any more. Calls that are under way are answered first: the
+  // executions of the key end by themselves, and the answers say so. Later calls have no effect.
   void end_with_key(workspace::Revocations& revocations, const workspace::Actor& actor,
                     workspace::RightsMoment checked);
 
@@ -106,6 +107,8 @@ class LegacySession : public std::enable_shared_from_this<LegacySession> {
   void close_stream(uint64_t number, bool finished);
   bool ask(uint64_t number, std::string_view method, Json params,
            std::function<void(const RpcMessage&)> then);
+  void end_after_answers();
+  bool has_unanswered_locked() const SK_REQUIRES(mutex_);
   void make_room_locked() SK_REQUIRES(mutex_);
   static std::string event_id(uint64_t stream, int64_t event, std::string_view request);
   static http::Reply answer_lost(std::string_view event_id, const Json& request_id);
@@ -126,6 +129,7 @@ class LegacySession : public std::enable_shared_from_this<LegacySession> {
   std::shared_ptr<ResourceWatch> watch_ SK_GUARDED_BY(mutex_);
   std::optional<workspace::RightWatch> key_watch_ SK_GUARDED_BY(mutex_);
   TimeUs touched_us_ SK_GUARDED_BY(mutex_) = 0;
+  bool is_ending_ SK_GUARDED_BY(mutex_) = false;  // ends with the last answer
   bool ended_ SK_GUARDED_BY(mutex_) = false;
 };
 

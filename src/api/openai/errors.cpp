@@ -50,7 +50,7 @@ std::string unknown_path_message(const http::Request& request) {
 
 // Advice about sessions, which are containers here.
 constexpr AdviceWords kContainerWords[] = {
-    {Advice::end_a_session, "Wait until a container expires, or delete one."},
+    {Advice::end_a_session, "Wait until an execution in one of your containers ends."},
     {Advice::create_other_session, "Create another container. The files of this one are in the workspace."},
     {Advice::keep_files_first,
      "Remove the reason, such as a full quota, and delete the container again: that keeps them first. "

@@ -102,9 +102,11 @@ Error to_error(const http::ClientResponse& response, const Target& target) {
   Error out(code_named(text_in(fields, "code"), response.status),
             message.empty() ? "the server answered " + status : message);
   add_facts(out, fields);
-  if (out.code() == Code::unauthorized) return std::move(out).hint(key_hint(target));
+  auto known = advice_named(text_in(fields, "advice"));
+  if (out.code() == Code::unauthorized && known != Advice::ask_administrator)
+    return std::move(out).hint(key_hint(target));
   // The server's hint is for those who write requests; this program has words of its own for what it knows.
-  if (auto known = advice_named(text_in(fields, "advice"))) return std::move(out).advise(*known);
+  if (known) return std::move(out).advise(*known);
   return std::move(out).hint(text_in(fields, "hint"));
 }
 

@@ -39,7 +39,7 @@ constexpr AdviceWords kWords[] = {
      "Purge files that are not needed and collect garbage ('sandkeep gc'), or free space on the server's "
      "disk."},
     {Advice::list_sessions, "List your sessions: 'sandkeep sessions ls'."},
-    {Advice::end_a_session, "Wait until a session goes to sleep, or delete one: 'sandkeep sessions rm'."},
+    {Advice::end_a_session, "Wait until one of your executions ends."},
     {Advice::keep_files_first,
      "List them with 'sandkeep sessions unkept ID', and keep them with 'sandkeep sessions retry ID' once the "
      "reason is gone. --force deletes the session with them."},

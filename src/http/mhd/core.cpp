@@ -27,6 +27,9 @@ Core::Core(ServerOptions server_options, Router server_router, Metrics& metrics)
       body_budget(
           options.body_memory_bytes_max,
           metrics.gauge("sandkeep_http_body_bytes", "Bytes of request bodies that are held in memory.")),
+      reply_budget(
+          options.reply_memory_bytes_max,
+          metrics.gauge("sandkeep_http_reply_bytes", "Bytes of large answers that are held in memory.")),
       address_rates(options.address_rate),
       pool(options.worker_threads, limits_of(options)) {}
 

@@ -57,6 +57,7 @@ struct Core {
   RequestMetrics request_metrics;
   Connections connections;
   BodyBudget body_budget;
+  BodyBudget reply_budget;  // for answers that are in memory until they are sent
   BucketTable address_rates;
   std::atomic<bool> draining{false};  // stop() has begun: replies close their connections
   std::atomic<bool> closing{false};   // draining is over: requests are dropped

@@ -22,6 +22,9 @@ constexpr uint64_t kLingerBytesMax = 64 << 20;
 // size.
 constexpr uint64_t kSilentDrainBytesMax = 1 << 30;
 
+// The memory of shorter answers is bounded by the number of connections.
+constexpr size_t kUncountedReplyBytes = 64 << 10;
+
 constexpr auto kNoWait = std::chrono::steady_clock::time_point::max().time_since_epoch().count();
 
 void tell_closed(EventStream& stream) {
@@ -44,12 +47,16 @@ Error bodies_use_all_memory() {
 }
 
 // Whose turn a request takes on the workers: that of its credential, before anybody has checked it, or of its
-// address. A client with many credentials has many turns, but then each of them is short, or a real key.
+// address. Only the first header counts, since the request has the rights of that one: other headers that
+// change with each request give no further turns. A wrong credential costs little.
 Id turn_of(const Request& request) {
-  size_t hash = 0;
-  for (const char* name : {"Authorization", "Api-Key", "X-Api-Key", "Cookie"})
-    if (auto value = request.headers.get(name)) hash = hash * 31 + std::hash<std::string_view>()(*value);
-  if (hash == 0) hash = std::hash<std::string_view>()(request.remote_address);
+  std::string text = request.remote_address;
+  for (const char* name : {"Authorization", "X-Api-Key", "Api-Key", "X-Ms-Apikey", "Cookie"})
+    if (auto value = request.headers.get(name)) {
+      text = std::move(*value);
+      break;
+    }
+  size_t hash = std::hash<std::string>()(text);
   Id turn;
   std::memcpy(turn.bytes.data() + 8, &hash, sizeof hash);
   return turn;
@@ -63,7 +70,11 @@ MHD_Result collect_header(void* headers, MHD_ValueKind, const char* name, const 
 }  // namespace
 
 Exchange::Exchange(Core& core, Connection& connection, MHD_Connection* handle, std::string target)
-    : core_(core), connection_(connection), handle_(handle), body_share_(core.body_budget) {
+    : core_(core),
+      connection_(connection),
+      handle_(handle),
+      reply_share_(core.reply_budget),
+      body_share_(core.body_budget) {
   request_.target = std::move(target);
   request_.received_us = core_.clock.now_us();
 }
@@ -415,7 +426,19 @@ void Exchange::set_reply(Reply reply) {
       (*stream)->close();
       reply.body = std::string();
     }
+  hold_memory_of(reply);
   reply_ = std::move(reply);
+}
+
+// A client that reads slowly, or not at all, keeps its answer in memory.
+void Exchange::hold_memory_of(Reply& reply) {
+  auto* text = std::get_if<std::string>(&reply.body);
+  if (text == nullptr || text->size() <= kUncountedReplyBytes) return;
+  if (reply_share_.cover(text->size(), request_.owner)) return;
+  reply = core_.error_reply(
+      request_,
+      Error(Code::unavailable, "The memory for answers is in use.").with("retry_after_seconds", int64_t{1}));
+  finish_reply(core_.options, request_, reply);
 }
 
 void Exchange::settle(Reply reply) {

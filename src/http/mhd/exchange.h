@@ -83,6 +83,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   // Any thread that owns the outcome at that time.
   Reply reply_to(const std::exception_ptr& failure);
   void set_reply(Reply reply);
+  void hold_memory_of(Reply& reply);
   // Answers in the middle of the body, bypassing libmicrohttpd. Does nothing if the rest of the body is small
   // enough to read. Call on the loop thread or under the upload's mutex.
   void answer_at_once(uint64_t received_bytes);
@@ -108,6 +109,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   int status_ = 0;
   std::shared_ptr<EventStream> events_;
 
+  BodyBudget::Share reply_share_;
   BodyBudget::Share body_share_;  // used by the loop, and by a job while the connection is parked
 
   // Written by a job while the connection is parked or under the upload's mutex; read by the loop afterwards.

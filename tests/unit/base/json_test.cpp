@@ -58,6 +58,31 @@ TEST(Json, AnErrorSaysWhatIsWrongAndAtWhichByteWithoutNamingTheLibrary) {
   EXPECT_EQ(message_of("1e999").find("exception"), std::string::npos);
 }
 
+TEST(Json, TooManyValuesAreRefusedBeforeTheyTakeMemory) {
+  auto many = [](int count) {
+    std::string text = "[1";
+    for (int i = 1; i < count; ++i) text += ",1";
+    return text + "]";
+  };
+  EXPECT_EQ(parse_json(many(500'000)).size(), 500'000u);
+  EXPECT_NE(expect_error(Code::bad_request, [&] { parse_json(many(1'000'001)); }).find("1,000,000 values"),
+            std::string::npos);
+}
+
+// With a callback, the parser searched an array again after each of its objects: 20,000 took a second.
+TEST(Json, AnArrayOfObjectsCostsAboutAsMuchAsAnArrayOfArrays) {
+  auto time_of = [](std::string_view element) {
+    std::string text = "[1";
+    for (int i = 0; i < 100'000; ++i) text.append(",").append(element);
+    text += "]";
+    auto began = std::chrono::steady_clock::now();
+    EXPECT_EQ(parse_json(text).size(), 100'001u);
+    return std::chrono::steady_clock::now() - began;
+  };
+  auto arrays = time_of("[]");
+  EXPECT_LT(time_of("{}"), 100 * arrays);
+}
+
 RC_GTEST_PROP(JsonProperty, AnyBytesCanBeWrittenAndTheTextReadBack, (const std::string& bytes)) {
   auto back = parse_json(to_text(Json{{"value", bytes}})).at("value").get<std::string>();
   if (is_utf8(bytes)) RC_ASSERT(back == bytes);

@@ -66,9 +66,9 @@ Json snapshot() {
             {{"name", "records"}, {"threads", 1}, {"running", 0}, {"waiting", 0}},
             {{"name", "bridge"}, {"threads", 2}, {"running", 1}, {"waiting", 0}}}},
           {"all", figures({{"sessions_awake_max", 64}}, 101.0, 812 * kMiBytes, 2, 1)},
-          {"tenants", {one_tenant("ada")}},
+          {"tenants", Json::array({one_tenant("ada")})},
           {"other_tenants", figures({{"count", 3}}, nullptr, 0, 0, 0)},
-          {"sessions", {one_session("analysis")}},
+          {"sessions", Json::array({one_session("analysis")})},
           {"other_sessions",
            {{"count", 0},
             {"executions", {{"running", 0}, {"waiting", 0}}},
@@ -118,7 +118,7 @@ TEST(TopView, NoLineIsWiderThanTheTerminal) {
 
 TEST(TopView, LongNamesAreCutAndMarked) {
   auto top = snapshot();
-  top["tenants"] = {one_tenant(std::string(100, 'x'))};
+  top["tenants"] = Json::array({one_tenant(std::string(100, 'x'))});
   EXPECT_TRUE(texts_of(describe_top(top, {.width = 60}))[7].starts_with("xxxxxxxxx~  ")) << "a sixth";
   EXPECT_TRUE(texts_of(describe_top(top, {.width = 60, .utf8 = true}))[7].starts_with("xxxxxxxxx…  "));
 }
@@ -126,8 +126,8 @@ TEST(TopView, LongNamesAreCutAndMarked) {
 TEST(TopView, NamesCannotControlTheTerminal) {
   auto top = snapshot();
   std::string hostile = "\x1b[2J\x07\n\u202Eevil";
-  top["tenants"] = {one_tenant(hostile)};
-  top["sessions"] = {one_session(hostile)};
+  top["tenants"] = Json::array({one_tenant(hostile)});
+  top["sessions"] = Json::array({one_session(hostile)});
   top["sessions"][0]["workspace"]["name"] = hostile;
   top["sessions"][0]["principal"]["name"] = hostile;
   top["sessions"][0]["state"] = hostile;

@@ -59,6 +59,7 @@ class ServerTest : public ::testing::Test {
             .header_bytes_max = 32 << 10,
             .idle_timeout_s = 60,
             .body_memory_bytes_max = 256 << 20,
+            .reply_memory_bytes_max = 256 << 20,
             .body_pace = {},
             .event_heartbeat_s = 15,
             .event_buffer_bytes_max = 4 << 20,

@@ -145,6 +145,26 @@ TEST(DiskGuard, LetsASessionThatBeginsOverTheLimitShrinkButNotGrow) {
   EXPECT_NE(again.wait(), "");
 }
 
+TEST(DiskGuard, DoesNotLetASessionGrowALittleWithEachStart) {
+  TempFolder root;
+  std::filesystem::create_directory(root / "full");
+  DiskGuard guard({.data_root = root.path(), .interval_ms = 20});
+  int starts = 0;
+  for (; starts < 8; ++starts) {
+    Verdict verdict;
+    auto ticket = guard.watch(root / "full", {16 << 20, 1000}, std::ref(verdict));
+    fill(root / ("full/file" + std::to_string(starts)), 6 << 20);
+    // It was looked at once more after another folder was found to be over its limit.
+    Verdict other;
+    std::filesystem::create_directory(root / ("other" + std::to_string(starts)));
+    auto second = guard.watch(root / ("other" + std::to_string(starts)), {1 << 20, 1000}, std::ref(other));
+    fill(root / ("other" + std::to_string(starts) + "/file"), 24 << 20);
+    ASSERT_NE(other.wait(), "");
+    if (!verdict.wait(0).empty()) break;
+  }
+  EXPECT_LE(starts, 4) << "16 MiB and 8 more";
+}
+
 TEST(DiskGuard, StopsTheSessionThatGrewMostWhenTheReserveIsReached) {
   TempFolder root;
   std::filesystem::create_directory(root / "growing");
