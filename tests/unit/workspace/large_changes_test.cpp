@@ -29,7 +29,8 @@ class LargeChangesTest : public KeepTest {
 TEST_F(LargeChangesTest, WhatIsWithinTheLimitIsMovedCopiedTrashedAndRestored) {
   make("folder", 9);  // and the folder below
   apply(move("folder", "moved"));
-  apply(copy("moved", "copied"));
+  make("small", 1);  // a copied entry counts for five
+  apply(copy("small", "copied"));
   Id id = keep->files().get(ws, "moved").id;
   apply(TrashChange{"moved", {}});
   EXPECT_EQ(keep->files().restore(ws, id, OnExisting::refuse).path, "moved");
@@ -41,6 +42,7 @@ TEST_F(LargeChangesTest, WhatIsOverTheLimitIsRefusedWithTheFigureAndStays) {
   EXPECT_EQ(code_of([&] { apply(move("folder", "moved")); }), Code::too_large);
   EXPECT_NE(last_error->message().find("more than 10 entries"), std::string::npos) << last_error->message();
   EXPECT_EQ(code_of([&] { apply(copy("folder", "copied")); }), Code::too_large);
+  EXPECT_NE(last_error->message().find("more than 2 entries"), std::string::npos) << last_error->message();
   EXPECT_EQ(code_of([&] { apply(TrashChange{"folder", {}}); }), Code::too_large);
   EXPECT_EQ(code_of([&] { keep->files().restore_as_of(ws, "", clock.now_us(), false, {}); }),
             Code::too_large);
