@@ -439,7 +439,7 @@ TEST_F(ConversationsTest, MessagesComeByTimeInPages) {
 }
 
 TEST_F(ConversationsTest, APageOfLongMessagesHasFewerOfThem) {
-  for (int i = 0; i < 4; ++i) store(text_message("m" + std::to_string(i), std::string(4 << 20, 'x')));
+  for (int i = 0; i < 4; ++i) store(text_message("m" + std::to_string(i), std::string(1 << 20, 'x')));
   auto conversation = *conversations().find(ws, "chat");
   auto first = conversations().messages(ws, conversation, "", 100);
   EXPECT_EQ(first.items.size(), 2u);
