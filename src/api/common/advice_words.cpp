@@ -56,7 +56,8 @@ constexpr AdviceWords kRestWords[] = {
      "Purge files that are not needed and collect garbage (POST /api/v1/gc), or free space on the server's "
      "disk."},
     {Advice::list_sessions, "List your sessions: GET /api/v1/sessions."},
-    {Advice::end_a_session, "Wait until one of the executions ends, or delete a session that runs one."},
+    {Advice::end_a_session,
+     "Wait until one of the executions ends, or delete a session: DELETE /api/v1/sessions/{session}."},
     {Advice::keep_files_first,
      "List them with GET /api/v1/sessions/{session}/unkept, and keep them with POST "
      "/api/v1/sessions/{session}/retry once the reason is gone. ?force=true deletes the session with them."},
