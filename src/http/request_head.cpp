@@ -1,6 +1,8 @@
 #include "http/request_head.h"
 
 #include <algorithm>
+#include <cstring>
+#include <functional>
 
 #include "base/text.h"
 #include "http/forwarded.h"
@@ -115,6 +117,19 @@ std::optional<std::string> harmless_request_id(const Headers& headers) {
     if (!fine) return std::nullopt;
   }
   return id;
+}
+
+Id turn_of(const Request& request) {
+  std::string text = request.remote_address;
+  for (const char* name : {"Authorization", "X-Api-Key", "Api-Key", "X-Ms-Apikey", "Cookie"})
+    if (auto value = request.headers.get(name)) {
+      text = std::move(*value);
+      break;
+    }
+  size_t hash = std::hash<std::string>()(text);
+  Id turn;
+  std::memcpy(turn.bytes.data() + 8, &hash, sizeof hash);
+  return turn;
 }
 
 }  // namespace sk::http

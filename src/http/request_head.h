@@ -2,6 +2,7 @@
 // headers. Pure functions.
 #pragma once
 
+#include "base/id.h"
 #include "http/message.h"
 
 namespace sk::http {
@@ -30,5 +31,10 @@ Framing parse_framing(const Headers& headers, std::string_view version);
 
 // Returns the client's X-Request-Id if it is safe to use in logs and headers, otherwise nullopt.
 std::optional<std::string> harmless_request_id(const Headers& headers);
+
+// Whose turn a request takes on the workers: that of its credential, before anybody has checked it, or of its
+// address. Only the first header counts, since the request has the rights of that one: other headers that
+// change with each request give no further turns. A wrong credential costs little.
+Id turn_of(const Request& request);
 
 }  // namespace sk::http

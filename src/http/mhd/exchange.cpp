@@ -46,22 +46,6 @@ Error bodies_use_all_memory() {
       .with("retry_after_seconds", int64_t{1});
 }
 
-// Whose turn a request takes on the workers: that of its credential, before anybody has checked it, or of its
-// address. Only the first header counts, since the request has the rights of that one: other headers that
-// change with each request give no further turns. A wrong credential costs little.
-Id turn_of(const Request& request) {
-  std::string text = request.remote_address;
-  for (const char* name : {"Authorization", "X-Api-Key", "Api-Key", "X-Ms-Apikey", "Cookie"})
-    if (auto value = request.headers.get(name)) {
-      text = std::move(*value);
-      break;
-    }
-  size_t hash = std::hash<std::string>()(text);
-  Id turn;
-  std::memcpy(turn.bytes.data() + 8, &hash, sizeof hash);
-  return turn;
-}
-
 MHD_Result collect_header(void* headers, MHD_ValueKind, const char* name, const char* value) {
   static_cast<Headers*>(headers)->add(name, value ? value : "");
   return MHD_YES;
