@@ -100,7 +100,7 @@ void write(Level level, std::string_view message, std::initializer_list<LogField
   {
     MutexLock lock(state.mutex);
     ended = state.folding.take_ended(now);
-    // Who asks for debug lines wants all of them.
+    // Lines are not folded at the level `debug`, which is for finding errors.
     if (fold == Fold::repeats && level != Level::debug) admitted = state.folding.admits(level, message, now);
   }
   put_left_out(ended);

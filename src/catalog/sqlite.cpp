@@ -283,7 +283,7 @@ class SqliteDatabase final : public Database {
     for (PendingWrite* write : group)
       for (auto& action : write->actions) run_action(action);
     move_pages();
-    // What all of them needed together, such as the commit, counts for all of them.
+    // The time of the whole group, such as that of its commit, is divided among its writes.
     auto together = std::chrono::steady_clock::now() - began;
     for (PendingWrite* write : group) together -= write->took;
     for (PendingWrite* write : group) write->took += together / group.size();

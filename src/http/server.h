@@ -46,7 +46,7 @@ struct ServerOptions {
   std::function<Reply(const Request&, const Error&)> error_reply;
 };
 
-// What a server does at one moment, for operators.
+// The load of a server at one moment, for operators.
 struct HttpLoad {
   size_t connections = 0;   // open
   size_t requests = 0;      // between their headers and the end of their reply

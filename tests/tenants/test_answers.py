@@ -30,7 +30,7 @@ def test_answers_that_nobody_reads_have_a_budget(make_server):
     heads = [connection.recv(12).decode() for connection in asked]
     assert 1 <= heads.count("HTTP/1.1 200") <= 32 * MIB // size and heads.count("HTTP/1.1 503") >= 10, heads
     held = next(float(line.split()[-1]) for line in keep.call("GET", "/metrics").text.splitlines() if line.startswith("sandkeep_http_reply_bytes "))
-    assert size <= held <= 32 * MIB, "half of the budget, since all come from one address"
+    assert size <= held <= 32 * MIB, "half of the budget, since all have one key"
     for connection in asked:
         connection.close()
     deadline = time.monotonic() + 60

@@ -59,7 +59,7 @@ std::optional<Credential> find_credential(App& app, const http::Request& request
 
 workspace::Actor authenticate_key(App& app, http::Request& request, std::string_view secret) {
   auto& access = app.keep.access();
-  // Whoever has a right key is let in, also from an address that others try keys from.
+  // A right key is accepted also from an address that sends wrong ones.
   if (app.rates.is_slowed(request) && !access.may_exist(secret)) throw app.rates.too_many_wrong_keys(request);
   try {
     return access.authenticate(secret);

@@ -1,4 +1,4 @@
-// What the server does at one moment, for operators: `GET /api/v1/top`, `/metrics` and `sandkeep top`.
+// A snapshot of the server's load, for operators: `GET /api/v1/top`, `/metrics` and `sandkeep top` show it.
 //
 // Top gathers the figures of all rooms into one snapshot, at most once a second, whoever asks. It takes each
 // room's locks for a copy of some numbers, and waits for no session. Figures that need a pass over a table
@@ -26,7 +26,7 @@ namespace sk::api {
 
 class App;
 
-// What one tenant, or several together, use.
+// The load of one tenant, or the sum of several.
 struct TenantFigures {
   Id principal;  // zero for several
   size_t sessions_awake = 0;
@@ -117,7 +117,7 @@ class Top {
     uint64_t kept_bytes_of_all = 0;
     size_t sessions_of_all = 0;
   };
-  // What the next snapshot compares with.
+  // The figures from which the next snapshot computes rates.
   struct Before {
     TimeUs time_us = 0;  // 0: there is none
     uint64_t process_cpu_us = 0;

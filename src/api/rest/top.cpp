@@ -1,4 +1,4 @@
-// What the server does now, for operators. server.cpp shows the same figures in /metrics.
+// `GET /api/v1/top`: the server's load, for operators. server.cpp shows the same figures in /metrics.
 #include <algorithm>
 #include <cmath>
 

@@ -418,7 +418,7 @@ void Exchange::set_reply(Reply reply) {
 void Exchange::hold_memory_of(Reply& reply) {
   auto* text = std::get_if<std::string>(&reply.body);
   if (text == nullptr || text->size() <= kUncountedReplyBytes) return;
-  if (reply_share_.cover(text->size(), request_.owner)) return;
+  if (reply_share_.cover(text->size(), turn_.raw())) return;
   reply = core_.error_reply(
       request_,
       Error(Code::unavailable, "The memory for answers is in use.").with("retry_after_seconds", int64_t{1}));
