@@ -78,8 +78,8 @@ ChangeResult ChangeRun::put(const PutChange& change) {
   wanted.source = change.source;
   wanted.complete = change.complete;
   // A write that names the version it replaces has seen the divergence and ends it.
-  bool overtook =
-      entry.head && (change.base ? *change.base != entry.head : change.captured && entry.sha256 != root.hash);
+  bool overtook = entry.head && (change.base ? *change.base != entry.head || change.base_diverged
+                                             : change.captured && entry.sha256 != root.hash);
   wanted.diverged = overtook || (entry.diverged && !change.base && change.conditions.if_match.empty());
   result.diverged = overtook;
   if (result.kept_aside && existing) wanted.head = NewVersion::Head::stays;

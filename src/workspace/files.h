@@ -31,6 +31,7 @@ struct PutChange {
   // version of a file that is, or was, at the path.
   std::optional<Id> base;
   bool base_is_known = false;  // from the server's own records; not checked
+  bool base_diverged = false;  // the base overtook another client's version, and the writer was not told yet
   // Captured from a working copy, not sent by a client. Without a base, the writer started from no file, so
   // an existing file diverges. Content equal to the base (without one: to any version) is ignored, so a stale
   // copy cannot revert a file.

@@ -52,6 +52,7 @@ class Runner {
   void start_keeper() {
     lane_.started_with_ = lane_.options_for(history_.seed);
     keeper_.start(lane_.started_with_);
+    is_reserved_ = false;
     if (session_.empty()) return;
     auto answer = keeper_.order({{"do", "find"}, {"session", session_}});
     if (full_ && (!answer || answer->contains("error"))) {
@@ -90,7 +91,7 @@ class Runner {
   // Carries out an order and lets the judge look. False when it failed and was allowed to.
   bool order(Json what, Brings brings, bool tells_all, bool only_brings = false) {
     writers_.wait();
-    if (full_) brings = Brings::maybe;  // nothing new fits into the copy
+    if (full_ || is_reserved_) brings = Brings::maybe;  // nothing new fits into the copy
     bool look = !judge_.agrees() || (at_ + history_.seed) % 2 == 0 || only_brings || full_;
     Tree before;
     if (look) {
@@ -272,10 +273,14 @@ class Runner {
 
   void limit(const Json& what) {
     ensure_keeper();
-    if (!full_)
-      need(what, "a limit cannot be set");
-    else
-      keeper_.order(what);
+    auto answer = keeper_.order(what);
+    if (!full_ && (!answer || answer->contains("error"))) throw Broken("a limit cannot be set");
+  }
+
+  // All room of the disk is below the reserve, until the keeper starts anew.
+  void reserve(bool all) {
+    limit({{"do", "disk"}, {"number", all ? 1 : 0}});
+    is_reserved_ = all;
   }
 
   // An order met by running code.
@@ -443,7 +448,7 @@ class Runner {
         {"disk",
          [](Runner& r, const Step& s) {
            r.judge_.allow_reason("disk_full");
-           r.limit({{"do", "disk"}, {"number", s.number}});
+           r.reserve(s.number != 0);
          }},
         {"batch", [](Runner& r, const Step& s) { r.limit({{"do", "batch"}, {"size", s.size}}); }},
         {"fill", [](Runner& r, const Step& s) { r.fill(s.number != 0); }},
@@ -515,11 +520,10 @@ class Runner {
     writers_.wait();
     writers_.release_all();
     fill(false);
-    if (lane_.has_disk()) lane_.disk_->make_room();
     ensure_keeper();
     unlock();
     limit({{"do", "quota"}, {"size", 1ull << 40}});
-    limit({{"do", "disk"}, {"number", 0}});
+    reserve(false);
     limit({{"do", "batch"}, {"size", 10'000}});
     ensure_open();
     for (int i = 0; i < 3 && (i == 0 || !judge_.agrees()); ++i) {
@@ -530,7 +534,9 @@ class Runner {
       throw Broken("copy and workspace never become equal: " + path);
     close();
     check_versions_at_end();
-    if (history_.seed % 16 == 0) check_audit();
+    if (history_.seed % 16 == 0 &&
+        !need({{"do", "audit"}}, "the journal's chain cannot be read").at("valid").get<bool>())
+      throw Broken("the journal's chain does not verify");
     if (history_.seed % 2 == 0) remove();
   }
 
@@ -550,12 +556,6 @@ class Runner {
                                                          judge_.acknowledged().end());
     check_versions(keeper_, all);
     for (auto& one : all) lane_.acknowledged_.push_back(one);
-  }
-
-  void check_audit() {
-    Json answer = need({{"do", "audit"}}, "the journal's chain cannot be read");
-    if (!answer.at("valid").get<bool>())
-      throw Broken("the journal's chain does not verify: " + answer.dump());
   }
 
   void remove() {
@@ -581,7 +581,7 @@ class Runner {
   bool has_refused_ = false;  // the closed copy has refused content, which a power cut may damage
   bool need_all_ = false;     // events may not tell everything
   bool linked_ = false;       // code made a second name of a file since the last capture
-  bool stopped_ = false, locked_ = false, full_ = false;
+  bool stopped_ = false, locked_ = false, full_ = false, is_reserved_ = false;
   bool client_was_cut_ = false, power_was_cut_ = false, in_the_middle_ = false, was_clean_ = false;
 };
 

@@ -484,6 +484,7 @@ void Capture::read_changed(Plan& plan) {
       if (const ManifestRow* row = manifest_.find(path); step.was_known && row->version) {
         put.base = row->version;
         put.base_is_known = true;
+        put.base_diverged = plan.diverged.contains(path);
         if (row->sha256 == put.content.hash() && row->mode == step.node.mode && !aside_.contains(path)) {
           step.only_completes = true;
           put.conditions.if_match = {row->version};

@@ -54,6 +54,8 @@ Settled Capture::keep_altered(Plan& plan) {
   }
   apply(plan);
   plan.steps.clear();
+  for (const auto& file : plan.settled.kept)
+    if (file.diverged) plan.diverged.insert(disk_path(file.path));
   return std::exchange(plan.settled, {});
 }
 

@@ -27,6 +27,7 @@ struct Capture::Plan {
   const CaptureAs& as;
   std::map<std::string, std::optional<Node>> candidates = {};  // by path; nullopt: does not exist
   std::map<std::string, PlacedFile> placed = {};  // by path; those that are as the server placed them
+  std::set<std::string> diverged = {};            // placed files that overtook another client's version
   std::map<std::pair<uint64_t, uint64_t>, std::string> folders_by_inode = {};  // of candidates
   std::vector<std::string> gone = {};
   std::set<std::string> moving = {};    // names of files that are being renamed right now

@@ -117,6 +117,20 @@ TEST_F(PlacedFilesTest, WhatCodeWroteOverAFigureIsASecondVersion) {
   EXPECT_TRUE(is_nothing(capture(CopyKeeper::Extent::all)));
 }
 
+TEST_F(PlacedFilesTest, WhatCodeWroteOverAFigureDivergesFromWhatAClientPutThere) {
+  place("figure");
+  put("s/outputs/1-1.png", "the client's");
+  {
+    std::ofstream(on_disk(kFigure), std::ios::app) << " and more";
+  }
+  auto settled = capture();
+  ASSERT_EQ(settled.kept.size(), 1u);
+  EXPECT_TRUE(settled.kept[0].diverged);
+  EXPECT_TRUE(keep.files().get(ws, "s/outputs/1-1.png").diverged);
+  EXPECT_EQ(texts_of_versions("s/outputs/1-1.png"),
+            (std::vector<std::string>{"the client's", "figure", "figure and more"}));
+}
+
 TEST_F(PlacedFilesTest, AFigureThatCodeReplacedByAnotherFileIsTheFirstVersion) {
   place("figure");
   write("other", "another file");
