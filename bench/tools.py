@@ -111,13 +111,14 @@ def running(command, **options):
 class Api:
     """JSON over one kept-alive connection, with nothing in between."""
 
-    def __init__(self, server):
+    def __init__(self, server, key=ROOT_KEY):
+        self.key = key
         self.connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=300)
 
     def send(self, method, path, body=None):
         """The answer's bytes."""
         data = None if body is None else json.dumps(body).encode()
-        self.connection.request(method, path, data, {"Authorization": f"Bearer {ROOT_KEY}", "Content-Type": "application/json"})
+        self.connection.request(method, path, data, {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"})
         answer = self.connection.getresponse()
         content = answer.read()
         if answer.status >= 300:
