@@ -10,6 +10,7 @@ import urllib.parse
 
 from neighbour import RATIO_MAX
 from rest_client import Client
+from sandkeep_cli import Cli
 
 # The proxy is this machine, so that each client of a test has an address of its own.
 PROXIED = ("--trusted-proxies", "127.0.0.1")
@@ -71,6 +72,18 @@ def test_a_key_over_its_rate_waits_as_long_as_it_is_told_and_another_is_untouche
     assert greedy.ask("/healthz").status == 200
     time.sleep(wait_s)  # the promise that is tested
     assert greedy.ask().status == 200
+
+
+def test_the_command_line_waits_for_a_busy_server(make_server, tmp_path):
+    server = make_server("--rate-key-per-s", "2", "--rate-key-burst", "2")
+    cli = Cli(tmp_path, server, key_of(server, "greedy"))
+    cli("mkdir", "first")
+    caller = Caller(server, OFFICE, cli.environment["SANDKEEP_KEY"])
+    for number in range(3):
+        ask_until(caller, 429)
+        cli("mkdir", f"folder-{number}")  # POST, which is otherwise never repeated
+    ask_until(caller, 429)
+    assert len(cli("ls").lines) == 4
 
 
 def test_each_dialect_refuses_in_its_own_shape(make_server):

@@ -66,6 +66,7 @@ http::ClientOptions impatient_options(const Target& target) {
   http::ClientOptions options;
   options.ca_file = target.ca_file;
   options.retries_max = 0;
+  options.busy_wait_max = std::chrono::minutes(1);  // agents give up later
   return options;
 }
 

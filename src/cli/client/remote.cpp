@@ -1,6 +1,9 @@
 #include "cli/client/remote.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <iostream>
 
 #include "base/error.h"
 #include "base/json_reading.h"
@@ -25,6 +28,11 @@ http::ClientOptions client_options(const Target& target) {
   options.ca_file = target.ca_file;
   // A server may need time to write a large upload to a slow disk before it answers.
   options.stall_timeout = std::chrono::minutes(5);
+  options.busy_wait_max = std::chrono::minutes(2);
+  options.on_busy = [] {
+    // Programs that read our errors read nothing else there.
+    if (::isatty(STDERR_FILENO) == 1) std::cerr << "The server is busy. Trying again for up to 2 minutes…\n";
+  };
   return options;
 }
 

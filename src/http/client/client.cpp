@@ -171,6 +171,7 @@ struct Client::Impl {
   void set_body(Attempt& attempt);
   HeaderList header_list(const ClientRequest& request);
   bool worth_retrying(const Attempt& attempt, CURLcode code) const;
+  static bool is_busy(const Attempt& attempt, CURLcode code);
   bool rewind(const Attempt& attempt) const;
   std::chrono::milliseconds pause_before(int retry, const Attempt& attempt, CURLcode code);
   [[noreturn]] void explain(const Attempt& attempt, CURLcode code);
@@ -286,6 +287,11 @@ bool Client::Impl::worth_retrying(const Attempt& attempt, CURLcode code) const {
   return broke_off(code);
 }
 
+bool Client::Impl::is_busy(const Attempt& attempt, CURLcode code) {
+  return !attempt.refused && (code == CURLE_OK || code == CURLE_SEND_ERROR) &&
+         attempt.response.status == 429 && attempt.response.headers.get("Retry-After").has_value();
+}
+
 // Returns false when the body cannot be sent again.
 bool Client::Impl::rewind(const Attempt& attempt) const {
   if (!attempt.request.body_source || !attempt.body_touched) return true;
@@ -360,14 +366,19 @@ Client::Client(ClientOptions options) : impl_(std::make_unique<Impl>(std::move(o
 Client::~Client() = default;
 
 ClientResponse Client::send(const ClientRequest& request) {
+  std::chrono::milliseconds waited{0};
   for (int retry = 0;; ++retry) {
     Attempt attempt{.request = request, .easy = impl_->easy.get(), .response = {}};
     auto code = impl_->perform(attempt);
     if (attempt.failure) std::rethrow_exception(attempt.failure);
-    bool again =
-        retry < impl_->options.retries_max && impl_->worth_retrying(attempt, code) && impl_->rewind(attempt);
-    if (again) {
-      std::this_thread::sleep_for(impl_->pause_before(retry, attempt, code));
+    auto pause = impl_->pause_before(retry, attempt, code);
+    bool may_retry = retry < impl_->options.retries_max && impl_->worth_retrying(attempt, code);
+    bool may_wait =
+        !may_retry && impl_->is_busy(attempt, code) && waited + pause <= impl_->options.busy_wait_max;
+    if ((may_retry || may_wait) && impl_->rewind(attempt)) {
+      if (may_wait && waited.count() == 0 && impl_->options.on_busy) impl_->options.on_busy();
+      if (may_wait) waited += pause;
+      std::this_thread::sleep_for(pause);
       continue;
     }
     if (attempt.refused)

@@ -25,7 +25,11 @@ struct ClientOptions {
   // Retries after connect failures, 429, 502, 503 and 504, and only for idempotent methods (GET, HEAD, PUT,
   // DELETE).
   int retries_max = 2;
-  std::string ca_file = {};  // in addition to the system's
+  // Beyond that, time to follow the `Retry-After` of a 429, for every method: a server answers it before it
+  // does anything.
+  std::chrono::milliseconds busy_wait_max{0};
+  std::function<void()> on_busy = {};  // called once per request that waits like this
+  std::string ca_file = {};            // in addition to the system's
   bool insecure_tls = false;
   // For untrusted URLs: refuses addresses that only this machine or its network can reach, and uses no proxy.
   // Checks the address actually connected to, so DNS cannot bypass it.

@@ -23,6 +23,8 @@ struct Special {
   std::string_view named;
 };
 
+constexpr size_t kSpecialsMax = 100'000;
+
 // Node kinds that the answer reports and the workspace cannot store.
 std::optional<Special> special_of(NodeKind kind) {
   switch (kind) {
@@ -397,6 +399,7 @@ void Capture::classify(Plan& plan) {
       else if (aside_.erase(path) > 0)
         gone_aside_.push_back(named(path));
       forget_refused(path);
+      told_.erase(path);
       continue;
     }
     if (row != nullptr && row->kind != node->kind) {
@@ -406,11 +409,11 @@ void Capture::classify(Plan& plan) {
       row = nullptr;
     }
     if (auto special = special_of(node->kind)) {
-      auto [told, is_new] = told_.try_emplace(path, node->ctime_ns);
-      if (is_new || told->second != node->ctime_ns)
+      if (told_.size() >= kSpecialsMax) told_.clear();
+      std::pair now(node->inode, node->ctime_ns);  // two that changed places in one tick have the same time
+      if (std::exchange(told_[path], now) != now)
         note_not_kept(plan, path, special->reason,
                       std::string(special->named) + " cannot be stored; it is only reported");
-      told->second = node->ctime_ns;
       forget_refused(path);
       continue;
     }

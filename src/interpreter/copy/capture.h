@@ -176,8 +176,9 @@ class Capture {
   Manifest& manifest_;
   const std::string folder_;
   const uint64_t file_bytes_max_;
-  std::vector<PlacedFile> placed_;       // since the last settle()
-  std::map<std::string, int64_t> told_;  // path → ctime of links and devices that an answer has reported
+  std::vector<PlacedFile> placed_;  // since the last settle()
+  // Path → inode and ctime of links and devices that an answer has reported.
+  std::map<std::string, std::pair<uint64_t, int64_t>> told_;
   struct Refused {
     Node node;
     UnkeptReason reason = UnkeptReason::error;

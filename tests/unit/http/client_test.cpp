@@ -54,6 +54,13 @@ class ClientTest : public ServerTest {
       ++tries;
       throw Error(Code::unavailable, "never");
     });
+    router.add("POST", "/busy", [this](Request&) -> Reply {
+      if (++tries == 3) return Reply::text("at last");
+      Reply reply = Reply::text("not now");
+      reply.status = 429;
+      reply.headers.set("Retry-After", "1");
+      return reply;
+    });
     router.add("DELETE", "/gone", [](Request&) -> Reply { throw Error(Code::gone, "purged"); });
     router.add_streaming("PUT", "/upload", [this](Request& request) -> std::unique_ptr<BodySink> {
       if (request.headers.has("X-Refuse")) throw Error(Code::quota_exceeded, "full");
@@ -148,6 +155,25 @@ TEST_F(ClientTest, TriesAgainWhereThatIsHarmless) {
   post.method = "POST";
   EXPECT_EQ(client.send(post).status, 503);
   EXPECT_EQ(tries, 1);
+}
+
+TEST_F(ClientTest, WaitsForABusyServerAsLongAsItMay) {
+  start();
+  auto post = get(url("/busy"));
+  post.method = "POST";
+  int told = 0;
+  Client impatient({.retries_max = 2});
+  EXPECT_EQ(impatient.send(post).status, 429);
+  EXPECT_EQ(tries, 1);
+  tries = 0;
+  Client patient({.retries_max = 0, .busy_wait_max = std::chrono::minutes(1), .on_busy = [&] { ++told; }});
+  EXPECT_EQ(patient.send(post).body, "at last");
+  EXPECT_EQ(tries, 3);
+  EXPECT_EQ(told, 1);
+  tries = -1000;
+  Client hurried({.retries_max = 0, .busy_wait_max = std::chrono::seconds(1)});
+  EXPECT_EQ(hurried.send(post).status, 429);
+  EXPECT_EQ(tries, -998);
 }
 
 // A source of `size` bytes that can be rewound.
