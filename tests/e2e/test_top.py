@@ -120,7 +120,9 @@ def test_metrics_name_tenants_to_administrators_only(server, busy):
     assert re.search(r"^sandkeep_executions_running 1$", everyone, re.M) and re.search(r'^sandkeep_queue_waiting\{queue="sessions"\} \d+$', everyone, re.M)
     assert re.search(r"^sandkeep_sandbox_memory_bytes [1-9]\d{8,}$", everyone, re.M), everyone
     hers = metrics(Authorization=busy["ada"].http.headers["Authorization"])
-    for text in (everyone, hers, metrics(Authorization="Bearer wrong-wrong-wrong")):
+    assert '"unauthorized"' in metrics(Authorization="Bearer wrong-wrong-wrong")
+    wait_for(lambda: re.search(r'^sandkeep_http_refused_total\{status="401"\} [1-9]', metrics(), re.M))
+    for text in (everyone, hers):
         assert "ada" not in re.sub("metadata", "", text) and "sandkeep_principal" not in text
     admin = metrics(Authorization=Keep(server).http.headers["Authorization"])
     assert re.search(r'^sandkeep_principal_executions_running\{principal="p_[0-9a-f]{32}",name="ada"\} 1$', admin, re.M), admin

@@ -56,6 +56,12 @@ RequestMetrics::RequestMetrics(Metrics& metrics, const Router& router)
       sent_bytes(metrics.counter("sandkeep_http_sent_bytes_total", "Bytes of reply bodies.")),
       metrics_(metrics) {
   unmatched_.method = unmatched_.pattern = "none";
+  for (size_t i = 0; i < kRefusals.size(); ++i)
+    refused_[i] =
+        &metrics.counter("sandkeep_http_refused_total",
+                         "Requests refused for a wrong key (401), for their pace (408), size (413) or "
+                         "rate (429), or because there was no room (503, 507).",
+                         {{"status", std::to_string(kRefusals[i])}});
   for (const auto& route : router.routes()) {
     auto& entry = routes_[route.get()];
     entry.method = route->method;
@@ -74,6 +80,8 @@ void RequestMetrics::finished(const Router::Route* route, int status, int64_t du
     entry.by_class[status_class] = counter;
   }
   counter->add();
+  for (size_t i = 0; i < kRefusals.size(); ++i)
+    if (kRefusals[i] == status) refused_[i]->add();
   auto* duration = entry.duration.load();
   if (!duration) {
     duration = &metrics_.histogram("sandkeep_http_request_seconds",

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <array>
 #include <atomic>
 
 #include "base/fair_queue.h"
@@ -35,7 +36,9 @@ class RequestMetrics {
     std::array<std::atomic<Counter*>, 6> by_class{};
     std::atomic<Histogram*> duration = nullptr;
   };
+  static constexpr std::array kRefusals{401, 408, 413, 429, 503, 507};
   Metrics& metrics_;
+  std::array<Counter*, kRefusals.size()> refused_{};
   PerRoute unmatched_;
   std::map<const Router::Route*, PerRoute> routes_;  // constant after construction, except for the atomics
 };

@@ -94,14 +94,18 @@ void Sync::make_way(const std::string& path, NodeKind wanted) {
     throw Error(Code::conflict, "the session has something else at " + quoted_path(paths_.named(path)));
 }
 
-// Creates the folders above an entry, as the workspace has them, even where code had removed them.
-void Sync::need_folder(const workspace::Authority& authority, const std::string& path) {
-  if (path.empty() || copy_.look(path)) return;
+// Creates the folders above an entry, as the workspace has them, even where code had removed them. Each has a
+// row, so that a capture sees when code moves or removes it.
+void Sync::need_folder_above(const workspace::Authority& authority, const std::string& path) {
   auto slash = path.rfind('/');
-  if (slash != std::string::npos) need_folder(authority, path.substr(0, slash));
-  auto entry = keep_.files().find(authority, paths_.workspace_path(path));
+  if (slash == std::string::npos) return;
+  std::string folder = path.substr(0, slash);
+  if (copy_.look(folder)) return;
+  need_folder_above(authority, folder);
+  auto entry = keep_.files().find(authority, paths_.workspace_path(folder));
   if (!entry || entry->kind != EntryKind::folder) return;
-  manifest_.set_folder(path, copy_.make_folder(path, entry->mode), entry->id, keep_.context().clock.now_us());
+  manifest_.set_folder(folder, copy_.make_folder(folder, entry->mode), entry->id,
+                       keep_.context().clock.now_us());
 }
 
 // Creates the folders above a path that code removed and that stayed in the workspace because of others'
@@ -154,6 +158,7 @@ void Sync::bring_entry(const workspace::Authority& authority, const Entry& entry
     if (row != nullptr && !local && (row->file == entry.id || has_members_of(authority, path)))
       return bring_mode_later(entry, *row);  // the session deleted it, and no capture has seen that yet
     make_way(path, NodeKind::folder);
+    need_folder_above(authority, path);
     manifest_.set_folder(path, copy_.make_folder(path, entry.mode), entry.id, keep_.context().clock.now_us());
     return;
   }
@@ -181,7 +186,7 @@ void Sync::bring_entry(const workspace::Authority& authority, const Entry& entry
   auto replaced = local && local->kind == NodeKind::file ? local : std::nullopt;
   if (replaced && is_being_written(*replaced))
     throw Error(Code::conflict, "the session has it open for writing");
-  if (auto slash = path.rfind('/'); slash != std::string::npos) need_folder(authority, path.substr(0, slash));
+  need_folder_above(authority, path);
   materialise(entry, path, {.replace = false, .expected = replaced});
 }
 

@@ -51,7 +51,7 @@ class Sync {
   void need_room(uint64_t bytes);
   void bring(const workspace::Authority& authority, const std::string& workspace_path);
   void bring_entry(const workspace::Authority& authority, const workspace::Entry& entry);
-  void need_folder(const workspace::Authority& authority, const std::string& path);
+  void need_folder_above(const workspace::Authority& authority, const std::string& path);
   bool has_members_of(const workspace::Authority& authority, const std::string& folder);
   void bring_folders_above(const workspace::Authority& authority, const std::string& path);
   bool is_written_alike(const workspace::Entry& entry, const std::string& path,
