@@ -20,9 +20,11 @@ struct InterpreterOptions {
   size_t output_memory_bytes;  // of the outputs of all executions; further output goes to files
   size_t list_bytes_max;       // of a page of executions
   uint64_t file_bytes_max;
-  uint64_t disk_bytes_max;            // of one session's files
-  uint64_t files_max;                 // of one session
-  uint64_t disk_reserve_bytes;        // free disk space that no session may use
+  uint64_t disk_bytes_max;      // of one session's files
+  uint64_t files_max;           // of one session
+  uint64_t disk_reserve_bytes;  // free disk space that is left to the catalog
+  uint64_t
+      session_disk_reserve_bytes;     // free disk space that is left to uploads; at most a tenth of the disk
   size_t sessions_max;                // awake on this server at the same time
   size_t sessions_per_principal_max;  // awake at the same time
   size_t queue_max;                   // requests that wait for one session, and its waiting executions
@@ -31,6 +33,9 @@ struct InterpreterOptions {
   size_t threads_per_principal_max;
   std::string boot_id;                      // id of the machine's current boot; empty: unknown
   uint64_t spill_bytes_max = 256ull << 20;  // of the file with an execution's whole output
+
+  // Returns the free space of the directory's disk that no session may use.
+  uint64_t reserve_of_disk() const;
 };
 
 }  // namespace sk::interpreter

@@ -52,7 +52,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
         callbacks(kCallbackThreads, kStrandsMax),
         saver(records, callbacks),
         disk_guard({.data_root = WorkingCopy::prepare_parent(options.directory),
-                    .reserve_bytes = options.disk_reserve_bytes}),
+                    .reserve_bytes = options.reserve_of_disk()}),
         copies({options.directory, options.copy_keep_s, options.disk_reserve_bytes}, records),
         thumbnails(keep, host, options.directory),
         copy_context{keep,
@@ -63,7 +63,8 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
                      options.file_bytes_max,
                      boot_or_process(options.boot_id),
                      [this] { return hurries.load(); },
-                     options.disk_bytes_max},
+                     options.disk_bytes_max,
+                     options.reserve_of_disk()},
         services{keep, options, records, copy_context, disk_guard, pool, {}, {}, {}, {}, {}, {}, false},
         awake_gauge(metrics.gauge("sandkeep_sessions_awake", "Sessions with a running interpreter")),
         executions_total(metrics.counter("sandkeep_executions_total", "Executions that were accepted")) {

@@ -122,6 +122,7 @@ interpreter::InterpreterOptions interpreter_options(const Settings& settings) {
       .disk_bytes_max = settings.session_disk_max_bytes,
       .files_max = settings.session_files_max,
       .disk_reserve_bytes = settings.disk_reserve_bytes,
+      .session_disk_reserve_bytes = settings.session_disk_reserve_bytes,
       .sessions_max = settings.sessions_max,
       .sessions_per_principal_max = settings.sessions_per_principal_max,
       .queue_max = settings.session_queue_max,

@@ -18,12 +18,12 @@ std::unique_ptr<blobs::Writer> begin_write(KeepContext& context) {
 
 }  // namespace
 
-void check_room(const KeepContext& context) {
+void check_room(const KeepContext& context, uint64_t reserve_bytes) {
   auto free_bytes = context.blobs.room();
-  uint64_t reserve_bytes = context.limits.disk_reserve_bytes;
+  reserve_bytes = std::max(reserve_bytes, context.limits.disk_reserve_bytes);
   if (!free_bytes || *free_bytes >= reserve_bytes) return;
   throw Error(Code::disk_full, "the server's disk has " + human_size(*free_bytes) + " free; the last " +
-                                   human_size(reserve_bytes) + " are reserved for its records")
+                                   human_size(reserve_bytes) + " are reserved")
       .advise(Advice::collect_or_free_disk)
       .with("free_bytes", static_cast<int64_t>(*free_bytes))
       .with("reserve_bytes", static_cast<int64_t>(reserve_bytes));

@@ -81,7 +81,7 @@ class Intake {
 };
 
 // Error(disk_full) while the disk has less free than the reserve, which lets the catalog record the purge
-// that makes room.
-void check_room(const KeepContext& context);
+// that makes room. `reserve_bytes` may ask for more.
+void check_room(const KeepContext& context, uint64_t reserve_bytes = 0);
 
 }  // namespace sk::workspace

@@ -4,33 +4,16 @@ The data folder lies on a file system of its own in memory, small enough to be f
 """
 
 import os
-import pathlib
-import subprocess
-import tempfile
 
 import pytest
 
 from durability import Ledger, Wire, at, form, verify
 from sandkeep_server import Server
+from small_disk import SmallDisk
 
 MIB = 1 << 20
 WORKSPACE = "/api/v1/workspaces/default"
 FLAGS = ("--sandbox", "off", "--log-level", "error", "--gc-interval-s", "0", "--scrub-interval-s", "0")
-
-
-class SmallDisk:
-    """A tmpfs that can be enlarged while it is in use."""
-
-    def __init__(self, size_mib):
-        self.path = pathlib.Path(tempfile.mkdtemp(prefix="sandkeep-disk-"))
-        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size_mib}m", "sandkeep-test", str(self.path)], check=True)
-
-    def resize(self, size_mib):
-        subprocess.run(["mount", "-o", f"remount,size={size_mib}m", str(self.path)], check=True)
-
-    def remove(self):
-        subprocess.run(["umount", "--lazy", str(self.path)], check=False)
-        self.path.rmdir()
 
 
 @pytest.fixture

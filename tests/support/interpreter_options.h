@@ -31,6 +31,7 @@ inline interpreter::InterpreterOptions interpreter_options(const std::string& di
           .disk_bytes_max = 10ull << 30,
           .files_max = 500'000,
           .disk_reserve_bytes = 0,
+          .session_disk_reserve_bytes = 0,
           .sessions_max = 200,
           .sessions_per_principal_max = 50,
           .queue_max = 100,

@@ -3,8 +3,11 @@
 import os
 import pathlib
 
+import pytest
 from neighbour import tenant
+from sandkeep_server import Server
 from sessions_client import text_of
+from small_disk import SmallDisk
 
 MIB = 1 << 20
 
@@ -86,3 +89,31 @@ def test_a_part_is_in_a_file_once(make_server):
     part = keep.call("POST", f"/v1/uploads/{upload}/parts", files={"data": b"x" * 100}).json()["id"]
     refused = keep.call("POST", f"/v1/uploads/{upload}/complete", 400, json={"part_ids": [part, part]}).json()["error"]
     assert "twice" in refused["message"] and refused["param"] == "part_ids"
+
+
+def test_a_session_that_fills_the_disk_leaves_room_for_the_uploads_of_others():
+    if os.geteuid() != 0:
+        pytest.skip("only root can mount a small file system to fill")
+    disk = SmallDisk(512)
+    server = Server("--disk-reserve-bytes", str(8 * MIB), environment={"SANDKEEP_SANDBOX": "required"})
+    server.data = disk.path / "data"
+    try:
+        server.start()
+        greedy, other = tenant(server, "greedy"), tenant(server, "other")
+        session = greedy.create(workspace=greedy.workspace, folder="f")
+        code = """
+import os, time
+with open('large', 'wb', buffering=0) as file:
+    while True:
+        file.write(os.urandom(1 << 20))
+        time.sleep(0.01)
+"""
+        done = greedy.run(session, code, timeout_s=120)
+        assert done["end"] == "disk", done
+        for number in range(4):
+            other.put(f"{number}.bin", os.urandom(2 * MIB), workspace=other.workspace)
+        assert other.run(other.create(workspace=other.workspace, folder="g"), "1+1")["end"] == "ok"
+        assert server.stop() == 0
+    finally:
+        server.remove()
+        disk.remove()

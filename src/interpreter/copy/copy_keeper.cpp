@@ -54,7 +54,7 @@ void CopyKeeper::attach() {
   capture_ =
       std::make_unique<Capture>(context_.keep, *copy_, *manifest_, session_.folder, context_.file_bytes_max);
   sync_ = std::make_unique<Sync>(context_.keep, *copy_, *manifest_, *capture_, session_.folder,
-                                 context_.brought_bytes_max);
+                                 Sync::Room{context_.brought_bytes_max, context_.reserve_bytes});
   manifest_->load();
 }
 

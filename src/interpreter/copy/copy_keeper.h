@@ -41,6 +41,7 @@ struct CopyContext {
   // copy, and the next capture reads it.
   std::function<bool()> must_stop = {};
   uint64_t brought_bytes_max = UINT64_MAX;  // see Sync
+  uint64_t reserve_bytes = 0;               // see Sync
 };
 
 // Where the boot is unknown, each process counts as a boot of its own: it trusts no copy of an earlier

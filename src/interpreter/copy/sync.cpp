@@ -28,16 +28,16 @@ constexpr uint64_t kUnmeasuredShare =
 // disk above the reserve. The copy is measured only by a call that brings much.
 void Sync::need_room(uint64_t bytes) {
   if (brought_bytes_ == 0 || brought_bytes_ - room_checked_at_bytes_ >= kRoomCheckBytes) {
-    workspace::check_room(keep_.context());
+    workspace::check_room(keep_.context(), room_.reserve_bytes);
     room_checked_at_bytes_ = brought_bytes_;
   }
-  if (!room_bytes_ && brought_bytes_ + bytes > bytes_max_ / kUnmeasuredShare) {
+  if (!room_bytes_ && brought_bytes_ + bytes > room_.bytes_max / kUnmeasuredShare) {
     uint64_t used = sandbox::measure_folder(open_file(copy_.directory(), O_RDONLY | O_DIRECTORY).get()).bytes;
-    room_bytes_ = bytes_max_ - std::min(used, bytes_max_) + brought_bytes_;
+    room_bytes_ = room_.bytes_max - std::min(used, room_.bytes_max) + brought_bytes_;
   }
   if (room_bytes_ && brought_bytes_ + bytes > *room_bytes_)
     throw Error(Code::disk_full, "the files here would take more disk space than the " +
-                                     human_size(bytes_max_) + " that a session may use");
+                                     human_size(room_.bytes_max) + " that a session may use");
   brought_bytes_ += bytes;
 }
 

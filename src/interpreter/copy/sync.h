@@ -12,16 +12,19 @@ namespace sk::interpreter {
 // Belongs to one session; one thread at a time.
 class Sync {
  public:
-  // The copy may take at most `bytes_max` bytes of disk space. A workspace counts equal contents once, a disk
-  // does not.
+  struct Room {
+    // Of the whole copy, on disk. A workspace counts equal contents once, a disk does not.
+    uint64_t bytes_max = UINT64_MAX;
+    uint64_t reserve_bytes = 0;  // free disk space that is left to others
+  };
   Sync(workspace::Keep& keep, WorkingCopy& copy, Manifest& manifest, const Capture& paths, std::string folder,
-       uint64_t bytes_max)
+       Room room)
       : keep_(keep),
         copy_(copy),
         manifest_(manifest),
         paths_(paths),
         folder_(std::move(folder)),
-        bytes_max_(bytes_max) {}
+        room_(room) {}
 
   // Sets the source of the files that processes hold open for writing, as (device, inode). They are not
   // replaced or removed.
@@ -70,7 +73,7 @@ class Sync {
   Manifest& manifest_;
   const Capture& paths_;
   const std::string folder_;
-  const uint64_t bytes_max_;
+  const Room room_;
   // Of the current call.
   uint64_t brought_bytes_ = 0;
   uint64_t room_checked_at_bytes_ = 0;  // when the disk's free space was last checked

@@ -27,7 +27,7 @@ class SyncTest : public CopyTest {
   WorkingCopy copy{context.directory + "/" + session.id.hex(), context.owner};
   Manifest manifest{keep.context(), session.key()};
   Capture capture{keep, copy, manifest, session.folder, context.file_bytes_max};
-  Sync sync{keep, copy, manifest, capture, session.folder, 1 << 20};
+  Sync sync{keep, copy, manifest, capture, session.folder, {.bytes_max = 1 << 20}};
   int64_t position = 0;
 };
 
