@@ -18,6 +18,10 @@ struct SeccompOptions {
 // Returns the filter as an array of struct sock_filter. Throws Error(internal) when libseccomp fails.
 std::string compile_seccomp_policy(const SeccompOptions& options);
 
+// Returns the filter of the server itself: the same list, without the calls that start programs, and with
+// sockets of the internet.
+std::string compile_server_policy();
+
 // Returns whether the kernel supports filters.
 bool kernel_has_seccomp();
 

@@ -30,13 +30,13 @@ static int set_hostname(uint32_t layers, struct sk_fault* fault) {
 }
 
 /* The steps, in order. After the last, this process can harm nothing but its own session. */
-static int set_up(int template_fd, const struct sk_launcher_request* request, struct sk_fault* fault) {
+static int set_up(int template_fd, uint32_t layers, uint32_t uid, struct sk_fault* fault) {
   if (sk_join_template(template_fd, fault) != 0) return -1;
   if (sk_mount_session_proc(fault) != 0) return -1;
   if (sk_mount_tmp(kTmpBytesBeforeStart, fault) != 0) return -1;
-  if (set_hostname(request->layers, fault) != 0) return -1;
+  if (set_hostname(layers, fault) != 0) return -1;
   if (sk_close_from(kControl + 1, fault) != 0) return -1;
-  if (sk_take_identity(request->uid, request->gid, fault) != 0) return -1;
+  if (sk_take_identity(uid, uid, fault) != 0) return -1;
   if (sk_drop_capabilities(fault) != 0) return -1;
   if (sk_forbid_new_privileges(fault) != 0) return -1;
   /* Prevents other processes from reading its memory or descriptors. */
@@ -178,14 +178,14 @@ static void watch_over(void) {
   }
 }
 
-void sk_init_main(int control_fd, int template_fd, const struct sk_launcher_request* request) {
+void sk_init_main(int control_fd, int template_fd, uint32_t layers, uint32_t uid) {
   struct sk_fault fault = {0, 0};
   const int keep[] = {control_fd, template_fd};
   prctl(PR_SET_NAME, "sk-init", 0, 0, 0);
   /* Let the kernel reap orphans. */
   signal(SIGCHLD, SIG_IGN);
   if (sk_arrange_descriptors(keep, 2, &fault) != 0) _exit(1);
-  int failed = set_up(kTemplate, request, &fault);
+  int failed = set_up(kTemplate, layers, uid, &fault);
   report(SK_NEWS_READY, fault);
   if (!failed) watch_over();
   _exit(1);
