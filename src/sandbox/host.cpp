@@ -21,7 +21,8 @@ PreparedHost prepare_host(SandboxHost::Options options, Privileges privileges) {
   Findings findings = examine_host(*cgroups, options.data_root);
   std::string filter =
       compile_seccomp_policy({.uncounted_memory = !(findings.layer_bits & SK_LAYER_MEMORY_WATCH),
-                              .preallocation_bytes_max = options.preallocation_bytes_max});
+                              .preallocation_bytes_max = options.preallocation_bytes_max,
+                              .counts_refusals = true});
   std::vector<LauncherPlan> plans;
   for (const auto& runtime : options.runtimes)
     plans.push_back({.layers = findings.layer_bits,

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "sandbox/meter.h"
 #include "sandbox/nursery.h"
 #include "sandbox/steady.h"
 
@@ -157,6 +158,7 @@ void Nursery::clear_remains() {
     if (parts->cgroup && !parts->cgroup->remove()) return false;
     if (parts->main_pid) parts->zygote->take_status(parts->main_pid);
     shared_.ids.release(parts->uid);
+    refused_calls_.add(read_refusals(parts->refusals.get()));
     return true;
   });
   MutexLock lock(mutex_);

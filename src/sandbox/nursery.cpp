@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -33,6 +34,16 @@ bool is_bind_name(const std::string& name) {
          name.find('/') == std::string::npos && name.find('\0') == std::string::npos;
 }
 
+// Makes the session's init answer the calls that the filter leaves to a listener.
+void count_refusals(SessionParts& parts, const Fd& listener) {
+  parts.refusals = std::make_shared<const Fd>(::memfd_create("sandkeep-refusals", MFD_CLOEXEC));
+  if (!*parts.refusals) throw system_error("cannot make an anonymous file", errno);
+  sk_control control{SK_CONTROL_REFUSALS, 0, 0};
+  const int fds[] = {listener.get(), parts.refusals->get()};
+  if (!send_packet(parts.control.get(), control, fds))
+    throw Error(Code::unavailable, "sandbox: the session's first process ended");
+}
+
 Fd open_folder(const std::string& path) {
   if (!path.starts_with('/')) throw Error(Code::bad_request, "not an absolute path: " + path);
   return open_file(path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
@@ -49,6 +60,9 @@ Nursery::Nursery(Options options, Shared shared)
                                            "Of those, the ones for which the pool was empty.")),
       zygotes_started_(
           shared.metrics.counter("sandkeep_sandbox_zygotes_started_total", "Zygotes that were started.")),
+      refused_calls_(
+          shared.metrics.counter("sandkeep_sandbox_refused_calls_total",
+                                 "System calls that sandboxes refused because they need privileges.")),
       start_time_(shared.metrics.histogram("sandkeep_sandbox_start_seconds", "Time to start a sandbox.")),
       pooled_(shared.metrics.gauge("sandkeep_sandbox_pooled", "Sandboxes that wait to be used.")),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
@@ -206,11 +220,12 @@ void Nursery::open_gate(SessionParts& parts, const SessionSpec& spec) {
   std::vector<int> fds;
   for (const auto& mount : mounts) fds.push_back(mount.get());
   sk_fault fault{};
-  std::vector<Fd> none;
+  std::vector<Fd> listener;
   if (!send_packet(parts.gate.get(), go, fds) ||
-      !receive_packet(parts.gate.get(), fault, none, kStepTimeoutMs))
+      !receive_packet(parts.gate.get(), fault, listener, kStepTimeoutMs))
     throw Error(Code::unavailable, "sandbox: the session's main process ended");
   if (fault.step != 0) throw Error(Code::internal, "sandbox: " + describe(fault));
+  if (!listener.empty()) count_refusals(parts, listener[0]);
   parts.gate.reset();
 }
 

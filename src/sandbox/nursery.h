@@ -74,6 +74,7 @@ class Nursery {
   Counter& started_;
   Counter& started_cold_;
   Counter& zygotes_started_;
+  Counter& refused_calls_;
   Histogram& start_time_;
   Gauge& pooled_;
 

@@ -473,7 +473,9 @@ std::string compile_seccomp_policy(const SeccompOptions& options) {
   Policy policy;
   for (const char* name : kAllowed) policy.add(SCMP_ACT_ALLOW, name);
   for (const char* name : kStartingPrograms) policy.add(SCMP_ACT_ALLOW, name);
-  for (const char* name : kRefused) policy.add(SCMP_ACT_ERRNO(EPERM), name);
+  constexpr unsigned kApiWithListeners = 5;
+  bool counts = options.counts_refusals && seccomp_api_get() >= kApiWithListeners;
+  for (const char* name : kRefused) policy.add(counts ? SCMP_ACT_NOTIFY : SCMP_ACT_ERRNO(EPERM), name);
   if (options.uncounted_memory)
     for (const char* name : kUncountedMemory) policy.add(SCMP_ACT_ALLOW, name);
   // These would flush the files of all users; the server syncs the files that it keeps.

@@ -13,6 +13,8 @@ struct SeccompOptions {
   bool uncounted_memory = false;
   // Limit per fallocate call, because one call can take disk space faster than the disk guard can react.
   uint64_t preallocation_bytes_max = 0;
+  // Leaves the refusal of calls that need privileges to a listener, which counts them.
+  bool counts_refusals = false;
 };
 
 // Returns the filter as an array of struct sock_filter. Throws Error(internal) when libseccomp fails.

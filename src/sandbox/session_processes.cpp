@@ -57,8 +57,15 @@ Usage usage_of_process(pid_t pid) {
 
 }  // namespace
 
+uint64_t read_refusals(const Fd* file) {
+  uint64_t count = 0;
+  return file && ::pread(file->get(), &count, sizeof count, 0) == static_cast<ssize_t>(sizeof count) ? count
+                                                                                                     : 0;
+}
+
 Usage Meter::read() const {
   Usage out = files_.read();
+  out.calls_refused = read_refusals(refusals_.get());
   if (files_.has_memory() && files_.has_cpu() && files_.has_processes()) return out;
   Usage sum;
   std::vector<pid_t> pids = {main_pid_, init_pid_};
@@ -77,7 +84,8 @@ Usage Meter::read() const {
 }
 
 std::shared_ptr<const Meter> Session::meter() const {
-  return std::make_shared<const Meter>(parts_->cgroup->files(), parts_->main_pid, parts_->init_pid);
+  return std::make_shared<const Meter>(parts_->cgroup->files(), parts_->refusals, parts_->main_pid,
+                                       parts_->init_pid);
 }
 
 std::vector<pid_t> Session::processes() const {

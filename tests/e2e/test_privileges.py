@@ -81,6 +81,23 @@ def test_who_looks_into_sessions_keeps_only_what_is_documented(server):
         assert int(status["CapEff"], 16) == (mask(documented("its readers")) if server.uid == 0 else 0)
 
 
+def test_refused_calls_are_counted_by_session(server):
+    keep = Keep(server)
+    quiet, noisy = keep.create(name="quiet"), keep.create(name="noisy")
+    keep.run(quiet, "1")
+    keep.run(noisy, "import ctypes\nfor _ in range(5): ctypes.CDLL(None).unshare(0x10000000)")
+
+    def counted():
+        """A snapshot is up to a second old."""
+        sessions = {each["name"]: each["calls_refused"] for each in keep.call("GET", "/api/v1/top").json()["sessions"]}
+        return sessions.get("noisy") and sessions
+
+    assert wait_for(counted) == {"quiet": 0, "noisy": 5}
+    metrics = keep.call("GET", "/metrics").text
+    assert re.search(r"^sandkeep_sandbox_calls_refused 5$", metrics, re.M), metrics
+    assert re.search(r"^sandkeep_principal_sandbox_calls_refused{.*} 5$", metrics, re.M), metrics
+
+
 def test_another_launcher_comes_when_one_dies(server):
     keep = Keep(server)
     keep.run(keep.create(), "1")

@@ -63,6 +63,10 @@ int sk_arrange_descriptors(const int* fds, int count, struct sk_fault* fault);
 int sk_restrict_with_landlock(struct sk_fault* fault);
 int sk_landlock_abi(void);
 int sk_install_filter(const void* instructions, size_t instruction_count, struct sk_fault* fault);
+/* Also sets `listener` to a descriptor that tells of refused calls, or to -1 where the kernel has none:
+ * refused calls then fail as not implemented. */
+int sk_install_filter_with_listener(const void* instructions, size_t instruction_count, int* listener,
+                                    struct sk_fault* fault);
 
 /* init.c: pid 1 of a session; never returns. Keeps only `control_fd` open. */
 void sk_init_main(int control_fd, int template_fd, uint32_t layers, uint32_t uid) __attribute__((noreturn));

@@ -59,7 +59,7 @@ static int enter_work_folder(struct sk_fault* fault) {
   return 0;
 }
 
-static int take_steps(int init_pidfd, int gate_fd, int channel_fd, int out_fd, int err_fd,
+static int take_steps(int init_pidfd, int gate_fd, int channel_fd, int out_fd, int err_fd, int* listener,
                       struct sk_fault* fault) {
   static struct sk_go go;
   int mount_fds[1 + SK_BINDS_MAX];
@@ -88,7 +88,8 @@ static int take_steps(int init_pidfd, int gate_fd, int channel_fd, int out_fd, i
   if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) != 0)
     return sk_fail(fault, SK_STEP_capabilities); /* /proc/self belongs to the process again */
   if ((rules.layers & SK_LAYER_LANDLOCK) && sk_restrict_with_landlock(fault) != 0) return -1;
-  if ((rules.layers & SK_LAYER_SECCOMP) && sk_install_filter(filter, filter_instructions, fault) != 0)
+  if ((rules.layers & SK_LAYER_SECCOMP) &&
+      sk_install_filter_with_listener(filter, filter_instructions, listener, fault) != 0)
     return -1;
   return 0;
 }
@@ -97,9 +98,11 @@ static int take_steps(int init_pidfd, int gate_fd, int channel_fd, int out_fd, i
  * and exits. */
 int sk_session_enter(int init_pidfd, int gate_fd, int channel_fd, int out_fd, int err_fd) {
   struct sk_fault fault = {0, 0};
-  int failed = take_steps(init_pidfd, gate_fd, channel_fd, out_fd, err_fd, &fault);
-  int told = sk_send(kGate, &fault, sizeof fault, NULL, 0);
+  int listener = -1;
+  int failed = take_steps(init_pidfd, gate_fd, channel_fd, out_fd, err_fd, &listener, &fault);
+  int told = sk_send(kGate, &fault, sizeof fault, &listener, listener >= 0);
   if (failed || told != 0) _exit(1);
+  if (listener >= 0) close(listener); /* who has it could answer for the filter */
   close(kGate);
   return kChannel;
 }

@@ -25,6 +25,8 @@ enum {
   SK_FDS_MAX = SK_BINDS_MAX + 8,
   SK_FILTER_INSTRUCTIONS_MAX = 4096,
   SK_EXTRA_DIRS_MAX = 16,
+  /* Refused calls of a session that are counted. Each costs the time of its init, so there is a limit. */
+  SK_REFUSALS_COUNTED_MAX = 10000,
   /* User and group id that code inside a session sees. */
   SK_INSIDE_ID = 1000,
 };
@@ -105,6 +107,7 @@ enum sk_control_op {
   SK_CONTROL_MEMORY = 2, /* memory_bytes: limit above which the session is killed */
   SK_CONTROL_FREEZE = 3,
   SK_CONTROL_THAW = 4,
+  SK_CONTROL_REFUSALS = 5, /* fds: listener of the filter, file for the number of refused calls (uint64_t) */
 };
 
 struct sk_control {
@@ -125,7 +128,7 @@ struct sk_init_report {
 };
 
 /* Server → main process, on its gate: input of the last privileged steps. fds: mount of the data folder,
- * then one per bind. Reply: sk_fault. */
+ * then one per bind. Reply: sk_fault, fd: listener of the filter, where the kernel has them. */
 struct sk_go {
   uint32_t uid; /* also the group id */
   uint32_t bind_count;
