@@ -37,7 +37,7 @@ set_source_files_properties(src/sandbox/embedded.cpp PROPERTIES
 add_dependencies(sk_sandbox sandkeep_launcher sandkeep_inside)
 
 # The server speaks to them in the same packets.
-set(SK_INSIDE_SHARED src/sandbox/inside/common.c src/sandbox/inside/landlock.c src/sandbox/inside/namespaces.c)
+set(SK_INSIDE_SHARED src/sandbox/inside/common.c src/sandbox/inside/landlock.c src/sandbox/inside/namespaces.c src/sandbox/inside/seccomp.c)
 target_sources(sk_sandbox PRIVATE ${SK_INSIDE_SHARED})
 set_source_files_properties(${SK_INSIDE_SHARED}
   PROPERTIES SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)

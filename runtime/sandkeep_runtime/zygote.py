@@ -17,7 +17,7 @@ import sys
 
 SOCKET, REPORTS, LIBRARY, PROGRAM, FILTER = 3, 4, 5, 6, 7
 
-FORK_REQUEST = struct.Struct("=II")  # layers, warm
+FORK_REQUEST = struct.Struct("=I")  # warm
 FORK_REPLY = struct.Struct("=iii")  # step, errno, pid
 EXIT_REPORT = struct.Struct("=ii")  # pid, status
 FORK_FDS = 5  # pidfd of init, gate, channel, output, errors
@@ -34,7 +34,7 @@ PRELOAD = (
 
 def load_library():
     library = ctypes.PyDLL(f"/proc/self/fd/{LIBRARY}", use_errno=True)
-    library.sk_session_enter.argtypes = [ctypes.c_int] * 5 + [ctypes.c_uint32]
+    library.sk_session_enter.argtypes = [ctypes.c_int] * 5
     if library.sk_load_filter(FILTER) != 0:
         raise OSError("cannot read the system call filter")
     for fd in (LIBRARY, FILTER):
@@ -86,9 +86,9 @@ class Zygote:
         packet, fds = self.receive()
         if not packet:
             os._exit(0)  # the server is gone, or no longer needs this zygote
-        layers, warm = FORK_REQUEST.unpack(packet)
+        (warm,) = FORK_REQUEST.unpack(packet)
         try:
-            pid = self.fork_session(layers, warm, fds)
+            pid = self.fork_session(warm, fds)
             pidfd = os.pidfd_open(pid)
         except OSError as error:
             self.reply(FORK_REPLY.pack(STEP_ZYGOTE_FORK, error.errno, 0))
@@ -109,16 +109,16 @@ class Zygote:
         packet, fds, _, _ = socket.recv_fds(self.socket, FORK_REQUEST.size, FORK_FDS)
         return packet, fds
 
-    def fork_session(self, layers, warm, fds):
+    def fork_session(self, warm, fds):
         # Later children start in this pid namespace. The next request sets another, and the zygote forks nothing else.
         if self.library.sk_children_go_to(fds[0]) != 0:
             raise OSError(ctypes.get_errno(), "setns")
         pid = os.fork()
         if pid == 0:
-            self.become_session(layers, warm, fds)
+            self.become_session(warm, fds)
         return pid
 
-    def become_session(self, layers, warm, fds):
+    def become_session(self, warm, fds):
         try:
             # These descriptor numbers are reused soon, so no object of the zygote may close them later.
             signal.set_wakeup_fd(-1)
@@ -126,7 +126,7 @@ class Zygote:
             self.socket.detach()
             self.reports.detach()
             self.kernel.prepare(warm)
-            channel = self.library.sk_session_enter(*fds, layers)
+            channel = self.library.sk_session_enter(*fds)
             self.kernel.run(channel)
         finally:
             os._exit(1)

@@ -45,6 +45,7 @@ struct DialectSettings {
   std::string librechat_jwt_key;
   std::string librechat_jwt_issuer;
   std::string librechat_jwt_audience;
+  int64_t librechat_jwt_life_max_s;
 
   int64_t foundry_idle_s;
   int64_t foundry_awake_max_s;

@@ -17,7 +17,7 @@ struct Framing {
 };
 
 // Throws Error(bad_request) when a name is not a token, a value contains a control character, or there are
-// several Authorization headers. Parsers disagree about these.
+// several Authorization or Content-Type headers. Parsers disagree about these.
 void check_headers(const Headers& headers);
 
 // Sets path and query from request.target. Throws Error(bad_request) for a target that is not a path or

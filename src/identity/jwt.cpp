@@ -133,6 +133,11 @@ void JwtVerifier::check_times(const Json& claims, TimeUs now_us) const {
     if (begins && !(now_s > *begins - leeway_s))
       throw refused("it is not valid yet (" + std::string(name) + ")");
   }
+  // Nothing revokes a token, so one that leaks must end soon. Without `iat`, its life began before now.
+  double began_s = time_claim(claims, "iat").value_or(now_s);
+  if (!(*ends - began_s <= static_cast<double>(rules_.life_max_s) + leeway_s))
+    throw refused("it is valid for more than " + std::to_string(rules_.life_max_s) +
+                  " s (librechat_jwt_life_max_s)");
 }
 
 void JwtVerifier::check_parties(const Json& claims) const {

@@ -19,6 +19,7 @@ namespace sk::identity {
 struct JwtRules {
   std::string issuer;     // required `iss`; empty: any
   std::string audience;   // required `aud`, or element of it; empty: any
+  int64_t life_max_s;     // limit on the time from `iat`, or from now, to `exp`
   int64_t leeway_s = 60;  // allowed clock difference
 };
 
@@ -37,7 +38,7 @@ class JwtVerifier {
   static bool looks_like_token(std::string_view text);
 
   // Returns the claims. Throws Error(unauthorized) unless the token is complete, signed by the key, and valid
-  // at `now_us`. A token must have an expiry.
+  // at `now_us`. A token must have an expiry, and its life has a limit.
   JwtClaims verify(std::string_view token, TimeUs now_us) const;
 
  private:

@@ -192,6 +192,12 @@ bool CgroupTree::has(std::string_view controller) const {
                      [&](const auto& branch) { return contains(branch.controllers, controller); });
 }
 
+std::vector<std::string> CgroupTree::folders() const {
+  std::vector<std::string> out;
+  for (const auto& branch : branches_) out.push_back(branch.path);
+  return out;
+}
+
 std::unique_ptr<Cgroup> CgroupTree::make() const {
   return std::make_unique<Cgroup>(*this, "s" + std::to_string(++*names_));
 }

@@ -67,6 +67,9 @@ class CgroupTree {
   // Returns "v1: memory, pids, cpu", or the reason why there is none.
   const std::string& description() const { return description_; }
 
+  // Returns the server's folders, one in each hierarchy.
+  std::vector<std::string> folders() const;
+
   // Creates an empty group with a unique name. Throws Error(internal).
   std::unique_ptr<Cgroup> make() const;
 

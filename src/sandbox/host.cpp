@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "sandbox/seccomp_policy.h"
 
 namespace sk::sandbox {
 
@@ -14,11 +15,38 @@ void require_layers(const Report& report, const std::optional<WeakSandboxAllowed
             {{"missing", missing}});
 }
 
+PreparedHost prepare_host(SandboxHost::Options options, Privileges privileges) {
+  while (options.data_root.ends_with('/')) options.data_root.pop_back();
+  auto cgroups = std::make_unique<const CgroupTree>(CgroupTree::find());
+  Findings findings = examine_host(*cgroups, options.data_root);
+  std::string filter =
+      compile_seccomp_policy({.uncounted_memory = !(findings.layer_bits & SK_LAYER_MEMORY_WATCH),
+                              .preallocation_bytes_max = options.preallocation_bytes_max,
+                              .counts_refusals = true});
+  std::vector<LauncherPlan> plans;
+  for (const auto& runtime : options.runtimes)
+    plans.push_back({.layers = findings.layer_bits,
+                     .runtime_root = runtime.root,
+                     .python = runtime.python,
+                     .data_root = options.data_root,
+                     .extra_dirs = options.extra_dirs,
+                     .ids = findings.ids,
+                     .filter = filter});
+  // After the control groups: the helper and what it starts stay in the server's own group.
+  auto privileged = privileges == Privileges::kept ? privileged_here(std::move(plans))
+                                                   : privileged_helper(std::move(plans));
+  return {std::move(options), std::move(cgroups), std::move(findings), std::move(privileged)};
+}
+
 SandboxHost::SandboxHost(Options options, Metrics& metrics)
-    : options_(std::move(options)),
+    : SandboxHost(prepare_host(std::move(options), Privileges::kept), metrics) {}
+
+SandboxHost::SandboxHost(PreparedHost prepared, Metrics& metrics)
+    : options_(std::move(prepared.options)),
       metrics_(metrics),
-      cgroups_(CgroupTree::find()),
-      findings_(examine_host(cgroups_, options_.data_root)),
+      cgroups_(std::move(prepared.cgroups)),
+      findings_(std::move(prepared.findings)),
+      privileged_(std::move(prepared.privileged)),
       ids_(findings_.ids) {
   SK_CHECK(!options_.runtimes.empty());
   require_layers(findings_.report, options_.weak);
@@ -56,15 +84,12 @@ Nursery& SandboxHost::nursery_of(const std::string& runtime) {
     auto& nursery = nurseries_[candidate.name];
     if (nursery) return *nursery;
     Nursery::Options options;
-    options.runtime_root = candidate.root;
-    options.python = candidate.python;
-    options.extra_dirs = options_.extra_dirs;
+    options.plan = static_cast<size_t>(&candidate - options_.runtimes.data());
     options.pool_size = &candidate == &options_.runtimes.front() ? options_.pool_size : 0;
-    options.preallocation_bytes_max = options_.preallocation_bytes_max;
     options.zygote_forks_max = options_.zygote_forks_max;
     options.zygote_age_max_s = options_.zygote_age_max_s;
-    nursery =
-        std::make_unique<Nursery>(std::move(options), Nursery::Shared{findings_, cgroups_, ids_, metrics_});
+    nursery = std::make_unique<Nursery>(std::move(options),
+                                        Nursery::Shared{findings_, *cgroups_, ids_, metrics_, *privileged_});
     return *nursery;
   }
   throw Error(Code::not_found, "there is no runtime '" + runtime + "'");

@@ -36,6 +36,8 @@ struct Runtime {
   std::string python = "/usr/bin/python3";
 };
 
+struct PreparedHost;
+
 // Thread-safe. All sessions must be destroyed before it.
 class SandboxHost {
  public:
@@ -53,6 +55,7 @@ class SandboxHost {
   // Throws Error(unavailable) naming the missing layers. With `weak` it logs a warning instead, unless
   // nothing can run at all.
   SandboxHost(Options options, Metrics& metrics);
+  SandboxHost(PreparedHost prepared, Metrics& metrics);
   ~SandboxHost();
 
   // Returns the result of examine_host(). doctor() does the same without a host.
@@ -82,12 +85,28 @@ class SandboxHost {
 
   const Options options_;
   Metrics& metrics_;
-  const CgroupTree cgroups_;
+  const std::unique_ptr<const CgroupTree> cgroups_;
   const Findings findings_;
+  const std::unique_ptr<Privileged> privileged_;
   UserIds ids_;
   Mutex mutex_;
   // A nursery is never removed.
   std::map<std::string, std::unique_ptr<Nursery>> nurseries_ SK_GUARDED_BY(mutex_);
 };
+
+// The parts of a host whose creation needs privileges. Code that gives them up creates it first.
+struct PreparedHost {
+  SandboxHost::Options options;
+  std::unique_ptr<const CgroupTree> cgroups;
+  Findings findings;
+  std::unique_ptr<Privileged> privileged;
+};
+
+enum class Privileges {
+  kept,       // by this process
+  in_helper,  // by a process of its own; this one must have one thread
+};
+// Never throws for missing layers; the host does. Throws Error(internal) when processes or memory run out.
+PreparedHost prepare_host(SandboxHost::Options options, Privileges privileges);
 
 }  // namespace sk::sandbox

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "sandbox/meter.h"
 #include "sandbox/nursery.h"
 #include "sandbox/steady.h"
 
@@ -91,8 +92,7 @@ void Nursery::renew_launcher() {
   if (current_launcher()->alive() || steady_us() < next_try_us_) return;
   log::error("the sandbox's launcher has ended; another is started");
   try {
-    auto launcher = std::make_shared<Launcher>(
-        Launcher::Setup{shared_.findings.layer_bits, options_.runtime_root, options_.extra_dirs});
+    auto launcher = std::make_shared<Launcher>(shared_.privileged.start_launcher(options_.plan));
     // Discard everything that the old launcher started; the new one does not know it.
     coming_.reset();
     std::deque<std::unique_ptr<SessionParts>> unused;
@@ -117,7 +117,7 @@ void Nursery::try_later(std::string_view what, std::string_view why) {
 
 void Nursery::start_zygote() {
   try {
-    coming_ = std::make_shared<Zygote>(*current_launcher(), Zygote::Options{options_.python, filter_});
+    coming_ = std::make_shared<Zygote>(*current_launcher());
     std::erase_if(zygotes_, [](const auto& zygote) { return zygote.expired(); });
     zygotes_.push_back(coming_);
     zygotes_started_.add();
@@ -158,6 +158,7 @@ void Nursery::clear_remains() {
     if (parts->cgroup && !parts->cgroup->remove()) return false;
     if (parts->main_pid) parts->zygote->take_status(parts->main_pid);
     shared_.ids.release(parts->uid);
+    refused_calls_.add(read_refusals(parts->refusals.get()));
     return true;
   });
   MutexLock lock(mutex_);

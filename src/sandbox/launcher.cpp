@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <tuple>
 
 #include "base/error.h"
 #include "sandbox/embedded.h"
@@ -43,37 +44,66 @@ constexpr int kAnswerTimeoutMs = 30'000;
   ::_exit(127);
 }
 
+// Sends a request and returns the answer and its descriptors.
+std::pair<sk_launcher_reply, std::vector<Fd>> exchange(int socket, const sk_launcher_request& request,
+                                                       std::span<const int> fds) {
+  sk_launcher_reply reply{};
+  std::vector<Fd> received;
+  if (!send_packet(socket, request, fds) || !receive_packet(socket, reply, received, kAnswerTimeoutMs))
+    throw Error(Code::unavailable, "the sandbox's launcher has ended");
+  if (reply.fault.step != 0) throw Error(Code::internal, "sandbox: " + describe(reply.fault));
+  return {reply, std::move(received)};
+}
+
 void set_path(sk_launcher_request& request, const std::string& path) {
   if (path.size() >= sizeof request.path)
     throw Error(Code::bad_request, "a path is longer than the system allows");
   std::memcpy(request.path, path.data(), path.size());
 }
 
-}  // namespace
-
-Launcher::Launcher(const Setup& setup) {
-  Fd program = sealed_file("sandkeep-launcher", embedded_launcher());
-  Pair sockets = packet_sockets();
-  process_.socket = std::move(sockets.ours);
-  pid_t pid = ::fork();
-  if (pid == 0)
-    become_launcher(program.get(), sockets.theirs.get(), setup.layers & SK_LAYER_OUTER_USER_NAMESPACE);
-  if (pid < 0) throw system_error("cannot start the launcher", errno);
-  process_.pidfd = Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0u)));
-  sockets.theirs.reset();
-
-  sk_launcher_request request{};
-  request.op = SK_OP_SETUP;
-  request.layers = setup.layers;
-  request.extra_count = static_cast<uint32_t>(setup.extra_dirs.size());
-  std::string paths = setup.runtime_root;
-  for (const auto& dir : setup.extra_dirs) paths += '\0' + dir;
-  set_path(request, paths);
-  std::vector<Fd> none;
-  ask(request, {}, none);
+// The ids that sessions may have.
+std::pair<uint32_t, uint32_t> session_ids(const UserIdPlan& ids) {
+  if (ids.count == 0) return {ids.session, ids.session};
+  return {ids.first + 1, ids.first + ids.count};
 }
 
-Launcher::Process::~Process() {
+void send_plan(const LauncherProcess& process, const LauncherPlan& plan) {
+  sk_launcher_request request{};
+  request.op = SK_OP_SETUP;
+  request.layers = plan.layers;
+  std::tie(request.uid_first, request.uid_last) = session_ids(plan.ids);
+  request.owner_uid = plan.ids.owner_uid;
+  request.owner_gid = plan.ids.owner_gid;
+  request.extra_count = static_cast<uint32_t>(plan.extra_dirs.size());
+  std::string paths = plan.runtime_root + '\0' + plan.python + '\0' + plan.data_root;
+  for (const auto& dir : plan.extra_dirs) paths += '\0' + dir;
+  set_path(request, paths);
+
+  sk_filter_head head{plan.layers, request.uid_first, request.uid_last, 0};
+  Fd library = sealed_file("sandkeep-inside", embedded_library());
+  Fd program = sealed_file("sandkeep-runtime", embedded_program());
+  Fd filter = sealed_file("sandkeep-filter",
+                          std::string(reinterpret_cast<const char*>(&head), sizeof head) + plan.filter);
+  const int fds[] = {library.get(), program.get(), filter.get()};
+  exchange(process.socket.get(), request, fds);
+}
+
+}  // namespace
+
+LauncherProcess start_launcher(const LauncherPlan& plan) {
+  Fd program = sealed_file("sandkeep-launcher", embedded_launcher());
+  Pair sockets = packet_sockets();
+  pid_t pid = ::fork();
+  if (pid == 0)
+    become_launcher(program.get(), sockets.theirs.get(), plan.layers & SK_LAYER_OUTER_USER_NAMESPACE);
+  if (pid < 0) throw system_error("cannot start the launcher", errno);
+  LauncherProcess process(std::move(sockets.ours), Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0u))));
+  sockets.theirs.reset();
+  send_plan(process, plan);
+  return process;
+}
+
+LauncherProcess::~LauncherProcess() {
   socket.reset();
   if (!pidfd) return;
   if (!wait_readable(pidfd.get(), 5'000)) ::syscall(SYS_pidfd_send_signal, pidfd.get(), SIGKILL, nullptr, 0u);
@@ -86,32 +116,24 @@ Launcher::Process::~Process() {
 sk_launcher_reply Launcher::ask(sk_launcher_request& request, std::span<const int> fds,
                                 std::vector<Fd>& received) {
   MutexLock lock(mutex_);
-  sk_launcher_reply reply{};
-  if (!send_packet(process_.socket.get(), request, fds) ||
-      !receive_packet(process_.socket.get(), reply, received, kAnswerTimeoutMs))
-    throw Error(Code::unavailable, "the sandbox's launcher has ended");
-  if (reply.fault.step != 0) throw Error(Code::internal, "sandbox: " + describe(reply.fault));
+  auto [reply, fds_of_reply] = exchange(process_.socket.get(), request, fds);
+  received = std::move(fds_of_reply);
   return reply;
 }
 
-Launcher::Started Launcher::start_zygote(const std::string& python, std::span<const int> fds) {
+Launcher::Started Launcher::start_zygote(std::span<const int> fds) {
   sk_launcher_request request{};
   request.op = SK_OP_ZYGOTE;
-  set_path(request, python);
   std::vector<Fd> received;
   auto reply = ask(request, fds, received);
   if (received.size() != 1) throw Error(Code::internal, "sandbox: the launcher sent no descriptor");
   return {reply.pid, std::move(received[0]), Fd()};
 }
 
-Launcher::Started Launcher::start_init(uint32_t layers, const Ids& ids, int control_fd) {
+Launcher::Started Launcher::start_init(uint32_t uid, int control_fd) {
   sk_launcher_request request{};
   request.op = SK_OP_INIT;
-  request.layers = layers;
-  request.uid = ids.uid;
-  request.gid = ids.gid;
-  request.owner_uid = ids.owner_uid;
-  request.owner_gid = ids.owner_gid;
+  request.uid = uid;
   std::vector<Fd> received;
   auto reply = ask(request, std::span(&control_fd, 1), received);
   if (received.empty()) throw Error(Code::internal, "sandbox: the launcher sent no descriptor");

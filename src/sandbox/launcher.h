@@ -8,19 +8,39 @@
 #include "base/fd.h"
 #include "base/mutex.h"
 #include "sandbox/packets.h"
+#include "sandbox/user_ids.h"
 
 namespace sk::sandbox {
+
+// What a launcher does for its life, and the rules for what it may be asked for.
+struct LauncherPlan {
+  uint32_t layers;
+  std::string runtime_root;  // "/" for the host's own
+  std::string python;
+  std::string data_root;                // parent of all folders that sessions get; absolute
+  std::vector<std::string> extra_dirs;  // absolute; mounted read-only at the same path
+  UserIdPlan ids;
+  std::string filter;  // compile_seccomp_policy()
+};
+
+// Closing the socket ends the process; the destructor waits for that.
+struct LauncherProcess {
+  LauncherProcess(Fd its_socket, Fd its_pidfd) : socket(std::move(its_socket)), pidfd(std::move(its_pidfd)) {}
+  LauncherProcess(LauncherProcess&&) = default;
+  ~LauncherProcess();
+  Fd socket;
+  Fd pidfd;
+};
+
+// Starts a launcher with the privileges of this process, and waits until it has built its root. Throws
+// Error(internal) with the failed step.
+LauncherProcess start_launcher(const LauncherPlan& plan);
 
 // Thread-safe; requests are served one at a time. Every method throws Error(unavailable) when the launcher
 // has died, and Error(internal) with the failed step when it reports a failure.
 class Launcher {
  public:
-  struct Setup {
-    uint32_t layers;
-    std::string runtime_root;             // "/" for the host's own
-    std::vector<std::string> extra_dirs;  // absolute; mounted read-only at the same path
-  };
-  explicit Launcher(const Setup& setup);
+  explicit Launcher(LauncherProcess process) : process_(std::move(process)) {}
   Launcher(const Launcher&) = delete;
   Launcher& operator=(const Launcher&) = delete;
 
@@ -30,13 +50,8 @@ class Launcher {
     Fd idmap;  // only for an init, and only with that layer
   };
   // `fds` are in the order of SK_OP_ZYGOTE.
-  Started start_zygote(const std::string& python, std::span<const int> fds);
-
-  struct Ids {
-    uint32_t uid, gid;              // of the session
-    uint32_t owner_uid, owner_gid;  // of its files on disk
-  };
-  Started start_init(uint32_t layers, const Ids& ids, int control_fd);
+  Started start_zygote(std::span<const int> fds);
+  Started start_init(uint32_t uid, int control_fd);
 
   enum class Access { read_write, read_only };
   // Creates a detached mount of `path`, which must be the folder open as `folder_fd`. `idmap_fd` < 0 leaves
@@ -50,15 +65,8 @@ class Launcher {
  private:
   sk_launcher_reply ask(sk_launcher_request& request, std::span<const int> fds, std::vector<Fd>& received);
 
-  // Closing the socket ends the process; the destructor waits for that.
-  struct Process {
-    Fd socket;
-    Fd pidfd;
-    ~Process();
-  };
-
   Mutex mutex_;  // serializes requests
-  Process process_;
+  LauncherProcess process_;
 };
 
 }  // namespace sk::sandbox

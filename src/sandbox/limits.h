@@ -24,6 +24,7 @@ struct Usage {
   uint64_t processes = 0;
   uint64_t oom_kills = 0;          // processes killed by the kernel for memory
   uint64_t processes_refused = 0;  // forks that failed because of processes_max
+  uint64_t calls_refused = 0;      // system calls that need privileges; the first 10,000 are counted
 };
 
 }  // namespace sk::sandbox

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -15,7 +16,6 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "sandbox/seccomp_policy.h"
 #include "sandbox/steady.h"
 
 namespace sk::sandbox {
@@ -34,6 +34,16 @@ bool is_bind_name(const std::string& name) {
          name.find('/') == std::string::npos && name.find('\0') == std::string::npos;
 }
 
+// Makes the session's init answer the calls that the filter leaves to a listener.
+void count_refusals(SessionParts& parts, const Fd& listener) {
+  parts.refusals = std::make_shared<const Fd>(::memfd_create("sandkeep-refusals", MFD_CLOEXEC));
+  if (!*parts.refusals) throw system_error("cannot make an anonymous file", errno);
+  sk_control control{SK_CONTROL_REFUSALS, 0, 0};
+  const int fds[] = {listener.get(), parts.refusals->get()};
+  if (!send_packet(parts.control.get(), control, fds))
+    throw Error(Code::unavailable, "sandbox: the session's first process ended");
+}
+
 Fd open_folder(const std::string& path) {
   if (!path.starts_with('/')) throw Error(Code::bad_request, "not an absolute path: " + path);
   return open_file(path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
@@ -44,21 +54,20 @@ Fd open_folder(const std::string& path) {
 Nursery::Nursery(Options options, Shared shared)
     : options_(std::move(options)),
       shared_(shared),
-      filter_(
-          compile_seccomp_policy({.uncounted_memory = !(shared.findings.layer_bits & SK_LAYER_MEMORY_WATCH),
-                                  .preallocation_bytes_max = options_.preallocation_bytes_max})),
       started_(
           shared.metrics.counter("sandkeep_sandbox_sessions_started_total", "Sandboxes that were started.")),
       started_cold_(shared.metrics.counter("sandkeep_sandbox_cold_starts_total",
                                            "Of those, the ones for which the pool was empty.")),
       zygotes_started_(
           shared.metrics.counter("sandkeep_sandbox_zygotes_started_total", "Zygotes that were started.")),
+      refused_calls_(
+          shared.metrics.counter("sandkeep_sandbox_refused_calls_total",
+                                 "System calls that sandboxes refused because they need privileges.")),
       start_time_(shared.metrics.histogram("sandkeep_sandbox_start_seconds", "Time to start a sandbox.")),
       pooled_(shared.metrics.gauge("sandkeep_sandbox_pooled", "Sandboxes that wait to be used.")),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (!wake_) throw system_error("cannot make an eventfd", errno);
-  launcher_ = std::make_shared<Launcher>(
-      Launcher::Setup{shared_.findings.layer_bits, options_.runtime_root, options_.extra_dirs});
+  launcher_ = std::make_shared<Launcher>(shared_.privileged.start_launcher(options_.plan));
   keeper_ = std::thread([this] { keep(); });
 }
 
@@ -126,13 +135,10 @@ std::unique_ptr<SessionParts> Nursery::prepare(Zygote::Urgency urgency) {
   auto parts = std::make_unique<SessionParts>();
   parts->zygote = current_zygote();
   auto launcher = current_launcher();
-  const uint32_t layers = shared_.findings.layer_bits;
   parts->uid = shared_.ids.acquire();
   try {
-    const auto& plan = shared_.ids.plan();
     Pair control = packet_sockets();
-    auto init = launcher->start_init(layers, {parts->uid, parts->uid, plan.owner_uid, plan.owner_gid},
-                                     control.theirs.get());
+    auto init = launcher->start_init(parts->uid, control.theirs.get());
     control.theirs.reset();
     parts->control = std::move(control.ours);
     parts->init_pid = init.pid;
@@ -148,7 +154,7 @@ std::unique_ptr<SessionParts> Nursery::prepare(Zygote::Urgency urgency) {
     Pair gate = packet_sockets(), channel = stream_sockets(), output = output_pipe(), errors = output_pipe();
     const std::array fds = {parts->init_pidfd.get(), gate.theirs.get(), channel.theirs.get(),
                             output.theirs.get(), errors.theirs.get()};
-    auto main = parts->zygote->fork(layers, urgency, fds);
+    auto main = parts->zygote->fork(urgency, fds);
     ++forks_of_zygote_;
     parts->main_pid = main.pid;
     parts->main_pidfd = std::move(main.pidfd);
@@ -174,14 +180,14 @@ std::unique_ptr<SessionParts> Nursery::prepare(Zygote::Urgency urgency) {
 void Nursery::open_gate(SessionParts& parts, const SessionSpec& spec) {
   auto launcher = current_launcher();
   sk_go go{};
-  go.layers = shared_.findings.layer_bits;
-  go.uid = go.gid = parts.uid;
+  const bool watches_memory = shared_.findings.layer_bits & SK_LAYER_MEMORY_WATCH;
+  go.uid = parts.uid;
   go.tmp_bytes = spec.limits.tmp_bytes;
   go.file_bytes_max = spec.limits.file_bytes_max;
   go.open_files_max = spec.limits.open_files_max;
   // The control group counts exactly and reports. The resource limit only matters where there is none.
   go.processes_max = spec.limits.processes_max + (shared_.cgroups.has("pids") ? kProcessesHeadroom : 0);
-  if (go.layers & SK_LAYER_MEMORY_WATCH) go.data_bytes_max = spec.limits.memory_bytes + kDataHeadroomBytes;
+  if (watches_memory) go.data_bytes_max = spec.limits.memory_bytes + kDataHeadroomBytes;
   if (spec.binds.size() > SK_BINDS_MAX)
     throw Error(Code::bad_request, "more than " + std::to_string(SK_BINDS_MAX) + " read-only folders");
   go.bind_count = static_cast<uint32_t>(spec.binds.size());
@@ -208,17 +214,18 @@ void Nursery::open_gate(SessionParts& parts, const SessionSpec& spec) {
 
   parts.cgroup->set_limits(spec.limits);
   sk_control memory{SK_CONTROL_MEMORY, 0, spec.limits.memory_bytes};
-  if ((go.layers & SK_LAYER_MEMORY_WATCH) && !send_packet(parts.control.get(), memory))
+  if (watches_memory && !send_packet(parts.control.get(), memory))
     throw Error(Code::unavailable, "sandbox: the session's first process ended");
 
   std::vector<int> fds;
   for (const auto& mount : mounts) fds.push_back(mount.get());
   sk_fault fault{};
-  std::vector<Fd> none;
+  std::vector<Fd> listener;
   if (!send_packet(parts.gate.get(), go, fds) ||
-      !receive_packet(parts.gate.get(), fault, none, kStepTimeoutMs))
+      !receive_packet(parts.gate.get(), fault, listener, kStepTimeoutMs))
     throw Error(Code::unavailable, "sandbox: the session's main process ended");
   if (fault.step != 0) throw Error(Code::internal, "sandbox: " + describe(fault));
+  if (!listener.empty()) count_refusals(parts, listener[0]);
   parts.gate.reset();
 }
 

@@ -13,6 +13,7 @@
 #include "base/mutex.h"
 #include "sandbox/doctor.h"
 #include "sandbox/launcher.h"
+#include "sandbox/privileged.h"
 #include "sandbox/session.h"
 #include "sandbox/session_parts.h"
 
@@ -22,11 +23,8 @@ namespace sk::sandbox {
 class Nursery {
  public:
   struct Options {
-    std::string runtime_root = "/";
-    std::string python = "/usr/bin/python3";
-    std::vector<std::string> extra_dirs = {};
+    size_t plan = 0;  // number of its launcher's plan
     size_t pool_size = 0;
-    uint64_t preallocation_bytes_max = 0;
     uint64_t zygote_forks_max = 1'000;  // then starts a new one, with another memory layout and hash seed
     int64_t zygote_age_max_s = 3'600;
   };
@@ -35,6 +33,7 @@ class Nursery {
     const CgroupTree& cgroups;
     UserIds& ids;
     Metrics& metrics;
+    Privileged& privileged;
   };
   // Starts the launcher and throws as it does. The zygote starts in the background.
   Nursery(Options options, Shared shared);
@@ -50,6 +49,7 @@ class Nursery {
   std::unique_ptr<Session> start(const SessionSpec& spec);
   // Takes over the remains of a session for cleanup.
   void dispose(std::unique_ptr<SessionParts> parts);
+  Privileged& privileged() const { return shared_.privileged; }
 
  private:
   std::unique_ptr<SessionParts> prepare(Zygote::Urgency urgency);
@@ -71,10 +71,10 @@ class Nursery {
 
   const Options options_;
   const Shared shared_;
-  const std::string filter_;
   Counter& started_;
   Counter& started_cold_;
   Counter& zygotes_started_;
+  Counter& refused_calls_;
   Histogram& start_time_;
   Gauge& pooled_;
 

@@ -154,10 +154,6 @@ constexpr const char* kAllowed[] = {
     "pkey_free",
     "pkey_mprotect",
     // threads and processes
-    "fork",
-    "vfork",
-    "execve",
-    "execveat",
     "exit",
     "exit_group",
     "wait4",
@@ -272,6 +268,13 @@ constexpr const char* kAllowed[] = {
     "landlock_add_rule",
     "landlock_restrict_self",
 };
+
+constexpr const char* kStartingPrograms[] = {"fork", "vfork", "execve", "execveat"};
+
+// The server also syncs files, keeps contents in anonymous memory, tells inodes apart by their handles and
+// reserves disk space.
+constexpr const char* kOnlyServer[] = {"memfd_create", "sync",  "syncfs",   "name_to_handle_at",
+                                       "fallocate",    "prctl", "prlimit64"};
 
 constexpr const char* kUncountedMemory[] = {"memfd_create", "shmget", "shmat",      "shmdt",  "shmctl",
                                             "semget",       "semop",  "semtimedop", "semctl", "msgget",
@@ -411,6 +414,9 @@ class Policy {
     require(seccomp_export_bpf(context_.get(), file.get()), "export");
     std::string out(static_cast<size_t>(::lseek(file.get(), 0, SEEK_END)), '\0');
     read_at(file.get(), std::as_writable_bytes(std::span(out)), 0, "the filter");
+    SK_CHECK(out.size() % sizeof(sock_filter) == 0 &&
+                 out.size() / sizeof(sock_filter) <= SK_FILTER_INSTRUCTIONS_MAX,
+             std::to_string(out.size()));
     return out;
   }
 
@@ -425,12 +431,15 @@ scmp_arg_cmp is(unsigned argument, uint64_t mask, uint64_t value) {
   return {argument, SCMP_CMP_MASKED_EQ, mask, value};
 }
 
-void add_filtered_by_argument(Policy& policy, const SeccompOptions& options) {
+void add_threads(Policy& policy) {
   // glibc falls back from clone3 to clone, whose flags are in a register that a filter can check.
   policy.add(SCMP_ACT_ALLOW, "clone", {is(0, kCloneNewFlags, 0)});
   for (uint64_t bit = 1; bit <= kCloneNewFlags; bit <<= 1)
     if (kCloneNewFlags & bit) policy.add(SCMP_ACT_ERRNO(EPERM), "clone", {is(0, bit, bit)});
+}
 
+void add_filtered_by_argument(Policy& policy, const SeccompOptions& options) {
+  add_threads(policy);
   // The network namespace is empty. This also protects the kernel's rarely used protocol families.
   for (const char* name : {"socket", "socketpair"}) {
     policy.add(SCMP_ACT_ALLOW, name, {is(0, k32Bits, AF_UNIX)});
@@ -463,18 +472,32 @@ void add_filtered_by_argument(Policy& policy, const SeccompOptions& options) {
 std::string compile_seccomp_policy(const SeccompOptions& options) {
   Policy policy;
   for (const char* name : kAllowed) policy.add(SCMP_ACT_ALLOW, name);
-  for (const char* name : kRefused) policy.add(SCMP_ACT_ERRNO(EPERM), name);
+  for (const char* name : kStartingPrograms) policy.add(SCMP_ACT_ALLOW, name);
+  constexpr unsigned kApiWithListeners = 5;
+  bool counts = options.counts_refusals && seccomp_api_get() >= kApiWithListeners;
+  for (const char* name : kRefused) policy.add(counts ? SCMP_ACT_NOTIFY : SCMP_ACT_ERRNO(EPERM), name);
   if (options.uncounted_memory)
     for (const char* name : kUncountedMemory) policy.add(SCMP_ACT_ALLOW, name);
   // These would flush the files of all users; the server syncs the files that it keeps.
   for (const char* name : {"sync", "syncfs"}) policy.add(SCMP_ACT_ERRNO(0), name);
   policy.add(SCMP_ACT_ERRNO(EOPNOTSUPP), "name_to_handle_at");
   add_filtered_by_argument(policy, options);
-  std::string program = policy.bytes();
-  SK_CHECK(program.size() % sizeof(sock_filter) == 0 &&
-               program.size() / sizeof(sock_filter) <= SK_FILTER_INSTRUCTIONS_MAX,
-           std::to_string(program.size()));
-  return program;
+  return policy.bytes();
+}
+
+std::string compile_server_policy() {
+  Policy policy;
+  for (const char* name : kAllowed) policy.add(SCMP_ACT_ALLOW, name);
+  for (const char* name : kOnlyServer) policy.add(SCMP_ACT_ALLOW, name);
+  for (const char* name : kRefused) policy.add(SCMP_ACT_ERRNO(EPERM), name);
+  for (const char* name : kStartingPrograms) policy.add(SCMP_ACT_ERRNO(EPERM), name);
+  add_threads(policy);
+  // Names are resolved over netlink, too.
+  for (uint64_t family : {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK})
+    policy.add(SCMP_ACT_ALLOW, "socket", {is(0, k32Bits, family)});
+  policy.add(SCMP_ACT_ALLOW, "socketpair", {is(0, k32Bits, AF_UNIX)});
+  for (uint32_t request : kIoctlAllowed) policy.add(SCMP_ACT_ALLOW, "ioctl", {is(1, k32Bits, request)});
+  return policy.bytes();
 }
 
 bool kernel_has_seccomp() { return ::prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 0; }

@@ -13,10 +13,16 @@ struct SeccompOptions {
   bool uncounted_memory = false;
   // Limit per fallocate call, because one call can take disk space faster than the disk guard can react.
   uint64_t preallocation_bytes_max = 0;
+  // Leaves the refusal of calls that need privileges to a listener, which counts them.
+  bool counts_refusals = false;
 };
 
 // Returns the filter as an array of struct sock_filter. Throws Error(internal) when libseccomp fails.
 std::string compile_seccomp_policy(const SeccompOptions& options);
+
+// Returns the filter of the server itself: the same list, without the calls that start programs, and with
+// sockets of the internet.
+std::string compile_server_policy();
 
 // Returns whether the kernel supports filters.
 bool kernel_has_seccomp();

@@ -13,6 +13,7 @@
 
 #include "base/fd.h"
 #include "sandbox/limits.h"
+#include "sandbox/open_files.h"
 
 namespace sk::sandbox {
 
@@ -52,14 +53,6 @@ struct SessionEnd {
 };
 
 std::string_view name_of(End end);
-
-// A regular file that a process of the session has open for writing, or mapped shared so that it can write to
-// it, now or after mprotect().
-struct OpenFile {
-  uint64_t device;
-  uint64_t inode;
-  auto operator<=>(const OpenFile&) const = default;
-};
 
 // Not thread-safe. Destruction kills running processes; cleanup happens in the background.
 class Session {

@@ -18,7 +18,9 @@ struct SessionParts {
   Fd channel, output, errors;
   pid_t init_pid = 0, main_pid = 0;
   Fd init_pidfd, main_pidfd;
-  Fd idmap;  // maps the owner of its files
+  std::shared_ptr<const Fd>
+      refusals;  // file with the number of refused calls; null where the kernel cannot count
+  Fd idmap;      // maps the owner of its files
   std::unique_ptr<Cgroup> cgroup;
   std::shared_ptr<Zygote> zygote;  // shared: a retired zygote lives until its last session has ended
 };

@@ -8,7 +8,6 @@
 #include <array>
 
 #include "base/error.h"
-#include "sandbox/embedded.h"
 
 namespace sk::sandbox {
 
@@ -17,15 +16,11 @@ constexpr int kForkTimeoutMs = 30'000;  // takes a few milliseconds, unless the 
 constexpr int kEndTimeoutMs = 5'000;
 }  // namespace
 
-Zygote::Zygote(Launcher& launcher, const Options& options) {
+Zygote::Zygote(Launcher& launcher) {
   Pair socket = packet_sockets();
   Pair reports = packet_sockets();
-  Fd library = sealed_file("sandkeep-inside", embedded_library());
-  Fd program = sealed_file("sandkeep-runtime", embedded_program());
-  Fd filter = sealed_file("sandkeep-filter", options.filter);
-  const std::array fds = {socket.theirs.get(), reports.theirs.get(), library.get(), program.get(),
-                          filter.get()};
-  pidfd_ = launcher.start_zygote(options.python, fds).pidfd;
+  const std::array fds = {socket.theirs.get(), reports.theirs.get()};
+  pidfd_ = launcher.start_zygote(fds).pidfd;
   socket_ = std::move(socket.ours);
   reports_ = std::move(reports.ours);
 }
@@ -46,9 +41,9 @@ bool Zygote::wait_ready(int timeout_ms) {
   return ready_;
 }
 
-Zygote::Child Zygote::fork(uint32_t layers, Urgency urgency, std::span<const int> fds) {
+Zygote::Child Zygote::fork(Urgency urgency, std::span<const int> fds) {
   MutexLock lock(mutex_);
-  sk_fork_request request{layers, urgency == Urgency::none};
+  sk_fork_request request{urgency == Urgency::none};
   sk_fork_reply reply{};
   std::vector<Fd> received;
   if (!send_packet(socket_.get(), request, fds) ||

@@ -19,12 +19,8 @@ namespace sk::sandbox {
 // and their exit status stays unknown.
 class Zygote {
  public:
-  struct Options {
-    std::string python = "/usr/bin/python3";
-    std::string filter;  // compile_seccomp_policy()
-  };
   // Starts the process and returns at once; imports take some seconds. Throws as the launcher does.
-  Zygote(Launcher& launcher, const Options& options);
+  explicit Zygote(Launcher& launcher);
   ~Zygote();
   Zygote(const Zygote&) = delete;
   Zygote& operator=(const Zygote&) = delete;
@@ -42,7 +38,7 @@ class Zygote {
   enum class Urgency { none, somebody_waits };
   // `fds` are in the order of sk_fork_request. Throws Error(unavailable) when the zygote has ended or does
   // not answer.
-  Child fork(uint32_t layers, Urgency urgency, std::span<const int> fds);
+  Child fork(Urgency urgency, std::span<const int> fds);
 
   // Readable when reports of ended children are pending, and when the zygote has ended.
   int reports_fd() const { return reports_.get(); }

@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/version.h"
-#include "blobs/blob_tree.h"
 #include "interpreter/refusing_interpreter.h"
 #include "interpreter/sandboxed_interpreter.h"
 #include "server/options.h"
@@ -17,19 +16,9 @@ namespace {
 // Time for sending the answers of executions that the stop ended.
 constexpr std::chrono::seconds kLastAnswersMost{5};
 
-void make_data_folder(const std::string& path) {
-  try {
-    blobs::make_directories_durably(path, 0777);
-  } catch (const Error& error) {
-    throw Error(Code::bad_request, "cannot create the data folder: " + error.message())
-        .hint("Choose another folder with --data DIR.");
-  }
-}
-
 }  // namespace
 
 void Assembly::provision() {
-  make_data_folder(settings_.data);
   api::check_settings(api_settings(settings_));
   keep_.emplace(keep_options(settings_), clock_, metrics_);
   first_key_ = ensure_first_key(*keep_, settings_);
@@ -79,18 +68,17 @@ void Assembly::stop() {
 std::unique_ptr<interpreter::Interpreter> Assembly::make_interpreter() {
   using interpreter::RefusingInterpreter, interpreter::SandboxedInterpreter;
   if (settings_.sandbox == SandboxMode::off)
-    return std::make_unique<RefusingInterpreter>(
-        *keep_, "this server runs no code: it was started with --sandbox=off");
-  std::string why;
+    return std::make_unique<RefusingInterpreter>(*keep_, sandbox_.why_not);
+  std::string why = sandbox_.why_not;
   try {
-    auto options = sandbox_options(settings_);
-    std::filesystem::create_directories(options.data_root);
-    sandboxes_ = std::make_unique<sandbox::SandboxHost>(options, metrics_);
-    auto made =
-        std::make_unique<SandboxedInterpreter>(*keep_, *sandboxes_, interpreter_options(settings_), metrics_);
-    made->recover();
-    made->resume_accepted();
-    return made;
+    if (sandbox_.host) {
+      sandboxes_ = std::make_unique<sandbox::SandboxHost>(std::move(*sandbox_.host), metrics_);
+      auto made = std::make_unique<SandboxedInterpreter>(*keep_, *sandboxes_, interpreter_options(settings_),
+                                                         metrics_);
+      made->recover();
+      made->resume_accepted();
+      return made;
+    }
   } catch (const Error& error) {
     why = error.message();
   } catch (const std::filesystem::filesystem_error& error) {

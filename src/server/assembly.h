@@ -14,6 +14,7 @@
 #include "interpreter/interpreter.h"
 #include "sandbox/host.h"
 #include "server/first_key.h"
+#include "server/privileges.h"
 #include "server/settings.h"
 #include "server/tls_files.h"
 #include "workspace/keep.h"
@@ -24,8 +25,9 @@ namespace sk::server {
 // each, in this order. They throw errors that prevent the start.
 class Assembly {
  public:
-  Assembly(const Settings& settings, const Clock& clock, const api::mcp::Extension* mcp_extension)
-      : settings_(settings), clock_(clock), mcp_extension_(mcp_extension) {}
+  Assembly(const Settings& settings, PreparedSandbox sandbox, const Clock& clock,
+           const api::mcp::Extension* mcp_extension)
+      : settings_(settings), sandbox_(std::move(sandbox)), clock_(clock), mcp_extension_(mcp_extension) {}
   ~Assembly() { stop(); }
   Assembly(const Assembly&) = delete;
   Assembly& operator=(const Assembly&) = delete;
@@ -51,6 +53,7 @@ class Assembly {
   std::unique_ptr<interpreter::Interpreter> make_interpreter();
 
   const Settings& settings_;
+  PreparedSandbox sandbox_;  // moved into sandboxes_
   const Clock& clock_;
   const api::mcp::Extension* const mcp_extension_;  // null: none
   Metrics metrics_;

@@ -165,6 +165,7 @@ api::DialectSettings api_settings(const Settings& settings) {
       .librechat_jwt_key = settings.librechat_jwt_key,
       .librechat_jwt_issuer = settings.librechat_jwt_issuer,
       .librechat_jwt_audience = settings.librechat_jwt_audience,
+      .librechat_jwt_life_max_s = settings.librechat_jwt_life_max_s,
       .foundry_idle_s = settings.foundry_idle_s,
       .foundry_awake_max_s = settings.foundry_awake_max_s,
       .message_bytes_max = settings.message_bytes_max,

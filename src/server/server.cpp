@@ -4,6 +4,7 @@
 
 #include "sandbox/host.h"
 #include "server/assembly.h"
+#include "server/privileges.h"
 
 namespace sk::server {
 
@@ -18,7 +19,8 @@ void return_large_blocks() { ::mallopt(M_MMAP_THRESHOLD, 1 << 20); }
 void run(const Settings& settings, const Clock& clock, const api::mcp::Extension* mcp_extension,
          const std::function<void(const Listening&)>& until_end) {
   return_large_blocks();
-  Assembly server(settings, clock, mcp_extension);
+  auto sandbox = prepare_and_confine(settings);
+  Assembly server(settings, std::move(sandbox), clock, mcp_extension);
   server.provision();
   server.recover();
   server.listen();

@@ -97,6 +97,7 @@ void add(TenantFigures& sum, const TenantFigures& one) {
   sum.memory_bytes += one.memory_bytes;
   add_rate(sum.cpu_percent, one.cpu_percent);
   sum.processes += one.processes;
+  sum.calls_refused += one.calls_refused;
   sum.kept_bytes += one.kept_bytes;
   sum.requests_per_s += one.requests_per_s;
 }
@@ -108,6 +109,7 @@ void add(TenantFigures& sum, const SessionFigures& one) {
   sum.memory_bytes += one.load.usage.memory_bytes;
   add_rate(sum.cpu_percent, one.cpu_percent);
   sum.processes += one.load.usage.processes;
+  sum.calls_refused += one.load.usage.calls_refused;
 }
 
 double size_by(TopSort sort, std::optional<double> cpu_percent, uint64_t memory_bytes,

@@ -38,7 +38,8 @@ struct TenantFigures {
   uint64_t memory_bytes = 0;  // of its sandboxes, like the next two
   std::optional<double> cpu_percent;
   uint64_t processes = 0;
-  uint64_t kept_bytes = 0;  // of its workspaces
+  uint64_t calls_refused = 0;  // by the filter, in sessions that are awake
+  uint64_t kept_bytes = 0;     // of its workspaces
   double requests_per_s = 0;
 };
 

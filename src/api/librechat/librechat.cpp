@@ -53,9 +53,10 @@ void add_routes(Routes& routes) {
 
 std::optional<identity::JwtVerifier> load_token_verifier(const DialectSettings& settings) {
   if (settings.librechat_jwt_key.empty()) return std::nullopt;
-  auto verifier = identity::JwtVerifier::from_pem(
-      read_file(settings.librechat_jwt_key),
-      {.issuer = settings.librechat_jwt_issuer, .audience = settings.librechat_jwt_audience});
+  auto verifier = identity::JwtVerifier::from_pem(read_file(settings.librechat_jwt_key),
+                                                  {.issuer = settings.librechat_jwt_issuer,
+                                                   .audience = settings.librechat_jwt_audience,
+                                                   .life_max_s = settings.librechat_jwt_life_max_s});
   if (!verifier)
     throw Error(Code::bad_request, settings.librechat_jwt_key +
                                        " (librechat_jwt_key) does not contain a public key in PEM: Ed25519, "

@@ -229,6 +229,7 @@ void add_top_schemas(Json& out) {
                           {"memory_bytes", number()},
                           {"cpu_percent", real_or_null()},
                           {"processes", number()},
+                          {"calls_refused", number()},
                           {"kept_bytes", number()},
                           {"requests_per_s", real()}};
     first.insert(first.end(), figures.begin(), figures.end());
@@ -259,12 +260,14 @@ void add_top_schemas(Json& out) {
                          {"memory_bytes", number()},
                          {"memory_max_bytes", number()},
                          {"cpu_percent", real_or_null()},
-                         {"processes", number()}});
+                         {"processes", number()},
+                         {"calls_refused", number()}});
   auto other_sessions = object({{"count", number()},
                                 {"executions", jobs},
                                 {"memory_bytes", number()},
                                 {"cpu_percent", real_or_null()},
-                                {"processes", number()}});
+                                {"processes", number()},
+                                {"calls_refused", number()}});
   out["Top"] = object(
       {{"time", time()},
        {"uptime_s", number()},

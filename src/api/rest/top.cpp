@@ -54,6 +54,7 @@ void add_figures(Json& out, const TenantFigures& row) {
   out["memory_bytes"] = row.memory_bytes;
   out["cpu_percent"] = rounded_or_null(row.cpu_percent);
   out["processes"] = row.processes;
+  out["calls_refused"] = row.calls_refused;
   out["kept_bytes"] = row.kept_bytes;
   out["requests_per_s"] = rounded(row.requests_per_s);
 }
@@ -82,7 +83,8 @@ Json session_row(const SessionFigures& row, const Names& names) {
           {"memory_bytes", load.usage.memory_bytes},
           {"memory_max_bytes", load.memory_bytes_max},
           {"cpu_percent", rounded_or_null(row.cpu_percent)},
-          {"processes", load.usage.processes}};
+          {"processes", load.usage.processes},
+          {"calls_refused", load.usage.calls_refused}};
 }
 
 Json queues_json(const TopSnapshot& snapshot) {
@@ -141,7 +143,8 @@ Json top_json(const TopSnapshot& snapshot, const TopRows& rows, const Names& nam
       {"executions", {{"running", others.executions_running}, {"waiting", others.executions_waiting}}},
       {"memory_bytes", others.memory_bytes},
       {"cpu_percent", rounded_or_null(others.cpu_percent)},
-      {"processes", others.processes}};
+      {"processes", others.processes},
+      {"calls_refused", others.calls_refused}};
   return out;
 }
 

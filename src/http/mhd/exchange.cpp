@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "http/deferred.h"
 #include "http/event_stream.h"
+#include "http/mhd/head_lines.h"
 #include "http/mhd/outgoing.h"
 
 namespace sk::http {
@@ -44,11 +45,6 @@ Error body_too_large(const RouteOptions& options) {
 Error bodies_use_all_memory() {
   return Error(Code::unavailable, "The memory for request bodies is in use.")
       .with("retry_after_seconds", int64_t{1});
-}
-
-MHD_Result collect_header(void* headers, MHD_ValueKind, const char* name, const char* value) {
-  static_cast<Headers*>(headers)->add(name, value ? value : "");
-  return MHD_YES;
 }
 
 }  // namespace
@@ -147,7 +143,8 @@ MHD_Result Exchange::on_head(const char* method, const char* version) {
 
 void Exchange::read_head(const char* method, const char* version) {
   request_.method = method;
-  MHD_get_connection_values(handle_, MHD_HEADER_KIND, &collect_header, &request_.headers);
+  HeadLines lines(handle_, method, request_.target, version);
+  request_.headers = std::move(lines.headers());
   request_.request_id = harmless_request_id(request_.headers).value_or("");
   if (request_.request_id.empty()) request_.request_id = core_.ids.next().with_prefix("req_");
   auto forwarded = resolve_forwarded(core_.proxies,
@@ -163,6 +160,7 @@ void Exchange::read_head(const char* method, const char* version) {
   if (head_bytes && head_bytes->header_size > core_.options.header_bytes_max)
     throw Error(Code::headers_too_large,
                 "The headers are larger than " + std::to_string(core_.options.header_bytes_max) + " bytes.");
+  lines.check();
   check_headers(request_.headers);
   framing_ = parse_framing(request_.headers, version);
   parse_target(request_);

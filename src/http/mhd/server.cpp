@@ -118,6 +118,7 @@ DaemonPtr start_loop(Core& core) {
       MHD_OPTION_CONNECTION_LIMIT, static_cast<unsigned>(core.options.connections_max + 16),       //
       MHD_OPTION_CONNECTION_MEMORY_LIMIT, kConnectionMemoryBytes + core.options.header_bytes_max,  //
       MHD_OPTION_CONNECTION_MEMORY_INCREMENT, kReadIncrementBytes,                                 //
+      MHD_OPTION_STRICT_FOR_CLIENT, 1,                                                             //
       MHD_OPTION_ARRAY, tls.data(), MHD_OPTION_END));
   if (!daemon)
     throw Error(Code::unavailable,

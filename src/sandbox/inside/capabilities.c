@@ -1,4 +1,4 @@
-/* Drops all capabilities from all sets, irrevocably. */
+/* Privileges that end for good: capabilities, new privileges, and speculation across processes. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/capability.h>
@@ -37,4 +37,11 @@ int sk_drop_capabilities(struct sk_fault* fault) {
 int sk_forbid_new_privileges(struct sk_fault* fault) {
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return sk_fail(fault, SK_STEP_no_new_privileges);
   return 0;
+}
+
+/* Keeps what this process does from being inferred from shared parts of the processor, and the reverse. Not
+ * all processors need it or have it, and some kernels always do it: all of them are fine. */
+void sk_limit_speculation(void) {
+  prctl(PR_SET_SPECULATION_CTRL, PR_SPEC_STORE_BYPASS, PR_SPEC_FORCE_DISABLE, 0, 0);
+  prctl(PR_SET_SPECULATION_CTRL, PR_SPEC_INDIRECT_BRANCH, PR_SPEC_FORCE_DISABLE, 0, 0);
 }

@@ -43,7 +43,7 @@ int sk_build_root(const char* runtime_root, const char* extra_dirs, uint32_t ext
                   struct sk_fault* fault);
 
 /* mounts.c */
-int sk_open_tree(const struct sk_launcher_request* request, int same_fd, int idmap_fd,
+int sk_open_tree(const struct sk_launcher_request* request, const char* data_root, int same_fd, int idmap_fd,
                  struct sk_fault* fault);
 int sk_mount_session_proc(struct sk_fault* fault);
 int sk_mount_tmp(uint64_t bytes, struct sk_fault* fault);
@@ -56,15 +56,19 @@ int sk_set_rlimits(const struct sk_go* go, struct sk_fault* fault);
 int sk_take_identity(uint32_t uid, uint32_t gid, struct sk_fault* fault);
 int sk_drop_capabilities(struct sk_fault* fault);
 int sk_forbid_new_privileges(struct sk_fault* fault);
+void sk_limit_speculation(void);
 int sk_close_from(int first_fd, struct sk_fault* fault);
 /* Moves `count` descriptors to 0, 1, 2, … in order, whatever their current numbers. */
 int sk_arrange_descriptors(const int* fds, int count, struct sk_fault* fault);
 int sk_restrict_with_landlock(struct sk_fault* fault);
 int sk_landlock_abi(void);
 int sk_install_filter(const void* instructions, size_t instruction_count, struct sk_fault* fault);
+/* Also sets `listener` to a descriptor that tells of refused calls, or to -1 where the kernel has none:
+ * refused calls then fail as not implemented. */
+int sk_install_filter_with_listener(const void* instructions, size_t instruction_count, int* listener,
+                                    struct sk_fault* fault);
 
 /* init.c: pid 1 of a session; never returns. Keeps only `control_fd` open. */
-void sk_init_main(int control_fd, int template_fd, const struct sk_launcher_request* request)
-    __attribute__((noreturn));
+void sk_init_main(int control_fd, int template_fd, uint32_t layers, uint32_t uid) __attribute__((noreturn));
 
 #endif

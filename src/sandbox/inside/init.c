@@ -5,9 +5,11 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -30,13 +32,13 @@ static int set_hostname(uint32_t layers, struct sk_fault* fault) {
 }
 
 /* The steps, in order. After the last, this process can harm nothing but its own session. */
-static int set_up(int template_fd, const struct sk_launcher_request* request, struct sk_fault* fault) {
+static int set_up(int template_fd, uint32_t layers, uint32_t uid, struct sk_fault* fault) {
   if (sk_join_template(template_fd, fault) != 0) return -1;
   if (sk_mount_session_proc(fault) != 0) return -1;
   if (sk_mount_tmp(kTmpBytesBeforeStart, fault) != 0) return -1;
-  if (set_hostname(request->layers, fault) != 0) return -1;
+  if (set_hostname(layers, fault) != 0) return -1;
   if (sk_close_from(kControl + 1, fault) != 0) return -1;
-  if (sk_take_identity(request->uid, request->gid, fault) != 0) return -1;
+  if (sk_take_identity(uid, uid, fault) != 0) return -1;
   if (sk_drop_capabilities(fault) != 0) return -1;
   if (sk_forbid_new_privileges(fault) != 0) return -1;
   /* Prevents other processes from reading its memory or descriptors. */
@@ -123,11 +125,41 @@ static void end_session(void) { _exit(0); }
 struct watch {
   int main_pidfd;
   uint64_t memory_bytes;
+  int listener; /* of the filter, or -1 */
+  int refusals_fd;
+  uint64_t refusals;
 };
+
+/* Refuses a call that the filter left to this process, and counts it. After the last that is counted, the
+ * kernel refuses them by itself, as not implemented. */
+static void refuse_call(struct watch* watch) {
+  union {
+    struct seccomp_notif packet;
+    char space[512]; /* a newer kernel's is larger */
+  } call;
+  memset(&call, 0, sizeof call);
+  if (ioctl(watch->listener, SECCOMP_IOCTL_NOTIF_RECV, &call) == 0) {
+    union {
+      struct seccomp_notif_resp packet;
+      char space[512];
+    } answer;
+    memset(&answer, 0, sizeof answer);
+    answer.packet.id = call.packet.id;
+    answer.packet.error = -EPERM;
+    ++watch->refusals;
+    if (pwrite(watch->refusals_fd, &watch->refusals, sizeof watch->refusals, 0) < 0) end_session();
+    ioctl(watch->listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
+    if (watch->refusals < SK_REFUSALS_COUNTED_MAX) return;
+  } else if (errno == EINTR || errno == ENOENT) {
+    return; /* the caller was killed meanwhile */
+  }
+  close(watch->listener);
+  watch->listener = -1;
+}
 
 static void obey(struct watch* watch) {
   struct sk_control packet;
-  int fds[1], fd_count = 1;
+  int fds[2], fd_count = 2;
   ssize_t got = sk_receive(kControl, &packet, sizeof packet, fds, &fd_count);
   if (got != (ssize_t)sizeof packet) end_session();
   switch (packet.op) {
@@ -136,6 +168,11 @@ static void obey(struct watch* watch) {
       break;
     case SK_CONTROL_MEMORY:
       watch->memory_bytes = packet.memory_bytes;
+      break;
+    case SK_CONTROL_REFUSALS:
+      if (fd_count != 2) break;
+      watch->listener = fds[0];
+      watch->refusals_fd = fds[1];
       break;
     case SK_CONTROL_FREEZE:
       kill(-1, SIGSTOP);
@@ -158,16 +195,19 @@ static int next_look_ms(uint64_t used, uint64_t limit, int unchanged_looks) {
 }
 
 static void watch_over(void) {
-  struct watch watch = {-1, 0};
+  struct watch watch = {-1, 0, -1, -1, 0};
   uint64_t used = 0;
   int unchanged_looks = 0;
   for (;;) {
-    struct pollfd waits[2] = {{kControl, POLLIN, 0}, {watch.main_pidfd, POLLIN, 0}};
+    /* poll() ignores negative descriptors. */
+    struct pollfd waits[3] = {
+        {kControl, POLLIN, 0}, {watch.main_pidfd, POLLIN, 0}, {watch.listener, POLLIN, 0}};
     int timeout_ms = watch.memory_bytes ? next_look_ms(used, watch.memory_bytes, unchanged_looks) : -1;
-    int ready = poll(waits, watch.main_pidfd >= 0 ? 2 : 1, timeout_ms);
+    int ready = poll(waits, 3, timeout_ms);
     if (ready < 0 && errno != EINTR) end_session();
     if (ready > 0 && waits[0].revents) obey(&watch);
-    if (ready > 0 && watch.main_pidfd >= 0 && waits[1].revents) end_session();
+    if (ready > 0 && waits[1].revents) end_session();
+    if (ready > 0 && waits[2].revents) refuse_call(&watch);
     if (ready != 0 || watch.memory_bytes == 0) continue;
     uint64_t before = used;
     used = session_bytes(watch.memory_bytes);
@@ -178,14 +218,14 @@ static void watch_over(void) {
   }
 }
 
-void sk_init_main(int control_fd, int template_fd, const struct sk_launcher_request* request) {
+void sk_init_main(int control_fd, int template_fd, uint32_t layers, uint32_t uid) {
   struct sk_fault fault = {0, 0};
   const int keep[] = {control_fd, template_fd};
   prctl(PR_SET_NAME, "sk-init", 0, 0, 0);
   /* Let the kernel reap orphans. */
   signal(SIGCHLD, SIG_IGN);
   if (sk_arrange_descriptors(keep, 2, &fault) != 0) _exit(1);
-  int failed = set_up(kTemplate, request, &fault);
+  int failed = set_up(kTemplate, layers, uid, &fault);
   report(SK_NEWS_READY, fault);
   if (!failed) watch_over();
   _exit(1);

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -10,14 +11,33 @@
 
 #include "common.h"
 
+/* Opens a folder below `root`, without following links out of it. */
+static int open_below(const char* root, const char* path) {
+  size_t length = strlen(root);
+  errno = EXDEV;
+  if (strncmp(path, root, length) != 0 || path[length] != '/') return -1;
+  int root_fd = open(*root ? root : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (root_fd < 0) return -1;
+  struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+                         .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
+  int fd = (int)syscall(SYS_openat2, root_fd, path + length + 1, &how, sizeof how);
+  int saved = errno;
+  close(root_fd);
+  errno = saved;
+  return fd;
+}
+
 /* Creates a detached mount of the folder at request->path, restricted and, if requested, with its owner
  * mapped to the session's user. The folder is looked up in this process's mounts, because the server's
- * cannot be cloned from here. It must be the same folder that the server has open. */
-int sk_open_tree(const struct sk_launcher_request* request, int same_fd, int idmap_fd,
+ * cannot be cloned from here. It must be below `data_root`, and the same folder that the server has open. */
+int sk_open_tree(const struct sk_launcher_request* request, const char* data_root, int same_fd, int idmap_fd,
                  struct sk_fault* fault) {
-  int tree = (int)syscall(SYS_open_tree, AT_FDCWD, request->path,
-                          OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW);
-  if (tree < 0) return sk_fail(fault, SK_STEP_tree_open);
+  int folder = open_below(data_root, request->path);
+  if (folder < 0) return sk_fail(fault, SK_STEP_tree_open);
+  int tree = (int)syscall(SYS_open_tree, folder, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
+  if (tree < 0) sk_fail(fault, SK_STEP_tree_open);
+  close(folder);
+  if (tree < 0) return -1;
   struct stat found, wanted;
   if (fstat(tree, &found) != 0 || fstat(same_fd, &wanted) != 0) goto failed_identity;
   if (found.st_dev != wanted.st_dev || found.st_ino != wanted.st_ino) {

@@ -25,6 +25,8 @@ enum {
   SK_FDS_MAX = SK_BINDS_MAX + 8,
   SK_FILTER_INSTRUCTIONS_MAX = 4096,
   SK_EXTRA_DIRS_MAX = 16,
+  /* Refused calls of a session that are counted. Each costs the time of its init, so there is a limit. */
+  SK_REFUSALS_COUNTED_MAX = 10000,
   /* User and group id that code inside a session sees. */
   SK_INSIDE_ID = 1000,
 };
@@ -49,23 +51,25 @@ enum sk_layer {
 };
 
 enum sk_launcher_op {
-  SK_OP_SETUP = 1,     /* first request, once: create the template for sessions */
-  SK_OP_ZYGOTE = 2,    /* fds: socket, reports, library, program, filter → pid, fd: pidfd */
-  SK_OP_INIT = 3,      /* fds: control → pid, fd: pidfd */
+  SK_OP_SETUP = 1,  /* first request, once: create the template for sessions. fds: library, program, filter */
+  SK_OP_ZYGOTE = 2, /* fds: socket, reports → pid, fd: pidfd */
+  SK_OP_INIT = 3,   /* fds: control → pid, fd: pidfd */
   SK_OP_OPEN_TREE = 4, /* path, fds: the same folder opened by the server → fd: a detached mount of it */
 };
 
+/* The process that sends SETUP decides for all that follow. Later requests come from the server, which parses
+ * what clients send: they choose among sessions, and cannot weaken one. */
 struct sk_launcher_request {
   uint32_t op;
-  uint32_t layers; /* enum sk_layer */
-  /* INIT: ids of the session and of its init.
-   * OPEN_TREE: the session's ids, which the mount shows for files of owner_uid and owner_gid. */
-  uint32_t uid, gid;
-  uint32_t owner_uid, owner_gid;
-  uint32_t read_only;    /* OPEN_TREE */
-  uint32_t extra_count;  /* SETUP: number of extra folders that follow in `path`, each ended by a zero byte */
-  uint64_t memory_bytes; /* unused */
-  char path[SK_PATH_MAX]; /* SETUP: the runtime's root, then the extra folders. OPEN_TREE: the folder */
+  uint32_t uid;                  /* INIT: user and group id of the session and of its init */
+  uint32_t read_only;            /* OPEN_TREE */
+  uint32_t layers;               /* SETUP: enum sk_layer */
+  uint32_t uid_first, uid_last;  /* SETUP: the ids that sessions may have */
+  uint32_t owner_uid, owner_gid; /* SETUP: owner of files on disk */
+  uint32_t extra_count;          /* SETUP: number of extra folders */
+  /* SETUP: the runtime's root, its Python, the parent of the sessions' folders, then the extra folders, each
+   * ended by a zero byte. OPEN_TREE: the folder. */
+  char path[SK_PATH_MAX];
 };
 
 struct sk_launcher_reply {
@@ -73,9 +77,15 @@ struct sk_launcher_reply {
   int32_t pid;
 };
 
+/* The start of the filter's file, before its instructions: what the zygote applies to every session. */
+struct sk_filter_head {
+  uint32_t layers;
+  uint32_t uid_first, uid_last;
+  uint32_t unused;
+};
+
 /* Server → zygote. fds: pidfd of init, gate, channel, output, errors. */
 struct sk_fork_request {
-  uint32_t layers;
   uint32_t warm; /* no caller waits: copy memory that the first cells will touch in advance */
 };
 
@@ -97,6 +107,7 @@ enum sk_control_op {
   SK_CONTROL_MEMORY = 2, /* memory_bytes: limit above which the session is killed */
   SK_CONTROL_FREEZE = 3,
   SK_CONTROL_THAW = 4,
+  SK_CONTROL_REFUSALS = 5, /* fds: listener of the filter, file for the number of refused calls (uint64_t) */
 };
 
 struct sk_control {
@@ -117,10 +128,9 @@ struct sk_init_report {
 };
 
 /* Server → main process, on its gate: input of the last privileged steps. fds: mount of the data folder,
- * then one per bind. Reply: sk_fault. */
+ * then one per bind. Reply: sk_fault, fd: listener of the filter, where the kernel has them. */
 struct sk_go {
-  uint32_t layers;
-  uint32_t uid, gid;
+  uint32_t uid; /* also the group id */
   uint32_t bind_count;
   uint64_t tmp_bytes;
   uint64_t file_bytes_max;

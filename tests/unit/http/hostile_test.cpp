@@ -39,6 +39,67 @@ TEST_F(HostileClient, Gets400ForWhatIsNotHttp) {
   expect_alive();
 }
 
+TEST_F(HostileClient, Gets400ForAHeadThatTwoParsersCouldReadDifferently) {
+  start();
+  const std::string good = "GET /hello HTTP/1.1\r\nHost: a\r\nX-A: 1\r\n\r\n";
+  auto changed = [&](const std::string& part, const std::string& instead) {
+    std::string text = good;
+    return text.replace(text.find(part), part.size(), instead);
+  };
+  const std::string nul(1, '\0');
+  for (const auto& text : {
+           changed("1.1\r\n", "1.1\n"),
+           changed("a\r\n", "a\n"),
+           changed("1\r\n\r\n", "1\n\r\n"),
+           changed("1\r\n\r\n", "1\r\n\n"),
+           changed("1\r\n\r\n", "1\n\n"),
+           changed("X-A: 1", "X-A: 1\r\n 2"),
+           changed("X-A: 1", "X-A: 1\r\n\t2"),
+           changed("X-A: 1", "X-A:\r\n 1"),
+           changed("X-A: 1", "X-A: 1" + nul + "2"),
+           changed("X-A: 1", "X-A: 1" + nul),
+           changed("X-A: 1", "X" + nul + "A: 1"),
+           changed("X-A: 1", ": 1"),
+           changed("X-A: 1", "X-A: 1\r2"),
+           changed("/hello", "/hello" + nul + "x"),
+           changed("/hello", "/hello?a=" + nul),
+           changed("GET", "GE" + nul + "T"),
+           changed(" /", "  /"),
+           changed("X-A: 1", "Host: a"),
+           changed("X-A: 1", "Content-Type: a/b\r\nContent-Type: a/b"),
+           changed("X-A: 1", "Authorization: a\r\nAuthorization: a"),
+           changed("X-A: 1", "Content-Length: 0\r\nContent-Length: 0"),
+       }) {
+    RawClient client(port());
+    client.send(text);
+    EXPECT_EQ(client.read_reply().status, 400) << text;
+    EXPECT_TRUE(client.closed()) << text;
+  }
+  expect_alive();
+}
+
+TEST_F(HostileClient, IsNotMistakenForOneThatSendsAnUnusualHead) {
+  start();
+  RawClient client(port());
+  const std::string large(20'000, 'x');
+  for (const std::string& text : {std::string("GET /hello HTTP/1.0\r\n\r\n"),
+                                  std::string("GET /hello?a=b&c#d HTTP/1.1\r\nHost: a\r\nX-A:\r\n\r\n"),
+                                  std::string("GET http://a/hello HTTP/1.1\r\nHost: a\r\nX-A:1 \t\r\n\r\n"),
+                                  "\r\nGET /hello HTTP/1.1\r\nHost: a\r\nCookie: a=b; c=\"d\"\r\nX-A: " +
+                                      large + "\r\nX-B: \t b\r\nCookie: e=f\r\n\r\n"}) {
+    RawClient each(port());
+    // In pieces, so that the head is read in several steps.
+    for (size_t at = 0; at < text.size(); at += 1 + text.size() / 3)
+      each.send(std::string_view(text).substr(at, 1 + text.size() / 3));
+    EXPECT_EQ(each.read_reply().status, 200) << text.substr(0, 100);
+  }
+  // Several requests on one connection, one of them with a body, in one packet.
+  client.send(
+      "POST /hello HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabcGET /hello HTTP/1.1\r\nHost: a\r\n\r\n"
+      "GET /hello?x HTTP/1.1\r\nHost: a\r\n\r\n");
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(client.read_reply().status, 200) << i;
+}
+
 TEST_F(HostileClient, Gets400AlsoAfterAGoodRequest) {
   start();
   RawClient client(port());

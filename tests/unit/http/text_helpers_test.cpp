@@ -115,6 +115,8 @@ TEST(Framing, RefusesWhatTwoParsersCouldReadDifferently) {
             Code::bad_request);
   EXPECT_EQ(framing_error({{"Host", "a"}, {"Content-Length", "5"}, {"Content-Length", "6"}}),
             Code::bad_request);
+  EXPECT_EQ(framing_error({{"Host", "a"}, {"Content-Length", "5"}, {"Content-Length", "5"}}),
+            Code::bad_request);
   EXPECT_EQ(framing_error({{"Host", "a"}, {"Content-Length", "-5"}}), Code::bad_request);
   EXPECT_EQ(framing_error({{"Host", "a"}, {"Content-Length", "5, 5"}}), Code::bad_request);
   EXPECT_EQ(framing_error({{"Host", "a"}, {"Transfer-Encoding", "gzip"}}), Code::not_implemented);

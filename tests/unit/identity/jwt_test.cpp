@@ -52,6 +52,8 @@ class Signer {
   std::shared_ptr<EVP_PKEY> key_;
 };
 
+constexpr int64_t kLifeMaxS = 3600;
+
 Json claims(Json changes = Json::object()) {
   Json out = {{"sub", "user-1"}, {"iss", "us"}, {"aud", "them"}, {"exp", kNow / kSecondUs + 300}};
   for (const auto& [name, value] : changes.items()) out[name] = value;
@@ -65,10 +67,10 @@ class JwtTest : public testing::TestWithParam<bool> {
     static const Signer rsa = Signer::rsa(2048), ed25519 = Signer::ed25519();
     return GetParam() ? rsa : ed25519;
   }
-  static JwtVerifier verifier(JwtRules rules = {"us", "them"}) {
+  static JwtVerifier verifier(JwtRules rules = {"us", "them", kLifeMaxS}) {
     return JwtVerifier::from_pem(signer().public_pem(), rules).value();
   }
-  static std::string subject_of(const std::string& token, JwtRules rules = {"us", "them"}) {
+  static std::string subject_of(const std::string& token, JwtRules rules = {"us", "them", kLifeMaxS}) {
     try {
       return verifier(rules).verify(token, kNow).subject;
     } catch (const Error& error) {
@@ -82,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(EdDSAAndRS256, JwtTest, testing::Bool());
 TEST_P(JwtTest, AValidTokenTellsItsSubject) {
   EXPECT_EQ(subject_of(signer().token(claims())), "user-1");
   EXPECT_EQ(subject_of(signer().token(claims({{"aud", {"x", "them"}}}))), "user-1");
-  EXPECT_EQ(subject_of(signer().token(claims({{"iss", 5}, {"aud", Json()}})), {}), "user-1");
+  EXPECT_EQ(subject_of(signer().token(claims({{"iss", 5}, {"aud", Json()}})), {"", "", kLifeMaxS}), "user-1");
 }
 
 TEST_P(JwtTest, TimesIssuerAudienceAndSubjectMustBeRight) {
@@ -104,7 +106,18 @@ TEST_P(JwtTest, TimesIssuerAudienceAndSubjectMustBeRight) {
                                              {{"sub", std::string(257, 'a')}}})
     EXPECT_EQ(subject_of(signer().token(claims(wrong))), "refused") << wrong;
   EXPECT_EQ(subject_of(signer().token(claims({{"exp", now_s - 59}, {"nbf", now_s + 59}}))), "user-1");
-  EXPECT_EQ(subject_of(signer().token(claims({{"exp", 1e300}}))), "user-1");
+}
+
+TEST_P(JwtTest, TheLifeOfATokenHasALimit) {
+  int64_t now_s = kNow / kSecondUs;
+  auto subject = [&](const Json& changes) { return subject_of(signer().token(claims(changes))); };
+  EXPECT_EQ(subject({{"exp", now_s + kLifeMaxS}}), "user-1");
+  EXPECT_EQ(subject({{"exp", now_s + kLifeMaxS + 61}}), "refused");
+  EXPECT_EQ(subject({{"exp", 1e300}}), "refused");
+  // Also in its last minutes, and when it claims to begin later.
+  EXPECT_EQ(subject({{"iat", now_s - kLifeMaxS}, {"exp", now_s + 300}}), "refused");
+  EXPECT_EQ(subject({{"iat", now_s - kLifeMaxS + 300}, {"exp", now_s + 300}}), "user-1");
+  EXPECT_EQ(subject({{"iat", -1e300}, {"exp", now_s + 300}}), "refused");
 }
 
 TEST_P(JwtTest, TheKeyDecidesTheAlgorithmAndNotTheToken) {

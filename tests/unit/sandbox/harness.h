@@ -83,10 +83,12 @@ inline Metrics& metrics() {
   return instance;
 }
 
+// The parent of all folders that tests give to sessions.
+inline std::string parent_of_folders() { return std::filesystem::temp_directory_path().string(); }
+
 inline SandboxHost& host() {
-  static TempFolder root;
   static SandboxHost instance(
-      {.data_root = root.path(), .pool_size = 2, .preallocation_bytes_max = 1ull << 30}, metrics());
+      {.data_root = parent_of_folders(), .pool_size = 2, .preallocation_bytes_max = 1ull << 30}, metrics());
   return instance;
 }
 

@@ -72,8 +72,15 @@ class LesserHost {
   explicit LesserHost(uint32_t without)
       : cgroups_(CgroupTree::find()), findings_(examine_host(cgroups_, root_.path())), ids_(findings_.ids) {
     findings_.layer_bits &= ~without;
+    privileged_ = privileged_here({{.layers = findings_.layer_bits,
+                                    .runtime_root = "/",
+                                    .python = "/usr/bin/python3",
+                                    .data_root = parent_of_folders(),
+                                    .extra_dirs = {},
+                                    .ids = findings_.ids,
+                                    .filter = compile_seccomp_policy({})}});
     nursery_ = std::make_unique<Nursery>(Nursery::Options{.pool_size = 0},
-                                         Nursery::Shared{findings_, cgroups_, ids_, metrics_});
+                                         Nursery::Shared{findings_, cgroups_, ids_, metrics_, *privileged_});
   }
   bool has(uint32_t layer) const { return (findings_.layer_bits & layer) != 0; }
 
@@ -98,6 +105,7 @@ class LesserHost {
   CgroupTree cgroups_;
   Findings findings_;
   UserIds ids_;
+  std::unique_ptr<Privileged> privileged_;
   std::unique_ptr<Nursery> nursery_;
 };
 

@@ -34,7 +34,7 @@ class Child {
 
 TEST(Meter, WithoutControlGroupsItAddsUpProcesses) {
   Child main, init;
-  Meter meter({}, main.pid(), init.pid());
+  Meter meter({}, nullptr, main.pid(), init.pid());
   auto usage = meter.read();
   EXPECT_EQ(usage.processes, 2u);
   EXPECT_GT(usage.memory_bytes, 0u);
@@ -49,7 +49,7 @@ TEST(Meter, WithoutControlGroupsItAddsUpProcesses) {
 TEST(Meter, CountsTheTimeOfProcesses) {
   // Descendants of this process are counted with it, and so is the time that it used so far.
   Child init;
-  Meter meter({}, ::getpid(), init.pid());
+  Meter meter({}, nullptr, ::getpid(), init.pid());
   auto before_us = meter.read().cpu_us;
   auto spent = [&] { return meter.read().cpu_us - before_us; };
   std::string work = "work";

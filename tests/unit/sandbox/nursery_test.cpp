@@ -8,16 +8,15 @@ using namespace testing;
 
 class OwnHost {
  public:
-  explicit OwnHost(SandboxHost::Options options) : host(with_root(std::move(options), root_), metrics) {}
+  explicit OwnHost(SandboxHost::Options options) : host(with_root(std::move(options)), metrics) {}
   uint64_t zygotes() { return metrics.counter("sandkeep_sandbox_zygotes_started_total", "").value(); }
   uint64_t cold() { return metrics.counter("sandkeep_sandbox_cold_starts_total", "").value(); }
 
  private:
-  static SandboxHost::Options with_root(SandboxHost::Options options, const test::TempFolder& root) {
-    options.data_root = root.path();
+  static SandboxHost::Options with_root(SandboxHost::Options options) {
+    options.data_root = parent_of_folders();
     return options;
   }
-  test::TempFolder root_;
 
  public:
   Metrics metrics;

@@ -1,6 +1,7 @@
 // A session from its start to its end, as the owner of one sees it.
 #include <signal.h>
 
+#include "sandbox/meter.h"
 #include "support/expect_error.h"
 #include "unit/sandbox/harness.h"
 
@@ -219,6 +220,29 @@ TEST(Session, ReportsWhatItUses) {
   EXPECT_GE(usage.memory_peak_bytes, usage.memory_bytes);
   EXPECT_GT(usage.cpu_us, 1000u);
   EXPECT_EQ(usage.processes, 1u);
+}
+
+TEST(Session, CountsTheCallsThatItsFilterRefuses) {
+  auto& total = metrics().counter("sandkeep_sandbox_refused_calls_total", "");
+  auto before = total.value();
+  {
+    TestSession session;
+    auto meter = session.session().meter();
+    EXPECT_EQ(meter->read().calls_refused, 0u);
+    session.run("import ctypes, os\nlibc = ctypes.CDLL(None, use_errno=True)");
+    EXPECT_EQ(session.run("[(libc.unshare(0x10000000), ctypes.get_errno()) for _ in range(3)]").result(),
+              "[(-1, 1), (-1, 1), (-1, 1)]");
+    EXPECT_EQ(meter->read().calls_refused, 3u);
+    // In another process, too, and after the last that is counted.
+    session.run(
+        "if os.fork() == 0:\n  for _ in range(20000): libc.unshare(0x10000000)\n  os._exit(0)\nos.wait()");
+    EXPECT_EQ(meter->read().calls_refused, static_cast<uint64_t>(SK_REFUSALS_COUNTED_MAX));
+    EXPECT_EQ(session.run("libc.unshare(0x10000000)").result(), "-1");
+  }
+  auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(kPatienceMs);
+  while (total.value() < before + SK_REFUSALS_COUNTED_MAX && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::yield();
+  EXPECT_EQ(total.value(), before + SK_REFUSALS_COUNTED_MAX);
 }
 
 TEST(Session, SeesFurtherFoldersReadOnly) {
