@@ -14,7 +14,17 @@ using sandbox::Layer;
 using sandbox::Need;
 
 std::string_view name_of(Need need) {
-  return need == Need::always ? "always" : need == Need::required ? "required" : "useful";
+  switch (need) {
+    case Need::always:
+      return "always";
+    case Need::required:
+      return "required";
+    case Need::exact:
+      return "exact";
+    case Need::useful:
+      break;
+  }
+  return "useful";
 }
 
 Json to_json(const sandbox::Report& report, const std::vector<std::string>& missing) {
@@ -50,10 +60,11 @@ void show(Invocation& call, const sandbox::Report& report, const std::vector<std
   for (const auto& layer : report.layers) width = std::max(width, layer.name.size());
   terminal.line(std::string("The sandbox, as ") + (report.is_root ? "root" : "an ordinary user") + ":");
   for (const auto& layer : report.layers) show_layer(call, layer, width);
-  terminal.line(
-      report.limits_are_exact
-          ? "Limits on memory and processes are exact: control groups enforce them."
-          : "Limits on memory and processes are approximate: a watcher and resource limits enforce them.");
+  terminal.line(report.limits_are_exact
+                    ? "Limits on memory and processes are exact: control groups enforce them."
+                    : "Approximate limits: a watcher and resource limits bound memory and processes. Code "
+                      "runs only with "
+                      "--limits=approximate.");
   if (missing.empty()) {
     terminal.line("All usual Python packages are installed.");
   } else {

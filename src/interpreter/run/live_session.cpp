@@ -100,6 +100,7 @@ void LiveSession::start(QueuedExecution next) {
       execution.woke = has_run_;
       wake();
       execution.timings["wake_us"] = now_us() - begin_us;
+      if (!wake_note_.empty()) outputs_.current()->note(std::exchange(wake_note_, {}));
     }
     auto open_files = [this] { return runner_.open_files(); };
     for (const auto& sentence : keeper_.bring_outside_changes(capture_as(), open_files))
@@ -266,6 +267,9 @@ void LiveSession::wake() {
   spec.data_dir = services_.options.directory + "/" + info_.id.hex();
   spec.limits.memory_bytes = info_.memory_bytes;
   spec.limits.file_bytes_max = kApparentBytesMax;
+  spec.limits.cpu_s_max = static_cast<uint64_t>(services_.options.background_time_max_s);
+  spec.limits.io_bytes_per_s = services_.options.io_bytes_per_s;
+  spec.tenant = info_.owner.hex();
   spec.runtime = info_.runtime;
   keeper_.prepare();
   // The sandbox sees the folder, whose files may still be added while it starts, as long as no code runs.

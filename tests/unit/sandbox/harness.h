@@ -85,8 +85,11 @@ inline Metrics& metrics() {
 
 inline SandboxHost& host() {
   static TempFolder root;
-  static SandboxHost instance(
-      {.data_root = root.path(), .pool_size = 2, .preallocation_bytes_max = 1ull << 30}, metrics());
+  static SandboxHost instance({.data_root = root.path(),
+                               .pool_size = 2,
+                               .preallocation_bytes_max = 1ull << 30,
+                               .approximate = ApproximateLimitsAllowed::by_operator()},
+                              metrics());
   return instance;
 }
 

@@ -15,6 +15,7 @@ class OwnHost {
  private:
   static SandboxHost::Options with_root(SandboxHost::Options options, const test::TempFolder& root) {
     options.data_root = root.path();
+    options.approximate = ApproximateLimitsAllowed::by_operator();
     return options;
   }
   test::TempFolder root_;
