@@ -19,9 +19,10 @@ void require_layers(const Report& report, const std::optional<WeakSandboxAllowed
 void require_exact_limits(const Report& report, const std::optional<ApproximateLimitsAllowed>& approximate) {
   if (report.limits_are_exact) return;
   if (!approximate)
-    throw Error(Code::unavailable,
-                "no control groups limit memory and processes here, so no code runs: start the server in a "
-                "group that is delegated to it ('sandkeep doctor' shows how), or with --limits=approximate")
+    throw Error(
+        Code::unavailable,
+        "no control groups limit memory and processes here, so no code runs: the server needs a group "
+        "that is delegated to it, or the setting limits=approximate")
         .advise(Advice::ask_operator);
   log::warn(
       "APPROXIMATE LIMITS: a watcher and resource limits bound memory and processes of code; use control "

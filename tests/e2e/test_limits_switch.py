@@ -27,8 +27,8 @@ def start():
 def test_exact_limits_are_the_default_and_no_part_of_a_weak_sandbox(start, sandbox):
     server = start(SANDKEEP_LIMITS="exact", SANDKEEP_SANDBOX=sandbox)
     refused = Keep(server).call("POST", "/api/v1/sessions", 503, json={}).json()["error"]
-    assert "--limits=approximate" in refused["message"] and "delegated" in refused["message"]
-    assert "--limits=approximate" in server.log()
+    assert "limits=approximate" in refused["message"] and "delegated" in refused["message"]
+    assert "limits=approximate" in server.log()
 
 
 def test_approximate_limits_are_said_at_the_start_and_to_agents(start):

@@ -74,7 +74,9 @@ void show(Invocation& call, const sandbox::Report& report, const std::vector<std
     terminal.line("  sudo apt-get install" + names);
   }
   if (report.complete())
-    terminal.line(terminal.paint_out(Style::green, "Code can run here."));
+    terminal.line(terminal.paint_out(Style::green, report.limits_are_exact
+                                                       ? "Code can run here."
+                                                       : "Code can run here with --limits=approximate."));
   else
     terminal.line(terminal.paint_out(Style::red, "Code cannot run here: ") + "missing " + report.missing() +
                   (report.possible()
@@ -90,7 +92,7 @@ ExitCode run_doctor(Invocation& call) {
     call.terminal.line(to_text(to_json(report, missing)));
   else
     show(call, report, missing);
-  return report.complete() ? ExitCode::ok : ExitCode::failed;
+  return report.complete() && report.limits_are_exact ? ExitCode::ok : ExitCode::failed;
 }
 
 }  // namespace
@@ -102,7 +104,7 @@ Command doctor_command() {
       .summary = "checks whether this machine can run code safely",
       .about =
           "Tests each layer of the sandbox as the current user, and shows how to add missing ones. Exits "
-          "with 0 if code can run.",
+          "with 0 if code can run with exact limits.",
       .options = {{"data", 0, "DIR", "the server's data folder, whose filesystem is tested"}},
       .positional_max = 0,
       .examples = {"sandkeep doctor", "sandkeep doctor --data /srv/sandkeep"},

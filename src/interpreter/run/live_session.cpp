@@ -12,9 +12,6 @@ namespace sk::interpreter {
 
 namespace {
 
-// Sparse files may appear this large, so that they are reported as too large instead of failing. The disk
-// guard limits the space that files really use.
-constexpr uint64_t kApparentBytesMax = 8ull << 40;
 constexpr int64_t kSaveManifestAfterUs = kSecondUs / 2;
 constexpr int64_t kRecordAfterUs = kSecondUs / 10;
 constexpr int64_t kWarningMostUs = 60 * kSecondUs;
@@ -262,15 +259,7 @@ void LiveSession::save(const QueuedExecution& one) {
 // Waking and sleeping.
 
 void LiveSession::wake() {
-  sandbox::SessionSpec spec;
-  spec.id = info_.id.hex();
-  spec.data_dir = services_.options.directory + "/" + info_.id.hex();
-  spec.limits.memory_bytes = info_.memory_bytes;
-  spec.limits.file_bytes_max = kApparentBytesMax;
-  spec.limits.cpu_s_max = static_cast<uint64_t>(services_.options.background_time_max_s);
-  spec.limits.io_bytes_per_s = services_.options.io_bytes_per_s;
-  spec.tenant = info_.owner.hex();
-  spec.runtime = info_.runtime;
+  auto spec = sandbox_of(info_, services_.options);
   keeper_.prepare();
   // The sandbox sees the folder, whose files may still be added while it starts, as long as no code runs.
   auto starting =
