@@ -43,6 +43,8 @@ class Interpreter {
   // Whether code can run here, for answers that announce it, such as lists of tools. Other calls need not
   // check it first.
   virtual bool runs_code() const = 0;
+  // Whether control groups limit memory and processes of code; otherwise limits are approximate.
+  virtual bool has_exact_limits() const { return true; }
   // Throws the Error(unavailable) of a call that needs code, where code cannot run. For requests that must be
   // refused before their first byte is read.
   virtual void require_code() const = 0;

@@ -12,6 +12,8 @@ struct InterpreterOptions {
   std::string directory;  // directory of the working copies
   uint64_t memory_default_bytes;
   uint64_t memory_max_bytes;
+  uint64_t io_bytes_per_s;        // of one session; 0: no limit
+  int64_t background_time_max_s;  // of processes that outlive their cell; 0: no limit
   int64_t timeout_default_s;
   int64_t timeout_max_s;
   int64_t idle_default_s;

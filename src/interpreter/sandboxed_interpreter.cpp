@@ -12,6 +12,7 @@
 #include "interpreter/run/live_session.h"
 #include "interpreter/run/record_saver.h"
 #include "interpreter/run/session_loads.h"
+#include "interpreter/sessions/admission.h"
 #include "interpreter/sessions/eviction.h"
 #include "interpreter/sessions/new_session.h"
 #include "interpreter/sessions/registry.h"
@@ -89,14 +90,18 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     TimeUs now_us = keep.context().clock.now_us();
     if (is_due(hurry_us, now_us)) hurries = true;
     int64_t awake = 0;
+    bool looks = now_us >= next_background_look_us;
+    if (looks) next_background_look_us = now_us + kSecondUs;
     for (auto& session : registry.all()) {
       session->tick(now_us);
       if (session->awake()) ++awake;
       if (session->must_warn(now_us)) tell(*session, "session.expiring", now_us);
-      if (!must_end(*session, now_us)) continue;
+      bool overstays = looks && overstays_in_background(*session, now_us, options.background_time_max_s);
+      if (!overstays && !must_end(*session, now_us)) continue;
       auto lease = registry.try_acquire(session->info().id);
       // Another thread may have ended it, or given it work, before this one had the lease.
-      if (!lease || lease->live() != session || !must_end(*session, now_us)) continue;
+      if (!lease || lease->live() != session || session->busy()) continue;
+      if (overstays) sleep_notes.add(session->info().id, background_note(options.background_time_max_s));
       if (session->awake()) tell(*session, "session.sleep", now_us);
       end_later(std::move(*lease));
     }
@@ -170,39 +175,13 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     auto info = records.find(lease.id());
     if (!info) throw no_session(lease.id());
     if (info->deleted_us) throw deleted_error();
-    size_t mine = 0, all = 0;
-    for (auto& session : registry.all()) {
-      ++all;
-      if (session->info().owner == guest) ++mine;
-    }
-    auto refuse = [&](std::string what) {
-      return Error(Code::too_many_requests, std::move(what)).advise(Advice::end_a_session);
-    };
-    // Sleep costs the other session its variables; a refusal would cost this caller its answer.
-    if (mine >= options.sessions_per_principal_max && !make_room(guest, guest))
-      throw refuse("you run code in " + std::to_string(mine) + " sessions, which is the limit");
-    if (mine < options.sessions_per_principal_max && all >= options.sessions_max &&
-        !make_room(guest, std::nullopt))
-      throw refuse("the server runs code in " + std::to_string(all) + " sessions, which is the limit");
+    admission.admit(guest, info->memory_bytes);
     records.claim(*info);
     auto made = LiveSession::make(services, *info);
+    made->note_at_wake(sleep_notes.take(info->id));
     made->reserve();
     lease.wake(made);
     return made;
-  }
-
-  // Puts a session to sleep to make room for another. False when none can sleep.
-  bool make_room(const Id& guest, const std::optional<Id>& owner) {
-    for (auto live = registry.all();;) {
-      auto longest = choose_evicted(live, guest, owner, options.sessions_max, keep.context().clock.now_us());
-      if (!longest) return false;
-      auto lease = registry.try_acquire(longest->info().id);
-      if (lease && lease->live() == longest && !longest->busy()) {
-        end_later(std::move(*lease));
-        return true;
-      }
-      std::erase(live, longest);  // another thread has its lease
-    }
   }
 
   // Ends the lease's live session, if any. The result comes when the session is asleep and its records are
@@ -377,12 +356,16 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
   Counter& executions_total;
   std::atomic<bool> stopping{false};
   Registry registry{callbacks, options.queue_max};
+  Admission admission{{registry, options, keep.context().clock, host.sessions_memory_max(),
+                       [this](Registry::Lease lease) { end_later(std::move(lease)); }}};
+  SleepNotes sleep_notes;
   Rescue rescue{keep, records, registry, copy_context};
   Repeats repeats{records, saver, keep.context().clock};
   std::atomic<bool> evicting{false};
-  TimeUs next_eviction_us = 0;       // used by the loop's thread
-  std::atomic<bool> hurries{false};  // the server has been stopping for a while
-  std::atomic<TimeUs> hurry_us{0};   // 0: the server is not stopping
+  TimeUs next_eviction_us = 0;         // used by the loop's thread
+  TimeUs next_background_look_us = 0;  // used by the loop's thread
+  std::atomic<bool> hurries{false};    // the server has been stopping for a while
+  std::atomic<TimeUs> hurry_us{0};     // 0: the server is not stopping
   KernelLoop loop;
 };
 
@@ -396,6 +379,8 @@ void SandboxedInterpreter::await_executions(std::chrono::milliseconds most) { im
 void SandboxedInterpreter::end_sessions() { impl_->end_sessions(); }
 void SandboxedInterpreter::stop() { impl_->stop(); }
 void SandboxedInterpreter::note_unanswered(const Id& execution) { impl_->repeats.note_unanswered(execution); }
+
+bool SandboxedInterpreter::has_exact_limits() const { return impl_->host.report().limits_are_exact; }
 
 bool SandboxedInterpreter::can_have_thumbnail(const workspace::Version& version) const {
   return Thumbnails::can_have(version);

@@ -22,6 +22,7 @@ class SandboxedInterpreter final : public Interpreter {
   ~SandboxedInterpreter() override;
 
   bool runs_code() const override { return true; }
+  bool has_exact_limits() const override;
   void require_code() const override {}
   void recover() override;
   void resume_accepted() override;

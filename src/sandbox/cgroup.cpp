@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,7 +19,9 @@ namespace sk::sandbox {
 namespace {
 
 constexpr std::string_view kFolderPrefix = "sandkeep-";
-constexpr std::string_view kUsed[] = {"memory", "pids", "cpu", "cpuacct", "freezer"};
+constexpr std::string_view kUsed[] = {"memory", "pids", "cpu", "cpuacct", "freezer", "io", "blkio"};
+constexpr std::string_view kSharedOut[] = {"cpu", "io", "blkio"};
+constexpr int kFolderTries = 16;
 constexpr uint64_t kCpuPeriodUs = 100'000;
 
 bool contains(const std::vector<std::string>& list, std::string_view item) {
@@ -81,6 +84,25 @@ std::optional<MountLine> parse_mount_line(std::string_view line) {
                    std::string(after[2])};
 }
 
+void write_memory_limit(int version, const std::string& path, uint64_t limit) {
+  std::string bytes = std::to_string(limit);
+  if (version == 2) {
+    must_write(path + "/memory.max", bytes);
+    write_value(path + "/memory.swap.max", "0");  // missing without swap
+  } else {
+    must_write(path + "/memory.limit_in_bytes", bytes);
+    write_value(path + "/memory.memsw.limit_in_bytes", bytes);
+  }
+}
+
+// Removes a group without processes and the groups below it.
+void remove_groups(const std::string& path) {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(path, ignored))
+    if (entry.is_directory(ignored)) remove_groups(entry.path().string());
+  ::rmdir(path.c_str());
+}
+
 // Returns the folder of group `group` below a mount whose root is the group `root`.
 std::optional<std::string> folder_of(const MountLine& mount, std::string_view group) {
   std::string_view rest = group;
@@ -113,6 +135,7 @@ std::vector<CgroupHierarchy> parse_hierarchies(std::string_view mountinfo, std::
       auto folder = folder_of(*mount, group_line.substr(second + 1));
       if (!folder) continue;
       found.own_path = *folder;
+      found.mount_path = mount->point;
       found.controllers = controllers;
     }
     if (!found.own_path.empty()) out.push_back(std::move(found));
@@ -140,56 +163,96 @@ CgroupTree::CgroupTree(std::vector<CgroupHierarchy> hierarchies, std::string fol
 }
 
 void CgroupTree::use(const CgroupHierarchy& hierarchy) {
-  Branch branch{hierarchy.version, {}, hierarchy.own_path + "/" + folder_name_};
-  auto available = hierarchy.version == 2 ? words(read_text(hierarchy.own_path + "/cgroup.controllers"), ' ')
-                                          : hierarchy.controllers;
-  for (auto name : kUsed)
-    if (contains(available, name) && !has(name)) branch.controllers.emplace_back(name);
-  if (branch.controllers.empty()) return;
-  sweep(hierarchy.own_path);
-  if (::mkdir(branch.path.c_str(), 0755) != 0 && errno != EEXIST) return;
-  if (hierarchy.version == 2) {
-    // Only a group without processes may delegate controllers, so the server first moves into a leaf.
-    std::string leaf = hierarchy.own_path + "/" + folder_name_ + "-server";
-    bool moved = (::mkdir(leaf.c_str(), 0755) == 0 || errno == EEXIST) &&
-                 write_value(leaf + "/cgroup.procs", std::to_string(::getpid())) == 0;
-    std::vector<std::string> kept;
-    for (const auto& name : branch.controllers)
-      if (moved && write_value(hierarchy.own_path + "/cgroup.subtree_control", "+" + name) == 0 &&
-          write_value(branch.path + "/cgroup.subtree_control", "+" + name) == 0)
-        kept.push_back(name);
-    branch.controllers = std::move(kept);
-    if (branch.controllers.empty()) {
-      ::rmdir(branch.path.c_str());
-      return;
+  for (std::string parent = hierarchy.own_path;; parent = parent.substr(0, parent.rfind('/'))) {
+    Branch branch{hierarchy.version, {}, parent + "/" + folder_name_, hierarchy.own_path};
+    auto available = hierarchy.version == 2 ? words(read_text(parent + "/cgroup.controllers"), ' ')
+                                            : hierarchy.controllers;
+    for (auto name : kUsed)
+      if (contains(available, name) && !has(name)) branch.controllers.emplace_back(name);
+    if (!branch.controllers.empty()) {
+      sweep(parent);
+      bool is_made = ::mkdir(branch.path.c_str(), 0755) == 0 || errno == EEXIST;
+      if (is_made && (hierarchy.version == 1 || use_version_2(branch, parent))) {
+        branches_.push_back(std::move(branch));
+        return;
+      }
+      if (is_made) ::rmdir(branch.path.c_str());
     }
-    branch.controllers.emplace_back("freezer");  // every group of version 2 has a freezer
+    // A group of version 2 that other programs are in cannot be divided, such as the scope of a terminal. Its
+    // parent can, if it belongs to the user as well, such as the slice of the user's programs.
+    if (hierarchy.version == 1 || !parent.starts_with(hierarchy.mount_path + "/")) return;
   }
-  branches_.push_back(std::move(branch));
+}
+
+// Hands the branch's controllers down to the sessions' groups, and leaves in `branch` those for which that
+// works. Returns false without any.
+bool CgroupTree::use_version_2(Branch& branch, const std::string& parent) const {
+  // Only a group without processes may delegate controllers, so the server first moves into a leaf.
+  const bool is_own = parent == branch.own_path;
+  const std::string leaf = parent + "/" + folder_name_ + "-server", self = std::to_string(::getpid());
+  if (is_own && ((::mkdir(leaf.c_str(), 0755) != 0 && errno != EEXIST) ||
+                 write_value(leaf + "/cgroup.procs", self) != 0))
+    return false;
+  auto delegated = words(read_text(parent + "/cgroup.subtree_control"), ' ');
+  std::vector<std::string> kept;
+  for (const auto& name : branch.controllers)
+    if ((contains(delegated, name) || write_value(parent + "/cgroup.subtree_control", "+" + name) == 0) &&
+        write_value(branch.path + "/cgroup.subtree_control", "+" + name) == 0)
+      kept.push_back(name);
+  branch.controllers = std::move(kept);
+  if (branch.controllers.empty()) {
+    if (is_own && write_value(parent + "/cgroup.procs", self) == 0) ::rmdir(leaf.c_str());
+    return false;
+  }
+  branch.controllers.emplace_back("freezer");  // every group of version 2 has a freezer
+  return true;
+}
+
+bool CgroupTree::Branch::is_by_tenant() const {
+  return std::any_of(std::begin(kSharedOut), std::end(kSharedOut),
+                     [this](auto controller) { return contains(controllers, controller); });
 }
 
 // Removes the folders of killed servers. They are empty, because the sessions ended with their server.
-void CgroupTree::sweep(const std::string& own_path) const {
+void CgroupTree::sweep(const std::string& parent) const {
   std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(own_path, ignored)) {
+  for (const auto& entry : std::filesystem::directory_iterator(parent, ignored)) {
     std::string name = entry.path().filename().string();
     if (!name.starts_with(kFolderPrefix)) continue;
     auto pid = parse_unsigned(std::string_view(name).substr(
         kFolderPrefix.size(), name.find('-', kFolderPrefix.size()) - kFolderPrefix.size()));
     if (!pid || std::filesystem::exists("/proc/" + std::to_string(*pid), ignored)) continue;
-    for (const auto& session : std::filesystem::directory_iterator(entry.path(), ignored))
-      if (session.is_directory(ignored)) ::rmdir(session.path().c_str());
-    ::rmdir(entry.path().c_str());
+    remove_groups(entry.path().string());
   }
 }
 
 CgroupTree::~CgroupTree() {
-  for (const auto& branch : branches_) ::rmdir(branch.path.c_str());
+  for (const auto& branch : branches_) remove_groups(branch.path);
 }
 
-bool CgroupTree::has(std::string_view controller) const {
-  return std::any_of(branches_.begin(), branches_.end(),
-                     [&](const auto& branch) { return contains(branch.controllers, controller); });
+const CgroupTree::Branch* CgroupTree::branch_of(std::string_view controller) const {
+  for (const auto& branch : branches_)
+    if (contains(branch.controllers, controller)) return &branch;
+  return nullptr;
+}
+
+bool CgroupTree::has(std::string_view controller) const { return branch_of(controller) != nullptr; }
+
+uint64_t CgroupTree::memory_bytes() const {
+  uint64_t bytes =
+      static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  auto* branch = branch_of("memory");
+  if (!branch) return bytes;
+  uint64_t limit = branch->version == 2
+                       ? read_number(branch->own_path + "/memory.max")
+                       : read_field(branch->own_path + "/memory.stat", "hierarchical_memory_limit");
+  return limit > 0 ? std::min(bytes, limit) : bytes;
+}
+
+void CgroupTree::limit_memory(uint64_t bytes) const {
+  auto* branch = branch_of("memory");
+  if (!branch) return;
+  write_memory_limit(branch->version, branch->path, bytes);
 }
 
 std::vector<std::string> CgroupTree::folders() const {
@@ -203,20 +266,29 @@ std::unique_ptr<Cgroup> CgroupTree::make() const {
 }
 
 Cgroup::Cgroup(const CgroupTree& tree, std::string name) : tree_(tree), name_(std::move(name)) {
-  for (const auto& branch : tree_.branches_) {
-    std::string path = branch.path + "/" + name_;
-    if (::mkdir(path.c_str(), 0755) != 0) {
-      int err = errno;
-      remove();
-      throw system_error("cannot make the control group " + path, err);
-    }
-    places_.push_back({branch.version, std::move(path)});
+  try {
+    for (const auto& branch : tree_.branches_)
+      if (!branch.is_by_tenant() && !make_place(branch, branch.path + "/" + name_))
+        throw system_error("cannot make a control group in " + branch.path, ENOENT);
+  } catch (...) {
+    remove();
+    throw;
   }
 }
 
+// Returns false if the folder that is to contain it does not exist.
+bool Cgroup::make_place(const CgroupTree::Branch& branch, const std::string& path) {
+  if (::mkdir(path.c_str(), 0755) != 0) {
+    if (errno == ENOENT) return false;
+    throw system_error("cannot make the control group " + path, errno);
+  }
+  places_.push_back({&branch, branch.version, path});
+  return true;
+}
+
 const Cgroup::Place* Cgroup::place_of(std::string_view controller) const {
-  for (size_t i = 0; i < places_.size(); ++i)
-    if (contains(tree_.branches_[i].controllers, controller)) return &places_[i];
+  for (const auto& place : places_)
+    if (contains(place.branch->controllers, controller)) return &place;
   return nullptr;
 }
 
@@ -224,17 +296,27 @@ void Cgroup::add(pid_t pid) {
   for (const auto& place : places_) must_write(place.path + "/cgroup.procs", std::to_string(pid));
 }
 
-void Cgroup::set_limits(const SessionLimits& limits) {
-  std::string bytes = std::to_string(limits.memory_bytes);
-  if (auto* place = place_of("memory")) {
-    if (place->version == 2) {
-      must_write(place->path + "/memory.max", bytes);
-      write_value(place->path + "/memory.swap.max", "0");  // missing without swap
-    } else {
-      must_write(place->path + "/memory.limit_in_bytes", bytes);
-      write_value(place->path + "/memory.memsw.limit_in_bytes", bytes);
-    }
+std::vector<Fd> Cgroup::enter_tenant(const std::string& tenant) {
+  std::vector<Fd> out;
+  for (const auto& branch : tree_.branches_) {
+    if (!branch.is_by_tenant()) continue;
+    const std::string folder = branch.path + "/t-" + tenant, path = folder + "/" + name_;
+    // The tenant's last other session may remove the folder meanwhile.
+    int tries = 0;
+    do {
+      ::mkdir(folder.c_str(), 0755);
+      if (branch.version == 2)
+        for (const auto& controller : branch.controllers)
+          write_value(folder + "/cgroup.subtree_control", "+" + controller);
+    } while (!make_place(branch, path) && ++tries < kFolderTries);
+    if (tries == kFolderTries) throw system_error("cannot make the control group " + path, ENOENT);
+    out.push_back(open_file(path + (branch.version == 2 ? "/cgroup.procs" : "/tasks"), O_WRONLY));
   }
+  return out;
+}
+
+void Cgroup::set_limits(const SessionLimits& limits) {
+  if (auto* place = place_of("memory")) write_memory_limit(place->version, place->path, limits.memory_bytes);
   if (auto* place = place_of("pids"))
     must_write(place->path + "/pids.max", std::to_string(limits.processes_max));
   if (auto* place = place_of("cpu"); place && limits.cpu_percent > 0) {
@@ -244,6 +326,27 @@ void Cgroup::set_limits(const SessionLimits& limits) {
     else
       must_write(place->path + "/cpu.cfs_quota_us", quota);
   }
+}
+
+void Cgroup::limit_io(const std::string& disk, uint64_t bytes_per_s) {
+  std::string rate = std::to_string(bytes_per_s);
+  if (auto* place = place_of("io"))
+    must_write(place->path + "/io.max", disk + " rbps=" + rate + " wbps=" + rate);
+  if (auto* place = place_of("blkio"))
+    for (const char* file : {"/blkio.throttle.read_bps_device", "/blkio.throttle.write_bps_device"})
+      must_write(place->path + file, disk + " " + rate);
+}
+
+std::optional<std::string> disk_below(const std::string& folder) {
+  struct stat info{};
+  if (::stat(folder.c_str(), &info) != 0) return std::nullopt;
+  std::string device =
+      "/sys/dev/block/" + std::to_string(major(info.st_dev)) + ":" + std::to_string(minor(info.st_dev));
+  std::error_code ignored;
+  // Limits are those of a whole disk.
+  if (std::filesystem::exists(device + "/partition", ignored)) device += "/..";
+  std::string disk(trim(read_text(device + "/dev")));
+  return disk.empty() ? std::nullopt : std::optional(disk);
 }
 
 std::optional<uint64_t> Cgroup::processes_refused() const {
@@ -272,6 +375,8 @@ Usage CgroupFiles::read() const {
   if (memory_) {
     bool is_v2 = memory_->version == 2;
     out.memory_bytes = read_number(memory_->path + (is_v2 ? "/memory.current" : "/memory.usage_in_bytes"));
+    std::string stat = memory_->path + "/memory.stat";
+    out.memory_cache_bytes = read_field(stat, "inactive_file") + read_field(stat, "active_file");
     out.memory_peak_bytes =
         read_number(memory_->path + (is_v2 ? "/memory.peak" : "/memory.max_usage_in_bytes"));
     out.oom_kills =
@@ -302,8 +407,12 @@ std::vector<pid_t> Cgroup::processes() const {
 }
 
 bool Cgroup::remove() {
-  std::erase_if(places_,
-                [](const Place& place) { return ::rmdir(place.path.c_str()) == 0 || errno == ENOENT; });
+  std::erase_if(places_, [](const Place& place) {
+    if (::rmdir(place.path.c_str()) != 0 && errno != ENOENT) return false;
+    // Removes the tenant's folder with its last session; fails while there are others.
+    if (place.branch->is_by_tenant()) ::rmdir(place.path.substr(0, place.path.rfind('/')).c_str());
+    return true;
+  });
   return places_.empty();
 }
 

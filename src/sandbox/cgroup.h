@@ -2,7 +2,9 @@
 //
 // Version 1 has one hierarchy of folders per controller, version 2 one for all; hosts mix them. A session's
 // group is a folder in each hierarchy in use. It lies below this server's folder, which lies below the
-// server's own group.
+// server's own group, or below the nearest group above it that the server may divide. Hierarchies that share
+// something out (processor, disk) have a folder for each tenant in between. All tenants have the same weight,
+// so that the sessions of one tenant together get as much as the single session of another.
 #pragma once
 
 #include <sys/types.h>
@@ -15,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/fd.h"
 #include "sandbox/limits.h"
 
 namespace sk::sandbox {
@@ -24,11 +27,15 @@ struct CgroupHierarchy {
   int version = 0;
   // Version 1: the controllers mounted together. Version 2: the controllers available here.
   std::vector<std::string> controllers;
-  std::string own_path;  // folder of the server's own group
+  std::string own_path;    // folder of the server's own group
+  std::string mount_path;  // of the topmost group that can be seen
 };
 
 // Parses the contents of those two files. Returns an empty list where nothing is usable. Exposed for tests.
 std::vector<CgroupHierarchy> parse_hierarchies(std::string_view mountinfo, std::string_view own_groups);
+
+// Returns the disk of the folder's filesystem, "8:0", or nullopt where it is not on a single disk.
+std::optional<std::string> disk_below(const std::string& folder);
 
 class Cgroup;
 
@@ -73,15 +80,24 @@ class CgroupTree {
   // Creates an empty group with a unique name. Throws Error(internal).
   std::unique_ptr<Cgroup> make() const;
 
+  // Returns the machine's memory, or less where the server's own group has less.
+  uint64_t memory_bytes() const;
+  // Limits the memory of all sessions together. No effect without a memory controller.
+  void limit_memory(uint64_t bytes) const;
+
  private:
   friend class Cgroup;
   struct Branch {
     int version;
     std::vector<std::string> controllers;
     std::string path;  // the server's folder in this hierarchy
+    std::string own_path;
+    bool is_by_tenant() const;
   };
   void use(const CgroupHierarchy& hierarchy);
-  void sweep(const std::string& own_path) const;
+  bool use_version_2(Branch& branch, const std::string& parent) const;
+  void sweep(const std::string& parent) const;
+  const Branch* branch_of(std::string_view controller) const;
 
   std::string folder_name_;
   std::vector<Branch> branches_;
@@ -97,10 +113,17 @@ class Cgroup {
   Cgroup(const Cgroup&) = delete;
   Cgroup& operator=(const Cgroup&) = delete;
 
-  // Adds a process; children forked later belong to the group too. Throws Error(internal).
+  // Adds a process to the groups that need no tenant; children forked later belong to them too. It takes
+  // about 10 ms, because the kernel stops all forks of the machine. Throws Error(internal).
   void add(pid_t pid);
+  // Creates the groups below the tenant's folders. Returns a file for each: a process that writes "0" to it
+  // joins. `tenant` is a valid name of a file, or empty. Throws Error(internal).
+  std::vector<Fd> enter_tenant(const std::string& tenant);
   // Throws Error(internal) when a limit of an available controller cannot be set.
   void set_limits(const SessionLimits& limits);
+  // Limits what the group reads from a disk ("8:0") per second, and what it writes. No effect without a
+  // controller for that. Throws Error(internal) for a disk that cannot be limited.
+  void limit_io(const std::string& disk, uint64_t bytes_per_s);
   Usage usage() const { return files().read(); }
   CgroupFiles files() const;
   // Returns this field of Usage at low cost, or nullopt where processes are not counted.
@@ -114,15 +137,17 @@ class Cgroup {
 
  private:
   struct Place {
+    const CgroupTree::Branch* branch;
     int version;
     std::string path;
   };
+  bool make_place(const CgroupTree::Branch& branch, const std::string& path);
   const Place* place_of(std::string_view controller) const;
   bool set_frozen(bool frozen);
 
   const CgroupTree& tree_;
   const std::string name_;
-  std::vector<Place> places_;  // one per branch of the tree, in the same order
+  std::vector<Place> places_;  // one per branch of the tree that was entered
 };
 
 }  // namespace sk::sandbox

@@ -166,18 +166,22 @@ class Examination {
   }
 
   void limits() {
-    bool exact = cgroups_.has("memory") && cgroups_.has("pids") && cgroups_.has("cpu");
+    bool exact = cgroups_.has("memory") && cgroups_.has("pids");
     found_.report.limits_are_exact = exact;
     if (!cgroups_.has("memory")) found_.layer_bits |= SK_LAYER_MEMORY_WATCH;
-    // An ordinary user rarely owns control groups. For such a user, the watcher and resource limits count as
-    // this layer.
     std::string detail = cgroups_.description();
-    if (!exact && outer_)
-      detail += "; limits are approximate: a watcher for memory, resource limits for processes";
-    add("limits by control groups", outer_ ? Need::useful : Need::required, exact ? 0 : ENOENT, 0, detail,
-        "Mount cgroup v2 and run the server in a group that is delegated to it (systemd: Delegate=yes; "
-        "Docker: "
-        "--cgroupns=private with a writable /sys/fs/cgroup).");
+    if (!exact) detail += "; limits are approximate: a watcher for memory, resource limits for processes";
+    add("limits by control groups", Need::exact, exact ? 0 : ENOENT, 0, detail,
+        outer_
+            ? "With systemd, start the server as: systemd-run --user --scope -p Delegate=yes sandkeep serve. "
+              "Or start it with --limits=approximate."
+            : "Mount cgroup v2 and run the server in a group that is delegated to it (systemd: "
+              "Delegate=yes; Docker: --cgroupns=private with a writable /sys/fs/cgroup). Or start it with "
+              "--limits=approximate.");
+    if (exact)
+      add("fair shares of the processor", Need::useful, cgroups_.has("cpu") ? 0 : ENOENT, 0,
+          cgroups_.has("cpu") ? "the same for each principal" : "by priority only: no cpu controller",
+          "Delegate the cpu controller too (systemd: Delegate=cpu memory pids).");
   }
 
   const CgroupTree& cgroups_;
@@ -197,14 +201,15 @@ bool Report::possible() const {
 
 bool Report::complete() const {
   for (const auto& layer : layers)
-    if (!layer.present && layer.need != Need::useful) return false;
+    if (!layer.present && (layer.need == Need::always || layer.need == Need::required)) return false;
   return true;
 }
 
 std::string Report::missing() const {
   std::string out;
   for (const auto& layer : layers)
-    if (!layer.present && layer.need != Need::useful) out += (out.empty() ? "" : ", ") + layer.name;
+    if (!layer.present && (layer.need == Need::always || layer.need == Need::required))
+      out += (out.empty() ? "" : ", ") + layer.name;
   return out;
 }
 

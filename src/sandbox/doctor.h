@@ -14,6 +14,7 @@ namespace sk::sandbox {
 enum class Need {
   always,    // nothing can run without it
   required,  // without it, only a weak sandbox can run
+  exact,     // without it, limits are approximate
   useful,    // additional defence in depth
 };
 
@@ -30,7 +31,7 @@ struct Report {
   bool is_root = false;           // otherwise a user namespace is used
   bool limits_are_exact = false;  // by control groups; otherwise by a watcher and resource limits
 
-  // Returns true when no `always` or `required` layer is missing.
+  // Returns true when no `always` or `required` layer is missing. Limits may still be approximate.
   bool complete() const;
   // Returns true when no `always` layer is missing.
   bool possible() const;

@@ -1,5 +1,7 @@
 #include "sandbox/host.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/log.h"
 #include "sandbox/seccomp_policy.h"
@@ -13,6 +15,25 @@ void require_layers(const Report& report, const std::optional<WeakSandboxAllowed
     throw Error(Code::unavailable, "the sandbox lacks: " + missing).advise(Advice::complete_sandbox);
   log::warn("THE SANDBOX IS WEAK: code runs without layers that protect this machine from it",
             {{"missing", missing}});
+}
+
+void require_exact_limits(const Report& report, const std::optional<ApproximateLimitsAllowed>& approximate) {
+  if (report.limits_are_exact) return;
+  if (!approximate)
+    throw Error(
+        Code::unavailable,
+        "no control groups limit memory and processes here, so no code runs: the server needs a group "
+        "that is delegated to it, or the setting limits=approximate")
+        .advise(Advice::ask_operator);
+  log::warn(
+      "APPROXIMATE LIMITS: a watcher and resource limits bound memory and processes of code; use control "
+      "groups "
+      "where others' code runs ('sandkeep doctor' shows how)");
+}
+
+uint64_t default_sessions_memory(uint64_t memory_bytes) {
+  uint64_t others = std::max<uint64_t>(1ull << 30, memory_bytes / 8);
+  return memory_bytes / 2 < others ? memory_bytes / 2 : memory_bytes - others;
 }
 
 PreparedHost prepare_host(SandboxHost::Options options, Privileges privileges) {
@@ -47,9 +68,14 @@ SandboxHost::SandboxHost(PreparedHost prepared, Metrics& metrics)
       cgroups_(std::move(prepared.cgroups)),
       findings_(std::move(prepared.findings)),
       privileged_(std::move(prepared.privileged)),
+      sessions_memory_max_(options_.sessions_memory_max_bytes
+                               ? options_.sessions_memory_max_bytes
+                               : default_sessions_memory(cgroups_->memory_bytes())),
       ids_(findings_.ids) {
   SK_CHECK(!options_.runtimes.empty());
   require_layers(findings_.report, options_.weak);
+  require_exact_limits(findings_.report, options_.approximate);
+  cgroups_->limit_memory(sessions_memory_max_);
   nursery_of("");
 }
 

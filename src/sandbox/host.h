@@ -25,9 +25,25 @@ class WeakSandboxAllowed {
   WeakSandboxAllowed() = default;
 };
 
+// The operator's permission to run code although limits are only approximate (--limits=approximate).
+// WeakSandboxAllowed does not include it.
+class ApproximateLimitsAllowed {
+ public:
+  static ApproximateLimitsAllowed by_operator() { return {}; }
+
+ private:
+  ApproximateLimitsAllowed() = default;
+};
+
 // Fails closed: throws Error(unavailable) naming the missing layers. With the operator's permission it only
 // logs a warning, unless nothing can run at all.
 void require_layers(const Report& report, const std::optional<WeakSandboxAllowed>& weak);
+// The same for exact limits.
+void require_exact_limits(const Report& report, const std::optional<ApproximateLimitsAllowed>& approximate);
+
+// Returns the share of the memory that sessions get together where the operator names none. The rest is for
+// the server, whose own budgets are about 1 GiB, and for the kernel.
+uint64_t default_sessions_memory(uint64_t memory_bytes);
 
 // Installation of Python and its packages.
 struct Runtime {
@@ -50,10 +66,12 @@ class SandboxHost {
     uint64_t preallocation_bytes_max = 0;      // per fallocate, which is faster than the disk guard can react
     uint64_t zygote_forks_max = 1'000;
     int64_t zygote_age_max_s = 3'600;
+    uint64_t sessions_memory_max_bytes = 0;  // of all together; 0: default_sessions_memory()
     std::optional<WeakSandboxAllowed> weak = std::nullopt;
+    std::optional<ApproximateLimitsAllowed> approximate = std::nullopt;
   };
   // Throws Error(unavailable) naming the missing layers. With `weak` it logs a warning instead, unless
-  // nothing can run at all.
+  // nothing can run at all. `approximate` is the same for limits.
   SandboxHost(Options options, Metrics& metrics);
   SandboxHost(PreparedHost prepared, Metrics& metrics);
   ~SandboxHost();
@@ -68,6 +86,10 @@ class SandboxHost {
   // Returns the required owner of the data folders and of all files that the server puts into them. Code in
   // any session can then use them.
   Owner file_owner() const { return {findings_.ids.owner_uid, findings_.ids.owner_gid}; }
+
+  // Memory of all sessions together. Control groups enforce it where there are any; callers of start() keep
+  // to it everywhere.
+  uint64_t sessions_memory_max() const { return sessions_memory_max_; }
 
   // Returns the runtime's name, or that of the first for "". Throws Error(bad_request), listing the available
   // ones, for an unknown name.
@@ -88,6 +110,7 @@ class SandboxHost {
   const std::unique_ptr<const CgroupTree> cgroups_;
   const Findings findings_;
   const std::unique_ptr<Privileged> privileged_;
+  const uint64_t sessions_memory_max_;
   UserIds ids_;
   Mutex mutex_;
   // A nursery is never removed.

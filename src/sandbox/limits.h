@@ -14,11 +14,14 @@ struct SessionLimits {
   // Maximum apparent size of one file, including holes. The disk guard limits the total.
   uint64_t file_bytes_max = 64ull << 30;
   uint64_t open_files_max = 1024;  // per process
+  uint64_t cpu_s_max = 0;          // of one process, where control groups do not limit it; 0: unlimited
+  uint64_t io_bytes_per_s = 0;     // read from the disk, and written; 0: unlimited
 };
 
 // Fields are zero where the host cannot measure them.
 struct Usage {
   uint64_t memory_bytes = 0;
+  uint64_t memory_cache_bytes = 0;  // contents of files, which the kernel can drop; part of memory_bytes
   uint64_t memory_peak_bytes = 0;
   uint64_t cpu_us = 0;
   uint64_t processes = 0;

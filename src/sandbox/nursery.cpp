@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "sandbox/steady.h"
 
 namespace sk::sandbox {
@@ -26,8 +27,24 @@ constexpr int kStepTimeoutMs = 10'000;  // for steps that take a millisecond, on
 constexpr int kZygoteTimeoutMs = 60'000;
 constexpr uint64_t kProcessesHeadroom = 64;
 constexpr uint64_t kDataHeadroomBytes = 256 << 20;  // size of the zygote's own data
+// Without a memory controller, nothing counts what the kernel holds for open files: 8 KiB for a pipe of a
+// user who has many. These limits together bound that to 512 MiB.
+constexpr uint64_t kUncountedOpenFilesMax = 512, kUncountedProcessesMax = 128;
+// The kernel doubles the buffer that a socket asks for, and lets one more message of that size in.
+constexpr uint64_t kSocketBufferFactor = 4;
+constexpr uint64_t kSocketBufferBytes = 212'992;  // Linux's default
 
 void set_non_blocking(int fd) { ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK); }
+
+// What the buffers of one socket can hold on this host.
+uint32_t socket_bytes_max() {
+  Fd file(::open("/proc/sys/net/core/wmem_max", O_RDONLY | O_CLOEXEC));
+  char text[32];
+  auto count = file ? ::read(file.get(), text, sizeof text) : -1;
+  auto bytes = count > 0 ? parse_unsigned(trim({text, static_cast<size_t>(count)})) : std::nullopt;
+  return static_cast<uint32_t>(kSocketBufferFactor *
+                               std::min<uint64_t>(bytes.value_or(kSocketBufferBytes), 1 << 28));
+}
 
 bool is_bind_name(const std::string& name) {
   return !name.empty() && name.size() < SK_BIND_NAME_MAX && name != "." && name != ".." && name != "data" &&
@@ -99,8 +116,12 @@ std::shared_ptr<Launcher> Nursery::current_launcher() {
   return launcher_;
 }
 
-std::unique_ptr<Session> Nursery::start(const SessionSpec& spec) {
+std::unique_ptr<Session> Nursery::start(SessionSpec spec) {
   auto began_us = steady_us();
+  if (shared_.findings.layer_bits & SK_LAYER_MEMORY_WATCH) {
+    spec.limits.open_files_max = std::min(spec.limits.open_files_max, kUncountedOpenFilesMax);
+    spec.limits.processes_max = std::min(spec.limits.processes_max, kUncountedProcessesMax);
+  }
   for (;;) {
     auto parts = take_ready();
     bool pooled = parts != nullptr;
@@ -177,6 +198,16 @@ std::unique_ptr<SessionParts> Nursery::prepare(Zygote::Urgency urgency) {
   return parts;
 }
 
+void Nursery::limit_io(Cgroup& cgroup, const SessionSpec& spec) {
+  auto disk = disk_below(spec.data_dir);
+  if (!disk || (!shared_.cgroups.has("io") && !shared_.cgroups.has("blkio"))) {
+    log::warn(
+        "session_io_bytes_per_s has no effect: no io controller, or the data folder is not on one disk");
+    return;
+  }
+  cgroup.limit_io(*disk, spec.limits.io_bytes_per_s);
+}
+
 void Nursery::open_gate(SessionParts& parts, const SessionSpec& spec) {
   auto launcher = current_launcher();
   sk_go go{};
@@ -187,7 +218,10 @@ void Nursery::open_gate(SessionParts& parts, const SessionSpec& spec) {
   go.open_files_max = spec.limits.open_files_max;
   // The control group counts exactly and reports. The resource limit only matters where there is none.
   go.processes_max = spec.limits.processes_max + (shared_.cgroups.has("pids") ? kProcessesHeadroom : 0);
-  if (watches_memory) go.data_bytes_max = spec.limits.memory_bytes + kDataHeadroomBytes;
+  if (watches_memory) {
+    go.data_bytes_max = spec.limits.memory_bytes + kDataHeadroomBytes;
+    go.cpu_s_max = spec.limits.cpu_s_max;
+  }
   if (spec.binds.size() > SK_BINDS_MAX)
     throw Error(Code::bad_request, "more than " + std::to_string(SK_BINDS_MAX) + " read-only folders");
   go.bind_count = static_cast<uint32_t>(spec.binds.size());
@@ -212,13 +246,18 @@ void Nursery::open_gate(SessionParts& parts, const SessionSpec& spec) {
         launcher->open_tree(bind.host_path, folder.get(), Launcher::Access::read_only, parts.idmap.get()));
   }
 
+  auto groups = parts.cgroup->enter_tenant(spec.tenant);
+  SK_CHECK(groups.size() <= SK_GROUPS_MAX);
+  go.group_count = static_cast<uint32_t>(groups.size());
   parts.cgroup->set_limits(spec.limits);
-  sk_control memory{SK_CONTROL_MEMORY, 0, spec.limits.memory_bytes};
+  if (spec.limits.io_bytes_per_s > 0) limit_io(*parts.cgroup, spec);
+  sk_control memory{SK_CONTROL_MEMORY, socket_bytes_max(), spec.limits.memory_bytes};
   if (watches_memory && !send_packet(parts.control.get(), memory))
     throw Error(Code::unavailable, "sandbox: the session's first process ended");
 
   std::vector<int> fds;
   for (const auto& mount : mounts) fds.push_back(mount.get());
+  for (const auto& group : groups) fds.push_back(group.get());
   sk_fault fault{};
   std::vector<Fd> listener;
   if (!send_packet(parts.gate.get(), go, fds) ||

@@ -46,7 +46,7 @@ class Nursery {
   [[nodiscard]] bool wait_ready(int timeout_ms);
   // Starts a session. Throws Error: unavailable when there is no zygote, bad_request for an invalid spec,
   // internal with the failed step.
-  std::unique_ptr<Session> start(const SessionSpec& spec);
+  std::unique_ptr<Session> start(SessionSpec spec);
   // Takes over the remains of a session for cleanup.
   void dispose(std::unique_ptr<SessionParts> parts);
   Privileged& privileged() const { return shared_.privileged; }
@@ -55,6 +55,7 @@ class Nursery {
   std::unique_ptr<SessionParts> prepare(Zygote::Urgency urgency);
   std::unique_ptr<SessionParts> take_ready();
   void open_gate(SessionParts& parts, const SessionSpec& spec);
+  void limit_io(Cgroup& cgroup, const SessionSpec& spec);
   std::shared_ptr<Zygote> current_zygote();
   std::shared_ptr<Launcher> current_launcher();
 

@@ -113,7 +113,7 @@ SessionEnd Session::find_outcome() {
   if (outcome_) return out;
   if (init_reported_memory(*parts_) || (usage().oom_kills > 0 && out.signal == SIGKILL)) {
     out.end = End::oom;
-    out.reason = "more memory than its limit of " + human_size(spec_.limits.memory_bytes);
+    out.reason = reason_of_oom();
   } else if (out.signal) {
     out.end = End::crash;
     out.reason = ::strsignal(*out.signal);
@@ -122,6 +122,15 @@ SessionEnd Session::find_outcome() {
     out.reason = out.exit_code ? "exit code " + std::to_string(*out.exit_code) : "its main process ended";
   }
   return out;
+}
+
+// The kernel also ends the largest process of all sessions when their common memory is used up.
+std::string Session::reason_of_oom() const {
+  uint64_t peak_bytes = usage().memory_peak_bytes, limit_bytes = spec_.limits.memory_bytes;
+  if (peak_bytes > 0 && peak_bytes < limit_bytes / 10 * 9)
+    return "the memory of all sessions was used up, and this one used the most in one process (" +
+           human_size(peak_bytes) + ")";
+  return "more memory than its limit of " + human_size(limit_bytes);
 }
 
 Usage Session::usage() const { return parts_->cgroup->usage(); }

@@ -34,6 +34,8 @@ struct SessionSpec {
   SessionLimits limits;
   std::vector<ReadOnlyBind> binds;
   std::string runtime;  // empty: the first runtime
+  // Sessions of one tenant share one part of the processor. A valid name of a file, or empty.
+  std::string tenant;
 };
 
 // Why a session ended. The first known cause wins.
@@ -106,6 +108,7 @@ class Session {
  private:
   void note(End end, std::string reason);
   SessionEnd find_outcome();
+  std::string reason_of_oom() const;
 
   const SessionSpec spec_;
   std::unique_ptr<SessionParts> parts_;

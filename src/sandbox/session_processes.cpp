@@ -51,7 +51,9 @@ Usage usage_of_process(pid_t pid) {
   if (pages.size() < 3) return out;
   uint64_t resident = parse_unsigned(pages[1]).value_or(0), shared = parse_unsigned(pages[2]).value_or(0);
   out.memory_bytes = (resident - std::min(resident, shared)) * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
-  out.processes = 1;
+  // As control groups count: threads.
+  constexpr size_t kThreads = 18;
+  out.processes = fields.size() > kThreads ? parse_unsigned(fields[kThreads]).value_or(1) : 1;
   return out;
 }
 
@@ -75,7 +77,7 @@ Usage Meter::read() const {
     Usage one = usage_of_process(pid);
     sum.memory_bytes += one.memory_bytes;
     sum.cpu_us += one.cpu_us;
-    sum.processes += one.processes;
+    if (pid != init_pid_) sum.processes += one.processes;
   }
   if (!files_.has_memory()) out.memory_bytes = sum.memory_bytes;
   if (!files_.has_cpu()) out.cpu_us = sum.cpu_us;

@@ -89,6 +89,12 @@ std::unique_ptr<interpreter::Interpreter> Assembly::make_interpreter() {
   return std::make_unique<RefusingInterpreter>(*keep_, why);
 }
 
+Listening::Code Assembly::code() const {
+  if (!interpreter_->runs_code()) return Listening::Code::none;
+  return interpreter_->has_exact_limits() ? Listening::Code::exact_limits
+                                          : Listening::Code::approximate_limits;
+}
+
 std::string Assembly::url() const {
   bool is_v6 = settings_.listen.host.find(':') != std::string::npos;
   auto host = is_v6 ? "[" + settings_.listen.host + "]" : settings_.listen.host;

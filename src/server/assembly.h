@@ -15,6 +15,7 @@
 #include "sandbox/host.h"
 #include "server/first_key.h"
 #include "server/privileges.h"
+#include "server/server.h"
 #include "server/settings.h"
 #include "server/tls_files.h"
 #include "workspace/keep.h"
@@ -46,6 +47,8 @@ class Assembly {
   // Valid after provision().
   const FirstKey& first_key() const { return first_key_; }
   const std::string& authority_file() const { return tls_.authority_file; }
+  // Valid after recover().
+  Listening::Code code() const;
   // Valid after listen(): the listening address, such as "http://127.0.0.1:8420".
   std::string url() const;
 

@@ -102,6 +102,9 @@ sandbox::SandboxHost::Options sandbox_options(const Settings& settings) {
   out.pool_size = settings.session_pool_size;
   out.preallocation_bytes_max = settings.session_disk_max_bytes;
   if (settings.sandbox == SandboxMode::weak) out.weak = sandbox::WeakSandboxAllowed::by_operator();
+  if (settings.limits == LimitsMode::approximate)
+    out.approximate = sandbox::ApproximateLimitsAllowed::by_operator();
+  out.sessions_memory_max_bytes = settings.sessions_memory_max_bytes;
   return out;
 }
 
@@ -111,6 +114,8 @@ interpreter::InterpreterOptions interpreter_options(const Settings& settings) {
       .directory = std::filesystem::absolute(copies_folder(settings)).string(),
       .memory_default_bytes = settings.session_memory_default_bytes,
       .memory_max_bytes = settings.session_memory_max_bytes,
+      .io_bytes_per_s = settings.session_io_bytes_per_s,
+      .background_time_max_s = settings.background_time_max_s,
       .timeout_default_s = settings.execution_timeout_default_s,
       .timeout_max_s = settings.execution_timeout_max_s,
       .idle_default_s = settings.session_idle_s,

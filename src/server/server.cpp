@@ -24,7 +24,7 @@ void run(const Settings& settings, const Clock& clock, const api::mcp::Extension
   server.provision();
   server.recover();
   server.listen();
-  until_end({server.url(), server.first_key(), server.authority_file()});
+  until_end({server.url(), server.first_key(), server.authority_file(), server.code()});
   server.stop();
 }
 

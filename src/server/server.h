@@ -23,6 +23,7 @@ struct Listening {
   std::string url;  // "http://127.0.0.1:8420"
   FirstKey first_key;
   std::string authority_file;  // authority to trust, for self-signed TLS; else empty
+  enum class Code { none, exact_limits, approximate_limits } code = Code::none;
 };
 
 // Runs a server. Calls `until_end` when the server answers requests, and stops it when the callback returns.

@@ -20,6 +20,7 @@ namespace sk::server {
 
 enum class Tls { off, self_signed };
 enum class SandboxMode { required, weak, off };
+enum class LimitsMode { exact, approximate };
 
 struct Settings {
   // All defaults; "~/" in paths is not expanded yet.

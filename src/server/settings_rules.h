@@ -147,6 +147,8 @@ template <>
 inline constexpr std::array<std::string_view, 2> kChoices<Tls>{"off", "self-signed"};
 template <>
 inline constexpr std::array<std::string_view, 3> kChoices<SandboxMode>{"required", "weak", "off"};
+template <>
+inline constexpr std::array<std::string_view, 2> kChoices<LimitsMode>{"exact", "approximate"};
 
 template <class Enum>
 struct Choice {

@@ -57,6 +57,7 @@ class Server:
         """Starts without waiting until it is ready."""
         environment = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "SANDKEEP_ROOT_KEY": ROOT_KEY,
                        "SANDKEEP_SANDBOX": "off",  # a start without Python is quick; tests of sessions turn it on
+                       **({} if os.geteuid() == 0 else {"SANDKEEP_LIMITS": "approximate"}),  # an ordinary user may have no control groups
                        **{k: v for k, v in os.environ.items() if k.endswith("SAN_OPTIONS") or k == "TMPDIR"}, **self.environment}
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(self.command(), env=environment, stdout=subprocess.PIPE, stderr=log, stdin=subprocess.DEVNULL)

@@ -283,6 +283,7 @@ int run(int argc, char** argv) {
   options.data_root = std::filesystem::temp_directory_path();
   options.pool_size = 2;
   options.preallocation_bytes_max = 1ull << 30;
+  options.approximate = ApproximateLimitsAllowed::by_operator();
   std::string file;
   for (int i = 1; i < argc; ++i) {
     std::string argument = argv[i];

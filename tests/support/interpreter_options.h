@@ -13,6 +13,7 @@ inline sandbox::SandboxHost::Options host_options(const std::string& data_root) 
   options.data_root = data_root;
   options.pool_size = 2;
   options.preallocation_bytes_max = 1ull << 30;
+  options.approximate = sandbox::ApproximateLimitsAllowed::by_operator();
   return options;
 }
 
@@ -20,6 +21,8 @@ inline interpreter::InterpreterOptions interpreter_options(const std::string& di
   return {.directory = directory,
           .memory_default_bytes = 1ull << 30,
           .memory_max_bytes = 16ull << 30,
+          .io_bytes_per_s = 0,
+          .background_time_max_s = 86'400,
           .timeout_default_s = 120,
           .timeout_max_s = 3600,
           .idle_default_s = 20 * 60,

@@ -18,11 +18,18 @@ bool is_offered(const Tool& tool, const App& app, const workspace::Actor& actor)
   return (tool.reads_only || actor.may_write()) && (!tool.runs_code || app.interpreter.runs_code());
 }
 
+// Agents plan differently where a limit is not exact.
+Offer with_limits(Offer offer, const App& app) {
+  if (app.interpreter.runs_code() && !app.interpreter.has_exact_limits())
+    offer.instructions += " Code has approximate limits on memory and processes here.";
+  return offer;
+}
+
 }  // namespace
 
 Hub::Hub(App& the_app, Offer the_offer)
     : app(the_app),
-      offer(std::move(the_offer)),
+      offer(with_limits(std::move(the_offer), app)),
       extension(offer.has_resources ? app.mcp_extension : nullptr),
       sessions(app.clock,
                {.entries_max = app.settings.mcp_sessions_max,

@@ -89,7 +89,9 @@ class Demo {
       : call_(call),
         server_({.folder = folder_.path,
                  .root_key = key_,
-                 .flags = {"--session-idle-s", std::to_string(kIdleS), "--log-level", "warn"}}),
+                 // Its own code needs no exact limits.
+                 .flags = {"--session-idle-s", std::to_string(kIdleS), "--log-level", "warn",
+                           "--limits=approximate"}}),
         interrupt_(call.terminal, "interrupted; everything is removed", [this] {
           server_.end();
           folder_.remove();

@@ -14,7 +14,17 @@ using sandbox::Layer;
 using sandbox::Need;
 
 std::string_view name_of(Need need) {
-  return need == Need::always ? "always" : need == Need::required ? "required" : "useful";
+  switch (need) {
+    case Need::always:
+      return "always";
+    case Need::required:
+      return "required";
+    case Need::exact:
+      return "exact";
+    case Need::useful:
+      break;
+  }
+  return "useful";
 }
 
 Json to_json(const sandbox::Report& report, const std::vector<std::string>& missing) {
@@ -50,10 +60,11 @@ void show(Invocation& call, const sandbox::Report& report, const std::vector<std
   for (const auto& layer : report.layers) width = std::max(width, layer.name.size());
   terminal.line(std::string("The sandbox, as ") + (report.is_root ? "root" : "an ordinary user") + ":");
   for (const auto& layer : report.layers) show_layer(call, layer, width);
-  terminal.line(
-      report.limits_are_exact
-          ? "Limits on memory and processes are exact: control groups enforce them."
-          : "Limits on memory and processes are approximate: a watcher and resource limits enforce them.");
+  terminal.line(report.limits_are_exact
+                    ? "Limits on memory and processes are exact: control groups enforce them."
+                    : "Approximate limits: a watcher and resource limits bound memory and processes. Code "
+                      "runs only with "
+                      "--limits=approximate.");
   if (missing.empty()) {
     terminal.line("All usual Python packages are installed.");
   } else {
@@ -63,7 +74,9 @@ void show(Invocation& call, const sandbox::Report& report, const std::vector<std
     terminal.line("  sudo apt-get install" + names);
   }
   if (report.complete())
-    terminal.line(terminal.paint_out(Style::green, "Code can run here."));
+    terminal.line(terminal.paint_out(Style::green, report.limits_are_exact
+                                                       ? "Code can run here."
+                                                       : "Code can run here with --limits=approximate."));
   else
     terminal.line(terminal.paint_out(Style::red, "Code cannot run here: ") + "missing " + report.missing() +
                   (report.possible()
@@ -79,7 +92,7 @@ ExitCode run_doctor(Invocation& call) {
     call.terminal.line(to_text(to_json(report, missing)));
   else
     show(call, report, missing);
-  return report.complete() ? ExitCode::ok : ExitCode::failed;
+  return report.complete() && report.limits_are_exact ? ExitCode::ok : ExitCode::failed;
 }
 
 }  // namespace
@@ -91,7 +104,7 @@ Command doctor_command() {
       .summary = "checks whether this machine can run code safely",
       .about =
           "Tests each layer of the sandbox as the current user, and shows how to add missing ones. Exits "
-          "with 0 if code can run.",
+          "with 0 if code can run with exact limits.",
       .options = {{"data", 0, "DIR", "the server's data folder, whose filesystem is tested"}},
       .positional_max = 0,
       .examples = {"sandkeep doctor", "sandkeep doctor --data /srv/sandkeep"},

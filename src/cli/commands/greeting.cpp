@@ -39,6 +39,7 @@ std::string greeting(const GreetingFacts& facts) {
   out += row("page", base + "/  (sign in with the key)");
   out += key_row(facts);
   out += row("data", facts.data_folder);
+  if (!facts.code.empty()) out += row("code", facts.code);
   if (!facts.authority_file.empty()) {
     out += row("trust", "sudo cp " + shell_word(facts.authority_file) +
                             " /usr/local/share/ca-certificates/sandkeep.crt && sudo update-ca-certificates");

@@ -14,6 +14,7 @@ struct GreetingFacts {
   std::string key_file;                 // empty: the operator chose the key
   std::string key_from;  // for that case: shell words that yield the key, "$SANDKEEP_ROOT_KEY"; may be empty
   std::string authority_file;        // authority to trust; empty: none
+  std::string code;                  // how code runs: "approximate limits …"; empty: as usual
   std::string program = "sandkeep";  // the command that runs this program in a shell
 };
 

@@ -66,6 +66,19 @@ std::string key_from(const server::Settings& settings, const Environment& enviro
   return at != environment.end() && !at->second.empty() ? "$SANDKEEP_ROOT_KEY" : "";
 }
 
+std::string_view limits_word(server::Listening::Code code) {
+  using Code = server::Listening::Code;
+  return code == Code::none ? "no code runs" : code == Code::exact_limits ? "exact" : "approximate";
+}
+
+std::string about_code(server::Listening::Code code) {
+  using Code = server::Listening::Code;
+  if (code == Code::none) return "does not run here; the log says why";
+  return code == Code::approximate_limits
+             ? "approximate limits on memory and processes ('sandkeep doctor' shows how to make them exact)"
+             : "";
+}
+
 void greet(const Invocation& call, const server::Settings& settings, const server::Listening& server) {
   auto path = call.environment.find("PATH");
   auto text = greeting({.url = server.url,
@@ -75,6 +88,7 @@ void greet(const Invocation& call, const server::Settings& settings, const serve
                         .key_file = server.first_key.file,
                         .key_from = key_from(settings, call.environment),
                         .authority_file = server.authority_file,
+                        .code = about_code(server.code),
                         .program = program_name(path == call.environment.end() ? "" : path->second)});
   try {
     call.terminal.out(text);
@@ -114,7 +128,10 @@ ExitCode serve(Invocation& call, const api::mcp::Extension* mcp_extension) {
   raise_open_files_limit();
   server::run(settings, call.clock, mcp_extension, [&](const server::Listening& server) {
     warn_of_plain_http(settings, server.url.starts_with("https://"));
-    log::info("ready", {{"version", kVersion}, {"url", server.url}, {"data", settings.data}});
+    log::info("ready", {{"version", kVersion},
+                        {"url", server.url},
+                        {"data", settings.data},
+                        {"limits", limits_word(server.code)}});
     greet(call, settings, server);
     auto name = signals.wait();
     log::info("stopping: running requests may finish; another signal stops the server at once",

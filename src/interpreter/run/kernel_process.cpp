@@ -4,6 +4,10 @@ namespace sk::interpreter {
 
 namespace {
 
+// Sparse files may appear this large, so that they are reported as too large instead of failing. The disk
+// guard limits the space that files really use.
+constexpr uint64_t kApparentBytesMax = 8ull << 40;
+
 class SandboxedKernel final : public KernelProcess {
  public:
   SandboxedKernel(std::unique_ptr<sandbox::Session> session, sandbox::KernelEvents& events)
@@ -43,6 +47,19 @@ class SandboxedKernel final : public KernelProcess {
 };
 
 }  // namespace
+
+sandbox::SessionSpec sandbox_of(const SessionInfo& info, const InterpreterOptions& options) {
+  sandbox::SessionSpec spec;
+  spec.id = info.id.hex();
+  spec.data_dir = options.directory + "/" + info.id.hex();
+  spec.limits.memory_bytes = info.memory_bytes;
+  spec.limits.file_bytes_max = kApparentBytesMax;
+  spec.limits.cpu_s_max = static_cast<uint64_t>(options.background_time_max_s);
+  spec.limits.io_bytes_per_s = options.io_bytes_per_s;
+  spec.tenant = info.owner.hex();
+  spec.runtime = info.runtime;
+  return spec;
+}
 
 std::unique_ptr<KernelProcess> start_in_sandbox(sandbox::SandboxHost& host, const sandbox::SessionSpec& spec,
                                                 sandbox::KernelEvents& events) {

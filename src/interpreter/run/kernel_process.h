@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "interpreter/options.h"
+#include "interpreter/types.h"
 #include "sandbox/host.h"
 #include "sandbox/kernel.h"
 #include "sandbox/meter.h"
@@ -42,6 +44,9 @@ class KernelProcess {
   // Measures the sandbox from any thread; may outlive the kernel. Null where nothing can be measured.
   virtual std::shared_ptr<const sandbox::Meter> meter() const = 0;
 };
+
+// Returns the sandbox in which the session's code runs.
+sandbox::SessionSpec sandbox_of(const SessionInfo& info, const InterpreterOptions& options);
 
 // `host` and `events` outlive it. Any thread. Throws as SandboxHost::start() does.
 std::unique_ptr<KernelProcess> start_in_sandbox(sandbox::SandboxHost& host, const sandbox::SessionSpec& spec,

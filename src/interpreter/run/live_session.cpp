@@ -12,9 +12,6 @@ namespace sk::interpreter {
 
 namespace {
 
-// Sparse files may appear this large, so that they are reported as too large instead of failing. The disk
-// guard limits the space that files really use.
-constexpr uint64_t kApparentBytesMax = 8ull << 40;
 constexpr int64_t kSaveManifestAfterUs = kSecondUs / 2;
 constexpr int64_t kRecordAfterUs = kSecondUs / 10;
 constexpr int64_t kWarningMostUs = 60 * kSecondUs;
@@ -100,6 +97,7 @@ void LiveSession::start(QueuedExecution next) {
       execution.woke = has_run_;
       wake();
       execution.timings["wake_us"] = now_us() - begin_us;
+      if (!wake_note_.empty()) outputs_.current()->note(std::exchange(wake_note_, {}));
     }
     auto open_files = [this] { return runner_.open_files(); };
     for (const auto& sentence : keeper_.bring_outside_changes(capture_as(), open_files))
@@ -261,12 +259,7 @@ void LiveSession::save(const QueuedExecution& one) {
 // Waking and sleeping.
 
 void LiveSession::wake() {
-  sandbox::SessionSpec spec;
-  spec.id = info_.id.hex();
-  spec.data_dir = services_.options.directory + "/" + info_.id.hex();
-  spec.limits.memory_bytes = info_.memory_bytes;
-  spec.limits.file_bytes_max = kApparentBytesMax;
-  spec.runtime = info_.runtime;
+  auto spec = sandbox_of(info_, services_.options);
   keeper_.prepare();
   // The sandbox sees the folder, whose files may still be added while it starts, as long as no code runs.
   auto starting =

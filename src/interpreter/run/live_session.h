@@ -65,6 +65,8 @@ class LiveSession : public std::enable_shared_from_this<LiveSession> {
   // interrupted.
   void reserve() { ++queued_; }
   void unreserve() { --queued_; }
+  // A sentence for the answer of the first execution; empty: none. Call before that is enqueued.
+  void note_at_wake(std::string sentence) { wake_note_ = std::move(sentence); }
   // Call before the first execution of an authority: from then on, its executions end as `revoked` when its
   // key or its right to write ends, and the session goes to sleep, because processes of theirs may still run.
   // Throws if the right has ended already.
@@ -193,6 +195,7 @@ class LiveSession : public std::enable_shared_from_this<LiveSession> {
   // The narrowest scope of an execution since the session woke. Code of earlier executions may still run in
   // the process, so a later one does not widen what requests of code reach.
   std::string path_scope_;
+  std::string wake_note_;
   bool has_run_;  // whether any execution ever ran
   bool retired_ = false;
   // A key that ran code here was revoked while an execution of another key runs. Its processes end after

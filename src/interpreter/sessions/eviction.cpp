@@ -7,6 +7,7 @@ namespace sk::interpreter {
 namespace {
 
 constexpr int64_t kUsedJustNowUs = kSecondUs;
+constexpr uint64_t kOwnProcesses = 1;  // the kernel, which has one thread
 
 }  // namespace
 
@@ -18,6 +19,19 @@ bool must_end(const LiveSession& session, TimeUs now_us) {
   bool over = !session.awake() && now_us - session.active_us() > 60 * kSecondUs;
   bool long_awake = session.awake() && awake_max_us > 0 && now_us - session.awake_since_us() > awake_max_us;
   return idle || over || long_awake;
+}
+
+bool overstays_in_background(const LiveSession& session, TimeUs now_us, int64_t background_time_max_s) {
+  if (background_time_max_s == 0 || session.busy() || !session.awake()) return false;
+  if (now_us - session.active_us() <= background_time_max_s * kSecondUs) return false;
+  return session.usage().processes > kOwnProcesses;
+}
+
+std::string background_note(int64_t background_time_max_s) {
+  return "The session was asleep: processes that an earlier cell had started still ran " +
+         std::to_string(background_time_max_s) +
+         " s after the last cell, which is the limit (background_time_max_s). They were ended; files are "
+         "kept.";
 }
 
 std::shared_ptr<LiveSession> choose_evicted(const std::vector<std::shared_ptr<LiveSession>>& live,

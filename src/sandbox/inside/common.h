@@ -51,6 +51,10 @@ int sk_limit_tmp(uint64_t bytes, struct sk_fault* fault);
 int sk_attach_folders(const struct sk_go* go, const int* mount_fds, struct sk_fault* fault);
 int sk_make_cache_writable(struct sk_fault* fault);
 
+/* groups.c, priority.c */
+int sk_join_groups(const int* group_fds, uint32_t count, struct sk_fault* fault);
+int sk_give_way(struct sk_fault* fault);
+
 /* rlimits.c, users.c, capabilities.c, descriptors.c, landlock.c, seccomp.c */
 int sk_set_rlimits(const struct sk_go* go, struct sk_fault* fault);
 int sk_take_identity(uint32_t uid, uint32_t gid, struct sk_fault* fault);

@@ -70,12 +70,14 @@ static size_t read_proc(const char* pid, const char* name, char* out, size_t byt
 
 typedef uint64_t count_process(const char* pid);
 
-/* Returns all anonymous and shared memory that the process maps. This is cheap, and never less than its
- * share. */
+/* Returns all anonymous and shared memory that the process maps, and its page tables. This is cheap, and
+ * never less than its share. */
 static uint64_t resident_bytes(const char* pid) {
   static char text[4096];
   if (read_proc(pid, "/status", text, sizeof text) == 0) return 0;
-  return (read_number_field(text, "\nRssAnon:") + read_number_field(text, "\nRssShmem:")) << 10;
+  return (read_number_field(text, "\nRssAnon:") + read_number_field(text, "\nRssShmem:") +
+          read_number_field(text, "\nVmPTE:"))
+         << 10;
 }
 
 /* Returns the proportional share of the process, so memory shared with the zygote or with siblings is not
@@ -113,22 +115,32 @@ static uint64_t tmp_bytes(void) {
   return (uint64_t)(tmp.f_blocks - tmp.f_bfree) * (uint64_t)tmp.f_bsize;
 }
 
-/* Returns the memory use of the session. Exact only where it could exceed the limit. */
-static uint64_t session_bytes(uint64_t limit) {
-  uint64_t tmp = tmp_bytes();
-  uint64_t at_most = tmp + for_all_processes(resident_bytes);
-  return at_most <= limit ? at_most : tmp + for_all_processes(share_bytes);
+/* Returns what the buffers of all sockets of the session can hold at most, also of those that only travel in
+ * messages. Nothing tells what they hold. */
+static uint64_t socket_bytes(uint64_t of_one) {
+  static char text[512];
+  return read_proc("1", "/net/sockstat", text, sizeof text) == 0
+             ? 0
+             : read_number_field(text, "sockets: used") * of_one;
 }
-
-static void end_session(void) { _exit(0); }
 
 struct watch {
   int main_pidfd;
   uint64_t memory_bytes;
+  uint64_t socket_bytes;
   int listener; /* of the filter, or -1 */
   int refusals_fd;
   uint64_t refusals;
 };
+
+/* Returns the memory use of the session. Exact only where it could exceed the limit. */
+static uint64_t session_bytes(const struct watch* watch) {
+  uint64_t kernel = tmp_bytes() + socket_bytes(watch->socket_bytes);
+  uint64_t at_most = kernel + for_all_processes(resident_bytes);
+  return at_most <= watch->memory_bytes ? at_most : kernel + for_all_processes(share_bytes);
+}
+
+static void end_session(void) { _exit(0); }
 
 /* Refuses a call that the filter left to this process, and counts it. After the last that is counted, the
  * kernel refuses them by itself, as not implemented. */
@@ -168,6 +180,7 @@ static void obey(struct watch* watch) {
       break;
     case SK_CONTROL_MEMORY:
       watch->memory_bytes = packet.memory_bytes;
+      watch->socket_bytes = packet.socket_bytes;
       break;
     case SK_CONTROL_REFUSALS:
       if (fd_count != 2) break;
@@ -195,7 +208,7 @@ static int next_look_ms(uint64_t used, uint64_t limit, int unchanged_looks) {
 }
 
 static void watch_over(void) {
-  struct watch watch = {-1, 0, -1, -1, 0};
+  struct watch watch = {-1, 0, 0, -1, -1, 0};
   uint64_t used = 0;
   int unchanged_looks = 0;
   for (;;) {
@@ -210,7 +223,7 @@ static void watch_over(void) {
     if (ready > 0 && waits[2].revents) refuse_call(&watch);
     if (ready != 0 || watch.memory_bytes == 0) continue;
     uint64_t before = used;
-    used = session_bytes(watch.memory_bytes);
+    used = session_bytes(&watch);
     unchanged_looks = used == before ? unchanged_looks + 1 : 0;
     if (used <= watch.memory_bytes) continue;
     report(SK_NEWS_MEMORY, (struct sk_fault){0, 0});

@@ -56,11 +56,11 @@ int sk_restrict_with_landlock(struct sk_fault* fault) {
   if (ruleset < 0) return sk_fail(fault, SK_STEP_landlock);
   uint64_t read = ACCESS_EXECUTE | ACCESS_READ_FILE | ACCESS_READ_DIR;
   uint64_t device = ACCESS_READ_FILE | ACCESS_WRITE_FILE | (abi >= 3 ? ACCESS_TRUNCATE : 0);
+  /* Nothing in /proc is writable: code must not lower its oom_score_adj. */
   uint64_t own = all & ~(uint64_t)ACCESS_IOCTL_DEV;
   if (allow(ruleset, "/", read) != 0 || allow(ruleset, "/mnt/data", own) != 0 ||
-      allow(ruleset, "/tmp", own) != 0 || allow(ruleset, "/proc", read | device) != 0 ||
-      allow(ruleset, "/dev/null", device) != 0 || allow(ruleset, "/dev/zero", device) != 0 ||
-      allow(ruleset, "/dev/full", device) != 0)
+      allow(ruleset, "/tmp", own) != 0 || allow(ruleset, "/dev/null", device) != 0 ||
+      allow(ruleset, "/dev/zero", device) != 0 || allow(ruleset, "/dev/full", device) != 0)
     return sk_fail(fault, SK_STEP_landlock);
   if (syscall(SYS_landlock_restrict_self, ruleset, 0) != 0) return sk_fail(fault, SK_STEP_landlock);
   close(ruleset);

@@ -34,6 +34,7 @@ int sk_set_rlimits(const struct sk_go* go, struct sk_fault* fault) {
       {RLIMIT_NICE, 0},
       {RLIMIT_RTPRIO, 0},
       {RLIMIT_DATA, go->data_bytes_max ? go->data_bytes_max : ~(uint64_t)0},
+      {RLIMIT_CPU, go->cpu_s_max ? go->cpu_s_max : ~(uint64_t)0},
   };
   for (size_t i = 0; i < sizeof limits / sizeof *limits; ++i)
     if (set_limit(limits[i].resource, limits[i].value) != 0) return sk_fail(fault, SK_STEP_rlimits);

@@ -42,12 +42,13 @@ static int arrange(int init_pidfd, int gate_fd, int channel_fd, int out_fd, int 
   return sk_close_from(kArranged, fault);
 }
 
-static int receive_go(struct sk_go* go, int* mount_fds, struct sk_fault* fault) {
-  int fd_count = 1 + SK_BINDS_MAX;
-  ssize_t got = sk_receive(kGate, go, sizeof *go, mount_fds, &fd_count);
+static int receive_go(struct sk_go* go, int* fds, struct sk_fault* fault) {
+  int fd_count = SK_FDS_MAX;
+  ssize_t got = sk_receive(kGate, go, sizeof *go, fds, &fd_count);
   if (got == 0) _exit(0); /* the server no longer needs this session */
-  if (got == (ssize_t)sizeof *go && go->bind_count <= SK_BINDS_MAX && fd_count == 1 + (int)go->bind_count &&
-      go->uid >= rules.uid_first && go->uid <= rules.uid_last)
+  if (got == (ssize_t)sizeof *go && go->bind_count <= SK_BINDS_MAX && go->group_count <= SK_GROUPS_MAX &&
+      fd_count == 1 + (int)go->bind_count + (int)go->group_count && go->uid >= rules.uid_first &&
+      go->uid <= rules.uid_last)
     return 0;
   if (got >= 0) errno = EPROTO;
   return sk_fail(fault, SK_STEP_go);
@@ -62,7 +63,7 @@ static int enter_work_folder(struct sk_fault* fault) {
 static int take_steps(int init_pidfd, int gate_fd, int channel_fd, int out_fd, int err_fd, int* listener,
                       struct sk_fault* fault) {
   static struct sk_go go;
-  int mount_fds[1 + SK_BINDS_MAX];
+  int fds[SK_FDS_MAX];
 
   /* Steps common to all sessions, done in advance while the session waits in the pool. */
   setsid();
@@ -70,12 +71,14 @@ static int take_steps(int init_pidfd, int gate_fd, int channel_fd, int out_fd, i
   if (sk_join_session(kInit, rules.layers, fault) != 0) return -1;
 
   /* Steps specific to this session: the last ones as root (of the machine, or of a user namespace). */
-  if (receive_go(&go, mount_fds, fault) != 0) return -1;
-  if (sk_attach_folders(&go, mount_fds, fault) != 0) return -1;
+  if (receive_go(&go, fds, fault) != 0) return -1;
+  if (sk_join_groups(fds + 1 + go.bind_count, go.group_count, fault) != 0) return -1;
+  if (sk_attach_folders(&go, fds, fault) != 0) return -1;
   if (sk_limit_tmp(go.tmp_bytes, fault) != 0) return -1;
   if ((rules.layers & SK_LAYER_CGROUP_NAMESPACE) && sk_enter_cgroup_namespace(fault) != 0) return -1;
   if (enter_work_folder(fault) != 0) return -1;
   if (sk_close_from(kInit, fault) != 0) return -1;
+  if (sk_give_way(fault) != 0) return -1;
   if (sk_set_rlimits(&go, fault) != 0) return -1;
   if (sk_take_identity(go.uid, go.uid, fault) != 0) return -1;
   if ((rules.layers & SK_LAYER_OWN_USER_NAMESPACE) && sk_enter_own_user_namespace(go.uid, go.uid, fault) != 0)

@@ -22,7 +22,8 @@ enum {
   SK_PATH_MAX = 4096,
   SK_BINDS_MAX = 16,
   SK_BIND_NAME_MAX = 64,
-  SK_FDS_MAX = SK_BINDS_MAX + 8,
+  SK_GROUPS_MAX = 7,
+  SK_FDS_MAX = 1 + SK_BINDS_MAX + SK_GROUPS_MAX,
   SK_FILTER_INSTRUCTIONS_MAX = 4096,
   SK_EXTRA_DIRS_MAX = 16,
   /* Refused calls of a session that are counted. Each costs the time of its init, so there is a limit. */
@@ -112,7 +113,7 @@ enum sk_control_op {
 
 struct sk_control {
   uint32_t op;
-  uint32_t unused;
+  uint32_t socket_bytes; /* MEMORY: most that the buffers of one socket can hold */
   uint64_t memory_bytes;
 };
 
@@ -128,15 +129,19 @@ struct sk_init_report {
 };
 
 /* Server → main process, on its gate: input of the last privileged steps. fds: mount of the data folder,
- * then one per bind. Reply: sk_fault, fd: listener of the filter, where the kernel has them. */
+ * then one per bind, then one per control group to join. Reply: sk_fault, fd: listener of the filter, where
+ * the kernel has them. */
 struct sk_go {
   uint32_t uid; /* also the group id */
   uint32_t bind_count;
+  uint32_t group_count;
+  uint32_t unused;
   uint64_t tmp_bytes;
   uint64_t file_bytes_max;
   uint64_t open_files_max;
   uint64_t processes_max;
   uint64_t data_bytes_max; /* RLIMIT_DATA, 0: none */
+  uint64_t cpu_s_max;      /* RLIMIT_CPU, 0: none */
   char bind_names[SK_BINDS_MAX][SK_BIND_NAME_MAX];
 };
 

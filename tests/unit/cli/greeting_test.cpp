@@ -12,7 +12,8 @@ GreetingFacts facts() {
           .made_key = "skey_secret",
           .key_file = "/srv/keep/root.key",
           .key_from = "",
-          .authority_file = ""};
+          .authority_file = "",
+          .code = ""};
 }
 
 TEST(Greeting, TheFirstLineSaysReadyAndWhere) {
@@ -31,6 +32,13 @@ TEST(Greeting, AKeyIsShownOnlyWhenItWasMadeNow) {
   auto text = greeting(later);
   EXPECT_EQ(text.find("skey_"), std::string::npos);
   EXPECT_NE(text.find("$(cat /srv/keep/root.key)"), std::string::npos);
+}
+
+TEST(Greeting, SaysWhenLimitsAreApproximate) {
+  auto with = facts();
+  with.code = "approximate limits";
+  EXPECT_NE(greeting(with).find("\n  code       approximate limits\n"), std::string::npos);
+  EXPECT_EQ(greeting(facts()).find("\n  code "), std::string::npos);
 }
 
 TEST(Greeting, AServerOnAllAddressesIsReachedOnThisOne) {

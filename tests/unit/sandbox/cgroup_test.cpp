@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "base/fd.h"
+#include "sandbox/host.h"
 #include "support/temp_folder.h"
 
 namespace sk::sandbox {
@@ -56,7 +57,7 @@ class FakeVersion2 {
     prepare("sandkeep-test-server");
     prepare("sandkeep-test");
     write_text(root_ / "cgroup.subtree_control", "");
-    return CgroupTree({{2, {}, root_.path()}}, "sandkeep-test");
+    return CgroupTree({{2, {}, root_.path(), root_.path()}}, "sandkeep-test");
   }
   std::string path(const std::string& name) const { return root_ / name; }
 
@@ -82,9 +83,14 @@ TEST(CgroupVersion2, WritesItsOwnNamesOfLimitsAndReadsItsOwnFigures) {
   FakeVersion2 fake;
   auto tree = fake.tree();
   auto group = tree.make();
-  std::string at = fake.path("sandkeep-test/s1/");
+  std::string at = fake.path("sandkeep-test/t-ann/s1/");
+  // The kernel would make these files.
+  std::filesystem::create_directory(fake.path("sandkeep-test/t-ann"));
+  write_text(fake.path("sandkeep-test/t-ann/cgroup.subtree_control"), "");
+  EXPECT_ANY_THROW(group->enter_tenant("ann")) << "a folder without files cannot be joined";
+  EXPECT_NE(read_file(fake.path("sandkeep-test/t-ann/cgroup.subtree_control")), "") << "handed down again";
   for (const char* file :
-       {"memory.max", "memory.swap.max", "pids.max", "cpu.max", "cgroup.procs", "cgroup.freeze"})
+       {"memory.max", "memory.swap.max", "pids.max", "cpu.max", "cgroup.procs", "cgroup.freeze", "io.max"})
     write_text(at + file, "");
   SessionLimits limits;
   limits.memory_bytes = 64 << 20;
@@ -95,6 +101,8 @@ TEST(CgroupVersion2, WritesItsOwnNamesOfLimitsAndReadsItsOwnFigures) {
   EXPECT_EQ(read_file(at + "memory.swap.max"), "0");
   EXPECT_EQ(read_file(at + "pids.max"), "17");
   EXPECT_EQ(read_file(at + "cpu.max"), "150000 100000");
+  group->limit_io("8:0", 1000);
+  EXPECT_EQ(read_file(at + "io.max"), "8:0 rbps=1000 wbps=1000");
   group->add(4711);
   EXPECT_EQ(read_file(at + "cgroup.procs"), "4711");
   EXPECT_TRUE(group->freeze());
@@ -116,13 +124,52 @@ TEST(CgroupVersion2, WritesItsOwnNamesOfLimitsAndReadsItsOwnFigures) {
   EXPECT_TRUE(group->remove());
 }
 
+TEST(CgroupVersion2, LimitsTheMemoryOfAllSessionsTogetherBelowThatOfItsOwnGroup) {
+  FakeVersion2 fake;
+  write_text(fake.path("memory.max"), "1073741824\n");
+  auto tree = fake.tree();
+  EXPECT_EQ(tree.memory_bytes(), 1u << 30);
+  write_text(fake.path("memory.max"), "max\n");
+  EXPECT_GT(tree.memory_bytes(), 0u);
+  for (const char* file : {"memory.max", "memory.swap.max"})
+    write_text(fake.path("sandkeep-test/") + file, "");
+  tree.limit_memory(5000);
+  EXPECT_EQ(read_file(fake.path("sandkeep-test/memory.max")), "5000");
+}
+
+// A terminal's scope holds other programs too, so only the slice above it can be divided.
+TEST(CgroupVersion2, UsesTheNearestGroupAboveThatCanBeDivided) {
+  TempFolder root;
+  std::string slice = root / "app.slice", scope = slice + "/terminal.scope";
+  std::filesystem::create_directories(scope);
+  // Files that cannot be written stand for a kernel that refuses: folders in their place.
+  std::filesystem::create_directories(scope + "/sandkeep-test-server/cgroup.procs");
+  write_text(scope + "/cgroup.controllers", "cpu memory pids\n");
+  std::filesystem::create_directories(slice + "/sandkeep-test");
+  write_text(slice + "/cgroup.controllers", "cpu memory pids\n");
+  write_text(slice + "/cgroup.subtree_control", "memory pids\n");
+  write_text(slice + "/sandkeep-test/cgroup.subtree_control", "");
+  CgroupTree tree({{2, {}, scope, root.path()}}, "sandkeep-test");
+  EXPECT_TRUE(tree.has("memory") && tree.has("pids")) << tree.description();
+  EXPECT_FALSE(std::filesystem::exists(scope + "/sandkeep-test"));
+}
+
+TEST(SessionsMemory, LeavesRoomForTheServer) {
+  constexpr uint64_t kGiB = 1ull << 30;
+  EXPECT_EQ(default_sessions_memory(64 * kGiB), 56 * kGiB);
+  EXPECT_EQ(default_sessions_memory(4 * kGiB), 3 * kGiB);
+  EXPECT_EQ(default_sessions_memory(1 * kGiB), kGiB / 2);
+}
+
 TEST(CgroupTree, HasNothingWhereNothingMayBeMade) {
   TempFolder folder;
   write_text(folder / "cgroup.controllers", "");
-  CgroupTree tree({{2, {}, folder.path()}, {1, {"memory"}, "/no/such/folder"}}, "sandkeep-test");
+  CgroupTree tree({{2, {}, folder.path(), folder.path()}, {1, {"memory"}, "/no/such/folder", "/no"}},
+                  "sandkeep-test");
   EXPECT_FALSE(tree.has("memory"));
   EXPECT_NE(tree.description(), "");
   auto group = tree.make();
+  EXPECT_TRUE(group->enter_tenant("a").empty());
   group->set_limits({});
   group->add(::getpid());
   EXPECT_FALSE(group->freeze());
@@ -134,7 +181,7 @@ TEST(CgroupTree, SweepsWhatADeadServerLeft) {
   TempFolder folder;
   std::filesystem::create_directories(folder / "sandkeep-999999999-old/s1");
   std::filesystem::create_directories(folder / ("sandkeep-" + std::to_string(::getpid()) + "-mine/s1"));
-  CgroupTree tree({{1, {"memory"}, folder.path()}}, "sandkeep-test");
+  CgroupTree tree({{1, {"memory"}, folder.path(), folder.path()}}, "sandkeep-test");
   EXPECT_FALSE(std::filesystem::exists(folder / "sandkeep-999999999-old"));
   EXPECT_TRUE(std::filesystem::exists(folder / ("sandkeep-" + std::to_string(::getpid()) + "-mine/s1")));
 }
@@ -157,6 +204,33 @@ TEST(CgroupForReal, LimitsFreezesAndGoes) {
   ::waitpid(pid, nullptr, 0);
   for (int i = 0; i < 1000 && !group->remove(); ++i) ::usleep(1000);
   EXPECT_TRUE(group->remove());
+}
+
+TEST(CgroupForReal, ATenantsFolderGoesWithItsLastSession) {
+  auto tree = CgroupTree::find();
+  if (!tree.has("cpu")) GTEST_SKIP() << tree.description();
+  auto one = tree.make(), other = tree.make();
+  auto files = one->enter_tenant("ann");
+  other->enter_tenant("ann");
+  ASSERT_FALSE(files.empty());
+  pid_t pid = ::fork();
+  if (pid == 0) {
+    for (const auto& file : files)
+      if (::write(file.get(), "0", 1) != 1) ::_exit(1);
+    for (;;) ::pause();
+  }
+  std::string groups;
+  for (int i = 0; i < 5000 && groups.find("/t-ann/s") == std::string::npos; ++i, ::usleep(1000))
+    groups = read_file("/proc/" + std::to_string(pid) + "/cgroup");
+  EXPECT_NE(groups.find("/t-ann/s"), std::string::npos) << groups;
+  EXPECT_TRUE(other->remove());
+  EXPECT_FALSE(one->remove());
+  ::kill(pid, SIGKILL);
+  ::waitpid(pid, nullptr, 0);
+  for (int i = 0; i < 1000 && !one->remove(); ++i) ::usleep(1000);
+  EXPECT_TRUE(one->remove());
+  auto again = tree.make();
+  EXPECT_FALSE(again->enter_tenant("ann").empty());
 }
 
 TEST(CgroupForReal, OfVersionTwoFreezesWithoutAnyController) {

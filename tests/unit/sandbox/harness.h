@@ -87,8 +87,11 @@ inline Metrics& metrics() {
 inline std::string parent_of_folders() { return std::filesystem::temp_directory_path().string(); }
 
 inline SandboxHost& host() {
-  static SandboxHost instance(
-      {.data_root = parent_of_folders(), .pool_size = 2, .preallocation_bytes_max = 1ull << 30}, metrics());
+  static SandboxHost instance({.data_root = parent_of_folders(),
+                               .pool_size = 2,
+                               .preallocation_bytes_max = 1ull << 30,
+                               .approximate = ApproximateLimitsAllowed::by_operator()},
+                              metrics());
   return instance;
 }
 

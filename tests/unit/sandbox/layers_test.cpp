@@ -57,6 +57,16 @@ TEST(Report, TellsWhatIsMissingFromWhatIsMerelyUseful) {
   EXPECT_FALSE(report.possible());
 }
 
+TEST(Report, ExactLimitsOrThePermissionOfTheOperatorAreNeeded) {
+  Report report;
+  report.layers = {{"limits by control groups", false, Need::exact, "", ""}};
+  EXPECT_TRUE(report.complete()) << "they are no layer that a weak sandbox could do without";
+  test::expect_error(Code::unavailable, [&] { require_exact_limits(report, std::nullopt); });
+  require_exact_limits(report, ApproximateLimitsAllowed::by_operator());
+  report.limits_are_exact = true;
+  require_exact_limits(report, std::nullopt);
+}
+
 TEST(Doctor, FindsEveryLayerOfThisHostAndAdvisesOnTheRest) {
   test::TempFolder folder;
   Report report = SandboxHost::doctor(folder.path());

@@ -15,6 +15,7 @@ class OwnHost {
  private:
   static SandboxHost::Options with_root(SandboxHost::Options options) {
     options.data_root = parent_of_folders();
+    options.approximate = ApproximateLimitsAllowed::by_operator();
     return options;
   }
 

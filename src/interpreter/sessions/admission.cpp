@@ -1,0 +1,86 @@
+#include "interpreter/sessions/admission.h"
+
+#include "base/error.h"
+#include "base/text.h"
+#include "interpreter/sessions/eviction.h"
+
+namespace sk::interpreter {
+
+namespace {
+
+constexpr int64_t kRetryAfterS = 5;
+// The part of its limit for which a session that wakes needs room.
+constexpr uint64_t kNeededPart = 4;
+
+Error refuse(std::string what) {
+  return Error(Code::too_many_requests, std::move(what))
+      .with("retry_after_seconds", kRetryAfterS)
+      .advise(Advice::end_a_session);
+}
+
+uint64_t held_bytes(const LiveSession& session) {
+  auto usage = session.usage();
+  return usage.memory_bytes - std::min(usage.memory_bytes, usage.memory_cache_bytes);
+}
+
+}  // namespace
+
+void Admission::admit(const Id& guest, uint64_t memory_bytes) {
+  const auto& options = parts_.options;
+  size_t mine = 0, all = 0;
+  for (auto& session : parts_.registry.all()) {
+    ++all;
+    if (session->info().owner == guest) ++mine;
+  }
+  // Sleep costs the other session its variables; a refusal would cost this caller its answer.
+  if (mine >= options.sessions_per_principal_max && !make_room(guest, guest))
+    throw refuse("you run code in " + std::to_string(mine) + " sessions, which is the limit");
+  if (mine < options.sessions_per_principal_max && all >= options.sessions_max &&
+      !make_room(guest, std::nullopt))
+    throw refuse("the server runs code in " + std::to_string(all) + " sessions, which is the limit");
+  admit_memory(guest, memory_bytes);
+}
+
+void Admission::admit_memory(const Id& guest, uint64_t memory_bytes) {
+  auto live = parts_.registry.all();
+  // Measuring is not free, and not needed where not even the limits add up to the memory.
+  uint64_t limits = memory_bytes;
+  for (const auto& session : live) limits += session->info().memory_bytes;
+  if (limits <= parts_.memory_max) return;
+  uint64_t used = 0, needed = memory_bytes / kNeededPart;
+  for (const auto& session : live) used += held_bytes(*session);
+  while (used > 0 && used + needed > parts_.memory_max) {
+    auto asleep = make_room(guest, std::nullopt);
+    if (!asleep)
+      throw refuse("the sessions of this server use " + human_size(used) + " of " +
+                   human_size(parts_.memory_max) + " of memory, and this one needs " + human_size(needed));
+    used -= std::min(used, held_bytes(*asleep));
+  }
+}
+
+std::shared_ptr<LiveSession> Admission::make_room(const Id& guest, const std::optional<Id>& owner) {
+  for (auto live = parts_.registry.all();;) {
+    auto longest = choose_evicted(live, guest, owner, parts_.options.sessions_max, parts_.clock.now_us());
+    if (!longest) return nullptr;
+    auto lease = parts_.registry.try_acquire(longest->info().id);
+    if (lease && lease->live() == longest && !longest->busy()) {
+      parts_.end(std::move(*lease));
+      return longest;
+    }
+    std::erase(live, longest);  // another thread has its lease
+  }
+}
+
+void SleepNotes::add(const Id& session, std::string sentence) {
+  MutexLock lock(mutex_);
+  notes_[session] = std::move(sentence);
+  if (notes_.size() > kMax) notes_.erase(notes_.begin());
+}
+
+std::string SleepNotes::take(const Id& session) {
+  MutexLock lock(mutex_);
+  auto found = notes_.extract(session);
+  return found.empty() ? "" : std::move(found.mapped());
+}
+
+}  // namespace sk::interpreter

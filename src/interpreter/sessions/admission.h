@@ -1,0 +1,60 @@
+// Decides whether another session may wake, by the number of awake sessions and by the memory that they use.
+// Puts idle sessions to sleep to make room.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "interpreter/options.h"
+#include "interpreter/sessions/registry.h"
+
+namespace sk::interpreter {
+
+// Thread-safe. What it is given outlives it.
+class Admission {
+ public:
+  struct Parts {
+    Registry& registry;
+    const InterpreterOptions& options;
+    const Clock& clock;
+    uint64_t memory_max;  // of all sessions together
+    // Ends the live session of a lease, without waiting for it.
+    std::function<void(Registry::Lease)> end;
+  };
+  explicit Admission(Parts parts) : parts_(std::move(parts)) {}
+
+  // Admits a session that `guest` wakes. Throws Error(too_many_requests) when there is no room and none can
+  // be made.
+  //
+  // Most sessions use far less memory than they may. So memory counts as it is used now, without contents of
+  // files that the kernel can drop, and the new session needs room for a quarter of its own limit. If several
+  // grow at once, control groups end the largest process among them.
+  void admit(const Id& guest, uint64_t memory_bytes);
+
+ private:
+  void admit_memory(const Id& guest, uint64_t memory_bytes);
+  // Puts a session to sleep. Returns it, or null when none can sleep.
+  std::shared_ptr<LiveSession> make_room(const Id& guest, const std::optional<Id>& owner);
+
+  const Parts parts_;
+};
+
+// Sentences for the next answer of sessions that were put to sleep for a reason their users should know.
+// Thread-safe. Forgets the oldest of more than kMax, and all of them with the server.
+class SleepNotes {
+ public:
+  static constexpr size_t kMax = 10'000;
+  void add(const Id& session, std::string sentence);
+  std::string take(const Id& session);  // empty: none
+
+ private:
+  Mutex mutex_;
+  std::map<Id, std::string> notes_ SK_GUARDED_BY(mutex_);  // ids grow with time, so the first is the oldest
+};
+
+}  // namespace sk::interpreter
