@@ -245,6 +245,15 @@ TEST(Session, CountsTheCallsThatItsFilterRefuses) {
   EXPECT_EQ(total.value(), before + SK_REFUSALS_COUNTED_MAX);
 }
 
+TEST(Session, CannotUseSpeculationThatTheProcessorCanTurnOff) {
+  TestSession session;
+  // PR_GET_SPECULATION_CTRL of both kinds. Bit 0: a process can choose; bit 3: off for good.
+  session.run(
+      "import ctypes\nlibc = ctypes.CDLL(None)\nfound = [libc.prctl(52, kind, 0, 0, 0) for kind in (0, 1)]");
+  EXPECT_EQ(session.run("[hex(each) for each in found if each > 0 and each & 1 and not each & 8]").result(),
+            "[]");
+}
+
 TEST(Session, SeesFurtherFoldersReadOnly) {
   TempFolder shared;
   std::filesystem::permissions(shared.path(), std::filesystem::perms(0755));
