@@ -1,6 +1,7 @@
 """Without control groups no code runs, unless the operator allows approximate limits."""
 
 import os
+import pathlib
 
 import pytest
 
@@ -40,3 +41,47 @@ def test_approximate_limits_are_said_at_the_start_and_to_agents(start):
              "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}}
     answer = keep.call("POST", "/mcp", json=hello, headers={"Accept": "application/json, text/event-stream"})
     assert "approximate limits" in answer.text
+
+
+CONTROLLERS = ("cpu", "memory", "pids", "freezer")
+
+
+@pytest.fixture
+def delegated():
+    """Control groups of version 1 that belong to the ordinary user, as a service manager would make them."""
+    parents = [pathlib.Path("/sys/fs/cgroup", name) for name in CONTROLLERS]
+    if os.geteuid() != 0 or not all((one / "tasks").exists() for one in parents):
+        pytest.skip("needs root and control groups of version 1")
+    folders = [one / f"sandkeep_test_{os.getpid()}" for one in parents]
+    for one in folders:
+        one.mkdir()
+        for path in (one, one / "cgroup.procs", one / "tasks"):
+            os.chown(path, ORDINARY, ORDINARY)
+    yield folders
+    for one in folders:
+        one.rmdir()
+
+
+class DelegatedServer(UserServer):
+    def __init__(self, folders, **environment):
+        super().__init__(ORDINARY, environment=environment)
+        self.folders = folders
+
+    def command(self):
+        joined = " ".join(f"{one}/cgroup.procs" for one in self.folders)
+        return ["sh", "-c", f'for file in {joined}; do echo 0 > $file || exit 1; done; exec "$@"', "sh", *super().command()]
+
+
+def test_an_ordinary_user_with_delegated_groups_has_exact_limits(delegated):
+    server = DelegatedServer(delegated, SANDKEEP_LIMITS="exact").start()
+    try:
+        keep = Keep(server)
+        session = keep.create(memory="128 MiB")
+        assert keep.run(session, "1+1")["end"] == "ok"
+        groups = [list(one.glob("sandkeep-*/t-*/s*")) for one in delegated if one.parent.name == "cpu"]
+        assert groups[0], "a session's group lies in that of its principal"
+        assert keep.run(session, "x = bytearray(1 << 30)\nfor at in range(0, len(x), 4096): x[at] = 1")["end"] == "oom"
+        assert "APPROXIMATE" not in server.log()
+        assert server.stop() == 0
+    finally:
+        server.remove()

@@ -95,7 +95,8 @@ def test_too_many_processes_end_as_pids(keep, language, code):
     session = keep.create(folder="pids")
     keep.run(session, "open('before', 'w').write('x')")
     done = keep.run(session, code, language=language, timeout_s=60)
-    assert done["end"] == "pids" and "256" in done["message"], (done["end"], done["message"])
+    limit = "256" if keep.server.uid == 0 else "128"  # less where no control group counts memory
+    assert done["end"] == "pids" and limit in done["message"], (done["end"], done["message"])
     keep.call("DELETE", f"/api/v1/sessions/{session['id']}", 204)
     assert keep.read("pids/before") == b"x"
 

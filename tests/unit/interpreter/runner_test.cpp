@@ -250,8 +250,7 @@ TEST_F(RunnerTest, OthersSeeSinceWhenACellRuns) {
 TEST_F(RunnerTest, TheSandboxIsMeasuredWhileItIsOpen) {
   EXPECT_EQ(runner.usage().processes, 0u) << "this kernel has no meter";
   runner.close();
-  play.meter =
-      std::make_shared<const sandbox::Meter>(sandbox::CgroupFiles(), nullptr, ::getpid(), ::getpid());
+  play.meter = std::make_shared<const sandbox::Meter>(sandbox::CgroupFiles(), nullptr, ::getpid(), 0);
   runner.open(std::make_unique<PlayedKernel>(play, runner.events()));
   EXPECT_GT(runner.usage().processes, 0u);
   EXPECT_GT(runner.usage().memory_bytes, 0u);
