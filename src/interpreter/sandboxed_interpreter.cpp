@@ -169,19 +169,17 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     auto info = records.find(lease.id());
     if (!info) throw no_session(lease.id());
     if (info->deleted_us) throw deleted_error();
+    const size_t mine_max =
+        keep.access().limits_of(guest).sessions_max.value_or(options.sessions_per_principal_max);
     size_t mine = 0, all = 0;
-    for (auto& session : registry.all()) {
-      ++all;
-      if (session->info().owner == guest) ++mine;
-    }
+    for (auto& session : registry.all()) ++all, mine += session->info().owner == guest ? 1 : 0;
     auto refuse = [&](std::string what) {
       return Error(Code::too_many_requests, std::move(what)).advise(Advice::end_a_session);
     };
     // Sleep costs the other session its variables; a refusal would cost this caller its answer.
-    if (mine >= options.sessions_per_principal_max && !make_room(guest, guest))
+    if (mine >= mine_max && !make_room(guest, guest))
       throw refuse("you run code in " + std::to_string(mine) + " sessions, which is the limit");
-    if (mine < options.sessions_per_principal_max && all >= options.sessions_max &&
-        !make_room(guest, std::nullopt))
+    if (mine < mine_max && all >= options.sessions_max && !make_room(guest, std::nullopt))
       throw refuse("the server runs code in " + std::to_string(all) + " sessions, which is the limit");
     records.claim(*info);
     auto made = LiveSession::make(services, *info);
@@ -255,6 +253,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
                              NewExecution wanted, std::optional<Execution> earlier) {
     const Id session = lease->id();
     if (auto known = repeats.find(session, lease->live().get(), wanted)) return *known;
+    if (!earlier) keep.usage().check_room_for_records(authority);
     auto live = bring_to_life(*lease, authority.author().principal);
     bool is_queued = false;
     std::shared_ptr<void> reserved(nullptr, [&](void*) {

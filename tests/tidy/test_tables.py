@@ -9,6 +9,7 @@ OWNERS = {
     "workspace": {
         "workspaces", "members", "entries", "placements", "versions", "purged_versions", "purges", "attributes", "blobs", "workspace_blobs",
         "locks", "fences", "journals", "journal", "checkpoints", "retracted_versions", "uploads", "upload_parts",
+        "workspace_usage", "principal_usage",
     },
     "conversations": {"conversations", "messages", "message_files"},
     "interpreter": {
