@@ -53,7 +53,7 @@ class Keep {
   KeepContext& context();
   identity::Access& access();
   Workspaces& workspaces();
-  Usage& usage();
+  Quotas& quotas();
   Files& files();
   Retractions& retractions();
   Uploads& uploads();

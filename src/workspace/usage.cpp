@@ -138,13 +138,13 @@ void drop_session(catalog::Tx& tx, const Id& owner) {
   tx.exec("UPDATE principal_usage SET sessions = sessions - 1 WHERE principal = $1", {owner});
 }
 
-void Usage::check_room_for_records(const Authority& authority) {
+void Quotas::check_room_for_records(const Authority& authority) {
   context_.db.read([&](catalog::Statements& statements) {
     workspace::check_room_for_records(statements, context_, authority.workspace_id());
   });
 }
 
-uint64_t Usage::room(const Authority& authority) {
+uint64_t Quotas::room(const Authority& authority) {
   Held held = context_.db.read([&](catalog::Statements& statements) {
     return need_held(statements, context_, authority.workspace_id());
   });
@@ -153,7 +153,7 @@ uint64_t Usage::room(const Authority& authority) {
   return std::min(room, held.owner_quota - std::min(held.owner_quota, held.owner_bytes));
 }
 
-WorkspaceUsage Usage::of_workspace(const Authority& authority) {
+WorkspaceUsage Quotas::of_workspace(const Authority& authority) {
   const Id& workspace = authority.workspace_id();
   if (authority.is_limited()) throw out_of_scope(authority, "");
   auto amount = [](const catalog::Row& row) { return Amount{row.integer(0), row.integer(1)}; };
@@ -195,7 +195,7 @@ WorkspaceUsage Usage::of_workspace(const Authority& authority) {
   });
 }
 
-PrincipalUsage Usage::of_principal(const Actor& actor, const Id& principal, uint64_t sessions_max) {
+PrincipalUsage Quotas::of_principal(const Actor& actor, const Id& principal, uint64_t sessions_max) {
   if (actor.only_workspace())
     throw Error(Code::forbidden, "this key opens one workspace, and may only ask for the usage of that one");
   if (principal != actor.principal() && !actor.is_admin())

@@ -65,9 +65,9 @@ struct PrincipalUsage {
 };
 
 // Questions outside of a transaction. Any thread.
-class Usage {
+class Quotas {
  public:
-  explicit Usage(KeepContext& context) : context_(context) {}
+  explicit Quotas(KeepContext& context) : context_(context) {}
 
   // As the function of that name, before work whose records come later, such as an execution.
   void check_room_for_records(const Authority& authority);

@@ -38,13 +38,13 @@ Reply get_usage(Call& call) {
   auto principal = call.actor.principal();
   if (auto text = call.query.text("principal")) principal = parse_id(*text, prefix::principal, "principal");
   call.note("read", "usage");
-  return Reply::json(usage_json(call.app.keep.usage().of_principal(
+  return Reply::json(usage_json(call.app.keep.quotas().of_principal(
       call.actor, principal, call.app.settings.sessions_per_principal_max)));
 }
 
 Reply get_workspace_usage(Call& call) {
   auto authority = call.look_at_workspace();
-  auto usage = call.app.keep.usage().of_workspace(authority);
+  auto usage = call.app.keep.quotas().of_workspace(authority);
   call.note("read", "usage");
   return Reply::json({{"workspace_id", authority.workspace_id().with_prefix(prefix::workspace)},
                       {"quota_bytes", usage.quota_bytes},

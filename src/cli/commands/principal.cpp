@@ -63,11 +63,13 @@ ExitCode run_resume(Invocation& call) { return set_suspended(call, {{"suspended"
 
 struct LimitOption {
   const char *option, *field, *label;
+  bool is_size = false;
 };
-constexpr std::array kLimits = {
-    LimitOption{"quota", "quota_bytes", "quota"}, LimitOption{"workspaces", "workspaces_max", "workspaces"},
-    LimitOption{"keys", "keys_max", "keys"}, LimitOption{"sessions", "sessions_max", "running sessions"},
-    LimitOption{"sessions-kept", "sessions_kept_max", "sessions"}};
+constexpr std::array kLimits = {LimitOption{"quota", "quota_bytes", "quota", true},
+                                LimitOption{"workspaces", "workspaces_max", "workspaces", false},
+                                LimitOption{"keys", "keys_max", "keys", false},
+                                LimitOption{"sessions", "sessions_max", "running sessions", false},
+                                LimitOption{"sessions-kept", "sessions_kept_max", "sessions", false}};
 
 // Returns null for "default".
 Json limit_value(const LimitOption& limit, const std::string& text) {
@@ -96,9 +98,9 @@ ExitCode run_limit(Invocation& call) {
   for (const auto& limit : kLimits) {
     auto found = limits.find(limit.field);
     bool is_set = found != limits.end() && found->is_number_unsigned();
-    std::string value = !is_set                                     ? "as the server's setting"
-                        : std::string_view(limit.option) == "quota" ? human_size(found->get<uint64_t>())
-                                                                    : std::to_string(found->get<uint64_t>());
+    std::string value = !is_set         ? "as the server's setting"
+                        : limit.is_size ? human_size(found->get<uint64_t>())
+                                        : std::to_string(found->get<uint64_t>());
     call.terminal.line(std::string(limit.label) + ": " + value);
   }
   return ExitCode::ok;

@@ -335,7 +335,7 @@ std::optional<uint64_t> Capture::room(Plan& plan) {
   if (plan.room) return *plan.room;
   plan.room.emplace();
   try {
-    *plan.room = keep_.usage().room(plan.as.authority);
+    *plan.room = keep_.quotas().room(plan.as.authority);
   } catch (const Error&) {
     // The catalog cannot be read; the room stays unknown.
   }

@@ -486,7 +486,7 @@ TEST_F(ConversationsTest, AReaderMayNotStore) {
 }
 
 TEST_F(ConversationsTest, MessagesCountForTheWorkspaceUntilTheyAreDeleted) {
-  auto counted = [&] { return keep->usage().of_workspace(ws).messages; };
+  auto counted = [&] { return keep->quotas().of_workspace(ws).messages; };
   put("sessions/one/report.csv", "first");
   store(text_message("m1", kLink));
   store(text_message("m2", std::string(5000, 'x')));

@@ -7,8 +7,8 @@ namespace {
 
 class UsageTest : public KeepTest {
  protected:
-  PrincipalUsage mine() { return keep->usage().of_principal(actor, actor.principal(), 16); }
-  WorkspaceUsage usage() { return keep->usage().of_workspace(ws); }
+  PrincipalUsage mine() { return keep->quotas().of_principal(actor, actor.principal(), 16); }
+  WorkspaceUsage usage() { return keep->quotas().of_workspace(ws); }
   void set_quota_of_principal(std::optional<uint64_t> bytes) {
     identity::LimitChanges changes;
     changes.quota_bytes = bytes;
@@ -61,7 +61,7 @@ TEST_F(UsageTest, RecordsBeyondTheFirstMibCountForTheWorkspace) {
   EXPECT_EQ(code_of([&] { put("b", "b"); }), Code::quota_exceeded);
   EXPECT_EQ(code_of([&] { apply(MoveChange{"a", "c", OnExisting::refuse, {}}); }), Code::quota_exceeded);
   EXPECT_EQ(code_of([&] { lock("a"); }), Code::quota_exceeded);
-  EXPECT_EQ(code_of([&] { keep->usage().check_room_for_records(ws); }), Code::quota_exceeded);
+  EXPECT_EQ(code_of([&] { keep->quotas().check_room_for_records(ws); }), Code::quota_exceeded);
 }
 
 TEST_F(UsageTest, AWorkspaceFullOfFilesStillTakesRecords) {
@@ -69,9 +69,9 @@ TEST_F(UsageTest, AWorkspaceFullOfFilesStillTakesRecords) {
   put("a", std::string(100, 'a'));
   EXPECT_EQ(code_of([&] { put("b", "b"); }), Code::quota_exceeded);
   apply(MoveChange{"a", "c", OnExisting::refuse, {}});
-  keep->usage().check_room_for_records(ws);
+  keep->quotas().check_room_for_records(ws);
   add_messages(1 << 20);
-  EXPECT_EQ(code_of([&] { keep->usage().check_room_for_records(ws); }), Code::quota_exceeded);
+  EXPECT_EQ(code_of([&] { keep->quotas().check_room_for_records(ws); }), Code::quota_exceeded);
 }
 
 TEST_F(UsageTest, TheQuotaOfAPrincipalCountsAllItsWorkspaces) {
@@ -157,9 +157,9 @@ TEST_F(UsageTest, OnlyAnAdministratorSeesTheUsageOfOthers) {
   wanted.name = "k";
   auto key = keep->access().create_key(actor, ada.id, wanted);
   auto hers = keep->access().authenticate(key.secret);
-  EXPECT_EQ(keep->usage().of_principal(actor, ada.id, 16).keys, 1u);
-  EXPECT_EQ(keep->usage().of_principal(hers, ada.id, 16).workspaces, 1u);
-  EXPECT_EQ(code_of([&] { keep->usage().of_principal(hers, actor.principal(), 16); }), Code::forbidden);
+  EXPECT_EQ(keep->quotas().of_principal(actor, ada.id, 16).keys, 1u);
+  EXPECT_EQ(keep->quotas().of_principal(hers, ada.id, 16).workspaces, 1u);
+  EXPECT_EQ(code_of([&] { keep->quotas().of_principal(hers, actor.principal(), 16); }), Code::forbidden);
 }
 
 }  // namespace
