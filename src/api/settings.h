@@ -34,6 +34,7 @@ struct DialectSettings {
   int64_t lock_ttl_max_s;
   int64_t lock_wait_max_s;
 
+  uint64_t sessions_per_principal_max;
   uint64_t session_memory_max_bytes;
   int64_t execution_timeout_max_s;
 

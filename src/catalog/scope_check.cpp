@@ -54,10 +54,14 @@ const std::vector<TableOwner>& table_owners() {
       {"followers", kShared},
       {"follower_cursors", kShared},
       {"principals", kInstallation},
+      // Figures that grow and shrink with the rows of any workspace of the principal.
+      {"principal_usage", kShared},
       {"keys", kInstallation, "principal, hash, read_only, only_workspace, expires_us, revoked_us"},
       {"subjects", kInstallation},
       {"checkpoints", kInstallation},
       {"workspaces", "ROW.id"},
+      // Erasing personal data makes the journals of all workspaces smaller.
+      {"workspace_usage", kOwn, "workspace"},
       {"members", kOwn},
       {"entries", kOwn},
       {"placements", kOwn},

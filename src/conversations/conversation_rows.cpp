@@ -158,4 +158,18 @@ void update_shown_file(catalog::Tx& tx, const Id& message, const ShownFile& file
        id_or_null(file.file), detail_of(file)});
 }
 
+workspace::Amount size_of_message(catalog::Statements& statements, const Id& message) {
+  return statements
+      .one("SELECT bytes FROM message_sizes WHERE message = $1", {message},
+           [](const catalog::Row& row) { return workspace::Amount{row.integer(0), 1}; })
+      .value_or(workspace::Amount{});
+}
+
+workspace::Amount size_of_conversation(catalog::Statements& statements, const Id& conversation) {
+  return statements
+      .one("SELECT bytes FROM conversation_sizes WHERE conversation = $1", {conversation},
+           [](const catalog::Row& row) { return workspace::Amount{row.integer(0), 0}; })
+      .value_or(workspace::Amount{});
+}
+
 }  // namespace sk::conversations

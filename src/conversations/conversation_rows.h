@@ -3,6 +3,7 @@
 
 #include "catalog/database.h"
 #include "conversations/conversations.h"
+#include "workspace/usage.h"
 
 namespace sk::conversations {
 
@@ -32,5 +33,9 @@ std::optional<Id> kept_from_origin(catalog::Statements& statements, const Id& wo
 void write_shown_files(catalog::Tx& tx, const Id& node, const Id& workspace, const Id& message,
                        const std::vector<ShownFile>& files);
 void update_shown_file(catalog::Tx& tx, const Id& message, const ShownFile& file);
+
+// What a message and its conversation count for their workspace. Zero for rows that do not exist.
+workspace::Amount size_of_message(catalog::Statements& statements, const Id& message);
+workspace::Amount size_of_conversation(catalog::Statements& statements, const Id& conversation);
 
 }  // namespace sk::conversations

@@ -9,6 +9,7 @@
 #include "workspace/file_at.h"
 #include "workspace/intake.h"
 #include "workspace/journal.h"
+#include "workspace/usage.h"
 
 namespace sk::conversations {
 
@@ -124,6 +125,30 @@ void place_message(catalog::Tx& tx, KeepContext& context, const NewMessage& want
                                      : place_in_order(tx, message.conversation, message.time_us);
 }
 
+// Counts for the workspace by how much a message and its conversation grow until settle().
+class MessageGrowth {
+ public:
+  MessageGrowth(catalog::Tx& tx, const Id& workspace, const Id& conversation, const Id& message)
+      : tx_(tx), workspace_(workspace), conversation_(conversation), message_(message), before_(now()) {}
+  // Returns the number of bytes by which they have grown; negative if they shrank.
+  int64_t settle() {
+    workspace::Amount after = now();
+    workspace::Amount grown{after.bytes - before_.bytes, after.count - before_.count};
+    workspace::count_records(tx_, workspace_, workspace::RecordKind::message, grown);
+    return grown.bytes;
+  }
+
+ private:
+  workspace::Amount now() {
+    auto message = size_of_message(tx_, message_);
+    return {message.bytes + size_of_conversation(tx_, conversation_).bytes, message.count};
+  }
+
+  catalog::Tx& tx_;
+  const Id workspace_, conversation_, message_;
+  const workspace::Amount before_;
+};
+
 // Returns the message with its ids, its position and all its files.
 Message write_message(catalog::Tx& tx, KeepContext& context, const Authority& authority,
                       const NewMessage& wanted, Message message) {
@@ -137,6 +162,7 @@ Message write_message(catalog::Tx& tx, KeepContext& context, const Authority& au
     place_message(tx, context, wanted, known, message);
   }
   auto container = lasting_container(wanted, known.container);
+  MessageGrowth growth(tx, authority.workspace_id(), message.conversation, message.id);
   tx.exec(
       "INSERT INTO conversations (id, workspace, name, title, container, created_us, changed_us) "
       "VALUES ($1, $2, $3, $4, $5, $6, $6) ON CONFLICT (id) DO UPDATE SET "
@@ -150,6 +176,9 @@ Message write_message(catalog::Tx& tx, KeepContext& context, const Authority& au
       {message.id, message.conversation, message.name, message.role, message.order_us, message.stored_us,
        message.author, message.text, message_detail(message)});
   write_shown_files(tx, context.node, authority.workspace_id(), message.id, message.files);
+  int64_t grown = growth.settle();
+  workspace::check_room_for_records(tx, context, authority.workspace_id(),
+                                    static_cast<uint64_t>(std::max<int64_t>(0, grown)));
   Journal::append(tx, context, authority.workspace_id(), authority.author(), "conversation.message",
                   counts_of(message.files),
                   {{"conversation", wanted.conversation}, {"message", wanted.name}});
@@ -236,7 +265,9 @@ bool Conversations::settle(const Authority& authority, const Message& message, i
     for (auto& file : read_shown_files(tx, message.id)) {
       if (file.seq != seq || file.state != ShownState::pending) continue;
       apply_capture(tx, authority.workspace_id(), captured, file);
+      MessageGrowth growth(tx, authority.workspace_id(), message.conversation, message.id);
       update_shown_file(tx, message.id, file);
+      growth.settle();
       Json facts = {{"state", name_of(file.state)}, {"reason", name_of(file.why)}};
       if (file.version) facts["version_id"] = file.version.with_prefix(workspace::prefix::version);
       Journal::append(tx, context_, authority.workspace_id(), authority.author(), "conversation.capture",
@@ -260,6 +291,7 @@ void Conversations::give_up_pending() {
   });
   for (const auto& one : pending)
     context_.db.write(catalog::Scope::workspace(one.workspace), [&](catalog::Tx& tx) {
+      MessageGrowth growth(tx, one.workspace, Id{}, one.message);
       for (auto& file : read_shown_files(tx, one.message)) {
         if (file.state != ShownState::pending) continue;
         file.state = ShownState::not_captured;
@@ -267,6 +299,7 @@ void Conversations::give_up_pending() {
         file.explanation = "the server ended while it was being fetched: store the message again";
         update_shown_file(tx, one.message, file);
       }
+      growth.settle();
     });
 }
 
@@ -285,6 +318,13 @@ void Conversations::remove(const Authority& authority, std::string_view conversa
     auto known = known_of(tx, authority.workspace_id(), conversation, "");
     if (!known.conversation)
       throw Error(Code::not_found, "there is no conversation '" + std::string(conversation) + "'");
+    auto held = *tx.one(
+        "SELECT CAST(COALESCE(sum(bytes), 0) AS BIGINT), count(*) FROM message_sizes WHERE conversation = $1",
+        {known.conversation},
+        [](const catalog::Row& row) { return workspace::Amount{row.integer(0), row.integer(1)}; });
+    held.bytes += size_of_conversation(tx, known.conversation).bytes;
+    workspace::count_records(tx, authority.workspace_id(), workspace::RecordKind::message,
+                             {-held.bytes, -held.count});
     tx.exec("DELETE FROM message_files WHERE message IN (SELECT id FROM messages WHERE conversation = $1)",
             {known.conversation});
     tx.exec("DELETE FROM messages WHERE conversation = $1", {known.conversation});
@@ -302,8 +342,10 @@ void Conversations::remove_message(const Authority& authority, std::string_view 
     auto known = known_of(tx, authority.workspace_id(), conversation, name);
     if (!known.message)
       throw Error(Code::not_found, "the conversation has no message '" + std::string(name) + "'");
+    MessageGrowth growth(tx, authority.workspace_id(), known.conversation, known.message->id);
     tx.exec("DELETE FROM message_files WHERE message = $1", {known.message->id});
     tx.exec("DELETE FROM messages WHERE id = $1", {known.message->id});
+    growth.settle();
     Journal::append(tx, context_, authority.workspace_id(), authority.author(), "conversation.message_delete",
                     Json::object(), {{"conversation", conversation}, {"message", name}});
   });

@@ -58,10 +58,29 @@ KeyInfo read_key(const catalog::Row& row) {
   return key;
 }
 
-#define SK_PRINCIPALS "SELECT id, name, kind, admin, created_us, suspended_us FROM principals"
+#define SK_LIMITS "quota_bytes, workspaces_max, keys_max, sessions_max, sessions_kept_max"
+#define SK_PRINCIPALS "SELECT id, name, kind, admin, created_us, suspended_us, " SK_LIMITS " FROM principals"
+
+PrincipalLimits read_limits(const catalog::Row& row, int first) {
+  auto limit = [&](int column) -> std::optional<uint64_t> {
+    if (row.is_null(first + column)) return std::nullopt;
+    return static_cast<uint64_t>(row.integer(first + column));
+  };
+  return {limit(0), limit(1), limit(2), limit(3), limit(4)};
+}
 
 Principal read_principal(const catalog::Row& row) {
-  return {row.id(0), row.str(1), row.str(2), row.integer(3) != 0, row.integer(4), row.maybe_integer(5)};
+  return {row.id(0),      row.str(1),           row.str(2),         row.integer(3) != 0,
+          row.integer(4), row.maybe_integer(5), read_limits(row, 6)};
+}
+
+Json limits_json(const PrincipalLimits& limits) {
+  auto value = [](const std::optional<uint64_t>& limit) { return limit ? Json(*limit) : Json(); };
+  return {{"quota_bytes", value(limits.quota_bytes)},
+          {"workspaces_max", value(limits.workspaces_max)},
+          {"keys_max", value(limits.keys_max)},
+          {"sessions_max", value(limits.sessions_max)},
+          {"sessions_kept_max", value(limits.sessions_kept_max)}};
 }
 
 // Returns the expiry of a key that `actor` creates. It never exceeds the expiry of the creating key;
@@ -105,8 +124,9 @@ void Actor::need_write() const {
   if (!may_write()) throw Error(Code::forbidden, "this key may read, but not change anything");
 }
 
-Access::Access(catalog::Database& db, const Clock& clock, IdMaker& ids, TransactionHooks& hooks)
-    : db_(db), clock_(clock), ids_(ids), hooks_(hooks) {
+Access::Access(catalog::Database& db, const Clock& clock, IdMaker& ids, TransactionHooks& hooks,
+               size_t keys_max)
+    : db_(db), clock_(clock), ids_(ids), hooks_(hooks), keys_max_(keys_max) {
   auto marks = db_.read([](catalog::Statements& statements) {
     return statements.all("SELECT hash FROM keys", {},
                           [](const catalog::Row& row) { return mark_of(Sha256::from_raw(row.text(0))); });
@@ -288,7 +308,7 @@ Principal Access::create_principal(const Actor& actor, const std::string& name, 
     throw Error(Code::forbidden, "only an administrator's key may create principals");
   check_display_name(name, "a principal's name");
   if (kind != "person" && kind != "agent") throw Error(Code::bad_request, "kind must be 'person' or 'agent'");
-  Principal made{ids_.next(), name, kind, false, clock_.now_us(), {}};
+  Principal made{ids_.next(), name, kind, false, clock_.now_us(), {}, {}};
   db_.write(catalog::Scope::installation(), [&](catalog::Tx& tx) {
     check_key(tx, actor, tx.now_us());
     if (tx.exists("SELECT 1 FROM principals WHERE name = $1", {name}))
@@ -355,6 +375,80 @@ Principal Access::set_suspended(const Actor& actor, const Id& principal, Suspend
   });
 }
 
+Principal Access::set_limits(const Actor& actor, const Id& principal, const LimitChanges& changes) {
+  if (!actor.is_admin() || !actor.may_write())
+    throw Error(Code::forbidden, "only an administrator's key may set the limits of principals");
+  return db_.write(catalog::Scope::installation(), [&](catalog::Tx& tx) {
+    check_key(tx, actor, tx.now_us());
+    auto found = tx.one(SK_PRINCIPALS " WHERE id = $1", {principal}, read_principal);
+    if (!found) throw Error(Code::not_found, "there is no such principal").advise(Advice::list_principals);
+    PrincipalLimits& limits = found->limits;
+    auto apply = [](std::optional<uint64_t>& limit, const LimitChange& change) {
+      if (change) limit = *change;
+    };
+    apply(limits.quota_bytes, changes.quota_bytes);
+    apply(limits.workspaces_max, changes.workspaces_max);
+    apply(limits.keys_max, changes.keys_max);
+    apply(limits.sessions_max, changes.sessions_max);
+    apply(limits.sessions_kept_max, changes.sessions_kept_max);
+    tx.exec(
+        "UPDATE principals SET quota_bytes = $2, workspaces_max = $3, keys_max = $4, sessions_max = $5, "
+        "sessions_kept_max = $6 WHERE id = $1",
+        {principal, limits.quota_bytes, limits.workspaces_max, limits.keys_max, limits.sessions_max,
+         limits.sessions_kept_max});
+    hooks_.record(
+        tx, actor, "principal.limit",
+        {{"principal_id", principal.with_prefix(prefix::principal)}, {"limits", limits_json(limits)}},
+        {{"name", found->name}});
+    return *found;
+  });
+}
+
+PrincipalLimits Access::limits_of(catalog::Statements& statements, const Id& principal) {
+  return statements
+      .one("SELECT " SK_LIMITS " FROM principals WHERE id = $1", {principal},
+           [](const catalog::Row& row) { return read_limits(row, 0); })
+      .value_or(PrincipalLimits{});
+}
+
+PrincipalLimits Access::limits_of(const Id& principal) {
+  return db_.read([&](catalog::Statements& statements) { return limits_of(statements, principal); });
+}
+
+uint64_t Access::valid_keys(catalog::Statements& statements, const Id& principal, TimeUs now_us) {
+  return static_cast<uint64_t>(*statements.one(
+      "SELECT count(*) FROM keys WHERE principal = $1 AND revoked_us IS NULL AND (expires_us IS NULL OR "
+      "expires_us > $2)",
+      {principal, now_us}, [](const catalog::Row& row) { return row.integer(0); }));
+}
+
+void Access::make_room_for_key(catalog::Tx& tx, const Id& principal) {
+  uint64_t max = limits_of(tx, principal).keys_max.value_or(keys_max_);
+  uint64_t valid = valid_keys(tx, principal, tx.now_us());
+  if (valid >= max)
+    throw Error(Code::quota_exceeded, "the principal has " + std::to_string(valid) +
+                                          " valid keys, and the limit is " + std::to_string(max))
+        .with("count", static_cast<int64_t>(valid))
+        .with("limit", static_cast<int64_t>(max))
+        .advise(Advice::revoke_some_keys);
+  struct Old {
+    Id id;
+    uint64_t mark;
+  };
+  constexpr int64_t kAll = INT64_MAX;
+  auto old = tx.all(
+      "SELECT id, hash FROM keys WHERE principal = $1 AND (revoked_us IS NOT NULL OR expires_us <= $2) ORDER "
+      "BY id DESC LIMIT $3 OFFSET $4",
+      {principal, tx.now_us(), kAll, max},
+      [](const catalog::Row& row) { return Old{row.id(0), mark_of(row.hash(1))}; });
+  for (const Old& key : old) tx.exec("DELETE FROM keys WHERE id = $1", {key.id});
+  if (old.empty()) return;
+  tx.after_commit([this, old] {
+    MutexLock lock(mutex_);
+    for (const Old& key : old) marks_.erase(key.mark);
+  });
+}
+
 MadeKey Access::create_key(const Actor& actor, const Id& principal, const NewKey& asked) {
   if (!actor.may_write()) throw Error(Code::forbidden, "a read-only key cannot create keys");
   if (principal != actor.principal() && !actor.is_admin())
@@ -380,6 +474,7 @@ MadeKey Access::create_key(const Actor& actor, const Id& principal, const NewKey
     if (wanted.only_workspace && !hooks_.is_member(tx, principal, *wanted.only_workspace))
       throw Error(Code::not_found, "the key's principal is not a member of that workspace")
           .advise(Advice::let_in_first);
+    make_room_for_key(tx, principal);
     insert_key(tx, tx.now_us(), id, principal, made.secret, wanted);
     mark_after_commit(tx, made.secret);
     Json facts = {{"key_id", id.with_prefix(prefix::key)},

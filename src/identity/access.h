@@ -25,6 +25,13 @@ struct NewKey {
   std::optional<TimeUs> expires_us;
 };
 
+// A change of one limit: unset leaves it, empty returns to the server's setting.
+using LimitChange = std::optional<std::optional<uint64_t>>;
+
+struct LimitChanges {
+  LimitChange quota_bytes, workspaces_max, keys_max, sessions_max, sessions_kept_max;
+};
+
 struct MadeKey {
   KeyInfo info;
   std::string secret;  // shown once, never stored
@@ -34,8 +41,8 @@ struct MadeKey {
 // root key has at least 16 characters.
 class Access {
  public:
-  // All references must outlive this object.
-  Access(catalog::Database& db, const Clock& clock, IdMaker& ids, TransactionHooks& hooks);
+  // All references must outlive this object. `keys_max` is the limit on the valid keys of one principal.
+  Access(catalog::Database& db, const Clock& clock, IdMaker& ids, TransactionHooks& hooks, size_t keys_max);
 
   // Returns whether anyone may manage principals and keys.
   bool has_administrator();
@@ -72,9 +79,16 @@ class Access {
   Principal suspend(const Actor& actor, const Id& principal);
   Principal resume(const Actor& actor, const Id& principal);
 
+  // Admins only. A principal that has more than a new limit keeps it, and cannot add to it.
+  Principal set_limits(const Actor& actor, const Id& principal, const LimitChanges& changes);
+
+  // As the static one, in a read of its own.
+  PrincipalLimits limits_of(const Id& principal);
+
   // Creates a key for the actor or, for admins, for another principal. The scope of the key can only be
   // narrower than the actor's. A key created with an expiring key expires no later, and by default at the
-  // same time. If limited to one workspace, the principal must be a member of it.
+  // same time. If limited to one workspace, the principal must be a member of it. Error(quota_exceeded) at
+  // the principal's limit.
   MadeKey create_key(const Actor& actor, const Id& principal, const NewKey& asked);
   std::vector<KeyInfo> list_keys(const Actor& actor);
   void revoke_key(const Actor& actor, const Id& key);
@@ -90,6 +104,11 @@ class Access {
   // only.
   static void check_key(catalog::Statements& statements, const Actor& actor, TimeUs now_us);
 
+  // Returns the limits that were set for this principal; none for an unknown one.
+  static PrincipalLimits limits_of(catalog::Statements& statements, const Id& principal);
+  // Counts the keys that are neither revoked nor expired.
+  static uint64_t valid_keys(catalog::Statements& statements, const Id& principal, TimeUs now_us);
+
   static bool has_principal(catalog::Statements& statements, const Id& principal);
 
  private:
@@ -98,12 +117,16 @@ class Access {
   static Actor read_actor(const catalog::Row& row);
   // Makes may_exist() true for the key once the transaction is committed.
   void mark_after_commit(catalog::Tx& tx, std::string_view secret);
+  // Error(quota_exceeded) if the principal has as many valid keys as it may. Otherwise deletes its oldest
+  // invalid keys, so that one that is replaced every minute leaves a limited number of rows.
+  void make_room_for_key(catalog::Tx& tx, const Id& principal);
   Actor insert_subject(catalog::Tx& tx, const std::string& source, const std::string& subject);
 
   catalog::Database& db_;
   const Clock& clock_;
   IdMaker& ids_;
   TransactionHooks& hooks_;
+  const size_t keys_max_;
   Mutex mutex_;
   std::unordered_map<Id, TimeUs> last_use_us_ SK_GUARDED_BY(mutex_);
   std::unordered_map<std::string, Actor> subjects_ SK_GUARDED_BY(mutex_);  // keyed by "source\nsubject"

@@ -66,6 +66,15 @@ struct Author {
   std::string name;
 };
 
+// Limits that an administrator set for one principal; unset: the server's settings apply.
+struct PrincipalLimits {
+  std::optional<uint64_t> quota_bytes;  // of all its workspaces; 0: none
+  std::optional<uint64_t> workspaces_max;
+  std::optional<uint64_t> keys_max;
+  std::optional<uint64_t> sessions_max;  // awake at the same time
+  std::optional<uint64_t> sessions_kept_max;
+};
+
 struct Principal {
   Id id;
   std::string name;
@@ -73,6 +82,7 @@ struct Principal {
   bool admin = false;
   TimeUs created_us = 0;
   std::optional<TimeUs> suspended_us = {};
+  PrincipalLimits limits = {};
 };
 
 struct KeyInfo {

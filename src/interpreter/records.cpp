@@ -2,6 +2,7 @@
 
 #include "interpreter/record_rows.h"
 #include "workspace/journal.h"
+#include "workspace/usage.h"
 
 namespace sk::interpreter {
 
@@ -76,6 +77,11 @@ void Records::insert(const workspace::Authority& authority, const SessionInfo& s
          session.timeout_s, session.idle_s, session.runtime, to_text(session.environment),
          to_text(session.labels), session.execution_count, session.created_us, session.active_us,
          session.awake_max_s, session.epoch, context_.node});
+    workspace::add_session(tx, context_, session.owner);
+    auto bytes = *tx.one("SELECT bytes FROM session_sizes WHERE session = $1", {session.id},
+                         [](const catalog::Row& row) { return row.integer(0); });
+    workspace::count_records(tx, session.workspace, workspace::RecordKind::execution, {bytes, 0});
+    workspace::check_room_for_records(tx, context_, session.workspace, static_cast<uint64_t>(bytes));
     workspace::Journal::append(tx, context_, session.workspace, authority.author(), "session.create",
                                {{"session_id", session.id.with_prefix(workspace::prefix::session)},
                                 {"memory_bytes", session.memory_bytes}},
@@ -155,7 +161,10 @@ void Records::mark_deleted(const workspace::Authority& by, const SessionInfo& se
   const workspace::Author owner(session.owner, "");
   write_as_owner(context_.db, session, [&](catalog::Tx& tx) {
     check_key_still_holds(tx, by);
-    tx.exec("UPDATE sessions SET deleted_us = $2, dirty = 0 WHERE id = $1", {session.id, now_us});
+    // Its record stays for its executions, so their bytes still count.
+    if (tx.exec("UPDATE sessions SET deleted_us = $2, dirty = 0 WHERE id = $1 AND deleted_us IS NULL",
+                {session.id, now_us}) > 0)
+      workspace::drop_session(tx, session.owner);
     tx.exec("DELETE FROM manifests WHERE session = $1", {session.id});
     tx.exec("DELETE FROM unkept WHERE session = $1", {session.id});
     workspace::Journal::append(tx, context_, session.workspace, owner, "session.delete",
@@ -314,13 +323,52 @@ void Records::save_copy_state(const SessionInfo& session, const CopyState& state
 
 namespace {
 
-void insert_files(catalog::Tx& tx, const Id& execution, const std::vector<KeptFile>& kept) {
+// Counts for the workspace by how much executions grow until settle(), without the files that they kept.
+class ExecutionGrowth {
+ public:
+  ExecutionGrowth(catalog::Tx& tx, const Id& workspace, const Id& execution)
+      : tx_(tx), workspace_(workspace), execution_(execution), before_(now()) {}
+  void settle() {
+    workspace::Amount after = now();
+    workspace::count_records(tx_, workspace_, workspace::RecordKind::execution,
+                             {after.bytes - before_.bytes, after.count - before_.count});
+  }
+
+ private:
+  workspace::Amount now() {
+    return tx_
+        .one("SELECT bytes FROM execution_sizes WHERE execution = $1", {execution_},
+             [](const catalog::Row& row) { return workspace::Amount{row.integer(0), 1}; })
+        .value_or(workspace::Amount{});
+  }
+
+  catalog::Tx& tx_;
+  const Id workspace_, execution_;
+  const workspace::Amount before_;
+};
+
+void insert_files(catalog::Tx& tx, const Id& workspace, const Id& execution,
+                  const std::vector<KeptFile>& kept) {
   int64_t seq = tx.one("SELECT MAX(seq) FROM execution_files WHERE execution = $1", {execution},
                        [](const catalog::Row& row) { return row.maybe_integer(0).value_or(0); })
                     .value_or(0);
-  for (const auto& file : kept)
+  int64_t bytes = 0;
+  for (const auto& file : kept) {
+    std::string detail = to_text(to_json(file));
     tx.exec("INSERT INTO execution_files (execution, seq, detail) VALUES ($1, $2, $3)",
-            {execution, ++seq, to_text(to_json(file))});
+            {execution, ++seq, detail});
+    bytes += static_cast<int64_t>(detail.size()) + workspace::kRowBytes;
+  }
+  workspace::count_records(tx, workspace, workspace::RecordKind::execution, {bytes, 0});
+}
+
+void delete_files(catalog::Tx& tx, const Id& workspace, const Id& execution) {
+  auto bytes =
+      *tx.one("SELECT CAST(COALESCE(sum(bytes), 0) AS BIGINT) FROM execution_file_sizes WHERE execution = $1",
+              {execution}, [](const catalog::Row& row) { return row.integer(0); });
+  if (bytes == 0) return;
+  tx.exec("DELETE FROM execution_files WHERE execution = $1", {execution});
+  workspace::count_records(tx, workspace, workspace::RecordKind::execution, {-bytes, 0});
 }
 
 // Returns the text without U+0000, which the catalog cannot store. Replaces it with its symbol, U+2400: a
@@ -340,7 +388,7 @@ constexpr size_t kOutputsInDetailBytesMax = 2 << 10;
 
 // Inserts or updates a record. A finished execution stays finished, because the saves of a running one may
 // arrive late. `key` is written once, with the first record of an execution.
-void upsert_execution(catalog::Tx& tx, const Id& node, const Execution& execution,
+void upsert_execution(catalog::Tx& tx, const Id& node, const Id& workspace, const Execution& execution,
                       const std::optional<std::string>& request,
                       const std::optional<std::string>& key = std::nullopt) {
   Json detail = detail_of(execution), outputs = stored_outputs(execution.outputs);
@@ -349,6 +397,7 @@ void upsert_execution(catalog::Tx& tx, const Id& node, const Execution& executio
     detail["outputs"] = std::move(outputs);
     long_outputs.clear();
   }
+  ExecutionGrowth growth(tx, workspace, execution.id);
   size_t written = tx.exec(
       "INSERT INTO executions (" SK_EXECUTION_COLUMNS
       ", request, idempotency_key, node) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, "
@@ -368,25 +417,27 @@ void upsert_execution(catalog::Tx& tx, const Id& node, const Execution& executio
         "INSERT INTO execution_outputs (execution, outputs) VALUES ($1, $2) ON CONFLICT (execution) "
         "DO UPDATE SET outputs = excluded.outputs WHERE execution_outputs.outputs <> excluded.outputs",
         {execution.id, long_outputs});
+  growth.settle();
 }
 
 }  // namespace
 
 void Records::save(const SessionInfo& session, const Execution& execution, catalog::Survives survives) {
   auto write = [&](catalog::Tx& tx) {
-    upsert_execution(tx, context_.node, execution, std::nullopt);
+    upsert_execution(tx, context_.node, session.workspace, execution, std::nullopt);
     // The files of a running execution are recorded with their versions.
     if (execution.status != ExecutionStatus::done) return;
     // For a file that was kept several times during the run, the last one counts.
-    tx.exec("DELETE FROM execution_files WHERE execution = $1", {execution.id});
-    insert_files(tx, execution.id, execution.files.kept);
+    delete_files(tx, session.workspace, execution.id);
+    insert_files(tx, session.workspace, execution.id, execution.files.kept);
   };
   write_as_owner(context_.db, session, write, survives);
 }
 
-void Records::save(catalog::Tx& tx, const Execution& execution, const std::vector<KeptFile>& kept) {
-  upsert_execution(tx, context_.node, execution, std::nullopt);
-  insert_files(tx, execution.id, kept);
+void Records::save(catalog::Tx& tx, const SessionInfo& session, const Execution& execution,
+                   const std::vector<KeptFile>& kept) {
+  upsert_execution(tx, context_.node, session.workspace, execution, std::nullopt);
+  insert_files(tx, session.workspace, execution.id, kept);
 }
 
 void Records::save_accepted(const workspace::Authority& authority, const SessionInfo& session,
@@ -400,7 +451,7 @@ void Records::save_accepted(const workspace::Authority& authority, const Session
   auto key = wanted.idempotency_key.empty() ? std::nullopt : std::optional(wanted.idempotency_key);
   write_as_owner(context_.db, session, [&](catalog::Tx& tx) {
     check_still_holds(tx, authority, workspace::Right::write);
-    upsert_execution(tx, context_.node, execution, to_text(request), key);
+    upsert_execution(tx, context_.node, session.workspace, execution, to_text(request), key);
   });
 }
 
@@ -513,9 +564,11 @@ void Records::end_interrupted(catalog::Tx& tx, const Id& workspace, TimeUs now_u
     detail["message"] =
         "the server was stopped while this ran; files that were closed by then are kept, the last output "
         "may be missing";
+    ExecutionGrowth growth(tx, workspace, id);
     tx.exec(
         "UPDATE executions SET status = 'done', outcome = 'crash', ended_us = $2, detail = $3 WHERE id = $1",
         {id, now_us, to_text(detail)});
+    growth.settle();
   }
   // The dead server did not write either when its sessions were last used; their executions give the time.
   tx.exec(

@@ -90,7 +90,8 @@ class Records {
   void save(const SessionInfo& session, const Execution& execution,
             catalog::Survives survives = catalog::Survives::power_cut);
   // Saves as part of a transaction, with more files that the execution kept. save() completes it.
-  void save(catalog::Tx& tx, const Execution& execution, const std::vector<KeptFile>& kept);
+  void save(catalog::Tx& tx, const SessionInfo& session, const Execution& execution,
+            const std::vector<KeptFile>& kept);
   std::optional<Execution> find_execution(const Id& session, const Id& execution);
   // The newest execution accepted under that key since then.
   std::optional<Execution> find_by_key(const Id& session, const std::string& key, TimeUs since_us);

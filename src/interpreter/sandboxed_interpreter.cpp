@@ -175,7 +175,8 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     auto info = records.find(lease.id());
     if (!info) throw no_session(lease.id());
     if (info->deleted_us) throw deleted_error();
-    admission.admit(guest, info->memory_bytes);
+    auto mine_max = keep.access().limits_of(guest).sessions_max;
+    admission.admit(guest, mine_max.value_or(options.sessions_per_principal_max), info->memory_bytes);
     records.claim(*info);
     auto made = LiveSession::make(services, *info);
     made->note_at_wake(sleep_notes.take(info->id));
@@ -235,6 +236,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
                              NewExecution wanted, std::optional<Execution> earlier) {
     const Id session = lease->id();
     if (auto known = repeats.find(session, lease->live().get(), wanted)) return *known;
+    if (!earlier) keep.quotas().check_room_for_records(authority);
     auto live = bring_to_life(*lease, authority.author().principal);
     bool is_queued = false;
     std::shared_ptr<void> reserved(nullptr, [&](void*) {

@@ -43,6 +43,10 @@ workspace::KeepOptions keep_options(const Settings& settings) {
   return {
       .directory = settings.data,
       .limits = {.quota_default_bytes = settings.quota_default_bytes,
+                 .principal_quota_bytes = settings.principal_quota_bytes,
+                 .workspaces_per_principal_max = settings.workspaces_per_principal_max,
+                 .keys_per_principal_max = settings.keys_per_principal_max,
+                 .sessions_kept_per_principal_max = settings.sessions_kept_per_principal_max,
                  .file_bytes_max = settings.file_bytes_max,
                  .list_max = settings.list_page_max,
                  .batch_max = settings.batch_operations_max,
@@ -161,6 +165,7 @@ api::DialectSettings api_settings(const Settings& settings) {
       .lock_ttl_min_s = settings.lock_ttl_min_s,
       .lock_ttl_max_s = settings.lock_ttl_max_s,
       .lock_wait_max_s = settings.lock_wait_max_s,
+      .sessions_per_principal_max = settings.sessions_per_principal_max,
       .session_memory_max_bytes = settings.session_memory_max_bytes,
       .execution_timeout_max_s = settings.execution_timeout_max_s,
       .mcp_sessions_max = settings.mcp_sessions_max,

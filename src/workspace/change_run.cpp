@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "workspace/journal.h"
+#include "workspace/usage.h"
 #include "workspace/workspace_rows.h"
 
 namespace sk::workspace {
@@ -57,6 +58,7 @@ ChangeResult ChangeRun::run(const Change& change) {
   check_paths_of(change);
   tick();
   made_above_.clear();
+  room_checked_ = false;
   ChangeResult result = std::visit(
       [this](const auto& one) -> ChangeResult {
         using T = std::decay_t<decltype(one)>;
@@ -77,6 +79,10 @@ ChangeResult ChangeRun::run(const Change& change) {
       },
       change);
   result.made_above = std::exchange(made_above_, {});
+  // A change without new bytes still adds to the journal. The trash must always be open: it is the way back
+  // below the quota.
+  bool only_records = !result.unchanged && !std::holds_alternative<TrashChange>(change);
+  if (only_records && !room_checked_ && !ignores_records_) check_room_for_records(tx_, context_, workspace_);
   return result;
 }
 
@@ -297,28 +303,12 @@ Version ChangeRun::insert_version(Entry& entry, const NewVersion& wanted) {
 
 void ChangeRun::grow(uint64_t bytes) {
   if (bytes == 0) return;
-  struct Figures {
-    int64_t used, quota;
-  };
-  // Use two statements: RETURNING would make SQLite create a table for one row.
-  tx_.exec("UPDATE workspaces SET used_bytes = used_bytes + $2 WHERE id = $1", {workspace_, bytes});
-  auto figures = tx_.one("SELECT used_bytes, quota_bytes FROM workspaces WHERE id = $1", {workspace_},
-                         [](const catalog::Row& row) { return Figures{row.integer(0), row.integer(1)}; });
-  if (!figures) throw Error(Code::not_found, "the workspace was deleted");
-  if (figures->used <= figures->quota) return;
-  uint64_t before = static_cast<uint64_t>(figures->used) - bytes;
-  throw Error(Code::quota_exceeded, "this needs " + human_size(bytes) + ", but the workspace holds " +
-                                        human_size(before) + " of its " +
-                                        human_size(static_cast<uint64_t>(figures->quota)))
-      .with("needed_bytes", static_cast<int64_t>(bytes))
-      .with("used_bytes", static_cast<int64_t>(before))
-      .with("quota_bytes", figures->quota);
+  count_contents(tx_, workspace_, static_cast<int64_t>(bytes));
+  check_room_for_contents(tx_, context_, workspace_, bytes);
+  room_checked_ = true;
 }
 
-void ChangeRun::shrink(uint64_t bytes) {
-  if (bytes > 0)
-    tx_.exec("UPDATE workspaces SET used_bytes = used_bytes - $2 WHERE id = $1", {workspace_, bytes});
-}
+void ChangeRun::shrink(uint64_t bytes) { count_contents(tx_, workspace_, -static_cast<int64_t>(bytes)); }
 
 void ChangeRun::journal(std::string_view kind, const Json& facts, const Json& personal) {
   Journal::append(tx_, context_, workspace_, author_, kind, facts, personal);

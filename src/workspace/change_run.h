@@ -47,6 +47,9 @@ class ChangeRun {
   }
   // For a dry run, which is rolled back and therefore needs no lock. The scope is still checked.
   void ignore_locks() { ignores_locks_ = true; }
+  // For captured changes: code has made them already, and what they add to the journal is limited by the
+  // executions. New bytes are still checked.
+  void ignore_record_quota() { ignores_records_ = true; }
   void check_scope(std::string_view path, Touches touches) const;
   // Creates the missing folders above `path`. Each is a separate change that locks may block. Error(conflict)
   // if one of them is a file.
@@ -144,7 +147,9 @@ class ChangeRun {
   const Id workspace_;
   LockCheck locks_;
   bool ignores_locks_ = false;
-  size_t touched_ = 0;  // see touch()
+  bool ignores_records_ = false;
+  bool room_checked_ = false;  // by the current change
+  size_t touched_ = 0;         // see touch()
   std::vector<std::string> unneeded_;
   std::vector<Entry> made_above_;  // by the current change
 };

@@ -154,6 +154,7 @@ std::vector<Files::Applied> Files::apply_each(const Authority& authority, std::v
       context_.db.write_after(recorder_of(context_, changes), authority.scope(), [&](catalog::Tx& tx) {
         check_still_holds(tx, authority, Right::write);
         ChangeRun run(tx, context_, authority);
+        run.ignore_record_quota();
         std::vector<Applied> applied(changes.size());
         for (size_t i = 0; i < changes.size(); ++i) {
           size_t unneeded_before = run.unneeded().size();

@@ -127,7 +127,8 @@ class Files {
   std::vector<ChangeResult> apply(const Authority& authority, std::vector<Change> changes,
                                   const Also& also = {});
   // Like apply(), but each change succeeds or fails alone: a refused change has no effect and the others
-  // continue. Throws only errors of the whole transaction.
+  // continue. Throws only errors of the whole transaction. For captures: only new bytes are refused for a
+  // quota, not moves and other changes that add nothing but a record.
   struct Applied {
     std::optional<ChangeResult> result;
     std::optional<Error> refused;  // exactly one of the two is set

@@ -4,6 +4,7 @@
 #include "base/path.h"
 #include "workspace/feed.h"
 #include "workspace/journal_hash.h"
+#include "workspace/usage.h"
 
 namespace sk::workspace {
 
@@ -113,6 +114,9 @@ int64_t Journal::append(catalog::Tx& tx, KeepContext& context, const Id& workspa
       "ON CONFLICT (workspace) DO UPDATE SET seq = excluded.seq, hash = excluded.hash, time_us = "
       "excluded.time_us",
       {workspace, line.seq, hash, line.time_us});
+  count_records(
+      tx, workspace, RecordKind::journal,
+      {static_cast<int64_t>(kind.size() + line.facts.size() + personal_text.size()) + kRowBytes, 1});
   tx.after_commit([&feed = context.feed, workspace] { feed.notify(workspace); });
   return line.seq;
 }
@@ -171,10 +175,16 @@ int64_t Journal::erase_personal(const Actor& actor, const Id& principal) {
   if (!actor.is_admin() || !actor.may_write())
     throw Error(Code::forbidden, "only an administrator may erase personal data");
   return context_.db.write(catalog::Scope::installation(), [&](catalog::Tx& tx) {
-    auto count = tx.exec(
-        "UPDATE journal SET personal = NULL, salt = NULL WHERE personal IS NOT NULL AND kind <> "
-        "'journal.erase' AND (actor = $1 OR facts LIKE $2)",
-        {principal, "%\"" + principal.with_prefix(prefix::principal) + "\"%"});
+    const std::string named = "%\"" + principal.with_prefix(prefix::principal) + "\"%";
+#define SK_ERASED "personal IS NOT NULL AND kind <> 'journal.erase' AND (actor = $1 OR facts LIKE $2)"
+    auto erased = tx.all(
+        "SELECT workspace, CAST(sum(octet_length(personal)) AS BIGINT) FROM journal WHERE " SK_ERASED
+        " GROUP BY workspace",
+        {principal, named}, [](const catalog::Row& row) { return std::pair(row.id(0), row.integer(1)); });
+    for (const auto& [workspace, bytes] : erased)
+      count_records(tx, workspace, RecordKind::journal, {-bytes, 0});
+    auto count =
+        tx.exec("UPDATE journal SET personal = NULL, salt = NULL WHERE " SK_ERASED, {principal, named});
     append(tx, context_, Id{}, actor, "journal.erase",
            {{"principal_id", principal.with_prefix(prefix::principal)}, {"entries", count}}, Json::object());
     return static_cast<int64_t>(count);

@@ -64,8 +64,9 @@ struct Keep::Impl {
                 options.directory,
                 load_node(options.directory, ids)},
         identity_hooks(context),
-        access(*db, db->clock(), ids, identity_hooks),
+        access(*db, db->clock(), ids, identity_hooks, options.limits.keys_per_principal_max),
         workspaces(context),
+        quotas(context),
         files(context),
         retractions(context),
         uploads(context),
@@ -216,6 +217,7 @@ struct Keep::Impl {
   IdentityHooks identity_hooks;
   identity::Access access;
   Workspaces workspaces;
+  Quotas quotas;
   Files files;
   Retractions retractions;
   Uploads uploads;
@@ -247,6 +249,7 @@ void Keep::stop() { impl_->stop(); }
 KeepContext& Keep::context() { return impl_->context; }
 identity::Access& Keep::access() { return impl_->access; }
 Workspaces& Keep::workspaces() { return impl_->workspaces; }
+Quotas& Keep::quotas() { return impl_->quotas; }
 Files& Keep::files() { return impl_->files; }
 Retractions& Keep::retractions() { return impl_->retractions; }
 Uploads& Keep::uploads() { return impl_->uploads; }

@@ -18,6 +18,7 @@
 #include "workspace/revocations.h"
 #include "workspace/upkeep.h"
 #include "workspace/uploads.h"
+#include "workspace/usage.h"
 #include "workspace/workspaces.h"
 
 namespace sk::workspace {
@@ -52,6 +53,7 @@ class Keep {
   KeepContext& context();
   identity::Access& access();
   Workspaces& workspaces();
+  Quotas& quotas();
   Files& files();
   Retractions& retractions();
   Uploads& uploads();

@@ -19,6 +19,11 @@ class Revocations;
 // Settings; the server's settings table has their defaults.
 struct KeepLimits {
   uint64_t quota_default_bytes;
+  uint64_t principal_quota_bytes;  // 0: none
+  // Of one principal, unless an administrator set another limit for it.
+  size_t workspaces_per_principal_max;
+  size_t keys_per_principal_max;
+  size_t sessions_kept_per_principal_max;
   uint64_t file_bytes_max;
   size_t list_max;
   size_t batch_max;

@@ -4,6 +4,7 @@
 #include "base/path.h"
 #include "workspace/journal.h"
 #include "workspace/lock_check.h"
+#include "workspace/usage.h"
 
 namespace sk::workspace {
 
@@ -66,6 +67,7 @@ Locks::Attempt Locks::try_acquire(const Authority& authority, const LockWanted& 
     auto held = live_locks(tx, authority.workspace_id(), now_us);
     if (held.size() >= context_.limits.locks_per_workspace_max)
       throw Error(Code::too_many_requests, "the workspace has too many locks");
+    check_room_for_records(tx, context_, authority.workspace_id());
     for (auto& lock : held) {
       if (!overlap(lock, path, wanted.deep) || (lock.shared && wanted.shared)) continue;
       lock.token.clear();
@@ -120,6 +122,7 @@ Lock Locks::renew(const Authority& authority, const std::string& token, int64_t 
     TimeUs now_us = tx.now_us();
     auto lock = find_by_token(tx, authority, now_us, token);
     if (!lock) throw no_such_lock(Advice::lock_again);
+    check_room_for_records(tx, context_, authority.workspace_id());
     lock->expires_us = now_us + ttl_s * kSecondUs;
     tx.exec("UPDATE locks SET expires_us = $2 WHERE id = $1", {lock->id, lock->expires_us});
     Journal::append(tx, context_, authority.workspace_id(), authority.author(), "lock.renew",

@@ -4,6 +4,7 @@
 #include "workspace/blob_ledger.h"
 #include "workspace/change_run.h"
 #include "workspace/retractions.h"
+#include "workspace/usage.h"
 #include "workspace/workspace_rows.h"
 
 namespace sk::workspace {
@@ -154,6 +155,7 @@ Entry Files::restore(const Authority& authority, const Id& file, OnExisting on_e
     target = run.settle_target(target, on_existing, conditions);
     run.ensure_parents(target, conditions);
     run.untrash(root, target);
+    check_room_for_records(tx, context_, authority.workspace_id());
     return run.get(target);
   });
 }

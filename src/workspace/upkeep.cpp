@@ -87,6 +87,7 @@ VerifyResult Upkeep::verify(const std::function<bool(const VerifyResult&)>& prog
   run.blobs();
   run.references();
   run.counts();
+  run.usage();
   run.journals();
   return run.result();
 }

@@ -205,6 +205,48 @@ void VerifyRun::counts() {
   tell_progress();
 }
 
+void VerifyRun::usage() {
+  auto wrong = context_.db.read([&](catalog::Statements& statements) {
+    return statements.all(
+        "SELECT r.workspace FROM workspace_records r LEFT "
+        "JOIN workspace_usage u ON u.workspace = r.workspace WHERE u.workspace IS NULL OR u.messages <> "
+        "r.messages OR u.message_bytes <> r.message_bytes OR u.executions <> r.executions OR "
+        "u.execution_bytes <> r.execution_bytes OR u.journal_bytes <> r.journal_bytes",
+        {}, [](const catalog::Row& row) { return row.id(0); });
+  });
+  for (const Id& workspace : wrong) {
+    context_.db.write(catalog::Scope::workspace(workspace), [&](catalog::Tx& tx) {
+      tx.exec("DELETE FROM workspace_usage WHERE workspace = $1", {workspace});
+      tx.exec(
+          "INSERT INTO workspace_usage (workspace, messages, message_bytes, executions, execution_bytes, "
+          "journal_bytes) SELECT workspace, messages, message_bytes, executions, execution_bytes, "
+          "journal_bytes FROM workspace_records WHERE workspace = $1",
+          {workspace});
+    });
+    problem("workspace " + workspace.with_prefix(prefix::workspace) +
+            " counted its records wrongly; it is corrected");
+  }
+  auto owners = context_.db.read([&](catalog::Statements& statements) {
+    return statements.all(
+        "SELECT h.principal FROM principal_holdings h LEFT JOIN principal_usage u ON u.principal = "
+        "h.principal WHERE u.principal IS NULL OR u.bytes <> h.bytes OR u.workspaces <> h.workspaces OR "
+        "u.sessions <> h.sessions",
+        {}, [](const catalog::Row& row) { return row.id(0); });
+  });
+  for (const Id& owner : owners) {
+    context_.db.write(catalog::Scope::shared(), [&](catalog::Tx& tx) {
+      tx.exec("DELETE FROM principal_usage WHERE principal = $1", {owner});
+      tx.exec(
+          "INSERT INTO principal_usage (principal, bytes, workspaces, sessions) SELECT principal, bytes, "
+          "workspaces, sessions FROM principal_holdings WHERE principal = $1",
+          {owner});
+    });
+    problem("principal " + owner.with_prefix(prefix::principal) +
+            " counted its usage wrongly; it is corrected");
+  }
+  tell_progress();
+}
+
 void VerifyRun::journals() {
   struct Head {
     Id workspace;

@@ -12,6 +12,7 @@ class VerifyRun {
   void blobs();       // each blob matches its hash; each list's pieces exist and add up to its size
   void references();  // each version's blob and each file's head and parent folder exist
   void counts();      // reference counts, used bytes and version numbers match the rows
+  void usage();       // the figures of quotas match the rows; corrects those that do not
   void journals();    // each hash chain is valid
   const VerifyResult& result() const { return result_; }
 

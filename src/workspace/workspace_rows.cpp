@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "workspace/journal.h"
+#include "workspace/usage.h"
 
 namespace sk::workspace {
 
@@ -20,6 +21,7 @@ Workspace insert_workspace(catalog::Tx& tx, KeepContext& context, const Author& 
                {owner.principal, name}, [](const catalog::Row&) { return false; }) > 0)
     throw Error(Code::conflict, "you have a workspace named '" + name + "' already")
         .advise(Advice::choose_other_name);
+  add_workspace(tx, context, owner.principal);
   std::array<std::byte, 32> secret;
   fill_random(secret);
   tx.exec(
@@ -27,6 +29,10 @@ Workspace insert_workspace(catalog::Tx& tx, KeepContext& context, const Author& 
       "created_us) "
       "VALUES ($1, $2, $3, $4, 0, 1, $5, $6)",
       {made.id, name, owner.principal, quota_bytes, catalog::Param::raw(as_text(secret)), made.created_us});
+  tx.exec(
+      "INSERT INTO workspace_usage (workspace, messages, message_bytes, executions, execution_bytes, "
+      "journal_bytes) VALUES ($1, 0, 0, 0, 0, 0)",
+      {made.id});
   tx.exec("INSERT INTO members (principal, workspace, role) VALUES ($1, $2, $3)",
           {owner.principal, made.id, static_cast<int>(Right::own)});
   Journal::append(tx, context, made.id, owner, "workspace.create",

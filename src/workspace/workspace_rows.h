@@ -9,7 +9,7 @@
 namespace sk::workspace {
 
 // Inserts a workspace and the first entry of its journal. Error(conflict) if the owner has a live workspace
-// with that name.
+// with that name, Error(quota_exceeded) if it has as many as it may.
 Workspace insert_workspace(catalog::Tx& tx, KeepContext& context, const Author& owner,
                            const std::string& name, uint64_t quota_bytes);
 

@@ -7,6 +7,7 @@
 #include "workspace/journal.h"
 #include "workspace/lock_check.h"
 #include "workspace/revocations.h"
+#include "workspace/usage.h"
 #include "workspace/workspace_rows.h"
 
 namespace sk::workspace {
@@ -316,6 +317,7 @@ Workspace Workspaces::change(const Authority& authority, const std::optional<std
     // Check only the key: an administrator may set the quota of another principal's workspace.
     identity::Access::check_key(tx, actor, tx.now_us());
     if (name) check_still_holds(tx, authority, Right::own);
+    if (name) check_room_for_records(tx, context_, authority.workspace_id());
     if (name) set_name(tx, context_, authority, *name);
     if (!quota_bytes) return;
     tx.exec("UPDATE workspaces SET quota_bytes = $2 WHERE id = $1", {authority.workspace_id(), *quota_bytes});

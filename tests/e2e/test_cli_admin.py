@@ -180,3 +180,17 @@ def test_an_administrator_raises_a_quota(cli, server, api, unique, tmp_path):
 
 def test_a_folder_is_no_audit_file(cli, tmp_path):
     assert "folder" in cli("audit", "verify", str(tmp_path), code=2).err
+
+
+def test_limits_of_a_principal_and_its_usage(cli, api, unique):
+    principal, somebody = api.make_principal(unique("limited"))
+    limited = cli("principal", "limit", principal, "--quota", "10GiB", "--sessions", "4", "--json").json
+    assert limited["limits"] == {"quota_bytes": 10 << 30, "workspaces_max": None, "keys_max": None, "sessions_max": 4, "sessions_kept_max": None}
+    assert "quota: as the server's setting" in cli("principal", "limit", principal, "--quota", "default").out
+    cli("principal", "limit", principal, code=2)
+    cli("principal", "limit", principal, "--keys", "plenty", code=2)
+    somebody.send("PUT", "/api/v1/workspaces/default/files/a", 201, data=b"a" * 5000)
+    seen = cli("usage", "--principal", principal, "--json").json
+    assert seen["contents"]["bytes"] == 5000 and seen["sessions_running"]["max"] == 4 and seen["keys"]["count"] == 1
+    assert "workspaces" in cli("usage").out and "of 50.0 GiB used" in cli("usage", "default").out
+    assert cli("usage", "default", "--json").json["journal"]["count"] > 0

@@ -9,6 +9,10 @@ namespace sk::test {
 
 inline workspace::KeepLimits workspace_limits() {
   return {.quota_default_bytes = 50ull << 30,
+          .principal_quota_bytes = 0,
+          .workspaces_per_principal_max = 1000,
+          .keys_per_principal_max = 1000,
+          .sessions_kept_per_principal_max = 1000,
           .file_bytes_max = 5ull << 40,
           .list_max = 1000,
           .batch_max = 10'000,

@@ -9,6 +9,7 @@ OWNERS = {
     "workspace": {
         "workspaces", "members", "entries", "placements", "versions", "purged_versions", "purges", "attributes", "blobs", "workspace_blobs",
         "locks", "fences", "journals", "journal", "checkpoints", "retracted_versions", "uploads", "upload_parts",
+        "workspace_usage", "principal_usage",
     },
     "conversations": {"conversations", "messages", "message_files"},
     "interpreter": {
@@ -28,6 +29,7 @@ EXCEPTIONS = {
         ("src/api/vendor/given_files.cpp", table): "pages files with a purpose in the order of their newest versions"
         for table in ("entries", "versions", "principals")
     },
+    ("src/workspace/usage.cpp", "principals"): "compares the bytes of an owner with its own quota in the lookup that every write makes",
     ("src/interpreter/records.cpp", "entries"): "leaves out unkept files that are settled, in the query that pages them",
     ("src/interpreter/records.cpp", "versions"): "leaves out unkept files that are settled, in the query that pages them",
     ("src/workspace/trash.cpp", "thumbnails"): "a purge deletes the thumbnail in its own transaction, so that no picture outlives its file",

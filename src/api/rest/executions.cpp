@@ -231,7 +231,8 @@ void add_execution_routes(Routes& routes) {
        .answers = {{200, "It is done; `end` is the outcome.", "Execution"},
                    {202, "It is queued or running.", "Execution"}},
        .errors = {Code::forbidden, Code::not_found, Code::conflict, Code::gone, Code::precondition_failed,
-                  Code::too_large, Code::locked, Code::too_many_requests, Code::unavailable},
+                  Code::too_large, Code::locked, Code::too_many_requests, Code::unavailable,
+                  Code::quota_exceeded},
        .opens_locks = true,
        .takes_idempotency_key = true},
       execute);

@@ -98,7 +98,8 @@ void add_file_routes(Routes& routes) {
               .body_kind = BodyKind::json,
               .body = set_fields() + condition_fields(),
               .answers = {{200, "Done.", "ChangeResult"}},
-              .errors = {Code::forbidden, Code::not_found, Code::precondition_failed, Code::locked},
+              .errors = {Code::forbidden, Code::not_found, Code::precondition_failed, Code::locked,
+                         Code::quota_exceeded},
               .conditional_write = true},
              set_attributes);
 }

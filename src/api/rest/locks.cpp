@@ -178,7 +178,7 @@ void add_held_lock_routes(Routes& routes) {
                         .type = FieldType::integer,
                         .about = "Its new lifetime in seconds. Default: 300."}},
               .answers = {{200, "The lock.", "Lock"}},
-              .errors = {Code::forbidden, Code::not_found}},
+              .errors = {Code::forbidden, Code::not_found, Code::quota_exceeded}},
              renew_lock);
   routes.add({.method = "POST",
               .pattern = kWorkspace + "/locks/release",
@@ -236,8 +236,8 @@ void add_lock_routes(Routes& routes) {
                  .type = FieldType::integer,
                  .about = "Seconds to wait for the lock. Default: 0."}},
        .answers = {{201, "The lock, with its token.", "Lock"}},
-       .errors = {Code::forbidden, Code::not_found, Code::locked, Code::too_many_requests,
-                  Code::unavailable}},
+       .errors = {Code::forbidden, Code::not_found, Code::locked, Code::too_many_requests, Code::unavailable,
+                  Code::quota_exceeded}},
       acquire_lock);
   add_held_lock_routes(routes);
 }

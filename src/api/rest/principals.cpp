@@ -22,12 +22,37 @@ Reply create_principal(Call& call) {
   return Reply::json(principal_json(principal), 201);
 }
 
+// Unlike in other objects, null is not the same as a missing field: it returns to the server's setting.
+identity::LimitChanges limit_changes(const Json& wanted) {
+  const Fields known = {{.name = "quota_bytes", .type = FieldType::integer, .about = ""},
+                        {.name = "workspaces_max", .type = FieldType::integer, .about = ""},
+                        {.name = "keys_max", .type = FieldType::integer, .about = ""},
+                        {.name = "sessions_max", .type = FieldType::integer, .about = ""},
+                        {.name = "sessions_kept_max", .type = FieldType::integer, .about = ""}};
+  Body limits(known, wanted, "limits");
+  auto change = [&](const std::string& name) -> identity::LimitChange {
+    if (!wanted.contains(name)) return std::nullopt;
+    auto value = limits.integer(name);
+    if (!value) return std::optional<uint64_t>();
+    return std::optional(static_cast<uint64_t>(within(*value, 0, INT64_MAX, "limits." + name)));
+  };
+  return {.quota_bytes = change("quota_bytes"),
+          .workspaces_max = change("workspaces_max"),
+          .keys_max = change("keys_max"),
+          .sessions_max = change("sessions_max"),
+          .sessions_kept_max = change("sessions_kept_max")};
+}
+
 Reply change_principal(Call& call) {
   auto id = parse_id(call.request.param("principal"), prefix::principal, "principal");
   auto& access = call.app.keep.access();
-  bool suspends = *call.body.boolean("suspended");  // required
-  return Reply::json(
-      principal_json(suspends ? access.suspend(call.actor, id) : access.resume(call.actor, id)));
+  auto suspends = call.body.boolean("suspended");
+  bool has_limits = call.body.has("limits");
+  if (!suspends && !has_limits) throw Error(Code::bad_request, "pass 'suspended' or 'limits'");
+  identity::Principal changed;
+  if (has_limits) changed = access.set_limits(call.actor, id, limit_changes(call.body.object("limits")));
+  if (suspends) changed = *suspends ? access.suspend(call.actor, id) : access.resume(call.actor, id);
+  return Reply::json(principal_json(changed));
 }
 
 Reply list_keys(Call& call) {
@@ -90,7 +115,7 @@ void add_key_routes(Routes& routes) {
                  "When the key expires, at the latest with the key that creates it. Default: with that key."},
             {.name = "expires_in_s", .type = FieldType::integer, .about = "The same, in seconds from now."}},
        .answers = {{201, "The key and its secret, which is not shown again.", "MadeKey"}},
-       .errors = {Code::forbidden, Code::not_found}},
+       .errors = {Code::forbidden, Code::not_found, Code::quota_exceeded}},
       create_key);
   routes.add({.method = "DELETE",
               .pattern = kRoot + "/keys/{key}",
@@ -130,15 +155,22 @@ void add_principal_routes(Routes& routes) {
        .pattern = kRoot + "/principals/{principal}",
        .id = "change_principal",
        .tag = "keys",
-       .summary = "Suspends or resumes a principal; for administrators",
+       .summary = "Suspends or resumes a principal, or sets its limits; for administrators",
        .details =
            "The keys and tokens of a suspended principal are refused, and what goes on with them ends. Its "
-           "workspaces, files and links stay.",
+           "workspaces, files and links stay. What is above a new limit also stays, and only more is "
+           "refused.",
        .body_kind = BodyKind::json,
        .body = {{.name = "suspended",
                  .type = FieldType::boolean,
-                 .about = "True suspends the principal, false resumes it.",
-                 .required = true}},
+                 .about = "True suspends the principal, false resumes it."},
+                {.name = "limits",
+                 .type = FieldType::object,
+                 .about =
+                     "Limits of this principal: `quota_bytes` (of all its workspaces together; 0: none), "
+                     "`workspaces_max`, `keys_max`, `sessions_max` (running at once), "
+                     "`sessions_kept_max`. null returns to the server's setting; limits that are not "
+                     "named stay."}},
        .answers = {{200, "The principal.", "Principal"}},
        .errors = {Code::forbidden, Code::not_found, Code::conflict}},
       change_principal);

@@ -7,6 +7,7 @@ void add_routes(Routes& routes) {
   add_top_routes(routes);
   add_principal_routes(routes);
   add_workspace_routes(routes);
+  add_usage_routes(routes);
   add_file_routes(routes);
   add_upload_routes(routes);
   add_listing_routes(routes);

@@ -14,6 +14,7 @@ void add_server_routes(Routes& routes);        // server information, health, me
 void add_top_routes(Routes& routes);           // what the server does now
 void add_principal_routes(Routes& routes);     // principals and keys
 void add_workspace_routes(Routes& routes);     // workspaces and their members
+void add_usage_routes(Routes& routes);         // what counts for which quota and limit
 void add_file_routes(Routes& routes);          // reading files, trashing them, their mode and time
 void add_upload_routes(Routes& routes);        // PUT of one file, multipart POST of several
 void add_listing_routes(Routes& routes);       // entries and lists

@@ -11,6 +11,7 @@ using Properties = std::vector<std::pair<std::string, Json>>;
 Json text() { return {{"type", "string"}}; }
 Json text_or_null() { return {{"type", {"string", "null"}}}; }
 Json number() { return {{"type", "integer"}}; }
+Json number_or_null() { return {{"type", {"integer", "null"}}}; }
 Json real() { return {{"type", "number"}}; }
 Json real_or_null() { return {{"type", {"number", "null"}}}; }
 Json boolean() { return {{"type", "boolean"}}; }
@@ -127,12 +128,18 @@ void add_file_schemas(Json& out) {
 }
 
 void add_access_schemas(Json& out) {
+  out["PrincipalLimits"] = object({{"quota_bytes", number_or_null()},
+                                   {"workspaces_max", number_or_null()},
+                                   {"keys_max", number_or_null()},
+                                   {"sessions_max", number_or_null()},
+                                   {"sessions_kept_max", number_or_null()}});
   out["Principal"] = object({{"id", id("p_")},
                              {"name", text()},
                              {"kind", choice({"person", "agent"})},
                              {"admin", boolean()},
                              {"created_at", time()},
-                             {"suspended_at", time_or_null()}});
+                             {"suspended_at", time_or_null()},
+                             {"limits", schema_ref("PrincipalLimits")}});
   out["PrincipalList"] = page_of("Principal");
   out["Key"] = object({{"id", id("key_")},
                        {"principal", named("p_")},
@@ -162,6 +169,29 @@ void add_workspace_schemas(Json& out) {
                              {"created_at", time()}},
                             {{"trashed_at", time()}});
   out["WorkspaceList"] = page_of("Workspace");
+  auto amount = object({{"bytes", number()}, {"count", number()}});
+  out["WorkspaceUsage"] = object({{"workspace_id", id("ws_")},
+                                  {"quota_bytes", number()},
+                                  {"counted_bytes", number()},
+                                  {"contents", amount},
+                                  {"versions", amount},
+                                  {"trash", amount},
+                                  {"messages", amount},
+                                  {"executions", amount},
+                                  {"journal", amount}});
+  auto part = object({{"count", number()}, {"max", number()}});
+  out["Usage"] =
+      object({{"principal_id", id("p_")},
+              {"bytes", number()},
+              {"quota_bytes", number_or_null()},
+              {"contents", object({{"bytes", number()}})},
+              {"messages", amount},
+              {"executions", amount},
+              {"journal", amount},
+              {"workspaces", object({{"count", number()}, {"in_trash", number()}, {"max", number()}})},
+              {"keys", part},
+              {"sessions_kept", part},
+              {"sessions_running", object({{"max", number()}})}});
   out["Member"] = object({{"principal_id", id("p_")}, {"role", role}});
   out["Lock"] = object({{"id", id("lock_")},
                         {"path", text()},

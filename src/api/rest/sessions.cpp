@@ -116,7 +116,7 @@ void add_session_routes(Routes& routes) {
                  .about = "Your own names and strings, returned with the session."},
                 added_files_field()},
        .answers = {{201, "The session. Its first execution starts it.", "Session"}},
-       .errors = {Code::forbidden, Code::not_found, Code::conflict, Code::unavailable}},
+       .errors = {Code::forbidden, Code::not_found, Code::conflict, Code::unavailable, Code::quota_exceeded}},
       create_session);
   routes.add({.method = "GET",
               .pattern = kRoot + "/sessions",

@@ -141,7 +141,7 @@ void add_one_workspace_routes(Routes& routes) {
               .body = {{.name = "name", .about = "Its new name."},
                        {.name = "quota_bytes", .type = FieldType::integer, .about = "Its new quota."}},
               .answers = {{200, "The workspace.", "Workspace"}},
-              .errors = {Code::forbidden, Code::not_found, Code::conflict}},
+              .errors = {Code::forbidden, Code::not_found, Code::conflict, Code::quota_exceeded}},
              change_workspace);
   routes.add({.method = "DELETE",
               .pattern = kWorkspace,
@@ -192,7 +192,7 @@ void add_workspace_routes(Routes& routes) {
                         .type = FieldType::integer,
                         .about = "Default: the server's setting."}},
               .answers = {{201, "The workspace.", "Workspace"}},
-              .errors = {Code::forbidden, Code::conflict}},
+              .errors = {Code::forbidden, Code::conflict, Code::quota_exceeded}},
              create_workspace);
   add_one_workspace_routes(routes);
   add_member_routes(routes);

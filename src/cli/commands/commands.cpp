@@ -24,7 +24,8 @@ std::vector<CommandGroup> make_groups() {
   auto administration = join(workspace_commands(), key_commands());
   administration = join(std::move(administration), principal_commands());
   administration = join(std::move(administration), audit_commands());
-  administration = join(std::move(administration), {top_command(), verify_command(), gc_command()});
+  administration =
+      join(std::move(administration), {usage_command(), top_command(), verify_command(), gc_command()});
   groups.push_back({"Administration", std::move(administration)});
   return groups;
 }

@@ -42,6 +42,7 @@ std::vector<Command> key_commands();
 std::vector<Command> principal_commands();
 std::vector<Command> audit_commands();
 Command top_command();
+Command usage_command();
 Command verify_command();
 Command gc_command();
 

@@ -1,4 +1,6 @@
-// principal: create, ls, suspend, resume.
+// principal: create, ls, suspend, resume, limit.
+#include <array>
+
 #include "base/text.h"
 #include "cli/client/fields.h"
 #include "cli/commands/commands.h"
@@ -59,6 +61,51 @@ ExitCode set_suspended(Invocation& call, const Json& body) {
 ExitCode run_suspend(Invocation& call) { return set_suspended(call, {{"suspended", true}}); }
 ExitCode run_resume(Invocation& call) { return set_suspended(call, {{"suspended", false}}); }
 
+struct LimitOption {
+  const char *option, *field, *label;
+  bool is_size = false;
+};
+constexpr std::array kLimits = {LimitOption{"quota", "quota_bytes", "quota", true},
+                                LimitOption{"workspaces", "workspaces_max", "workspaces", false},
+                                LimitOption{"keys", "keys_max", "keys", false},
+                                LimitOption{"sessions", "sessions_max", "running sessions", false},
+                                LimitOption{"sessions-kept", "sessions_kept_max", "sessions", false}};
+
+// Returns null for "default".
+Json limit_value(const LimitOption& limit, const std::string& text) {
+  if (text == "default") return nullptr;
+  if (auto value = parse_size(text)) return *value;
+  throw Error(Code::bad_request,
+              "'" + text + "' is not a limit; write a number, 50 GiB for --quota, or default")
+      .with("option", limit.option);
+}
+
+ExitCode run_limit(Invocation& call) {
+  Json wanted = Json::object();
+  for (const auto& limit : kLimits)
+    if (auto text = call.arguments.value(limit.option)) wanted[limit.field] = limit_value(limit, *text);
+  if (wanted.empty())
+    throw Error(Code::bad_request, "no limit was named")
+        .hint("Pass --quota, --workspaces, --keys, --sessions or --sessions-kept.");
+  auto remote = connect(call);
+  auto changed =
+      remote.call("PATCH", kUrl + "/" + percent_encode(call.positional(0)), {}, Json{{"limits", wanted}});
+  if (call.json()) {
+    call.terminal.line(to_text(changed));
+    return ExitCode::ok;
+  }
+  const Json& limits = object_field(changed, "limits");
+  for (const auto& limit : kLimits) {
+    auto found = limits.find(limit.field);
+    bool is_set = found != limits.end() && found->is_number_unsigned();
+    std::string value = !is_set         ? "as the server's setting"
+                        : limit.is_size ? human_size(found->get<uint64_t>())
+                                        : std::to_string(found->get<uint64_t>());
+    call.terminal.line(std::string(limit.label) + ": " + value);
+  }
+  return ExitCode::ok;
+}
+
 }  // namespace
 
 std::vector<Command> principal_commands() {
@@ -98,6 +145,22 @@ std::vector<Command> principal_commands() {
        .positional_min = 1,
        .examples = {"sandkeep principal resume p_018f6b2c9d3e7a41b5c60d7e8f901234"},
        .run = run_resume},
+      {.name = "principal limit",
+       .arguments = "ID",
+       .summary = "sets limits of one principal; for administrators",
+       .about =
+           "'default' as a limit returns to the server's setting. What is above a limit stays, and only "
+           "more is refused: deleting and purging always work. 'usage --principal ID' shows the figures.",
+       .options = {{"quota", 0, "SIZE", "bytes that all its workspaces keep together; 0: no limit"},
+                   {"workspaces", 0, "N", "workspaces that it owns"},
+                   {"keys", 0, "N", "valid keys"},
+                   {"sessions", 0, "N", "sessions that run at the same time"},
+                   {"sessions-kept", 0, "N", "sessions that are not deleted"}},
+       .positional_min = 1,
+       .positional_max = 1,
+       .examples = {"sandkeep principal limit p_018f6b2c9d3e7a41b5c60d7e8f901234 --quota 10GiB --sessions 4",
+                    "sandkeep principal limit p_018f6b2c9d3e7a41b5c60d7e8f901234 --quota default"},
+       .run = run_limit},
   };
 }
 

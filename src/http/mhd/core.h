@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <array>
 #include <atomic>
 
 #include "base/fair_queue.h"

@@ -335,10 +335,9 @@ std::optional<uint64_t> Capture::room(Plan& plan) {
   if (plan.room) return *plan.room;
   plan.room.emplace();
   try {
-    auto now = keep_.workspaces().describe(plan.as.authority);
-    *plan.room = now.quota_bytes - std::min(now.quota_bytes, now.used_bytes);
+    *plan.room = keep_.quotas().room(plan.as.authority);
   } catch (const Error&) {
-    // The workspace is in the trash; the quota stays unknown.
+    // The catalog cannot be read; the room stays unknown.
   }
   return *plan.room;
 }

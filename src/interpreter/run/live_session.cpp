@@ -575,7 +575,7 @@ CaptureAs LiveSession::capture_as() {
   as.after_kill = runner_.was_killed();
   as.source.detail["execution_id"] = current_->execution.id.with_prefix(workspace::prefix::execution);
   as.also = [this](catalog::Tx& tx, const std::vector<KeptFile>& kept) {
-    services_.records.save(tx, current_->execution, kept);
+    services_.records.save(tx, info_, current_->execution, kept);
     current_->is_recorded = current_->execution.status == ExecutionStatus::done;
   };
   return as;

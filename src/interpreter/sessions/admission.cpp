@@ -25,7 +25,7 @@ uint64_t held_bytes(const LiveSession& session) {
 
 }  // namespace
 
-void Admission::admit(const Id& guest, uint64_t memory_bytes) {
+void Admission::admit(const Id& guest, size_t mine_max, uint64_t memory_bytes) {
   const auto& options = parts_.options;
   size_t mine = 0, all = 0;
   for (auto& session : parts_.registry.all()) {
@@ -33,10 +33,9 @@ void Admission::admit(const Id& guest, uint64_t memory_bytes) {
     if (session->info().owner == guest) ++mine;
   }
   // Sleep costs the other session its variables; a refusal would cost this caller its answer.
-  if (mine >= options.sessions_per_principal_max && !make_room(guest, guest))
+  if (mine >= mine_max && !make_room(guest, guest))
     throw refuse("you run code in " + std::to_string(mine) + " sessions, which is the limit");
-  if (mine < options.sessions_per_principal_max && all >= options.sessions_max &&
-      !make_room(guest, std::nullopt))
+  if (mine < mine_max && all >= options.sessions_max && !make_room(guest, std::nullopt))
     throw refuse("the server runs code in " + std::to_string(all) + " sessions, which is the limit");
   admit_memory(guest, memory_bytes);
 }

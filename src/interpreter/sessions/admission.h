@@ -28,13 +28,13 @@ class Admission {
   };
   explicit Admission(Parts parts) : parts_(std::move(parts)) {}
 
-  // Admits a session that `guest` wakes. Throws Error(too_many_requests) when there is no room and none can
-  // be made.
+  // Admits a session that `guest` wakes, who may have `mine_max` awake. Throws Error(too_many_requests) when
+  // there is no room and none can be made.
   //
   // Most sessions use far less memory than they may. So memory counts as it is used now, without contents of
   // files that the kernel can drop, and the new session needs room for a quarter of its own limit. If several
   // grow at once, control groups end the largest process among them.
-  void admit(const Id& guest, uint64_t memory_bytes);
+  void admit(const Id& guest, size_t mine_max, uint64_t memory_bytes);
 
  private:
   void admit_memory(const Id& guest, uint64_t memory_bytes);

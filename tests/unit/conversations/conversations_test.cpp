@@ -485,5 +485,38 @@ TEST_F(ConversationsTest, AReaderMayNotStore) {
   EXPECT_EQ(code_of([&] { store(text_message("m", "text")); }), Code::forbidden);
 }
 
+TEST_F(ConversationsTest, MessagesCountForTheWorkspaceUntilTheyAreDeleted) {
+  auto counted = [&] { return keep->quotas().of_workspace(ws).messages; };
+  put("sessions/one/report.csv", "first");
+  store(text_message("m1", kLink));
+  store(text_message("m2", std::string(5000, 'x')));
+  EXPECT_EQ(counted().count, 2);
+  EXPECT_GT(counted().bytes, 5000);
+  store(text_message("m2", "short"));
+  EXPECT_EQ(counted().count, 2);
+  EXPECT_LT(counted().bytes, 5000);
+  expect_clean();
+  conversations().remove_message(ws, "chat", "m2");
+  EXPECT_EQ(counted().count, 1);
+  expect_clean();
+  conversations().remove(ws, "chat");
+  EXPECT_EQ(counted().count, 0);
+  EXPECT_EQ(counted().bytes, 0);
+  expect_clean();
+}
+
+TEST_F(ConversationsTest, OverTheQuotaAMessageIsRefusedAndCanBeDeleted) {
+  keep->workspaces().change(ws, std::nullopt, 1000);
+  store(text_message("m1", std::string(900'000, 'x')));
+  EXPECT_EQ(code_of([&] { store(text_message("m2", std::string(200'000, 'x'))); }), Code::quota_exceeded);
+  EXPECT_FALSE(conversations().find_message(ws, "chat", "m2"));
+  identity::LimitChanges changes;
+  changes.quota_bytes = std::optional<uint64_t>(1);
+  keep->access().set_limits(actor, actor.principal(), changes);
+  EXPECT_EQ(code_of([&] { store(text_message("m3", "x")); }), Code::quota_exceeded);
+  conversations().remove(ws, "chat");
+  expect_clean();
+}
+
 }  // namespace
 }  // namespace sk::conversations

@@ -30,6 +30,8 @@ struct RememberedHooks final : TransactionHooks {
 
 class IdentityTest : public testing::Test {
  protected:
+  static constexpr size_t kKeysMax = 5;
+
   IdentityTest() {
     access.ensure_first_principal("a-root-key-for-tests");
     admin = access.authenticate("a-root-key-for-tests");
@@ -51,7 +53,7 @@ class IdentityTest : public testing::Test {
   IdMaker ids{clock};
   std::unique_ptr<catalog::Database> db = catalog::open_sqlite(dir.path() + "/catalog.db", {});
   RememberedHooks hooks;
-  Access access{*db, clock, ids, hooks};
+  Access access{*db, clock, ids, hooks, kKeysMax};
   Actor admin;
 };
 
@@ -96,6 +98,53 @@ TEST_F(IdentityTest, ASuspendedPrincipalIsRefusedUntilItIsResumed) {
   EXPECT_EQ(access.authenticate(secret).principal(), robot);
 }
 
+TEST_F(IdentityTest, KeysAreLimitedAndOldInvalidOnesAreForgotten) {
+  Id robot = access.create_principal(admin, "robot", "agent").id;
+  NewKey wanted;
+  wanted.name = "k";
+  auto of_robot = [&] {
+    auto keys = access.list_keys(admin);
+    std::erase_if(keys, [&](const KeyInfo& key) { return key.principal != robot; });
+    return keys;
+  };
+  auto first = access.create_key(admin, robot, wanted);
+  for (size_t i = 1; i < kKeysMax; ++i) access.create_key(admin, robot, wanted);
+  EXPECT_EQ(code_of([&] { access.create_key(admin, robot, wanted); }), Code::quota_exceeded);
+  // One that replaces its key without end leaves a limited number of rows, and of marks.
+  for (size_t i = 0; i < 3 * kKeysMax; ++i) {
+    for (const KeyInfo& key : of_robot())
+      if (!key.revoked_us) {
+        access.revoke_key(admin, key.id);
+        break;
+      }
+    access.create_key(admin, robot, wanted);
+  }
+  EXPECT_EQ(of_robot().size(), 2 * kKeysMax);
+  EXPECT_FALSE(access.may_exist(first.secret));
+  EXPECT_EQ(code_of([&] { access.authenticate(first.secret); }), Code::unauthorized);
+}
+
+TEST_F(IdentityTest, AnAdministratorSetsTheLimitsOfAPrincipal) {
+  Id robot = access.create_principal(admin, "robot", "agent").id;
+  NewKey wanted;
+  wanted.name = "k";
+  Actor actor = access.authenticate(access.create_key(admin, robot, wanted).secret);
+  LimitChanges changes;
+  changes.keys_max = std::optional<uint64_t>(1);
+  changes.quota_bytes = std::optional<uint64_t>(7);
+  EXPECT_EQ(code_of([&] { access.set_limits(actor, robot, changes); }), Code::forbidden);
+  EXPECT_EQ(access.set_limits(admin, robot, changes).limits.keys_max, 1u);
+  EXPECT_EQ(hooks.recorded.back(), "principal.limit");
+  EXPECT_EQ(code_of([&] { access.create_key(actor, robot, wanted); }), Code::quota_exceeded);
+  LimitChanges back;
+  back.keys_max = std::optional<uint64_t>();
+  auto limits = access.set_limits(admin, robot, back).limits;
+  EXPECT_FALSE(limits.keys_max);
+  EXPECT_EQ(limits.quota_bytes, 7u) << "a limit that is not named stays";
+  EXPECT_EQ(access.list_principals(admin).back().limits.quota_bytes, 7u);
+  access.create_key(actor, robot, wanted);
+}
+
 TEST_F(IdentityTest, ASuspendedSubjectOfATokenIsRefused) {
   Actor subject = access.actor_of_subject("librechat", "u1");
   access.suspend(admin, subject.principal());
@@ -125,7 +174,7 @@ TEST_F(IdentityTest, WhetherAKeyExistsIsKnownWithoutTheCatalog) {
   EXPECT_FALSE(access.may_exist(""));
   access.revoke_key(admin, made.info.id);
   EXPECT_TRUE(access.may_exist(made.secret)) << "its owner is told that it was revoked";
-  Access after_restart(*db, clock, ids, hooks);
+  Access after_restart(*db, clock, ids, hooks, kKeysMax);
   EXPECT_TRUE(after_restart.may_exist("a-root-key-for-tests"));
   EXPECT_TRUE(after_restart.may_exist(made.secret));
   EXPECT_FALSE(after_restart.may_exist("another"));

@@ -113,7 +113,7 @@ TEST_F(RecordsTest, WhatARunningExecutionKeptStaysWhenItIsSavedAgain) {
   file.path = "s/a";
   file.change = KeptChange::created;
   keep->context().db.write(session.key().scope(),
-                           [&](catalog::Tx& tx) { records->save(tx, execution, {file}); });
+                           [&](catalog::Tx& tx) { records->save(tx, session, execution, {file}); });
   records->save(session, execution);
   ASSERT_EQ(found().files.kept.size(), 1u);
   EXPECT_EQ(found().files.kept[0].path, "s/a");

@@ -1,0 +1,88 @@
+// What a principal and a workspace keep, and which limit each figure counts for.
+#include "workspace/usage.h"
+
+#include "api/common/shapes.h"
+#include "api/rest/rest.h"
+
+namespace sk::api::rest {
+
+namespace {
+
+using http::Reply;
+using workspace::Amount;
+namespace prefix = workspace::prefix;
+
+Json amount_json(const Amount& amount) { return {{"bytes", amount.bytes}, {"count", amount.count}}; }
+
+Json usage_json(const workspace::PrincipalUsage& usage) {
+  const auto& limits = usage.limits;
+  // A quota of 0 is none.
+  bool has_quota = limits.quota_bytes.value_or(0) > 0;
+  return {{"principal_id", usage.principal.with_prefix(prefix::principal)},
+          {"bytes", usage.bytes},
+          {"quota_bytes", has_quota ? Json(*limits.quota_bytes) : Json()},
+          {"contents", {{"bytes", usage.contents_bytes}}},
+          {"messages", amount_json(usage.messages)},
+          {"executions", amount_json(usage.executions)},
+          {"journal", amount_json(usage.journal)},
+          {"workspaces",
+           {{"count", usage.workspaces},
+            {"in_trash", usage.workspaces_in_trash},
+            {"max", *limits.workspaces_max}}},
+          {"keys", {{"count", usage.keys}, {"max", *limits.keys_max}}},
+          {"sessions_kept", {{"count", usage.sessions_kept}, {"max", *limits.sessions_kept_max}}},
+          {"sessions_running", {{"max", *limits.sessions_max}}}};
+}
+
+Reply get_usage(Call& call) {
+  auto principal = call.actor.principal();
+  if (auto text = call.query.text("principal")) principal = parse_id(*text, prefix::principal, "principal");
+  call.note("read", "usage");
+  return Reply::json(usage_json(call.app.keep.quotas().of_principal(
+      call.actor, principal, call.app.settings.sessions_per_principal_max)));
+}
+
+Reply get_workspace_usage(Call& call) {
+  auto authority = call.look_at_workspace();
+  auto usage = call.app.keep.quotas().of_workspace(authority);
+  call.note("read", "usage");
+  return Reply::json({{"workspace_id", authority.workspace_id().with_prefix(prefix::workspace)},
+                      {"quota_bytes", usage.quota_bytes},
+                      {"counted_bytes", usage.counted_bytes},
+                      {"contents", amount_json(usage.contents)},
+                      {"versions", amount_json(usage.versions)},
+                      {"trash", amount_json(usage.trash)},
+                      {"messages", amount_json(usage.messages)},
+                      {"executions", amount_json(usage.executions)},
+                      {"journal", amount_json(usage.journal)}});
+}
+
+}  // namespace
+
+void add_usage_routes(Routes& routes) {
+  routes.add({.method = "GET",
+              .pattern = kRoot + "/usage",
+              .id = "get_usage",
+              .tag = "workspaces",
+              .summary = "Returns what your workspaces keep together, and your limits",
+              .details = "`bytes` is the sum of contents, messages, executions and journal of all workspaces "
+                         "that you own, whoever wrote to them; `quota_bytes` is its limit, or null.",
+              .query = {{.name = "principal", .about = "The id of another principal; for administrators."}},
+              .answers = {{200, "The figures.", "Usage"}},
+              .errors = {Code::forbidden, Code::not_found}},
+             get_usage);
+  routes.add({.method = "GET",
+              .pattern = kWorkspace + "/usage",
+              .id = "get_workspace_usage",
+              .tag = "workspaces",
+              .summary = "Returns what a workspace keeps, by kind",
+              .details = "`counted_bytes` counts for the quota: `contents`, which are the distinct bytes of "
+                         "all versions, trash and unfinished uploads, and messages, executions and journal "
+                         "beyond their first MiB. `versions` and `trash` are parts of `contents`, with the "
+                         "sizes that files have. Administrators may ask for every workspace by its id.",
+              .answers = {{200, "The figures.", "WorkspaceUsage"}},
+              .errors = {Code::forbidden, Code::not_found}},
+             get_workspace_usage);
+}
+
+}  // namespace sk::api::rest
