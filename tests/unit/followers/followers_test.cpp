@@ -110,7 +110,7 @@ TEST_F(OwnFollowers, AMessageWithManyImagesDoesNotDelayThatOfAnotherWorkspaceFor
 // The other process has its own caches, and shares catalog and feed.
 TEST_F(OwnFollowers, AKeyThatAnotherProcessRevokedIsNotRememberedLonger) {
   workspace::IdentityHooks hooks(keep->context());
-  identity::Access other(keep->context().db, clock, keep->context().ids, hooks);
+  identity::Access other(keep->context().db, clock, keep->context().ids, hooks, 1'000);
   auto made = keep->access().create_key(actor, actor.principal(), identity::NewKey{"k", false, {}, {}});
   auto ended = std::make_shared<std::promise<void>>();
   auto watch = keep->revocations().watch_key(keep->access().authenticate(made.secret),
