@@ -96,12 +96,16 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
       session->tick(now_us);
       if (session->awake()) ++awake;
       if (session->must_warn(now_us)) tell(*session, "session.expiring", now_us);
-      bool overstays = looks && overstays_in_background(*session, now_us, options.background_time_max_s);
-      if (!overstays && !must_end(*session, now_us)) continue;
+      auto overstays = [&] {
+        return looks && overstays_in_background(*session, now_us, options.background_time_max_s);
+      };
+      if (!must_end(*session, now_us) && !overstays()) continue;
       auto lease = registry.try_acquire(session->info().id);
       // Another thread may have ended it, or given it work, before this one had the lease.
       if (!lease || lease->live() != session || session->busy()) continue;
-      if (overstays) sleep_notes.add(session->info().id, background_note(options.background_time_max_s));
+      bool is_idle = must_end(*session, now_us);
+      if (!is_idle && !overstays()) continue;
+      if (!is_idle) sleep_notes.add(session->info().id, background_note(options.background_time_max_s));
       if (session->awake()) tell(*session, "session.sleep", now_us);
       end_later(std::move(*lease));
     }
