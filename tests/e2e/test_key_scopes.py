@@ -67,7 +67,9 @@ REST = {
     "GET /api/v1/openapi.json": open_to_all("GET", "/api/v1/openapi.json"),
     "GET /healthz": open_to_all("GET", "/healthz"),
     "GET /readyz": open_to_all("GET", "/readyz"),
-    "GET /metrics": open_to_all("GET", "/metrics"),
+    # Open to all, but a wrong key is told.
+    "GET /metrics": dataclasses.replace(open_to_all("GET", "/metrics"), unauthorized=(200, 401)),
+    "GET /api/v1/usage": Row("unbound", READ, send("GET", "/api/v1/usage"), hidden=(403,)),
     "GET /api/v1/top": Row("admin", READ, send("GET", "/api/v1/top"), hidden=(403,)),
     "GET /api/v1/me": Row("any", READ, send("GET", "/api/v1/me")),
     "GET /api/v1/principals": Row("admin", READ, send("GET", "/api/v1/principals"), hidden=(403,)),
@@ -79,6 +81,7 @@ REST = {
     "GET /api/v1/workspaces": listing("/api/v1/workspaces", "workspace", lambda w: w.ws),
     "POST /api/v1/workspaces": Row("unbound", WRITE, send("POST", "/api/v1/workspaces", json=body(name="made-{n}"))),
     f"GET {WS}": Row("look", READ, send("GET", "{ws}")),
+    f"GET {WS}/usage": Row("look", READ, send("GET", "{ws}/usage")),
     f"PATCH {WS}": changing("PATCH", "/api/v1/workspaces/{m}", spare_workspace, OWN, reach="look at spare", json=body(name="renamed-{n}")),
     f"DELETE {WS}": changing("DELETE", "/api/v1/workspaces/{m}", spare_workspace, OWN, reach="spare"),
     f"POST {WS}/restore": changing("POST", "/api/v1/workspaces/{m}/restore", lambda w: spare_workspace(w, True), OWN, reach="spare"),

@@ -87,11 +87,15 @@ def test_files_in_a_folder_that_code_forbade_are_kept(server, keep):
     assert not (Path(server.data) / "copies" / session["id"].removeprefix("s_")).exists()
 
 
+def child_of(pid, name):
+    children = subprocess.run(["ps", "-o", "pid=,comm=", "--ppid", str(pid)], capture_output=True, text=True, check=True).stdout
+    return next(int(line.split()[0]) for line in children.splitlines() if name in line)
+
+
 def test_a_server_whose_launcher_was_killed_goes_on_running_code(server, keep):
     keep.run(keep.create(), "1")
-    children = subprocess.run(["ps", "-o", "pid=,comm=", "--ppid", str(server.process.pid)], capture_output=True, text=True, check=True).stdout
-    launcher = next(int(line.split()[0]) for line in children.splitlines() if "sk-launcher" in line)
-    os.kill(launcher, signal.SIGKILL)
+    helper = child_of(server.process.pid, "sk-helper")
+    os.kill(child_of(helper, "sk-launcher"), signal.SIGKILL)
 
     def runs():
         return keep.run(keep.create(), "print(1 + 1)")["end"] == "ok"
