@@ -312,6 +312,8 @@ MORE_LEVELS = {
     "spare": {**{name: levels["workspace"] for name, levels in LEVELS.items()}, "bound to it": NONE, "bound to it, read-only": NONE},
     "look at spare": {**{name: levels["workspace"] for name, levels in LEVELS.items()}, "bound to it": NONE, "bound to it, read-only": NONE,
                       "administrator": READ, "administrator, read-only": READ},
+    # What belongs to all workspaces of a principal together, a bound key does not learn.
+    "own figures": {name: NONE if name.startswith("bound") else READ for name in LEVELS if LEVELS[name] is not None},
     # An MCP session belongs to the key that began it.
     "mcp session": {"bound to it": OWN},
     "nothing": {},

@@ -69,7 +69,7 @@ REST = {
     "GET /readyz": open_to_all("GET", "/readyz"),
     # Open to all, but a wrong key is told.
     "GET /metrics": dataclasses.replace(open_to_all("GET", "/metrics"), unauthorized=(200, 401)),
-    "GET /api/v1/usage": Row("unbound", READ, send("GET", "/api/v1/usage"), hidden=(403,)),
+    "GET /api/v1/usage": Row("own figures", READ, send("GET", "/api/v1/usage"), hidden=(403,)),
     "GET /api/v1/top": Row("admin", READ, send("GET", "/api/v1/top"), hidden=(403,)),
     "GET /api/v1/me": Row("any", READ, send("GET", "/api/v1/me")),
     "GET /api/v1/principals": Row("admin", READ, send("GET", "/api/v1/principals"), hidden=(403,)),
