@@ -95,6 +95,7 @@ Json detail_of(const Execution& execution) {
                  {"folders", execution.files.folders},
                  {"renamed", pairs_to_json(execution.files.renamed)},
                  {"deleted", execution.files.deleted},
+                 {"left_out", execution.files.left_out},
                  {"not_kept", not_kept},
                  {"added", pairs_to_json(execution.added)},
                  {"timings", execution.timings}};
@@ -128,6 +129,7 @@ Execution read_execution(const catalog::Row& row) {
   if (detail.contains("exit_code")) execution.exit_code = detail["exit_code"].get<int>();
   execution.files.folders = detail.value("folders", std::vector<std::string>());
   execution.files.deleted = detail.value("deleted", std::vector<std::string>());
+  execution.files.left_out = detail.value("left_out", size_t{0});
   execution.files.renamed = pairs_from(detail.value("renamed", Json::array()));
   execution.added = pairs_from(detail.value("added", Json::array()));
   for (const auto& item : detail.value("not_kept", Json::array()))

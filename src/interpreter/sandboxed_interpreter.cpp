@@ -240,7 +240,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
                              NewExecution wanted, std::optional<Execution> earlier) {
     const Id session = lease->id();
     if (auto known = repeats.find(session, lease->live().get(), wanted)) return *known;
-    if (!earlier) keep.quotas().check_room_for_records(authority);
+    if (!earlier) keep.quotas().check_room_for_records(authority, wanted.code.size());
     auto live = bring_to_life(*lease, authority.author().principal);
     bool is_queued = false;
     std::shared_ptr<void> reserved(nullptr, [&](void*) {

@@ -154,7 +154,12 @@ void DiskGuard::walk(const Free& free) {
 uint64_t DiskGuard::hidden_bytes(const Watched& watched) {
   struct stat info{};
   if (!watched.hidden || ::fstat(watched.folder->get(), &info) != 0) return 0;
-  return watched.hidden(info.st_dev);
+  try {
+    return watched.hidden(info.st_dev);
+  } catch (const Error& error) {
+    log::warn("deleted files of a session could not be counted", {{"error", error.message()}});
+    return 0;
+  }
 }
 
 // Sets the allowance to the limits. A folder above them may keep its size, or exceed them by an amount too

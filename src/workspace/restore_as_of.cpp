@@ -191,6 +191,7 @@ Files::RestoreAsOf Files::restore_as_of(const Authority& authority, std::string_
   try {
     return context_.db.write(authority.scope(), [&](catalog::Tx& tx) {
       check_still_holds(tx, authority, Right::write);
+      if (!dry_run) check_room_for_records(tx, context_, authority.workspace_id());
       ChangeRun run(tx, context_, authority);
       if (dry_run) run.ignore_locks();
       run.tick();

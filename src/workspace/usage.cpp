@@ -59,6 +59,12 @@ void check_owner(const Held& held, uint64_t grown) {
         .with("quota_of", "principal");
 }
 
+void refuse_records(const Held& held, uint64_t grown) {
+  if (held.records > kFreeRecordBytes && held.counted() > held.quota)
+    throw over_quota("the workspace holds ", grown, held.counted(), held.quota);
+  check_owner(held, grown);
+}
+
 Error at_limit(uint64_t has, uint64_t max, std::string_view what, Advice advice) {
   return Error(Code::quota_exceeded, "you have " + std::to_string(has) + " " + std::string(what) +
                                          ", and the limit is " + std::to_string(max))
@@ -104,10 +110,7 @@ void check_room_for_contents(catalog::Statements& statements, const KeepContext&
 
 void check_room_for_records(catalog::Statements& statements, const KeepContext& context, const Id& workspace,
                             uint64_t grown_bytes) {
-  Held held = need_held(statements, context, workspace);
-  if (held.records > kFreeRecordBytes && held.counted() > held.quota)
-    throw over_quota("the workspace holds ", grown_bytes, held.counted(), held.quota);
-  check_owner(held, grown_bytes);
+  refuse_records(need_held(statements, context, workspace), grown_bytes);
 }
 
 void add_workspace(catalog::Tx& tx, const KeepContext& context, const Id& owner) {
@@ -138,10 +141,23 @@ void drop_session(catalog::Tx& tx, const Id& owner) {
   tx.exec("UPDATE principal_usage SET sessions = sessions - 1 WHERE principal = $1", {owner});
 }
 
-void Quotas::check_room_for_records(const Authority& authority) {
+void Quotas::check_room_for_records(const Authority& authority, uint64_t bytes) {
   context_.db.read([&](catalog::Statements& statements) {
-    workspace::check_room_for_records(statements, context_, authority.workspace_id());
+    Held held = need_held(statements, context_, authority.workspace_id());
+    held.records += bytes;
+    held.owner_bytes += bytes;
+    refuse_records(held, bytes);
   });
+}
+
+std::optional<std::string> Quotas::why_no_room_for_records(const Authority& authority) {
+  try {
+    check_room_for_records(authority, 0);
+    return std::nullopt;
+  } catch (const Error& error) {
+    if (error.code() != Code::quota_exceeded) throw;
+    return error.message();
+  }
 }
 
 uint64_t Quotas::room(const Authority& authority) {

@@ -70,7 +70,10 @@ class Quotas {
   explicit Quotas(KeepContext& context) : context_(context) {}
 
   // As the function of that name, before work whose records come later, such as an execution.
-  void check_room_for_records(const Authority& authority);
+  // `bytes` are about to be added.
+  void check_room_for_records(const Authority& authority, uint64_t bytes);
+  // Returns the message of that error, if there is no room at all.
+  std::optional<std::string> why_no_room_for_records(const Authority& authority);
   // Bytes that fit into the workspace before its quota or its owner's is used up.
   uint64_t room(const Authority& authority);
 

@@ -114,3 +114,35 @@ def test_recent_executions_and_pages_of_them_are_limited_in_bytes(keep):
     # An older one is read from its record.
     oldest = keep.call("GET", f"{path}/{ids[2]}").json()
     assert text_of(oldest).startswith("0\nxxx")
+
+
+LONG_NAMES = """
+os.makedirs('deep', exist_ok=True)
+os.chdir('deep')
+for _ in range(25):
+    os.mkdir('d' * 240)
+    os.chdir('d' * 240)
+for number in range(2000):
+    {what}
+os.chdir('/mnt/data')
+"""
+
+
+@pytest.mark.parametrize("what", ["os.symlink('/x', f'{number}' + 'n' * 200)", "os.mkdir(f'{number}' + 'n' * 200)"], ids=["not-kept", "folders"])
+def test_long_names_without_end_are_cut_and_counted(keep, what):
+    """Each of 2,000 names has more than 6,000 bytes."""
+    answer = keep.call("POST", f"/api/v1/sessions/{keep.session['id']}/executions", json={"code": LONG_NAMES.format(what=what)})
+    done = answer.json()
+    assert done["end"] == "ok", answer.text[:1000]
+    assert len(answer.content) < 4 * MIB
+    assert 1900 < done["left_out"] <= 2030 and len(done["not_kept"]) + len(done["folders"]) > 0
+    read_back = keep.call("GET", f"/api/v1/sessions/{keep.session['id']}/executions/{done['id']}").json()
+    assert read_back["left_out"] == done["left_out"]
+    keep.run(keep.session, "import shutil; shutil.rmtree('deep')")
+
+
+def test_kept_files_with_long_names_are_cut_in_the_answer(keep):
+    code = LONG_NAMES.format(what="open(f'{number}' + 'n' * 200, 'w').close()")
+    answer = keep.call("POST", f"/api/v1/sessions/{keep.session['id']}/executions", json={"code": code})
+    assert answer.json()["kept_more"] and len(answer.content) < 4 * MIB
+    keep.run(keep.session, "import shutil; shutil.rmtree('deep')")

@@ -131,6 +131,21 @@ def test_outputs_count_and_end_with_the_quota(make_user_server):
     assert usage(greedy)["sessions_kept"]["count"] == 0
 
 
+def test_queued_executions_and_long_code_do_not_pass_the_quota(make_user_server):
+    server = make_user_server()
+    greedy, _ = tenant(server, quota_bytes=2_000_000)
+    session = greedy.send("POST", "/api/v1/sessions", 201, json={"name": "s"}).json()["id"]
+    executions = f"/api/v1/sessions/{session}/executions"
+    too_long = greedy.send("POST", executions, json={"code": "#" + "x" * 3_000_000})
+    assert too_long.status_code == 507 and too_long.json()["error"]["needed_bytes"] == 3_000_001, too_long.text
+    codes = ["import time; time.sleep(2)"] + ["print('x' * 900_000)"] * 20
+    queued = [greedy.send("POST", executions, json={"code": code, "wait": False}).json()["id"] for code in codes]
+    ended = [wait_for(lambda one=one: (found := greedy.send("GET", f"{executions}/{one}", 200).json())["status"] == "done" and found) for one in queued]
+    assert [one["end"] for one in ended[:2]] == ["ok", "ok"]
+    assert ended[-1]["end"] == "error" and "no room is left" in ended[-1]["message"], ended[-1]
+    assert usage(greedy)["bytes"] < 4_500_000
+
+
 def test_what_a_session_writes_over_the_quota_of_its_owner_is_named_and_retried(make_user_server):
     server = make_user_server()
     greedy, principal = tenant(server, quota_bytes=1_000_000)

@@ -87,8 +87,9 @@ Input read_input(const Call& call, const Body& body) {
 // Lists the files that an execution kept, with permanent links. Azure's own answers have no such list.
 Json kept_json(const Execution& execution, const SessionInfo& session, const std::string& base_url) {
   Json out = Json::array();
-  for (const auto& file : execution.files.kept) {
-    if (out.size() == kKeptInAnswerMax) break;
+  const size_t shown = execution.files.kept_to_show(kKeptInAnswerMax);
+  for (size_t i = 0; i < shown; ++i) {
+    const auto& file = execution.files.kept[i];
     out.push_back({{"filename", session_path(session, file.path)},
                    {"size", file.size},
                    {"contentType", file.mime},

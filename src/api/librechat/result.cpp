@@ -11,6 +11,8 @@ namespace {
 using interpreter::Execution;
 using interpreter::Outcome;
 
+constexpr size_t kFilesInAnswerMax = 1'000;
+
 Json file_json(const Asked& asked, const Id& version, std::string_view path, const std::string& base_url) {
   auto session = asked.session.id.base64url21();
   return {{"id", version.base64url21()},
@@ -30,11 +32,12 @@ std::optional<size_t> attached_at(const Asked& asked, const std::string& path) {
 Json written_files(const Execution& execution, const Asked& asked, const std::string& base_url,
                    std::vector<bool>& seen) {
   Json out = Json::array();
+  const size_t shown = execution.files.kept_to_show(kFilesInAnswerMax);
   for (const auto& kept : execution.files.kept) {
     auto input = attached_at(asked, kept.path);
     if (input) seen[*input] = true;
     // Does not report changes to a skill's files, which belong to the skill. The workspace keeps them anyway.
-    if (input && asked.read_only[*input]) continue;
+    if ((input && asked.read_only[*input]) || out.size() >= shown) continue;
     Json file = file_json(asked, kept.version, kept.path, base_url);
     if (input && kept.version != asked.attached[*input].version)
       file["modified_from"] = {{"id", asked.refs.all[*input].id},

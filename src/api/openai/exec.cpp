@@ -81,8 +81,9 @@ Json outputs_json(const Execution& execution, const Answering& answering) {
 
 Json files_json(const Execution& execution, const Answering& answering) {
   Json files = Json::array();
-  for (const auto& kept : execution.files.kept) {
-    if (files.size() == kFilesInAnswerMax) break;
+  const size_t shown = execution.files.kept_to_show(kFilesInAnswerMax);
+  for (size_t i = 0; i < shown; ++i) {
+    const auto& kept = execution.files.kept[i];
     workspace::Version version;
     version.id = kept.version;
     version.path = kept.path;
@@ -120,7 +121,7 @@ Json exec_json(const Execution& execution, const Answering& answering) {
           {"outputs", outputs_json(execution, answering)},
           {"error", error_of(execution)},
           {"files", files_json(execution, answering)},
-          {"files_more", execution.files.kept.size() > kFilesInAnswerMax},
+          {"files_more", execution.files.kept.size() > execution.files.kept_to_show(kFilesInAnswerMax)},
           {"not_kept", std::move(not_kept)},
           {"woke", execution.woke}};
 }

@@ -29,7 +29,7 @@ identity::LimitChanges limit_changes(const Json& wanted) {
                         {.name = "keys_max", .type = FieldType::integer, .about = ""},
                         {.name = "sessions_max", .type = FieldType::integer, .about = ""},
                         {.name = "sessions_kept_max", .type = FieldType::integer, .about = ""}};
-  Body limits(known, wanted, "limits");
+  Body limits(known, wanted, "limits.");
   auto change = [&](const std::string& name) -> identity::LimitChange {
     if (!wanted.contains(name)) return std::nullopt;
     auto value = limits.integer(name);

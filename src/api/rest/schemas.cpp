@@ -382,6 +382,7 @@ void add_session_schemas(Json& out) {
               {"renamed", list_of(renamed)},
               {"deleted", list_of(text())},
               {"not_kept", list_of(object({{"path", text()}, {"reason", text()}, {"message", text()}}))},
+              {"left_out", number()},
               {"timings", {{"type", "object"}, {"additionalProperties", number()}}},
               {"created_at", time()},
               {"started_at", time_or_null()},

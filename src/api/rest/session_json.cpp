@@ -108,10 +108,8 @@ Json unkept_json(const interpreter::Unkept& item, const std::string& base_url) {
 
 Json execution_json(const interpreter::Execution& execution, const std::string& base_url) {
   Json kept = Json::array(), renamed = Json::array(), not_kept = Json::array();
-  for (const auto& file : execution.files.kept) {
-    if (kept.size() == kKeptInAnswerMax) break;
-    kept.push_back(kept_json(file, base_url));
-  }
+  const size_t shown = execution.files.kept_to_show(kKeptInAnswerMax);
+  for (size_t i = 0; i < shown; ++i) kept.push_back(kept_json(execution.files.kept[i], base_url));
   for (const auto& [from, to] : execution.files.renamed) renamed.push_back({{"from", from}, {"to", to}});
   for (const auto& item : execution.files.not_kept)
     not_kept.push_back({{"path", item.path},
@@ -135,6 +133,7 @@ Json execution_json(const interpreter::Execution& execution, const std::string& 
           {"renamed", renamed},
           {"deleted", execution.files.deleted},
           {"not_kept", not_kept},
+          {"left_out", execution.files.left_out},
           {"timings", execution.timings},
           {"created_at", to_iso8601(execution.created_us)},
           {"started_at", time_or_null(execution.started_us)},

@@ -47,6 +47,9 @@ OutputText output_text(const interpreter::Execution& execution, const interprete
   for (const auto& output : execution.outputs) std::visit(take, output);
   for (const auto& item : execution.files.not_kept)
     add_line(out.errors, "not kept: " + as_mounted(item.path) + ": " + item.message.text(as_mounted));
+  if (execution.files.left_out > 0)
+    add_line(out.errors, std::to_string(execution.files.left_out) +
+                             " more names of folders and of renamed, deleted or not kept files are left out");
   for (const auto& line : lines_about_versions(execution, as_mounted)) add_line(out.errors, line);
   // Clients of a shell read its exit status in a field of its own.
   bool says_status = execution.outcome == interpreter::Outcome::error && execution.language != "bash";

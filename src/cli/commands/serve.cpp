@@ -1,6 +1,7 @@
 // serve: runs the server in the foreground until a signal ends it.
 #include <pthread.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 
 #include <csignal>
 #include <filesystem>
@@ -16,24 +17,36 @@ namespace sk::cli {
 
 namespace {
 
+// The only child of the server is the helper that starts sandboxes. Other children are waited for by those
+// who started them.
+bool has_lost_its_helper() {
+  siginfo_t child{};
+  return ::waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) == 0 && child.si_pid != 0;
+}
+
 // The signals that end the server. They are blocked before any thread starts, so that only wait() receives
 // them.
 class EndSignals {
  public:
   EndSignals() {
     sigemptyset(&set_);
-    for (int number : {SIGINT, SIGTERM}) sigaddset(&set_, number);
+    for (int number : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&set_, number);
     pthread_sigmask(SIG_BLOCK, &set_, nullptr);
   }
   // Waits for a signal and returns its name. A second signal then ends the process immediately; nothing that
   // was answered is lost.
   std::string_view wait() {
     int number = 0;
-    sigwait(&set_, &number);
-    for (int each : {SIGINT, SIGTERM}) std::signal(each, SIG_DFL);
+    do sigwait(&set_, &number);
+    while (number == SIGCHLD && !has_lost_its_helper());
+    for (int each : {SIGINT, SIGTERM, SIGHUP}) std::signal(each, SIG_DFL);
     pthread_sigmask(SIG_UNBLOCK, &set_, nullptr);
-    return number == SIGINT ? "SIGINT" : "SIGTERM";
+    return number == SIGCHLD  ? kLostHelper
+           : number == SIGINT ? "SIGINT"
+           : number == SIGHUP ? "SIGHUP"
+                              : "SIGTERM";
   }
+  static constexpr std::string_view kLostHelper = "SIGCHLD";
 
  private:
   sigset_t set_{};
@@ -126,6 +139,7 @@ ExitCode serve(Invocation& call, const api::mcp::Extension* mcp_extension) {
   log::configure(settings.log_level, settings.log_format);
   EndSignals signals;
   raise_open_files_limit();
+  bool is_broken = false;
   server::run(settings, call.clock, mcp_extension, [&](const server::Listening& server) {
     warn_of_plain_http(settings, server.url.starts_with("https://"));
     log::info("ready", {{"version", kVersion},
@@ -134,11 +148,16 @@ ExitCode serve(Invocation& call, const api::mcp::Extension* mcp_extension) {
                         {"limits", limits_word(server.code)}});
     greet(call, settings, server);
     auto name = signals.wait();
+    is_broken = name == EndSignals::kLostHelper;
+    if (is_broken) log::error("the helper that starts sandboxes has ended, so no code can run any more");
     log::info("stopping: running requests may finish; another signal stops the server at once",
               {{"signal", name}});
   });
   log::write_folded();
   log::info("stopped");
+  if (is_broken)
+    throw Error(Code::unavailable, "the helper that starts sandboxes was killed, so the server stopped")
+        .hint("Start it again; systemd and Docker can do that by themselves.");
   return ExitCode::ok;
 }
 

@@ -4,7 +4,6 @@
 #include <array>
 #include <cerrno>
 #include <iterator>
-#include <unordered_set>
 #include <utility>
 
 #include "base/error.h"
@@ -53,23 +52,6 @@ std::optional<Unkept::What> unkept_from(std::string_view name) {
   for (auto what : {Unkept::What::refused, Unkept::What::aside, Unkept::What::recovered})
     if (name_of(what) == name) return what;
   return std::nullopt;
-}
-
-void Settled::append(Settled&& other) {
-  auto move_all = [](auto& to, auto& from) {
-    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
-  };
-  // The latest report about a path replaces earlier ones.
-  std::unordered_set<std::string_view> told;
-  for (const auto& file : other.kept) told.insert(file.path);
-  for (const auto& item : other.not_kept) told.insert(item.path);
-  if (!kept.empty()) std::erase_if(kept, [&](const KeptFile& old) { return told.contains(old.path); });
-  if (!not_kept.empty()) std::erase_if(not_kept, [&](const NotKept& old) { return told.contains(old.path); });
-  move_all(kept, other.kept);
-  move_all(folders, other.folders);
-  move_all(renamed, other.renamed);
-  move_all(deleted, other.deleted);
-  move_all(not_kept, other.not_kept);
 }
 
 Capture::Capture(workspace::Keep& keep, const WorkingCopy& copy, Manifest& manifest, std::string folder,

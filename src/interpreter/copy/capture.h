@@ -39,7 +39,13 @@ struct Settled {
   std::vector<std::pair<std::string, std::string>> renamed;
   std::vector<std::string> deleted;
   std::vector<NotKept> not_kept;
+  size_t left_out = 0;  // names that bound() removed
   void append(Settled&& other);
+  // Cuts all lists but `kept` to what an answer can show and a record can hold. Kept files have rows of their
+  // own.
+  void bound();
+  // Returns how many of the kept files an answer can show, at most `count_max`.
+  size_t kept_to_show(size_t count_max) const;
 };
 
 // The author of a capture: the authority, and the execution that the changes belong to.

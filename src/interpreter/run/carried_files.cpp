@@ -10,16 +10,11 @@ constexpr size_t kNamedBetweenCellsMax = 1'000;
 
 void KeptBetweenCells::add(Settled settled) {
   settled_.append(std::move(settled));
-  auto bound = [this](auto& list) {
-    if (list.size() <= kNamedBetweenCellsMax) return;
-    left_out_ += list.size() - kNamedBetweenCellsMax;
-    list.resize(kNamedBetweenCellsMax);
-  };
-  bound(settled_.kept);
-  bound(settled_.folders);
-  bound(settled_.renamed);
-  bound(settled_.deleted);
-  bound(settled_.not_kept);
+  settled_.bound();
+  left_out_ += std::exchange(settled_.left_out, 0);
+  if (settled_.kept.size() <= kNamedBetweenCellsMax) return;
+  left_out_ += settled_.kept.size() - kNamedBetweenCellsMax;
+  settled_.kept.resize(kNamedBetweenCellsMax);
 }
 
 RecoveredFiles untold_recovered_files(Records& records, workspace::Keep& keep,

@@ -12,9 +12,8 @@ namespace sk::interpreter {
 
 namespace {
 
-constexpr int64_t kSaveManifestAfterUs = kSecondUs / 2;
-constexpr int64_t kRecordAfterUs = kSecondUs / 10;
-constexpr int64_t kWarningMostUs = 60 * kSecondUs;
+constexpr int64_t kSaveManifestAfterUs = kSecondUs / 2, kWarningMostUs = 60 * kSecondUs;
+constexpr int64_t kRecordAfterUs = kSecondUs / 10, kWaitedUs = kSecondUs / 10;
 // Images of a running cell that wait in memory; more are kept before its end.
 constexpr size_t kWaitingImageBytesMax = 32 << 20;
 constexpr int kKillWaitMs = 5'000, kSleepWaitMs = 10'000;
@@ -93,6 +92,10 @@ void LiveSession::start(QueuedExecution next) {
   keeper_.forget_turns();
   outputs_.begin(*current_->feed, execution.number);
   try {
+    // Those before it may have used up the room that there was when it was accepted.
+    if (begin_us - execution.created_us > kWaitedUs)
+      if (auto full = services_.keep.quotas().why_no_room_for_records(capture_as().authority))
+        return complete(Outcome::error, *full);
     if (!runner_.is_open()) {
       execution.woke = has_run_;
       wake();
@@ -112,7 +115,7 @@ void LiveSession::start(QueuedExecution next) {
     if (current_->wanted.accepted || current_->wanted.announced) services_.records.save(info_, execution);
     current_->feed->add(Started{execution.woke, begin_us});
     current_->run_started_us = now_us();
-    // Again, because waking takes a while.
+    // Waking takes a while.
     if (auto why = rights_.ended(current_->key)) return complete(Outcome::revoked, *why);
     runner_.start(
         {.id = execution.id.hex(),
@@ -187,7 +190,7 @@ std::optional<std::string> LiveSession::keep_files_of_cell() {
     place_outputs();
     current_->execution.outputs = outputs.outputs();
     auto extent = runner_.is_open() ? CopyKeeper::Extent::touched : CopyKeeper::Extent::all;
-    current_->settled.append(capture_now(extent));
+    add_settled(capture_now(extent));
     return std::nullopt;
   } catch (const std::exception& error) {
     current_->is_recorded = false;  // the transaction may have failed after it was noted
@@ -264,7 +267,7 @@ void LiveSession::wake() {
   // The sandbox sees the folder, whose files may still be added while it starts, as long as no code runs.
   auto starting =
       std::async(std::launch::async, [&] { return services_.start_kernel(spec, runner_.events()); });
-  current_->settled.append(keeper_.open(capture_as()));
+  add_settled(keeper_.open(capture_as()));
   // Recording it syncs the disk. The start of a sandbox need not wait for that; the first byte of code must.
   auto recorded = std::async(std::launch::async, [this] { keeper_.mark_used(); });
   runner_.open(starting.get());
@@ -426,9 +429,8 @@ void LiveSession::answer(const sandbox::KernelRequest& request) {
     if (is_tools) return tools_.ask(request, current_->execution.id, *current_->feed);
     auto capture = [this] {
       Settled now = capture_now(CopyKeeper::Extent::touched);
-      Settled told = now;
-      current_->settled.append(std::move(now));
-      return told;
+      add_settled(now);
+      return now;
     };
     auto authority = capture_as().authority.limited_to(path_scope_);
     auto answered = answer_request(
@@ -562,7 +564,12 @@ void LiveSession::retry_unkept(std::function<void(Tried)> then) {
 // While a cell runs, its followers see the files at once, and its answer reports them.
 void LiveSession::add_kept(Settled now) {
   for (const auto& file : now.kept) current_->feed->add(FileKept{file});
+  add_settled(std::move(now));
+}
+
+void LiveSession::add_settled(Settled now) {
   current_->settled.append(std::move(now));
+  current_->settled.bound();
 }
 
 Settled LiveSession::capture_now(CopyKeeper::Extent extent) {

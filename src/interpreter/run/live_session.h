@@ -159,6 +159,7 @@ class LiveSession : public std::enable_shared_from_this<LiveSession> {
   void capture_during_run(TimeUs now_us);
   void capture_between_cells();
   void add_kept(Settled now);
+  void add_settled(Settled now);
   Settled capture_now(CopyKeeper::Extent extent);
   CaptureAs capture_as();
   void save_manifest();

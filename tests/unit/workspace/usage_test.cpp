@@ -61,7 +61,7 @@ TEST_F(UsageTest, RecordsBeyondTheFirstMibCountForTheWorkspace) {
   EXPECT_EQ(code_of([&] { put("b", "b"); }), Code::quota_exceeded);
   EXPECT_EQ(code_of([&] { apply(MoveChange{"a", "c", OnExisting::refuse, {}}); }), Code::quota_exceeded);
   EXPECT_EQ(code_of([&] { lock("a"); }), Code::quota_exceeded);
-  EXPECT_EQ(code_of([&] { keep->quotas().check_room_for_records(ws); }), Code::quota_exceeded);
+  EXPECT_EQ(code_of([&] { keep->quotas().check_room_for_records(ws, 0); }), Code::quota_exceeded);
 }
 
 TEST_F(UsageTest, AWorkspaceFullOfFilesStillTakesRecords) {
@@ -69,9 +69,10 @@ TEST_F(UsageTest, AWorkspaceFullOfFilesStillTakesRecords) {
   put("a", std::string(100, 'a'));
   EXPECT_EQ(code_of([&] { put("b", "b"); }), Code::quota_exceeded);
   apply(MoveChange{"a", "c", OnExisting::refuse, {}});
-  keep->quotas().check_room_for_records(ws);
+  keep->quotas().check_room_for_records(ws, 0);
+  EXPECT_EQ(code_of([&] { keep->quotas().check_room_for_records(ws, 2 << 20); }), Code::quota_exceeded);
   add_messages(1 << 20);
-  EXPECT_EQ(code_of([&] { keep->quotas().check_room_for_records(ws); }), Code::quota_exceeded);
+  EXPECT_EQ(code_of([&] { keep->quotas().check_room_for_records(ws, 0); }), Code::quota_exceeded);
 }
 
 TEST_F(UsageTest, TheQuotaOfAPrincipalCountsAllItsWorkspaces) {

@@ -91,6 +91,9 @@ void add_files(ToolResult& result, const Execution& execution, const std::string
         {{"path", item.path}, {"reason", name_of(item.reason)}, {"message", item.message.text()}});
   }
   if (!not_kept.empty()) result.structured["not_kept"] = std::move(not_kept);
+  if (size_t more = execution.files.left_out; more > 0)
+    result.text.append(std::to_string(more))
+        .append(" more names of folders and of renamed, deleted or not kept files are left out.\n");
 }
 
 void add_images(ToolResult& result, const Execution& execution) {
