@@ -22,6 +22,7 @@ namespace sk::sandbox {
 namespace {
 
 // A launcher may have to wait for the disk, and code can have many mappings.
+constexpr size_t kIdleReadersMax = 4;
 constexpr int kHelperTimeoutMs = 60'000;
 
 enum class HelperOp : uint32_t {
@@ -192,7 +193,7 @@ class Helper : public Privileged {
       out.insert(out.end(), reply.files.begin(), reply.files.begin() + reply.count);
     } while (reply.has_more);
     MutexLock lock(readers_mutex_);
-    idle_readers_.push_back(std::move(reader));
+    if (idle_readers_.size() < kIdleReadersMax) idle_readers_.push_back(std::move(reader));  // others end
     return out;
   }
 
