@@ -10,8 +10,8 @@
 namespace {
 
 const sk::identity::JwtVerifier& verifier() {
-  static const auto one = sk::identity::JwtVerifier::from_pem(sk::SigningKey::make().public_key().pem(),
-                                                              {.issuer = "i", .audience = "a"});
+  static const auto one = sk::identity::JwtVerifier::from_pem(
+      sk::SigningKey::make().public_key().pem(), {.issuer = "i", .audience = "a", .life_max_s = 3600});
   return *one;
 }
 
