@@ -34,7 +34,8 @@ void write_shown_files(catalog::Tx& tx, const Id& node, const Id& workspace, con
                        const std::vector<ShownFile>& files);
 void update_shown_file(catalog::Tx& tx, const Id& message, const ShownFile& file);
 
-// What a message and its conversation count for their workspace. Zero for rows that do not exist.
+// Return the bytes by which a message, or a conversation with its messages, adds to the usage of its
+// workspace. Zero for rows that do not exist.
 workspace::Amount size_of_message(catalog::Statements& statements, const Id& message);
 workspace::Amount size_of_conversation(catalog::Statements& statements, const Id& conversation);
 

@@ -74,15 +74,6 @@ Principal read_principal(const catalog::Row& row) {
           row.integer(4), row.maybe_integer(5), read_limits(row, 6)};
 }
 
-Json limits_json(const PrincipalLimits& limits) {
-  auto value = [](const std::optional<uint64_t>& limit) { return limit ? Json(*limit) : Json(); };
-  return {{"quota_bytes", value(limits.quota_bytes)},
-          {"workspaces_max", value(limits.workspaces_max)},
-          {"keys_max", value(limits.keys_max)},
-          {"sessions_max", value(limits.sessions_max)},
-          {"sessions_kept_max", value(limits.sessions_kept_max)}};
-}
-
 // Returns the expiry of a key that `actor` creates. It never exceeds the expiry of the creating key;
 // otherwise a key lent for a minute could be kept forever.
 std::optional<TimeUs> expiry_under(const Actor& actor, const std::optional<TimeUs>& wanted_us) {
@@ -119,6 +110,15 @@ Error suspended() {
 Error key_expired() { return Error(Code::unauthorized, "this key has expired").advise(Advice::make_key); }
 
 }  // namespace
+
+Json limits_json(const PrincipalLimits& limits) {
+  auto value = [](const std::optional<uint64_t>& limit) { return limit ? Json(*limit) : Json(); };
+  return {{"quota_bytes", value(limits.quota_bytes)},
+          {"workspaces_max", value(limits.workspaces_max)},
+          {"keys_max", value(limits.keys_max)},
+          {"sessions_max", value(limits.sessions_max)},
+          {"sessions_kept_max", value(limits.sessions_kept_max)}};
+}
 
 void Actor::need_write() const {
   if (!may_write()) throw Error(Code::forbidden, "this key may read, but not change anything");

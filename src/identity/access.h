@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/json.h"
 #include "base/mutex.h"
 #include "catalog/database.h"
 #include "identity/transaction_hooks.h"
@@ -134,5 +135,8 @@ class Access {
   int64_t revocations_ SK_GUARDED_BY(mutex_) = 0;
   std::unordered_set<uint64_t> marks_ SK_GUARDED_BY(mutex_);  // the first bytes of the hashes of all keys
 };
+
+// Returns the limits as the API and the journal show them; null: the server's setting applies.
+Json limits_json(const PrincipalLimits& limits);
 
 }  // namespace sk::identity

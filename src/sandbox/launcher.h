@@ -12,7 +12,7 @@
 
 namespace sk::sandbox {
 
-// What a launcher does for its life, and the rules for what it may be asked for.
+// The configuration of a launcher: fixed when it starts, and the rules by which it checks requests.
 struct LauncherPlan {
   uint32_t layers;
   std::string runtime_root;  // "/" for the host's own

@@ -36,7 +36,7 @@ constexpr uint64_t kSocketBufferBytes = 212'992;  // Linux's default
 
 void set_non_blocking(int fd) { ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK); }
 
-// What the buffers of one socket can hold on this host.
+// Returns the limit on the buffers of one socket on this host, in bytes.
 uint32_t socket_bytes_max() {
   Fd file(::open("/proc/sys/net/core/wmem_max", O_RDONLY | O_CLOEXEC));
   char text[32];

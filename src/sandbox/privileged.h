@@ -1,5 +1,5 @@
-// What needs more privileges than the server keeps while it answers requests: starting a launcher, and
-// looking into the processes of sessions.
+// Operations that need more privileges than the server keeps while it answers requests: starting a launcher,
+// and inspecting the processes of sessions.
 #pragma once
 
 #include <memory>

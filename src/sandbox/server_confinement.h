@@ -1,4 +1,4 @@
-// What the server itself gives up before it starts threads and reads a byte from clients. SECURITY.md has the
+// Drops the server's privileges before it starts threads and reads a byte from clients. SECURITY.md has the
 // table. Needs no configuration; a kernel without one of the mechanisms gets the others.
 #pragma once
 

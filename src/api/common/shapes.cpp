@@ -134,15 +134,6 @@ Json workspace_json(const workspace::Workspace& workspace) {
   return out;
 }
 
-Json limits_json(const identity::PrincipalLimits& limits) {
-  auto value = [](const std::optional<uint64_t>& limit) { return limit ? Json(*limit) : Json(); };
-  return {{"quota_bytes", value(limits.quota_bytes)},
-          {"workspaces_max", value(limits.workspaces_max)},
-          {"keys_max", value(limits.keys_max)},
-          {"sessions_max", value(limits.sessions_max)},
-          {"sessions_kept_max", value(limits.sessions_kept_max)}};
-}
-
 Json principal_json(const identity::Principal& principal) {
   return {{"id", principal.id.with_prefix(prefix::principal)},
           {"name", principal.name},

@@ -22,7 +22,6 @@ Json change_json(const workspace::ChangeResult& result, const std::string& base_
 Json purge_json(const workspace::PurgeResult& result, const std::string& base_url);
 Json workspace_json(const workspace::Workspace& workspace);
 Json principal_json(const identity::Principal& principal);
-Json limits_json(const identity::PrincipalLimits& limits);
 Json key_json(const identity::KeyInfo& key);
 Json lock_json(const workspace::Lock& lock);
 Json event_json(const workspace::JournalEntry& entry);

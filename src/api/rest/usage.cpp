@@ -1,4 +1,4 @@
-// What a principal and a workspace keep, and which limit each figure counts for.
+// Routes that report the usage of a principal and of a workspace, with the limit of each figure.
 #include "workspace/usage.h"
 
 #include "api/common/shapes.h"

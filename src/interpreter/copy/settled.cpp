@@ -1,4 +1,4 @@
-// What a capture tells: joined with what was told before, and cut to what an answer can show.
+// Merges the results of several captures, and truncates their lists to the size of an answer.
 #include <algorithm>
 #include <iterator>
 #include <unordered_set>

@@ -13,7 +13,7 @@ namespace sk::interpreter {
 class Sync {
  public:
   struct Room {
-    // Of the whole copy, on disk. A workspace counts equal contents once, a disk does not.
+    // Limit on the disk space of the whole copy. A workspace counts equal contents once, a disk does not.
     uint64_t bytes_max = UINT64_MAX;
     uint64_t reserve_bytes = 0;  // free disk space that is left to others
   };

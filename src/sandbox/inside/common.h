@@ -68,7 +68,7 @@ int sk_restrict_with_landlock(struct sk_fault* fault);
 int sk_landlock_abi(void);
 int sk_install_filter(const void* instructions, size_t instruction_count, struct sk_fault* fault);
 /* Also sets `listener` to a descriptor that tells of refused calls, or to -1 where the kernel has none:
- * refused calls then fail as not implemented. */
+ * refused calls then fail with ENOSYS. */
 int sk_install_filter_with_listener(const void* instructions, size_t instruction_count, int* listener,
                                     struct sk_fault* fault);
 

@@ -143,7 +143,7 @@ static uint64_t session_bytes(const struct watch* watch) {
 static void end_session(void) { _exit(0); }
 
 /* Refuses a call that the filter left to this process, and counts it. After the last that is counted, the
- * kernel refuses them by itself, as not implemented. */
+ * kernel refuses them by itself, with ENOSYS. */
 static void refuse_call(struct watch* watch) {
   union {
     struct seccomp_notif packet;
