@@ -19,6 +19,9 @@ struct KeeperOptions {
   std::string boot_id;
   size_t watches_max = 0;  // that the system allows this process; 0: as it is
   size_t folders_max = 0;  // that are watched in one copy; 0: as by default
+  // Whether the catalog runs every write twice and checks its scope (KeepOptions::strict_writes). It is slow,
+  // and servers do not.
+  bool strict_writes = false;
   bool operator==(const KeeperOptions&) const = default;
 };
 

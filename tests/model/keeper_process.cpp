@@ -29,6 +29,8 @@ using interpreter::CopyKeeper;
 using interpreter::NotKept;
 using interpreter::Settled;
 
+constexpr size_t kNoLimit = 1'000'000'000;
+
 std::string hex_of(std::string_view bytes) { return to_hex(as_bytes(bytes)); }
 
 class Host {
@@ -72,6 +74,7 @@ class Host {
   static workspace::KeepOptions keep_options(const KeeperOptions& options) {
     auto keep = test::keep_options(options.directory + "/data");
     keep.catalog_readers = 2;
+    keep.strict_writes = options.strict_writes;
     return keep;
   }
 
@@ -85,6 +88,9 @@ class Host {
   void make_session(const Json& order, Json& answer) {
     keeper_.reset();
     keep_.context().limits = test::workspace_limits();
+    // Each history has a workspace and a session of the same principal.
+    keep_.context().limits.workspaces_per_principal_max = kNoLimit;
+    keep_.context().limits.sessions_kept_per_principal_max = kNoLimit;
     auto made = keep_.workspaces().create(actor_, order.at("name"));
     workspace_ = keep_.workspaces().open(actor_, made.id.with_prefix(workspace::prefix::workspace),
                                          workspace::Right::own);

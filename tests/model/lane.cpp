@@ -10,10 +10,13 @@ Lane::Lane(std::string directory, std::unique_ptr<Disk> disk, bool traces)
 
 KeeperOptions Lane::options_for(uint64_t seed) const {
   constexpr uint64_t kSameLimits = 50;  // histories in a row, since another keeper has to be started
-  KeeperOptions options{directory_, "boot " + std::to_string(boot_), 0, 0};
+  KeeperOptions options{directory_, "boot " + std::to_string(boot_)};
   switch (seed / kSameLimits % 5) {
     case 1:
       options.folders_max = 3;
+      break;
+    case 2:
+      options.strict_writes = true;
       break;
     case 3:
       options.watches_max = 4;

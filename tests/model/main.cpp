@@ -26,6 +26,7 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr uint64_t kPowerEvery = 200;  // one history in so many has a power cut
+constexpr uint64_t kBlock = 1'000;     // histories that a lane runs in one data folder
 constexpr uint64_t kDiskBytes = 4ull << 30;
 
 double seconds_since(SteadyClock::time_point start) {
@@ -88,7 +89,7 @@ History shrink(Lane& lane, History history, std::string& why, std::chrono::secon
 }
 
 struct Plan {
-  uint64_t seed = 0, histories = 0, lanes = 3;  // they wait for the disk in turns
+  uint64_t seed = 0, histories = 0, lanes = 6;  // they wait for the disk in turns
   uint64_t shrink_s = 40, failures_max = 3;     // of one lane
   std::optional<History> only;
   std::vector<History> known;  // run first
@@ -113,25 +114,35 @@ class LaneRun {
   LaneRun(const Plan& plan, uint64_t index) : plan_(plan), index_(index) {}
 
   int run() {
-    std::string why;
-    auto disk = Disk::make(kDiskBytes, &why);
-    if (!disk && index_ == 0) std::printf("without power cuts and full disks: %s\n", why.c_str());
-    std::string directory = disk ? disk->path() + "/keeper" : temporary();
-    std::filesystem::create_directories(directory);
-    {
-      Lane lane(directory, std::move(disk), number_from("SK_TRACE").value_or(0) != 0);
-      if (plan_.only)
-        run_one(lane, *plan_.only);
-      else
-        run_all(lane);
-      check_everything(lane);
-    }
-    if (!temporary_.empty()) std::filesystem::remove_all(temporary_);
+    uint64_t next = index_;
+    do {
+      run_block(next);
+    } while (next < plan_.histories && failures_ < plan_.failures_max);
     std::fflush(stdout);
     return failures_ == 0 ? 0 : 1;
   }
 
  private:
+  // Runs the lane's next histories in a new data folder, from `next` on.
+  void run_block(uint64_t& next) {
+    std::string why;
+    auto disk = Disk::make(kDiskBytes, &why);
+    if (!disk && next == 0) std::printf("without power cuts and full disks: %s\n", why.c_str());
+    std::string directory = disk ? disk->path() + "/keeper" : temporary();
+    std::filesystem::create_directories(directory);
+    {
+      Lane lane(directory, std::move(disk), number_from("SK_TRACE").value_or(0) != 0);
+      if (plan_.only) run_one(lane, *plan_.only);
+      if (next == index_)
+        for (size_t i = index_; i < plan_.known.size(); i += plan_.lanes) run_one(lane, plan_.known[i]);
+      for (uint64_t count = 0; count < kBlock && next < plan_.histories && failures_ < plan_.failures_max;
+           ++count, next += plan_.lanes)
+        run_random(lane, plan_.seed + next);
+      check_everything(lane);
+    }
+    if (!temporary_.empty()) std::filesystem::remove_all(temporary_);
+  }
+
   std::string temporary() {
     std::string pattern = (std::filesystem::temp_directory_path() / "sandkeep-model-XXXXXX").string();
     if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
@@ -139,13 +150,9 @@ class LaneRun {
     return temporary_;
   }
 
-  void run_all(Lane& lane) {
-    for (size_t i = index_; i < plan_.known.size(); i += plan_.lanes) run_one(lane, plan_.known[i]);
-    for (uint64_t i = index_; i < plan_.histories && failures_ < plan_.failures_max; i += plan_.lanes) {
-      uint64_t seed = plan_.seed + i;
-      run_one(lane, generate(seed, {.power = lane.has_disk() && seed % kPowerEvery == 0,
-                                    .root = ::geteuid() == 0}));
-    }
+  void run_random(Lane& lane, uint64_t seed) {
+    run_one(lane,
+            generate(seed, {.power = lane.has_disk() && seed % kPowerEvery == 0, .root = ::geteuid() == 0}));
   }
 
   void run_one(Lane& lane, const History& history) {
@@ -216,7 +223,8 @@ int run() {
   plan.failures_max = number_from("SK_FAILURES").value_or(plan.failures_max);
   plan.lanes = number_from("SK_LANES").value_or(plan.lanes);
   if (const char* file = std::getenv("SK_HISTORY")) plan.only = read_history(file);
-  if (plan.only || plan.histories < 2)
+  if (plan.only) plan.histories = 0;
+  if (plan.histories < 2)
     plan.lanes = 1;
   else
     plan.known = known_histories();
@@ -225,7 +233,10 @@ int run() {
   auto start = SteadyClock::now();
   int failed = run_lanes(plan);
   double seconds = seconds_since(start);
-  std::printf("%.1f s, %.1f histories per second\n", seconds, static_cast<double>(plan.histories) / seconds);
+  // A lane that failed may have ended early.
+  if (failed == 0)
+    std::printf("%.1f s, %.1f histories per second\n", seconds,
+                static_cast<double>(plan.histories) / seconds);
   std::printf("%d passed, %d failed\n", static_cast<int>(plan.lanes) - failed, failed);
   return failed == 0 ? 0 : 1;
 }
