@@ -260,11 +260,12 @@ void Judge::check_path(const std::string& path, const Outcome& outcome, bool by_
                  "\n    directory before " + say(before) + ", after " + say(after) +
                  "\n    workspace before " + say(was) + ", after " + say(is));
   };
-  // What a closing copy says is not kept is content. Of folders that cannot be kept, it says only that there
-  // are some.
-  bool unnamed = !outcome.tells_all && before != nullptr && before->kind == 'd' &&
-                 says_unkept(outcome.answer) &&
-                 (reasons_.contains("disk_full") || is_taken(path, outcome.is));
+  // What a closing copy says is not kept is content. Of folders that cannot be kept, and of deletions that a
+  // full disk does not record, it says only that there are some.
+  bool unnamed = !outcome.tells_all && says_unkept(outcome.answer) &&
+                 (before == nullptr ? reasons_.contains("disk_full") && same(is, was)
+                                    : before->kind == 'd' &&
+                                          (reasons_.contains("disk_full") || is_taken(path, outcome.is)));
   // A client may have given the mode to the name that it had before.
   auto mode_is_theirs = [&] { return is_outside_file(is); };
   if (!outside_.contains(path)) {

@@ -10,7 +10,8 @@ from driver import Driver
 from moving_trees import session_groups
 from own_mounts import mounts_beside, mounts_of
 
-ROUNDS = 1000 if LONG else 100
+# Fewer than the forks after which another zygote is started: for a while there are two then.
+ROUNDS = 900 if LONG else 100
 
 
 def processes():

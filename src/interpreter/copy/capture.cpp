@@ -206,6 +206,10 @@ void Capture::collect_candidates(const Touched& touched, Plan& plan) {
     const ManifestRow* row = manifest_.find(path);
     bool left = row != nullptr && row->kind == NodeKind::file && (!node || node->inode != row->inode);
     if (left) files.emplace(row->device, row->inode);
+    // So may it have through a name of something that was refused.
+    auto refused = refused_.find(path);
+    if (refused != refused_.end() && (!node || node->inode != refused->second.node.inode))
+      files.emplace(refused->second.node.device, refused->second.node.inode);
   }
   for (const auto& [path, earlier] : refused_)
     if (files.contains({earlier.node.device, earlier.node.inode}) && !plan.candidates.contains(path))

@@ -167,7 +167,7 @@ class Capture {
   void apply(Plan& plan);
   bool is_refused_again(Plan& plan, const std::string& path, const Node& node);
   std::optional<uint64_t> room(Plan& plan);  // free bytes of the quota, if known
-  void forget_unless_ours(const std::string& from, const Error& error);
+  void forget_refused_rows(const Plan& plan, size_t index, const Error& error);
   void record(Plan& plan, size_t index, const workspace::ChangeResult& result);
   void applied(Plan& plan, size_t index, const workspace::ChangeResult& result);
   // nullopt for changes of other kinds, and for content that was there before.

@@ -87,8 +87,8 @@ void Capture::apply(Plan& plan) {
         if (all[i].result) {
           record(plan, at + i, *all[i].result);
           if (auto file = kept_file(*all[i].result)) kept.push_back(std::move(*file));
-        } else if (plan.steps[at + i].what == Plan::What::rename) {
-          forget_unless_ours(plan.steps[at + i].from, *all[i].refused);
+        } else {
+          forget_refused_rows(plan, at + i, *all[i].refused);
         }
       }
       manifest_.save(tx);
@@ -128,10 +128,15 @@ void Capture::save_marks() {
   }
 }
 
-// Forgets the rows of a refused rename, unless nobody else wrote the old place.
-void Capture::forget_unless_ours(const std::string& from, const Error& error) {
-  if (is_old_place_ours(error)) return;
-  for (const auto& below : manifest_.below(from)) manifest_.erase(below);
+// Forgets the rows of a rename or a deletion that was refused because another client wrote there. In the
+// order of the steps: a later step of the same batch may have put something else there.
+void Capture::forget_refused_rows(const Plan& plan, size_t index, const Error& error) {
+  const Plan::Step& step = plan.steps[index];
+  bool is_forgotten = (step.what == Plan::What::rename && !is_old_place_ours(error)) ||
+                      (step.what == Plan::What::trash && error.code() != Code::disk_full);
+  if (!is_forgotten) return;
+  for (const auto& below : manifest_.below(step.what == Plan::What::rename ? step.from : step.path))
+    manifest_.erase(below);
 }
 
 // Records a folder that the workspace created above a kept file. Another client had deleted it, or code has
@@ -278,7 +283,6 @@ void Capture::refuse(Plan& plan, size_t index, const Error& error) {
         break;
       }
       // The deletion is not applied: the next synchronisation brings the entry back into the copy.
-      for (const auto& path : manifest_.below(step.path)) manifest_.erase(path);
       if (error.code() != Code::not_found) disowned_.insert(workspace_path(step.path));
       if (error.code() != Code::not_found)
         note_not_kept(plan, step.path, reason_of(error), "the deletion was not applied: " + error.sentence());
