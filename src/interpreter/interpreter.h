@@ -116,6 +116,8 @@ class Interpreter {
   // Finds an execution on record, finished or not. Also works where code cannot run.
   virtual std::optional<Execution> find_execution(const workspace::Authority& authority, const Id& session,
                                                   const Id& execution) = 0;
+  // Forgets recently finished executions of a workspace, which are then on record only.
+  virtual void forget_finished(const Id& /*workspace*/, TimeUs /*before_us*/) {}
   // The rest is on record, and is also read where code cannot run. The whole history, oldest first, in a file
   // without a name, since it may be long.
   virtual ExportedHistory export_history(const workspace::Authority& authority, const Id& session,

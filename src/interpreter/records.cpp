@@ -1,5 +1,7 @@
 #include "interpreter/records.h"
 
+#include <algorithm>
+
 #include "interpreter/record_rows.h"
 #include "workspace/journal.h"
 #include "workspace/usage.h"
@@ -249,6 +251,18 @@ void Records::save_refused(const SessionInfo& session, const std::vector<Unkept>
   write_as_owner(context_.db, session, [&](catalog::Tx& tx) {
     tx.exec("DELETE FROM unkept WHERE session = $1 AND what = 'refused'", {session.id});
     add_unkept(tx, session.id, refused);
+    auto only_copies = std::ranges::count_if(refused, &Unkept::only_copy);
+    tx.exec("UPDATE sessions SET only_copies = $2 WHERE id = $1", {session.id, only_copies});
+  });
+}
+
+size_t Records::count_with_only_copies(const SessionInfo& besides) {
+  return context_.db.read([&](catalog::Statements& statements) {
+    return *statements.one(
+        "SELECT count(*) FROM sessions WHERE owner = $1 AND only_copies > 0 AND deleted_us IS NULL AND id <> "
+        "$2",
+        {besides.owner, besides.id},
+        [](const catalog::Row& row) { return static_cast<size_t>(row.integer(0)); });
   });
 }
 

@@ -70,6 +70,8 @@ class Records {
     std::optional<Unkept::What> what = {};
   };
   std::vector<Unkept> unkept(const Id& session, const UnkeptPlace& after, size_t limit);
+  // The number of sessions of this one's owner, besides it, that hold content which exists nowhere else.
+  size_t count_with_only_copies(const SessionInfo& besides);
   // Only for items with a version; any caller. These do nothing when the path has another version by now.
   bool forget_unkept(const workspace::Authority& by, const SessionInfo& session, const Unkept& item);
   // Forgets versions that the session kept aside of a file, because the file was now kept as the head.

@@ -179,8 +179,9 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     auto info = records.find(lease.id());
     if (!info) throw no_session(lease.id());
     if (info->deleted_us) throw deleted_error();
-    auto mine_max = keep.access().limits_of(guest).sessions_max;
-    admission.admit(guest, mine_max.value_or(options.sessions_per_principal_max), info->memory_bytes);
+    size_t max = keep.access().limits_of(guest).sessions_max.value_or(options.sessions_per_principal_max);
+    check_only_copies(records, *info, max);
+    admission.admit(guest, max, info->memory_bytes);
     records.claim(*info);
     auto made = LiveSession::make(services, *info);
     made->note_at_wake(sleep_notes.take(info->id));
@@ -427,6 +428,9 @@ void SandboxedInterpreter::recover() {
     impl_->pool.submit_always(info.owner, [task] { (*task)(); });
   }
   for (auto& one : done) one.get();
+  for (auto& info : impl_->copies.of_deleted_sessions())
+    impl_->pool.submit_always(info.owner,
+                              [impl = impl_.get(), info] { CopyKeeper(impl->copy_context, info).remove(); });
 }
 
 void SandboxedInterpreter::resume_accepted() {
@@ -559,6 +563,11 @@ std::optional<RunningExecution> SandboxedInterpreter::find_running(const workspa
   impl_->find(authority, session);
   auto live = impl_->registry.find_any(session);
   return live ? live->find(execution) : std::nullopt;
+}
+
+void SandboxedInterpreter::forget_finished(const Id& workspace, TimeUs before_us) {
+  for (auto& live : impl_->registry.all())
+    if (live->info().workspace == workspace) live->forget_finished(before_us);
 }
 
 std::optional<Execution> SandboxedInterpreter::find_execution(const workspace::Authority& authority,

@@ -40,6 +40,7 @@ class SandboxedInterpreter final : public Interpreter {
                                   NewExecution wanted) override;
   void note_unanswered(const Id& execution) override;
   bool cancel(const workspace::Authority& authority, const Id& session, const Id& execution) override;
+  void forget_finished(const Id& workspace, TimeUs before_us) override;
   std::optional<RunningExecution> find_running(const workspace::Authority& authority, const Id& session,
                                                const Id& execution) override;
   bool answer_tools(const workspace::Authority& authority, const Id& session, const Id& execution,

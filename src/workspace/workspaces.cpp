@@ -362,6 +362,7 @@ Workspace Workspaces::restore(const Actor& actor, std::string_view id_or_name) {
                              {found->owner, name}, [](const catalog::Row&) { return false; }) > 0;
          ++n)
       name = found->name + " (" + std::to_string(n) + ")";
+    check_room_for_records(tx, context_, found->id);
     tx.exec("UPDATE workspaces SET trashed_us = NULL, name = $2 WHERE id = $1", {found->id, name});
     Journal::append(tx, context_, found->id, actor, "workspace.restore", Json::object(), {{"name", name}});
   });
@@ -390,6 +391,12 @@ void Workspaces::set_member(const Authority& authority, const Id& principal, std
     revoke_after(tx, workspace.id);
     if (!identity::Access::has_principal(tx, principal))
       throw Error(Code::not_found, "there is no such principal").advise(Advice::list_principals);
+    auto before =
+        tx.one("SELECT role FROM members WHERE principal = $1 AND workspace = $2", {principal, workspace.id},
+               [](const catalog::Row& row) { return static_cast<Right>(row.integer(0)); });
+    if (before == right) return;
+    // More rights only: taking some away is never refused.
+    if (right > before) check_room_for_records(tx, context_, workspace.id);
     tx.exec("DELETE FROM members WHERE principal = $1 AND workspace = $2", {principal, workspace.id});
     Json facts = {{"principal_id", principal.with_prefix(prefix::principal)}};
     if (right) {

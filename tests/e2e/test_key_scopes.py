@@ -113,6 +113,7 @@ REST = {
     f"POST {WS}/locks/renew": changing("POST", "{ws}/locks/renew", lambda w: w.lock(), json=body(token="{m[token]}")),
     f"POST {WS}/locks/release": changing("POST", "{ws}/locks/release", lambda w: w.lock(), json=body(token="{m[token]}")),
     f"DELETE {WS}/locks/{{lock}}": changing("DELETE", "{ws}/locks/{m[id]}", lambda w: w.lock(), OWN),
+    f"DELETE {WS}/executions": changing("DELETE", "{ws}/executions?before=2000-01-01T00:00:00Z", need=OWN),
     f"GET {WS}/events": reading("{ws}/events"),
     "GET /api/v1/events": Row("admin", READ, send("GET", "/api/v1/events"), hidden=(403,)),
     f"GET {WS}/audit": reading("{ws}/audit"),

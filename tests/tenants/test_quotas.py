@@ -129,6 +129,33 @@ def test_outputs_count_and_end_with_the_quota(make_user_server):
     assert seen["count"] == ran and seen["bytes"] > ran * 500_000, seen
     greedy.send("DELETE", f"/api/v1/sessions/{session}")
     assert usage(greedy)["sessions_kept"]["count"] == 0
+    # A deleted session's records still count, and are deleted by the owner of the workspace.
+    assert greedy.send("POST", "/api/v1/sessions", json={"name": "again"}).status_code == 507
+    deleted = greedy.send("DELETE", "/api/v1/workspaces/default/executions", 200).json()
+    assert (deleted["executions"], deleted["sessions"], deleted["has_more"]) == (ran, 1, False) and deleted["bytes"] > ran * 500_000
+    assert usage(greedy, "default")["executions"] == {"bytes": 0, "count": 0}
+    session = greedy.send("POST", "/api/v1/sessions", 201, json={"name": "again"}).json()["id"]
+    assert run(0).ok
+
+
+def test_deleted_records_leave_the_files_and_the_session(make_user_server):
+    server = make_user_server()
+    client, _ = tenant(server)
+    other, _ = tenant(server)
+    session = client.send("POST", "/api/v1/sessions", 201, json={"name": "s", "folder": "s"}).json()["id"]
+    executions = f"/api/v1/sessions/{session}/executions"
+    first = client.send("POST", executions, 200, json={"code": "x = 40; open('a.txt', 'w').write('kept')"}).json()
+    assert other.send("DELETE", "/api/v1/workspaces/default/executions", 200).json()["executions"] == 0, "of its own workspace"
+    assert client.send("DELETE", "/api/v1/workspaces/default/executions?before=2020-01-01T00:00:00Z", 200).json()["executions"] == 0
+    assert client.send("DELETE", f"/api/v1/workspaces/default/executions?session={session}", 200).json()["executions"] == 1
+    client.send("GET", f"{executions}/{first['id']}", 404)
+    version = client.send("GET", "/api/v1/workspaces/default/versions/s/a.txt", 200).json()["items"][0]
+    assert version["source"]["execution_id"] == first["id"]
+    second = client.send("POST", executions, 200, json={"code": "print(x + 2, open('a.txt').read())"}).json()
+    assert second["outputs"][0]["text"] == "42 kept\n"
+    assert [one["id"] for one in client.send("GET", executions, 200).json()["items"]] == [second["id"]]
+    events = client.send("GET", "/api/v1/workspaces/default/events?kinds=executions.delete", 200).json()["items"]
+    assert [event["facts"]["executions"] for event in events] == [1], events
 
 
 def test_queued_executions_and_long_code_do_not_pass_the_quota(make_user_server):
@@ -158,6 +185,29 @@ def test_what_a_session_writes_over_the_quota_of_its_owner_is_named_and_retried(
     assert [item["path"].split("/")[-1] for item in ran["kept"]] == ["big"] and not ran["not_kept"], ran
 
 
+def test_files_that_no_quota_counts_are_in_few_sessions_only(make_user_server):
+    """What could not be kept stays in its session's folder on the disk; without end of sessions, that would be without end."""
+    server = make_user_server()
+    greedy, _ = tenant(server, quota_bytes=1_500_000, sessions_max=2)
+    other, _ = tenant(server)
+    sessions = [greedy.send("POST", "/api/v1/sessions", 201, json={"name": f"s{number}"}).json()["id"] for number in range(3)]
+
+    def run(session, code):
+        return greedy.send("POST", f"/api/v1/sessions/{session}/executions", json={"code": code})
+
+    for session in sessions[:2]:
+        assert run(session, "open('large', 'wb').write(bytes(range(256)) * 10_000)").json()["not_kept"]
+        greedy.send("POST", f"/api/v1/sessions/{session}/sleep", 200)
+    refused = run(sessions[2], "1+1")
+    assert refused.status_code == 507 and (refused.json()["error"]["count"], refused.json()["error"]["limit"]) == (2, 2), refused.text
+    mine = other.send("POST", "/api/v1/sessions", 201, json={"name": "s"}).json()["id"]
+    assert other.send("POST", f"/api/v1/sessions/{mine}/executions", json={"code": "1+1"}).ok
+    # One that holds such files runs, so that its code can remove them.
+    assert run(sessions[0], "import os; os.remove('large')").ok
+    assert run(sessions[2], "1+1").ok
+    assert greedy.send("DELETE", f"/api/v1/sessions/{sessions[1]}?force=true").ok
+
+
 @pytest.mark.parametrize("full", ["principal", "workspace"])
 def test_over_the_quota_everything_can_be_removed(make_server, full):
     server = make_server()
@@ -169,6 +219,8 @@ def test_over_the_quota_everything_can_be_removed(make_server, full):
     store(greedy, 1, "x" * 2_000_000, 200)
     lock = greedy.send("POST", "/api/v1/workspaces/default/locks", 201, json={"path": "b"}).json()
     key = greedy.send("POST", "/api/v1/keys", 201, json={"name": "k"}).json()["key"]
+    guest = "/api/v1/workspaces/default/members/" + tenant(server)[1]
+    greedy.send("PUT", guest, 200, json={"role": "write"})
     root = Client(server)
     if full == "principal":
         root.send("PATCH", f"/api/v1/principals/{principal}", 200, json={"limits": {"quota_bytes": 1000}})
@@ -178,12 +230,20 @@ def test_over_the_quota_everything_can_be_removed(make_server, full):
     assert greedy.send("PUT", files + "c", data=b"c").status_code == 507
     assert store(greedy, 2, "x").status_code == 507
     assert greedy.send("POST", "/api/v1/workspaces/default/move", json={"from": "a", "to": "d"}).status_code == 507
+    member = "/api/v1/workspaces/default/members/" + tenant(server)[1]
+    assert greedy.send("PUT", member, json={"role": "write"}).status_code == 507
     greedy.send("DELETE", f"/api/v1/workspaces/default/locks/{lock['id']}", 204, headers={"X-Sandkeep-Lock": lock["token"]})
     greedy.send("DELETE", f"/api/v1/keys/{key['id']}", 204)
+    greedy.send("PUT", guest, 200, json={"role": "read"})
+    greedy.send("DELETE", guest, 204)
     greedy.send("DELETE", files + "b")
     greedy.send("DELETE", "/api/v1/workspaces/default/trash", 200)
     greedy.send("POST", "/api/v1/workspaces/default/revoke-links", 204)
     greedy.send("DELETE", "/api/v1/conversations/chat", 204)
+    journal = usage(greedy)["journal"]
+    for _ in range(10):
+        greedy.send("DELETE", guest, 204)
+    assert usage(greedy)["journal"] == journal, "nothing changed, so nothing is recorded"
     greedy.send("DELETE", "/api/v1/workspaces/default", 204)
 
 

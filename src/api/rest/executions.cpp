@@ -203,6 +203,18 @@ Reply list_kept(Call& call) {
       page, [&](const interpreter::KeptFile& file) { return kept_json(file, call.request.base_url); }));
 }
 
+Reply delete_executions(Call& call) {
+  interpreter::RecordFilter filter{.ended_before_us = call.app.clock.now_us()};
+  if (auto text = call.query.text("before")) filter.ended_before_us = parse_time(*text, "before");
+  if (auto text = call.query.text("session"))
+    filter.session = parse_id(*text, workspace::prefix::session, "session");
+  auto done = session_directory(call.app).delete_records(call.open_workspace(workspace::Right::own), filter);
+  return Reply::json({{"executions", done.executions},
+                      {"sessions", done.sessions},
+                      {"bytes", done.bytes},
+                      {"has_more", done.has_more}});
+}
+
 }  // namespace
 
 void add_execution_routes(Routes& routes) {
@@ -282,6 +294,20 @@ void add_execution_routes(Routes& routes) {
         interpreter.cancel(session_authority(call.app, call.actor, session), session, execution_id(call));
         return get_execution(call);
       });
+  routes.add({.method = "DELETE",
+              .pattern = kWorkspace + "/executions",
+              .id = "delete_executions",
+              .tag = "sessions",
+              .summary = "Deletes the records of finished executions for ever: code, outputs, lists of files",
+              .details = "They count for the quota, also those of deleted sessions. The files that they "
+                         "wrote stay; their versions still name the execution. Deleted sessions of which no "
+                         "execution is left are forgotten as well. For the workspace's owner. A request "
+                         "deletes at most some thousand records; `has_more` asks for another one.",
+              .query = {{.name = "before", .about = "Only executions that ended before that time."},
+                        {.name = "session", .about = "Only executions of this session."}},
+              .answers = {{200, "How much was deleted.", "DeletedExecutions"}},
+              .errors = {Code::not_found, Code::forbidden}},
+             delete_executions);
 }
 
 }  // namespace sk::api::rest

@@ -345,6 +345,8 @@ void add_session_schemas(Json& out) {
   retried["required"].push_back("settled");
   retried["required"].push_back("remaining");
   out["Retried"] = std::move(retried);
+  out["DeletedExecutions"] = object(
+      {{"executions", number()}, {"sessions", number()}, {"bytes", number()}, {"has_more", boolean()}});
   out["Dismissed"] = object({{"dismissed", number()}});
   out["KeptFile"] = object({{"path", text()},
                             {"file_id", id("f_")},

@@ -98,7 +98,7 @@ void add_member_routes(Routes& routes) {
        .body =
            {{.name = "role", .about = "The role.", .required = true, .choices = {"read", "write", "own"}}},
        .answers = {{200, "The member.", "Member"}},
-       .errors = {Code::forbidden, Code::not_found}},
+       .errors = {Code::forbidden, Code::not_found, Code::quota_exceeded}},
       set_member);
   routes.add({.method = "DELETE",
               .pattern = kWorkspace + "/members/{principal}",
@@ -160,7 +160,7 @@ void add_one_workspace_routes(Routes& routes) {
               .summary = "Restores a workspace from the trash",
               .body_kind = BodyKind::json,
               .answers = {{200, "The workspace, under its name or \"name (2)\".", "Workspace"}},
-              .errors = {Code::forbidden, Code::not_found}},
+              .errors = {Code::forbidden, Code::not_found, Code::quota_exceeded}},
              restore_workspace);
 }
 

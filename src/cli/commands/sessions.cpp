@@ -83,6 +83,28 @@ ExitCode run_remove(Invocation& call) {
   return ExitCode::ok;
 }
 
+ExitCode purge_records(Invocation& call) {
+  if (!call.arguments.has("yes"))
+    throw Error(Code::bad_request, "this would permanently delete code and outputs of executions")
+        .hint("Add --yes to confirm. Files stay.");
+  auto where = call.arguments.positional.empty() ? RemotePath{} : parse_remote_path(call.positional(0));
+  if (!where.is_root()) throw Error(Code::bad_request, "'sessions purge' is for a whole workspace: WS:");
+  auto remote = connect(call);
+  Query query;
+  if (auto before = call.arguments.value("before"))
+    query.emplace_back("before", to_iso8601(parse_when(*before, call.clock.now_us())));
+  if (auto session = call.arguments.value("session")) query.emplace_back("session", *session);
+  Json total = {{"executions", 0}, {"sessions", 0}, {"bytes", 0}};
+  for (bool has_more = true; has_more;) {
+    auto done = remote.call("DELETE", remote.url(where, "executions"), query);
+    for (auto& [name, value] : total.items()) value = value.get<int64_t>() + number_field(done, name);
+    has_more = flag_field(done, "has_more");
+  }
+  call.print(total, "deleted the records of " + std::to_string(number_field(total, "executions")) +
+                        " executions: " + human_size(number_field(total, "bytes")));
+  return ExitCode::ok;
+}
+
 std::string export_format(const Invocation& call, const std::string& target) {
   if (auto format = call.arguments.value("format")) return *format;
   if (target.ends_with(".py")) return "py";
@@ -169,7 +191,19 @@ std::vector<Command> sessions_commands() {
        .options = {{"force", 0, "", "delete it even with files that could not be kept; they are lost"}},
        .positional_min = 1,
        .examples = {"sandkeep sessions rm s_0…"},
-       .run = run_remove}};
+       .run = run_remove},
+      {.name = "sessions purge",
+       .arguments = "[WS:]",
+       .summary = "permanently deletes records of executions; files stay",
+       .about = "Code, outputs and lists of files of finished executions count for the workspace's quota, "
+                "also those of deleted sessions; this deletes them. Files and their versions stay. For the "
+                "workspace's owner.",
+       .options = {{"before", 0, "WHEN", "only what ended before: 30d, 2h, or a time such as 2026-03-01"},
+                   {"session", 0, "ID", "only executions of this session"},
+                   {"yes", 'y', "", "confirm: deleted records cannot be restored"}},
+       .positional_max = 1,
+       .examples = {"sandkeep sessions purge --before 30d --yes", "sandkeep sessions purge team: --yes"},
+       .run = purge_records}};
 }
 
 }  // namespace sk::cli

@@ -2,6 +2,8 @@
 
 #include <sys/statvfs.h>
 
+#include <filesystem>
+
 #include "base/error.h"
 #include "base/log.h"
 #include "interpreter/copy/working_copy.h"
@@ -34,6 +36,18 @@ std::optional<SessionInfo> CopyCache::next(TimeUs now_us, const std::function<bo
 void CopyCache::spare(const SessionInfo& session) {
   MutexLock lock(mutex_);
   spared_[session.id] = session.active_us;
+}
+
+std::vector<SessionInfo> CopyCache::of_deleted_sessions() const {
+  std::vector<SessionInfo> deleted;
+  std::error_code ignored;  // there is no directory before the first session
+  for (const auto& folder : std::filesystem::directory_iterator(rules_.directory, ignored)) {
+    // A copy is named by its session, and what was put aside of it after a power cut "<session>.suspect".
+    auto id = Id::from_hex(folder.path().stem().string());
+    auto session = id ? records_.find(*id) : std::nullopt;
+    if (session && session->deleted_us) deleted.push_back(std::move(*session));
+  }
+  return deleted;
 }
 
 void CopyCache::sync() {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "base/mutex.h"
 #include "interpreter/records.h"
@@ -28,6 +29,9 @@ class CopyCache {
   // Spares a copy that holds content that could not be kept. It is not considered again until it has been
   // used.
   void spare(const SessionInfo& session);
+  // Lists copies of sessions that were deleted by a server that died before it removed them. For the start:
+  // later a copy may be one that is being removed.
+  std::vector<SessionInfo> of_deleted_sessions() const;
   // Writes all copies to disk, so that none is untrusted after a power cut. For a clean stop. Logs a failure.
   void sync();
 

@@ -70,6 +70,13 @@ std::vector<RunningExecution> RecentExecutions::unfinished() const {
   return found;
 }
 
+void RecentExecutions::forget_finished(TimeUs before_us) {
+  MutexLock lock(mutex_);
+  std::erase_if(executions_, [&](const RunningExecution& one) {
+    return one.feed->finished() && one.feed->result().ended_us < before_us;
+  });
+}
+
 void RecentExecutions::expire_waits(TimeUs now_us) {
   std::vector<std::shared_ptr<ExecutionFeed>> feeds;
   {

@@ -50,6 +50,8 @@ class RecentExecutions {
   std::optional<RunningExecution> find(const Id& execution) const;
   // Waiting or running executions.
   std::vector<RunningExecution> unfinished() const;
+  // Drops those that ended before that time: their records are about to be deleted.
+  void forget_finished(TimeUs before_us);
   // Ends the waits whose deadline has passed.
   void expire_waits(TimeUs now_us);
 

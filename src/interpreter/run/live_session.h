@@ -113,6 +113,7 @@ class LiveSession : public std::enable_shared_from_this<LiveSession> {
   std::optional<RunningExecution> find(const Id& execution) const { return recent_.find(execution); }
   // Running or waiting executions.
   std::vector<RunningExecution> unfinished() const { return recent_.unfinished(); }
+  void forget_finished(TimeUs before_us) { recent_.forget_finished(before_us); }
 
  private:
   // The running execution.

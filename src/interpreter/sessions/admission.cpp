@@ -18,12 +18,12 @@ Error refuse(std::string what) {
       .advise(Advice::end_a_session);
 }
 
-uint64_t held_bytes(const LiveSession& session) {
+}  // namespace
+
+uint64_t held_now(const LiveSession& session) {
   auto usage = session.usage();
   return usage.memory_bytes - std::min(usage.memory_bytes, usage.memory_cache_bytes);
 }
-
-}  // namespace
 
 void Admission::admit(const Id& guest, size_t mine_max, uint64_t memory_bytes) {
   const auto& options = parts_.options;
@@ -47,13 +47,13 @@ void Admission::admit_memory(const Id& guest, uint64_t memory_bytes) {
   for (const auto& session : live) limits += session->info().memory_bytes;
   if (limits <= parts_.memory_max) return;
   uint64_t used = 0, needed = memory_bytes / kNeededPart;
-  for (const auto& session : live) used += held_bytes(*session);
+  for (const auto& session : live) used += parts_.held_bytes(*session);
   while (used > 0 && used + needed > parts_.memory_max) {
     auto asleep = make_room(guest, std::nullopt);
     if (!asleep)
       throw refuse("the sessions of this server use " + human_size(used) + " of " +
                    human_size(parts_.memory_max) + " of memory, and this one needs " + human_size(needed));
-    used -= std::min(used, held_bytes(*asleep));
+    used -= std::min(used, parts_.held_bytes(*asleep));
   }
 }
 
@@ -68,6 +68,16 @@ std::shared_ptr<LiveSession> Admission::make_room(const Id& guest, const std::op
     }
     std::erase(live, longest);  // another thread has its lease
   }
+}
+
+void check_only_copies(Records& records, const SessionInfo& session, size_t max) {
+  if (size_t count = records.count_with_only_copies(session); count >= max)
+    throw Error(Code::quota_exceeded, std::to_string(count) +
+                                          " of your sessions hold files that could not be kept, which is the "
+                                          "limit, so no other session wakes")
+        .with("count", static_cast<int64_t>(count))
+        .with("limit", static_cast<int64_t>(max))
+        .advise(Advice::keep_files_first);
 }
 
 void SleepNotes::add(const Id& session, std::string sentence) {

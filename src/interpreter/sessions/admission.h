@@ -11,9 +11,13 @@
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "interpreter/options.h"
+#include "interpreter/records.h"
 #include "interpreter/sessions/registry.h"
 
 namespace sk::interpreter {
+
+// Reads some files.
+uint64_t held_now(const LiveSession& session);
 
 // Thread-safe. What it is given outlives it.
 class Admission {
@@ -25,6 +29,8 @@ class Admission {
     uint64_t memory_max;  // of all sessions together
     // Ends the live session of a lease, without waiting for it.
     std::function<void(Registry::Lease)> end;
+    // Memory that the session uses now, without contents of files that the kernel can drop.
+    std::function<uint64_t(const LiveSession&)> held_bytes = held_now;
   };
   explicit Admission(Parts parts) : parts_(std::move(parts)) {}
 
@@ -43,6 +49,11 @@ class Admission {
 
   const Parts parts_;
 };
+
+// Throws Error(quota_exceeded) if `max` other sessions of the owner hold content that could not be kept.
+// Their working copies stay on the disk, which no quota counts, until they are settled: by their own
+// executions, by a retry, or when they are deleted. So a session without such content does not wake.
+void check_only_copies(Records& records, const SessionInfo& session, size_t max);
 
 // Sentences for the next answer of sessions that were put to sleep for a reason their users should know.
 // Thread-safe. Forgets the oldest of more than kMax, and all of them with the server.

@@ -82,6 +82,13 @@ size_t SessionDirectory::dismiss_unkept(const workspace::Authority& authority, c
   return count;
 }
 
+DeletedRecords SessionDirectory::delete_records(const workspace::Authority& authority,
+                                                const RecordFilter& filter) const {
+  authority.need(workspace::Right::own);
+  interpreter_.forget_finished(authority.workspace_id(), filter.ended_before_us);
+  return interpreter::delete_records(keep_.context(), authority, filter);
+}
+
 std::vector<SessionInfo> SessionDirectory::list(const workspace::Actor& actor,
                                                 const SessionQuery& query) const {
   return interpreter_.list(actor, query);

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "interpreter/interpreter.h"
+#include "interpreter/record_deletion.h"
 
 namespace sk::interpreter {
 
@@ -36,6 +37,9 @@ class SessionDirectory {
   // bytes are nowhere else. Returns the number of removed items.
   size_t dismiss_unkept(const workspace::Authority& authority, const Id& session,
                         const std::optional<std::string>& path) const;
+  // Deletes records of finished executions in the authority's workspace, of all its sessions (see
+  // record_deletion.h).
+  DeletedRecords delete_records(const workspace::Authority& authority, const RecordFilter& filter) const;
 
  private:
   SessionInfo need_own(const workspace::Authority& authority, const Id& session) const;

@@ -1,0 +1,150 @@
+#include "interpreter/record_deletion.h"
+
+#include "workspace/journal.h"
+#include "workspace/usage.h"
+
+namespace sk::interpreter {
+
+namespace {
+
+constexpr size_t kRecordsPerTransaction = 200, kTransactionsMax = 50;
+
+struct Place {
+  Id session = {};
+  int64_t number = INT64_MIN;
+};
+
+struct Found {
+  Id execution;
+  Place place;
+};
+
+// The next executions that match, by session and number.
+std::vector<Found> find_executions(catalog::Database& db, const Id& workspace, const RecordFilter& filter,
+                                   const Place& after) {
+  return db.read([&](catalog::Statements& statements) {
+    auto read = [](const catalog::Row& row) { return Found{row.id(2), {row.id(0), row.integer(1)}}; };
+    return statements.all(
+        "SELECT s.id, x.number, x.id FROM sessions s JOIN executions x ON x.session = s.id WHERE s.workspace "
+        "= "
+        "$1 AND x.status = 'done' AND x.ended_us < $2 AND ($3 IS NULL OR s.id = $3) AND (s.id, x.number) > "
+        "($4, $5) ORDER BY s.id, x.number LIMIT $6",
+        {workspace, filter.ended_before_us, filter.session, after.session, after.number,
+         kRecordsPerTransaction},
+        read);
+  });
+}
+
+int64_t sum_of(catalog::Tx& tx, catalog::Sql sql, const Id& id) {
+  return tx.one(sql, {id}, [](const catalog::Row& row) { return row.maybe_integer(0).value_or(0); })
+      .value_or(0);
+}
+
+// Returns the bytes that it freed; nullopt if another call was faster.
+std::optional<int64_t> delete_execution(catalog::Tx& tx, const Id& execution) {
+  int64_t bytes =
+      sum_of(tx, "SELECT bytes FROM execution_sizes WHERE execution = $1", execution) +
+      sum_of(tx, "SELECT CAST(sum(bytes) AS BIGINT) FROM execution_file_sizes WHERE execution = $1",
+             execution);
+  tx.exec("DELETE FROM execution_files WHERE execution = $1", {execution});
+  tx.exec("DELETE FROM execution_outputs WHERE execution = $1", {execution});
+  if (tx.exec("DELETE FROM executions WHERE id = $1 AND status = 'done'", {execution}) == 0)
+    return std::nullopt;
+  return bytes;
+}
+
+// The same for a session that was deleted and has no executions left.
+std::optional<int64_t> delete_session(catalog::Tx& tx, const Id& session) {
+  if (!tx.exists("SELECT 1 FROM sessions WHERE id = $1 AND deleted_us IS NOT NULL", {session}) ||
+      tx.exists("SELECT 1 FROM executions WHERE session = $1", {session}))
+    return std::nullopt;
+  int64_t bytes = sum_of(tx, "SELECT bytes FROM session_sizes WHERE session = $1", session);
+  tx.exec("DELETE FROM session_attachments WHERE session = $1", {session});
+  tx.exec("DELETE FROM session_aliases WHERE session = $1", {session});
+  tx.exec("DELETE FROM sessions WHERE id = $1", {session});
+  return bytes;
+}
+
+class Deletion {
+ public:
+  Deletion(workspace::KeepContext& context, const workspace::Authority& authority, const RecordFilter& filter)
+      : context_(context), authority_(authority), filter_(filter) {}
+
+  // One transaction: executions, and the sessions of which nothing is left.
+  void remove(const std::vector<Id>& executions, const std::vector<Id>& sessions) {
+    DeletedRecords done;
+    context_.db.write(authority_.scope(), [&](catalog::Tx& tx) {
+      done = {};  // a transaction may run again
+      check_still_holds(tx, authority_, workspace::Right::own);
+      for (const Id& execution : executions)
+        if (auto bytes = delete_execution(tx, execution)) ++done.executions, done.bytes += *bytes;
+      for (const Id& session : sessions)
+        if (auto bytes = delete_session(tx, session)) ++done.sessions, done.bytes += *bytes;
+      if (done.executions + done.sessions == 0) return;
+      workspace::count_records(tx, authority_.workspace_id(), workspace::RecordKind::execution,
+                               {-done.bytes, -static_cast<int64_t>(done.executions)});
+      Json facts = {{"executions", done.executions},
+                    {"sessions", done.sessions},
+                    {"ended_before", to_iso8601(filter_.ended_before_us)}};
+      if (filter_.session) facts["session_id"] = filter_.session->with_prefix(workspace::prefix::session);
+      workspace::Journal::append(tx, context_, authority_.workspace_id(), authority_.author(),
+                                 "executions.delete", facts, {});
+    });
+    total_.executions += done.executions;
+    total_.sessions += done.sessions;
+    total_.bytes += done.bytes;
+  }
+
+  DeletedRecords run() {
+    size_t transactions = 0;
+    for (Place after;; ++transactions) {
+      auto found = find_executions(context_.db, authority_.workspace_id(), filter_, after);
+      if (found.empty()) break;
+      if (transactions == kTransactionsMax) return stopped();
+      std::vector<Id> executions;
+      for (const auto& one : found) executions.push_back(one.execution);
+      remove(executions, {});
+      after = found.back().place;
+    }
+    for (;; ++transactions) {
+      auto sessions = empty_sessions();
+      if (sessions.empty()) return total_;
+      if (transactions == kTransactionsMax) return stopped();
+      size_t before = total_.sessions;
+      remove({}, sessions);
+      if (total_.sessions == before) return total_;  // other calls delete them
+    }
+  }
+
+ private:
+  DeletedRecords stopped() {
+    total_.has_more = true;
+    return total_;
+  }
+
+  std::vector<Id> empty_sessions() {
+    return context_.db.read([&](catalog::Statements& statements) {
+      return statements.all(
+          "SELECT s.id FROM sessions s WHERE s.workspace = $1 AND s.deleted_us < $2 AND ($3 IS NULL OR s.id "
+          "= "
+          "$3) AND NOT EXISTS (SELECT 1 FROM executions x WHERE x.session = s.id) ORDER BY s.id LIMIT $4",
+          {authority_.workspace_id(), filter_.ended_before_us, filter_.session, kRecordsPerTransaction},
+          [](const catalog::Row& row) { return row.id(0); });
+    });
+  }
+
+  workspace::KeepContext& context_;
+  const workspace::Authority& authority_;
+  const RecordFilter& filter_;
+  DeletedRecords total_;
+};
+
+}  // namespace
+
+DeletedRecords delete_records(workspace::KeepContext& context, const workspace::Authority& authority,
+                              const RecordFilter& filter) {
+  authority.need(workspace::Right::own);
+  return Deletion(context, authority, filter).run();
+}
+
+}  // namespace sk::interpreter
