@@ -41,7 +41,9 @@ class ContentSink final : public ByteSink {
 
   void begin() override { intake_.emplace(context_, workspace::IntakeOptions{.size_max = bytes_max_}); }
   void write(std::string_view bytes) override { intake_->write(bytes); }
-  bool holds_image() const { return workspace::guess_mime("", intake_->head_bytes()).starts_with("image/"); }
+  bool holds_image() const {
+    return workspace::guess_mime("", intake_->head_bytes(), context_.type_of_bytes).starts_with("image/");
+  }
   workspace::Content finish() { return intake_->finish(); }
 
  private:

@@ -382,6 +382,12 @@ constexpr uint32_t kIoctlAllowed[] = {
     0xc020660b,  // FS_IOC_FIEMAP
 };
 
+// Besides those: projects of the files that it puts into sessions' folders.
+constexpr uint32_t kIoctlOnlyServer[] = {
+    0x801c581f,  // FS_IOC_FSGETXATTR
+    0x401c5820,  // FS_IOC_FSSETXATTR
+};
+
 // All namespaces. CLONE_NEWTIME shares its bit with the exit signal and cannot be passed to clone().
 constexpr uint64_t kCloneNewFlags =
     0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000;
@@ -494,6 +500,16 @@ std::string compile_server_policy() {
     policy.add(SCMP_ACT_ALLOW, "socket", {is(0, k32Bits, family)});
   policy.add(SCMP_ACT_ALLOW, "socketpair", {is(0, k32Bits, AF_UNIX)});
   for (uint32_t request : kIoctlAllowed) policy.add(SCMP_ACT_ALLOW, "ioctl", {is(1, k32Bits, request)});
+  for (uint32_t request : kIoctlOnlyServer) policy.add(SCMP_ACT_ALLOW, "ioctl", {is(1, k32Bits, request)});
+  return policy.bytes();
+}
+
+std::string compile_reader_policy() {
+  Policy policy;
+  for (const char* name :
+       {"read", "write", "exit", "exit_group", "brk", "mmap", "munmap", "mremap", "madvise", "mprotect",
+        "futex", "setitimer", "rt_sigreturn", "rt_sigprocmask", "getpid", "gettid"})
+    policy.add(SCMP_ACT_ALLOW, name);
   return policy.bytes();
 }
 

@@ -24,6 +24,9 @@ std::string compile_seccomp_policy(const SeccompOptions& options);
 // sockets of the internet.
 std::string compile_server_policy();
 
+// Returns the filter of a process that computes, reads and writes open files, and does nothing else.
+std::string compile_reader_policy();
+
 // Returns whether the kernel supports filters.
 bool kernel_has_seccomp();
 

@@ -20,7 +20,10 @@ constexpr std::chrono::seconds kLastAnswersMost{5};
 
 void Assembly::provision() {
   api::check_settings(api_settings(settings_));
-  keep_.emplace(keep_options(settings_), clock_, metrics_);
+  auto type_of_bytes = [types = sandbox_.types.get()](std::string_view bytes) {
+    return types->type_of(bytes);
+  };
+  keep_.emplace(keep_options(settings_, type_of_bytes), clock_, metrics_);
   first_key_ = ensure_first_key(*keep_, settings_);
   tls_ = prepare_tls(settings_, settings_.data, clock_);
   // Bind before starting anything that would have to be stopped on failure.

@@ -39,7 +39,7 @@ std::vector<sandbox::Runtime> runtimes(const Settings& settings) {
 
 }  // namespace
 
-workspace::KeepOptions keep_options(const Settings& settings) {
+workspace::KeepOptions keep_options(const Settings& settings, workspace::TypeOfBytes type_of_bytes) {
   return {
       .directory = settings.data,
       .limits = {.quota_default_bytes = settings.quota_default_bytes,
@@ -66,6 +66,7 @@ workspace::KeepOptions keep_options(const Settings& settings) {
       .scrub_interval_s = settings.scrub_interval_s,
       .scrub_slice_bytes = settings.scrub_slice_bytes,
       .checkpoint_interval_s = settings.checkpoint_interval_s,
+      .type_of_bytes = std::move(type_of_bytes),
   };
 }
 

@@ -12,7 +12,7 @@
 
 namespace sk::server {
 
-workspace::KeepOptions keep_options(const Settings& settings);
+workspace::KeepOptions keep_options(const Settings& settings, workspace::TypeOfBytes type_of_bytes);
 http::ServerOptions http_options(const Settings& settings, const TlsFiles& tls);
 sandbox::SandboxHost::Options sandbox_options(const Settings& settings);
 // Logs a warning if the boot id cannot be read.

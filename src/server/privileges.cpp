@@ -22,15 +22,15 @@ void make_data_folder(const std::string& path) {
 
 PreparedSandbox prepare_sandbox(const Settings& settings) {
   if (settings.sandbox == SandboxMode::off)
-    return {std::nullopt, "this server runs no code: it was started with --sandbox=off"};
+    return {nullptr, std::nullopt, "this server runs no code: it was started with --sandbox=off"};
   try {
     auto options = sandbox_options(settings);
     std::filesystem::create_directories(options.data_root);
-    return {sandbox::prepare_host(std::move(options), sandbox::Privileges::in_helper), ""};
+    return {nullptr, sandbox::prepare_host(std::move(options), sandbox::Privileges::in_helper), ""};
   } catch (const Error& error) {
-    return {std::nullopt, error.message()};
+    return {nullptr, std::nullopt, error.message()};
   } catch (const std::filesystem::filesystem_error& error) {
-    return {std::nullopt, error.what()};
+    return {nullptr, std::nullopt, error.what()};
   }
 }
 
@@ -38,7 +38,10 @@ PreparedSandbox prepare_sandbox(const Settings& settings) {
 
 PreparedSandbox prepare_and_confine(const Settings& settings) {
   make_data_folder(settings.data);
+  auto types =
+      std::make_unique<sandbox::TypeReader>();  // first, so that its processes inherit no descriptors
   auto out = prepare_sandbox(settings);
+  out.types = std::move(types);
   sandbox::confine_server(
       {.data_folder = settings.data,
        .control_groups = out.host ? out.host->cgroups->folders() : std::vector<std::string>(),

@@ -109,7 +109,8 @@ void Files::prepare(const Authority& authority, std::vector<Change>& changes) {
     std::visit([](auto& one) { clean(one); }, change);
     // Detect the type before the transaction, so that other writers do not wait for it.
     if (auto* put = std::get_if<PutChange>(&change); put != nullptr && put->mime.empty())
-      put->mime = guess_mime(put->path, put->content.head_bytes()), put->mime_found = true;
+      put->mime = guess_mime(put->path, put->content.head_bytes(), context_.type_of_bytes),
+      put->mime_found = true;
   }
 }
 

@@ -36,6 +36,7 @@ struct KeepOptions {
   int64_t scrub_interval_s;    // time between slices of blobs; 0: never
   uint64_t scrub_slice_bytes;
   int64_t checkpoint_interval_s;
+  TypeOfBytes type_of_bytes;
   bool strict_writes = false;  // for tests: catalog::SqliteOptions::strict_writes
 };
 

@@ -9,6 +9,7 @@
 #include "base/metrics.h"
 #include "blobs/store.h"
 #include "catalog/database.h"
+#include "workspace/mime.h"
 
 namespace sk::workspace {
 
@@ -48,6 +49,7 @@ struct KeepContext {
   KeepLimits limits;
   std::string directory;  // the data folder
   Id node = {};           // names this data folder among those that share a catalog
+  TypeOfBytes type_of_bytes = {};
   // Delete what other rooms keep of a file, inside the transaction of its purge. Complete before the first
   // one.
   std::vector<std::function<void(catalog::Tx& tx, const Id& file)>> on_purge = {};

@@ -1,13 +1,8 @@
 #include "workspace/mime.h"
 
-#include <magic.h>
-
 #include <algorithm>
 #include <array>
-#include <memory>
-#include <vector>
 
-#include "base/mutex.h"
 #include "base/text.h"
 
 namespace sk::workspace {
@@ -84,44 +79,6 @@ constexpr auto kByName = std::to_array<ByName>({
     {"zst", "application/zstd"},
 });
 
-// Pools libmagic handles, which are expensive to load and serve one thread at a time.
-class Magic {
- public:
-  std::string type_of(std::string_view bytes) {
-    Handle handle = take();
-    if (!handle) return {};
-    const char* type = magic_buffer(handle.get(), bytes.data(), bytes.size());
-    std::string result = type == nullptr ? "" : type;
-    MutexLock lock(mutex_);
-    idle_.push_back(std::move(handle));
-    return result;
-  }
-
- private:
-  struct Close {
-    void operator()(magic_set* handle) const { magic_close(handle); }
-  };
-  using Handle = std::unique_ptr<magic_set, Close>;
-
-  Handle take() {
-    {
-      MutexLock lock(mutex_);
-      if (!idle_.empty()) {
-        Handle handle = std::move(idle_.back());
-        idle_.pop_back();
-        return handle;
-      }
-    }
-    Handle handle(
-        magic_open(MAGIC_MIME_TYPE | MAGIC_NO_CHECK_COMPRESS | MAGIC_NO_CHECK_ELF | MAGIC_NO_CHECK_TAR));
-    if (handle && magic_load(handle.get(), nullptr) != 0) handle.reset();
-    return handle;
-  }
-
-  Mutex mutex_;
-  std::vector<Handle> idle_ SK_GUARDED_BY(mutex_);
-};
-
 // Detects prose and tables, the most common content without a known extension. libmagic takes milliseconds
 // for text and can report it as source code because of a single word. Markup, JSON and scripts are left to
 // libmagic.
@@ -146,7 +103,7 @@ bool is_plain_text(std::string_view head) {
 
 }  // namespace
 
-std::string guess_mime(std::string_view name, std::string_view head_bytes) {
+std::string guess_mime(std::string_view name, std::string_view head_bytes, const TypeOfBytes& type_of) {
   auto dot = name.rfind('.');
   if (dot != std::string_view::npos && dot + 1 < name.size()) {
     std::string extension = ascii_lower(name.substr(dot + 1));
@@ -157,8 +114,7 @@ std::string guess_mime(std::string_view name, std::string_view head_bytes) {
   }
   if (head_bytes.empty()) return "application/octet-stream";
   if (is_plain_text(head_bytes)) return "text/plain";
-  static Magic magic;
-  std::string type = magic.type_of(head_bytes);
+  std::string type = type_of(head_bytes);
   return type.empty() ? "application/octet-stream" : type;
 }
 

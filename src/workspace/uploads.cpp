@@ -345,7 +345,8 @@ UploadInfo Uploads::complete(const Authority& authority, const Id& id, const Com
   put.path = wanted.place;
   put.conditions = wanted.conditions;
   put.mime_found = upload.wanted.mime.empty();
-  put.mime = put.mime_found ? guess_mime(put.path, put.content.head_bytes()) : upload.wanted.mime;
+  put.mime = put.mime_found ? guess_mime(put.path, put.content.head_bytes(), context_.type_of_bytes)
+                            : upload.wanted.mime;
   const Change change = std::move(put);
   const Content& content = std::get<PutChange>(change).content;
   std::vector<std::string> unneeded;

@@ -81,6 +81,28 @@ def test_who_looks_into_sessions_keeps_only_what_is_documented(server):
         assert int(status["CapEff"], 16) == (mask(documented("its readers")) if server.uid == 0 else 0)
 
 
+def test_who_reads_types_of_content_can_do_nothing_else(server):
+    keep = Keep(server)
+    png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\1\0\0\0\1\x08\2\0\0\0"
+    assert keep.put("image", png)["mime"] == "image/png"
+    parent, = children(server.process.pid, "sk-types")
+    readers = children(parent, "sk-type-reader")
+    assert len(readers) == 2
+    for pid in [parent, *readers]:
+        status = status_of(pid)
+        assert int(status["CapEff"], 16) == int(status["CapPrm"], 16) == 0 and status["NoNewPrivs"] == "1"
+    for pid in readers:
+        assert status_of(pid)["Seccomp"] == "2"
+        if os.geteuid() == 0:
+            kinds = {fd.name: os.readlink(fd).split(":")[0] for fd in pathlib.Path(f"/proc/{pid}/fd").iterdir()}
+            assert sorted(kinds.values()).count("socket") == 1 and len(kinds) == 4, kinds
+        os.kill(pid, signal.SIGKILL)
+    # One upload may still meet the end of a reader.
+    wait_for(lambda: len(set(children(parent, "sk-type-reader")) - set(readers)) == 2)
+    names = (f"image{number}" for number in range(100))
+    wait_for(lambda: keep.put(next(names), png)["mime"] == "image/png")
+
+
 def test_refused_calls_are_counted_by_session(server):
     keep = Keep(server)
     quiet, noisy = keep.create(name="quiet"), keep.create(name="noisy")
@@ -116,7 +138,7 @@ def test_a_server_without_its_helper_stops_so_that_it_is_started_again(server):
     helper, = children(server.process.pid, "sk-helper")
     os.kill(helper, signal.SIGKILL)
     assert server.process.wait(60) > 0, "an orderly end with an error, not a signal"
-    assert "the helper that starts sandboxes has ended" in server.log()
+    assert "a helper process has ended" in server.log()
     server.kill()
     server.start()
     assert Keep(server).run(session, "1")["woke"]

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "base/magic.h"
 #include "workspace/keep.h"
 
 namespace sk::test {
@@ -37,6 +38,7 @@ inline workspace::KeepOptions keep_options(const std::string& directory) {
           .scrub_interval_s = 60,
           .scrub_slice_bytes = 64 << 20,
           .checkpoint_interval_s = 300,
+          .type_of_bytes = type_by_magic,
           .strict_writes = true};
 }
 

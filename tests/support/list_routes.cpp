@@ -14,7 +14,7 @@ int main() {
   settings.data = folder.path();
   sk::SystemClock clock;
   sk::Metrics metrics;
-  sk::workspace::Keep keep(sk::server::keep_options(settings), clock, metrics);
+  sk::workspace::Keep keep(sk::server::keep_options(settings, {}), clock, metrics);
   sk::interpreter::RefusingInterpreter interpreter(keep, "only routes are asked for");
   {
     sk::api::App app(keep, interpreter, sk::server::api_settings(settings), metrics, "0");

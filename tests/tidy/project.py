@@ -56,7 +56,7 @@ OWNERS = {
     "sqlite3": {"catalog"},
     "libpq": {"catalog"},
     "postgresql/": {"catalog"},
-    "magic": {"workspace"},
+    "magic": {"base"},
     "utf8proc": {"workspace"},
     "md4c": {"conversations"},
     "seccomp": {"sandbox"},

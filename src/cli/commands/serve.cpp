@@ -17,8 +17,8 @@ namespace sk::cli {
 
 namespace {
 
-// The only child of the server is the helper that starts sandboxes. Other children are waited for by those
-// who started them.
+// The children of the server are the helper that starts sandboxes and the one that reads types of content;
+// neither ends before it. Other children are waited for by those who started them.
 bool has_lost_its_helper() {
   siginfo_t child{};
   return ::waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) == 0 && child.si_pid != 0;
@@ -149,14 +149,14 @@ ExitCode serve(Invocation& call, const api::mcp::Extension* mcp_extension) {
     greet(call, settings, server);
     auto name = signals.wait();
     is_broken = name == EndSignals::kLostHelper;
-    if (is_broken) log::error("the helper that starts sandboxes has ended, so no code can run any more");
+    if (is_broken) log::error("a helper process has ended, and the server cannot work without it");
     log::info("stopping: running requests may finish; another signal stops the server at once",
               {{"signal", name}});
   });
   log::write_folded();
   log::info("stopped");
   if (is_broken)
-    throw Error(Code::unavailable, "the helper that starts sandboxes was killed, so the server stopped")
+    throw Error(Code::unavailable, "a helper process was killed, so the server stopped")
         .hint("Start it again; systemd and Docker can do that by themselves.");
   return ExitCode::ok;
 }
