@@ -17,6 +17,7 @@
 #include "base/fd.h"
 #include "base/text.h"
 #include "sandbox/inside/wire.h"
+#include "sandbox/project_quota.h"
 #include "sandbox/seccomp_policy.h"
 
 extern "C" {
@@ -182,6 +183,14 @@ class Examination {
       add("fair shares of the processor", Need::useful, cgroups_.has("cpu") ? 0 : ENOENT, 0,
           cgroups_.has("cpu") ? "the same for each principal" : "by priority only: no cpu controller",
           "Delegate the cpu controller too (systemd: Delegate=cpu memory pids).");
+    bool has_quotas = !outer_ && has_project_quotas(data_root_);
+    found_.has_project_quotas = has_quotas;
+    add("disk limits by project quotas", Need::useful, has_quotas ? 0 : ENOTSUP, 0,
+        has_quotas ? "writes over a session's limit fail"
+                   : "a watcher ends sessions that are over their limit",
+        outer_ ? "Run as root, and keep the data folder on a filesystem with project quotas."
+               : "Keep the data folder on ext4 with the features project and quota (of an unmounted disk: "
+                 "tune2fs -O project,quota -Q prjquota DISK), or on XFS, mounted with the option prjquota.");
   }
 
   const CgroupTree& cgroups_;

@@ -44,6 +44,7 @@ struct Findings {
   Report report;
   uint32_t layer_bits = 0;  // enum sk_layer
   UserIdPlan ids;
+  bool has_project_quotas = false;  // of the data root, which this process may set
 };
 
 // Tests all layers. `data_root` is the parent of the sessions' folders; its filesystem determines whether

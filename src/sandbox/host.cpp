@@ -1,8 +1,11 @@
 #include "sandbox/host.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/fd.h"
 #include "base/log.h"
 #include "sandbox/seccomp_policy.h"
 
@@ -100,6 +103,10 @@ std::string SandboxHost::need_runtime(const std::string& name) const {
 bool SandboxHost::wait_ready(int timeout_ms) { return nursery_of("").wait_ready(timeout_ms); }
 
 std::unique_ptr<Session> SandboxHost::start(const SessionSpec& spec) {
+  if (findings_.has_project_quotas) {
+    Fd folder = open_file(spec.data_dir, O_RDONLY | O_DIRECTORY);
+    privileged_->limit_folder(folder.get(), {spec.limits.disk_bytes_max, spec.limits.disk_files_max});
+  }
   return nursery_of(spec.runtime).start(spec);
 }
 

@@ -13,6 +13,9 @@ struct SessionLimits {
   uint64_t tmp_bytes = 256ull << 20;
   // Maximum apparent size of one file, including holes. The disk guard limits the total.
   uint64_t file_bytes_max = 64ull << 30;
+  // Of everything in the data folder together, where the host has project quotas; 0: unlimited.
+  uint64_t disk_bytes_max = 0;
+  uint64_t disk_files_max = 0;
   uint64_t open_files_max = 1024;  // per process
   uint64_t cpu_s_max = 0;          // of one process, where control groups do not limit it; 0: unlimited
   uint64_t io_bytes_per_s = 0;     // read from the disk, and written; 0: unlimited

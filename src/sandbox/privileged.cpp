@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/mutex.h"
 #include "sandbox/packets.h"
+#include "sandbox/project_quota.h"
 #include "sandbox/server_confinement.h"
 
 namespace sk::sandbox {
@@ -30,12 +31,14 @@ enum class HelperOp : uint32_t {
   start_reader = 2,    // → fd: socket of a process that serves the other two
   files_written_by = 3,
   deleted_files_of = 4,
+  limit_folder = 5,  // fd: the folder
 };
 
 struct HelperRequest {
   HelperOp op;
-  int32_t argument;
-  uint64_t device;
+  int32_t argument = 0;
+  uint64_t device = 0;
+  DiskLimits disk = {};
 };
 
 // A long answer is several of them.
@@ -54,6 +57,7 @@ class Here : public Privileged {
     if (plan >= plans_.size()) throw Error(Code::internal, "there is no such launcher");
     return sk::sandbox::start_launcher(plans_[plan]);
   }
+  void limit_folder(int folder_fd, const DiskLimits& limits) override { limit_project(folder_fd, limits); }
   std::vector<OpenFile> files_written_by(pid_t pid) override { return sk::sandbox::files_written_by(pid); }
   std::vector<DeletedFile> deleted_files_of(pid_t pid, uint64_t device) override {
     return sk::sandbox::deleted_files_of(pid, device);
@@ -107,11 +111,16 @@ void start_reader(int helper_socket) {
   if (!send_packet(helper_socket, HelperReply{}, std::span(&fd, 1))) ::_exit(0);
 }
 
-void serve_helper_request(int socket, const HelperRequest& request, Here& here) {
+void serve_helper_request(int socket, const HelperRequest& request, const std::vector<Fd>& fds, Here& here) {
   if (request.op == HelperOp::start_reader) return start_reader(socket);
+  if (request.op == HelperOp::limit_folder) {
+    if (!fds.empty()) here.limit_folder(fds[0].get(), request.disk);
+    if (!send_packet(socket, HelperReply{})) ::_exit(0);
+    return;
+  }
   auto launcher = here.start_launcher(static_cast<size_t>(request.argument));
-  const int fds[] = {launcher.socket.get(), launcher.pidfd.get()};
-  bool sent = send_packet(socket, HelperReply{}, fds);
+  const int ends[] = {launcher.socket.get(), launcher.pidfd.get()};
+  bool sent = send_packet(socket, HelperReply{}, ends);
   launcher.pidfd.reset();  // it belongs to the server now, which ends it
   if (!sent) ::_exit(0);
 }
@@ -125,10 +134,10 @@ void serve_helper_request(int socket, const HelperRequest& request, Here& here) 
   ::signal(SIGCHLD, SIG_IGN);
   for (;;) {
     HelperRequest request{};
-    std::vector<Fd> none;
-    if (!receive_packet(socket, request, none, -1)) ::_exit(0);
+    std::vector<Fd> fds;
+    if (!receive_packet(socket, request, fds, -1)) ::_exit(0);
     try {
-      serve_helper_request(socket, request, here);
+      serve_helper_request(socket, request, fds, here);
     } catch (const Error& error) {
       HelperReply reply{};
       std::strncpy(reply.message, error.message().c_str(), sizeof reply.message - 1);
@@ -148,13 +157,17 @@ class Helper : public Privileged {
   }
 
   LauncherProcess start_launcher(size_t plan) override {
-    auto fds = ask(HelperOp::start_launcher, static_cast<int32_t>(plan), 2);
+    auto fds = ask({HelperOp::start_launcher, static_cast<int32_t>(plan)}, 2);
     return {std::move(fds[0]), std::move(fds[1])};
+  }
+
+  void limit_folder(int folder_fd, const DiskLimits& limits) override {
+    ask({.op = HelperOp::limit_folder, .disk = limits}, 0, std::span(&folder_fd, 1));
   }
 
   std::vector<OpenFile> files_written_by(pid_t pid) override {
     std::vector<OpenFile> out;
-    for (const auto& file : read({HelperOp::files_written_by, pid, 0}))
+    for (const auto& file : read({HelperOp::files_written_by, pid}))
       out.push_back({file.is_mapping, file.inode});
     return out;
   }
@@ -168,11 +181,11 @@ class Helper : public Privileged {
     return Error(Code::unavailable, "the server's helper process has ended").advise(Advice::read_log);
   }
 
-  std::vector<Fd> ask(HelperOp op, int32_t argument, size_t fd_count) {
+  std::vector<Fd> ask(const HelperRequest& request, size_t fd_count, std::span<const int> sent = {}) {
     MutexLock lock(mutex_);
     HelperReply reply{};
     std::vector<Fd> fds;
-    if (!send_packet(socket_.get(), HelperRequest{op, argument, 0}) ||
+    if (!send_packet(socket_.get(), request, sent) ||
         !receive_packet(socket_.get(), reply, fds, kHelperTimeoutMs))
       throw ended();
     if (reply.message[0] != 0) throw Error(Code::internal, reply.message);
@@ -206,7 +219,7 @@ class Helper : public Privileged {
         return reader;
       }
     }
-    return std::move(ask(HelperOp::start_reader, 0, 1)[0]);
+    return std::move(ask({HelperOp::start_reader}, 1)[0]);
   }
 
   const pid_t pid_;

@@ -1,10 +1,11 @@
 // Operations that need more privileges than the server keeps while it answers requests: starting a launcher,
-// and inspecting the processes of sessions.
+// setting disk quotas, and inspecting the processes of sessions.
 #pragma once
 
 #include <memory>
 #include <vector>
 
+#include "sandbox/disk_guard.h"
 #include "sandbox/launcher.h"
 #include "sandbox/open_files.h"
 
@@ -17,6 +18,8 @@ class Privileged {
 
   // Starts the launcher of a plan, and lets it build its root. Throws Error(internal) with the failed step.
   virtual LauncherProcess start_launcher(size_t plan) = 0;
+  // See limit_project() in project_quota.h.
+  virtual void limit_folder(int folder_fd, const DiskLimits& limits) = 0;
   // See open_files.h.
   virtual std::vector<OpenFile> files_written_by(pid_t pid) = 0;
   virtual std::vector<DeletedFile> deleted_files_of(pid_t pid, uint64_t device) = 0;

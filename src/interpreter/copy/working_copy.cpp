@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "interpreter/copy/removal.h"
+#include "sandbox/project_quota.h"
 
 namespace sk::interpreter {
 
@@ -158,7 +159,7 @@ bool is_below_any(const std::string& path, const std::set<std::string>& folders)
 
 WorkingCopy::WorkingCopy(std::string directory, Owner owner)
     : directory_(std::move(directory)), owner_(owner) {
-  std::filesystem::create_directories(directory_);
+  bool is_new = std::filesystem::create_directories(directory_);
   root_ = sk::open_file(directory_, O_PATH | O_DIRECTORY);
   std::string aside = aside_of(parent_of(directory_));
   std::filesystem::create_directories(aside);
@@ -169,6 +170,10 @@ WorkingCopy::WorkingCopy(std::string directory, Owner owner)
   if (!mine && ::chown(directory_.c_str(), owner_.uid, owner_.gid) != 0)
     throw system_error("cannot give " + directory_ + " to its session", errno);
   ::chmod(directory_.c_str(), 0700);
+  if (Fd folder{::open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)}) {
+    if (is_new) sandbox::make_project(folder.get());
+    project_ = sandbox::project_of(folder.get());
+  }
 }
 
 std::string WorkingCopy::identity() const {
@@ -363,6 +368,7 @@ Node WorkingCopy::write_file(const std::string& path, const std::function<void(i
   if (!fd) throw system_error("cannot write into a working copy", errno);
   try {
     fill(fd.get());
+    if (project_ != 0) sandbox::set_project(fd.get(), project_);
     if (::fchown(fd.get(), owner_.uid, owner_.gid) != 0 || ::fchmod(fd.get(), attributes.mode & 0777) != 0)
       throw system_error("cannot give a file to its session", errno);
     if (attributes.mtime_us > 0) {

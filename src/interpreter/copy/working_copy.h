@@ -119,6 +119,7 @@ class WorkingCopy {
   const std::string directory_;
   const Owner owner_;
   Fd root_, aside_;
+  uint32_t project_ = 0;  // of its files; see sandbox/project_quota.h
 };
 
 }  // namespace sk::interpreter

@@ -54,6 +54,8 @@ sandbox::SessionSpec sandbox_of(const SessionInfo& info, const InterpreterOption
   spec.data_dir = options.directory + "/" + info.id.hex();
   spec.limits.memory_bytes = info.memory_bytes;
   spec.limits.file_bytes_max = kApparentBytesMax;
+  spec.limits.disk_bytes_max = options.disk_bytes_max;
+  spec.limits.disk_files_max = options.files_max;
   spec.limits.cpu_s_max = static_cast<uint64_t>(options.background_time_max_s);
   spec.limits.io_bytes_per_s = options.io_bytes_per_s;
   spec.tenant = info.owner.hex();
