@@ -127,10 +127,12 @@ void CopyKeeper::mark_used() {
   recorded_ = now;
 }
 
-// Moves an untrusted copy away. Removes it instead when its record says that it holds nothing new.
+// Moves an untrusted copy away. Removes it instead when its record says that it holds nothing new; or when it
+// has no record: that is written before code runs in a copy, and erased when all in it is kept.
 void CopyKeeper::set_aside() {
   if (std::filesystem::is_empty(directory_)) return;
-  if (recorded_.identity == copy_->identity() && !recorded_.dirty) {
+  bool holds_nothing_new = recorded_.identity == copy_->identity() && !recorded_.dirty;
+  if (holds_nothing_new || recorded_.identity.empty()) {
     copy_->remove_all();
   } else {
     log::warn("a working copy comes from another boot or another folder; it is searched, not trusted",

@@ -25,6 +25,34 @@ TEST_F(CopyCacheTest, CopiesOfADeletedSessionAreFoundAtTheNextStart) {
   EXPECT_TRUE(std::filesystem::exists(folder_of(other)));
 }
 
+TEST_F(CopyCacheTest, ACopyInWhichNoCodeRanYetBringsNothingBack) {
+  // A server was killed while it brought the files, before it wrote their rows. A client has purged one
+  // since.
+  CopyKeeper(context, session).prepare();
+  write("a.txt", "purged");
+  CopyKeeper keeper(context, session);
+  keeper.prepare();
+  EXPECT_TRUE(keeper.recover(as()).kept);
+  EXPECT_FALSE(find("s/a.txt")) << "it was never recorded that the copy is used";
+  EXPECT_TRUE(records.unkept(session.id).empty());
+}
+
+TEST_F(CopyCacheTest, AnEvictedCopyThatWasNotRemovedBringsNothingBack) {
+  {
+    CopyKeeper keeper(context, session);
+    keeper.prepare();
+    keeper.open(as());
+    keeper.mark_used();
+    EXPECT_TRUE(keeper.close(as()).kept);
+  }
+  records.forget_copy(session);
+  write("a.txt", "purged");
+  CopyKeeper keeper(context, session);
+  keeper.prepare();
+  EXPECT_TRUE(keeper.recover(as()).kept);
+  EXPECT_FALSE(find("s/a.txt"));
+}
+
 TEST_F(CopyCacheTest, WithoutADirectoryThereAreNoCopies) {
   CopyCache copies({.directory = directory.file("missing")}, records);
   EXPECT_TRUE(copies.of_deleted_sessions().empty());
