@@ -2,6 +2,7 @@
 
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <fstream>
@@ -186,9 +187,13 @@ TEST_F(FollowersTest, AFollowerInMemoryBeginsAnewAndFollowsLaterWorkspacesFromTh
   EXPECT_NE(followed.events()[0].personal["path"], "0");
   keep->workspaces().create(actor, "later");
   put_into("later", "1");
-  ASSERT_TRUE(eventually([&] { return followed.events().back().personal.value("path", "") == "1"; }));
+  auto is_later = [](const auto& event) { return event.personal.value("path", "") == "1"; };
+  ASSERT_TRUE(eventually([&] { return std::ranges::any_of(followed.events(), is_later); }));
+  // Events of the first workspace may still come, before it, between or after it.
   auto events = followed.events();
-  EXPECT_EQ(events[events.size() - 2].kind, "workspace.create");
+  std::erase_if(events, [&](const auto& event) { return !is_later(event) && event.kind == "file.create"; });
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[0].kind, "workspace.create");
 }
 
 TEST_F(FollowersTest, MoreJournalsThanAFollowerRemembersAreAllFollowed) {
