@@ -58,8 +58,9 @@ class Neighbour:
         if self.failure is not None:
             raise self.failure
 
-    def check(self):
+    def check(self, has_shares=True):
+        """`has_shares`: control groups give each tenant its part of the processor. Without them, all sessions compete, and only the slowest is bounded."""
         median_s, slowest_s = statistics.median(self.times_s), max(self.times_s)
         print(f"1+1: idle {self.idle_s:.4f} s; median of {len(self.times_s)} during the attack {median_s:.4f} s, slowest {slowest_s:.3f} s")
         assert slowest_s <= max(RATIO_MAX * self.idle_s, FLOOR_S)
-        assert median_s <= max(MEDIAN_RATIO_MAX * self.idle_s, MEDIAN_FLOOR_S)
+        assert not has_shares or median_s <= max(MEDIAN_RATIO_MAX * self.idle_s, MEDIAN_FLOOR_S)
