@@ -1,6 +1,7 @@
 """A second tenant, whose `1+1` is measured while the first one attacks."""
 
 import itertools
+import os
 import statistics
 import threading
 import time
@@ -9,7 +10,7 @@ from rest_client import Client
 from sessions_client import Keep
 
 MEDIAN_RATIO_MAX = 3  # of the median cell during an attack to the one before it, in the same run
-MEDIAN_FLOOR_S = 0.02  # it may take this long: a few turns of the scheduler
+MEDIAN_FLOOR_S = 0.02 if os.environ.get("SK_LONG") == "1" else 0.05  # it may take this long: a few turns of the scheduler
 RATIO_MAX = 20  # of the slowest cell during an attack to the median before it
 FLOOR_S = 3  # a single cell may take this long on a busy machine
 _numbers = itertools.count(1)
