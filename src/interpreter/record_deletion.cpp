@@ -8,6 +8,8 @@ namespace sk::interpreter {
 namespace {
 
 constexpr size_t kRecordsPerTransaction = 200, kTransactionsMax = 50;
+// A cell may keep hundreds of thousands of files, each with a row.
+constexpr int64_t kFilesPerTransaction = 5'000;
 
 struct Place {
   Id session = {};
@@ -17,15 +19,19 @@ struct Place {
 struct Found {
   Id execution;
   Place place;
+  int64_t files;
 };
 
 // The next executions that match, by session and number.
 std::vector<Found> find_executions(catalog::Database& db, const Id& workspace, const RecordFilter& filter,
                                    const Place& after) {
   return db.read([&](catalog::Statements& statements) {
-    auto read = [](const catalog::Row& row) { return Found{row.id(2), {row.id(0), row.integer(1)}}; };
+    auto read = [](const catalog::Row& row) {
+      return Found{row.id(2), {row.id(0), row.integer(1)}, row.integer(3)};
+    };
     return statements.all(
-        "SELECT s.id, x.number, x.id FROM sessions s JOIN executions x ON x.session = s.id WHERE s.workspace "
+        "SELECT s.id, x.number, x.id, (SELECT count(*) FROM execution_files f WHERE f.execution = x.id) FROM "
+        "sessions s JOIN executions x ON x.session = s.id WHERE s.workspace "
         "= "
         "$1 AND x.status = 'done' AND x.ended_us < $2 AND ($3 IS NULL OR s.id = $3) AND (s.id, x.number) > "
         "($4, $5) ORDER BY s.id, x.number LIMIT $6",
@@ -95,15 +101,56 @@ class Deletion {
     total_.bytes += done.bytes;
   }
 
+  // Deletes the rows of an execution's files, in several transactions if there are many.
+  void remove_files(const Id& execution) {
+    for (bool has_more = true; has_more;) {
+      int64_t bytes = 0;
+      context_.db.write(authority_.scope(), [&](catalog::Tx& tx) {
+        check_still_holds(tx, authority_, workspace::Right::own);
+        bytes =
+            tx.one(
+                  "SELECT CAST(sum(f.bytes) AS BIGINT) FROM (SELECT octet_length(detail) + $3 AS bytes FROM "
+                  "execution_files WHERE execution = $1 ORDER BY seq LIMIT $2) f",
+                  {execution, kFilesPerTransaction, workspace::kRowBytes},
+                  [](const catalog::Row& row) { return row.maybe_integer(0).value_or(0); })
+                .value_or(0);
+        auto deleted = tx.exec(
+            "DELETE FROM execution_files WHERE execution = $1 AND seq IN (SELECT seq FROM "
+            "execution_files WHERE execution = $1 ORDER BY seq LIMIT $2)",
+            {execution, kFilesPerTransaction});
+        has_more = deleted > 0;
+        workspace::count_records(tx, authority_.workspace_id(), workspace::RecordKind::execution,
+                                 {-bytes, 0});
+      });
+      total_.bytes += bytes;
+    }
+  }
+
+  // As many of them as one transaction may delete.
+  void remove_found(const std::vector<Found>& found) {
+    std::vector<Id> executions;
+    int64_t files = 0;
+    auto flush = [&] {
+      remove(std::exchange(executions, {}), {});
+      files = 0;
+    };
+    for (const auto& one : found) {
+      if (one.files > kFilesPerTransaction) remove_files(one.execution);
+      int64_t left = one.files > kFilesPerTransaction ? 0 : one.files;
+      if (files + left > kFilesPerTransaction) flush();
+      executions.push_back(one.execution);
+      files += left;
+    }
+    flush();
+  }
+
   DeletedRecords run() {
     size_t transactions = 0;
     for (Place after;; ++transactions) {
       auto found = find_executions(context_.db, authority_.workspace_id(), filter_, after);
       if (found.empty()) break;
       if (transactions == kTransactionsMax) return stopped();
-      std::vector<Id> executions;
-      for (const auto& one : found) executions.push_back(one.execution);
-      remove(executions, {});
+      remove_found(found);
       after = found.back().place;
     }
     for (;; ++transactions) {

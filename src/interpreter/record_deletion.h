@@ -19,9 +19,9 @@ struct DeletedRecords {
   bool has_more = false;  // call it again
 };
 
-// Any thread. Deletes at most some thousand records, in transactions of a few hundred, so that other writers
-// get their turn. Executions that are queued or running stay. Never refused for a quota. Error(forbidden)
-// unless the authority is the owner's.
+// Any thread. Deletes at most some thousand records, in transactions of a few hundred or thousand rows, so
+// that other writers get their turn. Executions that are queued or running stay. Never refused for a quota.
+// Error(forbidden) unless the authority is the owner's.
 DeletedRecords delete_records(workspace::KeepContext& context, const workspace::Authority& authority,
                               const RecordFilter& filter);
 

@@ -104,8 +104,13 @@ bool SandboxHost::wait_ready(int timeout_ms) { return nursery_of("").wait_ready(
 
 std::unique_ptr<Session> SandboxHost::start(const SessionSpec& spec) {
   if (findings_.has_project_quotas) {
-    Fd folder = open_file(spec.data_dir, O_RDONLY | O_DIRECTORY);
-    privileged_->limit_folder(folder.get(), {spec.limits.disk_bytes_max, spec.limits.disk_files_max});
+    try {
+      Fd folder = open_file(spec.data_dir, O_RDONLY | O_DIRECTORY);
+      privileged_->limit_folder(folder.get(), {spec.limits.disk_bytes_max, spec.limits.disk_files_max});
+    } catch (const Error& error) {
+      // Such as quotas that were switched off since the start. The disk guard limits every session.
+      log::warn("a session's disk quota could not be set", {{"error", error.message()}});
+    }
   }
   return nursery_of(spec.runtime).start(spec);
 }

@@ -260,8 +260,8 @@ void Judge::check_path(const std::string& path, const Outcome& outcome, bool by_
                  "\n    directory before " + say(before) + ", after " + say(after) +
                  "\n    workspace before " + say(was) + ", after " + say(is));
   };
-  // What a closing copy says is not kept is content. Of folders that cannot be kept, and of deletions that a
-  // full disk does not record, it says only that there are some.
+  // The answer to `close` names content that is not kept. About folders that are not kept, and deletions that
+  // a full disk did not record, it only reports that there are some.
   bool unnamed = !outcome.tells_all && says_unkept(outcome.answer) &&
                  (before == nullptr ? reasons_.contains("disk_full") && same(is, was)
                                     : before->kind == 'd' &&

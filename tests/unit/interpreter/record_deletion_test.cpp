@@ -87,6 +87,19 @@ TEST_F(RecordDeletionTest, ManyGoInSeveralTransactions) {
   EXPECT_EQ(usage().executions.count, 0);
 }
 
+TEST_F(RecordDeletionTest, AnExecutionWithManyFilesGoesInSeveralTransactions) {
+  auto many = add(session, 1);
+  many.files.kept.resize(12'000, many.files.kept[0]);
+  records.save(session, many);
+  add(session, 2);
+  auto before = usage().executions.bytes;
+  auto done = remove(all());
+  EXPECT_EQ(done.executions, 2u);
+  EXPECT_EQ(usage().executions.bytes, before - done.bytes);
+  EXPECT_EQ(usage().executions.count, 0);
+  EXPECT_TRUE(records.kept_files(many.id, 0, 10).empty());
+}
+
 TEST_F(RecordDeletionTest, AnotherWorkspaceIsNotTouchedAndOnlyTheOwnerMayDelete) {
   add(session, 1);
   auto made = keep.workspaces().create(actor, "other");
