@@ -45,6 +45,8 @@ App::App(workspace::Keep& the_keep, interpreter::Interpreter& the_interpreter, D
       rates(settings),
       sign_ins(clock),
       held_connections(held_limits(settings)),
+      mcp_memory(settings.mcp_memory_bytes_max,
+                 metrics.gauge("sandkeep_mcp_memory_bytes", "Memory for messages that MCP sessions hold")),
       given_files(the_keep),
       conversations(the_keep.context(), the_keep.files(), the_keep.workspaces()),
       captures(the_keep, conversations, captures_options(settings)),

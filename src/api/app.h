@@ -10,6 +10,7 @@
 #include "api/settings.h"
 #include "api/vendor/given_files.h"
 #include "base/background.h"
+#include "base/memory_budget.h"
 #include "base/metrics.h"
 #include "bridge/captures.h"
 #include "conversations/conversations.h"
@@ -42,6 +43,7 @@ class App {
   Rates rates;                                            // of requests
   SignIns sign_ins;                                       // of people signed in to the page
   HeldConnections held_connections;                       // by streams and by requests that wait
+  MemoryBudget mcp_memory;                                // for messages that MCP's sessions store
   GivenFiles given_files;                                 // of the Files APIs of other vendors
   conversations::Conversations conversations;
   bridge::Captures captures;  // downloads files that messages refer to

@@ -42,6 +42,7 @@ struct DialectSettings {
   uint64_t mcp_sessions_per_principal_max;
   int64_t mcp_session_idle_s;
   uint64_t mcp_replay_bytes_max;
+  uint64_t mcp_memory_bytes_max;
 
   std::string librechat_jwt_key;
   std::string librechat_jwt_issuer;

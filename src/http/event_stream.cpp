@@ -8,6 +8,9 @@ namespace sk::http {
 
 namespace {
 
+// What a stream may hold without counting.
+constexpr size_t kUncountedBytes = 64 << 10;
+
 // Field values must fit on one line. A line break inside data becomes another data line, as the format
 // requires.
 std::string render(const EventStream::Event& event) {
@@ -39,7 +42,7 @@ EventStream::~EventStream() = default;
 bool EventStream::send(const Event& event) {
   auto text = render(event);
   MutexLock lock(impl_->mutex);
-  return impl_->append(text, impl_->unsent_max);
+  return impl_->append(text);
 }
 
 void EventStream::close() {
@@ -68,6 +71,8 @@ EventStream::Impl::Taken EventStream::Impl::take(std::span<char> out, const std:
     size_t size = std::min(out.size(), unsent.size());
     std::memcpy(out.data(), unsent.data(), size);
     unsent.erase(0, size);
+    if (unsent.empty() && unsent.capacity() > kUncountedBytes) unsent = {};
+    if (unsent.empty() && share) share->release();
     return {Taken::Kind::bytes, size};
   }
   if (closed) return {Taken::Kind::end};
@@ -78,22 +83,39 @@ EventStream::Impl::Taken EventStream::Impl::take(std::span<char> out, const std:
 
 void EventStream::Impl::heartbeat() {
   MutexLock lock(mutex);
-  if (unsent.empty()) append(":\n\n", unsent_max);
+  if (unsent.empty()) append(":\n\n");
 }
 
 void EventStream::Impl::break_off() {
   MutexLock lock(mutex);
+  give_up_locked();
+  share.reset();
+}
+
+void EventStream::Impl::begin(MemoryBudget& budget, std::string client, size_t bytes_max) {
+  MutexLock lock(mutex);
+  share.emplace(budget);
+  owner = std::move(client);
+  unsent_max = bytes_max;
+  if (!has_room(unsent.size())) give_up_locked();
+}
+
+bool EventStream::Impl::has_room(size_t bytes) {
+  return bytes <= unsent_max && (bytes <= kUncountedBytes || !share || share->cover(bytes, owner));
+}
+
+void EventStream::Impl::give_up_locked() {
   closed = broken = true;
+  unsent = {};
+  if (share) share->release();
   wake_locked();
 }
 
-bool EventStream::Impl::append(std::string_view text, size_t limit_bytes) {
+bool EventStream::Impl::append(std::string_view text) {
   if (closed) return false;
-  if (unsent.size() + text.size() > limit_bytes) {
+  if (!has_room(unsent.size() + text.size())) {
     // The client is too slow. Drop unsent events with the connection; the client resumes with Last-Event-ID.
-    closed = broken = true;
-    unsent.clear();
-    wake_locked();
+    give_up_locked();
     return false;
   }
   unsent += text;

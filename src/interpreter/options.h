@@ -20,6 +20,7 @@ struct InterpreterOptions {
   int64_t copy_keep_s;         // for sleeping sessions
   size_t output_bytes_max;     // of an answer; the whole output is kept as a file
   size_t output_memory_bytes;  // of the outputs of all executions; further output goes to files
+  size_t copy_memory_bytes;    // for the names and marks of the files of awake sessions
   size_t list_bytes_max;       // of a page of executions
   uint64_t file_bytes_max;
   uint64_t disk_bytes_max;      // of one session's files

@@ -28,15 +28,11 @@ namespace {
 constexpr Id kServer{};
 constexpr size_t kStrandsMax = 1'000'000;
 constexpr size_t kCallbackThreads = 4;
+constexpr std::string_view kNamesHelp = "Memory for the names and marks of files in working copies";
 constexpr int64_t kEvictionUs = 60 * kSecondUs;
 // Time for keeping the last files of all sessions when the server stops.
 constexpr int64_t kKeepAtStopMostUs = 10 * kSecondUs;
 constexpr std::chrono::milliseconds kInterruptMost{kInterruptGraceUs / 1000 + 1000};
-
-Owner owner_of(sandbox::SandboxHost& host) {
-  auto owner = host.file_owner();
-  return {owner.uid, owner.gid};
-}
 
 }  // namespace
 
@@ -52,6 +48,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
                                .waiting_max = kStrandsMax}),
         callbacks(kCallbackThreads, kStrandsMax),
         saver(records, callbacks),
+        names(options.copy_memory_bytes, metrics.gauge("sandkeep_copy_memory_bytes", kNamesHelp)),
         disk_guard({.data_root = WorkingCopy::prepare_parent(options.directory),
                     .reserve_bytes = options.reserve_of_disk()}),
         copies({options.directory, options.copy_keep_s, options.disk_reserve_bytes}, records),
@@ -60,12 +57,13 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
                      records,
                      watcher,
                      options.directory,
-                     owner_of(host),
+                     {host.file_owner().uid, host.file_owner().gid},
                      options.file_bytes_max,
                      boot_or_process(options.boot_id),
                      [this] { return hurries.load(); },
                      options.disk_bytes_max,
-                     options.reserve_of_disk()},
+                     options.reserve_of_disk(),
+                     &names},
         services{keep, options, records, copy_context, disk_guard, pool, {}, {}, {}, {}, {}, {}, false},
         awake_gauge(metrics.gauge("sandkeep_sessions_awake", "Sessions with a running interpreter")),
         executions_total(metrics.counter("sandkeep_executions_total", "Executions that were accepted")) {
@@ -354,6 +352,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
   RecordSaver saver;
   const std::shared_ptr<OutputBudget> output_budget =
       std::make_shared<OutputBudget>(options.output_memory_bytes);
+  MemoryBudget names;  // of the files in working copies
   sandbox::DiskGuard disk_guard;
   CopyCache copies;
   Thumbnails thumbnails;
@@ -364,7 +363,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
   std::atomic<bool> stopping{false};
   Registry registry{callbacks, options.queue_max};
   Admission admission{{registry, options, keep.context().clock, host.sessions_memory_max(),
-                       [this](Registry::Lease lease) { end_later(std::move(lease)); }}};
+                       [this](Registry::Lease lease) { end_later(std::move(lease)); }, held_now, &names}};
   SleepNotes sleep_notes;
   Rescue rescue{keep, records, registry, copy_context};
   Repeats repeats{records, saver, keep.context().clock};

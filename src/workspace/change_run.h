@@ -138,6 +138,8 @@ class ChangeRun {
   // Handles a put that makes no version. It may end a divergence and set the mtime.
   ChangeResult leave_content(const PutChange& change, Entry entry, const Version& head);
   void check_paths_below(const Entry& entry, const std::string& to);
+  // Error(conflict) unless `only_if` is true for the entry and everything below it.
+  void check_each(const Entry& entry, const std::function<bool(const Entry&)>& only_if);
   void touch_trashed(const Id& root);
 
   catalog::Tx& tx_;

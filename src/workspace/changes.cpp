@@ -334,6 +334,7 @@ ChangeResult ChangeRun::trash_change(const TrashChange& change) {
   check_conditions(tx_, change.path, entry, change.conditions);
   check_locks(change.path, entry.kind == EntryKind::folder ? Touches::subtree : Touches::membership,
               change.conditions);
+  if (change.only_if) check_each(entry, change.only_if);
   trash(entry);
   ChangeResult result;
   entry.trashed_us = now_us();

@@ -68,6 +68,8 @@ struct CopyChange {
 struct TrashChange {
   std::string path;
   Conditions conditions;
+  // Asked in the transaction for the entry and everything below it. Error(conflict) if it answers no.
+  std::function<bool(const Entry&)> only_if = {};
 };
 struct RestoreVersionChange {
   Id version;

@@ -100,6 +100,23 @@ bool ChangeRun::holds_something(const std::string& path) {
              {workspace_, range.exact, range.from, range.to}, [](const catalog::Row&) { return false; }) > 0;
 }
 
+void ChangeRun::check_each(const Entry& entry, const std::function<bool(const Entry&)>& only_if) {
+  Below range(entry.path);
+  std::optional<std::string> other;
+  if (!only_if(entry)) other = entry.path;
+  if (!other && entry.kind == EntryKind::folder)
+    tx_.query("SELECT " SK_ENTRY_COLUMNS
+              " FROM entries e WHERE e.workspace = $1 AND e.trashed_us IS NULL AND e.parent >= $2 AND "
+              "e.parent < $4 "
+              "AND (e.parent = $2 OR e.parent >= $3)",
+              {workspace_, range.exact, range.from, range.to}, [&](const catalog::Row& row) {
+                Entry below = read_entry(row);
+                if (!only_if(below)) other = std::move(below.path);
+                return !other;
+              });
+  if (other) throw Error(Code::conflict, quoted_path(*other) + " was written by somebody else meanwhile");
+}
+
 void ChangeRun::place(const Entry& entry, const std::string& to) {
   if (entry.kind == EntryKind::folder) touch(count_below(entry.path));
   check_paths_below(entry, to);

@@ -128,9 +128,8 @@ void Retractions::retract_file(const Id& workspace, const Id& file, SystemReason
   });
 }
 
-void Retractions::forget(catalog::Tx& tx, const Id& file) {
-  tx.exec("DELETE FROM retracted_versions WHERE version IN (SELECT id FROM versions WHERE file = $1)",
-          {file});
+void Retractions::forget(catalog::Tx& tx, const Id& version) {
+  tx.exec("DELETE FROM retracted_versions WHERE version = $1", {version});
 }
 
 }  // namespace sk::workspace

@@ -30,8 +30,8 @@ class Retractions {
   void retract_file(const Id& workspace, const Id& file, SystemReason reason,
                     const std::function<void(catalog::Tx& tx)>& also);
 
-  // Deletes the retractions of a file inside the transaction of a purge.
-  static void forget(catalog::Tx& tx, const Id& file);
+  // Forgets that a version was retracted, inside the transaction that purges it.
+  static void forget(catalog::Tx& tx, const Id& version);
 
  private:
   KeepContext& context_;

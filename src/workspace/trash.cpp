@@ -32,20 +32,30 @@ void purge_versions(ChangeRun& run, const std::vector<Version>& versions, PurgeR
   }
 }
 
-std::vector<Version> versions_of(ChangeRun& run, const Id& file) {
-  return run.tx().all("SELECT " SK_VERSION_COLUMNS " FROM " SK_VERSION_TABLES
-                      " WHERE v.file = $1 ORDER BY v.number",
-                      {file}, read_version);
-}
-
-void purge_entry(ChangeRun& run, const Id& id, PurgeResult& result) {
-  Retractions::forget(run.tx(), id);
-  for (const auto& forget : run.context().on_purge) forget(run.tx(), id);
-  purge_versions(run, versions_of(run, id), result);
-  run.tx().exec("DELETE FROM placements WHERE workspace = $1 AND file = $2", {run.workspace(), id});
-  run.tx().exec("DELETE FROM attributes WHERE workspace = $1 AND file = $2", {run.workspace(), id});
-  run.tx().exec("DELETE FROM entries WHERE id = $1", {id});
+// Purges an entry and up to `versions_max` of its versions, its head last. Returns whether it is gone: while
+// it has more versions, it stays.
+bool purge_entry(ChangeRun& run, const Id& id, int64_t versions_max, PurgeResult& result) {
+  catalog::Tx& tx = run.tx();
+  for (const auto& forget : run.context().on_purge) forget(tx, id);
+  auto purge = [&](const std::vector<Version>& versions) {
+    for (const Version& version : versions) Retractions::forget(tx, version.id);
+    purge_versions(run, versions, result);
+  };
+  auto old = tx.all("SELECT " SK_VERSION_COLUMNS " FROM " SK_VERSION_TABLES
+                    " WHERE v.file = $1 AND v.id <> e.head ORDER BY v.number LIMIT $2",
+                    {id, versions_max}, read_version);
+  purge(old);
+  if (old.size() == static_cast<size_t>(versions_max)) {
+    tx.exec("UPDATE entries SET version_count = version_count - $2 WHERE id = $1", {id, versions_max});
+    return false;
+  }
+  purge(tx.all("SELECT " SK_VERSION_COLUMNS " FROM " SK_VERSION_TABLES " WHERE v.file = $1", {id},
+               read_version));
+  tx.exec("DELETE FROM placements WHERE workspace = $1 AND file = $2", {run.workspace(), id});
+  tx.exec("DELETE FROM attributes WHERE workspace = $1 AND file = $2", {run.workspace(), id});
+  tx.exec("DELETE FROM entries WHERE id = $1", {id});
   ++result.files;
+  return true;
 }
 
 int64_t rows_of(const PurgeResult& result) { return result.files + result.versions; }
@@ -64,26 +74,27 @@ struct Group {
   std::string path;
 };
 
-// Purges entries of a group until the transaction has purged enough. The root is the first one: what is not
-// in the list of the trash cannot be restored. Returns whether the group has entries left; `purges` then
-// names it, so that a server that is started again goes on.
+// Purges entries of a group until the transaction has purged enough. Returns whether the group has entries
+// left. `purges` then names it: it is no longer in the list of the trash and cannot be restored, and a server
+// that is started again goes on.
 bool purge_some(ChangeRun& run, const Group& group, PurgeResult& result) {
   PurgeResult mine;
-  auto is_enough = [&] { return rows_of(result) + rows_of(mine) >= kPurgedAtOnce; };
-  if (run.tx().exists("SELECT 1 FROM entries WHERE id = $1 AND trash_root = $1", {group.root}))
-    purge_entry(run, group.root, mine);
-  auto members = run.tx().all("SELECT id FROM entries WHERE trash_root = $1 LIMIT $2",
-                              {group.root, kPurgedAtOnce}, [](const catalog::Row& row) { return row.id(0); });
-  size_t purged = 0;
-  for (; purged < members.size() && !is_enough(); ++purged) purge_entry(run, members[purged], mine);
-  bool has_more =
-      purged < members.size() || run.tx().exists("SELECT 1 FROM entries WHERE trash_root = $1", {group.root});
+  auto left = [&] { return kPurgedAtOnce - rows_of(result) - rows_of(mine); };
+  bool is_root_left =
+      run.tx().exists("SELECT 1 FROM entries WHERE id = $1 AND trash_root = $1", {group.root}) &&
+      !purge_entry(run, group.root, std::max<int64_t>(left(), 1), mine);
+  if (!is_root_left)
+    for (const Id& member :
+         run.tx().all("SELECT id FROM entries WHERE trash_root = $1 LIMIT $2", {group.root, kPurgedAtOnce},
+                      [](const catalog::Row& row) { return row.id(0); }))
+      if (left() <= 0 || !purge_entry(run, member, left(), mine)) break;
+  bool has_more = run.tx().exists("SELECT 1 FROM entries WHERE trash_root = $1", {group.root});
   if (has_more)
     run.tx().exec("INSERT INTO purges (root, workspace, path) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
                   {group.root, run.workspace(), group.path});
   else
     run.tx().exec("DELETE FROM purges WHERE root = $1", {group.root});
-  if (mine.files == 0) return has_more;
+  if (rows_of(mine) == 0) return has_more;
   run.shrink(mine.freed_bytes);
   run.journal("trash.purge",
               {{"file_id", group.root.with_prefix(prefix::file)},
@@ -97,9 +108,11 @@ bool purge_some(ChangeRun& run, const Group& group, PurgeResult& result) {
 
 // Error(not_found) if it is not in the trash, or was not within the authority's scope.
 Entry trashed_root(ChangeRun& run, const Id& file) {
-  auto root = run.tx().one("SELECT " SK_ENTRY_COLUMNS
-                           " FROM entries e WHERE e.id = $1 AND e.workspace = $2 AND e.trash_root = $1",
-                           {file, run.workspace()}, read_entry);
+  auto root =
+      run.tx().one("SELECT " SK_ENTRY_COLUMNS
+                   " FROM entries e WHERE e.id = $1 AND e.workspace = $2 AND e.trash_root = $1 AND NOT "
+                   "EXISTS (SELECT 1 FROM purges p WHERE p.root = e.id)",
+                   {file, run.workspace()}, read_entry);
   if (!root || !run.covers_place(root->path))
     throw Error(Code::not_found, "there is no " + file.with_prefix(prefix::file) + " in the trash")
         .advise(Advice::list_trash);
@@ -128,7 +141,8 @@ Page<Entry> Files::trash(const Authority& authority, std::string_view cursor, si
     return statements.all(
         "SELECT " SK_ENTRY_COLUMNS
         " FROM entries e WHERE e.workspace = $1 AND e.trashed_us IS NOT NULL AND e.trash_root = e.id "
-        "AND (e.trashed_us, e.id) < ($2, $3) AND ($5 = '' OR e.parent = $5 OR (e.parent >= $6 AND e.parent < "
+        "AND NOT EXISTS (SELECT 1 FROM purges p WHERE p.root = e.id) AND (e.trashed_us, e.id) < ($2, $3) AND "
+        "($5 = '' OR e.parent = $5 OR (e.parent >= $6 AND e.parent < "
         "$7)) ORDER BY e.trashed_us DESC, e.id DESC LIMIT $4",
         {authority.workspace_id(), before, before_id, limit + 1, scope.exact, scope.from, scope.to},
         read_entry);

@@ -312,7 +312,7 @@ void Judge::check_path(const std::string& path, const Outcome& outcome, bool by_
   bool overtook = new_bytes && theirs && was->hash != before->hash && is != nullptr &&
                   is->hash == before->hash && is->file == was->file;
   // Of what was refused, the workspace never had what was last compared.
-  bool refused = pending_.contains(path);
+  bool refused = pending_.contains(path) || (known != nullptr && known->size > kFileBytesMax);
   if (overtook && !is->diverged && !refused && !muddled_.contains(path))
     fail("two wrote it, and nothing says so");
 }
@@ -346,7 +346,9 @@ void Judge::check_paths(const Outcome& outcome) const {
 void Judge::check_told(const Outcome& outcome) const {
   for (const auto& [path, thing] : outcome.before) {
     if (thing.kind != 'l' && thing.kind != 'o') continue;
-    if (!changed(find(known_, path), &thing)) continue;
+    // A mode that it got by another name makes it no other.
+    const Thing* known = find(known_, path);
+    if (known != nullptr && known->kind == thing.kind && known->identity == thing.identity) continue;
     if (!is_excused(path, &thing))
       throw Broken("'" + path + "' is " + say(&thing) + ", and no answer named it");
   }
@@ -546,9 +548,16 @@ void Judge::brought(const Outcome& outcome) {
   brought_.push_back(outcome.after);
   // A folder stays as long as something in it does.
   if (outcome.brings == Brings::yes) rewritten_.clear();
+  // What code has open is not taken for the client's file, even where their bytes are the same.
+  auto is_held = [&](const std::string& path) {
+    const Thing* thing = find(outcome.after, path);
+    return thing != nullptr && !known_.contains(path) &&
+           outcome.held.contains({thing->identity.device, thing->identity.inode});
+  };
   if (outcome.brings == Brings::yes)
     for (const auto& path : std::exchange(outside_, {}))
-      if (!is_image(find(outcome.is.folder, path), find(outcome.after, path))) add_outside(path);
+      if (!is_image(find(outcome.is.folder, path), find(outcome.after, path)) || is_held(path))
+        add_outside(path);
   // Code may have renamed it since.
   if (tangled && blind_) muddle(outcome);
 }

@@ -29,6 +29,7 @@ inline interpreter::InterpreterOptions interpreter_options(const std::string& di
           .copy_keep_s = 7 * 86'400,
           .output_bytes_max = 1 << 20,
           .output_memory_bytes = 256 << 20,
+          .copy_memory_bytes = 1 << 30,
           .list_bytes_max = 4 << 20,
           .file_bytes_max = 64ull << 30,
           .disk_bytes_max = 10ull << 30,

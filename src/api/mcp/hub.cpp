@@ -34,7 +34,7 @@ Hub::Hub(App& the_app, Offer the_offer)
       sessions(app.clock,
                {.entries_max = app.settings.mcp_sessions_max,
                 .entries_per_owner_max = app.settings.mcp_sessions_per_principal_max},
-               app.settings.mcp_session_idle_s, app.settings.mcp_replay_bytes_max,
+               app.settings.mcp_session_idle_s, app.settings.mcp_replay_bytes_max, app.mcp_memory,
                load_session_secret(app.keep.directory())) {}
 
 Json Hub::server_info() const {

@@ -48,12 +48,13 @@ class LegacySession::StreamChannel final : public Channel {
 };
 
 LegacySession::LegacySession(std::string id, Id key, Agreed agreed, size_t replay_bytes_max,
-                             uint64_t first_stream)
+                             uint64_t first_stream, MemoryBudget::Share memory)
     : id_(std::move(id)),
       key_(key),
       agreed_(std::move(agreed)),
       replay_bytes_max_(replay_bytes_max),
-      next_stream_(first_stream) {
+      next_stream_(first_stream),
+      memory_(std::move(memory)) {
   streams_[0];
 }
 
@@ -180,9 +181,10 @@ void LegacySession::close_stream(uint64_t number, bool finished) {
 }
 
 void LegacySession::make_room_locked() {
-  auto is_over = [&]() SK_REQUIRES(mutex_) {
-    return streams_.size() > kStreamsMax || replay_bytes_ > replay_bytes_max_;
+  auto is_too_much = [&]() SK_REQUIRES(mutex_) {
+    return replay_bytes_ > replay_bytes_max_ || !memory_.resize(replay_bytes_);
   };
+  auto is_over = [&]() SK_REQUIRES(mutex_) { return streams_.size() > kStreamsMax || is_too_much(); };
   for (auto it = streams_.begin(); it != streams_.end() && is_over();) {
     if (it->first == 0 || !it->second.finished) {
       ++it;
@@ -192,11 +194,12 @@ void LegacySession::make_room_locked() {
     it = streams_.erase(it);
   }
   for (auto& [number, stream] : streams_) {
-    while (replay_bytes_ > replay_bytes_max_ && stream.events.size() > 1) {
+    while (stream.events.size() > 1 && is_too_much()) {
       replay_bytes_ -= stream.events.front().second.size();
       stream.events.pop_front();
     }
   }
+  memory_.set(replay_bytes_);  // the last message of a stream that goes on stays
 }
 
 void LegacySession::notify(std::string_view method, Json params) {
@@ -339,7 +342,8 @@ std::shared_ptr<LegacySession> LegacySessions::create(const Owner& owner, Agreed
   auto now_us = clock_.now_us();
   auto id = make_session_id({agreed.version, owner.key, now_us}, secret_);
   auto session =
-      std::make_shared<LegacySession>(std::move(id), owner.key, std::move(agreed), replay_bytes_max_);
+      std::make_shared<LegacySession>(std::move(id), owner.key, std::move(agreed), replay_bytes_max_, 1,
+                                      MemoryBudget::Share(memory_, owner.principal.hex()));
   MutexLock lock(mutex_);
   add_locked(owner, session, now_us);
   return session;
@@ -371,10 +375,11 @@ void LegacySessions::revive_locked(const std::string& id, const Owner& owner, Ti
   if (std::find(ended_.begin(), ended_.end(), id) != ended_.end()) return;
   // A time in milliseconds exceeds any number of streams.
   auto first_stream = static_cast<uint64_t>(now_us / 1000);
-  add_locked(owner,
-             std::make_shared<LegacySession>(id, owner.key, Agreed{.version = facts->version},
-                                             replay_bytes_max_, first_stream),
-             now_us);
+  add_locked(
+      owner,
+      std::make_shared<LegacySession>(id, owner.key, Agreed{.version = facts->version}, replay_bytes_max_,
+                                      first_stream, MemoryBudget::Share(memory_, owner.principal.hex())),
+      now_us);
 }
 
 std::shared_ptr<LegacySession> LegacySessions::find(std::string_view id, const Owner& owner) {

@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "base/fair_eviction.h"
 #include "base/id.h"
+#include "base/memory_budget.h"
 #include "base/mutex.h"
 #include "http/message.h"
 #include "workspace/revocations.h"
@@ -30,7 +31,6 @@ namespace sk::api::mcp {
 struct Agreed {
   std::string version;
   Json capabilities = Json::object();  // the client's
-  Json client_info = Json::object();
 };
 
 // The error of a request whose session is unknown or has ended.
@@ -39,8 +39,10 @@ RpcError session_is_over();
 // Any thread. Shared by the table, requests in progress and open streams.
 class LegacySession : public std::enable_shared_from_this<LegacySession> {
  public:
-  // `first_stream` must exceed all stream numbers that an earlier server process used.
-  LegacySession(std::string id, Id key, Agreed agreed, size_t replay_bytes_max, uint64_t first_stream = 1);
+  // `first_stream` must exceed all stream numbers that an earlier server process used. `memory` is for the
+  // stored messages.
+  LegacySession(std::string id, Id key, Agreed agreed, size_t replay_bytes_max, uint64_t first_stream = 1,
+                MemoryBudget::Share memory = {});
 
   const std::string& id() const { return id_; }
   const Id& key() const { return key_; }
@@ -122,6 +124,7 @@ class LegacySession : public std::enable_shared_from_this<LegacySession> {
   std::map<uint64_t, Stream> streams_ SK_GUARDED_BY(mutex_);
   uint64_t next_stream_ SK_GUARDED_BY(mutex_);  // stream 0 belongs to no request
   size_t replay_bytes_ SK_GUARDED_BY(mutex_) = 0;
+  MemoryBudget::Share memory_ SK_GUARDED_BY(mutex_);  // of replay_bytes_
   std::map<std::string, std::function<void()>> running_ SK_GUARDED_BY(mutex_);
   std::map<std::string, std::function<void(const RpcMessage&)>> asked_ SK_GUARDED_BY(mutex_);
   uint64_t next_ask_ SK_GUARDED_BY(mutex_) = 1;
@@ -142,12 +145,14 @@ class LegacySessions {
     Id principal, key;
   };
 
-  // `secret` signs the ids. It must be the same after a restart.
+  // Stored messages of all sessions need `memory`; without it, a session forgets its oldest ones. `secret`
+  // signs the ids. It must be the same after a restart.
   LegacySessions(const Clock& clock, Shares::Limits limits, int64_t idle_s, size_t replay_bytes_max,
-                 std::string secret)
+                 MemoryBudget& memory, std::string secret)
       : clock_(clock),
         idle_us_(idle_s * kSecondUs),
         replay_bytes_max_(replay_bytes_max),
+        memory_(memory),
         secret_(std::move(secret)),
         started_us_(clock.now_us()),
         shares_(limits) {}
@@ -172,6 +177,7 @@ class LegacySessions {
   const Clock& clock_;
   const int64_t idle_us_;
   const size_t replay_bytes_max_;
+  MemoryBudget& memory_;
   const std::string secret_;
   const TimeUs started_us_;
   Mutex mutex_;

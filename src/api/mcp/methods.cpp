@@ -14,6 +14,7 @@ namespace {
 // How long a modern client may cache a list. Lists of tools and prompts change only with the program. Files
 // change at any time and differ between users.
 constexpr int64_t kStableTtlMs = 3'600'000;
+constexpr size_t kCapabilitiesBytesMax = 16 << 10;
 
 std::optional<Json> list_tools(Turn& turn) {
   if (!field_in(turn.params(), "cursor").is_null())
@@ -147,11 +148,11 @@ Json initialize(Turn& turn) {
   if (!turn.hub.offer.has_sessions) {
     turn.version = "2025-03-26";
   } else {
-    const auto& client = field_in(turn.params(), "clientInfo");
+    if (to_text(capabilities).size() > kCapabilitiesBytesMax)
+      throw RpcError(rpc_code::invalid_params, "params.capabilities has more than 16 KiB", nullptr, 400);
     turn.session = turn.hub.sessions.create(
-        owner_of(turn.call.actor), {.version = turn.version,
-                                    .capabilities = capabilities.is_object() ? capabilities : Json::object(),
-                                    .client_info = client.is_object() ? client : Json::object()});
+        owner_of(turn.call.actor),
+        {.version = turn.version, .capabilities = capabilities.is_object() ? capabilities : Json::object()});
     turn.session->end_with_key(turn.call.app.keep.revocations(), turn.call.actor, turn.call.checked);
   }
   return {{"protocolVersion", turn.version},

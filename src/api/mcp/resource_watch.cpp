@@ -13,6 +13,7 @@ constexpr std::chrono::milliseconds kPause{100};
 constexpr size_t kPortion = 500;
 constexpr size_t kWorkspacesMax = 200;
 constexpr size_t kUrisMax = 1000;
+constexpr size_t kUrisBytesMax = 256 << 10;  // of one client
 
 bool changes_list(const std::string& kind) {
   return kind != "file.write" && kind != "file.set" && kind != "file.settle" && kind != "version.purge";
@@ -44,14 +45,19 @@ void ResourceWatch::subscribe(const std::string& uri) {
     place.path = parsed->path;
   }
   MutexLock lock(mutex_);
+  if (uris_.contains(uri)) return;
   if (uris_.size() >= kUrisMax)
     throw Error(Code::too_many_requests, "a client can subscribe to at most 1000 resources");
+  if (uris_bytes_ + uri.size() > kUrisBytesMax)
+    throw Error(Code::too_many_requests,
+                "the URIs that a client subscribes to have at most 256 KiB together");
+  uris_bytes_ += uri.size();
   uris_[uri] = std::move(place);
 }
 
 void ResourceWatch::unsubscribe(const std::string& uri) {
   MutexLock lock(mutex_);
-  uris_.erase(uri);
+  if (uris_.erase(uri) > 0) uris_bytes_ -= uri.size();
 }
 
 void ResourceWatch::touch(const std::string& uri) {

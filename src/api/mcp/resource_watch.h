@@ -50,6 +50,7 @@ class ResourceWatch : public std::enable_shared_from_this<ResourceWatch> {
   const Options options_;
   Mutex mutex_;
   std::map<std::string, Place> uris_ SK_GUARDED_BY(mutex_);  // a zero workspace: not a stored file
+  size_t uris_bytes_ SK_GUARDED_BY(mutex_) = 0;
   std::map<Id, int64_t> seen_ SK_GUARDED_BY(mutex_);  // workspace → position up to which its journal was read
   followers::JournalSet unread_ SK_GUARDED_BY(mutex_);  // journals that grew and were not read since
   bool first_ SK_GUARDED_BY(mutex_) = true;

@@ -1,6 +1,7 @@
 // key: create, ls, revoke.
 #include "base/text.h"
 #include "cli/client/fields.h"
+#include "cli/client/principals.h"
 #include "cli/commands/commands.h"
 #include "cli/frame/columns.h"
 #include "cli/frame/when.h"
@@ -12,7 +13,8 @@ namespace {
 ExitCode run_create(Invocation& call) {
   auto remote = connect(call);
   Json body = {{"name", call.positional(0)}, {"read_only", call.arguments.has("read-only")}};
-  if (auto principal = call.arguments.value("principal")) body["principal_id"] = *principal;
+  if (auto principal = call.arguments.value("principal"))
+    body["principal_id"] = principal_id(remote, *principal);
   if (auto only = call.arguments.value("only")) body["workspace"] = *only;
   if (auto life = call.arguments.value("expires")) {
     if (auto seconds = parse_duration_s(*life)) {
@@ -88,7 +90,7 @@ std::vector<Command> key_commands() {
        .options = {{"read-only", 0, "", "the key may only read"},
                    {"only", 0, "WS", "the only workspace that the key opens"},
                    {"expires", 0, "WHEN", "its lifetime (30d), or its expiry date (2026-12-31)"},
-                   {"principal", 0, "PRINCIPAL_ID",
+                   {"principal", 0, "PRINCIPAL",
                     "the principal of the key; only administrators may name another one"}},
        .positional_min = 1,
        .positional_max = 1,

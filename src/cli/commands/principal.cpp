@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "cli/client/fields.h"
+#include "cli/client/principals.h"
 #include "cli/commands/commands.h"
 #include "cli/frame/columns.h"
 #include "cli/frame/when.h"
@@ -52,7 +53,7 @@ ExitCode list_principals(Invocation& call) {
 ExitCode set_suspended(Invocation& call, const Json& body) {
   auto remote = connect(call);
   for (const auto& id : call.arguments.positional) {
-    auto changed = remote.call("PATCH", kUrl + "/" + percent_encode(id), {}, body);
+    auto changed = remote.call("PATCH", kUrl + "/" + principal_id(remote, id), {}, body);
     call.print(changed, printable(id) + (standing_of(changed).empty() ? " is resumed" : " is suspended"));
   }
   return ExitCode::ok;
@@ -88,8 +89,8 @@ ExitCode run_limit(Invocation& call) {
     throw Error(Code::bad_request, "no limit was named")
         .hint("Pass --quota, --workspaces, --keys, --sessions or --sessions-kept.");
   auto remote = connect(call);
-  auto changed =
-      remote.call("PATCH", kUrl + "/" + percent_encode(call.positional(0)), {}, Json{{"limits", wanted}});
+  auto changed = remote.call("PATCH", kUrl + "/" + principal_id(remote, call.positional(0)), {},
+                             Json{{"limits", wanted}});
   if (call.json()) {
     call.terminal.line(to_text(changed));
     return ExitCode::ok;
@@ -128,29 +129,29 @@ std::vector<Command> principal_commands() {
        .examples = {"sandkeep principal ls"},
        .run = list_principals},
       {.name = "principal suspend",
-       .arguments = "ID…",
+       .arguments = "PRINCIPAL…",
        .summary = "refuses the keys of principals and ends what they do; for administrators",
        .about =
            "Executions, streams and uploads of a suspended principal end within two seconds. Its workspaces, "
            "files and links stay, and so do its keys: 'principal resume' lets it in again.",
        .options = {},
        .positional_min = 1,
-       .examples = {"sandkeep principal suspend p_018f6b2c9d3e7a41b5c60d7e8f901234"},
+       .examples = {"sandkeep principal suspend ada"},
        .run = run_suspend},
       {.name = "principal resume",
-       .arguments = "ID…",
+       .arguments = "PRINCIPAL…",
        .summary = "lets suspended principals in again; for administrators",
        .about = "",
        .options = {},
        .positional_min = 1,
-       .examples = {"sandkeep principal resume p_018f6b2c9d3e7a41b5c60d7e8f901234"},
+       .examples = {"sandkeep principal resume ada"},
        .run = run_resume},
       {.name = "principal limit",
-       .arguments = "ID",
+       .arguments = "PRINCIPAL",
        .summary = "sets limits of one principal; for administrators",
        .about =
            "'default' as a limit returns to the server's setting. What is above a limit stays, and only "
-           "more is refused: deleting and purging always work. 'usage --principal ID' shows the figures.",
+           "more is refused: deleting and purging always work. 'usage --principal NAME' shows the figures.",
        .options = {{"quota", 0, "SIZE", "bytes that all its workspaces keep together; 0: no limit"},
                    {"workspaces", 0, "N", "workspaces that it owns"},
                    {"keys", 0, "N", "valid keys"},
@@ -158,7 +159,7 @@ std::vector<Command> principal_commands() {
                    {"sessions-kept", 0, "N", "sessions that are not deleted"}},
        .positional_min = 1,
        .positional_max = 1,
-       .examples = {"sandkeep principal limit p_018f6b2c9d3e7a41b5c60d7e8f901234 --quota 10GiB --sessions 4",
+       .examples = {"sandkeep principal limit ada --quota 10GiB --sessions 4",
                     "sandkeep principal limit p_018f6b2c9d3e7a41b5c60d7e8f901234 --quota default"},
        .run = run_limit},
   };

@@ -65,16 +65,18 @@ std::string time_since(const Json& object, std::string_view name, TimeUs now_us)
   return time_us ? human_duration(std::max<int64_t>(0, now_us - *time_us) / kSecondUs) : std::string(kNone);
 }
 
-// A name in at most so many columns, marked where it is cut. Names are text that tenants chose.
+// The text in at most so many columns, marked where it is cut.
+std::string cut_with_mark(std::string text, size_t width, bool utf8) {
+  if (display_width(text) <= width) return text;
+  return cut_to_width(text, width - 1) + (utf8 ? "…" : "~");
+}
+
+// A name in at most so many columns. Names are text that tenants chose.
 struct NameColumn {
   size_t width;
   bool utf8;
 
-  std::string operator()(std::string_view name) const {
-    auto text = printable(name);
-    if (display_width(text) <= width) return text;
-    return cut_to_width(text, width - 1) + (utf8 ? "…" : "~");
-  }
+  std::string operator()(std::string_view name) const { return cut_with_mark(printable(name), width, utf8); }
   // The name of an object, or its id if it has none.
   std::string of(const Json& object) const {
     auto name = optional_text(object, "name");
@@ -145,6 +147,15 @@ void add_tenant(Table& table, std::string name, const Json& row) {
              with_one_digit(rate_field(row, "requests_per_s").value_or(0)), size_field(row, "kept_bytes")});
 }
 
+// Leaves out columns, the least important first, until the table fits.
+void fit(Table& table, size_t width, std::initializer_list<std::string_view> least_important) {
+  if (width == 0) return;
+  for (auto heading : least_important) {
+    if (table.width() <= width) return;
+    table.drop(heading);
+  }
+}
+
 Table tenants_table(const Json& top, const NameColumn& name) {
   constexpr auto kNumber = Align::right;
   Table table({Align::left, kNumber, kNumber, kNumber, kNumber, kNumber, kNumber, kNumber, kNumber, kNumber});
@@ -160,21 +171,22 @@ Table tenants_table(const Json& top, const NameColumn& name) {
 
 Table sessions_table(const Json& top, const NameColumn& name, TimeUs now_us) {
   Table table({Align::left, Align::left, Align::left, Align::left, Align::right, Align::right, Align::right,
-               Align::right, Align::right, Align::right});
+               Align::right, Align::right, Align::right, Align::left});
   table.add({"SESSION", "TENANT", "WORKSPACE", "STATE", "SINCE", "CPU%", "MEMORY", "PROCESSES", "WAITING",
-             "LAST USE"});
+             "LAST USE", "ID"});
   for (const auto& row : list_field(top, "sessions"))
     table.add({name.of(row), name.of(object_field(row, "principal")), name.of(object_field(row, "workspace")),
                printable(text_field(row, "state")), time_since(row, "running_since", now_us),
                percent_text(row), size_field(row, "memory_bytes"), count_field(row, "processes"),
-               count_field(row, "executions_waiting"), time_since(row, "active_at", now_us)});
+               count_field(row, "executions_waiting"), time_since(row, "active_at", now_us),
+               printable(text_field(row, "id"))});
   const auto& others = object_field(top, "other_sessions");
   if (auto count = number_field(others, "count"); count > 0) {
     const auto& executions = object_field(others, "executions");
     table.add({counted(static_cast<int64_t>(count), "other", "others"), "", "",
                count_field(executions, "running") + " running", "", percent_text(others),
                size_field(others, "memory_bytes"), count_field(others, "processes"),
-               count_field(executions, "waiting"), ""});
+               count_field(executions, "waiting"), "", ""});
   }
   return table;
 }
@@ -197,10 +209,15 @@ std::vector<TopLine> describe_top(const Json& top, const TopLook& look) {
                               {sandboxes_line(object_field(top, "all"))},
                               {disk_line(object_field(top, "disk"))},
                               {queues_line(top)}};
-  add_table(out, tenants_table(top, name));
-  add_table(out, sessions_table(top, name, now_us));
+  auto tenants = tenants_table(top, name);
+  fit(tenants, look.width, {"ASLEEP", "PROCESSES", "AWAKE", "KEPT", "WAITING", "RUNNING", "REQUESTS/S"});
+  add_table(out, tenants);
+  auto sessions = sessions_table(top, name, now_us);
+  fit(sessions, look.width,
+      {"ID", "LAST USE", "PROCESSES", "WAITING", "WORKSPACE", "SINCE", "MEMORY", "STATE"});
+  add_table(out, sessions);
   if (look.width > 0)
-    for (auto& line : out) line.text = cut_to_width(line.text, look.width);
+    for (auto& line : out) line.text = cut_with_mark(std::move(line.text), look.width, look.utf8);
   return out;
 }
 

@@ -1,6 +1,7 @@
 // usage: what counts for which quota and limit.
 #include "base/text.h"
 #include "cli/client/fields.h"
+#include "cli/client/principals.h"
 #include "cli/commands/commands.h"
 #include "cli/frame/columns.h"
 
@@ -46,7 +47,8 @@ ExitCode run_usage(Invocation& call) {
   if (!call.arguments.positional.empty()) return show_workspace(call, call.positional(0));
   auto remote = connect(call);
   Query query;
-  if (auto principal = call.arguments.value("principal")) query.emplace_back("principal", *principal);
+  if (auto principal = call.arguments.value("principal"))
+    query.emplace_back("principal", principal_id(remote, *principal));
   auto usage = remote.call("GET", "/api/v1/usage", query);
   if (call.json()) {
     call.terminal.line(to_text(usage));
@@ -75,7 +77,7 @@ Command usage_command() {
               "Without a workspace: everything that your workspaces keep together, and how many "
               "workspaces, keys and sessions you have. With one: what counts for its quota. Messages, "
               "executions and journal count for it beyond their first MiB.",
-          .options = {{"principal", 0, "ID", "another principal; for administrators"}},
+          .options = {{"principal", 0, "PRINCIPAL", "another principal; for administrators"}},
           .positional_max = 1,
           .examples = {"sandkeep usage", "sandkeep usage team"},
           .run = run_usage};

@@ -1,6 +1,7 @@
 // workspace: create, ls, rename, rm, restore, quota, member, revoke-links.
 #include "base/text.h"
 #include "cli/client/fields.h"
+#include "cli/client/principals.h"
 #include "cli/client/remote_path.h"
 #include "cli/commands/commands.h"
 #include "cli/frame/columns.h"
@@ -101,11 +102,11 @@ ExitCode run_member(Invocation& call) {
   const auto& role = call.positional(2);
   if (role != "read" && role != "write" && role != "own" && role != "none")
     throw Error(Code::bad_request, "the role must be read, write, own or none, not '" + role + "'");
-  auto url = url_of(call.positional(0)) + "/members/" + percent_encode(call.positional(1));
+  auto principal = principal_id(remote, call.positional(1));
+  auto url = url_of(call.positional(0)) + "/members/" + principal;
   if (role == "none") {
     remote.call("DELETE", url);
-    call.print({{"principal_id", call.positional(1)}, {"role", nullptr}},
-               printable(call.positional(1)) + " is out");
+    call.print({{"principal_id", principal}, {"role", nullptr}}, printable(call.positional(1)) + " is out");
   } else {
     auto member = remote.call("PUT", url, {}, Json{{"role", role}});
     call.print(member, printable(call.positional(1)) + " may " + role);
@@ -164,13 +165,14 @@ std::vector<Command> workspace_commands() {
                     "sandkeep workspace quota ws_018f6b2c9d3e7a41b5c60d7e8f901234 200GiB"},
        .run = run_quota},
       {.name = "workspace member",
-       .arguments = "WS PRINCIPAL_ID read|write|own|none",
+       .arguments = "WS PRINCIPAL read|write|own|none",
        .summary = "adds a member, changes its role, or removes it",
-       .about = "",
+       .about = "Administrators can use a principal's name, others its id, which 'whoami' shows to it.",
        .options = {},
        .positional_min = 3,
        .positional_max = 3,
-       .examples = {"sandkeep workspace member team p_018f6b2c9d3e7a41b5c60d7e8f901234 write"},
+       .examples = {"sandkeep workspace member team ada write",
+                    "sandkeep workspace member team p_018f6b2c9d3e7a41b5c60d7e8f901234 write"},
        .run = run_member},
       {.name = "workspace rm",
        .arguments = "WS…",

@@ -118,6 +118,24 @@ void Table::add(std::vector<TableCell> cells) {
   rows_.push_back(std::move(cells));
 }
 
+void Table::drop(std::string_view heading) {
+  if (rows_.empty()) return;
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    if (rows_[0][i].text != heading) continue;
+    auto at = static_cast<std::ptrdiff_t>(i);
+    columns_.erase(columns_.begin() + at);
+    for (auto& row : rows_) row.erase(row.begin() + at);
+    return;
+  }
+}
+
+size_t Table::width() const {
+  size_t most = 0;
+  for (const auto& line : lines([](Style, std::string_view text) { return std::string(text); }))
+    most = std::max(most, display_width(line));
+  return most;
+}
+
 std::vector<std::string> Table::lines(
     const std::function<std::string(Style, std::string_view)>& paint) const {
   std::vector<size_t> widths(columns_.size());

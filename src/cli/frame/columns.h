@@ -38,6 +38,10 @@ class Table {
   // Adds a row; `cells` must have one cell per column.
   void add(std::vector<TableCell> cells);
   bool empty() const { return rows_.empty(); }
+  // Removes the column with this text in the first row.
+  void drop(std::string_view heading);
+  // The number of terminal columns of the longest line.
+  size_t width() const;
   // Returns one text per row, with two spaces between cells and no trailing spaces. `paint` adds colour to a
   // cell.
   std::vector<std::string> lines(const std::function<std::string(Style, std::string_view)>& paint) const;

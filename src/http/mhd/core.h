@@ -7,8 +7,8 @@
 
 #include "base/fair_queue.h"
 #include "base/id.h"
+#include "base/memory_budget.h"
 #include "base/metrics.h"
-#include "http/body_budget.h"
 #include "http/forwarded.h"
 #include "http/mhd/connections.h"
 #include "http/mhd/socket_watcher.h"
@@ -58,8 +58,8 @@ struct Core {
   IdMaker ids{clock};
   RequestMetrics request_metrics;
   Connections connections;
-  BodyBudget body_budget;
-  BodyBudget reply_budget;  // for answers that are in memory until they are sent
+  MemoryBudget body_budget;
+  MemoryBudget reply_budget;  // for answers that are in memory until they are sent
   BucketTable address_rates;
   std::atomic<bool> draining{false};  // stop() has begun: replies close their connections
   std::atomic<bool> closing{false};   // draining is over: requests are dropped

@@ -519,10 +519,7 @@ MHD_Result Exchange::queue_reply() {
 
 void Exchange::start_events(std::shared_ptr<EventStream> stream) {
   events_ = std::move(stream);
-  {
-    MutexLock lock(events_->impl().mutex);
-    events_->impl().unsent_max = core_.options.event_buffer_bytes_max;
-  }
+  events_->impl().begin(core_.reply_budget, std::string(turn_.raw()), core_.options.event_buffer_bytes_max);
   schedule_heartbeat(core_, events_);
 }
 

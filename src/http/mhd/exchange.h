@@ -109,8 +109,8 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   int status_ = 0;
   std::shared_ptr<EventStream> events_;
 
-  BodyBudget::Share reply_share_;
-  BodyBudget::Share body_share_;  // used by the loop, and by a job while the connection is parked
+  MemoryBudget::Share reply_share_;
+  MemoryBudget::Share body_share_;  // used by the loop, and by a job while the connection is parked
 
   // Written by a job while the connection is parked or under the upload's mutex; read by the loop afterwards.
   std::optional<Reply> reply_;

@@ -81,7 +81,9 @@ void Capture::set_aside(const std::string& workspace_path) {
 Settled Capture::settle(const Touched& touched, const std::set<std::pair<uint64_t, uint64_t>>& open_files,
                         const CaptureAs& as, const Later& later) {
   try {
-    return settle_steps(touched, open_files, as, Renames::all, later);
+    Settled settled = settle_steps(touched, open_files, as, {}, later);
+    manifest_.release_memory();
+    return settled;
   } catch (...) {
     manifest_.load();  // the rows in memory may be newer than the durable ones
     compare_all_ = true;
@@ -93,8 +95,8 @@ Settled Capture::settle(const Touched& touched, const std::set<std::pair<uint64_
 
 Settled Capture::settle_steps(const Touched& touched,
                               const std::set<std::pair<uint64_t, uint64_t>>& open_files, const CaptureAs& as,
-                              Renames renames, const Later& later) {
-  Plan plan{.open_files = open_files, .as = as, .now_us = keep_.context().clock.now_us()};
+                              How how, const Later& later) {
+  Plan plan{.open_files = open_files, .as = as, .how = how, .now_us = keep_.context().clock.now_us()};
   collect_candidates(touched, plan);
   if (later) follow_renames(later, plan);
   take_placed(plan);
@@ -105,7 +107,7 @@ Settled Capture::settle_steps(const Touched& touched,
     return std::move(altered);
   };
   // Renames are applied before anything else is planned, because the deletions depend on where files are.
-  find_renames(plan, renames);
+  find_renames(plan);
   apply(plan);
   if (compare_all_) {
     // Not even the renames could be recorded, so no other difference can be interpreted.
@@ -130,6 +132,15 @@ void Capture::note_unreadable(Plan& plan, const std::string& path) {
   note_not_kept(plan, path, UnkeptReason::unreadable, "the server cannot read it").only_copy = true;
 }
 
+// Counts the memory of a candidate, or of a new file's row. Throws like Manifest::need_memory().
+void Capture::count_name(Plan& plan, const std::string& path) {
+  constexpr uint64_t kClaimedAtOnce = 64 << 10;
+  plan.names_bytes += Manifest::bytes_of(path);
+  if (plan.names_bytes <= plan.claimed_bytes) return;
+  manifest_.need_memory(refused_bytes_ + plan.names_bytes + kClaimedAtOnce);
+  plan.claimed_bytes = plan.names_bytes + kClaimedAtOnce;
+}
+
 // A path that cannot be read does not count as deleted.
 void Capture::look_at(Plan& plan, const std::string& path) {
   int error = 0;
@@ -147,6 +158,7 @@ void Capture::collect_candidates(const Touched& touched, Plan& plan) {
     for (const auto& path : manifest_.below(folder)) plan.candidates.emplace(path, std::nullopt);
     if (!folder.empty()) look(folder);
     auto closed = copy_.walk(folder, [&](const std::string& path, const Node& node) {
+      count_name(plan, path);
       plan.candidates[path] = node;
       return true;
     });
@@ -162,6 +174,7 @@ void Capture::collect_candidates(const Touched& touched, Plan& plan) {
   auto add_members = [&](const std::string& folder) {
     for (const auto& path : manifest_.members(folder)) plan.candidates.try_emplace(path, std::nullopt);
     auto closed = copy_.walk(folder, [&](const std::string& path, const Node& node) {
+      count_name(plan, path);
       plan.candidates[path] = node;
       return false;
     });
@@ -276,6 +289,18 @@ std::optional<std::string> Capture::renamed_from(const std::string& path, Node& 
   return std::nullopt;
 }
 
+// The number of entries that one transaction may change: half of what a request may, because the manifest's
+// rows are part of it.
+size_t Capture::entries_at_once() const {
+  return std::max<size_t>(1, keep_.context().limits.changed_entries_max / 2);
+}
+
+// Whether a folder's rename is one change. A folder cannot move into itself, and others would wait too long
+// for the transaction of a very large one: what is in these moves one by one.
+bool Capture::moves_as_a_whole(const std::string& from, const std::string& to) const {
+  return !is_below(to, from) && manifest_.count_below(from, entries_at_once()) <= entries_at_once();
+}
+
 // Whether a folder above the path is still to be renamed, from or to there. A rename below it must wait, or
 // it would go into the folder that had the name before.
 bool Capture::is_below_pending(const Plan& plan, const std::string& path) {
@@ -286,11 +311,11 @@ bool Capture::is_below_pending(const Plan& plan, const std::string& path) {
     const ManifestRow* row = manifest_.find(above);
     if (row == nullptr) {
       auto from = renamed_from(above, *there, NodeKind::folder);
-      if (from && !is_below(above, *from)) return true;
+      if (from && moves_as_a_whole(*from, above)) return true;
     } else if (!row->is_inode_of(*there)) {
       auto now = plan.folders_by_inode.find({row->device, row->inode});
       if (now == plan.folders_by_inode.end()) continue;
-      if (manifest_.find(now->second) != nullptr || is_below(now->second, above)) continue;
+      if (manifest_.find(now->second) != nullptr || !moves_as_a_whole(above, now->second)) continue;
       // Where another folder took its name, the folder is not renamed: its files are, one by one.
       auto moved = copy_.look(now->second);
       if (moved && renamed_from(now->second, *moved, NodeKind::folder) == above) return true;
@@ -312,7 +337,8 @@ void Capture::note_moving(Plan& plan, const std::string& path, const Node& node)
 }
 
 // Finds renames of folders first, because their contents move with them.
-void Capture::find_renames(Plan& plan, Renames renames) {
+void Capture::find_renames(Plan& plan) {
+  const Renames renames = plan.how.renames;
   if (renames == Renames::none) return;
   for (const auto& [path, node] : plan.candidates)
     if (node && node->kind == NodeKind::folder)
@@ -335,9 +361,10 @@ void Capture::find_renames(Plan& plan, Renames renames) {
         note_moving(plan, path, *node);
         continue;
       }
-      // A folder cannot move into itself: its files are renamed one by one.
-      if (is_below(path, *from) || is_below_pending(plan, path)) continue;
+      if (kind == NodeKind::folder && !moves_as_a_whole(*from, path)) continue;
+      if (is_below_pending(plan, path)) continue;
       Plan::Step step{Plan::What::rename, path, *from, *node, {}, true};
+      if (kind == NodeKind::folder) step.entries = manifest_.count_below(*from, entries_at_once());
       workspace::MoveChange move;
       try {
         move.from = workspace_path(*from);
@@ -432,6 +459,7 @@ void Capture::read_changed(Plan& plan) {
                     manifest_.find(path) != nullptr && !plan.replaced.contains(path)};
     try {
       if (is_refused_again(plan, path, node)) continue;
+      if (!step.was_known) count_name(plan, path);
       if (is_too_deep(path) && !step.was_known)
         throw Error(Code::bad_request, "it has more than " + std::to_string(kCopyDepthMax) +
                                            " folders above it, so nothing of it is kept");
@@ -531,55 +559,6 @@ bool Capture::is_written_anew(const Plan& plan, const std::string& path, const N
   if (row->sha256 != sha256 || !row->is_written_since(node)) return false;
   auto entry = keep_.files().find(plan.as.authority, workspace_path(path));
   return !entry || entry->id != row->file;
-}
-
-// Whether a folder can be deleted as a whole: no other client added or changed anything in it.
-// Error(not_found) when it is gone, Error(bad_request) when it is no longer a folder.
-bool Capture::is_all_ours(Plan& plan, const std::string& folder, const std::set<std::string>& gone) {
-  workspace::ListOptions options;
-  options.folder = workspace_path(folder);
-  options.recursive = true;
-  do {
-    auto page = keep_.files().list(plan.as.authority, options);
-    for (const auto& entry : page.items) {
-      std::string path = disk_path(entry.path);
-      const ManifestRow* mine = manifest_.find(path);
-      if (mine == nullptr || !gone.contains(path)) return false;
-      if (entry.kind == EntryKind::file && mine->version != entry.head) return false;
-    }
-    options.cursor = page.next_cursor;
-  } while (!options.cursor.empty());
-  return true;
-}
-
-void Capture::plan_deletions(Plan& plan) {
-  std::set<std::string> gone(plan.gone.begin(), plan.gone.end());
-  std::set<std::string> covered;  // folders that are deleted as a whole; entries below them need no step
-  for (const auto& path : plan.gone) {
-    const ManifestRow* row = manifest_.find(path);
-    if (row == nullptr || is_below_any(path, covered)) continue;
-    Plan::Step step{Plan::What::trash, path, "", {}, {}, true};
-    workspace::TrashChange trash;
-    trash.path = workspace_path(path);
-    if (row->kind == NodeKind::folder) {
-      try {
-        if (!is_all_ours(plan, path, gone)) {
-          manifest_.erase(path);
-          continue;
-        }
-      } catch (const Error& error) {
-        // Another client removed it, or put a file in its place.
-        if (error.code() != Code::not_found && error.code() != Code::bad_request) throw;
-        for (const auto& below : manifest_.below(path)) manifest_.erase(below);
-        continue;
-      }
-      covered.insert(path);
-    } else {
-      trash.conditions.if_match = {row->version};
-    }
-    step.change = std::move(trash);
-    plan.steps.push_back(std::move(step));
-  }
 }
 
 }  // namespace sk::interpreter

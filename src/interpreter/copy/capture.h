@@ -91,9 +91,10 @@ class Capture {
           uint64_t file_bytes_max);
 
   // Captures touched paths. `open_files`: files that processes of the session hold open for writing; they are
-  // kept as incomplete. When it throws, the manifest has nothing that is not durable. `later` returns the
-  // paths touched since `touched` was taken; it is empty when nothing runs. A missing name may have been
-  // renamed in between, and only these later events give its new name.
+  // kept as incomplete. When it throws, the manifest has nothing that is not durable. Error(too_large) when
+  // the names of the files need too much memory. `later` returns the paths touched since `touched` was taken;
+  // it is empty when nothing runs. A missing name may have been renamed in between, and only these later
+  // events give its new name.
   using Later = std::function<Touched()>;
   Settled settle(const Touched& touched, const std::set<std::pair<uint64_t, uint64_t>>& open_files,
                  const CaptureAs& as, const Later& later = {});
@@ -135,20 +136,28 @@ class Capture {
  private:
   struct Plan;
   enum class Renames { all, files, none };  // which renames to look for
+  enum class Deletions { folders, one_by_one };
+  struct How {
+    Renames renames = Renames::all;
+    Deletions deletions = Deletions::folders;
+  };
   Settled settle_steps(const Touched& touched, const std::set<std::pair<uint64_t, uint64_t>>& open_files,
-                       const CaptureAs& as, Renames renames, const Later& later = {});
+                       const CaptureAs& as, How how, const Later& later = {});
   void put_in_order(Plan& plan);
   static void drop_overtaken(Settled& settled);
   void collect_candidates(const Touched& touched, Plan& plan);
   void follow_renames(const Later& later, Plan& plan);
   void look_at(Plan& plan, const std::string& path);
+  void count_name(Plan& plan, const std::string& path);
   void note_unreadable(Plan& plan, const std::string& path);
   void take_placed(Plan& plan);
   Settled keep_altered(Plan& plan);
   void save_marks();
   void put_placed(Plan& plan, const PlacedFile& file) const;
   std::optional<std::string> place_beside(const Plan& plan, const PlacedFile& file) const;
-  void find_renames(Plan& plan, Renames renames);
+  size_t entries_at_once() const;
+  bool moves_as_a_whole(const std::string& from, const std::string& to) const;
+  void find_renames(Plan& plan);
   bool is_below_pending(const Plan& plan, const std::string& path);
   void note_moving(Plan& plan, const std::string& path, const Node& node);
   void note_folder_above(Plan& plan, const workspace::Entry& folder);
@@ -163,7 +172,8 @@ class Capture {
   bool is_same_content(Plan& plan, const std::string& path, const Node& node, const Sha256& sha256,
                        bool complete);
   void plan_deletions(Plan& plan);
-  bool is_all_ours(Plan& plan, const std::string& folder, const std::set<std::string>& gone);
+  bool is_ours(const Plan& plan, const workspace::Entry& entry) const;
+  bool is_all_ours(const Plan& plan, const std::string& folder);
   void apply(Plan& plan);
   bool is_refused_again(Plan& plan, const std::string& path, const Node& node);
   std::optional<uint64_t> room(Plan& plan);  // free bytes of the quota, if known
@@ -196,6 +206,7 @@ class Capture {
   std::set<std::string> aside_;       // paths in the copy of files that were kept aside
   std::set<std::string> unreadable_;  // paths that the last capture could not read
   size_t refused_again_ = 0;          // refused paths that every capture retries
+  uint64_t refused_bytes_ = 0;        // memory of refused_
   std::set<std::string> disowned_;
   Touched postponed_;
   std::vector<std::string> gone_aside_;

@@ -19,6 +19,13 @@ bool is_only_there(const std::string& path, NodeKind kind) {
   return kind == NodeKind::file || (kind == NodeKind::folder && !is_walked(path));
 }
 
+// Whether a folder stays because another client wrote into it after the plan was made. What code removed from
+// it is then deleted one by one.
+bool is_folder_of_others(const workspace::Change& change, const Error& error) {
+  const auto* trash = std::get_if<workspace::TrashChange>(&change);
+  return trash != nullptr && trash->only_if && error.code() == Code::conflict;
+}
+
 // Whether a rename was refused because of its new path or a lock. No other client wrote the old path then.
 bool is_old_place_ours(const Error& error) {
   return error.code() == Code::conflict || error.code() == Code::locked;
@@ -55,27 +62,19 @@ void Capture::drop_overtaken(Settled& settled) {
   });
 }
 
-// Deletions that make room for another kind come first, other deletions last.
-void Capture::put_in_order(Plan& plan) {
-  auto turn_of = [&](const Plan::Step& step) -> size_t {
-    if (step.what != Plan::What::trash) return 1;
-    return plan.replaced.contains(step.path) ? 0 : 2;
-  };
-  std::array<std::vector<Plan::Step>, 3> turns;
-  for (Plan::Step& step : plan.steps) turns[turn_of(step)].push_back(std::move(step));
-  plan.steps.clear();
-  for (auto& turn : turns) std::ranges::move(turn, std::back_inserter(plan.steps));
-}
-
 void Capture::apply(Plan& plan) {
   const size_t count_max = std::min(kBatchMax, keep_.context().limits.batch_max);
   for (size_t at = 0; at < plan.steps.size();) {
     uint64_t bytes = 0;
+    size_t entries = 0;
     std::vector<workspace::Change> batch;
     for (size_t end = at; end < plan.steps.size() && batch.size() < count_max && bytes < kBatchBytesMax;
          ++end) {
-      batch.push_back(plan.steps[end].change);
-      bytes += plan.steps[end].node.size;
+      const Plan::Step& step = plan.steps[end];
+      if (!batch.empty() && entries + step.entries > entries_at_once()) break;
+      batch.push_back(step.change);
+      bytes += step.node.size;
+      entries += step.entries;
     }
     // Versions, their rows in the manifest and the execution's record become durable together.
     manifest_.remember();
@@ -132,8 +131,10 @@ void Capture::save_marks() {
 // order of the steps: a later step of the same batch may have put something else there.
 void Capture::forget_refused_rows(const Plan& plan, size_t index, const Error& error) {
   const Plan::Step& step = plan.steps[index];
-  bool is_forgotten = (step.what == Plan::What::rename && !is_old_place_ours(error)) ||
-                      (step.what == Plan::What::trash && error.code() != Code::disk_full);
+  bool is_forgotten =
+      (step.what == Plan::What::rename && !is_old_place_ours(error)) ||
+      (step.what == Plan::What::trash && error.code() != Code::disk_full &&
+       (plan.how.deletions == Deletions::one_by_one || !is_folder_of_others(step.change, error)));
   if (!is_forgotten) return;
   for (const auto& below : manifest_.below(step.what == Plan::What::rename ? step.from : step.path))
     manifest_.erase(below);
@@ -265,7 +266,7 @@ void Capture::refuse(Plan& plan, size_t index, const Error& error) {
         both.folders = {step.from, step.path};
         plan.settled.append(
             settle_steps(both, plan.open_files, plan.as,
-                         step.node.kind == NodeKind::folder ? Renames::files : Renames::none));
+                         {.renames = step.node.kind == NodeKind::folder ? Renames::files : Renames::none}));
         break;
       }
       // Another client wrote or locked the file meanwhile. Its file stays in place, and ours is kept under
@@ -273,13 +274,21 @@ void Capture::refuse(Plan& plan, size_t index, const Error& error) {
       {
         Touched touched;
         touched.folders.insert(step.path);
-        plan.settled.append(settle_steps(touched, plan.open_files, plan.as, Renames::none));
+        plan.settled.append(settle_steps(touched, plan.open_files, plan.as, {.renames = Renames::none}));
       }
       break;
     case Plan::What::trash:
       if (error.code() == Code::disk_full) {
         note_not_kept(plan, step.path, reason_of(error),
                       "the deletion is not recorded yet: " + error.sentence());
+        break;
+      }
+      if (is_folder_of_others(step.change, error)) {
+        if (plan.how.deletions == Deletions::one_by_one) break;
+        Touched touched;
+        touched.folders.insert(step.path);
+        plan.settled.append(settle_steps(touched, plan.open_files, plan.as,
+                                         {.renames = Renames::none, .deletions = Deletions::one_by_one}));
         break;
       }
       // The deletion is not applied: the next synchronisation brings the entry back into the copy.
@@ -302,12 +311,14 @@ void Capture::refused_content(Plan& plan, const std::string& path, const Node& n
   refused_[path] = {node, item.reason, item.message,
                     item.reason == UnkeptReason::quota ? room(plan).value_or(0) : 0, again};
   if (again) ++refused_again_;
+  refused_bytes_ += Manifest::bytes_of(path);
 }
 
 void Capture::forget_refused(const std::string& path) {
   auto found = refused_.find(path);
   if (found == refused_.end()) return;
   if (found->second.again) --refused_again_;
+  refused_bytes_ -= Manifest::bytes_of(path);
   refused_.erase(found);
 }
 

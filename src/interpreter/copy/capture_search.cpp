@@ -23,10 +23,28 @@ Settled Capture::search(WorkingCopy& suspect, const CaptureAs& as) {
     return true;
   });
   for (const auto& path : closed) unkept(path, UnkeptReason::unreadable, "the server cannot read it");
+  // A folder is made with what is kept in it. Made for itself, it would come back whenever the remains of the
+  // copy are searched again, also after somebody deleted it.
+  std::map<std::string, uint32_t> modes;
+  std::set<std::string> filled;
+  for (const auto& [path, node] : nodes) {
+    if (node.kind == NodeKind::folder) modes[path] = node.mode & 0777;
+    if (auto slash = path.rfind('/'); slash != std::string::npos) filled.insert(path.substr(0, slash));
+  }
 
   std::vector<workspace::Change> batch;
   std::vector<std::string> paths;  // of this batch
   std::vector<std::pair<std::string, workspace::PutChange>> misfits;
+  auto set_modes_of = [&](const std::vector<workspace::Entry>& made_above) {
+    std::vector<workspace::Change> changes;
+    for (const auto& folder : made_above) {
+      if (!is_within(folder.path, folder_)) continue;
+      auto mode = modes.find(disk_path(folder.path));
+      if (mode != modes.end() && mode->second != folder.mode)
+        changes.push_back(workspace::SetModeChange{folder.path, mode->second, {}, {}});
+    }
+    if (!changes.empty()) keep_.files().apply_each(as.authority, std::move(changes), {});
+  };
   auto apply_batch = [&] {
     if (batch.empty()) return;
     auto changes = batch;
@@ -52,8 +70,11 @@ Settled Capture::search(WorkingCopy& suspect, const CaptureAs& as) {
         misfits.emplace_back(paths[i], *put);
       else if (results[i].refused)
         unkept(paths[i], reason_of(*results[i].refused), results[i].refused->sentence());
+      else if (put != nullptr)
+        suspect.remove_file(paths[i]);
       else
-        suspect.remove_file(paths[i]);  // does not remove folders
+        suspect.remove_folder(paths[i]);
+      if (results[i].result) set_modes_of(results[i].result->made_above);
     }
     batch.clear();
     paths.clear();
@@ -68,10 +89,8 @@ Settled Capture::search(WorkingCopy& suspect, const CaptureAs& as) {
         continue;
       }
       if (node.kind == NodeKind::folder) {
-        if (row == nullptr)
-          batch.push_back(workspace::MkdirChange{workspace_path(path), node.mode & 0777, {}, true, false});
-        else
-          continue;
+        if (row != nullptr || filled.contains(path)) continue;
+        batch.push_back(workspace::MkdirChange{workspace_path(path), node.mode & 0777, {}, true, false});
       } else if (node.kind == NodeKind::file) {
         // A power cut leaves an empty file where blocks were not written, so an empty file in the place of a
         // kept one is ignored.

@@ -50,12 +50,21 @@ bool CopyKeeper::exists() const {
 void CopyKeeper::attach() {
   detach();
   copy_ = std::make_unique<WorkingCopy>(directory_, context_.owner);
-  manifest_ = std::make_unique<Manifest>(context_.keep.context(), session_.key());
+  manifest_ = std::make_unique<Manifest>(context_.keep.context(), session_.key(),
+                                         context_.names == nullptr
+                                             ? MemoryBudget::Share()
+                                             : MemoryBudget::Share(*context_.names, session_.owner.hex()));
   capture_ =
       std::make_unique<Capture>(context_.keep, *copy_, *manifest_, session_.folder, context_.file_bytes_max);
   sync_ = std::make_unique<Sync>(context_.keep, *copy_, *manifest_, *capture_, session_.folder,
                                  Sync::Room{context_.brought_bytes_max, context_.reserve_bytes});
   manifest_->load();
+  try {
+    manifest_->need_memory(0);
+  } catch (...) {
+    detach();
+    throw;
+  }
 }
 
 void CopyKeeper::detach() {

@@ -42,6 +42,7 @@ struct CopyContext {
   std::function<bool()> must_stop = {};
   uint64_t brought_bytes_max = UINT64_MAX;  // see Sync
   uint64_t reserve_bytes = 0;               // see Sync
+  MemoryBudget* names = nullptr;            // for the manifests of open copies; null: unlimited
 };
 
 // Where the boot is unknown, each process counts as a boot of its own: it trusts no copy of an earlier

@@ -1,6 +1,7 @@
 #include "interpreter/copy/manifest.h"
 
 #include "base/error.h"
+#include "base/text.h"
 #include "catalog/columns.h"
 
 namespace sk::interpreter {
@@ -62,6 +63,7 @@ bool ManifestRow::is_written_since(const Node& node) const {
 void Manifest::load() {
   rows_.clear();
   by_inode_.clear();
+  bytes_ = 0;
   saved();
   context_.db.read([&](catalog::Statements& statements) {
     statements.query("SELECT " SK_COLUMN_TEXT(SK_MANIFEST_LIST) " FROM manifests WHERE session = $1",
@@ -82,11 +84,22 @@ void Manifest::load() {
                        if (!row.is_null(ManifestColumn::sha256))
                          one.sha256 = row.hash(ManifestColumn::sha256);
                        one.complete = row.integer(ManifestColumn::complete) != 0;
-                       by_inode_.emplace(one.inode, row.str(ManifestColumn::path));
-                       rows_.emplace(row.str(ManifestColumn::path), one);
+                       auto at = rows_.emplace(row.str(ManifestColumn::path), one).first;
+                       by_inode_.emplace(one.inode, &at->first);
+                       bytes_ += bytes_of(at->first);
                        return true;
                      });
   });
+  release_memory();
+}
+
+void Manifest::need_memory(uint64_t besides_bytes) {
+  if (memory_.resize(bytes_ + besides_bytes)) return;
+  throw Error(Code::too_large,
+              "the names of the files in your running sessions need more memory than the server has for them "
+              "(copy_memory_bytes); this session's need " +
+                  human_size(bytes_ + besides_bytes))
+      .advise(Advice::use_fewer_files);
 }
 
 void Manifest::save() {
@@ -162,12 +175,19 @@ const ManifestRow* Manifest::find(const std::string& path) const {
   return found == rows_.end() ? nullptr : &found->second;
 }
 
+const ManifestRow* Manifest::find_remembered(const std::string& path) const {
+  auto before = before_.find(path);
+  if (before == before_.end()) return find(path);
+  return before->second ? &*before->second : nullptr;
+}
+
 void Manifest::set(const std::string& path, const ManifestRow& row) {
   SK_CHECK(!path.empty(), "the copy's own directory has no row");
   note_before(path);
   erase(path);
-  rows_[path] = row;
-  by_inode_.emplace(row.inode, path);
+  auto at = rows_.emplace(path, row).first;
+  by_inode_.emplace(row.inode, &at->first);
+  bytes_ += bytes_of(path);
   changed_.insert(path);
 }
 
@@ -212,11 +232,12 @@ void Manifest::erase(const std::string& path_by_reference) {
   note_before(path);
   auto [first, last] = by_inode_.equal_range(found->second.inode);
   for (auto at = first; at != last; ++at)
-    if (at->second == path) {
+    if (at->second == &found->first) {
       by_inode_.erase(at);
       break;
     }
   rows_.erase(found);
+  bytes_ -= bytes_of(path);
   changed_.insert(path);
 }
 
@@ -233,6 +254,14 @@ std::vector<std::string> Manifest::below(const std::string& folder) const {
   for (auto at = rows_.lower_bound(folder); at != rows_.end() && at->first.starts_with(folder); ++at)
     if (below_or_same(at->first, folder)) result.push_back(at->first);
   return result;
+}
+
+size_t Manifest::count_below(const std::string& folder, size_t enough) const {
+  size_t count = 0;
+  for (auto at = rows_.lower_bound(folder);
+       at != rows_.end() && at->first.starts_with(folder) && count <= enough; ++at)
+    if (below_or_same(at->first, folder)) ++count;
+  return count;
 }
 
 std::vector<std::string> Manifest::members(const std::string& folder) const {
@@ -254,7 +283,7 @@ std::vector<std::string> Manifest::find_inodes(uint64_t device, uint64_t inode) 
   std::vector<std::string> result;
   auto [first, last] = by_inode_.equal_range(inode);
   for (auto at = first; at != last; ++at)
-    if (rows_.at(at->second).device == device) result.push_back(at->second);
+    if (rows_.at(*at->second).device == device) result.push_back(*at->second);
   return result;
 }
 

@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "base/id.h"
+#include "base/memory_budget.h"
 #include "interpreter/copy/working_copy.h"
 #include "interpreter/session_key.h"
 #include "workspace/keep_context.h"
@@ -46,8 +47,8 @@ struct ManifestRow {
 // file for a new one nor forgets that code deleted a file.
 class Manifest {
  public:
-  Manifest(workspace::KeepContext& context, const SessionKey& session)
-      : context_(context), session_(session) {}
+  Manifest(workspace::KeepContext& context, const SessionKey& session, MemoryBudget::Share memory = {})
+      : context_(context), session_(session), memory_(std::move(memory)) {}
 
   // Reads the rows from the catalog. Drops unsaved changes.
   void load();
@@ -60,7 +61,16 @@ class Manifest {
   void remember();
   void go_back();
 
+  // Claims memory for so many bytes besides the rows, until release_memory(). Error(too_large) when the
+  // session's owner, or all sessions, would use too much.
+  void need_memory(uint64_t besides_bytes);
+  void release_memory() { memory_.set(bytes_); }
+  // Memory of a row, or of something like it, about a file with this path.
+  static uint64_t bytes_of(const std::string& path) { return 300 + path.size(); }
+
   const ManifestRow* find(const std::string& path) const;
+  // The same as it was at remember().
+  const ManifestRow* find_remembered(const std::string& path) const;
   void set(const std::string& path, const ManifestRow& row);
   void set_folder(const std::string& path, const Node& node, const Id& file, TimeUs now_us);
   struct Kept {
@@ -74,6 +84,8 @@ class Manifest {
   void rename(const std::string& from, const std::string& to);
   // Paths of `folder` itself and everything below it.
   std::vector<std::string> below(const std::string& folder) const;
+  // The number of these paths, as far as it is needed: at most one over `enough`.
+  size_t count_below(const std::string& folder, size_t enough) const;
   // Paths of `folder`'s direct members.
   std::vector<std::string> members(const std::string& folder) const;
   std::vector<std::string> find_inodes(uint64_t device, uint64_t inode) const;
@@ -85,7 +97,9 @@ class Manifest {
   workspace::KeepContext& context_;
   const SessionKey session_;
   std::map<std::string, ManifestRow> rows_;
-  std::unordered_multimap<uint64_t, std::string> by_inode_;
+  std::unordered_multimap<uint64_t, const std::string*> by_inode_;  // keys of rows_
+  uint64_t bytes_ = 0;                                              // of all rows
+  MemoryBudget::Share memory_;
   std::set<std::string> changed_;  // since save()
   // The rows of remember() that were changed or erased since, and those that did not exist.
   std::map<std::string, std::optional<ManifestRow>> before_;

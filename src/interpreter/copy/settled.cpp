@@ -9,7 +9,7 @@ namespace sk::interpreter {
 
 namespace {
 
-constexpr size_t kNamesMax = 1'000;
+constexpr size_t kToldNamesMax = 1'000;
 constexpr size_t kNameBytesMax = 256 << 10;  // of one list
 
 size_t bytes_of(const std::string& path) { return path.size(); }
@@ -50,7 +50,7 @@ void Settled::append(Settled&& other) {
 
 void Settled::bound() {
   auto cut = [this](auto& list) {
-    size_t count = count_within(list, kNamesMax);
+    size_t count = count_within(list, kToldNamesMax);
     left_out += list.size() - count;
     list.erase(list.begin() + static_cast<std::ptrdiff_t>(count), list.end());
   };

@@ -272,17 +272,20 @@ void Sync::bring(const workspace::Authority& authority, const std::string& works
   options.folder = workspace_path;
   options.recursive = true;
   std::set<std::string> there;
+  uint64_t there_bytes = 0;
   do {
     auto page = keep_.files().list(authority, options);
     for (const auto& item : page.items) {
-      there.insert(paths_.disk_path(item.path));
+      there_bytes += Manifest::bytes_of(*there.insert(paths_.disk_path(item.path)).first);
       bring_or_skip(authority, item);
     }
+    manifest_.need_memory(there_bytes);
     options.cursor = page.next_cursor;
   } while (!options.cursor.empty());
   auto below = manifest_.below(path);
   for (auto at = below.rbegin(); at != below.rend(); ++at)
     if (*at != path && !there.contains(*at)) remove_if_unchanged(*at);
+  manifest_.release_memory();
 }
 
 int64_t Sync::bring_all(const workspace::Authority& authority) {

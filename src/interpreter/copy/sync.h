@@ -32,7 +32,8 @@ class Sync {
   void ask_for_open_files(std::function<OpenFiles()> ask) { ask_ = std::move(ask), open_files_.reset(); }
 
   // Compares the whole folder with the manifest. Returns the journal's position before it began. Entries that
-  // are blocked by the session's own changes are left out, and retried by the next call.
+  // are blocked by the session's own changes are left out, and retried by the next call. Error(too_large)
+  // when the names of the files need too much memory.
   int64_t bring_all(const workspace::Authority& authority);
   // Brings the changes that the journal has since `after`; everything when the journal does not reach back so
   // far. Returns the new position.

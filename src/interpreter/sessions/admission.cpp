@@ -38,6 +38,11 @@ void Admission::admit(const Id& guest, size_t mine_max, uint64_t memory_bytes) {
   if (mine < mine_max && all >= options.sessions_max && !make_room(guest, std::nullopt))
     throw refuse("the server runs code in " + std::to_string(all) + " sessions, which is the limit");
   admit_memory(guest, memory_bytes);
+  if (parts_.names == nullptr) return;
+  if (parts_.names->is_tight_for(guest.hex()))
+    make_room(guest, guest);
+  else if (parts_.names->is_tight())
+    make_room(guest, std::nullopt);
 }
 
 void Admission::admit_memory(const Id& guest, uint64_t memory_bytes) {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "base/memory_budget.h"
 #include "base/mutex.h"
 #include "interpreter/options.h"
 #include "interpreter/records.h"
@@ -31,6 +32,7 @@ class Admission {
     std::function<void(Registry::Lease)> end;
     // Memory that the session uses now, without contents of files that the kernel can drop.
     std::function<uint64_t(const LiveSession&)> held_bytes = held_now;
+    const MemoryBudget* names = nullptr;  // null: unlimited
   };
   explicit Admission(Parts parts) : parts_(std::move(parts)) {}
 
@@ -40,6 +42,9 @@ class Admission {
   // Most sessions use far less memory than they may. So memory counts as it is used now, without contents of
   // files that the kernel can drop, and the new session needs room for a quarter of its own limit. If several
   // grow at once, control groups end the largest process among them.
+  //
+  // When the memory for the names of files is nearly used up, an idle session makes room for those of this
+  // one.
   void admit(const Id& guest, size_t mine_max, uint64_t memory_bytes);
 
  private:

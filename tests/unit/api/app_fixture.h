@@ -59,6 +59,7 @@ class AppTest : public testing::Test {
     out.mcp_sessions_max = out.mcp_sessions_per_principal_max = 10;
     out.mcp_session_idle_s = 3600;
     out.mcp_replay_bytes_max = 1 << 20;
+    out.mcp_memory_bytes_max = 16 << 20;
     return out;
   }
 

@@ -160,7 +160,10 @@ struct SessionTest : testing::Test {
     return {*Id::from_hex(hex), *Id::from_hex(hex)};
   }
   ManualClock clock{1'000'000'000};
-  LegacySessions sessions{clock, kLimits, 60, 1000, "secret"};
+  Metrics metrics;
+  Gauge& in_use = metrics.gauge("in_use", "");
+  MemoryBudget memory{1 << 20, in_use};
+  LegacySessions sessions{clock, kLimits, 60, 1000, memory, "secret"};
   LegacySessions::Owner me = owner("0123456789abcdef0123456789abcdef"),
                         other = owner("00112233445566770011223344556677");
 };
@@ -180,7 +183,7 @@ TEST_F(SessionTest, BelongsToItsPrincipalAndEndsWhenIdleOrCrowdedOut) {
 }
 
 TEST_F(SessionTest, OfOnePrincipalDoNotEndThoseOfAnother) {
-  LegacySessions shared{clock, {.entries_max = 10, .entries_per_owner_max = 8}, 60, 1000, "secret"};
+  LegacySessions shared{clock, {.entries_max = 10, .entries_per_owner_max = 8}, 60, 1000, memory, "secret"};
   auto first = shared.create(other, {.version = "2025-11-25"});
   auto second = shared.create(other, {.version = "2025-11-25"});
   auto kept = shared.create(me, {.version = "2025-11-25"});
@@ -231,16 +234,38 @@ TEST_F(SessionTest, AnAnswerThatIsForgottenIsAnErrorForItsRequest) {
   for (auto text : {"99-0-", "99-0-x", "99-0-bnVsbA"}) EXPECT_THROW(session->resume(text), RpcError) << text;
 }
 
+TEST_F(SessionTest, MessagesOfAllSessionsShareAMemory) {
+  LegacySessions many{clock,   {.entries_max = 100, .entries_per_owner_max = 50}, 60, 1 << 20, memory,
+                      "secret"};
+  std::vector<std::shared_ptr<LegacySession>> mine;
+  for (int i = 0; i < 40; ++i) {
+    mine.push_back(many.create(me, {.version = "2025-11-25"}));
+    for (int request = 0; request < 4; ++request)
+      mine.back()->open_stream(request).channel->finish({{"text", std::string(10'000, 'x')}});
+  }
+  EXPECT_LE(in_use.value(), 512 << 10) << "half of it for one principal";
+  EXPECT_GT(in_use.value(), 400 << 10);
+  auto theirs = many.create(other, {.version = "2025-11-25"});
+  theirs->open_stream(1).channel->finish({{"text", std::string(100'000, 'x')}});
+  EXPECT_GT(in_use.value(), 500 << 10) << "others have the rest";
+  // An answer that there was no memory for is lost for a client that resumes, and says so.
+  auto last = "1-0-" + to_base64url(as_bytes(to_text(Json(0))));
+  EXPECT_NO_THROW(mine.back()->resume(last));
+  for (const auto& one : mine) many.end(one->id(), me);
+  mine.clear();
+  EXPECT_LT(in_use.value(), 200 << 10) << "sessions that end give theirs back";
+}
+
 TEST_F(SessionTest, GoesOnAfterARestartForTheKeyThatBeganIt) {
   auto first = sessions.create(me, {.version = "2025-06-18"});
   clock.advance_us(3600 * kSecondUs);
-  LegacySessions next{clock, kLimits, 60, 1000, "secret"};
+  LegacySessions next{clock, kLimits, 60, 1000, memory, "secret"};
   EXPECT_EQ(next.find(first->id(), other), nullptr);
   EXPECT_EQ(next.find(first->id() + "x", me), nullptr);
   auto changed = first->id();
   changed.replace(0, 10, "2025-11-25");
   EXPECT_EQ(next.find(changed, me), nullptr);
-  EXPECT_EQ((LegacySessions{clock, kLimits, 60, 1000, "another"}).find(first->id(), me), nullptr);
+  EXPECT_EQ((LegacySessions{clock, kLimits, 60, 1000, memory, "another"}).find(first->id(), me), nullptr);
   auto again = next.find(first->id(), me);
   ASSERT_NE(again, nullptr);
   EXPECT_EQ(again->agreed().version, "2025-06-18");
@@ -257,7 +282,7 @@ TEST_F(SessionTest, DoesNotGoOnWhenItWasIdleSinceTheRestart) {
   auto first = sessions.create(me, {.version = "2025-11-25"}),
        second = sessions.create(me, {.version = "2025-11-25"});
   clock.advance_us(kSecondUs);
-  LegacySessions next{clock, kLimits, 60, 1000, "secret"};
+  LegacySessions next{clock, kLimits, 60, 1000, memory, "secret"};
   EXPECT_NE(next.find(first->id(), me), nullptr);
   clock.advance_us(61 * kSecondUs);
   EXPECT_EQ(next.find(first->id(), me), nullptr);

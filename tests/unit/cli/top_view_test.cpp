@@ -97,8 +97,8 @@ TEST(TopView, DescribesServerTenantsAndSessions) {
       "ada       100.0  612 MiB          9      1       4        1        1        11.5  3.0 GiB",
       "3 others      -      0 B          9      0       4        0        1        11.5  3.0 GiB",
       "",
-      "SESSION   TENANT  WORKSPACE  STATE    SINCE   CPU%   MEMORY  PROCESSES  WAITING  LAST USE",
-      "analysis  ada     default    running   12 s  100.0  612 MiB          9        1      12 s",
+      "SESSION   TENANT  WORKSPACE  STATE    SINCE   CPU%   MEMORY  PROCESSES  WAITING  LAST USE  ID",
+      "analysis  ada     default    running   12 s  100.0  612 MiB          9        1      12 s  s_1",
   };
   auto lines = describe_top(snapshot(), {});
   EXPECT_EQ(texts_of(lines), expected);
@@ -114,6 +114,17 @@ TEST(TopView, NoLineIsWiderThanTheTerminal) {
     for (bool utf8 : {false, true})
       for (const auto& line : texts_of(describe_top(top, {.width = width, .utf8 = utf8})))
         EXPECT_LE(display_width(line), width) << line;
+}
+
+TEST(TopView, ANarrowTerminalShowsFewerColumnsAndMarksWhatIsCut) {
+  auto lines = texts_of(describe_top(snapshot(), {.width = 80}));
+  EXPECT_EQ(lines[2].back(), '~');
+  EXPECT_EQ(lines[6], "TENANT     CPU%   MEMORY  AWAKE  RUNNING  WAITING  REQUESTS/S     KEPT");
+  EXPECT_EQ(lines[10], "SESSION   TENANT  WORKSPACE  STATE    SINCE   CPU%   MEMORY  PROCESSES  WAITING");
+  EXPECT_EQ(lines[11], "analysis  ada     default    running   12 s  100.0  612 MiB          9        1");
+  auto few = texts_of(describe_top(snapshot(), {.width = 30}));
+  EXPECT_EQ(few[6], "TENANT     CPU%   MEMORY");
+  EXPECT_EQ(few[10], "SESSION   TENANT   CPU%");
 }
 
 TEST(TopView, LongNamesAreCutAndMarked) {

@@ -3,7 +3,6 @@
 
 #include <atomic>
 
-#include "http/body_budget.h"
 #include "http/body_pace.h"
 #include "server_fixture.h"
 
@@ -14,34 +13,6 @@ using namespace std::chrono_literals;
 using testing::Flag;
 using testing::RawClient;
 using testing::ServerTest;
-
-class BodyBudgetTest : public ::testing::Test {
- protected:
-  Metrics metrics;
-  Gauge& in_use = metrics.gauge("in_use", "");
-  BodyBudget budget{1 << 20, in_use};
-};
-
-TEST_F(BodyBudgetTest, OneOwnerGetsHalfAndOthersTheRest) {
-  BodyBudget::Share mine(budget), more(budget), theirs(budget);
-  EXPECT_TRUE(mine.cover(400 << 10, "me"));
-  EXPECT_FALSE(more.cover(200 << 10, "me")) << "over half of it";
-  EXPECT_TRUE(theirs.cover(512 << 10, "they"));
-  EXPECT_FALSE(mine.cover(513 << 10, "me"));
-  theirs.release();
-  EXPECT_TRUE(mine.cover(512 << 10, "me"));
-}
-
-TEST_F(BodyBudgetTest, EverythingIsGivenBack) {
-  for (int round = 0; round < 100; ++round) {
-    BodyBudget::Share one(budget), two(budget);
-    EXPECT_TRUE(one.cover(1, "a"));
-    EXPECT_TRUE(one.cover(100'000, "b")) << "what was begun for one owner goes on for that owner";
-    EXPECT_TRUE(two.cover(500'000, "b"));
-    EXPECT_FALSE(one.cover(1 << 20, "a"));
-  }
-  EXPECT_EQ(in_use.value(), 0);
-}
 
 TEST(BodyPaceTest, CountsTheAverageAfterTheGrace) {
   BodyPace pace{.bytes_per_s_min = 1000, .grace = 10s, .time_max = 60s};

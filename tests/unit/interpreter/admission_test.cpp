@@ -39,12 +39,13 @@ class AdmissionTest : public LiveSessionTest {
   Registry registry{callers, 10};
   std::vector<std::shared_ptr<LiveSession>> awake;
   std::map<Id, uint64_t> holds;
+  MemoryBudget names{1000, metrics.gauge("names", "")};
   Admission admission{{registry, options, clock, 8 * kGiB,
                        [](Registry::Lease lease) {
                          lease.begin_end();
                          lease.end();
                        },
-                       [this](const LiveSession& one) { return holds.at(one.info().id); }}};
+                       [this](const LiveSession& one) { return holds.at(one.info().id); }, &names}};
 };
 
 TEST_F(AdmissionTest, OnesOwnIdleSessionMakesRoomAtOnesOwnLimit) {
@@ -91,6 +92,20 @@ TEST_F(AdmissionTest, MemoryThatBusySessionsUseIsRefusedWithTheFigures) {
   wake(theirs, 100, 7 * kGiB + kGiB / 2)->reserve();
   auto message = test::expect_error(Code::too_many_requests, [&] { admission.admit(mine, kMine, 8 * kGiB); });
   EXPECT_NE(message.find("7.5 GiB of 8.0 GiB"), std::string::npos) << message;
+}
+
+TEST_F(AdmissionTest, AnIdleSessionMakesRoomForTheNamesOfFiles) {
+  auto older = wake(mine, 300), newer = wake(mine, 200), other = wake(theirs, 900);
+  MemoryBudget::Share share(names, mine.hex());
+  share.set(375);
+  admission.admit(mine, kMine + 1, kGiB);
+  EXPECT_TRUE(is_awake(older)) << "three quarters of one's own half are not too many";
+  share.set(376);
+  admission.admit(theirs, kMine + 1, kGiB);
+  EXPECT_TRUE(is_awake(older) && is_awake(other)) << "it is no concern of others";
+  admission.admit(mine, kMine + 1, kGiB);
+  EXPECT_FALSE(is_awake(older));
+  EXPECT_TRUE(is_awake(newer) && is_awake(other));
 }
 
 TEST_F(AdmissionTest, TheFirstSessionIsAdmittedWhateverItMayUse) {

@@ -20,7 +20,8 @@ namespace sk::interpreter {
 
 class CopyTest : public testing::Test {
  protected:
-  CopyTest() {
+  explicit CopyTest(const workspace::KeepLimits& limits = test::workspace_limits())
+      : keep(options(directory.file("data"), limits), clock, metrics) {
     WorkingCopy::clear_aside(context.directory);
     session = make_session();
   }
@@ -75,7 +76,7 @@ class CopyTest : public testing::Test {
   TempDir directory;
   ManualClock clock{1'700'000'000 * kSecondUs};
   Metrics metrics;
-  workspace::Keep keep{test::keep_options(directory.file("data")), clock, metrics};
+  workspace::Keep keep;
   workspace::Actor actor = workspace::first_actor(keep);
   workspace::Authority ws = workspace::first_authority(keep);
   Records records{keep.context()};
@@ -86,6 +87,11 @@ class CopyTest : public testing::Test {
   SessionInfo session;
 
  private:
+  static workspace::KeepOptions options(const std::string& folder, const workspace::KeepLimits& limits) {
+    auto result = test::keep_options(folder);
+    result.limits = limits;
+    return result;
+  }
   static std::string make_folder(std::string path) {
     std::filesystem::create_directories(path);
     return path;

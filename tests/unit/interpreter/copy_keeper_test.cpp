@@ -386,6 +386,27 @@ TEST_F(CopyKeeperTest, ACopyOfAnotherBootStaysUntilEverythingInItIsKept) {
   EXPECT_EQ(kept("w/a"), "longer than ten bytes");
 }
 
+// The remains of an untrusted copy are searched again and again.
+TEST_F(CopyKeeperTest, AFolderOfAFileThatCannotBeKeptDoesNotComeBackOnceItIsDeleted) {
+  write("d/e/large", "longer than ten bytes");
+  write("d/small", "1");
+  fs::create_directories(on_disk("d/empty"));
+  fs::permissions(on_disk("d"), fs::perms(0711));
+  context.file_bytes_max = 10;
+  open_after_kill("another-boot");
+  EXPECT_EQ(kept("w/d/small"), "1");
+  EXPECT_TRUE(is_kept("w/d/empty"));
+  EXPECT_EQ(keep.files().get(ws, "w/d").mode, 0711u);
+  fs::remove_all(on_disk("d"));
+  capture();
+  EXPECT_FALSE(is_kept("w/d"));
+  keeper->retry(as(), {});
+  EXPECT_FALSE(is_kept("w/d"));
+  context.file_bytes_max = 100;
+  open_after_kill("another-boot");
+  EXPECT_EQ(kept("w/d/e/large"), "longer than ten bytes");
+}
+
 TEST_F(CopyKeeperTest, ADeletionIsNotTrustedAfterAPowerCut) {
   write("a", "1");
   write("b", "2");

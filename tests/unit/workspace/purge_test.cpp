@@ -153,5 +153,49 @@ TEST_F(LargePurgeTest, GoesOnAfterAKill) {
   expect_clean();
 }
 
+// A file with very many versions is purged in steps, too.
+TEST_F(LargePurgeTest, PurgesTheVersionsOfOneFileInSteps) {
+  std::vector<Change> changes;
+  for (int i = 0; i < kFiles; ++i) changes.push_back(put_change("d/many", std::to_string(i)));
+  changes.push_back(put_change("d/other", "x"));
+  keep->files().apply(ws, std::move(changes));
+  Id file = keep->files().get(ws, "d/many").id;
+  Id head = keep->files().get(ws, "d/many").head;
+  apply(TrashChange{"d/many", {}});
+  struct Killed {};
+  int steps = 0;
+  keep->context().on_purge.emplace_back([&](catalog::Tx&, const Id&) {
+    if (++steps > 2) throw Killed{};  // strict writes run every step twice
+  });
+  EXPECT_THROW(keep->files().purge(ws, file), Killed);
+  size_t left = rows("SELECT 1 FROM versions");
+  EXPECT_LT(left, static_cast<size_t>(kFiles));
+  EXPECT_GT(left, 2u);
+  EXPECT_TRUE(keep->files().trash(ws, "", 10).items.empty()) << "what is being purged is not in the trash";
+  EXPECT_EQ(code_of([&] { keep->files().restore(ws, file, OnExisting::refuse); }), Code::not_found);
+  EXPECT_EQ(code_of([&] { keep->files().purge(ws, file); }), Code::not_found) << "it is being purged";
+  expect_clean();
+  keep->context().on_purge.clear();
+  keep->files().finish_purges();
+  EXPECT_EQ(rows("SELECT 1 FROM versions"), 1u);
+  EXPECT_EQ(rows("SELECT 1 FROM purged_versions"), static_cast<size_t>(kFiles));
+  EXPECT_EQ(rows("SELECT 1 FROM purges"), 0u);
+  EXPECT_EQ(code_of([&] { Retractions(keep->context()).find(ws.actor(), head); }), Code::gone);
+  expect_clean();
+}
+
+TEST_F(LargePurgeTest, CountsTheVersionsOfAllSteps) {
+  std::vector<Change> changes;
+  for (int i = 0; i < kFiles; ++i) changes.push_back(put_change("d/many", std::to_string(i)));
+  changes.push_back(put_change("d/other", "x"));
+  keep->files().apply(ws, std::move(changes));
+  Id folder = keep->files().get(ws, "d").id;
+  apply(TrashChange{"d", {}});
+  auto result = keep->files().purge(ws, folder);
+  EXPECT_EQ(result.files, 3);
+  EXPECT_EQ(result.versions, kFiles + 1);
+  expect_clean();
+}
+
 }  // namespace
 }  // namespace sk::workspace

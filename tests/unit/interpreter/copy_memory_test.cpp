@@ -1,0 +1,84 @@
+// The memory for the names of files in working copies: bounded for each principal and for all, and given
+// back.
+#include "unit/interpreter/copy_fixture.h"
+
+namespace sk::interpreter {
+namespace {
+
+class CopyMemoryTest : public CopyTest {
+ protected:
+  CopyMemoryTest() { here.names = &names; }
+
+  void write_files(const std::string& folder, int count) {
+    for (int i = 0; i < count; ++i) write(folder + "/" + std::to_string(i), "x");
+  }
+  Gauge& in_use = metrics.gauge("in_use", "");
+  MemoryBudget names{512 << 10, in_use};  // some 800 rows for one owner
+  CopyContext here = context;
+};
+
+TEST_F(CopyMemoryTest, ASessionWhoseFolderNeedsTooMuchDoesNotOpen) {
+  std::vector<workspace::Change> changes;
+  for (int i = 0; i < 1000; ++i) {
+    workspace::PutChange change;
+    change.path = "s/" + std::to_string(i);
+    change.content = content_of(keep.context(), "x");
+    changes.emplace_back(std::move(change));
+  }
+  keep.files().apply(ws, std::move(changes));
+  {
+    CopyKeeper keeper(here, session);
+    try {
+      keeper.open(as());
+      FAIL() << "it opened";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Code::too_large);
+    }
+  }
+  EXPECT_EQ(in_use.value(), 0);
+  for (int i = 0; i < 900; ++i) trash("s/" + std::to_string(i));
+  CopyKeeper keeper(here, session);
+  keeper.open(as());
+  EXPECT_TRUE(is_on_disk("950"));
+  EXPECT_FALSE(is_on_disk("850"));
+  EXPECT_TRUE(keeper.close(as()).kept);
+  EXPECT_EQ(in_use.value(), 0);
+}
+
+TEST_F(CopyMemoryTest, NewFilesThatNeedTooMuchAreNamedAndKeptOnceThereIsRoom) {
+  CopyKeeper keeper(here, session);
+  keeper.open(as());
+  keeper.mark_used();
+  write_files("a", 300);
+  EXPECT_TRUE(keeper.capture(CopyKeeper::Extent::touched, as()).not_kept.empty());
+  write_files("b", 250);
+  auto settled = keeper.capture(CopyKeeper::Extent::touched, as());
+  ASSERT_FALSE(settled.not_kept.empty());
+  EXPECT_FALSE(settled.kept.empty()) << "as many as there is room for";
+  EXPECT_EQ(settled.not_kept[0].reason, UnkeptReason::too_large);
+  EXPECT_TRUE(settled.not_kept[0].only_copy);
+  std::filesystem::remove_all(on_disk("a"));
+  keeper.capture(CopyKeeper::Extent::touched, as());
+  EXPECT_TRUE(keeper.retry(as(), {}).not_kept.empty());
+  for (int i = 0; i < 250; ++i) EXPECT_TRUE(find("s/b/" + std::to_string(i))) << i;
+  EXPECT_TRUE(keeper.close(as()).kept);
+}
+
+TEST_F(CopyMemoryTest, AComparisonThatNeedsTooMuchFailsAndLosesNothing) {
+  CopyKeeper keeper(here, session);
+  keeper.open(as());
+  keeper.mark_used();
+  write_files("a", 10);
+  keeper.capture(CopyKeeper::Extent::all, as());
+  write_files("b", 2000);
+  EXPECT_THROW(keeper.capture(CopyKeeper::Extent::all, as()), Error);
+  EXPECT_TRUE(find("s/a/1"));
+  EXPECT_LE(in_use.value(), 16 << 10) << "the memory of the comparison is given back";
+  for (int i = 100; i < 2000; ++i) std::filesystem::remove(on_disk("b/" + std::to_string(i)));
+  EXPECT_TRUE(keeper.capture(CopyKeeper::Extent::all, as()).not_kept.empty());
+  EXPECT_TRUE(find("s/b/99"));
+  EXPECT_FALSE(find("s/b/100"));
+}
+
+}  // namespace
+}  // namespace sk::interpreter
