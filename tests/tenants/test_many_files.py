@@ -20,7 +20,7 @@ def go_deep():
         os.makedirs(f'{i:03}' + 'd' * 247, exist_ok=True)
         os.chdir(f'{i:03}' + 'd' * 247)
 go_deep()
-for i in range({count}):
+for i in range(COUNT):
     os.close(os.open(f'{i}', os.O_CREAT | os.O_WRONLY))
 os.chdir('/mnt/data')
 """
@@ -40,7 +40,7 @@ def test_files_with_long_paths_take_no_more_memory_than_the_budget(make_user_ser
     keep.run(session, "1")
     before = resident(server)
     with neighbour:
-        done = keep.run(session, DEEP.format(count=20_000))
+        done = keep.run(session, DEEP.replace("COUNT", "20_000"))
         again = keep.run(session, "open('small.txt', 'w').write('x')")
     grown = resident(server) - before
     print(f"grown by {grown / MIB:.0f} MiB from {before / MIB:.0f}; {done['end']}: {done['message']}")
@@ -90,4 +90,4 @@ def test_a_capture_of_a_large_deletion_lets_the_writes_of_others_between(make_us
         print(f"{code}: {took:.2f} s; of {len(puts)} puts meanwhile the median took {statistics.median(puts):.4f} s, the slowest {max(puts):.3f}")
         assert done["end"] == "ok" and not done["not_kept"], done
         assert len(puts) >= 5 and max(puts) < took / 2
-    assert keep.call("GET", f"/api/v1/workspaces/{keep.workspace}/files?folder=many&recursive=true").json()["items"] == []
+    assert keep.call("GET", f"/api/v1/workspaces/{keep.workspace}/list?folder=many&recursive=true").json()["items"] == []
