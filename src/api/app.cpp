@@ -30,6 +30,8 @@ HeldConnections::Limits held_limits(const DialectSettings& settings) {
           .total_max = settings.connections_max - settings.connections_max / 8};
 }
 
+constexpr uint64_t kJsonMemoryBytes = 256 << 20;
+
 }  // namespace
 
 App::App(workspace::Keep& the_keep, interpreter::Interpreter& the_interpreter, DialectSettings the_settings,
@@ -45,6 +47,8 @@ App::App(workspace::Keep& the_keep, interpreter::Interpreter& the_interpreter, D
       rates(settings),
       sign_ins(clock),
       held_connections(held_limits(settings)),
+      json_memory(kJsonMemoryBytes,
+                  metrics.gauge("sandkeep_json_memory_bytes", "Memory for the values of JSON bodies")),
       mcp_memory(settings.mcp_memory_bytes_max,
                  metrics.gauge("sandkeep_mcp_memory_bytes", "Memory for messages that MCP sessions hold")),
       given_files(the_keep),

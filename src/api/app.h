@@ -43,6 +43,7 @@ class App {
   Rates rates;                                            // of requests
   SignIns sign_ins;                                       // of people signed in to the page
   HeldConnections held_connections;                       // by streams and by requests that wait
+  MemoryBudget json_memory;                               // for the values of JSON bodies
   MemoryBudget mcp_memory;                                // for messages that MCP's sessions store
   GivenFiles given_files;                                 // of the Files APIs of other vendors
   conversations::Conversations conversations;

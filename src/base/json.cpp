@@ -21,7 +21,7 @@ std::string reason_of(std::string_view text) {
 
 }  // namespace
 
-Json parse_json(std::string_view text, std::string_view what) {
+Json parse_json(std::string_view text, std::string_view what, const JsonClaim& claim) {
   constexpr int kDepthMax = 64;
   constexpr size_t kFieldsMax = 1'000;
   constexpr size_t kValuesMax = 1'000'000;
@@ -53,6 +53,7 @@ Json parse_json(std::string_view text, std::string_view what) {
     if (!in_string && (c == ',' || c == '[' || c == '{') && ++values > kValuesMax)
       throw Error(Code::bad_request, std::string(what) + " has more than 1,000,000 values");
   }
+  if (claim) claim(values);
   try {
     return Json::parse(text);
   } catch (const Json::parse_error& e) {

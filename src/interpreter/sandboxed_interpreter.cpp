@@ -179,7 +179,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     if (info->deleted_us) throw deleted_error();
     size_t max = keep.access().limits_of(guest).sessions_max.value_or(options.sessions_per_principal_max);
     check_only_copies(records, *info, max);
-    admission.admit(guest, max, info->memory_bytes);
+    auto place = admission.admit(guest, max, info->memory_bytes);
     records.claim(*info);
     auto made = LiveSession::make(services, *info);
     made->note_at_wake(sleep_notes.take(info->id));

@@ -175,6 +175,7 @@ void ChangeRun::ensure_parents(std::string_view path, const Conditions& conditio
         .advise(Advice::move_file_away);
   }
   check_locks(parent, Touches::membership, conditions);
+  touch(1 + parent.size() / 256, kNewEntryCost);
   ensure_parents(parent, conditions);
   made_above_.push_back(insert_folder(parent, 0755));
 }

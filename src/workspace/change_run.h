@@ -10,6 +10,12 @@
 namespace sk::workspace {
 
 // Lives inside one write closure and is used by its thread only. A thrown Error rolls the change back.
+// What a new entry costs, compared with one that is moved.
+constexpr size_t kNewEntryCost = 5;
+
+// By how many bytes a path becomes longer.
+size_t longer_bytes(std::string_view from, std::string_view to);
+
 class ChangeRun {
  public:
   // Applies changes of `authority`, which must outlive it and whose rights are checked already. Its scope is
@@ -75,8 +81,10 @@ class ChangeRun {
   // there are too many, since all other writers wait for the transaction. Call before changing them.
   // `cost` is how many of them one of these entries counts for.
   void touch(size_t entries, size_t cost = 1);
-  // The number of live entries below a folder, as far as touch() needs it: at most one over the limit.
-  size_t count_below(std::string_view folder);
+  // What the live entries below a folder count for, as far as touch() needs it: one each, and one more for
+  // every 256 bytes of its path, which is written to several tables and indexes. `longer_bytes`: the paths
+  // become longer by so much.
+  size_t count_below(std::string_view folder, size_t longer_bytes = 0);
   // Whether any live entry is below the path.
   bool holds_something(const std::string& path);
   // Creates no version. restore_as_of() still knows the earlier attributes.
@@ -140,7 +148,7 @@ class ChangeRun {
   void check_paths_below(const Entry& entry, const std::string& to);
   // Error(conflict) unless `only_if` is true for the entry and everything below it.
   void check_each(const Entry& entry, const std::function<bool(const Entry&)>& only_if);
-  void touch_trashed(const Id& root);
+  void touch_trashed(const Entry& root, const std::string& to);
 
   catalog::Tx& tx_;
   KeepContext& context_;

@@ -24,8 +24,6 @@ Json version_facts(const Version& version, const Source& source) {
   return facts;
 }
 
-constexpr size_t kCopyCost = 5;  // of a new file with its version, compared with a file that is moved
-
 void refuse_folder(const Entry& entry) {
   if (entry.kind == EntryKind::folder)
     throw Error(Code::conflict, quoted_path(entry.path) + " is a folder").advise(Advice::name_file_inside);
@@ -314,7 +312,7 @@ ChangeResult ChangeRun::copy(const CopyChange& change) {
   }
   if (change.from_version) throw Error(Code::bad_request, "a folder has no versions to copy from");
   source.check_paths_below(from, to);
-  touch(source.count_below(change.from), kCopyCost);
+  touch(source.count_below(change.from, longer_bytes(change.from, to)), kNewEntryCost);
   auto members = source.below(change.from);
   result.entry = insert_folder(to, from.mode);
   for (const Entry& member : members) {

@@ -56,6 +56,10 @@ void ChangeRun::remember_place(const Id& entry) {
       {entry, now_us()});
 }
 
+size_t longer_bytes(std::string_view from, std::string_view to) {
+  return to.size() - std::min(to.size(), from.size());
+}
+
 void ChangeRun::touch(size_t entries, size_t cost) {
   // Captures and the server's own work must not fail for a limit that protects others from requests.
   if (authority_ == nullptr || authority_->origin() == Authority::Origin::system) return;
@@ -63,31 +67,34 @@ void ChangeRun::touch(size_t entries, size_t cost) {
   touched_ += entries * cost;
   if (touched_ <= max) return;
   throw Error(Code::too_large, "this would change more than " + std::to_string(max / cost) +
-                                   " entries at once (changed_entries_max)")
+                                   " entries at once (changed_entries_max; long paths count for several)")
       .advise(Advice::change_in_parts)
       .with("entries_max", static_cast<int64_t>(max / cost));
 }
 
-size_t ChangeRun::count_below(std::string_view folder) {
+size_t ChangeRun::count_below(std::string_view folder, size_t longer_bytes) {
   Below range(folder);
   const size_t limit = context_.limits.changed_entries_max + 1;  // more need not be counted
   auto count = [](const catalog::Row& row) { return static_cast<size_t>(row.integer(0)); };
   if (folder.empty())
     return *tx_.one(
-        "SELECT COUNT(*) FROM (SELECT 1 FROM entries WHERE workspace = $1 AND trashed_us IS NULL LIMIT $2) "
-        "AS "
-        "some",
-        {workspace_, limit}, count);
+        "SELECT COALESCE(SUM(1 + (OCTET_LENGTH(parent) + $3) / 256), 0) FROM (SELECT parent FROM entries "
+        "WHERE "
+        "workspace = $1 AND trashed_us IS NULL LIMIT $2) AS some",
+        {workspace_, limit, longer_bytes}, count);
   return *tx_.one(
-      "SELECT COUNT(*) FROM (SELECT 1 FROM entries WHERE workspace = $1 AND trashed_us IS NULL AND parent >= "
-      "$2 AND parent < $4 AND (parent = $2 OR parent >= $3) LIMIT $5) AS some",
-      {workspace_, range.exact, range.from, range.to, limit}, count);
+      "SELECT COALESCE(SUM(1 + (OCTET_LENGTH(parent) + $6) / 256), 0) FROM (SELECT parent FROM entries WHERE "
+      "workspace = $1 AND trashed_us IS NULL AND parent >= $2 AND parent < $4 AND (parent = $2 OR parent >= "
+      "$3) "
+      "LIMIT $5) AS some",
+      {workspace_, range.exact, range.from, range.to, limit, longer_bytes}, count);
 }
 
-void ChangeRun::touch_trashed(const Id& root) {
+void ChangeRun::touch_trashed(const Entry& root, const std::string& to) {
   auto found = tx_.one(
-      "SELECT COUNT(*) FROM (SELECT 1 FROM entries WHERE trash_root = $1 AND id <> $1 LIMIT $2) AS some",
-      {root, context_.limits.changed_entries_max + 1},
+      "SELECT COALESCE(SUM(1 + (OCTET_LENGTH(parent) + $3) / 256), 0) FROM (SELECT parent FROM entries WHERE "
+      "trash_root = $1 AND id <> $1 LIMIT $2) AS some",
+      {root.id, context_.limits.changed_entries_max + 1, longer_bytes(root.path, to)},
       [](const catalog::Row& row) { return static_cast<size_t>(row.integer(0)); });
   touch(*found);
 }
@@ -118,7 +125,7 @@ void ChangeRun::check_each(const Entry& entry, const std::function<bool(const En
 }
 
 void ChangeRun::place(const Entry& entry, const std::string& to) {
-  if (entry.kind == EntryKind::folder) touch(count_below(entry.path));
+  if (entry.kind == EntryKind::folder) touch(count_below(entry.path, longer_bytes(entry.path, to)));
   check_paths_below(entry, to);
   carry_fences(tx_, workspace_, entry.path, to);
   auto [parent, name] = split_path(to);
@@ -200,7 +207,7 @@ void ChangeRun::regroup_trash(const Id& root) {
 }
 
 void ChangeRun::untrash(const Entry& root, const std::string& to) {
-  touch_trashed(root.id);
+  touch_trashed(root, to);
   check_paths_below(root, to);
   carry_fences(tx_, workspace_, root.path, to);
   auto [parent, name] = split_path(to);

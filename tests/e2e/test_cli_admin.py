@@ -196,7 +196,7 @@ def test_limits_of_a_principal_and_its_usage(cli, api, unique):
     somebody.send("PUT", "/api/v1/workspaces/default/files/a", 201, data=b"a" * 5000)
     assert cli("usage", "--principal", name, "--json").json == cli("usage", "--principal", principal, "--json").json
     cli("principal", "suspend", name)
-    somebody.send("GET", "/api/v1/whoami", 401)
+    somebody.send("GET", "/api/v1/me", 401)
     cli("principal", "resume", name)
     assert cli("key", "create", "second", "--principal", name).out
     cli("principal", "suspend", unique("nobody"), code=3)

@@ -13,13 +13,17 @@ namespace {
 // Limits the bytes that unauthenticated clients can write into the access log.
 constexpr size_t kNoteTargetBytesMax = 512;
 
-Json read_json_body(const http::Request& request) {
+// Memory of a parsed value, with its part of its object or array.
+constexpr uint64_t kBytesPerValue = 120;
+constexpr size_t kUncountedValues = 1000;
+
+Json read_json_body(const http::Request& request, const JsonClaim& claim) {
   auto type = request.headers.get("Content-Type");
   if (type && ascii_lower(*type).starts_with("multipart/")) {
     throw Error(Code::unsupported_media_type, "the body must be JSON, with Content-Type: application/json");
   }
   if (trim(request.body).empty()) return Json::object();
-  return parse_json(request.body);
+  return parse_json(request.body, "the request body", claim);
 }
 
 bool lasts(const http::Reply& reply) {
@@ -54,8 +58,16 @@ void Call::prepare() {
   auto* unknown = operation.lenient ? &ignored : nullptr;
   query = Query(operation.query, request.query, unknown);
   if (operation.body_kind == BodyKind::json)
-    body = Body(operation.body, read_json_body(request), "", unknown);
+    body = Body(operation.body, read_json_body(request, json_claim()), "", unknown);
   if (operation.body_kind == BodyKind::form) form = Query(operation.body, parse_form(request.body));
+}
+
+JsonClaim Call::json_claim() {
+  return [this](size_t values) {
+    if (values <= kUncountedValues || json_memory_.cover(values * kBytesPerValue, request.owner)) return;
+    throw Error(Code::unavailable, "bodies that are being read use all memory for them")
+        .advise(Advice::retry_soon);
+  };
 }
 
 workspace::Authority Call::open_workspace(workspace::Right right) {
@@ -65,7 +77,15 @@ workspace::Authority Call::open_workspace(workspace::Right right) {
 workspace::Authority Call::open_workspace(std::string_view id_or_name, workspace::Right right) {
   auto workspace = app.keep.workspaces().enter(actor, id_or_name, right);
   workspace_ = workspace.workspace_id();
+  opened_.emplace(workspace, right);
   return workspace;
+}
+
+workspace::RightWatch Call::watch_opened() const {
+  auto ignore = [](const Error&) {};
+  if (opened_) return app.keep.revocations().watch(opened_->first, opened_->second, ignore, checked);
+  return actor.principal() ? app.keep.revocations().watch_key(actor, ignore, checked)
+                           : workspace::RightWatch();
 }
 
 workspace::Authority Call::open_workspace_with_figures() {

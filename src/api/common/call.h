@@ -57,6 +57,11 @@ class Call {
   // Returns the page size: the `limit` parameter, from 1 to `most`; `most` when absent.
   size_t limit(uint64_t most) const;
 
+  // Watches the right with which the last workspace was opened; that of the key when none was.
+  workspace::RightWatch watch_opened() const;
+  // Claims memory for the values of a JSON body until this call ends. Error(unavailable) when there is none.
+  JsonClaim json_claim();
+
   // Returns whether the Accept header asks for an event stream.
   bool wants_stream() const;
 
@@ -82,6 +87,8 @@ class Call {
   void write_note(std::string_view action, std::string target, std::string_view outcome) const;
 
   Id workspace_;  // the last workspace opened; recorded with notes
+  std::optional<std::pair<workspace::Authority, workspace::Right>> opened_;
+  MemoryBudget::Share json_memory_{app.json_memory};
   std::shared_ptr<void> held_connection_;
 };
 

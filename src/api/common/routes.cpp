@@ -51,13 +51,10 @@ http::RouteOptions options_for(App& app, const std::shared_ptr<const Operation>&
 class NotingSink final : public http::BodySink {
  public:
   NotingSink(std::shared_ptr<Call> call, std::unique_ptr<http::BodySink> inner)
-      : call_(std::move(call)), inner_(std::move(inner)) {
-    if (call_->actor.principal())
-      key_watch_ = call_->app.keep.revocations().watch_key(call_->actor, [](const Error&) {}, call_->checked);
-  }
+      : call_(std::move(call)), inner_(std::move(inner)), right_(call_->watch_opened()) {}
 
   void piece(std::string_view bytes) override {
-    key_watch_.check();
+    right_.check();
     inner_->piece(bytes);
   }
 
@@ -77,7 +74,7 @@ class NotingSink final : public http::BodySink {
  private:
   std::shared_ptr<Call> call_;
   std::unique_ptr<http::BodySink> inner_;
-  workspace::RightWatch key_watch_;  // a revoked key sends no further byte of a body
+  workspace::RightWatch right_;  // who lost it sends no further byte of a body
 };
 
 // Counts a request for its principal when its handler has returned or thrown: some find the principal

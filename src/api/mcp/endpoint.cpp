@@ -100,7 +100,7 @@ Reply post(Hub& hub, Call& call) {
   admit(call);
   Turn turn{.call = call, .hub = hub};
   try {
-    turn.message = parse_message(call.request.body);
+    turn.message = parse_message(call.request.body, call.json_claim());
     turn.takes_events = takes_events(call.request);
     bool modern = hub.offer.has_sessions && is_modern(call.request.headers, turn.message);
     turn.era = modern ? Era::modern : Era::legacy;

@@ -60,11 +60,12 @@ RpcError to_rpc_error(const Error& error) {
   return RpcError(code_of(error.code()), error.message(), std::move(data));
 }
 
-RpcMessage parse_message(std::string_view body) {
+RpcMessage parse_message(std::string_view body, const JsonClaim& claim) {
   Json value;
   try {
-    value = parse_json(body);
+    value = parse_json(body, "the request body", claim);
   } catch (const Error& error) {
+    if (error.code() == Code::unavailable) throw;
     throw RpcError(rpc_code::parse_error, error.message(), nullptr, kBadRequest);
   }
   if (value.is_array()) invalid("the protocol no longer has batches; send one message at a time");

@@ -65,7 +65,7 @@ struct RpcMessage {
 };
 
 // Throws RpcError(parse_error) or RpcError(invalid_request), both with HTTP 400.
-RpcMessage parse_message(std::string_view body);
+RpcMessage parse_message(std::string_view body, const JsonClaim& claim = {});
 
 Json result_message(const Json& id, Json result);
 Json error_message(const Json& id, const RpcError& error);

@@ -118,14 +118,15 @@ void FullScreen::write(std::string_view text) {
   }
 }
 
-// Overwrites each line and clears the rest of it, because clearing the screen first would flicker.
+// Clears and writes line by line, because clearing the screen first would flicker. What is cleared after a
+// line that fills the terminal would be its last character.
 void FullScreen::draw(const std::vector<std::string>& lines, TerminalSize made_for) {
   made_for_ = made_for;
   std::string frame(kHome);
   size_t count = std::min(lines.size(), made_for.rows);
   for (size_t i = 0; i < count; ++i) {
-    frame += lines[i];
     frame += kClearToEndOfLine;
+    frame += lines[i];
     if (i + 1 < count) frame += "\r\n";
   }
   frame += kClearBelow;

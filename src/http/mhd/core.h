@@ -10,6 +10,7 @@
 #include "base/memory_budget.h"
 #include "base/metrics.h"
 #include "http/forwarded.h"
+#include "http/known_turns.h"
 #include "http/mhd/connections.h"
 #include "http/mhd/socket_watcher.h"
 #include "http/mhd/tally.h"
@@ -58,6 +59,7 @@ struct Core {
   IdMaker ids{clock};
   RequestMetrics request_metrics;
   Connections connections;
+  KnownTurns turns;
   MemoryBudget body_budget;
   MemoryBudget reply_budget;  // for answers that are in memory until they are sent
   BucketTable address_rates;

@@ -154,7 +154,8 @@ void Exchange::read_head(const char* method, const char* version) {
                                      request_.headers);
   request_.remote_address = std::move(forwarded.remote_address);
   request_.owner = request_.remote_address;
-  turn_ = turn_of(request_);
+  credential_ = turn_of(request_);
+  turn_ = core_.turns.of(credential_);
   request_.base_url = std::move(forwarded.base_url);
   auto* head_bytes = MHD_get_connection_info(handle_, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
   if (head_bytes && head_bytes->header_size > core_.options.header_bytes_max)
@@ -231,6 +232,7 @@ void Exchange::run_opening() {
       // All of it now, so that requests that get a part each do not keep each other from the rest.
       make_room(framing_.length);
     }
+    core_.turns.learn(credential_, request_);
   } catch (...) {
     set_reply(reply_to(std::current_exception()));
   }
@@ -370,6 +372,7 @@ void Exchange::run_handler() {
   } catch (...) {
     reply = reply_to(std::current_exception());
   }
+  core_.turns.learn(credential_, request_);
   settle(std::move(reply));
 }
 

@@ -94,7 +94,8 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   Connection& connection_;
   MHD_Connection* const handle_;
   Request request_;
-  Id turn_;  // names the client among those that share the workers; constant after read_head()
+  Id credential_;  // names the key or address of the request
+  Id turn_;        // names the client among those that share the workers; constant after read_head()
 
   // Loop thread only.
   enum class Stage { head, opening, body, handling } stage_ = Stage::head;

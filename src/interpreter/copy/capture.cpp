@@ -137,7 +137,15 @@ void Capture::count_name(Plan& plan, const std::string& path) {
   constexpr uint64_t kClaimedAtOnce = 64 << 10;
   plan.names_bytes += Manifest::bytes_of(path);
   if (plan.names_bytes <= plan.claimed_bytes) return;
-  manifest_.need_memory(refused_bytes_ + plan.names_bytes + kClaimedAtOnce);
+  try {
+    manifest_.need_memory(refused_bytes_ + plan.names_bytes + kClaimedAtOnce);
+  } catch (const Error&) {
+    // A comparison of everything finds again what was refused.
+    if (!plan.compares_all || refused_.empty()) throw;
+    refused_.clear();
+    refused_again_ = refused_bytes_ = 0;
+    manifest_.need_memory(plan.names_bytes + kClaimedAtOnce);
+  }
   plan.claimed_bytes = plan.names_bytes + kClaimedAtOnce;
 }
 
@@ -190,6 +198,7 @@ void Capture::collect_candidates(const Touched& touched, Plan& plan) {
     if (!all) add_tree(path);
   if (all) {
     compare_all_ = false;
+    plan.compares_all = true;
     add_tree("");
   } else {
     for (const auto& folder : touched.members) add_members(folder);

@@ -10,7 +10,10 @@ namespace sk::interpreter {
 
 namespace {
 
-constexpr size_t kBatchMax = 2'000;
+// Others wait for the transaction of a batch, some 50 ms.
+constexpr size_t kBatchMax = 256;
+// Limit on the paths in one batch, which are written to several tables and indexes.
+constexpr size_t kBatchPathBytesMax = 256 << 10;
 // Limit on the bytes of new content that wait for one commit.
 constexpr uint64_t kBatchBytesMax = 256 << 20;
 
@@ -66,15 +69,17 @@ void Capture::apply(Plan& plan) {
   const size_t count_max = std::min(kBatchMax, keep_.context().limits.batch_max);
   for (size_t at = 0; at < plan.steps.size();) {
     uint64_t bytes = 0;
-    size_t entries = 0;
+    size_t entries = 0, path_bytes = 0;
     std::vector<workspace::Change> batch;
-    for (size_t end = at; end < plan.steps.size() && batch.size() < count_max && bytes < kBatchBytesMax;
+    for (size_t end = at; end < plan.steps.size() && batch.size() < count_max && bytes < kBatchBytesMax &&
+                          path_bytes < kBatchPathBytesMax;
          ++end) {
       const Plan::Step& step = plan.steps[end];
       if (!batch.empty() && entries + step.entries > entries_at_once()) break;
       batch.push_back(step.change);
       bytes += step.node.size;
       entries += step.entries;
+      path_bytes += step.path.size();
     }
     // Versions, their rows in the manifest and the execution's record become durable together.
     manifest_.remember();
@@ -331,6 +336,10 @@ std::vector<Unkept> Capture::refused() const {
     if (!refused_.contains(path))
       result.push_back({named(path), Unkept::What::refused, UnkeptReason::unreadable,
                         "the server cannot read it", Id{}, true});
+  // What is there that no capture has seen?
+  if (compare_all_)
+    result.push_back({folder_.empty() ? "/" : folder_, Unkept::What::refused, UnkeptReason::error,
+                      "the folder could not be compared as a whole; it may hold more", Id{}, true});
   return result;
 }
 

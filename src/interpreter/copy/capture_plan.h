@@ -20,7 +20,7 @@ struct Capture::Plan {
     Node node;
     workspace::Change change;
     bool was_known = false;
-    size_t entries = 1;           // changed in the workspace; at most one over entries_at_once()
+    size_t entries = 1;           // changed in the workspace, as Manifest::count_below() counts
     bool only_completes = false;  // the bytes are already kept, from the time when the file was being written
   };
 
@@ -38,6 +38,7 @@ struct Capture::Plan {
   std::vector<Step> steps = {};
   uint64_t names_bytes = 0;    // memory of the candidates and of rows for new files
   uint64_t claimed_bytes = 0;  // of names_bytes, from the budget
+  bool compares_all = false;
   bool has_new_marks = false;  // a folder took the place of another; its row has new marks
   Settled settled = {};
   TimeUs now_us = 0;

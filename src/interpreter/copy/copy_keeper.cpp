@@ -203,7 +203,13 @@ Settled CopyKeeper::settle(const Touched& touched, const OpenFiles& open_files, 
   };
   Capture::Later later;
   if (watched_) later = [this] { return context_.watcher.take(session_.id); };
-  Settled settled = capture_->settle(touched, open_files, as, later);
+  Settled settled;
+  try {
+    settled = capture_->settle(touched, open_files, as, later);
+  } catch (...) {
+    save_refused();  // that not everything is compared is known after a restart, too
+    throw;
+  }
   if (auto postponed = capture_->take_postponed(); watched_ && !postponed.empty())
     context_.watcher.put_back(session_.id, postponed);
   for (const auto& [from, to] : settled.renamed) sync_->follow_rename(from, to);
@@ -319,9 +325,12 @@ std::vector<Sentence> CopyKeeper::bring_outside_changes(const CaptureAs& as,
       sync_->ask_for_open_files(open_files);
       synced_seq_ = sync_->bring_changes(as.authority, synced_seq_);
       manifest_->save();
-    } catch (...) {
+    } catch (const Error& error) {
       outside_changes_ = true;
-      throw;
+      if (error.code() != Code::too_large) throw;
+      // Code must be able to remove files.
+      manifest_->release_memory();
+      return {"what others changed in the workspace could not be brought here: " + error.sentence()};
     }
   }
   return sync_->take_untold();

@@ -260,7 +260,7 @@ size_t Manifest::count_below(const std::string& folder, size_t enough) const {
   size_t count = 0;
   for (auto at = rows_.lower_bound(folder);
        at != rows_.end() && at->first.starts_with(folder) && count <= enough; ++at)
-    if (below_or_same(at->first, folder)) ++count;
+    if (below_or_same(at->first, folder)) count += 1 + at->first.size() / 256;
   return count;
 }
 

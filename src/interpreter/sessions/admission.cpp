@@ -25,24 +25,39 @@ uint64_t held_now(const LiveSession& session) {
   return usage.memory_bytes - std::min(usage.memory_bytes, usage.memory_cache_bytes);
 }
 
-void Admission::admit(const Id& guest, size_t mine_max, uint64_t memory_bytes) {
-  const auto& options = parts_.options;
-  size_t mine = 0, all = 0;
-  for (auto& session : parts_.registry.all()) {
-    ++all;
-    if (session->info().owner == guest) ++mine;
-  }
-  // Sleep costs the other session its variables; a refusal would cost this caller its answer.
-  if (mine >= mine_max && !make_room(guest, guest))
-    throw refuse("you run code in " + std::to_string(mine) + " sessions, which is the limit");
-  if (mine < mine_max && all >= options.sessions_max && !make_room(guest, std::nullopt))
-    throw refuse("the server runs code in " + std::to_string(all) + " sessions, which is the limit");
+std::shared_ptr<void> Admission::admit(const Id& guest, size_t mine_max, uint64_t memory_bytes) {
+  auto place = admit_number(guest, mine_max);
   admit_memory(guest, memory_bytes);
-  if (parts_.names == nullptr) return;
+  if (parts_.names == nullptr) return place;
   if (parts_.names->is_tight_for(guest.hex()))
     make_room(guest, guest);
   else if (parts_.names->is_tight())
     make_room(guest, std::nullopt);
+  return place;
+}
+
+std::shared_ptr<void> Admission::admit_number(const Id& guest, size_t mine_max) {
+  MutexLock lock(mutex_);
+  size_t mine = arriving_.count(guest), all = arriving_.size();
+  for (auto& session : parts_.registry.all()) {
+    ++all;
+    if (session->info().owner == guest) ++mine;
+  }
+  // Sleep costs the other session its variables; a refusal would cost this caller its answer. Several sleep
+  // when the limit was lowered.
+  for (; mine >= mine_max; --mine, --all)
+    if (!make_room(guest, guest))
+      throw refuse("you run code in " + counted(static_cast<int64_t>(mine), "session", "sessions") +
+                   ", and the limit is " + std::to_string(mine_max));
+  for (; all >= parts_.options.sessions_max; --all)
+    if (!make_room(guest, std::nullopt))
+      throw refuse("the server runs code in " + counted(static_cast<int64_t>(all), "session", "sessions") +
+                   ", which is the limit");
+  arriving_.insert(guest);
+  return {nullptr, [this, guest](void*) {
+            MutexLock arrived(mutex_);
+            arriving_.erase(arriving_.find(guest));
+          }};
 }
 
 void Admission::admit_memory(const Id& guest, uint64_t memory_bytes) {

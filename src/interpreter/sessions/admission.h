@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "base/clock.h"
@@ -45,14 +46,19 @@ class Admission {
   //
   // When the memory for the names of files is nearly used up, an idle session makes room for those of this
   // one.
-  void admit(const Id& guest, size_t mine_max, uint64_t memory_bytes);
+  //
+  // The session counts as awake while the result exists: hold it until the registry has the session.
+  [[nodiscard]] std::shared_ptr<void> admit(const Id& guest, size_t mine_max, uint64_t memory_bytes);
 
  private:
+  std::shared_ptr<void> admit_number(const Id& guest, size_t mine_max);
   void admit_memory(const Id& guest, uint64_t memory_bytes);
   // Puts a session to sleep. Returns it, or null when none can sleep.
   std::shared_ptr<LiveSession> make_room(const Id& guest, const std::optional<Id>& owner);
 
   const Parts parts_;
+  Mutex mutex_;
+  std::multiset<Id> arriving_ SK_GUARDED_BY(mutex_);  // guests whose session is not in the registry yet
 };
 
 // Throws Error(quota_exceeded) if `max` other sessions of the owner hold content that could not be kept.

@@ -50,15 +50,31 @@ class AdmissionTest : public LiveSessionTest {
 
 TEST_F(AdmissionTest, OnesOwnIdleSessionMakesRoomAtOnesOwnLimit) {
   auto older = wake(mine, 300), newer = wake(mine, 200), newest = wake(mine, 100), other = wake(theirs, 900);
-  admission.admit(mine, kMine, kGiB);
+  (void)admission.admit(mine, kMine, kGiB);
   EXPECT_FALSE(is_awake(older));
   EXPECT_TRUE(is_awake(newer) && is_awake(newest) && is_awake(other));
+}
+
+TEST_F(AdmissionTest, ThoseThatArriveAtTheSameTimeCount) {
+  auto one = admission.admit(mine, 2, kGiB), two = admission.admit(mine, 2, kGiB);
+  test::expect_error(Code::too_many_requests, [&] { (void)admission.admit(mine, 2, kGiB); });
+  two.reset();
+  EXPECT_NO_THROW((void)admission.admit(mine, 2, kGiB));
+}
+
+TEST_F(AdmissionTest, SessionsAboveALoweredLimitSleepUntilTheNewOneFits) {
+  auto one = wake(mine, 300), two = wake(mine, 200), three = wake(mine, 100);
+  (void)admission.admit(mine, 1, kGiB);
+  EXPECT_FALSE(is_awake(one) || is_awake(two) || is_awake(three));
+  auto busy = wake(mine, 100), idle = wake(mine, 100);
+  busy->reserve();
+  test::expect_error(Code::too_many_requests, [&] { (void)admission.admit(mine, 1, kGiB); });
 }
 
 TEST_F(AdmissionTest, BusySessionsAtTheLimitAreTold) {
   for (int i = 0; i < 3; ++i) wake(mine, 100)->reserve();
   auto other = wake(theirs, 900);
-  test::expect_error(Code::too_many_requests, [&] { admission.admit(mine, kMine, kGiB); });
+  test::expect_error(Code::too_many_requests, [&] { (void)admission.admit(mine, kMine, kGiB); });
   EXPECT_TRUE(is_awake(other)) << "another's session does not pay for one's own limit";
 }
 
@@ -67,22 +83,22 @@ TEST_F(AdmissionTest, AFullServerPutsAnIdleSessionToSleepOrRefuses) {
   one->reserve();
   wake(theirs, 50)->reserve();
   wake(theirs, 50)->reserve();
-  admission.admit(mine, kMine, kGiB);
+  (void)admission.admit(mine, kMine, kGiB);
   EXPECT_FALSE(is_awake(two));
   wake(mine, 0)->reserve();
-  test::expect_error(Code::too_many_requests, [&] { admission.admit(mine, kMine, kGiB); });
+  test::expect_error(Code::too_many_requests, [&] { (void)admission.admit(mine, kMine, kGiB); });
 }
 
 TEST_F(AdmissionTest, MemoryCountsAsItIsUsedAndNotAsItIsAllowed) {
   auto one = wake(theirs, 100, kGiB), two = wake(theirs, 200, kGiB), three = wake(theirs, 300, kGiB);
-  admission.admit(mine, kMine, 4 * kGiB);
+  (void)admission.admit(mine, kMine, 4 * kGiB);
   EXPECT_TRUE(is_awake(one) && is_awake(two) && is_awake(three)) << "their limits are 12 of 8 GiB";
 }
 
 TEST_F(AdmissionTest, SessionsSleepUntilAQuarterOfTheNewLimitFits) {
   auto one = wake(theirs, 100, 3 * kGiB), two = wake(theirs, 200, 3 * kGiB),
        three = wake(theirs, 300, 2 * kGiB);
-  admission.admit(mine, kMine, 16 * kGiB);
+  (void)admission.admit(mine, kMine, 16 * kGiB);
   EXPECT_FALSE(is_awake(three)) << "the longest idle one goes first";
   EXPECT_FALSE(is_awake(two)) << "and gave too little";
   EXPECT_TRUE(is_awake(one));
@@ -90,7 +106,8 @@ TEST_F(AdmissionTest, SessionsSleepUntilAQuarterOfTheNewLimitFits) {
 
 TEST_F(AdmissionTest, MemoryThatBusySessionsUseIsRefusedWithTheFigures) {
   wake(theirs, 100, 7 * kGiB + kGiB / 2)->reserve();
-  auto message = test::expect_error(Code::too_many_requests, [&] { admission.admit(mine, kMine, 8 * kGiB); });
+  auto message =
+      test::expect_error(Code::too_many_requests, [&] { (void)admission.admit(mine, kMine, 8 * kGiB); });
   EXPECT_NE(message.find("7.5 GiB of 8.0 GiB"), std::string::npos) << message;
 }
 
@@ -98,18 +115,18 @@ TEST_F(AdmissionTest, AnIdleSessionMakesRoomForTheNamesOfFiles) {
   auto older = wake(mine, 300), newer = wake(mine, 200), other = wake(theirs, 900);
   MemoryBudget::Share share(names, mine.hex());
   share.set(375);
-  admission.admit(mine, kMine + 1, kGiB);
+  (void)admission.admit(mine, kMine + 1, kGiB);
   EXPECT_TRUE(is_awake(older)) << "three quarters of one's own half are not too many";
   share.set(376);
-  admission.admit(theirs, kMine + 1, kGiB);
+  (void)admission.admit(theirs, kMine + 1, kGiB);
   EXPECT_TRUE(is_awake(older) && is_awake(other)) << "it is no concern of others";
-  admission.admit(mine, kMine + 1, kGiB);
+  (void)admission.admit(mine, kMine + 1, kGiB);
   EXPECT_FALSE(is_awake(older));
   EXPECT_TRUE(is_awake(newer) && is_awake(other));
 }
 
 TEST_F(AdmissionTest, TheFirstSessionIsAdmittedWhateverItMayUse) {
-  EXPECT_NO_THROW(admission.admit(mine, kMine, 64 * kGiB)) << "otherwise it could never run";
+  EXPECT_NO_THROW((void)admission.admit(mine, kMine, 64 * kGiB)) << "otherwise it could never run";
 }
 
 TEST_F(AdmissionTest, SessionsThatHoldOnlyCopiesAreLimitedAndRunThemselves) {

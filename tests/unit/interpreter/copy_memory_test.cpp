@@ -73,11 +73,63 @@ TEST_F(CopyMemoryTest, AComparisonThatNeedsTooMuchFailsAndLosesNothing) {
   write_files("b", 2000);
   EXPECT_THROW(keeper.capture(CopyKeeper::Extent::all, as()), Error);
   EXPECT_TRUE(find("s/a/1"));
+  auto unkept = records.unkept(session.id);
+  ASSERT_EQ(unkept.size(), 1u) << "whoever deletes the session is told that it may hold more";
+  EXPECT_EQ(unkept[0].path, "s");
+  EXPECT_TRUE(unkept[0].only_copy);
   EXPECT_LE(in_use.value(), 16 << 10) << "the memory of the comparison is given back";
   for (int i = 100; i < 2000; ++i) std::filesystem::remove(on_disk("b/" + std::to_string(i)));
   EXPECT_TRUE(keeper.capture(CopyKeeper::Extent::all, as()).not_kept.empty());
   EXPECT_TRUE(find("s/b/99"));
   EXPECT_FALSE(find("s/b/100"));
+  EXPECT_TRUE(records.unkept(session.id).empty());
+}
+
+TEST_F(CopyMemoryTest, WhatWasRefusedDoesNotStandInTheWayOfAComparison) {
+  CopyKeeper keeper(here, session);
+  keeper.open(as());
+  keeper.mark_used();
+  for (int folder = 0; folder < 4; ++folder) {
+    write_files("d" + std::to_string(folder), 250);
+    try {
+      keeper.capture(CopyKeeper::Extent::touched, as());
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Code::too_large);
+    }
+  }
+  EXPECT_FALSE(records.unkept(session.id).empty());
+  for (int folder = 0; folder < 3; ++folder)
+    std::filesystem::remove_all(on_disk("d" + std::to_string(folder)));
+  // A comparison may need more than one try: the rows of what is gone go with the first.
+  for (int i = 0; i < 3 && !records.unkept(session.id).empty(); ++i) {
+    try {
+      keeper.retry(as(), {});
+    } catch (const Error&) {
+    }
+  }
+  EXPECT_TRUE(records.unkept(session.id).empty());
+  EXPECT_TRUE(find("s/d3/249"));
+}
+
+TEST_F(CopyMemoryTest, ChangesOfOthersThatNeedTooMuchDoNotStopTheSession) {
+  CopyKeeper keeper(here, session);
+  keeper.open(as());
+  std::vector<workspace::Change> changes;
+  for (int i = 0; i < 1000; ++i) {
+    workspace::PutChange change;
+    change.path = "theirs/" + std::to_string(i);
+    change.content = content_of(keep.context(), "x");
+    changes.emplace_back(std::move(change));
+  }
+  keep.files().apply(ws, std::move(changes));
+  workspace::MoveChange move;
+  move.from = "theirs", move.to = "s/theirs";
+  keep.files().apply_one(ws, move);
+  std::vector<Sentence> told;
+  EXPECT_NO_THROW(told = keeper.bring_outside_changes(as()));
+  ASSERT_EQ(told.size(), 1u);
+  trash("s/theirs");
+  EXPECT_TRUE(keeper.bring_outside_changes(as()).empty());
 }
 
 }  // namespace
