@@ -137,16 +137,18 @@ void Capture::count_name(Plan& plan, const std::string& path) {
   constexpr uint64_t kClaimedAtOnce = 64 << 10;
   plan.names_bytes += Manifest::bytes_of(path);
   if (plan.names_bytes <= plan.claimed_bytes) return;
-  try {
-    manifest_.need_memory(refused_bytes_ + plan.names_bytes + kClaimedAtOnce);
-  } catch (const Error&) {
-    // A comparison of everything finds again what was refused.
-    if (!plan.compares_all || refused_.empty()) throw;
+  auto has_room = [&](uint64_t more) {
+    bool has = manifest_.has_memory(refused_bytes_ + plan.names_bytes + more);
+    if (has) plan.claimed_bytes = plan.names_bytes + more;
+    return has;
+  };
+  if (has_room(kClaimedAtOnce) || has_room(0)) return;
+  // A comparison of everything finds again what was refused before it.
+  if (plan.compares_all && !std::exchange(plan.has_forgotten_refused, true)) {
     refused_.clear();
     refused_again_ = refused_bytes_ = 0;
-    manifest_.need_memory(plan.names_bytes + kClaimedAtOnce);
   }
-  plan.claimed_bytes = plan.names_bytes + kClaimedAtOnce;
+  manifest_.need_memory(refused_bytes_ + plan.names_bytes);
 }
 
 // A path that cannot be read does not count as deleted.

@@ -39,7 +39,8 @@ struct Capture::Plan {
   uint64_t names_bytes = 0;    // memory of the candidates and of rows for new files
   uint64_t claimed_bytes = 0;  // of names_bytes, from the budget
   bool compares_all = false;
-  bool has_new_marks = false;  // a folder took the place of another; its row has new marks
+  bool has_forgotten_refused = false;  // those of before, to make room
+  bool has_new_marks = false;          // a folder took the place of another; its row has new marks
   Settled settled = {};
   TimeUs now_us = 0;
   std::optional<std::optional<uint64_t>> room = {};  // free bytes of the quota; fetched once

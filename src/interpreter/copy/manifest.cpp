@@ -94,7 +94,7 @@ void Manifest::load() {
 }
 
 void Manifest::need_memory(uint64_t besides_bytes) {
-  if (memory_.resize(bytes_ + besides_bytes)) return;
+  if (has_memory(besides_bytes)) return;
   throw Error(Code::too_large,
               "the names of the files in your running sessions need more memory than the server has for them "
               "(copy_memory_bytes); this session's need " +

@@ -64,6 +64,7 @@ class Manifest {
   // Claims memory for so many bytes besides the rows, until release_memory(). Error(too_large) when the
   // session's owner, or all sessions, would use too much.
   void need_memory(uint64_t besides_bytes);
+  bool has_memory(uint64_t besides_bytes) { return memory_.resize(bytes_ + besides_bytes); }
   void release_memory() { memory_.set(bytes_); }
   // Memory of a row, or of something like it, about a file with this path.
   static uint64_t bytes_of(const std::string& path) { return 300 + path.size(); }
