@@ -53,9 +53,8 @@ Error over_quota(std::string_view who, uint64_t grown, uint64_t holds, uint64_t 
       .with("quota_bytes", static_cast<int64_t>(quota));
 }
 
-// Over a full quota there is room for `free_bytes`, with which it can be looked at and emptied.
-void check_owner(const Held& held, uint64_t grown, uint64_t free_bytes = 0) {
-  if (held.owner_quota != 0 && held.owner_bytes > held.owner_quota + free_bytes)
+void check_owner(const Held& held, uint64_t grown) {
+  if (held.owner_quota != 0 && held.owner_bytes > held.owner_quota)
     throw over_quota("the workspaces of its owner hold ", grown, held.owner_bytes, held.owner_quota)
         .with("quota_of", "principal");
 }
@@ -63,7 +62,7 @@ void check_owner(const Held& held, uint64_t grown, uint64_t free_bytes = 0) {
 void refuse_records(const Held& held, uint64_t grown) {
   if (held.records > kFreeRecordBytes && held.counted() > held.quota)
     throw over_quota("the workspace holds ", grown, held.counted(), held.quota);
-  check_owner(held, grown, kFreeRecordBytes);
+  check_owner(held, grown);
 }
 
 Error at_limit(uint64_t has, uint64_t max, std::string_view what, Advice advice) {
