@@ -126,7 +126,8 @@ def test_the_exit_code_is_the_programs_and_the_lock_is_always_released(cli):
 
 
 def test_sigterm_reaches_the_program_and_the_lock_is_released(cli):
-    ready = "import signal,sys,time; signal.signal(signal.SIGTERM, lambda *_: sys.exit(5)); print('up', flush=True); time.sleep(600)"
+    # A handler of Python's own would be missed by a sleep that begins just then.
+    ready = "import signal,sys; wait={signal.SIGTERM}; signal.pthread_sigmask(signal.SIG_BLOCK, wait); print('up', flush=True); signal.sigwait(wait); sys.exit(5)"
     running = cli.start("lock", "run", "data", "--", sys.executable, "-c", ready)
     assert running.stdout.readline() == b"up\n"
     running.send_signal(signal.SIGTERM)
