@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <vector>
 
 #include "base/error.h"
@@ -278,12 +279,12 @@ std::vector<std::string> WorkingCopy::walk(
     if (handle) {
       permitted.permit(handle.get(), 0500);
       Fd fd(::openat(handle.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-      DIR* stream = fd ? ::fdopendir(fd.get()) : nullptr;
+      std::unique_ptr<DIR, int (*)(DIR*)> stream(fd ? ::fdopendir(fd.get()) : nullptr, ::closedir);
       is_closed = stream == nullptr && !is_absence(errno);
       if (stream != nullptr) fd.release();
       for (;;) {
         errno = 0;
-        dirent* item = stream == nullptr ? nullptr : ::readdir(stream);
+        dirent* item = stream == nullptr ? nullptr : ::readdir(stream.get());
         if (item == nullptr) {
           is_closed = is_closed || (stream != nullptr && errno != 0 && !is_absence(errno));
           break;
@@ -291,7 +292,7 @@ std::vector<std::string> WorkingCopy::walk(
         std::string_view name = item->d_name;
         if (name == "." || name == "..") continue;
         struct statx st;
-        if (::statx(::dirfd(stream), item->d_name, AT_SYMLINK_NOFOLLOW, kStatxMask, &st) != 0) {
+        if (::statx(::dirfd(stream.get()), item->d_name, AT_SYMLINK_NOFOLLOW, kStatxMask, &st) != 0) {
           is_closed = is_closed || !is_absence(errno);
           continue;
         }
@@ -299,7 +300,6 @@ std::vector<std::string> WorkingCopy::walk(
         Node node = node_of(st);
         if (visit(path, node) && node.kind == NodeKind::folder && is_walked(path)) pending.push_back(path);
       }
-      if (stream != nullptr) ::closedir(stream);
     }
     if (is_closed) closed.push_back(at);
   }
