@@ -8,7 +8,7 @@ namespace sk::http {
 
 namespace {
 
-// What a stream may hold without counting.
+// Unsent bytes of a stream that are not counted against the budget.
 constexpr size_t kUncountedBytes = 64 << 10;
 
 // Field values must fit on one line. A line break inside data becomes another data line, as the format

@@ -2,6 +2,8 @@
 // was accepted. Without it, a principal with many keys would have as many turns.
 #pragma once
 
+#include <algorithm>
+#include <cstring>
 #include <unordered_map>
 
 #include "base/id.h"
@@ -20,7 +22,14 @@ class KnownTurns {
     return found == owners_.end() ? credential : found->second;
   }
   // Call when the request may have been authenticated, which sets its owner.
-  void learn(const Id& credential, const Request& request);
+  void learn(const Id& credential, const Request& request) {
+    if (request.owner == request.remote_address) return;
+    Id turn;
+    std::memcpy(turn.bytes.data(), request.owner.data(), std::min(request.owner.size(), turn.bytes.size()));
+    MutexLock lock(mutex_);
+    if (owners_.size() >= kMax && !owners_.contains(credential)) owners_.clear();
+    owners_[credential] = turn;
+  }
 
  private:
   static constexpr size_t kMax = 65'536;

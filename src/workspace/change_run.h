@@ -10,7 +10,7 @@
 namespace sk::workspace {
 
 // Lives inside one write closure and is used by its thread only. A thrown Error rolls the change back.
-// What a new entry costs, compared with one that is moved.
+// The cost of a new entry for touch(); a moved entry costs 1.
 constexpr size_t kNewEntryCost = 5;
 
 // By how many bytes a path becomes longer.
@@ -81,9 +81,9 @@ class ChangeRun {
   // there are too many, since all other writers wait for the transaction. Call before changing them.
   // `cost` is how many of them one of these entries counts for.
   void touch(size_t entries, size_t cost = 1);
-  // What the live entries below a folder count for, as far as touch() needs it: one each, and one more for
-  // every 256 bytes of its path, which is written to several tables and indexes. `longer_bytes`: the paths
-  // become longer by so much.
+  // Returns the cost of the live entries below a folder for touch(): one per entry, plus one per 256 bytes of
+  // its path, which several tables and indexes store. Reads at most one entry over the limit. `longer_bytes`
+  // is added to the length of each path.
   size_t count_below(std::string_view folder, size_t longer_bytes = 0);
   // Whether any live entry is below the path.
   bool holds_something(const std::string& path);

@@ -548,7 +548,7 @@ void Judge::brought(const Outcome& outcome) {
   brought_.push_back(outcome.after);
   // A folder stays as long as something in it does.
   if (outcome.brings == Brings::yes) rewritten_.clear();
-  // What code has open is not taken for the client's file, even where their bytes are the same.
+  // The keeper does not take a file that code has open for the client's file, even if their bytes are equal.
   auto is_held = [&](const std::string& path) {
     const Thing* thing = find(outcome.after, path);
     return thing != nullptr && !known_.contains(path) &&

@@ -336,7 +336,7 @@ std::vector<Unkept> Capture::refused() const {
     if (!refused_.contains(path))
       result.push_back({named(path), Unkept::What::refused, UnkeptReason::unreadable,
                         "the server cannot read it", Id{}, true});
-  // What is there that no capture has seen?
+  // After a comparison that failed, the copy may hold files that no capture has seen.
   if (compare_all_)
     result.push_back({folder_.empty() ? "/" : folder_, Unkept::What::refused, UnkeptReason::error,
                       "the folder could not be compared as a whole; it may hold more", Id{}, true});

@@ -85,8 +85,8 @@ class Manifest {
   void rename(const std::string& from, const std::string& to);
   // Paths of `folder` itself and everything below it.
   std::vector<std::string> below(const std::string& folder) const;
-  // What these paths count for in a transaction, as far as it is needed (more than `enough`): one each, and
-  // one more for every 256 bytes.
+  // Returns the cost of changing these paths in one transaction: one per path, plus one per 256 bytes of it.
+  // Stops counting above `enough`.
   size_t count_below(const std::string& folder, size_t enough) const;
   // Paths of `folder`'s direct members.
   std::vector<std::string> members(const std::string& folder) const;

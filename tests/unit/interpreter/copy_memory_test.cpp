@@ -12,20 +12,23 @@ class CopyMemoryTest : public CopyTest {
   void write_files(const std::string& folder, int count) {
     for (int i = 0; i < count; ++i) write(folder + "/" + std::to_string(i), "x");
   }
+  void put_files(const std::string& folder, int count) {
+    std::vector<workspace::Change> changes;
+    for (int i = 0; i < count; ++i) {
+      workspace::PutChange change;
+      change.path = folder + "/" + std::to_string(i);
+      change.content = content_of(keep.context(), "x");
+      changes.emplace_back(std::move(change));
+    }
+    keep.files().apply(ws, std::move(changes));
+  }
   Gauge& in_use = metrics.gauge("in_use", "");
   MemoryBudget names{512 << 10, in_use};  // some 800 rows for one owner
   CopyContext here = context;
 };
 
 TEST_F(CopyMemoryTest, ASessionWhoseFolderNeedsTooMuchDoesNotOpen) {
-  std::vector<workspace::Change> changes;
-  for (int i = 0; i < 1000; ++i) {
-    workspace::PutChange change;
-    change.path = "s/" + std::to_string(i);
-    change.content = content_of(keep.context(), "x");
-    changes.emplace_back(std::move(change));
-  }
-  keep.files().apply(ws, std::move(changes));
+  put_files("s", 1000);
   {
     CopyKeeper keeper(here, session);
     try {
@@ -114,14 +117,7 @@ TEST_F(CopyMemoryTest, WhatWasRefusedDoesNotStandInTheWayOfAComparison) {
 TEST_F(CopyMemoryTest, ChangesOfOthersThatNeedTooMuchDoNotStopTheSession) {
   CopyKeeper keeper(here, session);
   keeper.open(as());
-  std::vector<workspace::Change> changes;
-  for (int i = 0; i < 1000; ++i) {
-    workspace::PutChange change;
-    change.path = "theirs/" + std::to_string(i);
-    change.content = content_of(keep.context(), "x");
-    changes.emplace_back(std::move(change));
-  }
-  keep.files().apply(ws, std::move(changes));
+  put_files("theirs", 1000);
   workspace::MoveChange move;
   move.from = "theirs", move.to = "s/theirs";
   keep.files().apply_one(ws, move);
