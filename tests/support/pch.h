@@ -1,0 +1,13 @@
+// Headers that most unit tests use and that are the most expensive to parse. Precompiled once per build.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <fstream>
+#include <future>
+#include <random>
+#include <set>
+
+#include "base/pch.h"
