@@ -3,7 +3,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 
 #include <fstream>
 #include <future>
@@ -11,3 +10,4 @@
 #include <set>
 
 #include "base/pch.h"
+#include "support/property.h"
