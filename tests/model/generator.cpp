@@ -398,10 +398,21 @@ class Generator {
         if (chance(30)) code_step();
         add(pick<std::string>({"open", "recover"}));
         break;
+      case 20:
+        meet();
+        break;
       default:
         add("capture");
         break;
     }
+  }
+
+  // A client puts a file while a capture goes on, often where code has just been.
+  void meet() {
+    std::string path = chance(50) ? file_for_client() : join(folder(), names_[below(names_.size())]);
+    Step& step = add("meet", path, pick<std::string>({"0", "100", "300", "600", "1000", "2000"}));
+    step.number = number();
+    step.size = size();
   }
 
   void closed_interlude() {

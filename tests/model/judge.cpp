@@ -91,6 +91,20 @@ void Judge::raced(const Json& answer, const Tree& after, const Listing& is) {
     for (const auto& file : answer.at("kept")) raced_.insert(file.at("version"));
 }
 
+void Judge::met(const Json& answer, const Tree& after, const Listing& is, const std::string& path) {
+  raced(answer, after, is);
+  check_bytes(is);
+  add_outside(path);
+  muddled_ = outside_;
+  const Json& client = answer.at("client");
+  if (!client.contains("made")) return;
+  acknowledge(client.at("made").at("version"), client.at("made").at("hash"));
+  // Code may have renamed it, or a folder above it, in the same moment.
+  bool is_there = std::ranges::any_of(
+      is.folder, [&](const auto& one) { return one.second.file == client.at("made").at("file"); });
+  if (!is_there) throw Broken("a client put '" + path + "' beside a capture, and it is gone");
+}
+
 void Judge::note_answer(const Outcome& outcome) {
   acknowledge_kept(outcome.answer);
   note_lasting(outcome.answer, outcome.before);

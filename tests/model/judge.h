@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -41,8 +42,12 @@ struct Listing {
   Folder folder;                                              // of the session, by path relative to it
   Folder others;                                              // everything else, by path
   std::map<std::string, std::pair<std::string, char>> trash;  // file → path relative to the folder, kind
+
+  std::optional<Entry> file_at(const std::string& path) const;
 };
 Listing listing_of(const Json& answer, const std::string& folder);
+// The ids of all files of a workspace, also of those in its trash.
+std::vector<std::string> files_of(const Listing& listing);
 // Whether the answer names content that is only in the copy.
 bool tells_of_refused(const Json& answer);
 
@@ -70,6 +75,9 @@ class Judge {
   // An order met running code.
   void raced(const Json& answer, const Tree& after, const Listing& is);
 
+  // An order met a client that put a file at `path`: whichever came first, that file is there.
+  void met(const Json& answer, const Tree& after, const Listing& is, const std::string& path);
+
   struct Outcome {
     const Tree &before, &after;  // the directory
     const Listing &was, &is;     // the workspace
@@ -88,6 +96,9 @@ class Judge {
   void power_was_cut(const Listing& answered, const Listing& is, bool in_the_middle);
   // The copy that lost its unsynced bytes was opened again. `clean`: it had been closed before.
   void recovered(const Tree& after, const Listing& was, const Listing& is, bool clean);
+
+  // The session was removed; its files stay.
+  static void check_removed(const Listing& was, const Listing& is);
 
   const std::map<std::string, std::string>& acknowledged() const { return acknowledged_; }
   // The versions of all files at the end; `partly` when some are left out.

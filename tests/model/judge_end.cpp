@@ -52,6 +52,11 @@ void Judge::recovered(const Tree& after, const Listing& was, const Listing& is, 
   named_.clear();
 }
 
+void Judge::check_removed(const Listing& was, const Listing& is) {
+  for (const auto& [path, entry] : was.folder)
+    if (!same(find(is.folder, path), &entry)) throw Broken("removing a session changed '" + path + "'");
+}
+
 void Judge::check_history(const Json& versions, bool partly) const {
   std::set<std::string> hashes;
   for (const auto& version : versions) {

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <thread>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -178,6 +179,25 @@ class Host {
     }
   }
 
+  // A capture, and a client that puts a file so many microseconds after it began.
+  void meet(const Json& order, Json& answer) {
+    Json client = Json::object();
+    {
+      std::jthread beside([&] {
+        ::usleep(order.at("after_us").get<useconds_t>());
+        try {
+          run_client("put", order.at("client"), client);
+        } catch (const Error& error) {
+          client["error"] = info(error.code()).name;
+        }
+      });
+      auto open = open_files(order);
+      auto extent = order.at("all").get<bool>() ? CopyKeeper::Extent::all : CopyKeeper::Extent::touched;
+      tell(keeper().capture(extent, as(), [&] { return open; }), answer);
+    }
+    answer["client"] = client;
+  }
+
   bool run_copy(const std::string& what, const Json& order, Json& answer) {
     if (what == "open") {
       tell(keeper().open(as()), answer);
@@ -186,6 +206,8 @@ class Host {
       auto open = open_files(order);
       auto extent = what == "capture" ? CopyKeeper::Extent::touched : CopyKeeper::Extent::all;
       tell(keeper().capture(extent, as(), [&] { return open; }), answer);
+    } else if (what == "meet") {
+      meet(order, answer);
     } else if (what == "figure") {
       if (keeper().is_open()) place_figure(order);
     } else if (what == "bring") {

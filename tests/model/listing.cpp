@@ -24,9 +24,25 @@ Listing listing_of(const Json& answer, const std::string& folder) {
   return listing;
 }
 
+std::optional<Entry> Listing::file_at(const std::string& path) const {
+  auto found = folder.find(path);
+  if (found == folder.end() || found->second.kind != 'f') return std::nullopt;
+  return found->second;
+}
+
 bool tells_of_refused(const Json& answer) {
   auto some = [&](const char* list) { return answer.contains(list) && !answer.at(list).empty(); };
   return some("not_kept") || some("only_copies") || !answer.value("all_kept", true);
+}
+
+std::vector<std::string> files_of(const Listing& listing) {
+  std::vector<std::string> files;
+  for (const Folder* folder : {&listing.folder, &listing.others})  // one may have been restored beside it
+    for (const auto& [path, entry] : *folder)
+      if (entry.kind == 'f') files.push_back(entry.file);
+  for (const auto& [file, place] : listing.trash)
+    if (place.second == 'f') files.push_back(file);
+  return files;
 }
 
 }  // namespace sk::model

@@ -67,14 +67,17 @@ class Runner {
   }
 
   void ensure_keeper() {
-    if (stopped_) keeper_.go_on();
-    stopped_ = false;
+    go_on();
     if (keeper_.is_alive()) return;
     Listing earlier = listing_;
     start_keeper();
     if (client_was_cut_) judge_.client_changed(earlier, listing_);
     client_was_cut_ = false;
     if (power_was_cut_) judge_.power_was_cut(earlier, listing_, in_the_middle_);
+  }
+
+  void go_on() {
+    if (std::exchange(stopped_, false)) keeper_.go_on();
   }
 
   void ensure_open() {
@@ -213,9 +216,16 @@ class Runner {
     return {{"do", what}, {"path", workspace_path(step.path)}, {"number", step.number}, {"size", step.size}};
   }
 
+  void client_at(const Step& step) {
+    client({{"do", step.what},
+            {"path", workspace_path(step.path)},
+            {"other", workspace_path(step.other)},
+            {"number", step.number}});
+  }
+
   void trash(const Step& step) {
     if (history_.folder.empty() && step.path.empty()) return;
-    client({{"do", "trash"}, {"path", workspace_path(step.path)}});
+    client_at(step);
   }
 
   Json versions_of(const std::vector<std::string>& files) {
@@ -224,9 +234,9 @@ class Runner {
 
   void purge(const Step& step) {
     ensure_keeper();
-    auto found = listing_.folder.find(spell(step.path));
-    if (found == listing_.folder.end() || found->second.kind != 'f') return;
-    std::string file = found->second.file;
+    auto entry = listing_.file_at(spell(step.path));
+    if (!entry) return;
+    std::string file = entry->file;
     Json versions = versions_of({file});
     if (!client({{"do", "trash"}, {"path", workspace_path(step.path)}})) return;
     if (!client({{"do", "purge_trashed"}, {"file", file}})) return;
@@ -235,11 +245,10 @@ class Runner {
 
   void purge_version(const Step& step) {
     ensure_keeper();
-    auto found = listing_.folder.find(spell(step.path));
-    if (found == listing_.folder.end() || found->second.kind != 'f') return;
-    Entry entry = found->second;
-    for (const auto& version : versions_of({entry.file})) {
-      if (version.at("version") == entry.version) continue;
+    auto entry = listing_.file_at(spell(step.path));
+    if (!entry) return;
+    for (const auto& version : versions_of({entry->file})) {
+      if (version.at("version") == entry->version) continue;
       if (client({{"do", "purge_version"}, {"version", version.at("version")}}))
         judge_.purged(version.at("version"), version.at("hash"));
       return;
@@ -288,28 +297,47 @@ class Runner {
     ensure_open();
     if (!open_) return;
     Json order_ = with_open_files(need_all_ ? "capture_all" : "capture");
-    auto answer = keeper_.order(order_);
-    writers_.wait();
-    if (!answer || answer->contains("error")) {
-      if (!full_)
-        throw Broken("a capture failed beside running code: " +
-                     (answer ? answer->dump().substr(0, 500) : "the keeper died"));
-      if (!answer) open_ = false;
-      blind();
-      return;
-    }
-    listing_ = listing_of(*answer, history_.folder);
-    last_ = *answer;
+    if (!captured_beside("running code", keeper_.order(order_))) return;
     Tree after = scan(directory_);
-    judge_.raced(*answer, after, listing_);
+    judge_.raced(last_, after, listing_);
+    judge_.code_wrote(after);
+  }
+  bool captured_beside(const std::string& whom, const std::optional<Json>& answer) {
+    writers_.wait();
+    if (answer && !answer->contains("error")) {
+      listing_ = listing_of(*answer, history_.folder);
+      last_ = *answer;
+      return true;
+    }
+    if (!full_)
+      throw Broken("a capture failed beside " + whom + ": " +
+                   (answer ? answer->dump().substr(0, 500) : "the keeper died"));
+    if (!answer) open_ = false;
+    blind();
+    return false;
+  }
+  // A capture, and a client that puts a file meanwhile.
+  void meet(const Step& wanted) {
+    ensure_open();
+    if (!open_) return;
+    writers_.wait();
+    Step step = own(wanted);
+    judge_.client_wrote(content(step.number, step.size));
+    judge_.code_wrote(scan(directory_));
+    Json order_ = with_open_files("meet");
+    order_["all"] = need_all_;
+    order_["after_us"] = std::stoul(step.other);
+    order_["client"] = put_order(step);
+    if (!captured_beside("a client", keeper_.order(order_))) return;
+    Tree after = scan(directory_);
+    judge_.met(last_, after, listing_, spell(step.path));
     judge_.code_wrote(after);
   }
   void blind() { judge_.raced(Json::object(), {}, {}); }
 
   void kill() {
     writers_.wait();
-    if (stopped_) keeper_.go_on();
-    stopped_ = false;
+    go_on();
     keeper_.kill();
     open_ = false;
   }
@@ -372,10 +400,8 @@ class Runner {
   // What is written through a second name that is gone before anybody looks, no event tells. Only a
   // comparison finds it.
   void note_links(const Step& step) {
-    static const std::set<std::string> kMayRemove{"unlink", "rename", "exchange", "replace", "recreate",
-                                                  "retree", "rmtree", "clear",    "fifo",    "symlink"};
     if (step.what == "link") linked_ = true;
-    if (linked_ && kMayRemove.contains(step.what)) need_all_ = true;
+    if (linked_ && Writers::may_remove(step.what)) need_all_ = true;
   }
 
   void take(const Step& step) {
@@ -394,6 +420,7 @@ class Runner {
         {"capture_all", [](Runner& r, const Step&) { r.capture("capture_all"); }},
         {"figure", [](Runner& r, const Step& s) { r.place_figure(r.own(s)); }},
         {"race", [](Runner& r, const Step&) { r.race(); }},
+        {"meet", [](Runner& r, const Step& s) { r.meet(s); }},
         {"bring",
          [](Runner& r, const Step&) {
            r.ensure_open();
@@ -413,43 +440,26 @@ class Runner {
            r.cut_power(true);
          }},
         {"stop",
-         [](Runner& r, const Step&) {
-           r.writers_.wait();
-           r.keeper_.stop_running();
-           r.stopped_ = true;
-         }},
-        {"continue",
-         [](Runner& r, const Step&) { r.writers_.wait(), r.keeper_.go_on(), r.stopped_ = false; }},
+         [](Runner& r, const Step&) { r.writers_.wait(), r.keeper_.stop_running(), r.stopped_ = true; }},
+        {"continue", [](Runner& r, const Step&) { r.writers_.wait(), r.go_on(); }},
         {"die",
          [](Runner& r, const Step& s) { r.writers_.wait(), r.writers_.kill(s.writer), r.need_all_ = true; }},
         {"put", [](Runner& r, const Step& s) { r.put(s); }},
         {"trash", [](Runner& r, const Step& s) { r.trash(s); }},
         {"purge", [](Runner& r, const Step& s) { r.purge(s); }},
         {"purge_version", [](Runner& r, const Step& s) { r.purge_version(s); }},
-        {"move",
-         [](Runner& r, const Step& s) {
-           r.client(
-               {{"do", "move"}, {"path", r.workspace_path(s.path)}, {"other", r.workspace_path(s.other)}});
-         }},
-        {"make",
-         [](Runner& r, const Step& s) { r.client({{"do", "make"}, {"path", r.workspace_path(s.path)}}); }},
-        {"mode",
-         [](Runner& r, const Step& s) {
-           r.client({{"do", "mode"}, {"path", r.workspace_path(s.path)}, {"number", s.number}});
-         }},
+        {"move", [](Runner& r, const Step& s) { r.client_at(s); }},
+        {"make", [](Runner& r, const Step& s) { r.client_at(s); }},
+        {"mode", [](Runner& r, const Step& s) { r.client_at(s); }},
         {"restore", [](Runner& r, const Step& s) { r.restore(s); }},
         {"lock", [](Runner& r, const Step& s) { r.lock(s); }},
         {"unlock", [](Runner& r, const Step&) { r.unlock(); }},
         {"quota",
          [](Runner& r, const Step& s) {
-           r.judge_.allow_reason("quota");
-           r.limit({{"do", "quota"}, {"size", s.size}});
+           r.judge_.allow_reason("quota"), r.limit({{"do", "quota"}, {"size", s.size}});
          }},
         {"disk",
-         [](Runner& r, const Step& s) {
-           r.judge_.allow_reason("disk_full");
-           r.reserve(s.number != 0);
-         }},
+         [](Runner& r, const Step& s) { r.judge_.allow_reason("disk_full"), r.reserve(s.number != 0); }},
         {"batch", [](Runner& r, const Step& s) { r.limit({{"do", "batch"}, {"size", s.size}}); }},
         {"fill", [](Runner& r, const Step& s) { r.fill(s.number != 0); }},
     };
@@ -541,15 +551,7 @@ class Runner {
   }
 
   void check_versions_at_end() {
-    std::vector<std::string> files;
-    for (const auto& [path, entry] : listing_.folder)
-      if (entry.kind == 'f') files.push_back(entry.file);
-    // A folder that was restored beside the session's.
-    for (const auto& [path, entry] : listing_.others)
-      if (entry.kind == 'f') files.push_back(entry.file);
-    for (const auto& [file, place] : listing_.trash)
-      if (place.second == 'f') files.push_back(file);
-    judge_.check_history(versions_of(files),
+    judge_.check_history(versions_of(files_of(listing_)),
                          std::any_of(listing_.trash.begin(), listing_.trash.end(),
                                      [](const auto& one) { return one.second.second == 'd'; }));
     std::vector<std::pair<std::string, std::string>> all(judge_.acknowledged().begin(),
@@ -561,10 +563,7 @@ class Runner {
   void remove() {
     Listing was = listing_;
     listing_ = listing_of(need({{"do", "remove"}}, "a session cannot be removed"), history_.folder);
-    for (const auto& [path, entry] : was.folder)
-      if (auto found = listing_.folder.find(path);
-          found == listing_.folder.end() || !found->second.same_as(entry))
-        throw Broken("removing a session changed '" + path + "'");
+    Judge::check_removed(was, listing_);
   }
 
   Lane& lane_;

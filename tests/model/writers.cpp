@@ -69,6 +69,12 @@ void Writers::spawn(Writer& writer) {
 
 bool Writers::does(const std::string& what) { return WriterOps::does(what); }
 
+bool Writers::may_remove(const std::string& what) {
+  static const std::set<std::string> kMayRemove{"unlink", "rename", "exchange", "replace", "recreate",
+                                                "retree", "rmtree", "clear",    "fifo",    "symlink"};
+  return kMayRemove.contains(what);
+}
+
 void Writers::enter(const std::string& directory) {
   directory_ = directory;
   for (auto& writer : writers_)

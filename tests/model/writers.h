@@ -21,6 +21,8 @@ class Writers {
 
   // Whether writers carry out such a step.
   static bool does(const std::string& what);
+  // Whether such a step may remove a name.
+  static bool may_remove(const std::string& what);
   void enter(const std::string& directory);
   void start(const Step& step);
   void wait();  // until all are quiet
