@@ -73,12 +73,19 @@ void Judge::note_aside(const Json& answer) {
     if (file.at("locked").get<bool>()) aside_.insert(file.at("hash"));
 }
 
+// Whether a path that was not kept still has its entry because its deletion was refused. A link may be in
+// its place.
+bool Judge::is_left_undeleted(const std::string& path, const Tree& tree, const Listing& is) {
+  const Thing* thing = find(tree, path);
+  return thing == nullptr || ((thing->kind == 'l' || thing->kind == 'o') && is.folder.contains(path));
+}
+
 void Judge::raced(const Json& answer, const Tree& after, const Listing& is) {
   blind_ = true;
   note_aside(answer);
   if (answer.contains("not_kept"))
     for (const auto& item : answer.at("not_kept"))
-      if (std::string path = relative(item.at("path")); !after.contains(path)) {
+      if (std::string path = relative(item.at("path")); is_left_undeleted(path, after, is)) {
         undeleted_.insert(path);
         // The workspace still has these entries, so the keeper may bring them into the copy again.
         for (const auto& [below, entry] : is.folder)

@@ -113,6 +113,7 @@ class Judge {
   void note_lasting(const Json& answer, const Tree& tree);
   void note_aside(const Json& answer);
   void acknowledge_kept(const Json& answer);
+  static bool is_left_undeleted(const std::string& path, const Tree& tree, const Listing& is);
   void check_bytes(const Listing& is) const;
   static void check_others(const Listing& was, const Listing& is);
   void check_paths(const Outcome& outcome) const;
