@@ -247,6 +247,9 @@ void Sync::remove_if_unchanged(const std::string& path) {
   if (local && !is_unchanged(path, *local)) return;
   // Code wrote the same bytes again. Without its row, the file is kept as a new one.
   if (local && local->kind == NodeKind::file && row->is_written_since(*local)) return manifest_.erase(path);
+  // So is a folder that code removed and created again. Rows without a birth time cannot tell.
+  if (local && local->kind == NodeKind::folder && row->birth_ns != 0 && !row->is_inode_of(*local))
+    return manifest_.erase(path);
   if (local && is_being_written(*local)) return bring_later(paths_.workspace_path(path));
   bool removed = !local || (local->kind == NodeKind::folder ? copy_.remove_folder(path)
                                                             : copy_.remove_file(path, local));
