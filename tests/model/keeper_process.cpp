@@ -303,20 +303,21 @@ class Host {
   bool run_checks(const std::string& what, const Json& order, Json& answer) {
     if (what == "list") return true;
     if (what == "read") {
-      Json bytes = Json::object();
+      Json hashes = Json::object();
       for (const auto& item : order.at("versions")) {
         std::string name = item;
         try {
           auto version = keep_.files().find_version_anywhere(*Id::from_hex(name));
-          bytes[name] =
-              version ? hex_of(workspace::ContentReader(keep_.context(), version->sha256, 0, version->size)
+          hashes[name] =
+              version
+                  ? sha256_hex(workspace::ContentReader(keep_.context(), version->sha256, 0, version->size)
                                    .read_all())
-                      : "missing";
+                  : "missing";
         } catch (const Error& error) {
-          bytes[name] = std::string("error ") + std::string(info(error.code()).name) + " " + error.message();
+          hashes[name] = std::string("error ") + std::string(info(error.code()).name) + " " + error.message();
         }
       }
-      answer["bytes"] = bytes;
+      answer["hashes"] = hashes;
     } else if (what == "versions") {
       Json all = Json::array();
       for (const auto& item : order.at("files"))
